@@ -1,0 +1,179 @@
+"""Ground truth in float64: enumeration, variable elimination, Kaufman's closed form, behind one `solve`."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from pmpviz.exact import elimination
+from pmpviz.exact.elimination import Buckets
+from pmpviz.exact.enumeration import MAX_FREE, MAX_LOG_STATES, Halves, Joint
+from pmpviz.exact.kaufman import kaufman_energy, kaufman_log_z, target_log_z
+from pmpviz.exact.order import Order, best_order, given_order
+from pmpviz.exact.problem import Problem
+from pmpviz.models.tables import TableModel
+from pmpviz.types import Evidence, Exact, InputError, Refusal, Target
+
+# Entries of messages that a solution holds on to; larger ones are computed anew when samples or pairs are asked for.
+KEEP = 1 << 22
+
+Messages = tuple[float, list[np.ndarray]]
+
+
+def solve(target: Target, tables: TableModel | None = None) -> Exact:
+    """log Z, marginals, pair marginals and samples of a target: log Z is of the sum over states that agree with the
+    evidence, clamped variables' marginals are deltas.
+
+    `tables` are the file's own values in float64, otherwise the model's arrays are used. Pair marginals are [p, K, K],
+    K the largest cardinality; `sample(seed, count)` is int8 [count, n] and its first rows do not depend on the count.
+    Where only Kaufman's form applies, pairs and samples are None. Raises Refusal with the reason and the width found,
+    and InputError where evidence and model forbid every state.
+    """
+    problem = Problem.of(target, tables)
+    order = _order(target, problem)
+    if _enumerable(problem) and order.entries > 2.0 ** (len(problem.free) - 2):
+        return _by_halves(problem)
+    log_states = float(np.log2(np.array(problem.free_card, np.float64)).sum())
+    if problem.quadratic is None and log_states <= MAX_LOG_STATES and order.entries > 2.0 ** (log_states - 2):
+        return _by_joint(problem)
+    reason = elimination.refusal(order, len(problem.free))
+    if reason is None:
+        return _by_elimination(target, tables, problem, order)
+    if _enumerable(problem):
+        return _by_halves(problem)
+    if (log_z := target_log_z(target)) is not None:
+        half = tuple(np.full(2, 0.5) for _ in range(target.n))
+        return Exact(log_z, half, None, None, "Kaufman's closed form")
+    raise Refusal(reason)
+
+
+def why_not(target: Target, tables: TableModel | None = None) -> str | None:
+    """Why marginals and samples of this target are not tractable, with the width found; None where they are.
+
+    Cheap: only the elimination order is searched, and remembered.
+    """
+    try:
+        problem = Problem.of(target, tables)
+    except Refusal as refused:
+        return str(refused)
+    if _enumerable(problem):
+        return None
+    return elimination.refusal(_order(target, problem), len(problem.free))
+
+
+def log_z_only(target: Target, tables: TableModel | None = None) -> float | None:
+    """log Z by Kaufman's form where it applies, else by `solve`; None where it is not tractable."""
+    if (log_z := target_log_z(target)) is not None:
+        return log_z
+    if why_not(target, tables) is not None:
+        return None
+    return solve(target, tables).log_z
+
+
+def _enumerable(problem: Problem) -> bool:
+    return problem.quadratic is not None and len(problem.free) <= MAX_FREE
+
+
+def _order(target: Target, problem: Problem) -> Order:
+    return best_order(problem.free_card, problem.edges, _row_major(target, problem))
+
+
+def _row_major(target: Target, problem: Problem) -> Int[np.ndarray, " free"] | None:
+    """The free sites of a lattice, the longest side outermost; None for other models."""
+    shape = getattr(target.model, "shape", None)
+    if shape is None:
+        return None
+    axes = np.argsort([-side for side in shape], kind="stable")
+    sites = np.arange(target.n).reshape(shape).transpose(axes).reshape(-1)
+    number = np.full(target.n, -1)
+    number[problem.free] = np.arange(len(problem.free))
+    return number[sites][number[sites] >= 0]
+
+
+def _by_halves(problem: Problem) -> Exact:
+    assert problem.quadratic is not None
+    halves = Halves.of(problem.quadratic)
+    return _assemble(problem, halves, f"enumeration of 2^{len(problem.free)} states")
+
+
+def _by_joint(problem: Problem) -> Exact:
+    joint = Joint.of(problem)
+    _check_possible(joint.log_z)
+    return _assemble(problem, joint, f"enumeration of {joint.p.size:,} states")
+
+
+def _assemble(problem: Problem, solved: Halves | Joint, method: str) -> Exact:
+    marginals = problem.all_marginals(solved.marginals())
+    return Exact(
+        solved.log_z,
+        marginals,
+        lambda pairs: problem.all_pairs(marginals, solved.pair_marginals, pairs),
+        lambda seed, count: problem.all_states(solved.sample(seed, count)),
+        method,
+    )
+
+
+def _by_elimination(target: Target, tables: TableModel | None, problem: Problem, order: Order) -> Exact:
+    buckets = Buckets.of(problem, order)
+    log_z, messages = buckets.collect()
+    _check_possible(log_z)
+    marginals = problem.all_marginals(buckets.marginals(messages))
+    held = (log_z, messages) if order.kept <= KEEP else None
+
+    def recall() -> list[np.ndarray]:
+        return (held or buckets.collect())[1]
+
+    def inner(pairs: np.ndarray) -> np.ndarray:
+        return _pairs(target, tables, problem, buckets, recall(), pairs)
+
+    def sample(seed: int, count: int) -> np.ndarray:
+        return problem.all_states(elimination.sample_rows(buckets, recall(), seed, count))
+
+    method = f"variable elimination, width {order.width}"
+    return Exact(log_z, marginals, lambda pairs: problem.all_pairs(marginals, inner, pairs), sample, method)
+
+
+def _check_possible(log_z: float) -> None:
+    if np.isneginf(log_z):
+        raise InputError("every state has probability 0; change the evidence or the zeros of the tables")
+
+
+def _pairs(
+    target: Target, tables: TableModel | None, problem: Problem, buckets: Buckets, messages, pairs
+) -> Float[np.ndarray, "p k k"]:
+    """Pairs of one bucket by marginalising it, the others by clamping one of the two to each of its states."""
+    most = max(problem.free_card)
+    found, joined = np.zeros((len(pairs), most, most)), buckets.joined(pairs)
+    if joined.any():
+        found[joined] = buckets.joined_marginals(messages, pairs[joined])
+    apart = np.flatnonzero(~joined)
+    for v in np.unique(pairs[apart, 0]):
+        rows = apart[pairs[apart, 0] == v]
+        tables_of_v = _clamped_pairs(target, tables, problem, buckets, int(v))
+        for row in rows:
+            table = tables_of_v[int(pairs[row, 1])]
+            found[row, : table.shape[0], : table.shape[1]] = table
+    return found
+
+
+def _clamped_pairs(target: Target, tables: TableModel | None, problem: Problem, buckets: Buckets, v: int) -> list:
+    """p(x_v, x_u) for every free u: weights of the clamped problems, in the same order of elimination."""
+    site, states = int(problem.free[v]), problem.free_card[v]
+    log_z, rows = np.full(states, -np.inf), []
+    for state in range(states):
+        mask, value = np.array(target.evidence.mask), np.array(target.evidence.value)
+        mask[site], value[site] = True, state
+        clamped = Problem.of(dataclasses.replace(target, evidence=Evidence(mask, value)), tables)
+        variables = [int(u) - (u > v) for u in buckets.variable if u != v]
+        smaller = Buckets.of(clamped, given_order(clamped.free_card, clamped.edges, variables))
+        log_z[state], messages = smaller.collect()
+        row = smaller.marginals(messages) if np.isfinite(log_z[state]) else [np.zeros(c) for c in clamped.free_card]
+        rows.append([*row[:v], np.eye(states)[state], *row[v:]])
+    p = np.exp(log_z - log_z.max())
+    p /= p.sum()
+    return [np.stack([p[s] * rows[s][u] for s in range(states)]) for u in range(len(problem.free))]
+
+
+__all__ = ["kaufman_energy", "kaufman_log_z", "log_z_only", "solve", "why_not"]

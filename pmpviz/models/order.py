@@ -1,0 +1,93 @@
+"""Orders in which the sites of a graph are visited, as groups of sites that do not interact."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int
+
+from pmpviz.models.couplings import Couplings, DenseCouplings, ShiftCouplings
+from pmpviz.types import pytree
+
+GROUP_COST = 16
+
+
+@pytree
+class SweepOrder:
+    """Groups of sites to be updated one group after another.
+
+    `site[g, w]` is the site in each slot, n where the slot is empty; `slot[i]` is the flat slot g * w + k of site i.
+    No two sites of a group interact, except in a dense model, which has one group in the order of its updates.
+    """
+
+    site: Int[Array, "g w"]
+    slot: Int[Array, " n"]
+
+    @classmethod
+    def of_levels(cls, level: Int[np.ndarray, " n"]) -> SweepOrder:
+        """Groups in order of rising `level`, none with sites of two levels, of the width that costs least."""
+        n = len(level)
+        sizes = np.bincount(level) if n else np.ones(1, np.int64)
+        sizes = sizes[sizes > 0]
+        width = _width(sizes)
+        groups = -(-sizes // width)
+        first_slot = (np.cumsum(groups) - groups) * width
+        first_rank = np.cumsum(sizes) - sizes
+        order = np.argsort(level, kind="stable")
+        slot = np.empty(n, np.int64)
+        slot[order] = np.arange(n) + np.repeat(first_slot - first_rank, sizes)[:n]
+        site = np.full(groups.sum() * width, n)
+        site[slot] = np.arange(n)
+        return cls(site.reshape(-1, width).astype(np.int32), slot.astype(np.int32))
+
+    @classmethod
+    def of_colours(cls, couplings: Couplings, colour: Int[np.ndarray, " n"]) -> SweepOrder:
+        """Colour after colour."""
+        if isinstance(couplings, DenseCouplings):
+            return cls._one_group(np.argsort(colour, kind="stable"))
+        return cls.of_levels(np.unique(colour, return_inverse=True)[1])
+
+    @classmethod
+    def of_sites(cls, couplings: Couplings) -> SweepOrder:
+        """The order 0, ..., n - 1: a site's level is one more than that of any neighbour before it.
+
+        Updating level by level gives what updating site by site gives, since a site hears its neighbours only.
+        """
+        if isinstance(couplings, DenseCouplings):
+            return cls._one_group(np.arange(couplings.n))
+        return cls.of_levels(_levels(couplings))
+
+    @classmethod
+    def _one_group(cls, order: Int[np.ndarray, " n"]) -> SweepOrder:
+        slot = np.empty(len(order), np.int32)
+        slot[order] = np.arange(len(order))
+        return cls(order[None].astype(np.int32), slot)
+
+    def spread(self, rows: Array) -> Array:
+        """Rows [n, ...] of the sites as rows [g * w, ...] of the slots; empty slots repeat some row."""
+        return jnp.asarray(rows)[jnp.minimum(self.site.reshape(-1), self.slot.shape[0] - 1)]
+
+    def collect(self, rows: Array) -> Array:
+        """Rows [g * w, ...] of the slots as rows [n, ...] of the sites."""
+        return jnp.asarray(rows)[self.slot]
+
+
+def _width(sizes: Int[np.ndarray, " l"]) -> int:
+    """Slots a group: the least of (slots + GROUP_COST for each group) over the sizes that occur."""
+    cost = {int(width): int((-(-sizes // width)).sum()) * (int(width) + GROUP_COST) for width in np.unique(sizes)}
+    return min(cost, key=cost.__getitem__)
+
+
+def _levels(couplings: Couplings) -> Int[np.ndarray, " n"]:
+    i, j, _ = couplings.edges()
+    low, high = np.minimum(i, j), np.maximum(i, j)
+    if isinstance(couplings, ShiftCouplings):
+        diagonal = np.indices(couplings.shape).sum(0).reshape(-1)
+        if (diagonal[low] < diagonal[high]).all():
+            return diagonal
+    level = [0] * couplings.n
+    order = np.lexsort((low, high))
+    for before, site in zip(low[order].tolist(), high[order].tolist(), strict=True):
+        if level[site] <= level[before]:
+            level[site] = level[before] + 1
+    return np.array(level, np.int64)

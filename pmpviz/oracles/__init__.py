@@ -1,0 +1,1 @@
+"""MAP solvers: the kernels that samplers and marginal inference stand on."""

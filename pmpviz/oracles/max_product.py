@@ -1,0 +1,130 @@
+"""Parallel damped max-product on binary pairwise models, in the layout of the couplings.
+
+Messages are log-ratios n_{i->j} = log m_{i->j}(1) - log m_{i->j}(0) (perturb-and-max-product, Eq. 6):
+
+    n_{i->j} = max(0, P + w_ij) - max(0, P),   P = b_i + sum_{k != j} n_{k->i},
+
+computed without cancellation as clip(sgn(w) P + max(w, 0), min(w, 0), max(w, 0)), which stays exact for infinite or
+clamped P. Every array carries the chains of a tile on its last axis.
+
+Messages are kept where they can be updated in place, with as little moving as the layout allows:
+- lattice: a tuple with one pair of planes (forward, backward) for each shift, `forward[site]` from site to
+  site + shift and `backward[site]` the other way, both stored at the site that the weight is stored at;
+- sparse: `incoming[slot]`, from the neighbour in that slot to the slot's site, without padding but for a last, empty
+  slot that stays 0;
+- dense: `incoming[i, j]` from i to j.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int8
+
+from pmpviz.models.couplings import Couplings, DenseCouplings, ShiftCouplings, SparseCouplings
+
+CLAMPED_FIELD = 1e9
+UNROLLED_SLOTS = 24
+
+# A pytree: one array, or on a lattice a tuple of pairs of arrays.
+Messages = Any
+
+
+def message(field: Float[Array, "..."], weight: Float[Array, "..."]) -> Float[Array, "..."]:
+    """max(0, field + weight) - max(0, field), without cancellation."""
+    high, low = jnp.maximum(weight, 0.0), jnp.minimum(weight, 0.0)
+    return jnp.clip(jnp.where(weight < 0, -1.0, 1.0) * field + high, low, high)
+
+
+def clamp_field(field: Float[Array, "n t"], mask: Bool[Array, " n"], value: Int8[Array, " n"]) -> Float[Array, "n t"]:
+    """Unaries with those of clamped variables replaced by a field that no sum of messages can overturn."""
+    certain = jnp.where(value > 0, CLAMPED_FIELD, -CLAMPED_FIELD).astype(field.dtype)
+    return jnp.where(mask[:, None], certain[:, None], field)
+
+
+def zero_messages(couplings: Couplings, chains: int) -> Messages:
+    """All messages zero, with `chains` on the last axis."""
+    if isinstance(couplings, ShiftCouplings):
+        return tuple((jnp.zeros((*couplings.shape, chains)),) * 2 for _ in couplings.shifts)
+    if isinstance(couplings, DenseCouplings):
+        return jnp.zeros((couplings.n, couplings.n, chains))
+    return jnp.zeros((couplings.entry.shape[0], chains))
+
+
+def belief(couplings: Couplings, field: Float[Array, "n t"], incoming: Messages) -> Float[Array, "n t"]:
+    """b_i + sum_k n_{k->i}: the decoded configuration is 1 where this is positive (Appendix C.1)."""
+    if isinstance(couplings, ShiftCouplings):
+        total = field.reshape(*couplings.shape, -1)
+        for (forward, backward), shift in zip(incoming, couplings.shifts, strict=True):
+            total = total + backward + _roll(forward, shift)
+        return total.reshape(field.shape)
+    if isinstance(couplings, DenseCouplings):
+        return incoming.sum(0) + field
+    if couplings.number.shape[1] > UNROLLED_SLOTS:
+        return field + incoming[couplings.number].sum(1)
+    for numbers in couplings.number.T:
+        field = field + _rows(incoming, numbers)
+    return field
+
+
+def update(
+    couplings: Couplings, field: Float[Array, "n t"], incoming: Messages, damping: Float[Array, ""]
+) -> tuple[Messages, Float[Array, " t"]]:
+    """One parallel update of all messages, n <- damping n + (1 - damping) n', and the residual max |n' - n|."""
+    kernels = {ShiftCouplings: _shift_update, DenseCouplings: _dense_update, SparseCouplings: _sparse_update}
+    fresh = kernels[type(couplings)](couplings, belief(couplings, field, incoming), incoming)
+    change = jax.tree.map(jnp.subtract, fresh, incoming)
+    damped = jax.tree.map(lambda old, step: old + (1.0 - damping) * step, incoming, change)
+    return damped, _largest(jax.tree.leaves(change))
+
+
+def to_site(couplings: Couplings, incoming: Messages) -> Float[Array, "n k t"]:
+    """Messages into every site, in the order of `neighbour_lists`; of a dense model, from every site."""
+    if isinstance(couplings, ShiftCouplings):
+        planes = []
+        for (forward, backward), shift in zip(incoming, couplings.shifts, strict=True):
+            planes += [backward, _roll(forward, shift)]
+        return jnp.stack([plane.reshape(couplings.n, -1) for plane in planes], axis=1)
+    if isinstance(couplings, DenseCouplings):
+        return incoming.swapaxes(0, 1)
+    return incoming[couplings.number]
+
+
+def _largest(changes: list[Array]) -> Float[Array, " t"]:
+    sizes = [jnp.abs(change).reshape(-1, change.shape[-1]).max(0) for change in changes]
+    return jnp.stack(sizes).max(0)
+
+
+def _roll(plane: Float[Array, "..."], shift: tuple[int, ...]) -> Float[Array, "..."]:
+    return jnp.roll(plane, shift, tuple(range(len(shift))))
+
+
+def _rows(rows: Float[Array, "r t"], index: Array) -> Float[Array, "i t"]:
+    return jnp.take(rows, index, axis=0, mode="clip")
+
+
+def _shift_update(couplings, total, incoming):
+    total = total.reshape(*couplings.shape, -1)
+    fresh = []
+    for weight, (forward, backward), shift in zip(couplings.weight, incoming, couplings.shifts, strict=True):
+        ahead = _roll(total, tuple(-s for s in shift))
+        fresh.append((message(total - backward, weight[..., None]), message(ahead - forward, weight[..., None])))
+    return tuple(fresh)
+
+
+def _sparse_update(couplings, total, incoming):
+    # The last slot is empty: its weight is 0, so that its message stays 0 whatever it reads.
+    real = jnp.arange(couplings.entry.shape[0]) < couplings.entry.shape[0] - 1
+    sender = couplings.neighbour.reshape(-1)[couplings.entry]
+    reverse = couplings.number.reshape(-1)[couplings.reverse.reshape(-1)[couplings.entry]]
+    weight = jnp.where(real, couplings.weight.reshape(-1)[couplings.entry], 0.0)
+    return message(_rows(total, sender) - _rows(incoming, reverse), weight[:, None])
+
+
+def _dense_update(couplings, total, incoming):
+    # What i says to j leaves out what j said to i. The barrier keeps XLA from working out the weights' signs and
+    # limits before the loop: reading three matrices costs more than working them out from one.
+    weight, total = jax.lax.optimization_barrier((couplings.weight, total))
+    return message(total[:, None] - incoming.swapaxes(0, 1), weight[..., None])
