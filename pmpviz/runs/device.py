@@ -1,0 +1,25 @@
+"""Where runs are computed, and the cache that keeps compiled programs between sessions."""
+
+from __future__ import annotations
+
+import jax
+
+from pmpviz.runs.truth import cache_folder
+
+
+def prepare() -> None:
+    """Switch on the persistent compilation cache in the user's cache folder; without a writable one go on without."""
+    folder = cache_folder() / "programs"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+
+
+def device_words() -> str:
+    """The devices in words: `cpu`, `gpu`, `4 gpus`."""
+    devices = jax.devices()
+    kind = devices[0].platform
+    return kind if len(devices) == 1 else f"{len(devices)} {kind}s"

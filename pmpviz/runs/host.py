@@ -1,0 +1,96 @@
+"""The parts of a run that a host algorithm (`jit=False`) does in Python: the same keys, order and records.
+
+A host algorithm has the tile forms `init_tile`, `step_tile` and `position_tile`, on numpy arrays. It is given the
+words of its keys, uint32 [t, 2], instead of the keys.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Array, Float, Int, Int8, UInt32
+
+from pmpviz import keys
+from pmpviz.types import Target
+
+
+@jax.jit
+def _words(root: Array, index: Int[Array, "tiles t"]) -> UInt32[Array, "tiles t 2"]:
+    return jax.random.key_data(jax.vmap(lambda chains: keys.of_chains(root, chains))(index))
+
+
+@jax.jit
+def _quantum_words(root: Array, index: Int[Array, "tiles t"], quantum) -> UInt32[Array, "tiles t 2"]:
+    def one(chain):
+        return jax.random.fold_in(jax.random.fold_in(root, chain), quantum)
+
+    return jax.random.key_data(jax.vmap(jax.vmap(one))(index))
+
+
+@jax.jit
+def _energies(model: Any, x: Int8[Array, "t n"]) -> Float[Array, " t"]:
+    return -jax.vmap(model.log_weight)(x)
+
+
+def _tiles(state) -> list:
+    """The states of all tiles, of one state with the tiles on its leading axis."""
+    leaves, tree = jax.tree.flatten(state)
+    leaves = [np.asarray(leaf) for leaf in leaves]
+    return [jax.tree.unflatten(tree, [leaf[t] for leaf in leaves]) for t in range(len(leaves[0]))]
+
+
+def _stack(states: list):
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *states)
+
+
+def init(algorithm, target: Target, root: Array, index: np.ndarray, x0: np.ndarray):
+    """State of all tiles; `root` is the key of the role that the algorithm starts from."""
+    words, x0 = np.asarray(_words(root, index)), np.asarray(x0)
+    return _stack([algorithm.init_tile(w, target, x) for w, x in zip(words, x0, strict=True)])
+
+
+def advance(algorithm, target: Target, key: Array, index: np.ndarray, state, span: range, record: bool):
+    """(state, buffers) after the quanta of `span`; the buffers hold the sweeps that it completes."""
+    step_root, quanta = keys.role(key, keys.STEP), algorithm.spec.quanta(target.model)
+    tiles = _tiles(state)
+    first = span.start // quanta
+    buffers = _buffers(algorithm, target.n, index.shape, span.stop // quanta - first) if record else {}
+    for quantum in span:
+        words = np.asarray(_quantum_words(step_root, index, np.int32(quantum)))
+        for t, tile in enumerate(tiles):
+            tiles[t], info = algorithm.step_tile(words[t], target, tile)
+            if record and (quantum + 1) % quanta == 0:
+                _record(buffers, (t, quantum // quanta - first), algorithm, target, tiles[t], info)
+    return _stack(tiles), buffers
+
+
+def _buffers(algorithm, n: int, index_shape: tuple[int, int], sweeps: int) -> dict[str, np.ndarray]:
+    tiles, chains = index_shape
+    numbers = ("energy", "mean", *(f"info:{name}" for name in algorithm.spec.metrics))
+    buffers = {name: np.zeros((tiles, sweeps, chains), np.float32) for name in numbers}
+    return buffers | {"frame": np.zeros((tiles, sweeps, -(-n // 8)), np.uint8)}
+
+
+def _record(buffers, place: tuple[int, int], algorithm, target: Target, state, info) -> None:
+    x = algorithm.position_tile(target, state)
+    buffers["energy"][place] = _energies(target.model, x)
+    buffers["mean"][place] = x.mean(1, dtype=np.float32)
+    buffers["frame"][place] = np.packbits(x[0] > 0)
+    for name in algorithm.spec.metrics:
+        buffers[f"info:{name}"][place] = info[name]
+
+
+def positions(algorithm, target: Target, state, counted: bool = False) -> Int8[np.ndarray, "tiles t n"]:
+    """Configurations of all tiles, or those that statistics count."""
+    own = counted and hasattr(algorithm, "counted_tile")
+    of_tile = algorithm.counted_tile if own else algorithm.position_tile
+    return np.stack([of_tile(target, tile) for tile in _tiles(state)])
+
+
+def sample(algorithm, target: Target, key: Array, root: Array, index: np.ndarray, x0: np.ndarray, quanta: int):
+    """Configurations of all tiles after `quanta` quanta, int8 [tiles, t, n]."""
+    state = init(algorithm, target, root, index, x0)
+    state, _ = advance(algorithm, target, key, index, state, range(quanta), record=False)
+    return positions(algorithm, target, state)

@@ -1,0 +1,366 @@
+"""A resumable run: a value that `advance` carries forward in compiled chunks.
+
+Chains are padded to tiles of a size that the algorithm fixes, and tiles are mapped one by one, so that the number of
+chains never changes a bit. Keys are fold_in(role), fold_in(chain), fold_in(quantum), so that neither the chunk size
+nor a pause, checkpoint or resume does.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int8
+
+from pmpviz import keys
+from pmpviz.runs import compile_clock, host
+from pmpviz.runs.trace import Trace
+from pmpviz.types import InputError, Target
+
+MAX_CHUNK_SWEEPS = 64
+FINGERPRINT = 4
+GPU_TILES = 64
+
+
+@dataclass(frozen=True)
+class Run:
+    """Algorithm, target, key, state of all tiles (leading axis), quanta done, and seconds in compiled calls so far."""
+
+    algorithm: Any
+    target: Target
+    key: Array
+    chains: int
+    state: Any
+    quantum: int = 0
+    seconds: float = 0.0
+    mesh: jax.sharding.Mesh | None = None
+
+    @property
+    def tile(self) -> int:
+        """Chains in a tile."""
+        return tile_of(self.algorithm, self.target)
+
+    @property
+    def quanta(self) -> int:
+        """Quanta in a full sweep."""
+        return self.algorithm.spec.quanta(self.target.model)
+
+    @property
+    def sweep(self) -> int:
+        """Full sweeps done."""
+        return self.quantum // self.quanta
+
+    @property
+    def updates(self) -> float:
+        """Updates per chain so far, in the algorithm's unit."""
+        return self.quantum * self.algorithm.spec.updates_per_sweep(self.target.model) / self.quanta
+
+
+def check(algorithm, target: Target, chains: int) -> None:
+    """Raise InputError where the algorithm cannot run on the target, or the number of chains is out of range."""
+    reason = algorithm.spec.why_not(target)
+    if reason:
+        raise InputError(reason)
+    if not 1 <= chains <= 1_000_000:
+        raise InputError(f"{chains} chains; give from 1 to 1,000,000")
+
+
+def start(
+    algorithm,
+    target: Target,
+    key: Array,
+    chains: int,
+    x0: np.ndarray | None = None,
+    devices: Sequence[jax.Device] | None = None,
+) -> Run:
+    """Begin a run of `chains` chains.
+
+    x0 is None (each chain uniform at random, from the START key, the same for every algorithm) or int8 [chains, n].
+    With several `devices` of one kind the tiles are sharded over them, which changes no bit.
+    """
+    check(algorithm, target, chains)
+    shard = algorithm.spec.jit and devices is not None and len(devices) > 1
+    mesh = jax.sharding.Mesh(np.array(devices), ("chains",)) if shard else None
+    index = tile_index(chains, tile_of(algorithm, target), 1 if mesh is None else mesh.size)
+    if x0 is None:
+        first = _random_start(key, jnp.asarray(index), target.n)
+    else:
+        pad = np.resize(np.asarray(x0, np.int8), (index.size, target.n))
+        first = jnp.asarray(pad.reshape(*index.shape, target.n))
+    if algorithm.spec.jit:
+        state = _init(algorithm, target, key, jnp.asarray(index), first)
+    else:
+        state = host.init(algorithm, target, _init_key(algorithm, key), index, first)
+    state = state if mesh is None else _shard(state, mesh)
+    return Run(algorithm, target, key, chains, state, mesh=mesh)
+
+
+def _shard(state, mesh):
+    return jax.device_put(state, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("chains")))
+
+
+def _index(run: Run) -> np.ndarray:
+    return tile_index(run.chains, run.tile, 1 if run.mesh is None else run.mesh.size)
+
+
+def tile_of(algorithm, target: Target) -> int:
+    """Chains that are computed together: the algorithm's figure, which fits a core's cache, and more on a GPU."""
+    on_host = not algorithm.spec.jit or jax.default_backend() == "cpu"
+    return algorithm.spec.tile(target.model) * (1 if on_host else GPU_TILES)
+
+
+def tile_index(chains: int, tile: int, devices: int = 1) -> np.ndarray:
+    """Global chain indices int32[tiles, tile], padded to whole tiles and as many of them on every device."""
+    tiles = -(-chains // (tile * devices)) * devices
+    return np.arange(tiles * tile, dtype=np.int32).reshape(tiles, tile)
+
+
+@partial(jax.jit, static_argnums=2)
+def _random_start(key, index, n):
+    def one(chain):
+        bits = keys.hash_bits(jax.random.fold_in(keys.role(key, keys.START), chain), jnp.arange(n, dtype=jnp.uint32))
+        return (bits >> 31).astype(jnp.int8)
+
+    return jax.vmap(jax.vmap(one))(index)
+
+
+def _init_key(algorithm, key):
+    return keys.role(key, keys.NOISE if algorithm.spec.kind == "draw" else keys.INIT)
+
+
+@jax.jit
+def _init(algorithm, target, key, index, x0):
+    root = _init_key(algorithm, key)
+    return jax.lax.map(lambda args: init_tile(algorithm, keys.of_chains(root, args[0]), target, args[1]), (index, x0))
+
+
+def init_tile(algorithm, chain_keys, target, x0):
+    """State of one tile: the algorithm's own tile form, or its single-chain form mapped."""
+    if hasattr(algorithm, "init_tile"):
+        return algorithm.init_tile(chain_keys, target, x0)
+    return jax.vmap(algorithm.init, in_axes=(0, None, 0))(chain_keys, target, x0)
+
+
+def step_tile(algorithm, chain_keys, target, state):
+    """One quantum of one tile."""
+    if hasattr(algorithm, "step_tile"):
+        return algorithm.step_tile(chain_keys, target, state)
+    return jax.vmap(algorithm.step, in_axes=(0, None, 0))(chain_keys, target, state)
+
+
+def position_tile(algorithm, target, state) -> Int8[Array, "t n"]:
+    """Configurations of one tile."""
+    if hasattr(algorithm, "position_tile"):
+        return algorithm.position_tile(target, state)
+    return jax.vmap(algorithm.position, in_axes=(None, 0))(target, state)
+
+
+def _counted_tile(algorithm, target, state):
+    if hasattr(algorithm, "counted_tile"):
+        return algorithm.counted_tile(target, state)
+    return position_tile(algorithm, target, state)
+
+
+def _record(algorithm, target, state, info, slot, buffers):
+    # The barrier keeps the recording out of the step's fusion, so that recording cannot change a bit of it.
+    state = jax.lax.optimization_barrier(state)
+    x = position_tile(algorithm, target, state)
+    row = {
+        "energy": -jax.vmap(target.model.log_weight)(x),
+        "mean": x.astype(jnp.float32).mean(1),
+        "frame": jnp.packbits(x[0] > 0),
+        **{f"info:{name}": info[name] for name in algorithm.spec.metrics},
+    }
+    if hasattr(algorithm, "fingerprint"):
+        row["fingerprint"] = algorithm.fingerprint(state)
+    return {name: buffers[name].at[slot].set(value) for name, value in row.items()}
+
+
+def _buffers(algorithm, n, tile):
+    rows = MAX_CHUNK_SWEEPS + 1
+    shapes = {"energy": (tile,), "mean": (tile,), "frame": (-(-n // 8),)}
+    shapes |= {f"info:{name}": (tile,) for name in algorithm.spec.metrics}
+    if hasattr(algorithm, "fingerprint"):
+        shapes["fingerprint"] = (FINGERPRINT,)
+    kinds = {"frame": jnp.uint8}
+    return {name: jnp.zeros((rows, *s), kinds.get(name, jnp.float32)) for name, s in shapes.items()}
+
+
+def _advance(algorithm, target, key, index, state, quantum, count, quanta, record, mesh):
+    def one_tile(args):
+        state, chains, (algorithm, target, key, quantum, count) = args
+        first_sweep, step_root = quantum // quanta, keys.role(key, keys.STEP)
+        chain_keys = keys.of_chains(step_root, chains)
+        buffers = _buffers(algorithm, target.n, chains.shape[0]) if record else {}
+
+        def body(i, carry):
+            state, buffers = carry
+            now = quantum + i
+            quantum_keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(chain_keys, now)
+            state, info = step_tile(algorithm, quantum_keys, target, state)
+            if record:
+                # Within a sweep of several quanta only the last is recorded: the others would be overwritten.
+                write = partial(_record, algorithm, target, state, info, now // quanta - first_sweep)
+                ends = (now + 1) % quanta == 0
+                buffers = write(buffers) if quanta == 1 else jax.lax.cond(ends, write, lambda kept: kept, buffers)
+            return state, buffers
+
+        return jax.lax.fori_loop(0, count, body, (state, buffers))
+
+    def tiles(state, index, shared):
+        return jax.lax.map(lambda args: one_tile((*args, shared)), (state, index))
+
+    if mesh is not None:
+        split, whole = jax.sharding.PartitionSpec("chains"), jax.sharding.PartitionSpec()
+        tiles = jax.shard_map(tiles, mesh=mesh, in_specs=(split, split, whole), out_specs=split, check_vma=False)
+    return tiles(state, index, (algorithm, target, key, quantum, count))
+
+
+_STATIC = ("quanta", "record", "mesh")
+_advance_kept = jax.jit(_advance, static_argnames=_STATIC)
+_advance_given = jax.jit(_advance, static_argnames=_STATIC, donate_argnames=("state",))
+
+
+def advance(run: Run, count: int, record: bool = True, donate: bool = False) -> tuple[Run, Trace | None]:
+    """Compute `count` quanta of all chains in one compiled call; `count` is traced and never recompiles.
+
+    With `record`, `count` is at most 64 sweeps, and the trace holds every sweep that was completed. With `donate`
+    the given run's memory is taken over: that run must not be used again.
+    """
+    if record and count > MAX_CHUNK_SWEEPS * run.quanta:
+        raise InputError(f"{count} quanta in one recorded chunk; give at most {MAX_CHUNK_SWEEPS * run.quanta}")
+    compiled, begin = compile_clock.seconds(), time.perf_counter()
+    state, buffers = _advance_on(run, count, record, donate)
+    jax.block_until_ready(state)
+    compile_seconds = compile_clock.seconds() - compiled
+    run_seconds = max(time.perf_counter() - begin - compile_seconds, 1e-9)
+    ahead = dataclasses.replace(run, state=state, quantum=run.quantum + count, seconds=run.seconds + run_seconds)
+    return ahead, _trace(run, ahead, buffers, run_seconds, compile_seconds) if record else None
+
+
+def _advance_on(run: Run, count: int, record: bool, donate: bool):
+    if not run.algorithm.spec.jit:
+        span = range(run.quantum, run.quantum + count)
+        return host.advance(run.algorithm, run.target, run.key, _index(run), run.state, span, record)
+    call = _advance_given if donate else _advance_kept
+    return call(
+        run.algorithm,
+        run.target,
+        run.key,
+        jnp.asarray(_index(run)),
+        run.state,
+        np.int32(run.quantum),
+        np.int32(count),
+        quanta=run.quanta,
+        record=record,
+        mesh=run.mesh,
+    )
+
+
+def _trace(run: Run, ahead: Run, buffers, run_seconds: float, compile_seconds: float) -> Trace:
+    done = ahead.sweep - run.sweep
+
+    def per_chain(name):
+        rows = np.asarray(buffers[name])[:, :done]
+        return np.moveaxis(rows, 0, 1).reshape(done, rows.shape[0] * rows.shape[2])[:, : run.chains]
+
+    sweeps = np.arange(run.sweep + 1, ahead.sweep + 1)
+    share = (sweeps * run.quanta - run.quantum) / max(ahead.quantum - run.quantum, 1)
+    return Trace(
+        run.target.n,
+        sweeps,
+        per_chain("energy"),
+        per_chain("mean"),
+        {name: per_chain(f"info:{name}") for name in run.algorithm.spec.metrics},
+        np.moveaxis(np.asarray(buffers["frame"])[:, :done], 0, 1),
+        np.asarray(buffers["fingerprint"])[0, :done] if "fingerprint" in buffers else None,
+        run.seconds + share * run_seconds,
+        run_seconds,
+        compile_seconds,
+    )
+
+
+@jax.jit
+def _positions(algorithm, target, state):
+    return jax.lax.map(lambda s: position_tile(algorithm, target, s), state)
+
+
+@jax.jit
+def _counted(algorithm, target, state):
+    return jax.lax.map(lambda s: _counted_tile(algorithm, target, s), state)
+
+
+def positions(run: Run) -> np.ndarray:
+    """Configurations of all chains as they are now, int8 [chains, n]."""
+    of_tiles = _positions if run.algorithm.spec.jit else host.positions
+    x = np.asarray(of_tiles(run.algorithm, run.target, run.state))
+    return x.reshape(-1, run.target.n)[: run.chains]
+
+
+def counted(run: Run) -> np.ndarray:
+    """Configurations that statistics count, int8 [chains, n]: of a `draw`, each chain's last completed draw."""
+    of_tiles = _counted if run.algorithm.spec.jit else partial(host.positions, counted=True)
+    x = np.asarray(of_tiles(run.algorithm, run.target, run.state))
+    return x.reshape(-1, run.target.n)[: run.chains]
+
+
+def retarget(run: Run, target: Target | None = None, algorithm=None) -> Run:
+    """The same run with new weights, beta, evidence or knobs from here on; compiles nothing that a start has not.
+
+    A chain goes on from its configuration, with newly clamped sites at their values and cached sums made anew; a draw
+    keeps its perturbation and messages.
+    """
+    target = run.target if target is None else target
+    algorithm = run.algorithm if algorithm is None else algorithm
+    state = run.state
+    if algorithm.spec.kind == "chain" and algorithm.spec.jit:
+        index = jnp.asarray(_index(run))
+        x = _positions(run.algorithm, run.target, run.state)
+        mask, value = np.asarray(target.evidence.mask), np.asarray(target.evidence.value)
+        state = _init(algorithm, target, run.key, index, np.where(mask, value, np.asarray(x)))
+        state = state if run.mesh is None else _shard(state, run.mesh)
+    return dataclasses.replace(run, target=target, algorithm=algorithm, state=state)
+
+
+@partial(jax.jit, static_argnames=("quanta",))
+def _sample(algorithm, target, key, index, x0, count, quanta):
+    root, step_root = _init_key(algorithm, key), keys.role(key, keys.STEP)
+
+    def one_tile(args):
+        chains, first = args
+        state = init_tile(algorithm, keys.of_chains(root, chains), target, first)
+        chain_keys = keys.of_chains(step_root, chains)
+
+        def body(i, state):
+            quantum_keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(chain_keys, i)
+            return step_tile(algorithm, quantum_keys, target, state)[0]
+
+        return position_tile(algorithm, target, jax.lax.fori_loop(0, count, body, state))
+
+    return jax.lax.map(one_tile, (index, x0))
+
+
+def sample(algorithm, target: Target, key: Array, chains: int, sweeps: int, x0: np.ndarray | None = None) -> np.ndarray:
+    """Final configurations int8 [chains, n] after `sweeps` full sweeps: the same bits as a run of that length.
+
+    Only one tile's state exists at a time, so that memory does not grow with the number of chains.
+    """
+    check(algorithm, target, chains)
+    index = tile_index(chains, tile_of(algorithm, target))
+    if x0 is None:
+        first = _random_start(key, jnp.asarray(index), target.n)
+    else:
+        first = jnp.asarray(np.resize(np.asarray(x0, np.int8), (index.size, target.n)).reshape(*index.shape, -1))
+    quanta = algorithm.spec.quanta(target.model)
+    if algorithm.spec.jit:
+        x = _sample(algorithm, target, key, jnp.asarray(index), first, np.int32(sweeps * quanta), quanta=quanta)
+    else:
+        x = host.sample(algorithm, target, key, _init_key(algorithm, key), index, first, sweeps * quanta)
+    return np.asarray(x).reshape(-1, target.n)[:chains]

@@ -1,0 +1,191 @@
+"""What a run is compared with: exact samples where they are tractable, otherwise a cached, labelled long run."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from pmpviz import exact, keys
+from pmpviz.metrics.mmd import Reference
+from pmpviz.models import model_hash
+from pmpviz.models.ising import Ising
+from pmpviz.runs import run as running
+from pmpviz.samplers import make_sampler
+from pmpviz.types import Refusal, Target
+
+SAMPLES = 1000
+SWENDSEN_WANG_SWEEPS = 96
+GIBBS_SWEEPS = 4096
+SLICE = 8
+MOST_PAIRS = 2048
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Reference samples and, where known, exact numbers.
+
+    `pairs[m, 2]` are some edges and `pair_tables[m, 2, 2]` their pair marginals, exact where `exact` is true.
+    `exact` says whether the samples are; `label` says what they are; `p1[n]` are exact marginals, or the long run's
+    where those are not known; `log_z` and `energy` (exact mean of -log_weight) are None where not known; `check` is a
+    sentence on how the long run was checked.
+    """
+
+    label: str
+    exact: bool
+    reference: Reference
+    p1: np.ndarray
+    log_z: float | None
+    energy: float | None
+    check: str = ""
+    key: str = ""
+    pairs: np.ndarray | None = None
+    pair_tables: np.ndarray | None = None
+
+
+def truth_key(target: Target) -> str:
+    """SHA-256 of the model, the evidence and beta: what a cached reference belongs to."""
+    digest = hashlib.sha256(model_hash(target.model).encode())
+    for leaf in (target.evidence.mask, target.evidence.value, target.beta):
+        digest.update(np.asarray(leaf).tobytes())
+    return digest.hexdigest()
+
+
+def cache_folder() -> Path:
+    """Folder of cached references: PMPVIZ_CACHE, else the user's cache folder."""
+    base = os.environ.get("PMPVIZ_CACHE") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "pmpviz"
+
+
+def build(target: Target) -> Generator[float, None, Truth]:
+    """Make the truth of a target, yielding the share that is done; the generator's return value is the Truth."""
+    yield 0.0
+    p1 = None
+    try:
+        solved = exact.solve(target)
+        if solved.sample is not None:
+            return _from_exact(target, solved)
+        p1 = solved.p1
+    except Refusal:
+        pass
+    return (yield from _long_run(target, p1))
+
+
+def finish(generator: Generator[float, None, Truth]) -> Truth:
+    """Run `build` to its end."""
+    while True:
+        try:
+            next(generator)
+        except StopIteration as stop:
+            return stop.value
+
+
+def _from_exact(target: Target, solved: Any) -> Truth:
+    seed = int(jax.random.bits(keys.role(jax.random.key(0), keys.REFERENCE)) >> 1)
+    x = np.asarray(solved.sample(seed, SAMPLES), np.int8)
+    label = f"{SAMPLES:,} exact samples ({solved.method})"
+    p1 = solved.p1 if all(c == 2 for c in target.model.card) else x.mean(0)
+    energy = exact_energy(target, solved)
+    pairs = edge_pairs(target)
+    tables = solved.pair_marginals(pairs) if len(pairs) and solved.pair_marginals is not None else None
+    key = truth_key(target)
+    return Truth(label, True, Reference.of(x, label), p1, solved.log_z, energy, "", key, pairs, tables)
+
+
+def edge_pairs(target: Target) -> np.ndarray:
+    """At most 2,048 edges of the model, evenly chosen, as [m, 2]; none of a model that is not pairwise."""
+    if not isinstance(target.model, Ising):
+        return np.zeros((0, 2), int)
+    _, i, j, _ = target.model.pairwise()
+    chosen = np.unique(np.linspace(0, max(len(i) - 1, 0), min(len(i), MOST_PAIRS)).round().astype(int))
+    return np.stack([i, j], 1)[chosen[: len(i)]]
+
+
+def pair_frequencies(x: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Share of samples in each of the four states of each pair, [m, 2, 2]."""
+    a, b = x[:, pairs[:, 0]].astype(bool), x[:, pairs[:, 1]].astype(bool)
+    cells = [(~a & ~b), (~a & b), (a & ~b), (a & b)]
+    return np.stack([cell.mean(0) for cell in cells], 1).reshape(-1, 2, 2)
+
+
+def exact_energy(target: Target, solved: Any) -> float | None:
+    """Exact mean of -log_weight from the marginals and the pair marginals of the edges; None for other models."""
+    if not isinstance(target.model, Ising) or solved.pair_marginals is None:
+        return None
+    bias, i, j, w = target.model.pairwise()
+    both = solved.pair_marginals(np.stack([i, j], 1))[:, 1, 1] if len(i) else np.zeros(0)
+    return -float(bias @ solved.p1 + w @ both + target.model.constant)
+
+
+def known_energy(target: Target) -> float | None:
+    """Exact mean of -log_weight from the closed form of log Z, -d log Z / d beta; None where there is none."""
+    beta = float(target.beta)
+    low, high = (Target.of(target.model, target.evidence, beta * (1 + step)) for step in (-1e-3, 1e-3))
+    below, above = exact.log_z_only(low), exact.log_z_only(high)
+    if beta == 0 or below is None or above is None:
+        return None
+    return -(above - below) / (float(high.beta) - float(low.beta))
+
+
+def reference_sampler(target: Target) -> tuple[str, int]:
+    """(algorithm, sweeps) of the long run: Swendsen-Wang where no field nor frustration slows it, else Gibbs."""
+    model: Ising = target.model
+    h, i, _, J, _ = model.to_spin()
+    free = np.abs(h).max(initial=0) < 1e-4 and not np.asarray(target.evidence.mask).any()
+    attractive = len(J) > 0 and (J > 0).all()
+    return ("swendsen_wang", SWENDSEN_WANG_SWEEPS) if free and attractive else ("colour_gibbs", GIBBS_SWEEPS)
+
+
+def _long_run(target: Target, p1: np.ndarray | None) -> Generator[float, None, Truth]:
+    name, sweeps = reference_sampler(target)
+    path = cache_folder() / "references" / f"{truth_key(target)}-{name}-{sweeps}.npz"
+    x = _cached(path, target.n)
+    if x is None:
+        key = keys.role(jax.random.key(0), keys.REFERENCE)
+        run = running.start(make_sampler(name), target, key, SAMPLES)
+        while run.sweep < sweeps:
+            run, _ = running.advance(run, min(SLICE, sweeps - run.sweep), record=False, donate=True)
+            yield run.sweep / sweeps
+        x = running.positions(run)
+        _store(path, x)
+    return _from_long_run(target, x, name, sweeps, p1)
+
+
+def _from_long_run(target: Target, x: np.ndarray, name: str, sweeps: int, p1: np.ndarray | None) -> Truth:
+    label = f"{SAMPLES:,} {make_sampler(name).spec.label} chains of {sweeps:,} sweeps, a long run, not exact"
+    energies = -np.asarray(jax.vmap(target.model.log_weight)(x), np.float64)
+    known, check = known_energy(target), "its energy could not be checked against a closed form"
+    if known is not None:
+        deviations = (energies.mean() - known) / (energies.std(ddof=1) / np.sqrt(len(x)))
+        check = f"its mean energy is {deviations:+.1f} standard errors from Kaufman's exact value"
+    log_z = exact.log_z_only(target)
+    p1 = x.mean(0) if p1 is None else p1
+    pairs, key = edge_pairs(target), truth_key(target)
+    tables = pair_frequencies(x, pairs) if len(pairs) else None
+    return Truth(label, False, Reference.of(x, label), p1, log_z, known, check, key, pairs, tables)
+
+
+def _cached(path: Path, n: int) -> np.ndarray | None:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            x = np.unpackbits(file["bits"], axis=1)[:, :n].astype(np.int8)
+            return x if x.shape == (SAMPLES, n) else None
+    except (OSError, ValueError, KeyError, EOFError):
+        return None
+
+
+def _store(path: Path, x: np.ndarray) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part:
+            np.savez(part, bits=np.packbits(x > 0, axis=1))
+        os.replace(part.name, path)
+    except OSError:
+        return  # A cache that cannot be written costs time, nothing else.

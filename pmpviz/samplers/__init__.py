@@ -1,0 +1,35 @@
+"""Samplers: one file an algorithm; adding one is a file and a line here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pmpviz.samplers.colour_gibbs import ColourGibbs
+from pmpviz.samplers.exact_sampler import ExactSampler
+from pmpviz.samplers.gibbs import Gibbs
+from pmpviz.samplers.gwg import GibbsWithGradients
+from pmpviz.samplers.pmp import PerturbAndMaxProduct
+from pmpviz.samplers.swendsen_wang import SwendsenWang
+from pmpviz.types import InputError
+
+SAMPLERS: tuple[Any, ...] = (PerturbAndMaxProduct, Gibbs, ColourGibbs, GibbsWithGradients, SwendsenWang, ExactSampler)
+
+
+def sampler_class(name: str):
+    """The sampler registered under `name`; raises InputError naming the choices."""
+    for cls in SAMPLERS:
+        if cls.spec.id == name:
+            return cls
+    names = ", ".join(cls.spec.id for cls in SAMPLERS)
+    raise InputError(f"there is no algorithm {name[:40]!r}; choose one of {names}")
+
+
+def make_sampler(name: str, **knobs):
+    """A sampler with its knobs checked against their ranges; unknown knobs raise InputError naming the known ones."""
+    cls = sampler_class(name)
+    known = {param.name: param for param in cls.spec.params}
+    for knob in knobs:
+        if knob not in known:
+            raise InputError(f"{name} has no setting {knob[:40]!r}; it has {', '.join(known) or 'none'}")
+    values = {knob: known[knob].parse(value) for knob, value in knobs.items()}
+    return cls(**{k: known[k].choices.index(v) if known[k].scale == "choice" else v for k, v in values.items()})

@@ -1,0 +1,170 @@
+"""Perturb-and-max-product (Lazaro-Gredilla, Dedieu and George 2021, Algorithm 1)."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Int8
+
+from pmpviz import keys
+from pmpviz.models.couplings import DenseCouplings, SparseCouplings
+from pmpviz.models.ising import Ising
+from pmpviz.oracles import max_product
+from pmpviz.types import Info, Param, Spec, Target, pytree
+
+SMALL_DENSE = 128
+
+
+def _why_not(target: Target) -> str | None:
+    if not isinstance(target.model, Ising):
+        return "perturb-and-max-product needs binary variables with pairwise factors; this model has others"
+    return None
+
+
+def _updates_per_sweep(model: Ising) -> int:
+    return 2 * len(model.couplings.edges()[0])
+
+
+def _tile(model: Ising) -> int:
+    # As many chains as keep the tile's messages in cache: they are reread in every sweep.
+    if isinstance(model.couplings, DenseCouplings):
+        return 16 if model.n <= SMALL_DENSE else 1
+    return 32 if isinstance(model.couplings, SparseCouplings) else 16
+
+
+SPEC = Spec(
+    id="pmp",
+    label="Perturb-and-max-product",
+    kind="draw",
+    guarantee="approximate",
+    reversible=False,
+    summary="Adds logistic noise to every unary and decodes the maximum by damped parallel max-product.",
+    paper="Perturb-and-max-product, Algorithm 1 and Appendix C.1",
+    metrics=("residual",),
+    update="edge-message update",
+    updates_per_sweep=_updates_per_sweep,
+    tile=_tile,
+    why_not=_why_not,
+    params=(
+        Param(
+            "damping",
+            "Damping",
+            0.0,
+            0.99,
+            0.5,
+            help="Share of the old message that is kept: n <- damping n + (1 - damping) n'.",
+        ),
+        Param(
+            "sweeps_per_draw",
+            "Sweeps a draw",
+            1,
+            100_000,
+            64,
+            scale="int",
+            unit="sweeps",
+            help="After this many message updates a new perturbation starts with messages at zero.",
+        ),
+    ),
+)
+
+
+@pytree
+class PmpState:
+    """Messages of one tile: `perturbation[n, t]`, `incoming` as `max_product` stores them, the last completed draw
+    `completed[n, t]`, sweeps spent on this draw, the draw's index, and the chains' NOISE keys.
+    """
+
+    perturbation: Float[Array, "n t"]
+    incoming: max_product.Messages
+    completed: Int8[Array, "n t"]
+    age: Int[Array, ""]
+    draw: Int[Array, ""]
+    key: Array
+
+
+@pytree
+class PerturbAndMaxProduct:
+    """x = argmax_x log_weight(x) + sum_i e_i x_i with e_i ~ Logistic(0, 1), by damped parallel max-product.
+
+    The difference of two Gumbel perturbations of a binary unary is logistic. beta multiplies the potentials, never
+    the perturbations. Every draw starts from zero messages; its noise depends on (key, chain, draw) alone, so that
+    other solvers can be given the same perturbation.
+    """
+
+    damping: Float[Array, ""] = 0.5
+    sweeps_per_draw: Int[Array, ""] = 64
+    spec = SPEC
+
+    def init_tile(self, chain_keys: Array, target: Target, x0: Int8[Array, "t n"]) -> PmpState:
+        """First perturbation of each chain and zero messages; x0 is not used."""
+        start = perturbations(chain_keys, target.n, jnp.int32(0))
+        return PmpState(
+            start,
+            max_product.zero_messages(target.model.couplings, chain_keys.shape[0]),
+            jnp.zeros(start.shape, jnp.int8),
+            jnp.int32(0),
+            jnp.int32(0),
+            chain_keys,
+        )
+
+    def step_tile(self, chain_keys: Array, target: Target, state: PmpState) -> tuple[PmpState, Info]:
+        """One update of all messages; a new draw starts first where the last one has had its sweeps."""
+        due = state.age >= self.sweeps_per_draw
+        # A loop of one turn or none: unlike a conditional it works in place, without a copy of the messages.
+        state = jax.lax.fori_loop(0, due.astype(jnp.int32), lambda _, s: self._next_draw(target, s), state)
+        couplings, field = _perturbed(target, state.perturbation)
+        incoming, residual = max_product.update(couplings, field, state.incoming, self.damping)
+        fresh = PmpState(state.perturbation, incoming, state.completed, state.age + 1, state.draw, state.key)
+        return fresh, {"residual": residual}
+
+    def _next_draw(self, target: Target, state: PmpState) -> PmpState:
+        draw = state.draw + 1
+        return PmpState(
+            perturbations(state.key, target.n, draw),
+            jax.tree.map(jnp.zeros_like, state.incoming),
+            self.position_tile(target, state).T,
+            jnp.int32(0),
+            draw,
+            state.key,
+        )
+
+    def position_tile(self, target: Target, state: PmpState) -> Int8[Array, "t n"]:
+        """The configuration decoded from the messages as they are now."""
+        couplings, field = _perturbed(target, state.perturbation)
+        return (max_product.belief(couplings, field, state.incoming) > 0).astype(jnp.int8).T
+
+    def counted_tile(self, target: Target, state: PmpState) -> Int8[Array, "t n"]:
+        """The last completed draw once there is one; until then the draw in the making."""
+        unfinished = (state.draw > 0) & (state.age < self.sweeps_per_draw)
+        return jnp.where(unfinished, state.completed.T, self.position_tile(target, state))
+
+    def fingerprint(self, state: PmpState) -> Float[Array, " 4"]:
+        """Four fixed projections of the first chain's messages: they repeat exactly when the messages do."""
+        leaves = [leaf[..., 0].reshape(-1) for leaf in jax.tree.leaves(state.incoming)]
+        waves = jnp.arange(1.0, 5.0)[:, None]
+        return sum(jnp.cos(waves * (jnp.arange(leaf.size) + 1)) @ leaf for leaf in leaves)
+
+    def init(self, key: Array, target: Target, x0: Int8[Array, " n"]) -> PmpState:
+        """Single-chain form: a tile of one."""
+        return self.init_tile(key[None], target, x0[None])
+
+    def step(self, key: Array, target: Target, state: PmpState) -> tuple[PmpState, Info]:
+        """Single-chain form of `step_tile`."""
+        state, info = self.step_tile(key[None], target, state)
+        return state, {name: value[0] for name, value in info.items()}
+
+    def position(self, target: Target, state: PmpState) -> Int8[Array, " n"]:
+        """Single-chain form of `position_tile`."""
+        return self.position_tile(target, state)[0]
+
+
+def perturbations(chain_keys: Array, n: int, draw: Int[Array, ""]) -> Float[Array, "n t"]:
+    """Logistic noise of one draw, one column a chain, from the chains' NOISE keys."""
+    draw_keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(chain_keys, draw)
+    return keys.logistic_threshold(keys.uniform_at(draw_keys, jnp.arange(n)[:, None]))
+
+
+def _perturbed(target: Target, perturbation: Float[Array, "n t"]):
+    field = target.beta * target.model.bias[:, None] + perturbation
+    field = max_product.clamp_field(field, target.evidence.mask, target.evidence.value)
+    return target.model.couplings.scaled(target.beta), field

@@ -1,0 +1,233 @@
+"""Swendsen-Wang cluster sampling (1987) for binary pairwise models of any signs and fields."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, Int8, UInt32
+
+from pmpviz import keys
+from pmpviz.models.couplings import DenseCouplings, ShiftCouplings, SparseCouplings
+from pmpviz.models.ising import Ising
+from pmpviz.types import Info, Spec, Target, pytree
+
+MAX_PAIRS = 1 << 21
+
+
+def _pairs(model: Ising) -> int:
+    """Places where a bond may be drawn."""
+    if isinstance(model.couplings, DenseCouplings):
+        return model.n * (model.n - 1) // 2
+    return math.prod(model.couplings.weight.shape)
+
+
+def _why_not(target: Target) -> str | None:
+    if not isinstance(target.model, Ising):
+        return "Swendsen-Wang needs binary variables with pairwise factors; this model has others"
+    pairs = _pairs(target.model)
+    if pairs > MAX_PAIRS:
+        return f"Swendsen-Wang would draw {pairs:,} bonds a sweep; give a model with at most {MAX_PAIRS:,} couplings"
+    return None
+
+
+def _tile(model: Ising) -> int:
+    """Chains side by side: about 2^16 bonds, which stay in the cache."""
+    return max(1, min(64, (1 << 16) // max(_pairs(model), 1)))
+
+
+SPEC = Spec(
+    id="swendsen_wang",
+    label="Swendsen-Wang",
+    kind="chain",
+    guarantee="invariant",
+    reversible=True,
+    summary="Joins satisfied neighbours into clusters at random and turns whole clusters. It is fast near a critical "
+    "point without fields; frustration and strong fields make its clusters span everything or seldom turn.",
+    paper="Swendsen and Wang 1987; Edwards and Sokal 1988",
+    metrics=("flips", "largest_cluster"),
+    tile=_tile,
+    why_not=_why_not,
+)
+
+
+@pytree
+class ClusterState:
+    """One tile: configuration `x[t, n]` and, for each site, the least site of its last cluster, `label[t, n]`."""
+
+    x: Int8[Array, "t n"]
+    label: Int[Array, "t n"]
+
+
+@pytree
+class SwendsenWang:
+    """Bond on edge (i, j) with probability 1 - exp(-|beta w_ij| / 2) where J_ij s_i s_j > 0, else none; then each
+    cluster c turns with probability sigma(-2 sum_{i in c} beta h_i s_i), J = w / 4, h_i = b_i / 2 + sum_j w_ij / 4.
+
+    This draws from p(bonds | s) and then from p(s | bonds) of the joint law of Edwards and Sokal, so any signs and
+    fields leave p(s) invariant. A cluster with a clamped site does not turn: given the bonds, the one orientation
+    that agrees with the evidence has all the probability. `clusters` are the labels that a page can colour.
+    """
+
+    spec = SPEC
+
+    def init_tile(self, keys: Array, target: Target, x0: Int8[Array, "t n"]) -> ClusterState:
+        """Start at x0 with the clamped sites at their values, every site a cluster of its own."""
+        x = target.evidence.apply(x0)
+        return ClusterState(x, jnp.broadcast_to(jnp.arange(target.n, dtype=jnp.int32), x.shape))
+
+    def step_tile(self, keys: Array, target: Target, state: ClusterState) -> tuple[ClusterState, Info]:
+        """One sweep: bonds, clusters, turns. `flips` and `largest_cluster` are shares of all sites."""
+        spin = 2.0 * state.x.astype(jnp.float32) - 1.0
+        label = _labels(_bonds(keys, target, spin), spin.shape)
+        turned = _turned(keys, target, spin, label)
+        sizes = _sums(label, jnp.ones_like(label))
+        info = {
+            "flips": turned.astype(jnp.float32).mean(1),
+            "largest_cluster": sizes.max(1).astype(jnp.float32) / target.n,
+        }
+        return ClusterState(state.x ^ turned.astype(jnp.int8), label), info
+
+    def position_tile(self, target: Target, state: ClusterState) -> Int8[Array, "t n"]:
+        """The chains' configurations."""
+        return state.x
+
+    def clusters(self, target: Target, state: ClusterState) -> Int[Array, " n"]:
+        """Layer `clusters` of a tile's first chain: for each site the least site of its cluster in the last sweep."""
+        return state.label[0]
+
+    def init(self, key: Array, target: Target, x0: Int8[Array, " n"]) -> ClusterState:
+        """Single-chain form: a tile of one."""
+        return self.init_tile(key[None], target, x0[None])
+
+    def step(self, key: Array, target: Target, state: ClusterState) -> tuple[ClusterState, Info]:
+        """Single-chain form of `step_tile`."""
+        state, info = self.step_tile(key[None], target, state)
+        return state, {name: value[0] for name, value in info.items()}
+
+    def position(self, target: Target, state: ClusterState) -> Int8[Array, " n"]:
+        """Single-chain form of `position_tile`."""
+        return self.position_tile(target, state)[0]
+
+
+def _numbers(chain_keys: Array, counter: UInt32[Array, "..."]) -> Float[Array, "t ..."]:
+    return jax.vmap(keys.uniform_at, in_axes=(0, None))(chain_keys, counter)
+
+
+def _bonded(weight, product, u):
+    """A bond where beta w s_i s_j > 0 and u < 1 - exp(-|beta w| / 2)."""
+    return (weight * product > 0) & (u < -jnp.expm1(-0.5 * jnp.abs(weight)))
+
+
+def _bonds(chain_keys: Array, target: Target, spin: Float[Array, "t n"]):
+    """Function label[t, n] -> least label of a site and those it is bonded to."""
+    couplings = target.model.couplings.scaled(target.beta)
+    kinds = {ShiftCouplings: _shift_bonds, SparseCouplings: _sparse_bonds, DenseCouplings: _dense_bonds}
+    return kinds[type(couplings)](chain_keys, couplings, spin)
+
+
+def _shift_bonds(chain_keys, couplings, spin):
+    shape, weight = couplings.shape, couplings.weight
+    axes = tuple(range(1, len(shape) + 1))
+    plane = spin.reshape(-1, *shape)
+    u = _numbers(chain_keys, jnp.arange(weight.size, dtype=jnp.uint32).reshape(weight.shape))
+    bonds = []
+    for d, shift in enumerate(couplings.shifts):
+        ahead = jnp.roll(plane, tuple(-s for s in shift), axes)
+        bond = _bonded(weight[d], plane * ahead, u[:, d])
+        bonds.append((shift, bond, jnp.roll(bond, shift, axes)))
+
+    def least(label):
+        own = label.reshape(plane.shape)
+        low = own
+        for shift, ahead, behind in bonds:
+            back = tuple(-s for s in shift)
+            low = jnp.where(ahead, jnp.minimum(low, jnp.roll(own, back, axes)), low)
+            low = jnp.where(behind, jnp.minimum(low, jnp.roll(own, shift, axes)), low)
+        return low.reshape(label.shape)
+
+    return least
+
+
+def _sparse_bonds(chain_keys, couplings, spin):
+    # Both slots of an edge read the number of the lower one.
+    slot = jnp.arange(couplings.weight.size, dtype=jnp.uint32).reshape(couplings.weight.shape)
+    u = _numbers(chain_keys, jnp.minimum(slot, couplings.reverse.astype(jnp.uint32)))
+    bond = _bonded(couplings.weight, spin[:, :, None] * spin[:, couplings.neighbour], u)
+
+    def least(label):
+        return jnp.minimum(label, jnp.where(bond, label[:, couplings.neighbour], label[:, :, None]).min(2))
+
+    return least
+
+
+def _dense_bonds(chain_keys, couplings, spin):
+    n = spin.shape[1]
+    site = jnp.arange(n, dtype=jnp.uint32)
+    pair = jnp.minimum(site[:, None], site) * n + jnp.maximum(site[:, None], site)
+    bond = _bonded(couplings.weight, spin[:, :, None] * spin[:, None], _numbers(chain_keys, pair))
+
+    def least(label):
+        return jnp.minimum(label, jnp.where(bond, label[:, None], n).min(2))
+
+    return least
+
+
+def _labels(least, shape) -> Int[Array, "t n"]:
+    """Least site of every site's cluster: parents are lowered to the least neighbour's, then jumped over.
+
+    A label is always a site of the same cluster and never above its own; where nothing changes, neighbours agree, so
+    the label is the cluster's least site (connected components by hooking and pointer jumping, Shiloach and
+    Vishkin 1982).
+    """
+    start = jnp.broadcast_to(jnp.arange(shape[1], dtype=jnp.int32), shape)
+
+    def lower(carry):
+        label, _ = carry
+        low = least(label)
+        low = _at(low, label).min(low)
+        low = _jump(_jump(low))
+        return low, (low != label).any()
+
+    return jax.lax.while_loop(lambda carry: carry[1], lower, (start, jnp.bool_(True)))[0]
+
+
+def _rows(label):
+    return jnp.arange(label.shape[0])[:, None]
+
+
+def _at(array, label):
+    return array.at[_rows(label), label]
+
+
+def _jump(label):
+    return _at(label, label).get(mode="promise_in_bounds")
+
+
+def _sums(label: Int[Array, "t n"], values: Int[Array, "t n"]) -> Int[Array, "t n"]:
+    """Sum of whole numbers over each cluster, at its label."""
+    return _at(jnp.zeros_like(label), label).add(values, mode="promise_in_bounds")
+
+
+def _field_sums(label: Int[Array, "t n"], value: Float[Array, "t n"], largest: Float[Array, ""]):
+    """Sum of values over each cluster, in fixed point: the same bits in whatever order a device adds."""
+    bits = 30 - (label.shape[1] - 1).bit_length()
+    coarse_unit = jnp.where(largest > 0, largest, 1.0) * 2.0**-bits
+    scaled = value / coarse_unit
+    coarse = jnp.round(scaled)
+    fine = jnp.round((scaled - coarse) * 2.0**bits)
+    high, low = (_sums(label, part.astype(jnp.int32)).astype(jnp.float32) for part in (coarse, fine))
+    return (high + low * 2.0**-bits) * coarse_unit
+
+
+def _turned(chain_keys: Array, target: Target, spin: Float[Array, "t n"], label) -> Bool[Array, "t n"]:
+    """Whether each site's cluster turns."""
+    model = target.model
+    field = target.beta * (0.5 * model.bias + 0.25 * model.couplings.field(jnp.ones(model.n)))
+    pull = _field_sums(label, field * spin, jnp.abs(field).max())
+    held = _sums(label, jnp.broadcast_to(target.evidence.mask, label.shape).astype(jnp.int32)) > 0
+    first = jnp.uint32(model.couplings.weight.size)
+    u = _numbers(chain_keys, first + jnp.arange(model.n, dtype=jnp.uint32))
+    turns = (-2.0 * pull > keys.logistic_threshold(u)) & ~held
+    return _at(turns, label).get(mode="promise_in_bounds")
