@@ -1,0 +1,327 @@
+"""The command line: list, exact, sample, bench. Its flags are generated from the registries and their Params."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pmpviz.types import InputError, Param
+
+LONGEST_LINE = 300
+# Chains x variables; the state of a run takes a small multiple of this many bytes.
+MOST_CELLS = 1 << 30
+SECONDS_BETWEEN_SAVES = 1.0
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; returns the exit code: 0, or 2 with one sentence on standard error for bad input."""
+    try:
+        args = _parser().parse_args(argv)
+        # What overflows is refused with a sentence of its own; a warning would stand beside it.
+        with np.errstate(over="ignore", invalid="ignore"):
+            args.run(args)
+        sys.stdout.flush()
+        return 0
+    except InputError as error:
+        return _tell(str(error), 2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _tell(f"{error.filename or 'the output'} cannot be read or written ({error.strerror or error})", 2)
+    except KeyboardInterrupt:
+        return _tell("stopped", 130)
+    except Exception as error:
+        if not isinstance(error, MemoryError) and "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        return _tell("this does not fit into memory; give fewer chains or a smaller model", 2)
+
+
+def _tell(sentence: str, code: int) -> int:
+    """One line on standard error, whatever the sentence quotes."""
+    words = " ".join(f"pmpviz: {sentence}".split())
+    line = "".join(letter if letter.isprintable() else "?" for letter in words)
+    print(line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}...", file=sys.stderr)
+    return code
+
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options):
+        # A shortened flag would change its meaning with the next knob that is registered.
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str):
+        raise InputError(f"{message[:200]} (see `python -m {self.prog} --help`)")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m pmpviz", description="Sample discrete energy-based models and solve them exactly.")
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    _add_list(commands)
+    _add_exact(commands)
+    _add_sample(commands)
+    _add_bench(commands)
+    return parser
+
+
+def _add_list(commands) -> None:
+    parser = commands.add_parser("list", help="what can be built and run")
+    parser.add_argument("what", nargs="?", choices=("models", "algorithms"))
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.set_defaults(run=_list)
+
+
+def _add_exact(commands) -> None:
+    parser = commands.add_parser("exact", help="log Z and marginals where they are tractable")
+    _add_model(parser)
+    parser.set_defaults(run=_exact)
+
+
+def _add_sample(commands) -> None:
+    from pmpviz.runs.plan import SEED, STARTS
+    from pmpviz.samplers import SAMPLERS
+
+    parser = commands.add_parser("sample", help="run a sampler and write samples.npz")
+    _add_model(parser)
+    parser.add_argument("--algorithm", default="pmp", help=", ".join(cls.spec.id for cls in SAMPLERS))
+    parser.add_argument("--sweeps", default="64", help="full sweeps of all variables (or of all messages)")
+    parser.add_argument("--chains", default="1000", help="independent chains, one sample each")
+    parser.add_argument("--seed", default="0", help=SEED.help)
+    parser.add_argument("--start", default="random", help=f"{', '.join(STARTS)} or exact")
+    parser.add_argument("--out", help="file for the samples (npz: x, int8 [chains, n])")
+    parser.add_argument("--checkpoint", help="file that holds the run; it is resumed from there if it exists")
+    known: dict[str, Param] = {param.name: param for cls in SAMPLERS for param in cls.spec.params}
+    for name, param in known.items():
+        users = ", ".join(cls.spec.id for cls in SAMPLERS if name in {p.name for p in cls.spec.params})
+        words = f"{param.help} ({users}: {param.range_text()}, default {param.default})".replace("%", "%%")
+        parser.add_argument(f"--{name.replace('_', '-')}", dest=f"knob_{name}", metavar=name.upper(), help=words)
+    parser.set_defaults(run=_sample, knobs=tuple(known))
+
+
+def _add_bench(commands) -> None:
+    parser = commands.add_parser("bench", help="time every workload; beside a reference checkout if one is given")
+    parser.add_argument("--workload", nargs="+", action="extend", help="names of workloads; all if left out")
+    parser.add_argument("--reference", help="a checkout of the authors' perturb-and-max-product code")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.set_defaults(run=_bench)
+
+
+def _add_model(parser) -> None:
+    parser.add_argument("model", help="a .uai, .npz or .json file, or a spec such as square:25x25,theta=-0.1")
+    parser.add_argument("--evidence", help="a .evid file: clamped variables")
+    parser.add_argument("--beta", default="1", help="inverse temperature: multiplies the potentials")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
+
+
+def _number(name: str, text: Any, low: float, high: float, scale: str = "int"):
+    return Param(name, name, low, high, low, scale=scale).parse(text)
+
+
+def _load(args):
+    """(target, float64 tables or None) of the command line's model, evidence and beta."""
+    from pmpviz.io import SUFFIXES, load_model
+    from pmpviz.io.uai import read_evid
+    from pmpviz.models import build_spec
+    from pmpviz.types import Evidence, Target
+
+    beta = _number("beta", args.beta, 0.0, 1000.0, "linear")
+    tables = None
+    if Path(args.model).suffix.lower() in SUFFIXES or os.sep in args.model or os.path.isfile(args.model):
+        loaded = load_model(args.model)
+        model, tables = loaded.model, loaded.tables
+    else:
+        model = build_spec(args.model)
+    # As a Path, since a text that begins with a digit would be read as the evidence itself.
+    values = read_evid(Path(args.evidence), model.card) if args.evidence is not None else {}
+    return Target.of(model, Evidence.of(model.n, values), beta), tables
+
+
+def _list(args) -> None:
+    from pmpviz.models import BUILDERS
+    from pmpviz.samplers import SAMPLERS
+
+    both = {
+        "models": [_described(b.id, b.label, b.help, b.params) for b in BUILDERS],
+        "algorithms": [_described(c.spec.id, c.spec.label, c.spec.summary, c.spec.params) for c in SAMPLERS],
+    }
+    for entry, cls in zip(both["algorithms"], SAMPLERS, strict=True):
+        entry |= {"kind": cls.spec.kind, "guarantee": cls.spec.guarantee, "paper": cls.spec.paper}
+    chosen = {name: rows for name, rows in both.items() if args.what in (None, name)}
+    if args.json:
+        print(json.dumps(chosen))
+        return
+    for name, rows in chosen.items():
+        print(f"{name}:")
+        for row in rows:
+            kind = f" [{row['guarantee']}]" if "guarantee" in row else ""
+            print(f"  {row['id']:<16} {row['label']}{kind}: {row['help']}")
+            for param in row["params"]:
+                print(f"    {param['name']:<16} {param['range']}, default {param['default']}")
+
+
+def _described(identity: str, label: str, words: str, params: tuple[Param, ...]) -> dict[str, Any]:
+    rows = [{"name": p.name, "default": p.default, "range": p.range_text(), "help": p.help} for p in params]
+    return {"id": identity, "label": label, "help": words, "params": rows}
+
+
+def _exact(args) -> None:
+    from pmpviz import exact
+    from pmpviz.runs import device
+
+    device.prepare()
+    target, tables = _load(args)
+    solved = exact.solve(target, tables)
+    if not np.isfinite(solved.log_z):
+        raise InputError("the weights are too large to be summed in double precision; scale them down")
+    marginals = [[float(p) for p in row] for row in solved.marginals] if solved.marginals is not None else None
+    found = {"log_z": solved.log_z, "marginals": marginals, "method": solved.method, "n": target.n}
+    if args.json:
+        print(json.dumps(found))
+        return
+    print(f"log Z = {solved.log_z:.12g}  (natural logarithm; {solved.method})")
+    for i, row in enumerate(marginals or []):
+        print(f"{i}\t" + "\t".join(f"{p:.9f}" for p in row))
+
+
+def _sample(args) -> None:
+    import time
+
+    from pmpviz.io.npz import save_samples
+    from pmpviz.runs import device
+    from pmpviz.samplers import make_sampler
+
+    device.prepare()
+    knobs = {name: text for name in args.knobs if (text := getattr(args, f"knob_{name}")) is not None}
+    algorithm = make_sampler(args.algorithm, **knobs)
+    target, tables = _load(args)
+    _check_outputs(args)
+    begin = time.perf_counter()
+    x, figures = _run_samples(args, algorithm, target, tables)
+    found = {"algorithm": algorithm.spec.id, "guarantee": algorithm.spec.guarantee, "n": target.n, "chains": len(x)}
+    found |= figures | {"seconds": time.perf_counter() - begin}
+    if args.out is not None:
+        save_samples(args.out, x)
+        found["out"] = args.out
+    if args.json:
+        print(json.dumps(found))
+        return
+    print(
+        f"{algorithm.spec.label} ({algorithm.spec.guarantee}): {len(x):,} chains, {found['sweeps']:,} sweeps, "
+        f"mean energy {found['mean_energy']:.6g}, {found['seconds']:.2f} s of which "
+        f"{found['compile_seconds']:.2f} s compiling" + (f"; wrote {args.out}" if args.out else "")
+    )
+
+
+def _check_outputs(args) -> None:
+    """Find out before the run that a file can't be written, or would replace one that is read."""
+    from pmpviz.io.files import check_writable
+
+    taken = {os.path.realpath(path) for path in (args.model, args.evidence) if path is not None}
+    for path in (args.out, args.checkpoint):
+        if path is None:
+            continue
+        check_writable(Path(path))
+        if os.path.realpath(path) in taken:
+            raise InputError(f"{path[:80]!r} is named twice; give every file a path of its own")
+        taken.add(os.path.realpath(path))
+
+
+def _run_samples(args, algorithm, target, tables):
+    """(x, figures) of a run in chunks with a progress bar, checkpointed now and then and at the end if asked for."""
+    import time
+
+    from tqdm import tqdm
+
+    from pmpviz import runs
+    from pmpviz.runs import checkpoint, compile_clock
+
+    compiled = compile_clock.seconds()
+    run, sweeps = _begin(args, algorithm, target, tables)
+    chunk = max(1, min(64, sweeps // 20))
+    saved = time.monotonic()
+    with tqdm(total=sweeps, initial=run.sweep, unit="sweep", file=sys.stderr, disable=None) as bar:
+        while run.sweep < sweeps:
+            count = min(chunk, sweeps - run.sweep)
+            run, _ = runs.advance(run, count * run.quanta, record=False, donate=True)
+            bar.update(count)
+            if args.checkpoint is not None and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
+                checkpoint.save(run, args.checkpoint)
+                saved = time.monotonic()
+    if args.checkpoint is not None:
+        checkpoint.save(run, args.checkpoint)
+    x = runs.counted(run)
+    return x, {"sweeps": run.sweep, **_figures(target, x), "compile_seconds": compile_clock.seconds() - compiled}
+
+
+def _figures(target, x) -> dict[str, Any]:
+    """Mean energy and, as `exact` gives them, the share of every state of every variable."""
+    import jax
+
+    from pmpviz.metrics.marginals import frequencies
+
+    energy = -np.mean(np.asarray(jax.lax.map(target.model.log_weight, x), np.float64))
+    if not np.isfinite(energy):
+        raise InputError("the energy exceeds the range of single precision; scale the weights down")
+    card = target.model.card
+    rows = frequencies(x, max(card))
+    shares = [[float(p) for p in row[:states]] for row, states in zip(rows, card, strict=True)]
+    return {"mean_energy": float(energy), "marginals": shares}
+
+
+def _begin(args, algorithm, target, tables):
+    """(run, sweeps): a new run, or the one that the checkpoint holds."""
+    import jax
+
+    from pmpviz import runs
+    from pmpviz.runs import checkpoint
+    from pmpviz.runs.run import check
+
+    check(algorithm, target, 1)
+    quanta = algorithm.spec.quanta(target.model)
+    sweeps = _number("sweeps", args.sweeps, 0, min(10**9, (2**31 - 1) // quanta))
+    chains = _number("chains", args.chains, 1, 10**6)
+    if not 0 < target.n * chains <= MOST_CELLS:
+        cells = f"{chains:,} chains of {target.n:,} variables"
+        raise InputError(f"{cells} cannot be run; give at least one variable and at most {MOST_CELLS:,} in all chains")
+    resumed = args.checkpoint is not None and os.path.exists(args.checkpoint)
+    seed = _number("seed", args.seed, 0, 2**31 - 1)
+    x0 = _start(args.start, target, tables, 1 if resumed else chains, seed)
+    run = runs.start(algorithm, target, jax.random.key(seed), chains, x0)
+    if not resumed:
+        return run, sweeps
+    held = checkpoint.load(args.checkpoint, run)
+    if not np.array_equal(jax.random.key_data(held.key), jax.random.key_data(run.key)):
+        raise InputError("the checkpoint was made with another seed; give the same one")
+    if held.sweep > sweeps:
+        raise InputError(f"the checkpoint holds {held.sweep} sweeps already; give at least as many")
+    return held, sweeps
+
+
+def _start(name: str, target, tables, chains: int, seed: int):
+    from pmpviz import exact
+    from pmpviz.runs.plan import STARTS, start_configuration
+
+    if name == "exact":
+        solved = exact.solve(target, tables)
+        if solved.sample is None:
+            raise InputError(f"{solved.method} gives no samples; choose another start than exact")
+        return solved.sample(seed, chains)
+    if name not in STARTS:
+        raise InputError(f"start is {name[:40]!r}; give one of {', '.join(STARTS)}, exact")
+    return start_configuration(name, target.model, chains)
+
+
+def _bench(args) -> None:
+    from pmpviz.experiments import bench
+
+    bench.main(args.workload, args.reference, args.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

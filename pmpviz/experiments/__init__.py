@@ -1,0 +1,1 @@
+"""Benchmarks, presets of the pages and their pictures."""

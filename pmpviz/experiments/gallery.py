@@ -1,0 +1,59 @@
+"""Renders the pictures of the gallery: `python -m pmpviz.experiments.gallery FOLDER`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from pmpviz.experiments.presets import PLAYGROUND, RACE, PagePreset
+from pmpviz.models.ising import Ising
+from pmpviz.runs import run as running
+from pmpviz.runs.plan import LanePlan, Plan, resolve_model
+from pmpviz.views.graph import force_directed
+from pmpviz.views.pictures import picture_png
+
+SWEEPS = 256
+SIDE = 384
+
+
+def picture(plan: Plan) -> bytes:
+    """PNG of chain 0 of the plan's last lane after 256 sweeps; of a chain the first 64 of Gibbs, one a row."""
+    model: Ising = resolve_model(plan.model)
+    line = model.shape is not None and len(model.shape) == 1
+    lanes = (LanePlan("gibbs"),) if line else plan.lanes
+    run = plan.replace(chains=1, lanes=lanes).begin(model)[-1]
+    if line:
+        _, trace = running.advance(run, 64 * run.quanta)
+        assert trace is not None
+        rows = np.stack([trace.frame(k) for k in range(64)])
+        return picture_png(rows.reshape(-1), shape=rows.shape, side=SIDE)
+    while run.sweep < SWEEPS:
+        run, _ = running.advance(run, 64 * run.quanta, record=False)
+    x = running.positions(run)[0]
+    if model.shape is not None:
+        return picture_png(x, shape=model.shape, side=SIDE)
+    _, i, j, _ = model.pairwise()
+    return picture_png(x, positions=force_directed(model.n, i, j), edges=np.stack([i, j], 1), side=SIDE)
+
+
+def render(folder: Path, page: str, presets: tuple[PagePreset, ...]) -> None:
+    """One picture a preset."""
+    for preset in presets:
+        (folder / f"{page}-{preset.id}.png").write_bytes(picture(preset.plan))
+        print(f"{page}-{preset.id}.png", file=sys.stderr)
+
+
+def main(folder: str) -> None:
+    """All pictures."""
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    render(path, "race", RACE)
+    render(path, "playground", PLAYGROUND)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("give the folder for the pictures: python -m pmpviz.experiments.gallery assets/gallery")
+    main(sys.argv[1])

@@ -1,0 +1,256 @@
+"""What `bench` times: each workload names its model, its size, and the bytes that one unit of it must touch.
+
+The bytes are a lower bound: what must be read and written once if nothing else stayed in memory, in the formats that
+are used here (float32 messages, one byte a spin). E is the number of edges, n of sites, t of chains in a tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pmpviz import exact, keys
+from pmpviz.exact.kaufman import kaufman_log_z
+from pmpviz.metrics.mmd import mmd
+from pmpviz.models import Ising, build_spec
+from pmpviz.runs import run as running
+from pmpviz.samplers import make_sampler
+from pmpviz.types import InputError, Target
+
+MMD_ROWS, MMD_SITES = 5923, 900
+CRITICAL_J = 0.44068679350977147
+
+
+@dataclass(frozen=True)
+class ReferenceJob:
+    """The same work for the authors' code: `kind` is pmap, gibbs, gwg or mmd; a sampler's chains and sweeps."""
+
+    kind: str
+    chains: int
+    sweeps: int
+
+    @property
+    def units(self) -> int:
+        """Units in one call: an MMD is one."""
+        return 1 if self.kind == "mmd" else self.chains * self.sweeps
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One line of the benchmark. `spec` is the model's text, `algorithm` a sampler's id or None for a host function.
+
+    `touched(model, tile)` are the bytes of a unit (a sweep of one chain, or a call), by the formula in words.
+    """
+
+    name: str
+    title: str
+    formula: str
+    touched: Callable[[Ising | None, int], float]
+    spec: str | None = None
+    algorithm: str | None = None
+    call: Callable[[], Any] | None = None
+    chains: int = 1
+    sweeps: int = 1
+    reference: ReferenceJob | None = None
+
+    @property
+    def unit(self) -> str:
+        """What the microseconds are of."""
+        return "call" if self.algorithm is None else "sweep and sample"
+
+    @property
+    def units(self) -> int:
+        """Units in one timed call."""
+        return self.chains * self.sweeps
+
+    def target(self) -> Target:
+        """The sampler's target, at beta 1."""
+        assert self.spec is not None
+        return Target.of(_model(self.spec))
+
+    def run(self) -> Any:
+        """One timed call."""
+        if self.call is not None:
+            return self.call()
+        return running.sample(make_sampler(self.algorithm), self.target(), jax.random.key(0), self.chains, self.sweeps)
+
+    def bytes_touched(self) -> float:
+        """Bytes that a unit must touch."""
+        if self.algorithm is None:
+            return self.touched(None, 1)
+        target = self.target()
+        return self.touched(target.model, running.tile_of(make_sampler(self.algorithm), target))
+
+    def memory(self) -> tuple[int | None, int | None]:
+        """(temporary bytes of the compiled program, bytes of one tile's state); None where there is none."""
+        if self.algorithm is None:
+            return None, None
+        algorithm, target = make_sampler(self.algorithm), self.target()
+        index = running.tile_index(self.chains, running.tile_of(algorithm, target))
+        first = jax.ShapeDtypeStruct((*index.shape, target.n), jnp.int8)
+        quanta = algorithm.spec.quanta(target.model)
+        lowered = running._sample.lower(
+            algorithm, target, jax.random.key(0), jnp.asarray(index), first, np.int32(0), quanta=quanta
+        )
+        chain_keys = keys.of_chains(jax.random.key(0), jnp.asarray(index[0]))
+        x0 = jax.ShapeDtypeStruct(first.shape[1:], jnp.int8)
+        state = jax.eval_shape(lambda x: running.init_tile(algorithm, chain_keys, target, x), x0)
+        # A key's two words are counted as eight bytes.
+        size = sum(leaf.size * getattr(leaf.dtype, "itemsize", 8) for leaf in jax.tree.leaves(state))
+        analysis = lowered.compile().memory_analysis()
+        return None if analysis is None else int(analysis.temp_size_in_bytes), int(size)
+
+
+@cache
+def _model(spec: str) -> Ising:
+    return build_spec(spec)
+
+
+def _edges(model: Ising) -> int:
+    return len(model.couplings.edges()[0])
+
+
+def _messages(model: Ising, tile: int) -> float:
+    return 16.0 * _edges(model) + 4.0 * model.n + 4.0 * _edges(model) / tile
+
+
+def _spins(model: Ising, tile: int) -> float:
+    return 2.0 * _edges(model) + 2.0 * model.n + 4.0 * (2 * _edges(model) + model.n) / tile
+
+
+def _matrix(model: Ising, tile: int) -> float:
+    return 4.0 * model.n**2 / tile + 2.0 * model.n
+
+
+def _flips(model: Ising, tile: int) -> float:
+    return 8.0 * (model.n + 2.0 * _edges(model))
+
+
+def _clusters(model: Ising, tile: int) -> float:
+    return _edges(model) + 10.0 * model.n
+
+
+PMP_BYTES = "16 E + 4 n + 4 E / t: every message read and written, the unaries and weights read"
+GIBBS_BYTES = "2 E + 2 n + 4 (2 E + n) / t: every neighbour and site read, every site written, weights read"
+GWG_BYTES = "8 (n + 2 E): of each of n proposals the log-weights of a site and its neighbours read and written"
+
+
+def _pmp(name: str, spec: str, title: str, chains: int, sweeps: int, reference: ReferenceJob) -> Workload:
+    return Workload(name, f"PMP, {title}", PMP_BYTES, _messages, spec, "pmp", None, chains, sweeps, reference)
+
+
+def _gwg(name: str, spec: str, title: str, chains: int, sweeps: int, reference: ReferenceJob) -> Workload:
+    return Workload(name, f"GWG, {title}", GWG_BYTES, _flips, spec, "gwg", None, chains, sweeps, reference)
+
+
+@cache
+def mmd_samples() -> tuple[np.ndarray, np.ndarray]:
+    """Two sets of random configurations, int8 [5923, 900]."""
+    rng = np.random.default_rng(0)
+    return tuple(rng.integers(0, 2, (MMD_ROWS, MMD_SITES)).astype(np.int8) for _ in range(2))
+
+
+def _mmd() -> float:
+    return mmd(*mmd_samples(), unbiased=False)
+
+
+def _enumerate(n: int) -> Callable[[], Any]:
+    def call():
+        solution = exact.solve(Target.of(_model(f"complete:{n}")))
+        return solution.log_z, solution.marginals
+
+    return call
+
+
+def _enumeration(n: int) -> Workload:
+    return Workload(
+        f"enumerate-{n}",
+        f"exact log Z and marginals of {n} sites",
+        "8 * 2^n: one float64 weight a state",
+        lambda model, tile: 8.0 * 2**n,
+        call=_enumerate(n),
+    )
+
+
+LATTICE_25, LATTICE_50, LATTICE_64 = "square:25x25,theta=-0.1", "square:50x50,theta=-0.1", "square:64x64"
+
+WORKLOADS: tuple[Workload, ...] = (
+    _pmp("pmp-lattice-25", LATTICE_25, "lattice 25 x 25", 112, 50, ReferenceJob("pmap", 100, 5)),
+    _pmp("pmp-lattice-50", LATTICE_50, "lattice 50 x 50", 32, 50, ReferenceJob("pmap", 16, 2)),
+    _pmp("pmp-erdos-200", "erdos_renyi:200", "Erdos-Renyi, 200 sites", 128, 50, ReferenceJob("pmap", 100, 50)),
+    _pmp("pmp-dense-100", "complete:100", "dense, 100 sites", 112, 50, ReferenceJob("pmap", 100, 50)),
+    _pmp("pmp-dense-300", "complete:300", "dense, 300 sites", 32, 50, ReferenceJob("pmap", 100, 20)),
+    _pmp("pmp-dense-900", "complete:900", "dense, 900 sites", 8, 20, ReferenceJob("pmap", 100, 5)),
+    Workload(
+        "gibbs-lattice-50",
+        "colour-parallel Gibbs, lattice 50 x 50",
+        GIBBS_BYTES,
+        _spins,
+        LATTICE_50,
+        "colour_gibbs",
+        None,
+        128,
+        50,
+        ReferenceJob("gibbs", 100, 2),
+    ),
+    Workload(
+        "gibbs-dense-900",
+        "Gibbs, dense, 900 sites",
+        "4 n^2 / t + 2 n: the matrix read once a tile, every site read and written",
+        _matrix,
+        "complete:900",
+        "gibbs",
+        None,
+        128,
+        10,
+        ReferenceJob("gibbs", 100, 10),
+    ),
+    _gwg("gwg-lattice-64", LATTICE_64, "lattice 64 x 64", 16, 2, ReferenceJob("gwg", 4, 1)),
+    _gwg("gwg-erdos-200", "erdos_renyi:200", "Erdos-Renyi, 200 sites", 128, 5, ReferenceJob("gwg", 100, 2)),
+    _gwg("gwg-dense-100", "complete:100", "dense, 100 sites", 128, 5, ReferenceJob("gwg", 100, 5)),
+    Workload(
+        "sw-lattice-64",
+        "Swendsen-Wang, critical lattice 64 x 64",
+        "E + 10 n: every bond, every site read and written with its label",
+        _clusters,
+        LATTICE_64,
+        "swendsen_wang",
+        None,
+        32,
+        5,
+    ),
+    Workload(
+        "mmd-5923x900",
+        "MMD, 5923 samples against 5923 of 900 sites",
+        "2 m n / 8: every configuration read once, one bit a site",
+        lambda model, tile: 2 * MMD_ROWS * MMD_SITES / 8,
+        call=_mmd,
+        reference=ReferenceJob("mmd", MMD_ROWS, 1),
+    ),
+    _enumeration(20),
+    _enumeration(24),
+    Workload(
+        "kaufman-64",
+        "exact log Z of the critical lattice 64 x 64 (Kaufman)",
+        "8 * 2 * 64: one float64 a mode",
+        lambda model, tile: 8.0 * 2 * 64,
+        call=lambda: kaufman_log_z(64, 64, CRITICAL_J),
+    ),
+)
+
+
+def choose(names: list[str] | None) -> tuple[Workload, ...]:
+    """The workloads of these names, all where None; raises InputError naming the choices for an unknown one."""
+    if not names:
+        return WORKLOADS
+    known = {workload.name: workload for workload in WORKLOADS}
+    for name in names:
+        if name not in known:
+            raise InputError(f"there is no workload {name[:40]!r}; choose from {', '.join(known)}")
+    return tuple(known[name] for name in dict.fromkeys(names))
