@@ -1,0 +1,15 @@
+"""Navigation and page set-up."""
+
+import streamlit as st
+
+from pmpviz.ui.session import prepare
+
+st.set_page_config(page_title="pmpviz", page_icon="assets/icon.png", layout="wide")
+prepare()
+st.navigation(
+    [
+        st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
+        st.Page("pages/playground.py", title="Playground", icon=":material/grid_on:"),
+        st.Page("pages/race.py", title="Race", icon=":material/flag:"),
+    ]
+).run()

@@ -1,0 +1,19 @@
+"""Home: two samplers already racing, and pictures that open every other page at a preset."""
+
+import streamlit as st
+
+from pmpviz.experiments.presets import HOME
+from pmpviz.ui.gallery import gallery
+from pmpviz.ui.page import open_page
+from pmpviz.ui.stage import stage
+
+page = open_page("home", HOME, autoplay=True)
+page = page.with_plan(page.plan)
+st.markdown(f"#### {page.preset.question}")
+stage(page)
+st.caption(
+    "Both lattices started from the same random configuration at the critical temperature, and are computed now. "
+    "Space pauses, N steps, and the slider under the pictures goes back in time."
+)
+st.markdown("#### Look further")
+gallery()

@@ -1,0 +1,281 @@
+"""The controls of a plan: model, lanes, run. Each takes the plan's values and gives back the changed ones."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import streamlit as st
+
+from pmpviz.models import BUILDERS, PRESETS, Preset, builder_of, format_spec, parse_model_spec
+from pmpviz.models.builder import Builder, Values
+from pmpviz.models.couplings import Shape
+from pmpviz.runs.plan import BETA, BUDGET, CHAINS, SEED, START, STOP, THRESHOLD, UNIT, LanePlan, Plan
+from pmpviz.samplers import SAMPLERS, sampler_class
+from pmpviz.types import InputError, Param, Target
+from pmpviz.ui.export import is_manifest, read_manifest
+from pmpviz.ui.settings import as_text, chain_limit, fit_size, fitted, model_of, site_limit
+from pmpviz.ui.uploads import STORE, uploaded
+from pmpviz.ui.widgets import bind, edited, param_control, pending_beta, show, temperature_control
+
+__all__ = ["lane_controls", "model_controls", "param_control", "preset_controls", "run_controls", "uploaded"]
+
+OWN, FILE = "", "file"
+FILE_TYPES = ["uai", "npz", "json"]
+COMPILES = "Changing these compiles anew"
+FREE = "These change at once"
+WEIGHTS = ("couplings", "J", "sigma", "field", "h", "theta")
+
+
+@functools.lru_cache(maxsize=256)
+def canonical(text: str) -> str:
+    """The shortest text of the same model (a file's stays as it is); raises InputError."""
+    return text if text.startswith("file:") else format_spec(*parse_model_spec(text))
+
+
+# Model.
+
+
+def model_controls(
+    plan: Plan, container: Any = None, key: str = "model", run_key: str = "run"
+) -> tuple[Plan, list[str]]:
+    """(plan with the chosen model, notices): a preset, or a builder with its size and knobs, or a file.
+
+    A preset also sets beta. Another model drops painted and clamped sites. An error is shown where it arises, and
+    the model stays as it was. `run_key` is the key of the `run_controls` beside it.
+    """
+    box = st if container is None else container
+    top, rest = box.container(), box.container()
+    chosen = _with_preset(plan, f"{key}_preset")
+    if chosen is plan:
+        chosen = plan.replace(beta=pending_beta(BETA, run_key, plan.beta))
+    chosen = _built_or_kept(chosen, rest, key)
+    chosen, notices = _from_file(chosen, rest, key)
+    _draw_preset(chosen, top, f"{key}_preset")
+    if chosen.model == plan.model:
+        return chosen, notices
+    chosen, fewer = _with_fewer_chains(chosen)
+    return chosen, notices + fewer
+
+
+def preset_controls(plan: Plan, container: Any = None, key: str = "preset") -> Plan:
+    """The choice of a preset alone: the plan with the one that was chosen, or as it is."""
+    plan = _with_preset(plan, key)
+    _draw_preset(plan, st if container is None else container, key)
+    return plan
+
+
+def preset_of(plan: Plan) -> Preset | None:
+    """The preset that the plan shows, or None."""
+    same = (p for p in PRESETS if p.beta == plan.beta and canonical(p.spec) == canonical(plan.model))
+    return next(same, None)
+
+
+def _with_preset(plan: Plan, key: str) -> Plan:
+    preset = next((p for p in PRESETS if edited(key) and p.id == st.session_state[key]), None)
+    return plan if preset is None else plan.replace(model=preset.spec, beta=preset.beta, field=(), clamp=())
+
+
+def _draw_preset(plan: Plan, box: Any, key: str) -> None:
+    preset = preset_of(plan)
+    labels = {OWN: "Your own", **{preset.id: preset.label for preset in PRESETS}}
+    show(key, preset.id if preset else OWN)
+    box.selectbox("Model", list(labels), format_func=labels.__getitem__, key=key, help="Models worth opening first.")
+    if preset is not None:
+        box.caption(as_text(preset.lesson))
+
+
+def _built_or_kept(plan: Plan, box: Any, key: str) -> Plan:
+    """The plan with the builder's model; where that can't be built the controls keep it as a draft."""
+    kept_for, draft = st.session_state.get(f"{key}_draft", (None, ""))
+    shown = draft if kept_for == plan.model else plan.model
+    box.caption(COMPILES)
+    text = _builder_controls(shown, box, key)
+    if text is None or text == canonical(plan.model):
+        st.session_state.pop(f"{key}_draft", None)
+        return plan
+    try:
+        model_of(text)
+    except InputError as error:
+        st.session_state[f"{key}_draft"] = (plan.model, text)
+        box.error(_sentence(error))
+        return plan
+    st.session_state.pop(f"{key}_draft", None)
+    return plan.replace(model=text, field=(), clamp=())
+
+
+def _builder_controls(text: str, box: Any, key: str) -> str | None:
+    """The model's text that the controls describe, None for a file's."""
+    is_file = text.startswith("file:")
+    labels = {b.id: b.label for b in BUILDERS} | ({FILE: "From a file"} if is_file else {})
+    now = FILE if is_file else parse_model_spec(text)[0].id
+    chosen = bind(f"{key}_builder", now)
+    box.selectbox("Built as", list(labels), format_func=labels.__getitem__, key=f"{key}_builder")
+    if chosen == FILE:
+        return None
+    builder = builder_of(chosen)
+    box.caption(builder.help)
+    _, size, values = parse_model_spec(text if chosen == now else format_spec(builder))
+    size = _size_controls(builder, size, box, f"{key}_{builder.id}")
+    return format_spec(builder, size, _knob_controls(builder, values, box, f"{key}_{builder.id}"))
+
+
+def _size_controls(builder: Builder, size: Shape, box: Any, key: str) -> Shape:
+    columns = box.columns(len(builder.size))
+    sides = []
+    for name, side, column in zip(builder.size, size, columns, strict=True):
+        param = Param(name, name.capitalize(), 1, site_limit(builder), side, "int")
+        value = bind(f"{key}_{name}", side)
+        column.number_input(param.label, 1, int(param.high), step=1, key=f"{key}_{name}")
+        sides.append(int(value))
+    kept, notice = fit_size(builder, tuple(sides))
+    if notice:
+        box.warning(_sentence(notice))
+    return kept
+
+
+def _knob_controls(builder: Builder, values: Values, box: Any, key: str) -> Values:
+    """The knobs that have an effect, which may change from one to the next: topology first, then weights."""
+    weights = [p for p in builder.params if p.name in WEIGHTS or p.name == "seed" and not builder.random_graph]
+    values, headed = dict(values), False
+    for param in [*(p for p in builder.params if p not in weights), *weights]:
+        if param not in builder.active(values):
+            continue
+        if param in weights and not headed:
+            box.caption(FREE)
+            headed = True
+        values[param.name] = param_control(param, f"{key}_{param.name}", values[param.name], box)
+    return values
+
+
+def _from_file(plan: Plan, box: Any, key: str) -> tuple[Plan, list[str]]:
+    """The plan with the model, or the whole plan with the manifest, that was just brought."""
+    wanted = plan.model[len("file:") :] if plan.model.startswith("file:") else ""
+    held = STORE.find(wanted) if wanted else None
+    fold = box.expander("From a file", expanded=bool(wanted and held is None))
+    if held is not None:
+        fold.caption(f"{as_text(held.name)}: {held.model.n:,} variables")
+    file = fold.file_uploader("Model (UAI, npz, JSON) or manifest", type=FILE_TYPES, key=f"{key}_file")
+    notices: list[str] = []
+    if file is not None:
+        plan = _opened(plan, file, notices, fold, f"{key}_file_seen")
+    if wanted and STORE.find(wanted) is None and plan.model == f"file:{wanted}":
+        fold.warning(_sentence(f"bring the file that this link names (SHA-256 {wanted[:12]}...)"))
+    return plan, notices
+
+
+def _opened(plan: Plan, file: Any, notices: list[str], box: Any, seen: str) -> Plan:
+    """The plan with what the file holds, once for each file; its fault is shown as long as the file is there."""
+    before, fault = st.session_state.get(seen, (None, None))
+    if before != file.file_id:
+        fault = None
+        try:
+            plan = _read(plan, file.name, file.getvalue(), notices)
+        except InputError as error:
+            fault = _sentence(error)
+        st.session_state[seen] = (file.file_id, fault)
+    if fault:
+        box.error(fault)
+    return plan
+
+
+def _read(plan: Plan, name: str, data: bytes, notices: list[str]) -> Plan:
+    if is_manifest(data):
+        plan, found = fitted(read_manifest(data), plan)
+        notices.extend(found)
+        return plan
+    upload = STORE.add(name, data, _load)
+    wanted, model = plan.model, f"file:{upload.sha256}"
+    if wanted == model:
+        return fitted(plan, plan)[0]
+    if wanted.startswith("file:") and STORE.find(wanted[len("file:") :]) is None:
+        notices.append("this is not the file that the link names; its own model is shown")
+    return plan.replace(model=model, field=(), clamp=())
+
+
+def _load(name: str, data: bytes) -> Any:
+    from pmpviz.io import load_model_bytes
+
+    return load_model_bytes(name, data).model
+
+
+def _with_fewer_chains(plan: Plan) -> tuple[Plan, list[str]]:
+    try:
+        model = model_of(plan.model)
+    except InputError:
+        return plan, []  # A manifest of a file that is asked for.
+    most = chain_limit(model)
+    if plan.chains <= most:
+        return plan, []
+    notice = f"{plan.chains:,} chains are too many for {model.n:,} variables and were set to {most:,}"
+    return plan.replace(chains=most), [notice]
+
+
+def _sentence(error: Exception | str) -> str:
+    text = str(error)
+    return as_text(text[:1].upper() + text[1:]) + ("" if text.endswith((".", "...", ")")) else ".")
+
+
+# Lanes.
+
+
+def lane_controls(lane: LanePlan, key: str, container: Any = None, target: Target | None = None) -> LanePlan:
+    """One lane: its algorithm with what it guarantees, and the algorithm's knobs, advanced ones folded.
+
+    Algorithms that cannot run on `target` are listed with the reason.
+    """
+    box = st if container is None else container
+    reasons = {cls.spec.id: cls.spec.why_not(target) if target is not None else None for cls in SAMPLERS}
+    usable = [cls.spec.id for cls in SAMPLERS if not reasons[cls.spec.id] or cls.spec.id == lane.algorithm]
+    chosen = bind(f"{key}_algorithm", lane.algorithm)
+    spec = sampler_class(chosen).spec
+    box.selectbox("Algorithm", usable, format_func=_algorithm_label, key=f"{key}_algorithm", help=as_text(spec.paper))
+    box.caption(f"**{spec.guarantee.capitalize()}.** {as_text(spec.summary)}")
+    if reasons[chosen]:
+        box.error(_sentence(reasons[chosen]))
+    lane = lane if chosen == lane.algorithm else LanePlan(chosen)
+    lane = _lane_knobs(lane, f"{key}_{chosen}", box)
+    left_out = [f"- {sampler_class(id).spec.label}: {as_text(r)}" for id, r in reasons.items() if r and id != chosen]
+    if left_out:
+        box.expander("Not on this model").markdown("\n".join(left_out))
+    return lane
+
+
+def _algorithm_label(id: str) -> str:
+    return sampler_class(id).spec.label
+
+
+def _lane_knobs(lane: LanePlan, key: str, box: Any) -> LanePlan:
+    before = lane.full_knobs
+    params = sampler_class(lane.algorithm).spec.params
+    fold = box.expander("Advanced") if any(p.advanced for p in params) else None
+    now = {p.name: param_control(p, f"{key}_{p.name}", before[p.name], fold if p.advanced else box) for p in params}
+    if now == before:
+        return lane
+    return LanePlan(lane.algorithm, tuple((p.name, now[p.name]) for p in params if now[p.name] != p.default))
+
+
+# Run.
+
+
+def run_controls(plan: Plan, container: Any = None, key: str = "run", model: Any = None) -> Plan:
+    """Temperature, start, seed and budget; then the chains, under a heading that says that changing them compiles.
+
+    With `model` given, the chains are limited to what fits into memory.
+    """
+    box = st if container is None else container
+    plan = plan.replace(beta=temperature_control(BETA, key, plan.beta, box))
+    stopping = (UNIT, BUDGET, STOP) if plan.stop == "budget" else (UNIT, BUDGET, STOP, THRESHOLD)
+    for params in ((START, SEED), stopping):
+        plan = _controls(params, plan, box, key)
+    box.caption(COMPILES)
+    most = int(CHAINS.high) if model is None else chain_limit(model)
+    chains = Param("chains", CHAINS.label, 1, most, CHAINS.default, "int", CHAINS.help)
+    return _controls((chains,), plan, box, key)
+
+
+def _controls(params: tuple[Param, ...], plan: Plan, box: Any, key: str) -> Plan:
+    for param in params:
+        value = param_control(param, f"{key}_{param.name}", getattr(plan, param.name), box)
+        plan = plan.replace(**{param.name: value})
+    return plan

@@ -1,0 +1,32 @@
+"""Pictures on the home page, rendered by the engine, that open the other pages at a preset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pmpviz.experiments.presets import PLAYGROUND, RACE, PagePreset
+from pmpviz.ui.page import open_preset
+
+FOLDER = Path(__file__).resolve().parents[2] / "assets" / "gallery"
+COLUMNS = 6
+
+
+def gallery() -> None:
+    """One row of pictures a page, each with a button that opens it."""
+    for title, page, presets in (("Race", "race", RACE), ("Playground", "playground", PLAYGROUND)):
+        st.markdown(f"##### {title}")
+        for start in range(0, len(presets), COLUMNS):
+            columns = st.columns(COLUMNS)
+            for column, preset in zip(columns, presets[start : start + COLUMNS], strict=False):
+                _card(page, preset, column)
+
+
+def _card(page: str, preset: PagePreset, column) -> None:
+    picture = FOLDER / f"{page}-{preset.id}.png"
+    if picture.is_file():
+        column.image(str(picture), alt=f"A sample of: {preset.label}", width="stretch")
+    if column.button(preset.label, key=f"open-{page}-{preset.id}", width="stretch", help=preset.question):
+        open_preset(page, preset)
+        st.switch_page(f"pages/{page}.py")

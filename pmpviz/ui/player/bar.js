@@ -1,0 +1,109 @@
+// The bar (play, step, reset, new seed, speed; share, code, export) and the timeline.
+
+import { make, thousands } from "./theme.js";
+
+const ACTIONS = {
+  step: ["Step", "N", "One sweep of every lane"],
+  reset: ["Reset", "", "Back to sweep 0 with the same seed"],
+  seed: ["New seed", "", "Start again with another seed"],
+  share: ["Share", "S", "A link that shows this run"],
+  code: ["Code", "", "A script that gives these numbers"],
+  export: ["Export", "", "Samples, traces, picture or animation"],
+};
+
+export class Bar {
+  constructor(act) {
+    this.act = act;
+    this.root = make("div", "pv-bar");
+    this.root.setAttribute("role", "toolbar");
+    this.root.setAttribute("aria-label", "Run");
+    this.buttons = {};
+  }
+
+  adopt(names, speed, playing, unit) {
+    const shape = JSON.stringify([names, speed && speed.options, unit]);
+    if (shape !== this.shape) {
+      this.shape = shape;
+      this.build(names, speed, unit);
+    }
+    if (this.speed && speed && document.activeElement !== this.speed) this.speed.value = String(speed.value);
+    this.show(playing);
+  }
+
+  build(names, speed, unit) {
+    this.root.replaceChildren();
+    this.buttons = {};
+    this.speed = null;
+    const left = make("div", "pv-group");
+    const right = make("div", "pv-group");
+    for (const name of names) {
+      const into = ["share", "code", "export"].includes(name) ? right : left;
+      if (name === "play") into.append(this.button("play", "Play", "Space", "Play or pause"));
+      else if (ACTIONS[name]) into.append(this.button(name, ...ACTIONS[name]));
+    }
+    if (speed && speed.options.length) left.append(this.choice(speed, unit || "sweeps"));
+    this.root.append(left, right);
+  }
+
+  button(name, text, key, title) {
+    const button = make("button", `pv-button pv-${name}`);
+    button.type = "button";
+    button.title = key ? `${title} (${key})` : title;
+    button.dataset.action = name;
+    if (key) button.setAttribute("aria-keyshortcuts", key);
+    button.append(make("span", "pv-label", text));
+    if (key) {
+      const hint = make("kbd", "pv-kbd", key);
+      hint.setAttribute("aria-hidden", "true");
+      button.append(hint);
+    }
+    button.addEventListener("click", () => this.act(name));
+    this.buttons[name] = button;
+    return button;
+  }
+
+  choice(speed, unit) {
+    const label = make("label", "pv-speed", "Speed ");
+    this.speed = make("select", "pv-select");
+    for (const value of speed.options) {
+      const option = make("option", "", value ? `${thousands(value)} ${unit}/s` : "as fast as it goes");
+      option.value = String(value);
+      this.speed.append(option);
+    }
+    this.speed.addEventListener("change", () => this.act("speed", { speed: Number(this.speed.value) }));
+    label.append(this.speed);
+    return label;
+  }
+
+  show(playing) {
+    const button = this.buttons.play;
+    if (button) button.firstChild.textContent = playing ? "Pause" : "Play";
+  }
+}
+
+export class Timeline {
+  constructor(scrub) {
+    this.root = make("div", "pv-timeline");
+    this.range = make("input", "pv-range");
+    Object.assign(this.range, { type: "range", min: 0, max: 0, step: 1, value: 0 });
+    this.range.setAttribute("aria-label", "Look back, in sweeps");
+    this.text = make("span", "pv-when");
+    this.live = make("button", "pv-button pv-live", "Live");
+    this.live.type = "button";
+    this.live.title = "Back to the newest frame";
+    this.range.addEventListener("input", () => scrub(Number(this.range.value)));
+    this.live.addEventListener("click", () => scrub(null));
+    this.root.append(this.range, this.text, this.live);
+  }
+
+  show(first, last, sweep) {
+    this.range.min = first;
+    this.range.max = Math.max(last, first);
+    const at = sweep === null ? last : sweep;
+    if (Number(this.range.value) !== at) this.range.value = at;
+    this.range.setAttribute("aria-valuetext", `sweep ${at}${sweep === null ? ", live" : ""}`);
+    this.range.disabled = last <= first;
+    this.text.textContent = sweep === null ? `sweep ${thousands(last)}` : `looking back: sweep ${thousands(sweep)}`;
+    this.live.disabled = sweep === null;
+  }
+}

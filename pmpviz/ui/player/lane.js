@@ -1,0 +1,216 @@
+// One lane: its header, canvas, other chains, legend, queue of coming frames and ring of past ones.
+
+import { frameHash } from "./decode.js";
+import { painterFor } from "./painters.js";
+import { css, dashOf, make, number, scaleColour, sized, thousands } from "./theme.js";
+
+const RING = 2000;
+const MOST_WAITING = 4000;
+const NONE = { sweep: -1, epoch: -1 };
+
+export class Lane {
+  constructor(index) {
+    this.index = index;
+    this.queue = [];
+    this.ring = [];
+    this.shown = null;
+    this.last = NONE;
+    this.number = -1;
+    this.fresh = true;
+    this.paints = 0;
+    this.touched = new Set();
+    this.build();
+  }
+
+  build() {
+    this.root = make("figure", "pv-lane");
+    const head = make("figcaption", "pv-head");
+    this.key = make("canvas", "pv-key");
+    this.name = make("span", "pv-name");
+    this.badge = make("span", "pv-badge");
+    this.counter = make("span", "pv-counter");
+    head.append(this.key, this.name, this.badge, this.counter);
+    this.box = make("div", "pv-box");
+    this.canvas = make("canvas", "pv-canvas");
+    this.canvas.dataset.testid = "live-canvas";
+    this.canvas.dataset.lane = this.index;
+    this.canvas.setAttribute("role", "img");
+    this.box.append(this.canvas);
+    this.words = make("div", "pv-words");
+    this.sub = make("span", "pv-sub");
+    this.status = make("span", "pv-status");
+    this.words.append(this.sub, this.status);
+    this.legend = make("div", "pv-legend");
+    this.strip = make("div", "pv-strip");
+    this.strip.setAttribute("aria-hidden", "true");
+    this.root.append(head, this.box, this.words, this.legend, this.strip);
+  }
+
+  // Geometry of an update, before its frames: another shape forgets the past.
+  fit(meta) {
+    const shape = JSON.stringify([meta.n, { ...meta.geometry, nodes: null, edges: null }]);
+    if (shape === this.shape && !meta.geometry.nodes) return;
+    if (shape !== this.shape) this.forget();
+    this.shape = shape;
+    this.painter = painterFor(meta);
+  }
+
+  // Words and layer of an update; frames go through `take`.
+  adopt(meta, theme, alt, still) {
+    this.meta = meta;
+    this.name.textContent = meta.label;
+    this.badge.textContent = meta.badge || "";
+    this.canvas.dataset.algorithm = meta.algorithm;
+    this.canvas.setAttribute("aria-label", `${meta.label}. ${alt || ""}`.trim());
+    if (!still) this.say(meta);
+    this.drawKey();
+    this.drawLegend(theme);
+    this.dirty = true;
+  }
+
+  say(meta) {
+    this.sub.textContent = meta.sub || "";
+    this.status.textContent = meta.status || "";
+  }
+
+  forget() {
+    this.queue = [];
+    this.ring = [];
+    this.shown = null;
+    this.last = NONE;
+    this.number = -1;
+    this.fresh = true;
+  }
+
+  // A new epoch: what waits is past, and is not played any more.
+  renew() {
+    this.keep(this.queue.splice(0));
+    this.fresh = true;
+  }
+
+  // Adds the frames that are new: to the queue, or where they are of an earlier epoch to the past. False where some
+  // are missing between what is held and these, which are left then.
+  take({ frames, since, last: number }, epoch) {
+    if (since > this.number) return false;
+    this.number = Math.max(this.number, number);
+    for (const { sweep, bits, epoch: own = epoch } of frames) {
+      const { sweep: last, epoch: before } = this.last;
+      if (sweep < last || (sweep === last && own <= before)) continue;
+      this.last = { sweep, epoch: own, bits };
+      if (own < epoch) this.keep([this.last]);
+      else this.queue.push(this.last);
+    }
+    if (this.queue.length > MOST_WAITING) this.queue.splice(0, this.queue.length - MOST_WAITING);
+    return true;
+  }
+
+  keep(frames) {
+    for (const frame of frames) this.ring.push(frame);
+    if (this.ring.length > RING) this.ring.splice(0, this.ring.length - RING);
+  }
+
+  // Move `count` frames from the queue to the ring; the last of them is shown.
+  pass(count) {
+    if (count < 1 || !this.queue.length) return false;
+    const moved = this.queue.splice(0, count);
+    this.keep(moved);
+    this.shown = moved[moved.length - 1];
+    this.fresh = false;
+    return true;
+  }
+
+  // The frame of the ring that was on screen at this sweep.
+  past(sweep) {
+    let low = 0;
+    let high = this.ring.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.ring[middle].sweep <= sweep) low = middle + 1;
+      else high = middle;
+    }
+    return this.ring[Math.max(0, low - 1)] || null;
+  }
+
+  // The frames of the ring before this one, at most `count`.
+  before(frame, count) {
+    const at = this.ring.lastIndexOf(frame);
+    return at < 1 ? [] : this.ring.slice(Math.max(0, at - count), at);
+  }
+
+  resize(width, height) {
+    if (!this.painter) return;
+    const ratio = window.devicePixelRatio || 1;
+    const [w, h] = this.painter.fit(Math.floor(width * ratio), Math.floor(height * ratio));
+    if (this.canvas.width !== w || this.canvas.height !== h) {
+      this.canvas.width = w;
+      this.canvas.height = h;
+    }
+    this.canvas.style.width = `${w / ratio}px`;
+    this.canvas.style.height = `${h / ratio}px`;
+    this.root.style.setProperty("--pv-wide", `${Math.max(w / ratio, Math.min(width, 200))}px`);
+    this.dirty = true;
+  }
+
+  paint(theme, sweep) {
+    const frame = sweep === null ? this.shown : this.past(sweep);
+    if (!frame || !this.painter || !this.canvas.width) return;
+    const layer = sweep === null ? this.meta.layer : null;
+    const before = this.painter.past ? this.before(frame, this.painter.past - 1) : undefined;
+    this.painter.paint(this.canvas, frame.bits, layer && layer.values ? layer : null, theme, before);
+    if (this.touched.size) this.painter.touch(this.canvas, this.touched, theme);
+    this.dirty = false;
+    this.paints += 1;
+    const data = this.canvas.dataset;
+    data.paints = this.paints;
+    data.epoch = frame.epoch;
+    if (this.painted === frame) return;
+    this.painted = frame;
+    data.frame = data.sweep = frame.sweep;
+    data.frameHash = frameHash(frame.bits);
+    this.counter.textContent = `sweep ${thousands(frame.sweep)}`;
+  }
+
+  drawKey() {
+    const context = sized(this.key, 26, 10);
+    context.clearRect(0, 0, 26, 10);
+    context.strokeStyle = this.meta.colour;
+    context.lineWidth = 3;
+    context.setLineDash(dashOf(this.meta.dash));
+    context.beginPath();
+    context.moveTo(0, 5);
+    context.lineTo(26, 5);
+    context.stroke();
+  }
+
+  drawLegend(theme) {
+    const layer = this.meta.layer;
+    this.legend.replaceChildren();
+    if (!layer || !layer.values) return;
+    this.legend.append(make("span", "", layer.name));
+    if (layer.kind === "labels") return;
+    const stops = Array.from({ length: 9 }, (_, k) => layer.low + ((layer.high - layer.low) * k) / 8);
+    const ramp = make("span", "pv-ramp");
+    ramp.style.background = `linear-gradient(90deg, ${stops.map((v) => css(scaleColour(layer, v, theme))).join()})`;
+    this.legend.append(make("span", "pv-figure", number(layer.low)), ramp, make("span", "pv-figure", number(layer.high)));
+  }
+
+  // Thumbnails of the other chains.
+  drawStrip(theme) {
+    const frames = this.meta.geometry.nodes ? [] : this.meta.strip;
+    while (this.strip.children.length > frames.length) this.strip.lastChild.remove();
+    frames.forEach((bits, k) => {
+      if (!this.strip.children[k]) this.strip.append(make("canvas", "pv-thumb"));
+      this.thumbs = this.thumbs && this.thumbShape === this.shape ? this.thumbs : painterFor(this.meta);
+      this.thumbShape = this.shape;
+      const canvas = this.strip.children[k];
+      const ratio = window.devicePixelRatio || 1;
+      const room = Math.max(40 * ratio, Math.min(this.thumbs.width, this.thumbs.height, 64 * ratio));
+      const [w, h] = this.thumbs.fit(2 * room, room);
+      if (canvas.width !== w) canvas.width = w;
+      if (canvas.height !== h) canvas.height = h;
+      canvas.style.width = `${w / ratio}px`;
+      canvas.style.height = `${h / ratio}px`;
+      this.thumbs.paint(canvas, bits, null, theme);
+    });
+  }
+}

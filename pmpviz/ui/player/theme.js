@@ -1,0 +1,109 @@
+// Colours, dashes and numbers, shared by the canvases and the charts.
+
+const DASHES = { solid: [], dash: [7, 4], dot: [1.5, 3.5], dashdot: [8, 3, 1.5, 3], longdash: [12, 5] };
+const LABELS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#8A8A86", "#7A5195", "#4E79A7"];
+const CIVIDIS = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#fee838"];
+
+export function dashOf(name) {
+  return DASHES[name] || [];
+}
+
+export function rgb(colour) {
+  const hex = /^#([0-9a-f]{6})/i.exec(colour);
+  if (hex) return [0, 2, 4].map((i) => parseInt(hex[1].slice(i, i + 2), 16));
+  const short = /^#([0-9a-f]{3})$/i.exec(colour);
+  if (short) return [0, 1, 2].map((i) => parseInt(short[1][i] + short[1][i], 16));
+  const parts = /rgba?\(([^)]+)\)/.exec(colour);
+  return parts ? parts[1].split(/[ ,/]+/).slice(0, 3).map(Number) : [128, 128, 128];
+}
+
+export function mix(a, b, share) {
+  return a.map((v, i) => Math.round(v + (b[i] - v) * share));
+}
+
+export function css(colour) {
+  return `rgb(${colour[0]},${colour[1]},${colour[2]})`;
+}
+
+// One pixel of ImageData as a little-endian word.
+export function word(colour) {
+  return (0xff000000 | (colour[2] << 16) | (colour[1] << 8) | colour[0]) >>> 0;
+}
+
+export function readTheme(element) {
+  const style = getComputedStyle(element);
+  const get = (name, otherwise) => style.getPropertyValue(name).trim() || otherwise;
+  const text = rgb(get("--st-text-color", "#1C1B19"));
+  const ground = rgb(get("--st-background-color", "#FBFAF7"));
+  const dark = ground[0] + ground[1] + ground[2] < 384;
+  return {
+    text,
+    ground,
+    dark,
+    ink: dark ? [236, 234, 228] : [28, 27, 25],
+    paper: dark ? [28, 27, 25] : [244, 242, 236],
+    soft: mix(ground, text, 0.68),
+    rule: mix(ground, text, 0.14),
+    accent: rgb(get("--st-primary-color", "#C24E00")),
+    font: get("--st-font", "sans-serif"),
+    id: [text, ground, get("--st-primary-color", "")].join(),
+  };
+}
+
+export function scaleColour(layer, value, theme) {
+  if (!Number.isFinite(value)) return theme.rule;
+  if (layer.kind === "labels") return rgb(LABELS[((Math.round(value) % LABELS.length) + LABELS.length) % LABELS.length]);
+  const width = layer.high - layer.low || 1;
+  const share = Math.min(1, Math.max(0, (value - layer.low) / width));
+  if (layer.kind === "sequential") {
+    const at = share * (CIVIDIS.length - 1);
+    const low = Math.min(CIVIDIS.length - 2, Math.floor(at));
+    return mix(rgb(CIVIDIS[low]), rgb(CIVIDIS[low + 1]), at - low);
+  }
+  const middle = theme.dark ? [20, 20, 18] : [250, 249, 246];
+  const end = share < 0.5 ? [0, 114, 178] : [213, 94, 0];
+  return mix(middle, end, Math.abs(share - 0.5) * 2);
+}
+
+// Three significant digits, thin spaces between thousands.
+export function number(value) {
+  if (!Number.isFinite(value)) return "n/a";
+  const size = Math.abs(value);
+  if (size >= 1000) return thousands(Number(value.toPrecision(3)));
+  if (size !== 0 && size < 1e-3) {
+    const power = Math.floor(Math.log10(size));
+    return `${(value / 10 ** power).toPrecision(3).replace(/\.?0+$/, "")}×10${superscript(power)}`;
+  }
+  return String(Number(value.toPrecision(3))).replace("-", "−");
+}
+
+export function thousands(value) {
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, "\u2009").replace("-", "−");
+}
+
+export function superscript(power) {
+  return String(power).replace(/[-\d]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]));
+}
+
+// A canvas of the given size in CSS pixels, sharp on this screen; returns its context in CSS pixels.
+export function sized(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1;
+  const w = Math.round(width * ratio);
+  const h = Math.round(height * ratio);
+  if (canvas.width !== w || canvas.height !== h) {
+    canvas.width = w;
+    canvas.height = h;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}
+
+export function make(tag, name, text) {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  if (text !== undefined) element.textContent = text;
+  return element;
+}

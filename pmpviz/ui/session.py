@@ -1,0 +1,61 @@
+"""A session's live runs: one a page, kept over page switches, given up when the session ends."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from pmpviz.runs.live import LiveRun
+from pmpviz.runs.plan import Plan
+from pmpviz.runs.worker import settle_memory
+from pmpviz.ui.uploads import uploaded
+from pmpviz.views.payload import Cursors
+
+
+@dataclass
+class Held:
+    """What a page holds: its live run, and what it has sent to the browser so far."""
+
+    live: LiveRun | None = None
+    begun: int = -1
+    sent: Cursors = field(default_factory=Cursors)
+    hover: tuple[int, int, tuple[str, ...]] | None = None
+    mounted_by: str = ""
+
+    def close(self) -> None:
+        """Give up the run."""
+        if self.live is not None:
+            self.live.close()
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda held: held.close())
+def held(page: str) -> Held:
+    """This session's holder for a page."""
+    return Held()
+
+
+def live_run(page: str, plan: Plan, speed: float, playing: bool) -> LiveRun:
+    """The page's live run with these settings: made at the first call, afterwards told what has changed."""
+    holder = held(page)
+    if holder.live is None:
+        holder.live = LiveRun(plan, uploaded, speed)
+        if playing:
+            holder.live.play()
+    else:
+        holder.live.set_plan(plan)
+        holder.live.set_speed(speed)
+    holder.live.touch()
+    return holder.live
+
+
+@st.cache_resource(show_spinner=False)
+def prepare() -> bool:
+    """Once a process: the compilation cache, and everything imported out of the garbage collector's way."""
+    from pmpviz.runs import device
+
+    device.prepare()
+    warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+    settle_memory()
+    return True

@@ -1,0 +1,54 @@
+"""The dialogs that carry a run elsewhere: a link, and code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pmpviz.runs.plan import Plan
+from pmpviz.samplers import sampler_class
+from pmpviz.ui.code import command, command_limits, script
+from pmpviz.ui.settings import as_text, query_text, share_limits
+from pmpviz.ui.widgets import forget_outlet
+
+FIRST_PAGE = "home"
+ALWAYS = "It opens this page with these settings and starts at sweep 0: frame k is the same picture, bit for bit."
+
+
+def link(plan: Plan, page: str, base: str | None = None) -> str:
+    """The address of `page` with this plan; `base` is the app's address, by default the one in the browser.
+
+    The one in the browser ends with the page, except on the first page, which has no name of its own in addresses.
+    """
+    base, name = (base if base is not None else (st.context.url or "")).rstrip("/"), page.strip("/")
+    base = base.removesuffix(f"/{name}")
+    return f"{base}/{'' if name == FIRST_PAGE else name}?{query_text(plan)}"
+
+
+def link_sentences(plan: Plan) -> list[str]:
+    """What a link to this plan does, and what it leaves out."""
+    return [ALWAYS, *share_limits(plan)]
+
+
+@st.dialog("Share", width="medium", on_dismiss=forget_outlet)
+def share_dialog(plan: Plan, page: str) -> None:
+    """The link to copy, and what it leaves out; `page` is the page's path."""
+    st.code(link(plan, page), language=None, wrap_lines=True)
+    for sentence in link_sentences(plan):
+        st.caption(as_text(sentence))
+
+
+@st.dialog("Code", width="large", on_dismiss=forget_outlet)
+def code_dialog(plan: Plan, sweeps: int | Sequence[int]) -> None:
+    """A Python script and a command a lane, for the sweeps that the run (or each lane) has done."""
+    each = [sweeps] * len(plan.lanes) if isinstance(sweeps, int) else list(sweeps)
+    python, shell = st.tabs(["Python", "Command line"])
+    python.caption("Prints this page's numbers at its sweeps, and writes the samples.")
+    python.code(script(plan, each), language="python")
+    for index, (lane, last) in enumerate(zip(plan.lanes, each, strict=True)):
+        out = "samples.npz" if len(plan.lanes) == 1 else f"samples{index + 1}.npz"
+        shell.caption(f"{sampler_class(lane.algorithm).spec.label}, {last:,} sweeps")
+        shell.code(command(plan, lane, last, out), language="bash", wrap_lines=True)
+    for sentence in command_limits(plan):
+        shell.caption(as_text(sentence))

@@ -1,0 +1,171 @@
+"""Streamlit widgets from `Param`s. The plan is the truth: a widget shows its value, and gives it back when changed."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from pmpviz.types import Param
+from pmpviz.ui.settings import TEMPERATURE
+
+SHOWN = "shown by widgets"
+SET = "when widgets were set"
+AGAIN_SECONDS = 2.0
+ASKED = "dialog that was asked for"
+NARROW_LINEAR = 4.0
+NARROW_INT = 64
+NARROW_CHOICES = 29
+
+
+def forget_outlet() -> None:
+    """The dialog that was on show has been dismissed."""
+    st.session_state.pop(ASKED, None)
+
+
+def edited(key: str) -> bool:
+    """Whether the person has changed the widget of this key since it was last drawn."""
+    last = st.session_state.get(SHOWN, {})
+    return key in last and st.session_state.get(key) is not None and st.session_state[key] != last[key]
+
+
+def bind(key: str, shown: Any) -> Any:
+    """Value of the widget of this key: what the person has just chosen, else `shown`, which it is made to show.
+
+    Call it before the widget is drawn, and draw the widget without a value of its own. So a value from a link, a
+    preset or another page appears in the widget, and a value survives although Streamlit forgets the widgets of a
+    page that is left.
+    """
+    if edited(key):
+        shown = st.session_state[key]
+    show(key, shown)
+    return shown
+
+
+def label_of(param: Param) -> str:
+    """Label with its unit."""
+    return f"{param.label} ({param.unit})" if param.unit else param.label
+
+
+def param_control(param: Param, key: str, value: Any, container: Any = None) -> Any:
+    """The control of one knob: slider, number, switch or choice; gives back `value` itself until it is changed."""
+    box = st if container is None else container
+    value = param.clamp(value)
+    return _drawing(param)(param, key, value, box)
+
+
+def _drawing(param: Param) -> Callable[[Param, str, Any, Any], Any]:
+    if param.scale in ("bool", "choice", "log"):
+        return {"bool": _switch, "choice": _choice, "log": _log_slider}[param.scale]
+    narrow = NARROW_INT if param.scale == "int" else NARROW_LINEAR
+    return _slider if param.high - param.low <= narrow else _number
+
+
+def _switch(param: Param, key: str, value: bool, box: Any) -> bool:
+    value = bind(key, value)
+    box.toggle(label_of(param), key=key, help=param.help or None)
+    return value
+
+
+def _choice(param: Param, key: str, value: str, box: Any) -> str:
+    value = bind(key, value)
+    draw = (
+        box.segmented_control if sum(len(choice) + 3 for choice in param.choices) <= NARROW_CHOICES else box.selectbox
+    )
+    more = {"required": True} if draw == box.segmented_control else {}
+    draw(label_of(param), list(param.choices), key=key, help=param.help or None, **more)
+    return value
+
+
+def _slider(param: Param, key: str, value: Any, box: Any) -> Any:
+    kind = int if param.scale == "int" else float
+    value = bind(key, kind(value))
+    step = 1 if kind is int else 10.0 ** math.floor(math.log10((param.high - param.low) / 50))
+    box.slider(label_of(param), kind(param.low), kind(param.high), step=step, key=key, help=param.help or None)
+    return value
+
+
+def _number(param: Param, key: str, value: Any, box: Any) -> Any:
+    kind = int if param.scale == "int" else float
+    value = bind(key, kind(value))
+    more = {"step": 1} if kind is int else {"step": 0.1, "format": "%.6g"}
+    box.number_input(label_of(param), kind(param.low), kind(param.high), key=key, help=param.help or None, **more)
+    return value
+
+
+def _log_slider(param: Param, key: str, value: float, box: Any) -> float:
+    changed = edited(key)
+    shown = bind(key, nearest(param, value))
+    value = shown if changed else value
+    label = label_of(param) if matches(shown, value) else f"{label_of(param)} = {value:.3g}"
+    box.select_slider(label, grid(param), format_func=digits, key=key, help=param.help or None)
+    return value
+
+
+@functools.lru_cache(maxsize=64)
+def grid(param: Param) -> tuple[float, ...]:
+    """The values that a logarithmic slider stops at: a hundred a decade, three digits, and both ends."""
+    low, high = math.ceil(100 * math.log10(param.low)), math.floor(100 * math.log10(param.high))
+    inner = {float(f"{10 ** (power / 100):.3g}") for power in range(low, high + 1)}
+    return tuple(sorted({param.low, param.high} | {v for v in inner if param.low < v < param.high}))
+
+
+def nearest(param: Param, value: float) -> float:
+    """The stop nearest to a value, on the logarithmic scale."""
+    value = min(max(value, param.low), param.high)
+    return min(grid(param), key=lambda stop: abs(math.log(stop / value)))
+
+
+def matches(shown: float, value: float) -> bool:
+    """Whether a stop stands for a value to two in a hundred."""
+    return abs(math.log(shown / value)) < 0.02 if value else False
+
+
+def digits(value: float) -> str:
+    """Three significant digits."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+DRAGGED = Param("T", "Temperature T", 0.1, 10.0, 1.0, "log", TEMPERATURE.help)
+
+
+def temperature_control(beta: Param, key: str, value: float, container: Any = None) -> float:
+    """Inverse temperature, to be dragged as T = 1/beta or given exactly as beta; changing either moves the other."""
+    box = st if container is None else container
+    value = pending_beta(beta, key, value)
+    temperature = 1 / value if value else math.inf
+    slider, number = f"{key}_T", f"{key}_beta"
+    show(slider, nearest(DRAGGED, temperature))
+    show(number, float(value))
+    outside = not DRAGGED.low <= temperature <= DRAGGED.high
+    label = f"{DRAGGED.label} = {temperature:.3g}".replace("inf", "∞") if outside else DRAGGED.label
+    box.select_slider(label, grid(DRAGGED), format_func=digits, key=slider, help=DRAGGED.help)
+    box.number_input(beta.label, beta.low, beta.high, step=0.05, format="%.6g", key=number, help=beta.help)
+    return value
+
+
+def pending_beta(beta: Param, key: str, value: float) -> float:
+    """What `temperature_control` of this key is about to give back."""
+    slider, number = f"{key}_T", f"{key}_beta"
+    if edited(slider):
+        return 1 / st.session_state[slider]
+    return beta.clamp(st.session_state[number]) if edited(number) else value
+
+
+def show(key: str, shown: Any) -> None:
+    """Make the widget of this key show a value, whatever the person has chosen.
+
+    A run that another one follows at once may never reach the browser, whose widget would go on with another value
+    and send it back as if it had been chosen. So what is set is set again by the runs of the next moment, unless the
+    person has changed the widget meanwhile.
+    """
+    now, times = time.monotonic(), st.session_state.setdefault(SET, {})
+    again = not edited(key) and now - times.get(key, -math.inf) < AGAIN_SECONDS
+    if again or key not in st.session_state or st.session_state[key] != shown:
+        st.session_state[key] = shown
+        times[key] = now
+    st.session_state.setdefault(SHOWN, {})[key] = shown

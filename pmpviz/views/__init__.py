@@ -1,0 +1,1 @@
+"""Arrays in; figures, images, payloads and sentences out. Knows no streamlit."""

@@ -1,0 +1,36 @@
+"""One colour, dash and marker an algorithm, in every plot, lane header and table (Okabe-Ito set)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Style:
+    """Colour (hex), dash (`solid`, `dash`, `dot`, `dashdot`, `longdash`) and marker of an algorithm."""
+
+    colour: str
+    dash: str
+    marker: str
+
+
+STYLES = {
+    "pmp": Style("#D55E00", "solid", "circle"),
+    "gibbs": Style("#0072B2", "dash", "square"),
+    "colour_gibbs": Style("#56B4E9", "dash", "triangle"),
+    "gwg": Style("#009E73", "dot", "diamond"),
+    "swendsen_wang": Style("#CC79A7", "dashdot", "cross"),
+    "exact": Style("#8A8A86", "solid", "star"),
+}
+OTHER = Style("#8A8A86", "longdash", "circle")
+GUARANTEES = {
+    "invariant": "invariant: leaves the target distribution unchanged",
+    "exact": "exact: every draw has the target distribution",
+    "bound": "bound: what it computes bounds the truth",
+    "approximate": "approximate: its distribution is not the target's, even in the limit",
+}
+
+
+def style_of(algorithm: str) -> Style:
+    """Style of an algorithm id."""
+    return STYLES.get(algorithm, OTHER)
