@@ -1,0 +1,315 @@
+"""Controls in a running Streamlit script: the plan is the truth, widgets show it and give it back when changed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pmpviz.models import PRESETS, model_hash
+from pmpviz.runs import compile_clock
+from pmpviz.runs.plan import CHAINS, LanePlan, Plan
+from pmpviz.samplers import SAMPLERS
+from pmpviz.types import Param
+from pmpviz.ui import settings as links
+from pmpviz.ui.uploads import STORE
+
+WAIT = 60
+
+
+def page():
+    import streamlit as st
+
+    from pmpviz.types import InputError, Target
+    from pmpviz.ui import controls, settings
+
+    plan, notices = settings.open_plan("play", st.session_state.get("first", settings.Plan()))
+    settings.show_notices(notices)
+    with st.sidebar:
+        plan, notices = controls.model_controls(plan)
+        settings.show_notices(notices)
+        try:
+            target = Target.of(settings.model_of(plan.model))
+        except InputError:
+            target = None
+        lanes = [controls.lane_controls(lane, f"lane{i}", st, target) for i, lane in enumerate(plan.lanes)]
+        plan = controls.run_controls(plan.replace(lanes=tuple(lanes)), st)
+    settings.keep_plan("play", plan)
+    st.session_state["result"] = plan
+
+
+def pages():
+    import streamlit as st
+
+    from pmpviz.runs.plan import Plan
+    from pmpviz.ui import controls, settings
+
+    def play():
+        plan, _ = settings.open_plan("play", Plan(model="square:8x8"))
+        plan = controls.run_controls(plan)
+        settings.keep_plan("play", plan)
+        st.session_state["result"] = plan
+
+    def rest():
+        st.write("rest")
+
+    choice = st.radio("page", ["play", "rest"], key="page")
+    {"play": play, "rest": rest}[choice]()
+
+
+def knob_page():
+    import streamlit as st
+
+    from pmpviz.ui.controls import param_control
+
+    st.session_state["value"] = param_control(st.session_state["param"], "knob", st.session_state["value"])
+
+
+@pytest.fixture
+def app():
+    """The page above on an 8x8 lattice."""
+    test = AppTest.from_function(page, default_timeout=WAIT)
+    test.session_state["first"] = Plan(model="square:8x8", beta=0.37, chains=8)
+    return run(test)
+
+
+def run(test: AppTest) -> AppTest:
+    test.run()
+    assert not test.exception
+    return test
+
+
+def plan_of(test: AppTest) -> Plan:
+    return test.session_state["result"]
+
+
+KNOBS = [
+    (Param("damping", "Damping", 0.0, 0.99, 0.5), 0.123456789, "slider", 0.25, 0.25),
+    (Param("budget", "Budget", 0.0, 1e9, 0.0), 12.345, "number_input", 7.5, 7.5),
+    (Param("seed", "Seed", 0, 2**31 - 1, 0, "int"), 2**31 - 1, "number_input", 5, 5),
+    (Param("steps", "Steps", 1, 20, 3, "int"), 17, "slider", 4, 4),
+    (Param("size", "Step size", 1e-3, 10.0, 0.1, "log", unit="s"), 0.0312345, "select_slider", 0.0316, 0.0316),
+    (Param("periodic", "Periodic", 0, 1, True, "bool"), False, "toggle", True, True),
+    (Param("kind", "Kind", 0, 0, "a", "choice", choices=("a", "b", "c")), "b", "button_group", "c", "c"),
+    (
+        Param("kind", "Kind", 0, 0, "x" * 20, "choice", choices=("x" * 20, "y" * 20)),
+        "y" * 20,
+        "selectbox",
+        "x" * 20,
+        "x" * 20,
+    ),
+]
+
+
+@pytest.mark.parametrize(("param", "start", "widget", "shown", "value"), KNOBS, ids=lambda v: getattr(v, "label", None))
+def test_every_kind_of_knob_gives_back_its_value(param, start, widget, shown, value):
+    test = AppTest.from_function(knob_page)
+    test.session_state["param"], test.session_state["value"] = param, start
+    run(run(test))
+    assert test.session_state["value"] == start
+    element = getattr(test, widget)[0]
+    assert param.label in element.label
+    element.set_value(shown)
+    run(test)
+    assert test.session_state["value"] == value
+    test.session_state["value"] = start
+    run(test)
+    assert test.session_state["value"] == start, "a value set from outside is shown, not overwritten"
+
+
+def test_nothing_changes_until_something_is_changed(app):
+    first = Plan(model="square:8x8", beta=0.37, chains=8)
+    assert plan_of(app) == first
+    assert plan_of(run(app)) == first
+
+
+def test_temperature_and_beta_move_each_other(app):
+    app.number_input("run_beta").set_value(0.5)
+    run(app)
+    assert plan_of(app).beta == 0.5 and app.select_slider("run_T").value == 2.0
+    app.select_slider("run_T").set_value(0.501)
+    run(app)
+    assert plan_of(app).beta == 1 / 0.501
+    assert app.number_input("run_beta").value == 1 / 0.501
+    app.number_input("run_beta").set_value(0.0)
+    assert plan_of(run(app)).beta == 0.0
+    assert "∞" in app.select_slider("run_T").label
+
+
+def test_every_preset_opens_with_its_beta(app):
+    for preset in PRESETS:
+        app.selectbox("model_preset").set_value(preset.id)
+        plan = plan_of(run(app))
+        assert (plan.model, plan.beta) == (preset.spec, preset.beta)
+        assert app.selectbox("model_preset").value == preset.id
+        assert plan_of(run(app)) == plan
+        assert not app.error
+
+
+def test_a_knob_leaves_the_preset(app):
+    app.selectbox("model_preset").set_value("critical")
+    run(app)
+    app.select_slider("run_T").set_value(1.26)
+    assert plan_of(run(app)).beta == 1 / 1.26
+    assert app.selectbox("model_preset").value == ""
+    app.selectbox("model_preset").set_value("critical")
+    assert plan_of(run(app)).beta == 1.0 and app.select_slider("run_T").value == 1.0
+    app.number_input("model_square_J").set_value(0.2)
+    assert plan_of(run(app)).model == "square:64x64,J=0.2"
+    assert app.selectbox("model_preset").value == ""
+
+
+def test_size_topology_and_kind_make_the_model(app):
+    app.selectbox("model_builder").set_value("chain")
+    assert plan_of(run(app)).model == "chain:64"
+    app.number_input("model_chain_sites").set_value(12)
+    app.button_group("model_chain_couplings").set_value("gaussian")
+    run(app)
+    assert plan_of(app).model == "chain:12,couplings=gaussian"
+    assert app.number_input("model_chain_sigma").value == 1.0
+    with pytest.raises(KeyError):
+        app.number_input("model_chain_J")
+
+
+def test_a_model_that_cannot_be_built_is_a_draft(app):
+    app.number_input("model_square_width").set_value(7)
+    run(app)
+    app.selectbox("model_square_couplings").set_value("frustrated")
+    run(app)
+    assert plan_of(app).model == "square:8x7"
+    assert "even width" in app.error[0].value
+    app.number_input("model_square_width").set_value(6)
+    run(app)
+    assert plan_of(app).model == "square:8x6,couplings=frustrated" and not app.error
+
+
+def test_a_lattice_too_large_is_cut_with_a_notice(app):
+    app.number_input("model_square_height").set_value(200_000)
+    run(app)
+    assert plan_of(app).model == "square:512x8"
+    assert "262,144" in app.warning[0].value.replace("\\", "")
+
+
+def test_chains_shrink_with_a_large_model(app):
+    app.number_input("run_chains").set_value(4096)
+    run(app)
+    app.number_input("model_square_height").set_value(512)
+    app.number_input("model_square_width").set_value(512)
+    run(app)
+    assert plan_of(app).chains == links.chain_limit(links.model_of("square:512x512")) < 100
+
+
+def test_another_algorithm_brings_its_own_knobs(app):
+    app.slider("lane0_pmp_damping").set_value(0.75)
+    assert plan_of(run(app)).lanes == (LanePlan("pmp", (("damping", 0.75),)),)
+    app.selectbox("lane0_algorithm").set_value("gibbs")
+    assert plan_of(run(app)).lanes == (LanePlan("gibbs"),)
+    assert not [slider for slider in app.slider if "Damping" in slider.label]
+
+
+def test_every_algorithm_can_be_chosen_and_says_what_it_guarantees(app):
+    offered = app.selectbox("lane0_algorithm").options
+    refused = [e for e in app.expander if e.label == "Not on this model"]
+    named = "".join(offered) + "".join(m.value for e in refused for m in e.markdown)
+    for cls in SAMPLERS:
+        assert cls.spec.label in named
+        if cls.spec.label in offered:
+            app.selectbox("lane0_algorithm").set_value(cls.spec.id)
+            assert plan_of(run(app)).lanes == (LanePlan(cls.spec.id),)
+            assert any(caption.value.startswith(f"**{cls.spec.guarantee.capitalize()}.**") for caption in app.caption)
+
+
+def test_an_algorithm_that_cannot_run_says_why(app, monkeypatch):
+    import dataclasses
+
+    cls = SAMPLERS[1]
+    monkeypatch.setattr(cls, "spec", dataclasses.replace(cls.spec, why_not=lambda target: "it needs *another* model"))
+    run(app)
+    assert cls.spec.label not in app.selectbox("lane0_algorithm").options
+    assert (
+        "it needs \\*another\\* model"
+        in next(e for e in app.expander if e.label == "Not on this model").markdown[0].value
+    )
+
+
+def test_values_survive_a_page_switch():
+    test = run(AppTest.from_function(pages, default_timeout=WAIT))
+    test.number_input("run_seed").set_value(77)
+    test.number_input("run_beta").set_value(0.123456789)
+    run(test)
+    test.radio("page").set_value("rest")
+    run(test)
+    test.radio("page").set_value("play")
+    plan = plan_of(run(test))
+    assert (plan.seed, plan.beta) == (77, 0.123456789)
+    assert test.number_input("run_seed").value == 77
+
+
+def test_the_address_carries_the_plan_and_opens_it_elsewhere(app):
+    app.slider("lane0_pmp_damping").set_value(0.3)
+    plan = plan_of(run(app))
+    query = dict(app.query_params)
+    assert query == links.plan_to_query(plan)
+    other = AppTest.from_function(page, default_timeout=WAIT)
+    for key, value in query.items():
+        other.query_params[key] = value
+    assert plan_of(run(other)) == plan
+    assert other.slider("lane0_pmp_damping").value == 0.3
+
+
+def test_a_wild_address_gives_notices_that_stay_until_a_change():
+    test = AppTest.from_function(page, default_timeout=WAIT)
+    test.session_state["first"] = Plan(model="square:8x8", chains=8)
+    test.query_params["T"], test.query_params["n"], test.query_params["![x](http://y)"] = "-9", "99999", "1"
+    plan = plan_of(run(test))
+    assert plan.beta == 20.0 and plan.chains == CHAINS.high
+    said = test.warning[0].value.replace("\\", "")
+    assert "T = -9 is outside 0.05 to 100 and was set to 0.05" in said and "n = 99999" in said
+    assert "![x](" not in test.warning[0].value
+    assert run(test).warning
+    test.number_input("run_seed").set_value(3)
+    run(test)
+    assert not run(test).warning
+
+
+def test_knobs_compile_nothing(app):
+    run(app)
+    before = compile_clock.compilations()
+    app.slider("lane0_pmp_damping").set_value(0.9)
+    app.number_input("run_beta").set_value(1.5)
+    app.number_input("run_seed").set_value(9)
+    run(app)
+    assert compile_clock.compilations() == before
+
+
+def test_an_uploaded_model_is_used_and_its_link_asks_for_it(app):
+    content = b"MARKOV\n2\n2 2\n1\n2 0 1\n4\n1.0 2.0 2.0 1.0\n"
+    app.file_uploader("model_file").set_value(("pair.uai", content, "text/plain"))
+    plan = plan_of(run(app))
+    assert plan.model.startswith("file:") and links.model_of(plan.model).n == 2
+    assert plan_of(run(app)) == plan
+    digest = model_hash(links.model_of(plan.model))
+    app.selectbox("model_preset").set_value("paper_four")
+    assert plan_of(run(app)).model == "complete:4,theta=0.25", "the file is not taken again"
+    STORE._held.clear()
+    other = AppTest.from_function(page, default_timeout=WAIT)
+    for key, value in links.plan_to_query(plan).items():
+        other.query_params[key] = value
+    run(other)
+    assert "bring the file" in "".join(w.value for w in other.warning)
+    other.file_uploader("model_file").set_value(("pair.uai", content, "text/plain"))
+    run(other)
+    assert plan_of(other).model == plan.model and model_hash(links.model_of(plan.model)) == digest
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.uai", b"MARKOV\n-1"), ("a.npz", b"PK"), ("a.json", json.dumps([1]).encode()), ("a.uai", b"")],
+)
+def test_a_bad_file_gives_one_sentence(app, name, content):
+    before = plan_of(app)
+    app.file_uploader("model_file").set_value((name, content, "application/octet-stream"))
+    run(app)
+    assert len(app.error) == 1 and "\n" not in app.error[0].value
+    assert plan_of(app) == before

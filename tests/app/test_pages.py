@@ -1,0 +1,151 @@
+"""Home, Playground and Race without a browser: plans reach the live run, notices and sentences reach the page."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pmpviz.views.frames import decode
+
+ROOT = Path(__file__).resolve().parents[2]
+WAIT_SECONDS = 120
+SMALL = {"model": "square:6x6", "chains": "8"}
+
+
+@pytest.fixture(autouse=True)
+def own_run():
+    """A run of its own for each test: to Streamlit all testers are one session."""
+    yield
+    AppTest.from_function(let_go, default_timeout=WAIT_SECONDS).run()
+
+
+def let_go():
+    from pmpviz.ui.session import held
+
+    held.clear()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory):
+    """References and compiled programs of these tests stay in their own folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PMPVIZ_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def opened(page: str, **query: str) -> AppTest:
+    """A page under this query, after its first run; its own script, since the tester knows no st.navigation."""
+    test = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=WAIT_SECONDS)
+    for name, value in query.items():
+        test.query_params[name] = value
+    return run(test)
+
+
+def run(test: AppTest) -> AppTest:
+    test.run()
+    assert not test.exception, [error.value for error in test.exception]
+    return test
+
+
+def update(test: AppTest) -> dict:
+    """What the page has just sent to its player."""
+    players = test.get("bidi_component")
+    return decode(players[0].proto.bytes)[0] if players else {}
+
+
+def wait(test: AppTest, condition) -> dict:
+    """Run the page again until its player's update meets the condition; the update."""
+    until = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < until:
+        found = update(test)
+        if found and condition(found):
+            return found
+        time.sleep(0.1)
+        run(test)
+    pytest.fail(f"not within {WAIT_SECONDS} s: {found}")
+
+
+def algorithms(found: dict) -> list[str]:
+    return [lane["algorithm"] for lane in found["lanes"]]
+
+
+def test_the_app_begins_at_home_and_its_first_run_has_no_fault():
+    test = run(AppTest.from_file(str(ROOT / "app.py"), default_timeout=WAIT_SECONDS))
+    assert algorithms(wait(test, lambda u: u["lanes"])) == ["colour_gibbs", "swendsen_wang"]
+    assert len([button for button in test.button if button.key.startswith("open-")]) >= 10
+
+
+@pytest.mark.parametrize(
+    ("page", "asked"),
+    [
+        ("home", ["colour_gibbs", "swendsen_wang"]),
+        ("playground", ["gwg"]),
+        ("race", ["pmp", "gibbs", "colour_gibbs"]),
+    ],
+)
+def test_a_page_runs_and_its_lanes_are_those_asked_for(page, asked):
+    lanes = {f"lane{i + 1}": name for i, name in enumerate(asked)}
+    test = opened(page, **SMALL, **lanes)
+    found = wait(test, lambda u: u["lanes"])
+    assert algorithms(found) == asked
+    assert found["playing"] is (page == "home") and found["trouble"] == ""
+    assert {lane["n"] for lane in found["lanes"]} == {36}
+
+
+def test_a_change_of_temperature_reaches_the_run_without_a_restart():
+    test = opened("playground", **SMALL, lane1="gibbs")
+    before = wait(test, lambda u: u["lanes"])
+    test.number_input("playground_run_beta").set_value(0.5)
+    after = wait(run(test), lambda u: u["epoch"] > before["epoch"])
+    assert after["begun"] == before["begun"] and after["run"] == before["run"]
+    assert [text for _, text in after["marks"]] == ["β 1 → 0.5"]
+    assert test.query_params["beta"] in ("0.5", ["0.5"])
+
+
+def test_another_size_and_another_seed_begin_anew():
+    test = opened("playground", **SMALL, lane1="gibbs")
+    before = wait(test, lambda u: u["lanes"])
+    test.number_input("playground_model_square_height").set_value(5)
+    after = wait(run(test), lambda u: u["lanes"] and u["begun"] > before["begun"])
+    assert after["lanes"][0]["n"] == 30 and after["lanes"][0]["frames"]["sweeps"][0] == 0
+    test.number_input("playground_run_seed").set_value(9)
+    again = wait(run(test), lambda u: u["lanes"] and u["begun"] > after["begun"])
+    assert again["marks"] == []
+
+
+def test_another_algorithm_and_a_lane_more():
+    test = opened("race", **SMALL, lane1="gibbs", lane2="gwg")
+    wait(test, lambda u: algorithms(u) == ["gibbs", "gwg"])
+    test.selectbox("race_lane0_algorithm").set_value("colour_gibbs")
+    wait(run(test), lambda u: algorithms(u) == ["colour_gibbs", "gwg"])
+    test.button("race_add").click()
+    assert len(wait(run(test), lambda u: len(u["lanes"]) == 3)["lanes"]) == 3
+    test.button("race_remove").click()
+    assert algorithms(wait(run(test), lambda u: len(u["lanes"]) == 2)) == ["colour_gibbs", "gwg"]
+
+
+def test_values_out_of_range_are_clamped_with_a_notice_and_no_error():
+    test = opened("race", T="-9", n="99999", model="square:4x4")
+    words = " ".join(box.value for box in test.warning)
+    assert "T = -9" in words.replace("\\", "") and "n = 99999" in words.replace("\\", "")
+    assert not test.error
+
+
+def test_a_missing_file_is_asked_for_and_nothing_runs():
+    test = opened("playground", model="file:" + "a" * 64)
+    assert any("model is a file" in box.value for box in test.info)
+    assert not test.get("bidi_component")
+
+
+def test_a_model_that_cannot_be_built_is_one_sentence_and_the_run_goes_on():
+    test = opened("playground", model="random_regular:8", chains="8", lane1="gibbs")
+    before = wait(test, lambda u: u["lanes"])
+    test.number_input("playground_model_random_regular_degree").set_value(9)
+    run(test)
+    (box,) = test.error
+    assert box.value.endswith(".") and ". " not in box.value
+    found = update(test)
+    assert (found["run"], found["begun"], found["trouble"]) == (before["run"], before["begun"], "")

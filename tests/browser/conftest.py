@@ -1,0 +1,157 @@
+"""A server and a real Chromium for the browser tests; whatever the page logs as an error fails the test.
+
+Waits are bounded generously: the tests are of what happens, not of how fast this machine is. What was measured is
+printed (`-s`), and kept as a property of the test's report.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 60
+WAIT_SECONDS = 60
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Streamlit's own client asks for these beside the address of a page that is opened by a link, and is refused.
+PROBES = re.compile(r"/_stcore/(host-config|health)$")
+HOW = "there is no Chromium: install the package `chromium`, or run `python -m playwright install chromium`"
+
+
+def pytest_collection_modifyitems(items):
+    """One `browser` mark for the folder, so that it can be left out with `-m 'not browser'`."""
+    for item in items:
+        if Path(item.fspath).is_relative_to(ROOT / "tests" / "browser"):
+            item.add_marker("browser")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "browser: needs a Chromium")
+
+
+def _give_up(reason: str) -> None:
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator:
+    """A headless Chromium: the one on the PATH, else Playwright's own."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e '.[dev]'")
+    with api.sync_playwright() as playwright:
+        path = next((found for name in NAMES if (found := shutil.which(name))), None)
+        path = path or playwright.chromium.executable_path
+        if not os.path.exists(path):
+            _give_up(HOW)
+        chromium = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def cache_folder(tmp_path_factory) -> str:
+    """The session's own folder for references and compiled programs, so that the first page opens cold."""
+    return str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def app_server(cache_folder) -> Iterator[Callable[[str], str]]:
+    """`app_server(script)` is the address of a server that runs the script; one server a script and session."""
+    servers: dict[str, tuple[subprocess.Popen, str]] = {}
+
+    def start(script: str) -> str:
+        if script not in servers:
+            servers[script] = _serve(script, cache_folder)
+        return servers[script][1]
+
+    yield start
+    for process, _ in servers.values():
+        _end(process)
+
+
+@pytest.fixture(scope="session")
+def server(app_server) -> str:
+    """The address of the app."""
+    return app_server("app.py")
+
+
+def _serve(script: str, cache: str) -> tuple[subprocess.Popen, str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = {"address": "127.0.0.1", "port": port, "headless": "true", "fileWatcherType": "none"}
+    flags = [word for name, value in options.items() for word in (f"--server.{name}", str(value))]
+    command = [sys.executable, "-m", "streamlit", "run", script, *flags]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PMPVIZ_CACHE": cache}, **quiet)
+    address = f"http://127.0.0.1:{port}"
+    until = time.monotonic() + START_SECONDS
+    while not _healthy(address):
+        if process.poll() is not None or time.monotonic() > until:
+            _end(process)
+            pytest.fail(f"the server of {script} did not start within {START_SECONDS} s")
+        time.sleep(0.1)
+    return process, address
+
+
+def _healthy(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+def _end(process: subprocess.Popen) -> None:
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _is_fault(message) -> bool:
+    probe = "404" in message.text and PROBES.search((message.location or {}).get("url", ""))
+    return message.type == "error" and not probe
+
+
+@pytest.fixture
+def open_page(browser) -> Iterator[Callable]:
+    """`open_page(address, **context)` is a page; console errors and exceptions fail the test at its end."""
+    contexts, errors = [], []
+
+    def start(address: str, **options):
+        options.setdefault("viewport", {"width": 1280, "height": 900})
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(1000 * WAIT_SECONDS)
+        page.on("console", lambda message: errors.append(message.text) if _is_fault(message) else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(address)
+        return page
+
+    yield start
+    for context in contexts:
+        context.close()
+    assert not errors

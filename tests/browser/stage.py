@@ -1,0 +1,134 @@
+"""What a test reads off the stage, and what it does on it."""
+
+from __future__ import annotations
+
+import re
+import time
+from urllib.parse import urlencode
+
+from playwright.sync_api import TimeoutError
+
+READ = "() => [...document.querySelectorAll('[data-testid=live-canvas]')].map((c) => ({ ...c.dataset }))"
+# Every frame that reaches a canvas from now on, as [lane, epoch, sweep, hash].
+WATCH = """() => {
+  window.painted = [];
+  const see = () => {
+    for (const c of document.querySelectorAll('[data-testid=live-canvas]')) {
+      const { lane, epoch, sweep, frameHash } = c.dataset;
+      if (frameHash) window.painted.push([Number(lane), Number(epoch), Number(sweep), frameHash]);
+    }
+    requestAnimationFrame(see);
+  };
+  see();
+}"""
+CRITICAL = {"model": "square:64x64", "chains": "64", "budget": "0"}
+
+
+def link(server: str, page: str, lanes: tuple[str, ...] = (), **settings) -> str:
+    """The address of a page with these settings."""
+    query = {**settings, **{f"lane{i + 1}": lane for i, lane in enumerate(lanes)}}
+    return f"{server}/{page}?{urlencode(query, safe=':;=,')}"
+
+
+def lanes(page) -> list[dict[str, str]]:
+    """The data- attributes of each lane's canvas."""
+    return page.evaluate(READ)
+
+
+def wait_lanes(page, count: int, condition: str = "true", seconds: float = 60) -> float:
+    """Wait until `count` lanes are painted and each `d` (its data- attributes) meets the condition; seconds taken."""
+    begin = time.perf_counter()
+    met = f"all.length === {count} && all.every((d) => d.frameHash && ({condition}))"
+    try:
+        page.wait_for_function(f"() => {{ const all = ({READ})(); return {met} }}", timeout=1000 * seconds)
+    except TimeoutError:
+        words = page.locator(".pv-trouble, .pv-status, [data-testid=stAlert]").all_inner_texts()
+        raise AssertionError(f"not within {seconds} s: {met}; but {lanes(page)}, which says {words}") from None
+    return time.perf_counter() - begin
+
+
+def press(page, key: str) -> None:
+    """A key with the focus on nothing."""
+    page.evaluate("document.activeElement?.blur()")
+    page.keyboard.press(key)
+
+
+def play(page) -> None:
+    """Play and wait until the server agrees."""
+    if page.locator(".pv-root").get_attribute("data-playing") != "true":
+        press(page, "Space")
+    wait_server(page, "playing")
+
+
+def pause(page) -> list[dict[str, str]]:
+    """Pause, wait until the server agrees; the lanes that are frozen."""
+    if page.locator(".pv-root").get_attribute("data-playing") == "true":
+        press(page, "Space")
+    wait_server(page, "paused")
+    page.wait_for_timeout(400)
+    return lanes(page)
+
+
+def wait_server(page, state: str) -> None:
+    """Wait until the server says that it is `playing` or `paused`, and the page's script rests."""
+    page.wait_for_function(f"document.querySelector('.pv-root')?.dataset.server === '{state}'")
+    if state == "paused":
+        rest(page)
+
+
+def rest(page) -> None:
+    """Wait until no script runs."""
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+
+
+def speed(page, sweeps: int) -> None:
+    """Sweeps a second of every lane; 0 is as fast as it goes."""
+    page.locator(".pv-select").select_option(str(sweeps))
+
+
+def look_back(page, sweep: int) -> list[str]:
+    """Move the slider under the pictures to a sweep; the hashes of the frames there."""
+    page.locator(".pv-range").evaluate(
+        "(range, sweep) => { range.value = sweep; range.dispatchEvent(new Event('input', { bubbles: true })); }", sweep
+    )
+    page.wait_for_function(f"() => ({READ})().every((d) => d.sweep == {sweep})")
+    return [lane["frameHash"] for lane in lanes(page)]
+
+
+def frames_at(page, count: int, sweep: int) -> list[str]:
+    """Play until every lane is past a sweep, pause, and look back at it."""
+    speed(page, 240)
+    play(page)
+    wait_lanes(page, count, f"Number(d.sweep) > {sweep}")
+    pause(page)
+    return look_back(page, sweep)
+
+
+def latest(page, title: str) -> list[float]:
+    """The last value of each line of the chart of that title, as a screen reader says it."""
+    label = page.locator(f"canvas.pv-chart[aria-label^='{title}: latest']").first.get_attribute("aria-label")
+    return [number(text) for text in label.split("latest ")[1].split(", ")]
+
+
+def number(text: str) -> float:
+    """A number as the page writes it."""
+    plain = text.replace("\u2212", "-").replace("\u2009", "").translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))
+    return float(re.sub(r"×10", "e", plain)) if plain != "n/a" else float("nan")
+
+
+def site_at(page, lane: int, row: int, column: int, side: int) -> tuple[float, float]:
+    """The middle of a lattice's site on the screen."""
+    canvas = page.locator(f"[data-testid=live-canvas][data-lane='{lane}']")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    return box["x"] + (column + 0.5) * box["width"] / side, box["y"] + (row + 0.5) * box["height"] / side
+
+
+def close_dialog(page) -> None:
+    """Close the open dialog by its key; Streamlit takes no key in the moment in which a download begins."""
+    for _ in range(20):
+        page.keyboard.press("Escape")
+        page.wait_for_timeout(500)
+        if not page.locator("[role=dialog]").count():
+            return
+    raise AssertionError("the dialog does not close")

@@ -1,0 +1,433 @@
+"""Home, Playground and Race in a real Chromium, as a person meets them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from pmpviz.experiments.presets import PLAYGROUND, RACE
+from pmpviz.ui.settings import query_text
+from tests.browser.stage import (
+    CRITICAL,
+    WATCH,
+    close_dialog,
+    frames_at,
+    lanes,
+    latest,
+    link,
+    look_back,
+    pause,
+    play,
+    press,
+    rest,
+    site_at,
+    speed,
+    wait_lanes,
+    wait_server,
+)
+
+FOUR = ("colour_gibbs", "gibbs", "gwg", "swendsen_wang")
+SMALL = {"model": "square:16x16", "chains": "32", "budget": "0"}
+
+
+@pytest.fixture
+def note(record_property, capsys):
+    """`note(name, value)` prints a measured figure and keeps it in the report."""
+
+    def say(name: str, value) -> None:
+        record_property(name, value)
+        with capsys.disabled():
+            print(f"\n  {name}: {value}", end="")
+
+    return say
+
+
+def test_home_moves_untouched_with_two_labelled_lattices(server, open_page, note):
+    begin = time.perf_counter()
+    page = open_page(server)
+    wait_lanes(page, 2, "Number(d.sweep) > 0")
+    note("cold seconds until both lattices move", round(time.perf_counter() - begin, 1))
+    names = page.locator(".pv-name").all_inner_texts()
+    assert [lane["algorithm"] for lane in lanes(page)] == ["colour_gibbs", "swendsen_wang"]
+    assert len(set(names)) == 2 and all(names)
+    wait_lanes(page, 2, "Number(d.sweep) > 20")
+    assert all(picture.evaluate("p => p.complete && p.naturalWidth > 0") for picture in page.locator("img").all())
+
+
+@pytest.mark.thorough
+def test_four_lanes_paint_thirty_times_a_second_and_space_freezes_all(server, open_page, note):
+    page = open_page(link(server, "race", FOUR, **CRITICAL))
+    wait_lanes(page, 4)
+    play(page)
+    wait_lanes(page, 4, "Number(d.sweep) > 10")
+    before, begin = lanes(page), time.perf_counter()
+    page.wait_for_timeout(10_000)
+    after, seconds = lanes(page), time.perf_counter() - begin
+    rates = [(int(b["paints"]) - int(a["paints"])) / seconds for a, b in zip(before, after, strict=True)]
+    note("paints a second of four 64x64 lanes", [round(rate, 1) for rate in rates])
+    sweeps = [(int(b["sweep"]) - int(a["sweep"])) / seconds for a, b in zip(before, after, strict=True)]
+    note("sweeps a second on the canvases", [round(rate, 1) for rate in sweeps])
+    assert all(int(b["sweep"]) > int(a["sweep"]) for a, b in zip(before, after, strict=True))
+    assert min(rates) >= 15
+    begin = time.perf_counter()
+    press(page, "Space")
+    wait_server(page, "paused")
+    note("seconds from Space until the server rests", round(time.perf_counter() - begin, 2))
+    page.wait_for_timeout(400)
+    frozen = [(lane["sweep"], lane["frameHash"]) for lane in lanes(page)]
+    counters = page.locator(".pv-counter, .pv-sub, [data-testid=stMarkdown] td").all_inner_texts()
+    page.wait_for_timeout(1000)
+    assert [(lane["sweep"], lane["frameHash"]) for lane in lanes(page)] == frozen
+    assert page.locator(".pv-counter, .pv-sub, [data-testid=stMarkdown] td").all_inner_texts() == counters
+    press(page, "Space")
+    wait_lanes(page, 4, f"Number(d.sweep) > {max(int(sweep) for sweep, _ in frozen)}")
+
+
+@pytest.mark.thorough
+def test_a_temperature_changed_in_mid_run_reaches_every_later_frame(server, open_page, note):
+    page = open_page(link(server, "race", ("colour_gibbs", "swendsen_wang"), **CRITICAL))
+    wait_lanes(page, 2)
+    speed(page, 60)
+    play(page)
+    wait_lanes(page, 2, "Number(d.sweep) > 20")
+    page.evaluate(WATCH)
+    begin = time.perf_counter()
+    slider = page.locator(".st-key-race_run_T input[type=range]")
+    slider.focus()
+    for _ in range(30):
+        page.keyboard.press("ArrowRight")
+    wait_lanes(page, 2, "Number(d.epoch) > 1")
+    note("seconds until the new temperature shows", round(time.perf_counter() - begin, 2))
+    rest_epoch = int(lanes(page)[0]["epoch"])
+    wait_lanes(page, 2, f"Number(d.epoch) >= {rest_epoch} && Number(d.sweep) > 60")
+    painted = page.evaluate("window.painted")
+    for lane in (0, 1):
+        epochs = [epoch for index, epoch, *_ in painted if index == lane]
+        assert epochs == sorted(epochs) and epochs[-1] > epochs[0] == 1
+    assert "beta=1.0&" not in page.url
+    rest_beta = float(re.search(r"beta=([0-9.]+)", page.url)[1])
+    assert rest_beta < 0.9
+
+
+@pytest.mark.thorough
+def test_cold_lattice_has_the_exact_magnetisation(server, open_page, note):
+    settings = {"model": "square:64x64,J=1", "T": "1.5", "start": "ones", "chains": "64"}
+    page = open_page(link(server, "playground", ("swendsen_wang",), **settings))
+    wait_lanes(page, 1)
+    begin = time.perf_counter()
+    play(page)
+    wait_lanes(page, 1, "Number(d.sweep) > 60")
+    note("seconds to 60 sweeps of the cold lattice", round(time.perf_counter() - begin, 1))
+    pause(page)
+    (magnetisation,) = latest(page, "Mean |magnetisation|")
+    note("mean |m| at T = 1.5 (Onsager 0.986)", magnetisation)
+    assert abs(magnetisation - 0.986) <= 0.01
+
+
+@pytest.mark.thorough
+def test_reset_plays_the_same_frames_and_a_new_seed_others(server, open_page):
+    page = open_page(link(server, "race", ("colour_gibbs", "swendsen_wang"), **SMALL))
+    wait_lanes(page, 2)
+    first = frames_at(page, 2, 100)
+    assert len(set(first)) == 2
+    page.locator("[data-action=reset]").click()
+    wait_lanes(page, 2, "d.sweep === '0'")
+    assert frames_at(page, 2, 100) == first
+    assert look_back(page, 7) != first and look_back(page, 100) == first
+    page.locator("[data-action=seed]").click()
+    wait_lanes(page, 2, "d.sweep === '0'")
+    assert set(frames_at(page, 2, 100)).isdisjoint(first)
+    assert "seed=1&" in page.url
+
+
+@pytest.mark.thorough
+def test_a_shared_link_opens_the_same_run_elsewhere(server, open_page, note):
+    lanes_given = ("pmp;damping=0.3", "colour_gibbs")
+    page = open_page(link(server, "race", lanes_given, **SMALL, seed="7", T="1.25"))
+    wait_lanes(page, 2)
+    here = frames_at(page, 2, 100)
+    press(page, "s")
+    address = page.locator("[role=dialog] code").first.inner_text().strip()
+    begin = time.perf_counter()
+    other = open_page(address)
+    wait_lanes(other, 2)
+    assert frames_at(other, 2, 100) == here
+    note("seconds from the link to frame 100", round(time.perf_counter() - begin, 1))
+    assert [lane["algorithm"] for lane in lanes(other)] == ["pmp", "colour_gibbs"]
+    for setting in ("seed=7", "beta=0.8", "lane1=pmp;damping=0.3", "model=square:16x16"):
+        assert setting in other.url.replace("%3B", ";").replace("%3D", "=").replace("%3A", ":"), setting
+
+
+def test_a_link_out_of_range_is_clamped_with_a_notice(server, open_page):
+    page = open_page(f"{server}/race?T=-9&n=99999")
+    wait_lanes(page, 2)
+    words = page.locator("[data-testid=stAlert]").inner_text()
+    assert "T = -9" in words and "n = 99999" in words
+    assert page.locator("[data-testid=stException]").count() == 0
+    assert "chains=4096" in page.url or "chains=" in page.url and "99999" not in page.url
+
+
+@pytest.mark.thorough
+def test_keyboard_alone_runs_steps_shares_and_exports_and_the_script_gives_the_same_numbers(
+    server, open_page, note, tmp_path
+):
+    page = open_page(
+        link(server, "race", ("colour_gibbs", "swendsen_wang"), **{**SMALL, "budget": "24"}),
+        viewport={"width": 1024, "height": 768},
+        color_scheme="dark",
+        reduced_motion="reduce",
+    )
+    wait_lanes(page, 2)
+    assert all(lane["sweep"] == "0" for lane in lanes(page))
+    press(page, "n")
+    wait_lanes(page, 2, "d.sweep === '1'")
+    press(page, "Space")
+    wait_lanes(page, 2, "d.sweep === '24'")
+    page.wait_for_function("!/n\\/a/.test(document.querySelector(\"canvas[aria-label^='MMD']\").ariaLabel)")
+    rest(page)
+    press(page, "s")
+    assert "/race?" in page.locator("[role=dialog] code").first.inner_text()
+    close_dialog(page)
+    tab_to(page, "code")
+    page.keyboard.press("Enter")
+    script = page.locator("[role=dialog] code").first.inner_text()
+    close_dialog(page)
+    tab_to(page, "export")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="traces.csv").focus()
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    rows = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
+    close_dialog(page)
+    shown = latest(page, "MMD²")
+    printed = run_script(script, tmp_path)
+    note("largest difference of the script's MMD from the screen's", compare(rows, printed))
+    for index, name in enumerate(("colour_gibbs", "swendsen_wang")):
+        assert abs(printed[name][24] - shown[index]) <= 0.006 * abs(shown[index])
+
+
+def tab_to(page, action: str) -> None:
+    """Press Tab until the button of that name has the focus."""
+    page.evaluate("document.activeElement?.blur()")
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement?.dataset?.action") == action:
+            return
+    pytest.fail(f"Tab does not reach {action}")
+
+
+def run_script(script: str, folder) -> dict[str, dict[int, float]]:
+    """MMD^2 by algorithm and sweep, as the script prints it."""
+    path = folder / "again.py"
+    path.write_text(script)
+    done = subprocess.run([sys.executable, str(path)], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+    printed: dict[str, dict[int, float]] = {}
+    for name, sweep, value in re.findall(r"^(\w+): sweep (\d+), .*MMD\^2 (\S+)$", done.stdout, re.M):
+        printed.setdefault(name, {})[int(sweep)] = float(value)
+    return printed
+
+
+def compare(rows: list[dict], printed: dict[str, dict[int, float]]) -> float:
+    """The largest difference at the sweeps where the page took the metric."""
+    taken = [row for row in rows if row["mmd2"]]
+    differences = [abs(float(row["mmd2"]) - printed[row["algorithm"]][int(row["sweep"])]) for row in taken if
+                   int(row["sweep"]) > 0]  # fmt: skip
+    assert len(differences) >= 10 and max(differences) <= 1e-5
+    return max(differences)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("preset", RACE, ids=lambda preset: preset.id)
+def test_every_race_begins_with_the_algorithms_asked_for(server, open_page, note, preset):
+    begins(server, open_page, note, "race", preset)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("preset", PLAYGROUND, ids=lambda preset: preset.id)
+def test_every_model_of_the_playground_begins_with_the_algorithm_asked_for(server, open_page, note, preset):
+    begins(server, open_page, note, "playground", preset)
+
+
+def begins(server, open_page, note, name, preset) -> None:
+    """The preset's page shows its lanes, then moves."""
+    begin = time.perf_counter()
+    page = open_page(f"{server}/{name}?{query_text(preset.plan)}")
+    asked = [lane.algorithm for lane in preset.plan.lanes]
+    wait_lanes(page, len(asked))
+    first = time.perf_counter() - begin
+    assert [lane["algorithm"] for lane in lanes(page)] == asked
+    play(page)
+    wait_lanes(page, len(asked), "Number(d.sweep) > 0")
+    note(f"{name} {preset.id}, seconds to the first frame and to all moving",
+         (round(first, 1), round(time.perf_counter() - begin, 1)))  # fmt: skip
+    assert page.locator("[data-testid=stException], [data-testid=stAlert]").count() == 0
+    assert page.locator(".pv-trouble").inner_text() == ""
+
+
+@pytest.mark.thorough
+def test_settings_and_run_are_kept_when_the_page_is_left(server, open_page):
+    page = open_page(link(server, "playground", ("gwg",), **SMALL, seed="11"))
+    wait_lanes(page, 1)
+    there = frames_at(page, 1, 50)
+    address = page.url
+    page.get_by_role("link", name="Race").click()
+    wait_lanes(page, 2)
+    page.get_by_role("link", name="Playground").click()
+    wait_lanes(page, 1, "d.algorithm === 'gwg' && Number(d.sweep) > 50")
+    rest(page)
+    assert page.url == address
+    assert page.locator(".pv-root").get_attribute("data-playing") == "false"
+    assert look_back(page, 50) == there
+
+
+@pytest.mark.thorough
+def test_painting_a_field_and_clamping_change_the_run_and_the_link(server, open_page):
+    page = open_page(link(server, "playground", ("colour_gibbs",), **SMALL))
+    wait_lanes(page, 1)
+    for tool, word in (("Paint field up", "field="), ("Clamp to 1", "clamp=")):
+        before = int(lanes(page)[0]["epoch"])
+        page.get_by_role("radio", name=tool).click()
+        page.wait_for_function("document.querySelector('[data-testid=live-canvas]').style.cursor === 'crosshair'")
+        rest(page)
+        row = 3 if word == "field=" else 8
+        page.mouse.move(*site_at(page, 0, row, 2, 16))
+        page.mouse.down()
+        page.mouse.move(*site_at(page, 0, row, 12, 16), steps=4)
+        page.mouse.up()
+        wait_lanes(page, 1, f"Number(d.epoch) > {before}")
+        page.wait_for_timeout(1000)
+        rest(page)
+        assert word in page.url
+    # The clamped sites stand at once, before the next sweep, and stay.
+    assert lanes(page)[0]["sweep"] == "0"
+    assert [ink(page, 8, column) for column in range(2, 13)] == [True] * 11
+    frames_at(page, 1, 30)
+    assert [ink(page, 8, column) for column in range(2, 13)] == [True] * 11
+
+
+def ink(page, row: int, column: int, side: int = 16) -> bool:
+    """Whether a site of lane 0 is drawn dark."""
+    return page.evaluate(
+        """([row, column, side]) => { const c = document.querySelector('[data-lane="0"]'); const k = c.width / side;
+        return c.getContext('2d').getImageData((column + 0.2) * k, (row + 0.2) * k, 1, 1).data[0] < 128 }""",
+        [row, column, side],
+    )
+
+
+@pytest.mark.thorough
+def test_a_flip_shows_at_once_while_the_run_pauses(server, open_page):
+    page = open_page(link(server, "playground", ("colour_gibbs",), **SMALL))
+    wait_lanes(page, 1)
+    page.get_by_role("radio", name="Flip a site").click()
+    page.wait_for_function("document.querySelector('[data-testid=live-canvas]').style.cursor === 'crosshair'")
+    rest(page)
+    before = ink(page, 5, 5)
+    page.mouse.click(*site_at(page, 0, 5, 5, 16))
+    wait_lanes(page, 1, "Number(d.epoch) > 1 && d.sweep === '0'")
+    page.wait_for_timeout(200)
+    assert ink(page, 5, 5) is not before
+
+
+@pytest.mark.thorough
+def test_hover_tells_what_is_known_of_a_site(server, open_page):
+    page = open_page(link(server, "playground", ("colour_gibbs",), **SMALL))
+    wait_lanes(page, 1)
+    page.mouse.move(*site_at(page, 0, 4, 6, 16))
+    page.wait_for_function("document.querySelector('.pv-tip').textContent.includes('local field')")
+    words = page.locator(".pv-tip").inner_text()
+    assert "site 70" in words and "row 4, column 6" in words and "x = " in words
+
+
+@pytest.mark.thorough
+def test_everything_that_is_exported_opens(server, open_page, tmp_path):
+    page = open_page(link(server, "race", ("colour_gibbs", "swendsen_wang"), **SMALL, seed="3"))
+    wait_lanes(page, 2)
+    here = frames_at(page, 2, 20)
+    page.locator("[data-action=export]").click()
+    files = {name: fetch(page, name, tmp_path) for name in
+             ("manifest.json", "samples.npz", "traces.npz", "traces.csv", "picture.png", "animation.gif")}  # fmt: skip
+    with np.load(files["samples.npz"]) as samples:
+        assert {name: samples[name].shape for name in samples.files} == {"lane1": (32, 256), "lane2": (32, 256)}
+    with np.load(files["traces.npz"]) as traces:
+        assert len(traces["lane1/sweep"]) >= 20
+    rows = list(csv.DictReader(io.StringIO(files["traces.csv"].read_text())))
+    assert {row["algorithm"] for row in rows} == {"colour_gibbs", "swendsen_wang"}
+    with Image.open(files["picture.png"]) as picture, Image.open(files["animation.gif"]) as film:
+        picture.load()
+        assert film.n_frames > 5
+    assert json.loads(files["manifest.json"].read_text())["plan"]["seed"] == 3
+    close_dialog(page)
+    brought_back(page, server, files["manifest.json"], here)
+
+
+def fetch(page, name: str, folder):
+    """The file that the export dialog gives under this name."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=name).click()
+    path = folder / name
+    download.value.save_as(path)
+    return path
+
+
+def brought_back(page, server: str, manifest, frames: list[str]) -> None:
+    """In another session the manifest opens the same run."""
+    page.goto(f"{server}/race")
+    wait_lanes(page, 2)
+    page.get_by_text("Model", exact=True).last.click()
+    page.get_by_text("From a file").last.click()
+    page.locator("input[type=file]").set_input_files(str(manifest))
+    page.wait_for_url(lambda url: "seed=3" in url)
+    wait_lanes(page, 2, "Number(d.epoch) > 1")
+    assert frames_at(page, 2, 20) == frames
+
+
+@pytest.mark.thorough
+def test_a_dialog_stays_open_while_the_run_goes_on(server, open_page):
+    page = open_page(link(server, "race", ("colour_gibbs", "swendsen_wang"), **SMALL))
+    wait_lanes(page, 2)
+    speed(page, 20)
+    play(page)
+    wait_lanes(page, 2, "Number(d.sweep) > 3")
+    press(page, "s")
+    page.wait_for_selector("[role=dialog] code")
+    now = int(lanes(page)[0]["sweep"])
+    wait_lanes(page, 2, f"Number(d.sweep) > {now + 40}")
+    assert page.locator("[role=dialog] code").first.is_visible()
+
+
+def test_a_missing_model_file_is_asked_for(server, open_page):
+    page = open_page(link(server, "playground", ("gibbs",), model="file:" + "a" * 64))
+    page.get_by_text("This plan's model is a file").wait_for()
+    assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_a_picture_of_home_opens_its_page_at_its_preset(server, open_page):
+    page = open_page(server)
+    wait_lanes(page, 2)
+    page.locator(".st-key-open-race-stripes button").click()
+    page.wait_for_url(lambda url: "/race" in url and "start=stripes" in url)
+    wait_lanes(page, 3)
+    assert [lane["algorithm"] for lane in lanes(page)] == ["colour_gibbs", "gwg", "swendsen_wang"]
+    assert "beta=1.3&" in page.url and "chains=128" in page.url
+
+
+def test_a_large_lattice_moves_and_still_answers(server, open_page, note):
+    page = open_page(link(server, "playground", ("colour_gibbs",), model="square:320x320", chains="8"))
+    wait_lanes(page, 1)
+    speed(page, 0)
+    play(page)
+    wait_lanes(page, 1, "Number(d.sweep) > 20")
+    begin = time.perf_counter()
+    press(page, "Space")
+    wait_server(page, "paused")
+    note("seconds from Space until the server rests, 102,400 sites", round(time.perf_counter() - begin, 2))

@@ -1,0 +1,122 @@
+"""Targets that every registered algorithm is tested on, and those that an algorithm is known to refuse.
+
+The small models are peaked (a flat one hides an error in beta), frustrated and not bipartite; some have clamped
+sites, some beta != 1. The same six-spin model is stored in all three layouts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from pmpviz.models import Ising
+from pmpviz.models.builders import lattice_model
+from pmpviz.models.topologies import lattice
+from pmpviz.samplers import SAMPLERS
+from pmpviz.types import Evidence, Target
+from tests.contract.laws import Law, law_of
+
+# Fixtures that an algorithm may refuse, by its id. An unlisted refusal fails: nothing is skipped in silence.
+REFUSALS: dict[str, frozenset[str]] = {}
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """A named target. `purpose` is `law` (the small hard models), `edgeless` or `tree`."""
+
+    name: str
+    purpose: str
+    target: Target
+
+    @property
+    def law(self) -> Law:
+        """The exact law, enumerated once."""
+        return _law(self.name)
+
+
+def _six_spins() -> Ising:
+    """Triangular 2x3 lattice, open: nine edges, four triangles of which two are frustrated."""
+    shifts, present = lattice("triangular", (2, 3), periodic=False)
+    J = np.zeros(present.shape)
+    J[0] = [[0.6, -0.2, 0.0], [0.7, -0.6, 0.0]]
+    J[1, 0] = [-0.5, -0.3, -0.6]
+    J[2, 0] = [-0.3, -0.2, 0.0]
+    return lattice_model(shifts, present, J, np.array([0.2, 0.1, 0.6, -0.2, -0.3, -0.8]))
+
+
+def _odd_torus() -> Ising:
+    """3x3 torus without field, antiferromagnetic: every row and column is an odd, frustrated ring."""
+    shifts, present = lattice("square", (3, 3), periodic=True)
+    return lattice_model(shifts, present, np.full(present.shape, -0.4), np.zeros(9))
+
+
+def layouts(model: Ising) -> dict[str, Ising]:
+    """The same model in each of the three layouts."""
+    return {"sparse": model.as_layout("sparse"), "dense": model.as_layout("dense"), "lattice": model}
+
+
+def without_edges(model: Ising) -> Ising:
+    """The same arrays with all weights 0."""
+    couplings = replace(model.couplings, weight=np.zeros_like(model.couplings.weight))
+    return replace(model, couplings=couplings)
+
+
+def _trees() -> dict[str, Ising]:
+    tree = Ising.from_spin(
+        [0.3, -0.2, 0.5, 0.1, -0.4, 0.2, -0.1],
+        [0, 0, 1, 1, 2, 2],
+        [1, 2, 3, 4, 5, 6],
+        [1.1, -0.8, 0.9, -1.2, 0.7, -0.5],
+        layout="sparse",
+    )
+    shifts, present = lattice("chain", (7,), periodic=False)
+    chain = lattice_model(shifts, present, np.linspace(-1.5, 1.2, 7)[None], np.linspace(0.4, -0.5, 7))
+    return {"sparse": tree, "dense": tree.as_layout("dense"), "lattice": chain}
+
+
+def _fixtures():
+    for layout, model in layouts(_six_spins()).items():
+        clamped = Evidence.of(6, {1: 1, 3: 0})
+        yield Fixture(f"six_{layout}", "law", Target.of(model))
+        yield Fixture(f"six_{layout}_clamped", "law", Target.of(model, clamped, 1.3))
+        yield Fixture(f"edgeless_{layout}", "edgeless", Target.of(without_edges(model), beta=0.7))
+        yield Fixture(f"edgeless_{layout}_clamped", "edgeless", Target.of(without_edges(model), clamped))
+    torus = _odd_torus()
+    yield Fixture("odd_torus", "law", Target.of(torus))
+    yield Fixture("odd_torus_clamped", "law", Target.of(torus, Evidence.of(9, {4: 1, 8: 0}), 0.8))
+    for layout, model in _trees().items():
+        yield Fixture(f"tree_{layout}", "tree", Target.of(model))
+        yield Fixture(f"tree_{layout}_clamped", "tree", Target.of(model, Evidence.of(7, {2: 1}), 1.7))
+
+
+FIXTURES = tuple(_fixtures())
+# Long runs from cold starts: each layout once, clamped or free (evidence is traced, so the program is the same).
+COLD = frozenset({"six_sparse", "six_dense_clamped", "six_lattice", "odd_torus_clamped"})
+BY_NAME = {fixture.name: fixture for fixture in FIXTURES}
+
+
+@cache
+def _law(name: str) -> Law:
+    return law_of(BY_NAME[name].target)
+
+
+def fixtures_of(cls, purpose: str = "law") -> list[Fixture]:
+    """The fixtures of this purpose (or `cold`) that the algorithm has to pass: all but its listed refusals."""
+    refused = REFUSALS.get(cls.spec.id, frozenset())
+    return [fixture for fixture in FIXTURES if _serves(fixture, purpose) and fixture.name not in refused]
+
+
+def _serves(fixture: Fixture, purpose: str) -> bool:
+    return fixture.name in COLD if purpose == "cold" else fixture.purpose == purpose
+
+
+def cases(purpose: str = "law", wanted=lambda spec: True) -> list[tuple[type, Fixture]]:
+    """Every pair of a registered algorithm whose spec is `wanted` and a fixture."""
+    return [(cls, fixture) for cls in SAMPLERS if wanted(cls.spec) for fixture in fixtures_of(cls, purpose)]
+
+
+def case_id(value) -> str:
+    """Readable test ids."""
+    return value.name if isinstance(value, Fixture) else getattr(getattr(value, "spec", None), "id", str(value))

@@ -1,0 +1,75 @@
+"""Geweke's successive-conditional test: an auxiliary-variable sampler has the right joint law, not marginal only."""
+
+import itertools
+from collections import Counter
+
+import jax
+import numpy as np
+import pytest
+
+from pmpviz.runs import advance, positions, start
+from pmpviz.samplers.swendsen_wang import SwendsenWang
+from tests.contract.detectors import BATCH, BATCHES_A_LOOK, Verdict, batches, host_rng
+from tests.contract.fixtures import FIXTURES, case_id
+from tests.contract.laws import chi_square, codes, two_stages
+
+SIX = [fixture for fixture in FIXTURES if fixture.purpose == "law" and fixture.target.n == 6]
+
+
+def partition(n: int, edges) -> tuple[int, ...]:
+    """Least site of every site's connected component."""
+    label = list(range(n))
+    for _ in range(n):
+        for i, j in edges:
+            label[i] = label[j] = min(label[i], label[j])
+    return tuple(label)
+
+
+def joint_law(fixture) -> dict[tuple[int, tuple[int, ...]], float]:
+    """Edwards and Sokal's p(x) prod_bonds (1 - e^-|w|/2) prod_others e^-|w|/2 over (code of x, partition)."""
+    law, target = fixture.law, fixture.target
+    _, i, j, w = target.model.pairwise()
+    w = w * float(target.beta)
+    joint: Counter = Counter()
+    parts = {kept: partition(target.n, [(i[e], j[e]) for e in kept]) for kept in subsets(len(w))}
+    for x, p, code in zip(law.states, law.p, codes(law.states), strict=True):
+        satisfied = np.flatnonzero(w * (2 * x[i] - 1.0) * (2 * x[j] - 1) > 0)
+        open_ = np.exp(-np.abs(w) / 2)
+        for kept in subsets(len(satisfied)):
+            bonds = tuple(satisfied[list(kept)])
+            others = np.setdiff1d(satisfied, bonds)
+            joint[int(code), parts[bonds]] += p * np.prod(1 - open_[list(bonds)]) * np.prod(open_[others])
+    return joint
+
+
+def subsets(count: int) -> list[tuple[int, ...]]:
+    """All subsets of range(count), as sorted tuples."""
+    return [kept for size in range(count + 1) for kept in itertools.combinations(range(count), size)]
+
+
+def joint_check(algorithm, fixture, key) -> Verdict:
+    """From exact draws, one sweep: the law of (x after, clusters) against enumeration."""
+    joint = joint_law(fixture)
+    place = {cell: number for number, cell in enumerate(joint)}
+    p = np.array(list(joint.values()))
+
+    def p_value(stage, factor):
+        counts = np.zeros(len(p))
+        for own in batches(key, stage, BATCHES_A_LOOK * factor):
+            run = start(algorithm, fixture.target, own, BATCH, fixture.law.draws(host_rng(own), BATCH))
+            run, _ = advance(run, run.quanta, record=False)
+            label = np.asarray(run.state.label).reshape(-1, fixture.target.n)[:BATCH]
+            cells, seen = np.unique(np.column_stack([codes(positions(run)), label]), axis=0, return_counts=True)
+            for (code, *part), count in zip(cells.tolist(), seen, strict=True):
+                if (code, tuple(part)) not in place:
+                    return 0.0
+                counts[place[code, tuple(part)]] += count
+        return chi_square(counts, p)
+
+    return Verdict.of_p(two_stages(p_value))
+
+
+@pytest.mark.parametrize("fixture", SIX, ids=case_id)
+def test_clusters_and_states_have_the_joint_law(fixture):
+    verdict = joint_check(SwendsenWang(), fixture, jax.random.key(3))
+    assert verdict.passed, verdict.found

@@ -1,0 +1,34 @@
+"""Bits depend on the key, the chain and the quantum alone; nothing recompiles; nothing overflows; clamps hold."""
+
+import jax
+import pytest
+
+from tests.contract import detectors
+from tests.contract.fixtures import BY_NAME, case_id, cases
+
+CHECKS = (
+    detectors.chain_count,
+    detectors.chunks,
+    detectors.resumed,
+    detectors.seeds,
+    detectors.compiles_once,
+    detectors.finite,
+    detectors.clamped_stay,
+)
+# One of each layout: evidence and beta are traced, so the others run the same program.
+SOME = [case for case in cases() if case[1].name in ("six_sparse", "six_dense_clamped", "six_lattice")]
+PAIRS = SOME or cases()
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("cls, fixture", PAIRS, ids=case_id)
+def test_determinism(cls, fixture, check):
+    verdict = check(cls(), fixture, jax.random.key(5))
+    assert verdict.passed, f"{cls.spec.id} on {fixture.name}: {verdict.found}"
+
+
+def test_every_algorithm_is_covered():
+    from pmpviz.samplers import SAMPLERS
+
+    assert {cls for cls, _ in PAIRS} == set(SAMPLERS)
+    assert BY_NAME.keys() >= {fixture.name for _, fixture in PAIRS}

@@ -1,0 +1,154 @@
+"""The registry is complete and says enough of every algorithm; knowledge flows one way."""
+
+import dataclasses
+import importlib
+import inspect
+import itertools
+import pkgutil
+
+import jax
+import numpy as np
+import pytest
+
+import pmpviz.samplers
+from pmpviz.samplers import SAMPLERS, make_sampler
+from pmpviz.types import Spec
+from tests.contract import suite
+from tests.contract.fixtures import FIXTURES, REFUSALS, case_id, fixtures_of
+from tests.contract.imports import back_edges
+
+MODULES = [m.name for m in pkgutil.iter_modules(pmpviz.samplers.__path__) if not m.name.startswith("_")]
+
+
+def unregistered(module, registered) -> list[str]:
+    """Algorithms that a module defines without their being registered; the module itself if it defines none."""
+    own = [
+        cls
+        for _, cls in inspect.getmembers(module, inspect.isclass)
+        if cls.__module__ == module.__name__ and isinstance(getattr(cls, "spec", None), Spec)
+    ]
+    return [module.__name__] if not own else [cls.__name__ for cls in own if cls not in registered]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_defines_registered_algorithms(name):
+    assert unregistered(importlib.import_module(f"pmpviz.samplers.{name}"), SAMPLERS) == []
+
+
+def test_an_unregistered_algorithm_is_found():
+    module = importlib.import_module("pmpviz.samplers.gibbs")
+    assert unregistered(module, ()) == ["Gibbs"]
+    assert unregistered(pmpviz.types, SAMPLERS) == ["pmpviz.types"]
+
+
+def test_ids_are_unique_words():
+    ids = [cls.spec.id for cls in SAMPLERS]
+    assert len(set(ids)) == len(ids)
+    assert all(id.replace("_", "").isalnum() and id == id.lower() for id in ids)
+
+
+@pytest.mark.parametrize("cls", SAMPLERS, ids=case_id)
+def test_spec_says_what_the_algorithm_is(cls):
+    spec = cls.spec
+    assert spec.kind in ("chain", "draw", "solver")
+    assert spec.guarantee in ("invariant", "exact", "bound", "approximate")
+    assert spec.kind == "chain" or not spec.reversible
+    for text in (spec.label, spec.summary, spec.paper, spec.update, cls.__doc__):
+        assert text and text.strip()
+    target = FIXTURES[0].target
+    assert spec.quanta(target.model) >= 1 and spec.tile(target.model) >= 1
+    assert spec.updates_per_sweep(target.model) >= 1
+
+
+@pytest.mark.parametrize("cls", SAMPLERS, ids=case_id)
+def test_params_are_the_knobs_and_hold_their_defaults(cls):
+    names = [param.name for param in cls.spec.params]
+    fields = {field.name: field.default for field in dataclasses.fields(cls)}
+    assert sorted(names) == sorted(fields)
+    for param in cls.spec.params:
+        assert param.label.strip() and param.help.strip() and param.scale in ("linear", "log", "int", "bool", "choice")
+        assert param.check(param.default) == param.default
+        assert param.parse(str(param.default)) == param.default
+        if param.scale in ("linear", "log", "int"):
+            assert param.low < param.high and (param.scale != "log" or param.low > 0)
+        default = param.choices.index(param.default) if param.scale == "choice" else param.default
+        assert np.float32(fields[param.name]) == np.float32(default)
+
+
+@pytest.mark.parametrize("cls", SAMPLERS, ids=case_id)
+def test_made_with_defaults_every_knob_is_traced(cls):
+    leaves = jax.tree.leaves(make_sampler(cls.spec.id))
+    assert len(leaves) == len(cls.spec.params)
+    assert all(np.asarray(leaf).dtype in (np.float32, np.int32, np.bool_) for leaf in leaves)
+
+
+@pytest.mark.parametrize("cls", SAMPLERS, ids=case_id)
+def test_every_algorithm_has_fixtures_that_it_runs_on(cls):
+    refused = {fixture.name for fixture in FIXTURES if cls.spec.why_not(fixture.target) is not None}
+    assert refused == REFUSALS.get(cls.spec.id, frozenset())
+    for _, purpose in suite.law_checks(cls.spec):
+        assert fixtures_of(cls, purpose), f"{cls.spec.id} has no {purpose} fixture that it runs on"
+
+
+@pytest.mark.parametrize("cls", SAMPLERS, ids=case_id)
+def test_a_refusal_is_a_sentence(cls):
+    class Odd:
+        n, card = 2, (3, 3)
+
+    reason = cls.spec.why_not(dataclasses.replace(FIXTURES[0].target, model=Odd()))
+    assert reason is None or (isinstance(reason, str) and " " in reason and "\n" not in reason)
+
+
+def test_no_two_algorithms_are_one_to_the_compiler():
+    # jit looks its programs up by the tree of its arguments: equal trees would run one algorithm for another.
+    for a, b in itertools.combinations(SAMPLERS, 2):
+        assert jax.tree.structure(a()) != jax.tree.structure(b()), f"{a.spec.id} and {b.spec.id} are the same tree"
+
+
+def test_knowledge_flows_one_way():
+    assert back_edges() == []
+
+
+PLANTED = {
+    "pmpviz/models/a.py": ("import pmpviz.samplers.gibbs", "above it"),
+    "pmpviz/types.py": ("from pmpviz import keys", "above it"),
+    "pmpviz/samplers/b.py": ("def f():\n    from ..runs import start", "above it"),
+    "pmpviz/samplers/c.py": ("from pmpviz.metrics import mmd", "below learning"),
+    "pmpviz/metrics/d.py": ("from pmpviz.runs.trace import Trace", "types and models alone"),
+    "pmpviz/runs/e.py": ("import streamlit as st", "streamlit belongs"),
+    "pmpviz/views/f.py": ("from streamlit import session_state", "streamlit belongs"),
+    "pmpviz/views/g.py": ("from pmpviz.experiments import bench", "may not use"),
+    "pmpviz/runs/h.py": ("import importlib\nimportlib.import_module('pmpviz.ui.player')", "above it"),
+    "pmpviz/attic/i.py": ("from pmpviz import types", "no room"),
+    "pmpviz/ui/j.py": ("import pages.home", "above it"),
+}
+
+
+@pytest.mark.parametrize("path", PLANTED)
+def test_a_planted_back_edge_is_found(path, tmp_path):
+    code, reason = PLANTED[path]
+    file = tmp_path / path
+    file.parent.mkdir(parents=True)
+    file.write_text(code)
+    (found,) = back_edges(tmp_path)
+    assert reason in found and path in found
+
+
+def test_allowed_imports_are_not_reported(tmp_path):
+    fine = {
+        "pmpviz/runs/a.py": "from pmpviz import __version__, keys\nfrom .trace import Trace\nfrom ..metrics import mmd",
+        "pmpviz/ui/b.py": "import streamlit as st\nfrom pmpviz.views import lattice",
+        "pages/c.py": "import streamlit\nfrom pmpviz import ui, experiments",
+        "app.py": "import pages\nfrom pmpviz.ui import navigation",
+    }
+    for path, code in fine.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(code)
+    assert back_edges(tmp_path) == []
+
+
+def test_neighbours_in_a_circle_are_found(tmp_path):
+    for room, other in (("exact", "oracles"), ("oracles", "exact")):
+        (tmp_path / "pmpviz" / room).mkdir(parents=True)
+        (tmp_path / "pmpviz" / room / "a.py").write_text(f"from pmpviz.{other} import a")
+    assert back_edges(tmp_path) == ["exact and oracles import each other"]
