@@ -95,9 +95,8 @@ class Workload:
         index = running.tile_index(self.chains, running.tile_of(algorithm, target))
         first = jax.ShapeDtypeStruct((*index.shape, target.n), jnp.int8)
         quanta = algorithm.spec.quanta(target.model)
-        lowered = running._sample.lower(
-            algorithm, target, jax.random.key(0), jnp.asarray(index), first, np.int32(0), quanta=quanta
-        )
+        words = jax.ShapeDtypeStruct((*index.shape, 2), jnp.uint32)
+        lowered = running._sample.lower(algorithm, target, words, words, first, np.int32(0), quanta=quanta)
         chain_keys = keys.of_chains(jax.random.key(0), jnp.asarray(index[0]))
         x0 = jax.ShapeDtypeStruct(first.shape[1:], jnp.int8)
         state = jax.eval_shape(lambda x: running.init_tile(algorithm, chain_keys, target, x), x0)

@@ -85,7 +85,7 @@ class Lane:
         self.waiting: list[tuple[int, float, float, np.ndarray]] = []
         self.chunk_sweeps, self.rate, self.compile_seconds = 1, 0.0, 0.0
         self._summary: tuple[float | None, float | None, float | None] = (None, None, None)
-        self.stopped = False
+        self.stopped = self.warmed = False
         self.show(epoch)
         self._metrics_due()
 
@@ -94,6 +94,15 @@ class Lane:
         self.epoch = epoch
         x = running.positions(self.run)
         self.ring.append(np.array([self.run.sweep]), np.packbits(x[:1] > 0, axis=1), epoch)
+
+    def warm(self) -> None:
+        """Compile the program that `advance` runs, and advance by nothing."""
+        seconds = self.run.seconds
+        self.run, trace = running.advance(self.run, 0, donate=True)
+        assert trace is not None
+        self.run = dataclasses.replace(self.run, seconds=seconds)
+        self.compile_seconds += trace.compile_seconds
+        self.warmed = True
 
     def advance(self, budget: Budget, most_sweeps: int) -> None:
         """One compiled chunk, sized to take about 40 ms, then its numbers."""

@@ -173,15 +173,20 @@ class LiveRun:
             return 0.0
         if time.monotonic() - self._touched > LEASE_SECONDS:
             return None
+        if self._cold():
+            return 0.0
         if self._steps or self._playing:
             return self._next_due
         return self._published + WAIT_SECONDS if self._waiting() else None
 
     def work(self, seconds: float) -> None:
-        """Commands first, then chunks for the lane that has used least, then publish."""
+        """Commands first, then compile what is new, then chunks for the lane that has used least, then publish."""
         while self._commands:
             self._serving = True
             self._obey(*self._commands.popleft())
+        if cold := self._cold():
+            cold[0].warm()
+            self._repace()
         until = time.monotonic() + seconds
         while (self._playing or self._steps) and self._advance_one() and time.monotonic() < until:
             pass
@@ -190,6 +195,9 @@ class LiveRun:
             self._publish()
         if not self._steps:
             self._stepped.set()
+
+    def _cold(self) -> list[Lane]:
+        return [] if self._trouble else [lane for lane in self._lanes if not lane.warmed]
 
     def _obey(self, command: Callable[[], None], done: threading.Event) -> None:
         try:
@@ -321,7 +329,7 @@ class LiveRun:
     def _look_for_truth(self) -> None:
         """Ask for the reference once every lane moves, so that its making does not hold up the first picture."""
         moving = not self._playing or all(lane.run.quantum for lane in self._lanes)
-        if self._truth_job is None and self._wants_truth() and moving:
+        if self._truth_job is None and self._wants_truth() and moving and not self._cold():
             self._truth_job = background.request(self.plan.target(self._model))
         if self._truth_job is not None:
             for lane in self._lanes:

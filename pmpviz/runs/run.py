@@ -89,15 +89,11 @@ def start(
     shard = algorithm.spec.jit and devices is not None and len(devices) > 1
     mesh = jax.sharding.Mesh(np.array(devices), ("chains",)) if shard else None
     index = tile_index(chains, tile_of(algorithm, target), 1 if mesh is None else mesh.size)
-    if x0 is None:
-        first = _random_start(key, jnp.asarray(index), target.n)
-    else:
-        pad = np.resize(np.asarray(x0, np.int8), (index.size, target.n))
-        first = jnp.asarray(pad.reshape(*index.shape, target.n))
+    first = _padded(_random_start(key, chains, target.n) if x0 is None else np.asarray(x0, np.int8), index)
     if algorithm.spec.jit:
-        state = _init(algorithm, target, key, jnp.asarray(index), first)
+        state = _init(algorithm, target, _chain_words(key, _init_role(algorithm), index, chains), first)
     else:
-        state = host.init(algorithm, target, _init_key(algorithm, key), index, first)
+        state = host.init(algorithm, target, keys.role(key, _init_role(algorithm)), index, first)
     state = state if mesh is None else _shard(state, mesh)
     return Run(algorithm, target, key, chains, state, mesh=mesh)
 
@@ -122,23 +118,50 @@ def tile_index(chains: int, tile: int, devices: int = 1) -> np.ndarray:
     return np.arange(tiles * tile, dtype=np.int32).reshape(tiles, tile)
 
 
-@partial(jax.jit, static_argnums=2)
-def _random_start(key, index, n):
-    def one(chain):
-        bits = keys.hash_bits(jax.random.fold_in(keys.role(key, keys.START), chain), jnp.arange(n, dtype=jnp.uint32))
-        return (bits >> 31).astype(jnp.int8)
-
-    return jax.vmap(jax.vmap(one))(index)
+# What belongs to chains is computed for all of them at once and then cut into tiles, so that lanes of different tiles
+# share its programs. The chains that fill the last tile repeat the first ones; nothing of them is ever read.
 
 
-def _init_key(algorithm, key):
-    return keys.role(key, keys.NOISE if algorithm.spec.kind == "draw" else keys.INIT)
+def _padded(rows, index) -> np.ndarray:
+    rows = np.asarray(rows)
+    return np.resize(rows, (index.size, rows.shape[1])).reshape(*index.shape, rows.shape[1])
 
 
 @jax.jit
-def _init(algorithm, target, key, index, x0):
-    root = _init_key(algorithm, key)
-    return jax.lax.map(lambda args: init_tile(algorithm, keys.of_chains(root, args[0]), target, args[1]), (index, x0))
+def _words(key, role, chains):
+    return jax.random.key_data(keys.of_chains(jax.random.fold_in(key, role), chains))
+
+
+def _words_of(key, role, chains):
+    return _words(key, np.int32(role), np.arange(chains, dtype=np.int32))
+
+
+@partial(jax.jit, static_argnums=1)
+def _first_bits(words, n):
+    sites = jnp.arange(n, dtype=jnp.uint32)
+    bits = jax.vmap(lambda own: keys.hash_bits(jax.random.wrap_key_data(own), sites))(words)
+    return (bits >> 31).astype(jnp.int8)
+
+
+def _random_start(key, chains, n):
+    return _first_bits(_words_of(key, keys.START, chains), n)
+
+
+def _chain_words(key, role, index, chains) -> np.ndarray:
+    """The words of every chain's key of a role, uint32 [tiles, tile, 2]."""
+    return _padded(_words_of(key, role, chains), index)
+
+
+def _init_role(algorithm) -> int:
+    return keys.NOISE if algorithm.spec.kind == "draw" else keys.INIT
+
+
+@jax.jit
+def _init(algorithm, target, words, x0):
+    def one_tile(args):
+        return init_tile(algorithm, jax.random.wrap_key_data(args[0]), target, args[1])
+
+    return jax.lax.map(one_tile, (words, x0))
 
 
 def init_tile(algorithm, chain_keys, target, x0):
@@ -160,12 +183,6 @@ def position_tile(algorithm, target, state) -> Int8[Array, "t n"]:
     if hasattr(algorithm, "position_tile"):
         return algorithm.position_tile(target, state)
     return jax.vmap(algorithm.position, in_axes=(None, 0))(target, state)
-
-
-def _counted_tile(algorithm, target, state):
-    if hasattr(algorithm, "counted_tile"):
-        return algorithm.counted_tile(target, state)
-    return position_tile(algorithm, target, state)
 
 
 def _record(algorithm, target, state, info, slot, buffers):
@@ -193,12 +210,11 @@ def _buffers(algorithm, n, tile):
     return {name: jnp.zeros((rows, *s), kinds.get(name, jnp.float32)) for name, s in shapes.items()}
 
 
-def _advance(algorithm, target, key, index, state, quantum, count, quanta, record, mesh):
+def _advance(algorithm, target, words, state, quantum, count, quanta, record, mesh):
     def one_tile(args):
-        state, chains, (algorithm, target, key, quantum, count) = args
-        first_sweep, step_root = quantum // quanta, keys.role(key, keys.STEP)
-        chain_keys = keys.of_chains(step_root, chains)
-        buffers = _buffers(algorithm, target.n, chains.shape[0]) if record else {}
+        state, words, (algorithm, target, quantum, count) = args
+        first_sweep, chain_keys = quantum // quanta, jax.random.wrap_key_data(words)
+        buffers = _buffers(algorithm, target.n, words.shape[0]) if record else {}
 
         def body(i, carry):
             state, buffers = carry
@@ -214,13 +230,13 @@ def _advance(algorithm, target, key, index, state, quantum, count, quanta, recor
 
         return jax.lax.fori_loop(0, count, body, (state, buffers))
 
-    def tiles(state, index, shared):
-        return jax.lax.map(lambda args: one_tile((*args, shared)), (state, index))
+    def tiles(state, words, shared):
+        return jax.lax.map(lambda args: one_tile((*args, shared)), (state, words))
 
     if mesh is not None:
         split, whole = jax.sharding.PartitionSpec("chains"), jax.sharding.PartitionSpec()
         tiles = jax.shard_map(tiles, mesh=mesh, in_specs=(split, split, whole), out_specs=split, check_vma=False)
-    return tiles(state, index, (algorithm, target, key, quantum, count))
+    return tiles(state, words, (algorithm, target, quantum, count))
 
 
 _STATIC = ("quanta", "record", "mesh")
@@ -253,8 +269,7 @@ def _advance_on(run: Run, count: int, record: bool, donate: bool):
     return call(
         run.algorithm,
         run.target,
-        run.key,
-        jnp.asarray(_index(run)),
+        _chain_words(run.key, keys.STEP, _index(run), run.chains),
         run.state,
         np.int32(run.quantum),
         np.int32(count),
@@ -294,7 +309,7 @@ def _positions(algorithm, target, state):
 
 @jax.jit
 def _counted(algorithm, target, state):
-    return jax.lax.map(lambda s: _counted_tile(algorithm, target, s), state)
+    return jax.lax.map(lambda s: algorithm.counted_tile(target, s), state)
 
 
 def positions(run: Run) -> np.ndarray:
@@ -306,6 +321,8 @@ def positions(run: Run) -> np.ndarray:
 
 def counted(run: Run) -> np.ndarray:
     """Configurations that statistics count, int8 [chains, n]: of a `draw`, each chain's last completed draw."""
+    if run.algorithm.spec.jit and not hasattr(run.algorithm, "counted_tile"):
+        return positions(run)
     of_tiles = _counted if run.algorithm.spec.jit else partial(host.positions, counted=True)
     x = np.asarray(of_tiles(run.algorithm, run.target, run.state))
     return x.reshape(-1, run.target.n)[: run.chains]
@@ -321,22 +338,20 @@ def retarget(run: Run, target: Target | None = None, algorithm=None) -> Run:
     algorithm = run.algorithm if algorithm is None else algorithm
     state = run.state
     if algorithm.spec.kind == "chain" and algorithm.spec.jit:
-        index = jnp.asarray(_index(run))
+        words = _chain_words(run.key, _init_role(algorithm), _index(run), run.chains)
         x = _positions(run.algorithm, run.target, run.state)
         mask, value = np.asarray(target.evidence.mask), np.asarray(target.evidence.value)
-        state = _init(algorithm, target, run.key, index, np.where(mask, value, np.asarray(x)))
+        state = _init(algorithm, target, words, np.where(mask, value, np.asarray(x)))
         state = state if run.mesh is None else _shard(state, run.mesh)
     return dataclasses.replace(run, target=target, algorithm=algorithm, state=state)
 
 
 @partial(jax.jit, static_argnames=("quanta",))
-def _sample(algorithm, target, key, index, x0, count, quanta):
-    root, step_root = _init_key(algorithm, key), keys.role(key, keys.STEP)
-
+def _sample(algorithm, target, init_words, step_words, x0, count, quanta):
     def one_tile(args):
-        chains, first = args
-        state = init_tile(algorithm, keys.of_chains(root, chains), target, first)
-        chain_keys = keys.of_chains(step_root, chains)
+        own, words, first = args
+        state = init_tile(algorithm, jax.random.wrap_key_data(own), target, first)
+        chain_keys = jax.random.wrap_key_data(words)
 
         def body(i, state):
             quantum_keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(chain_keys, i)
@@ -344,7 +359,7 @@ def _sample(algorithm, target, key, index, x0, count, quanta):
 
         return position_tile(algorithm, target, jax.lax.fori_loop(0, count, body, state))
 
-    return jax.lax.map(one_tile, (index, x0))
+    return jax.lax.map(one_tile, (init_words, step_words, x0))
 
 
 def sample(algorithm, target: Target, key: Array, chains: int, sweeps: int, x0: np.ndarray | None = None) -> np.ndarray:
@@ -354,13 +369,11 @@ def sample(algorithm, target: Target, key: Array, chains: int, sweeps: int, x0: 
     """
     check(algorithm, target, chains)
     index = tile_index(chains, tile_of(algorithm, target))
-    if x0 is None:
-        first = _random_start(key, jnp.asarray(index), target.n)
-    else:
-        first = jnp.asarray(np.resize(np.asarray(x0, np.int8), (index.size, target.n)).reshape(*index.shape, -1))
-    quanta = algorithm.spec.quanta(target.model)
+    first = _padded(_random_start(key, chains, target.n) if x0 is None else np.asarray(x0, np.int8), index)
+    quanta, role = algorithm.spec.quanta(target.model), _init_role(algorithm)
     if algorithm.spec.jit:
-        x = _sample(algorithm, target, key, jnp.asarray(index), first, np.int32(sweeps * quanta), quanta=quanta)
+        words = (_chain_words(key, name, index, chains) for name in (role, keys.STEP))
+        x = _sample(algorithm, target, *words, first, np.int32(sweeps * quanta), quanta=quanta)
     else:
-        x = host.sample(algorithm, target, key, _init_key(algorithm, key), index, first, sweeps * quanta)
+        x = host.sample(algorithm, target, key, keys.role(key, role), index, first, sweeps * quanta)
     return np.asarray(x).reshape(-1, target.n)[:chains]

@@ -5,9 +5,13 @@ from __future__ import annotations
 import atexit
 import gc
 import logging
+import os
+import sys
 import threading
 import time
 from typing import Protocol
+
+from pmpviz.runs import compile_clock
 
 log = logging.getLogger(__name__)
 
@@ -15,6 +19,7 @@ LEASE_SECONDS = 6.0
 SLICE_SECONDS = 0.04
 SHARED_SECONDS = 0.4
 STOP_SECONDS = 10.0
+PATIENT_NICENESS = 15
 
 
 class Job(Protocol):
@@ -31,9 +36,13 @@ class Job(Protocol):
 
 
 class Worker:
-    """Serves jobs fairly: of those that are due, the one that has been due longest."""
+    """Serves jobs fairly: of those that are due, the one that has been due longest.
 
-    def __init__(self, name: str):
+    A `patient` worker leaves the processor to everything else, where the system knows threads of lower priority.
+    """
+
+    def __init__(self, name: str, patient: bool = False):
+        self._patient = patient
         self._jobs: list[Job] = []
         self._wake = threading.Condition()
         self._stopped = False
@@ -77,6 +86,9 @@ class Worker:
             return None
 
     def _loop(self) -> None:
+        if self._patient and sys.platform == "linux":
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), PATIENT_NICENESS)
+        compiled = compile_clock.compilations()
         while (served := self._next()) is not None:
             job, seconds = served
             try:
@@ -84,6 +96,9 @@ class Worker:
             except Exception as error:  # The thread must outlive any job.
                 log.exception("a job failed")
                 job.fail(error)
+            if compile_clock.compilations() != compiled:
+                compiled = compile_clock.compilations()
+                settle_memory()
 
 
 _workers: dict[str, Worker] = {}
@@ -94,7 +109,7 @@ def worker(name: str = "live") -> Worker:
     """The process-wide worker of that name: `live` for what is watched, `background` for references."""
     with _lock:
         if name not in _workers:
-            _workers[name] = Worker(name)
+            _workers[name] = Worker(name, patient=name == "background")
         return _workers[name]
 
 
@@ -105,10 +120,10 @@ def _stop_all() -> None:
 
 
 def settle_memory() -> None:
-    """Move everything imported and warmed up out of the garbage collector's sight.
+    """Move everything imported, traced and compiled out of the garbage collector's sight.
 
     Streamlit collects after every script run; with JAX and plotly imported that takes about 110 ms with the
-    interpreter locked, and 4 ms after this.
+    interpreter locked, and 4 ms after this. Programs compiled later add to it again.
     """
     gc.collect()
     gc.freeze()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from dataclasses import dataclass, field
 
 import streamlit as st
 
+from pmpviz.runs import device
 from pmpviz.runs.live import LiveRun
 from pmpviz.runs.plan import Plan
 from pmpviz.runs.worker import settle_memory
@@ -53,8 +55,8 @@ def live_run(page: str, plan: Plan, speed: float, playing: bool) -> LiveRun:
 @st.cache_resource(show_spinner=False)
 def prepare() -> bool:
     """Once a process: the compilation cache, and everything imported out of the garbage collector's way."""
-    from pmpviz.runs import device
-
+    for module in ("controls", "explain", "export", "gallery", "outlets", "stage"):
+        importlib.import_module(f"pmpviz.ui.{module}")
     device.prepare()
     warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
     settle_memory()

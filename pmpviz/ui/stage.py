@@ -15,7 +15,8 @@ from pmpviz.ui.settings import keep_plan, kept_plan
 from pmpviz.views import payload, sentences, table
 from pmpviz.views.numbers import significant
 
-TICK_SECONDS = 0.25
+TICK_SECONDS = 0.4
+WAIT_SECONDS = 1.0
 TABLE_SECONDS = 1.0
 BAR = ("play", "step", "reset", "seed", "speed", "share", "code", "export")
 TOOLS = {
@@ -32,24 +33,27 @@ MOST_EDITS = 20_000
 
 
 def stage(page: Page) -> None:
-    """The player of this page, fed four times a second while something moves."""
+    """The player of this page, fed five times in two seconds while something moves."""
     live = page.live
     if live is None:
         st.info("This plan's model is a file. Bring it under “From a file” in the side bar, and the run begins.")
         return
-    moving = _moving(live)
-    st.fragment(_stage, run_every=TICK_SECONDS if moving else None, key=f"stage-{page.id}")(page, moving)
+    tick = _tick(live)
+    st.fragment(_stage, run_every=tick, key=f"stage-{page.id}")(page, tick)
     outlets.show_outlet(page.id)
 
 
-def _moving(live: LiveRun) -> bool:
-    """Whether there will be something new to see: sweeps, what was asked for, the first picture, or the reference."""
+def _tick(live: LiveRun) -> float | None:
+    """Seconds to the next update: few while sweeps, what was asked for or the first picture come, more while only
+    the reference does, None where nothing will be new."""
     view = live.view
-    coming = not view.lanes or (view.truth is None and view.truth_trouble is None)
-    return live.busy or view.playing or (coming and view.trouble is None)
+    if live.busy or view.playing or (not view.lanes and view.trouble is None):
+        return TICK_SECONDS
+    waiting = view.truth is None and view.truth_trouble is None and view.trouble is None
+    return WAIT_SECONDS if waiting else None
 
 
-def _stage(page: Page, moving: bool) -> None:
+def _stage(page: Page, tick: float | None) -> None:
     holder = held(page.id)
     live = holder.live
     assert live is not None
@@ -68,7 +72,7 @@ def _stage(page: Page, moving: bool) -> None:
     )
     late = [_answer(page, live, holder, event) for event in player(blob, key=key)]
     _words(page, live)
-    if changed or any(late) or _moving(live) != moving:
+    if changed or any(late) or _tick(live) != tick:
         st.rerun()
 
 
@@ -174,7 +178,7 @@ def race_table(page: Page) -> None:
     """The lanes' numbers and what they say, brought up to date once a second."""
     live = page.live
     if live is not None:
-        run_every = TABLE_SECONDS if _moving(live) else None
+        run_every = TABLE_SECONDS if _tick(live) else None
         st.fragment(_table, run_every=run_every, key=f"table-{page.id}")(page)
 
 

@@ -414,6 +414,7 @@ def test_a_missing_model_file_is_asked_for(server, open_page):
 def test_a_picture_of_home_opens_its_page_at_its_preset(server, open_page):
     page = open_page(server)
     wait_lanes(page, 2)
+    rest(page)
     page.locator(".st-key-open-race-stripes button").click()
     page.wait_for_url(lambda url: "/race" in url and "start=stripes" in url)
     wait_lanes(page, 3)

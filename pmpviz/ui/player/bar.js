@@ -77,7 +77,8 @@ export class Bar {
 
   show(playing) {
     const button = this.buttons.play;
-    if (button) button.firstChild.textContent = playing ? "Pause" : "Play";
+    const text = playing ? "Pause" : "Play";
+    if (button && button.firstChild.textContent !== text) button.firstChild.textContent = text;
   }
 }
 
@@ -91,12 +92,18 @@ export class Timeline {
     this.live = make("button", "pv-button pv-live", "Live");
     this.live.type = "button";
     this.live.title = "Back to the newest frame";
-    this.range.addEventListener("input", () => scrub(Number(this.range.value)));
+    this.range.addEventListener("input", () => {
+      this.state = null;
+      scrub(Number(this.range.value));
+    });
     this.live.addEventListener("click", () => scrub(null));
     this.root.append(this.range, this.text, this.live);
   }
 
   show(first, last, sweep) {
+    const state = `${first} ${last} ${sweep}`;
+    if (state === this.state) return;
+    this.state = state;
     this.range.min = first;
     this.range.max = Math.max(last, first);
     const at = sweep === null ? last : sweep;

@@ -119,6 +119,11 @@ export class Lane {
     return true;
   }
 
+  // Whether it has got past its first picture: before that there is nothing to repeat.
+  moves() {
+    return !this.fresh && this.ring.length > 1;
+  }
+
   // The frame of the ring that was on screen at this sweep.
   past(sweep) {
     let low = 0;

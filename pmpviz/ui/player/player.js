@@ -352,7 +352,7 @@ class Player {
     this.before = now;
     const moving = this.advance(passed);
     for (const lane of this.lanes) {
-      const repeat = this.playing && this.sweep === null && !lane.fresh;
+      const repeat = this.playing && this.sweep === null && lane.moves();
       if (lane.dirty || repeat) lane.paint(this.theme, this.sweep);
     }
     this.drawTimeline();
@@ -377,7 +377,7 @@ class Player {
       lane.credit -= Math.min(count, lane.credit);
       waiting = waiting || lane.queue.length > 0;
     }
-    return waiting || this.playing;
+    return waiting || (this.playing && this.lanes.some((lane) => lane.moves()));
   }
 
   drawTimeline() {
