@@ -114,7 +114,7 @@ class Lane:
         self._pace(trace, count)
         if self.run.sweep > before:
             self._append(trace)
-            if is_metric_sweep(self.run.sweep):
+            if is_metric_sweep(self.run.sweep) or budget.spent(self.run):
                 self._metrics_due()
 
     def _pace(self, trace: Trace, count: int) -> None:

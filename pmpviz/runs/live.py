@@ -27,6 +27,7 @@ SUMMARY_SECONDS = 1.0
 PACE_SECONDS = 0.1
 PUBLISH_SECONDS = 0.1
 WAIT_SECONDS = 0.2
+SETTLE_SECONDS = 3.0
 NO_REFERENCE = "a reference needs at least two chains"
 
 _numbers = itertools.count()
@@ -111,6 +112,11 @@ class LiveRun:
     def busy(self) -> bool:
         """Whether something that was asked for is not in the view yet."""
         return bool(self._commands) or self._serving or self._steps > 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether the view has been as it is for so long that every page has had time to draw it."""
+        return time.monotonic() - self._published > SETTLE_SECONDS
 
     def reset(self) -> None:
         """Back to sweep 0 with the same seed."""

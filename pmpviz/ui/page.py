@@ -14,6 +14,7 @@ from pmpviz.samplers import SAMPLERS
 from pmpviz.types import InputError, Target
 from pmpviz.ui.session import live_run
 from pmpviz.ui.settings import keep_plan, model_of, open_plan, show_notices
+from pmpviz.ui.widgets import edited, show
 
 STYLE = """<style>
 .stMainBlockContainer { padding-top: 3.25rem; padding-bottom: 3rem; max-width: 1500px; }
@@ -112,21 +113,17 @@ def open_preset(identity: str, preset: PagePreset) -> None:
 
 
 def preset_control(page: Page, presets: tuple[PagePreset, ...], box) -> Plan:
-    """The choice of a race; gives the plan of a newly chosen one, else the page's."""
+    """The choice of a race: a newly chosen one is opened, else the page's plan is given back."""
     labels = {"": "Your own", **{preset.id: preset.label for preset in presets}}
     key = f"{page.id}_preset_choice"
-    shown = page.preset.id if page.as_begun else ""
-    if st.session_state.get(f"{key}_shown") != shown or st.session_state.get(key) not in labels:
-        st.session_state[key] = st.session_state[f"{key}_shown"] = shown
-
-    def choose() -> None:
-        chosen = preset_of(presets, st.session_state[key])
-        if chosen is not None:
-            open_preset(page.id, chosen)
-            st.session_state[f"{key}_shown"] = chosen.id
-            st.query_params.clear()
-
-    box.selectbox("Race", list(labels), format_func=labels.__getitem__, key=key, on_change=choose)
+    chosen = preset_of(presets, st.session_state[key]) if edited(key) else None
+    if chosen is not None:
+        open_preset(page.id, chosen)
+        show(key, chosen.id)
+        st.query_params.clear()
+        st.rerun()
+    show(key, page.preset.id if page.as_begun else "")
+    box.selectbox("Race", list(labels), format_func=labels.__getitem__, key=key)
     return page.plan
 
 

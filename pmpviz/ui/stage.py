@@ -45,12 +45,12 @@ def stage(page: Page) -> None:
 
 def _tick(live: LiveRun) -> float | None:
     """Seconds to the next update: few while sweeps, what was asked for or the first picture come, more while only
-    the reference does, None where nothing will be new."""
+    the reference does or a browser may not have drawn the last of it, None where nothing will be new."""
     view = live.view
     if live.busy or view.playing or (not view.lanes and view.trouble is None):
         return TICK_SECONDS
     waiting = view.truth is None and view.truth_trouble is None and view.trouble is None
-    return WAIT_SECONDS if waiting else None
+    return WAIT_SECONDS if waiting or not live.settled else None
 
 
 def _stage(page: Page, tick: float | None) -> None:

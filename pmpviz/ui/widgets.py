@@ -11,10 +11,11 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.types import Param
-from pmpviz.ui.settings import TEMPERATURE
+from pmpviz.ui.settings import ECHO_SECONDS, MOST_REPLACED, TEMPERATURE
 
 SHOWN = "shown by widgets"
 SET = "when widgets were set"
+REPLACED = "what widgets showed before they were set"
 AGAIN_SECONDS = 2.0
 ASKED = "dialog that was asked for"
 NARROW_LINEAR = 4.0
@@ -29,8 +30,14 @@ def forget_outlet() -> None:
 
 def edited(key: str) -> bool:
     """Whether the person has changed the widget of this key since it was last drawn."""
-    last = st.session_state.get(SHOWN, {})
-    return key in last and st.session_state.get(key) is not None and st.session_state[key] != last[key]
+    last, value = st.session_state.get(SHOWN, {}), st.session_state.get(key)
+    return key in last and value is not None and value != last[key] and not _is_echo(key, value)
+
+
+def _is_echo(key: str, value: Any) -> bool:
+    """Whether the browser sent what the widget showed until a moment ago, before it heard of the new value."""
+    replaced = st.session_state.get(REPLACED, {}).get(key, ())
+    return any(old == value and time.monotonic() - when < ECHO_SECONDS for when, old in replaced)
 
 
 def bind(key: str, shown: Any) -> Any:
@@ -165,7 +172,11 @@ def show(key: str, shown: Any) -> None:
     """
     now, times = time.monotonic(), st.session_state.setdefault(SET, {})
     again = not edited(key) and now - times.get(key, -math.inf) < AGAIN_SECONDS
+    values = st.session_state.setdefault(SHOWN, {})
     if again or key not in st.session_state or st.session_state[key] != shown:
+        if key in values and values[key] != shown:
+            replaced = st.session_state.setdefault(REPLACED, {})
+            replaced[key] = [*replaced.get(key, [])[1 - MOST_REPLACED :], (now, values[key])]
         st.session_state[key] = shown
         times[key] = now
-    st.session_state.setdefault(SHOWN, {})[key] = shown
+    values[key] = shown

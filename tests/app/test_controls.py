@@ -13,6 +13,7 @@ from pmpviz.runs.plan import CHAINS, LanePlan, Plan
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import Param
 from pmpviz.ui import settings as links
+from pmpviz.ui import widgets
 from pmpviz.ui.uploads import STORE
 
 WAIT = 60
@@ -64,6 +65,12 @@ def knob_page():
     from pmpviz.ui.controls import param_control
 
     st.session_state["value"] = param_control(st.session_state["param"], "knob", st.session_state["value"])
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch):
+    """These tests change a control and change it back at once, as no person does."""
+    monkeypatch.setattr(widgets, "ECHO_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -313,3 +320,35 @@ def test_a_bad_file_gives_one_sentence(app, name, content):
     run(app)
     assert len(app.error) == 1 and "\n" not in app.error[0].value
     assert plan_of(app) == before
+
+
+def test_an_address_that_was_just_replaced_does_not_bring_the_old_plan_back(app, monkeypatch):
+    before = dict(app.query_params)
+    app.number_input(key="run_seed").set_value(9)
+    run(app)
+    assert plan_of(app).seed == 9
+    # A run that the browser asked for before it heard of the new address.
+    app.query_params.clear()
+    for name, values in before.items():
+        app.query_params[name] = values
+    run(app)
+    assert plan_of(app).seed == 9
+    # The same address later is a person who went back.
+    monkeypatch.setattr(links, "ECHO_SECONDS", -1.0)
+    app.query_params.clear()
+    for name, values in before.items():
+        app.query_params[name] = values
+    run(app)
+    assert plan_of(app).seed == 0
+
+
+def test_a_value_that_a_control_has_just_lost_is_not_taken_for_a_choice(app, monkeypatch):
+    monkeypatch.setattr(widgets, "ECHO_SECONDS", 60.0)
+    app.selectbox("model_preset").set_value("critical")
+    run(app)
+    assert app.number_input("run_beta").value == 1.0
+    # A run that the browser asked for before it heard of the new value.
+    app.number_input("run_beta").set_value(0.37)
+    assert plan_of(run(app)).beta == 1.0 and app.number_input("run_beta").value == 1.0
+    app.number_input("run_beta").set_value(0.38)
+    assert plan_of(run(app)).beta == 0.38

@@ -93,6 +93,7 @@ class Player {
 
   look() {
     if (!this.root.isConnected) return this.end();
+    if (this.behind) this.missed(performance.now());
     const theme = readTheme(this.root);
     if (theme.id === this.theme.id) return;
     this.theme = theme;
@@ -154,11 +155,14 @@ class Player {
     this.begun = update.begun;
     this.settle(update, now);
     this.arrange(update.lanes.length);
+    let behind = false;
     update.lanes.forEach((meta, k) => {
       this.lanes[k].fit(meta);
       if (fresh) this.lanes[k].renew();
-      if (!this.lanes[k].take(meta, update.epoch)) this.missed(now);
+      if (!this.lanes[k].take(meta, update.epoch)) behind = true;
     });
+    this.behind = behind;
+    if (behind) this.missed(now);
     const stepped = now < this.steppedUntil;
     this.words(update, this.held === "paused" && this.serverPlaying && !fresh && !stepped);
     this.pointer.answer(update, fresh);
