@@ -21,6 +21,7 @@ WATCH = """() => {
   };
   see();
 }"""
+POLL_MS = 50
 CRITICAL = {"model": "square:64x64", "chains": "64", "budget": "0"}
 
 
@@ -40,7 +41,9 @@ def wait_lanes(page, count: int, condition: str = "true", seconds: float = 60) -
     begin = time.perf_counter()
     met = f"all.length === {count} && all.every((d) => d.frameHash && ({condition}))"
     try:
-        page.wait_for_function(f"() => {{ const all = ({READ})(); return {met} }}", timeout=1000 * seconds)
+        page.wait_for_function(
+            f"() => {{ const all = ({READ})(); return {met} }}", timeout=1000 * seconds, polling=POLL_MS
+        )
     except TimeoutError:
         words = page.locator(".pv-trouble, .pv-status, [data-testid=stAlert]").all_inner_texts()
         raise AssertionError(f"not within {seconds} s: {met}; but {lanes(page)}, which says {words}") from None
@@ -71,7 +74,7 @@ def pause(page) -> list[dict[str, str]]:
 
 def wait_server(page, state: str) -> None:
     """Wait until the server says that it is `playing` or `paused`, and the page's script rests."""
-    page.wait_for_function(f"document.querySelector('.pv-root')?.dataset.server === '{state}'")
+    page.wait_for_function(f"document.querySelector('.pv-root')?.dataset.server === '{state}'", polling=POLL_MS)
     if state == "paused":
         rest(page)
 
@@ -91,7 +94,7 @@ def look_back(page, sweep: int) -> list[str]:
     page.locator(".pv-range").evaluate(
         "(range, sweep) => { range.value = sweep; range.dispatchEvent(new Event('input', { bubbles: true })); }", sweep
     )
-    page.wait_for_function(f"() => ({READ})().every((d) => d.sweep == {sweep})")
+    page.wait_for_function(f"() => ({READ})().every((d) => d.sweep == {sweep})", polling=POLL_MS)
     return [lane["frameHash"] for lane in lanes(page)]
 
 

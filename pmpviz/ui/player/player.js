@@ -14,6 +14,7 @@ const STEP_MS = 1500;
 const OUTBOX_MS = 8000;
 const OUTBOX_MOST = 64;
 const TRACE_MS = 100;
+const LATE_MS = 400;
 const ASK_MS = 1000;
 const players = new WeakMap();
 
@@ -87,7 +88,7 @@ class Player {
     document.removeEventListener("keydown", this.onKey);
     this.observer.disconnect();
     clearInterval(this.watch);
-    cancelAnimationFrame(this.request);
+    this.rest();
     this.pointer.end();
   }
 
@@ -344,13 +345,21 @@ class Player {
     this.wake();
   }
 
+  // A window that is covered may get no animation frames: a timer then keeps the picture from standing still.
   wake() {
     if (this.request || this.gone) return;
     this.request = requestAnimationFrame((now) => this.frame(now));
+    this.late = setTimeout(() => this.frame(performance.now()), LATE_MS);
+  }
+
+  rest() {
+    cancelAnimationFrame(this.request);
+    clearTimeout(this.late);
+    this.request = null;
   }
 
   frame(now) {
-    this.request = null;
+    this.rest();
     if (!this.root.isConnected) return;
     const passed = Math.min(250, now - (this.before || now));
     this.before = now;
