@@ -249,6 +249,7 @@ class LiveRun:
 
     def _pause(self) -> None:
         self._playing, self._steps = False, 0
+        self._summarised = 0.0  # What stands still is summed up as it is.
 
     def _step(self) -> None:
         self._playing, self._steps = False, len(self._lanes)

@@ -11,7 +11,7 @@ a blob is named by its index in that list (`Payload.add` returns it).
      lanes: [{id, algorithm, label, badge?, colour, dash, sub?, status?, n,
               geometry: {kind: "grid" | "stack" | "hex" | "chain" | "graph", rows, cols, planes?,
                          offset?: "triangular" | "honeycomb", nodes?: float32 [n, 2], edges?: int32 [m, 2]},
-              frames?: {sweeps: [m ints], epochs?: [m ints], bits: blob of m * ceil(n / 8) bytes,
+              frames?: {sweeps: [m ints], epochs?: [m ints], bits?: blob of m * ceil(n / 8) bytes,
                         since?: number of the frame after which these come, last?: number of the last of these},
               strip?: up to 8 packed frames,
               layer?: {values: float32 [n], kind: "diverging" | "sequential" | "labels", low, high, name} | null}],

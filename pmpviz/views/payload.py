@@ -126,9 +126,9 @@ def _is_plane(model) -> bool:
     return isinstance(model, Ising) and model.shape is not None and len(model.shape) > 1
 
 
-def _frames(payload: Payload, frames: Frames, start: int) -> dict | None:
-    if not len(frames.numbers):
-        return None
+def _frames(payload: Payload, frames: Frames, start: int) -> dict:
+    if not len(frames.numbers):  # `since` still tells a player that has seen nothing yet what it has missed.
+        return {"sweeps": [], "since": start, "last": start}
     words = {"sweeps": frames.sweeps.tolist(), "epochs": frames.epochs.tolist()}
     words |= {"since": start, "last": int(frames.numbers[-1])}
     return {**words, "bits": payload.add(frames.bits, "u1")}

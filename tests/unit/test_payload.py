@@ -1,0 +1,30 @@
+"""Updates of the player: every one says after which frame it begins, also where it brings none."""
+
+import time
+
+from pmpviz.runs.live import LiveRun
+from pmpviz.runs.plan import LanePlan, Plan
+from pmpviz.views import payload
+from pmpviz.views.frames import decode
+
+WAIT_SECONDS = 60
+
+
+def test_an_update_without_new_frames_still_says_what_a_late_player_has_missed(monkeypatch):
+    monkeypatch.setattr(payload, "AGAIN_SECONDS", -1.0)
+    live = LiveRun(Plan(model="square:4x4", lanes=(LanePlan("gibbs"),), chains=2))
+    until = time.monotonic() + WAIT_SECONDS
+    while not live.view.lanes and time.monotonic() < until:
+        live.touch()
+        time.sleep(0.05)
+    sent = payload.Cursors()
+
+    def update():
+        meta, *_ = decode(payload.update(live.view, sent, bar=(), speed=0.0, tool="none", layer="none"))
+        return meta["lanes"][0]["frames"]
+
+    first = [update() for _ in range(payload.AGAIN_UPDATES)]
+    later = update()
+    live.close()
+    assert all(frames["since"] == -1 and frames["sweeps"] == [0] for frames in first)
+    assert later["sweeps"] == [] and later["since"] == later["last"] == 0
