@@ -54,7 +54,7 @@ def _give_up(reason: str) -> None:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator:
     """A headless Chromium: the one on the PATH, else Playwright's own."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e '.[dev]'")
@@ -68,15 +68,15 @@ def browser() -> Iterator:
         chromium.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cache_folder(tmp_path_factory) -> str:
-    """The session's own folder for references and compiled programs, so that the first page opens cold."""
+    """The folder of these tests for references and compiled programs, so that the first page opens cold."""
     return str(tmp_path_factory.mktemp("cache"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def app_server(cache_folder) -> Iterator[Callable[[str], str]]:
-    """`app_server(script)` is the address of a server that runs the script; one server a script and session."""
+    """`app_server(script)` is the address of a server that runs the script; one server a script, ended with the last of these tests."""
     servers: dict[str, tuple[subprocess.Popen, str]] = {}
 
     def start(script: str) -> str:
@@ -89,7 +89,7 @@ def app_server(cache_folder) -> Iterator[Callable[[str], str]]:
         _end(process)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(app_server) -> str:
     """The address of the app."""
     return app_server("app.py")
