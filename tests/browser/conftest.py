@@ -76,7 +76,7 @@ def cache_folder(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="package")
 def app_server(cache_folder) -> Iterator[Callable[[str], str]]:
-    """`app_server(script)` is the address of a server that runs the script; one server a script, ended with the last of these tests."""
+    """`app_server(script)` is the address of a server that runs the script: one each, until these tests end."""
     servers: dict[str, tuple[subprocess.Popen, str]] = {}
 
     def start(script: str) -> str:
