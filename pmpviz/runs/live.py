@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pmpviz.models import model_hash
 from pmpviz.runs import background, layers
 from pmpviz.runs.lane import Lane, LaneView
-from pmpviz.runs.plan import Plan, resolve_model
+from pmpviz.runs.plan import Plan, begins_anew, describe_change, resolve_model
 from pmpviz.runs.schedule import Budget
 from pmpviz.runs.truth import Truth
 from pmpviz.runs.worker import LEASE_SECONDS, worker
@@ -374,29 +373,3 @@ class LiveRun:
         if lanes and all(lane.done for lane in lanes):
             return "done"
         return "running" if self._playing else "paused"
-
-
-def begins_anew(old: Plan, new: Plan) -> bool:
-    """Whether a run of the old plan cannot go on under the new one: another shape, start or seed."""
-    shapes = [(p.model, p.chains, p.seed, p.start, [lane.algorithm for lane in p.lanes]) for p in (old, new)]
-    return shapes[0] != shapes[1]
-
-
-def describe_change(old: Plan, new: Plan) -> str:
-    """What changed between two plans of the same shape, in words; empty where only the budget did."""
-    parts = [f"β {old.beta:g} → {new.beta:g}"] if old.beta != new.beta else []
-    for i, (a, b) in enumerate(zip(old.lanes, new.lanes, strict=True)):
-        for name, value in b.full_knobs.items():
-            if a.full_knobs[name] != value:
-                lane = f" of lane {i + 1}" if len(new.lanes) > 1 else ""
-                parts.append(f"{name.replace('_', ' ')}{lane} {a.full_knobs[name]:g} → {value:g}")
-    if old.field != new.field:
-        parts.append("field painted")
-    if old.clamp != new.clamp:
-        parts.append("sites clamped")
-    return ", ".join(parts)
-
-
-def model_identity(view: LiveView) -> str:
-    """Hash of the model on screen."""
-    return model_hash(view.model)

@@ -126,6 +126,27 @@ class Plan:
         return [running.start(lane.build(), target, key, self.chains, x0) for lane in self.lanes]
 
 
+def begins_anew(old: Plan, new: Plan) -> bool:
+    """Whether a run of the old plan cannot go on under the new one: another shape, start or seed."""
+    shapes = [(p.model, p.chains, p.seed, p.start, [lane.algorithm for lane in p.lanes]) for p in (old, new)]
+    return shapes[0] != shapes[1]
+
+
+def describe_change(old: Plan, new: Plan) -> str:
+    """What changed between two plans of the same shape, in words; empty where only the budget did."""
+    parts = [f"β {old.beta:g} → {new.beta:g}"] if old.beta != new.beta else []
+    for i, (a, b) in enumerate(zip(old.lanes, new.lanes, strict=True)):
+        for name, value in b.full_knobs.items():
+            if a.full_knobs[name] != value:
+                lane = f" of lane {i + 1}" if len(new.lanes) > 1 else ""
+                parts.append(f"{name.replace('_', ' ')}{lane} {a.full_knobs[name]:g} → {value:g}")
+    if old.field != new.field:
+        parts.append("field painted")
+    if old.clamp != new.clamp:
+        parts.append("sites clamped")
+    return ", ".join(parts)
+
+
 def _items(plain: dict, name: str, most: int) -> list:
     items = plain.get(name, [])
     if not isinstance(items, (list, tuple)) or len(items) > most:

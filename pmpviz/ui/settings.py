@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 import re
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -34,6 +33,7 @@ from pmpviz.runs.plan import (
 from pmpviz.samplers import sampler_class
 from pmpviz.types import InputError, Param
 from pmpviz.ui import edits
+from pmpviz.ui.echo import is_echo, replace
 from pmpviz.ui.uploads import uploaded
 
 VERSION = "1"
@@ -41,8 +41,6 @@ MOST_SITES = 1 << 18
 MOST_GRAPH_SITES = 10_000
 MOST_DENSE_SITES = 1024
 MOST_MESSAGES = 1 << 26
-ECHO_SECONDS = 1.5
-MOST_REPLACED = 8
 
 TEMPERATURE = Param("T", "Temperature T", 0.05, 100.0, 1.0, help="T = 1/β: hot is disorder, cold is order.")
 ALIASES = {"n": "chains"}
@@ -336,16 +334,10 @@ def open_plan(page: str, default: Plan) -> tuple[Plan, list[str]]:
     Call it first in a page's script. The notices stay until the plan changes.
     """
     kept, query = st.session_state.get(f"plan:{page}"), dict(st.query_params)
-    if query and query != st.session_state.get(f"query:{page}") and not _is_echo(page, query):
+    if query and query != st.session_state.get(f"query:{page}") and not is_echo(f"query:{page}", query):
         kept = plan_from_query(query, default)
         st.session_state[f"plan:{page}"], st.session_state[f"query:{page}"] = kept, query
     return kept or (default, [])
-
-
-def _is_echo(page: str, query: dict[str, str]) -> bool:
-    """Whether the browser asked for this run before it had heard of the address that replaced this one."""
-    replaced = st.session_state.get(f"replaced:{page}", ())
-    return any(old == query and time.monotonic() - when < ECHO_SECONDS for when, old in replaced)
 
 
 def keep_plan(page: str, plan: Plan) -> None:
@@ -355,8 +347,7 @@ def keep_plan(page: str, plan: Plan) -> None:
         st.session_state[f"plan:{page}"] = (plan, [])
     query, last = plan_to_query(plan), st.session_state.get(f"query:{page}")
     if last and last != query:
-        replaced = st.session_state.get(f"replaced:{page}", [])
-        st.session_state[f"replaced:{page}"] = [*replaced[1 - MOST_REPLACED :], (time.monotonic(), last)]
+        replace(f"query:{page}", last)
     if dict(st.query_params) != query:
         st.query_params.from_dict(query)
     st.session_state[f"query:{page}"] = query

@@ -11,11 +11,11 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.types import Param
-from pmpviz.ui.settings import ECHO_SECONDS, MOST_REPLACED, TEMPERATURE
+from pmpviz.ui.echo import is_echo, replace
+from pmpviz.ui.settings import TEMPERATURE
 
 SHOWN = "shown by widgets"
 SET = "when widgets were set"
-REPLACED = "what widgets showed before they were set"
 AGAIN_SECONDS = 2.0
 ASKED = "dialog that was asked for"
 NARROW_LINEAR = 4.0
@@ -31,13 +31,7 @@ def forget_outlet() -> None:
 def edited(key: str) -> bool:
     """Whether the person has changed the widget of this key since it was last drawn."""
     last, value = st.session_state.get(SHOWN, {}), st.session_state.get(key)
-    return key in last and value is not None and value != last[key] and not _is_echo(key, value)
-
-
-def _is_echo(key: str, value: Any) -> bool:
-    """Whether the browser sent what the widget showed until a moment ago, before it heard of the new value."""
-    replaced = st.session_state.get(REPLACED, {}).get(key, ())
-    return any(old == value and time.monotonic() - when < ECHO_SECONDS for when, old in replaced)
+    return key in last and value is not None and value != last[key] and not is_echo(key, value)
 
 
 def bind(key: str, shown: Any) -> Any:
@@ -175,8 +169,7 @@ def show(key: str, shown: Any) -> None:
     values = st.session_state.setdefault(SHOWN, {})
     if again or key not in st.session_state or st.session_state[key] != shown:
         if key in values and values[key] != shown:
-            replaced = st.session_state.setdefault(REPLACED, {})
-            replaced[key] = [*replaced.get(key, [])[1 - MOST_REPLACED :], (now, values[key])]
+            replace(key, values[key])
         st.session_state[key] = shown
         times[key] = now
     values[key] = shown

@@ -12,8 +12,8 @@ from pmpviz.runs import compile_clock
 from pmpviz.runs.plan import CHAINS, LanePlan, Plan
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import Param
+from pmpviz.ui import echo
 from pmpviz.ui import settings as links
-from pmpviz.ui import widgets
 from pmpviz.ui.uploads import STORE
 
 WAIT = 60
@@ -70,7 +70,7 @@ def knob_page():
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch):
     """These tests change a control and change it back at once, as no person does."""
-    monkeypatch.setattr(widgets, "ECHO_SECONDS", 0.0)
+    monkeypatch.setattr(echo, "ECHO_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -323,6 +323,7 @@ def test_a_bad_file_gives_one_sentence(app, name, content):
 
 
 def test_an_address_that_was_just_replaced_does_not_bring_the_old_plan_back(app, monkeypatch):
+    monkeypatch.setattr(echo, "ECHO_SECONDS", 60.0)
     before = dict(app.query_params)
     app.number_input(key="run_seed").set_value(9)
     run(app)
@@ -334,7 +335,7 @@ def test_an_address_that_was_just_replaced_does_not_bring_the_old_plan_back(app,
     run(app)
     assert plan_of(app).seed == 9
     # The same address later is a person who went back.
-    monkeypatch.setattr(links, "ECHO_SECONDS", -1.0)
+    monkeypatch.setattr(echo, "ECHO_SECONDS", -1.0)
     app.query_params.clear()
     for name, values in before.items():
         app.query_params[name] = values
@@ -343,7 +344,7 @@ def test_an_address_that_was_just_replaced_does_not_bring_the_old_plan_back(app,
 
 
 def test_a_value_that_a_control_has_just_lost_is_not_taken_for_a_choice(app, monkeypatch):
-    monkeypatch.setattr(widgets, "ECHO_SECONDS", 60.0)
+    monkeypatch.setattr(echo, "ECHO_SECONDS", 60.0)
     app.selectbox("model_preset").set_value("critical")
     run(app)
     assert app.number_input("run_beta").value == 1.0

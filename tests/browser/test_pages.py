@@ -100,11 +100,13 @@ def test_a_temperature_changed_in_mid_run_reaches_every_later_frame(server, open
     page.evaluate(WATCH)
     slider = page.locator(".st-key-race_run_T input[type=range]")
     slider.focus()
-    for _ in range(30):
-        page.keyboard.press("ArrowRight")
     begin = time.perf_counter()
+    page.keyboard.press("ArrowRight")
     wait_lanes(page, 2, "Number(d.epoch) > 1")
     note("seconds until the new temperature shows", round(time.perf_counter() - begin, 2))
+    for _ in range(29):
+        page.keyboard.press("ArrowRight")
+    rest(page)
     rest_epoch = int(lanes(page)[0]["epoch"])
     wait_lanes(page, 2, f"Number(d.epoch) >= {rest_epoch} && Number(d.sweep) > 60")
     painted = page.evaluate("window.painted")
@@ -210,8 +212,9 @@ def test_keyboard_alone_runs_steps_shares_and_exports_and_the_script_gives_the_s
     note("largest difference of the script's MMD from the screen's", compare(rows, printed))
     for index, name in enumerate(("colour_gibbs", "swendsen_wang")):
         shown = latest(page, "MMD²")[index]
-        # The chart's axis is logarithmic: what lies below the noise is drawn at its foot.
-        assert abs(printed[name][24] - shown) <= 0.006 * abs(shown) or printed[name][24] < shown < 1e-3
+        # The chart's axis is logarithmic: what lies below a tenth of the noise is drawn at its foot.
+        foot = max(float(row["deviation"]) for row in rows if row["deviation"]) / 10
+        assert abs(max(printed[name][24], foot) - shown) <= 0.006 * shown
 
 
 def tab_to(page, action: str) -> None:
