@@ -258,6 +258,16 @@ class Exact:
         return None if self.marginals is None else np.array([m[1] for m in self.marginals])
 
 
+def configured(cls, knobs: Mapping[str, Any]):
+    """An algorithm of this class with its knobs read and checked; raises InputError naming those that exist."""
+    known = {param.name: param for param in cls.spec.params}
+    for knob in knobs:
+        if knob not in known:
+            raise InputError(f"{cls.spec.id} has no setting {knob[:40]!r}; it has {', '.join(known) or 'none'}")
+    values = {knob: known[knob].parse(value) for knob, value in knobs.items()}
+    return cls(**{k: known[k].choices.index(v) if known[k].scale == "choice" else v for k, v in values.items()})
+
+
 State = Any
 Info = dict[str, Array]
 

@@ -11,8 +11,10 @@ from pmpviz.exact import elimination
 from pmpviz.exact.elimination import Buckets
 from pmpviz.exact.enumeration import MAX_FREE, MAX_LOG_STATES, Halves, Joint
 from pmpviz.exact.kaufman import kaufman_energy, kaufman_log_z, target_log_z
+from pmpviz.exact.layers import MAX_ENUMERATED, Layers
 from pmpviz.exact.order import Order, best_order, given_order
 from pmpviz.exact.problem import Problem
+from pmpviz.models.rbm import LayeredModel
 from pmpviz.models.tables import TableModel
 from pmpviz.types import Evidence, Exact, InputError, Refusal, Target
 
@@ -32,6 +34,8 @@ def solve(target: Target, tables: TableModel | None = None) -> Exact:
     and InputError where evidence and model forbid every state.
     """
     problem = Problem.of(target, tables)
+    if _layered(target, problem):
+        return _by_layers(target.model, problem)
     order = _order(target, problem)
     if _enumerable(problem) and order.entries > 2.0 ** (len(problem.free) - 2):
         return _by_halves(problem)
@@ -60,6 +64,8 @@ def why_not(target: Target, tables: TableModel | None = None) -> str | None:
         return str(refused)
     if _enumerable(problem):
         return None
+    if _layered(target, problem):
+        return None if Layers.of(target.model, problem) is not None else _layers_refusal(target.model, problem)
     return elimination.refusal(_order(target, problem), len(problem.free))
 
 
@@ -74,6 +80,29 @@ def log_z_only(target: Target, tables: TableModel | None = None) -> float | None
 
 def _enumerable(problem: Problem) -> bool:
     return problem.quadratic is not None and len(problem.free) <= MAX_FREE
+
+
+def _layered(target: Target, problem: Problem) -> bool:
+    """Whether the model's layers are to be used: elimination would search for an order in vain, and long."""
+    return isinstance(target.model, LayeredModel) and problem.quadratic is not None and not _enumerable(problem)
+
+
+def _layers_refusal(model: LayeredModel, problem: Problem) -> str:
+    hidden = int((problem.free >= model.visible).sum())
+    visible = len(problem.free) - hidden
+    if model.couplings.lateral is not None:
+        return f"the exact answer sums over 2^{visible} visible states; it is tractable up to {MAX_ENUMERATED} units"
+    return (
+        f"the exact answer sums over all states of the smaller layer, here 2^{min(hidden, visible)}; "
+        f"it is tractable up to about {MAX_ENUMERATED} units"
+    )
+
+
+def _by_layers(model: LayeredModel, problem: Problem) -> Exact:
+    layers = Layers.of(model, problem)
+    if layers is None:
+        raise Refusal(_layers_refusal(model, problem))
+    return _assemble(problem, layers, layers.method)
 
 
 def _order(target: Target, problem: Problem) -> Order:
@@ -104,7 +133,7 @@ def _by_joint(problem: Problem) -> Exact:
     return _assemble(problem, joint, f"enumeration of {joint.p.size:,} states")
 
 
-def _assemble(problem: Problem, solved: Halves | Joint, method: str) -> Exact:
+def _assemble(problem: Problem, solved: Halves | Joint | Layers, method: str) -> Exact:
     marginals = problem.all_marginals(solved.marginals())
     return Exact(
         solved.log_z,

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pmpviz import exact, keys
+from pmpviz import exact, keys, tiles
 from pmpviz.exact.kaufman import kaufman_log_z
 from pmpviz.metrics.mmd import mmd
 from pmpviz.models import Ising, build_spec
@@ -85,21 +85,20 @@ class Workload:
         if self.algorithm is None:
             return self.touched(None, 1)
         target = self.target()
-        return self.touched(target.model, running.tile_of(make_sampler(self.algorithm), target))
+        return self.touched(target.model, tiles.tile_of(make_sampler(self.algorithm), target))
 
     def memory(self) -> tuple[int | None, int | None]:
         """(temporary bytes of the compiled program, bytes of one tile's state); None where there is none."""
         if self.algorithm is None:
             return None, None
         algorithm, target = make_sampler(self.algorithm), self.target()
-        index = running.tile_index(self.chains, running.tile_of(algorithm, target))
+        index = tiles.tile_index(self.chains, tiles.tile_of(algorithm, target))
         first = jax.ShapeDtypeStruct((*index.shape, target.n), jnp.int8)
-        quanta = algorithm.spec.quanta(target.model)
         words = jax.ShapeDtypeStruct((*index.shape, 2), jnp.uint32)
-        lowered = running._sample.lower(algorithm, target, words, words, first, np.int32(0), quanta=quanta)
+        lowered = running._sample.lower(algorithm, target, words, words, first, np.int32(0))
         chain_keys = keys.of_chains(jax.random.key(0), jnp.asarray(index[0]))
         x0 = jax.ShapeDtypeStruct(first.shape[1:], jnp.int8)
-        state = jax.eval_shape(lambda x: running.init_tile(algorithm, chain_keys, target, x), x0)
+        state = jax.eval_shape(lambda x: tiles.init_tile(algorithm, chain_keys, target, x), x0)
         # A key's two words are counted as eight bytes.
         size = sum(leaf.size * getattr(leaf.dtype, "itemsize", 8) for leaf in jax.tree.leaves(state))
         analysis = lowered.compile().memory_analysis()

@@ -9,17 +9,21 @@ import numpy as np
 
 from pmpviz.models.couplings import Couplings, DenseCouplings, ShiftCouplings, SparseCouplings
 from pmpviz.models.ising import Ising
+from pmpviz.models.rbm import RBM, SRBM, LayeredModel
 from pmpviz.models.tables import MAX_ENTRIES, MAX_VARIABLES, TableModel, check_card, check_scope
 from pmpviz.types import InputError
 
 Arrays = dict[str, np.ndarray]
 
+LAYERS: dict[str, type] = dict.fromkeys(("constant", "weight", "visible_bias", "hidden_bias"), np.float32)
 ISING = {"bias": np.float32, "constant": np.float32, "colour": np.int32}
 # The arrays of each kind of model, with their types. `n_states` and so on are as in the classes.
 KINDS: dict[str, dict[str, type]] = {
     "ising-lattice": {**ISING, "weight": np.float32, "shifts": np.int32},
     "ising-sparse": {**ISING, "weight": np.float32, "neighbour": np.int32, "reverse": np.int32},
     "ising-dense": {**ISING, "weight": np.float32},
+    "rbm": LAYERS,
+    "srbm": {**LAYERS, "lateral": np.float32},
     "tables": {
         "card": np.int32,
         "arity": np.int32,
@@ -42,6 +46,9 @@ def to_arrays(model: Ising | TableModel) -> tuple[str, Arrays]:
             "constant": model.constant,
         }
         return "tables", {name: np.asarray(found[name], dtype) for name, dtype in KINDS["tables"].items()}
+    if isinstance(model, LayeredModel):
+        kind = "srbm" if isinstance(model, SRBM) else "rbm"
+        return kind, {name: np.asarray(getattr(model, name), dtype) for name, dtype in KINDS[kind].items()}
     couplings = model.couplings
     found = {"bias": model.bias, "constant": model.constant, "colour": model.colour, "weight": couplings.weight}
     if isinstance(couplings, ShiftCouplings):
@@ -57,6 +64,8 @@ def from_arrays(kind: str, arrays: Arrays) -> Ising | TableModel:
     """The model of these arrays, which have KINDS' names and types; raises InputError where they don't fit."""
     if kind == "tables":
         return _tables(arrays)
+    if kind in ("rbm", "srbm"):
+        return _layered(arrays)
     n = len(arrays["bias"]) if arrays["bias"].ndim == 1 else 0
     _require(1 <= n <= MAX_VARIABLES, f"bias has shape {arrays['bias'].shape}; give 1 to {MAX_VARIABLES} numbers")
     _require(arrays["constant"].shape == (), "constant is no single number; give one")
@@ -70,6 +79,14 @@ def from_arrays(kind: str, arrays: Arrays) -> Ising | TableModel:
     couplings = build(n, arrays)
     _check_colour(arrays["colour"], n, couplings)
     return Ising.of(arrays["bias"], couplings, arrays["constant"], arrays["colour"])
+
+
+def _layered(arrays: Arrays) -> RBM | SRBM:
+    _require(arrays["constant"].shape == (), "constant is no single number; give one")
+    for name, values in arrays.items():
+        _require(bool(np.isfinite(values).all()), f"{name} holds a number that is not finite; mend it")
+    _require(sum(arrays["weight"].shape) <= MAX_VARIABLES, f"give at most {MAX_VARIABLES} units")
+    return (SRBM if "lateral" in arrays else RBM).of_layers(**arrays)
 
 
 def _require(condition: bool, problem: str) -> None:

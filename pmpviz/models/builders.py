@@ -17,9 +17,12 @@ from pmpviz.models import topologies
 from pmpviz.models.builder import Builder, Values
 from pmpviz.models.couplings import DenseCouplings, Shape, ShiftCouplings, SparseCouplings, shift_colouring
 from pmpviz.models.ising import Ising, spin_to_binary
+from pmpviz.models.rbm import RBM, SRBM
 from pmpviz.types import InputError, Param
 
 MAX_DENSE = 1 << 12
+# Weights between the layers: the product of the three sides.
+MAX_LAYER_PAIRS = 1 << 21
 
 CRITICAL_SQUARE = math.log(1 + math.sqrt(2)) / 2
 CRITICAL_TRIANGULAR = math.log(3) / 4
@@ -171,6 +174,41 @@ _SEED = Param("seed", "Model seed", 0, 2**31 - 1, 0, "int", "Draws the model's r
 _PERIODIC = Param("periodic", "Periodic", 0, 1, True, "bool", "Opposite borders are joined (a torus).")
 _OPEN = Param("periodic", "Periodic", 0, 1, False, "bool", "The ends are joined (a ring).")
 
+
+def _layers(shape: Shape, values: Values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(weight[hidden, visible], visible bias, hidden bias) in 0/1 form."""
+    height, width, hidden = shape
+    strength = float(values["strength"])
+    if values["pattern"] == "random":
+        rng = _generator(values, _COUPLING_STREAM)
+        weight = strength * rng.standard_normal((hidden, height * width))
+        return weight, -weight.sum(0) / 2, -weight.sum(1) / 2
+    bars = np.concatenate([np.repeat(np.eye(height), width, 1), np.tile(np.eye(width), (1, height))])
+    weight = strength * np.resize(bars, (hidden, height * width))
+    # A bar gains strength / 2 at each of its pixels; its own bias pays that back, and two more to make bars rare.
+    return weight, np.full(height * width, -strength / 2), -weight.sum(1) / 2 - 2.0
+
+
+def _rbm(shape: Shape, values: Values) -> RBM:
+    return RBM.of_layers(*_layers(shape, values))
+
+
+def _srbm(shape: Shape, values: Values) -> SRBM:
+    height, width, _ = shape
+    weight, visible_bias, hidden_bias = _layers(shape, values)
+    site = np.arange(height * width).reshape(height, width)
+    lateral = np.zeros((height * width,) * 2)
+    for one, other in ((site[:, :-1], site[:, 1:]), (site[:-1], site[1:])):
+        lateral[one.ravel(), other.ravel()] = lateral[other.ravel(), one.ravel()] = values["lateral"]
+    return SRBM.of_layers(weight, lateral, visible_bias - lateral.sum(1) / 2, hidden_bias)
+
+
+_LAYER_KNOBS = (
+    Param("pattern", "Weights", 0, 1, "bars", "choice", "What the hidden units stand for.", choices=("bars", "random")),
+    Param("strength", "Strength", 0, 16, 4.0, help="0/1 weight of a bar's pixels, or the random weights' deviation."),
+    _SEED,
+)
+
 BUILDERS: tuple[Builder, ...] = (
     Builder(
         "square",
@@ -273,5 +311,28 @@ BUILDERS: tuple[Builder, ...] = (
         _knobs(0.5, Param("degree", "Degree", 1, 100, 3, "int", "Neighbours of each site.")),
         _random_regular,
         random_graph=True,
+    ),
+    Builder(
+        "rbm",
+        "Restricted Boltzmann machine",
+        "An image layer and a hidden layer: hidden units that stand for bars, or random weights.",
+        ("height", "width", "hidden"),
+        (8, 8, 16),
+        _LAYER_KNOBS,
+        _rbm,
+        MAX_LAYER_PAIRS,
+    ),
+    Builder(
+        "srbm",
+        "Semi-restricted Boltzmann machine",
+        "An RBM whose neighbouring pixels interact as well.",
+        ("height", "width", "hidden"),
+        (8, 8, 16),
+        (
+            *_LAYER_KNOBS,
+            Param("lateral", "Lateral coupling", -4, 4, 0.5, help="0/1 weight between neighbouring pixels."),
+        ),
+        _srbm,
+        MAX_LAYER_PAIRS,
     ),
 )

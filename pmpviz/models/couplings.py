@@ -1,4 +1,4 @@
-"""Pairwise couplings of a binary model in three layouts: shifted lattice planes, padded neighbours, dense matrix.
+"""Pairwise couplings of a binary model: shifted lattice planes, padded neighbours, a dense matrix, or layers.
 
 All are in the 0/1 parametrisation: the energy term is sum over edges of w_ij x_i x_j, each edge once.
 """
@@ -157,8 +157,73 @@ class DenseCouplings:
         """The same couplings times beta."""
         return DenseCouplings(self.weight * beta)
 
+    def matrix(self) -> Float[Array, "n n"]:
+        """The symmetric matrix of all couplings."""
+        return self.weight
 
-Couplings = ShiftCouplings | SparseCouplings | DenseCouplings
+
+@pytree
+class LayeredCouplings:
+    """A visible and a hidden layer: `weight[h, v]` between them, `lateral[v, v]` within the visible one or None.
+
+    Visible sites come first: site i < v is visible, site v + k is the k-th hidden one. `lateral` is symmetric with
+    zero diagonal; hidden sites never interact with one another.
+    """
+
+    weight: Float[Array, "h v"]
+    lateral: Float[Array, "v v"] | None = None
+
+    @property
+    def visible(self) -> int:
+        return self.weight.shape[1]
+
+    @property
+    def hidden(self) -> int:
+        return self.weight.shape[0]
+
+    @property
+    def n(self) -> int:
+        return self.visible + self.hidden
+
+    def to_visible(self, h: Float[Array, "h ..."]) -> Float[Array, "v ..."]:
+        """What the hidden layer says to every visible site: W' h."""
+        return self.weight.T @ h
+
+    def to_hidden(self, v: Float[Array, "v ..."]) -> Float[Array, "h ..."]:
+        """What the visible layer says to every hidden site: W v."""
+        return self.weight @ v
+
+    def field(self, x: Float[Array, " n"]) -> Float[Array, " n"]:
+        """sum_j w_ij x_j for every site i."""
+        v, h = x[: self.visible], x[self.visible :]
+        up = self.to_visible(h)
+        up = up if self.lateral is None else up + self.lateral @ v
+        return jnp.concatenate([up, self.to_hidden(v)])
+
+    def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(i, j, w) of every nonzero edge, i < j (host arrays)."""
+        weight = np.asarray(self.weight)
+        k, i = np.nonzero(weight)
+        found = i, self.visible + k, weight[k, i]
+        if self.lateral is None:
+            return found
+        within = DenseCouplings(self.lateral).edges()
+        return tuple(np.concatenate(pair) for pair in zip(within, found, strict=True))
+
+    def scaled(self, beta: Float[Array, ""]) -> LayeredCouplings:
+        """The same couplings times beta."""
+        return LayeredCouplings(self.weight * beta, None if self.lateral is None else self.lateral * beta)
+
+    def matrix(self) -> Float[Array, "n n"]:
+        """The symmetric matrix of all couplings."""
+        v, h = self.visible, self.hidden
+        lateral = jnp.zeros((v, v)) if self.lateral is None else self.lateral
+        return jnp.block([[lateral, self.weight.T], [self.weight, jnp.zeros((h, h))]])
+
+
+Couplings = ShiftCouplings | SparseCouplings | DenseCouplings | LayeredCouplings
+# These have no neighbour lists: nearly every site hears nearly every other, of the other layer at least.
+DENSE = (DenseCouplings, LayeredCouplings)
 
 
 def to_dense(couplings: Couplings) -> DenseCouplings:
@@ -180,8 +245,17 @@ def colour_of(couplings: Couplings) -> Int[np.ndarray, " n"]:
         colour = shift_colouring(couplings.shifts, np.asarray(couplings.weight) != 0)
         if colour is not None:
             return colour
+    if isinstance(couplings, LayeredCouplings):
+        return _layer_colours(couplings)
     i, j, _ = couplings.edges()
     return colouring(couplings.n, i, j)
+
+
+def _layer_colours(couplings: LayeredCouplings) -> Int[np.ndarray, " n"]:
+    """One colour a layer; with lateral couplings one for each visible site, and one for the hidden layer."""
+    visible, hidden = couplings.visible, couplings.hidden
+    own = np.zeros(visible, np.int32) if couplings.lateral is None else np.arange(visible, dtype=np.int32)
+    return np.concatenate([own, np.full(hidden, own[-1] + 1, np.int32)])
 
 
 def colouring(n: int, i: np.ndarray, j: np.ndarray) -> np.ndarray:

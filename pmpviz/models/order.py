@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
-from pmpviz.models.couplings import Couplings, DenseCouplings, ShiftCouplings
+from pmpviz.models.couplings import DENSE, Couplings, ShiftCouplings
 from pmpviz.types import pytree
 
 GROUP_COST = 16
@@ -17,7 +17,8 @@ class SweepOrder:
     """Groups of sites to be updated one group after another.
 
     `site[g, w]` is the site in each slot, n where the slot is empty; `slot[i]` is the flat slot g * w + k of site i.
-    No two sites of a group interact, except in a dense model, which has one group in the order of its updates.
+    No two sites of a group interact, except in a dense or a layered model, which has one group in the order of its
+    updates.
     """
 
     site: Int[Array, "g w"]
@@ -43,7 +44,7 @@ class SweepOrder:
     @classmethod
     def of_colours(cls, couplings: Couplings, colour: Int[np.ndarray, " n"]) -> SweepOrder:
         """Colour after colour."""
-        if isinstance(couplings, DenseCouplings):
+        if isinstance(couplings, DENSE):
             return cls._one_group(np.argsort(colour, kind="stable"))
         return cls.of_levels(np.unique(colour, return_inverse=True)[1])
 
@@ -53,7 +54,7 @@ class SweepOrder:
 
         Updating level by level gives what updating site by site gives, since a site hears its neighbours only.
         """
-        if isinstance(couplings, DenseCouplings):
+        if isinstance(couplings, DENSE):
             return cls._one_group(np.arange(couplings.n))
         return cls.of_levels(_levels(couplings))
 

@@ -129,4 +129,11 @@ PRESETS: tuple[Preset, ...] = (
         1.0,
         "Strong couplings of both signs on every pair: small enough for the exact answer beside each sampler.",
     ),
+    Preset(
+        "bars",
+        "RBM of bars",
+        "rbm:8x8x16",
+        1.0,
+        "Each hidden unit switches a row or a column on: block Gibbs moves one layer at a time.",
+    ),
 )

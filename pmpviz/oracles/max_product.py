@@ -12,7 +12,9 @@ Messages are kept where they can be updated in place, with as little moving as t
   site + shift and `backward[site]` the other way, both stored at the site that the weight is stored at;
 - sparse: `incoming[slot]`, from the neighbour in that slot to the slot's site, without padding but for a last, empty
   slot that stays 0;
-- dense: `incoming[i, j]` from i to j.
+- dense: `incoming[i, j]` from i to j;
+- layered: (`down[k, i]` from hidden k to visible i, `up[k, i]` the other way, dense messages within the visible layer
+  or None).
 """
 
 from __future__ import annotations
@@ -23,7 +25,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int8
 
-from pmpviz.models.couplings import Couplings, DenseCouplings, ShiftCouplings, SparseCouplings
+from pmpviz.models.couplings import (
+    Couplings,
+    DenseCouplings,
+    LayeredCouplings,
+    ShiftCouplings,
+    SparseCouplings,
+)
 
 CLAMPED_FIELD = 1e9
 UNROLLED_SLOTS = 24
@@ -50,6 +58,10 @@ def zero_messages(couplings: Couplings, chains: int) -> Messages:
         return tuple((jnp.zeros((*couplings.shape, chains)),) * 2 for _ in couplings.shifts)
     if isinstance(couplings, DenseCouplings):
         return jnp.zeros((couplings.n, couplings.n, chains))
+    if isinstance(couplings, LayeredCouplings):
+        between = jnp.zeros((*couplings.weight.shape, chains))
+        within = None if couplings.lateral is None else zero_messages(DenseCouplings(couplings.lateral), chains)
+        return between, between, within
     return jnp.zeros((couplings.entry.shape[0], chains))
 
 
@@ -62,6 +74,8 @@ def belief(couplings: Couplings, field: Float[Array, "n t"], incoming: Messages)
         return total.reshape(field.shape)
     if isinstance(couplings, DenseCouplings):
         return incoming.sum(0) + field
+    if isinstance(couplings, LayeredCouplings):
+        return _layer_belief(couplings, field, incoming)
     if couplings.number.shape[1] > UNROLLED_SLOTS:
         return field + incoming[couplings.number].sum(1)
     for numbers in couplings.number.T:
@@ -73,7 +87,12 @@ def update(
     couplings: Couplings, field: Float[Array, "n t"], incoming: Messages, damping: Float[Array, ""]
 ) -> tuple[Messages, Float[Array, " t"]]:
     """One parallel update of all messages, n <- damping n + (1 - damping) n', and the residual max |n' - n|."""
-    kernels = {ShiftCouplings: _shift_update, DenseCouplings: _dense_update, SparseCouplings: _sparse_update}
+    kernels = {
+        ShiftCouplings: _shift_update,
+        DenseCouplings: _dense_update,
+        LayeredCouplings: _layer_update,
+        SparseCouplings: _sparse_update,
+    }
     fresh = kernels[type(couplings)](couplings, belief(couplings, field, incoming), incoming)
     change = jax.tree.map(jnp.subtract, fresh, incoming)
     damped = jax.tree.map(lambda old, step: old + (1.0 - damping) * step, incoming, change)
@@ -89,6 +108,8 @@ def to_site(couplings: Couplings, incoming: Messages) -> Float[Array, "n k t"]:
         return jnp.stack([plane.reshape(couplings.n, -1) for plane in planes], axis=1)
     if isinstance(couplings, DenseCouplings):
         return incoming.swapaxes(0, 1)
+    if isinstance(couplings, LayeredCouplings):
+        return _layers_to_site(couplings, incoming)
     return incoming[couplings.number]
 
 
@@ -128,3 +149,29 @@ def _dense_update(couplings, total, incoming):
     # limits before the loop: reading three matrices costs more than working them out from one.
     weight, total = jax.lax.optimization_barrier((couplings.weight, total))
     return message(total[:, None] - incoming.swapaxes(0, 1), weight[..., None])
+
+
+def _layer_belief(couplings, field, incoming):
+    down, up, within = incoming
+    visible = couplings.visible
+    total = jnp.concatenate([down.sum(0), up.sum(1)]) + field
+    return total if within is None else total.at[:visible].add(within.sum(0))
+
+
+def _layer_update(couplings, total, incoming):
+    weight, total = jax.lax.optimization_barrier((couplings.weight, total))
+    down, up, within = incoming
+    visible, hidden = total[None, : couplings.visible], total[couplings.visible :, None]
+    fresh = message(hidden - up, weight[..., None]), message(visible - down, weight[..., None])
+    if within is not None:
+        within = _dense_update(DenseCouplings(couplings.lateral), visible[0], within)
+    return *fresh, within
+
+
+def _layers_to_site(couplings, incoming):
+    down, up, within = incoming
+    visible, hidden = couplings.visible, couplings.hidden
+    none = jnp.zeros((hidden, hidden, down.shape[-1]))
+    within = jnp.zeros((visible, visible, down.shape[-1])) if within is None else within.swapaxes(0, 1)
+    to_visible = jnp.concatenate([within, down.swapaxes(0, 1)], 1)
+    return jnp.concatenate([to_visible, jnp.concatenate([up, none], 1)], 0)

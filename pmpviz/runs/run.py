@@ -17,16 +17,16 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int8
+from jaxtyping import Array
 
 from pmpviz import keys
 from pmpviz.runs import compile_clock, host
 from pmpviz.runs.trace import Trace
+from pmpviz.tiles import init_tile, position_tile, sample_tiles, step_tile, tile_index, tile_of
 from pmpviz.types import InputError, Target
 
 MAX_CHUNK_SWEEPS = 64
 FINGERPRINT = 4
-GPU_TILES = 64
 
 
 @dataclass(frozen=True)
@@ -106,18 +106,6 @@ def _index(run: Run) -> np.ndarray:
     return tile_index(run.chains, run.tile, 1 if run.mesh is None else run.mesh.size)
 
 
-def tile_of(algorithm, target: Target) -> int:
-    """Chains that are computed together: the algorithm's figure, which fits a core's cache, and more on a GPU."""
-    on_host = not algorithm.spec.jit or jax.default_backend() == "cpu"
-    return algorithm.spec.tile(target.model) * (1 if on_host else GPU_TILES)
-
-
-def tile_index(chains: int, tile: int, devices: int = 1) -> np.ndarray:
-    """Global chain indices int32[tiles, tile], padded to whole tiles and as many of them on every device."""
-    tiles = -(-chains // (tile * devices)) * devices
-    return np.arange(tiles * tile, dtype=np.int32).reshape(tiles, tile)
-
-
 # What belongs to chains is computed for all of them at once and then cut into tiles, so that lanes of different tiles
 # share its programs. The chains that fill the last tile repeat the first ones; nothing of them is ever read.
 
@@ -162,27 +150,6 @@ def _init(algorithm, target, words, x0):
         return init_tile(algorithm, jax.random.wrap_key_data(args[0]), target, args[1])
 
     return jax.lax.map(one_tile, (words, x0))
-
-
-def init_tile(algorithm, chain_keys, target, x0):
-    """State of one tile: the algorithm's own tile form, or its single-chain form mapped."""
-    if hasattr(algorithm, "init_tile"):
-        return algorithm.init_tile(chain_keys, target, x0)
-    return jax.vmap(algorithm.init, in_axes=(0, None, 0))(chain_keys, target, x0)
-
-
-def step_tile(algorithm, chain_keys, target, state):
-    """One quantum of one tile."""
-    if hasattr(algorithm, "step_tile"):
-        return algorithm.step_tile(chain_keys, target, state)
-    return jax.vmap(algorithm.step, in_axes=(0, None, 0))(chain_keys, target, state)
-
-
-def position_tile(algorithm, target, state) -> Int8[Array, "t n"]:
-    """Configurations of one tile."""
-    if hasattr(algorithm, "position_tile"):
-        return algorithm.position_tile(target, state)
-    return jax.vmap(algorithm.position, in_axes=(None, 0))(target, state)
 
 
 def _record(algorithm, target, state, info, slot, buffers):
@@ -346,20 +313,7 @@ def retarget(run: Run, target: Target | None = None, algorithm=None) -> Run:
     return dataclasses.replace(run, target=target, algorithm=algorithm, state=state)
 
 
-@partial(jax.jit, static_argnames=("quanta",))
-def _sample(algorithm, target, init_words, step_words, x0, count, quanta):
-    def one_tile(args):
-        own, words, first = args
-        state = init_tile(algorithm, jax.random.wrap_key_data(own), target, first)
-        chain_keys = jax.random.wrap_key_data(words)
-
-        def body(i, state):
-            quantum_keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(chain_keys, i)
-            return step_tile(algorithm, quantum_keys, target, state)[0]
-
-        return position_tile(algorithm, target, jax.lax.fori_loop(0, count, body, state))
-
-    return jax.lax.map(one_tile, (init_words, step_words, x0))
+_sample = jax.jit(sample_tiles)
 
 
 def sample(algorithm, target: Target, key: Array, chains: int, sweeps: int, x0: np.ndarray | None = None) -> np.ndarray:
@@ -373,7 +327,7 @@ def sample(algorithm, target: Target, key: Array, chains: int, sweeps: int, x0: 
     quanta, role = algorithm.spec.quanta(target.model), _init_role(algorithm)
     if algorithm.spec.jit:
         words = (_chain_words(key, name, index, chains) for name in (role, keys.STEP))
-        x = _sample(algorithm, target, *words, first, np.int32(sweeps * quanta), quanta=quanta)
+        x = _sample(algorithm, target, *words, first, np.int32(sweeps * quanta))
     else:
         x = host.sample(algorithm, target, key, keys.role(key, role), index, first, sweeps * quanta)
     return np.asarray(x).reshape(-1, target.n)[:chains]

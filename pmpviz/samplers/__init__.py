@@ -10,7 +10,7 @@ from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.samplers.gwg import GibbsWithGradients
 from pmpviz.samplers.pmp import PerturbAndMaxProduct
 from pmpviz.samplers.swendsen_wang import SwendsenWang
-from pmpviz.types import InputError
+from pmpviz.types import InputError, configured
 
 SAMPLERS: tuple[Any, ...] = (PerturbAndMaxProduct, Gibbs, ColourGibbs, GibbsWithGradients, SwendsenWang, ExactSampler)
 
@@ -26,10 +26,4 @@ def sampler_class(name: str):
 
 def make_sampler(name: str, **knobs):
     """A sampler with its knobs checked against their ranges; unknown knobs raise InputError naming the known ones."""
-    cls = sampler_class(name)
-    known = {param.name: param for param in cls.spec.params}
-    for knob in knobs:
-        if knob not in known:
-            raise InputError(f"{name} has no setting {knob[:40]!r}; it has {', '.join(known) or 'none'}")
-    values = {knob: known[knob].parse(value) for knob, value in knobs.items()}
-    return cls(**{k: known[k].choices.index(v) if known[k].scale == "choice" else v for k, v in values.items()})
+    return configured(sampler_class(name), knobs)

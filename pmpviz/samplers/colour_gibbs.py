@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 from jaxtyping import Array, Int8
 
-from pmpviz.models.couplings import DenseCouplings
+from pmpviz.models.couplings import DENSE
 from pmpviz.models.ising import Ising
 from pmpviz.samplers.gibbs import sweep
 from pmpviz.types import Info, Spec, Target, pytree
@@ -18,7 +18,7 @@ def _why_not(target: Target) -> str | None:
 
 
 def _tile(model: Ising) -> int:
-    return 64 if isinstance(model.couplings, DenseCouplings) else 16
+    return 64 if isinstance(model.couplings, DENSE) else 16
 
 
 SPEC = Spec(

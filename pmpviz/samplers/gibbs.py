@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Int8
 
 from pmpviz import keys
-from pmpviz.models.couplings import DenseCouplings
+from pmpviz.models.couplings import DENSE, LayeredCouplings
 from pmpviz.models.ising import Ising
 from pmpviz.models.order import SweepOrder
 from pmpviz.types import Info, Spec, Target, pytree
@@ -117,8 +117,32 @@ def sweep(
 
     x is kept by slots. Clamped sites take their values.
     """
-    kernel = _panels if isinstance(target.model.couplings, DenseCouplings) else _groups
-    return kernel(chain_keys, target, order, x, first, last)
+    return _kernel(target.model.couplings)(chain_keys, target, order, x, first, last)
+
+
+def _kernel(couplings):
+    if isinstance(couplings, LayeredCouplings) and couplings.lateral is None:
+        return _layers
+    return _panels if isinstance(couplings, DENSE) else _groups
+
+
+def _layers(chain_keys, target, order, x, first, last):
+    """Visible layer, then hidden layer: block Gibbs. The matrix product over a tile's chains is most of the work."""
+    couplings, visible = target.model.couplings.scaled(target.beta), target.model.couplings.visible
+    v, h = x[:visible].astype(jnp.float32), x[visible:].astype(jnp.float32)
+    v = _layer(chain_keys, target, couplings.to_visible(h), v, 0, first, last)
+    h = _layer(chain_keys, target, couplings.to_hidden(v), h, visible, first, last)
+    return jnp.concatenate([v, h]).astype(x.dtype)
+
+
+def _layer(chain_keys, target, heard, old, start, first, last):
+    """The sites from `start` on, all drawn at once given what they hear from the other layer."""
+    site, part = start + jnp.arange(len(old)), slice(start, start + len(old))
+    row = {"site": site}
+    new = _draw(chain_keys, row, heard + target.beta * target.model.bias[part][:, None]).astype(old.dtype)
+    mask, value = target.evidence.mask[part][:, None], target.evidence.value[part][:, None]
+    new = jnp.where(mask, value.astype(old.dtype), new)
+    return new if last is None else jnp.where(((site >= first) & (site < last))[:, None], new, old)
 
 
 def _groups(chain_keys, target, order, x, first, last):
@@ -197,7 +221,8 @@ def _padded(target, site, first, last):
     FREE is drawn, KEPT is not due, and 0 or 1 is a clamped value.
     """
     model, evidence = target.model, target.evidence
-    weight, bias, mask, value = model.couplings.weight[site][:, site], model.bias[site], evidence.mask, evidence.value
+    weight, bias = model.couplings.matrix()[site][:, site], model.bias[site]
+    mask, value = evidence.mask, evidence.value
     due = True if last is None else (site >= first) & (site < last)
     forced = jnp.where(due, jnp.where(mask[site], value[site].astype(jnp.float32), FREE), KEPT)
     extra = -target.n % PANEL

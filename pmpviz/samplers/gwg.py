@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8
 
 from pmpviz import keys
-from pmpviz.models.couplings import DenseCouplings
+from pmpviz.models.couplings import DENSE
 from pmpviz.models.ising import Ising
 from pmpviz.types import Info, Spec, Target, pytree
 
@@ -108,6 +108,20 @@ class GibbsWithGradients:
         return self.position_tile(target, state)[0]
 
 
+def propose_some(chain_keys: Array, target: Target, x: Int8[Array, "t n"], count: Int[Array, ""]) -> Int8[Array, "t n"]:
+    """x after `count` (traced) proposals of every chain, in blocks of as many as a quantum has."""
+    most = -(-target.n // SPEC.quanta(target.model))
+
+    def block(index, carry):
+        x, log_weight = carry
+        own = jax.vmap(jax.random.fold_in, in_axes=(0, None))(chain_keys, index)
+        x, log_weight, _ = _propose(own, target, x, log_weight, jnp.minimum(count - index * most, most))
+        return x, log_weight
+
+    x = target.evidence.apply(x).T
+    return jax.lax.fori_loop(0, -(-count // most), block, (x, _log_weights(target, x)))[0].T
+
+
 class _Tree(NamedTuple):
     """Sites in a leaf, leaves below a node on top, nodes on top."""
 
@@ -164,7 +178,7 @@ def _propose(chain_keys, target, x, log_weight, count):
     most = -(-n // SPEC.quanta(target.model))
     numbers = jax.vmap(lambda key: keys.uniform(key, NUMBERS * most), out_axes=-1)(chain_keys)
     numbers = numbers.reshape(most, NUMBERS, chains)
-    flip = _dense_flip(target, tree) if isinstance(target.model.couplings, DenseCouplings) else _flip(target, tree)
+    flip = _dense_flip(target, tree) if isinstance(target.model.couplings, DENSE) else _flip(target, tree)
 
     def propose(carry):
         done, walk = carry
@@ -265,8 +279,8 @@ def _flip(target: Target, tree: _Tree):
 
 
 def _dense_flip(target: Target, tree: _Tree):
-    """Function (walk, site, u) -> walk for a dense matrix: every site is a neighbour."""
-    half, free = 0.5 * target.beta * target.model.couplings.weight, ~target.evidence.mask[:, None]
+    """Function (walk, site, u) -> walk for a dense or layered model: every site counts as a neighbour."""
+    half, free = 0.5 * target.beta * target.model.couplings.matrix(), ~target.evidence.mask[:, None]
 
     def flip(walk, site, u):
         spin = _get(walk.spin, site)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys
-from pmpviz.models.couplings import DenseCouplings, SparseCouplings
+from pmpviz.models.couplings import DENSE, SparseCouplings
 from pmpviz.models.ising import Ising
 from pmpviz.oracles import max_product
 from pmpviz.types import Info, Param, Spec, Target, pytree
@@ -27,7 +27,7 @@ def _updates_per_sweep(model: Ising) -> int:
 
 def _tile(model: Ising) -> int:
     # As many chains as keep the tile's messages in cache: they are reread in every sweep.
-    if isinstance(model.couplings, DenseCouplings):
+    if isinstance(model.couplings, DENSE):
         return 16 if model.n <= SMALL_DENSE else 1
     return 32 if isinstance(model.couplings, SparseCouplings) else 16
 

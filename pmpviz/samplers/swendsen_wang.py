@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Int8, UInt32
 
 from pmpviz import keys
-from pmpviz.models.couplings import DenseCouplings, ShiftCouplings, SparseCouplings
+from pmpviz.models.couplings import DENSE, DenseCouplings, LayeredCouplings, ShiftCouplings, SparseCouplings
 from pmpviz.models.ising import Ising
 from pmpviz.types import Info, Spec, Target, pytree
 
@@ -18,7 +18,7 @@ MAX_PAIRS = 1 << 21
 
 def _pairs(model: Ising) -> int:
     """Places where a bond may be drawn."""
-    if isinstance(model.couplings, DenseCouplings):
+    if isinstance(model.couplings, DENSE):
         return model.n * (model.n - 1) // 2
     return math.prod(model.couplings.weight.shape)
 
@@ -115,6 +115,11 @@ def _numbers(chain_keys: Array, counter: UInt32[Array, "..."]) -> Float[Array, "
     return jax.vmap(keys.uniform_at, in_axes=(0, None))(chain_keys, counter)
 
 
+def _numbers_of_bonds(model: Ising) -> int:
+    """Counters that the bonds may use."""
+    return model.n**2 if isinstance(model.couplings, DENSE) else math.prod(model.couplings.weight.shape)
+
+
 def _bonded(weight, product, u):
     """A bond where beta w s_i s_j > 0 and u < 1 - exp(-|beta w| / 2)."""
     return (weight * product > 0) & (u < -jnp.expm1(-0.5 * jnp.abs(weight)))
@@ -123,7 +128,12 @@ def _bonded(weight, product, u):
 def _bonds(chain_keys: Array, target: Target, spin: Float[Array, "t n"]):
     """Function label[t, n] -> least label of a site and those it is bonded to."""
     couplings = target.model.couplings.scaled(target.beta)
-    kinds = {ShiftCouplings: _shift_bonds, SparseCouplings: _sparse_bonds, DenseCouplings: _dense_bonds}
+    kinds = {
+        ShiftCouplings: _shift_bonds,
+        SparseCouplings: _sparse_bonds,
+        DenseCouplings: _dense_bonds,
+        LayeredCouplings: _dense_bonds,
+    }
     return kinds[type(couplings)](chain_keys, couplings, spin)
 
 
@@ -164,9 +174,9 @@ def _sparse_bonds(chain_keys, couplings, spin):
 
 def _dense_bonds(chain_keys, couplings, spin):
     n = spin.shape[1]
-    site = jnp.arange(n, dtype=jnp.uint32)
+    weight, site = couplings.matrix(), jnp.arange(n, dtype=jnp.uint32)
     pair = jnp.minimum(site[:, None], site) * n + jnp.maximum(site[:, None], site)
-    bond = _bonded(couplings.weight, spin[:, :, None] * spin[:, None], _numbers(chain_keys, pair))
+    bond = _bonded(weight, spin[:, :, None] * spin[:, None], _numbers(chain_keys, pair))
 
     def least(label):
         return jnp.minimum(label, jnp.where(bond, label[:, None], n).min(2))
@@ -227,7 +237,7 @@ def _turned(chain_keys: Array, target: Target, spin: Float[Array, "t n"], label)
     field = target.beta * (0.5 * model.bias + 0.25 * model.couplings.field(jnp.ones(model.n)))
     pull = _field_sums(label, field * spin, jnp.abs(field).max())
     held = _sums(label, jnp.broadcast_to(target.evidence.mask, label.shape).astype(jnp.int32)) > 0
-    first = jnp.uint32(model.couplings.weight.size)
+    first = jnp.uint32(_numbers_of_bonds(model))
     u = _numbers(chain_keys, first + jnp.arange(model.n, dtype=jnp.uint32))
     turns = (-2.0 * pull > keys.logistic_threshold(u)) & ~held
     return _at(turns, label).get(mode="promise_in_bounds")

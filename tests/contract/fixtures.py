@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from pmpviz.models import Ising
+from pmpviz.models import RBM, SRBM, Ising
 from pmpviz.models.builders import lattice_model
 from pmpviz.models.topologies import lattice
 from pmpviz.samplers import SAMPLERS
@@ -76,6 +76,20 @@ def _trees() -> dict[str, Ising]:
     return {"sparse": tree, "dense": tree.as_layout("dense"), "lattice": chain}
 
 
+def _machines() -> dict[str, tuple[Ising, Ising, Ising]]:
+    """(hard model of seven sites, its edgeless form, a star) of each kind with layers."""
+    weight = np.array([[2.4, -1.8, 1.2, 0.6], [-1.6, 2.0, 1.4, -2.2], [1.0, 1.5, -2.6, 1.9]])
+    lateral = np.array([[0, 1.3, -0.9, 0], [1.3, 0, 1.7, -1.1], [-0.9, 1.7, 0, 0.8], [0, -1.1, 0.8, 0]])
+    biases = [-0.7, 0.4, -1.1, 0.3], [0.5, -0.8, 0.2]
+    star, leaves, root = np.array([[1.9, -2.3, 1.4, 2.6, -1.2, 0.9]]), np.linspace(-1.0, 0.8, 6), np.array([0.3])
+    rbm, srbm = RBM.of_layers(weight, *biases), SRBM.of_layers(weight, lateral, *biases)
+    none = np.zeros((6, 6))
+    return {
+        "rbm": (rbm, without_edges(rbm), RBM.of_layers(star, leaves, root)),
+        "srbm": (srbm, SRBM.of_layers(0 * weight, 0 * lateral, *biases), SRBM.of_layers(star, none, leaves, root)),
+    }
+
+
 def _fixtures():
     for layout, model in layouts(_six_spins()).items():
         clamped = Evidence.of(6, {1: 1, 3: 0})
@@ -83,6 +97,12 @@ def _fixtures():
         yield Fixture(f"six_{layout}_clamped", "law", Target.of(model, clamped, 1.3))
         yield Fixture(f"edgeless_{layout}", "edgeless", Target.of(without_edges(model), beta=0.7))
         yield Fixture(f"edgeless_{layout}_clamped", "edgeless", Target.of(without_edges(model), clamped))
+    for kind, (model, edgeless, star) in _machines().items():
+        clamped = Evidence.of(7, {1: 1, 5: 0})
+        yield Fixture(kind, "law", Target.of(model))
+        yield Fixture(f"{kind}_clamped", "law", Target.of(model, clamped, 1.2))
+        yield Fixture(f"edgeless_{kind}", "edgeless", Target.of(edgeless, clamped, 0.8))
+        yield Fixture(f"tree_{kind}", "tree", Target.of(star, Evidence.of(7, {2: 1}), 1.4))
     torus = _odd_torus()
     yield Fixture("odd_torus", "law", Target.of(torus))
     yield Fixture("odd_torus_clamped", "law", Target.of(torus, Evidence.of(9, {4: 1, 8: 0}), 0.8))
@@ -93,7 +113,7 @@ def _fixtures():
 
 FIXTURES = tuple(_fixtures())
 # Long runs from cold starts: each layout once, clamped or free (evidence is traced, so the program is the same).
-COLD = frozenset({"six_sparse", "six_dense_clamped", "six_lattice", "odd_torus_clamped"})
+COLD = frozenset({"rbm", "srbm_clamped", "six_sparse", "six_dense_clamped", "six_lattice", "odd_torus_clamped"})
 BY_NAME = {fixture.name: fixture for fixture in FIXTURES}
 
 

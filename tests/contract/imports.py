@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Higher rooms may import lower ones and their neighbours on the same floor, as long as neighbours form no circle.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"types"}),
-    frozenset({"keys"}),
+    frozenset({"keys", "tiles"}),
     frozenset({"models"}),
     frozenset({"exact", "oracles"}),
     frozenset({"marginals", "samplers"}),
@@ -25,7 +25,7 @@ FLOORS: tuple[frozenset[str], ...] = (
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 # These stand on the lowest rooms alone, beside the tower, and are used from `learning` up.
 BESIDE = frozenset({"metrics", "io"})
-UNDER_BESIDE = frozenset({"types", "keys", "models"})
+UNDER_BESIDE = frozenset({"types", "keys", "tiles", "models"})
 ABOVE_BESIDE = FLOOR["learning"]
 # Experiments are the top of the engine: the command line, the pages and what the pages are made of start them.
 USERS_OF = {"experiments": frozenset({"__main__", "app", "pages", "ui"})}

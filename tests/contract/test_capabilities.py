@@ -22,6 +22,8 @@ SMALL = {
     "erdos_renyi": ("8", {"degree": 3}),
     "random_regular": ("8", {"degree": 3, "couplings": "glass"}),
     "tree": ("7", {"couplings": "gaussian", "field": "random"}),
+    "rbm": ("2x2x3", {"pattern": "random"}),
+    "srbm": ("2x2x3", {"pattern": "random", "lateral": -0.8}),
 }
 
 

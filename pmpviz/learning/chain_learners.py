@@ -1,0 +1,196 @@
+"""Learning with Markov chains: started anew for every gradient (reset), or carried on (persistent)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Int
+
+from pmpviz import keys
+from pmpviz.learning.chains import draw, random_start, traced
+from pmpviz.learning.learner import LearnerSpec, Phase, SampledLearner, sweeps_param
+from pmpviz.models import Ising
+from pmpviz.samplers.gibbs import Gibbs
+from pmpviz.samplers.gwg import GibbsWithGradients, propose_some
+from pmpviz.types import Param, Target, pytree
+
+UPDATES = Param(
+    "updates",
+    "Single-site updates",
+    0,
+    10_000,
+    0,
+    "int",
+    "Updates of single sites between two learning steps, instead of sweeps; 0 makes whole sweeps.",
+)
+
+
+class ResetLearner(SampledLearner):
+    """Chains from random starts, `sweeps` sweeps each: a truncated sampler, which the model learns to suit."""
+
+    algorithm: type
+    sweeps: Int[Array, ""]
+
+    def sample(self, key, model, phase):
+        """New chains."""
+        start = random_start(key, phase.x.shape[0], model.n)
+        return Phase(draw(self.algorithm(), Target.of(model), key, start, self.sweeps))
+
+
+@pytree
+class GibbsResetLearner(ResetLearner):
+    """Gibbs sampling from random starts; of a layered model without lateral weights block Gibbs."""
+
+    sweeps: Int[Array, ""] = 100
+    algorithm = Gibbs
+    spec = LearnerSpec(
+        id="gibbs_reset",
+        label="Gibbs, reset",
+        guarantee="invariant",
+        persistent=False,
+        summary="Starts its chains anew for every gradient: what is learned suits a sampler of just that many sweeps.",
+        paper="Perturb-and-max-product, sections 5.3 and 5.5 (Gibbs-reset)",
+        sampler="gibbs",
+        params=(sweeps_param(100, "Sweeps of every chain from its random start."),),
+    )
+
+
+@pytree
+class GwgResetLearner(ResetLearner):
+    """Gibbs-with-gradients from random starts."""
+
+    sweeps: Int[Array, ""] = 50
+    algorithm = GibbsWithGradients
+    spec = LearnerSpec(
+        id="gwg_reset",
+        label="Gibbs-with-gradients, reset",
+        guarantee="invariant",
+        persistent=False,
+        summary="Gibbs-with-gradients chains started anew for every gradient.",
+        paper="Perturb-and-max-product, section 5.3 (GWG-reset)",
+        sampler="gwg",
+        params=(sweeps_param(50, "Sweeps of n proposals of every chain from its random start."),),
+    )
+
+
+@pytree
+class PerturbAndDescend:
+    """Coordinate descent of the perturbed energy from x0: Gibbs sweeps with the same random numbers in every sweep.
+
+    A Gibbs update sets x_i = 1 where field_i > logit(u_i). With u_i kept, logit(u_i) is a logistic perturbation of the
+    unary, and the update lowers the perturbed energy as far as site i alone can.
+    """
+
+    spec = replace(Gibbs.spec, id="descent", kind="draw", guarantee="approximate")
+
+    def init_tile(self, chain_keys, target, x0):
+        """The start, and the keys of the perturbation."""
+        return Gibbs().init_tile(chain_keys, target, x0), chain_keys
+
+    def step_tile(self, chain_keys, target, state):
+        """One sweep of descent; the sweep's own keys are not used."""
+        inner, own = state
+        return (Gibbs().step_tile(own, target, inner)[0], own), {}
+
+    def position_tile(self, target, state):
+        """The chains' configurations."""
+        return Gibbs().position_tile(target, state[0])
+
+
+@pytree
+class DescentLearner(ResetLearner):
+    """Perturb-and-coordinate-descent: the perturbed energy is lowered site by site instead of by max-product."""
+
+    sweeps: Int[Array, ""] = 10
+    algorithm = PerturbAndDescend
+    spec = LearnerSpec(
+        id="descent",
+        label="Perturb-and-coordinate-descent",
+        guarantee="approximate",
+        persistent=False,
+        summary="Lowers the perturbed energy one coordinate (one layer) at a time: it stops in the nearest minimum.",
+        paper="Tomczak et al. 2019; perturb-and-max-product, Appendix B.4",
+        sampler="gibbs",
+        params=(sweeps_param(10, "Sweeps of coordinate descent from a random start."),),
+    )
+
+
+@pytree
+class PcdLearner(SampledLearner):
+    """Persistent contrastive divergence (Tieleman 2008): the chains go on from one iteration to the next.
+
+    `updates` > 0 makes that many single-site updates instead of `sweeps` sweeps, each chain going on at the site where
+    it stopped (the persistent regime of the papers' structured models).
+    """
+
+    sweeps: Int[Array, ""] = 1
+    updates: Int[Array, ""] = 0
+    spec = LearnerSpec(
+        id="pcd",
+        label="Persistent Gibbs (PCD)",
+        guarantee="invariant",
+        persistent=True,
+        summary="Carries its chains on: cheap, and biased where the weights outrun the chains.",
+        paper="Tieleman 2008; perturb-and-max-product, sections 5.3 to 5.5 (PCD-k)",
+        sampler="gibbs",
+        params=(sweeps_param(1, "Gibbs sweeps between two learning steps."), UPDATES),
+    )
+
+    def init(self, key, model, chains):
+        """Chains at random starts, and the site to be updated first."""
+        return Phase(super().init(key, model, chains).x, jnp.int32(0))
+
+    def sample(self, key, model, phase):
+        """The chains carried on."""
+        target = Target.of(model)
+
+        def whole():
+            return Phase(draw(Gibbs(), target, key, phase.x, self.sweeps), phase.rest)
+
+        def partial():
+            x = single_sites(key, model, phase.x, phase.rest, self.updates)
+            return Phase(x, (phase.rest + self.updates) % model.n)
+
+        return jax.lax.cond(self.updates > 0, partial, whole)
+
+
+def single_sites(key: Array, model: Ising, x, site, count):
+    """`count` (traced) single-site Gibbs updates of all chains x, int8 [chains, n], from `site` on, wrapping round."""
+
+    def update(k, x):
+        i = (site + k) % model.n
+        unit = jnp.zeros(model.n).at[i].set(1.0)
+        field = model.bias[i] + x.astype(jnp.float32) @ model.couplings.field(unit)
+        u = jax.random.uniform(jax.random.fold_in(key, k), (len(x),))
+        return x.at[:, i].set((u * (1.0 + jnp.exp(-field)) < 1.0).astype(x.dtype))
+
+    return jax.lax.fori_loop(0, count, update, x)
+
+
+@pytree
+class GwgLearner(SampledLearner):
+    """Persistent Gibbs-with-gradients chains; `updates` > 0 makes that many proposals instead of whole sweeps."""
+
+    sweeps: Int[Array, ""] = 1
+    updates: Int[Array, ""] = 0
+    spec = LearnerSpec(
+        id="gwg",
+        label="Persistent Gibbs-with-gradients",
+        guarantee="invariant",
+        persistent=True,
+        summary="Carries Gibbs-with-gradients chains on from one learning step to the next.",
+        paper="Grathwohl et al. 2021; perturb-and-max-product, sections 5.3 and 5.4",
+        sampler="gwg",
+        params=(sweeps_param(1, "Sweeps of n proposals between two learning steps."), UPDATES),
+    )
+
+    def sample(self, key, model, phase):
+        """The chains carried on."""
+        target, own = traced(Target.of(model)), keys.of_chains(key, jnp.arange(len(phase.x)))
+        return jax.lax.cond(
+            self.updates > 0,
+            lambda: Phase(propose_some(own, target, phase.x, self.updates)),
+            lambda: Phase(draw(GibbsWithGradients(), target, key, phase.x, self.sweeps)),
+        )

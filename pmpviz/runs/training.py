@@ -1,0 +1,215 @@
+"""A resumable training: a value that `advance` carries forward in compiled chunks of learning iterations."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Int8
+
+from pmpviz import keys
+from pmpviz.learning.optimiser import Optimiser, gradient_norm
+from pmpviz.learning.parameters import (
+    Moments,
+    Parameters,
+    check_form,
+    data_moments,
+    mask_of,
+    parameters_of,
+    with_parameters,
+)
+from pmpviz.models import Ising, LayeredModel
+from pmpviz.runs import compile_clock
+from pmpviz.types import InputError
+
+MAX_CHUNK = 64
+MOST_CHAINS = 10_000
+
+
+@dataclass(frozen=True)
+class Training:
+    """Learner, optimiser, data int8 [m, v] in the order of the batches, the model that gives the structure, and what
+    the iterations change: parameters, the optimiser's state, the chains' phase.
+
+    `batch` is 0 where every iteration uses all data. `moments` are the data's mean statistics where they never change
+    (no hidden sites, all data at once), else None.
+    """
+
+    learner: Any
+    optimiser: Optimiser
+    data: Int8[np.ndarray, "m v"]
+    structure: Ising
+    key: jax.Array
+    chains: int
+    batch: int
+    form: str
+    mask: dict[str, np.ndarray]
+    moments: Moments | None
+    parameters: Parameters
+    optimiser_state: Any
+    phase: Any
+    iteration: int = 0
+    seconds: float = 0.0
+
+    @property
+    def model(self) -> Ising:
+        """The model as learned so far (its arrays on the host)."""
+        return jax.tree.map(np.asarray, with_parameters(self.structure, self.parameters, self.form))
+
+    @property
+    def epoch(self) -> float:
+        """Passes over the data so far."""
+        return self.iteration * (self.batch or len(self.data)) / len(self.data)
+
+    @property
+    def fantasies(self) -> Int8[np.ndarray, "chains n"]:
+        """The chains of the last model phase."""
+        return np.asarray(self.phase.x)
+
+
+@dataclass(frozen=True)
+class TrainingTrace:
+    """Some iterations: their numbers, the gradient's root mean square, that of the weights, and seconds so far."""
+
+    iterations: np.ndarray
+    gradient_norm: np.ndarray
+    weight_norm: np.ndarray
+    seconds: np.ndarray
+    run_seconds: float
+    compile_seconds: float
+
+
+def start(
+    learner,
+    model: Ising,
+    data: Int8[np.ndarray, "m v"],
+    key: jax.Array,
+    optimiser: Optimiser | None = None,
+    chains: int = 100,
+    batch: int = 100,
+    form: str = "binary",
+) -> Training:
+    """Begin: the data are shuffled once, and batches follow one another through them, round and round.
+
+    Raises InputError where the learner cannot learn the model, for data that do not fit it, and for bad numbers.
+    """
+    data = np.asarray(data, np.int8)
+    _check(learner, model, data, chains, batch, form)
+    optimiser = Optimiser() if optimiser is None else optimiser
+    order = np.random.default_rng(np.asarray(jax.random.key_data(keys.role(key, keys.START)))).permutation(len(data))
+    batch = 0 if batch >= len(data) else batch
+    parameters = parameters_of(model, form)
+    whole = batch == 0 and not isinstance(model, LayeredModel)
+    return Training(
+        learner,
+        optimiser,
+        data[order],
+        model,
+        key,
+        chains,
+        batch,
+        form,
+        mask_of(model, form),
+        jax.jit(data_moments, static_argnums=2)(model, data, form) if whole else None,
+        parameters,
+        optimiser.init(parameters),
+        jax.jit(learner.init, static_argnums=2)(keys.role(key, keys.INIT), model, chains),
+    )
+
+
+def _check(learner, model, data, chains, batch, form) -> None:
+    if reason := learner.spec.why_not(model):
+        raise InputError(reason)
+    check_form(model, form)
+    visible = model.visible if isinstance(model, LayeredModel) else model.n
+    if data.ndim != 2 or data.shape[1] != visible or len(data) < 1:
+        raise InputError(f"the data have shape {data.shape}; this model needs rows of {visible} sites")
+    if not 1 <= chains <= MOST_CHAINS:
+        raise InputError(f"{chains} chains; give from 1 to {MOST_CHAINS:,}")
+    if batch < 0:
+        raise InputError(f"batches of {batch}; give 0 for all data at once, or a number of rows")
+
+
+@partial(jax.jit, static_argnames=("batch", "form"), donate_argnames=("carried",))
+def _advance(learner, optimiser, structure, data, mask, moments, key, carried, iteration, count, batch, form):
+    buffers = {name: jnp.zeros(MAX_CHUNK) for name in ("gradient_norm", "weight_norm")}
+
+    def body(i, carry):
+        (parameters, state, phase), buffers = carry
+        now = iteration + i
+        rows = data if batch == 0 else jnp.take(data, (now * batch + jnp.arange(batch)) % len(data), axis=0)
+        model = with_parameters(structure, parameters, form)
+        own = jax.random.fold_in(keys.role(key, keys.STEP), now)
+        gradient, phase = learner.gradient(own, model, rows, moments, phase, form)
+        row = {"gradient_norm": gradient_norm(gradient, mask), "weight_norm": _weight_norm(parameters)}
+        parameters, state = optimiser.step(gradient, parameters, state, mask)
+        return (parameters, state, phase), {k: buffers[k].at[i].set(row[k]) for k in buffers}
+
+    return jax.lax.fori_loop(0, count, body, (carried, buffers))
+
+
+def _weight_norm(parameters):
+    value = parameters["theta" if "theta" in parameters else "weight"]
+    return jnp.sqrt((value**2).mean())
+
+
+def advance(training: Training, count: int) -> tuple[Training, TrainingTrace]:
+    """`count` <= 64 learning iterations in one compiled call; the given training must not be used again."""
+    if not 0 <= count <= MAX_CHUNK:
+        raise InputError(f"{count} iterations in one chunk; give at most {MAX_CHUNK}")
+    compiled, begin = compile_clock.seconds(), time.perf_counter()
+    carried, buffers = _advance(
+        training.learner,
+        training.optimiser,
+        training.structure,
+        training.data,
+        training.mask,
+        training.moments,
+        training.key,
+        (training.parameters, training.optimiser_state, training.phase),
+        np.int32(training.iteration),
+        np.int32(count),
+        batch=training.batch,
+        form=training.form,
+    )
+    jax.block_until_ready(carried)
+    compile_seconds = compile_clock.seconds() - compiled
+    run_seconds = max(time.perf_counter() - begin - compile_seconds, 1e-9)
+    ahead = dataclasses.replace(
+        training,
+        parameters=carried[0],
+        optimiser_state=carried[1],
+        phase=carried[2],
+        iteration=training.iteration + count,
+        seconds=training.seconds + run_seconds,
+    )
+    return ahead, _trace(training, count, buffers, run_seconds, compile_seconds)
+
+
+def _trace(training: Training, count: int, buffers, run_seconds: float, compile_seconds: float) -> TrainingTrace:
+    done = np.arange(1, count + 1)
+    return TrainingTrace(
+        training.iteration + done,
+        np.asarray(buffers["gradient_norm"])[:count],
+        np.asarray(buffers["weight_norm"])[:count],
+        training.seconds + done / max(count, 1) * run_seconds,
+        run_seconds,
+        compile_seconds,
+    )
+
+
+def adjust(training: Training, learner=None, optimiser: Optimiser | None = None) -> Training:
+    """The same training with other knobs from here on: nothing that was learned is lost, nothing recompiles unless
+    the optimiser's method changes, which starts its state anew."""
+    optimiser = training.optimiser if optimiser is None else optimiser
+    state = training.optimiser_state
+    if optimiser.method != training.optimiser.method:
+        state = optimiser.init(training.parameters)
+    learner = training.learner if learner is None else learner
+    return dataclasses.replace(training, learner=learner, optimiser=optimiser, optimiser_state=state)
