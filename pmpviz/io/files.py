@@ -13,6 +13,12 @@ from pmpviz.types import InputError
 MAX_BYTES = 1 << 29
 
 
+def cache_folder() -> Path:
+    """Folder of what can be made or fetched again: in PMPVIZ_CACHE, else in the user's cache folder."""
+    base = os.environ.get("PMPVIZ_CACHE") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "pmpviz"
+
+
 def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
     """All bytes of a file; raises InputError where it can't be read or has more than `most`."""
     try:

@@ -49,7 +49,7 @@ def model_to_npz(model: Ising | TableModel) -> bytes:
 
 def model_from_npz(data: bytes, name: str = "the archive") -> Ising | TableModel:
     """The model of an archive, equal bit for bit to the one that was saved; raises InputError naming what is wrong."""
-    arrays = _unpack(data, name)
+    arrays = unpack(data, name)
     if str(arrays.pop("format", "")) != FORMAT:
         raise InputError(f"{name} is no saved model: its format is not {FORMAT!r}")
     if str(arrays.pop("version", "")) != str(VERSION):
@@ -91,25 +91,20 @@ def save_samples(path: str | Path, x: Int8[np.ndarray, "chains n"]) -> None:
 
 def load_samples(path: str | Path) -> Int8[np.ndarray, "chains n"]:
     """The samples of an archive; raises InputError where it holds none."""
-    x = _unpack(read_bytes(Path(path)), Path(path).name).get("x")
+    x = unpack(read_bytes(Path(path)), Path(path).name).get("x")
     if x is None or x.dtype != np.int8 or x.ndim != 2:
         raise InputError(f"{Path(path).name} holds no samples: x must be int8, chains x variables")
     return x
 
 
-def _pack(arrays: Arrays) -> bytes:
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    return buffer.getvalue()
-
-
-def _unpack(data: bytes, name: str) -> Arrays:
+def unpack(data: bytes, name: str) -> Arrays:
+    """The arrays of an archive by name: numbers, bool and texts; raises InputError where it is damaged or too large."""
     check_size(len(data), name)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
             if len(members) > 64:
-                raise InputError(f"{name} holds {len(members)} arrays; a model has at most 64")
+                raise InputError(f"{name} holds {len(members)} arrays; give at most 64")
             check_size(sum(member.file_size for member in members), f"{name}, unpacked,")
             check_size(sum(_bytes_of(archive, member) for member in members), f"{name}, unpacked,")
             return {member.filename.removesuffix(".npy"): _array(archive, member) for member in members}
@@ -119,13 +114,19 @@ def _unpack(data: bytes, name: str) -> Arrays:
         raise InputError(f"{name} is damaged or no NumPy archive; save it again") from None
 
 
+def _pack(arrays: Arrays) -> bytes:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
 def _bytes_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
-    """Size of an array by its header; only numbers and texts are let through."""
+    """Size of an array by its header; only numbers, bool and texts are let through."""
     with archive.open(member) as file:
         version = npy.read_magic(file)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, _, dtype = read(file)
-    if dtype.kind not in "iufU" or dtype.hasobject or min(shape, default=0) < 0:
+    if dtype.kind not in "iufbU" or dtype.hasobject or min(shape, default=0) < 0:
         raise InputError(f"the array {member.filename[:40]!r} holds {str(dtype)[:40]}; give numbers")
     size = math.prod(shape) * dtype.itemsize
     if size > MAX_BYTES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax
 
-from pmpviz.runs.truth import cache_folder
+from pmpviz.io.files import cache_folder
 
 
 def prepare() -> None:

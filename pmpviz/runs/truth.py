@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 from pmpviz import exact, keys
+from pmpviz.io.files import cache_folder
 from pmpviz.metrics.mmd import Reference
 from pmpviz.models import model_hash
 from pmpviz.models.ising import Ising
@@ -56,12 +57,6 @@ def truth_key(target: Target) -> str:
     for leaf in (target.evidence.mask, target.evidence.value, target.beta):
         digest.update(np.asarray(leaf).tobytes())
     return digest.hexdigest()
-
-
-def cache_folder() -> Path:
-    """Folder of cached references: PMPVIZ_CACHE, else the user's cache folder."""
-    base = os.environ.get("PMPVIZ_CACHE") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "pmpviz"
 
 
 def build(target: Target) -> Generator[float, None, Truth]:
