@@ -11,5 +11,6 @@ st.navigation(
         st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
         st.Page("pages/playground.py", title="Playground", icon=":material/grid_on:"),
         st.Page("pages/race.py", title="Race", icon=":material/flag:"),
+        st.Page("pages/learning.py", title="Learning", icon=":material/school:"),
     ]
 ).run()

@@ -89,6 +89,11 @@ class Lane:
         self.show(epoch)
         self._metrics_due()
 
+    @property
+    def count(self) -> int:
+        """Sweeps done."""
+        return self.run.sweep
+
     def show(self, epoch: int) -> None:
         """The frame of this moment, the first of an epoch: what a person has changed shows before the next sweep."""
         self.epoch = epoch

@@ -82,15 +82,20 @@ def label_of(algorithm: str) -> str:
 def open_page(identity: str, default: PagePreset, autoplay: bool = False) -> Page:
     """Begin a page's script: its plan from the address, else as it was left, else the default preset's."""
     _through_the_entrance()
-    st.html(STYLE)
     begun = st.session_state.setdefault(f"preset:{identity}", default.id)
     preset = next((p for p in PRESETS[identity] if p.id == begun), default)
     plan, notices = open_plan(identity, preset.plan)
-    held_page = st.session_state.get("page now")
-    if held_page != identity:
+    enter(identity)
+    return Page(identity, preset, plan, autoplay, tuple(notices))
+
+
+def enter(identity: str) -> None:
+    """Style, and the number of the visit: another one has a player that has seen nothing yet."""
+    _through_the_entrance()
+    st.html(STYLE)
+    if st.session_state.get("page now") != identity:
         st.session_state["page now"] = identity
         st.session_state["visit"] = st.session_state.get("visit", 0) + 1
-    return Page(identity, preset, plan, autoplay, tuple(notices))
 
 
 def _through_the_entrance() -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
 
 from pmpviz.runs import device
+from pmpviz.runs.learning_plan import LearningPlan
 from pmpviz.runs.live import LiveRun
+from pmpviz.runs.live_learning import LiveLearning
 from pmpviz.runs.plan import Plan
 from pmpviz.runs.worker import settle_memory
 from pmpviz.ui.uploads import uploaded
@@ -18,9 +22,9 @@ from pmpviz.views.payload import Cursors
 
 @dataclass
 class Held:
-    """What a page holds: its live run, and what it has sent to the browser so far."""
+    """What a page holds: its live run or training, and what it has sent to the browser so far."""
 
-    live: LiveRun | None = None
+    live: Any = None
     begun: int = -1
     sent: Cursors = field(default_factory=Cursors)
     hover: tuple[int, int, tuple[str, ...]] | None = None
@@ -40,9 +44,18 @@ def held(page: str) -> Held:
 
 def live_run(page: str, plan: Plan, speed: float, playing: bool) -> LiveRun:
     """The page's live run with these settings: made at the first call, afterwards told what has changed."""
+    return _held_live(page, lambda: LiveRun(plan, uploaded, speed), plan, speed, playing)
+
+
+def live_learning(page: str, plan: LearningPlan, speed: float) -> LiveLearning:
+    """The page's live training with these settings, as `live_run`."""
+    return _held_live(page, lambda: LiveLearning(plan, uploaded, speed), plan, speed, False)
+
+
+def _held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, playing: bool) -> Any:
     holder = held(page)
     if holder.live is None:
-        holder.live = LiveRun(plan, uploaded, speed)
+        holder.live = make()
         if playing:
             holder.live.play()
     else:
@@ -55,7 +68,7 @@ def live_run(page: str, plan: Plan, speed: float, playing: bool) -> LiveRun:
 @st.cache_resource(show_spinner=False)
 def prepare() -> bool:
     """Once a process: the compilation cache, and everything imported out of the garbage collector's way."""
-    for module in ("controls", "explain", "export", "gallery", "outlets", "stage"):
+    for module in ("controls", "explain", "export", "gallery", "learning_stage", "outlets", "stage"):
         importlib.import_module(f"pmpviz.ui.{module}")
     device.prepare()
     warnings.filterwarnings("ignore", message="Some donated buffers were not usable")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -328,24 +328,25 @@ def fitted(plan: Plan, default: Plan) -> tuple[Plan, list[str]]:
 # The page's side.
 
 
-def open_plan(page: str, default: Plan) -> tuple[Plan, list[str]]:
+def open_plan(page: str, default: Any, read: Callable = plan_from_query) -> tuple[Any, list[str]]:
     """This page's plan: from the address where it has changed, else as `keep_plan` left it, else `default`.
 
-    Call it first in a page's script. The notices stay until the plan changes.
+    `read(query, default)` makes the plan of an address. Call it first in a page's script. The notices stay until the
+    plan changes.
     """
     kept, query = st.session_state.get(f"plan:{page}"), dict(st.query_params)
     if query and query != st.session_state.get(f"query:{page}") and not is_echo(f"query:{page}", query):
-        kept = plan_from_query(query, default)
+        kept = read(query, default)
         st.session_state[f"plan:{page}"], st.session_state[f"query:{page}"] = kept, query
     return kept or (default, [])
 
 
-def keep_plan(page: str, plan: Plan) -> None:
-    """Keep the plan over page switches and put it into the address."""
+def keep_plan(page: str, plan: Any, write: Callable = plan_to_query) -> None:
+    """Keep the plan over page switches and put it, as `write` says, into the address."""
     before = st.session_state.get(f"plan:{page}")
     if before is None or before[0] != plan:
         st.session_state[f"plan:{page}"] = (plan, [])
-    query, last = plan_to_query(plan), st.session_state.get(f"query:{page}")
+    query, last = write(plan), st.session_state.get(f"query:{page}")
     if last and last != query:
         replace(f"query:{page}", last)
     if dict(st.query_params) != query:
@@ -353,7 +354,7 @@ def keep_plan(page: str, plan: Plan) -> None:
     st.session_state[f"query:{page}"] = query
 
 
-def kept_plan(page: str, default: Plan) -> Plan:
+def kept_plan(page: str, default: Any) -> Any:
     """The plan as `keep_plan` left it."""
     kept = st.session_state.get(f"plan:{page}")
     return kept[0] if kept else default

@@ -21,9 +21,14 @@ def link(plan: Plan, page: str, base: str | None = None) -> str:
 
     The one in the browser ends with the page, except on the first page, which has no name of its own in addresses.
     """
+    return link_to(query_text(plan), page, base)
+
+
+def link_to(query: str, page: str, base: str | None = None) -> str:
+    """The address of `page` with this query."""
     base, name = (base if base is not None else (st.context.url or "")).rstrip("/"), page.strip("/")
     base = base.removesuffix(f"/{name}")
-    return f"{base}/{'' if name == FIRST_PAGE else name}?{query_text(plan)}"
+    return f"{base}/{'' if name == FIRST_PAGE else name}?{query}"
 
 
 def link_sentences(plan: Plan) -> list[str]:

@@ -8,14 +8,16 @@ a blob is named by its index in that list (`Payload.add` returns it).
     {run?: str (another run: epochs count anew), epoch, begun?: epoch of the last restart,
      answered?: [mount, number of its last event whose effect shows],
      playing, trouble?, announce?, alt?, tool?, hover?, marks?, bar?: [...], speed?: {value, options}, unit?,
-     lanes: [{id, algorithm, label, badge?, colour, dash, sub?, status?, n,
+     lanes: [{id, algorithm, label, badge?, step?: what a frame counts,
+              colour, dash, sub?, status?, n,
               geometry: {kind: "grid" | "stack" | "hex" | "chain" | "graph", rows, cols, planes?,
                          offset?: "triangular" | "honeycomb", nodes?: float32 [n, 2], edges?: int32 [m, 2]},
               frames?: {sweeps: [m ints], epochs?: [m ints], bits?: blob of m * ceil(n / 8) bytes,
                         since?: number of the frame after which these come, last?: number of the last of these},
               strip?: up to 8 packed frames,
               layer?: {values: float32 [n], kind: "diverging" | "sequential" | "labels", low, high, name} | null}],
-     traces?: [{id, title, x: "sweeps" | "seconds", log?, unit?, exact?: {y, label}, band?: {low, high, label},
+     traces?: [{id, title, x: "sweeps" | "seconds" | "iterations", log?, unit?, exact?: {y, label},
+                band?: {low, high, label},
                 lines: [{lane, colour, dash, marker?, x, y, low?, high?: float32 blobs}],
                 bars?: {names: [...], rows: [{label, colour, values: [...]}]}}],
      marks: [[sweep, text]], hover: {lane, site, lines: [...]} | null}
@@ -35,6 +37,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Int, UInt8
 
+from pmpviz.runs.store import Frames
 from pmpviz.types import InputError
 
 MAGIC = b"PMPV"
@@ -53,6 +56,22 @@ class Payload:
         """Append an array as little-endian `dtype` (`<f4`, `<i4` or `u1`) and return its index."""
         self.blobs.append(np.ascontiguousarray(array, dtype=dtype).tobytes())
         return len(self.blobs) - 1
+
+
+def frame_words(payload: Payload, frames: Frames, start: int) -> dict:
+    """What an update says of some frames; `start` is the number of the frame after which they come."""
+    if not len(frames.numbers):  # `since` still tells a player that has seen nothing yet what it has missed.
+        return {"sweeps": [], "since": start, "last": start}
+    words = {"sweeps": frames.sweeps.tolist(), "epochs": frames.epochs.tolist()}
+    words |= {"since": start, "last": int(frames.numbers[-1])}
+    return {**words, "bits": payload.add(frames.bits, "u1")}
+
+
+def thin(count: int, most: int) -> Int[np.ndarray, " kept"]:
+    """At most `most` places of `count`, evenly chosen, first and last among them."""
+    if not count:
+        return np.zeros(0, int)
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 
 def pack(x: Int[np.ndarray, "*m n"] | Bool[np.ndarray, "*m n"]) -> UInt8[np.ndarray, "*m bytes"]:

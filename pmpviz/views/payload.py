@@ -12,9 +12,8 @@ import numpy as np
 from pmpviz.models.ising import Ising
 from pmpviz.runs.lane import BANDS, LaneView, MetricPoint
 from pmpviz.runs.live import LiveView
-from pmpviz.runs.store import Frames
 from pmpviz.views import sentences
-from pmpviz.views.frames import Payload, encode
+from pmpviz.views.frames import Payload, encode, frame_words, thin
 from pmpviz.views.graph import MOST_DRAWN, force_directed
 from pmpviz.views.numbers import integer, seconds, significant
 from pmpviz.views.style import style_of
@@ -116,7 +115,7 @@ def _lane(payload: Payload, view: LiveView, index: int, lane: LaneView, sent: Cu
         "status": _status(view, lane),
         "n": view.model.n,
         "geometry": _geometry(payload, view),
-        "frames": _frames(payload, frames, start),
+        "frames": frame_words(payload, frames, start),
         "strip": payload.add(lane.strip, "u1") if len(lane.strip) and _is_plane(view.model) else None,
         "layer": _layer(payload, lane, layer),
     }
@@ -124,14 +123,6 @@ def _lane(payload: Payload, view: LiveView, index: int, lane: LaneView, sent: Cu
 
 def _is_plane(model) -> bool:
     return isinstance(model, Ising) and model.shape is not None and len(model.shape) > 1
-
-
-def _frames(payload: Payload, frames: Frames, start: int) -> dict:
-    if not len(frames.numbers):  # `since` still tells a player that has seen nothing yet what it has missed.
-        return {"sweeps": [], "since": start, "last": start}
-    words = {"sweeps": frames.sweeps.tolist(), "epochs": frames.epochs.tolist()}
-    words |= {"since": start, "last": int(frames.numbers[-1])}
-    return {**words, "bits": payload.add(frames.bits, "u1")}
 
 
 def _sub(lane: LaneView) -> str:
@@ -231,18 +222,12 @@ def _traces(payload: Payload, view: LiveView) -> list[dict]:
     return [*traces, _flips(payload, view), _mmd(payload, view, "sweeps"), _spectrum(view)]
 
 
-def _thin(count: int) -> np.ndarray:
-    if not count:
-        return np.zeros(0, int)
-    return np.unique(np.linspace(0, count - 1, min(count, MOST_TRACE_POINTS)).round().astype(int))
-
-
 def _series(payload: Payload, view: LiveView, name: str, title: str, log: bool = False) -> dict:
     lines = []
     for index, lane in enumerate(view.lanes):
         if f"{name}:mean" not in lane.series or not len(lane.series["sweep"]):
             continue
-        keep = _thin(len(lane.series["sweep"]))
+        keep = thin(len(lane.series["sweep"]), MOST_TRACE_POINTS)
         columns = {k: lane.series[f"{name}:{k}"][keep] for k in ("mean", "low", "high")}
         if log:
             columns = {k: np.maximum(v, 1e-7) for k, v in columns.items()}
@@ -259,7 +244,7 @@ def _series(payload: Payload, view: LiveView, name: str, title: str, log: bool =
 
 def _flips(payload: Payload, view: LiveView) -> dict:
     lane = view.lanes[0]
-    keep = _thin(len(lane.series["sweep"]))
+    keep = thin(len(lane.series["sweep"]), MOST_TRACE_POINTS)
     line = _line(0, lane) | {k: payload.add(lane.series[v][keep]) for k, v in (("x", "sweep"), ("y", "flips"))}
     lines = [line] if len(keep) else []
     return {"id": "flips", "title": "Flipped sites of chain 0", "unit": "share", "x": "sweeps", "lines": lines}

@@ -21,6 +21,14 @@ STYLES = {
     "gwg": Style("#009E73", "dot", "diamond"),
     "swendsen_wang": Style("#CC79A7", "dashdot", "cross"),
     "exact": Style("#8A8A86", "solid", "star"),
+    # Learners: those that share a sampler's name share its style.
+    "persistent_pmp": Style("#D55E00", "dot", "diamond"),
+    "gibbs_reset": Style("#0072B2", "dash", "square"),
+    "pcd": Style("#56B4E9", "solid", "triangle"),
+    "gwg_reset": Style("#009E73", "dash", "diamond"),
+    "descent": Style("#B88A00", "longdash", "cross"),
+    "pseudo_likelihood": Style("#CC79A7", "dashdot", "square"),
+    "perturb_lp": Style("#8A8A86", "dash", "square"),
 }
 OTHER = Style("#8A8A86", "longdash", "circle")
 GUARANTEES = {

@@ -34,6 +34,7 @@ export class Bar {
     this.root.replaceChildren();
     this.buttons = {};
     this.speed = null;
+    this.unit = unit || "sweeps";
     const left = make("div", "pv-group");
     const right = make("div", "pv-group");
     for (const name of names) {
@@ -41,14 +42,15 @@ export class Bar {
       if (name === "play") into.append(this.button("play", "Play", "Space", "Play or pause"));
       else if (ACTIONS[name]) into.append(this.button(name, ...ACTIONS[name]));
     }
-    if (speed && speed.options.length) left.append(this.choice(speed, unit || "sweeps"));
+    if (speed && speed.options.length) left.append(this.choice(speed, this.unit));
     this.root.append(left, right);
   }
 
   button(name, text, key, title) {
     const button = make("button", `pv-button pv-${name}`);
     button.type = "button";
-    button.title = key ? `${title} (${key})` : title;
+    const words = title.replace("sweep", this.unit.slice(0, -1));
+    button.title = key ? `${words} (${key})` : words;
     button.dataset.action = name;
     if (key) button.setAttribute("aria-keyshortcuts", key);
     button.append(make("span", "pv-label", text));
@@ -87,7 +89,7 @@ export class Timeline {
     this.root = make("div", "pv-timeline");
     this.range = make("input", "pv-range");
     Object.assign(this.range, { type: "range", min: 0, max: 0, step: 1, value: 0 });
-    this.range.setAttribute("aria-label", "Look back, in sweeps");
+    this.range.setAttribute("aria-label", "Look back");
     this.text = make("span", "pv-when");
     this.live = make("button", "pv-button pv-live", "Live");
     this.live.type = "button";
@@ -100,17 +102,17 @@ export class Timeline {
     this.root.append(this.range, this.text, this.live);
   }
 
-  show(first, last, sweep) {
-    const state = `${first} ${last} ${sweep}`;
+  show(first, last, sweep, word = "sweep") {
+    const state = `${first} ${last} ${sweep} ${word}`;
     if (state === this.state) return;
     this.state = state;
     this.range.min = first;
     this.range.max = Math.max(last, first);
     const at = sweep === null ? last : sweep;
     if (Number(this.range.value) !== at) this.range.value = at;
-    this.range.setAttribute("aria-valuetext", `sweep ${at}${sweep === null ? ", live" : ""}`);
+    this.range.setAttribute("aria-valuetext", `${word} ${at}${sweep === null ? ", live" : ""}`);
     this.range.disabled = last <= first;
-    this.text.textContent = sweep === null ? `sweep ${thousands(last)}` : `looking back: sweep ${thousands(sweep)}`;
+    this.text.textContent = sweep === null ? `${word} ${thousands(last)}` : `looking back: ${word} ${thousands(sweep)}`;
     this.live.disabled = sweep === null;
   }
 }

@@ -172,7 +172,7 @@ export class Lane {
     this.painted = frame;
     data.frame = data.sweep = frame.sweep;
     data.frameHash = frameHash(frame.bits);
-    this.counter.textContent = `sweep ${thousands(frame.sweep)}`;
+    this.counter.textContent = `${this.meta.step || "sweep"} ${thousands(frame.sweep)}`;
   }
 
   drawKey() {

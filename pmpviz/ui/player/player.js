@@ -399,7 +399,7 @@ class Player {
     const first = Math.min(...rings.map((ring) => ring[0].sweep));
     const last = Math.max(...rings.map((ring) => ring[ring.length - 1].sweep));
     if (this.sweep !== null && this.sweep < first) this.sweep = first;
-    this.timeline.show(first, last, this.sweep);
+    this.timeline.show(first, last, this.sweep, this.lanes[0].meta && this.lanes[0].meta.step);
   }
 }
 

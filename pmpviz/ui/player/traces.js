@@ -143,7 +143,7 @@ class Card {
     const show = (v) => (this.trace.x === "seconds" ? `${number(v)} s` : thousands(v));
     context.fillText(show(this.x[0]), LEFT, HEIGHT - 6);
     context.textAlign = "center";
-    context.fillText(this.trace.x === "seconds" ? "seconds" : "sweeps", (LEFT + width - RIGHT) / 2, HEIGHT - 6);
+    context.fillText(this.trace.x, (LEFT + width - RIGHT) / 2, HEIGHT - 6);
     context.textAlign = "right";
     context.fillText(show(this.x[1]), width - RIGHT, HEIGHT - 6);
   }

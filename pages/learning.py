@@ -1,0 +1,40 @@
+"""Learning: fit a model to pictures, and watch what it dreams."""
+
+import streamlit as st
+
+from pmpviz.experiments.learning_presets import LEARNING
+from pmpviz.ui.learning_controls import (
+    data_controls,
+    learner_controls,
+    model_controls,
+    optimiser_controls,
+    preset_control,
+    run_controls,
+)
+from pmpviz.ui.learning_settings import plan_from_query, plan_to_query
+from pmpviz.ui.learning_stage import PAGE, explain, open_buttons, stage
+from pmpviz.ui.page import enter
+from pmpviz.ui.settings import keep_plan, open_plan, show_notices
+
+enter(PAGE)
+plan, notices = open_plan(PAGE, LEARNING[0].plan, plan_from_query)
+side = st.sidebar
+plan = preset_control(plan, side)
+side.markdown("##### Data")
+plan = data_controls(plan, side)
+side.markdown("##### Model")
+plan = model_controls(plan, side)
+side.markdown("##### Learner")
+plan = learner_controls(plan, side)
+side.markdown("##### Optimiser")
+plan = optimiser_controls(plan, side)
+side.markdown("##### Run")
+plan = run_controls(plan, side)
+keep_plan(PAGE, plan, plan_to_query)
+show_notices(notices)
+
+preset = next((p for p in LEARNING if (p.plan.data, p.plan.kind) == (plan.data, plan.kind)), None)
+st.markdown(f"#### {preset.question if preset else 'What does this model learn from these pictures?'}")
+stage(plan)
+open_buttons(plan)
+explain(plan, preset.notice if preset else "Your own training. Compare what it dreams with the data beside it.")

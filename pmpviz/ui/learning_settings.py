@@ -1,0 +1,83 @@
+"""A learning plan as a link: to query and back, every value clamped with a notice, never an exception."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from pmpviz.io.datasets import parse_dataset_text
+from pmpviz.learning import learner_class
+from pmpviz.learning.optimiser import OPTIMISER_PARAMS
+from pmpviz.runs.learning_plan import MAX_LANES, SETTINGS, LearnerPlan, LearningPlan
+from pmpviz.types import InputError
+from pmpviz.ui.settings import VERSION, quote, read_value, text_of
+
+PLAIN = (*SETTINGS, *OPTIMISER_PARAMS)
+LANES = tuple(f"lane{i + 1}" for i in range(MAX_LANES))
+KEYS = ("v", "data", *(p.name for p in PLAIN), *LANES)
+
+
+def plan_to_query(plan: LearningPlan) -> dict[str, str]:
+    """The plan as query parameters: `v`, `data`, `kind`, ..., `lane1` = `pcd;sweeps=5`."""
+    query = {"v": VERSION, "data": plan.data}
+    query |= {p.name: text_of(getattr(plan, p.name)) for p in PLAIN}
+    return query | {name: _lane_text(lane) for name, lane in zip(LANES, plan.lanes, strict=False)}
+
+
+def _lane_text(lane: LearnerPlan) -> str:
+    return ";".join([lane.learner, *(f"{name}={text_of(value)}" for name, value in lane.knobs)])
+
+
+def query_text(plan: LearningPlan) -> str:
+    """What stands behind the `?` of a link."""
+    return urlencode(plan_to_query(plan), safe=":;=,")
+
+
+def plan_from_query(params: Mapping[str, str], default: LearningPlan) -> tuple[LearningPlan, list[str]]:
+    """(plan, notices) of a link; what is missing comes from `default`; never raises."""
+    given, notices = {str(key): str(value) for key, value in params.items()}, []
+    unknown = [quote(key) for key in given if key not in KEYS]
+    if unknown:
+        notices.append(f"settings that do not exist were left out: {', '.join(unknown[:5])}")
+    values: dict[str, Any] = {}
+    for param in PLAIN:
+        if param.name in given:
+            values[param.name], notice = read_value(param, given[param.name], getattr(default, param.name))
+            notices += [notice] if notice else []
+    lanes = [_read_lane(given[name], name, notices) for name in LANES if name in given]
+    kept = tuple(lane for lane in lanes if lane is not None) or default.lanes
+    data = _read_data(given.get("data", default.data), default.data, notices)
+    return default.replace(data=data, lanes=kept, **values), notices
+
+
+def _read_data(text: str, fallback: str, notices: list[str]) -> str:
+    if re.fullmatch(r"file:[0-9a-f]{64}", text):
+        return text
+    try:
+        _, values = parse_dataset_text(text)
+        if values.get("folder"):
+            raise InputError("a link names no folder of the machine that it is opened on")
+        return text
+    except InputError as error:
+        notices.append(f"{quote(str(error)) if len(text) > 200 else error}; the data were set to {fallback}")
+        return fallback
+
+
+def _read_lane(text: str, lane: str, notices: list[str]) -> LearnerPlan | None:
+    learner, *parts = text.split(";")
+    try:
+        known = {param.name: param for param in learner_class(learner.strip()).spec.params}
+    except InputError as error:
+        notices.append(f"{lane} was left out: {error}")
+        return None
+    knobs: dict[str, Any] = {}
+    for part in parts[:64]:
+        name, _, value = part.partition("=")
+        if name not in known or name in knobs:
+            notices.append(f"{lane} cannot take {quote(part)}, which was left out")
+            continue
+        knobs[name], notice = read_value(known[name], value, known[name].default, f"{lane}'s {name}")
+        notices += [notice] if notice else []
+    return LearnerPlan(learner.strip(), tuple(knobs.items()))

@@ -1,0 +1,285 @@
+"""The stage of the learning page: the live player, the pictures beneath it, and what leaves the page."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pmpviz.io.npz import model_from_npz, model_to_npz
+from pmpviz.learning import learner_class
+from pmpviz.learning.optimiser import OPTIMISER_PARAMS
+from pmpviz.models import LayeredModel
+from pmpviz.runs.device import device_words
+from pmpviz.runs.learning_lane import LearningLaneView
+from pmpviz.runs.learning_plan import LearnerPlan, LearningPlan
+from pmpviz.runs.live_learning import LearningView, LiveLearning
+from pmpviz.runs.plan import LanePlan, Plan
+from pmpviz.ui.export import ExportFile, LaneTable, export_dialog, lanes_npz, traces_csv
+from pmpviz.ui.learning_settings import plan_to_query, query_text
+from pmpviz.ui.player import Event, answered, events, player
+from pmpviz.ui.session import Held, held, live_learning
+from pmpviz.ui.settings import as_text, keep_plan, kept_plan
+from pmpviz.ui.share import ALWAYS, link_to
+from pmpviz.ui.uploads import STORE
+from pmpviz.ui.widgets import ASKED, forget_outlet
+from pmpviz.views import filters, learning
+from pmpviz.views.style import GUARANTEES
+
+PAGE = "learning"
+TICK_SECONDS = 0.4
+PICTURES_SECONDS = 1.0
+BAR = ("play", "step", "reset", "seed", "speed", "share", "export")
+SHOWN_DATA = 36
+ANSWER_SECONDS = 5.0
+
+
+def speed() -> float:
+    """Iterations a second; 0 is as fast as it goes."""
+    return st.session_state.get(f"speed:{PAGE}", 0.0)
+
+
+def stage(plan: LearningPlan) -> None:
+    """The player, fed while something moves, and the pictures of weights and data."""
+    live = live_learning(PAGE, plan, speed())
+    tick = _tick(live)
+    st.fragment(_stage, run_every=tick, key="stage-learning")(plan, tick)
+    st.fragment(_pictures, run_every=PICTURES_SECONDS if tick else None, key="pictures-learning")()
+    _show_outlet()
+
+
+def _tick(live: LiveLearning) -> float | None:
+    view = live.view
+    moving = live.busy or view.playing or (not view.lanes and view.trouble is None)
+    return TICK_SECONDS if moving or not live.settled else None
+
+
+def _stage(plan: LearningPlan, tick: float | None) -> None:
+    holder = held(PAGE)
+    live = holder.live
+    live.touch()
+    key = f"player-{PAGE}"
+    changed = any([_answer(plan, live, holder, event) for event in events(key)])
+    done = None if live.busy else answered(key)
+    view = live.view
+    visit = str(st.session_state.get("visit"))
+    if (holder.mounted_by, holder.begun) != (visit, view.begun):
+        holder.sent.clear()
+    holder.mounted_by, holder.begun = visit, view.begun
+    blob = learning.update(view, holder.sent, bar=BAR, speed=speed(), answered=done)
+    late = [_answer(plan, live, holder, event) for event in player(blob, key=key)]
+    if view.trouble:
+        st.error(as_text(view.trouble[:1].upper() + view.trouble[1:]) + ".")
+    st.markdown(f"{learning.computing(view, device_words())}.")
+    st.caption(learning.verdict(view))
+    if changed or any(late) or _tick(live) != tick:
+        st.rerun()
+
+
+def _answer(plan: LearningPlan, live: LiveLearning, holder: Held, event: Event) -> bool:
+    """Do what the event asks for; True where the whole page must be drawn again."""
+    if event.type in ("play", "pause", "step", "reset"):
+        getattr(live, event.type)()
+        return event.type in ("play", "pause")
+    if event.type == "seed":
+        now = kept_plan(PAGE, plan)
+        now = now.replace(seed=(now.seed + 1) % 2**31)
+        keep_plan(PAGE, now, plan_to_query)
+        live.set_plan(now)
+        return True
+    if event.type == "speed":
+        st.session_state[f"speed:{PAGE}"] = event.speed
+        live.set_speed(event.speed)
+        return True
+    if event.type in ("share", "export"):
+        st.session_state[ASKED] = Outlet(event.type, _snapshot(live))
+        return True
+    if event.type == "mount":
+        holder.sent.clear()
+    return False
+
+
+# Pictures.
+
+
+def _pictures() -> None:
+    live = held(PAGE).live
+    view: LearningView = live.view
+    if not view.lanes or view.train is None:
+        return
+    dark = st.context.theme.type == "dark"
+    columns = st.columns(len(view.lanes) + 1)
+    for column, lane in zip(columns, view.lanes, strict=False):
+        rows = filters.filters_of(lane.model)
+        what = "filters" if isinstance(lane.model, LayeredModel) else "couplings of some pixels to all others"
+        column.image(
+            filters.png(filters.filters_image(rows, view.train.shape, dark)),
+            caption=f"{lane.label}: {what} (blue below 0, orange above)",
+            width="stretch",
+        )
+    columns[-1].image(
+        filters.png(filters.pictures_image(view.train.x[:SHOWN_DATA], view.train.shape, dark)),
+        caption=f"The data: {min(SHOWN_DATA, len(view.train))} of {len(view.train):,} pictures",
+        width="stretch",
+    )
+
+
+# What leaves the page.
+
+
+def open_buttons(plan: LearningPlan) -> None:
+    """Sample what was learned on the other pages."""
+    live = held(PAGE).live
+    if live is None or not live.view.lanes:
+        return
+    columns = st.columns([1, 1, 3])
+    playground = columns[0].button("Sample it in the Playground", width="stretch", key="learning_to_playground")
+    race = columns[1].button("Race samplers on it", width="stretch", key="learning_to_race")
+    if not playground and not race:
+        return
+    view = _snapshot(live)
+    lane = view.lanes[0]
+    data = model_to_npz(lane.model)
+    upload = STORE.add(f"learned from {plan.data}.npz", data, lambda name, data: model_from_npz(data, name))
+    wanted = learner_class(lane.learner).spec.sampler
+    names = (wanted,) if playground else ("pmp", "gibbs")
+    target = "playground" if playground else "race"
+    lanes = tuple(LanePlan(name) for name in names)
+    begun = Plan(model=f"file:{upload.sha256}", lanes=lanes, chains=64 if playground else 256)
+    st.session_state[f"plan:{target}"] = (begun, [])
+    st.session_state.pop(f"query:{target}", None)
+    st.switch_page(f"pages/{target}.py")
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """A dialog that was asked for, and the view of that moment."""
+
+    name: str
+    view: LearningView
+    page: str = PAGE
+
+
+def _snapshot(live: LiveLearning) -> LearningView:
+    def question(run: LiveLearning) -> LearningView:
+        run.publish()
+        return run.view
+
+    return live.ask(question, wait=ANSWER_SECONDS) or live.view
+
+
+def _show_outlet() -> None:
+    asked = st.session_state.get(ASKED)
+    if asked is None:
+        return
+    if asked.page != PAGE:
+        forget_outlet()
+    elif asked.name == "share":
+        _share_dialog(asked.view.plan)
+    else:
+        iteration = max((lane.iteration for lane in asked.view.lanes), default=0)
+        export_dialog(_files(asked.view), f"The training as it was at iteration {iteration:,}.")
+
+
+@st.dialog("Share", width="medium", on_dismiss=forget_outlet)
+def _share_dialog(plan: LearningPlan) -> None:
+    st.code(link_to(query_text(plan), PAGE), language=None, wrap_lines=True)
+    st.caption(ALWAYS.replace("sweep 0: frame", "iteration 0: iteration"))
+    if plan.data.startswith("file:"):
+        st.caption("The pictures are not in the link: whoever opens it is asked for the same files.")
+        return
+    for lane in plan.lanes:
+        st.code(command(plan, lane), language="bash", wrap_lines=True)
+
+
+def command(plan: LearningPlan, lane: LearnerPlan) -> str:
+    """The command line that trains this lane for as many iterations as the budget says, or ten epochs."""
+    flags = {"model": plan.kind, "learner": lane.learner, "batch": plan.batch, "chains": plan.chains}
+    if plan.kind != "ising":
+        flags["hidden"] = plan.hidden
+    flags |= {"start": plan.start, "seed": plan.seed}
+    flags |= {p.name.replace("_", "-"): getattr(plan, p.name) for p in OPTIMISER_PARAMS}
+    flags |= {name.replace("_", "-"): value for name, value in lane.knobs}
+    parts = [f"--{name} {shlex.quote(str(value))}" for name, value in flags.items() if name != "method"]
+    parts.append(f"--optimiser {plan.method}")
+    return " ".join(["python -m pmpviz train", shlex.quote(plan.data), *parts, "--out model.npz"])
+
+
+def _files(view: LearningView) -> list[ExportFile]:
+    files = [file for index, lane in enumerate(view.lanes) for file in _lane_files(view, index, lane)]
+    files.append(
+        ExportFile("Traces", "traces.csv", "text/csv", lambda: traces_csv(_tables(view)), "One row an iteration.")
+    )
+    if (train := view.train) is not None:
+        make = lambda: lanes_npz({"images": train.images})  # noqa: E731
+        files.append(ExportFile("Data", "data.npz", "application/zip", make, "int8 [pictures, height, width]."))
+    return files
+
+
+def _lane_files(view: LearningView, index: int, lane: LearningLaneView) -> list[ExportFile]:
+    def picture() -> bytes:
+        assert view.train is not None
+        return filters.png(filters.filters_image(filters.filters_of(lane.model), view.train.shape))
+
+    where = "Bring it to the Playground or to `python -m pmpviz sample`."
+    name = f"model{index + 1}.npz"
+    return [
+        ExportFile(f"{lane.label}: model", name, "application/zip", lambda: model_to_npz(lane.model), where),
+        ExportFile(f"{lane.label}: filters", f"filters{index + 1}.png", "image/png", picture),
+    ]
+
+
+def _tables(view: LearningView) -> list[LaneTable]:
+    return [
+        LaneTable(
+            f"lane{index + 1}",
+            lane.learner,
+            {"sweep": lane.series["iteration"], **lane.series},
+            {
+                name: [(p.iteration, p.seconds, getattr(p, name)) for p in lane.points]
+                for name in ("mmd2", "deviation", "reconstruction", "free_energy_gap")
+            }
+            | {"log_likelihood": [(p.iteration, p.seconds, p.value) for p in lane.likelihoods]},
+        )
+        for index, lane in enumerate(view.lanes)
+    ]
+
+
+# Words.
+
+
+def explain(plan: LearningPlan, notice: str) -> None:
+    """The folds under the stage."""
+    with st.expander("What to notice"):
+        st.markdown(notice)
+        for lane in plan.lanes:
+            spec = learner_class(lane.learner).spec
+            words = GUARANTEES.get(spec.guarantee, spec.guarantee)
+            st.markdown(f"**{spec.label}** ({words}). {spec.summary} *{spec.paper}.*")
+    with st.expander("Equations"):
+        st.latex(
+            r"\nabla_\theta \log p(v) = \langle \phi \rangle_{p(h \mid v)} - \langle \phi \rangle_{p(v, h)},\qquad "
+            r"\theta \leftarrow \theta + \eta\,\big(\langle\phi\rangle_\text{data} - "
+            r"\langle\phi\rangle_\text{samples}\big)"
+        )
+        st.latex(MODELS[plan.kind])
+    with st.expander("What the numbers mean"):
+        st.markdown(NUMBERS)
+
+
+MODELS = {
+    "rbm": r"E(v, h) = -h^\top W v - b^\top h - c^\top v",
+    "srbm": r"E(v, h) = -h^\top W v - \tfrac12 v^\top L v - b^\top h - c^\top v",
+    "ising": r"E(x) = -\tfrac12 x^\top W x - b^\top x",
+}
+NUMBERS = """
+- **MMD²** compares the pictures in the stage, the chains of the last gradient, with held-out data; the band is what
+  equal laws would show with this many chains.
+- **Log-likelihood** of held-out data, in nats a picture: exact where one layer is small, elsewhere by annealed
+  importance sampling (64 chains, 200 steps) with a range of three standard errors. Annealing is too optimistic on
+  average, and the more so the worse its chains mix: the paper prefers the MMD for that reason (Appendix B.4).
+- **Reconstruction error**: mean |v − E(v | E(h | v))| a pixel. It falls for poor models too.
+- **Free energy, held-out minus training**: rises when the model learns its training pictures by heart.
+- **Gradient** and **weights**: root mean squares over the entries.
+"""
