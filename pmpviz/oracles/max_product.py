@@ -96,7 +96,8 @@ def update(
     fresh = kernels[type(couplings)](couplings, belief(couplings, field, incoming), incoming)
     change = jax.tree.map(jnp.subtract, fresh, incoming)
     damped = jax.tree.map(lambda old, step: old + (1.0 - damping) * step, incoming, change)
-    return damped, _largest(jax.tree.leaves(change))
+    largest = _largest_of_dense if isinstance(couplings, DenseCouplings) else _largest
+    return damped, largest(jax.tree.leaves(change))
 
 
 def to_site(couplings: Couplings, incoming: Messages) -> Float[Array, "n k t"]:
@@ -116,6 +117,13 @@ def to_site(couplings: Couplings, incoming: Messages) -> Float[Array, "n k t"]:
 def _largest(changes: list[Array]) -> Float[Array, " t"]:
     sizes = [jnp.abs(change).reshape(-1, change.shape[-1]).max(0) for change in changes]
     return jnp.stack(sizes).max(0)
+
+
+def _largest_of_dense(changes: list[Array]) -> Float[Array, " t"]:
+    # Floats that are not negative are in the order of their bits, and the largest of whole numbers is found several
+    # times faster on a CPU where few chains lie side by side. A NaN is above all others, as in `max`.
+    bits = jax.lax.bitcast_convert_type(jnp.abs(changes[0]), jnp.int32)
+    return jax.lax.bitcast_convert_type(bits.reshape(-1, bits.shape[-1]).max(0), jnp.float32)
 
 
 def _roll(plane: Float[Array, "..."], shift: tuple[int, ...]) -> Float[Array, "..."]:

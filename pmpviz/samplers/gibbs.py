@@ -23,8 +23,8 @@ from pmpviz.types import Info, Spec, Target, pytree
 
 UNROLLED_GROUPS = 8
 UNROLLED_NEIGHBOURS = 24
-PANEL = 32
-BLOCK = 4
+PANEL = 24
+BLOCK = 2
 
 
 def _why_not(target: Target) -> str | None:
@@ -250,7 +250,11 @@ def _within_panel(weight, field, threshold, x) -> Float[Array, "p t"]:
             for j, step in enumerate(change):
                 mine = mine + own[i, j] * step
             change.append((mine > bar[i]).astype(x.dtype) - old[i])
-        moved = jnp.stack(change)
-        return field + columns @ moved, jax.lax.dynamic_update_slice(x, old + moved, start)
+        # Sums, not a matrix product: one of so few columns costs more to call than to compute. The barrier keeps the
+        # changes from being worked out again in every row.
+        moved = jax.lax.optimization_barrier(jnp.stack(change))
+        for j in range(BLOCK):
+            field = field + columns[:, j, None] * moved[j]
+        return field, jax.lax.dynamic_update_slice(x, old + moved, start)
 
     return jax.lax.fori_loop(0, PANEL // BLOCK, block, (field, x))[1]

@@ -140,9 +140,7 @@ class PerturbAndMaxProduct:
 
     def fingerprint(self, state: PmpState) -> Float[Array, " 4"]:
         """Four fixed projections of the first chain's messages: they repeat exactly when the messages do."""
-        leaves = [leaf[..., 0].reshape(-1) for leaf in jax.tree.leaves(state.incoming)]
-        waves = jnp.arange(1.0, 5.0)[:, None]
-        return sum(jnp.cos(waves * (jnp.arange(leaf.size) + 1)) @ leaf for leaf in leaves)
+        return sum(_projections(leaf[..., 0]) for leaf in jax.tree.leaves(state.incoming))
 
     def init(self, key: Array, target: Target, x0: Int8[Array, " n"]) -> PmpState:
         """Single-chain form: a tile of one."""
@@ -162,6 +160,19 @@ def perturbations(chain_keys: Array, n: int, draw: Int[Array, ""]) -> Float[Arra
     """Logistic noise of one draw, one column a chain, from the chains' NOISE keys."""
     draw_keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(chain_keys, draw)
     return keys.logistic_threshold(keys.uniform_at(draw_keys, jnp.arange(n)[:, None]))
+
+
+def _projections(messages: Float[Array, "r ..."]) -> Float[Array, " 4"]:
+    """u' M v for four fixed pairs of vectors, which takes one pass over the messages and no table of their size."""
+    table = messages.reshape(messages.shape[0], -1)
+    return (_saw(table.shape[0]) @ table * _saw(table.shape[1])).sum(1)
+
+
+def _saw(size: int) -> Float[Array, "4 s"]:
+    """Multiples of four odd numbers, wrapped to [-1, 1): as good as four waves, and far cheaper than their cosines."""
+    steps = jnp.array([[0x9E3779B1], [0x85EBCA77], [0xC2B2AE3D], [0x27D4EB2F]], jnp.uint32)
+    multiples = jnp.arange(1, size + 1, dtype=jnp.uint32) * steps
+    return multiples.astype(jnp.int32).astype(jnp.float32) * jnp.float32(2.0**-31)
 
 
 def _perturbed(target: Target, perturbation: Float[Array, "n t"]):
