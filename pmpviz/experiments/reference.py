@@ -14,7 +14,7 @@ import numpy as np
 from pmpviz.experiments.workloads import Workload, mmd_samples
 from pmpviz.types import InputError
 
-NEEDED = ("pmap/ising_modeling.py", "pmap/mmd.py")
+NEEDED = ("pmap/ising_modeling.py", "pmap/rbm_modeling.py", "pmap/mmd.py")
 
 
 class Reference:
@@ -62,6 +62,10 @@ class Reference:
             x, y = mmd_samples()
             np.savez(file, x=x, y=y)
             steps = 1
+        elif job.kind.startswith("rbm"):
+            model = workload.target().model
+            np.savez(file, bias=model.bias, rbm_weight=np.asarray(model.couplings.weight))
+            steps = job.sweeps
         else:
             bias, i, j, w = workload.target().model.pairwise()
             np.savez(file, bias=bias, i=i, j=j, w=w)

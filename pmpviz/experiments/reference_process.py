@@ -64,6 +64,12 @@ class Job:
         if self.kind == "mmd":
             self.samples = arrays["x"].astype(np.float64), arrays["y"].astype(np.float64)
             return
+        if self.kind.startswith("rbm"):
+            visible = arrays["rbm_weight"].shape[1]
+            bias = arrays["bias"].astype(np.float32)
+            self.layers = [jnp.asarray(a) for a in (arrays["rbm_weight"], bias[None, :visible], bias[None, visible:])]
+            self.seconds()
+            return
         n = len(arrays["bias"])
         weight = np.zeros((n, n), np.float32)
         weight[arrays["i"], arrays["j"]] = weight[arrays["j"], arrays["i"]] = arrays["w"]
@@ -77,6 +83,10 @@ class Job:
         begin = time.perf_counter()
         if self.kind == "mmd":
             self.code["mmd"].logMMD(*self.samples)
+        elif self.kind.startswith("rbm"):
+            key, kind = jax.random.PRNGKey(self.calls), self.kind.removeprefix("rbm-")
+            sample = self.code["rbm"].sample
+            jax.block_until_ready(sample(*self.layers, self.chains, self.steps, kind, key))
         else:
             key = jax.random.PRNGKey(self.calls)
             jax.block_until_ready(
@@ -96,7 +106,8 @@ def main(checkout: str) -> None:
     try:
         _stand_in()
         sys.path.insert(0, checkout)
-        code = {"ising": importlib.import_module("pmap.ising_modeling"), "mmd": importlib.import_module("pmap.mmd")}
+        names = {"ising": "pmap.ising_modeling", "rbm": "pmap.rbm_modeling", "mmd": "pmap.mmd"}
+        code = {name: importlib.import_module(module) for name, module in names.items()}
         answer(ready=True)
         job: Job | None = None
         for line in sys.stdin:

@@ -29,7 +29,8 @@ CRITICAL_J = 0.44068679350977147
 
 @dataclass(frozen=True)
 class ReferenceJob:
-    """The same work for the authors' code: `kind` is pmap, gibbs, gwg or mmd; a sampler's chains and sweeps."""
+    """The same work for the authors' code: `kind` is pmap, gibbs, gwg, rbm-pmap, rbm-gibbs or mmd; a sampler's chains
+    and sweeps."""
 
     kind: str
     chains: int
@@ -176,6 +177,7 @@ def _enumeration(n: int) -> Workload:
     )
 
 
+RBM_MNIST = "rbm:28x28x500,pattern=random,strength=0.1"
 LATTICE_25, LATTICE_50, LATTICE_64 = "square:25x25,theta=-0.1", "square:50x50,theta=-0.1", "square:64x64"
 
 WORKLOADS: tuple[Workload, ...] = (
@@ -208,6 +210,19 @@ WORKLOADS: tuple[Workload, ...] = (
         128,
         10,
         ReferenceJob("gibbs", 100, 10),
+    ),
+    _pmp("pmp-rbm", RBM_MNIST, "RBM, 784 x 500", 8, 20, ReferenceJob("rbm-pmap", 20, 10)),
+    Workload(
+        "gibbs-rbm",
+        "block Gibbs, RBM, 784 x 500",
+        "8 h v / t + 2 n: the matrix read twice a tile, every unit read and written",
+        lambda model, tile: 8.0 * _edges(model) / tile + 2.0 * model.n,
+        RBM_MNIST,
+        "gibbs",
+        None,
+        128,
+        50,
+        ReferenceJob("rbm-gibbs", 100, 20),
     ),
     _gwg("gwg-lattice-64", LATTICE_64, "lattice 64 x 64", 16, 2, ReferenceJob("gwg", 4, 1)),
     _gwg("gwg-erdos-200", "erdos_renyi:200", "Erdos-Renyi, 200 sites", 128, 5, ReferenceJob("gwg", 100, 2)),

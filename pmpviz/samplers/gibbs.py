@@ -128,7 +128,7 @@ def _kernel(couplings):
 
 def _layers(chain_keys, target, order, x, first, last):
     """Visible layer, then hidden layer: block Gibbs. The matrix product over a tile's chains is most of the work."""
-    couplings, visible = target.model.couplings.scaled(target.beta), target.model.couplings.visible
+    couplings, visible = target.model.couplings, target.model.couplings.visible
     v, h = x[:visible].astype(jnp.float32), x[visible:].astype(jnp.float32)
     v = _layer(chain_keys, target, couplings.to_visible(h), v, 0, first, last)
     h = _layer(chain_keys, target, couplings.to_hidden(v), h, visible, first, last)
@@ -139,7 +139,7 @@ def _layer(chain_keys, target, heard, old, start, first, last):
     """The sites from `start` on, all drawn at once given what they hear from the other layer."""
     site, part = start + jnp.arange(len(old)), slice(start, start + len(old))
     row = {"site": site}
-    new = _draw(chain_keys, row, heard + target.beta * target.model.bias[part][:, None]).astype(old.dtype)
+    new = _draw(chain_keys, row, target.beta * (heard + target.model.bias[part][:, None])).astype(old.dtype)
     mask, value = target.evidence.mask[part][:, None], target.evidence.value[part][:, None]
     new = jnp.where(mask, value.astype(old.dtype), new)
     return new if last is None else jnp.where(((site >= first) & (site < last))[:, None], new, old)
