@@ -32,6 +32,9 @@ def _checkout(folder, sampling: str = SAMPLING):
     (folder / "pmap").mkdir()
     (folder / "pmap" / "__init__.py").write_text("")
     (folder / "pmap" / "ising_modeling.py").write_text(sampling)
+    (folder / "pmap" / "rbm_modeling.py").write_text(
+        "def sample(weight, visible_bias, hidden_bias, chains, steps, kind, key):\n    return weight[0]\n"
+    )
     (folder / "pmap" / "mmd.py").write_text(
         "from scipy.special import logsumexp\n\ndef logMMD(x, y):\n    return 0.0\n"
     )
@@ -71,6 +74,16 @@ def test_a_row_is_filled_in_beside_a_reference(tmp_path):
     assert row.state_bytes > 4 * target.n * sampler_class("pmp").spec.tile(target.model)
     assert row.bandwidth_share == pytest.approx(row.bytes_touched / row.microseconds * 1e6 / 1e9)
     assert row.name in bench.table([row]) and json.loads(json.dumps(dataclasses.asdict(row)))["ratio"] == row.ratio
+
+
+def test_an_rbm_is_timed_beside_a_reference(tmp_path):
+    workload = next(w for w in WORKLOADS if w.name == "gibbs-rbm")
+    small = dataclasses.replace(
+        workload, spec="rbm:3x3x2,pattern=random", chains=2, sweeps=2, reference=ReferenceJob("rbm-gibbs", 2, 1)
+    )
+    with Reference(_checkout(tmp_path)) as reference:
+        row = bench.measure(small, 1e9, reference)
+    assert row.ratio > 0 and row.bytes_touched == 8.0 * 18 / 64 + 2.0 * 11
 
 
 def test_without_a_reference_there_is_no_ratio():
