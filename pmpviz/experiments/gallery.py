@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pmpviz.experiments.presets import PLAYGROUND, RACE, PagePreset
+from pmpviz.experiments.learning_presets import LEARNING
+from pmpviz.experiments.presets import PLAYGROUND, RACE
 from pmpviz.models.ising import Ising
 from pmpviz.runs import run as running
+from pmpviz.runs import training
+from pmpviz.runs.learning_plan import LearningPlan, resolve_data, split
 from pmpviz.runs.plan import LanePlan, Plan, resolve_model
+from pmpviz.views.filters import pictures_image, png
 from pmpviz.views.graph import force_directed
 from pmpviz.views.pictures import picture_png
 
 SWEEPS = 256
 SIDE = 384
+ITERATIONS, DREAMS = 1000, 36
 
 
 def picture(plan: Plan) -> bytes:
@@ -38,10 +45,20 @@ def picture(plan: Plan) -> bytes:
     return picture_png(x, positions=force_directed(model.n, i, j), edges=np.stack([i, j], 1), side=SIDE)
 
 
-def render(folder: Path, page: str, presets: tuple[PagePreset, ...]) -> None:
+def dream(plan: LearningPlan) -> bytes:
+    """PNG of what the plan's first lane dreams after a few hundred iterations."""
+    train, _ = split(resolve_data(plan.data))
+    value = plan.begin(train)[0]
+    while value.iteration < ITERATIONS:
+        value, _ = training.advance(value, 50)
+    pixels = train.shape[0] * train.shape[1]
+    return png(pictures_image(value.fantasies[:DREAMS, :pixels], train.shape, side=SIDE))
+
+
+def render(folder: Path, page: str, presets: tuple[Any, ...], draw: Callable[[Any], bytes]) -> None:
     """One picture a preset."""
     for preset in presets:
-        (folder / f"{page}-{preset.id}.png").write_bytes(picture(preset.plan))
+        (folder / f"{page}-{preset.id}.png").write_bytes(draw(preset.plan))
         print(f"{page}-{preset.id}.png", file=sys.stderr)
 
 
@@ -49,8 +66,9 @@ def main(folder: str) -> None:
     """All pictures."""
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
-    render(path, "race", RACE)
-    render(path, "playground", PLAYGROUND)
+    render(path, "learning", LEARNING, dream)
+    render(path, "race", RACE, picture)
+    render(path, "playground", PLAYGROUND, picture)
 
 
 if __name__ == "__main__":

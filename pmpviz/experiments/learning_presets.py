@@ -27,7 +27,7 @@ LEARNING: tuple[LearningPreset, ...] = (
         "digits",
         "RBM of digits",
         "What do hidden units come to stand for?",
-        LearningPlan(data="digits", hidden=64, lanes=(_lane("pcd", sweeps=5),)),
+        LearningPlan(data="digits", hidden=64, learning_rate=0.003, lanes=(_lane("pcd", sweeps=5),)),
         "The filters begin as noise and become strokes: each hidden unit votes for ink where its weights are orange. "
         "The pictures in the stage are the model's own: persistent Gibbs chains that never see the data.",
     ),

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from pmpviz.experiments.learning_presets import LEARNING, LearningPreset
 from pmpviz.experiments.presets import PLAYGROUND, RACE, PagePreset
-from pmpviz.ui.page import open_preset
+from pmpviz.ui.page import open_preset, show_plan
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "gallery"
 COLUMNS = 6
@@ -15,7 +16,8 @@ COLUMNS = 6
 
 def gallery() -> None:
     """One row of pictures a page, each with a button that opens it."""
-    for title, page, presets in (("Race", "race", RACE), ("Playground", "playground", PLAYGROUND)):
+    rows = (("Learning", "learning", LEARNING), ("Race", "race", RACE), ("Playground", "playground", PLAYGROUND))
+    for title, page, presets in rows:
         st.markdown(f"##### {title}")
         for start in range(0, len(presets), COLUMNS):
             columns = st.columns(COLUMNS)
@@ -23,10 +25,13 @@ def gallery() -> None:
                 _card(page, preset, column)
 
 
-def _card(page: str, preset: PagePreset, column) -> None:
+def _card(page: str, preset: PagePreset | LearningPreset, column) -> None:
     picture = FOLDER / f"{page}-{preset.id}.png"
     if picture.is_file():
         column.image(str(picture), alt=f"A sample of: {preset.label}", width="stretch")
     if column.button(preset.label, key=f"open-{page}-{preset.id}", width="stretch", help=preset.question):
-        open_preset(page, preset)
+        if isinstance(preset, PagePreset):
+            open_preset(page, preset)
+        else:
+            show_plan(page, preset.plan)
         st.switch_page(f"pages/{page}.py")

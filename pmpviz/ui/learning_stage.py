@@ -18,6 +18,7 @@ from pmpviz.runs.live_learning import LearningView, LiveLearning
 from pmpviz.runs.plan import LanePlan, Plan
 from pmpviz.ui.export import ExportFile, LaneTable, export_dialog, lanes_npz, traces_csv
 from pmpviz.ui.learning_settings import plan_to_query, query_text
+from pmpviz.ui.page import show_plan
 from pmpviz.ui.player import Event, answered, events, player
 from pmpviz.ui.session import Held, held, live_learning
 from pmpviz.ui.settings import as_text, keep_plan, kept_plan
@@ -147,8 +148,7 @@ def open_buttons(plan: LearningPlan) -> None:
     target = "playground" if playground else "race"
     lanes = tuple(LanePlan(name) for name in names)
     begun = Plan(model=f"file:{upload.sha256}", lanes=lanes, chains=64 if playground else 256)
-    st.session_state[f"plan:{target}"] = (begun, [])
-    st.session_state.pop(f"query:{target}", None)
+    show_plan(target, begun)
     st.switch_page(f"pages/{target}.py")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
@@ -112,8 +113,13 @@ def _through_the_entrance() -> None:
 def open_preset(identity: str, preset: PagePreset) -> None:
     """Make a page show this preset the next time it is drawn."""
     st.session_state[f"preset:{identity}"] = preset.id
+    show_plan(identity, preset.plan)
+
+
+def show_plan(identity: str, plan: Any) -> None:
+    """Make a page show this plan the next time it is drawn."""
     st.session_state.pop(f"speed:{identity}", None)
-    st.session_state[f"plan:{identity}"] = (preset.plan, [])
+    st.session_state[f"plan:{identity}"] = (plan, [])
     st.session_state.pop(f"query:{identity}", None)
 
 

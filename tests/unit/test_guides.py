@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from pmpviz import exact, runs
+from pmpviz.learning import LEARNERS
 from pmpviz.models import build_spec
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import Evidence, Target
@@ -14,8 +15,8 @@ from pmpviz.types import Evidence, Target
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def python_of(path: str) -> str:
-    return re.search(r"```python\n(.*?)```", (ROOT / path).read_text(), re.S).group(1)
+def python_of(path: str, place: int = 0) -> str:
+    return re.findall(r"```python\n(.*?)```", (ROOT / path).read_text(), re.S)[place]
 
 
 def test_the_sampler_of_the_guide_leaves_the_target_invariant():
@@ -38,7 +39,21 @@ def test_the_example_of_the_readme_runs(capsys):
     assert 0 < float(capsys.readouterr().out) < 0.1
 
 
-def test_the_readme_names_every_algorithm():
+def test_the_training_of_the_readme_learns():
+    names: dict = {"jax": jax}
+    exec(python_of("README.md", 1), names)
+    fit, data = names["fit"], names["data"]
+    before, after = names["model"].free_energy(data.x), fit.model.free_energy(data.x)
+    noise = np.random.default_rng(0).integers(0, 2, data.x.shape).astype(np.int8)
+    # What was learned prefers the data to noise by more than the base rates did.
+    gain = (fit.model.free_energy(noise).mean() - after.mean()) - (names["model"].free_energy(noise) - before).mean()
+    assert fit.iteration == 500 and gain > 5
+
+
+def test_the_readme_names_every_algorithm_and_learner():
     text = (ROOT / "README.md").read_text()
-    assert all(f"| `{cls.spec.id}` |" in text and f"| {cls.spec.guarantee} |" in text for cls in SAMPLERS)
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (\w+) \|$", text.split("## Learners")[0], re.M))
+    assert rows == {cls.spec.id: cls.spec.guarantee for cls in SAMPLERS}
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (\w+) \|$", text.split("## Learners")[1], re.M))
+    assert rows == {cls.spec.id: cls.spec.guarantee for cls in LEARNERS}
     assert all((ROOT / path).is_file() for path in re.findall(r"\]\((assets/[^)]+)\)", text))
