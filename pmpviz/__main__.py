@@ -1,4 +1,4 @@
-"""The command line: list, exact, sample, bench. Its flags are generated from the registries and their Params."""
+"""The command line: list, exact, sample, train, reproduce, bench; its flags come from the registries' Params."""
 
 from __future__ import annotations
 
@@ -66,6 +66,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_list(commands)
     _add_exact(commands)
     _add_sample(commands)
+    _add_train(commands)
+    _add_reproduce(commands)
     _add_bench(commands)
     return parser
 
@@ -102,6 +104,27 @@ def _add_sample(commands) -> None:
         words = f"{param.help} ({users}: {param.range_text()}, default {param.default})".replace("%", "%%")
         parser.add_argument(f"--{name.replace('_', '-')}", dest=f"knob_{name}", metavar=name.upper(), help=words)
     parser.set_defaults(run=_sample, knobs=tuple(known))
+
+
+def _add_train(commands) -> None:
+    from pmpviz.experiments import train
+
+    parser = commands.add_parser("train", help="learn a model from images and write it")
+    train.add_flags(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
+    parser.set_defaults(run=lambda args: train.main(vars(args)))
+
+
+def _add_reproduce(commands) -> None:
+    from pmpviz.experiments.reproductions import REPRODUCTIONS
+
+    parser = commands.add_parser("reproduce", help="an experiment of a paper: its figures beside ours, and a picture")
+    parser.add_argument("name", help="; ".join(f"{known.id}: {known.title}" for known in REPRODUCTIONS))
+    parser.add_argument("--quick", action="store_true", help="a smaller setting, minutes long; it is said which")
+    parser.add_argument("--seeds", help="repetitions; spreads are standard deviations over them")
+    parser.add_argument("--figure", help="file for the picture (.html); pmpviz-NAME.html here unless with --json")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
+    parser.set_defaults(run=_reproduce)
 
 
 def _add_bench(commands) -> None:
@@ -192,6 +215,7 @@ def _exact(args) -> None:
 def _sample(args) -> None:
     import time
 
+    from pmpviz.io.files import check_outputs
     from pmpviz.io.npz import save_samples
     from pmpviz.runs import device
     from pmpviz.samplers import make_sampler
@@ -200,7 +224,8 @@ def _sample(args) -> None:
     knobs = {name: text for name in args.knobs if (text := getattr(args, f"knob_{name}")) is not None}
     algorithm = make_sampler(args.algorithm, **knobs)
     target, tables = _load(args)
-    _check_outputs(args)
+    # Before the run: it may be long.
+    check_outputs((args.model, args.evidence), (args.out, args.checkpoint))
     begin = time.perf_counter()
     x, figures = _run_samples(args, algorithm, target, tables)
     found = {"algorithm": algorithm.spec.id, "guarantee": algorithm.spec.guarantee, "n": target.n, "chains": len(x)}
@@ -216,20 +241,6 @@ def _sample(args) -> None:
         f"mean energy {found['mean_energy']:.6g}, {found['seconds']:.2f} s of which "
         f"{found['compile_seconds']:.2f} s compiling" + (f"; wrote {args.out}" if args.out else "")
     )
-
-
-def _check_outputs(args) -> None:
-    """Find out before the run that a file can't be written, or would replace one that is read."""
-    from pmpviz.io.files import check_writable
-
-    taken = {os.path.realpath(path) for path in (args.model, args.evidence) if path is not None}
-    for path in (args.out, args.checkpoint):
-        if path is None:
-            continue
-        check_writable(Path(path))
-        if os.path.realpath(path) in taken:
-            raise InputError(f"{path[:80]!r} is named twice; give every file a path of its own")
-        taken.add(os.path.realpath(path))
 
 
 def _run_samples(args, algorithm, target, tables):
@@ -315,6 +326,12 @@ def _start(name: str, target, tables, chains: int, seed: int):
     if name not in STARTS:
         raise InputError(f"start is {name[:40]!r}; give one of {', '.join(STARTS)}, exact")
     return start_configuration(name, target.model, chains)
+
+
+def _reproduce(args) -> None:
+    from pmpviz.experiments.reproductions import command
+
+    command.main(args.name, args.quick, args.seeds, args.figure, args.json)
 
 
 def _bench(args) -> None:
