@@ -14,6 +14,7 @@ import numpy as np
 from pmpviz.types import InputError, Param
 
 LONGEST_LINE = 300
+LISTED = ("models", "algorithms", "datasets", "learners", "reproductions")
 # Chains x variables; the state of a run takes a small multiple of this many bytes.
 MOST_CELLS = 1 << 30
 SECONDS_BETWEEN_SAVES = 1.0
@@ -74,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_list(commands) -> None:
     parser = commands.add_parser("list", help="what can be built and run")
-    parser.add_argument("what", nargs="?", choices=("models", "algorithms"))
+    parser.add_argument("what", nargs="?", choices=LISTED)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.set_defaults(run=_list)
 
@@ -166,16 +167,22 @@ def _load(args):
 
 
 def _list(args) -> None:
+    from pmpviz.experiments.reproductions import REPRODUCTIONS
+    from pmpviz.io.datasets import DATASETS
+    from pmpviz.learning import LEARNERS
     from pmpviz.models import BUILDERS
     from pmpviz.samplers import SAMPLERS
 
-    both = {
+    everything = {
         "models": [_described(b.id, b.label, b.help, b.params) for b in BUILDERS],
-        "algorithms": [_described(c.spec.id, c.spec.label, c.spec.summary, c.spec.params) for c in SAMPLERS],
+        "algorithms": [_described_class(c) | {"kind": c.spec.kind} for c in SAMPLERS],
+        "datasets": [_described(d.id, d.label, d.help, d.params) for d in DATASETS],
+        "learners": [_described_class(c) for c in LEARNERS],
+        "reproductions": [
+            _described(r.id, r.title, r.settings, ()) | {"quick": r.quick_settings} for r in REPRODUCTIONS
+        ],
     }
-    for entry, cls in zip(both["algorithms"], SAMPLERS, strict=True):
-        entry |= {"kind": cls.spec.kind, "guarantee": cls.spec.guarantee, "paper": cls.spec.paper}
-    chosen = {name: rows for name, rows in both.items() if args.what in (None, name)}
+    chosen = {name: rows for name, rows in everything.items() if args.what in (None, name)}
     if args.json:
         print(json.dumps(chosen))
         return
@@ -191,6 +198,12 @@ def _list(args) -> None:
 def _described(identity: str, label: str, words: str, params: tuple[Param, ...]) -> dict[str, Any]:
     rows = [{"name": p.name, "default": p.default, "range": p.range_text(), "help": p.help} for p in params]
     return {"id": identity, "label": label, "help": words, "params": rows}
+
+
+def _described_class(cls) -> dict[str, Any]:
+    spec = cls.spec
+    own = {"guarantee": spec.guarantee, "paper": spec.paper}
+    return _described(spec.id, spec.label, spec.summary, spec.params) | own
 
 
 def _exact(args) -> None:

@@ -67,11 +67,11 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument("data", help="digits, mnist:labels=2, contours:labels=0, bars:4x4, an .npz file or a folder")
     parser.add_argument("--learner", default="pmp", help=", ".join(cls.spec.id for cls in LEARNERS))
     for param in PARAMS:
-        words = f"{param.help} ({param.range_text()}, default {param.default})"
+        words = f"{param.help} ({param.range_text()}, default {param.default})".replace("%", "%%")
         parser.add_argument(f"--{param.name}", dest=f"own_{param.name}", metavar=param.name.upper(), help=words)
     for param in OPTIMISER_PARAMS:
         flag = OPTIMISER_FLAGS[param.name].replace("_", "-")
-        words = f"{param.help} ({param.range_text()}, default {param.default})"
+        words = f"{param.help} ({param.range_text()}, default {param.default})".replace("%", "%%")
         parser.add_argument(f"--{flag}", dest=f"optimiser_{param.name}", metavar=flag.upper(), help=words)
     for name in _knobs():
         users = [(cls.spec.id, p) for cls in LEARNERS for p in cls.spec.params if p.name == name]
