@@ -1,4 +1,4 @@
-"""The command line: list, exact, sample, bench. Its flags are generated from the registries and their Params."""
+"""The command line: list, exact, sample, train, reproduce, bench; its flags come from the registries' Params."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 from pmpviz.types import InputError, Param
 
 LONGEST_LINE = 300
+LISTED = ("models", "algorithms", "datasets", "learners", "reproductions")
 # Chains x variables; the state of a run takes a small multiple of this many bytes.
 MOST_CELLS = 1 << 30
 SECONDS_BETWEEN_SAVES = 1.0
@@ -66,13 +67,15 @@ def _parser() -> argparse.ArgumentParser:
     _add_list(commands)
     _add_exact(commands)
     _add_sample(commands)
+    _add_train(commands)
+    _add_reproduce(commands)
     _add_bench(commands)
     return parser
 
 
 def _add_list(commands) -> None:
     parser = commands.add_parser("list", help="what can be built and run")
-    parser.add_argument("what", nargs="?", choices=("models", "algorithms"))
+    parser.add_argument("what", nargs="?", choices=LISTED)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.set_defaults(run=_list)
 
@@ -102,6 +105,27 @@ def _add_sample(commands) -> None:
         words = f"{param.help} ({users}: {param.range_text()}, default {param.default})".replace("%", "%%")
         parser.add_argument(f"--{name.replace('_', '-')}", dest=f"knob_{name}", metavar=name.upper(), help=words)
     parser.set_defaults(run=_sample, knobs=tuple(known))
+
+
+def _add_train(commands) -> None:
+    from pmpviz.experiments import train
+
+    parser = commands.add_parser("train", help="learn a model from images and write it")
+    train.add_flags(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
+    parser.set_defaults(run=lambda args: train.main(vars(args)))
+
+
+def _add_reproduce(commands) -> None:
+    from pmpviz.experiments.reproductions import REPRODUCTIONS
+
+    parser = commands.add_parser("reproduce", help="an experiment of a paper: its figures beside ours, and a picture")
+    parser.add_argument("name", help="; ".join(f"{known.id}: {known.title}" for known in REPRODUCTIONS))
+    parser.add_argument("--quick", action="store_true", help="a smaller setting, minutes long; it is said which")
+    parser.add_argument("--seeds", help="repetitions; spreads are standard deviations over them")
+    parser.add_argument("--figure", help="file for the picture (.html); pmpviz-NAME.html here unless with --json")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
+    parser.set_defaults(run=_reproduce)
 
 
 def _add_bench(commands) -> None:
@@ -143,16 +167,22 @@ def _load(args):
 
 
 def _list(args) -> None:
+    from pmpviz.experiments.reproductions import REPRODUCTIONS
+    from pmpviz.io.datasets import DATASETS
+    from pmpviz.learning import LEARNERS
     from pmpviz.models import BUILDERS
     from pmpviz.samplers import SAMPLERS
 
-    both = {
+    everything = {
         "models": [_described(b.id, b.label, b.help, b.params) for b in BUILDERS],
-        "algorithms": [_described(c.spec.id, c.spec.label, c.spec.summary, c.spec.params) for c in SAMPLERS],
+        "algorithms": [_described_class(c) | {"kind": c.spec.kind} for c in SAMPLERS],
+        "datasets": [_described(d.id, d.label, d.help, d.params) for d in DATASETS],
+        "learners": [_described_class(c) for c in LEARNERS],
+        "reproductions": [
+            _described(r.id, r.title, r.settings, ()) | {"quick": r.quick_settings} for r in REPRODUCTIONS
+        ],
     }
-    for entry, cls in zip(both["algorithms"], SAMPLERS, strict=True):
-        entry |= {"kind": cls.spec.kind, "guarantee": cls.spec.guarantee, "paper": cls.spec.paper}
-    chosen = {name: rows for name, rows in both.items() if args.what in (None, name)}
+    chosen = {name: rows for name, rows in everything.items() if args.what in (None, name)}
     if args.json:
         print(json.dumps(chosen))
         return
@@ -168,6 +198,12 @@ def _list(args) -> None:
 def _described(identity: str, label: str, words: str, params: tuple[Param, ...]) -> dict[str, Any]:
     rows = [{"name": p.name, "default": p.default, "range": p.range_text(), "help": p.help} for p in params]
     return {"id": identity, "label": label, "help": words, "params": rows}
+
+
+def _described_class(cls) -> dict[str, Any]:
+    spec = cls.spec
+    own = {"guarantee": spec.guarantee, "paper": spec.paper}
+    return _described(spec.id, spec.label, spec.summary, spec.params) | own
 
 
 def _exact(args) -> None:
@@ -192,6 +228,7 @@ def _exact(args) -> None:
 def _sample(args) -> None:
     import time
 
+    from pmpviz.io.files import check_outputs
     from pmpviz.io.npz import save_samples
     from pmpviz.runs import device
     from pmpviz.samplers import make_sampler
@@ -200,7 +237,8 @@ def _sample(args) -> None:
     knobs = {name: text for name in args.knobs if (text := getattr(args, f"knob_{name}")) is not None}
     algorithm = make_sampler(args.algorithm, **knobs)
     target, tables = _load(args)
-    _check_outputs(args)
+    # Before the run: it may be long.
+    check_outputs((args.model, args.evidence), (args.out, args.checkpoint))
     begin = time.perf_counter()
     x, figures = _run_samples(args, algorithm, target, tables)
     found = {"algorithm": algorithm.spec.id, "guarantee": algorithm.spec.guarantee, "n": target.n, "chains": len(x)}
@@ -216,20 +254,6 @@ def _sample(args) -> None:
         f"mean energy {found['mean_energy']:.6g}, {found['seconds']:.2f} s of which "
         f"{found['compile_seconds']:.2f} s compiling" + (f"; wrote {args.out}" if args.out else "")
     )
-
-
-def _check_outputs(args) -> None:
-    """Find out before the run that a file can't be written, or would replace one that is read."""
-    from pmpviz.io.files import check_writable
-
-    taken = {os.path.realpath(path) for path in (args.model, args.evidence) if path is not None}
-    for path in (args.out, args.checkpoint):
-        if path is None:
-            continue
-        check_writable(Path(path))
-        if os.path.realpath(path) in taken:
-            raise InputError(f"{path[:80]!r} is named twice; give every file a path of its own")
-        taken.add(os.path.realpath(path))
 
 
 def _run_samples(args, algorithm, target, tables):
@@ -315,6 +339,12 @@ def _start(name: str, target, tables, chains: int, seed: int):
     if name not in STARTS:
         raise InputError(f"start is {name[:40]!r}; give one of {', '.join(STARTS)}, exact")
     return start_configuration(name, target.model, chains)
+
+
+def _reproduce(args) -> None:
+    from pmpviz.experiments.reproductions import command
+
+    command.main(args.name, args.quick, args.seeds, args.figure, args.json)
 
 
 def _bench(args) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import stat
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from pmpviz.types import InputError
@@ -65,6 +66,18 @@ def check_writable(path: Path) -> None:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{str(path)[:200]!r} cannot be written ({_reason(error)})") from None
+
+
+def check_outputs(read: Iterable[str | None], written: Iterable[str | None]) -> None:
+    """Raise InputError where a file cannot be written, or is named twice: paths that are None are left out."""
+    taken = {os.path.realpath(path) for path in read if path is not None}
+    for path in written:
+        if path is None:
+            continue
+        check_writable(Path(path))
+        if os.path.realpath(path) in taken:
+            raise InputError(f"{path[:80]!r} is named twice; give every file a path of its own")
+        taken.add(os.path.realpath(path))
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -83,7 +83,7 @@ def exact_phase(key: Array, model: Ising, draws: int, form: str) -> tuple[Moment
     v, h = (listed, mean) if by_visible else (mean, listed)
     found = {"visible_bias": p @ v, "hidden_bias": p @ h, "weight": (h * p[:, None]).T @ v}
     if model.couplings.lateral is not None:
-        found["lateral"] = (v * p[:, None]).T @ v * (1 - jnp.eye(model.visible))
+        found["lateral"] = _second_moments(v, p) * (1 - jnp.eye(model.visible))
     parts = (listed[chosen], rest) if by_visible else (rest, listed[chosen])
     return found, jnp.concatenate(parts, 1).astype(jnp.int8)
 
@@ -91,7 +91,7 @@ def exact_phase(key: Array, model: Ising, draws: int, form: str) -> tuple[Moment
 def _weighted_pairs(model, x, p):
     """<x_i x_j> under the weights p, in the layout of the couplings."""
     couplings = model.couplings
-    second = (x * p[:, None]).T @ x
+    second = _second_moments(x, p)
     if isinstance(couplings, DenseCouplings):
         return second * (1 - jnp.eye(model.n))
     if isinstance(couplings, ShiftCouplings):
@@ -99,6 +99,12 @@ def _weighted_pairs(model, x, p):
         axes = tuple(range(site.ndim))
         return jnp.stack([second[site, np.roll(site, tuple(-s for s in sh), axes)] for sh in couplings.shifts])
     return second[jnp.arange(model.n)[:, None], couplings.neighbour]
+
+
+def _second_moments(x, p):
+    """<x_i x_j> under the weights p, symmetric to the last bit as the couplings must be."""
+    second = (x * p[:, None]).T @ x
+    return (second + second.T) / 2
 
 
 @pytree

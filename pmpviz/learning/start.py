@@ -35,7 +35,9 @@ def fresh_model(kind: str, data: Int8[np.ndarray, "m v"], hidden: int, start: st
     rng = np.random.default_rng(seed)
     base = _log_odds(data) if start == "base rate" else np.zeros(visible)
     if kind == "ising":
-        return Ising.of(base, DenseCouplings(np.zeros((visible, visible), np.float32)))
+        # Every pair will interact: a colouring of the start's empty graph would not be one of what is learned.
+        colour = np.arange(visible)
+        return Ising.of(base, DenseCouplings(np.zeros((visible, visible), np.float32)), colour=colour)
     weight = WEIGHT_DEVIATION * rng.standard_normal((hidden, visible))
     hidden_bias = np.zeros(hidden)
     if start == "paper":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -94,8 +96,12 @@ def start(
     chains: int = 100,
     batch: int = 100,
     form: str = "binary",
+    moments: Moments | None = None,
 ) -> Training:
     """Begin: the data are shuffled once, and batches follow one another through them, round and round.
+
+    `moments`, given in `form`, are the data's mean statistics themselves instead of those of `data` (infinite data of
+    a known law): the rows of `data` are then not used, and there are no batches.
 
     Raises InputError where the learner cannot learn the model, for data that do not fit it, and for bad numbers.
     """
@@ -103,9 +109,11 @@ def start(
     _check(learner, model, data, chains, batch, form)
     optimiser = Optimiser() if optimiser is None else optimiser
     order = np.random.default_rng(np.asarray(jax.random.key_data(keys.role(key, keys.START)))).permutation(len(data))
-    batch = 0 if batch >= len(data) else batch
+    batch = 0 if batch >= len(data) or moments is not None else batch
     parameters = parameters_of(model, form)
     whole = batch == 0 and not isinstance(model, LayeredModel)
+    if moments is None and whole:
+        moments = jax.jit(data_moments, static_argnums=2)(model, data, form)
     return Training(
         learner,
         optimiser,
@@ -116,7 +124,7 @@ def start(
         batch,
         form,
         mask_of(model, form),
-        jax.jit(data_moments, static_argnums=2)(model, data, form) if whole else None,
+        moments,
         parameters,
         optimiser.init(parameters),
         jax.jit(learner.init, static_argnums=2)(keys.role(key, keys.INIT), model, chains),
@@ -213,3 +221,20 @@ def adjust(training: Training, learner=None, optimiser: Optimiser | None = None)
         state = optimiser.init(training.parameters)
     learner = training.learner if learner is None else learner
     return dataclasses.replace(training, learner=learner, optimiser=optimiser, optimiser_state=state)
+
+
+def stream(training: Training, iterations: int, seconds: float = 1.0) -> Iterator[tuple[Training, TrainingTrace]]:
+    """Advance until `iterations` are done, in chunks of about `seconds`; the chunks change no bit.
+
+    Every training that comes out replaces the one before it. Raises InputError where the weights overflow.
+    """
+    pace = math.inf
+    while training.iteration < iterations:
+        count = min(MAX_CHUNK, iterations - training.iteration, max(1, int(seconds / pace)))
+        training, trace = advance(training, count)
+        pace = trace.run_seconds / count
+        if not all(np.isfinite(value).all() for value in training.parameters.values()):
+            raise InputError(
+                f"the weights overflowed within {training.iteration} iterations; give a lower learning rate"
+            )
+        yield training, trace

@@ -14,8 +14,11 @@ from command_line import SMALL, cache, call, found, in_a_folder_of_its_own, refu
 from table_models import answers, brute_force, random_factors, random_model
 
 import pmpviz
-from pmpviz.__main__ import main
+from pmpviz.__main__ import LISTED, main
+from pmpviz.experiments.reproductions import REPRODUCTIONS
 from pmpviz.io import load_samples
+from pmpviz.io.datasets import DATASETS
+from pmpviz.learning import LEARNERS
 from pmpviz.models import BUILDERS, build_spec
 from pmpviz.models.tables import TableModel
 from pmpviz.runs import checkpoint
@@ -31,13 +34,17 @@ def test_list_names_everything():
     everything = found("list")
     assert [row["id"] for row in everything["models"]] == [builder.id for builder in BUILDERS]
     assert [row["id"] for row in everything["algorithms"]] == [cls.spec.id for cls in SAMPLERS]
+    assert [row["id"] for row in everything["learners"]] == [cls.spec.id for cls in LEARNERS]
+    assert [row["id"] for row in everything["datasets"]] == [source.id for source in DATASETS]
+    assert [row["id"] for row in everything["reproductions"]] == [known.id for known in REPRODUCTIONS]
+    assert list(everything) == list(LISTED)
     assert list(found("list", "models")) == ["models"]
     _, text, _ = call("list", "algorithms")
     for cls in SAMPLERS:
         assert cls.spec.id in text and all(param.name in text for param in cls.spec.params)
 
 
-@pytest.mark.parametrize("command", [[], ["list"], ["exact"], ["sample"], ["bench"]])
+@pytest.mark.parametrize("command", [[], ["list"], ["exact"], ["sample"], ["train"], ["reproduce"], ["bench"]])
 def test_help_is_printed(command):
     with pytest.raises(SystemExit) as stop, contextlib.redirect_stdout(io.StringIO()) as out:
         main([*command, "--help"])

@@ -1,0 +1,27 @@
+"""Experiments of the papers, anew: adding one is a file and a line here."""
+
+from __future__ import annotations
+
+from pmpviz.experiments.reproductions import digits, erdos, lattice, semi_restricted, twos, wrong_model, zeros
+from pmpviz.experiments.reproductions.base import Reproduction
+from pmpviz.types import InputError
+
+REPRODUCTIONS: tuple[Reproduction, ...] = (
+    wrong_model.REPRODUCTION,
+    zeros.REPRODUCTION,
+    lattice.REPRODUCTION,
+    erdos.REPRODUCTION,
+    digits.REPRODUCTION,
+    digits.PICTURES,
+    twos.REPRODUCTION,
+    semi_restricted.REPRODUCTION,
+)
+
+
+def find(name: str) -> Reproduction:
+    """The reproduction of that name; raises InputError naming the choices."""
+    for known in REPRODUCTIONS:
+        if known.id == name:
+            return known
+    names = ", ".join(known.id for known in REPRODUCTIONS)
+    raise InputError(f"there is no reproduction {name[:40]!r}; choose one of {names}")

@@ -1,0 +1,108 @@
+"""What the reproductions share: learning with a progress bar, sampling at growing numbers of sweeps, log MMD^2."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Int8
+from tqdm import tqdm
+
+from pmpviz import runs
+from pmpviz.learning import learner_class, make_learner
+from pmpviz.learning.optimiser import Optimiser
+from pmpviz.learning.parameters import visible_of
+from pmpviz.metrics.mmd import Reference
+from pmpviz.models import Ising
+from pmpviz.runs import training
+from pmpviz.runs.training import Training
+from pmpviz.samplers import make_sampler
+from pmpviz.types import Target
+
+# Draws are never begun anew within a run: each is refined for as long as it is told to.
+ONE_DRAW = 100_000
+SAMPLING = 1 << 16
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to learn: what it is called here, the learner's id and knobs."""
+
+    name: str
+    learner: str
+    knobs: dict[str, Any]
+
+    def make(self):
+        """The learner."""
+        return make_learner(self.learner, **self.knobs)
+
+    @property
+    def sampler(self):
+        """The sampler that goes with it."""
+        return sampler_of(learner_class(self.learner).spec.sampler)
+
+
+def sampler_of(name: str):
+    """A sampler of that id; a draw takes as many sweeps as it is given."""
+    return make_sampler(name, sweeps_per_draw=ONE_DRAW) if name == "pmp" else make_sampler(name)
+
+
+def learn(
+    learner: Any,
+    model: Ising,
+    data: Int8[np.ndarray, "m v"],
+    iterations: int,
+    seed: int,
+    optimiser: Optimiser,
+    chains: int = 100,
+    batch: int = 100,
+    name: str = "",
+    begun: Training | None = None,
+    **options: Any,
+) -> Training:
+    """The training after so many iterations, from `begun` on if given; `options` are those of `training.start`."""
+    first = begun or training.start(learner, model, data, jax.random.key(seed), optimiser, chains, batch, **options)
+    done, words = first, f"{name}, seed {seed}"
+    with tqdm(total=iterations - first.iteration, desc=words, unit="step", file=sys.stderr, disable=None) as bar:
+        for done, last in training.stream(first, iterations):  # noqa: B007
+            bar.update(len(last.iterations))
+    return done
+
+
+def samples(sampler, model: Ising, sweeps: Sequence[int], chains: int, seed: int) -> Iterator[Int8[np.ndarray, "c v"]]:
+    """Visible sites of `chains` samples after each number of `sweeps`, which rise.
+
+    Chains go on from one number to the next; a draw is computed anew for each, under the same perturbation.
+    """
+    target, key, visible = Target.of(model), jax.random.key(SAMPLING + seed), visible_of(model)
+    if sampler.spec.kind == "draw":
+        for count in sweeps:
+            yield runs.sample(sampler, target, key, chains, count)[:, :visible]
+        return
+    run = runs.start(sampler, target, key, chains)
+    for count in sweeps:
+        run, _ = runs.advance(run, count * run.quanta - run.quantum, record=False, donate=True)
+        yield runs.positions(run)[:, :visible]
+
+
+def curve(
+    sampler, model: Ising, sweeps: Sequence[int], reference: Reference, chains: int, seed: int, name: str = ""
+) -> np.ndarray:
+    """log MMD^2 (V-statistic, as the papers) of samples after each number of sweeps."""
+    drawn = samples(sampler, model, sweeps, chains, seed)
+    bar = tqdm(drawn, total=len(sweeps), desc=f"sampling {name}", file=sys.stderr, disable=None, leave=False)
+    return np.array([log_mmd2(reference, x) for x in bar])
+
+
+def log_mmd2(reference: Reference, x: Int8[np.ndarray, "c v"]) -> float:
+    """Natural logarithm of the squared MMD (V-statistic) against the reference."""
+    return float(np.log(max(reference.mmd2(x, unbiased=False), np.finfo(float).tiny)))
+
+
+def floor_note(reference: Reference, count: int) -> str:
+    """What as many draws of the data's own law would show."""
+    return f"log MMD^2 of {count:,} draws of the data's own law would be {np.log(reference.noise(count).mean):.2f}"

@@ -1,0 +1,148 @@
+"""Reproductions: the registry is complete, rows and figures have their shapes, and section 5.1 keeps its promises."""
+
+import importlib
+import json
+import pkgutil
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from command_line import cache, call, found, in_a_folder_of_its_own, refused  # noqa: F401
+
+import pmpviz.experiments.reproductions as rooms
+from pmpviz.experiments.reproductions import REPRODUCTIONS, digits, figures, find, structured, twos, wrong_model, zeros
+from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, Row, row
+from pmpviz.io.datasets import parse_dataset
+
+NAMES = ["pmp-5.1", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "srbm"]
+
+
+def test_the_registry_is_complete():
+    assert [known.id for known in REPRODUCTIONS] == NAMES
+    modules = [importlib.import_module(f"{rooms.__name__}.{m.name}") for m in pkgutil.iter_modules(rooms.__path__)]
+    defined = [value for module in modules for value in vars(module).values() if isinstance(value, Reproduction)]
+    assert {known.id for known in defined} == set(NAMES)
+    for known in REPRODUCTIONS:
+        assert find(known.id) is known and known.title and known.settings and known.quick_settings
+        assert known.seeds >= known.quick_seeds >= 1
+
+
+def test_a_row_is_a_mean_with_its_standard_deviation():
+    assert row("x", [1.0]) == Row("x", None, 1.0, None)
+    assert row("x", [1.0, 3.0], 2.5) == Row("x", 2.5, 2.0, pytest.approx(np.sqrt(2)))
+
+
+def check(outcome: Outcome) -> dict[str, Row]:
+    assert isinstance(outcome.figure, go.Figure) and outcome.figure.data
+    assert all(np.isfinite(row.ours) for row in outcome.rows) and all(isinstance(note, str) for note in outcome.notes)
+    found = {row.quantity: row for row in outcome.rows}
+    assert len(found) == len(outcome.rows)
+    return found
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Section 5.1 in seconds: fewer draws and no lane of 10,000 chains."""
+    sizes = wrong_model.Sizes(4000, 0)
+    known = find("pmp-5.1")
+    small = Reproduction(known.id, "T", "S", "Q", 2, 2, lambda request: wrong_model.run(request, sizes))
+    monkeypatch.setattr(rooms, "REPRODUCTIONS", (small,))
+
+
+def test_json_is_one_object_and_no_figure_is_written(tiny):
+    result = found("reproduce", "pmp-5.1", "--quick", "--seeds", 1)
+    assert list(result) == ["name", "rows", "seconds"] and result["name"] == "pmp-5.1" and result["seconds"] > 0
+    assert all(set(row) == {"quantity", "paper", "ours", "spread"} for row in result["rows"])
+    rows = {row["quantity"]: row for row in result["rows"]}
+    assert rows["theta"]["paper"] == 0.331 and 0.31 < rows["theta"]["ours"] < 0.36 and rows["theta"]["spread"] is None
+    assert 0.08 < rows["KL(p || Gibbs)"]["ours"] < 0.14
+    assert rows["KL(p || PMP sampler)"]["ours"] < 0.016
+    assert rows["KL(p || exact-MAP sampler)"]["ours"] < rows["KL(p || PMP sampler)"]["ours"]
+    assert not list(Path().iterdir())
+
+
+def test_words_and_a_figure_that_needs_no_network(tiny):
+    code, out, err = call("reproduce", "pmp-5.1", "--quick", "--seeds", 1)
+    assert (code, err) == (0, "") and "wrote pmpviz-pmp-5.1.html" in out and "0.331" in out and "KL(p || Gibbs)" in out
+    assert "Plotly.newPlot" in Path("pmpviz-pmp-5.1.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "argv, word",
+    [
+        (["reproduce"], "name"),
+        (["reproduce", "pmp-9"], "pmp-5.1"),
+        (["reproduce", "pmp-5.1", "--seeds", "0"], "seeds"),
+        (["reproduce", "pmp-5.1", "--seeds", "x"], "seeds"),
+        (["reproduce", "pmp-5.1", "--figure", "x.png"], ".html"),
+        (["reproduce", "pmp-5.1", "--figure", "missing/x.html"], "missing"),
+    ],
+)
+def test_bad_input_is_one_sentence(argv, word):
+    assert word in refused(*argv)
+
+
+def test_laws_and_moments_of_section_5_1():
+    """p is that of the model that is learned, and its MAPs are what max-product looks for."""
+    p = wrong_model.law(0.5)
+    states = wrong_model.states_of(4)
+    log = np.array([float(wrong_model.model_of(0.5).log_weight(x)) for x in states])
+    np.testing.assert_allclose(p, np.exp(log) / np.exp(log).sum(), rtol=1e-5)
+    spins = 2 * states - 1
+    pairs = sum(p @ (spins[:, i] * spins[:, j]) for i in range(4) for j in range(i))
+    difference = wrong_model.exact_moments(0.5)["theta"] - wrong_model.exact_moments(0.0)["theta"]
+    assert float(difference) == pytest.approx(pairs, rel=1e-5)
+    assert wrong_model.divergence(p, wrong_model.law(0.331)) == pytest.approx(0.119, abs=1e-3)
+
+
+def test_exact_maps_under_the_perturbations_of_the_sampler_are_a_nearly_exact_sampler():
+    import jax
+
+    x = np.asarray(wrong_model.exact_maps(wrong_model.model_of(0.332), wrong_model.noise(jax.random.key(1), 100_000)))
+    shares, smoothed = wrong_model.frequencies(x)
+    assert not smoothed and wrong_model.divergence(wrong_model.law(0.5), shares) < 1e-3
+
+
+def test_a_tiny_run_of_the_single_digit():
+    setting = twos.Setting("digits:labels=2,count=60", 4, 3, 40)
+    rows = check(twos.run(Request(True, 2), setting))
+    assert set(rows) == {f"{w}, {m}" for w in ("log MMD^2", "training seconds") for m in twos.PAPER}
+    assert all(row.spread is not None for row in rows.values())
+
+
+def test_a_tiny_run_of_structured_models():
+    setting = structured.Setting("square:4x4,theta=-0.1", 20, (2,), 2, 0.01, (), 0, 0.01, 4.5, 10)
+    rows = check(structured.run(Request(True, 1), setting, setting))
+    assert len(rows) == 3 * 3 and rows["RMSE of W, PMP, 2 sweeps"].ours == pytest.approx(0.05, abs=0.02)
+
+
+def test_pmp_gets_fewer_chains_where_the_others_make_few_updates():
+    lanes = structured.persistent_methods(50, 4.5, 10)
+    assert [(method.learner, chains) for method, chains in lanes] == [
+        ("pmp", 31),
+        ("pcd", 256),
+        ("gwg", 256),
+        ("persistent_pmp", 31),
+    ]
+    for method, _ in (*lanes, *structured.reset_methods(5)):
+        assert method.make() is not None and method.sampler is not None
+
+
+def test_pooling_keeps_what_is_on():
+    images = np.zeros((1, 4, 6), np.int8)
+    images[0, 1, 5] = 1
+    np.testing.assert_array_equal(zeros.pooled(images, 2), [[0, 0, 1, 0, 0, 0]])
+    np.testing.assert_array_equal(zeros.pooled(images, 1), images.reshape(1, -1))
+
+
+def test_diversity_of_samples():
+    data = parse_dataset("digits")
+    np.testing.assert_array_equal(digits.nearest_labels(data.x, data), data.labels)
+    assert digits.entropy(np.arange(10)) == pytest.approx(np.log(10)) and digits.entropy(np.full(5, 4)) == 0
+
+
+def test_a_mosaic_keeps_its_pictures_apart():
+    sheet = figures.mosaic(np.ones((7, 6), np.int8), (2, 3))
+    assert sheet.shape == (5, 19) and sheet.sum() == 42 and not sheet[2].any()
+    assert json.loads(figures.pictures({"a": np.ones((5, 6))}, (2, 3), "t").to_json())["data"]
