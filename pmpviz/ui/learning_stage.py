@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from pmpviz.experiments.train import knob_flag
 from pmpviz.io.npz import model_from_npz, model_to_npz
 from pmpviz.learning import learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
@@ -34,6 +35,7 @@ PICTURES_SECONDS = 1.0
 BAR = ("play", "step", "reset", "seed", "speed", "share", "export")
 SHOWN_DATA = 36
 ANSWER_SECONDS = 5.0
+ALL_ROWS = 1_000_000
 
 
 def speed() -> float:
@@ -189,20 +191,21 @@ def _share_dialog(plan: LearningPlan) -> None:
     if plan.data.startswith("file:"):
         st.caption("The pictures are not in the link: whoever opens it is asked for the same files.")
         return
+    st.caption("On the command line, which learns from all pictures and holds none out:")
     for lane in plan.lanes:
         st.code(command(plan, lane), language="bash", wrap_lines=True)
 
 
 def command(plan: LearningPlan, lane: LearnerPlan) -> str:
-    """The command line that trains this lane for as many iterations as the budget says, or ten epochs."""
-    flags = {"model": plan.kind, "learner": lane.learner, "batch": plan.batch, "chains": plan.chains}
+    """The command line that trains a lane with the plan's settings, on all pictures."""
+    flags: dict[str, object] = {"model": plan.kind, "learner": lane.learner, "chains": plan.chains}
+    flags["batch"] = plan.batch or ALL_ROWS
     if plan.kind != "ising":
         flags["hidden"] = plan.hidden
-    flags |= {"start": plan.start, "seed": plan.seed}
-    flags |= {p.name.replace("_", "-"): getattr(plan, p.name) for p in OPTIMISER_PARAMS}
-    flags |= {name.replace("_", "-"): value for name, value in lane.knobs}
-    parts = [f"--{name} {shlex.quote(str(value))}" for name, value in flags.items() if name != "method"]
-    parts.append(f"--optimiser {plan.method}")
+    flags |= {"start": plan.start, "seed": plan.seed, "optimiser": plan.method}
+    flags |= {p.name: getattr(plan, p.name) for p in OPTIMISER_PARAMS if p.name != "method"}
+    flags |= {knob_flag(name): value for name, value in lane.knobs}
+    parts = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in flags.items()]
     return " ".join(["python -m pmpviz train", shlex.quote(plan.data), *parts, "--out model.npz"])
 
 
