@@ -10,9 +10,10 @@ from pmpviz.ui.learning_controls import (
     optimiser_controls,
     preset_control,
     run_controls,
+    saved_controls,
 )
 from pmpviz.ui.learning_settings import plan_from_query, plan_to_query
-from pmpviz.ui.learning_stage import PAGE, explain, open_buttons, stage
+from pmpviz.ui.learning_stage import PAGE, explain, open_buttons, resume, stage
 from pmpviz.ui.page import enter
 from pmpviz.ui.settings import keep_plan, open_plan, show_notices
 
@@ -20,6 +21,8 @@ enter(PAGE)
 plan, notices = open_plan(PAGE, LEARNING[0].plan, plan_from_query)
 side = st.sidebar
 plan = preset_control(plan, side)
+if saved := saved_controls(side):
+    plan = resume(*saved)
 side.markdown("##### Data")
 plan = data_controls(plan, side)
 side.markdown("##### Model")

@@ -182,6 +182,13 @@ class LearningLane:
         self.plan = plan
         self.training = running.adjust(self.training, plan.build(), optimiser)
 
+    def resume(self, value: running.Training) -> None:
+        """Go on from a saved training; what was shown and measured before it is not known here."""
+        self.training = value
+        self.points.clear()
+        self.show(self.epoch)
+        self._measure()
+
     def view(self, done: bool) -> LearningLaneView:
         """The picture of this moment."""
         value, spec = self.training, self.training.learner.spec

@@ -106,6 +106,23 @@ class LearningPlan:
         plain["lanes"] = [{"learner": lane.learner, "knobs": lane.full_knobs} for lane in self.lanes]
         return {"version": VERSION, **plain}
 
+    @classmethod
+    def from_dict(cls, plain: Any) -> LearningPlan:
+        """Plan from plain values; anything out of range raises InputError."""
+        if not isinstance(plain, dict) or plain.get("version") != VERSION or not isinstance(plain.get("lanes"), list):
+            raise InputError(f"this learning plan is not of version {VERSION}; export it again")
+        values = {p.name: p.parse(plain[p.name]) for p in (*SETTINGS, *OPTIMISER_PARAMS) if p.name in plain}
+        lanes = tuple(_lane(item) for item in plain["lanes"][:MAX_LANES])
+        return cls(data=str(plain.get("data", cls.data)), lanes=lanes or cls.lanes, **values)
+
+
+def _lane(item: Any) -> LearnerPlan:
+    if not isinstance(item, dict) or not isinstance(item.get("knobs", {}), dict):
+        raise InputError('a lane of a learning plan is {"learner": name, "knobs": {...}}')
+    lane = LearnerPlan(str(item.get("learner")), tuple((str(k), v) for k, v in item.get("knobs", {}).items()))
+    lane.build()
+    return lane
+
 
 def split(data: Dataset) -> tuple[Dataset, Dataset]:
     """(rows to learn from, rows that were held out); small data are both."""

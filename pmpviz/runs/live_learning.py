@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pmpviz.io.datasets import Dataset
+from pmpviz.runs import saved_training
 from pmpviz.runs.learning_lane import LearningLane, LearningLaneView
 from pmpviz.runs.learning_plan import LearningPlan, begins_anew, describe_change, resolve_data, split
 from pmpviz.runs.live_job import LiveJob
 from pmpviz.runs.worker import worker
 
 PUBLISH_SECONDS = 0.15
+RESTORE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,18 @@ class LiveLearning(LiveJob):
         for lane in self._lanes:
             lane.likelihoods.close()
 
+    def restore(self, plan: LearningPlan, blobs: list[bytes]) -> None:
+        """Go on from a saved training."""
+        self._wanted = plan
+        self.post(lambda: self._restore(plan, blobs), wait=RESTORE_SECONDS)
+
     # Called by the worker only.
+
+    def _restore(self, plan: LearningPlan, blobs: list[bytes]) -> None:
+        self.plan = plan
+        self._restart()
+        for lane, blob in zip(self._lanes, blobs, strict=True):
+            lane.resume(saved_training.restore(blob, lane.training))
 
     def work(self, seconds: float) -> None:
         """Commands, then chunks for the lane that has done least, then publish."""

@@ -35,6 +35,7 @@ from pmpviz.runs.learning_plan import (
     LearnerPlan,
     LearningPlan,
 )
+from pmpviz.runs.saved_training import unpack
 from pmpviz.types import InputError, Param
 from pmpviz.ui.controls import COMPILES, FREE
 from pmpviz.ui.settings import as_text
@@ -42,6 +43,7 @@ from pmpviz.ui.uploads import STORE
 from pmpviz.ui.widgets import bind, edited, param_control, show
 
 FILE = "file"
+SEEN = "saved training that was brought"
 IMAGE_TYPES = ["npz", "png", "jpg", "jpeg", "bmp", "gif"]
 
 
@@ -120,6 +122,26 @@ def _dataset(files: list[Any]) -> Dataset:
     if archives:
         return dataset_from_npz(archives[0].getvalue(), archives[0].name)
     return dataset_from_images([(file.name, file.getvalue()) for file in files])
+
+
+def saved_controls(box: Any) -> tuple[LearningPlan, list[bytes]] | None:
+    """(plan, checkpoints) of a saved training that was just brought, once for each file; its fault is shown."""
+    fold = box.expander("Go on from a saved training")
+    file = fold.file_uploader("Training, as exported", type=["zip"], key="learning_saved")
+    if file is None:
+        return None
+    seen, fault = st.session_state.get(SEEN, (None, None))
+    found = None
+    if seen != file.file_id:
+        fault = None
+        try:
+            found = unpack(file.getvalue())
+        except InputError as error:
+            fault = _sentence(error)
+        st.session_state[SEEN] = (file.file_id, fault)
+    if fault:
+        fold.error(fault)
+    return found
 
 
 def _sentence(error: Exception | str) -> str:

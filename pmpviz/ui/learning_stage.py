@@ -17,6 +17,7 @@ from pmpviz.runs.learning_lane import LearningLaneView
 from pmpviz.runs.learning_plan import LearnerPlan, LearningPlan
 from pmpviz.runs.live_learning import LearningView, LiveLearning
 from pmpviz.runs.plan import LanePlan, Plan
+from pmpviz.runs.saved_training import pack
 from pmpviz.ui.export import ExportFile, LaneTable, export_dialog, lanes_npz, traces_csv
 from pmpviz.ui.learning_settings import plan_to_query, query_text
 from pmpviz.ui.page import show_plan
@@ -35,6 +36,7 @@ PICTURES_SECONDS = 1.0
 BAR = ("play", "step", "reset", "seed", "speed", "share", "export")
 SHOWN_DATA = 36
 ANSWER_SECONDS = 5.0
+SAVE_SECONDS = 30.0
 ALL_ROWS = 1_000_000
 
 
@@ -50,6 +52,12 @@ def stage(plan: LearningPlan) -> None:
     st.fragment(_stage, run_every=tick, key="stage-learning")(plan, tick)
     st.fragment(_pictures, run_every=PICTURES_SECONDS if tick else None, key="pictures-learning")()
     _show_outlet()
+
+
+def resume(plan: LearningPlan, blobs: list[bytes]) -> LearningPlan:
+    """Have the page's training go on from a saved one; its plan."""
+    live_learning(PAGE, plan, speed()).restore(plan, blobs)
+    return plan
 
 
 def _tick(live: LiveLearning) -> float | None:
@@ -214,6 +222,10 @@ def _files(view: LearningView) -> list[ExportFile]:
     files.append(
         ExportFile("Traces", "traces.csv", "text/csv", lambda: traces_csv(_tables(view)), "One row an iteration.")
     )
+    live = held(PAGE).live
+    saved = lambda: live.ask(lambda run: pack(run.plan, [lane.training for lane in run.lanes]), SAVE_SECONDS)  # noqa: E731
+    words = "With chains and optimiser: bring it back to go on, bit for bit, from where it is when this is pressed."
+    files.append(ExportFile("Training", "training.zip", "application/zip", saved, words))
     if (train := view.train) is not None:
         make = lambda: lanes_npz({"images": train.images})  # noqa: E731
         files.append(ExportFile("Data", "data.npz", "application/zip", make, "int8 [pictures, height, width]."))

@@ -98,7 +98,7 @@ def test_the_learning_rate_changes_in_mid_run_and_nothing_is_lost():
     test.query_params["learning_rate"] = "0.05"
     run(test)
     found = wait(test, lambda found: found["marks"])
-    assert "learning rate 0.005 → 0.05" in found["marks"][0][1]
+    assert "learning rate 0.003 → 0.05" in found["marks"][0][1]
     assert found["begun"] == before["begun"]
     assert found["marks"][0][0] >= before["lanes"][0]["frames"]["sweeps"][-1]
 
