@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 
+import jax
 import numpy as np
 from jaxtyping import Int8
 
@@ -53,9 +55,7 @@ def methods_of(setting: Setting) -> tuple[Method, ...]:
 
 def trained(setting: Setting, method: Method, images: Dataset, seed: int) -> Ising:
     """The learned model; both reproductions of these trainings share it by a file in the cache."""
-    words = f"{setting}{method}{seed}{images.name}{len(images)}"
-    name = hashlib.sha256(words.encode() + images.x.tobytes()).hexdigest()[:16]
-    path = cache_folder() / "reproductions" / f"{name}.npz"
+    path = _folder() / f"{_key(setting, method, images, seed)}.npz"
     if path.is_file():
         return load_model(path).model
     start = fresh_model("rbm", images.x, setting.hidden, "paper", seed)
@@ -65,6 +65,16 @@ def trained(setting: Setting, method: Method, images: Dataset, seed: int) -> Isi
     path.parent.mkdir(parents=True, exist_ok=True)
     save_model(path, done.model)
     return done.model
+
+
+def _folder() -> Path:
+    return cache_folder() / "reproductions"
+
+
+def _key(setting: Setting, method: Method, images: Dataset, seed: int) -> str:
+    """What a training follows from."""
+    words = f"{setting}{method}{seed}{jax.devices()[0].platform}"
+    return hashlib.sha256(words.encode() + images.x.tobytes()).hexdigest()[:16]
 
 
 def _setting(request: Request) -> tuple[Setting, Dataset, Reference]:
@@ -77,7 +87,8 @@ def _notes(setting: Setting, images: Dataset, reference: Reference) -> tuple[str
     return (
         f"{len(images):,} images: {images.name}; {setting.samples:,} samples against as many images",
         floor_note(reference, min(setting.samples, len(images))),
-        f"trainings are kept in {cache_folder() / 'reproductions'}",
+        f"trainings are kept in, and taken from, {_folder()}; of seed 0: "
+        + ", ".join(f"{method.name} {_key(setting, method, images, 0)}" for method in methods_of(setting)),
     )
 
 
