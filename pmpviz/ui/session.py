@@ -55,7 +55,7 @@ def live_run(page: str, plan: Plan, speed: float, playing: bool) -> LiveRun:
 @st.cache_resource(show_spinner=False)
 def prepare() -> bool:
     """Once a process: the compilation cache, and everything imported out of the garbage collector's way."""
-    for module in ("controls", "explain", "export", "gallery", "outlets", "stage"):
+    for module in ("completion", "controls", "explain", "export", "filters", "gallery", "outlets", "stage"):
         importlib.import_module(f"pmpviz.ui.{module}")
     device.prepare()
     warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
