@@ -3,8 +3,10 @@
 import streamlit as st
 
 from pmpviz.experiments.presets import PLAYGROUND
+from pmpviz.ui.completion import completion
 from pmpviz.ui.controls import lane_controls, model_controls, run_controls
 from pmpviz.ui.explain import explain
+from pmpviz.ui.filters import weights
 from pmpviz.ui.page import open_page
 from pmpviz.ui.settings import model_of
 from pmpviz.ui.stage import layer_control, stage, tool_control
@@ -25,4 +27,6 @@ left, right = st.columns([1, 1], vertical_alignment="bottom")
 layer_control(page, left)
 tool_control(page, right)
 stage(page)
+completion(page)
+weights(page)
 explain(page)

@@ -11,13 +11,13 @@ import numpy as np
 
 from pmpviz.experiments.learning_presets import LEARNING
 from pmpviz.experiments.presets import PLAYGROUND, RACE
-from pmpviz.models.ising import Ising
 from pmpviz.runs import run as running
 from pmpviz.runs import training
 from pmpviz.runs.learning_plan import LearningPlan, resolve_data, split
 from pmpviz.runs.plan import LanePlan, Plan, resolve_model
 from pmpviz.views.filters import pictures_image, png
 from pmpviz.views.graph import force_directed
+from pmpviz.views.layered import picture_of, picture_shape
 from pmpviz.views.pictures import picture_png
 
 SWEEPS = 256
@@ -27,8 +27,9 @@ ITERATIONS, DREAMS = 1000, 36
 
 def picture(plan: Plan) -> bytes:
     """PNG of chain 0 of the plan's last lane after 256 sweeps; of a chain the first 64 of Gibbs, one a row."""
-    model: Ising = resolve_model(plan.model)
-    line = model.shape is not None and len(model.shape) == 1
+    model = resolve_model(plan.model)
+    shape = picture_shape(model, plan.model)
+    line = shape is not None and len(shape) == 1
     lanes = (LanePlan("gibbs"),) if line else plan.lanes
     run = plan.replace(chains=1, lanes=lanes).begin(model)[-1]
     if line:
@@ -39,8 +40,8 @@ def picture(plan: Plan) -> bytes:
     while run.sweep < SWEEPS:
         run, _ = running.advance(run, 64 * run.quanta, record=False)
     x = running.positions(run)[0]
-    if model.shape is not None:
-        return picture_png(x, shape=model.shape, side=SIDE)
+    if shape is not None:
+        return picture_png(picture_of(model, x), shape=shape, side=SIDE)
     _, i, j, _ = model.pairwise()
     return picture_png(x, positions=force_directed(model.n, i, j), edges=np.stack([i, j], 1), side=SIDE)
 
@@ -52,7 +53,7 @@ def dream(plan: LearningPlan) -> bytes:
     while value.iteration < ITERATIONS:
         value, _ = training.advance(value, 50)
     pixels = train.shape[0] * train.shape[1]
-    return png(pictures_image(value.fantasies[:DREAMS, :pixels], train.shape, side=SIDE))
+    return png(pictures_image(value.fantasies[:DREAMS, :pixels], train.shape))
 
 
 def render(folder: Path, page: str, presets: tuple[Any, ...], draw: Callable[[Any], bytes]) -> None:

@@ -115,10 +115,35 @@ RACE: tuple[PagePreset, ...] = (
         "Everything is exact here, so the errors can be read off: the MCMC lanes reach the noise, "
         "perturb-and-max-product keeps a bias.",
     ),
+    PagePreset(
+        "bars",
+        "RBM of bars",
+        "Who finds the right number of bars?",
+        Plan(model="rbm:8x8x16", chains=256, budget=64.0, lanes=_lanes("pmp", "gibbs", "gwg")),
+        0.0,
+        "On average two of the sixteen hidden units are on. Gibbs draws a whole layer at once and starts with too "
+        "many: it needs some fifty sweeps to lose them, because a unit goes off only after most of its pixels have. "
+        "GWG needs fewer sweeps, each of which costs far more: look at the seconds. Perturb-and-max-product settles "
+        "within sixteen sweeps, on three or four bars instead of two: a bias that more sweeps don't remove.",
+    ),
+)
+
+BARS = PagePreset(
+    "bars",
+    "RBM of bars",
+    "How long does a bar stand under block Gibbs?",
+    Plan(model="rbm:8x8x16", chains=64, lanes=_lanes("colour_gibbs")),
+    20.0,
+    "The visible pixels are drawn given the hidden units, then the hidden units given the pixels. A unit and its bar "
+    "hold each other up: once the first sweeps have forgotten the start, about four of ten bars still stand after 64 "
+    "sweeps. Most pictures show one to three bars, often a row that crosses a column. Clamp four pixels of a row to "
+    "1, and the rest of it follows.",
 )
 
 
 def _playground(preset) -> PagePreset:
+    if preset.id == BARS.id:
+        return BARS
     algorithm = "colour_gibbs" if preset.id in ("critical", "hot", "cold") else "pmp"
     plan = Plan(model=preset.spec, beta=preset.beta, chains=64, lanes=(LanePlan(algorithm),))
     return PagePreset(preset.id, preset.label, preset.lesson, plan, 20.0, preset.lesson)

@@ -184,9 +184,17 @@ def _layers(shape: Shape, values: Values) -> tuple[np.ndarray, np.ndarray, np.nd
         weight = strength * rng.standard_normal((hidden, height * width))
         return weight, -weight.sum(0) / 2, -weight.sum(1) / 2
     bars = np.concatenate([np.repeat(np.eye(height), width, 1), np.tile(np.eye(width), (1, height))])
-    weight = strength * np.resize(bars, (hidden, height * width))
-    # A bar gains strength / 2 at each of its pixels; its own bias pays that back, and two more to make bars rare.
-    return weight, np.full(height * width, -strength / 2), -weight.sum(1) / 2 - 2.0
+    # Rows and columns share a pixel, which draws them together; holding back all other pixels outweighs that, or all
+    # units would be on at once.
+    weight = strength * np.resize(bars - (1 - bars) / (height + width), (hidden, height * width))
+    visible_bias = np.full(height * width, -strength / 2)
+    return weight, visible_bias, -_gains(weight, visible_bias)
+
+
+def _gains(weight: np.ndarray, visible_bias: np.ndarray) -> np.ndarray:
+    """What each hidden unit alone adds to the log of the sum over the visible layer: with minus this as its bias, a
+    single unit is on as often as none."""
+    return (np.logaddexp(0, visible_bias + weight) - np.logaddexp(0, visible_bias)).sum(1)
 
 
 def _rbm(shape: Shape, values: Values) -> RBM:

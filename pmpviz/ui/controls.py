@@ -24,7 +24,7 @@ OWN, FILE = "", "file"
 FILE_TYPES = ["uai", "npz", "json"]
 COMPILES = "Changing these compiles anew"
 FREE = "These change at once"
-WEIGHTS = ("couplings", "J", "sigma", "field", "h", "theta")
+WEIGHTS = ("couplings", "J", "sigma", "field", "h", "theta", "pattern", "strength", "lateral")
 
 
 @functools.lru_cache(maxsize=256)

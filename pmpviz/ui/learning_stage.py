@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass
 
 import streamlit as st
+from PIL import Image
 
 from pmpviz.experiments.train import knob_flag
 from pmpviz.io.npz import model_from_npz, model_to_npz
@@ -122,10 +123,9 @@ def _pictures() -> None:
     dark = st.context.theme.type == "dark"
     columns = st.columns(len(view.lanes) + 1)
     for column, lane in zip(columns, view.lanes, strict=False):
-        rows = filters.filters_of(lane.model)
         what = "filters" if isinstance(lane.model, LayeredModel) else "couplings of some pixels to all others"
         column.image(
-            filters.png(filters.filters_image(rows, view.train.shape, dark)),
+            filters.png(_filters(view, lane, dark)),
             caption=f"{lane.label}: {what} (blue below 0, orange above)",
             width="stretch",
         )
@@ -134,6 +134,11 @@ def _pictures() -> None:
         caption=f"The data: {min(SHOWN_DATA, len(view.train))} of {len(view.train):,} pictures",
         width="stretch",
     )
+
+
+def _filters(view: LearningView, lane: LearningLaneView, dark: bool) -> Image.Image:
+    assert view.train is not None
+    return filters.filters_image(filters.weights_of(lane.model), view.train.shape, dark, by_norm=True).image
 
 
 # What leaves the page.
@@ -234,8 +239,7 @@ def _files(view: LearningView) -> list[ExportFile]:
 
 def _lane_files(view: LearningView, index: int, lane: LearningLaneView) -> list[ExportFile]:
     def picture() -> bytes:
-        assert view.train is not None
-        return filters.png(filters.filters_image(filters.filters_of(lane.model), view.train.shape))
+        return filters.png(_filters(view, lane, dark=False))
 
     where = "Bring it to the Playground or to `python -m pmpviz sample`."
     name = f"model{index + 1}.npz"

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from pmpviz.models.ising import Ising
 from pmpviz.runs import run as running
 from pmpviz.runs.live import LiveRun, LiveView
 from pmpviz.ui import export
 from pmpviz.ui.share import code_dialog, share_dialog
 from pmpviz.ui.widgets import ASKED, forget_outlet
 from pmpviz.views.graph import force_directed
+from pmpviz.views.layered import picture_of, picture_shape
 from pmpviz.views.numbers import integer
 from pmpviz.views.pictures import animation_gif, picture_png
 
@@ -98,14 +98,15 @@ def _last_frames(view: LiveView, count: int) -> np.ndarray:
 
 def _picture(view: LiveView) -> bytes:
     x, model = _last_frames(view, 1)[0], view.model
-    if isinstance(model, Ising) and model.shape is not None:
-        return picture_png(x, shape=model.shape)
+    shape = picture_shape(model, view.plan.model)
+    if shape is not None:
+        return picture_png(picture_of(model, x), shape=shape)
     _, i, j, _ = model.pairwise()
     return picture_png(x, positions=force_directed(model.n, i, j), edges=np.stack([i, j], 1))
 
 
 def _animation_of(view: LiveView):
-    model = view.model
-    if not isinstance(model, Ising) or model.shape is None:
+    shape = picture_shape(view.model, view.plan.model)
+    if shape is None:
         return None
-    return lambda: animation_gif(_last_frames(view, GIF_FRAMES), model.shape)
+    return lambda: animation_gif(picture_of(view.model, _last_frames(view, GIF_FRAMES)), shape)

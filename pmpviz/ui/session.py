@@ -68,7 +68,8 @@ def _held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, play
 @st.cache_resource(show_spinner=False)
 def prepare() -> bool:
     """Once a process: the compilation cache, and everything imported out of the garbage collector's way."""
-    for module in ("controls", "explain", "export", "gallery", "learning_stage", "outlets", "stage"):
+    modules = "completion controls explain export filters gallery learning_stage outlets stage"
+    for module in modules.split():
         importlib.import_module(f"pmpviz.ui.{module}")
     device.prepare()
     warnings.filterwarnings("ignore", message="Some donated buffers were not usable")

@@ -13,6 +13,7 @@ from pmpviz.ui.player import Event, answered, events, player
 from pmpviz.ui.session import Held, held
 from pmpviz.ui.settings import keep_plan, kept_plan
 from pmpviz.views import payload, sentences, table
+from pmpviz.views.layered import site_words
 from pmpviz.views.numbers import significant
 
 TICK_SECONDS = 0.4
@@ -150,7 +151,8 @@ def _hover(live: LiveRun, event: Event) -> tuple[int, int, tuple[str, ...]] | No
         source = "exact" if report.exact else "reference"
         lines.append(f"{source} p(x = 1): {significant(report.marginal)}")
     lines.append(f"local field: {significant(report.field)}")
-    lines += [f"message from {sender}: {significant(value)}" for sender, value in report.messages[:6]]
+    text = view.plan.model
+    lines += [f"message from {site_words(view.model, text, i)}: {significant(v)}" for i, v in report.messages[:6]]
     return event.lane, event.site, tuple(lines)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pmpviz.models import LayeredModel
 from pmpviz.runs.lane import LaneView
 from pmpviz.runs.live import LiveView
 from pmpviz.views.numbers import significant
@@ -11,11 +12,26 @@ from pmpviz.views.numbers import significant
 
 def model_equation(view: LiveView) -> str:
     """The distribution that is sampled, with beta and the range of the weights."""
+    if isinstance(view.model, LayeredModel):
+        return _layers_equation(view.model, view.plan.beta)
     bias, _, _, w = view.model.pairwise()
     weights = _span(w) if len(w) else "0"
     return (
         r"p(x) = \frac{1}{Z}\exp\Big[\beta\Big(\sum_i b_i x_i + \sum_{i<j} w_{ij} x_i x_j\Big)\Big],\quad "
         rf"\beta = {significant(view.plan.beta)},\; b_i = {_span(bias)},\; w_{{ij}} = {weights}"
+    )
+
+
+def _layers_equation(model: LayeredModel, beta: float) -> str:
+    lateral = model.couplings.lateral
+    within = "" if lateral is None else r" - \tfrac{1}{2} v^\top L v"
+    spans = {"c_i": model.visible_bias, "b_k": model.hidden_bias, "W_{ki}": model.weight}
+    if lateral is not None:
+        spans["L_{ij}"] = np.asarray(lateral)[np.triu_indices(model.visible, 1)]
+    ranges = r",\; ".join(f"{name} = {_span(np.asarray(values))}" for name, values in spans.items() if values.size)
+    return (
+        rf"p(v, h) = \frac{{1}}{{Z}} e^{{-\beta E(v, h)}},\quad E(v, h) = -h^\top W v - b^\top h - c^\top v{within},"
+        rf"\quad \beta = {significant(beta)},\; {ranges}"
     )
 
 
@@ -46,6 +62,11 @@ def _pmp(view: LiveView, lane: LaneView) -> str:
 
 def _gibbs(view: LiveView, lane: LaneView) -> str:
     beta = _plain(view.plan.beta)
+    if isinstance(view.model, LayeredModel) and view.model.couplings.lateral is None:
+        return (
+            rf"p(h_k = 1 \mid v) = \sigma\big({beta}\,(b_k + \textstyle\sum_i W_{{ki}} v_i)\big),\quad "
+            rf"p(v_i = 1 \mid h) = \sigma\big({beta}\,(c_i + \textstyle\sum_k W_{{ki}} h_k)\big)"
+        )
     return rf"p(x_i = 1 \mid x_{{-i}}) = \sigma\Big({beta}\,\big(b_i + \textstyle\sum_j w_{{ij}} x_j\big)\Big)"
 
 

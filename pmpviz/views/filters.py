@@ -1,69 +1,71 @@
-"""Weights and data as pictures: the filters of a model's hidden units, and rows of a dataset."""
+"""The weights of hidden units as images of the visible layer, and rows of data, tiled into one picture."""
 
 from __future__ import annotations
 
 import io
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int8, UInt8
 from PIL import Image
 
 from pmpviz.models import Ising, LayeredModel
-from pmpviz.models.couplings import DenseCouplings
+from pmpviz.models.couplings import to_dense
+from pmpviz.types import InputError
+from pmpviz.views.pictures import DARK, LIGHT
 
-MOST_FILTERS = 100
-SIDE = 720
-BLUE, ORANGE = np.array([0, 114, 178]), np.array([213, 94, 0])
-LIGHT_GROUND, DARK_GROUND = np.array([252, 252, 250]), np.array([20, 22, 26])
-LIGHT_INK, DARK_INK = np.array([28, 28, 30]), np.array([232, 232, 228])
-
-
-def diverging(values: Float[np.ndarray, "*shape"], limit: float, dark: bool) -> UInt8[np.ndarray, "*shape 3"]:
-    """Blue below 0, the ground at 0, orange above, at full strength at -limit and limit."""
-    ground = DARK_GROUND if dark else LIGHT_GROUND
-    share = np.clip(values / max(limit, 1e-12), -1, 1)[..., None]
-    colour = np.where(share < 0, BLUE, ORANGE)
-    return (ground + np.abs(share) * (colour - ground)).round().astype(np.uint8)
+MOST_TILES = 100
+WIDTH = 1000
+LARGEST, GAP = 96, 4
+NEGATIVE, POSITIVE = (0, 114, 178), (213, 94, 0)
 
 
-def filters_of(model: Ising, most: int = MOST_FILTERS) -> Float[np.ndarray, "k v"]:
-    """One row of weights for each picture: of the hidden units with the largest weights, strongest first; of a fully
-    connected model the couplings of evenly chosen sites."""
+@dataclass(frozen=True)
+class Filters:
+    """The picture, the hidden units in the order of its tiles (row by row), and the weight of the full colours."""
+
+    image: Image.Image
+    units: tuple[int, ...]
+    limit: float
+
+
+def filters_image(
+    weight: Float[np.ndarray, "hidden visible"],
+    shape: tuple[int, int],
+    dark: bool = False,
+    by_norm: bool = False,
+    most: int = MOST_TILES,
+) -> Filters:
+    """Tiles of weight[k] on `shape`, blue below zero and orange above, zero in between, one symmetric scale for all.
+
+    At most `most` units: the first ones, or those of the largest norm, the largest first. The scale ends at the
+    largest absolute weight of what is shown. Raises InputError where the weights don't fill the shape.
+    """
+    weight = np.asarray(weight, np.float64)
+    if weight.ndim != 2 or weight.shape[1] != math.prod(shape) or not weight.size:
+        raise InputError(f"weights of shape {weight.shape} are no images of {' x '.join(map(str, shape))}")
+    order = np.argsort(-np.linalg.norm(weight, axis=1), kind="stable") if by_norm else np.arange(len(weight))
+    units = order[:most]
+    shown = weight[units].reshape(-1, *shape)
+    limit = float(np.abs(shown).max())
+    tiles = _colours(shown / (limit or 1.0), dark)
+    return Filters(_tiled(tiles, dark), tuple(units.tolist()), limit)
+
+
+def weights_of(model: Ising, most: int = MOST_TILES) -> Float[np.ndarray, "k visible"]:
+    """Rows of weights to the visible sites: those of the hidden units; without these, of some sites to all others."""
     if isinstance(model, LayeredModel):
-        weight = np.asarray(model.weight)
-        order = np.argsort(-(weight**2).sum(1), kind="stable")[:most]
-        return weight[order]
-    assert isinstance(model.couplings, DenseCouplings)
-    weight = np.asarray(model.couplings.matrix())
-    chosen = np.unique(np.linspace(0, len(weight) - 1, min(most, len(weight))).round().astype(int))
-    return weight[chosen]
+        return np.asarray(model.weight)
+    weight = np.asarray(to_dense(model.couplings).weight)
+    return weight[np.unique(np.linspace(0, len(weight) - 1, min(most, len(weight))).round().astype(int))]
 
 
-def filters_image(rows: Float[np.ndarray, "k v"], shape: tuple[int, int], dark: bool = False, side: int = SIDE):
-    """The rows as pictures side by side on one scale, which ends at the 99.5 % quantile of their sizes."""
-    limit = float(np.quantile(np.abs(rows), 0.995)) if rows.size else 1.0
-    return _tiled(diverging(rows.reshape(-1, *shape), limit, dark), dark, side)
-
-
-def pictures_image(x: Int8[np.ndarray, "k v"], shape: tuple[int, int], dark: bool = False, side: int = SIDE):
+def pictures_image(x: Int8[np.ndarray, "k visible"], shape: tuple[int, int], dark: bool = False) -> Image.Image:
     """Binary pictures side by side: ink on paper, swapped in the dark."""
-    ground, ink = (DARK_GROUND, DARK_INK) if dark else (LIGHT_GROUND, LIGHT_INK)
-    pixels = np.where(np.asarray(x).reshape(-1, *shape)[..., None] > 0, ink, ground).astype(np.uint8)
-    return _tiled(pixels, dark, side)
-
-
-def _tiled(pictures: UInt8[np.ndarray, "k h w 3"], dark: bool, side: int) -> Image.Image:
-    count, height, width, _ = pictures.shape
-    columns = max(1, math.ceil(math.sqrt(count * height / width)))
-    rows = math.ceil(count / columns)
-    line = np.array([58, 60, 66] if dark else [214, 214, 208], np.uint8)
-    canvas = np.broadcast_to(line, (rows * (height + 1) + 1, columns * (width + 1) + 1, 3)).copy()
-    for k, picture in enumerate(pictures):
-        top, left = 1 + (k // columns) * (height + 1), 1 + (k % columns) * (width + 1)
-        canvas[top : top + height, left : left + width] = picture
-    scale = max(1, side // max(canvas.shape[:2]))
-    return Image.fromarray(canvas).resize((canvas.shape[1] * scale, canvas.shape[0] * scale), Image.Resampling.NEAREST)
+    colours = DARK if dark else LIGHT
+    ink = np.asarray(x).reshape(-1, *shape)[..., None] > 0
+    return _tiled(np.where(ink, np.uint8(colours.ink), np.uint8(colours.paper)), dark)
 
 
 def png(image: Image.Image) -> bytes:
@@ -71,3 +73,27 @@ def png(image: Image.Image) -> bytes:
     file = io.BytesIO()
     image.save(file, "PNG")
     return file.getvalue()
+
+
+def _colours(share: Float[np.ndarray, "k h w"], dark: bool) -> UInt8[np.ndarray, "k h w 3"]:
+    """Shares from -1 to 1 as colours, mixed as the player's diverging scale mixes them."""
+    middle = np.array((20, 20, 18) if dark else (250, 249, 246))
+    end = np.where(share[..., None] < 0, NEGATIVE, POSITIVE)
+    return (middle + (end - middle) * np.abs(share)[..., None]).round().astype(np.uint8)
+
+
+def _tiled(tiles: UInt8[np.ndarray, "k h w 3"], dark: bool) -> Image.Image:
+    """Tiles of whole screen pixels in rows, with a gap around each."""
+    count, height, width, _ = tiles.shape
+    columns = min(count, max(8, math.ceil(math.sqrt(2 * count))))
+    room = min(LARGEST, (WIDTH - GAP) // columns - GAP)
+    scale = max(1, room // max(height, width))
+    tiles = tiles.repeat(scale, 1).repeat(scale, 2)
+    ground = (62, 61, 58) if dark else (205, 202, 194)
+    high, wide = tiles.shape[1] + GAP, tiles.shape[2] + GAP
+    image = Image.new("RGB", (columns * wide + GAP, -(-count // columns) * high + GAP), (DARK if dark else LIGHT).paper)
+    for k, tile in enumerate(tiles):
+        left, top = GAP + k % columns * wide, GAP + k // columns * high
+        image.paste(ground, (left - 1, top - 1, left + wide - GAP + 1, top + high - GAP + 1))
+        image.paste(Image.fromarray(tile), (left, top))
+    return image

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from pmpviz.models import LayeredModel
 from pmpviz.models.ising import Ising
 from pmpviz.runs.lane import BANDS, LaneView, MetricPoint
 from pmpviz.runs.live import LiveView
 from pmpviz.views import sentences
 from pmpviz.views.frames import Payload, encode, frame_words, thin
 from pmpviz.views.graph import MOST_DRAWN, force_directed
+from pmpviz.views.layered import image_shape
 from pmpviz.views.numbers import integer, seconds, significant
 from pmpviz.views.style import style_of
 
@@ -122,6 +124,8 @@ def _lane(payload: Payload, view: LiveView, index: int, lane: LaneView, sent: Cu
 
 
 def _is_plane(model) -> bool:
+    if isinstance(model, LayeredModel):
+        return True
     return isinstance(model, Ising) and model.shape is not None and len(model.shape) > 1
 
 
@@ -143,6 +147,9 @@ def _status(view: LiveView, lane: LaneView) -> str:
 
 def _geometry(payload: Payload, view: LiveView) -> dict:
     model = view.model
+    if isinstance(model, LayeredModel):
+        rows, cols = image_shape(model.visible, view.plan.model)
+        return {"kind": "layers", "rows": rows, "cols": cols, "hidden": model.hidden}
     shape = model.shape if isinstance(model, Ising) else None
     if shape is None:
         return _graph(payload, model)

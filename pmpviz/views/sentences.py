@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from pmpviz.models import SRBM, LayeredModel
 from pmpviz.models.ising import Ising
 from pmpviz.runs.lane import LaneView
 from pmpviz.runs.live import LiveView
@@ -12,11 +13,18 @@ from pmpviz.views.numbers import integer, seconds, significant
 
 def model_words(model, beta: float) -> str:
     """The model's kind and size, and beta where it is not 1."""
-    shape = model.shape if isinstance(model, Ising) else None
-    size = f"model of {integer(model.n)} sites"
-    if shape and len(shape) > 1:
-        size = " × ".join(str(s) for s in shape) + " lattice"
+    if isinstance(model, LayeredModel):
+        size = _layers(model)
+    elif isinstance(model, Ising) and model.shape and len(model.shape) > 1:
+        size = " × ".join(str(s) for s in model.shape) + " lattice"
+    else:
+        size = f"model of {integer(model.n)} sites"
     return size if beta == 1 else f"{size} at β = {significant(beta)}"
+
+
+def _layers(model: LayeredModel) -> str:
+    kind = "semi-restricted" if isinstance(model, SRBM) else "restricted"
+    return f"{kind} Boltzmann machine of {integer(model.visible)} visible and {integer(model.hidden)} hidden units"
 
 
 def computing(view: LiveView, device: str) -> str:

@@ -1,7 +1,7 @@
 // One lane: its header, canvas, other chains, legend, queue of coming frames and ring of past ones.
 
 import { frameHash } from "./decode.js";
-import { painterFor } from "./painters.js";
+import { painterFor, thumbnailFor } from "./painters.js";
 import { css, dashOf, make, number, scaleColour, sized, thousands } from "./theme.js";
 
 const RING = 2000;
@@ -53,6 +53,7 @@ export class Lane {
     if (shape !== this.shape) this.forget();
     this.shape = shape;
     this.painter = painterFor(meta);
+    this.canvas.classList.toggle("pv-parts", meta.geometry.kind === "layers");
   }
 
   // Words and layer of an update; frames go through `take`.
@@ -205,7 +206,7 @@ export class Lane {
     while (this.strip.children.length > frames.length) this.strip.lastChild.remove();
     frames.forEach((bits, k) => {
       if (!this.strip.children[k]) this.strip.append(make("canvas", "pv-thumb"));
-      this.thumbs = this.thumbs && this.thumbShape === this.shape ? this.thumbs : painterFor(this.meta);
+      this.thumbs = this.thumbs && this.thumbShape === this.shape ? this.thumbs : thumbnailFor(this.meta);
       this.thumbShape = this.shape;
       const canvas = this.strip.children[k];
       const ratio = window.devicePixelRatio || 1;

@@ -1,11 +1,26 @@
 // How configurations become pictures: a raster for lattices, discs and lines for graphs.
 
 import { bit } from "./decode.js";
+import { LayersPainter } from "./layers.js";
 import { css, scaleColour, word } from "./theme.js";
 
 export function painterFor(lane) {
   if (lane.geometry.kind === "chain") return new ChainPainter(lane);
+  if (lane.geometry.kind === "layers") return new LayersPainter(lane);
   return lane.geometry.nodes ? new GraphPainter(lane) : new RasterPainter(lane);
+}
+
+// Of a layered model a thumbnail shows the image alone.
+export function thumbnailFor(lane) {
+  const { kind, rows, cols } = lane.geometry;
+  return kind === "layers" ? new RasterPainter({ n: rows * cols, geometry: { rows, cols } }) : painterFor(lane);
+}
+
+export function cleared(canvas) {
+  const context = canvas.getContext("2d");
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  return context;
 }
 
 // Which site each pixel of the smallest true picture shows; -1 is the gap between planes.
@@ -33,7 +48,7 @@ function rasterMap(geometry, n) {
   return { map, width, height, size };
 }
 
-class RasterPainter {
+export class RasterPainter {
   constructor(lane) {
     Object.assign(this, rasterMap(lane.geometry, lane.n));
     this.scratch = document.createElement("canvas");
@@ -58,6 +73,11 @@ class RasterPainter {
   }
 
   paint(canvas, bits, layer, theme) {
+    this.draw(cleared(canvas), canvas.width, canvas.height, bits, layer, theme);
+  }
+
+  // The picture at the context's origin.
+  draw(context, width, height, bits, layer, theme) {
     const dotted = layer && this.size === 1 && this.cell >= 6;
     this.prepare(dotted ? 3 : 1);
     const ink = word(theme.ink);
@@ -65,11 +85,8 @@ class RasterPainter {
     if (layer && (this.filled !== layer || this.ground !== theme.id)) this.fill(layer, theme);
     if (!layer || dotted) this.spins(bits, ink, paper);
     this.scratch.getContext("2d").putImageData(this.image, 0, 0);
-    const context = canvas.getContext("2d");
-    context.setTransform(1, 0, 0, 1, 0, 0);
     context.imageSmoothingEnabled = false;
-    context.clearRect(0, 0, canvas.width, canvas.height);
-    context.drawImage(this.scratch, 0, 0, canvas.width, canvas.height);
+    context.drawImage(this.scratch, 0, 0, width, height);
     if (layer && layer.kind === "labels" && this.cell >= 4) this.outlines(context, layer.values, theme);
   }
 
@@ -118,7 +135,10 @@ class RasterPainter {
 
   // Outlines of the sites that the person has touched, until the server answers.
   touch(canvas, sites, theme) {
-    const context = canvas.getContext("2d");
+    this.mark(canvas.getContext("2d"), sites, theme);
+  }
+
+  mark(context, sites, theme) {
     context.fillStyle = css(theme.accent);
     const edge = Math.max(1, this.cell * this.size * 0.3);
     for (let p = 0; p < this.map.length; p++) {
@@ -158,10 +178,8 @@ class ChainPainter extends RasterPainter {
       }
     }
     this.scratch.getContext("2d").putImageData(this.image, 0, 0);
-    const context = canvas.getContext("2d");
-    context.setTransform(1, 0, 0, 1, 0, 0);
+    const context = cleared(canvas);
     context.imageSmoothingEnabled = false;
-    context.clearRect(0, 0, canvas.width, canvas.height);
     context.drawImage(this.scratch, 0, 0, canvas.width, canvas.height);
   }
 }
@@ -185,9 +203,7 @@ class GraphPainter {
   }
 
   paint(canvas, bits, layer, theme) {
-    const context = canvas.getContext("2d");
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, canvas.width, canvas.height);
+    const context = cleared(canvas);
     this.lines(context, canvas.width, theme);
     context.lineWidth = Math.max(1, this.radius * 0.16);
     context.strokeStyle = css(theme.ink);

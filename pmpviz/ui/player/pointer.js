@@ -40,7 +40,7 @@ export class Pointer {
     if (!lane.painter || !box.width) return -1;
     const x = (event.clientX - box.left) / box.width;
     const y = (event.clientY - box.top) / box.height;
-    return lane.painter.site(x, y, lane.canvas.width);
+    return lane.painter.site(x, y, lane.canvas.width, lane.canvas.height);
   }
 
   down(lane, event) {
@@ -138,9 +138,7 @@ export class Pointer {
     if (!this.over) return;
     const { lane, site } = this.over;
     const known = this.known && this.known.lane === lane.index && this.known.site === site ? this.known.lines : [];
-    const { cols, rows } = lane.meta.geometry;
-    const place = cols && rows > 1 ? `site ${site} · row ${Math.floor(site / cols) % rows}, column ${site % cols}` : `site ${site}`;
-    const lines = [place, ...known.map(String)];
+    const lines = [placeOf(lane.meta.geometry, site), ...known.map(String)];
     tip.replaceChildren(
       ...lines.map((line) => {
         const row = document.createElement("div");
@@ -154,4 +152,12 @@ export class Pointer {
     clearInterval(this.timer);
     clearTimeout(this.waiting);
   }
+}
+
+// Which site it is, and where.
+function placeOf({ kind, cols, rows }, site) {
+  const row = Math.floor(site / cols);
+  if (kind === "layers" && row >= rows) return `site ${site} · hidden unit ${site - rows * cols}`;
+  if (kind === "layers") return `site ${site} · visible pixel (${row}, ${site % cols})`;
+  return cols && rows > 1 ? `site ${site} · row ${row % rows}, column ${site % cols}` : `site ${site}`;
 }
