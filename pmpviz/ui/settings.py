@@ -35,6 +35,7 @@ from pmpviz.types import InputError, Param
 from pmpviz.ui import edits
 from pmpviz.ui.echo import is_echo, replace
 from pmpviz.ui.uploads import uploaded
+from pmpviz.views.layered import IMAGE
 
 VERSION = "1"
 MOST_SITES = 1 << 18
@@ -212,7 +213,12 @@ def model_of(text: str) -> Any:
 
 
 def site_limit(builder: Builder) -> int:
-    """Sites that a page accepts: fewer where every pair interacts or the graph is drawn site by site."""
+    """Sites that a page accepts: fewer where every pair interacts or the graph is drawn site by site.
+
+    Of a model with layers the limit is on the weights between them, the product of its three sides.
+    """
+    if builder.size == IMAGE:
+        return builder.max_sites
     if builder.max_sites <= 1 << 12:
         return min(builder.max_sites, MOST_DENSE_SITES)
     return MOST_GRAPH_SITES if builder.random_graph else MOST_SITES
@@ -232,7 +238,8 @@ def fit_size(builder: Builder, size: Shape) -> tuple[Shape, str | None]:
     side = next(s for s in range(round(limit ** (1 / len(size))) + 1, 0, -1) if s ** len(size) <= limit)
     fitted = tuple(min(s, side) for s in size)
     shown = ["x".join(map(str, sides)) for sides in (size, fitted)]
-    return fitted, f"{builder.id} of {shown[0]} has more than {limit:,} sites and was set to {shown[1]}"
+    what = "weights" if builder.size == IMAGE else "sites"
+    return fitted, f"{builder.id} of {shown[0]} has more than {limit:,} {what} and was set to {shown[1]}"
 
 
 def mend_model(text: str, default: str) -> tuple[str, list[str]]:

@@ -12,7 +12,7 @@ from PIL import Image
 
 from pmpviz import exact
 from pmpviz.io.npz import model_to_npz
-from pmpviz.models import RBM, SRBM, build_spec
+from pmpviz.models import RBM, SRBM, build_spec, builder_of
 from pmpviz.runs.layers import LAYERS
 from pmpviz.runs.live import LiveRun
 from pmpviz.runs.plan import LanePlan, Plan
@@ -20,6 +20,7 @@ from pmpviz.types import InputError, Target
 from pmpviz.ui import completion, outlets
 from pmpviz.ui.code import script
 from pmpviz.ui.controls import _load
+from pmpviz.ui.settings import fit_size
 from pmpviz.ui.uploads import STORE, uploaded
 from pmpviz.views import equations, payload, sentences
 from pmpviz.views.filters import filters_image
@@ -55,6 +56,12 @@ def test_the_hidden_units_of_bars_are_on_a_few_at_a_time(spec):
 )
 def test_the_visible_layer_is_an_image_of_the_builders_sides_or_of_the_most_nearly_square(visible, text, shape):
     assert image_shape(visible, text) == shape
+
+
+def test_a_page_takes_as_many_weights_as_the_builder():
+    assert fit_size(builder_of("rbm"), (28, 28, 500)) == ((28, 28, 500), None)
+    size, notice = fit_size(builder_of("srbm"), (1000, 1000, 10))
+    assert size == (128, 128, 10) and "weights" in notice
 
 
 def test_a_site_is_a_pixel_or_a_hidden_unit_and_a_picture_has_the_pixels_alone():
