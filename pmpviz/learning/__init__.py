@@ -6,6 +6,7 @@ from typing import Any
 
 from pmpviz.learning.chain_learners import DescentLearner, GibbsResetLearner, GwgLearner, GwgResetLearner, PcdLearner
 from pmpviz.learning.direct import ExactLearner, PseudoLikelihoodLearner
+from pmpviz.learning.linear_program import PerturbLpLearner
 from pmpviz.learning.pmp import PersistentPmpLearner, PmpLearner
 from pmpviz.types import InputError, configured
 
@@ -17,6 +18,7 @@ LEARNERS: tuple[Any, ...] = (
     GwgResetLearner,
     GwgLearner,
     DescentLearner,
+    PerturbLpLearner,
     PseudoLikelihoodLearner,
     ExactLearner,
 )

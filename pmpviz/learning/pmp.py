@@ -121,5 +121,10 @@ class PersistentPmpLearner(SampledLearner):
 
 
 def gumbel_score(gamma: Float[Array, "..."]) -> Float[Array, "..."]:
-    """The Gumbel number with the same rank as a normal one: -log(-log Phi(gamma)), centred by Euler's constant."""
-    return -jnp.log(-jax.scipy.special.log_ndtr(gamma)) - EULER
+    """The Gumbel number with the same rank as a normal one: -log(-log Phi(gamma)), centred by Euler's constant.
+
+    Above 0 log Phi is taken from the upper tail: Phi itself is 1 up to float32's rounding there.
+    """
+    upper = jnp.log1p(-jax.scipy.special.ndtr(-jnp.abs(gamma)))
+    log_rank = jnp.where(gamma > 0, upper, jax.scipy.special.log_ndtr(jnp.minimum(gamma, 0.0)))
+    return -jnp.log(-log_rank) - EULER

@@ -32,6 +32,7 @@ from pmpviz.types import InputError
 
 MAX_CHUNK = 64
 MOST_CHAINS = 10_000
+BUFFERS = ("gradient_norm", "weight_norm")
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,13 @@ def start(
         moments,
         parameters,
         optimiser.init(parameters),
-        jax.jit(learner.init, static_argnums=2)(keys.role(key, keys.INIT), model, chains),
+        _first_phase(learner, keys.role(key, keys.INIT), model, chains),
     )
+
+
+@partial(jax.jit, static_argnames="chains")
+def _first_phase(learner, key, model, chains):
+    return learner.init(key, model, chains)
 
 
 def _check(learner, model, data, chains, batch, form) -> None:
@@ -146,20 +152,46 @@ def _check(learner, model, data, chains, batch, form) -> None:
 
 @partial(jax.jit, static_argnames=("batch", "form"), donate_argnames=("carried",))
 def _advance(learner, optimiser, structure, data, mask, moments, key, carried, iteration, count, batch, form):
-    buffers = {name: jnp.zeros(MAX_CHUNK) for name in ("gradient_norm", "weight_norm")}
+    buffers = {name: jnp.zeros(MAX_CHUNK) for name in BUFFERS}
 
     def body(i, carry):
         (parameters, state, phase), buffers = carry
-        now = iteration + i
-        rows = data if batch == 0 else jnp.take(data, (now * batch + jnp.arange(batch)) % len(data), axis=0)
-        model = with_parameters(structure, parameters, form)
-        own = jax.random.fold_in(keys.role(key, keys.STEP), now)
+        own, model, rows = _situation(structure, data, key, parameters, iteration + i, batch, form)
         gradient, phase = learner.gradient(own, model, rows, moments, phase, form)
-        row = {"gradient_norm": gradient_norm(gradient, mask), "weight_norm": _weight_norm(parameters)}
-        parameters, state = optimiser.step(gradient, parameters, state, mask)
+        parameters, state, row = _ascend(optimiser, gradient, parameters, state, mask)
         return (parameters, state, phase), {k: buffers[k].at[i].set(row[k]) for k in buffers}
 
     return jax.lax.fori_loop(0, count, body, (carried, buffers))
+
+
+def _advance_on_host(learner, optimiser, structure, data, mask, moments, key, carried, iteration, count, batch, form):
+    """`_advance` of a learner that asks a program on the host: one iteration after another, the rest compiled."""
+    buffers = {name: np.zeros(MAX_CHUNK, np.float32) for name in BUFFERS}
+    parameters, state, phase = carried
+    for i in range(count):
+        own, model, rows = _compiled_situation(structure, data, key, parameters, iteration + np.int32(i), batch, form)
+        gradient, phase = learner.gradient(own, model, rows, moments, phase, form)
+        parameters, state, row = _compiled_ascend(optimiser, gradient, parameters, state, mask)
+        for name, values in buffers.items():
+            values[i] = row[name]
+    return (parameters, state, phase), buffers
+
+
+def _situation(structure, data, key, parameters, now, batch, form):
+    """(key, model, rows of the data) of the iteration numbered `now`."""
+    rows = data if batch == 0 else jnp.take(data, (now * batch + jnp.arange(batch)) % len(data), axis=0)
+    own = jax.random.fold_in(keys.role(key, keys.STEP), now)
+    return own, with_parameters(structure, parameters, form), rows
+
+
+def _ascend(optimiser, gradient, parameters, state, mask):
+    """(parameters, the optimiser's state, numbers of the trace) after one step."""
+    row = {"gradient_norm": gradient_norm(gradient, mask), "weight_norm": _weight_norm(parameters)}
+    return *optimiser.step(gradient, parameters, state, mask), row
+
+
+_compiled_situation = jax.jit(_situation, static_argnames=("batch", "form"))
+_compiled_ascend = jax.jit(_ascend)
 
 
 def _weight_norm(parameters):
@@ -168,11 +200,15 @@ def _weight_norm(parameters):
 
 
 def advance(training: Training, count: int) -> tuple[Training, TrainingTrace]:
-    """`count` <= 64 learning iterations in one compiled call; the given training must not be used again."""
+    """`count` <= 64 learning iterations in one compiled call; the given training must not be used again.
+
+    Those of a learner that asks a program on the host are taken one by one.
+    """
     if not 0 <= count <= MAX_CHUNK:
         raise InputError(f"{count} iterations in one chunk; give at most {MAX_CHUNK}")
     compiled, begin = compile_clock.seconds(), time.perf_counter()
-    carried, buffers = _advance(
+    forward = _advance if training.learner.spec.jit else _advance_on_host
+    carried, buffers = forward(
         training.learner,
         training.optimiser,
         training.structure,

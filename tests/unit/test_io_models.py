@@ -14,19 +14,22 @@ from pmpviz.io.arrays import to_arrays
 from pmpviz.io.files import MAX_BYTES
 from pmpviz.io.json_model import model_from_json, model_to_json
 from pmpviz.io.npz import model_from_npz, model_to_npz
-from pmpviz.models import build_spec, model_hash
+from pmpviz.models import RBM, SRBM, build_spec, model_hash
 from pmpviz.models.couplings import ShiftCouplings
 from pmpviz.models.tables import TableModel
 from pmpviz.types import InputError
 
 SPECS = ["square:4x5,couplings=gaussian,h=0.1", "triangular:3x4,J=-1", "cubic:3x3x3", "chain:7,J=3,field=first,h=1"]
 SPECS += ["erdos_renyi:20", "random_regular:20", "complete:9", "tree:15,J=1", "chain:1"]
+LAYERED = [RBM.of_layers(np.array([[0.1, -0.0, 1e-45], [3e38, 1 / 3, -2]]), [0.1, 0.2, 0.3], None, 1 / 7)]
+LAYERED += [build_spec("rbm:3x3x4"), build_spec("srbm:3x3x4"), SRBM.of_layers([[0.3]], [[0.0]], [1.0], [-1.0])]
 
 
 def models():
     for spec in SPECS:
         model = build_spec(spec)
         yield from (model, model.as_layout("sparse"), model.as_layout("dense"))
+    yield from LAYERED
     yield random_model(0)
     yield TableModel.of([2, 3], [], -np.inf)
 
@@ -153,6 +156,17 @@ def f32(*values):
         (changed("tree:3", neighbour=np.array([[1, 9], [0, 1], [0, 2]], np.int32)), "outside 0 to 2"),
         (changed("tree:3", weight=np.ones((3, 2), np.float32)), "padded slot is not empty"),
         (changed("tree:3", reverse=np.array([[2, 2], [0, 3], [1, 5]], np.int32)), "same edges from both ends"),
+        (changed(LAYERED[1], weight=f32(1, 2)), r"weight has shape \(2,\); give hidden x visible numbers"),
+        (changed(LAYERED[1], weight=np.zeros((0, 9), np.float32)), r"weight has shape \(0, 9\)"),
+        (changed(LAYERED[1], weight=np.full((4, 9), np.inf, np.float32)), "weight holds a number that is not finite"),
+        (changed(LAYERED[1], weight=None), "weight is missing"),
+        (changed(LAYERED[1], visible_bias=f32(1, 2)), r"visible_bias has shape \(2,\); give 9 numbers"),
+        (changed(LAYERED[1], hidden_bias=f32(1, 2)), r"hidden_bias has shape \(2,\); give 4 numbers"),
+        (changed(LAYERED[1], constant=f32(1, 2)), "constant is no single number"),
+        (changed(LAYERED[1], lateral=np.zeros((9, 9), np.float32)), "'lateral' is no array"),
+        (changed(LAYERED[2], lateral=None), "lateral is missing"),
+        (changed(LAYERED[2], lateral=np.zeros((4, 4), np.float32)), r"lateral has shape \(4, 4\)"),
+        (changed(LAYERED[2], lateral=np.eye(9, dtype=np.float32)), "zero diagonal"),
         (changed(random_model(0), values=np.zeros(1)), "values ends within the table"),
         (changed(random_model(0), values=np.zeros(10_000)), "left over"),
         (changed(random_model(0), card=np.full(6, 200, np.int32)), "give 1 to 127"),
