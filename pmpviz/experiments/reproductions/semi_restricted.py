@@ -36,7 +36,7 @@ class Setting:
 
 
 FULL = Setting("mnist", 500, (1, 2, 5, 10, 20, 50), 0.05, 100, 10_000)
-QUICK = Setting("digits", 64, (1, 3, 10, 30, 100), 0.05, 100, 1000)
+QUICK = Setting("digits", 64, (1, 3, 10, 30, 100, 300), 0.05, 100, 1000)
 
 
 @dataclass(frozen=True)
