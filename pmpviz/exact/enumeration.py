@@ -18,8 +18,28 @@ ROWS = 256
 SAMPLE_CELLS = 1 << 22
 
 
+class SecondMoments:
+    """What follows from E x_i x_j of binary variables, `second[i, j]`, whose diagonal holds p(x_i = 1)."""
+
+    @property
+    def second(self) -> Float[np.ndarray, "n n"]:
+        """E x_i x_j."""
+        raise NotImplementedError
+
+    def marginals(self) -> list[np.ndarray]:
+        """p(x_i) of every variable."""
+        return [np.array([1 - p, p]) for p in np.clip(np.diag(self.second), 0.0, 1.0)]
+
+    def pair_marginals(self, pairs: Int[np.ndarray, "p 2"]) -> Float[np.ndarray, "p 2 2"]:
+        """p(x_i, x_j) of pairs of different variables."""
+        i, j = pairs.T
+        both, one, other = self.second[i, j], self.second[i, i], self.second[j, j]
+        rows = np.stack([1 - one - other + both, other - both, one - both, both], 1)
+        return np.clip(rows, 0.0, 1.0).reshape(-1, 2, 2)
+
+
 @dataclass(frozen=True)
-class Halves:
+class Halves(SecondMoments):
     """log weight of (a, b) = left[a] + right[b] + states(a)' cross states(b): 2^n states from two lists of 2^(n/2).
 
     `log_rows[a]` is log p(a), `log_z` includes the constant, `second[i, j] = E x_i x_j`.
@@ -90,17 +110,6 @@ class Halves:
         left = (self.states_left * row[:, None]).T @ self.states_left
         right = (self.states_right * column[:, None]).T @ self.states_right
         return np.block([[left, mixed], [mixed.T, right]])
-
-    def marginals(self) -> list[np.ndarray]:
-        """p(x_i) of every variable."""
-        return [np.array([1 - p, p]) for p in np.clip(np.diag(self.second), 0.0, 1.0)]
-
-    def pair_marginals(self, pairs: Int[np.ndarray, "p 2"]) -> Float[np.ndarray, "p 2 2"]:
-        """p(x_i, x_j) of pairs of different variables."""
-        i, j = pairs.T
-        both, one, other = self.second[i, j], self.second[i, i], self.second[j, j]
-        rows = np.stack([1 - one - other + both, other - both, one - both, both], 1)
-        return np.clip(rows, 0.0, 1.0).reshape(-1, 2, 2)
 
     def sample(self, seed: int, count: int) -> Int[np.ndarray, "count n"]:
         """`count` exact draws: the left half by its marginal law, then the right half given it."""

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
+from pmpviz.exact.enumeration import SecondMoments
 from pmpviz.exact.problem import Problem
 from pmpviz.models.rbm import LayeredModel
 
@@ -18,7 +19,7 @@ CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
-class Layers:
+class Layers(SecondMoments):
     """log weight of (a, b) = inner(a) + (own + a'cross).b, a enumerated, b without couplings within.
 
     `listed` and `summed` are the free variables' numbers of a and b; `inner` is a.bias + a'matrix a / 2.
@@ -103,17 +104,6 @@ class Layers:
         found[np.ix_(self.listed, self.listed)], found[np.ix_(self.summed, self.summed)] = aa, bb
         found[np.ix_(self.listed, self.summed)], found[np.ix_(self.summed, self.listed)] = ab, ab.T
         return found
-
-    def marginals(self) -> list[np.ndarray]:
-        """p(x_i) of every free variable."""
-        return [np.array([1 - p, p]) for p in np.clip(np.diag(self.second), 0.0, 1.0)]
-
-    def pair_marginals(self, pairs: Int[np.ndarray, "p 2"]) -> Float[np.ndarray, "p 2 2"]:
-        """p(x_i, x_j) of pairs of different free variables."""
-        i, j = pairs.T
-        both, one, other = self.second[i, j], self.second[i, i], self.second[j, j]
-        rows = np.stack([1 - one - other + both, other - both, one - both, both], 1)
-        return np.clip(rows, 0.0, 1.0).reshape(-1, 2, 2)
 
     def sample(self, seed: int, count: int) -> Int[np.ndarray, "count n"]:
         """`count` exact draws: the enumerated layer by inversion, then the other given it."""

@@ -16,7 +16,6 @@ from pmpviz.runs.truth import Truth
 from pmpviz.runs.worker import worker
 
 SUMMARY_SECONDS = 1.0
-PUBLISH_SECONDS = 0.1
 NO_REFERENCE = "a reference needs at least two chains"
 
 
@@ -85,15 +84,6 @@ class LiveRun(LiveJob):
     def model(self) -> Any:
         """The resolved model."""
         return self._model
-
-    def work(self, seconds: float) -> None:
-        """Commands, then chunks for the lane that has used least, then the reference, then publish."""
-        super().work(seconds)
-        self._look_for_truth()
-        if not self._playing or time.monotonic() - self._published > PUBLISH_SECONDS:
-            self._publish()
-        if not self._steps:
-            self._stepped.set()
 
     def _restart(self) -> None:
         self._begin_anew()
@@ -165,7 +155,7 @@ class LiveRun(LiveJob):
     def _wants_truth(self) -> bool:
         return bool(self._lanes) and self.plan.chains > 1 and self._trouble is None
 
-    def _look_for_truth(self) -> None:
+    def _look_around(self) -> None:
         """Ask for the reference once every lane moves, so that its making does not hold up the first picture."""
         moving = not self._playing or all(lane.run.quantum for lane in self._lanes)
         if self._truth_job is None and self._wants_truth() and moving and not self._cold():

@@ -19,6 +19,7 @@ POST_WAIT_SECONDS = 0.5
 SETTLE_SECONDS = 3.0
 PACE_SECONDS = 0.1
 WAIT_SECONDS = 0.2
+PUBLISH_SECONDS = 0.1
 
 _numbers = itertools.count()
 
@@ -27,7 +28,8 @@ class LiveJob:
     """Commands from pages, a lease, play, pause and step, and a pace; a subclass owns the lanes and the view.
 
     Pages call `post`, `play`, ... and read `view`, which is replaced by one assignment; only the worker touches the
-    rest. A subclass gives `_restart`, `_adopt`, `_publish`, `_advance_one`, and may give `_waiting`.
+    rest. A subclass gives `_restart`, `_adopt`, `_publish`, `_advance_one`, and may give `_waiting`
+    and `_look_around`.
     """
 
     view: Any
@@ -136,7 +138,7 @@ class LiveJob:
         return self._published + WAIT_SECONDS if self._waiting() else None
 
     def work(self, seconds: float) -> None:
-        """Commands first, then compile what is new, then chunks until the time is over."""
+        """Commands first, then compile what is new, then chunks until the time is over, then publish."""
         while self._commands:
             self._serving = True
             self._obey(*self._commands.popleft())
@@ -146,6 +148,11 @@ class LiveJob:
         until = time.monotonic() + seconds
         while (self._playing or self._steps) and self._advance_one() and time.monotonic() < until:
             pass
+        self._look_around()
+        if not self._playing or time.monotonic() - self._published > PUBLISH_SECONDS:
+            self._publish()
+        if not self._steps:
+            self._stepped.set()
 
     def fail(self, error: Exception) -> None:
         """Stop and say so; the settings stay."""
@@ -156,6 +163,9 @@ class LiveJob:
 
     def _waiting(self) -> bool:
         return False
+
+    def _look_around(self) -> None:
+        """What is to be done after each slice, before it is published."""
 
     def _obey(self, command: Callable[[], None], done: threading.Event) -> None:
         try:

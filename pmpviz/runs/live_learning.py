@@ -14,7 +14,6 @@ from pmpviz.runs.learning_plan import LearningPlan, begins_anew, describe_change
 from pmpviz.runs.live_job import LiveJob
 from pmpviz.runs.worker import worker
 
-PUBLISH_SECONDS = 0.15
 RESTORE_SECONDS = 10.0
 
 
@@ -70,14 +69,6 @@ class LiveLearning(LiveJob):
         self._restart()
         for lane, blob in zip(self._lanes, blobs, strict=True):
             lane.resume(saved_training.restore(blob, lane.training))
-
-    def work(self, seconds: float) -> None:
-        """Commands, then chunks for the lane that has done least, then publish."""
-        super().work(seconds)
-        if not self._playing or time.monotonic() - self._published > PUBLISH_SECONDS:
-            self._publish()
-        if not self._steps:
-            self._stepped.set()
 
     def _restart(self) -> None:
         self._drop_lanes()

@@ -12,7 +12,7 @@ from pmpviz.learning import learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.runs.learning_plan import MAX_LANES, SETTINGS, LearnerPlan, LearningPlan
 from pmpviz.types import InputError
-from pmpviz.ui.settings import VERSION, quote, read_value, text_of
+from pmpviz.ui.settings import VERSION, quote, read_named, read_value, text_of
 
 PLAIN = (*SETTINGS, *OPTIMISER_PARAMS)
 LANES = tuple(f"lane{i + 1}" for i in range(MAX_LANES))
@@ -66,18 +66,5 @@ def _read_data(text: str, fallback: str, notices: list[str]) -> str:
 
 
 def _read_lane(text: str, lane: str, notices: list[str]) -> LearnerPlan | None:
-    learner, *parts = text.split(";")
-    try:
-        known = {param.name: param for param in learner_class(learner.strip()).spec.params}
-    except InputError as error:
-        notices.append(f"{lane} was left out: {error}")
-        return None
-    knobs: dict[str, Any] = {}
-    for part in parts[:64]:
-        name, _, value = part.partition("=")
-        if name not in known or name in knobs:
-            notices.append(f"{lane} cannot take {quote(part)}, which was left out")
-            continue
-        knobs[name], notice = read_value(known[name], value, known[name].default, f"{lane}'s {name}")
-        notices += [notice] if notice else []
-    return LearnerPlan(learner.strip(), tuple(knobs.items()))
+    found = read_named(text, lane, learner_class, notices)
+    return None if found is None else LearnerPlan(*found)

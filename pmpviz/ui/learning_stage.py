@@ -75,10 +75,7 @@ def _stage(plan: LearningPlan, tick: float | None) -> None:
     changed = any([_answer(plan, live, holder, event) for event in events(key)])
     done = None if live.busy else answered(key)
     view = live.view
-    visit = str(st.session_state.get("visit"))
-    if (holder.mounted_by, holder.begun) != (visit, view.begun):
-        holder.sent.clear()
-    holder.mounted_by, holder.begun = visit, view.begun
+    holder.seen_by(view.begun)
     blob = learning.update(view, holder.sent, bar=BAR, speed=speed(), answered=done)
     late = [_answer(plan, live, holder, event) for event in player(blob, key=key)]
     if view.trouble:

@@ -30,6 +30,13 @@ class Held:
     hover: tuple[int, int, tuple[str, ...]] | None = None
     mounted_by: str = ""
 
+    def seen_by(self, begun: int) -> None:
+        """Begin anew what is sent where another visit of the page, or another start of the run, looks on."""
+        visit = str(st.session_state.get("visit"))
+        if (self.mounted_by, self.begun) != (visit, begun):
+            self.sent.clear()
+        self.mounted_by, self.begun = visit, begun
+
     def close(self) -> None:
         """Give up the run."""
         if self.live is not None:

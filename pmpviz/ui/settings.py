@@ -179,9 +179,17 @@ def _read_lanes(given: dict[str, str], fallback: tuple[LanePlan, ...], notices: 
 
 
 def _read_lane(text: str, lane: str, notices: list[str]) -> LanePlan | None:
+    found = read_named(text, lane, sampler_class, notices)
+    return None if found is None else LanePlan(*found)
+
+
+def read_named(
+    text: str, lane: str, class_of: Callable[[str], Any], notices: list[str]
+) -> tuple[str, tuple[tuple[str, Any], ...]] | None:
+    """(id, knobs) of `id;name=value;...`, the `spec` of `class_of(id)` naming the knobs; None where there is no id."""
     algorithm, *parts = text.split(";")
     try:
-        known = {param.name: param for param in sampler_class(algorithm.strip()).spec.params}
+        known = {param.name: param for param in class_of(algorithm.strip()).spec.params}
     except InputError as error:
         notices.append(f"{lane} was left out: {error}")
         return None
@@ -194,7 +202,7 @@ def _read_lane(text: str, lane: str, notices: list[str]) -> LanePlan | None:
             continue
         knobs[name], notice = read_value(known[name], value, known[name].default, f"{lane}'s {name}")
         notices.extend([notice] if notice else [])
-    return LanePlan(algorithm.strip(), tuple(knobs.items()))
+    return algorithm.strip(), tuple(knobs.items())
 
 
 # Models.

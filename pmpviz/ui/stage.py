@@ -63,10 +63,7 @@ def _stage(page: Page, tick: float | None) -> None:
     changed = any([_answer(page, live, holder, event) for event in events(key)])
     done = None if live.busy else answered(key)
     view = live.view
-    visit = str(st.session_state.get("visit"))
-    if (holder.mounted_by, holder.begun) != (visit, view.begun):
-        holder.sent.clear()
-    holder.mounted_by, holder.begun = visit, view.begun
+    holder.seen_by(view.begun)
     tool, layer = st.session_state.get(f"tool:{page.id}", "none"), live.layer
     blob = payload.update(
         view, holder.sent, bar=BAR, speed=page.speed, tool=tool, layer=layer, hover=holder.hover, answered=done

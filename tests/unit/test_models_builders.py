@@ -7,7 +7,7 @@ import jax
 import numpy as np
 import pytest
 
-from pmpviz.models import BUILDERS, Ising, build_spec, builder_of
+from pmpviz.models import BUILDERS, Ising, LayeredModel, build_spec, builder_of
 from pmpviz.models.builders import dense_model, lattice_model
 from pmpviz.models.couplings import colour_of, to_dense
 from pmpviz.models.topologies import SHIFTS, lattice, pair_of, tree
@@ -36,6 +36,9 @@ SPECS = (
     "erdos_renyi:6,degree=0",
     "random_regular:30,degree=4,couplings=gaussian",
     "random_regular:8,degree=5",
+    "rbm:3x4x5",
+    "rbm:2x3x4,pattern=random,strength=1.5,seed=2",
+    "srbm:3x2x4,pattern=random,lateral=-0.7",
 )
 
 
@@ -45,7 +48,9 @@ def test_every_builder_is_covered():
 
 def spin_form(spec: str) -> tuple[np.ndarray, np.ndarray]:
     """(h, J as a symmetric matrix) that the built model gives back."""
-    h, i, j, J, _ = build_spec(spec).to_spin()
+    h, i, j, J, constant = build_spec(spec).to_spin()
+    # Builders in spin form leave no constant; those with layers are in 0/1 form.
+    assert abs(constant) < 1e-4 * (1 + np.abs(J).sum()) or "rbm" in spec
     matrix = np.zeros((len(h), len(h)))
     np.add.at(matrix, (i, j), J)
     return h, matrix + matrix.T
@@ -63,6 +68,7 @@ def test_log_weight_equals_the_spin_energy(spec):
     x = np.random.default_rng(1).integers(0, 2, (64, model.n)).astype(np.int8)
     s = 2.0 * x - 1
     energy = s @ h + 0.5 * np.einsum("ci,ij,cj->c", s, matrix, s)
+    energy += model.to_spin()[4] if isinstance(model, LayeredModel) else 0.0
     size = 1 + np.abs(h).sum() + np.abs(matrix).sum()
     assert np.abs(log_weight64(model, x.astype(float)) - energy).max() < 1e-6 * size
     assert np.abs(np.asarray(jax.vmap(model.log_weight)(x)) - energy).max() < 3e-6 * size

@@ -49,6 +49,13 @@ def test_text_and_back(spec):
     assert format_spec(*parse_model_spec(text)) == text
 
 
+def sites(builder, size) -> int:
+    """The product of the sides; hidden units come on top of the pixels."""
+    if builder.size[-1] == "hidden":
+        return int(np.prod(size[:-1])) + size[-1]
+    return int(np.prod(size))
+
+
 @given(specs())
 @settings(max_examples=150, deadline=None)
 def test_same_text_same_model(spec):
@@ -61,7 +68,7 @@ def test_same_text_same_model(spec):
             build_spec(format_spec(builder, size, params))
         return
     assert model_hash(build_spec(format_spec(builder, size, params))) == model_hash(model)
-    assert model.n == np.prod(size) and np.isfinite(model.bias).all()
+    assert model.n == sites(builder, size) and np.isfinite(model.bias).all()
 
 
 SEEDS = [preset.spec for preset in PRESETS] + [
@@ -163,7 +170,7 @@ def test_knobs_without_effect_do_not_change_the_text():
 def test_presets_build_and_say_what_to_see(preset):
     builder, size, values = parse_model_spec(preset.spec)
     model = builder.build(size, **values)
-    assert model.n == np.prod(size)
+    assert model.n == sites(builder, size)
     assert 0 < preset.beta <= 4
     assert "\n" not in preset.lesson and 20 < len(preset.lesson) <= 110
 
