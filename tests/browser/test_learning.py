@@ -44,8 +44,8 @@ def test_training_goes_on_over_a_new_rate_and_another_page(server, open_page, no
     page.wait_for_selector("[data-testid=live-canvas][data-lane='1']")
     page.get_by_role("link", name="Learning").click()
     wait_lanes(page, 1, f"Number(d.sweep) >= {before}", seconds=120)
-    assert page.locator("[data-testid=stImage] img").count() == 2
-    assert page.get_by_text("filters (blue below 0, orange above)").is_visible()
+    page.wait_for_function("() => document.querySelectorAll('[data-testid=stImage] img').length === 2")
+    page.get_by_text("filters (blue below 0, orange above)").wait_for(state="visible")
 
 
 @pytest.mark.thorough
