@@ -12,7 +12,7 @@ from jaxtyping import Int8
 
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, rows_of
 from pmpviz.experiments.reproductions.figures import lines, pictures
-from pmpviz.experiments.reproductions.work import Method, curve, floor_note, learn, log_mmd2, samples
+from pmpviz.experiments.reproductions.work import LAYERS_NOTE, Method, curve, floor_note, learn, log_mmd2, samples
 from pmpviz.io import load_model, save_model
 from pmpviz.io.datasets import Dataset, parse_dataset
 from pmpviz.io.files import cache_folder
@@ -88,6 +88,7 @@ def _notes(setting: Setting, images: Dataset, reference: Reference) -> tuple[str
     return (
         f"{len(images):,} images: {images.name}; {setting.samples:,} samples against as many images",
         floor_note(reference, min(setting.samples, len(images))),
+        LAYERS_NOTE,
         f"trainings are kept in, and taken from, {_folder()}; of seed 0: "
         + ", ".join(f"{method.name} {_key(setting, method, images, 0)}" for method in methods_of(setting)),
     )

@@ -10,7 +10,7 @@ from jaxtyping import Int8
 
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, rows_of
 from pmpviz.experiments.reproductions.figures import pictures
-from pmpviz.experiments.reproductions.work import Method, floor_note, learn, log_mmd2, samples
+from pmpviz.experiments.reproductions.work import LAYERS_NOTE, Method, floor_note, learn, log_mmd2, samples
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.learning.optimiser import Optimiser
 from pmpviz.learning.start import fresh_model
@@ -68,6 +68,7 @@ def run(request: Request, setting: Setting | None = None) -> Outcome:
     notes = (
         f"{len(images):,} images: {images.name}; {setting.samples:,} samples after {SWEEPS} sweeps",
         floor_note(reference, setting.samples),
+        LAYERS_NOTE,
         f"the paper's perturb-and-MAP by linear programming reaches {LINEAR_PROGRAMME}; it is not part of this run",
     )
     return Outcome(rows, pictures(blocks, images.shape, "Appendix B.3"), notes)
