@@ -133,7 +133,8 @@ class Param:
         else:
             ok = bool(np.isfinite(value)) and self.low <= value <= self.high
         if not ok:
-            raise InputError(f"{self.name} is {str(value)[:40]}; give {self.range_text()}")
+            shown = "".join(letter if letter.isprintable() else "?" for letter in str(value)[:40])
+            raise InputError(f"{self.name} is {shown}; give {self.range_text()}")
         return value
 
     def clamp(self, value: Any) -> Any:
