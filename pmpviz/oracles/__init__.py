@@ -1,1 +1,40 @@
-"""MAP solvers: the kernels that samplers and marginal inference stand on."""
+"""MAP oracles: one file an algorithm; adding one is a file and a line here.
+
+Beside them stand the kernels that samplers use directly: `max_product` and `linear_program`.
+"""
+
+from __future__ import annotations
+
+from pmpviz.oracles.exact import BipartiteEnumeration, Elimination, Enumeration, Exact
+from pmpviz.oracles.oracle import PROMISES, MapOracle, OracleSpec, Solution
+from pmpviz.oracles.potentials import Potentials, Structure
+from pmpviz.types import InputError, configured
+
+ORACLES: tuple[type[MapOracle], ...] = (Exact, Enumeration, Elimination, BipartiteEnumeration)
+
+
+def oracle_class(name: str) -> type[MapOracle]:
+    """The oracle registered under `name`; raises InputError naming the choices."""
+    for cls in ORACLES:
+        if cls.spec.id == name:
+            return cls
+    names = ", ".join(cls.spec.id for cls in ORACLES)
+    raise InputError(f"there is no oracle {name[:40]!r}; choose one of {names}")
+
+
+def make_oracle(name: str, **knobs) -> MapOracle:
+    """An oracle with its knobs checked against their ranges; unknown knobs raise InputError naming the known ones."""
+    return configured(oracle_class(name), knobs)
+
+
+__all__ = [
+    "ORACLES",
+    "PROMISES",
+    "MapOracle",
+    "OracleSpec",
+    "Potentials",
+    "Solution",
+    "Structure",
+    "make_oracle",
+    "oracle_class",
+]

@@ -1,0 +1,95 @@
+"""What a MAP oracle is: potentials in; a configuration, its value, an upper bound where there is one, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from jaxtyping import Float, Int8
+
+from pmpviz.oracles.potentials import Potentials, Structure
+from pmpviz.types import Param
+
+T = TypeVar("T")
+
+PROMISES = {
+    "exact": "finds a maximum, and proves it",
+    "bound": "gives an upper bound of the maximum, and a configuration that may fall short of it",
+    "heuristic": "gives a configuration, without any bound",
+}
+
+
+@dataclass(frozen=True)
+class OracleSpec:
+    """What an oracle says of itself. `promise` is a key of `PROMISES`: the best that it can hold on any model.
+
+    `why_not(potentials)` is None or the sentence that the user reads, also where an optional library is missing.
+    """
+
+    id: str
+    label: str
+    promise: str
+    summary: str
+    paper: str
+    params: tuple[Param, ...] = ()
+    why_not: Callable[[Potentials], str | None] = lambda potentials: None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A configuration `x`, its `value` theta(x), and `upper` >= max theta where the oracle proves one, else None.
+
+    `exact` says that `value` is proved to be the maximum; `upper` is then that value. `notes` holds what else is to be
+    shown (share of variables labelled or fractional, sweeps, "timed out"). A linear program adds its optimum over
+    the local polytope as `relaxed` = (mu_i [n, k], mu_ij [e, k, k]).
+    """
+
+    x: Int8[np.ndarray, " n"]
+    value: float
+    upper: float | None = None
+    exact: bool = False
+    notes: Mapping[str, float | str] = field(default_factory=dict)
+    relaxed: tuple[np.ndarray, np.ndarray] | None = None
+
+    @classmethod
+    def proved(cls, potentials: Potentials, x: np.ndarray, **notes: float | str) -> Solution:
+        """A maximum that the oracle has proved."""
+        value = float(potentials.value(x))
+        return cls(np.asarray(x, np.int8), value, value, True, notes)
+
+    @classmethod
+    def found(cls, potentials: Potentials, x: np.ndarray, upper: float | None = None, **notes) -> Solution:
+        """A configuration without a proof; `upper` bounds the maximum where it is known."""
+        return cls(np.asarray(x, np.int8), float(potentials.value(x)), upper, False, notes)
+
+
+class MapOracle:
+    """Base of the oracles: frozen dataclasses whose fields are their knobs."""
+
+    spec: ClassVar[OracleSpec]
+
+    def solve(self, potentials: Potentials) -> Solution:
+        """A configuration of large theta; raises Refusal where `spec.why_not` gives a reason."""
+        raise NotImplementedError
+
+    def solve_batch(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> list[Solution]:
+        """One solution for each of several unaries in place of the potentials' own."""
+        return [self.solve(potentials.with_values(one)) for one in unary]
+
+
+class Prepared(Generic[T]):
+    """What an oracle keeps for a structure, as long as the structure lives."""
+
+    def __init__(self, make: Callable[[Structure], T]):
+        self._make, self._kept = make, WeakKeyDictionary[Structure, T]()
+
+    def __call__(self, structure: Structure) -> T:
+        if structure not in self._kept:
+            self._kept[structure] = self._make(structure)
+        return self._kept[structure]
+
+
+__all__ = ["PROMISES", "MapOracle", "OracleSpec", "Prepared", "Solution"]
