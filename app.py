@@ -12,5 +12,6 @@ st.navigation(
         st.Page("pages/playground.py", title="Playground", icon=":material/grid_on:"),
         st.Page("pages/race.py", title="Race", icon=":material/flag:"),
         st.Page("pages/learning.py", title="Learning", icon=":material/school:"),
+        st.Page("pages/frank_wolfe.py", title="Frank-Wolfe", icon=":material/conversion_path:"),
     ]
 ).run()

@@ -1,4 +1,4 @@
-"""The command line: list, exact, sample, train, reproduce, bench; its flags come from the registries' Params."""
+"""The command line: list, exact, infer, sample, train, reproduce, bench; its flags come from the registries' Params."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from pmpviz.types import InputError, Param
 
 LONGEST_LINE = 300
-LISTED = ("models", "algorithms", "datasets", "learners", "reproductions")
+LISTED = ("models", "algorithms", "solvers", "datasets", "learners", "reproductions")
 # Chains x variables; the state of a run takes a small multiple of this many bytes.
 MOST_CELLS = 1 << 30
 SECONDS_BETWEEN_SAVES = 1.0
@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     _add_list(commands)
     _add_exact(commands)
+    _add_infer(commands)
     _add_sample(commands)
     _add_train(commands)
     _add_reproduce(commands)
@@ -84,6 +85,21 @@ def _add_exact(commands) -> None:
     parser = commands.add_parser("exact", help="log Z and marginals where they are tractable")
     _add_model(parser)
     parser.set_defaults(run=_exact)
+
+
+def _add_infer(commands) -> None:
+    from pmpviz.experiments import infer
+    from pmpviz.marginals import SOLVERS
+
+    parser = commands.add_parser("infer", help="marginals and bounds on log Z")
+    _add_model(parser)
+    names = ", ".join(cls.spec.id for cls in SOLVERS)
+    parser.add_argument("--algorithm", default=SOLVERS[0].spec.id, help=f"{names}; {SOLVERS[0].spec.id} unless given")
+    parser.add_argument("--out", help="file for the marginals (.MAR) or for log Z (.PR, logarithm to base 10)")
+    known = infer.flags()
+    for name, (_, words) in known.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", dest=f"knob_{name}", metavar=name.upper(), help=words)
+    parser.set_defaults(run=_infer, knobs=tuple(known))
 
 
 def _add_sample(commands) -> None:
@@ -170,12 +186,14 @@ def _list(args) -> None:
     from pmpviz.experiments.reproductions import REPRODUCTIONS
     from pmpviz.io.datasets import DATASETS
     from pmpviz.learning import LEARNERS
+    from pmpviz.marginals import SOLVERS
     from pmpviz.models import BUILDERS
     from pmpviz.samplers import SAMPLERS
 
     everything = {
         "models": [_described(b.id, b.label, b.help, b.params) for b in BUILDERS],
         "algorithms": [_described_class(c) | {"kind": c.spec.kind} for c in SAMPLERS],
+        "solvers": [_described_class(c) for c in SOLVERS],
         "datasets": [_described(d.id, d.label, d.help, d.params) for d in DATASETS],
         "learners": [_described_class(c) for c in LEARNERS],
         "reproductions": [
@@ -225,6 +243,24 @@ def _exact(args) -> None:
         print(f"{i}\t" + "\t".join(f"{p:.9f}" for p in row))
 
 
+def _infer(args) -> None:
+    from pmpviz.experiments import infer
+    from pmpviz.io.files import check_outputs
+    from pmpviz.marginals import make_solver
+    from pmpviz.runs import device
+
+    device.prepare()
+    algorithm = make_solver(args.algorithm, **_knobs(args))
+    target, tables = _load(args)
+    check_outputs((args.model, args.evidence), (args.out,))
+    infer.main(algorithm, target, tables, args.out, args.json)
+
+
+def _knobs(args) -> dict[str, str]:
+    """The knobs that were given, by name."""
+    return {name: text for name in args.knobs if (text := getattr(args, f"knob_{name}")) is not None}
+
+
 def _sample(args) -> None:
     import time
 
@@ -234,8 +270,7 @@ def _sample(args) -> None:
     from pmpviz.samplers import make_sampler
 
     device.prepare()
-    knobs = {name: text for name in args.knobs if (text := getattr(args, f"knob_{name}")) is not None}
-    algorithm = make_sampler(args.algorithm, **knobs)
+    algorithm = make_sampler(args.algorithm, **_knobs(args))
     target, tables = _load(args)
     # Before the run: it may be long.
     check_outputs((args.model, args.evidence), (args.out, args.checkpoint))

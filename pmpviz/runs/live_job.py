@@ -27,12 +27,13 @@ _numbers = itertools.count()
 class LiveJob:
     """Commands from pages, a lease, play, pause and step, and a pace; a subclass owns the lanes and the view.
 
-    Pages call `post`, `play`, ... and read `view`, which is replaced by one assignment; only the worker touches the
-    rest. A subclass gives `_restart`, `_adopt`, `_publish`, `_advance_one`, and may give `_waiting`
-    and `_look_around`.
+    `queue` names the worker that serves it. Pages call `post`, `play`, ... and read `view`, which is replaced by one
+    assignment; only the worker touches the rest. A subclass gives `_restart`, `_adopt`, `_publish`, `_advance_one`,
+    and may give `_waiting` and `_look_around`.
     """
 
     view: Any
+    queue = "live"
 
     def __init__(self, plan: Any, speed: float):
         self.plan, self.speed = plan, speed
@@ -51,13 +52,13 @@ class LiveJob:
     def touch(self) -> None:
         """Keep the lease: what nobody looks at for 6 s stops."""
         self._touched = time.monotonic()
-        worker().wake()
+        worker(self.queue).wake()
 
     def post(self, command: Callable[[], None], wait: float = POST_WAIT_SECONDS) -> None:
         """Have the worker do this between chunks, first in first out; waits a moment for it."""
         done = threading.Event()
         self._commands.append((command, done))
-        worker().wake()
+        worker(self.queue).wake()
         if wait:
             done.wait(wait)
 
@@ -116,7 +117,7 @@ class LiveJob:
 
     def close(self) -> None:
         """Give up the place in the worker's queue."""
-        worker().remove(self)
+        worker(self.queue).remove(self)
 
     # Called by the worker only.
 

@@ -11,8 +11,10 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.runs import device
+from pmpviz.runs.inference_plan import InferencePlan
 from pmpviz.runs.learning_plan import LearningPlan
 from pmpviz.runs.live import LiveRun
+from pmpviz.runs.live_inference import LiveInference
 from pmpviz.runs.live_learning import LiveLearning
 from pmpviz.runs.plan import Plan
 from pmpviz.runs.worker import settle_memory
@@ -59,6 +61,11 @@ def live_learning(page: str, plan: LearningPlan, speed: float) -> LiveLearning:
     return _held_live(page, lambda: LiveLearning(plan, uploaded, speed), plan, speed, False)
 
 
+def live_inference(page: str, plan: InferencePlan, speed: float) -> LiveInference:
+    """The page's live inference with these settings, as `live_run`."""
+    return _held_live(page, lambda: LiveInference(plan, uploaded, speed), plan, speed, False)
+
+
 def _held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, playing: bool) -> Any:
     holder = held(page)
     if holder.live is None:
@@ -75,7 +82,7 @@ def _held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, play
 @st.cache_resource(show_spinner=False)
 def prepare() -> bool:
     """Once a process: the compilation cache, and everything imported out of the garbage collector's way."""
-    modules = "completion controls explain export filters gallery learning_stage outlets stage"
+    modules = "completion controls explain export filters gallery inference_stage learning_stage outlets stage"
     for module in modules.split():
         importlib.import_module(f"pmpviz.ui.{module}")
     device.prepare()

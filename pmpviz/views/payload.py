@@ -116,7 +116,7 @@ def _lane(payload: Payload, view: LiveView, index: int, lane: LaneView, sent: Cu
         "sub": _sub(lane),
         "status": _status(view, lane),
         "n": view.model.n,
-        "geometry": _geometry(payload, view),
+        "geometry": geometry_of(payload, view.model, view.plan.model),
         "frames": frame_words(payload, frames, start),
         "strip": payload.add(lane.strip, "u1") if len(lane.strip) and _is_plane(view.model) else None,
         "layer": _layer(payload, lane, layer),
@@ -145,10 +145,10 @@ def _status(view: LiveView, lane: LaneView) -> str:
     return sentences.convergence(lane)
 
 
-def _geometry(payload: Payload, view: LiveView) -> dict:
-    model = view.model
+def geometry_of(payload: Payload, model: Any, text: str) -> dict:
+    """How the sites of a model are laid out; `text` is the model's spec."""
     if isinstance(model, LayeredModel):
-        rows, cols = image_shape(model.visible, view.plan.model)
+        rows, cols = image_shape(model.visible, text)
         return {"kind": "layers", "rows": rows, "cols": cols, "hidden": model.hidden}
     shape = model.shape if isinstance(model, Ising) else None
     if shape is None:
@@ -158,7 +158,7 @@ def _geometry(payload: Payload, view: LiveView) -> dict:
     if len(shape) == 1:
         return {"kind": "chain", "rows": 1, "cols": shape[0]}
     rows, cols = shape
-    kind = view.plan.model.split(":")[0]
+    kind = text.split(":")[0]
     if kind in ("triangular", "honeycomb"):
         return {"kind": "hex", "offset": kind, "rows": rows, "cols": cols}
     return {"kind": "grid", "rows": rows, "cols": cols}

@@ -29,7 +29,17 @@ STYLES = {
     "descent": Style("#B88A00", "longdash", "cross"),
     "pseudo_likelihood": Style("#CC79A7", "dashdot", "square"),
     "perturb_lp": Style("#8A8A86", "dash", "square"),
+    # Marginal inference.
+    "barrier_frank_wolfe": Style("#7B4FB5", "solid", "circle"),
+    "trbp": Style("#1B8A8A", "dash", "square"),
+    "bp": Style("#A0522D", "dot", "triangle"),
 }
+# Lanes of one algorithm with different knobs: the first has the algorithm's style, the others these.
+VARIANTS = (
+    Style("#D1457B", "dash", "square"),
+    Style("#3D85C6", "dot", "diamond"),
+    Style("#7F8C1A", "dashdot", "triangle"),
+)
 OTHER = Style("#8A8A86", "longdash", "circle")
 GUARANTEES = {
     "invariant": "invariant: leaves the target distribution unchanged",
@@ -42,3 +52,12 @@ GUARANTEES = {
 def style_of(algorithm: str) -> Style:
     """Style of an algorithm id."""
     return STYLES.get(algorithm, OTHER)
+
+
+def styles_of(algorithms: list[str]) -> list[Style]:
+    """Styles of lanes that may run one algorithm several times: every lane has one of its own."""
+    found: list[Style] = []
+    for place, algorithm in enumerate(algorithms):
+        before = algorithms[:place].count(algorithm)
+        found.append(VARIANTS[(before - 1) % len(VARIANTS)] if before else style_of(algorithm))
+    return found

@@ -1,0 +1,102 @@
+"""Marginals and log Z of a model from the command line: `python -m pmpviz infer`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from pmpviz.io.files import check_outputs, write_bytes
+from pmpviz.io.uai import write_mar, write_pr
+from pmpviz.marginals import SOLVERS, Inferred, MarginalSolver, infer
+from pmpviz.models.tables import TableModel
+from pmpviz.types import InputError, Param, Target
+
+SUFFIXES = {".mar": "marginals", ".pr": "log Z"}
+
+
+def flags() -> dict[str, tuple[Param, str]]:
+    """Every knob of every algorithm once: the first algorithm's Param, and words on who has it in what range."""
+    found: dict[str, tuple[Param, str]] = {}
+    for cls in SOLVERS:
+        for param in cls.spec.params:
+            owners = [(c.spec.id, p) for c in SOLVERS for p in c.spec.params if p.name == param.name]
+            ranges = "; ".join(f"{owner}: {p.range_text()}, default {p.default}" for owner, p in owners)
+            found.setdefault(param.name, (param, f"{param.help} ({ranges})".replace("%", "%%")))
+    return found
+
+
+def main(algorithm: MarginalSolver, target: Target, tables: TableModel | None, out: str | None, as_json: bool) -> None:
+    """Infer, print, and write the file; raises InputError before the work where the file's name does not fit."""
+    suffix = Path(out).suffix.lower() if out is not None else ".mar"
+    if suffix not in SUFFIXES:
+        raise InputError(f"the answer cannot be written to {str(out)[:80]!r}; end it in .MAR or .PR")
+    check_outputs((), (out,))
+    found = _watched(algorithm, target, tables)
+    if out is not None:
+        if suffix == ".pr" and found.answer.log_z is None:
+            raise InputError(f"{algorithm.spec.id} gives no estimate of log Z; write the marginals (.MAR) instead")
+        text = write_mar(found.marginals) if suffix == ".mar" else write_pr(float(found.answer.log_z or 0.0))
+        write_bytes(Path(out), text.encode())
+    if as_json:
+        print(json.dumps(as_object(algorithm, found)))
+        return
+    print(_table(algorithm, found) + (f"\nwrote {out}" if out is not None else ""))
+
+
+def as_object(algorithm: MarginalSolver, found: Inferred) -> dict[str, Any]:
+    """What `--json` prints; numbers that are not finite are null."""
+    answer = found.answer
+    return {
+        "algorithm": algorithm.spec.id,
+        "guarantee": algorithm.spec.guarantee,
+        "marginals": [[float(p) for p in row] for row in found.marginals],
+        "log_z": _finite(answer.log_z),
+        "log_z_bound": _finite(answer.bound),
+        "log_z_lower": _finite(answer.lower),
+        "standard_error": _finite(answer.standard_error),
+        "oracle_calls": answer.oracle_calls,
+        "gap": _finite(answer.gap),
+        "seconds": found.seconds,
+        "ended": found.reason,
+        "trace": [_plain(record) for record in found.trace],
+    }
+
+
+def _watched(algorithm: MarginalSolver, target: Target, tables: TableModel | None) -> Inferred:
+    with tqdm(unit=f" {algorithm.spec.update}", disable=None) as bar:
+
+        def progress(state) -> None:
+            bar.update(len(state.trace) - bar.n)
+
+        return infer(algorithm, target, tables, progress)
+
+
+def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _finite(value) if isinstance(value, float) else value for name, value in record.items()}
+
+
+def _finite(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _table(algorithm: MarginalSolver, found: Inferred) -> str:
+    answer, spec = found.answer, algorithm.spec
+    lines = [f"{spec.label} ({spec.guarantee}): {found.reason}; {found.seconds:.2f} s"]
+    error = "" if answer.standard_error is None else f" +- {answer.standard_error:.3g}"
+    for name, value in (("log Z", answer.log_z), ("log Z at most", answer.bound), ("log Z at least", answer.lower)):
+        if value is not None:
+            lines.append(f"{name} = {value:.9g}{error if name == 'log Z' else ''}")
+    if answer.log_z is not None and answer.bound is None:
+        lines.append("this log Z bounds nothing")
+    if answer.oracle_calls:
+        lines.append(f"{answer.oracle_calls:,} MAP calls" + (f", last gap {answer.gap:.4g}" if answer.gap else ""))
+    rows = ("\t".join([str(i), *(f"{p:.9f}" for p in row)]) for i, row in enumerate(found.marginals))
+    return "\n".join([*lines, *rows])
+
+
+__all__ = ["as_object", "flags", "main"]

@@ -1,0 +1,302 @@
+"""Barrier Frank-Wolfe: the tree-reweighted objective maximised by MAP calls (Krishnan, Lacoste-Julien, Sontag 2015)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from jaxtyping import Float, Int8
+
+from pmpviz.marginals.active_set import ActiveSet
+from pmpviz.marginals.solver import Answer, MarginalSolver, Record
+from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matrix_tree
+from pmpviz.oracles import ORACLES, make_oracle
+from pmpviz.oracles.icm import descend
+from pmpviz.oracles.oracle import MapOracle, Solution
+from pmpviz.oracles.potentials import Potentials
+from pmpviz.types import Param, Refusal, Spec
+
+CONTRACTIONS = ("adaptive", "fixed", "none")
+CORRECTIONS = ("every step", "after rho", "never")
+POLYTOPES = ("marginal", "local")
+LOCAL_STEPS, LOCAL_GAP = 30, 0.5
+# Where the gap falls below this many tolerances, corrections are made ten times finer.
+CLOSE, FINER = 2.0, 0.1
+# The last correction: at most this contraction, and the tolerance as a share of the gap's.
+LAST_DELTA, LAST = 1e-4, 0.01
+
+SPEC = Spec(
+    id="barrier_frank_wolfe",
+    label="Barrier Frank-Wolfe",
+    kind="solver",
+    guarantee="bound",
+    reversible=False,
+    summary="Walks between MAP configurations in a contraction of the marginal polytope; its gap certifies a bound.",
+    paper="Barrier Frank-Wolfe for Marginal Inference, Algorithms 1 and 2",
+    update="MAP call",
+    jit=False,
+    metrics=("gap", "bound", "objective", "lower", "delta"),
+    params=(
+        Param("oracle", "MAP oracle", 0, 0, "exact", "choice", "Solves the linear problem of every step.",
+              choices=tuple(cls.spec.id for cls in ORACLES)),
+        Param("contraction", "Contraction", 0, 0, "adaptive", "choice",
+              "Keeps the iterates off the faces: delta shrinks by Algorithm 1, stays, or is 0.", choices=CONTRACTIONS),
+        Param("delta", "Contraction delta", 1e-8, 0.25, 0.05, "log",
+              "Where delta starts (adaptive), or what it is (fixed)."),
+        Param("correction", "Correction", 0, 0, "every step", "choice",
+              "When the weights of the visited vertices are reoptimised.", choices=CORRECTIONS),
+        Param("local_search", "Local search", 0, 1, False, "bool",
+              "Adds vertices by iterated conditional modes between MAP calls."),
+        Param("polytope", "Polytope", 0, 0, "marginal", "choice",
+              "The marginal polytope by the oracle, or the local polytope by its linear program.", choices=POLYTOPES),
+        Param("tolerance", "Gap to reach", 1e-4, 100.0, 0.5, "log", "A rho is done when its gap is at most this."),
+        Param("rho_updates", "Updates of rho", 0, 100, 10, "int", "Steps towards better spanning trees."),
+        Param("calls_per_rho", "MAP calls a rho", 1, 10_000, 200, "int", "A rho is given up after this many."),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class FrankWolfeState:
+    """One iterate. `visited` holds the log weights of the distinct configurations; `reason` says why it ended.
+
+    `rho_update` counts the updates of rho, `calls` all MAP calls, `calls_here` those at this rho. `solution` is the
+    oracle's last answer, `row` its vertex in the active set, `correction_gap` the last gap over the visited vertices.
+    """
+
+    oracle: MapOracle
+    potentials: Potentials
+    objective: TreeReweighted
+    active: ActiveSet
+    mu: Float[np.ndarray, " d"]
+    delta: float
+    rho_update: int = 0
+    calls: int = 0
+    calls_here: int = 0
+    best_bound: float = np.inf
+    correction_gap: float = 0.0
+    visited: Mapping[bytes, float] = field(default_factory=dict)
+    solution: Solution | None = None
+    row: int = 0
+    trace: tuple[Record, ...] = field(default=())
+    reason: str = ""
+
+    @property
+    def lower(self) -> float | None:
+        """log sum of the weights of the distinct configurations visited: a lower bound of log Z, at no cost."""
+        return float(np.logaddexp.reduce(list(self.visited.values()))) if self.visited else None
+
+
+@dataclass(frozen=True)
+class BarrierFrankWolfe(MarginalSolver):
+    """max over mu in M of TRW(mu; theta, rho), mu_{k+1} = mu_k + gamma ((1 - delta) s + delta u_0 - mu_k), with
+    s = argmax over configurations of <grad TRW(mu_k), s> from a MAP oracle and gamma from an exact line search.
+
+    At one mu, with the gap g = <grad, s - mu> over the whole polytope, log Z <= TRW(mu) + g where the oracle is exact,
+    log Z <= TRW(mu) + u - <grad, mu> where it proves the upper bound u only (Appendix J), and nothing otherwise.
+    After each gap within `tolerance`, rho takes a Frank-Wolfe step 2 / (i + 3) to the spanning tree of largest mutual
+    information (the paper prints i / (i + 2), whose first step is empty; its code has this one).
+    Choices may be given by name or by number.
+    """
+
+    oracle: int | str = "exact"
+    contraction: int | str = "adaptive"
+    delta: float = 0.05
+    correction: int | str = "every step"
+    local_search: bool = False
+    polytope: int | str = "marginal"
+    tolerance: float = 0.5
+    rho_updates: int = 10
+    calls_per_rho: int = 200
+    spec = SPEC
+
+    def __post_init__(self):
+        for param in SPEC.params:
+            value = getattr(self, param.name)
+            if param.scale == "choice" and not isinstance(value, str):
+                object.__setattr__(self, param.name, param.choices[value])
+
+    def solver(self) -> MapOracle:
+        """The oracle of the polytope that is walked in."""
+        return make_oracle("linear_program" if self.polytope == "local" else str(self.oracle))
+
+    def why_not(self, potentials: Potentials) -> str | None:
+        """The oracle's own reason."""
+        oracle = self.solver()
+        reason = oracle.spec.why_not(potentials)
+        return None if reason is None else f"{oracle.spec.label} cannot run here: {reason}"
+
+    def start(self, potentials: Potentials) -> FrankWolfeState:
+        """The uniform point, with rho by the matrix-tree theorem; raises Refusal with the oracle's reason."""
+        if (reason := self.why_not(potentials)) is not None:
+            raise Refusal(reason)
+        rho = matrix_tree(potentials.structure, edge_strength(potentials))
+        objective = TreeReweighted.of(potentials, rho)
+        active = ActiveSet.uniform(objective.cells.uniform)
+        delta = 0.0 if self.contraction == "none" else self.delta
+        return FrankWolfeState(self.solver(), potentials, objective, active, active.point, delta)
+
+    def step(self, state: FrankWolfeState) -> FrankWolfeState:
+        """One MAP call and what follows from it: a step in mu, or a new rho where the gap is small enough."""
+        if state.reason:
+            return state
+        begin = time.perf_counter()
+        before = state
+        gradient = state.objective.gradient(state.mu)
+        state, gap = _call(state, gradient, self.polytope == "local")
+        state, gamma, corrected = self._advance(state, gap, gradient)
+        record = self._record(before, state, gap) | {"gamma": gamma, "corrections": corrected}
+        record["seconds"] = time.perf_counter() - begin + (before.trace[-1]["seconds"] if before.trace else 0.0)
+        return replace(state, trace=(*state.trace, record))
+
+    def _advance(self, state: FrankWolfeState, gap: float, gradient) -> tuple[FrankWolfeState, float, int]:
+        if gap <= self.tolerance or state.calls_here >= self.calls_per_rho:
+            return *self._tighten(state, gap), 0
+        return self._move(state, gap, gradient)
+
+    def _tighten(self, state: FrankWolfeState, gap: float) -> tuple[FrankWolfeState, float]:
+        """A new rho, with mu reoptimised over the visited vertices; or the end."""
+        if state.rho_update >= self.rho_updates or not len(state.objective.rho):
+            within = f"the gap is within {self.tolerance:g}"
+            given_up = f"the gap is still {gap:.3g} after {state.calls_here} MAP calls at this rho"
+            return self._polish(replace(state, reason=within if gap <= self.tolerance else given_up)), 0.0
+        s, rho = state.objective.cells.structure, state.objective.rho
+        tree = best_tree(s, state.objective.information(state.mu))
+        rho = rho + 2.0 / (state.rho_update + 3.0) * (tree - rho)
+        objective = state.objective.with_rho(rho)
+        state = replace(state, objective=objective, rho_update=state.rho_update + 1, calls_here=0)
+        if self.correction == "never":
+            return state, 0.0
+        return self._correct(state, gap)[0], 0.0
+
+    def _move(self, state: FrankWolfeState, gap: float, gradient) -> tuple[FrankWolfeState, float, int]:
+        if self.contraction == "adaptive":
+            state = replace(state, delta=_adapted(state, gap, gradient))
+        delta = state.delta
+        vertex = (1.0 - delta) * state.active.vertices[state.row] + delta * state.active.vertices[0]
+        direction = vertex - state.mu
+        gamma = state.objective.line_search(state.mu, direction, 1.0)
+        state = replace(state, active=state.active.step(state.row, gamma, delta), mu=state.mu + gamma * direction)
+        corrected = 0
+        if self.correction == "every step":
+            state, corrected = self._correct(state, gap)
+        if self.local_search and self.polytope == "marginal":
+            state = _local_search(state)
+        return state, gamma, corrected
+
+    def _correct(self, state: FrankWolfeState, gap: float) -> tuple[FrankWolfeState, int]:
+        fine = FINER if abs(gap) <= CLOSE * self.tolerance else 1.0
+        active, left, steps = state.active.correct(state.objective, state.delta, fine * self.tolerance)
+        return replace(state, active=active, mu=active.point, correction_gap=left), steps
+
+    def _polish(self, state: FrankWolfeState) -> FrankWolfeState:
+        """The end: mu reoptimised finely over the visited vertices, closer to the faces. No MAP call, no new bound."""
+        if self.correction == "never":
+            return state
+        active, left, _ = state.active.correct(state.objective, min(state.delta, LAST_DELTA), LAST * self.tolerance)
+        return replace(state, active=active, mu=active.point, correction_gap=left)
+
+    def _record(self, before: FrankWolfeState, state: FrankWolfeState, gap: float) -> dict:
+        """What was found at the iterate that the MAP call was made at."""
+        assert state.solution is not None
+        return {
+            "call": state.calls,
+            "rho_update": before.rho_update,
+            "objective": before.objective.value(before.mu),
+            "gap": gap,
+            "bound": _bound(before, state.solution),
+            "best_bound": state.best_bound if np.isfinite(state.best_bound) else None,
+            "lower": state.lower,
+            "delta": before.delta,
+            "next_delta": state.delta,
+            "exact": state.solution.exact,
+            "vertex": state.row,
+            "new": len(state.active.weight) > len(before.active.weight),
+            "vertices": len(state.active.weight) - 1,
+        }
+
+    def answer(self, state: FrankWolfeState) -> Answer:
+        """The iterate's marginals; log Z is the objective there, the bound is the best so far."""
+        cells = state.objective.cells
+        bound = state.best_bound if np.isfinite(state.best_bound) else None
+        gap = state.trace[-1]["gap"] if state.trace else None
+        unary, table = cells.unary(state.mu), cells.table(state.mu)
+        log_z = state.objective.value(state.mu)
+        return Answer(unary, table, log_z, bound, state.lower, gap, state.calls)
+
+
+def _call(state: FrankWolfeState, gradient, local: bool) -> tuple[FrankWolfeState, float]:
+    """The oracle's vertex at this gradient put into the active set, and the gap towards it."""
+    cells = state.objective.cells
+    solution = state.oracle.solve(cells.potentials(gradient))
+    if local and solution.relaxed is not None:
+        vertex = cells.flat(*solution.relaxed)
+    else:
+        vertex = cells.vertex(solution.x)
+    active, row = state.active.with_vertex(vertex)
+    if not (local or solution.exact):
+        # A vertex visited before may be better than what a heuristic finds.
+        row = 1 + int((active.vertices[1:] @ gradient).argmax())
+    gap = float(gradient @ (active.vertices[row] - state.mu))
+    bound = _bound(state, solution)
+    return replace(
+        state,
+        active=active,
+        row=row,
+        solution=solution,
+        visited=state.visited if local else _visit(state, solution.x),
+        calls=state.calls + 1,
+        calls_here=state.calls_here + 1,
+        best_bound=min(state.best_bound, np.inf if bound is None else bound),
+    ), gap
+
+
+def _bound(state: FrankWolfeState, solution: Solution) -> float | None:
+    """TRW(mu) + u - <grad, mu>, u the proved upper bound of the linear problem; None where there is none."""
+    if solution.upper is None:
+        return None
+    gradient = state.objective.gradient(state.mu)
+    return state.objective.value(state.mu) + solution.upper - float(gradient @ state.mu)
+
+
+def _visit(state: FrankWolfeState, x: Int8[np.ndarray, " n"]) -> Mapping[bytes, float]:
+    name = x.tobytes()
+    return state.visited if name in state.visited else {**state.visited, name: float(state.potentials.value(x))}
+
+
+def _adapted(state: FrankWolfeState, gap: float, gradient) -> float:
+    """Algorithm 1: delta at most g / (-4 g_u) where the uniform gap g_u = <grad, u_0 - mu> is negative.
+
+    It then falls to that or to half, whichever is less. A heuristic's gap may be negative: the last gap over the
+    visited vertices, which is not, takes its place where it is larger.
+    """
+    uniform = float(gradient @ (state.active.vertices[0] - state.mu))
+    proposal = max(gap, state.correction_gap, 0.0) / (-4.0 * uniform) if uniform < 0 else np.inf
+    return min(proposal, state.delta / 2.0) if proposal < state.delta else state.delta
+
+
+def _local_search(state: FrankWolfeState) -> FrankWolfeState:
+    """Frank-Wolfe steps with iterated conditional modes for the oracle (Algorithm 6), from the last vertex on.
+
+    At most 30; it ends where a vertex repeats or the gap falls under 0.5.
+    """
+    cells, x, seen = state.objective.cells, state.solution.x if state.solution is not None else None, set()
+    for _ in range(LOCAL_STEPS):
+        gradient = state.objective.gradient(state.mu)
+        x = descend(cells.potentials(gradient), x)
+        vertex = cells.vertex(x)
+        gap = float(gradient @ (vertex - state.mu))
+        if gap < LOCAL_GAP or x.tobytes() in seen:
+            break
+        seen.add(x.tobytes())
+        active, row = state.active.with_vertex(vertex)
+        contracted = (1.0 - state.delta) * vertex + state.delta * active.vertices[0]
+        gamma = state.objective.line_search(state.mu, contracted - state.mu, 1.0)
+        active = active.step(row, gamma, state.delta)
+        state = replace(state, active=active, mu=state.mu + gamma * (contracted - state.mu), visited=_visit(state, x))
+    return state
+
+
+__all__ = ["BarrierFrankWolfe", "FrankWolfeState"]

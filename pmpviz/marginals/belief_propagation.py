@@ -1,0 +1,275 @@
+"""Loopy belief propagation and its tree-reweighted form, parallel and damped, any number of states."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.sparse import csr_array
+
+from pmpviz.marginals.polytope import Cells
+from pmpviz.marginals.solver import Answer, MarginalSolver, Record
+from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matrix_tree
+from pmpviz.oracles.potentials import Potentials, Structure
+from pmpviz.types import Param, Spec
+
+# An edge that is in no spanning tree carries no message, and its messages' exponent would be infinite.
+LEAST_RHO = 1e-6
+# The objective is recorded after each of the first sweeps, then now and then.
+DENSE, SPARSE = 64, 32
+
+_SHARED = (
+    Param("damping", "Damping", 0.0, 0.99, 0.5, help="Share of the old log message that is kept."),
+    Param("sweeps", "Most sweeps", 1, 1_000_000, 5_000, "int", "Parallel updates of all messages, for each rho."),
+    Param("tolerance", "Tolerance", 1e-12, 1.0, 1e-6, "log", "Ends where no log message changes by more than this."),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Messages:
+    """Directed edges of a structure: 2 e of them, edge k from i to j first, then all the other way.
+
+    `into[n, 2e]` sums messages at their receivers; `reverse[d]` is the same edge the other way.
+    """
+
+    structure: Structure
+
+    @cached_property
+    def sender(self) -> Int[np.ndarray, " d"]:
+        return np.concatenate([self.structure.i, self.structure.j])
+
+    @cached_property
+    def receiver(self) -> Int[np.ndarray, " d"]:
+        return np.concatenate([self.structure.j, self.structure.i])
+
+    @cached_property
+    def reverse(self) -> Int[np.ndarray, " d"]:
+        return np.roll(np.arange(len(self.sender)), len(self.structure.i))
+
+    @cached_property
+    def into(self) -> csr_array:
+        count = len(self.receiver)
+        return csr_array((np.ones(count), (self.receiver, np.arange(count))), shape=(self.structure.n, count))
+
+    @cached_property
+    def missing(self) -> Float[np.ndarray, "n k"]:
+        """-inf where a state does not exist."""
+        return np.where(self.structure.valid, 0.0, -np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class MessageState:
+    """Log messages [2e, K] into the receivers, each with maximum 0, at one rho; `reason` says why it ended."""
+
+    potentials: Potentials
+    layout: Messages
+    rho: Float[np.ndarray, " e"]
+    message: Float[np.ndarray, "d k"]
+    sweeps: int = 0
+    sweeps_here: int = 0
+    rho_update: int = 0
+    residual: float = np.inf
+    trace: tuple[Record, ...] = ()
+    reason: str = ""
+
+    @cached_property
+    def exponent(self) -> Float[np.ndarray, " d"]:
+        """rho of every directed edge."""
+        return np.concatenate([self.rho, self.rho])
+
+    @cached_property
+    def pull(self) -> Float[np.ndarray, "n k"]:
+        """theta_i + sum_k rho_ki m_ki, -inf where a state does not exist."""
+        gathered = self.layout.into @ (self.exponent[:, None] * self.message)
+        return self.potentials.unary + gathered + self.layout.missing
+
+    @cached_property
+    def table(self) -> Float[np.ndarray, "d k k"]:
+        """theta_ij / rho_ij of every directed edge, the sender's state first."""
+        scaled = self.potentials.table / self.rho[:, None, None]
+        return np.concatenate([scaled, scaled.swapaxes(1, 2)])
+
+    def updated(self) -> Float[np.ndarray, "d k"]:
+        """m_ij(x_j) = log sum_{x_i} exp(theta_ij / rho_ij + theta_i + sum_k rho_ki m_ki - m_ji), maximum 0."""
+        sent = self.pull[self.layout.sender] - self.message[self.layout.reverse]
+        total = sent[:, :, None] + self.table
+        top = total.max(1, keepdims=True, initial=-np.inf)
+        top[np.isneginf(top)] = 0.0
+        with np.errstate(divide="ignore"):
+            fresh = np.log(np.exp(total - top).sum(1)) + top[:, 0]
+        fresh -= fresh.max(1, keepdims=True, initial=-np.inf)
+        return np.where(self.potentials.structure.valid[self.layout.receiver], fresh, 0.0)
+
+    def beliefs(self) -> tuple[Float[np.ndarray, "n k"], Float[np.ndarray, "e k k"]]:
+        """Pseudo-marginals of the variables and of the edges; they agree with each other at a fixed point."""
+        unary = _normalised(self.pull, (1,))
+        half = len(self.rho)
+        s = self.potentials.structure
+        left = self.pull[s.i] - self.message[half:]
+        right = self.pull[s.j] - self.message[:half]
+        return unary, _normalised(self.table[:half] + left[:, :, None] + right[:, None, :], (1, 2))
+
+    def log_z(self) -> float:
+        """<theta, mu> + entropy at the beliefs: Bethe's where all rho are 1, otherwise TRW's."""
+        cells = Cells(self.potentials.structure)
+        objective = TreeReweighted.of(self.potentials, self.rho)
+        return objective.value(cells.flat(*self.beliefs()))
+
+
+def _normalised(log: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    p = np.exp(log - log.max(axes, keepdims=True, initial=-np.inf))
+    return p / p.sum(axes, keepdims=True)
+
+
+@dataclass(frozen=True)
+class BeliefPropagation(MarginalSolver):
+    """Sum-product with damping, m <- damping m + (1 - damping) m' in logs; log Z is minus Bethe's free energy.
+
+    Exact on trees; elsewhere approximate, without any bound, and it need not converge. Raises nothing of its own.
+    """
+
+    damping: float = 0.5
+    sweeps: int = 5_000
+    tolerance: float = 1e-6
+    spec = Spec(
+        id="bp",
+        label="Belief propagation",
+        kind="solver",
+        guarantee="approximate",
+        reversible=False,
+        summary="Sends sum-product messages until they stop changing; its log Z is Bethe's, and bounds nothing.",
+        paper="Pearl 1988; Yedidia, Freeman and Weiss 2001",
+        update="sweep of all messages",
+        jit=False,
+        metrics=("residual", "objective"),
+        params=_SHARED,
+    )
+
+    def start(self, potentials: Potentials) -> MessageState:
+        """All messages 0."""
+        return _start(potentials, np.ones(len(potentials.structure.i)))
+
+    def step(self, state: MessageState) -> MessageState:
+        """One parallel update of all messages."""
+        if state.reason:
+            return state
+        state = _sweep(state, self.damping)
+        if state.residual <= self.tolerance:
+            return replace(state, reason="the messages have stopped changing")
+        if state.sweeps >= self.sweeps:
+            return replace(state, reason=_unsettled(state))
+        return state
+
+    def answer(self, state: MessageState) -> Answer:
+        """The beliefs and Bethe's log Z."""
+        unary, table = state.beliefs()
+        return Answer(unary, table, state.log_z(), None)
+
+
+@dataclass(frozen=True)
+class TreeReweightedBeliefPropagation(MarginalSolver):
+    """Tree-reweighted belief propagation (Wainwright, Jaakkola and Willsky 2005): TRW over the local polytope.
+
+    At a fixed point its log Z is an upper bound. After convergence rho takes a step 2 / (i + 3) to the spanning tree
+    of largest mutual information, `rho_updates` times; the best bound of all is kept.
+    """
+
+    damping: float = 0.5
+    sweeps: int = 5_000
+    tolerance: float = 1e-6
+    rho_updates: int = 0
+    spec = Spec(
+        id="trbp",
+        label="Tree-reweighted belief propagation",
+        kind="solver",
+        guarantee="bound",
+        reversible=False,
+        summary="Messages whose fixed point maximises the tree-reweighted objective over the local polytope: a bound.",
+        paper="Wainwright, Jaakkola and Willsky 2005",
+        update="sweep of all messages",
+        jit=False,
+        metrics=("residual", "objective", "bound"),
+        params=(*_SHARED, Param("rho_updates", "Updates of rho", 0, 100, 0, "int", "Steps to better spanning trees.")),
+    )
+
+    def start(self, potentials: Potentials) -> MessageState:
+        """All messages 0, rho by the matrix-tree theorem."""
+        return _start(potentials, matrix_tree(potentials.structure, edge_strength(potentials)))
+
+    def step(self, state: MessageState) -> MessageState:
+        """One parallel update of all messages, or a new rho where they have stopped changing."""
+        if state.reason:
+            return state
+        if state.residual <= self.tolerance:
+            return self._tighten(state)
+        state = _sweep(state, self.damping)
+        settled = state.residual <= self.tolerance
+        record = {**state.trace[-1], "bound": state.log_z() if settled else None}
+        state = replace(state, trace=(*state.trace[:-1], record))
+        if settled and state.rho_update >= self.rho_updates:
+            return replace(state, reason="the messages have stopped changing")
+        if state.sweeps_here >= self.sweeps and not settled:
+            return replace(state, reason=_unsettled(state))
+        return state
+
+    def _tighten(self, state: MessageState) -> MessageState:
+        structure = state.potentials.structure
+        cells, objective = Cells(structure), TreeReweighted.of(state.potentials, state.rho)
+        tree = best_tree(structure, objective.information(cells.flat(*state.beliefs())))
+        rho = np.maximum(state.rho + 2.0 / (state.rho_update + 3.0) * (tree - state.rho), LEAST_RHO)
+        fresh = MessageState(state.potentials, state.layout, rho, state.message, state.sweeps)
+        return replace(fresh, rho_update=state.rho_update + 1, trace=state.trace)
+
+    def answer(self, state: MessageState) -> Answer:
+        """The beliefs, the objective there, and the best bound of the fixed points that were reached."""
+        unary, table = state.beliefs()
+        bounds = [record["bound"] for record in state.trace if record["bound"] is not None]
+        return Answer(unary, table, state.log_z(), min(bounds) if bounds else None)
+
+
+def _start(potentials: Potentials, rho: Float[np.ndarray, " e"]) -> MessageState:
+    layout = Messages(potentials.structure)
+    message = np.zeros((2 * len(rho), potentials.structure.states))
+    return MessageState(potentials, layout, np.maximum(rho, LEAST_RHO), message)
+
+
+def _sweep(state: MessageState, damping: float) -> MessageState:
+    begin = time.perf_counter()
+    fresh = state.updated()
+    residual = float(np.abs(fresh - state.message).max(initial=0.0))
+    mixed = state.message + (1.0 - damping) * (fresh - state.message)
+    before = state.trace[-1]["seconds"] if state.trace else 0.0
+    state = MessageState(
+        state.potentials,
+        state.layout,
+        state.rho,
+        mixed,
+        state.sweeps + 1,
+        state.sweeps_here + 1,
+        state.rho_update,
+        residual,
+        state.trace,
+    )
+    record = {
+        "call": state.sweeps,
+        "rho_update": state.rho_update,
+        "residual": residual,
+        "objective": state.log_z() if _is_shown(state.sweeps) else None,
+        "seconds": before + time.perf_counter() - begin,
+    }
+    return replace(state, trace=(*state.trace, record))
+
+
+def _is_shown(sweep: int) -> bool:
+    """Whether the objective is worked out after this sweep: it costs more than the sweep."""
+    return sweep <= DENSE or sweep % SPARSE == 0
+
+
+def _unsettled(state: MessageState) -> str:
+    return f"the messages still change by {state.residual:.2g} after {state.sweeps_here} sweeps"
+
+
+__all__ = ["BeliefPropagation", "TreeReweightedBeliefPropagation"]

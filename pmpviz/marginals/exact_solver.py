@@ -1,0 +1,87 @@
+"""Exact marginals as one of the algorithms: it ends after one step."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pmpviz import exact
+from pmpviz.marginals.solver import Answer, MarginalSolver, Record
+from pmpviz.models.tables import TableModel
+from pmpviz.oracles.potentials import Potentials
+from pmpviz.types import Exact, Refusal, Spec, Target
+
+
+@dataclass(frozen=True, eq=False)
+class ExactState:
+    """The solution, once there is one."""
+
+    potentials: Potentials
+    solution: Exact | None = None
+    trace: tuple[Record, ...] = ()
+    reason: str = ""
+
+
+def _target(potentials: Potentials) -> Target:
+    s = potentials.structure
+    factors: list[tuple[tuple[int, ...], np.ndarray]] = [
+        ((v,), row[:states]) for v, (row, states) in enumerate(zip(potentials.unary, s.card, strict=True))
+    ]
+    pairs = zip(s.i.tolist(), s.j.tolist(), potentials.table, strict=True)
+    factors += [((a, b), table[: s.card[a], : s.card[b]]) for a, b, table in pairs]
+    return Target.of(TableModel.of(s.card, factors, potentials.constant))
+
+
+@dataclass(frozen=True)
+class ExactMarginals(MarginalSolver):
+    """p(x_i), p(x_i, x_j) on the edges and log Z by enumeration or elimination, where one of them is tractable."""
+
+    spec = Spec(
+        id="exact",
+        label="Exact",
+        kind="solver",
+        guarantee="exact",
+        reversible=False,
+        summary="Sums over all states by enumeration or variable elimination, where that is tractable.",
+        paper="Dechter 1999 (bucket elimination)",
+        update="solution",
+        jit=False,
+        metrics=("objective",),
+    )
+
+    def why_not(self, potentials: Potentials) -> str | None:
+        """The width found, where it is too large."""
+        return exact.why_not(_target(potentials))
+
+    def start(self, potentials: Potentials) -> ExactState:
+        """Nothing computed yet; raises Refusal with the width found."""
+        if (reason := self.why_not(potentials)) is not None:
+            raise Refusal(reason)
+        return ExactState(potentials)
+
+    def step(self, state: ExactState) -> ExactState:
+        """All of it."""
+        if state.reason:
+            return state
+        begin = time.perf_counter()
+        solution = exact.solve(_target(state.potentials))
+        record = {"call": 1, "objective": solution.log_z, "seconds": time.perf_counter() - begin}
+        return replace(state, solution=solution, trace=(record,), reason=solution.method)
+
+    def answer(self, state: ExactState) -> Answer:
+        """The marginals of the variables and of the edges; before the first step those of the uniform distribution."""
+        s = state.potentials.structure
+        if state.solution is None:
+            return Answer(s.valid / s.valid.sum(1, keepdims=True), None, None, None)
+        rows = state.solution.marginals
+        pairs = state.solution.pair_marginals
+        assert rows is not None and pairs is not None
+        unary = np.stack([np.pad(row, (0, s.states - len(row))) for row in rows]) if rows else np.zeros((0, 1))
+        table = pairs(np.stack([s.i, s.j], 1)) if len(s.i) else np.zeros((0, s.states, s.states))
+        log_z = state.solution.log_z
+        return Answer(unary, table, log_z, log_z, log_z)
+
+
+__all__ = ["ExactMarginals"]

@@ -1,0 +1,77 @@
+"""Pseudo-marginals as flat vectors: one cell for each state of each variable, and each pair of states of each edge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from pmpviz.oracles.potentials import Potentials, Structure
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Where the cells of a structure lie: d = n K + e K^2, variables first; states that do not exist hold 0."""
+
+    structure: Structure
+
+    @cached_property
+    def split(self) -> int:
+        """The first cell of the edges."""
+        return self.structure.n * self.structure.states
+
+    @property
+    def size(self) -> int:
+        return self.split + len(self.structure.i) * self.structure.states**2
+
+    def flat(self, unary: Float[np.ndarray, "n k"], table: Float[np.ndarray, "e k k"]) -> Float[np.ndarray, " d"]:
+        """One vector of both."""
+        return np.concatenate([np.reshape(unary, -1), np.reshape(table, -1)])
+
+    def unary(self, mu: Float[np.ndarray, " d"]) -> Float[np.ndarray, "n k"]:
+        """mu_i(x_i)."""
+        return mu[: self.split].reshape(self.structure.n, self.structure.states)
+
+    def table(self, mu: Float[np.ndarray, " d"]) -> Float[np.ndarray, "e k k"]:
+        """mu_ij(x_i, x_j)."""
+        k = self.structure.states
+        return mu[self.split :].reshape(len(self.structure.i), k, k)
+
+    def vertex(self, x: Int[np.ndarray, " n"]) -> Float[np.ndarray, " d"]:
+        """The indicators of a configuration: a vertex of the marginal polytope."""
+        s, k = self.structure, self.structure.states
+        mu = np.zeros(self.size)
+        x = np.asarray(x, np.int64)
+        mu[np.arange(s.n) * k + x] = 1.0
+        mu[self.split + (np.arange(len(s.i)) * k + x[s.i]) * k + x[s.j]] = 1.0
+        return mu
+
+    @cached_property
+    def uniform(self) -> Float[np.ndarray, " d"]:
+        """u_0: the marginals of the uniform distribution."""
+        card = np.array(self.structure.card, np.float64)
+        s = self.structure
+        unary = s.valid / card[:, None]
+        table = s.valid_pairs / (card[s.i] * card[s.j])[:, None, None]
+        return self.flat(unary, table)
+
+    def theta(self, potentials: Potentials) -> Float[np.ndarray, " d"]:
+        """The potentials as a vector: theta(x) = theta . vertex(x) + constant."""
+        return self.flat(potentials.unary, potentials.table)
+
+    def potentials(self, vector: Float[np.ndarray, " d"]) -> Potentials:
+        """A vector as potentials, to be maximised over configurations."""
+        return Potentials(self.structure, self.unary(vector), self.table(vector))
+
+    def spread(self, per_edge: Float[np.ndarray, " e"]) -> Float[np.ndarray, " d"]:
+        """TRW's coefficients of -mu log mu: 1 - sum_j rho_ij at the variables, rho_ij at the edges."""
+        s, k = self.structure, self.structure.states
+        node = np.ones(s.n)
+        np.subtract.at(node, s.i, per_edge)
+        np.subtract.at(node, s.j, per_edge)
+        return np.concatenate([np.repeat(node, k), np.repeat(per_edge, k * k)])
+
+
+__all__ = ["Cells"]

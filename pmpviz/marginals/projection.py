@@ -1,0 +1,109 @@
+"""Three coordinates of a pseudo-marginal, so that the polytopes can be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from pmpviz.marginals.polytope import Cells
+from pmpviz.oracles.icm import descend
+from pmpviz.oracles.potentials import Potentials
+
+STARTS, SEED = 128, 0
+TETRAHEDRON = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """coordinates = axes (mu - origin): three affine functions of mu, with their names.
+
+    `marginal` and `local` are the corners and edges of the two polytopes where the projection shows all of them, else
+    None. `words` say what is projected.
+    """
+
+    axes: Float[np.ndarray, "3 d"]
+    shift: Float[np.ndarray, " 3"]
+    names: tuple[str, str, str]
+    words: str
+    marginal: tuple[np.ndarray, np.ndarray] | None = None
+    local: tuple[np.ndarray, np.ndarray] | None = None
+
+    def of(self, mu: Float[np.ndarray, "... d"]) -> Float[np.ndarray, "... 3"]:
+        """Coordinates of one point or of many."""
+        return mu @ self.axes.T + self.shift
+
+
+def projection_of(potentials: Potentials) -> Projection:
+    """The whole picture of one edge; the correlations of a triangle; else score and two directions of variation."""
+    s = potentials.structure
+    if s.binary and s.n == 2 and len(s.i) == 1:
+        return _edge(Cells(s))
+    if s.binary and s.n == 3 and len(s.i) == 3:
+        return _triangle(Cells(s))
+    return _score(potentials)
+
+
+def _edge(cells: Cells) -> Projection:
+    """Pairwise marginals of two variables: all of them lie in a tetrahedron."""
+    axes = np.stack([_cell(cells, lambda u, t: _set(u, (0, 1))), _cell(cells, lambda u, t: _set(u, (1, 1))),
+                     _cell(cells, lambda u, t: _set(t, (0, 1, 1)))])  # fmt: skip
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 1]], float)
+    names = ("p(x₁ = 1)", "p(x₂ = 1)", "p(x₁ = x₂ = 1)")
+    words = "All pairwise marginals of two variables: a tetrahedron, whose corners are the four configurations."
+    return Projection(axes, np.zeros(3), names, words, (corners, TETRAHEDRON))
+
+
+def _triangle(cells: Cells) -> Projection:
+    """E s_i s_j of the three edges: the marginal polytope shows as a tetrahedron inside the local polytope's cube."""
+    agree = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    axes = np.stack([_cell(cells, lambda u, t, e=e: _set(t, e, agree)) for e in range(3)])
+    corners = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], float)
+    cube = np.array([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)], float)
+    ends = [(p, q) for p in range(8) for q in range(p) if np.abs(cube[p] - cube[q]).sum() == 2]
+    s = cells.structure
+    first, second, third = (f"E s{a + 1} s{b + 1}" for a, b in zip(s.i.tolist(), s.j.tolist(), strict=True))
+    words = (
+        "The three correlations. What a distribution can have is the tetrahedron (marginal polytope); what merely "
+        "agrees edge by edge fills the cube (local polytope)."
+    )
+    whole, relaxed = (corners, TETRAHEDRON), (cube, np.array(ends))
+    return Projection(axes, np.zeros(3), (first, second, third), words, whole, relaxed)
+
+
+def _cell(cells: Cells, write: Callable) -> Float[np.ndarray, " d"]:
+    s = cells.structure
+    unary, table = np.zeros((s.n, s.states)), np.zeros((len(s.i), s.states, s.states))
+    write(unary, table)
+    return cells.flat(unary, table)
+
+
+def _set(array: np.ndarray, place, value=1.0) -> None:
+    array[place] = value
+
+
+def _score(potentials: Potentials) -> Projection:
+    """<theta, mu>, and the two directions in which local maxima of theta from random starts differ most."""
+    cells = Cells(potentials.structure)
+    theta, rng = cells.theta(potentials), np.random.default_rng(SEED)
+    starts = (rng.random((STARTS, cells.structure.n)) * np.array(cells.structure.card)).astype(np.int8)
+    found = np.stack([cells.vertex(descend(potentials, x)) for x in starts]) - cells.uniform
+    length = float(np.linalg.norm(theta))
+    unit = theta / length if length else theta
+    found -= np.outer(found @ unit, unit)
+    _, _, directions = np.linalg.svd(found, full_matrices=False)
+    two = np.zeros((2, cells.size))
+    two[: min(2, len(directions))] = directions[:2]
+    axes = np.vstack([theta, two])
+    shift = np.array([potentials.constant, *(-two @ cells.uniform)])
+    names = ("score ⟨θ, μ⟩", "first direction", "second direction")
+    words = (
+        "A projection: the score ⟨θ, μ⟩, and the two directions in which the local maxima of the score "
+        f"(from {STARTS} random starts) differ most."
+    )
+    return Projection(axes, shift, names, words)
+
+
+__all__ = ["Projection", "projection_of"]

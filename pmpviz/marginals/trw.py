@@ -1,0 +1,148 @@
+"""The tree-reweighted objective, its exact line search, and the spanning trees that tighten it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from pmpviz.marginals.polytope import Cells
+from pmpviz.oracles.potentials import Potentials, Structure
+
+# log 0 in the gradient: far below every log that a contraction leaves, yet finite.
+SMALLEST = 1e-300
+LINE_STEPS = 60
+# A line search ends where the slope has fallen to this share of its first value.
+FLAT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class TreeReweighted:
+    """TRW(mu; theta, rho) = <theta, mu> + sum_i (1 - sum_j rho_ij) H(mu_i) + sum_ij rho_ij H(mu_ij) (Eq. 1, 2).
+
+    Concave over the local polytope for rho in the spanning tree polytope; its maximum over the marginal polytope is
+    at least log Z. `theta` and `coefficient` (of -mu log mu) have one entry a cell; `constant` is the model's.
+    """
+
+    cells: Cells
+    theta: Float[np.ndarray, " d"]
+    rho: Float[np.ndarray, " e"]
+    constant: float
+
+    @classmethod
+    def of(cls, potentials: Potentials, rho: Float[np.ndarray, " e"]) -> TreeReweighted:
+        """The objective of some potentials."""
+        cells = Cells(potentials.structure)
+        return cls(cells, cells.theta(potentials), rho, potentials.constant)
+
+    def with_rho(self, rho: Float[np.ndarray, " e"]) -> TreeReweighted:
+        """The same with other edge appearance probabilities."""
+        return TreeReweighted(self.cells, self.theta, rho, self.constant)
+
+    @cached_property
+    def coefficient(self) -> Float[np.ndarray, " d"]:
+        return self.cells.spread(self.rho)
+
+    def value(self, mu: Float[np.ndarray, " d"]) -> float:
+        """TRW(mu), constant included."""
+        return float(mu @ (self.theta - self.coefficient * _log(mu))) + self.constant
+
+    def gradient(self, mu: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
+        """theta - c (1 + log mu); log 0 counts as -691."""
+        return self.theta - self.coefficient * (1.0 + _log(mu))
+
+    def line_search(self, mu: Float[np.ndarray, " d"], direction: Float[np.ndarray, " d"], most: float) -> float:
+        """The gamma in [0, most] that maximises TRW(mu + gamma direction), to rounding.
+
+        The derivative falls along the line; it is halved in on, by Newton's step where that stays inside.
+        """
+        moving = np.flatnonzero(direction)
+        mu, d = mu[moving], direction[moving]
+        entropy = self.coefficient[moving] * d
+        gain = float(self.theta[moving] @ d - entropy.sum())
+
+        def slope(gamma: float) -> tuple[float, np.ndarray]:
+            at = np.maximum(mu + gamma * d, SMALLEST)
+            return gain - float(entropy @ np.log(at)), at
+
+        if slope(most)[0] >= 0:
+            return most
+        return _root(slope, entropy * d, most)
+
+    def information(self, mu: Float[np.ndarray, " d"]) -> Float[np.ndarray, " e"]:
+        """Mutual information H(mu_i) + H(mu_j) - H(mu_ij) of every edge."""
+        s = self.cells.structure
+        unary, table = self.cells.unary(mu), self.cells.table(mu)
+        node = -(unary * _log(unary)).sum(1)
+        return node[s.i] + node[s.j] + (table * _log(table)).sum((1, 2))
+
+
+def _root(slope, curvature: Float[np.ndarray, " m"], most: float) -> float:
+    """Where a falling slope crosses 0 in [0, most], slope(most) < 0; 0 where it is not positive at 0."""
+    low, high, gamma = 0.0, most, 0.0
+    height, at = slope(0.0)
+    first = height
+    if first <= 0:
+        return 0.0
+    for _ in range(LINE_STEPS):
+        bend = float(curvature @ (1.0 / at))
+        step = gamma + height / bend if bend > 0 else -1.0
+        gamma = step if low < step < high else 0.5 * (low + high)
+        height, at = slope(gamma)
+        if abs(height) <= FLAT * first:
+            break
+        low, high = (gamma, high) if height > 0 else (low, gamma)
+    return gamma
+
+
+def _log(mu: np.ndarray) -> np.ndarray:
+    return np.log(np.maximum(mu, SMALLEST))
+
+
+def edge_strength(potentials: Potentials) -> Float[np.ndarray, " e"]:
+    """How strongly an edge couples, whatever the parametrisation: |t00 + t11 - t01 - t10| for two states.
+
+    For more states, twice the norm of the doubly centred table, which is the same for two.
+    """
+    s, t = potentials.structure, potentials.table
+    card = np.array(s.card, np.float64)
+    valid = s.valid_pairs
+    rows, columns = card[s.i][:, None, None], card[s.j][:, None, None]
+    centred = t - t.sum(1, keepdims=True) / rows - t.sum(2, keepdims=True) / columns
+    centred = np.where(valid, centred + t.sum((1, 2), keepdims=True) / (rows * columns), 0.0)
+    return 2.0 * np.sqrt((centred**2).sum((1, 2)))
+
+
+def matrix_tree(structure: Structure, weight: Float[np.ndarray, " e"]) -> Float[np.ndarray, " e"]:
+    """rho_e = w_e x effective resistance: how often e is in a spanning tree drawn in proportion to its weights.
+
+    By the matrix-tree theorem. An edge of weight 0 gets 0; of a graph that falls apart, each part has trees of its own.
+    """
+    if not len(weight) or weight.max() <= 0:
+        return np.zeros(len(weight))
+    w, n = weight / weight.max(), structure.n
+    matrix = np.zeros((n, n))
+    np.add.at(matrix, (structure.i, structure.j), -w)
+    matrix += matrix.T
+    np.fill_diagonal(matrix, -matrix.sum(1))
+    inverse = np.linalg.pinv(matrix, hermitian=True)
+    own = np.diag(inverse)
+    resistance = own[structure.i] + own[structure.j] - 2.0 * inverse[structure.i, structure.j]
+    return np.clip(w * resistance, 0.0, 1.0)
+
+
+def best_tree(structure: Structure, gain: Float[np.ndarray, " e"]) -> Float[np.ndarray, " e"]:
+    """Indicator of the spanning tree (or forest) of largest total gain: a vertex of the spanning tree polytope."""
+    # The sparse tree takes a zero for a missing edge: all weights are shifted above it.
+    weight = gain.max(initial=0.0) - gain + 1.0
+    tree = minimum_spanning_tree(coo_array((weight, (structure.i, structure.j)), shape=(structure.n,) * 2).tocsr())
+    chosen = set(zip(*(axis.tolist() for axis in tree.nonzero()), strict=True))
+    pairs = zip(structure.i.tolist(), structure.j.tolist(), strict=True)
+    return np.array([float(pair in chosen) for pair in pairs])
+
+
+__all__ = ["TreeReweighted", "best_tree", "edge_strength", "matrix_tree"]

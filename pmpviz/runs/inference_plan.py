@@ -1,0 +1,68 @@
+"""An inference plan: every setting from which a walk of marginal inference follows. Links carry one."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from pmpviz.marginals import MarginalSolver, make_solver, solver_class
+from pmpviz.runs.plan import BETA
+from pmpviz.types import Target
+
+MAX_LANES = 4
+SETTINGS = (BETA,)
+
+
+@dataclass(frozen=True)
+class SolverPlan:
+    """One algorithm and its knobs by name; knobs left out have their defaults."""
+
+    algorithm: str
+    knobs: tuple[tuple[str, Any], ...] = ()
+
+    def build(self) -> MarginalSolver:
+        """The algorithm with these knobs; raises InputError."""
+        return make_solver(self.algorithm, **dict(self.knobs))
+
+    @property
+    def full_knobs(self) -> dict[str, Any]:
+        """Every knob of the algorithm with its value."""
+        given = dict(self.knobs)
+        return {p.name: given.get(p.name, p.default) for p in solver_class(self.algorithm).spec.params}
+
+    @property
+    def label(self) -> str:
+        """The algorithm's label with the knobs that are not at their defaults."""
+        spec = solver_class(self.algorithm).spec
+        known = {p.name: p for p in spec.params}
+        told = [_told(known[name], value) for name, value in self.knobs if value != known[name].default]
+        return ", ".join([spec.label, *told])
+
+
+def _told(param, value: Any) -> str:
+    if param.scale == "choice":
+        return f"{param.label.lower()} {value}"
+    if param.scale == "bool":
+        return param.label.lower() if value else f"no {param.label.lower()}"
+    return f"{param.label.lower()} {value:g}"
+
+
+@dataclass(frozen=True)
+class InferencePlan:
+    """Model (a builder's spec, or `file:` and a content hash), inverse temperature, and one lane an algorithm."""
+
+    model: str = "complete:3,J=-1"
+    beta: float = 1.0
+    lanes: tuple[SolverPlan, ...] = (SolverPlan("barrier_frank_wolfe"),)
+
+    def replace(self, **changes) -> InferencePlan:
+        """The same plan with some settings changed."""
+        return dataclasses.replace(self, **changes)
+
+    def target(self, model: Any) -> Target:
+        """The target on `model` (as resolved from `self.model`)."""
+        return Target.of(model, None, self.beta)
+
+
+__all__ = ["MAX_LANES", "SETTINGS", "InferencePlan", "SolverPlan"]

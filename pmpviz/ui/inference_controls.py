@@ -1,0 +1,82 @@
+"""The controls of an inference plan: preset, model, lanes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pmpviz.experiments.inference_presets import INFERENCE, preset_of
+from pmpviz.marginals import SOLVERS, solver_class
+from pmpviz.runs.inference_plan import MAX_LANES, InferencePlan, SolverPlan
+from pmpviz.runs.plan import BETA, Plan
+from pmpviz.types import InputError
+from pmpviz.ui import controls
+from pmpviz.ui.inference_settings import check_model
+from pmpviz.ui.settings import as_text, model_of
+from pmpviz.ui.widgets import bind, edited, param_control, show, temperature_control
+
+
+def preset_control(plan: InferencePlan, box: Any, speed_key: str) -> InferencePlan:
+    """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
+    key = "inference_preset"
+    chosen = preset_of(st.session_state[key]) if edited(key) else None
+    if chosen is not None:
+        plan = chosen.plan
+        st.session_state[speed_key] = chosen.speed
+    labels = {"": "Your own", **{preset.id: preset.label for preset in INFERENCE}}
+    show(key, next((preset.id for preset in INFERENCE if preset.plan == plan), ""))
+    box.selectbox("Walk", list(labels), format_func=labels.__getitem__, key=key)
+    return plan
+
+
+def model_controls(plan: InferencePlan, box: Any) -> tuple[InferencePlan, list[str]]:
+    """The plan with the chosen model and temperature; a model that the page does not walk in is refused."""
+    shown = Plan(model=plan.model, beta=plan.beta)
+    chosen, notices = controls.model_controls(shown, box, key="inference_model", run_key="inference_run")
+    beta = temperature_control(BETA, "inference_run", chosen.beta, box)
+    try:
+        if chosen.model != plan.model:
+            check_model(model_of(chosen.model))
+    except InputError as error:
+        box.error(as_text(str(error)[:1].upper() + str(error)[1:]) + ".")
+        return plan, notices
+    return plan.replace(model=chosen.model, beta=beta), notices
+
+
+def lane_controls(plan: InferencePlan, box: Any) -> InferencePlan:
+    """One to four algorithms with their knobs."""
+    lanes = list(plan.lanes)
+    plus, minus = box.columns(2)
+    if plus.button("Race another", disabled=len(lanes) >= MAX_LANES, width="stretch", key="inference_add"):
+        lanes.append(_another(lanes))
+    if minus.button("Remove", disabled=len(lanes) < 2, width="stretch", key="inference_remove"):
+        lanes.pop()
+    for index, lane in enumerate(lanes):
+        into = box.expander(f"Lane {index + 1}", expanded=index == 0) if len(lanes) > 1 else box
+        lanes[index] = _lane(lane, f"inference_lane{index}", into)
+    return plan.replace(lanes=tuple(lanes))
+
+
+def _another(lanes: list[SolverPlan]) -> SolverPlan:
+    """An algorithm that is not in the race yet."""
+    raced = {lane.algorithm for lane in lanes}
+    spare = [cls.spec.id for cls in SOLVERS if cls.spec.id not in raced] or [SOLVERS[0].spec.id]
+    return SolverPlan(spare[0])
+
+
+def _lane(lane: SolverPlan, key: str, box: Any) -> SolverPlan:
+    labels = {cls.spec.id: cls.spec.label for cls in SOLVERS}
+    chosen = bind(f"{key}_algorithm", lane.algorithm)
+    spec = solver_class(chosen).spec
+    box.selectbox("Algorithm", list(labels), format_func=labels.__getitem__, key=f"{key}_algorithm", help=spec.paper)
+    box.caption(f"**{spec.guarantee.capitalize()}.** {as_text(spec.summary)}")
+    lane = lane if chosen == lane.algorithm else SolverPlan(chosen)
+    before = lane.full_knobs
+    now = {p.name: param_control(p, f"{key}_{chosen}_{p.name}", before[p.name], box) for p in spec.params}
+    if now == before:
+        return lane
+    return SolverPlan(chosen, tuple((p.name, now[p.name]) for p in spec.params if now[p.name] != p.default))
+
+
+__all__ = ["lane_controls", "model_controls", "preset_control"]

@@ -1,0 +1,82 @@
+"""An inference plan as a link: to query and back, every value clamped with a notice, never an exception."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from pmpviz.marginals import solver_class
+from pmpviz.models import Ising
+from pmpviz.runs.inference_plan import MAX_LANES, SETTINGS, InferencePlan, SolverPlan
+from pmpviz.types import InputError
+from pmpviz.ui.settings import VERSION, model_of, quote, read_named, read_value, text_of
+
+LANES = tuple(f"lane{i + 1}" for i in range(MAX_LANES))
+KEYS = ("v", "model", *(p.name for p in SETTINGS), *LANES)
+MOST_SITES, MOST_EDGES = 1024, 20_000
+
+
+def plan_to_query(plan: InferencePlan) -> dict[str, str]:
+    """The plan as query parameters: `v`, `model`, `beta`, `lane1` = `barrier_frank_wolfe;tolerance=0.01`."""
+    query = {"v": VERSION, "model": plan.model}
+    query |= {p.name: text_of(getattr(plan, p.name)) for p in SETTINGS}
+    return query | {name: _lane_text(lane) for name, lane in zip(LANES, plan.lanes, strict=False)}
+
+
+def _lane_text(lane: SolverPlan) -> str:
+    return ";".join([lane.algorithm, *(f"{name}={text_of(value)}" for name, value in lane.knobs)])
+
+
+def query_text(plan: InferencePlan) -> str:
+    """What stands behind the `?` of a link."""
+    return urlencode(plan_to_query(plan), safe=":;=,")
+
+
+def plan_from_query(params: Mapping[str, str], default: InferencePlan) -> tuple[InferencePlan, list[str]]:
+    """(plan, notices) of a link; what is missing comes from `default`; never raises."""
+    given, notices = {str(key): str(value) for key, value in params.items()}, []
+    unknown = [quote(key) for key in given if key not in KEYS]
+    if unknown:
+        notices.append(f"settings that do not exist were left out: {', '.join(unknown[:5])}")
+    values: dict[str, Any] = {}
+    for param in SETTINGS:
+        if param.name in given:
+            values[param.name], notice = read_value(param, given[param.name], getattr(default, param.name))
+            notices += [notice] if notice else []
+    lanes = [_read_lane(given[name], name, notices) for name in LANES if name in given]
+    kept = tuple(lane for lane in lanes if lane is not None) or default.lanes
+    model = _read_model(given.get("model", default.model), default.model, notices)
+    return default.replace(model=model, lanes=kept, **values), notices
+
+
+def _read_model(text: str, fallback: str, notices: list[str]) -> str:
+    if re.fullmatch(r"file:[0-9a-f]{64}", text):
+        return text
+    try:
+        check_model(model_of(text))
+        return text
+    except InputError as error:
+        notices.append(f"{quote(str(error)) if len(str(error)) > 200 else error}; the model was set to {fallback}")
+        return fallback
+
+
+def check_model(model: Any) -> None:
+    """Raise InputError where the page does not walk in this model."""
+    if not isinstance(model, Ising):
+        raise InputError("this page walks in models of two-state variables; use `python -m pmpviz infer` for others")
+    edges = len(model.pairwise()[1])
+    if model.n > MOST_SITES or edges > MOST_EDGES:
+        size = f"{model.n:,} variables and {edges:,} edges"
+        raise InputError(
+            f"this page walks in models of up to {MOST_SITES:,} variables and {MOST_EDGES:,} edges, not {size}"
+        )
+
+
+def _read_lane(text: str, lane: str, notices: list[str]) -> SolverPlan | None:
+    found = read_named(text, lane, solver_class, notices)
+    return None if found is None else SolverPlan(*found)
+
+
+__all__ = ["check_model", "plan_from_query", "plan_to_query", "query_text"]

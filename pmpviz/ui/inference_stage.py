@@ -1,0 +1,315 @@
+"""The stage of the Frank-Wolfe page: the player, the polytope beside it, what was found beneath it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pmpviz.experiments.infer import as_object
+from pmpviz.experiments.inference_presets import InferencePreset
+from pmpviz.marginals import Inferred, solver_class
+from pmpviz.oracles import ORACLES, PROMISES
+from pmpviz.runs.inference_plan import InferencePlan, SolverPlan
+from pmpviz.runs.live_inference import InferenceView, LiveInference
+from pmpviz.ui.export import ExportFile, export_dialog
+from pmpviz.ui.inference_settings import query_text
+from pmpviz.ui.player import Event, answered, events, player
+from pmpviz.ui.session import Held, held, live_inference
+from pmpviz.ui.settings import as_text
+from pmpviz.ui.share import ALWAYS, link_to
+from pmpviz.ui.widgets import ASKED, bind, forget_outlet
+from pmpviz.views import filters, frank_wolfe, polytope
+from pmpviz.views.numbers import integer, significant
+from pmpviz.views.sentences import model_words
+from pmpviz.views.style import GUARANTEES
+
+PAGE = "frank_wolfe"
+SPEED_KEY = f"speed:{PAGE}"
+TICK_SECONDS = 0.4
+PICTURE_SECONDS = 1.0
+BAR = ("play", "step", "reset", "speed", "share", "export")
+ANSWER_SECONDS = 5.0
+SPEED = 2.0
+
+
+def speed() -> float:
+    """Steps a second; 0 is as fast as it goes."""
+    return st.session_state.get(SPEED_KEY, SPEED)
+
+
+def stage(plan: InferencePlan) -> None:
+    """The walk in the polytope and the player, fed while something moves."""
+    live = live_inference(PAGE, plan, speed())
+    tick = _tick(live)
+    left, right = st.columns([0.46, 0.54], gap="medium")
+    with left:
+        _goals(live)
+        st.fragment(_walk, run_every=PICTURE_SECONDS if tick else None, key="walk-frank_wolfe")()
+    with right:
+        st.fragment(_stage, run_every=tick, key="stage-frank_wolfe")(plan, tick)
+    st.fragment(_found, run_every=PICTURE_SECONDS if tick else None, key="found-frank_wolfe")()
+    _show_outlet()
+
+
+def _tick(live: LiveInference) -> float | None:
+    view = live.view
+    moving = live.busy or view.playing or (not view.lanes and view.trouble is None) or view.truth is None
+    return TICK_SECONDS if moving or not live.settled else None
+
+
+def _goals(live: LiveInference) -> None:
+    """Buttons that play up to a point."""
+    columns = st.columns(3)
+    for column, goal, words, help_text in zip(
+        columns,
+        ("gap", "rho", "end"),
+        ("Run to the gap", "Change ρ once", "Run to the end"),
+        (
+            "Goes on until the gap is at most the one to reach.",
+            "Goes on until ρ has taken its next step to a better spanning tree.",
+            "Goes on until the last ρ is done.",
+        ),
+        strict=True,
+    ):
+        if column.button(words, key=f"inference_to_{goal}", help=help_text, width="stretch"):
+            live.run_to(goal)
+
+
+def _stage(plan: InferencePlan, tick: float | None) -> None:
+    holder = held(PAGE)
+    live = holder.live
+    live.touch()
+    key = f"player-{PAGE}"
+    layer = _layer_control(live.view)
+    changed = any([_answer(live, holder, event) for event in events(key)])
+    done = None if live.busy else answered(key)
+    view = live.view
+    holder.seen_by(view.begun)
+    blob = frank_wolfe.update(view, holder.sent, bar=BAR, speed=speed(), layer=layer, answered=done)
+    late = [_answer(live, holder, event) for event in player(blob, key=key)]
+    if view.trouble:
+        st.error(as_text(view.trouble[:1].upper() + view.trouble[1:]) + ".")
+    words = model_words(view.model, view.plan.beta) if view.model is not None else ""
+    st.markdown(f"{as_text(frank_wolfe.computing(view, words[:1].upper() + words[1:]))}.")
+    st.caption(as_text(frank_wolfe.verdict(view)))
+    if changed or any(late) or _tick(live) != tick:
+        st.rerun()
+
+
+def _layer_control(view: InferenceView) -> str:
+    options = list(frank_wolfe.LAYERS if frank_wolfe.exact_p1(view) is not None else frank_wolfe.LAYERS[:2])
+    chosen = bind("inference_layer", st.session_state.get("inference_layer", options[0]))
+    chosen = chosen if chosen in options else options[0]
+    st.segmented_control(
+        "Sites show", options, key="inference_layer", required=True, label_visibility="collapsed", width="stretch"
+    )
+    return chosen
+
+
+def _answer(live: LiveInference, holder: Held, event: Event) -> bool:
+    """Do what the event asks for; True where the whole page must be drawn again."""
+    if event.type in ("play", "pause", "step", "reset"):
+        getattr(live, event.type)()
+        return True
+    if event.type == "speed":
+        st.session_state[SPEED_KEY] = event.speed
+        live.set_speed(event.speed)
+        return True
+    if event.type in ("share", "export"):
+        st.session_state[ASKED] = Outlet(event.type, _snapshot(live))
+        return True
+    if event.type == "mount":
+        holder.sent.clear()
+    return False
+
+
+# Pictures.
+
+
+def _ink() -> str:
+    return "#ECECE8" if st.context.theme.type == "dark" else "#1A1A1A"
+
+
+def _walk() -> None:
+    view: InferenceView = held(PAGE).live.view
+    if view.projection is None:
+        st.caption("building …")
+        return
+    figure = polytope.walk(view, _ink())
+    st.plotly_chart(figure, key="inference_walk", width="stretch", config={"displayModeBar": False})
+    st.caption(as_text(view.projection.words))
+
+
+def _found() -> None:
+    view: InferenceView = held(PAGE).live.view
+    if not view.lanes:
+        return
+    _table(view)
+    columns = st.columns(3, gap="medium")
+    lane = view.lanes[0]
+    with columns[0]:
+        st.markdown("###### Marginals against the exact ones")
+        figure = polytope.scatter(view, _ink())
+        if figure is None:
+            why = view.truth.why_not if view.truth is not None else ""
+            st.caption(f"No exact marginals: {as_text(why)}." if why else "The exact marginals are being computed …")
+        else:
+            st.plotly_chart(figure, key="inference_scatter", width="stretch", config={"displayModeBar": False})
+    with columns[1]:
+        st.markdown("###### Edge appearance probabilities ρ")
+        figure = polytope.edges(view, lane, _ink())
+        if figure is None:
+            st.caption("This lane has no ρ to draw, or too many edges.")
+        else:
+            st.plotly_chart(figure, key="inference_edges", width="stretch", config={"displayModeBar": False})
+            st.caption(f"{as_text(lane.label)}: thick edges are in most spanning trees.")
+    with columns[2]:
+        _vertices(view)
+
+
+def _vertices(view: InferenceView) -> None:
+    st.markdown("###### Configurations found")
+    lane = next((lane for lane in view.lanes if len(lane.weights)), None)
+    if lane is None:
+        st.caption("None yet: every MAP call finds one.")
+        return
+    image = polytope.vertices_image(lane, st.context.theme.type == "dark")
+    if image is not None:
+        st.image(filters.png(image), caption="One row a configuration, in the order in which they were found.")
+    rows, more = polytope.vertices_table(lane)
+    body = "\n".join(f"| {r['found as']} | `{r['configuration']}` | {r['weight']:.3f} |" for r in rows[:8])
+    st.markdown(f"| found as | configuration | weight |\n|---:|:---|---:|\n{body}")
+    hidden = more + max(0, len(rows) - 8)
+    if hidden:
+        st.caption(f"and {integer(hidden)} more with less weight")
+
+
+def _table(view: InferenceView) -> None:
+    """One row a lane: what it has cost and what it knows."""
+    exact = frank_wolfe.exact_log_z(view)
+    head = "| lane | steps | gap | log Z estimate | log Z at most | log Z at least | mean error of p(xᵢ = 1) |"
+    lines = [head, "|:---|---:|---:|---:|---:|---:|---:|"]
+    for lane in view.lanes:
+        gap = lane.trace[-1].get("gap") if lane.trace else None
+        answer, error = lane.answer, frank_wolfe.error(view, lane)
+        bound = _number(answer.bound, 5) if answer.bound is not None else f"n/a ({lane.promise})"
+        cells = [_number(gap), _number(answer.log_z, 5), bound, _number(answer.lower, 5), _number(error)]
+        lines.append(f"| {as_text(lane.label)} | {integer(lane.count)} | " + " | ".join(cells) + " |")
+    if exact is not None:
+        lines.append(f"| **exact** | | | {significant(exact, 5)} | | | |")
+    st.markdown("\n".join(lines))
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "n/a" if value is None else significant(value, digits)
+
+
+# What leaves the page.
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """A dialog that was asked for, and the view of that moment."""
+
+    name: str
+    view: InferenceView
+    page: str = PAGE
+
+
+def _snapshot(live: LiveInference) -> InferenceView:
+    def question(run: LiveInference) -> InferenceView:
+        run.publish()
+        return run.view
+
+    return live.ask(question, wait=ANSWER_SECONDS) or live.view
+
+
+def _show_outlet() -> None:
+    asked = st.session_state.get(ASKED)
+    if asked is None:
+        return
+    if asked.page != PAGE:
+        forget_outlet()
+    elif asked.name == "share":
+        _share_dialog(asked.view.plan)
+    else:
+        export_dialog(_files(asked.view), "The walk as it is now.")
+
+
+@st.dialog("Share", width="medium", on_dismiss=forget_outlet)
+def _share_dialog(plan: InferencePlan) -> None:
+    st.code(link_to(query_text(plan), PAGE), language=None, wrap_lines=True)
+    st.caption(ALWAYS.replace("sweep 0: frame", "step 0: step"))
+    if plan.model.startswith("file:"):
+        st.caption("The model's file is not in the link: whoever opens it is asked for the same file.")
+        return
+    st.caption("On the command line:")
+    for lane in plan.lanes:
+        st.code(command(plan, lane), language="bash", wrap_lines=True)
+
+
+def command(plan: InferencePlan, lane: SolverPlan) -> str:
+    """The command line of a lane."""
+    flags = {"algorithm": lane.algorithm} | ({"beta": f"{plan.beta:g}"} if plan.beta != 1 else {})
+    flags |= {name: str(value) for name, value in lane.full_knobs.items()}
+    parts = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in flags.items()]
+    return " ".join(["python -m pmpviz infer", shlex.quote(plan.model), *parts, "--json"])
+
+
+def _files(view: InferenceView) -> list[ExportFile]:
+    files = []
+    for index, (lane, plan) in enumerate(zip(view.lanes, view.plan.lanes, strict=False)):
+        rows = tuple(lane.answer.unary)
+        found = Inferred(rows, lane.answer, lane.trace, lane.reason, lane.seconds)
+        make = lambda plan=plan, found=found: json.dumps(as_object(plan.build(), found)).encode()  # noqa: E731
+        words = "Marginals, bounds and the trace, as `python -m pmpviz infer --json` prints them."
+        files.append(ExportFile(lane.label, f"lane{index + 1}.json", "application/json", make, words))
+    return files
+
+
+# Words.
+
+
+def explain(plan: InferencePlan, preset: InferencePreset | None) -> None:
+    """The folds under the stage."""
+    with st.expander("What to notice"):
+        st.markdown(
+            preset.notice if preset else "Your own model: compare the bounds, and the marginals with the exact ones."
+        )
+        for name in dict.fromkeys(lane.algorithm for lane in plan.lanes):
+            spec = solver_class(name).spec
+            words = GUARANTEES.get(spec.guarantee, spec.guarantee)
+            st.markdown(f"**{spec.label}** ({words}). {spec.summary} *{spec.paper}.*")
+    with st.expander("Equations"):
+        st.markdown(EQUATIONS)
+    with st.expander("What the numbers mean"):
+        st.markdown(NUMBERS)
+    with st.expander("The MAP oracles and what they promise"):
+        rows = [f"| {cls.spec.label} | {PROMISES[cls.spec.promise]} | {as_text(cls.spec.summary)} |" for cls in ORACLES]
+        st.markdown("\n".join(["| oracle | it | how |", "|:---|:---|:---|", *rows]))
+
+
+EQUATIONS = r"""
+$$\text{TRW}(\mu) = \langle\theta,\mu\rangle + \sum_i \Big(1 - \sum_j \rho_{ij}\Big) H(\mu_i)
++ \sum_{ij} \rho_{ij} H(\mu_{ij}),\qquad \log Z \le \max_{\mu \in \mathcal M} \text{TRW}(\mu)$$
+
+A step: $s = \arg\max_x \langle\nabla\text{TRW}(\mu), s\rangle$ is a MAP problem;
+$\mu \leftarrow \mu + \gamma\,((1-\delta)\,s + \delta\,u_0 - \mu)$ with $\gamma$ from an exact line search. The gap
+$g = \langle\nabla\text{TRW}(\mu), s - \mu\rangle$ certifies $\log Z \le \text{TRW}(\mu) + g$ where the oracle is exact.
+*Barrier Frank-Wolfe for Marginal Inference, Algorithms 1 and 2.*
+"""
+NUMBERS = """
+- **Gap**: how much the objective can still rise at this ρ, at most. It is over the whole polytope, not over its
+  contraction, and it rises when ρ changes: another objective.
+- **log Z at most**: the smallest certified bound of the walk. With a heuristic oracle there is none.
+- **log Z at least**: log of the summed weights of the distinct configurations that were met. It costs nothing.
+- **δ**: how far the corners are drawn towards the uniform distribution, which keeps the gradient finite.
+- **Mean error**: mean |p(xᵢ = 1) − exact|. Once the gap is small, what is left is the error of the tree-reweighted
+  entropy: the walk has found its maximum, which is not at the exact marginals.
+"""
+
+
+__all__ = ["PAGE", "SPEED_KEY", "command", "explain", "stage"]

@@ -1,0 +1,166 @@
+"""The tree-reweighted objective: its derivative, its line search, its trees, and the set of visited vertices."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+
+from pmpviz.marginals.active_set import ActiveSet
+from pmpviz.marginals.polytope import Cells
+from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matrix_tree
+from pmpviz.oracles import Potentials, Structure
+from pairwise import all_states, random_pairwise, solved
+
+
+def spanning_trees(structure):
+    """Every set of n - 1 edges that joins all nodes."""
+    for chosen in itertools.combinations(range(len(structure.i)), structure.n - 1):
+        joined = np.zeros((structure.n, structure.n))
+        joined[structure.i[list(chosen)], structure.j[list(chosen)]] = 1
+        if connected_components(joined, directed=False)[0] == 1:
+            yield list(chosen)
+
+
+def inside(objective, rng):
+    """A point in the interior of the marginal polytope: an average of vertices and the uniform point."""
+    cells = objective.cells
+    x = np.stack([rng.integers(0, c, 6) for c in cells.structure.card], 1)
+    vertices = np.stack([cells.vertex(row) for row in x])
+    return 0.3 * cells.uniform + 0.7 * rng.dirichlet(np.ones(6)) @ vertices
+
+
+def objective_of(seed, **options):
+    potentials = random_pairwise(seed, **options)
+    rho = matrix_tree(potentials.structure, edge_strength(potentials))
+    return potentials, TreeReweighted.of(potentials, rho)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_vertices_have_their_configurations_score(seed):
+    potentials, objective = objective_of(seed, states=3)
+    rng = np.random.default_rng(seed)
+    for _ in range(5):
+        x = np.array([rng.integers(c) for c in potentials.structure.card])
+        vertex = objective.cells.vertex(x)
+        assert objective.value(vertex) == pytest.approx(float(potentials.value(x)), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_gradient_is_the_derivative_along_differences_of_points(seed):
+    _, objective = objective_of(seed, states=3)
+    rng = np.random.default_rng(seed)
+    a, b = inside(objective, rng), inside(objective, rng)
+    h = 1e-5
+    slope = (objective.value(a + h * (b - a)) - objective.value(a - h * (b - a))) / (2 * h)
+    assert objective.gradient(a) @ (b - a) == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_line_search_finds_the_best_point_of_the_segment(seed):
+    _, objective = objective_of(seed, strength=4.0)
+    rng = np.random.default_rng(seed)
+    a, b = inside(objective, rng), inside(objective, rng)
+    gamma = objective.line_search(a, b - a, 1.0)
+    best = max(objective.value(a + t * (b - a)) for t in np.linspace(0, 1, 2001))
+    assert 0 <= gamma <= 1
+    assert objective.value(a + gamma * (b - a)) >= best - 1e-9
+
+
+def test_line_search_stays_at_the_top_of_a_segment():
+    """Towards a vertex the slope falls to minus infinity, so that the top lies before it."""
+    potentials, objective = objective_of(3)
+    a = objective.cells.uniform
+    vertices = [objective.cells.vertex(x) for x in all_states(potentials.structure)]
+    b = max(vertices, key=lambda vertex: float(objective.gradient(a) @ vertex))
+    top = a + objective.line_search(a, b - a, 1.0) * (b - a)
+    assert not np.allclose(top, a)
+    for end in (a, b):
+        moved = objective.line_search(top, end - top, 1.0) * (end - top)
+        assert np.abs(moved).max() < 1e-6
+
+
+def test_objective_is_exact_on_trees():
+    for seed in range(6):
+        potentials = random_pairwise(seed, n=6, states=3, tree=True)
+        log_z, unary, table = solved(potentials)
+        objective = TreeReweighted.of(potentials, np.ones(len(potentials.structure.i)))
+        assert objective.value(objective.cells.flat(unary, table)) == pytest.approx(log_z, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_matrix_tree_gives_the_frequencies_of_weighted_spanning_trees(seed):
+    potentials = random_pairwise(seed, n=5, density=1.0)
+    s, weight = potentials.structure, edge_strength(potentials)
+    trees = list(spanning_trees(s))
+    chance = np.array([weight[tree].prod() for tree in trees])
+    expected = np.zeros(len(s.i))
+    for tree, p in zip(trees, chance / chance.sum(), strict=True):
+        expected[tree] += p
+    np.testing.assert_allclose(matrix_tree(s, weight), expected, atol=1e-9)
+
+
+def test_matrix_tree_of_parts_and_of_zero_weights():
+    s = Structure((2,) * 6, np.array([0, 0, 1, 3, 4]), np.array([1, 2, 2, 4, 5]))
+    rho = matrix_tree(s, np.array([1.0, 1.0, 1.0, 2.0, 0.0]))
+    np.testing.assert_allclose(rho, [2 / 3, 2 / 3, 2 / 3, 1.0, 0.0], atol=1e-12)
+    assert matrix_tree(s, np.zeros(5)).tolist() == [0.0] * 5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_best_tree_has_the_largest_gain(seed):
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(5, 1)
+    s, gain = Structure((2,) * 5, i, j), rng.normal(size=10)
+    gain[rng.integers(10)] = 0.0
+    tree = best_tree(s, gain)
+    assert tree.sum() == 4
+    assert tree @ gain == pytest.approx(max(gain[t].sum() for t in spanning_trees(s)))
+
+
+def test_edge_strength_is_the_interaction_of_two_states():
+    potentials = random_pairwise(1, n=5)
+    _, w, _ = potentials.quadratic()
+    np.testing.assert_allclose(edge_strength(potentials), np.abs(w), atol=1e-12)
+
+
+def test_correction_reaches_the_best_weights():
+    """The same maximum as many small mirror steps on the weights find."""
+    _, objective = objective_of(2, n=5, strength=2.0)
+    active = ActiveSet.uniform(objective.cells.uniform)
+    for x in ([0, 0, 0, 0, 0], [1, 1, 1, 1, 1], [0, 1, 0, 1, 0], [1, 0, 0, 1, 1]):
+        active, row = active.with_vertex(objective.cells.vertex(x))
+        active = active.step(row, 0.3, 0.0)
+    found, gap, _ = active.correct(objective, 0.0, 1e-6)
+    weight = np.full(5, 0.2)
+    for _ in range(4000):
+        slope = active.vertices @ objective.gradient(weight @ active.vertices)
+        weight = weight * np.exp(0.05 * (slope - slope.max()))
+        weight /= weight.sum()
+    assert found.weight.sum() == pytest.approx(1.0)
+    assert gap <= 1e-6
+    assert objective.value(found.point) >= objective.value(weight @ active.vertices) - 1e-5
+
+
+def test_a_vertex_is_taken_in_once():
+    cells = Cells(Structure((2, 2), np.array([0]), np.array([1])))
+    active, first = ActiveSet.uniform(cells.uniform).with_vertex(cells.vertex([0, 1]))
+    again, second = active.with_vertex(cells.vertex([0, 1]) + 1e-9)
+    assert first == second == 1 and again is active
+
+
+def test_step_keeps_the_point_where_the_weights_say():
+    _, objective = objective_of(0, n=4)
+    active, row = ActiveSet.uniform(objective.cells.uniform).with_vertex(objective.cells.vertex([1, 0, 1, 0]))
+    stepped = active.step(row, 0.4, 0.1)
+    s = 0.9 * active.vertices[row] + 0.1 * active.vertices[0]
+    np.testing.assert_allclose(stepped.point, active.point + 0.4 * (s - active.point), atol=1e-12)
+
+
+def test_potentials_of_a_gradient_score_vertices_by_it():
+    potentials, objective = objective_of(4, states=3)
+    gradient = objective.gradient(inside(objective, np.random.default_rng(4)))
+    linear = objective.cells.potentials(gradient)
+    assert isinstance(linear, Potentials)
+    x = np.zeros(potentials.n, int)
+    assert float(linear.value(x)) == pytest.approx(float(gradient @ objective.cells.vertex(x)))
