@@ -6,11 +6,21 @@ Beside them stand the kernels that samplers use directly: `max_product` and `lin
 from __future__ import annotations
 
 from pmpviz.oracles.exact import BipartiteEnumeration, Elimination, Enumeration, Exact
+from pmpviz.oracles.icm import Icm, MultiStart
+from pmpviz.oracles.local_polytope import LocalPolytope
 from pmpviz.oracles.oracle import PROMISES, MapOracle, OracleSpec, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
 from pmpviz.types import InputError, configured
 
-ORACLES: tuple[type[MapOracle], ...] = (Exact, Enumeration, Elimination, BipartiteEnumeration)
+ORACLES: tuple[type[MapOracle], ...] = (
+    Exact,
+    Enumeration,
+    Elimination,
+    BipartiteEnumeration,
+    LocalPolytope,
+    Icm,
+    MultiStart,
+)
 
 
 def oracle_class(name: str) -> type[MapOracle]:

@@ -14,9 +14,11 @@ from pmpviz.oracles.potentials import Potentials, Structure
 from pmpviz.types import Refusal
 
 # log2 of the states that are listed, of the side that is listed, and of the cells worked on at once.
-MAX_LISTED, MAX_SIDE, BLOCK = 20, 22, 1 << 16
+MAX_LISTED, MAX_SIDE, BLOCK = 20, 22, 1 << 14
 # Cells of the features of all states (int8 as float64) that are kept for a structure.
 KEPT_FEATURES = 1 << 21
+# Cells over which a bucket's own potentials are spread before they meet its messages.
+STRETCH = 64
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,11 @@ class Enumeration(MapOracle):
 
     def solve_batch(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> list[Solution]:
         """All unaries against one list of states."""
-        _insist(_too_many(potentials.structure))
+        self.insist(potentials)
         states = _states_of(potentials.structure)
         best, place = np.full(len(unary), -np.inf), np.zeros(len(unary), np.int64)
         for start, ones, pairs in states.blocks():
-            value = ones @ unary.reshape(len(unary), -1).T + (pairs @ potentials.table.reshape(-1))[:, None]
+            value = ones @ unary.reshape(len(unary), ones.shape[1]).T + (pairs @ potentials.table.reshape(-1))[:, None]
             rows = value.argmax(0)
             top = value[rows, np.arange(len(unary))]
             place = np.where(top > best, start + rows, place)
@@ -112,7 +114,7 @@ class Elimination(MapOracle):
 
     def solve_batch(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> list[Solution]:
         """All unaries through the same tables, as many at once as fit in cache."""
-        _insist(_refusal(potentials.structure))
+        self.insist(potentials)
         plan = _plan_of(potentials.structure)
         rows = max(1, int(BLOCK // 2.0**plan.order.largest))
         parts = [plan.maximise(unary[at : at + rows], potentials.table) for at in range(0, len(unary), rows)]
@@ -122,55 +124,122 @@ class Elimination(MapOracle):
 
 
 class _Plan:
-    """Which factors and messages meet in which bucket, worked out once for a structure."""
+    """Which factors and messages meet in which bucket, worked out once for a structure.
+
+    The table of bucket k has its scope backwards, so that the variable to go lies innermost, and the batch behind it.
+    What the bucket itself brings (unary and edges) is small: it is first spread over the innermost `inner[k]` axes,
+    so that adding it to the messages runs over long stretches of memory.
+    """
 
     def __init__(self, structure: Structure):
         self.structure, self.order = structure, _order(structure)
         place = {v: k for k, v in enumerate(self.order.variables)}
         self.scopes = [tuple(sorted(place[v] for v in scope)) for scope in self.order.scopes]
         self.card = [structure.card[v] for v in self.order.variables]
-        self.edges: list[list[tuple[int, int, bool]]] = [[] for _ in self.scopes]
+        edges: list[list[tuple[int, int, bool]]] = [[] for _ in self.scopes]
         for e, (a, b) in enumerate(zip(structure.i.tolist(), structure.j.tolist(), strict=True)):
             first, second = sorted((place[a], place[b]))
-            self.edges[first].append((e, second, place[a] > place[b]))
-        self.children: list[list[int]] = [[] for _ in self.scopes]
+            edges[first].append((e, second, place[a] < place[b]))
+        children: list[list[int]] = [[] for _ in self.scopes]
         for k, scope in enumerate(self.scopes):
             if len(scope) > 1:
-                self.children[scope[1]].append(k)
+                children[scope[1]].append(k)
+        self.buckets = [self._prepare(k, edges[k], children[k]) for k in range(len(self.scopes))]
+
+    def _prepare(self, k: int, edges, children) -> _Bucket:
+        scope = self.scopes[k]
+        shapes = [self._shape((k, other), scope) for _, other, _ in edges]
+        inner, cells = 1, self.card[k]
+        while inner < len(scope) and cells < STRETCH:
+            cells *= self.card[scope[inner]]
+            inner += 1
+        sizes = [self.card[u] for u in scope[1:]]
+        strides = np.cumprod([1, *sizes])[:-1] if sizes else np.zeros(0, np.int64)
+        return _Bucket(
+            variable=self.order.variables[k],
+            states=self.card[k],
+            later=np.array(scope[1:], np.int64),
+            strides=strides.astype(np.int64),
+            shape=self._shape(scope, scope),
+            edges=tuple(
+                (e, forward, self.card[other], shape) for (e, other, forward), shape in zip(edges, shapes, strict=True)
+            ),
+            messages=tuple((child, self._shape(self.scopes[child][1:], scope)) for child in children),
+            inner=inner,
+        )
+
+    def _shape(self, own: tuple[int, ...], scope: tuple[int, ...]) -> tuple[int, ...]:
+        kept = set(own)
+        return tuple(self.card[u] if u in kept else 1 for u in reversed(scope))
 
     def maximise(self, unary: Float[np.ndarray, "b n k"], table: Float[np.ndarray, "e k k"]) -> np.ndarray:
         """Maximising configurations [b, n]."""
-        messages: list[np.ndarray] = []
+        unary, count = np.ascontiguousarray(unary.transpose(1, 2, 0)), len(unary)
+        back = np.ascontiguousarray(table.swapaxes(1, 2))
+        messages: list[np.ndarray | None] = []
         choices: list[np.ndarray] = []
-        for k in range(len(self.scopes)):
-            total = self._bucket(k, unary, table, messages)
-            choices.append(total.argmax(1).astype(np.int8))
-            messages.append(np.take_along_axis(total, choices[-1][:, None].astype(np.int64), 1)[:, 0])
-        return self._decode(choices, len(unary))
+        for bucket in self.buckets:
+            message, choice = bucket.go(unary, (back, table), messages)
+            messages.append(message)
+            choices.append(choice)
+        x = np.zeros((len(self.buckets), count), np.int64)
+        found, columns = np.zeros((count, len(self.buckets)), np.int64), np.arange(count)
+        for k in reversed(range(len(self.buckets))):
+            bucket = self.buckets[k]
+            x[k] = choices[k][bucket.strides @ x[bucket.later], columns]
+            found[:, bucket.variable] = x[k]
+        return found
 
-    def _bucket(self, k: int, unary, table, messages) -> np.ndarray:
-        """Sum of what meets in bucket k: [b, states of k, states of the later variables of its scope]."""
-        scope, v = self.scopes[k], self.order.variables[k]
-        total = np.zeros((len(unary), *(self.card[u] for u in scope)))
-        total += unary[:, v, : self.card[k]].reshape(len(unary), -1, *[1] * (len(scope) - 1))
-        for e, other, swapped in self.edges[k]:
-            values = table[e].T if swapped else table[e]
-            total += self._spread((k, other), values[: self.card[k], : self.card[other]][None], scope)
-        for child in self.children[k]:
-            total += self._spread(self.scopes[child][1:], messages[child], scope)
+
+@dataclass(frozen=True)
+class _Bucket:
+    """One variable's table: `shape` of its scope backwards; (edge, direction, states, shape) and (child, shape) of what
+    meets in it; `strides` of the later variables in its message."""
+
+    variable: int
+    states: int
+    later: Int[np.ndarray, " m"]
+    strides: Int[np.ndarray, " m"]
+    shape: tuple[int, ...]
+    edges: tuple[tuple[int, bool, int, tuple[int, ...]], ...]
+    messages: tuple[tuple[int, tuple[int, ...]], ...]
+    inner: int
+
+    def go(self, unary, tables, messages) -> tuple[np.ndarray, np.ndarray]:
+        """(maxima over the variable, which of its states they are), [cells, b]; messages read are given up."""
+        count = unary.shape[-1]
+        total = self._own(unary, tables, count)
+        for child, shape in self.messages:
+            total = total + messages[child].reshape(*shape, count)
+            messages[child] = None
+        if total.shape[:-1] != self.shape:
+            total = np.broadcast_to(total, (*self.shape, count))
+        return _maximum(total.reshape(-1, self.states, count))
+
+    def _own(self, unary, tables, count: int) -> np.ndarray:
+        total = unary[self.variable, : self.states].reshape(*[1] * (len(self.shape) - 1), self.states, count)
+        for e, forward, others, shape in self.edges:
+            # The later variable lies outside: its states are the rows.
+            values = tables[0 if forward else 1][e, :others, : self.states]
+            total = total + values.reshape(*shape, 1)
+        front = len(self.shape) - self.inner
+        if total.shape[front:-1] != self.shape[front:]:
+            total = np.broadcast_to(total, (*total.shape[:front], *self.shape[front:], count)).copy()
         return total
 
-    def _spread(self, own: tuple[int, ...], values: np.ndarray, scope: tuple[int, ...]) -> np.ndarray:
-        kept = set(own)
-        return values.reshape(len(values), *(self.card[u] if u in kept else 1 for u in scope))
 
-    def _decode(self, choices: list[np.ndarray], count: int) -> np.ndarray:
-        state, rows = np.zeros((count, len(self.scopes)), np.int64), np.arange(count)
-        for k in reversed(range(len(self.scopes))):
-            state[:, k] = choices[k][(rows, *(state[:, u] for u in self.scopes[k][1:]))]
-        found = np.zeros_like(state)
-        found[:, self.order.variables] = state
-        return found
+def _maximum(total: Float[np.ndarray, "c k b"]) -> tuple[np.ndarray, np.ndarray]:
+    """max and argmax over the middle axis, of a few states: state after state, which needs no loop over the cells."""
+    best = total[:, 0]
+    if total.shape[1] == 1:
+        return best, np.zeros(best.shape, np.int8)
+    if total.shape[1] == 2:
+        return np.maximum(best, total[:, 1]), (total[:, 1] > best).view(np.int8)
+    best, choice = best.copy(), np.zeros(best.shape, np.int8)
+    for k in range(1, total.shape[1]):
+        np.putmask(choice, total[:, k] > best, np.int8(k))
+        np.maximum(best, total[:, k], out=best)
+    return best, choice
 
 
 _plan_of = Prepared(_Plan)
@@ -199,25 +268,40 @@ class BipartiteEnumeration(MapOracle):
 
     def solve(self, potentials: Potentials) -> Solution:
         """The maximum; the listed side is split in two halves whose fields are added, which touches little memory."""
-        _insist(_not_bipartite(potentials.structure))
+        self.insist(potentials)
         listed, own, other, cross = _sides(potentials)
-        middle = len(own) // 2
-        left, right = _fields(own[:middle], cross[:middle]), _fields(own[middle:], cross[middle:])
-        best, state = -np.inf, (0, 0)
-        rows = max(1, BLOCK // len(right[0]))
-        for start in range(0, len(left[0]), rows):
-            part = slice(start, start + rows)
-            total = left[0][part, None] + right[0]
-            for b, bias in enumerate(other):
-                field = left[1][part, b, None] + (right[1][:, b] + bias)
-                total += np.maximum(field, 0.0, out=field)
-            at = int(total.argmax())
-            if total.flat[at] > best:
-                best, state = float(total.flat[at]), (start + at // len(right[0]), at % len(right[0]))
-        a = np.concatenate([_bits(middle)[state[0]], _bits(len(own) - middle)[state[1]]])
-        x = np.zeros(potentials.n, np.int8)
-        x[listed], x[~listed] = a, (other + a @ cross) > 0
-        return Solution.proved(potentials, x, states=2.0 ** len(own))
+        near = _near_maxima(own / potentials.size, other / potentials.size, cross / potentials.size)
+        best, found = -np.inf, np.zeros(potentials.n, np.int8)
+        for start in range(0, len(near), BLOCK):
+            a = (near[start : start + BLOCK, None] >> np.arange(len(own))) & 1
+            x = np.zeros((len(a), potentials.n), np.int8)
+            x[:, listed], x[:, ~listed] = a, other + a @ cross > 0
+            values = potentials.value(x)
+            if values.max() > best:
+                best, found = float(values.max()), x[values.argmax()]
+        return Solution.proved(potentials, found, states=2.0 ** len(own))
+
+
+def _near_maxima(own, other, cross) -> Int[np.ndarray, " near"]:
+    """The listed side's states that may be maxima, all numbers being at most 1 in size: single precision finds those
+    within its rounding of the largest, which are then told apart in double precision.
+
+    max(0, l + r) = l + max(-l, r): with all l in the lower half's own sum, a unit costs a maximum and an addition.
+    """
+    middle = len(own) // 2
+    low, high = _fields(own[:middle], cross[:middle]), _fields(own[middle:], cross[middle:])
+    sums = (low[0] + low[1].sum(1)).astype(np.float32)[:, None] + high[0].astype(np.float32)
+    left, right = (-low[1]).astype(np.float32), np.ascontiguousarray((high[1] + other).T, np.float32)
+    rows = max(1, BLOCK // sums.shape[1])
+    unit = np.empty((rows, sums.shape[1]), np.float32)
+    for start in range(0, len(sums), rows):
+        total, part = sums[start : start + rows], left[start : start + rows]
+        for b in range(len(other)):
+            total += np.maximum(part[:, b, None], right[b], out=unit[: len(part)])
+    # Every one of the sums' terms and of their partial sums is rounded once, and they are at most 4 in size.
+    margin = 16 * (len(other) + 4) * float(np.finfo(np.float32).eps)
+    i, j = np.nonzero(sums >= sums.max() - np.float32(margin))
+    return i + (j << middle)
 
 
 def _sides(potentials: Potentials):
@@ -239,7 +323,7 @@ def _bits(count: int) -> np.ndarray:
 
 def _fields(own: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     states = _bits(len(own))
-    return states @ own, np.asfortranarray(states @ cross)
+    return states @ own, states @ cross
 
 
 def _not_bipartite(structure: Structure) -> str | None:
@@ -296,11 +380,3 @@ def _choose(structure: Structure) -> tuple[MapOracle | None, str | None]:
 
 
 _choice: Prepared[tuple[MapOracle | None, str | None]] = Prepared(_choose)
-
-
-def _insist(reason: str | None) -> None:
-    if reason is not None:
-        raise Refusal(reason)
-
-
-__all__ = ["BipartiteEnumeration", "Elimination", "Enumeration", "Exact"]

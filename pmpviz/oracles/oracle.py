@@ -11,9 +11,12 @@ import numpy as np
 from jaxtyping import Float, Int8
 
 from pmpviz.oracles.potentials import Potentials, Structure
-from pmpviz.types import Param
+from pmpviz.types import Param, Refusal
 
 T = TypeVar("T")
+
+# Share of the potentials' size by which a bound may miss the value that it proves.
+TOLERANCE = 1e-9
 
 PROMISES = {
     "exact": "finds a maximum, and proves it",
@@ -42,9 +45,10 @@ class OracleSpec:
 class Solution:
     """A configuration `x`, its `value` theta(x), and `upper` >= max theta where the oracle proves one, else None.
 
-    `exact` says that `value` is proved to be the maximum; `upper` is then that value. `notes` holds what else is to be
-    shown (share of variables labelled or fractional, sweeps, "timed out"). A linear program adds its optimum over
-    the local polytope as `relaxed` = (mu_i [n, k], mu_ij [e, k, k]).
+    `exact` says that `value` is proved to be the maximum, up to `TOLERANCE` of its size; `upper` is then that value or
+    above it by no more than that. `notes` holds what else is to be shown (share of variables labelled or fractional,
+    sweeps, "timed out"). A linear program adds its optimum over the local polytope as `relaxed` = (mu_i [n, k],
+    mu_ij [e, k, k]).
     """
 
     x: Int8[np.ndarray, " n"]
@@ -65,6 +69,13 @@ class Solution:
         """A configuration without a proof; `upper` bounds the maximum where it is known."""
         return cls(np.asarray(x, np.int8), float(potentials.value(x)), upper, False, notes)
 
+    @classmethod
+    def bounded(cls, potentials: Potentials, x: np.ndarray, upper: float, relaxed=None, **notes) -> Solution:
+        """A configuration and a bound that may meet: exact where they differ by rounding alone."""
+        value = float(potentials.value(x))
+        met = upper - value <= TOLERANCE * potentials.size
+        return cls(np.asarray(x, np.int8), value, max(float(upper), value), bool(met), notes, relaxed)
+
 
 class MapOracle:
     """Base of the oracles: frozen dataclasses whose fields are their knobs."""
@@ -74,6 +85,11 @@ class MapOracle:
     def solve(self, potentials: Potentials) -> Solution:
         """A configuration of large theta; raises Refusal where `spec.why_not` gives a reason."""
         raise NotImplementedError
+
+    def insist(self, potentials: Potentials) -> None:
+        """Raise Refusal where this oracle cannot take these potentials."""
+        if (reason := self.spec.why_not(potentials)) is not None:
+            raise Refusal(reason)
 
     def solve_batch(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> list[Solution]:
         """One solution for each of several unaries in place of the potentials' own."""
@@ -92,4 +108,4 @@ class Prepared(Generic[T]):
         return self._kept[structure]
 
 
-__all__ = ["PROMISES", "MapOracle", "OracleSpec", "Prepared", "Solution"]
+__all__ = ["PROMISES", "TOLERANCE", "MapOracle", "OracleSpec", "Prepared", "Solution"]

@@ -134,6 +134,11 @@ class Potentials:
     def n(self) -> int:
         return self.structure.n
 
+    @cached_property
+    def size(self) -> float:
+        """The largest sum of potentials that a configuration can reach in size, and 1: what rounding is measured by."""
+        return 1.0 + abs(self.constant) + _largest(self.unary) + _largest(self.table)
+
     def with_values(self, unary: Float[np.ndarray, "n k"], table: Float[np.ndarray, "e k k"] | None = None):
         """The same structure with other numbers."""
         return Potentials(self.structure, unary, self.table if table is None else table, self.constant)
@@ -148,12 +153,17 @@ class Potentials:
     def quadratic(self) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " e"], float]:
         """(b, w, c): theta(x) = b.x + sum_e w_e x_i x_j + c of two-state variables; exact."""
         s, t = self.structure, self.table
-        bias = self.unary[:, 1] - self.unary[:, 0] if self.n else np.zeros(0)
-        bias = bias.copy()
+        if not self.n:
+            return np.zeros(0), np.zeros(0), self.constant
+        bias = self.unary[:, 1] - self.unary[:, 0]
         np.add.at(bias, s.i, t[:, 1, 0] - t[:, 0, 0])
         np.add.at(bias, s.j, t[:, 0, 1] - t[:, 0, 0])
         constant = self.constant + float(self.unary[:, 0].sum() + t[:, 0, 0].sum())
         return bias, t[:, 1, 1] - t[:, 1, 0] - t[:, 0, 1] + t[:, 0, 0], constant
+
+
+def _largest(values: Float[np.ndarray, "rows ..."]) -> float:
+    return float(np.abs(values.reshape(len(values), -1)).max(1, initial=0).sum()) if len(values) else 0.0
 
 
 __all__ = ["Potentials", "Structure"]

@@ -1,0 +1,121 @@
+"""Iterated conditional modes: site after site takes its best state given the others, until none moves (Besag 1986)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int, Int8
+
+from pmpviz.oracles.oracle import MapOracle, OracleSpec, Solution
+from pmpviz.oracles.potentials import Potentials
+from pmpviz.types import Param
+
+# A move must gain more than this share of the largest potential: rounding alone then never starts a circle.
+LEAST_GAIN = 1e-12
+
+
+def descend(potentials: Potentials, x: Int[np.ndarray, " n"]) -> Int8[np.ndarray, " n"]:
+    """A configuration that no change of a single variable improves, reached from x; theta never falls on the way.
+
+    Sites are visited in order until a round changes nothing. The fields theta(x_i = k | rest) of all sites are kept up
+    to date, so that a round without moves costs n comparisons and a move costs the site's degree.
+    """
+    field = fields(potentials, np.asarray(x, np.int64)).tolist()
+    ahead = potentials.table.tolist()
+    back = potentials.table.swapaxes(1, 2).tolist()
+    found = _settle(field, np.asarray(x).tolist(), potentials.structure.neighbours, ahead, back, slack(potentials))
+    return np.array(found, np.int8)
+
+
+def _settle(field, x, neighbours, ahead, back, least) -> list[int]:
+    # Lists, not arrays: a site has a handful of numbers, and an array's overhead is larger than the work on them.
+    moved = True
+    while moved:
+        moved = False
+        for v, scores in enumerate(field):
+            best, old = max(scores), x[v]
+            if best <= scores[old] + least:
+                continue
+            x[v], moved = scores.index(best), True
+            for e, u, first in neighbours[v]:
+                table = ahead[e] if first else back[e]
+                theirs = field[u]
+                for k, (gain, loss) in enumerate(zip(table[x[v]], table[old], strict=True)):
+                    theirs[k] += gain - loss
+    return x
+
+
+def fields(potentials: Potentials, x: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
+    """theta(x_i = k | the others as in x) up to a constant of i; -inf for states that do not exist."""
+    s = potentials.structure
+    e, sites = np.arange(len(s.i)), np.concatenate([s.i, s.j])
+    sent = np.concatenate([potentials.table[e, :, x[s.j]], potentials.table[e, x[s.i]]])
+    place = (sites[:, None] * s.states + np.arange(s.states)).reshape(-1)
+    total = np.bincount(place, sent.reshape(-1), s.n * s.states).reshape(s.n, s.states) + potentials.unary
+    return np.where(s.valid, total, -np.inf)
+
+
+def slack(potentials: Potentials) -> float:
+    """The least gain that counts as one."""
+    return LEAST_GAIN * float(np.abs(potentials.unary).max(initial=0) + np.abs(potentials.table).max(initial=0))
+
+
+def unary_argmax(potentials: Potentials) -> Int[np.ndarray, " n"]:
+    """The state of largest unary of every variable; ties go to the smaller."""
+    return np.where(potentials.structure.valid, potentials.unary, -np.inf).argmax(1)
+
+
+def random_states(potentials: Potentials, rng: np.random.Generator, count: int) -> Int[np.ndarray, "count n"]:
+    """Uniform configurations."""
+    return rng.integers(0, np.array(potentials.structure.card, np.int64), (count, potentials.n))
+
+
+@dataclass(frozen=True)
+class Icm(MapOracle):
+    """x_i <- argmax_k theta(x_i = k | rest), i = 1, 2, ..., n again and again, from the argmax of the unaries."""
+
+    spec = OracleSpec(
+        id="icm",
+        label="ICM",
+        promise="heuristic",
+        summary="Iterated conditional modes: site after site takes its best state, until none moves.",
+        paper="Besag 1986, On the statistical analysis of dirty pictures",
+    )
+
+    def solve(self, potentials: Potentials) -> Solution:
+        """A local maximum."""
+        return Solution.found(potentials, descend(potentials, unary_argmax(potentials)))
+
+
+@dataclass(frozen=True)
+class MultiStart(MapOracle):
+    """The best of several ICM descents: from the argmax of the unaries, and from uniform random configurations."""
+
+    starts: int = 32
+    seed: int = 0
+
+    spec = OracleSpec(
+        id="multi_start",
+        label="ICM from many starts",
+        promise="heuristic",
+        summary="Iterated conditional modes from several random configurations; the best end is kept.",
+        paper="Besag 1986, On the statistical analysis of dirty pictures",
+        params=(
+            Param("starts", "starts", 1, 10_000, 32, scale="int", help="descents, the first from the unaries' argmax"),
+            Param("seed", "seed", 0, 2**31 - 1, 0, scale="int", help="of the random starts", advanced=True),
+        ),
+    )
+
+    def solve(self, potentials: Potentials) -> Solution:
+        """The best local maximum; the note says how many starts came to its value."""
+        rng = np.random.default_rng(int(self.seed))
+        starts = [unary_argmax(potentials), *random_states(potentials, rng, int(self.starts) - 1)]
+        ends = np.stack([descend(potentials, start) for start in starts])
+        values = potentials.value(ends)
+        best = int(values.argmax())
+        alike = float(np.mean(values >= values[best] - slack(potentials) * (1 + potentials.n)))
+        return Solution.found(potentials, ends[best], **{"share of starts": alike})
+
+
+__all__ = ["Icm", "MultiStart", "descend"]
