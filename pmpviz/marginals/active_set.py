@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from jaxtyping import Float
 
+from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.trw import TreeReweighted
 
 MOST_CORRECTIONS = 100
@@ -16,33 +17,46 @@ NOTHING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class ActiveSet:
-    """mu = sum_v weight[v] vertices[v]; row 0 is the uniform point u_0, the others have been found by the oracle.
+    """mu = sum_v weight[v] vertex(v); row 0 is the uniform point u_0, the others have been found by the oracle.
 
-    `rows` says in which row a vertex is.
+    `points` are all cells of every row, `features` those that slopes need (see `Cells`), a third of the numbers; `rows`
+    says in which row a vertex is.
     """
 
-    vertices: Float[np.ndarray, "v d"]
+    cells: Cells
+    points: tuple[Float[np.ndarray, " d"], ...]
+    features: Float[np.ndarray, "v f"]
     weight: Float[np.ndarray, " v"]
     rows: Mapping[bytes, int] = field(default_factory=dict)
 
     @classmethod
-    def uniform(cls, u0: Float[np.ndarray, " d"]) -> ActiveSet:
+    def uniform(cls, cells: Cells) -> ActiveSet:
         """The uniform point alone."""
-        return cls(u0[None], np.ones(1))
+        return cls(cells, (cells.uniform,), cells.features(cells.uniform)[None], np.ones(1))
 
     @property
     def point(self) -> Float[np.ndarray, " d"]:
-        return self.weight @ self.vertices
+        return self.cells.expand(self.weight @ self.features)
+
+    @property
+    def vertices(self) -> Float[np.ndarray, "v d"]:
+        """All cells of the visited vertices, without the uniform point."""
+        return np.stack(self.points)[1:]
+
+    def slopes(self, gradient: Float[np.ndarray, " d"]) -> Float[np.ndarray, " v"]:
+        """<gradient, vertex> of every row, up to one constant."""
+        return self.features @ self.cells.reduce(gradient)
 
     def with_vertex(self, vertex: Float[np.ndarray, " d"]) -> tuple[ActiveSet, int]:
         """The set with this vertex in it (weight 0 where it is new), and its row."""
+        features = self.cells.features(vertex)
         # Vertices hold 0 and 1, over the local polytope multiples of 1/2, up to the linear program's rounding.
-        name = np.round(2.0 * vertex).astype(np.int8).tobytes()
+        name = np.round(2.0 * features).astype(np.int8).tobytes()
         if (row := self.rows.get(name)) is not None:
             return self, row
         row = len(self.weight)
-        vertices = np.vstack([self.vertices, vertex])
-        return ActiveSet(vertices, np.append(self.weight, 0.0), {**self.rows, name: row}), row
+        grown = {"features": np.vstack([self.features, features]), "weight": np.append(self.weight, 0.0)}
+        return replace(self, **grown, points=(*self.points, vertex), rows={**self.rows, name: row}), row
 
     def step(self, row: int, gamma: float, delta: float) -> ActiveSet:
         """mu + gamma (s - mu) towards the contracted vertex s = (1 - delta) v + delta u_0."""
@@ -60,24 +74,25 @@ class ActiveSet:
         share = self.weight / (1.0 - delta)
         # What is left for u_0, which the contraction leaves where it is.
         share[0] = max(0.0, 1.0 - share[1:].sum())
-        share, gap, steps = _pairwise(objective, self.vertices, share / share.sum(), delta, tolerance)
+        share, gap, steps = _pairwise(objective, self, share / share.sum(), delta, tolerance)
         weight = (1.0 - delta) * share
         weight[0] += delta
         return replace(self, weight=weight), gap, steps
 
 
-def _pairwise(objective: TreeReweighted, vertices: np.ndarray, share: np.ndarray, delta: float, tolerance: float):
+def _pairwise(objective: TreeReweighted, active: ActiveSet, share: np.ndarray, delta: float, tolerance: float):
     """(shares, gap, steps). The contraction scales all differences of vertices by 1 - delta."""
-    point, gap = (1.0 - delta) * (share @ vertices) + delta * vertices[0], 0.0
+    cells, kept = active.cells, 1.0 - delta
+    point, gap = cells.expand(kept * (share @ active.features) + delta * active.features[0]), 0.0
     for step in range(MOST_CORRECTIONS):
-        slope = (1.0 - delta) * (vertices @ objective.gradient(point))
+        slope = kept * active.slopes(objective.gradient(point))
         best = int(slope.argmax())
         gap = float(slope[best] - share @ slope)
         if gap <= tolerance:
             return share, max(gap, 0.0), step
-        active = np.flatnonzero(share > NOTHING)
-        worst = int(active[slope[active].argmin()])
-        direction, most = (1.0 - delta) * (vertices[best] - vertices[worst]), float(share[worst])
+        used = np.flatnonzero(share > NOTHING)
+        worst = int(used[slope[used].argmin()])
+        direction, most = kept * (active.points[best] - active.points[worst]), float(share[worst])
         gamma = objective.line_search(point, direction, most)
         share[best] += gamma
         share[worst] = 0.0 if gamma == most else share[worst] - gamma

@@ -134,7 +134,7 @@ class BarrierFrankWolfe(MarginalSolver):
             raise Refusal(reason)
         rho = matrix_tree(potentials.structure, edge_strength(potentials))
         objective = TreeReweighted.of(potentials, rho)
-        active = ActiveSet.uniform(objective.cells.uniform)
+        active = ActiveSet.uniform(objective.cells)
         delta = 0.0 if self.contraction == "none" else self.delta
         return FrankWolfeState(self.solver(), potentials, objective, active, active.point, delta)
 
@@ -175,7 +175,7 @@ class BarrierFrankWolfe(MarginalSolver):
         if self.contraction == "adaptive":
             state = replace(state, delta=_adapted(state, gap, gradient))
         delta = state.delta
-        vertex = (1.0 - delta) * state.active.vertices[state.row] + delta * state.active.vertices[0]
+        vertex = (1.0 - delta) * state.active.points[state.row] + delta * state.objective.cells.uniform
         direction = vertex - state.mu
         gamma = state.objective.line_search(state.mu, direction, 1.0)
         state = replace(state, active=state.active.step(state.row, gamma, delta), mu=state.mu + gamma * direction)
@@ -238,8 +238,8 @@ def _call(state: FrankWolfeState, gradient, local: bool) -> tuple[FrankWolfeStat
     active, row = state.active.with_vertex(vertex)
     if not (local or solution.exact):
         # A vertex visited before may be better than what a heuristic finds.
-        row = 1 + int((active.vertices[1:] @ gradient).argmax())
-    gap = float(gradient @ (active.vertices[row] - state.mu))
+        row = 1 + int(active.slopes(gradient)[1:].argmax())
+    gap = float(gradient @ (active.points[row] - state.mu))
     bound = _bound(state, solution)
     return replace(
         state,
@@ -272,7 +272,7 @@ def _adapted(state: FrankWolfeState, gap: float, gradient) -> float:
     It then falls to that or to half, whichever is less. A heuristic's gap may be negative: the last gap over the
     visited vertices, which is not, takes its place where it is larger.
     """
-    uniform = float(gradient @ (state.active.vertices[0] - state.mu))
+    uniform = float(gradient @ (state.objective.cells.uniform - state.mu))
     proposal = max(gap, state.correction_gap, 0.0) / (-4.0 * uniform) if uniform < 0 else np.inf
     return min(proposal, state.delta / 2.0) if proposal < state.delta else state.delta
 
@@ -292,7 +292,7 @@ def _local_search(state: FrankWolfeState) -> FrankWolfeState:
             break
         seen.add(x.tobytes())
         active, row = state.active.with_vertex(vertex)
-        contracted = (1.0 - state.delta) * vertex + state.delta * active.vertices[0]
+        contracted = (1.0 - state.delta) * vertex + state.delta * cells.uniform
         gamma = state.objective.line_search(state.mu, contracted - state.mu, 1.0)
         active = active.step(row, gamma, state.delta)
         state = replace(state, active=active, mu=state.mu + gamma * (contracted - state.mu), visited=_visit(state, x))

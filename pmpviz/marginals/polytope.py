@@ -48,6 +48,33 @@ class Cells:
         mu[self.split + (np.arange(len(s.i)) * k + x[s.i]) * k + x[s.j]] = 1.0
         return mu
 
+    def features(self, mu: Float[np.ndarray, " d"]) -> Float[np.ndarray, " f"]:
+        """The cells that no constraint of the local polytope gives: those of states from 1 on."""
+        return np.concatenate([self.unary(mu)[:, 1:].reshape(-1), self.table(mu)[:, 1:, 1:].reshape(-1)])
+
+    def expand(self, features: Float[np.ndarray, "... f"]) -> Float[np.ndarray, "... d"]:
+        """All cells from the `features`, by the constraints of the local polytope."""
+        s, front = self.structure, features.shape[:-1]
+        rest, count = s.states - 1, s.n * (s.states - 1)
+        one = features[..., :count].reshape(*front, s.n, rest)
+        both = features[..., count:].reshape(*front, len(s.i), rest, rest)
+        unary = np.concatenate([1.0 - one.sum(-1, keepdims=True), one], -1)
+        table = np.empty((*front, len(s.i), s.states, s.states))
+        table[..., 1:, 1:] = both
+        table[..., 1:, 0] = one[..., s.i, :] - both.sum(-1)
+        table[..., 0, 1:] = one[..., s.j, :] - both.sum(-2)
+        table[..., 0, 0] = unary[..., s.i, 0] - table[..., 0, 1:].sum(-1)
+        return np.concatenate([unary.reshape(*front, -1), table.reshape(*front, -1)], -1)
+
+    def reduce(self, vector: Float[np.ndarray, " d"]) -> Float[np.ndarray, " f"]:
+        """r with vector . mu = r . features(mu) + a constant for every mu of the local polytope."""
+        s, unary, table = self.structure, self.unary(vector), self.table(vector)
+        one = unary[:, 1:] - unary[:, :1]
+        np.add.at(one, s.i, table[:, 1:, 0] - table[:, :1, 0])
+        np.add.at(one, s.j, table[:, 0, 1:] - table[:, 0, :1])
+        both = table[:, 1:, 1:] - table[:, 1:, :1] - table[:, :1, 1:] + table[:, :1, :1]
+        return np.concatenate([one.reshape(-1), both.reshape(-1)])
+
     @cached_property
     def uniform(self) -> Float[np.ndarray, " d"]:
         """u_0: the marginals of the uniform distribution."""

@@ -213,7 +213,7 @@ class _Bucket:
             total = total + messages[child].reshape(*shape, count)
             messages[child] = None
         if total.shape[:-1] != self.shape:
-            total = np.broadcast_to(total, (*self.shape, count))
+            total = _spread(total, (*self.shape, count))
         return _maximum(total.reshape(-1, self.states, count))
 
     def _own(self, unary, tables, count: int) -> np.ndarray:
@@ -224,8 +224,15 @@ class _Bucket:
             total = total + values.reshape(*shape, 1)
         front = len(self.shape) - self.inner
         if total.shape[front:-1] != self.shape[front:]:
-            total = np.broadcast_to(total, (*total.shape[:front], *self.shape[front:], count)).copy()
+            total = _spread(total, (*total.shape[:front], *self.shape[front:], count))
         return total
+
+
+def _spread(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """`values` repeated to a shape, newly made: several times faster than numpy's own for small arrays."""
+    wide = np.empty(shape)
+    wide[...] = values
+    return wide
 
 
 def _maximum(total: Float[np.ndarray, "c k b"]) -> tuple[np.ndarray, np.ndarray]:

@@ -136,7 +136,7 @@ class InferenceLane:
         active = getattr(self.state, "active", None)
         if active is None:
             return np.zeros((0, self.cells.size)), np.zeros(0)
-        return active.vertices[1:], active.weight[1:]
+        return active.vertices, active.weight[1:]
 
     def _decoded(self, vertices: np.ndarray) -> Int8[np.ndarray, "v n"]:
         """Configurations of vertices; a fractional variable of the local polytope shows its likelier state."""
@@ -150,7 +150,7 @@ class InferenceLane:
 
     def _shown(self) -> Int8[np.ndarray, " n"]:
         if isinstance(self.state, FrankWolfeState) and self.state.calls:
-            return self._decoded(self.state.active.vertices[self.state.row][None])[0]
+            return self._decoded(self.state.active.points[self.state.row][None])[0]
         return self.algorithm.answer(self.state).unary.argmax(1).astype(np.int8)
 
     def _append(self) -> None:

@@ -35,9 +35,7 @@ CLIQUES = {
 def run(name, potentials, **knobs):
     """(algorithm, last state) of a run to its end."""
     algorithm = make_solver(name, **knobs)
-    state = None
-    for state in stream(algorithm, potentials):
-        pass
+    *_, state = stream(algorithm, potentials)
     return algorithm, state
 
 

@@ -4,13 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
+from pairwise import all_states, random_pairwise, solved
 from scipy.sparse.csgraph import connected_components
 
 from pmpviz.marginals.active_set import ActiveSet
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matrix_tree
 from pmpviz.oracles import Potentials, Structure
-from pairwise import all_states, random_pairwise, solved
 
 
 def spanning_trees(structure):
@@ -127,33 +127,33 @@ def test_edge_strength_is_the_interaction_of_two_states():
 def test_correction_reaches_the_best_weights():
     """The same maximum as many small mirror steps on the weights find."""
     _, objective = objective_of(2, n=5, strength=2.0)
-    active = ActiveSet.uniform(objective.cells.uniform)
+    active = ActiveSet.uniform(objective.cells)
     for x in ([0, 0, 0, 0, 0], [1, 1, 1, 1, 1], [0, 1, 0, 1, 0], [1, 0, 0, 1, 1]):
         active, row = active.with_vertex(objective.cells.vertex(x))
         active = active.step(row, 0.3, 0.0)
     found, gap, _ = active.correct(objective, 0.0, 1e-6)
-    weight = np.full(5, 0.2)
+    weight, vertices = np.full(5, 0.2), np.vstack([objective.cells.uniform, active.vertices])
     for _ in range(4000):
-        slope = active.vertices @ objective.gradient(weight @ active.vertices)
+        slope = vertices @ objective.gradient(weight @ vertices)
         weight = weight * np.exp(0.05 * (slope - slope.max()))
         weight /= weight.sum()
     assert found.weight.sum() == pytest.approx(1.0)
     assert gap <= 1e-6
-    assert objective.value(found.point) >= objective.value(weight @ active.vertices) - 1e-5
+    assert objective.value(found.point) >= objective.value(weight @ vertices) - 1e-5
 
 
 def test_a_vertex_is_taken_in_once():
     cells = Cells(Structure((2, 2), np.array([0]), np.array([1])))
-    active, first = ActiveSet.uniform(cells.uniform).with_vertex(cells.vertex([0, 1]))
+    active, first = ActiveSet.uniform(cells).with_vertex(cells.vertex([0, 1]))
     again, second = active.with_vertex(cells.vertex([0, 1]) + 1e-9)
     assert first == second == 1 and again is active
 
 
 def test_step_keeps_the_point_where_the_weights_say():
     _, objective = objective_of(0, n=4)
-    active, row = ActiveSet.uniform(objective.cells.uniform).with_vertex(objective.cells.vertex([1, 0, 1, 0]))
+    active, row = ActiveSet.uniform(objective.cells).with_vertex(objective.cells.vertex([1, 0, 1, 0]))
     stepped = active.step(row, 0.4, 0.1)
-    s = 0.9 * active.vertices[row] + 0.1 * active.vertices[0]
+    s = 0.9 * active.points[row] + 0.1 * objective.cells.uniform
     np.testing.assert_allclose(stepped.point, active.point + 0.4 * (s - active.point), atol=1e-12)
 
 
@@ -164,3 +164,15 @@ def test_potentials_of_a_gradient_score_vertices_by_it():
     assert isinstance(linear, Potentials)
     x = np.zeros(potentials.n, int)
     assert float(linear.value(x)) == pytest.approx(float(gradient @ objective.cells.vertex(x)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_features_say_all_of_a_point_and_of_a_slope(seed):
+    _, objective = objective_of(seed, states=3)
+    cells, rng = objective.cells, np.random.default_rng(seed)
+    points = np.stack([inside(objective, rng) for _ in range(3)])
+    features = np.stack([cells.features(mu) for mu in points])
+    np.testing.assert_allclose(cells.expand(features), points, atol=1e-12)
+    vector = objective.gradient(points[0])
+    offset = points @ vector - features @ cells.reduce(vector)
+    np.testing.assert_allclose(offset, offset[0], atol=1e-9)
