@@ -5,11 +5,17 @@ Beside them stand the kernels that samplers use directly: `max_product` and `lin
 
 from __future__ import annotations
 
+from pmpviz.oracles.annealing import Annealing
+from pmpviz.oracles.best_of import BestOf
 from pmpviz.oracles.exact import BipartiteEnumeration, Elimination, Enumeration, Exact
+from pmpviz.oracles.graph_cut import GraphCut, Qpbo
 from pmpviz.oracles.icm import Icm, MultiStart
 from pmpviz.oracles.local_polytope import LocalPolytope
+from pmpviz.oracles.message_passing import MaxProduct
+from pmpviz.oracles.mplp import Mplp
 from pmpviz.oracles.oracle import PROMISES, MapOracle, OracleSpec, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
+from pmpviz.oracles.trws import TrwS
 from pmpviz.types import InputError, configured
 
 ORACLES: tuple[type[MapOracle], ...] = (
@@ -20,6 +26,13 @@ ORACLES: tuple[type[MapOracle], ...] = (
     LocalPolytope,
     Icm,
     MultiStart,
+    MaxProduct,
+    Mplp,
+    TrwS,
+    GraphCut,
+    Qpbo,
+    Annealing,
+    BestOf,
 )
 
 

@@ -31,7 +31,7 @@ def random_potentials(seed: int, states: int = 4, attractive: bool = False) -> P
     table[rng.random(len(table)) < 0.1] = 0.0
     if integral:
         unary, table = np.round(unary), np.round(table)
-    if attractive:
+    if attractive and n:
         w = table[:, 1, 1] - table[:, 1, 0] - table[:, 0, 1] + table[:, 0, 0]
         table[:, 1, 1] += np.where(w < 0, -2 * w, 0.0)
     return Potentials(structure, unary, table, float(rng.normal()))

@@ -22,9 +22,9 @@ MODELS = 500
 KERNELS = {"potentials", "oracle", "max_product", "linear_program"}
 MODULES = [m.name for m in pkgutil.iter_modules(pmpviz.oracles.__path__) if m.name not in KERNELS]
 # Settings under which an oracle that takes long by default still keeps what it promises.
-QUICK: dict[str, dict] = {"multi_start": {"starts": 4}}
-# Oracles that take attractive or two-state models only.
-ATTRACTIVE: frozenset[str] = frozenset()
+QUICK: dict[str, dict] = {"multi_start": {"starts": 4}, "annealing": {"sweeps": 8, "starts": 4}}
+# Oracles that take attractive two-state models only.
+ATTRACTIVE = frozenset({"graph_cut"})
 
 
 def case_id(cls) -> str:
