@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Int8
 
 from pmpviz.exact import elimination
 from pmpviz.exact.order import Order, best_order
@@ -40,6 +40,12 @@ class Enumeration(MapOracle):
 
     def solve_batch(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> list[Solution]:
         """All unaries against one list of states."""
+        found, states = self.decode(potentials, unary), float(_states_of(potentials.structure).total)
+        rows = zip(unary, found, strict=True)
+        return [Solution.proved(potentials.with_values(one), x, states=states) for one, x in rows]
+
+    def decode(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> Int8[np.ndarray, "b n"]:
+        """The first maxima in the order of states."""
         self.insist(potentials)
         states = _states_of(potentials.structure)
         best, place = np.full(len(unary), -np.inf), np.zeros(len(unary), np.int64)
@@ -49,11 +55,7 @@ class Enumeration(MapOracle):
             top = value[rows, np.arange(len(unary))]
             place = np.where(top > best, start + rows, place)
             best = np.maximum(top, best)
-        shift = {"states": float(states.total)}
-        return [
-            Solution.proved(potentials.with_values(one), states.state(at), **shift)
-            for one, at in zip(unary, place.tolist(), strict=True)
-        ]
+        return states.state(place).astype(np.int8)
 
 
 class _States:
@@ -114,13 +116,17 @@ class Elimination(MapOracle):
 
     def solve_batch(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> list[Solution]:
         """All unaries through the same tables, as many at once as fit in cache."""
+        found, width = self.decode(potentials, unary), float(_plan_of(potentials.structure).order.width)
+        rows = zip(unary, found, strict=True)
+        return [Solution.proved(potentials.with_values(one), x, width=width) for one, x in rows]
+
+    def decode(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> Int8[np.ndarray, "b n"]:
+        """Maximising configurations."""
         self.insist(potentials)
         plan = _plan_of(potentials.structure)
         rows = max(1, int(BLOCK // 2.0**plan.order.largest))
         parts = [plan.maximise(unary[at : at + rows], potentials.table) for at in range(0, len(unary), rows)]
-        found = np.concatenate(parts) if parts else np.zeros((0, potentials.n), np.int64)
-        width = {"width": float(plan.order.width)}
-        return [Solution.proved(potentials.with_values(one), x, **width) for one, x in zip(unary, found, strict=True)]
+        return np.concatenate(parts or [np.zeros((0, potentials.n))]).astype(np.int8)
 
 
 class _Plan:
@@ -363,10 +369,17 @@ class Exact(MapOracle):
 
     def solve_batch(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> list[Solution]:
         """All by the same of the three."""
+        return self._chosen(potentials).solve_batch(potentials, unary)
+
+    def decode(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> Int8[np.ndarray, "b n"]:
+        """All by the same of the three."""
+        return self._chosen(potentials).decode(potentials, unary)
+
+    def _chosen(self, potentials: Potentials) -> MapOracle:
         oracle, reason = _choice(potentials.structure)
         if oracle is None:
             raise Refusal(reason or "")
-        return oracle.solve_batch(potentials, unary)
+        return oracle
 
 
 def _choose(structure: Structure) -> tuple[MapOracle | None, str | None]:
@@ -380,7 +393,8 @@ def _choose(structure: Structure) -> tuple[MapOracle | None, str | None]:
         costs.append((structure.n * 2.0**14 + _order(structure).entries * 4, Elimination()))
     if structure.binary and _not_bipartite(structure) is None and structure.sides is not None:
         small = min(int(structure.sides.sum()), int((~structure.sides).sum()))
-        costs.append(((2.0**small * (structure.n - small)) * 4, BipartiteEnumeration()))
+        # It is solved one by one, and sets out anew each time.
+        costs.append((2.0**small * (structure.n - small) * 4 + 2.0**18, BipartiteEnumeration()))
     if not costs:
         return None, refused
     return min(costs, key=lambda cost: cost[0])[1], None

@@ -95,6 +95,11 @@ class MapOracle:
         """One solution for each of several unaries in place of the potentials' own."""
         return [self.solve(potentials.with_values(one)) for one in unary]
 
+    def decode(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> Int8[np.ndarray, "b n"]:
+        """The configurations of `solve_batch` alone, for samplers, which want nothing else."""
+        found = [solution.x for solution in self.solve_batch(potentials, unary)]
+        return np.array(found, np.int8).reshape(len(unary), potentials.n)
+
 
 class Prepared(Generic[T]):
     """What an oracle keeps for a structure, as long as the structure lives."""

@@ -7,12 +7,25 @@ from typing import Any
 from pmpviz.samplers.colour_gibbs import ColourGibbs
 from pmpviz.samplers.exact_sampler import ExactSampler
 from pmpviz.samplers.gibbs import Gibbs
+from pmpviz.samplers.gumbel_table import GumbelTable
 from pmpviz.samplers.gwg import GibbsWithGradients
+from pmpviz.samplers.perturb_and_map import PerturbAndMap
 from pmpviz.samplers.pmp import PerturbAndMaxProduct
 from pmpviz.samplers.swendsen_wang import SwendsenWang
+from pmpviz.samplers.unbiased import UnbiasedSampler
 from pmpviz.types import InputError, configured
 
-SAMPLERS: tuple[Any, ...] = (PerturbAndMaxProduct, Gibbs, ColourGibbs, GibbsWithGradients, SwendsenWang, ExactSampler)
+SAMPLERS: tuple[Any, ...] = (
+    PerturbAndMaxProduct,
+    Gibbs,
+    ColourGibbs,
+    GibbsWithGradients,
+    SwendsenWang,
+    PerturbAndMap,
+    GumbelTable,
+    UnbiasedSampler,
+    ExactSampler,
+)
 
 
 def sampler_class(name: str):

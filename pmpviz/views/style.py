@@ -21,6 +21,10 @@ STYLES = {
     "gwg": Style("#009E73", "dot", "diamond"),
     "swendsen_wang": Style("#CC79A7", "dashdot", "cross"),
     "exact": Style("#8A8A86", "solid", "star"),
+    # Exact ones in the colour of the text, as good as grey on either ground; noise with any solver is PMP's relative.
+    "gumbel_table": Style("#8A8A86", "dot", "diamond"),
+    "unbiased": Style("#8A8A86", "dashdot", "square"),
+    "perturb_and_map": Style("#7A5195", "longdash", "triangle"),
     # Learners: those that share a sampler's name share its style.
     "persistent_pmp": Style("#D55E00", "dot", "diamond"),
     "gibbs_reset": Style("#0072B2", "dash", "square"),

@@ -167,10 +167,10 @@ def draws_law(algorithm, fixture: Fixture, key) -> Verdict:
     return Verdict.of_p(two_stages(p_value))
 
 
-def draw_noise(key, chains: int, n: int) -> np.ndarray:
-    """Logistic perturbation of the first draw of each chain, from the NOISE role: what every solver is given."""
+def draw_noise(key, chains: int, n: int, draw: int = 0) -> np.ndarray:
+    """Logistic perturbation of one draw of each chain, from the NOISE role: what every solver is given."""
     chain_keys = keys.of_chains(keys.role(key, keys.NOISE), jnp.arange(chains))
-    noise = jax.vmap(lambda k: keys.logistic_threshold(keys.uniform(jax.random.fold_in(k, 0), n)))(chain_keys)
+    noise = jax.vmap(lambda k: keys.logistic_threshold(keys.uniform(jax.random.fold_in(k, draw), n)))(chain_keys)
     return np.asarray(noise, np.float64)
 
 
@@ -183,7 +183,7 @@ def tree_map(algorithm, fixture: Fixture, key) -> Verdict:
     index = law.index(x)
     if (index < 0).any():
         return Verdict(False, found="a clamped site moved")
-    noise = draw_noise(key, TREE_CHAINS, target.n)
+    noise = draw_noise(key, TREE_CHAINS, target.n, TREE_SWEEPS // _sweeps_per_draw(algorithm))
     score = law.log_weight + noise @ law.states.T
     short = score.max(1) - score[np.arange(TREE_CHAINS), index]
     # Float32 rounding may decide a tie; nothing else may.
@@ -301,9 +301,14 @@ def compiles_once(algorithm, fixture: Fixture, key) -> Verdict:
 
 
 def _other_knobs(spec: Spec, rng: np.random.Generator) -> dict:
-    """Every knob at a random value of its range: one that no earlier run can have compiled for."""
+    """Every knob at a random value of its range: one that no earlier run can have compiled for.
+
+    What a choice of a host algorithm stands for, such as a solver, may be a program of its own: it stays.
+    """
     values = {}
     for param in spec.params:
+        if param.scale == "choice" and not spec.jit:
+            continue
         low, high = param.low, min(param.high, max(64, param.low))
         if param.scale == "bool":
             values[param.name] = not param.default
