@@ -140,7 +140,8 @@ class InferenceLane:
 
     def _decoded(self, vertices: np.ndarray) -> Int8[np.ndarray, "v n"]:
         """Configurations of vertices; a fractional variable of the local polytope shows its likelier state."""
-        rows = vertices[:, : self.cells.split].reshape(len(vertices), self.cells.structure.n, -1)
+        s = self.cells.structure
+        rows = vertices[:, : self.cells.split].reshape(len(vertices), s.n, s.states)
         return rows.argmax(2).astype(np.int8)
 
     def _point(self) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pmpviz.marginals import MarginalSolver, make_solver, solver_class
 from pmpviz.runs.plan import BETA
-from pmpviz.types import Target
+from pmpviz.types import Param, Target
 
 MAX_LANES = 4
 SETTINGS = (BETA,)
@@ -33,19 +33,17 @@ class SolverPlan:
 
     @property
     def label(self) -> str:
-        """The algorithm's label with the knobs that are not at their defaults."""
+        """The algorithm's label, with what is chosen otherwise than by default."""
         spec = solver_class(self.algorithm).spec
-        known = {p.name: p for p in spec.params}
-        told = [_told(known[name], value) for name, value in self.knobs if value != known[name].default]
+        known = {p.name: p for p in spec.params if p.scale in ("choice", "bool")}
+        told = [_told(known[k], v) for k, v in self.knobs if k in known and v != known[k].default]
         return ", ".join([spec.label, *told])
 
 
-def _told(param, value: Any) -> str:
-    if param.scale == "choice":
-        return f"{param.label.lower()} {value}"
+def _told(param: Param, value: Any) -> str:
     if param.scale == "bool":
-        return param.label.lower() if value else f"no {param.label.lower()}"
-    return f"{param.label.lower()} {value:g}"
+        return param.label.lower()
+    return f"{value} {param.label.lower()}" if param.name == "polytope" else f"{param.label.lower()} {value}"
 
 
 @dataclass(frozen=True)

@@ -44,13 +44,16 @@ def stage(plan: InferencePlan) -> None:
     """The walk in the polytope and the player, fed while something moves."""
     live = live_inference(PAGE, plan, speed())
     tick = _tick(live)
-    left, right = st.columns([0.46, 0.54], gap="medium")
+    slow = PICTURE_SECONDS if tick else None
+    alone = len(plan.lanes) == 1
+    left, right = st.columns([0.48, 0.52], gap="medium")
     with left:
         _goals(live)
-        st.fragment(_walk, run_every=PICTURE_SECONDS if tick else None, key="walk-frank_wolfe")()
-    with right:
+        st.fragment(_walk, run_every=slow, key="walk-frank_wolfe")()
+    with right if alone else st.container():
         st.fragment(_stage, run_every=tick, key="stage-frank_wolfe")(plan, tick)
-    st.fragment(_found, run_every=PICTURE_SECONDS if tick else None, key="found-frank_wolfe")()
+    with st.container() if alone else right:
+        st.fragment(_found, run_every=slow, key="found-frank_wolfe")(alone)
     _show_outlet()
 
 
@@ -66,7 +69,7 @@ def _goals(live: LiveInference) -> None:
     for column, goal, words, help_text in zip(
         columns,
         ("gap", "rho", "end"),
-        ("Run to the gap", "Change ρ once", "Run to the end"),
+        ("Run to gap", "Change ρ", "Run to end"),
         (
             "Goes on until the gap is at most the one to reach.",
             "Goes on until ρ has taken its next step to a better spanning tree.",
@@ -74,8 +77,10 @@ def _goals(live: LiveInference) -> None:
         ),
         strict=True,
     ):
-        if column.button(words, key=f"inference_to_{goal}", help=help_text, width="stretch"):
-            live.run_to(goal)
+        # A callback: a click that comes while the page is being drawn would be lost with that run.
+        column.button(
+            words, key=f"inference_to_{goal}", help=help_text, width="stretch", on_click=live.run_to, args=(goal,)
+        )
 
 
 def _stage(plan: InferencePlan, tick: float | None) -> None:
@@ -141,14 +146,16 @@ def _walk() -> None:
     figure = polytope.walk(view, _ink())
     st.plotly_chart(figure, key="inference_walk", width="stretch", config={"displayModeBar": False})
     st.caption(as_text(view.projection.words))
+    if len(view.lanes) == 1:
+        _vertices(view)
 
 
-def _found() -> None:
+def _found(alone: bool) -> None:
     view: InferenceView = held(PAGE).live.view
     if not view.lanes:
         return
     _table(view)
-    columns = st.columns(3, gap="medium")
+    columns = st.columns(2, gap="medium") if alone else [st.container(), st.container()]
     lane = view.lanes[0]
     with columns[0]:
         st.markdown("###### Marginals against the exact ones")
@@ -166,8 +173,6 @@ def _found() -> None:
         else:
             st.plotly_chart(figure, key="inference_edges", width="stretch", config={"displayModeBar": False})
             st.caption(f"{as_text(lane.label)}: thick edges are in most spanning trees.")
-    with columns[2]:
-        _vertices(view)
 
 
 def _vertices(view: InferenceView) -> None:
@@ -178,7 +183,8 @@ def _vertices(view: InferenceView) -> None:
         return
     image = polytope.vertices_image(lane, st.context.theme.type == "dark")
     if image is not None:
-        st.image(filters.png(image), caption="One row a configuration, in the order in which they were found.")
+        st.image(filters.png(image), width="content", output_format="PNG")
+        st.caption("One row a configuration, in the order in which they were found.")
     rows, more = polytope.vertices_table(lane)
     body = "\n".join(f"| {r['found as']} | `{r['configuration']}` | {r['weight']:.3f} |" for r in rows[:8])
     st.markdown(f"| found as | configuration | weight |\n|---:|:---|---:|\n{body}")

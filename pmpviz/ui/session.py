@@ -63,7 +63,7 @@ def live_learning(page: str, plan: LearningPlan, speed: float) -> LiveLearning:
 
 def live_inference(page: str, plan: InferencePlan, speed: float) -> LiveInference:
     """The page's live inference with these settings, as `live_run`."""
-    return _held_live(page, lambda: LiveInference(plan, uploaded, speed), plan, speed, False)
+    return _held_live(page, lambda: LiveInference(plan, uploaded, speed), plan, speed, True)
 
 
 def _held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, playing: bool) -> Any:

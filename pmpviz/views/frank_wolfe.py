@@ -117,8 +117,15 @@ def error(view: InferenceView, lane: InferenceLaneView) -> float | None:
 def _sub(lane: InferenceLaneView) -> str:
     parts = [f"{seconds(lane.seconds)} computing"]
     if len(lane.weights):
-        parts.insert(0, f"{integer(int((lane.weights > 1e-9).sum()))} of {integer(len(lane.weights))} vertices in use")
+        used = integer(int((lane.weights > 1e-9).sum()))
+        parts.insert(0, f"found {configuration(lane.shown)} · {used} of {integer(len(lane.weights))} vertices in use")
     return " · ".join(parts)
+
+
+def configuration(x: np.ndarray) -> str:
+    """A configuration by its states, shortened in the middle."""
+    text = "".join(str(int(v)) for v in x)
+    return text if len(text) <= 24 else f"{text[:11]}…{text[-11:]}"
 
 
 # Traces.
@@ -228,4 +235,4 @@ def verdict(view: InferenceView) -> str:
     )
 
 
-__all__ = ["LAYERS", "computing", "error", "exact_log_z", "exact_p1", "update", "verdict"]
+__all__ = ["LAYERS", "computing", "configuration", "error", "exact_log_z", "exact_p1", "update", "verdict"]

@@ -10,7 +10,7 @@ from PIL import Image
 from pmpviz.models import Ising
 from pmpviz.runs.inference_lane import InferenceLaneView
 from pmpviz.runs.live_inference import InferenceView
-from pmpviz.views.frank_wolfe import exact_p1
+from pmpviz.views.frank_wolfe import configuration, exact_p1
 from pmpviz.views.graph import force_directed
 from pmpviz.views.style import styles_of
 
@@ -36,14 +36,14 @@ def walk(view: InferenceView, ink: str) -> Any:
         _add_lane(figure, lane, style)
     if view.truth is not None and view.truth.place is not None:
         x, y, z = view.truth.place
-        mark = {"size": 7, "color": ink, "symbol": "x"}
+        mark = {"size": 6, "color": ink, "symbol": "diamond"}
         figure.add_scatter3d(x=[x], y=[y], z=[z], mode="markers", name="exact marginals", marker=mark)
     axis = {"showbackground": False, "gridcolor": "rgba(128,128,128,0.25)", "zeroline": False}
     titles = zip(("xaxis", "yaxis", "zaxis"), projection.names, strict=True)
     figure.update_layout(
         scene={name: {**axis, "title": {"text": title}} for name, title in titles}
         | {"camera": {"eye": {"x": 1.45, "y": -1.45, "z": 0.75}}, "aspectmode": "cube"},
-        height=470,
+        height=520,
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
         legend={"orientation": "h", "y": 0, "font": {"size": 11}},
         uirevision="walk",
@@ -74,12 +74,6 @@ def _add_lane(figure: Any, lane: InferenceLaneView, style: Any) -> None:
         words = [f"{configuration(c)}: weight {w:.3f}" for c, w in zip(lane.configurations, lane.weights, strict=True)]
         mark = {"size": size, "color": style.colour, "opacity": 0.75, "line": {"color": style.colour, "width": 1}}
         figure.add_scatter3d(x=x, y=y, z=z, mode="markers", marker=mark, hovertext=words, hoverinfo="text", **more)
-
-
-def configuration(x: np.ndarray) -> str:
-    """A configuration by its states, shortened in the middle."""
-    text = "".join(str(int(v)) for v in x)
-    return text if len(text) <= 24 else f"{text[:11]}…{text[-11:]}"
 
 
 def scatter(view: InferenceView, ink: str) -> Any:
@@ -185,9 +179,9 @@ def vertices_image(lane: InferenceLaneView, dark: bool) -> Image.Image | None:
     if not len(lane.configurations):
         return None
     rows = lane.configurations[-64:].astype(bool) ^ dark
-    scale = max(1, min(14, 700 // rows.shape[1]))
+    scale = max(1, min(12, 480 // rows.shape[1]))
     pixels = np.where(rows, 24, 245).astype(np.uint8)
-    return Image.fromarray(np.kron(pixels, np.ones((min(scale, 10), scale), np.uint8)))
+    return Image.fromarray(np.kron(pixels, np.ones((min(scale, 8), scale), np.uint8)))
 
 
-__all__ = ["configuration", "edges", "scatter", "vertices_image", "vertices_table", "walk"]
+__all__ = ["edges", "scatter", "vertices_image", "vertices_table", "walk"]
