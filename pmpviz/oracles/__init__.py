@@ -14,6 +14,7 @@ from pmpviz.oracles.local_polytope import LocalPolytope
 from pmpviz.oracles.message_passing import MaxProduct
 from pmpviz.oracles.mplp import Mplp
 from pmpviz.oracles.oracle import PROMISES, MapOracle, OracleSpec, Solution
+from pmpviz.oracles.outside import Scip, Toulbar2
 from pmpviz.oracles.potentials import Potentials, Structure
 from pmpviz.oracles.trws import TrwS
 from pmpviz.types import InputError, configured
@@ -33,6 +34,8 @@ ORACLES: tuple[type[MapOracle], ...] = (
     Qpbo,
     Annealing,
     BestOf,
+    Toulbar2,
+    Scip,
 )
 
 
