@@ -52,8 +52,9 @@ def stage(plan: InferencePlan) -> None:
         st.fragment(_walk, run_every=slow, key="walk-frank_wolfe")()
     with right if alone else st.container():
         st.fragment(_stage, run_every=tick, key="stage-frank_wolfe")(plan, tick)
-    with st.container() if alone else right:
+    with right if not alone else st.container():
         st.fragment(_found, run_every=slow, key="found-frank_wolfe")(alone)
+    st.fragment(_table, run_every=slow, key="table-frank_wolfe")()
     _show_outlet()
 
 
@@ -154,7 +155,6 @@ def _found(alone: bool) -> None:
     view: InferenceView = held(PAGE).live.view
     if not view.lanes:
         return
-    _table(view)
     columns = st.columns(2, gap="medium") if alone else [st.container(), st.container()]
     lane = view.lanes[0]
     with columns[0]:
@@ -183,7 +183,7 @@ def _vertices(view: InferenceView) -> None:
         return
     image = polytope.vertices_image(lane, st.context.theme.type == "dark")
     if image is not None:
-        st.image(filters.png(image), width="content", output_format="PNG")
+        st.image(filters.data_address(image), width="content")
         st.caption("One row a configuration, in the order in which they were found.")
     rows, more = polytope.vertices_table(lane)
     body = "\n".join(f"| {r['found as']} | `{r['configuration']}` | {r['weight']:.3f} |" for r in rows[:8])
@@ -193,8 +193,11 @@ def _vertices(view: InferenceView) -> None:
         st.caption(f"and {integer(hidden)} more with less weight")
 
 
-def _table(view: InferenceView) -> None:
+def _table() -> None:
     """One row a lane: what it has cost and what it knows."""
+    view: InferenceView = held(PAGE).live.view
+    if not view.lanes:
+        return
     exact = frank_wolfe.exact_log_z(view)
     head = "| lane | steps | gap | log Z estimate | log Z at most | log Z at least | mean error of p(xᵢ = 1) |"
     lines = [head, "|:---|---:|---:|---:|---:|---:|---:|"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import math
 from dataclasses import dataclass
@@ -73,6 +74,11 @@ def png(image: Image.Image) -> bytes:
     file = io.BytesIO()
     image.save(file, "PNG")
     return file.getvalue()
+
+
+def data_address(image: Image.Image) -> str:
+    """The picture inside an address: for pictures that are replaced so often that a browser asks for old ones."""
+    return f"data:image/png;base64,{base64.b64encode(png(image)).decode()}"
 
 
 def _colours(share: Float[np.ndarray, "k h w"], dark: bool) -> UInt8[np.ndarray, "k h w 3"]:

@@ -135,6 +135,8 @@ def _traces(payload: Payload, view: InferenceView, styles: list[Style]) -> list[
     if not view.lanes:
         return []
     found = [_gap(payload, view, styles), _log_z(payload, view, styles)]
+    if exact_log_z(view) is not None:
+        found.append(_excess(payload, view, styles))
     if any("delta" in record for lane in view.lanes for record in lane.trace[:1]):
         found.append(_one(payload, view, styles, "delta", "Contraction δ", True))
     if any("residual" in record for lane in view.lanes for record in lane.trace[:1]):
@@ -186,6 +188,17 @@ def _log_z(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:
     known = exact_log_z(view)
     exact = None if known is None else {"y": known, "label": f"exact log Z {significant(known, 5)}"}
     return _trace("log_z", "Objective, with the bounds on log Z", lines, False, "nats", exact)
+
+
+def _excess(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:
+    """How far the best certified bound is above the exact log Z."""
+    known, lines = exact_log_z(view) or 0.0, []
+    for index, lane in enumerate(view.lanes):
+        name = "best_bound" if any("best_bound" in record for record in lane.trace[:1]) else "bound"
+        x, y = _column(lane, name)
+        if len(x):
+            lines.append(_line(payload, index, styles[index], x, np.maximum(y - known, SMALLEST_GAP)))
+    return _trace("excess", "Best bound minus exact log Z", lines, True, "nats")
 
 
 def _one(payload: Payload, view: InferenceView, styles: list[Style], name: str, title: str, log: bool) -> dict:

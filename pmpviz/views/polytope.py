@@ -142,9 +142,7 @@ def edges(view: InferenceView, lane: InferenceLaneView, ink: str) -> Any:
     figure.add_scatter(
         x=at[:, 0], y=at[:, 1], mode="markers", marker=mark, hovertext=labels, hoverinfo="text", showlegend=False
     )
-    figure.update_layout(
-        height=330, margin={"l": 5, "r": 5, "t": 5, "b": 5}, legend={"orientation": "h", "font": {"size": 11}}
-    )
+    figure.update_layout(height=330, margin={"l": 5, "r": 5, "t": 5, "b": 5}, showlegend=False)
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False, scaleanchor="x", autorange="reversed")
     return figure

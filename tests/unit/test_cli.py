@@ -44,7 +44,7 @@ def test_list_names_everything():
         assert cls.spec.id in text and all(param.name in text for param in cls.spec.params)
 
 
-@pytest.mark.parametrize("command", [[], ["list"], ["exact"], ["sample"], ["train"], ["reproduce"], ["bench"]])
+@pytest.mark.parametrize("command", [[], ["list"], ["exact"], ["infer"], ["sample"], ["train"], ["reproduce"], ["bench"]])
 def test_help_is_printed(command):
     with pytest.raises(SystemExit) as stop, contextlib.redirect_stdout(io.StringIO()) as out:
         main([*command, "--help"])

@@ -1,0 +1,106 @@
+"""The Frank-Wolfe page without a browser: its controls reach the walk, its tables and words say what was found."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pmpviz.views.frames import decode
+
+ROOT = Path(__file__).resolve().parents[2]
+WAIT_SECONDS = 60
+
+
+@pytest.fixture(autouse=True)
+def own_run():
+    """A walk of its own for each test."""
+    yield
+    AppTest.from_function(let_go, default_timeout=WAIT_SECONDS).run()
+
+
+def let_go():
+    from pmpviz.ui.session import held
+
+    held.clear()
+
+
+def opened(**query: str) -> AppTest:
+    """The page under this query, after its first run."""
+    test = AppTest.from_file(str(ROOT / "pages" / "frank_wolfe.py"), default_timeout=WAIT_SECONDS)
+    for name, value in query.items():
+        test.query_params[name] = value
+    return run(test)
+
+
+def run(test: AppTest) -> AppTest:
+    test.run()
+    assert not test.exception, [error.value for error in test.exception]
+    return test
+
+
+def update(test: AppTest) -> dict:
+    """What the page has just sent to its player."""
+    return decode(test.get("bidi_component")[0].proto.bytes)[0]
+
+
+def words(test: AppTest) -> str:
+    return "\n".join(element.value for element in test.markdown)
+
+
+def wait(test: AppTest, condition) -> AppTest:
+    """Run the page again until the condition holds."""
+    until = time.monotonic() + WAIT_SECONDS
+    while not condition(test):
+        assert time.monotonic() < until, words(test)
+        time.sleep(0.1)
+        run(test)
+    return test
+
+
+def test_the_page_walks_untouched_and_ends_with_a_certificate():
+    test = opened()
+    test.button(key="inference_to_end").click()
+    wait(run(test), lambda t: "**exact**" in words(t) and "found as" in words(t))
+    assert (
+        "Barrier Frank-Wolfe" in words(test) and "Frustrated triangle" in test.selectbox(key="inference_preset").options
+    )
+
+
+@pytest.mark.parametrize("preset", ["cube", "edge", "grid", "stall", "clique", "rbm"])
+def test_every_preset_shows_its_lanes(preset):
+    test = opened()
+    test.selectbox(key="inference_preset").select(preset)
+    run(test)
+    from pmpviz.experiments.inference_presets import preset_of
+
+    plan = preset_of(preset).plan
+    wait(test, lambda t: len(update(t)["lanes"]) == len(plan.lanes) and not update(t)["trouble"])
+    assert [lane["label"] for lane in update(test)["lanes"]] == [lane.label for lane in plan.lanes]
+    assert preset_of(preset).question in words(test)
+
+
+def test_lanes_are_added_and_their_knobs_reach_the_walk():
+    test = opened(model="complete:4,J=0.5", lane1="barrier_frank_wolfe")
+    test.button(key="inference_add").click()
+    run(test)
+    wait(test, lambda t: len(update(t)["lanes"]) == 2)
+    assert "trbp" in test.query_params["lane2"]
+    test.number_input(key="inference_lane0_barrier_frank_wolfe_rho_updates").set_value(0)
+    run(test)
+    assert "rho_updates=0" in "".join(test.query_params["lane1"])
+    wait(test, lambda t: not update(t)["trouble"])
+
+
+def test_a_link_out_of_range_is_clamped_with_a_notice():
+    test = opened(model="complete:9999", beta="-3", lane1="barrier_frank_wolfe;tolerance=-1")
+    said = "\n".join(element.value for element in [*test.warning, *test.info])
+    assert "beta" in said and "model" in said and "tolerance" in said
+
+
+def test_an_oracle_that_cannot_run_is_told_on_the_page():
+    test = opened(model="square:9x9,periodic=false", lane1="barrier_frank_wolfe;oracle=enumeration")
+    wait(test, lambda t: bool(t.error))
+    assert "enumeration would list" in test.error[0].value

@@ -1,0 +1,186 @@
+"""Inference plans as links and command lines; lanes and goals of a live inference; projections and pictures."""
+
+import random
+import shlex
+import time
+
+import numpy as np
+import pytest
+from pairwise import all_states, random_pairwise
+
+from pmpviz.__main__ import _parser
+from pmpviz.experiments.inference_presets import INFERENCE
+from pmpviz.marginals import SOLVERS
+from pmpviz.marginals.polytope import Cells
+from pmpviz.marginals.projection import projection_of
+from pmpviz.models import build_spec
+from pmpviz.oracles import Potentials
+from pmpviz.runs.inference_plan import InferencePlan, SolverPlan
+from pmpviz.runs.live_inference import LiveInference
+from pmpviz.types import Target
+from pmpviz.ui.inference_settings import plan_from_query, plan_to_query
+from pmpviz.ui.inference_stage import command
+from pmpviz.views import frank_wolfe, polytope
+from pmpviz.views.frames import decode
+from pmpviz.views.payload import Cursors
+
+WAIT_SECONDS = 60.0
+
+
+# Links and command lines.
+
+
+@pytest.mark.parametrize("preset", INFERENCE, ids=lambda preset: preset.id)
+def test_a_link_gives_the_plan_back(preset):
+    default = InferencePlan("complete:4,J=2", 0.5, (SolverPlan("bp"),))
+    assert plan_from_query(plan_to_query(preset.plan), default) == (preset.plan, [])
+
+
+@pytest.mark.parametrize("cls", SOLVERS, ids=lambda cls: cls.spec.id)
+def test_the_command_line_takes_what_the_page_says(cls):
+    knobs = tuple((p.name, p.choices[-1] if p.choices else p.scale == "bool" or p.high) for p in cls.spec.params)
+    plan = InferencePlan("complete:3", 0.5, (SolverPlan(cls.spec.id, knobs),))
+    args = _parser().parse_args(shlex.split(command(plan, plan.lanes[0]))[3:])
+    assert (args.model, args.algorithm, args.beta) == ("complete:3", cls.spec.id, "0.5")
+    assert {name: getattr(args, f"knob_{name}") for name, _ in knobs} == {name: str(v) for name, v in knobs}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_link_raises(seed):
+    rng = random.Random(seed)
+    letters = "abcxyz0123456789.,;:=+-_ %/\\\u00e9\n"
+    for _ in range(20):
+        names = rng.sample(["model", "beta", "lane1", "lane2", "x", "v"], 4)
+        query = {key: "".join(rng.choice(letters) for _ in range(rng.randrange(30))) for key in names}
+        plan, notices = plan_from_query(query, INFERENCE[0].plan)
+        assert isinstance(plan, InferencePlan) and all(isinstance(notice, str) for notice in notices)
+
+
+def test_what_cannot_be_walked_in_is_told():
+    query = {"model": "complete:400", "lane1": "bp;damping=7;nothing=1", "beta": "99"}
+    plan, notices = plan_from_query(query, INFERENCE[0].plan)
+    assert plan.model == INFERENCE[0].plan.model and plan.beta == 20 and plan.lanes[0].full_knobs["damping"] == 0.99
+    assert any("79,800 edges" in notice for notice in notices) and len(notices) == 4
+
+
+# Projections.
+
+
+def test_corners_of_the_known_polytopes_are_their_configurations():
+    for spec, size in (("chain:2,periodic=false", 4), ("complete:3,J=-1", 4)):
+        potentials, _ = Potentials.of_target(Target.of(build_spec(spec)))
+        shown = projection_of(potentials)
+        cells = Cells(potentials.structure)
+        found = shown.of(np.stack([cells.vertex(x) for x in all_states(potentials.structure)]))
+        assert shown.marginal is not None
+        assert {tuple(np.round(row, 9)) for row in found} == {tuple(row) for row in shown.marginal[0]}
+        assert len(shown.marginal[0]) == size
+
+
+def test_the_first_axis_of_other_models_is_the_score():
+    potentials = random_pairwise(0, n=6)
+    shown, cells = projection_of(potentials), Cells(potentials.structure)
+    for x in all_states(potentials.structure)[:9]:
+        assert shown.of(cells.vertex(x))[0] == pytest.approx(float(potentials.value(x)))
+    assert not np.allclose(shown.axes[1:], 0)
+
+
+# A live inference.
+
+
+@pytest.fixture
+def watched():
+    """`watched(plan, speed)`: a live inference whose lease is kept, closed at the end."""
+    begun = []
+
+    def start(plan, speed=0.0):
+        live = LiveInference(plan, None, speed)
+        begun.append(live)
+        until(live, lambda view: view.lanes)
+        return live
+
+    yield start
+    for live in begun:
+        live.close()
+
+
+def until(live, condition):
+    """The first view that meets the condition."""
+    end = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < end:
+        live.touch()
+        if condition(live.view):
+            return live.view
+        time.sleep(0.02)
+    raise AssertionError(f"never so: {live.view.status}, {live.view.trouble}")
+
+
+TRIANGLE = InferencePlan("complete:3,J=-1", 1.0, (SolverPlan("barrier_frank_wolfe", (("tolerance", 0.01),)),))
+
+
+def test_a_step_is_one_map_call_that_names_a_configuration(watched):
+    live = watched(TRIANGLE)
+    for count in (1, 2, 3):
+        live.step()
+        lane = until(live, lambda view, count=count: view.lanes[0].count == count).lanes[0]
+        assert len(lane.path) == count + 1 and lane.shown.shape == (3,)
+        assert any((lane.configurations == lane.shown).all(1))
+
+
+def test_goals_are_the_gap_then_another_rho_then_the_end(watched):
+    live = watched(TRIANGLE)
+    live.run_to("gap")
+    lane = until(live, lambda view: view.lanes[0].count and not view.playing).lanes[0]
+    assert lane.trace[-1]["gap"] <= 0.01 and {r["rho_update"] for r in lane.trace} == {0} and not lane.done
+    live.run_to("rho")
+    before, lane = lane, until(live, lambda view: view.lanes[0].count > lane.count and not view.playing).lanes[0]
+    assert not np.allclose(before.rho, lane.rho) or lane.count == before.count + 1
+    live.run_to("end")
+    lane = until(live, lambda view: view.lanes[0].done).lanes[0]
+    assert lane.trace[-1]["rho_update"] == 10
+    assert min(record["gap"] for record in lane.trace) >= -1e-6
+
+
+def test_reset_and_another_setting_begin_anew(watched):
+    live = watched(TRIANGLE)
+    live.run_to("end")
+    until(live, lambda view: view.lanes[0].done)
+    live.reset()
+    until(live, lambda view: view.lanes[0].count == 0)
+    live.set_plan(TRIANGLE.replace(beta=2.0))
+    view = until(live, lambda view: view.plan.beta == 2.0 and view.lanes)
+    np.testing.assert_allclose(view.potentials.table, 2 * build_table("complete:3,J=-1"))
+
+
+def build_table(spec):
+    return Potentials.of_target(Target.of(build_spec(spec)))[0].table
+
+
+def test_the_truth_arrives_and_pictures_hold_what_was_computed(watched):
+    lanes = (*TRIANGLE.lanes, SolverPlan("barrier_frank_wolfe", (("polytope", "local"),)), SolverPlan("trbp"))
+    live = watched(TRIANGLE.replace(lanes=lanes))
+    live.run_to("end")
+    view = until(live, lambda view: view.truth is not None and all(lane.done for lane in view.lanes))
+    meta, _ = decode(frank_wolfe.update(view, Cursors(), bar=("play",), speed=0.0, layer="marginals"))
+    assert [lane["id"] for lane in meta["lanes"]] == ["0", "1", "2"]
+    assert len({(lane["colour"], lane["dash"]) for lane in meta["lanes"]}) == 3
+    figure = polytope.walk(view, "black")
+    names = [trace.name for trace in figure.data if trace.name]
+    assert names[:2] == ["local polytope", "marginal polytope"] and "exact marginals" in names
+    path = next(t for t in figure.data if t.name == view.lanes[0].label)
+    np.testing.assert_allclose(path.x, view.lanes[0].path[:, 0])
+    assert len(polytope.scatter(view, "black").data) == 4
+    assert frank_wolfe.error(view, view.lanes[0]) < 0.01
+    # The relaxation leaves the tetrahedron: the correlations of a distribution sum to at least -1 here.
+    assert view.lanes[0].path[-1].sum() >= -1 - 1e-9 > view.lanes[1].path[-1].sum()
+
+
+def test_a_model_that_does_not_fit_is_told_in_the_view(watched):
+    live = LiveInference(
+        InferencePlan(
+            "square:9x9,periodic=false", 1.0, (SolverPlan("barrier_frank_wolfe", (("oracle", "enumeration"),)),)
+        )
+    )
+    view = until(live, lambda view: view.trouble)
+    assert "enumeration would list" in view.trouble
+    live.close()
