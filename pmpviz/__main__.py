@@ -1,4 +1,4 @@
-"""The command line: list, exact, infer, sample, train, reproduce, bench; its flags come from the registries' Params."""
+"""The command line: list, exact, infer, map, sample, train, reproduce, bench; flags come from the registries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from pmpviz.types import InputError, Param
 
 LONGEST_LINE = 300
-LISTED = ("models", "algorithms", "solvers", "datasets", "learners", "reproductions")
+LISTED = ("models", "algorithms", "solvers", "oracles", "datasets", "learners", "reproductions")
 # Chains x variables; the state of a run takes a small multiple of this many bytes.
 MOST_CELLS = 1 << 30
 SECONDS_BETWEEN_SAVES = 1.0
@@ -67,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_list(commands)
     _add_exact(commands)
     _add_infer(commands)
+    _add_map(commands)
     _add_sample(commands)
     _add_train(commands)
     _add_reproduce(commands)
@@ -88,7 +89,6 @@ def _add_exact(commands) -> None:
 
 
 def _add_infer(commands) -> None:
-    from pmpviz.experiments import infer
     from pmpviz.marginals import SOLVERS
 
     parser = commands.add_parser("infer", help="marginals and bounds on log Z")
@@ -96,10 +96,18 @@ def _add_infer(commands) -> None:
     names = ", ".join(cls.spec.id for cls in SOLVERS)
     parser.add_argument("--algorithm", default=SOLVERS[0].spec.id, help=f"{names}; {SOLVERS[0].spec.id} unless given")
     parser.add_argument("--out", help="file for the marginals (.MAR) or for log Z (.PR, logarithm to base 10)")
-    known = infer.flags()
-    for name, (_, words) in known.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", dest=f"knob_{name}", metavar=name.upper(), help=words)
-    parser.set_defaults(run=_infer, knobs=tuple(known))
+    _add_knobs(parser, SOLVERS, _infer)
+
+
+def _add_map(commands) -> None:
+    from pmpviz.oracles import ORACLES
+
+    parser = commands.add_parser("map", help="the most probable configuration, by any of the MAP oracles")
+    _add_model(parser)
+    names = ", ".join(cls.spec.id for cls in ORACLES)
+    parser.add_argument("--oracle", default=ORACLES[0].spec.id, help=f"{names}; {ORACLES[0].spec.id} unless given")
+    parser.add_argument("--out", help="file for the configuration (.MAP)")
+    _add_knobs(parser, ORACLES, _map)
 
 
 def _add_sample(commands) -> None:
@@ -115,12 +123,17 @@ def _add_sample(commands) -> None:
     parser.add_argument("--start", default="random", help=f"{', '.join(STARTS)} or exact")
     parser.add_argument("--out", help="file for the samples (npz: x, int8 [chains, n])")
     parser.add_argument("--checkpoint", help="file that holds the run; it is resumed from there if it exists")
-    known: dict[str, Param] = {param.name: param for cls in SAMPLERS for param in cls.spec.params}
-    for name, param in known.items():
-        users = ", ".join(cls.spec.id for cls in SAMPLERS if name in {p.name for p in cls.spec.params})
-        words = f"{param.help} ({users}: {param.range_text()}, default {param.default})".replace("%", "%%")
+    _add_knobs(parser, SAMPLERS, _sample)
+
+
+def _add_knobs(parser, classes, run) -> None:
+    """A flag for every knob of the classes, and the function that runs the command."""
+    from pmpviz.experiments.infer import flags
+
+    known = flags(classes)
+    for name, (_, words) in known.items():
         parser.add_argument(f"--{name.replace('_', '-')}", dest=f"knob_{name}", metavar=name.upper(), help=words)
-    parser.set_defaults(run=_sample, knobs=tuple(known))
+    parser.set_defaults(run=run, knobs=tuple(known))
 
 
 def _add_train(commands) -> None:
@@ -188,12 +201,14 @@ def _list(args) -> None:
     from pmpviz.learning import LEARNERS
     from pmpviz.marginals import SOLVERS
     from pmpviz.models import BUILDERS
+    from pmpviz.oracles import ORACLES
     from pmpviz.samplers import SAMPLERS
 
     everything = {
         "models": [_described(b.id, b.label, b.help, b.params) for b in BUILDERS],
         "algorithms": [_described_class(c) | {"kind": c.spec.kind} for c in SAMPLERS],
         "solvers": [_described_class(c) for c in SOLVERS],
+        "oracles": [_described_class(c) for c in ORACLES],
         "datasets": [_described(d.id, d.label, d.help, d.params) for d in DATASETS],
         "learners": [_described_class(c) for c in LEARNERS],
         "reproductions": [
@@ -207,7 +222,7 @@ def _list(args) -> None:
     for name, rows in chosen.items():
         print(f"{name}:")
         for row in rows:
-            kind = f" [{row['guarantee']}]" if "guarantee" in row else ""
+            kind = "".join(f" [{row[said]}]" for said in ("guarantee", "promise") if said in row)
             print(f"  {row['id']:<16} {row['label']}{kind}: {row['help']}")
             for param in row["params"]:
                 print(f"    {param['name']:<16} {param['range']}, default {param['default']}")
@@ -220,7 +235,8 @@ def _described(identity: str, label: str, words: str, params: tuple[Param, ...])
 
 def _described_class(cls) -> dict[str, Any]:
     spec = cls.spec
-    own = {"guarantee": spec.guarantee, "paper": spec.paper}
+    said = {name: getattr(spec, name) for name in ("guarantee", "promise") if hasattr(spec, name)}
+    own = said | {"paper": spec.paper}
     return _described(spec.id, spec.label, spec.summary, spec.params) | own
 
 
@@ -259,6 +275,19 @@ def _infer(args) -> None:
 def _knobs(args) -> dict[str, str]:
     """The knobs that were given, by name."""
     return {name: text for name in args.knobs if (text := getattr(args, f"knob_{name}")) is not None}
+
+
+def _map(args) -> None:
+    from pmpviz.experiments import maximise
+    from pmpviz.io.files import check_outputs
+    from pmpviz.oracles import make_oracle
+    from pmpviz.runs import device
+
+    device.prepare()
+    oracle = make_oracle(args.oracle, **_knobs(args))
+    target, tables = _load(args)
+    check_outputs((args.model, args.evidence), (args.out,))
+    maximise.main(oracle, target, tables, args.out, args.json)
 
 
 def _sample(args) -> None:

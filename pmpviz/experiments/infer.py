@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +12,19 @@ from tqdm import tqdm
 
 from pmpviz.io.files import check_outputs, write_bytes
 from pmpviz.io.uai import write_mar, write_pr
-from pmpviz.marginals import SOLVERS, Inferred, MarginalSolver, infer
+from pmpviz.marginals import Inferred, MarginalSolver, infer
 from pmpviz.models.tables import TableModel
 from pmpviz.types import InputError, Param, Target
 
 SUFFIXES = {".mar": "marginals", ".pr": "log Z"}
 
 
-def flags() -> dict[str, tuple[Param, str]]:
-    """Every knob of every algorithm once: the first algorithm's Param, and words on who has it in what range."""
+def flags(classes: Sequence[Any]) -> dict[str, tuple[Param, str]]:
+    """Every knob of every algorithm once: the first one's Param, and words on who has it in what range."""
     found: dict[str, tuple[Param, str]] = {}
-    for cls in SOLVERS:
+    for cls in classes:
         for param in cls.spec.params:
-            owners = [(c.spec.id, p) for c in SOLVERS for p in c.spec.params if p.name == param.name]
+            owners = [(c.spec.id, p) for c in classes for p in c.spec.params if p.name == param.name]
             ranges = "; ".join(f"{owner}: {p.range_text()}, default {p.default}" for owner, p in owners)
             found.setdefault(param.name, (param, f"{param.help} ({ranges})".replace("%", "%%")))
     return found

@@ -62,8 +62,19 @@ def slack(potentials: Potentials) -> float:
 
 
 def unary_argmax(potentials: Potentials) -> Int[np.ndarray, " n"]:
-    """The state of largest unary of every variable; ties go to the smaller."""
-    return np.where(potentials.structure.valid, potentials.unary, -np.inf).argmax(1)
+    """argmax_k theta_i(k) + sum_j mean_l theta_ij(k, l) of every variable; ties go to the smaller state.
+
+    The tables' means make it the same however potentials are split between unaries and tables: for two states it is
+    the sign of the field in spin form.
+    """
+    s = potentials.structure
+    held = s.valid_pairs
+    total = np.where(held, potentials.table, 0.0)
+    first, second = total.sum(2) / np.maximum(held.sum(2), 1), total.sum(1) / np.maximum(held.sum(1), 1)
+    score = potentials.unary.copy()
+    np.add.at(score, s.i, first)
+    np.add.at(score, s.j, second)
+    return np.where(s.valid, score, -np.inf).argmax(1)
 
 
 def random_states(potentials: Potentials, rng: np.random.Generator, count: int) -> Int[np.ndarray, "count n"]:
@@ -73,7 +84,7 @@ def random_states(potentials: Potentials, rng: np.random.Generator, count: int) 
 
 @dataclass(frozen=True)
 class Icm(MapOracle):
-    """x_i <- argmax_k theta(x_i = k | rest), i = 1, 2, ..., n again and again, from the argmax of the unaries."""
+    """x_i <- argmax_k theta(x_i = k | rest), i = 1, 2, ..., n again and again, from the fields' argmax."""
 
     spec = OracleSpec(
         id="icm",
@@ -90,7 +101,7 @@ class Icm(MapOracle):
 
 @dataclass(frozen=True)
 class MultiStart(MapOracle):
-    """The best of several ICM descents: from the argmax of the unaries, and from uniform random configurations."""
+    """The best of several ICM descents: from the argmax of the fields, and from uniform random configurations."""
 
     starts: int = 32
     seed: int = 0
@@ -102,7 +113,7 @@ class MultiStart(MapOracle):
         summary="Iterated conditional modes from several random configurations; the best end is kept.",
         paper="Besag 1986, On the statistical analysis of dirty pictures",
         params=(
-            Param("starts", "starts", 1, 10_000, 32, scale="int", help="descents, the first from the unaries' argmax"),
+            Param("starts", "starts", 1, 10_000, 32, scale="int", help="descents, the first from the fields' argmax"),
             Param("seed", "seed", 0, 2**31 - 1, 0, scale="int", help="of the random starts", advanced=True),
         ),
     )

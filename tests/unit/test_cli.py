@@ -21,6 +21,7 @@ from pmpviz.io.datasets import DATASETS
 from pmpviz.learning import LEARNERS
 from pmpviz.models import BUILDERS, build_spec
 from pmpviz.models.tables import TableModel
+from pmpviz.oracles import ORACLES
 from pmpviz.runs import checkpoint
 from pmpviz.samplers import SAMPLERS
 
@@ -35,6 +36,9 @@ def test_list_names_everything():
     assert [row["id"] for row in everything["models"]] == [builder.id for builder in BUILDERS]
     assert [row["id"] for row in everything["algorithms"]] == [cls.spec.id for cls in SAMPLERS]
     assert [row["id"] for row in everything["learners"]] == [cls.spec.id for cls in LEARNERS]
+    assert [(row["id"], row["promise"]) for row in everything["oracles"]] == [
+        (c.spec.id, c.spec.promise) for c in ORACLES
+    ]
     assert [row["id"] for row in everything["datasets"]] == [source.id for source in DATASETS]
     assert [row["id"] for row in everything["reproductions"]] == [known.id for known in REPRODUCTIONS]
     assert list(everything) == list(LISTED)
@@ -44,7 +48,10 @@ def test_list_names_everything():
         assert cls.spec.id in text and all(param.name in text for param in cls.spec.params)
 
 
-@pytest.mark.parametrize("command", [[], ["list"], ["exact"], ["infer"], ["sample"], ["train"], ["reproduce"], ["bench"]])
+COMMANDS = ["list", "exact", "infer", "map", "sample", "train", "reproduce", "bench"]
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_help_is_printed(command):
     with pytest.raises(SystemExit) as stop, contextlib.redirect_stdout(io.StringIO()) as out:
         main([*command, "--help"])

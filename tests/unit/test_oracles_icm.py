@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pmpviz.oracles import make_oracle
-from pmpviz.oracles.icm import descend, fields, random_states
+from pmpviz.oracles.icm import descend, fields, random_states, unary_argmax
 from tests.contract.oracle_models import brute_force, of_spec, random_potentials
 
 
@@ -52,3 +52,20 @@ def test_more_starts_never_do_worse_and_find_the_maximum_of_a_small_glass():
     values = [make_oracle("multi_start", starts=count, seed=5).solve(potentials).value for count in (1, 4, 16, 64)]
     assert values == sorted(values) and values[0] == make_oracle("icm").solve(potentials).value
     assert values[-1] == pytest.approx(brute_force(potentials)[1])
+
+
+def test_the_start_does_not_depend_on_how_potentials_are_split():
+    """Any part of a unary may stand in the tables of the variable's edges."""
+    rng = np.random.default_rng(0)
+    for seed in range(1, 40):
+        potentials = random_potentials(seed)
+        s = potentials.structure
+        moved = rng.normal(size=(len(s.i), s.states))
+        unary, table = potentials.unary.copy(), potentials.table + moved[:, :, None]
+        np.add.at(unary, s.i, -moved)
+        other = potentials.with_values(unary * s.valid, table * s.valid_pairs)
+        np.testing.assert_allclose(other.value(unary_argmax(other)), potentials.value(unary_argmax(other)), atol=1e-9)
+        if not potentials.table.size or np.abs(potentials.table % 1).max() > 0:
+            np.testing.assert_array_equal(unary_argmax(other), unary_argmax(potentials))
+    field = of_spec("square:4x4,J=-1.3,h=0.2")
+    assert unary_argmax(field).all() and not unary_argmax(of_spec("square:4x4,J=2,h=-0.2")).any()
