@@ -5,6 +5,7 @@ from __future__ import annotations
 from pmpviz.marginals.barrier_frank_wolfe import BarrierFrankWolfe
 from pmpviz.marginals.belief_propagation import BeliefPropagation, TreeReweightedBeliefPropagation
 from pmpviz.marginals.exact_solver import ExactMarginals
+from pmpviz.marginals.perturbation_solvers import ExpectedMaxima, PerturbAndMap
 from pmpviz.marginals.solver import Answer, Inferred, MarginalSolver, infer, stream
 from pmpviz.types import InputError, configured
 
@@ -12,6 +13,8 @@ SOLVERS: tuple[type[MarginalSolver], ...] = (
     BarrierFrankWolfe,
     TreeReweightedBeliefPropagation,
     BeliefPropagation,
+    PerturbAndMap,
+    ExpectedMaxima,
     ExactMarginals,
 )
 

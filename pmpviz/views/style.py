@@ -37,6 +37,7 @@ STYLES = {
     "barrier_frank_wolfe": Style("#7B4FB5", "solid", "circle"),
     "trbp": Style("#1B8A8A", "dash", "square"),
     "bp": Style("#A0522D", "dot", "triangle"),
+    "expected_maxima": Style("#9C6ADE", "dashdot", "diamond"),
 }
 # Lanes of one algorithm with different knobs: the first has the algorithm's style, the others these.
 VARIANTS = (
