@@ -50,9 +50,9 @@ class Enumeration(MapOracle):
         states = _states_of(potentials.structure)
         best, place = np.full(len(unary), -np.inf), np.zeros(len(unary), np.int64)
         for start, ones, pairs in states.blocks():
-            value = ones @ unary.reshape(len(unary), ones.shape[1]).T + (pairs @ potentials.table.reshape(-1))[:, None]
-            rows = value.argmax(0)
-            top = value[rows, np.arange(len(unary))]
+            value = unary.reshape(len(unary), ones.shape[1]) @ ones.T + pairs @ potentials.table.reshape(-1)
+            rows = value.argmax(1)
+            top = value[np.arange(len(unary)), rows]
             place = np.where(top > best, start + rows, place)
             best = np.maximum(top, best)
         return states.state(place).astype(np.int8)
@@ -387,7 +387,9 @@ def _choose(structure: Structure) -> tuple[MapOracle | None, str | None]:
     refused = _refusal(structure)
     costs: list[tuple[float, MapOracle]] = []
     if log_states <= MAX_LISTED:
-        costs.append((2.0**log_states * (structure.n + len(structure.i)) / 8, Enumeration()))
+        features = 2.0**log_states * structure.states * (structure.n + len(structure.i) * structure.states)
+        # Features that are not kept are made anew for every call, which takes far longer than adding them up.
+        costs.append((features / 8 if features <= KEPT_FEATURES else 5 * features, Enumeration()))
     if refused is None:
         # Every bucket costs about as much as 2^14 additions before it has added anything.
         costs.append((structure.n * 2.0**14 + _order(structure).entries * 4, Elimination()))

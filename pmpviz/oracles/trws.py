@@ -23,7 +23,7 @@ from pmpviz.oracles.potentials import Potentials, Structure
 from pmpviz.types import Param
 
 # Cells (messages x pairs of states x problems) that are worked on at once.
-CELLS = 1 << 22
+CELLS = 1 << 18
 
 
 @dataclass(frozen=True)
