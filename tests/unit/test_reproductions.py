@@ -11,11 +11,25 @@ import pytest
 from command_line import cache, call, found, in_a_folder_of_its_own, refused  # noqa: F401
 
 import pmpviz.experiments.reproductions as rooms
-from pmpviz.experiments.reproductions import REPRODUCTIONS, digits, figures, find, structured, twos, wrong_model, zeros
+from pmpviz.experiments.reproductions import (
+    REPRODUCTIONS,
+    barrier,
+    digits,
+    figures,
+    find,
+    instances,
+    structured,
+    twos,
+    wrong_model,
+    zeros,
+)
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, Row, row
 from pmpviz.io.datasets import parse_dataset
+from pmpviz.models import build_spec
+from pmpviz.types import Target
 
 NAMES = ["pmp-5.1", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "srbm"]
+NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques"]
 
 
 def test_the_registry_is_complete():
@@ -146,3 +160,44 @@ def test_a_mosaic_keeps_its_pictures_apart():
     sheet = figures.mosaic(np.ones((7, 6), np.int8), (2, 3))
     assert sheet.shape == (5, 19) and sheet.sum() == 42 and not sheet[2].any()
     assert json.loads(figures.pictures({"a": np.ones((5, 6))}, (2, 3), "t").to_json())["data"]
+
+
+@pytest.fixture
+def few_instances(monkeypatch):
+    """One grid of 3x3, one clique a strength and a small RBM, made by the paper's recipe."""
+    monkeypatch.delenv("PMPVIZ_DATA", raising=False)
+    monkeypatch.setattr(barrier, "grids", lambda side, most: instances.grids(3, 1))
+    small = instances.Instance("rbm", Target.of(build_spec("rbm:2x2x3,pattern=random,strength=1")))
+    monkeypatch.setattr(barrier, "rbm", lambda: small)
+    monkeypatch.setattr(barrier, "THETAS", (0.5, 4.0))
+    monkeypatch.setattr(barrier, "PERTURBATIONS", 100)
+
+
+def test_contraction_and_correction(few_instances):
+    rows = check(barrier.contractions(Request(True, 1)))
+    assert len(rows) == 2 * len(barrier.VARIANTS) * 6
+    assert rows["cliques, M_delta, correction: share that reaches it"].ours == 1
+    assert all(row.ours >= -1e-6 for name, row in rows.items() if "bound" in name)
+
+
+def test_heuristic_oracles_and_an_rbm(few_instances):
+    rows = check(barrier.heuristics(Request(True, 1)))
+    assert rows["exact: L1, rho optimised"].ours < 0.3
+    rows = check(barrier.boltzmann(Request(True, 1)))
+    marginal, local = (rows[f"{p} polytope: best bound - log Z"].ours for p in ("marginal", "local"))
+    assert -1e-6 <= marginal <= local + 0.5
+
+
+def test_strengths_of_coupling(few_instances):
+    rows = check(barrier.strengths(Request(True, 1)))
+    assert rows["theta 0.5: L1, marginal, first rho"].paper == 0.078
+    assert rows["theta 0.5: bound - log Z, marginal"].ours >= -1e-9
+    assert rows["theta 0.5: bound - log Z, local"].ours >= rows["theta 0.5: bound - log Z, marginal"].ours - 0.5
+
+
+def test_instances_are_files_where_they_are_and_made_elsewhere(few_instances, monkeypatch):
+    made = instances.cliques(2.0, 2)
+    assert [each.target.n for each in made] == [10, 10] and "recipe" in instances.source()
+    assert made[0].exact.log_z != made[1].exact.log_z
+    monkeypatch.setenv("PMPVIZ_DATA", "no such folder")
+    assert [each.name for each in instances.cliques(2.0, 2)] == [each.name for each in made]

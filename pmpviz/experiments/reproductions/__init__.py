@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pmpviz.experiments.reproductions import digits, erdos, lattice, semi_restricted, twos, wrong_model, zeros
+from pmpviz.experiments.reproductions import barrier, digits, erdos, lattice, semi_restricted, twos, wrong_model, zeros
 from pmpviz.experiments.reproductions.base import Reproduction
 from pmpviz.types import InputError
 
@@ -15,6 +15,10 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     digits.PICTURES,
     twos.REPRODUCTION,
     semi_restricted.REPRODUCTION,
+    barrier.CONTRACTIONS,
+    barrier.HEURISTICS,
+    barrier.BOLTZMANN,
+    barrier.STRENGTHS,
 )
 
 
