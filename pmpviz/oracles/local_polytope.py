@@ -11,6 +11,7 @@ z <= x_i and z <= x_j where w > 0 and x_i + x_j - z <= 1 where w < 0; the others
 from __future__ import annotations
 
 import importlib.util
+import math
 import threading
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ from pmpviz.types import Refusal
 MOST_COLUMNS = 200_000
 # HiGHS keeps its constraints to 1e-7; the vertices of the binary program are multiples of 1/2 (Padberg 1989).
 TOLERANCE = 1e-5
+# log2 of the largest gain that HiGHS is given.
+USUAL = 6
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,14 @@ class _Highs:
             return np.array(found.col_value), -np.array(found.row_dual)
 
 
+def _scaled(solver, gain: np.ndarray, limit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(maximiser, prices) with gains of HiGHS's own size, whose tolerances are absolute; a power of 2 loses nothing."""
+    largest = float(np.abs(gain).max(initial=0))
+    scale = 2.0 ** (USUAL - math.frexp(largest)[1]) if largest > 0 else 1.0
+    found, price = solver.maximise(gain * scale, limit)
+    return found, price / scale
+
+
 def _solver(rows: Rows) -> _Highs | _Scipy:
     return _Highs(rows) if importlib.util.find_spec("highspy") else _Scipy(rows)
 
@@ -134,7 +145,7 @@ class _Binary:
         bias, w, constant = potentials.quadratic()
         gain = np.concatenate([bias, w])
         limit = np.where(np.concatenate([w > 0, w > 0, w < 0]), self.rows.limit, np.inf)
-        found, price = self.solver.maximise(gain, limit)
+        found, price = _scaled(self.solver, gain, limit)
         x = np.clip(found[: s.n], 0.0, 1.0)
         half = np.round(2 * x) / 2
         x = np.where(np.abs(x - half) < TOLERANCE, half, x)
@@ -172,7 +183,7 @@ class _General:
     def solve(self, potentials: Potentials):
         """(mu_i, mu_e, upper bound)."""
         gain = np.concatenate([potentials.unary[self.site], potentials.table[self.pair]])
-        found, price = self.solver.maximise(gain, self.rows.limit)
+        found, price = _scaled(self.solver, gain, self.rows.limit)
         found = np.where(np.abs(found - np.round(found)) < TOLERANCE, np.round(found), found)
         one, two = np.zeros(self.site.shape), np.zeros(self.pair.shape)
         count = int(self.site.sum())

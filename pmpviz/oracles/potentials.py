@@ -136,8 +136,8 @@ class Potentials:
 
     @cached_property
     def size(self) -> float:
-        """The largest sum of potentials that a configuration can reach in size, and 1: what rounding is measured by."""
-        return 1.0 + abs(self.constant) + _largest(self.unary) + _largest(self.table)
+        """The largest size that theta can reach, 1 where all potentials are 0: what rounding is measured by."""
+        return (abs(self.constant) + _largest(self.unary) + _largest(self.table)) or 1.0
 
     def with_values(self, unary: Float[np.ndarray, "n k"], table: Float[np.ndarray, "e k k"] | None = None):
         """The same structure with other numbers."""

@@ -13,7 +13,8 @@ import sys
 from typing import Any
 
 # Costs are whole numbers, the potentials' sizes together this large: far below toulbar2's largest, far above rounding.
-UNITS = 1e13
+# SCIP's tolerances are absolute: its objective is brought to a usual size.
+UNITS, USUAL = 1e13, 1e3
 
 
 def toulbar2(problem: dict) -> dict:
@@ -49,18 +50,18 @@ def scip(problem: dict) -> dict:
     model = Model()
     model.hideOutput()
     model.setParam("limits/time", problem["seconds"])
-    card, terms = problem["card"], []
+    card, terms, scale = problem["card"], [], USUAL / problem["size"]
     states = [[model.addVar(vtype="B") for _ in range(count)] for count in card]
     for own, gains in zip(states, problem["unary"], strict=True):
         model.addCons(quicksum(own) == 1)
-        terms += [gain * one for gain, one in zip(gains, own, strict=True)]
+        terms += [scale * gain * one for gain, one in zip(gains, own, strict=True)]
     for (a, b), gains in zip(problem["edges"], problem["table"], strict=True):
         pairs = [[model.addVar(lb=0, ub=1) for _ in states[b]] for _ in states[a]]
         for row, own in zip(pairs, states[a], strict=True):
             model.addCons(quicksum(row) == own)
         for column, own in zip(zip(*pairs, strict=True), states[b], strict=True):
             model.addCons(quicksum(column) == own)
-        terms += [gain * one for gain, one in zip(gains, (p for row in pairs for p in row), strict=True)]
+        terms += [scale * gain * one for gain, one in zip(gains, (p for row in pairs for p in row), strict=True)]
     model.setObjective(quicksum(terms), "maximize")
     model.optimizeNogil()
     x, done = None, model.getStatus() == "optimal"
@@ -69,7 +70,7 @@ def scip(problem: dict) -> dict:
         shares = [[best[one] for one in own] for own in states]
         x = [own.index(max(own)) for own in shares]
     bound = model.getDualbound()
-    return {"x": x, "upper": bound if abs(bound) < model.infinity() else None, "optimal": done}
+    return {"x": x, "upper": bound / scale if abs(bound) < model.infinity() else None, "optimal": done}
 
 
 SOLVERS = {"toulbar2": toulbar2, "scip": scip}

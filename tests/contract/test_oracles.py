@@ -151,6 +151,29 @@ def test_new_numbers_on_the_same_structure_and_back_again(cls):
         assert again.value == pytest.approx(one.value, abs=1e-8) and again.upper == pytest.approx(one.upper, abs=1e-6)
 
 
+@pytest.mark.parametrize("cls", USABLE)
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_the_unit_of_the_potentials_does_not_matter(cls, scale):
+    """Nothing is called exact because it is small, and nothing is lost because it is large."""
+    oracle, counted = made(cls), 0
+    for seed in range(1, 60, 2):
+        potentials, best = model(seed, cls.spec.id in ATTRACTIVE)
+        # Ties are broken, since their order may follow the last bits.
+        noise = np.random.default_rng(seed).uniform(0, 0.01, potentials.unary.shape) * potentials.structure.valid
+        start = potentials.with_values(potentials.unary + noise)
+        scaled = Potentials(start.structure, scale * start.unary, scale * start.table, scale * start.constant)
+        if cls.spec.why_not(start) is not None:
+            continue
+        one, other = oracle.solve(start), oracle.solve(scaled)
+        truth = scale * brute_force(start)[1]
+        assert not other.exact or other.value == pytest.approx(truth, rel=1e-7, abs=1e-8 * scaled.size)
+        assert other.upper is None or other.upper >= truth - 1e-8 * scaled.size
+        assert one.exact == other.exact
+        np.testing.assert_array_equal(one.x, other.x)
+        counted += 1
+    assert counted > 5
+
+
 @pytest.mark.parametrize("cls", ORACLES, ids=case_id)
 def test_a_refusal_is_a_sentence_and_is_raised(cls):
     i, j = np.triu_indices(5, 1)
