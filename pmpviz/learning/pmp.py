@@ -11,7 +11,7 @@ from pmpviz.learning.learner import LearnerSpec, Phase, SampledLearner, sweeps_p
 from pmpviz.learning.parameters import moments, visible_moments
 from pmpviz.models import LayeredModel
 from pmpviz.oracles import max_product
-from pmpviz.samplers.pmp import PerturbAndMaxProduct
+from pmpviz.samplers.pmp import MESSAGES, PerturbAndMaxProduct
 from pmpviz.types import Param, Target, pytree
 
 DAMPING = Param("damping", "Damping", 0.0, 0.99, 0.5, help="Share of the old message that is kept.")
@@ -32,6 +32,7 @@ class PmpLearner(SampledLearner):
     sweeps: Int[Array, ""] = 100
     damping: Float[Array, ""] = 0.5
     hidden: Int[Array, ""] = 0
+    messages: Int[Array, ""] = 0
     spec = LearnerSpec(
         id="pmp",
         label="Perturb-and-max-product",
@@ -54,15 +55,16 @@ class PmpLearner(SampledLearner):
                 "Their means given the visible sites, or as decoded (Algorithm 1).",
                 choices=HIDDEN,
             ),
+            MESSAGES,
         ),
     )
 
     def sample(self, key, model, phase):
-        """New perturbations, messages from zero."""
+        """New perturbations, first messages."""
         return Phase(draw(self._sampler(), Target.of(model), key, phase.x, self.sweeps))
 
     def _sampler(self) -> PerturbAndMaxProduct:
-        return PerturbAndMaxProduct(self.damping, jnp.int32(1 << 30))
+        return PerturbAndMaxProduct(self.damping, jnp.int32(1 << 30), self.messages)
 
     def model_phase(self, model, x, form):
         """The samples' statistics."""
@@ -83,6 +85,7 @@ class PersistentPmpLearner(SampledLearner):
     sweeps: Int[Array, ""] = 5
     damping: Float[Array, ""] = 0.5
     correlation: Float[Array, ""] = 0.9
+    messages: Int[Array, ""] = 0
     spec = LearnerSpec(
         id="persistent_pmp",
         label="Persistent PMP",
@@ -95,15 +98,16 @@ class PersistentPmpLearner(SampledLearner):
             sweeps_param(5, "Message updates between two learning steps."),
             DAMPING,
             Param("correlation", "Correlation rho", 0.0, 0.9999, 0.9, help="Square of the lag-one correlation."),
+            MESSAGES,
         ),
     )
 
     def init(self, key, model, chains):
-        """A first perturbation and messages at zero."""
+        """A first perturbation and first messages."""
         first, rest = jax.random.split(key)
         gamma = jax.random.normal(first, (2, model.n, chains))
         phase = super().init(rest, model, chains)
-        return Phase(phase.x, (gamma, max_product.zero_messages(model.couplings, chains)))
+        return Phase(phase.x, (gamma, max_product.first_messages(model.couplings, chains, self.messages)))
 
     def sample(self, key, model, phase):
         """The next perturbation, `sweeps` updates of the messages that there are, and the decoded configurations."""

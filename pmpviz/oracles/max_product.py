@@ -23,7 +23,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int8
+from jaxtyping import Array, Bool, Float, Int, Int8
 
 from pmpviz.models.couplings import (
     Couplings,
@@ -35,6 +35,11 @@ from pmpviz.models.couplings import (
 
 CLAMPED_FIELD = 1e9
 UNROLLED_SLOTS = 24
+
+# Algorithm 1 starts from zero messages, which depend on the form: those of the 0/1 form (Appendix C.1, the authors'
+# code), or those of the spin form. Of an edge w x x' = w/4 (s s' + s + s' + 1) the spin form has w/4 s' in the unary of
+# the receiver; in the 0/1 form this log-ratio of w/2 belongs to the message.
+STARTS = ("zero", "balanced")
 
 # A pytree: one array, or on a lattice a tuple of pairs of arrays.
 Messages = Any
@@ -63,6 +68,17 @@ def zero_messages(couplings: Couplings, chains: int) -> Messages:
         within = None if couplings.lateral is None else zero_messages(DenseCouplings(couplings.lateral), chains)
         return between, between, within
     return jnp.zeros((couplings.entry.shape[0], chains))
+
+
+def first_messages(couplings: Couplings, chains: int, start: Int[Array, ""]) -> Messages:
+    """Messages before the first update, by the (traced) index of one of STARTS.
+
+    `zero` lets every site see its neighbours at 0, which decides where several fixed points are near: decoded values
+    lean to 0 where a site's weights are mostly positive. `balanced`, n_{i->j} = w_ij / 2, is the mean of what a
+    neighbour at 0 and one at 1 would say, and stays what it is where the names of the two values are exchanged.
+    """
+    half = jax.tree.map(lambda weight: jnp.where(start == 0, 0.0, 0.5 * weight)[..., None], _edge_weights(couplings))
+    return jax.tree.map(jnp.add, zero_messages(couplings, chains), half)
 
 
 def belief(couplings: Couplings, field: Float[Array, "n t"], incoming: Messages) -> Float[Array, "n t"]:
@@ -144,12 +160,25 @@ def _shift_update(couplings, total, incoming):
 
 
 def _sparse_update(couplings, total, incoming):
-    # The last slot is empty: its weight is 0, so that its message stays 0 whatever it reads.
-    real = jnp.arange(couplings.entry.shape[0]) < couplings.entry.shape[0] - 1
     sender = couplings.neighbour.reshape(-1)[couplings.entry]
     reverse = couplings.number.reshape(-1)[couplings.reverse.reshape(-1)[couplings.entry]]
-    weight = jnp.where(real, couplings.weight.reshape(-1)[couplings.entry], 0.0)
+    weight = _slot_weights(couplings)
     return message(_rows(total, sender) - _rows(incoming, reverse), weight[:, None])
+
+
+def _slot_weights(couplings: SparseCouplings) -> Float[Array, " r"]:
+    # The last slot is empty: its weight is 0, so that its message stays 0 whatever it reads.
+    real = jnp.arange(couplings.entry.shape[0]) < couplings.entry.shape[0] - 1
+    return jnp.where(real, couplings.weight.reshape(-1)[couplings.entry], 0.0)
+
+
+def _edge_weights(couplings: Couplings) -> Messages:
+    """The weight of every message's edge, as the messages are stored but without chains."""
+    if isinstance(couplings, ShiftCouplings):
+        return tuple((weight, weight) for weight in couplings.weight)
+    if isinstance(couplings, LayeredCouplings):
+        return couplings.weight, couplings.weight, couplings.lateral
+    return couplings.weight if isinstance(couplings, DenseCouplings) else _slot_weights(couplings)
 
 
 def _dense_update(couplings, total, incoming):

@@ -14,6 +14,19 @@ from pmpviz.types import Info, Param, Spec, Target, pytree
 
 SMALL_DENSE = 128
 
+# A knob of the learners too: what is learned suits the sampler that it is learned with.
+MESSAGES = Param(
+    "messages",
+    "First messages",
+    0,
+    1,
+    "zero",
+    "choice",
+    "zero: 0 in the 0/1 form, as if all neighbours were 0 (Appendix C.1); balanced: half the weight, 0 in the spin "
+    "form, as if they were 0 or 1 at even odds.",
+    choices=max_product.STARTS,
+)
+
 
 def _why_not(target: Target) -> str | None:
     if not isinstance(target.model, Ising):
@@ -62,8 +75,9 @@ SPEC = Spec(
             64,
             scale="int",
             unit="sweeps",
-            help="After this many message updates a new perturbation starts with messages at zero.",
+            help="After this many message updates a new perturbation starts, and the messages start anew.",
         ),
+        MESSAGES,
     ),
 )
 
@@ -87,20 +101,21 @@ class PerturbAndMaxProduct:
     """x = argmax_x log_weight(x) + sum_i e_i x_i with e_i ~ Logistic(0, 1), by damped parallel max-product.
 
     The difference of two Gumbel perturbations of a binary unary is logistic. beta multiplies the potentials, never
-    the perturbations. Every draw starts from zero messages; its noise depends on (key, chain, draw) alone, so that
-    other solvers can be given the same perturbation.
+    the perturbations. Every draw starts from the same first messages; its noise depends on (key, chain, draw) alone,
+    so that other solvers can be given the same perturbation.
     """
 
     damping: Float[Array, ""] = 0.5
     sweeps_per_draw: Int[Array, ""] = 64
+    messages: Int[Array, ""] = 0
     spec = SPEC
 
     def init_tile(self, chain_keys: Array, target: Target, x0: Int8[Array, "t n"]) -> PmpState:
-        """First perturbation of each chain and zero messages; x0 is not used."""
+        """First perturbation and messages of each chain; x0 is not used."""
         start = perturbations(chain_keys, target.n, jnp.int32(0))
         return PmpState(
             start,
-            max_product.zero_messages(target.model.couplings, chain_keys.shape[0]),
+            self._first_messages(target, chain_keys.shape[0]),
             jnp.zeros(start.shape, jnp.int8),
             jnp.int32(0),
             jnp.int32(0),
@@ -119,14 +134,19 @@ class PerturbAndMaxProduct:
 
     def _next_draw(self, target: Target, state: PmpState) -> PmpState:
         draw = state.draw + 1
+        first = self._first_messages(target, state.perturbation.shape[1])
         return PmpState(
             perturbations(state.key, target.n, draw),
-            jax.tree.map(jnp.zeros_like, state.incoming),
+            # Always the new ones; the choice makes XLA keep the old ones' layout, or it copies all in every sweep.
+            jax.tree.map(lambda old, new: jnp.where(draw > 0, new, old), state.incoming, first),
             self.position_tile(target, state).T,
             jnp.int32(0),
             draw,
             state.key,
         )
+
+    def _first_messages(self, target: Target, chains: int) -> max_product.Messages:
+        return max_product.first_messages(target.model.couplings.scaled(target.beta), chains, self.messages)
 
     def position_tile(self, target: Target, state: PmpState) -> Int8[Array, "t n"]:
         """The configuration decoded from the messages as they are now."""

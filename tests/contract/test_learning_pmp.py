@@ -9,6 +9,7 @@ from scipy.stats import kstest, norm
 from pmpviz.learning import make_learner
 from pmpviz.learning.pmp import gumbel_score
 from pmpviz.oracles.linear_program import LinearProgram
+from pmpviz.oracles.max_product import STARTS, first_messages
 from pmpviz.runs import sample
 from pmpviz.samplers.pmp import PerturbAndMaxProduct
 from pmpviz.types import Target
@@ -27,11 +28,12 @@ def own_key(key):
 
 
 @pytest.mark.parametrize("name", ["six_sparse", "srbm"])
-def test_pmp_learns_from_the_samples_of_the_sampler(name):
-    fixture, learner = BY_NAME[name], make_learner("pmp", sweeps=30, damping=0.3)
+@pytest.mark.parametrize("start", [0, 1])
+def test_pmp_learns_from_the_samples_of_the_sampler(name, start):
+    fixture, learner = BY_NAME[name], make_learner("pmp", sweeps=3, damping=0.3, messages=STARTS[start])
     _, phase = detectors.frozen(learner, fixture, KEY)
-    sampler = PerturbAndMaxProduct(0.3, 1 << 20)
-    wanted = sample(sampler, Target.of(fixture.model), own_key(KEY), detectors.CHAINS, 30)
+    sampler = PerturbAndMaxProduct(0.3, 1 << 20, start)
+    wanted = sample(sampler, Target.of(fixture.model), own_key(KEY), detectors.CHAINS, 3)
     np.testing.assert_array_equal(phase.x, wanted)
 
 
@@ -101,6 +103,15 @@ def test_uncorrelated_after_many_sweeps_its_law_is_that_of_pmp():
     assert two_samples(counts) > ALPHA
     # The test sees that the exact law is another.
     assert chi_square(counts[0].astype(int), fixture.law.p) < ALPHA
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_it_starts_from_the_first_messages_that_it_is_told(start):
+    """Of six sites of which some weights are not 0, the two differ."""
+    model = BY_NAME["six_sparse"].model
+    (phase,) = walk("six_sparse", 0, chains=2, messages=STARTS[start])
+    np.testing.assert_array_equal(phase.rest[1], first_messages(model.couplings, 2, start))
+    assert np.any(np.asarray(phase.rest[1])) == bool(start)
 
 
 def two_samples(counts):

@@ -89,7 +89,7 @@ def test_the_command_names_every_knob():
     text = code.command(PLAIN.replace(lanes=PLAN.lanes), PLAN.lanes[0], 50)
     assert text == (
         "python -m pmpviz sample complete:6 --algorithm pmp --sweeps 50 --chains 16 --seed 2147483647 "
-        "--damping 0.25 --sweeps-per-draw 64 --beta 0.3333333333333333 --start random --out samples.npz"
+        "--damping 0.25 --sweeps-per-draw 64 --messages zero --beta 0.3333333333333333 --start random --out samples.npz"
     )
 
 

@@ -43,9 +43,28 @@ MODELS = {
 CHAINS = {"lattice": 32, "erdos": 64, "dense100": 112, "dense300": 36}
 
 
-def _noise(key, chains: int, n: int) -> np.ndarray:
+def _noise(key, chains: int, n: int, draw: int = 0) -> np.ndarray:
     chain_keys = keys.of_chains(keys.role(key, keys.NOISE), jnp.arange(chains))
-    return np.asarray(perturbations(chain_keys, n, jnp.int32(0)), np.float64).T
+    return np.asarray(perturbations(chain_keys, n, jnp.int32(draw)), np.float64).T
+
+
+def _spin_beliefs(model: Ising, noise: np.ndarray, sweeps: int) -> np.ndarray:
+    """Algorithm 1 in float64 on the spin form from zero messages r = log m(+1) - log m(-1), all pairs; [chains, n].
+
+    With H what the sender hears but from its receiver, m(t) = max_s (J s t + H s) = |H + J t|.
+    """
+    bias, i, j, w = model.pairwise()
+    coupling = np.zeros((model.n, model.n))
+    coupling[i, j] = coupling[j, i] = w / 4
+    out = []
+    for e in noise:
+        message, unary = np.zeros_like(coupling), bias / 2 + coupling.sum(1) + e / 2
+        for _ in range(sweeps):
+            unsent = (unary + message.sum(0) / 2)[:, None] - message.T / 2
+            fresh = np.abs(unsent + coupling) - np.abs(unsent - coupling)
+            message += (1 - DAMPING) * (fresh - message)
+        out.append(2 * unary + message.sum(0))
+    return np.array(out)
 
 
 def _beliefs(model: Ising, noise: np.ndarray, sweeps: int) -> np.ndarray:
@@ -90,6 +109,55 @@ def test_bits_equal_plain_float64(name):
     plain = _plain(model, _noise(key, chains, model.n), SWEEPS)
     assert ours.size >= 10_000
     assert (ours.astype(bool) != plain).sum() == 0
+
+
+@pytest.mark.parametrize("name", ["lattice", "erdos", "dense100"])
+@pytest.mark.parametrize("draw", [0, 1])
+def test_balanced_first_messages_are_the_zero_messages_of_the_spin_form(name, draw):
+    model, key, chains = MODELS[name](), jax.random.key(25), 10
+    algorithm = PerturbAndMaxProduct(DAMPING, SWEEPS, max_product.STARTS.index("balanced"))
+    ours = sample(algorithm, Target.of(model), key, chains, SWEEPS * (1 + draw)).astype(bool)
+    noise = _noise(key, chains, model.n, draw)
+    np.testing.assert_array_equal(ours, _spin_beliefs(model, noise, SWEEPS) > 0)
+    assert (ours != (_plain(model, noise, SWEEPS))).any()
+
+
+LAYERS = {
+    "lattice": lambda: build_spec("square:4x5,couplings=glass,J=1"),
+    "sparse": lambda: build_spec("square:4x5,couplings=glass,J=1").as_layout("sparse"),
+    "dense": lambda: build_spec("square:4x5,couplings=glass,J=1").as_layout("dense"),
+    "rbm": lambda: build_spec("rbm:3x3x4,pattern=random"),
+    "srbm": lambda: build_spec("srbm:3x3x4,pattern=random,lateral=0.5"),
+}
+
+
+@pytest.mark.parametrize("layout", LAYERS)
+@pytest.mark.parametrize("start, symmetric", [("balanced", True), ("zero", False)])
+def test_balanced_first_messages_know_no_difference_between_the_values(layout, start, symmetric):
+    """x -> 1 - x keeps the weights and turns the unaries b into -(b + sum w): beliefs change sign, no more."""
+    model = LAYERS[layout]()
+    _, i, j, w = model.pairwise()
+    row = np.bincount(np.concatenate([i, j]), np.concatenate([w, w]), model.n)[:, None]
+    field = np.random.default_rng(3).normal(size=(model.n, 4)) - row / 2
+    seen = []
+    for unary in (field, -(field + row)):
+        unary = jnp.asarray(unary, jnp.float32)
+        messages = max_product.first_messages(model.couplings, 4, jnp.int32(max_product.STARTS.index(start)))
+        for _ in range(3):
+            messages = max_product.update(model.couplings, unary, messages, DAMPING)[0]
+        seen.append(np.asarray(max_product.belief(model.couplings, unary, messages)))
+    assert np.allclose(seen[0], -seen[1], atol=1e-4) == symmetric
+
+
+def test_zero_first_messages_lean_towards_0_in_a_ferromagnet():
+    """Without a field either value is as likely; half-way to the fixed points the 0/1 form's zeros are not neutral."""
+    target, chains = Target.of(build_spec("complete:30,J=0.05")), 4000
+    means = [
+        sample(PerturbAndMaxProduct(DAMPING, 1 << 20, start), target, jax.random.key(26), chains, 4).mean()
+        for start in range(2)
+    ]
+    # Sites of a chain are dependent: a chain's mean varies by 1/2 at most. 5 standard errors.
+    assert abs(means[1] - 0.5) < 5 * 0.5 / np.sqrt(chains) and means[0] < 0.3
 
 
 @pytest.mark.parametrize("name", ["lattice", "erdos", "dense100"])

@@ -128,12 +128,13 @@ def test_a_tiny_run_of_the_single_digit():
 def test_a_tiny_run_of_structured_models():
     setting = structured.Setting("square:4x4,theta=-0.1", 20, (2,), 2, 0.01, (), 0, 0.01, 4.5, 10)
     rows = check(structured.run(Request(True, 1), setting, setting))
-    assert len(rows) == 3 * 3 and rows["RMSE of W, PMP, 2 sweeps"].ours == pytest.approx(0.05, abs=0.02)
+    assert len(rows) == 4 * 3 and rows["RMSE of W, PMP, 2 sweeps"].ours == pytest.approx(0.05, abs=0.02)
 
 
 def test_pmp_gets_fewer_chains_where_the_others_make_few_updates():
     lanes = structured.persistent_methods(50, 4.5, 10)
     assert [(method.learner, chains) for method, chains in lanes] == [
+        ("pmp", 31),
         ("pmp", 31),
         ("pcd", 256),
         ("gwg", 256),
@@ -141,6 +142,15 @@ def test_pmp_gets_fewer_chains_where_the_others_make_few_updates():
     ]
     for method, _ in (*lanes, *structured.reset_methods(5)):
         assert method.make() is not None and method.sampler is not None
+
+
+def test_samples_start_from_the_first_messages_of_the_training():
+    for lanes in (structured.persistent_methods(50, 4.5, 10), structured.reset_methods(5)):
+        found = {method.name: method for method, _ in lanes if method.learner.endswith("pmp")}
+        for name, method in found.items():
+            wanted = 0 if name == "PMP 0/1" else 1
+            assert (method.make().messages, method.sampler.messages) == (wanted, wanted)
+    assert structured.Method("PMP", "pmp", {"sweeps": 5}).sampler.messages == 0
 
 
 def test_pooling_keeps_what_is_on():

@@ -12,7 +12,7 @@ REPRODUCTION = structured(
     "25 x 25 torus, theta -0.1, dense Ising model of spins, Adam 0.001, L1 0.01; 1000 iterations with 20 chains and "
     "5 to 50 sweeps; 100,000 iterations with 256 chains and 5 to 100 updates (PMP: 4.5 root(updates) draws of 10 "
     "sweeps); days",
-    "15 x 15 torus; 200 iterations of Adam 0.005 with 5 and 25 sweeps; 1000 of Adam 0.003 with 10 and 50 updates",
+    "15 x 15 torus; 500 iterations with 5 sweeps; 1000 with 10 updates",
     LATTICE,
     dataclasses.replace(LATTICE, model="square:15x15,theta=-0.1", **SMALLER),
 )

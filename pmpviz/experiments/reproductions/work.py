@@ -42,13 +42,14 @@ class Method:
 
     @property
     def sampler(self):
-        """The sampler that goes with it."""
-        return sampler_of(learner_class(self.learner).spec.sampler)
+        """The sampler that goes with it, with the same first messages."""
+        shared = {name: value for name, value in self.knobs.items() if name == "messages"}
+        return sampler_of(learner_class(self.learner).spec.sampler, **shared)
 
 
-def sampler_of(name: str):
+def sampler_of(name: str, **knobs: Any):
     """A sampler of that id; a draw takes as many sweeps as it is given."""
-    return make_sampler(name, sweeps_per_draw=ONE_DRAW) if name == "pmp" else make_sampler(name)
+    return make_sampler(name, **knobs, **({"sweeps_per_draw": ONE_DRAW} if name == "pmp" else {}))
 
 
 def learn(
