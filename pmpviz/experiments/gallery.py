@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pmpviz.experiments.inference_presets import INFERENCE
 from pmpviz.experiments.learning_presets import LEARNING
 from pmpviz.experiments.presets import PLAYGROUND, RACE
 from pmpviz.runs import run as running
 from pmpviz.runs import training
+from pmpviz.runs.inference_plan import InferencePlan
 from pmpviz.runs.learning_plan import LearningPlan, resolve_data, split
+from pmpviz.runs.live_inference import LiveInference
 from pmpviz.runs.plan import LanePlan, Plan, resolve_model
 from pmpviz.views.filters import pictures_image, png
 from pmpviz.views.graph import force_directed
 from pmpviz.views.layered import picture_of, picture_shape
 from pmpviz.views.pictures import picture_png
+from pmpviz.views.walk_picture import walk_picture
 
 SWEEPS = 256
 SIDE = 384
 ITERATIONS, DREAMS = 1000, 36
+WALK_SECONDS = 120.0
 
 
 def picture(plan: Plan) -> bytes:
@@ -56,6 +62,20 @@ def dream(plan: LearningPlan) -> bytes:
     return png(pictures_image(value.fantasies[:DREAMS, :pixels], train.shape))
 
 
+def walk(plan: InferencePlan) -> bytes:
+    """PNG of the walks of all lanes to their ends."""
+    live = LiveInference(plan)
+    try:
+        live.run_to("end")
+        until = time.monotonic() + WALK_SECONDS
+        while not (live.view.lanes and all(lane.done for lane in live.view.lanes)) and time.monotonic() < until:
+            live.touch()
+            time.sleep(0.05)
+        return png(walk_picture(live.view, SIDE))
+    finally:
+        live.close()
+
+
 def render(folder: Path, page: str, presets: tuple[Any, ...], draw: Callable[[Any], bytes]) -> None:
     """One picture a preset."""
     for preset in presets:
@@ -67,6 +87,7 @@ def main(folder: str) -> None:
     """All pictures."""
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
+    render(path, "frank_wolfe", INFERENCE, walk)
     render(path, "learning", LEARNING, dream)
     render(path, "race", RACE, picture)
     render(path, "playground", PLAYGROUND, picture)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pmpviz.experiments.inference_presets import INFERENCE, InferencePreset
 from pmpviz.experiments.learning_presets import LEARNING, LearningPreset
 from pmpviz.experiments.presets import PLAYGROUND, RACE, PagePreset
 from pmpviz.ui.page import open_preset, show_plan
@@ -16,7 +17,12 @@ COLUMNS = 6
 
 def gallery() -> None:
     """One row of pictures a page, each with a button that opens it."""
-    rows = (("Learning", "learning", LEARNING), ("Race", "race", RACE), ("Playground", "playground", PLAYGROUND))
+    rows = (
+        ("Frank-Wolfe", "frank_wolfe", INFERENCE),
+        ("Learning", "learning", LEARNING),
+        ("Race", "race", RACE),
+        ("Playground", "playground", PLAYGROUND),
+    )
     for title, page, presets in rows:
         st.markdown(f"##### {title}")
         for start in range(0, len(presets), COLUMNS):
@@ -25,7 +31,7 @@ def gallery() -> None:
                 _card(page, preset, column)
 
 
-def _card(page: str, preset: PagePreset | LearningPreset, column) -> None:
+def _card(page: str, preset: PagePreset | LearningPreset | InferencePreset, column) -> None:
     picture = FOLDER / f"{page}-{preset.id}.png"
     if picture.is_file():
         column.image(str(picture), alt=f"A sample of: {preset.label}", width="stretch")
