@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from pmpviz.experiments.learning_presets import LEARNING, LearningPreset
+from pmpviz.experiments.perturbation_presets import PERTURBATION, PerturbationPreset
 from pmpviz.experiments.presets import PLAYGROUND, RACE, PagePreset
 from pmpviz.ui.page import open_preset, show_plan
 
@@ -16,7 +18,12 @@ COLUMNS = 6
 
 def gallery() -> None:
     """One row of pictures a page, each with a button that opens it."""
-    rows = (("Learning", "learning", LEARNING), ("Race", "race", RACE), ("Playground", "playground", PLAYGROUND))
+    rows: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
+        ("Perturbation lab", "perturbation_lab", PERTURBATION),
+        ("Learning", "learning", LEARNING),
+        ("Race", "race", RACE),
+        ("Playground", "playground", PLAYGROUND),
+    )
     for title, page, presets in rows:
         st.markdown(f"##### {title}")
         for start in range(0, len(presets), COLUMNS):
@@ -25,7 +32,7 @@ def gallery() -> None:
                 _card(page, preset, column)
 
 
-def _card(page: str, preset: PagePreset | LearningPreset, column) -> None:
+def _card(page: str, preset: PagePreset | LearningPreset | PerturbationPreset, column) -> None:
     picture = FOLDER / f"{page}-{preset.id}.png"
     if picture.is_file():
         column.image(str(picture), alt=f"A sample of: {preset.label}", width="stretch")
