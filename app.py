@@ -13,5 +13,6 @@ st.navigation(
         st.Page("pages/race.py", title="Race", icon=":material/flag:"),
         st.Page("pages/learning.py", title="Learning", icon=":material/school:"),
         st.Page("pages/frank_wolfe.py", title="Frank-Wolfe", icon=":material/conversion_path:"),
+        st.Page("pages/perturbation_lab.py", title="Perturbation lab", icon=":material/blur_on:"),
     ]
 ).run()

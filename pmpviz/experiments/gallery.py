@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,21 @@ import numpy as np
 
 from pmpviz.experiments.inference_presets import INFERENCE
 from pmpviz.experiments.learning_presets import LEARNING
+from pmpviz.experiments.perturbation_presets import PERTURBATION
 from pmpviz.experiments.presets import PLAYGROUND, RACE
 from pmpviz.runs import run as running
 from pmpviz.runs import training
 from pmpviz.runs.inference_plan import InferencePlan
 from pmpviz.runs.learning_plan import LearningPlan, resolve_data, split
 from pmpviz.runs.live_inference import LiveInference
+from pmpviz.runs.live_perturbation import LabView, bench_of
+from pmpviz.runs.perturbation_parts import Tally, show
+from pmpviz.runs.perturbation_plan import LabPlan
 from pmpviz.runs.plan import LanePlan, Plan, resolve_model
 from pmpviz.views.filters import pictures_image, png
 from pmpviz.views.graph import force_directed
 from pmpviz.views.layered import picture_of, picture_shape
+from pmpviz.views.perturbation_panels import averages, perturbed
 from pmpviz.views.pictures import picture_png
 from pmpviz.views.walk_picture import walk_picture
 
@@ -29,6 +35,7 @@ SWEEPS = 256
 SIDE = 384
 ITERATIONS, DREAMS = 1000, 36
 WALK_SECONDS = 120.0
+AVERAGED = 64
 
 
 def picture(plan: Plan) -> bytes:
@@ -76,6 +83,17 @@ def walk(plan: InferencePlan) -> bytes:
         live.close()
 
 
+def maximum(plan: LabPlan) -> bytes:
+    """PNG of the last solver's answer under the plan's perturbation; the average over many where it is a picture."""
+    live = LabView(plan, bench=bench_of(plan))
+    assert live.bench is not None
+    if live.bench.scene is None:
+        return perturbed(replace(live, shown=show(live.bench, plan.draw)), False)[-1].picture
+    tally = Tally.of(live.bench)
+    tally.add(live.bench, AVERAGED)
+    return averages(replace(live, shown=show(live.bench, plan.draw), tally=tally), False)[2].picture
+
+
 def render(folder: Path, page: str, presets: tuple[Any, ...], draw: Callable[[Any], bytes]) -> None:
     """One picture a preset."""
     for preset in presets:
@@ -89,6 +107,7 @@ def main(folder: str) -> None:
     path.mkdir(parents=True, exist_ok=True)
     render(path, "frank_wolfe", INFERENCE, walk)
     render(path, "learning", LEARNING, dream)
+    render(path, "perturbation_lab", PERTURBATION, maximum)
     render(path, "race", RACE, picture)
     render(path, "playground", PLAYGROUND, picture)
 

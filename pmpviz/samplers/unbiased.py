@@ -111,19 +111,24 @@ class Prefixes:
         return float(np.exp(self.log_z - self.bound[0]))
 
     def attempt(self, u: Float[np.ndarray, "a n"]) -> tuple[Int[np.ndarray, " a"], Int[np.ndarray, " a"]]:
-        """(variables fixed before the rejection, or n; number of the last prefix) of attempts with these uniforms."""
-        place, depth = np.zeros(len(u), np.int64), np.full(len(u), len(self.bound) - 1)
+        """(variables fixed before the rejection, or n; number of the state) of attempts with these uniforms."""
+        depth, path = self.walk(u)
+        return depth, path[:, -1]
+
+    def walk(self, u: Float[np.ndarray, "a n"]) -> tuple[Int[np.ndarray, " a"], Int[np.ndarray, "a n+1"]]:
+        """(variables fixed, number of the prefix of each length on the way; 0 beyond the rejection)."""
+        path, depth = np.zeros((len(u), len(self.bound)), np.int64), np.full(len(u), len(self.bound) - 1)
         alive = np.ones(len(u), bool)
         for j, (own, child) in enumerate(zip(self.bound, self.bound[1:], strict=False)):
-            states = child.shape[-1]
+            states, place = child.shape[-1], path[:, j]
             rows = child.reshape(-1, states)[place]
             below = np.exp(rows - own.reshape(-1)[place][:, None]).cumsum(1)
             chosen = (u[:, j, None] >= below).sum(1)
             rejected = alive & (chosen == states)
             depth[rejected] = j
             alive &= ~rejected
-            place = np.where(alive, place * states + np.minimum(chosen, states - 1), 0)
-        return depth, place
+            path[:, j + 1] = np.where(alive, place * states + np.minimum(chosen, states - 1), 0)
+        return depth, path
 
 
 @pytree

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
-from pmpviz.experiments.inference_presets import INFERENCE, InferencePreset
-from pmpviz.experiments.learning_presets import LEARNING, LearningPreset
+from pmpviz.experiments.inference_presets import INFERENCE
+from pmpviz.experiments.learning_presets import LEARNING
+from pmpviz.experiments.perturbation_presets import PERTURBATION
 from pmpviz.experiments.presets import PLAYGROUND, RACE, PagePreset
 from pmpviz.ui.page import open_preset, show_plan
 
@@ -17,8 +19,9 @@ COLUMNS = 6
 
 def gallery() -> None:
     """One row of pictures a page, each with a button that opens it."""
-    rows = (
+    rows: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
         ("Frank-Wolfe", "frank_wolfe", INFERENCE),
+        ("Perturbation lab", "perturbation_lab", PERTURBATION),
         ("Learning", "learning", LEARNING),
         ("Race", "race", RACE),
         ("Playground", "playground", PLAYGROUND),
@@ -31,7 +34,7 @@ def gallery() -> None:
                 _card(page, preset, column)
 
 
-def _card(page: str, preset: PagePreset | LearningPreset | InferencePreset, column) -> None:
+def _card(page: str, preset: Any, column) -> None:
     picture = FOLDER / f"{page}-{preset.id}.png"
     if picture.is_file():
         column.image(str(picture), alt=f"A sample of: {preset.label}", width="stretch")

@@ -16,6 +16,8 @@ from pmpviz.runs.learning_plan import LearningPlan
 from pmpviz.runs.live import LiveRun
 from pmpviz.runs.live_inference import LiveInference
 from pmpviz.runs.live_learning import LiveLearning
+from pmpviz.runs.live_perturbation import LivePerturbation
+from pmpviz.runs.perturbation_plan import LabPlan
 from pmpviz.runs.plan import Plan
 from pmpviz.runs.worker import settle_memory
 from pmpviz.ui.uploads import uploaded
@@ -66,6 +68,16 @@ def live_inference(page: str, plan: InferencePlan, speed: float) -> LiveInferenc
     return _held_live(page, lambda: LiveInference(plan, uploaded, speed), plan, speed, True)
 
 
+def live_perturbation(page: str, plan: LabPlan) -> LivePerturbation:
+    """The page's perturbation lab with these settings: made at the first call, afterwards told what has changed."""
+    holder = held(page)
+    if holder.live is None:
+        holder.live = LivePerturbation(plan, uploaded)
+    holder.live.set_plan(plan)
+    holder.live.touch()
+    return holder.live
+
+
 def _held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, playing: bool) -> Any:
     holder = held(page)
     if holder.live is None:
@@ -82,8 +94,9 @@ def _held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, play
 @st.cache_resource(show_spinner=False)
 def prepare() -> bool:
     """Once a process: the compilation cache, and everything imported out of the garbage collector's way."""
-    modules = "completion controls explain export filters gallery inference_stage learning_stage outlets stage"
-    for module in modules.split():
+    modules = "completion controls explain export filters gallery outlets stage"
+    stages = "inference_stage learning_stage perturbation_stage"
+    for module in f"{modules} {stages}".split():
         importlib.import_module(f"pmpviz.ui.{module}")
     device.prepare()
     warnings.filterwarnings("ignore", message="Some donated buffers were not usable")

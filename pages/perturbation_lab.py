@@ -1,0 +1,29 @@
+"""Perturbation lab: noise added to a model, and what solvers make of it."""
+
+import streamlit as st
+
+from pmpviz.experiments.perturbation_presets import PERTURBATION
+from pmpviz.ui.page import enter
+from pmpviz.ui.perturbation_controls import model_controls, noise_controls, preset_control, solver_controls
+from pmpviz.ui.perturbation_settings import plan_from_query
+from pmpviz.ui.perturbation_stage import PAGE, draw_buttons, explain, keep, sites_of, stage
+from pmpviz.ui.settings import open_plan, show_notices
+
+enter(PAGE)
+plan, notices = open_plan(PAGE, PERTURBATION[0].plan, plan_from_query)
+side = st.sidebar
+plan = preset_control(plan, side)
+side.markdown("##### Solvers")
+plan = solver_controls(plan, side)
+with side.expander("Model"):
+    plan, more = model_controls(plan, st)
+side.markdown("##### Noise")
+plan = noise_controls(plan, side, sites_of(plan))
+show_notices([*notices, *more])
+
+preset = next((p for p in PERTURBATION if p.plan.replace(draw=plan.draw) == plan), None)
+st.markdown(f"#### {preset.question if preset else 'What do solvers make of the same noise?'}")
+plan = draw_buttons(plan)
+keep(plan)
+stage(plan)
+explain(plan, preset)

@@ -1,0 +1,82 @@
+"""The controls of the perturbation lab: preset, solvers, model, noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pmpviz.experiments.perturbation_presets import PERTURBATION, preset_of
+from pmpviz.oracles import ORACLES, PROMISES, oracle_class
+from pmpviz.runs.perturbation_plan import FIRST, SECOND, SEED, SOLVERS, LabPlan
+from pmpviz.runs.plan import BETA, Plan
+from pmpviz.runs.scenes import PREFIX, SCENES, scene_of
+from pmpviz.types import InputError, Param
+from pmpviz.ui import controls
+from pmpviz.ui.perturbation_settings import check_model
+from pmpviz.ui.settings import as_text
+from pmpviz.ui.widgets import bind, edited, param_control, show, temperature_control
+
+SHORT = {"denoise": "A noisy picture", "complete": "A hidden stroke"}
+
+
+def preset_control(plan: LabPlan, box: Any) -> LabPlan:
+    """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
+    key = "lab_preset"
+    chosen = preset_of(st.session_state[key]) if edited(key) else None
+    plan = chosen.plan if chosen is not None else plan
+    labels = {"": "Your own", **{preset.id: preset.label for preset in PERTURBATION}}
+    show(key, next((p.id for p in PERTURBATION if p.plan.replace(draw=plan.draw) == plan), ""))
+    box.selectbox("Experiment", list(labels), format_func=labels.__getitem__, key=key)
+    return plan
+
+
+def solver_controls(plan: LabPlan, box: Any) -> LabPlan:
+    """Up to three different solvers, each with its promise."""
+    labels, chosen = {cls.spec.id: cls.spec.label for cls in ORACLES}, []
+    for place in range(SOLVERS):
+        shown = plan.solvers[place] if place < len(plan.solvers) else ""
+        key = f"lab_solver{place}"
+        chosen.append(bind(key, shown))
+        options = [*labels] if place == 0 else ["", *labels]
+        box.selectbox(f"Solver {place + 1}", options, format_func=lambda name: labels.get(name, "none"), key=key)
+        if chosen[-1]:
+            box.caption(f"It {PROMISES[oracle_class(chosen[-1]).spec.promise]}.")
+    return plan.replace(solvers=tuple(dict.fromkeys(name for name in chosen if name)))
+
+
+def model_controls(plan: LabPlan, box: Any) -> tuple[LabPlan, list[str]]:
+    """The plan with the chosen model and temperature: a scene, or any model that the lab perturbs."""
+    options = ["", *SCENES]
+    scene = plan.model.removeprefix(PREFIX) if plan.model.startswith(PREFIX) else ""
+    picked = bind("lab_scene", scene)
+    box.selectbox("Picture", options, format_func=lambda name: SHORT.get(name, "none, a model"), key="lab_scene")
+    if picked:
+        plan = plan.replace(model=f"{PREFIX}{picked}")
+        box.caption(as_text(scene_of(plan.model).words))
+        return plan.replace(beta=temperature_control(BETA, "lab_run", plan.beta, box)), []
+    model = LabPlan().model if scene else plan.model
+    shown = Plan(model=model, beta=plan.beta)
+    found, notices = controls.model_controls(shown, box, key="lab_model", run_key="lab_run")
+    beta = temperature_control(BETA, "lab_run", found.beta, box)
+    try:
+        if found.model != plan.model:
+            check_model(found.model)
+    except InputError as error:
+        box.error(as_text(str(error)[:1].upper() + str(error)[1:]) + ".")
+        return plan, notices
+    return plan.replace(model=found.model, beta=beta), notices
+
+
+def noise_controls(plan: LabPlan, box: Any, sites: int) -> LabPlan:
+    """The seed, and the two sites whose noise the atlas varies."""
+    plan = plan.replace(seed=param_control(SEED, "lab_seed", plan.seed, box))
+    for param in (FIRST, SECOND):
+        fits = Param(param.name, param.label, 0, max(sites - 1, 1), param.default, "int", param.help)
+        now = getattr(plan, param.name)
+        value = param_control(fits, f"lab_{param.name}", now if now < sites else param.default, box)
+        plan = plan.replace(**{param.name: value})
+    return plan
+
+
+__all__ = ["model_controls", "noise_controls", "preset_control", "solver_controls"]

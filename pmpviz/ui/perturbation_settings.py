@@ -1,0 +1,79 @@
+"""A plan of the lab as a link: to query and back, every value clamped with a notice, never an exception."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from pmpviz.models import Ising
+from pmpviz.runs.perturbation_plan import KNOWN, MOST_SITES, SETTINGS, SOLVERS, LabPlan
+from pmpviz.runs.scenes import PREFIX, scene_of
+from pmpviz.types import InputError
+from pmpviz.ui.settings import VERSION, model_of, quote, read_value, text_of
+
+KEYS = ("v", "model", "solvers", *(p.name for p in SETTINGS))
+MOST_EDGES = 20_000
+
+
+def plan_to_query(plan: LabPlan) -> dict[str, str]:
+    """The plan as query parameters: `v`, `model`, `solvers` = `max_product,exact`, `seed`, `draw`, ..."""
+    query = {"v": VERSION, "model": plan.model, "solvers": ",".join(plan.solvers)}
+    return query | {p.name: text_of(getattr(plan, p.name)) for p in SETTINGS}
+
+
+def query_text(plan: LabPlan) -> str:
+    """What stands behind the `?` of a link."""
+    return urlencode(plan_to_query(plan), safe=":;=,")
+
+
+def plan_from_query(params: Mapping[str, str], default: LabPlan) -> tuple[LabPlan, list[str]]:
+    """(plan, notices) of a link; what is missing comes from `default`; never raises."""
+    given, notices = {str(key): str(value) for key, value in params.items()}, []
+    unknown = [quote(key) for key in given if key not in KEYS]
+    if unknown:
+        notices.append(f"settings that do not exist were left out: {', '.join(unknown[:5])}")
+    values: dict[str, Any] = {}
+    for param in SETTINGS:
+        if param.name in given:
+            values[param.name], notice = read_value(param, given[param.name], getattr(default, param.name))
+            notices += [notice] if notice else []
+    model = _read_model(given.get("model", default.model), default.model, notices)
+    solvers = _read_solvers(given["solvers"], default.solvers, notices) if "solvers" in given else default.solvers
+    return default.replace(model=model, solvers=solvers, **values), notices
+
+
+def _read_solvers(text: str, fallback: tuple[str, ...], notices: list[str]) -> tuple[str, ...]:
+    names = text.split(",")[:16]
+    for name in names:
+        if name not in KNOWN:
+            notices.append(f"there is no solver {quote(name)}, which was left out")
+    kept = tuple(dict.fromkeys(name for name in names if name in KNOWN))[:SOLVERS]
+    return kept or fallback
+
+
+def _read_model(text: str, fallback: str, notices: list[str]) -> str:
+    if re.fullmatch(r"file:[0-9a-f]{64}", text):
+        return text
+    try:
+        check_model(text)
+        return text
+    except InputError as error:
+        notices.append(f"{quote(str(error)) if len(str(error)) > 200 else error}; the model was set to {fallback}")
+        return fallback
+
+
+def check_model(text: str) -> None:
+    """Raise InputError where the lab does not perturb this model."""
+    model = scene_of(text).model if text.startswith(PREFIX) else model_of(text)
+    if not isinstance(model, Ising):
+        raise InputError("the lab perturbs models of two-state variables; this one has others")
+    edges = len(model.pairwise()[1])
+    if not 2 <= model.n <= MOST_SITES or edges > MOST_EDGES:
+        size = f"{model.n:,} variables and {edges:,} edges"
+        most = f"{MOST_SITES:,} variables and {MOST_EDGES:,} edges"
+        raise InputError(f"the lab perturbs models of two variables or more, up to {most}, not {size}")
+
+
+__all__ = ["check_model", "plan_from_query", "plan_to_query", "query_text"]

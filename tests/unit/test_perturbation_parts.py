@@ -1,0 +1,178 @@
+"""What the perturbation lab computes: against brute force, against the samplers, and its pictures."""
+
+import io
+import time
+
+import jax
+import numpy as np
+import pytest
+from PIL import Image
+
+from pmpviz.experiments.perturbation_presets import PERTURBATION, preset_of
+from pmpviz.oracles.perturbed import table_of
+from pmpviz.runs import sample
+from pmpviz.runs.live_perturbation import LabView, LivePerturbation, bench_of
+from pmpviz.runs.perturbation_atlas import AtlasMaker, Watch
+from pmpviz.runs.perturbation_parts import Tally, attempt_tree, show, state_law, total_variation
+from pmpviz.runs.perturbation_plan import LabPlan
+from pmpviz.runs.scenes import SCENES, scene_of
+from pmpviz.samplers import make_sampler
+from pmpviz.types import InputError
+from pmpviz.ui.perturbation_settings import plan_from_query, plan_to_query
+from pmpviz.views import perturbation, perturbation_maps, perturbation_panels
+
+CLIQUE = LabPlan("clique:6,theta=2", solvers=("icm", "linear_program", "exact"), seed=5)
+
+
+@pytest.fixture(scope="module")
+def bench():
+    return bench_of(CLIQUE)
+
+
+def brute(bench, unary) -> np.ndarray:
+    """The largest perturbed theta, by listing."""
+    return np.array([table_of(bench.potentials.with_values(one)).max() for one in unary])
+
+
+def test_perturbation_number_k_is_the_draw_0_of_chain_k(bench):
+    x = sample(make_sampler("perturb_and_map"), bench.target, jax.random.key(CLIQUE.seed), 20, 0)
+    best = np.stack([show(bench, k).solutions[2].x for k in range(20)])
+    np.testing.assert_array_equal(best, x)
+
+
+def test_a_tally_knows_what_each_solver_lost(bench):
+    tally = Tally.of(bench)
+    tally.add(bench, 24)
+    tally.add(bench, 16)
+    maxima = brute(bench, bench.potentials.unary + bench.noise(0, 40))
+    np.testing.assert_allclose(tally.maxima, maxima)
+    assert max(tally.lost[2]) == 0 and min(tally.lost[0]) >= 0 and max(tally.lost[0]) > 0
+    assert (np.array(tally.uppers[1]) >= maxima - 1e-7).all()
+    assert tally.counts.sum() == 40 and tally.draws == 40
+    means = tally.totals[2] / 40
+    states = (np.arange(64)[:, None] >> np.arange(6)[::-1]) & 1
+    np.testing.assert_allclose(tally.counts @ states / 40, means)
+
+
+def test_the_atlas_is_a_map_a_pixel(bench):
+    maker = AtlasMaker(bench, 3, (1, 4), side=5)
+    while not maker.done:
+        maker.row()
+    atlas, noise = maker.atlas(), bench.noise(3, 1)[0]
+    assert atlas.sites == (1, 4) and atlas.centre == pytest.approx((noise[1, 1], noise[4, 1]))
+    assert not np.isnan(atlas.code).any() and (atlas.lost[2] == 0).all()
+    for row, up in enumerate(atlas.axis):
+        for column, across in enumerate(atlas.axis):
+            own = noise.copy()
+            own[1, 1], own[4, 1] = across, up
+            table = table_of(bench.potentials.with_values(bench.potentials.unary + own))
+            best = "".join(map(str, np.unravel_index(table.argmax(), table.shape)))
+            assert atlas.states[int(atlas.code[row, column])] == best
+    assert set(np.unique(atlas.code)) == set(range(len(atlas.states)))
+
+
+def test_periods_of_a_ring():
+    """An antiferromagnetic triangle never rests without a field, and does under a strong one; a chain always does."""
+    ring = bench_of(LabPlan("chain:3,J=-1,periodic=true", solvers=("exact",)))
+    unary = np.zeros((2, 3, 2)) + ring.potentials.unary
+    unary[1, :, 1] += [30, -30, 30]
+    free, strong = Watch(ring).periods(unary)
+    assert free >= 2 and strong == 1
+    line = bench_of(LabPlan("chain:5,J=-1,periodic=false", solvers=("exact",)))
+    assert (Watch(line).periods(line.potentials.unary + line.noise(0, 8)) == 1).all()
+
+
+def test_attempts_are_counted_by_prefix(bench):
+    tree = attempt_tree(bench, 0)
+    assert tree.passed[0].sum() == tree.attempts and tree.total == 63
+    for j in range(len(tree.passed) - 1):
+        went_on = tree.passed[j + 1].reshape(-1, 2).sum(1)
+        np.testing.assert_array_equal(tree.passed[j], tree.rejected[j] + went_on)
+    assert abs(tree.accepted / tree.attempts - tree.acceptance) < 4.9 * tree.error
+    assert tree.bound > tree.log_z
+    assert attempt_tree(bench_of(LabPlan("chain:13", solvers=("exact",))), 0) is None
+
+
+def test_total_variation_of_exact_draws_is_its_noise_floor(bench):
+    law = state_law(bench)
+    assert law.sum() == pytest.approx(1)
+    rng, found = np.random.default_rng(0), []
+    for _ in range(200):
+        found.append(total_variation(rng.multinomial(4000, law), law))
+    distance, floor = np.mean(found, axis=0)
+    # The floor takes every share as normal, which rare states are not.
+    assert distance == pytest.approx(floor, rel=0.1)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_scenes_keep_what_is_seen(name):
+    scene = scene_of(f"scene:{name}")
+    mask = np.asarray(scene.evidence.mask)
+    np.testing.assert_array_equal(mask, ~np.isnan(scene.seen.ravel()) & (name == "complete"))
+    assert (np.asarray(scene.evidence.value)[mask] == scene.drawn.ravel()[mask]).all()
+    assert scene.model.n == scene.drawn.size
+    with pytest.raises(InputError, match="denoise"):
+        scene_of("scene:nothing")
+
+
+def test_the_average_restores_more_of_the_picture_than_a_flip_leaves():
+    bench = bench_of(LabPlan("scene:denoise", solvers=("linear_program",)))
+    tally = Tally.of(bench)
+    tally.add(bench, 48)
+    drawn, seen = bench.scene.drawn, bench.scene.seen
+    restored = tally.totals[0].reshape(drawn.shape) / 48 > 0.5
+    assert (restored != drawn).sum() < (seen != drawn).sum()
+
+
+def worked_off(plan: LabPlan) -> LabView:
+    live, until = LivePerturbation(plan), time.monotonic() + 60
+    while live.busy and time.monotonic() < until:
+        live.touch()
+        time.sleep(0.02)
+    live.close()
+    return live.view
+
+
+def test_everything_is_computed_and_drawn():
+    view = worked_off(CLIQUE)
+    assert view.trouble is None and view.done and view.tally.draws == 512 and view.atlas.rows == len(view.atlas.axis)
+    for dark in (False, True):
+        panels = [*perturbation_panels.perturbed(view, dark), *perturbation_panels.averages(view, dark)]
+        assert len(panels) == 5 + 6 and "energy" in panels[4].words
+        assert all(Image.open(io.BytesIO(panel.picture)).size[0] >= 100 for panel in panels)
+        for draw in (perturbation.lost, perturbation.histogram, perturbation.bounds, perturbation_maps.tree):
+            assert draw(view, dark).data
+        for layer in perturbation_maps.layers(view):
+            assert perturbation_maps.atlas(view, layer, dark).data
+    assert "Total variation" in perturbation.histogram_words(view)
+    assert "attempts accepted" in perturbation_maps.tree_words(view)
+
+
+def test_another_perturbation_keeps_the_statistics():
+    live, until = LivePerturbation(CLIQUE), time.monotonic() + 60
+    while live.busy and time.monotonic() < until:
+        live.touch()
+        time.sleep(0.02)
+    before = live.view
+    live.set_plan(CLIQUE.replace(draw=7))
+    while live.busy and time.monotonic() < until:
+        live.touch()
+        time.sleep(0.02)
+    live.close()
+    assert live.view.tally.draws == 512 and live.view.bench is before.bench
+    assert (live.view.shown.noise != before.shown.noise).any()
+
+
+@pytest.mark.parametrize("plan, word", [(LabPlan("square:40x40"), "1,024"), (LabPlan("nothing"), "no model")])
+def test_models_that_do_not_fit_are_said(plan, word):
+    view = worked_off(plan)
+    assert view.done and word in view.trouble
+
+
+def test_links_come_back_and_bad_ones_are_mended():
+    for preset in PERTURBATION:
+        assert preset_of(preset.id) is preset
+        assert plan_from_query(plan_to_query(preset.plan), LabPlan()) == (preset.plan, [])
+    bad = {"model": "scene:no", "solvers": "magic,icm", "draw": "99999", "colour": "red"}
+    plan, notices = plan_from_query(bad, CLIQUE)
+    assert plan == CLIQUE.replace(solvers=("icm",), draw=511) and len(notices) == 4
