@@ -167,10 +167,10 @@ def rho_of(state: Any) -> Float[np.ndarray, " e"] | None:
 def promise(algorithm: MarginalSolver, state: Any) -> str:
     """What the bound on log Z rests on, in a few words."""
     if not isinstance(state, FrankWolfeState):
-        return {"bound": "a bound once its messages rest", "exact": "exact"}.get(algorithm.spec.guarantee, "no bound")
+        return {"bound": "bound at rest", "exact": "exact"}.get(algorithm.spec.guarantee, "no bound")
     if getattr(algorithm, "polytope", "") == "local":
-        return "bound over the local polytope"
-    promises = {"exact": "certified bound", "bound": "bound by the oracle's own", "heuristic": "not a bound"}
+        return "relaxed bound"
+    promises = {"exact": "certified", "bound": "oracle's bound", "heuristic": "not a bound"}
     return promises[state.oracle.spec.promise]
 
 

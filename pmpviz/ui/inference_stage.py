@@ -98,9 +98,6 @@ def _stage(plan: InferencePlan, tick: float | None) -> None:
     late = [_answer(live, holder, event) for event in player(blob, key=key)]
     if view.trouble:
         st.error(as_text(view.trouble[:1].upper() + view.trouble[1:]) + ".")
-    words = model_words(view.model, view.plan.beta) if view.model is not None else ""
-    st.markdown(f"{as_text(frank_wolfe.computing(view, words[:1].upper() + words[1:]))}.")
-    st.caption(as_text(frank_wolfe.verdict(view)))
     if changed or any(late) or _tick(live) != tick:
         st.rerun()
 
@@ -146,6 +143,9 @@ def _walk() -> None:
         return
     figure = polytope.walk(view, _ink())
     st.plotly_chart(figure, key="inference_walk", width="stretch", config={"displayModeBar": False})
+    words = model_words(view.model, view.plan.beta) if view.model is not None else ""
+    st.markdown(f"{as_text(frank_wolfe.computing(view, words[:1].upper() + words[1:]))}.")
+    st.caption(as_text(frank_wolfe.verdict(view)))
     st.caption(as_text(view.projection.words))
     if len(view.lanes) == 1:
         _vertices(view)
@@ -313,7 +313,9 @@ $g = \langle\nabla\text{TRW}(\mu), s - \mu\rangle$ certifies $\log Z \le \text{T
 NUMBERS = """
 - **Gap**: how much the objective can still rise at this ρ, at most. It is over the whole polytope, not over its
   contraction, and it rises when ρ changes: another objective.
-- **log Z at most**: the smallest certified bound of the walk. With a heuristic oracle there is none.
+- **log Z at most**: the smallest bound of the walk. *Certified*: by an exact oracle. *Oracle's bound*: by the upper
+  bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope. *Bound at
+  rest*: once messages have stopped changing. With a heuristic oracle there is none.
 - **log Z at least**: log of the summed weights of the distinct configurations that were met. It costs nothing.
 - **δ**: how far the corners are drawn towards the uniform distribution, which keeps the gradient finite.
 - **Mean error**: mean |p(xᵢ = 1) − exact|. Once the gap is small, what is left is the error of the tree-reweighted
