@@ -77,7 +77,12 @@ def _watched(algorithm: MarginalSolver, target: Target, tables: TableModel | Non
 
 
 def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _finite(value) if isinstance(value, float) else value for name, value in record.items()}
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return _plain(value)
+        return _finite(value) if isinstance(value, float) else value
+
+    return {name: plain(value) for name, value in record.items()}
 
 
 def _finite(value: float | None) -> float | None:

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int8
 from pmpviz.marginals.active_set import ActiveSet
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record
 from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matrix_tree
-from pmpviz.oracles import ORACLES, make_oracle
+from pmpviz.oracles import ORACLES, make_oracle, oracle_class
 from pmpviz.oracles.icm import descend
 from pmpviz.oracles.oracle import MapOracle, Solution
 from pmpviz.oracles.potentials import Potentials
@@ -51,6 +51,8 @@ SPEC = Spec(
               "Adds vertices by iterated conditional modes between MAP calls."),
         Param("polytope", "Polytope", 0, 0, "marginal", "choice",
               "The marginal polytope by the oracle, or the local polytope by its linear program.", choices=POLYTOPES),
+        Param("seconds", "Time limit", 0.1, 3600.0, 10.0, "log",
+              "Of each MAP call, for oracles that keep to one (toulbar2, SCIP).", "s", advanced=True),
         Param("tolerance", "Gap to reach", 1e-4, 100.0, 0.5, "log", "A rho is done when its gap is at most this."),
         Param("rho_updates", "Updates of rho", 0, 100, 10, "int", "Steps towards better spanning trees."),
         Param("calls_per_rho", "MAP calls a rho", 1, 10_000, 200, "int", "A rho is given up after this many."),
@@ -107,6 +109,7 @@ class BarrierFrankWolfe(MarginalSolver):
     correction: int | str = "every step"
     local_search: bool = False
     polytope: int | str = "marginal"
+    seconds: float = 10.0
     tolerance: float = 0.5
     rho_updates: int = 10
     calls_per_rho: int = 200
@@ -120,7 +123,9 @@ class BarrierFrankWolfe(MarginalSolver):
 
     def solver(self) -> MapOracle:
         """The oracle of the polytope that is walked in."""
-        return make_oracle("linear_program" if self.polytope == "local" else str(self.oracle))
+        name = "linear_program" if self.polytope == "local" else str(self.oracle)
+        limited = any(param.name == "seconds" for param in oracle_class(name).spec.params)
+        return make_oracle(name, seconds=self.seconds) if limited else make_oracle(name)
 
     def why_not(self, potentials: Potentials) -> str | None:
         """The oracle's own reason."""
@@ -212,6 +217,7 @@ class BarrierFrankWolfe(MarginalSolver):
             "delta": before.delta,
             "next_delta": state.delta,
             "exact": state.solution.exact,
+            "notes": dict(state.solution.notes),
             "vertex": state.row,
             "new": len(state.active.weight) > len(before.active.weight),
             "vertices": len(state.active.weight) - 1,

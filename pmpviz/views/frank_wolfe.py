@@ -119,6 +119,8 @@ def _sub(lane: InferenceLaneView) -> str:
     if len(lane.weights):
         used = integer(int((lane.weights > 1e-9).sum()))
         parts.insert(0, f"found {configuration(lane.shown)} · {used} of {integer(len(lane.weights))} vertices in use")
+    if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
+        parts.append("the oracle ran out of time")
     return " · ".join(parts)
 
 
@@ -162,13 +164,28 @@ def _trace(id: str, title: str, lines: list[dict], log: bool, unit: str = "", ex
 
 
 def _gap(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:
-    """The gap of every step, with the least so far at this rho."""
+    """The gap of every step above the least so far at its rho, between which the range is filled."""
     lines = []
     for index, lane in enumerate(view.lanes):
         x, y = _column(lane, "gap")
         if len(x):
-            lines.append(_line(payload, index, styles[index], x, np.maximum(y, SMALLEST_GAP)))
-    return _trace("gap", "Duality gap", lines, True, "nats")
+            gap, keep = np.maximum(y, SMALLEST_GAP), thin(len(x), MOST_TRACE_POINTS)
+            least = np.maximum(_least(lane), SMALLEST_GAP)
+            limits = {"low": payload.add(least[keep]), "high": payload.add(gap[keep])}
+            lines.append(_line(payload, index, styles[index], x, gap, **limits))
+    return _trace("gap", "Duality gap, above the least at this ρ", lines, True, "nats")
+
+
+def _least(lane: InferenceLaneView) -> np.ndarray:
+    """The least gap since rho last changed, after every step that has a gap."""
+    found: list[float] = []
+    rho = -1
+    for record in lane.trace:
+        if "gap" in record:
+            before = found[-1] if record["rho_update"] == rho else np.inf
+            found.append(min(record["gap"], before))
+            rho = record["rho_update"]
+    return np.array(found)
 
 
 def _log_z(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:

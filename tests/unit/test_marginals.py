@@ -278,3 +278,14 @@ def test_tree_reweighted_marginals_are_near_the_stored_ones():
         found, _ = real(answer, "trbp", sweeps=1000)
         stored = np.array(answer["trbp_rho10_marginals"])
         assert np.abs([row[1] for row in found.marginals] - stored).mean() < 0.05
+
+
+def test_a_time_limit_ends_a_call_and_the_trace_says_so():
+    """An outside solver that is too slow gives the best it has: the walk goes on, and certifies nothing by that call."""
+    pytest.importorskip("pytoulbar2", reason="the optional extra `solvers` is not installed")
+    model = build_spec("square:24x24,couplings=glass,J=1,seed=1")
+    algorithm = make_solver("barrier_frank_wolfe", oracle="toulbar2", seconds=0.2, rho_updates=0)
+    state = algorithm.step(algorithm.start(Potentials.of_target(Target.of(model))[0]))
+    record = state.trace[0]
+    assert not record["exact"] and "timed out" in record["notes"] and record["bound"] is None
+    assert record["gap"] > 0 and not np.allclose(state.mu, state.objective.cells.uniform)
