@@ -281,7 +281,7 @@ def test_tree_reweighted_marginals_are_near_the_stored_ones():
 
 
 def test_a_time_limit_ends_a_call_and_the_trace_says_so():
-    """An outside solver that is too slow gives the best it has: the walk goes on, and certifies nothing by that call."""
+    """An outside solver that is too slow gives the best it has: the walk goes on, and that call certifies nothing."""
     pytest.importorskip("pytoulbar2", reason="the optional extra `solvers` is not installed")
     model = build_spec("square:24x24,couplings=glass,J=1,seed=1")
     algorithm = make_solver("barrier_frank_wolfe", oracle="toulbar2", seconds=0.2, rho_updates=0)
