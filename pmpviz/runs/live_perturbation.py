@@ -81,7 +81,7 @@ class LivePerturbation:
 
     def __init__(self, plan: LabPlan, files: Callable[[str], Any] | None = None):
         self._wanted, self._files = plan, files
-        self._touched, self._pieces = time.monotonic(), self._all_of(plan)
+        self._touched, self._served, self._pieces = time.monotonic(), 0.0, self._all_of(plan)
         self.view = LabView(plan)
         worker(self.queue).add(self)
 
@@ -107,9 +107,9 @@ class LivePerturbation:
     # Called by the worker only.
 
     def due(self) -> float | None:
-        """At once while there is something to do and somebody to see it."""
+        """Since its last piece, so that labs take turns, while there is something to do and somebody to see it."""
         watched = time.monotonic() - self._touched < LEASE_SECONDS
-        return 0.0 if watched and self.busy else None
+        return self._served if watched and self.busy else None
 
     def work(self, seconds: float) -> None:
         """Pieces for about that long; one piece may take longer."""
@@ -121,6 +121,7 @@ class LivePerturbation:
                 pass
         except InputError as error:
             self._set(trouble=str(error), doing="")
+        self._served = time.monotonic()
 
     def fail(self, error: Exception) -> None:
         """Say so on the page."""
@@ -136,6 +137,7 @@ class LivePerturbation:
             self._pieces = self._rest_of(plan, before.bench, before.tally)
         else:
             self.view, self._pieces = LabView(plan), self._all_of(plan)
+        self._served = 0.0
 
     def _all_of(self, plan: LabPlan) -> Iterator[bool]:
         """Everything, in the order in which a person looks at it."""

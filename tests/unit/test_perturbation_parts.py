@@ -163,6 +163,19 @@ def test_another_perturbation_keeps_the_statistics():
     assert (live.view.shown.noise != before.shown.noise).any()
 
 
+def test_labs_take_turns():
+    """A second lab is answered although the first has much to do."""
+    busy, late = LivePerturbation(LabPlan("square:8x8", solvers=("exact",))), LivePerturbation(CLIQUE)
+    until = time.monotonic() + 60
+    while late.view.shown is None and time.monotonic() < until:
+        for live in (busy, late):
+            live.touch()
+        time.sleep(0.02)
+    assert late.view.shown is not None and busy.busy
+    busy.close()
+    late.close()
+
+
 @pytest.mark.parametrize("plan, word", [(LabPlan("square:40x40"), "1,024"), (LabPlan("nothing"), "no model")])
 def test_models_that_do_not_fit_are_said(plan, word):
     view = worked_off(plan)

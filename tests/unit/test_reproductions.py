@@ -28,8 +28,8 @@ from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import build_spec
 from pmpviz.types import Target
 
-NAMES = ["pmp-5.1", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "srbm"]
-NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques"]
+NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "srbm"]
+NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "hmj-spin-glass"]
 
 
 def test_the_registry_is_complete():

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from pmpviz.experiments.reproductions import barrier, digits, erdos, lattice, semi_restricted, twos, wrong_model, zeros
+from pmpviz.experiments.reproductions import (
+    barrier,
+    digits,
+    erdos,
+    lattice,
+    perturbed_maxima,
+    semi_restricted,
+    spin_glass,
+    twos,
+    wrong_model,
+    zeros,
+)
 from pmpviz.experiments.reproductions.base import Reproduction
 from pmpviz.types import InputError
 
 REPRODUCTIONS: tuple[Reproduction, ...] = (
     wrong_model.REPRODUCTION,
+    perturbed_maxima.REPRODUCTION,
     zeros.REPRODUCTION,
     lattice.REPRODUCTION,
     erdos.REPRODUCTION,
@@ -19,6 +31,7 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     barrier.HEURISTICS,
     barrier.BOLTZMANN,
     barrier.STRENGTHS,
+    spin_glass.REPRODUCTION,
 )
 
 

@@ -1,0 +1,81 @@
+"""Reproductions with MAP perturbations, small: the same noise for all methods, bounds that hold, claims that show."""
+
+import jax
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from pmpviz import exact, keys
+from pmpviz.experiments.reproductions import perturbed_maxima, spin_glass
+from pmpviz.experiments.reproductions.base import Request
+from pmpviz.models import build_spec
+from pmpviz.oracles import Potentials
+from pmpviz.runs import sample
+from pmpviz.samplers import make_sampler
+from pmpviz.samplers.perturb_and_map import noise_of
+from pmpviz.types import Target
+
+
+def check(outcome) -> dict[str, float]:
+    assert isinstance(outcome.figure, go.Figure) and outcome.figure.data
+    assert all(np.isfinite(row.ours) and row.paper is None for row in outcome.rows)
+    found = {row.quantity: row.ours for row in outcome.rows}
+    assert len(found) == len(outcome.rows)
+    return found
+
+
+def test_all_methods_are_given_the_same_noise():
+    """So that no value lies above the exact maximum of its own perturbation, nor an upper bound below it."""
+    target = Target.of(perturbed_maxima.dense(7, 3))
+    found = perturbed_maxima.estimates(target, 30, 60, 4)
+    assert set(found) == set(perturbed_maxima.METHODS)
+    for name in ("PMP", "MPLP"):
+        assert (found[name] <= found["exact MAP"] + 1e-4).all()
+    assert (found["MPLP dual"] >= found["exact MAP"] - 1e-7).all()
+    same = sample(make_sampler("perturb_and_map"), target, jax.random.key(4), 30, 0)
+    potentials, problem = Potentials.of_target(target)
+    words = np.asarray(jax.random.key_data(keys.of_chains(keys.role(jax.random.key(4), keys.NOISE), np.arange(30))))
+    noise = noise_of(words, potentials, problem, 0)
+    np.testing.assert_allclose(potentials.value(same) + (noise[:, :, 1] * same).sum(1), found["exact MAP"], atol=1e-4)
+
+
+def test_couplings_are_the_sum_of_two():
+    _, _, _, J, _ = perturbed_maxima.dense(40, 0).to_spin()
+    assert np.abs(J).max() <= 4 and J.std() == pytest.approx(np.sqrt(2 * 16 / 12), rel=0.1)
+
+
+def test_a_tiny_run_of_section_5_2():
+    setting = perturbed_maxima.Setting((3,), (5, 10), 6, 40, 200)
+    found = check(perturbed_maxima.run(Request(True, 1), setting))
+    for name in ("PMP", "MPLP"):
+        size = found[f"size of the error, dense n = 10, {name}"]
+        assert size > 0
+    assert found["size of the error, dense n = 10, MPLP"] > 3 * found["size of the error, dense n = 10, PMP"]
+    assert found["error, dense n = 10, MPLP dual"] > found["error, dense n = 10, exact MAP"] > 0
+
+
+def test_lattices_are_no_different_for_both():
+    """An even torus is not frustrated by its antiferromagnetic couplings: both find the maximum."""
+    found = perturbed_maxima.errors(build_spec("square:4x4,theta=-0.1,periodic=true"), 20, 100, 1)
+    assert found["PMP"] == pytest.approx(found["exact MAP"], abs=1e-3)
+    assert found["MPLP"] == pytest.approx(found["exact MAP"], abs=0.3)
+
+
+def test_a_tiny_run_of_spin_glasses():
+    setting = spin_glass.Setting(3, (2, 3), (0.5, 2.0), 2, 200)
+    found = check(spin_glass.run(Request(True, 2), setting))
+    for strength in ("0.5", "2"):
+        words = f"2 x 3, couplings up to {strength}"
+        accepted, foretold = found[f"accepted, {words}"], found[f"Z / exp(U(root)), {words}"]
+        # Two seeds of two grids of at least 200 attempts each.
+        assert abs(accepted - foretold) < 4.9 * np.sqrt(0.25 / 800)
+        assert found[f"error of marginals, unbiased sampler, {words}"] < 0.1
+    weak, strong = (found[f"error of marginals, perturb-and-MAP, 3 x 3, couplings up to {c}"] for c in ("0.5", "2"))
+    assert weak < strong
+
+
+def test_grids_are_open_and_of_their_strength():
+    model = spin_glass.glass((4, 5), 1.5, 0)
+    h, i, _, J, _ = model.to_spin()
+    assert len(i) == 4 * 4 + 3 * 5 and np.abs(J).max() <= 1.5 and np.abs(h).max() <= 1 + 1e-5
+    assert exact.why_not(Target.of(model)) is None
