@@ -18,10 +18,12 @@ from pmpviz.runs.perturbation_parts import (
     Bench,
     Shown,
     Tally,
+    Walked,
     attempt_tree,
     resolved,
     showing,
     state_law,
+    walking,
 )
 from pmpviz.runs.perturbation_plan import MOST_DRAWS, MOST_SITES, LabPlan
 from pmpviz.runs.plan import resolve_model
@@ -48,6 +50,7 @@ class LabView:
     law: np.ndarray | None = None
     truth: Exact | None = None
     no_truth: str = ""
+    walked: Walked | None = None
     tree: AttemptTree | None = None
     atlas: Atlas | None = None
     doing: str = "building the model"
@@ -160,6 +163,10 @@ class LivePerturbation:
             yield True
         tally = (tally or Tally.of(bench)).frozen()
         yield from self._more_draws(bench, tally, FIRST_DRAWS)
+        if self.view.walked is None:
+            for walked in walking(bench):
+                self._set(walked=walked, doing="walking to Frank-Wolfe's marginals")
+                yield True
         maker = AtlasMaker(bench, draw, (plan.first, plan.second))
         while not maker.done:
             maker.row()

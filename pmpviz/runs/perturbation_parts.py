@@ -14,6 +14,8 @@ from jaxtyping import Array, Float, Int, Int8, UInt32
 
 from pmpviz import keys
 from pmpviz.exact.problem import Problem
+from pmpviz.marginals import stream
+from pmpviz.marginals.barrier_frank_wolfe import BarrierFrankWolfe
 from pmpviz.models import Ising
 from pmpviz.oracles import MapOracle, Potentials, Solution, make_oracle
 from pmpviz.oracles.perturbed import gumbels, table_of
@@ -28,6 +30,9 @@ SAME = 1e-6
 # A solver that takes longer may have been compiled meanwhile, and is timed again.
 COMPILES = 0.2
 COMPILED = "max_product"
+# Oracles of the walk, the first that can run; most MAP calls, and after how many the marginals are shown.
+WALK_ORACLES = ("exact", "graph_cut", "best_of")
+WALK_CALLS, WALK_SHOWN = 120, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +85,27 @@ def resolved(text: str, resolve) -> tuple[Ising, Scene | None]:
         scene = scene_of(text)
         return scene.model, scene
     return resolve(text), None
+
+
+@dataclass(frozen=True, eq=False)
+class Walked:
+    """Marginals of all variables by barrier Frank-Wolfe, with the MAP calls, the gap and the oracle that gave them."""
+
+    p1: Float[np.ndarray, " n"]
+    calls: int
+    gap: float
+    oracle: str
+
+
+def walking(bench: Bench) -> Iterator[Walked]:
+    """The walk with one rho, after every few MAP calls; by exact maxima where they are tractable, else by graph cuts
+    on an attractive model, else by the best of three approximations."""
+    name = next(name for name in WALK_ORACLES if make_oracle(name).spec.why_not(bench.potentials) is None)
+    algorithm = BarrierFrankWolfe(oracle=name, rho_updates=0, calls_per_rho=WALK_CALLS)
+    for state in stream(algorithm, bench.potentials):
+        if state.reason or (state.calls and state.calls % WALK_SHOWN == 0):
+            p1 = bench.picture(algorithm.answer(state).unary)
+            yield Walked(p1, state.calls, state.trace[-1]["gap"], make_oracle(name).spec.label)
 
 
 @dataclass(frozen=True, eq=False)

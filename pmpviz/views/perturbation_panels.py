@@ -68,6 +68,9 @@ def averages(view: LabView, dark: bool) -> list[Panel]:
         if reason is None:
             unsure = total / tally.draws
             found.append(_panel(bench, label, f"mean of {tally.draws} maxima", unsure, "state", dark))
+    if view.walked is not None:
+        words = f"{view.walked.calls} MAP calls, gap {significant(view.walked.gap)}"
+        found.append(_panel(bench, "Frank-Wolfe", words, view.walked.p1, "state", dark))
     if view.truth is not None and view.truth.p1 is not None:
         unsure = view.truth.p1
         found.append(_panel(bench, "exact", "p(xᵢ = 1)", unsure, "state", dark))

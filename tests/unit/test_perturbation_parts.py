@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from pmpviz import exact
 from pmpviz.experiments.perturbation_presets import PERTURBATION, preset_of
 from pmpviz.oracles.perturbed import table_of
 from pmpviz.runs import sample
 from pmpviz.runs.live_perturbation import LabView, LivePerturbation, bench_of
 from pmpviz.runs.perturbation_atlas import AtlasMaker, Watch
-from pmpviz.runs.perturbation_parts import Tally, attempt_tree, show, state_law, total_variation
+from pmpviz.runs.perturbation_parts import Tally, attempt_tree, show, state_law, total_variation, walking
 from pmpviz.runs.perturbation_plan import LabPlan
 from pmpviz.runs.scenes import SCENES, scene_of
 from pmpviz.samplers import make_sampler
@@ -38,6 +39,18 @@ def test_perturbation_number_k_is_the_draw_0_of_chain_k(bench):
     x = sample(make_sampler("perturb_and_map"), bench.target, jax.random.key(CLIQUE.seed), 20, 0)
     best = np.stack([show(bench, k).solutions[2].x for k in range(20)])
     np.testing.assert_array_equal(best, x)
+
+
+def test_the_walk_ends_with_marginals_near_the_exact_ones():
+    """Of a scene with clamped pixels too: those keep their values."""
+    for plan in (CLIQUE, preset_of("complete").plan):
+        own = bench_of(plan)
+        *_, walked = walking(own)
+        assert walked.calls <= 120 and walked.oracle == "Exact" and walked.gap <= 0.5
+        clamped = np.array(own.target.evidence.mask)
+        np.testing.assert_array_equal(walked.p1[clamped], np.array(own.target.evidence.value)[clamped])
+        truth = exact.solve(own.target).p1 if exact.why_not(own.target) is None else None
+        assert truth is None or np.abs(walked.p1 - truth).mean() < 0.2
 
 
 def test_a_tally_knows_what_each_solver_lost(bench):
