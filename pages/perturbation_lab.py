@@ -23,7 +23,7 @@ show_notices([*notices, *more])
 
 preset = next((p for p in PERTURBATION if p.plan.replace(draw=plan.draw) == plan), None)
 st.markdown(f"#### {preset.question if preset else 'What do solvers make of the same noise?'}")
-plan = draw_buttons(plan)
 keep(plan)
+draw_buttons(plan)
 stage(plan)
 explain(plan, preset)

@@ -33,6 +33,8 @@ from pmpviz.types import Exact, InputError, Refusal
 log = logging.getLogger(__name__)
 
 CHUNK = 8
+# Between pieces once the shown perturbation is solved: pages are drawn by the same process.
+REST, WAITING = 0.02, 0.02
 FIRST_DRAWS = 64
 # Pictures are drawn anew at these numbers of perturbations, and after so many rows of the atlas: a browser takes
 # longer to draw them than it takes to compute them.
@@ -59,6 +61,11 @@ class LabView:
     @property
     def done(self) -> bool:
         return not self.doing or self.trouble is not None
+
+    @property
+    def solved(self) -> bool:
+        """Whether all solvers have answered the shown perturbation."""
+        return self.shown is not None and self.shown.draw == self.plan.draw and not any(self.shown.pending)
 
 
 def bench_of(plan: LabPlan, files: Callable[[str], Any] | None = None) -> Bench:
@@ -103,6 +110,14 @@ class LivePerturbation:
         self._touched = time.monotonic()
         worker(self.queue).wake()
 
+    def wait(self, seconds: float) -> None:
+        """Until this plan's perturbation is solved by all, or for so long: a page then draws it at its first run."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and not self.view.done:
+            if self.view.plan == self._wanted and self.view.solved:
+                return
+            time.sleep(WAITING)
+
     def close(self) -> None:
         """Give up the place in the worker's queue."""
         worker(self.queue).remove(self)
@@ -112,7 +127,8 @@ class LivePerturbation:
     def due(self) -> float | None:
         """Since its last piece, so that labs take turns, while there is something to do and somebody to see it."""
         watched = time.monotonic() - self._touched < LEASE_SECONDS
-        return self._served if watched and self.busy else None
+        rest = REST if self.view.solved and self.view.plan == self._wanted else 0.0
+        return self._served + rest if watched and self.busy else None
 
     def work(self, seconds: float) -> None:
         """Pieces for about that long; one piece may take longer."""

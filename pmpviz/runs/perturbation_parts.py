@@ -112,8 +112,8 @@ def walking(bench: Bench) -> Iterator[Walked]:
 class Shown:
     """One perturbation: the noise of state 1 less that of state 0, the field that it makes, and what each solver says.
 
-    `pictures[s]` is p(x_i = 1) of solver s (fractional where an LP is), None where it cannot run or is `pending`.
-    `best` is the proved maximum, `alone` that of theta itself, where they are known.
+    `draw` is the perturbation's number. `pictures[s]` is p(x_i = 1) of solver s (fractional where an LP is), None where
+    it cannot run or is `pending`. `best` is the proved maximum, `alone` that of theta itself, where they are known.
     """
 
     noise: Float[np.ndarray, " n"]
@@ -122,6 +122,7 @@ class Shown:
     pictures: tuple[Float[np.ndarray, " n"] | None, ...]
     seconds: tuple[float, ...]
     pending: tuple[bool, ...]
+    draw: int
     alone: Int8[np.ndarray, " n"] | None
     best: float | None
 
@@ -139,7 +140,7 @@ def showing(bench: Bench, draw: int) -> Iterator[Shown]:
     spread[bench.problem.free] = noise[:, 1]
     bias[bench.problem.free] = bench.potentials.quadratic()[0] + noise[:, 1]
     count = len(bench.solvers)
-    shown = Shown(spread, bias, (None,) * count, (None,) * count, (0.0,) * count, (True,) * count, None, None)
+    shown = Shown(spread, bias, (None,) * count, (None,) * count, (0.0,) * count, (True,) * count, draw, None, None)
     order = sorted(range(count), key=lambda s: bench.solvers[s].spec.id == COMPILED)
     for s in order:
         shown = _with(bench, perturbed, shown, s)

@@ -22,29 +22,32 @@ from pmpviz.views.perturbation_panels import Panel
 from pmpviz.views.sentences import model_words
 
 PAGE = "perturbation_lab"
-TICK_SECONDS, SLOW_SECONDS = 0.5, 1.5
+TICK_SECONDS, SLOW_SECONDS, PATIENCE = 0.5, 1.5, 0.6
 SHORT = {"exact": "a maximum", "bound": "with an upper bound, not met here", "heuristic": "without any bound"}
 
 
-def draw_buttons(plan: LabPlan) -> LabPlan:
-    """Which perturbation is shown: the next, the one before."""
+def draw_buttons(plan: LabPlan) -> None:
+    """Which perturbation is shown: the next, the one before; and the link."""
     left, right, words, share = st.columns([0.25, 0.19, 0.43, 0.13], vertical_alignment="center")
     step = 0
     if left.button("Another perturbation", key="lab_next", width="stretch", shortcut="N"):
         step = 1
     if right.button("The one before", key="lab_before", width="stretch", disabled=plan.draw == 0):
         step = -1
-    plan = plan.replace(draw=min(max(plan.draw + step, 0), MOST_DRAWS - 1))
+    if step:
+        # Once more from the top, so that the buttons, too, know where they are.
+        keep(plan.replace(draw=min(max(plan.draw + step, 0), MOST_DRAWS - 1)))
+        st.rerun()
     words.caption(f"Perturbation {integer(plan.draw)} of seed {plan.seed}; every solver is given the same noise.")
     with share.popover("Share", width="stretch"):
         st.code(link_to(query_text(plan), PAGE), language=None, wrap_lines=True)
         st.caption("It opens this page with these settings: the same noise, bit for bit.")
-    return plan
 
 
 def stage(plan: LabPlan) -> None:
     """Everything under the question."""
     live = live_perturbation(PAGE, plan)
+    live.wait(PATIENCE)
     busy = live.busy
     st.fragment(_shown, run_every=TICK_SECONDS if busy else None, key="lab-shown")(busy)
     st.fragment(_many, run_every=SLOW_SECONDS if busy else None, key="lab-many")()
