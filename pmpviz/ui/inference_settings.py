@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -11,7 +10,7 @@ from pmpviz.marginals import solver_class
 from pmpviz.models import Ising
 from pmpviz.runs.inference_plan import MAX_LANES, SETTINGS, InferencePlan, SolverPlan
 from pmpviz.types import InputError
-from pmpviz.ui.settings import VERSION, model_of, quote, read_named, read_value, text_of
+from pmpviz.ui.settings import VERSION, model_of, read_checked, read_named, read_plain, text_of
 
 LANES = tuple(f"lane{i + 1}" for i in range(MAX_LANES))
 KEYS = ("v", "model", *(p.name for p in SETTINGS), *LANES)
@@ -36,30 +35,14 @@ def query_text(plan: InferencePlan) -> str:
 
 def plan_from_query(params: Mapping[str, str], default: InferencePlan) -> tuple[InferencePlan, list[str]]:
     """(plan, notices) of a link; what is missing comes from `default`; never raises."""
-    given, notices = {str(key): str(value) for key, value in params.items()}, []
-    unknown = [quote(key) for key in given if key not in KEYS]
-    if unknown:
-        notices.append(f"settings that do not exist were left out: {', '.join(unknown[:5])}")
-    values: dict[str, Any] = {}
-    for param in SETTINGS:
-        if param.name in given:
-            values[param.name], notice = read_value(param, given[param.name], getattr(default, param.name))
-            notices += [notice] if notice else []
+    given = {str(key): str(value) for key, value in params.items()}
+    notices: list[str] = []
+    values = read_plain(given, SETTINGS, KEYS, default, notices)
     lanes = [_read_lane(given[name], name, notices) for name in LANES if name in given]
     kept = tuple(lane for lane in lanes if lane is not None) or default.lanes
-    model = _read_model(given.get("model", default.model), default.model, notices)
+    named = given.get("model", default.model)
+    model = read_checked("model was", named, default.model, lambda text: check_model(model_of(text)), notices)
     return default.replace(model=model, lanes=kept, **values), notices
-
-
-def _read_model(text: str, fallback: str, notices: list[str]) -> str:
-    if re.fullmatch(r"file:[0-9a-f]{64}", text):
-        return text
-    try:
-        check_model(model_of(text))
-        return text
-    except InputError as error:
-        notices.append(f"{quote(str(error)) if len(str(error)) > 200 else error}; the model was set to {fallback}")
-        return fallback
 
 
 def check_model(model: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -14,13 +13,14 @@ from pmpviz.marginals import Inferred, solver_class
 from pmpviz.oracles import ORACLES, PROMISES
 from pmpviz.runs.inference_plan import InferencePlan, SolverPlan
 from pmpviz.runs.live_inference import InferenceView, LiveInference
+from pmpviz.ui.asked import ask_for, asked_on
 from pmpviz.ui.export import ExportFile, export_dialog
 from pmpviz.ui.inference_settings import query_text
 from pmpviz.ui.player import Event, answered, events, player
 from pmpviz.ui.session import Held, held, live_inference
 from pmpviz.ui.settings import as_text
 from pmpviz.ui.share import ALWAYS, link_to
-from pmpviz.ui.widgets import ASKED, bind, forget_outlet
+from pmpviz.ui.widgets import bind, forget_outlet
 from pmpviz.views import filters, frank_wolfe, polytope
 from pmpviz.views.numbers import integer, significant
 from pmpviz.views.sentences import model_words
@@ -31,7 +31,6 @@ SPEED_KEY = f"speed:{PAGE}"
 TICK_SECONDS = 0.4
 PICTURE_SECONDS = 1.0
 BAR = ("play", "step", "reset", "speed", "share", "export")
-ANSWER_SECONDS = 5.0
 SPEED = 2.0
 
 
@@ -122,7 +121,7 @@ def _answer(live: LiveInference, holder: Held, event: Event) -> bool:
         live.set_speed(event.speed)
         return True
     if event.type in ("share", "export"):
-        st.session_state[ASKED] = Outlet(event.type, _snapshot(live))
+        ask_for(event.type, PAGE, live)
         return True
     if event.type == "mount":
         holder.sent.clear()
@@ -219,30 +218,11 @@ def _number(value: float | None, digits: int = 3) -> str:
 # What leaves the page.
 
 
-@dataclass(frozen=True)
-class Outlet:
-    """A dialog that was asked for, and the view of that moment."""
-
-    name: str
-    view: InferenceView
-    page: str = PAGE
-
-
-def _snapshot(live: LiveInference) -> InferenceView:
-    def question(run: LiveInference) -> InferenceView:
-        run.publish()
-        return run.view
-
-    return live.ask(question, wait=ANSWER_SECONDS) or live.view
-
-
 def _show_outlet() -> None:
-    asked = st.session_state.get(ASKED)
+    asked = asked_on(PAGE)
     if asked is None:
         return
-    if asked.page != PAGE:
-        forget_outlet()
-    elif asked.name == "share":
+    if asked.name == "share":
         _share_dialog(asked.view.plan)
     else:
         export_dialog(_files(asked.view), "The walk as it is now.")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlencode
 
 from pmpviz.io.datasets import parse_dataset_text
@@ -12,7 +10,7 @@ from pmpviz.learning import learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.runs.learning_plan import MAX_LANES, SETTINGS, LearnerPlan, LearningPlan
 from pmpviz.types import InputError
-from pmpviz.ui.settings import VERSION, quote, read_named, read_value, text_of
+from pmpviz.ui.settings import VERSION, read_checked, read_named, read_plain, text_of
 
 PLAIN = (*SETTINGS, *OPTIMISER_PARAMS)
 LANES = tuple(f"lane{i + 1}" for i in range(MAX_LANES))
@@ -37,32 +35,20 @@ def query_text(plan: LearningPlan) -> str:
 
 def plan_from_query(params: Mapping[str, str], default: LearningPlan) -> tuple[LearningPlan, list[str]]:
     """(plan, notices) of a link; what is missing comes from `default`; never raises."""
-    given, notices = {str(key): str(value) for key, value in params.items()}, []
-    unknown = [quote(key) for key in given if key not in KEYS]
-    if unknown:
-        notices.append(f"settings that do not exist were left out: {', '.join(unknown[:5])}")
-    values: dict[str, Any] = {}
-    for param in PLAIN:
-        if param.name in given:
-            values[param.name], notice = read_value(param, given[param.name], getattr(default, param.name))
-            notices += [notice] if notice else []
+    given = {str(key): str(value) for key, value in params.items()}
+    notices: list[str] = []
+    values = read_plain(given, PLAIN, KEYS, default, notices)
     lanes = [_read_lane(given[name], name, notices) for name in LANES if name in given]
     kept = tuple(lane for lane in lanes if lane is not None) or default.lanes
-    data = _read_data(given.get("data", default.data), default.data, notices)
+    data = read_checked("data were", given.get("data", default.data), default.data, _check_data, notices)
     return default.replace(data=data, lanes=kept, **values), notices
 
 
-def _read_data(text: str, fallback: str, notices: list[str]) -> str:
-    if re.fullmatch(r"file:[0-9a-f]{64}", text):
-        return text
-    try:
-        _, values = parse_dataset_text(text)
-        if values.get("folder"):
-            raise InputError("a link names no folder of the machine that it is opened on")
-        return text
-    except InputError as error:
-        notices.append(f"{quote(str(error)) if len(text) > 200 else error}; the data were set to {fallback}")
-        return fallback
+def _check_data(text: str) -> None:
+    """Raise InputError where a link cannot name these data."""
+    _, values = parse_dataset_text(text)
+    if values.get("folder"):
+        raise InputError("a link names no folder of the machine that it is opened on")
 
 
 def _read_lane(text: str, lane: str, notices: list[str]) -> LearnerPlan | None:

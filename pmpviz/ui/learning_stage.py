@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 
 import streamlit as st
 from PIL import Image
@@ -19,6 +18,7 @@ from pmpviz.runs.learning_plan import LearnerPlan, LearningPlan
 from pmpviz.runs.live_learning import LearningView, LiveLearning
 from pmpviz.runs.plan import LanePlan, Plan
 from pmpviz.runs.saved_training import pack
+from pmpviz.ui.asked import ask_for, asked_on, snapshot
 from pmpviz.ui.export import ExportFile, LaneTable, export_dialog, lanes_npz, traces_csv
 from pmpviz.ui.learning_settings import plan_to_query, query_text
 from pmpviz.ui.page import show_plan
@@ -27,7 +27,7 @@ from pmpviz.ui.session import Held, held, live_learning
 from pmpviz.ui.settings import as_text, keep_plan, kept_plan
 from pmpviz.ui.share import ALWAYS, link_to
 from pmpviz.ui.uploads import STORE
-from pmpviz.ui.widgets import ASKED, forget_outlet
+from pmpviz.ui.widgets import forget_outlet
 from pmpviz.views import filters, learning
 from pmpviz.views.style import GUARANTEES
 
@@ -36,7 +36,6 @@ TICK_SECONDS = 0.4
 PICTURES_SECONDS = 1.0
 BAR = ("play", "step", "reset", "seed", "speed", "share", "export")
 SHOWN_DATA = 36
-ANSWER_SECONDS = 5.0
 SAVE_SECONDS = 30.0
 ALL_ROWS = 1_000_000
 
@@ -102,7 +101,7 @@ def _answer(plan: LearningPlan, live: LiveLearning, holder: Held, event: Event) 
         live.set_speed(event.speed)
         return True
     if event.type in ("share", "export"):
-        st.session_state[ASKED] = Outlet(event.type, _snapshot(live))
+        ask_for(event.type, PAGE, live)
         return True
     if event.type == "mount":
         holder.sent.clear()
@@ -151,7 +150,7 @@ def open_buttons(plan: LearningPlan) -> None:
     race = columns[1].button("Race samplers on it", width="stretch", key="learning_to_race")
     if not playground and not race:
         return
-    view = _snapshot(live)
+    view = snapshot(live)
     lane = view.lanes[0]
     data = model_to_npz(lane.model)
     upload = STORE.add(f"learned from {plan.data}.npz", data, lambda name, data: model_from_npz(data, name))
@@ -164,30 +163,11 @@ def open_buttons(plan: LearningPlan) -> None:
     st.switch_page(f"pages/{target}.py")
 
 
-@dataclass(frozen=True)
-class Outlet:
-    """A dialog that was asked for, and the view of that moment."""
-
-    name: str
-    view: LearningView
-    page: str = PAGE
-
-
-def _snapshot(live: LiveLearning) -> LearningView:
-    def question(run: LiveLearning) -> LearningView:
-        run.publish()
-        return run.view
-
-    return live.ask(question, wait=ANSWER_SECONDS) or live.view
-
-
 def _show_outlet() -> None:
-    asked = st.session_state.get(ASKED)
+    asked = asked_on(PAGE)
     if asked is None:
         return
-    if asked.page != PAGE:
-        forget_outlet()
-    elif asked.name == "share":
+    if asked.name == "share":
         _share_dialog(asked.view.plan)
     else:
         iteration = max((lane.iteration for lane in asked.view.lanes), default=0)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlencode
 
 from pmpviz.models import Ising
 from pmpviz.runs.perturbation_plan import KNOWN, MOST_SITES, SETTINGS, SOLVERS, LabPlan
 from pmpviz.runs.scenes import PREFIX, scene_of
 from pmpviz.types import InputError
-from pmpviz.ui.settings import VERSION, model_of, quote, read_value, text_of
+from pmpviz.ui.settings import VERSION, model_of, quote, read_checked, read_plain, text_of
 
 KEYS = ("v", "model", "solvers", *(p.name for p in SETTINGS))
 MOST_EDGES = 20_000
@@ -30,16 +28,10 @@ def query_text(plan: LabPlan) -> str:
 
 def plan_from_query(params: Mapping[str, str], default: LabPlan) -> tuple[LabPlan, list[str]]:
     """(plan, notices) of a link; what is missing comes from `default`; never raises."""
-    given, notices = {str(key): str(value) for key, value in params.items()}, []
-    unknown = [quote(key) for key in given if key not in KEYS]
-    if unknown:
-        notices.append(f"settings that do not exist were left out: {', '.join(unknown[:5])}")
-    values: dict[str, Any] = {}
-    for param in SETTINGS:
-        if param.name in given:
-            values[param.name], notice = read_value(param, given[param.name], getattr(default, param.name))
-            notices += [notice] if notice else []
-    model = _read_model(given.get("model", default.model), default.model, notices)
+    given = {str(key): str(value) for key, value in params.items()}
+    notices: list[str] = []
+    values = read_plain(given, SETTINGS, KEYS, default, notices)
+    model = read_checked("model was", given.get("model", default.model), default.model, check_model, notices)
     solvers = _read_solvers(given["solvers"], default.solvers, notices) if "solvers" in given else default.solvers
     return default.replace(model=model, solvers=solvers, **values), notices
 
@@ -51,17 +43,6 @@ def _read_solvers(text: str, fallback: tuple[str, ...], notices: list[str]) -> t
             notices.append(f"there is no solver {quote(name)}, which was left out")
     kept = tuple(dict.fromkeys(name for name in names if name in KNOWN))[:SOLVERS]
     return kept or fallback
-
-
-def _read_model(text: str, fallback: str, notices: list[str]) -> str:
-    if re.fullmatch(r"file:[0-9a-f]{64}", text):
-        return text
-    try:
-        check_model(text)
-        return text
-    except InputError as error:
-        notices.append(f"{quote(str(error)) if len(str(error)) > 200 else error}; the model was set to {fallback}")
-        return fallback
 
 
 def check_model(text: str) -> None:

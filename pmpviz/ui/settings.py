@@ -183,6 +183,34 @@ def _read_lane(text: str, lane: str, notices: list[str]) -> LanePlan | None:
     return None if found is None else LanePlan(*found)
 
 
+def read_plain(
+    given: Mapping[str, str], params: Iterable[Param], keys: Iterable[str], default: Any, notices: list[str]
+) -> dict[str, Any]:
+    """The values that are given for `params`; what is none of the `keys` is left out with a notice."""
+    unknown = [quote(key) for key in given if key not in keys]
+    if unknown:
+        notices.append(f"settings that do not exist were left out: {', '.join(unknown[:5])}")
+    values: dict[str, Any] = {}
+    for param in params:
+        if param.name in given:
+            values[param.name], notice = read_value(param, given[param.name], getattr(default, param.name))
+            notices += [notice] if notice else []
+    return values
+
+
+def read_checked(what: str, text: str, fallback: str, check: Callable[[str], Any], notices: list[str]) -> str:
+    """The text of a model or of data where `check` takes it, or a file's; else `fallback` with a notice."""
+    if re.fullmatch(r"file:[0-9a-f]{64}", text):
+        return text
+    try:
+        check(text)
+        return text
+    except InputError as error:
+        said = quote(str(error)) if len(str(error)) > 200 else error
+        notices.append(f"{said}; the {what} set to {fallback}")
+        return fallback
+
+
 def read_named(
     text: str, lane: str, class_of: Callable[[str], Any], notices: list[str]
 ) -> tuple[str, tuple[tuple[str, Any], ...]] | None:

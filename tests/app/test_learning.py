@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
+from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.views.frames import decode
-
-ROOT = Path(__file__).resolve().parents[2]
-WAIT_SECONDS = 120
 SMALL = {"data": "bars:3x3", "hidden": "4", "chains": "20", "batch": "0", "lane1": "exact"}
-
-
-@pytest.fixture(autouse=True)
-def own_run():
-    """A training of its own for each test."""
-    yield
-    AppTest.from_function(let_go, default_timeout=WAIT_SECONDS).run()
-
-
-def let_go():
-    from pmpviz.ui.session import held
-
-    held.clear()
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -37,22 +20,7 @@ def own_cache(tmp_path_factory):
 
 
 def opened(**query: str) -> AppTest:
-    """The page under this query, after its first run."""
-    test = AppTest.from_file(str(ROOT / "pages" / "learning.py"), default_timeout=WAIT_SECONDS)
-    for name, value in query.items():
-        test.query_params[name] = value
-    return run(test)
-
-
-def run(test: AppTest) -> AppTest:
-    test.run()
-    assert not test.exception, [error.value for error in test.exception]
-    return test
-
-
-def update(test: AppTest) -> dict:
-    """What the page has just sent to its player."""
-    return decode(test.get("bidi_component")[0].proto.bytes)[0]
+    return open_page("learning", query)
 
 
 def wait(test: AppTest, condition) -> dict:

@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
+from opened import WAIT_SECONDS, open_page, own_run, run  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
-ROOT = Path(__file__).resolve().parents[2]
-WAIT_SECONDS = 120
 SMALL = {"model": "clique:5,theta=2", "solvers": "icm,linear_program,exact"}
 
 
-@pytest.fixture(autouse=True)
-def own_run():
-    """A lab of its own for each test."""
-    yield
-    AppTest.from_function(let_go, default_timeout=WAIT_SECONDS).run()
-
-
-def let_go():
-    from pmpviz.ui.session import held
-
-    held.clear()
-
-
 def opened(**query: str) -> AppTest:
-    """The page under this query, after its first run."""
-    test = AppTest.from_file(str(ROOT / "pages" / "perturbation_lab.py"), default_timeout=WAIT_SECONDS)
-    for name, value in query.items():
-        test.query_params[name] = value
-    return run(test)
-
-
-def run(test: AppTest) -> AppTest:
-    test.run()
-    assert not test.exception, [error.value for error in test.exception]
-    return test
+    return open_page("perturbation_lab", query)
 
 
 def wait(test: AppTest, condition) -> None:

@@ -1,0 +1,46 @@
+"""A page opened without a browser, what it has sent to its player, and its run given up afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pmpviz.views.frames import decode
+
+ROOT = Path(__file__).resolve().parents[2]
+WAIT_SECONDS = 120
+
+
+@pytest.fixture(autouse=True)
+def own_run():
+    """What a page holds is given up after each test."""
+    yield
+    AppTest.from_function(let_go, default_timeout=WAIT_SECONDS).run()
+
+
+def let_go():
+    from pmpviz.ui.session import held
+
+    held.clear()
+
+
+def open_page(page: str, query: dict[str, str]) -> AppTest:
+    """The page under this query, after its first run."""
+    test = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=WAIT_SECONDS)
+    for name, value in query.items():
+        test.query_params[name] = value
+    return run(test)
+
+
+def run(test: AppTest) -> AppTest:
+    """Once more, without an exception."""
+    test.run()
+    assert not test.exception, [error.value for error in test.exception]
+    return test
+
+
+def update(test: AppTest) -> dict:
+    """What the page has just sent to its player."""
+    return decode(test.get("bidi_component")[0].proto.bytes)[0]
