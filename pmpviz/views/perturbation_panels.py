@@ -73,7 +73,7 @@ def averages(view: LabView, dark: bool) -> list[Panel]:
         found.append(_panel(bench, "Frank-Wolfe", words, view.walked.p1, "state", dark))
     if view.truth is not None and view.truth.p1 is not None:
         unsure = view.truth.p1
-        found.append(_panel(bench, "exact", "p(xᵢ = 1)", unsure, "state", dark))
+        found.append(_panel(bench, "p(xᵢ = 1)", "exact marginals", unsure, "state", dark))
     if unsure is not None:
         found.append(_panel(bench, "uncertainty", "4 p (1 − p), 0 to 1", 4 * unsure * (1 - unsure), "share", dark))
     return found

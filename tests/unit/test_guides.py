@@ -50,10 +50,16 @@ def test_the_training_of_the_readme_learns():
     assert fit.iteration == 500 and gain > 5
 
 
+def _rows(text: str, heading: str) -> dict[str, str]:
+    """Id and last cell of every row of the section's table."""
+    section = text.split(heading + "\n")[1].split("\n## ")[0]
+    return dict(re.findall(r"^\| `(\w+)` \|.*\| (\w+) \|$", section, re.M))
+
+
 def test_the_readme_names_every_algorithm_and_learner():
     text = (ROOT / "README.md").read_text()
-    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (\w+) \|$", text.split("## Learners")[0], re.M))
+    rows = _rows(text, "## Algorithms")
     assert rows == {cls.spec.id: cls.spec.guarantee for cls in SAMPLERS}
-    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (\w+) \|$", text.split("## Learners")[1], re.M))
+    rows = _rows(text, "## Learners")
     assert rows == {cls.spec.id: cls.spec.guarantee for cls in LEARNERS}
     assert all((ROOT / path).is_file() for path in re.findall(r"\]\((assets/[^)]+)\)", text))
