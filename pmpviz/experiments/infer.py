@@ -57,6 +57,7 @@ def as_object(algorithm: MarginalSolver, found: Inferred) -> dict[str, Any]:
         "marginals": [[float(p) for p in row] for row in found.marginals],
         "log_z": _finite(answer.log_z),
         "log_z_bound": _finite(answer.bound),
+        "mean_maximum": _finite(answer.mean_maximum),
         "log_z_lower": _finite(answer.lower),
         "standard_error": _finite(answer.standard_error),
         "oracle_calls": answer.oracle_calls,
@@ -91,11 +92,14 @@ def _finite(value: float | None) -> float | None:
 
 def _table(algorithm: MarginalSolver, found: Inferred) -> str:
     answer, spec = found.answer, algorithm.spec
-    lines = [f"{spec.label} ({spec.guarantee}): {found.reason}; {found.seconds:.2f} s"]
-    error = "" if answer.standard_error is None else f" +- {answer.standard_error:.3g}"
+    promise = "no bound" if spec.guarantee == "bound" and answer.bound is None else spec.guarantee
+    lines = [f"{spec.label} ({promise}): {found.reason}; {found.seconds:.2f} s"]
     for name, value in (("log Z", answer.log_z), ("log Z at most", answer.bound), ("log Z at least", answer.lower)):
         if value is not None:
-            lines.append(f"{name} = {value:.9g}{error if name == 'log Z' else ''}")
+            lines.append(f"{name} = {value:.9g}")
+    if answer.mean_maximum is not None:
+        error = answer.standard_error or 0.0
+        lines.append(f"mean perturbed maximum = {answer.mean_maximum:.9g} +- {error:.3g}, above log Z on average")
     if answer.log_z is not None and answer.bound is None:
         lines.append("this log Z bounds nothing")
     if answer.oracle_calls:

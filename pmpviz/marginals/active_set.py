@@ -12,7 +12,7 @@ from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.trw import TreeReweighted
 
 MOST_CORRECTIONS = 100
-NOTHING = 1e-12
+NOTHING, NAMED = 1e-12, 1e5
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ class ActiveSet:
     def with_vertex(self, vertex: Float[np.ndarray, " d"]) -> tuple[ActiveSet, int]:
         """The set with this vertex in it (weight 0 where it is new), and its row."""
         features = self.cells.features(vertex)
-        # Vertices hold 0 and 1, over the local polytope multiples of 1/2, up to the linear program's rounding.
-        name = np.round(2.0 * features).astype(np.int8).tobytes()
+        # Equal up to the linear program's rounding: over the local polytope vertices hold fractions.
+        name = np.round(NAMED * features).astype(np.int32).tobytes()
         if (row := self.rows.get(name)) is not None:
             return self, row
         row = len(self.weight)

@@ -37,7 +37,7 @@ SPEC = Spec(
     paper="Barrier Frank-Wolfe for Marginal Inference, Algorithms 1 and 2",
     update="MAP call",
     jit=False,
-    metrics=("gap", "bound", "objective", "lower", "delta"),
+    metrics=("gap", "found_gap", "bound", "objective", "lower", "delta"),
     params=(
         Param("oracle", "MAP oracle", 0, 0, "exact", "choice", "Solves the linear problem of every step.",
               choices=tuple(cls.spec.id for cls in ORACLES)),
@@ -98,8 +98,10 @@ class BarrierFrankWolfe(MarginalSolver):
 
     At one mu, with the gap g = <grad, s - mu> over the whole polytope, log Z <= TRW(mu) + g where the oracle is exact,
     log Z <= TRW(mu) + u - <grad, mu> where it proves the upper bound u only (Appendix J), and nothing otherwise.
-    After each gap within `tolerance`, rho takes a Frank-Wolfe step 2 / (i + 3) to the spanning tree of largest mutual
-    information (the paper prints i / (i + 2), whose first step is empty; its code has this one).
+    The walk itself goes by the gap towards the vertex found (`found_gap`), which is that gap with an exact oracle and
+    says nothing with a heuristic. After each that is within `tolerance`, rho takes a Frank-Wolfe step 2 / (i + 3) to
+    the spanning tree of largest mutual information (the paper prints i / (i + 2), whose first step is empty; its code
+    has this one).
     Choices may be given by name or by number.
     """
 
@@ -130,6 +132,8 @@ class BarrierFrankWolfe(MarginalSolver):
     def why_not(self, potentials: Potentials) -> str | None:
         """The oracle's own reason."""
         oracle = self.solver()
+        if oracle.spec.id == "graph_cut":
+            return "a graph cut cannot follow this walk, whose gradients repel where the model attracts; choose qpbo"
         reason = oracle.spec.why_not(potentials)
         return None if reason is None else f"{oracle.spec.label} cannot run here: {reason}"
 
@@ -164,9 +168,7 @@ class BarrierFrankWolfe(MarginalSolver):
     def _tighten(self, state: FrankWolfeState, gap: float) -> tuple[FrankWolfeState, float]:
         """A new rho, with mu reoptimised over the visited vertices; or the end."""
         if state.rho_update >= self.rho_updates or not len(state.objective.rho):
-            within = f"the gap is within {self.tolerance:g}"
-            given_up = f"the gap is still {gap:.3g} after {state.calls_here} MAP calls at this rho"
-            return self._polish(replace(state, reason=within if gap <= self.tolerance else given_up)), 0.0
+            return self._polish(replace(state, reason=self._ending(state, gap))), 0.0
         s, rho = state.objective.cells.structure, state.objective.rho
         tree = best_tree(s, state.objective.information(state.mu))
         rho = rho + 2.0 / (state.rho_update + 3.0) * (tree - rho)
@@ -175,6 +177,14 @@ class BarrierFrankWolfe(MarginalSolver):
         if self.correction == "never":
             return state, 0.0
         return self._correct(state, gap)[0], 0.0
+
+    def _ending(self, state: FrankWolfeState, gap: float) -> str:
+        assert state.solution is not None
+        if gap > self.tolerance:
+            return f"the gap is still {gap:.3g} after {state.calls_here} MAP calls at this rho"
+        if self.polytope == "local" or state.solution.exact:
+            return f"the gap is within {self.tolerance:g}"
+        return "the oracle finds no better configuration, which is no proof that there is none"
 
     def _move(self, state: FrankWolfeState, gap: float, gradient) -> tuple[FrankWolfeState, float, int]:
         if self.contraction == "adaptive":
@@ -197,10 +207,14 @@ class BarrierFrankWolfe(MarginalSolver):
         return replace(state, active=active, mu=active.point, correction_gap=left), steps
 
     def _polish(self, state: FrankWolfeState) -> FrankWolfeState:
-        """The end: mu reoptimised finely over the visited vertices, closer to the faces. No MAP call, no new bound."""
+        """The end: mu reoptimised finely over the visited vertices. No MAP call, no new bound.
+
+        Where the contraction adapts it is let go of further, closer to the faces.
+        """
         if self.correction == "never":
             return state
-        active, left, _ = state.active.correct(state.objective, min(state.delta, LAST_DELTA), LAST * self.tolerance)
+        delta = min(state.delta, LAST_DELTA) if self.contraction == "adaptive" else state.delta
+        active, left, _ = state.active.correct(state.objective, delta, LAST * self.tolerance)
         return replace(state, active=active, mu=active.point, correction_gap=left)
 
     def _record(self, before: FrankWolfeState, state: FrankWolfeState, gap: float) -> dict:
@@ -210,7 +224,8 @@ class BarrierFrankWolfe(MarginalSolver):
             "call": state.calls,
             "rho_update": before.rho_update,
             "objective": before.objective.value(before.mu),
-            "gap": gap,
+            "gap": _certified_gap(before, state.solution),
+            "found_gap": gap,
             "bound": _bound(before, state.solution),
             "best_bound": state.best_bound if np.isfinite(state.best_bound) else None,
             "lower": state.lower,
@@ -259,12 +274,20 @@ def _call(state: FrankWolfeState, gradient, local: bool) -> tuple[FrankWolfeStat
     ), gap
 
 
-def _bound(state: FrankWolfeState, solution: Solution) -> float | None:
-    """TRW(mu) + u - <grad, mu>, u the proved upper bound of the linear problem; None where there is none."""
+def _certified_gap(state: FrankWolfeState, solution: Solution) -> float | None:
+    """u - <grad, mu>, u the proved upper bound of the linear problem: how much TRW can still rise, at most.
+
+    None where the oracle proves no bound.
+    """
     if solution.upper is None:
         return None
-    gradient = state.objective.gradient(state.mu)
-    return state.objective.value(state.mu) + solution.upper - float(gradient @ state.mu)
+    return solution.upper - float(state.objective.gradient(state.mu) @ state.mu)
+
+
+def _bound(state: FrankWolfeState, solution: Solution) -> float | None:
+    """TRW(mu) + u - <grad, mu>; None where the oracle proves no bound."""
+    gap = _certified_gap(state, solution)
+    return None if gap is None else state.objective.value(state.mu) + gap
 
 
 def _visit(state: FrankWolfeState, x: Int8[np.ndarray, " n"]) -> Mapping[bytes, float]:

@@ -16,8 +16,8 @@ from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matri
 from pmpviz.oracles.potentials import Potentials, Structure
 from pmpviz.types import Param, Spec
 
-# An edge that is in no spanning tree carries no message, and its messages' exponent would be infinite.
-LEAST_RHO = 1e-6
+# No edge is lighter than this share of the heaviest when spanning trees are drawn.
+LEAST_WEIGHT = 1e-6
 # The objective is recorded after each of the first sweeps, then now and then.
 DENSE, SPARSE = 64, 32
 
@@ -112,6 +112,27 @@ class MessageState:
         right = self.pull[s.j] - self.message[:half]
         return unary, _normalised(self.table[:half] + left[:, :, None] + right[:, None, :], (1, 2))
 
+    def bound(self) -> float:
+        """An upper bound of log Z by any messages, at rest or not, for rho in the spanning tree polytope.
+
+        theta(x) = C + E_T log p_T(x), p_T = prod b_i prod_T b_ij / (b_i b_j), is exact for the beliefs of any messages,
+        so that log Z <= C + E_T log Z_T. Summed out from the leaves, an edge of a tree brings at most the largest
+        sum_{x_j} b_ij / b_i or sum_{x_i} b_ij / b_j, which is 1 at a fixed point.
+        """
+        s, half = self.potentials.structure, len(self.rho)
+        node = _log_normalised(self.pull, 1)
+        left, right = self.pull[s.i] - self.message[half:], self.pull[s.j] - self.message[:half]
+        edge = self.table[:half] + left[:, :, None] + right[:, None, :]
+        edge = _log_normalised(edge.reshape(half, s.states**2), 1).reshape(edge.shape)
+        x = node.argmax(1)
+        own, pairs = node[np.arange(s.n), x], edge[np.arange(half), x[s.i], x[s.j]]
+        constant = float(self.potentials.value(x)) - float(own.sum() + self.rho @ (pairs - own[s.i] - own[s.j]))
+        with np.errstate(invalid="ignore"):
+            ratios = (np.logaddexp.reduce(edge, 2) - node[s.i], np.logaddexp.reduce(edge, 1) - node[s.j])
+        pairs_of = zip((s.i, s.j), ratios, strict=True)
+        excess = [np.where(s.valid[v], ratio, -np.inf).max(1, initial=-np.inf) for v, ratio in pairs_of]
+        return constant + float(self.rho @ np.maximum(*excess))
+
     def log_z(self) -> float:
         """<theta, mu> + entropy at the beliefs: Bethe's where all rho are 1, otherwise TRW's."""
         cells = Cells(self.potentials.structure)
@@ -122,6 +143,10 @@ class MessageState:
 def _normalised(log: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     p = np.exp(log - log.max(axes, keepdims=True, initial=-np.inf))
     return p / p.sum(axes, keepdims=True)
+
+
+def _log_normalised(log: np.ndarray, axis: int) -> np.ndarray:
+    return log - np.logaddexp.reduce(log, axis, keepdims=True)
 
 
 @dataclass(frozen=True)
@@ -173,7 +198,8 @@ class BeliefPropagation(MarginalSolver):
 class TreeReweightedBeliefPropagation(MarginalSolver):
     """Tree-reweighted belief propagation (Wainwright, Jaakkola and Willsky 2005): TRW over the local polytope.
 
-    At a fixed point its log Z is an upper bound. After convergence rho takes a step 2 / (i + 3) to the spanning tree
+    Messages at rest maximise the objective; a bound on log Z holds at every sweep (see `MessageState.bound`). After
+    convergence rho takes a step 2 / (i + 3) to the spanning tree
     of largest mutual information, `rho_updates` times; the best bound of all is kept.
     """
 
@@ -187,7 +213,7 @@ class TreeReweightedBeliefPropagation(MarginalSolver):
         kind="solver",
         guarantee="bound",
         reversible=False,
-        summary="Messages whose fixed point maximises the tree-reweighted objective over the local polytope: a bound.",
+        summary="Messages that maximise the tree-reweighted objective over the local polytope; a bound at every sweep.",
         paper="Wainwright, Jaakkola and Willsky 2005",
         update="sweep of all messages",
         jit=False,
@@ -196,8 +222,11 @@ class TreeReweightedBeliefPropagation(MarginalSolver):
     )
 
     def start(self, potentials: Potentials) -> MessageState:
-        """All messages 0, rho by the matrix-tree theorem."""
-        return _start(potentials, matrix_tree(potentials.structure, edge_strength(potentials)))
+        """All messages 0, rho by the matrix-tree theorem; no edge is left out, since its table is divided by rho."""
+        strength = edge_strength(potentials)
+        weight = np.maximum(strength, LEAST_WEIGHT * strength.max(initial=0.0))
+        weight = weight if weight.any() else np.ones(len(weight))
+        return _start(potentials, matrix_tree(potentials.structure, weight))
 
     def step(self, state: MessageState) -> MessageState:
         """One parallel update of all messages, or a new rho where they have stopped changing."""
@@ -207,8 +236,8 @@ class TreeReweightedBeliefPropagation(MarginalSolver):
             return self._tighten(state)
         state = _sweep(state, self.damping)
         settled = state.residual <= self.tolerance
-        record = {**state.trace[-1], "bound": state.log_z() if settled else None}
-        state = replace(state, trace=(*state.trace[:-1], record))
+        over = state.sweeps_here >= self.sweeps or settled
+        state = _with_bound(state) if over or _is_shown(state.sweeps) else state
         if settled and state.rho_update >= self.rho_updates:
             return replace(state, reason="the messages have stopped changing")
         if state.sweeps_here >= self.sweeps and not settled:
@@ -219,21 +248,29 @@ class TreeReweightedBeliefPropagation(MarginalSolver):
         structure = state.potentials.structure
         cells, objective = Cells(structure), TreeReweighted.of(state.potentials, state.rho)
         tree = best_tree(structure, objective.information(cells.flat(*state.beliefs())))
-        rho = np.maximum(state.rho + 2.0 / (state.rho_update + 3.0) * (tree - state.rho), LEAST_RHO)
+        rho = state.rho + 2.0 / (state.rho_update + 3.0) * (tree - state.rho)
         fresh = MessageState(state.potentials, state.layout, rho, state.message, state.sweeps)
         return replace(fresh, rho_update=state.rho_update + 1, trace=state.trace)
 
     def answer(self, state: MessageState) -> Answer:
-        """The beliefs, the objective there, and the best bound of the fixed points that were reached."""
+        """The beliefs, the objective there, and the best bound of all sweeps."""
         unary, table = state.beliefs()
-        bounds = [record["bound"] for record in state.trace if record["bound"] is not None]
-        return Answer(unary, table, state.log_z(), min(bounds) if bounds else None)
+        bounds = [record["best_bound"] for record in state.trace if "best_bound" in record]
+        return Answer(unary, table, state.log_z(), bounds[-1] if bounds else None)
+
+
+def _with_bound(state: MessageState) -> MessageState:
+    """The state with the bound, and the best so far, in its last record."""
+    before = [record["best_bound"] for record in state.trace if "best_bound" in record]
+    bound = state.bound()
+    record = {**state.trace[-1], "bound": bound, "best_bound": min([bound, *before[-1:]])}
+    return replace(state, trace=(*state.trace[:-1], record))
 
 
 def _start(potentials: Potentials, rho: Float[np.ndarray, " e"]) -> MessageState:
     layout = Messages(potentials.structure)
     message = np.zeros((2 * len(rho), potentials.structure.states))
-    return MessageState(potentials, layout, np.maximum(rho, LEAST_RHO), message)
+    return MessageState(potentials, layout, rho, message)
 
 
 def _sweep(state: MessageState, damping: float) -> MessageState:

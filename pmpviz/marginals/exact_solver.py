@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pmpviz import exact
-from pmpviz.marginals.solver import Answer, MarginalSolver, Record
+from pmpviz.marginals.solver import Answer, MarginalSolver, Record, unknown
 from pmpviz.models.tables import TableModel
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.types import Exact, Refusal, Spec, Target
@@ -74,7 +74,7 @@ class ExactMarginals(MarginalSolver):
         """The marginals of the variables and of the edges; before the first step those of the uniform distribution."""
         s = state.potentials.structure
         if state.solution is None:
-            return Answer(s.valid / s.valid.sum(1, keepdims=True), None, None, None)
+            return unknown(s)
         rows = state.solution.marginals
         pairs = state.solution.pair_marginals
         assert rows is not None and pairs is not None

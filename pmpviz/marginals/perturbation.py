@@ -107,7 +107,7 @@ def clamped_marginals(
     oracle is asked m times for every state of every variable.
     """
     noise = _checked(potentials, noise)
-    listed = _log_states(potentials) <= LISTED and (oracle is None or oracle.spec.promise == "exact")
+    listed = lists_clamps(potentials, oracle)
     maxima = _listed_clamps(potentials, noise) if listed else _asked_clamps(potentials, noise, oracle)
     maxima = np.where(potentials.structure.valid, maxima, -np.inf)
     expected = maxima.mean(0)
@@ -117,6 +117,11 @@ def clamped_marginals(
     finite = np.where(potentials.structure.valid, maxima, 0.0)
     spread = (finite - (finite * p).sum(2, keepdims=True)).std(0, ddof=1) if len(noise) > 1 else np.inf
     return EstimatedMarginals(p, p * spread / np.sqrt(len(noise)))
+
+
+def lists_clamps(potentials: Potentials, oracle: MapOracle | None = None) -> bool:
+    """Whether `clamped_marginals` lists all states and asks no oracle."""
+    return _log_states(potentials) <= LISTED and (oracle is None or oracle.spec.promise == "exact")
 
 
 def _listed_clamps(potentials: Potentials, noise: np.ndarray) -> Float[np.ndarray, "m n k"]:
@@ -175,5 +180,6 @@ __all__ = [
     "clamped_marginals",
     "gathered",
     "gumbels",
+    "lists_clamps",
     "perturbed_maxima",
 ]

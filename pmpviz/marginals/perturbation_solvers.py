@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from pmpviz.marginals.perturbation import PerturbedMaxima, clamped_marginals, gumbels, perturbed_maxima
-from pmpviz.marginals.solver import Answer, MarginalSolver, Record
+from pmpviz.marginals.perturbation import PerturbedMaxima, clamped_marginals, gumbels, lists_clamps, perturbed_maxima
+from pmpviz.marginals.solver import Answer, MarginalSolver, Record, unknown
 from pmpviz.oracles import ORACLES, make_oracle
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.types import Param, Refusal, Spec
@@ -78,7 +78,7 @@ class _Perturbing(MarginalSolver):
         bound = state.maxima.log_z_bound
         record = {
             "call": done,
-            "objective": None if bound is None else bound.mean,
+            "mean_maximum": None if bound is None else bound.mean,
             "seconds": time.perf_counter() - begin + (state.trace[-1]["seconds"] if state.trace else 0.0),
         }
         reason = f"{done:,} perturbations are done" if done >= len(state.noise) else ""
@@ -92,21 +92,22 @@ class _Perturbing(MarginalSolver):
         raise NotImplementedError
 
     def answer(self, state: PerturbationState) -> Answer:
-        """Marginals, and the mean perturbed maximum, whose expectation is an upper bound of log Z.
+        """Marginals, and the mean of the perturbed maxima (or of what the oracle proves above them).
 
-        The mean itself may be below log Z, so that it is an estimate and no bound.
+        Its expectation is an upper bound of log Z; the mean itself may be below it, and estimates nothing else.
         """
         s = state.potentials.structure
         if not state.found:
-            return Answer(s.valid / s.valid.sum(1, keepdims=True), None, None, None)
+            return unknown(s)
         bound = state.maxima.log_z_bound
         return Answer(
             self._rows(state),
             _pairs(state.maxima, s) if len(s.i) else np.zeros((0, s.states, s.states)),
-            None if bound is None else bound.mean,
+            None,
             None,
             oracle_calls=len(state.maxima.x) * self._calls(state),
             standard_error=None if bound is None else bound.standard_error,
+            mean_maximum=None if bound is None else bound.mean,
         )
 
     def _calls(self, state: PerturbationState) -> int:
@@ -117,8 +118,8 @@ class _Perturbing(MarginalSolver):
 class PerturbAndMap(_Perturbing):
     """p(x_i) estimated by how often argmax_x theta(x) + sum_i gamma_i(x_i) has x_i (Papandreou and Yuille 2011).
 
-    Biased by the unary noise, however many perturbations; log Z is the mean of the maxima, whose expectation is an
-    upper bound (Hazan and Jaakkola 2012), and None with an oracle that proves no upper bound of its maxima.
+    Biased by the unary noise, however many perturbations. The expectation of the mean maximum is an upper bound of
+    log Z (Hazan and Jaakkola 2012); an oracle without upper bounds gives none.
     """
 
     oracle: int | str = "exact"
@@ -134,7 +135,7 @@ class PerturbAndMap(_Perturbing):
         paper="Papandreou and Yuille 2011; Hazan and Jaakkola 2012",
         update="50 perturbations",
         jit=False,
-        metrics=("objective",),
+        metrics=("mean_maximum",),
         params=_SHARED,
     )
 
@@ -162,7 +163,7 @@ class ExpectedMaxima(_Perturbing):
         paper="Hazan and Jaakkola 2012; Barrier Frank-Wolfe for Marginal Inference, Figure 1 (e, f)",
         update="50 perturbations",
         jit=False,
-        metrics=("objective",),
+        metrics=("mean_maximum",),
         params=_SHARED,
     )
 
@@ -178,6 +179,8 @@ class ExpectedMaxima(_Perturbing):
         return p / p.sum(1, keepdims=True)
 
     def _calls(self, state: PerturbationState) -> int:
+        if lists_clamps(state.potentials, make_oracle(_named(self.oracle))):
+            return 1
         return 1 + int(sum(state.potentials.structure.card))
 
 

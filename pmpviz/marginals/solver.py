@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from jaxtyping import Float
 
+from pmpviz.marginals.polytope import Cells
 from pmpviz.models.tables import TableModel
-from pmpviz.oracles.potentials import Potentials
+from pmpviz.oracles.potentials import Potentials, Structure
 from pmpviz.types import Spec, Target
 
 Record = Mapping[str, Any]
@@ -22,17 +23,25 @@ class Answer:
     """Marginals of all free variables, `unary[n, k]`, and of the edges, `table[e, k, k]`, with what is known of log Z.
 
     `log_z` is the estimate, None where there is none; `bound` >= log Z >= `lower` hold where they are not None.
-    `standard_error` is that of `log_z`, `bound` or the marginals' average where they are Monte Carlo.
+    `mean_maximum` is a mean of perturbed maxima, or of upper bounds of them, with its `standard_error`: it is above
+    log Z on average, and neither an estimate nor a bound of it.
     """
 
     unary: Float[np.ndarray, "n k"]
-    table: Float[np.ndarray, "e k k"] | None
+    table: Float[np.ndarray, "e k k"]
     log_z: float | None
     bound: float | None
     lower: float | None = None
     gap: float | None = None
     oracle_calls: int = 0
     standard_error: float | None = None
+    mean_maximum: float | None = None
+
+
+def unknown(structure: Structure) -> Answer:
+    """The answer of those who have not begun: the uniform distribution's marginals, and nothing of log Z."""
+    cells = Cells(structure)
+    return Answer(cells.unary(cells.uniform), cells.table(cells.uniform), None, None)
 
 
 class SolverState(Protocol):
@@ -108,4 +117,4 @@ def infer(
     return Inferred(problem.all_marginals(free), answer, state.trace, state.reason, seconds)
 
 
-__all__ = ["Answer", "Inferred", "MarginalSolver", "Record", "SolverState", "infer", "stream"]
+__all__ = ["Answer", "Inferred", "MarginalSolver", "Record", "SolverState", "infer", "stream", "unknown"]

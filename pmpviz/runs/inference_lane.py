@@ -94,11 +94,11 @@ class InferenceLane:
         if goal == "gap":
             return any(self._is_small(record) for record in records)
         if goal == "rho":
-            return any(record["rho_update"] != self.state.rho_update for record in records)
+            return any(record.get("rho_update") != getattr(self.state, "rho_update", None) for record in records)
         return False
 
     def _is_small(self, record: Record) -> bool:
-        size = record.get("gap", record.get("residual", np.inf))
+        size = record.get("found_gap", record.get("residual", np.inf))
         return size <= getattr(self.algorithm, "tolerance", 0.0)
 
     def advance(self) -> None:
@@ -127,7 +127,7 @@ class InferenceLane:
             self.projection.of(vertices),
             weights,
             self._decoded(vertices),
-            rho_of(state),
+            None if spec.id == "bp" else rho_of(state),
             self._shown(),
             self.ring,
         )
@@ -146,7 +146,6 @@ class InferenceLane:
 
     def _point(self) -> np.ndarray:
         answer = self.algorithm.answer(self.state)
-        assert answer.table is not None
         return self.cells.flat(answer.unary, answer.table)
 
     def _shown(self) -> Int8[np.ndarray, " n"]:
@@ -167,11 +166,14 @@ def rho_of(state: Any) -> Float[np.ndarray, " e"] | None:
 def promise(algorithm: MarginalSolver, state: Any) -> str:
     """What the bound on log Z rests on, in a few words."""
     if not isinstance(state, FrankWolfeState):
-        return {"bound": "bound at rest", "exact": "exact"}.get(algorithm.spec.guarantee, "no bound")
+        return {"bound": "relaxed bound", "exact": "exact"}.get(algorithm.spec.guarantee, "no bound")
     if getattr(algorithm, "polytope", "") == "local":
         return "relaxed bound"
-    promises = {"exact": "certified", "bound": "oracle's bound", "heuristic": "not a bound"}
-    return promises[state.oracle.spec.promise]
+    if state.solution is None:
+        return {"exact": "certified", "bound": "oracle's bound", "heuristic": "no bound"}[state.oracle.spec.promise]
+    if not np.isfinite(state.best_bound):
+        return "no bound"
+    return "certified" if state.solution.exact else "oracle's bound"
 
 
 __all__ = ["GOALS", "InferenceLane", "InferenceLaneView", "promise", "rho_of"]

@@ -89,6 +89,7 @@ class LiveInference(LiveJob):
         super().__init__(plan, speed)
         self._files, self._goal, self._since = files, "end", [0] * len(plan.lanes)
         self._built: tuple[str, float] | None = None
+        self._turn: list[InferenceLane] = []
         self._model: Ising | None = None
         self._potentials: Potentials | None = None
         self._projection: Projection | None = None
@@ -162,7 +163,7 @@ class LiveInference(LiveJob):
         if not open_lanes:
             self._playing, self._steps, self._goal = False, 0, "end"
             return False
-        lane = min(open_lanes, key=lambda lane: lane.count)
+        lane = self._turn.pop(0) if stepping else min(open_lanes, key=lambda lane: lane.count)
         if not stepping and self._allowed(lane.count) < 1:
             return False
         lane.advance()
@@ -171,6 +172,10 @@ class LiveInference(LiveJob):
         else:
             self._next_due = time.monotonic()
         return True
+
+    def _lanes_to_step(self) -> int:
+        self._turn = [lane for lane in self._lanes if not lane.met("end", 0)]
+        return len(self._turn)
 
     def _publish(self, trouble: str | None = None) -> None:
         self._published = time.monotonic()

@@ -199,8 +199,12 @@ class LiveJob:
         self._playing, self._steps = False, 0
 
     def _step(self) -> None:
-        self._playing, self._steps = False, len(self._lanes)
+        self._playing, self._steps = False, self._lanes_to_step()
         self._next_due = 0.0
+
+    def _lanes_to_step(self) -> int:
+        """How many lanes one step is for."""
+        return len(self._lanes)
 
     def _repace(self) -> None:
         self._pace_start, self._next_due = time.monotonic(), 0.0

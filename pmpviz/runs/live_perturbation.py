@@ -193,8 +193,10 @@ class LivePerturbation:
         self._set(doing="")
 
     def _more_draws(self, bench: Bench, tally: Tally, most: int) -> Iterator[bool]:
+        # A solver with a time limit may need all of it for one perturbation: others in the queue are not to wait longer.
+        chunk = 1 if any(hasattr(solver, "seconds") for solver in bench.solvers) else CHUNK
         while tally.draws < most:
-            tally.add(bench, min(CHUNK, most - tally.draws))
+            tally.add(bench, min(chunk, most - tally.draws))
             if tally.draws in SHOWN_AT or tally.draws == most:
                 self._set(tally=tally.frozen(), doing="trying other perturbations")
             yield True

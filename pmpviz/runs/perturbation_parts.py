@@ -31,7 +31,7 @@ SAME = 1e-6
 COMPILES = 0.2
 COMPILED = "max_product"
 # Oracles of the walk, the first that can run; most MAP calls, and after how many the marginals are shown.
-WALK_ORACLES = ("exact", "graph_cut", "best_of")
+WALK_ORACLES = ("exact", "best_of")
 WALK_CALLS, WALK_SHOWN = 120, 8
 
 
@@ -98,14 +98,14 @@ class Walked:
 
 
 def walking(bench: Bench) -> Iterator[Walked]:
-    """The walk with one rho, after every few MAP calls; by exact maxima where they are tractable, else by graph cuts
-    on an attractive model, else by the best of three approximations."""
+    """The walk with one rho, after every few MAP calls; by exact maxima where they are tractable, else by the best of
+    three approximations."""
     name = next(name for name in WALK_ORACLES if make_oracle(name).spec.why_not(bench.potentials) is None)
     algorithm = BarrierFrankWolfe(oracle=name, rho_updates=0, calls_per_rho=WALK_CALLS)
     for state in stream(algorithm, bench.potentials):
         if state.reason or (state.calls and state.calls % WALK_SHOWN == 0):
             p1 = bench.picture(algorithm.answer(state).unary)
-            yield Walked(p1, state.calls, state.trace[-1]["gap"], make_oracle(name).spec.label)
+            yield Walked(p1, state.calls, state.trace[-1]["found_gap"], make_oracle(name).spec.label)
 
 
 @dataclass(frozen=True, eq=False)

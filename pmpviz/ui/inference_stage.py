@@ -59,7 +59,8 @@ def stage(plan: InferencePlan) -> None:
 
 def _tick(live: LiveInference) -> float | None:
     view = live.view
-    moving = live.busy or view.playing or (not view.lanes and view.trouble is None) or view.truth is None
+    unfinished = view.trouble is None and (not view.lanes or view.truth is None)
+    moving = live.busy or view.playing or unfinished
     return TICK_SECONDS if moving or not live.settled else None
 
 
@@ -201,7 +202,7 @@ def _table() -> None:
     head = "| lane | steps | gap | log Z estimate | log Z at most | log Z at least | mean error of p(xᵢ = 1) |"
     lines = [head, "|:---|---:|---:|---:|---:|---:|---:|"]
     for lane in view.lanes:
-        gap = lane.trace[-1].get("gap") if lane.trace else None
+        gap = frank_wolfe.gap_of(lane.trace[-1]) if lane.trace else None
         answer, error = lane.answer, frank_wolfe.error(view, lane)
         bound = _number(answer.bound, 5) if answer.bound is not None else f"n/a ({lane.promise})"
         cells = [_number(gap), _number(answer.log_z, 5), bound, _number(answer.lower, 5), _number(error)]
@@ -292,10 +293,11 @@ $g = \langle\nabla\text{TRW}(\mu), s - \mu\rangle$ certifies $\log Z \le \text{T
 """
 NUMBERS = """
 - **Gap**: how much the objective can still rise at this ρ, at most. It is over the whole polytope, not over its
-  contraction, and it rises when ρ changes: another objective.
+  contraction, and it rises when ρ changes: another objective. With a heuristic oracle it is only towards what the
+  oracle found.
 - **log Z at most**: the smallest bound of the walk. *Certified*: by an exact oracle. *Oracle's bound*: by the upper
-  bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope. *Bound at
-  rest*: once messages have stopped changing. With a heuristic oracle there is none.
+  bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope, by its
+  linear program or by messages. With a heuristic oracle there is none.
 - **log Z at least**: log of the summed weights of the distinct configurations that were met. It costs nothing.
 - **δ**: how far the corners are drawn towards the uniform distribution, which keeps the gradient finite.
 - **Mean error**: mean |p(xᵢ = 1) − exact|. Once the gap is small, what is left is the error of the tree-reweighted

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from jaxtyping import Float
 
+from pmpviz.marginals.solver import Record
 from pmpviz.runs.inference_lane import InferenceLaneView
 from pmpviz.runs.live_inference import InferenceView
 from pmpviz.views.frames import Payload, encode, frame_words, thin
@@ -167,7 +168,7 @@ def _gap(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:
     """The gap of every step above the least so far at its rho, between which the range is filled."""
     lines = []
     for index, lane in enumerate(view.lanes):
-        x, y = _column(lane, "gap")
+        x, y = _gaps(lane)
         if len(x):
             gap, keep = np.maximum(y, SMALLEST_GAP), thin(len(x), MOST_TRACE_POINTS)
             least = np.maximum(_least(lane), SMALLEST_GAP)
@@ -180,12 +181,27 @@ def _least(lane: InferenceLaneView) -> np.ndarray:
     """The least gap since rho last changed, after every step that has a gap."""
     found: list[float] = []
     rho = -1
-    for record in lane.trace:
-        if "gap" in record:
-            before = found[-1] if record["rho_update"] == rho else np.inf
-            found.append(min(record["gap"], before))
-            rho = record["rho_update"]
+    for record, gap in _with_gap(lane):
+        before = found[-1] if record["rho_update"] == rho else np.inf
+        found.append(min(gap, before))
+        rho = record["rho_update"]
     return np.array(found)
+
+
+def gap_of(record: Record) -> float | None:
+    """The certified gap of a step; towards what a heuristic found where there is none and it is above 0."""
+    gap = record.get("gap")
+    found = record.get("found_gap", -1.0)
+    return gap if gap is not None else found if found > 0 else None
+
+
+def _with_gap(lane: InferenceLaneView) -> list[tuple[Record, float]]:
+    return [(record, gap) for record in lane.trace if (gap := gap_of(record)) is not None]
+
+
+def _gaps(lane: InferenceLaneView) -> tuple[np.ndarray, np.ndarray]:
+    pairs = [(record["call"], gap) for record, gap in _with_gap(lane)]
+    return tuple(np.array(pairs, np.float64).reshape(-1, 2).T)  # type: ignore[return-value]
 
 
 def _log_z(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:
@@ -211,8 +227,7 @@ def _excess(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:
     """How far the best certified bound is above the exact log Z."""
     known, lines = exact_log_z(view) or 0.0, []
     for index, lane in enumerate(view.lanes):
-        name = "best_bound" if any("best_bound" in record for record in lane.trace[:1]) else "bound"
-        x, y = _column(lane, name)
+        x, y = _column(lane, "best_bound")
         if len(x):
             lines.append(_line(payload, index, styles[index], x, np.maximum(y - known, SMALLEST_GAP)))
     return _trace("excess", "Best bound minus exact log Z", lines, True, "nats")
@@ -240,7 +255,7 @@ def computing(view: InferenceView, model_words: str) -> str:
         unit = "MAP call" if each.update == "MAP call" else "sweep"
         parts.append(f"{each.label}: {integer(each.count)} {unit}{'s' * (each.count != 1)}")
     found = "; ".join(parts)
-    gap = lane.trace[-1].get("gap") if lane.trace else None
+    gap = gap_of(lane.trace[-1]) if lane.trace else None
     more = f", gap {significant(gap)}" if gap is not None and len(view.lanes) == 1 else ""
     return f"{model_words}. {found}{more}"
 
@@ -265,4 +280,4 @@ def verdict(view: InferenceView) -> str:
     )
 
 
-__all__ = ["LAYERS", "computing", "configuration", "error", "exact_log_z", "exact_p1", "update", "verdict"]
+__all__ = ["LAYERS", "computing", "configuration", "error", "exact_log_z", "exact_p1", "gap_of", "update", "verdict"]

@@ -184,3 +184,33 @@ def test_a_model_that_does_not_fit_is_told_in_the_view(watched):
     view = until(live, lambda view: view.trouble)
     assert "enumeration would list" in view.trouble
     live.close()
+
+
+@pytest.mark.parametrize("name", [cls.spec.id for cls in SOLVERS])
+def test_every_algorithm_can_be_a_lane_and_reach_every_goal(watched, name):
+    live = watched(TRIANGLE.replace(lanes=(*TRIANGLE.lanes, SolverPlan(name))))
+    for goal in ("gap", "rho", "end"):
+        live.run_to(goal)
+        until(live, lambda view: not live.busy and not view.playing and all(lane.count for lane in view.lanes))
+        assert live.view.trouble is None
+    until(live, lambda view: all(lane.done for lane in view.lanes))
+
+
+def test_a_step_moves_every_lane_once(watched):
+    live = watched(TRIANGLE.replace(lanes=(*TRIANGLE.lanes, SolverPlan("trbp"))))
+    live.run_to("gap")
+    before = until(live, lambda view: not view.playing and all(lane.count for lane in view.lanes))
+    counts = [lane.count + (not lane.done) for lane in before.lanes]
+    live.step()
+    until(live, lambda view: [lane.count for lane in view.lanes] == counts)
+
+
+def test_a_badge_says_what_was_certified():
+    from pmpviz.runs.inference_lane import promise
+
+    potentials = random_pairwise(0, n=6, density=1.0, strength=3.0)
+    words = {}
+    for oracle in ("exact", "icm", "linear_program"):
+        algorithm = SolverPlan("barrier_frank_wolfe", (("oracle", oracle), ("calls_per_rho", 5))).build()
+        words[oracle] = promise(algorithm, algorithm.step(algorithm.start(potentials)))
+    assert words == {"exact": "certified", "icm": "no bound", "linear_program": "oracle's bound"}

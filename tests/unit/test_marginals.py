@@ -100,7 +100,7 @@ def test_evidence_and_temperature(name):
     exact = infer(make_solver("exact"), target)
     assert found.marginals[1].tolist() == [0, 1] and found.marginals[3].tolist() == [1, 0]
     assert found.answer.bound is None or found.answer.bound >= exact.answer.log_z - 1e-9
-    assert found.answer.log_z == pytest.approx(exact.answer.log_z, abs=1.0)
+    assert found.answer.log_z is None or found.answer.log_z == pytest.approx(exact.answer.log_z, abs=0.6)
 
 
 def test_tables_that_do_not_fit_are_refused_with_the_reason():
@@ -130,6 +130,7 @@ def test_bounds_hold_on_both_sides(knobs):
         assert answer.lower <= log_z + 1e-9 <= answer.bound + 2e-9
         for record in state.trace:
             assert record["exact"] and record["gap"] >= -1e-6
+            assert record["found_gap"] == pytest.approx(record["gap"], abs=1e-9)
             assert record["bound"] >= log_z - 1e-9
             assert record["bound"] == pytest.approx(record["objective"] + record["gap"])
         assert state.trace[-1]["gap"] <= algorithm.tolerance
@@ -164,7 +165,9 @@ def test_a_bound_needs_a_proof(oracle):
         log_z = solved(potentials)[0]
         algorithm, state = run("barrier_frank_wolfe", potentials, oracle=oracle, rho_updates=2, calls_per_rho=40)
         bounds = [record["bound"] for record in state.trace]
+        assert "no proof" in state.reason or "still" in state.reason
         if oracle == "icm":
+            assert {record["gap"] for record in state.trace} == {None}
             assert bounds == [None] * len(bounds) and algorithm.answer(state).bound is None
         else:
             assert min(bounds) >= log_z - 1e-9
@@ -245,9 +248,9 @@ def test_ratios_of_maxima_are_nearer_than_frequencies_and_the_mean_maximum_is_ab
     for answer in (a for a in REAL if a.get("theta") == theta):
         counted, l1 = real(answer, "perturb_and_map")
         ratios, l1_of_ratios = real(answer, "expected_maxima")
-        excess = counted.answer.log_z - answer["log_z"]
-        assert excess > -4 * counted.answer.standard_error and counted.answer.bound is None
-        assert ratios.answer.log_z == pytest.approx(counted.answer.log_z)
+        excess = counted.answer.mean_maximum - answer["log_z"]
+        assert excess > -4 * counted.answer.standard_error and counted.answer.bound is counted.answer.log_z is None
+        assert ratios.answer.mean_maximum == pytest.approx(counted.answer.mean_maximum)
         rows.append((l1, l1_of_ratios, excess))
     l1, l1_of_ratios, excess = np.mean(rows, 0)
     assert l1_of_ratios < l1 < 0.3 and 0.3 < excess < 1.3
@@ -261,14 +264,33 @@ def test_tree_reweighted_bounds_hold_and_tighten():
         potentials = random_pairwise(seed, n=5, states=3, density=1.0, strength=0.8)
         log_z = solved(potentials)[0]
         algorithm, state = run("trbp", potentials, rho_updates=5, sweeps=20_000)
-        bounds = [record["bound"] for record in state.trace if record["bound"] is not None]
-        assert len(bounds) == 6 and min(bounds) >= log_z - 1e-6
-        assert algorithm.answer(state).bound == min(bounds) <= bounds[0]
+        bounds = [record["bound"] for record in state.trace if "bound" in record]
+        assert state.rho_update == 5 and min(bounds) >= log_z - 1e-9
+        assert algorithm.answer(state).bound == min(bounds) < bounds[0]
 
 
-def test_messages_that_do_not_settle_certify_nothing():
-    algorithm, state = run("trbp", random_pairwise(2, n=6, density=1.0, strength=6.0), sweeps=3)
-    assert "still change" in state.reason and algorithm.answer(state).bound is None
+@pytest.mark.parametrize("tree", [True, False])
+def test_tree_reweighted_bounds_hold_at_every_sweep(tree):
+    """Messages need not rest: the first sweep certifies too, and on trees the bound comes down to log Z itself."""
+    for seed in range(6):
+        potentials = random_pairwise(seed, n=7, states=3, density=0.7, strength=2.0, tree=tree)
+        log_z = solved(potentials)[0]
+        algorithm, state = run("trbp", potentials, sweeps=40, rho_updates=1, tolerance=1e-3)
+        bounds = [record["bound"] for record in state.trace if "bound" in record]
+        assert len(bounds) == len(state.trace) and min(bounds) >= log_z - 1e-9
+        assert bounds[0] > bounds[-1] or len(bounds) == 1
+
+
+def test_a_table_without_interaction_is_no_trouble():
+    """Its additive part is divided by rho like any other: the edge keeps a small share of the trees."""
+    rng = np.random.default_rng(0)
+    tables = [((0, 1), rng.normal(size=(2, 2))), ((1, 2), rng.normal(size=(2, 1)) + rng.normal(size=(1, 2)))]
+    tables.append(((0, 2), rng.normal(size=(2, 2))))
+    target = Target.of(TableModel.of((2, 2, 2), tables))
+    exact = infer(make_solver("exact"), target)
+    found = infer(make_solver("trbp"), target)
+    np.testing.assert_allclose(np.array(found.marginals), np.array(exact.marginals), atol=1e-3)
+    assert found.answer.bound >= exact.answer.log_z - 1e-9
 
 
 @pytest.mark.skipif(not REAL, reason="the papers' model files are not here: set PMPVIZ_DATA")
@@ -288,4 +310,4 @@ def test_a_time_limit_ends_a_call_and_the_trace_says_so():
     state = algorithm.step(algorithm.start(Potentials.of_target(Target.of(model))[0]))
     record = state.trace[0]
     assert not record["exact"] and "timed out" in record["notes"] and record["bound"] is None
-    assert record["gap"] > 0 and not np.allclose(state.mu, state.objective.cells.uniform)
+    assert record["found_gap"] > 0 and not np.allclose(state.mu, state.objective.cells.uniform)

@@ -151,7 +151,7 @@ def test_everything_is_computed_and_drawn():
     assert view.trouble is None and view.done and view.tally.draws == 512 and view.atlas.rows == len(view.atlas.axis)
     for dark in (False, True):
         panels = [*perturbation_panels.perturbed(view, dark), *perturbation_panels.averages(view, dark)]
-        assert len(panels) == 5 + 6 and "energy" in panels[4].words
+        assert len(panels) == 5 + 7 and "energy" in panels[4].words
         assert all(Image.open(io.BytesIO(panel.picture)).size[0] >= 100 for panel in panels)
         for draw in (perturbation.lost, perturbation.histogram, perturbation.bounds, perturbation_maps.tree):
             assert draw(view, dark).data

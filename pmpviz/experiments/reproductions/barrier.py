@@ -191,8 +191,10 @@ def _strength(instances: list[Instance], perturbations: int) -> dict[str, list[f
             *_, state = stream(algorithm, each.potentials)
             answer = algorithm.answer(state)
             add(f"L1, {algorithm.spec.label}", each.error(answer.unary))
-            if answer.log_z is not None and name != "perturb_and_map":
+            if answer.log_z is not None:
                 add(f"estimate - log Z, {algorithm.spec.label}", answer.log_z - each.exact.log_z)
+            if answer.mean_maximum is not None and name == "expected_maxima":
+                add("mean perturbed maximum - log Z", answer.mean_maximum - each.exact.log_z)
     return found
 
 
