@@ -65,7 +65,8 @@ class FrankWolfeState:
     """One iterate. `visited` holds the log weights of the distinct configurations; `reason` says why it ended.
 
     `rho_update` counts the updates of rho, `calls` all MAP calls, `calls_here` those at this rho. `solution` is the
-    oracle's last answer, `row` its vertex in the active set, `correction_gap` the last gap over the visited vertices.
+    oracle's last answer, `bound` what it certified, `row` its vertex in the active set, `correction_gap` the last gap
+    over the visited vertices.
     """
 
     oracle: MapOracle
@@ -77,6 +78,7 @@ class FrankWolfeState:
     rho_update: int = 0
     calls: int = 0
     calls_here: int = 0
+    bound: float | None = None
     best_bound: float = np.inf
     correction_gap: float = 0.0
     visited: Mapping[bytes, float] = field(default_factory=dict)
@@ -220,13 +222,14 @@ class BarrierFrankWolfe(MarginalSolver):
     def _record(self, before: FrankWolfeState, state: FrankWolfeState, gap: float) -> dict:
         """What was found at the iterate that the MAP call was made at."""
         assert state.solution is not None
+        value, bound = before.objective.value(before.mu), state.bound
         return {
             "call": state.calls,
             "rho_update": before.rho_update,
-            "objective": before.objective.value(before.mu),
-            "gap": _certified_gap(before, state.solution),
+            "objective": value,
+            "gap": None if bound is None else bound - value,
             "found_gap": gap,
-            "bound": _bound(before, state.solution),
+            "bound": bound,
             "best_bound": state.best_bound if np.isfinite(state.best_bound) else None,
             "lower": state.lower,
             "delta": before.delta,
@@ -261,9 +264,10 @@ def _call(state: FrankWolfeState, gradient, local: bool) -> tuple[FrankWolfeStat
         # A vertex visited before may be better than what a heuristic finds.
         row = 1 + int(active.slopes(gradient)[1:].argmax())
     gap = float(gradient @ (active.points[row] - state.mu))
-    bound = _bound(state, solution)
+    bound = _bound(state, gradient, solution)
     return replace(
         state,
+        bound=bound,
         active=active,
         row=row,
         solution=solution,
@@ -274,20 +278,14 @@ def _call(state: FrankWolfeState, gradient, local: bool) -> tuple[FrankWolfeStat
     ), gap
 
 
-def _certified_gap(state: FrankWolfeState, solution: Solution) -> float | None:
-    """u - <grad, mu>, u the proved upper bound of the linear problem: how much TRW can still rise, at most.
+def _bound(state: FrankWolfeState, gradient, solution: Solution) -> float | None:
+    """TRW(mu) + u - <grad, mu>, u the proved upper bound of the linear problem; None where there is none.
 
-    None where the oracle proves no bound.
+    u - <grad, mu> is how much TRW can still rise, at most.
     """
     if solution.upper is None:
         return None
-    return solution.upper - float(state.objective.gradient(state.mu) @ state.mu)
-
-
-def _bound(state: FrankWolfeState, solution: Solution) -> float | None:
-    """TRW(mu) + u - <grad, mu>; None where the oracle proves no bound."""
-    gap = _certified_gap(state, solution)
-    return None if gap is None else state.objective.value(state.mu) + gap
+    return state.objective.value(state.mu) + solution.upper - float(gradient @ state.mu)
 
 
 def _visit(state: FrankWolfeState, x: Int8[np.ndarray, " n"]) -> Mapping[bytes, float]:

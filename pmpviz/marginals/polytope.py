@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.sparse import csr_array
 
 from pmpviz.oracles.potentials import Potentials, Structure
 
@@ -68,12 +69,26 @@ class Cells:
 
     def reduce(self, vector: Float[np.ndarray, " d"]) -> Float[np.ndarray, " f"]:
         """r with vector . mu = r . features(mu) + a constant for every mu of the local polytope."""
-        s, unary, table = self.structure, self.unary(vector), self.table(vector)
-        one = unary[:, 1:] - unary[:, :1]
-        np.add.at(one, s.i, table[:, 1:, 0] - table[:, :1, 0])
-        np.add.at(one, s.j, table[:, 0, 1:] - table[:, 0, :1])
-        both = table[:, 1:, 1:] - table[:, 1:, :1] - table[:, :1, 1:] + table[:, :1, :1]
-        return np.concatenate([one.reshape(-1), both.reshape(-1)])
+        return self._reduction @ vector
+
+    @cached_property
+    def _reduction(self) -> csr_array:
+        """r as a matrix: state k less state 0 at a variable, with its edges' (k, 0) less (0, 0); at an edge (k, l) less
+        (k, 0) less (0, l) plus (0, 0)."""
+        s, k = self.structure, self.structure.states
+        cell = np.arange(self.size)
+        one, both = cell[: self.split].reshape(s.n, k), cell[self.split :].reshape(len(s.i), k, k)
+        row = np.arange(s.n * (k - 1)).reshape(s.n, k - 1)
+        pair = row.size + np.arange(len(s.i) * (k - 1) ** 2).reshape(len(s.i), k - 1, k - 1)
+        parts: list[tuple[np.ndarray, np.ndarray, float]] = [(row, one[:, 1:], 1.0), (row, one[:, :1], -1.0)]
+        for ends, tied in ((s.i, both[:, 1:, 0]), (s.j, both[:, 0, 1:])):
+            parts += [(row[ends], tied, 1.0), (row[ends], both[:, :1, 0], -1.0)]
+        corners = ((both[:, 1:, 1:], 1.0), (both[:, 1:, :1], -1.0), (both[:, :1, 1:], -1.0), (both[:, :1, :1], 1.0))
+        parts += [(pair, cells, sign) for cells, sign in corners]
+        wide = [(rows.reshape(-1), np.broadcast_to(cells, rows.shape).reshape(-1), sign) for rows, cells, sign in parts]
+        rows, columns = np.concatenate([w[0] for w in wide]), np.concatenate([w[1] for w in wide])
+        signs = np.concatenate([np.full(len(w[0]), w[2]) for w in wide])
+        return csr_array((signs, (rows, columns)), shape=(row.size + pair.size, self.size))
 
     @cached_property
     def uniform(self) -> Float[np.ndarray, " d"]:

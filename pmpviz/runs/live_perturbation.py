@@ -193,7 +193,7 @@ class LivePerturbation:
         self._set(doing="")
 
     def _more_draws(self, bench: Bench, tally: Tally, most: int) -> Iterator[bool]:
-        # A solver with a time limit may need all of it for one perturbation: others in the queue are not to wait longer.
+        # A solver with a time limit may need all of it for one perturbation: others in the queue wait no longer.
         chunk = 1 if any(hasattr(solver, "seconds") for solver in bench.solvers) else CHUNK
         while tally.draws < most:
             tally.add(bench, min(chunk, most - tally.draws))
