@@ -16,6 +16,9 @@ from pmpviz.oracles.potentials import Potentials, Structure
 # log 0 in the gradient: far below every log that a contraction leaves, yet finite.
 SMALLEST = 1e-300
 LINE_STEPS = 60
+# Share of the largest edge weight below which an edge counts as absent: the strength of a table that is a product but
+# for rounding is no coupling, and 1 / weight would drown all other edges' resistances.
+NO_EDGE = 1e-9
 # A line search ends where the slope has fallen to this share of its first value.
 FLAT = 1e-9
 
@@ -120,19 +123,40 @@ def edge_strength(potentials: Potentials) -> Float[np.ndarray, " e"]:
 def matrix_tree(structure: Structure, weight: Float[np.ndarray, " e"]) -> Float[np.ndarray, " e"]:
     """rho_e = w_e x effective resistance: how often e is in a spanning tree drawn in proportion to its weights.
 
-    By the matrix-tree theorem. An edge of weight 0 gets 0; of a graph that falls apart, each part has trees of its own.
+    By the matrix-tree theorem. An edge of weight 0, or below `NO_EDGE` of the largest, gets 0; of a graph that falls
+    apart, each part has trees of its own.
     """
     if not len(weight) or weight.max() <= 0:
         return np.zeros(len(weight))
     w, n = weight / weight.max(), structure.n
-    matrix = np.zeros((n, n))
-    np.add.at(matrix, (structure.i, structure.j), -w)
-    matrix += matrix.T
-    np.fill_diagonal(matrix, -matrix.sum(1))
-    inverse = np.linalg.pinv(matrix, hermitian=True)
-    own = np.diag(inverse)
-    resistance = own[structure.i] + own[structure.j] - 2.0 * inverse[structure.i, structure.j]
-    return np.clip(w * resistance, 0.0, 1.0)
+    w = np.where(w < NO_EDGE, 0.0, w)
+    conductance = np.zeros((n, n))
+    np.add.at(conductance, (structure.i, structure.j), w)
+    resistance = _resistances(conductance + conductance.T)
+    return np.clip(w * resistance[structure.i, structure.j], 0.0, 1.0)
+
+
+def _resistances(conductance: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
+    """Effective resistance between any two nodes of one part; of different parts, numbers without a meaning.
+
+    Node after node is replaced by edges between its neighbours (star to mesh), w_ab += w_va w_vb / d, d = sum_a w_va,
+    which leaves the others' resistances alone; and is put back by R_va = 1 / d + sum_b p_b R_ab - sum_bc p_b p_c R_bc /
+    2, p_b = w_vb / d. No conductances are subtracted, and no term exceeds 1 / w_va, so that w R is right to rounding
+    at weights of any sizes, where an inverse of the Laplacian loses their range in digits.
+    """
+    n = len(conductance)
+    share, inverse = np.zeros((n, n)), np.zeros(n)
+    for v in range(n - 1, 0, -1):
+        row = conductance[v, :v]
+        if (total := row.sum()) > 0:
+            share[v, :v], inverse[v] = row / total, 1.0 / total
+            conductance[:v, :v] += np.outer(row, share[v, :v])
+    found = np.zeros((n, n))
+    for v in range(1, n):
+        p = share[v, :v]
+        toward = found[:v, :v] @ p
+        found[v, :v] = found[:v, v] = inverse[v] + toward - p @ toward / 2
+    return found
 
 
 def best_tree(structure: Structure, gain: Float[np.ndarray, " e"]) -> Float[np.ndarray, " e"]:

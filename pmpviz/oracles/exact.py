@@ -62,9 +62,9 @@ class _States:
     """The list of all states of a structure, with their indicators in blocks, kept where they are few."""
 
     def __init__(self, structure: Structure):
-        self.structure = structure
+        self.n, self.card, self.i, self.j = structure.n, structure.card, structure.i, structure.j
         self.total = int(np.prod([float(c) for c in structure.card]))
-        k = structure.states
+        k = self.most = structure.states
         self.width = structure.n * k + len(structure.i) * k * k
         self._kept = list(self._make()) if self.total * self.width <= KEPT_FEATURES else None
 
@@ -76,15 +76,15 @@ class _States:
         rows = max(1, KEPT_FEATURES // max(self.width, 1))
         for start in range(0, self.total, rows):
             x = self.state(np.arange(start, min(start + rows, self.total)))
-            one = np.eye(self.structure.states)[x]
-            pair = one[:, self.structure.i, :, None] * one[:, self.structure.j, None, :]
+            one = np.eye(self.most)[x]
+            pair = one[:, self.i, :, None] * one[:, self.j, None, :]
             yield start, one.reshape(len(x), -1), pair.reshape(len(x), -1)
 
     def state(self, index: int | np.ndarray) -> Int[np.ndarray, "... n"]:
         """The configurations at some places of the list."""
-        if not self.structure.n:
+        if not self.n:
             return np.zeros((*np.shape(index), 0), np.int64)
-        return np.stack(np.unravel_index(index, self.structure.card), -1)
+        return np.stack(np.unravel_index(index, self.card), -1)
 
 
 _states_of = Prepared(_States)
@@ -138,7 +138,7 @@ class _Plan:
     """
 
     def __init__(self, structure: Structure):
-        self.structure, self.order = structure, _order(structure)
+        self.order = _order(structure)
         place = {v: k for k, v in enumerate(self.order.variables)}
         self.scopes = [tuple(sorted(place[v] for v in scope)) for scope in self.order.scopes]
         self.card = [structure.card[v] for v in self.order.variables]

@@ -128,7 +128,7 @@ class _Binary:
     """The reduced program: columns x then z; rows z - x_i, z - x_j <= 0 and x_i + x_j - z <= 1 of every edge."""
 
     def __init__(self, structure: Structure):
-        self.structure, e = structure, len(structure.i)
+        self.n, self.i, self.j, e = structure.n, structure.i, structure.j, len(structure.i)
         z, row, one = structure.n + np.arange(e), np.arange(e), np.ones(e)
         below = [
             (row + shift, at, v * one)
@@ -141,15 +141,14 @@ class _Binary:
 
     def solve(self, potentials: Potentials):
         """(mu_i, mu_e, upper bound)."""
-        s = self.structure
         bias, w, constant = potentials.quadratic()
         gain = np.concatenate([bias, w])
         limit = np.where(np.concatenate([w > 0, w > 0, w < 0]), self.rows.limit, np.inf)
         found, price = _scaled(self.solver, gain, limit)
-        x = np.clip(found[: s.n], 0.0, 1.0)
+        x = np.clip(found[: self.n], 0.0, 1.0)
         half = np.round(2 * x) / 2
         x = np.where(np.abs(x - half) < TOLERANCE, half, x)
-        a, b = x[s.i], x[s.j]
+        a, b = x[self.i], x[self.j]
         z = np.where(w < 0, np.maximum(0.0, a + b - 1), np.minimum(a, b))
         pairs = np.stack([1 - a - b + z, b - z, a - z, z], 1).reshape(-1, 2, 2)
         return np.stack([1 - x, x], 1), pairs, constant + self.rows.bound(gain, price, limit)
@@ -159,7 +158,7 @@ class _General:
     """The full program: a column for every state of a variable and every pair of states of an edge."""
 
     def __init__(self, structure: Structure):
-        s = self.structure = structure
+        s = structure
         self.site, self.pair = s.valid, s.valid_pairs
         count = int(self.site.sum())
         site, pair = np.full(self.site.shape, -1), np.full(self.pair.shape, -1)

@@ -28,7 +28,7 @@ class _Layout:
     """Where the weights of a structure's edges go in the couplings."""
 
     def __init__(self, structure: Structure):
-        self.structure, pairs = structure, structure.n * (structure.n - 1) / 2
+        self.i, self.j, pairs = structure.i, structure.j, structure.n * (structure.n - 1) / 2
         self.dense = structure.n <= SMALL or (len(structure.i) >= DENSE_SHARE * pairs and structure.n <= MOST_DENSE)
         self.height = -(-structure.n // STEP) * STEP if structure.n <= SMALL else structure.n
         if not self.dense:
@@ -39,10 +39,9 @@ class _Layout:
 
     def couplings_of(self, w: Float[np.ndarray, " e"]) -> DenseCouplings | SparseCouplings:
         """The couplings of these weights."""
-        s = self.structure
         if self.dense:
             weight = np.zeros((self.height, self.height), np.float32)
-            weight[s.i, s.j] = weight[s.j, s.i] = w
+            weight[self.i, self.j] = weight[self.j, self.i] = w
             return DenseCouplings(weight)
         weight = np.append(0.0, w)[self.edge].astype(np.float32)
         held = self.couplings

@@ -102,7 +102,7 @@ class MapOracle:
 
 
 class Prepared(Generic[T]):
-    """What an oracle keeps for a structure, as long as the structure lives."""
+    """What an oracle keeps for a structure, as long as the structure lives: it must not hold the structure itself."""
 
     def __init__(self, make: Callable[[Structure], T]):
         self._make, self._kept = make, WeakKeyDictionary[Structure, T]()

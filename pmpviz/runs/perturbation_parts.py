@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Int8, UInt32
+from scipy.special import gammaln, xlog1py, xlogy
 
 from pmpviz import keys
 from pmpviz.exact.problem import Problem
@@ -298,9 +299,20 @@ def state_law(bench: Bench) -> Float[np.ndarray, " states"] | None:
 
 
 def total_variation(counts: Int[np.ndarray, " m"], p: Float[np.ndarray, " m"]) -> tuple[float, float]:
-    """(1/2 sum |share - p|, what as many exact draws would show: 1/2 sum sqrt(2 p (1 - p) / (pi draws)))."""
+    """(1/2 sum |share - p|, the mean of the same for as many exact draws)."""
     draws = max(int(counts.sum()), 1)
-    return float(np.abs(counts / draws - p).sum() / 2), float(np.sqrt(2 * p * (1 - p) / (np.pi * draws)).sum() / 2)
+    return float(np.abs(counts / draws - p).sum() / 2), float(_mean_deviation(draws, p).sum() / (2 * draws))
+
+
+def _mean_deviation(draws: int, p: Float[np.ndarray, " m"]) -> Float[np.ndarray, " m"]:
+    """E|X - N p| = 2 (1 - p)^(N - k) p^(k + 1) (k + 1) C(N, k + 1), k = floor(N p), of a binomial X (De Moivre).
+
+    Exact at any N, where the normal law's sqrt(2 N p (1 - p) / pi) is far too large for states that are hardly drawn.
+    """
+    p = np.clip(p, 0.0, 1.0)
+    k = np.floor(draws * p)
+    ways = gammaln(draws + 1) - gammaln(k + 1) - gammaln(draws - k)
+    return 2 * np.exp(xlog1py(draws - k, -p) + xlogy(k + 1, p) + ways)
 
 
 def lost_share(lost: list[float], scale: float) -> float:

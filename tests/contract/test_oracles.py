@@ -4,9 +4,11 @@
 """
 
 import dataclasses
+import gc
 import importlib
 import inspect
 import pkgutil
+import weakref
 from functools import lru_cache
 
 import numpy as np
@@ -149,6 +151,23 @@ def test_new_numbers_on_the_same_structure_and_back_again(cls):
     first = [oracle.solve(one) for one in several]
     for again, one in zip([oracle.solve(p) for p in reversed(several)], reversed(first), strict=True):
         assert again.value == pytest.approx(one.value, abs=1e-8) and again.upper == pytest.approx(one.upper, abs=1e-6)
+
+
+@pytest.mark.parametrize("cls", USABLE)
+def test_what_is_kept_for_a_structure_goes_with_it(cls):
+    """Models come and go in a long-lived program: no oracle holds on to those that it has solved."""
+    oracle, solved = made(cls), []
+    # Two states, mixed ones, and enough variables for sparse couplings.
+    for card in ((2,) * 5, (2, 3, 2, 3, 3), (2,) * 40):
+        structure = Structure(card, np.arange(len(card) - 1), np.arange(1, len(card)))
+        start = Potentials(structure, np.zeros(structure.valid.shape), np.zeros(structure.valid_pairs.shape))
+        start.table[:, 1, 1] = 1.0
+        if cls.spec.why_not(start) is None:
+            oracle.solve_batch(start, np.stack([start.unary, start.unary]))
+            solved.append(weakref.ref(structure))
+        del start, structure
+    gc.collect()
+    assert solved and [one() for one in solved] == [None] * len(solved)
 
 
 @pytest.mark.parametrize("cls", USABLE)

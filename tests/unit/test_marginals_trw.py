@@ -107,6 +107,26 @@ def test_matrix_tree_of_parts_and_of_zero_weights():
     assert matrix_tree(s, np.zeros(5)).tolist() == [0.0] * 5
 
 
+def test_matrix_tree_takes_rounding_for_no_edge():
+    """Two triangles joined by a table that is a product but for rounding: each has two thirds of its edges."""
+    s = Structure((2,) * 6, np.array([0, 0, 1, 2, 3, 3, 4]), np.array([1, 2, 2, 3, 4, 5, 5]))
+    rho = matrix_tree(s, np.array([1.0, 0.7, 2.0, 6.5e-15, 0.3, 1.0, 1.0]))
+    assert rho[3] == 0 and rho[:3].sum() == pytest.approx(2, abs=1e-9) and rho[4:].sum() == pytest.approx(2, abs=1e-9)
+
+
+@pytest.mark.parametrize("decades", [8, 12, 16])
+def test_matrix_tree_stays_in_the_spanning_tree_polytope(decades):
+    """No set S of nodes holds more than |S| - 1 edges in the mean (Edmonds), however far apart the weights lie."""
+    i, j = np.triu_indices(7, 1)
+    inside = np.array([[(mask >> a) & (mask >> b) & 1 for a, b in zip(i, j, strict=True)] for mask in range(1, 2**7)])
+    most = np.array([mask.bit_count() - 1 for mask in range(1, 2**7)])
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        kept = rng.random(len(i)) < rng.choice([0.4, 0.7, 1.0])
+        rho = matrix_tree(Structure((2,) * 7, i[kept], j[kept]), 10 ** rng.uniform(-decades, 0, int(kept.sum())))
+        assert (rho >= 0).all() and (inside[:, kept] @ rho - most).max() <= 1e-9
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_best_tree_has_the_largest_gain(seed):
     rng = np.random.default_rng(seed)

@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pmpviz
-from pmpviz.oracles import Potentials, make_oracle, outside
+from pmpviz.oracles import Potentials, make_oracle, outside, solver_process
 from pmpviz.types import Refusal
 from tests.contract.oracle_models import of_file, of_spec
 
@@ -79,6 +80,27 @@ def test_the_time_limit_holds_on_the_wall_clock(name):
         assert solution.upper is None or solution.upper >= solution.value
     again = make_oracle(name, seconds=60).solve(of_spec("chain:4,J=0.3,h=0.1"))
     assert again.exact and again.x.tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("seconds, whole", [(0.1, 1), (1.0, 1), (1.3, 1), (1.9, 2), (2.0, 2), (9.9, 10)])
+def test_toulbar2_is_given_the_whole_seconds_that_its_parent_waits_for(seconds, whole, monkeypatch):
+    asked = []
+
+    class Recorder:
+        """Takes a problem as toulbar2 does, and notes the limit."""
+
+        def __init__(self, vac):
+            self.AddVariable = self.AddFunction = lambda *given: None
+            self.GetDDualBound = lambda: 0.0
+
+        def Solve(self, timeLimit):  # noqa: N803
+            asked.append(timeLimit)
+
+    monkeypatch.setitem(sys.modules, "pytoulbar2", types.SimpleNamespace(CFN=Recorder))
+    problem = outside._problem(of_spec("chain:4,J=0.3")) | {"seconds": seconds}
+    assert solver_process.toulbar2(problem)["x"] is None
+    assert asked == [whole] and type(asked[0]) is int
+    assert whole == 1 or whole < seconds + outside.EARLY + outside.GRACE
 
 
 @pytest.mark.parametrize("name", BOTH)

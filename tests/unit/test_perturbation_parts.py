@@ -106,15 +106,23 @@ def test_attempts_are_counted_by_prefix(bench):
     assert attempt_tree(bench_of(LabPlan("chain:13", solvers=("exact",))), 0) is None
 
 
-def test_total_variation_of_exact_draws_is_its_noise_floor(bench):
+@pytest.mark.parametrize("draws", [1, 4, 30, 4000])
+def test_total_variation_of_exact_draws_is_its_noise_floor(bench, draws):
+    """Within four standard errors of a simulation, and never above 1, however few the draws."""
     law = state_law(bench)
     assert law.sum() == pytest.approx(1)
-    rng, found = np.random.default_rng(0), []
-    for _ in range(200):
-        found.append(total_variation(rng.multinomial(4000, law), law))
-    distance, floor = np.mean(found, axis=0)
-    # The floor takes every share as normal, which rare states are not.
-    assert distance == pytest.approx(floor, rel=0.1)
+    for p in (law, np.full(1024, 1 / 1024)):
+        counts = np.random.default_rng(draws).multinomial(draws, p, 2000)
+        found = np.array([total_variation(row, p) for row in counts])
+        error = found[:, 0].std() / np.sqrt(len(found))
+        assert abs(found[:, 0].mean() - found[0, 1]) <= 4 * error + 1e-9 and found[0, 1] <= 1
+
+
+def test_noise_floor_of_states_that_are_certain():
+    """Nothing deviates; 4 draws of a fair coin, where N p is a whole number, are off by 3/4 in the mean."""
+    assert total_variation(np.array([0, 7]), np.array([0.0, 1.0])) == (0.0, 0.0)
+    coin = np.array([0.5, 0.5])
+    assert total_variation(np.array([2, 2]), coin)[1] == pytest.approx(3 / 16)
 
 
 @pytest.mark.parametrize("name", SCENES)
