@@ -22,8 +22,8 @@ CONTRACTIONS = ("adaptive", "fixed", "none")
 CORRECTIONS = ("every step", "after rho", "never")
 POLYTOPES = ("marginal", "local")
 LOCAL_STEPS, LOCAL_GAP = 30, 0.5
-# Where the gap falls below this many tolerances, corrections are made ten times finer.
-CLOSE, FINER = 2.0, 0.1
+# Where the gap falls below this many tolerances, corrections are made finer.
+CLOSE, FINER = 2.0, 0.2
 # The last correction: at most this contraction, and the tolerance as a share of the gap's.
 LAST_DELTA, LAST = 1e-4, 0.01
 
