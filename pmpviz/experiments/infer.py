@@ -35,11 +35,11 @@ def main(algorithm: MarginalSolver, target: Target, tables: TableModel | None, o
     suffix = Path(out).suffix.lower() if out is not None else ".mar"
     if suffix not in SUFFIXES:
         raise InputError(f"the answer cannot be written to {str(out)[:80]!r}; end it in .MAR or .PR")
+    if suffix == ".pr" and "objective" not in algorithm.spec.metrics:
+        raise InputError(f"{algorithm.spec.id} gives no estimate of log Z; write the marginals (.MAR) instead")
     check_outputs((), (out,))
     found = _watched(algorithm, target, tables)
     if out is not None:
-        if suffix == ".pr" and found.answer.log_z is None:
-            raise InputError(f"{algorithm.spec.id} gives no estimate of log Z; write the marginals (.MAR) instead")
         text = write_mar(found.marginals) if suffix == ".mar" else write_pr(float(found.answer.log_z or 0.0))
         write_bytes(Path(out), text.encode())
     if as_json:

@@ -23,7 +23,7 @@ DENSE, SPARSE = 64, 32
 
 _SHARED = (
     Param("damping", "Damping", 0.0, 0.99, 0.5, help="Share of the old log message that is kept."),
-    Param("sweeps", "Most sweeps", 1, 1_000_000, 5_000, "int", "Parallel updates of all messages, for each rho."),
+    Param("sweeps", "Most sweeps", 1, 20_000, 5_000, "int", "Parallel updates of all messages, for each rho."),
     Param("tolerance", "Tolerance", 1e-12, 1.0, 1e-6, "log", "Ends where no log message changes by more than this."),
 )
 
@@ -72,6 +72,7 @@ class MessageState:
     sweeps_here: int = 0
     rho_update: int = 0
     residual: float = np.inf
+    best_bound: float = np.inf
     trace: tuple[Record, ...] = ()
     reason: str = ""
 
@@ -105,12 +106,20 @@ class MessageState:
 
     def beliefs(self) -> tuple[Float[np.ndarray, "n k"], Float[np.ndarray, "e k k"]]:
         """Pseudo-marginals of the variables and of the edges; they agree with each other at a fixed point."""
-        unary = _normalised(self.pull, (1,))
-        half = len(self.rho)
-        s = self.potentials.structure
-        left = self.pull[s.i] - self.message[half:]
-        right = self.pull[s.j] - self.message[:half]
-        return unary, _normalised(self.table[:half] + left[:, :, None] + right[:, None, :], (1, 2))
+        return np.exp(self.log_node), np.exp(self.log_edge)
+
+    @cached_property
+    def log_node(self) -> Float[np.ndarray, "n k"]:
+        """log b_i, up to b_i's sum of 1."""
+        return _log_normalised(self.pull)
+
+    @cached_property
+    def log_edge(self) -> Float[np.ndarray, "e k k"]:
+        """log b_ij: theta_ij / rho_ij and what each end is told by all but the other."""
+        s, half = self.potentials.structure, len(self.rho)
+        left, right = self.pull[s.i] - self.message[half:], self.pull[s.j] - self.message[:half]
+        log = self.table[:half] + left[:, :, None] + right[:, None, :]
+        return _log_normalised(log.reshape(half, s.states**2)).reshape(log.shape)
 
     def bound(self) -> float:
         """An upper bound of log Z by any messages, at rest or not, for rho in the spanning tree polytope.
@@ -120,10 +129,7 @@ class MessageState:
         sum_{x_j} b_ij / b_i or sum_{x_i} b_ij / b_j, which is 1 at a fixed point.
         """
         s, half = self.potentials.structure, len(self.rho)
-        node = _log_normalised(self.pull, 1)
-        left, right = self.pull[s.i] - self.message[half:], self.pull[s.j] - self.message[:half]
-        edge = self.table[:half] + left[:, :, None] + right[:, None, :]
-        edge = _log_normalised(edge.reshape(half, s.states**2), 1).reshape(edge.shape)
+        node, edge = self.log_node, self.log_edge
         x = node.argmax(1)
         own, pairs = node[np.arange(s.n), x], edge[np.arange(half), x[s.i], x[s.j]]
         constant = float(self.potentials.value(x)) - float(own.sum() + self.rho @ (pairs - own[s.i] - own[s.j]))
@@ -140,13 +146,8 @@ class MessageState:
         return objective.value(cells.flat(*self.beliefs()))
 
 
-def _normalised(log: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    p = np.exp(log - log.max(axes, keepdims=True, initial=-np.inf))
-    return p / p.sum(axes, keepdims=True)
-
-
-def _log_normalised(log: np.ndarray, axis: int) -> np.ndarray:
-    return log - np.logaddexp.reduce(log, axis, keepdims=True)
+def _log_normalised(log: Float[np.ndarray, "r c"]) -> Float[np.ndarray, "r c"]:
+    return log - np.logaddexp.reduce(log, 1, keepdims=True)
 
 
 @dataclass(frozen=True)
@@ -199,8 +200,8 @@ class TreeReweightedBeliefPropagation(MarginalSolver):
     """Tree-reweighted belief propagation (Wainwright, Jaakkola and Willsky 2005): TRW over the local polytope.
 
     Messages at rest maximise the objective; a bound on log Z holds at every sweep (see `MessageState.bound`). After
-    convergence rho takes a step 2 / (i + 3) to the spanning tree
-    of largest mutual information, `rho_updates` times; the best bound of all is kept.
+    convergence rho takes a step 2 / (i + 3) to the spanning tree of largest mutual information, `rho_updates` times;
+    the best bound of all is kept.
     """
 
     damping: float = 0.5
@@ -249,22 +250,22 @@ class TreeReweightedBeliefPropagation(MarginalSolver):
         cells, objective = Cells(structure), TreeReweighted.of(state.potentials, state.rho)
         tree = best_tree(structure, objective.information(cells.flat(*state.beliefs())))
         rho = state.rho + 2.0 / (state.rho_update + 3.0) * (tree - state.rho)
-        fresh = MessageState(state.potentials, state.layout, rho, state.message, state.sweeps)
-        return replace(fresh, rho_update=state.rho_update + 1, trace=state.trace)
+        begun = {"rho": rho, "rho_update": state.rho_update + 1, "sweeps_here": 0, "residual": np.inf}
+        return replace(state, **begun)
 
     def answer(self, state: MessageState) -> Answer:
         """The beliefs, the objective there, and the best bound of all sweeps."""
         unary, table = state.beliefs()
-        bounds = [record["best_bound"] for record in state.trace if "best_bound" in record]
-        return Answer(unary, table, state.log_z(), bounds[-1] if bounds else None)
+        bound = state.best_bound if np.isfinite(state.best_bound) else None
+        return Answer(unary, table, state.log_z(), bound)
 
 
 def _with_bound(state: MessageState) -> MessageState:
     """The state with the bound, and the best so far, in its last record."""
-    before = [record["best_bound"] for record in state.trace if "best_bound" in record]
     bound = state.bound()
-    record = {**state.trace[-1], "bound": bound, "best_bound": min([bound, *before[-1:]])}
-    return replace(state, trace=(*state.trace[:-1], record))
+    best = min(bound, state.best_bound)
+    record = {**state.trace[-1], "bound": bound, "best_bound": best}
+    return replace(state, best_bound=best, trace=(*state.trace[:-1], record))
 
 
 def _start(potentials: Potentials, rho: Float[np.ndarray, " e"]) -> MessageState:
@@ -279,17 +280,8 @@ def _sweep(state: MessageState, damping: float) -> MessageState:
     residual = float(np.abs(fresh - state.message).max(initial=0.0))
     mixed = state.message + (1.0 - damping) * (fresh - state.message)
     before = state.trace[-1]["seconds"] if state.trace else 0.0
-    state = MessageState(
-        state.potentials,
-        state.layout,
-        state.rho,
-        mixed,
-        state.sweeps + 1,
-        state.sweeps_here + 1,
-        state.rho_update,
-        residual,
-        state.trace,
-    )
+    counts = {"sweeps": state.sweeps + 1, "sweeps_here": state.sweeps_here + 1}
+    state = replace(state, message=mixed, residual=residual, **counts)
     record = {
         "call": state.sweeps,
         "rho_update": state.rho_update,

@@ -47,10 +47,11 @@ class PerturbationState:
         )
 
 
+@dataclass(frozen=True)
 class _Perturbing(MarginalSolver):
-    oracle: int | str
-    perturbations: int
-    seed: int
+    oracle: int | str = "exact"
+    perturbations: int = 1000
+    seed: int = 0
 
     def why_not(self, potentials: Potentials) -> str | None:
         """The oracle's own reason."""
@@ -122,9 +123,6 @@ class PerturbAndMap(_Perturbing):
     log Z (Hazan and Jaakkola 2012); an oracle without upper bounds gives none.
     """
 
-    oracle: int | str = "exact"
-    perturbations: int = 1000
-    seed: int = 0
     spec = Spec(
         id="perturb_and_map",
         label="Perturb-and-MAP frequencies",
@@ -150,9 +148,6 @@ class ExpectedMaxima(_Perturbing):
     The comparison of barrier Frank-Wolfe's Figure 1 (e, f), after Hazan and Jaakkola (2012).
     """
 
-    oracle: int | str = "exact"
-    perturbations: int = 1000
-    seed: int = 0
     spec = Spec(
         id="expected_maxima",
         label="Ratios of expected maxima",

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from pmpviz import exact
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import Projection, projection_of
@@ -50,10 +52,8 @@ class TruthJob:
         if solution.marginals is None or solution.pair_marginals is None:
             self.truth = Truth(solution, why_not="only log Z is known exactly")
             return
-        unary = [row for row in solution.marginals]
-        pairs = [[a, b] for a, b in zip(s.i.tolist(), s.j.tolist(), strict=True)]
-        table = solution.pair_marginals(pairs)
-        self.truth = Truth(solution, self._projection.of(Cells(s).flat(unary, table)))
+        table = solution.pair_marginals(np.stack([s.i, s.j], 1))
+        self.truth = Truth(solution, self._projection.of(Cells(s).flat(np.stack(solution.marginals), table)))
 
     def fail(self, error: Exception) -> None:
         """Keep the reason."""

@@ -18,6 +18,7 @@ from pmpviz.views.style import Style, styles_of
 SPEEDS = (1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
 SMALLEST_GAP = 1e-6
+UNITS = {"MAP call": "MAP call", "sweep of all messages": "sweep"}
 
 
 def update(
@@ -73,7 +74,7 @@ def _lane(payload, view, index: int, lane: InferenceLaneView, style: Style, sent
         "id": name,
         "algorithm": lane.algorithm,
         "label": lane.label,
-        "step": "MAP call" if lane.update == "MAP call" else "sweep",
+        "step": unit_of(lane),
         "badge": lane.promise,
         "colour": style.colour,
         "dash": style.dash,
@@ -123,6 +124,11 @@ def _sub(lane: InferenceLaneView) -> str:
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")
     return " · ".join(parts)
+
+
+def unit_of(lane: InferenceLaneView) -> str:
+    """What one step of a lane is called."""
+    return UNITS.get(lane.update, "step")
 
 
 def configuration(x: np.ndarray) -> str:
@@ -252,8 +258,7 @@ def computing(view: InferenceView, model_words: str) -> str:
     lane = view.lanes[0]
     parts = []
     for each in view.lanes:
-        unit = "MAP call" if each.update == "MAP call" else "sweep"
-        parts.append(f"{each.label}: {integer(each.count)} {unit}{'s' * (each.count != 1)}")
+        parts.append(f"{each.label}: {integer(each.count)} {unit_of(each)}{'s' * (each.count != 1)}")
     found = "; ".join(parts)
     gap = gap_of(lane.trace[-1]) if lane.trace else None
     more = f", gap {significant(gap)}" if gap is not None and len(view.lanes) == 1 else ""

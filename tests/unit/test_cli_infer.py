@@ -69,6 +69,7 @@ def test_words_say_what_bounds_and_what_does_not():
         (("--tolerance", "-1"), "tolerance"),
         (("--oracle", "magic"), "oracle"),
         (("--out", "out.txt"), ".MAR or .PR"),
+        (("--algorithm", "perturb_and_map", "--out", "out.PR"), "no estimate of log Z"),
         (("--damping", "0.5"), "damping"),
     ],
 )

@@ -8,6 +8,7 @@ import numpy as np
 
 from pmpviz import exact, runs
 from pmpviz.learning import LEARNERS
+from pmpviz.marginals import SOLVERS
 from pmpviz.models import build_spec
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import Evidence, Target
@@ -60,6 +61,9 @@ def test_the_readme_names_every_algorithm_and_learner():
     text = (ROOT / "README.md").read_text()
     rows = _rows(text, "## Algorithms")
     assert rows == {cls.spec.id: cls.spec.guarantee for cls in SAMPLERS}
+    section = text.split("## Marginals and log Z\n")[1].split("\n## ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (\w+)[^|]*\|$", section, re.M))
+    assert rows == {cls.spec.id: cls.spec.guarantee for cls in SOLVERS}
     rows = _rows(text, "## Learners")
     assert rows == {cls.spec.id: cls.spec.guarantee for cls in LEARNERS}
     assert all((ROOT / path).is_file() for path in re.findall(r"\]\((assets/[^)]+)\)", text))
