@@ -35,7 +35,7 @@ _GLASS = "periodic=false,couplings=gaussian,sigma=2,field=random,h=1"
 INFERENCE: tuple[InferencePreset, ...] = (
     InferencePreset(
         "triangle",
-        "Frustrated triangle",
+        "Triangle",
         "How does a walk between configurations become marginals?",
         InferencePlan("complete:3,J=-1", lanes=(_walk(tolerance=0.01),)),
         "Every MAP call names a corner of the tetrahedron, and μ moves towards it; the gap says how far the objective "
@@ -44,7 +44,7 @@ INFERENCE: tuple[InferencePreset, ...] = (
     ),
     InferencePreset(
         "cube",
-        "Local against marginal polytope",
+        "Two polytopes",
         "What does a relaxation allow that no distribution has?",
         InferencePlan(
             "complete:3,J=-1",
@@ -64,7 +64,7 @@ INFERENCE: tuple[InferencePreset, ...] = (
     ),
     InferencePreset(
         "grid",
-        "4 x 4 spin glass",
+        "4x4 glass",
         "How few MAP calls do good marginals take?",
         InferencePlan(f"square:4x4,{_GLASS}", lanes=(_walk(),)),
         "Most of the work is done by a dozen configurations. After the gap is small, ρ is moved towards better "
@@ -73,7 +73,7 @@ INFERENCE: tuple[InferencePreset, ...] = (
     ),
     InferencePreset(
         "stall",
-        "With and without contraction",
+        "The barrier",
         "What does the barrier do?",
         InferencePlan(f"square:5x5,{_GLASS},seed=1", lanes=_VARIANTS),
         "All lanes walk in the same polytope. The gradient is infinite on its faces: without contraction the "
@@ -83,7 +83,7 @@ INFERENCE: tuple[InferencePreset, ...] = (
     ),
     InferencePreset(
         "clique",
-        "The paper's clique",
+        "Clique",
         "When is a tighter polytope worth its MAP calls?",
         InferencePlan("clique:10,theta=3", lanes=(_walk(), SolverPlan("trbp"), SolverPlan("bp"))),
         "Strong random couplings among ten variables: message passing over the local polytope is far off, and its "

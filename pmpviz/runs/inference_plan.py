@@ -43,7 +43,8 @@ class SolverPlan:
 def _told(param: Param, value: Any) -> str:
     if param.scale == "bool":
         return param.label.lower()
-    return f"{value} {param.label.lower()}" if param.name == "polytope" else f"{param.label.lower()} {value}"
+    label = param.label[:1].lower() + param.label[1:] if param.label[1:2].islower() else param.label
+    return f"{value} {label}" if param.name == "polytope" else f"{label} {value}"
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ STYLES = {
     # Exact ones in the colour of the text, as good as grey on either ground; noise with any solver is PMP's relative.
     "gumbel_table": Style("#8A8A86", "dot", "diamond"),
     "unbiased": Style("#8A8A86", "dashdot", "square"),
-    "perturb_and_map": Style("#7A5195", "longdash", "triangle"),
+    "perturb_and_map": Style("#5B6C8F", "longdash", "triangle"),
     # Learners: those that share a sampler's name share its style.
     "persistent_pmp": Style("#D55E00", "dot", "diamond"),
     "gibbs_reset": Style("#0072B2", "dash", "square"),

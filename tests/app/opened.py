@@ -15,7 +15,7 @@ WAIT_SECONDS = 120
 
 @pytest.fixture(autouse=True)
 def own_run():
-    """What a page holds is given up after each test."""
+    """What a page holds is given up after each test: to Streamlit all testers are one session."""
     yield
     AppTest.from_function(let_go, default_timeout=WAIT_SECONDS).run()
 
@@ -27,7 +27,7 @@ def let_go():
 
 
 def open_page(page: str, query: dict[str, str]) -> AppTest:
-    """The page under this query, after its first run."""
+    """The page under this query, after its first run: its own script, since the tester knows no st.navigation."""
     test = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=WAIT_SECONDS)
     for name, value in query.items():
         test.query_params[name] = value
@@ -42,5 +42,6 @@ def run(test: AppTest) -> AppTest:
 
 
 def update(test: AppTest) -> dict:
-    """What the page has just sent to its player."""
-    return decode(test.get("bidi_component")[0].proto.bytes)[0]
+    """What the page has just sent to its player; nothing where there is none."""
+    players = test.get("bidi_component")
+    return decode(players[0].proto.bytes)[0] if players else {}

@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
+from opened import ROOT, WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.views.frames import decode
-
-ROOT = Path(__file__).resolve().parents[2]
-WAIT_SECONDS = 120
 SMALL = {"model": "square:6x6", "chains": "8"}
-
-
-@pytest.fixture(autouse=True)
-def own_run():
-    """A run of its own for each test: to Streamlit all testers are one session."""
-    yield
-    AppTest.from_function(let_go, default_timeout=WAIT_SECONDS).run()
-
-
-def let_go():
-    from pmpviz.ui.session import held
-
-    held.clear()
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -37,23 +20,7 @@ def own_cache(tmp_path_factory):
 
 
 def opened(page: str, **query: str) -> AppTest:
-    """A page under this query, after its first run; its own script, since the tester knows no st.navigation."""
-    test = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=WAIT_SECONDS)
-    for name, value in query.items():
-        test.query_params[name] = value
-    return run(test)
-
-
-def run(test: AppTest) -> AppTest:
-    test.run()
-    assert not test.exception, [error.value for error in test.exception]
-    return test
-
-
-def update(test: AppTest) -> dict:
-    """What the page has just sent to its player."""
-    players = test.get("bidi_component")
-    return decode(players[0].proto.bytes)[0] if players else {}
+    return open_page(page, query)
 
 
 def wait(test: AppTest, condition) -> dict:
