@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pmpviz.oracles.annealing import Annealing
 from pmpviz.oracles.best_of import BestOf
-from pmpviz.oracles.exact import BipartiteEnumeration, Elimination, Enumeration, Exact
+from pmpviz.oracles.bipartite import BipartiteEnumeration
+from pmpviz.oracles.exact import Elimination, Enumeration, Exact
 from pmpviz.oracles.graph_cut import GraphCut, Qpbo
 from pmpviz.oracles.icm import Icm, MultiStart
 from pmpviz.oracles.local_polytope import LocalPolytope
