@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pmpviz.runs.plan import LanePlan, Plan
-from pmpviz.ui.settings import text_of
+from pmpviz.ui.link_values import text_of
 
 FILE_PREFIX = "file:"
 

@@ -10,7 +10,8 @@ from pmpviz.marginals import solver_class
 from pmpviz.models import Ising
 from pmpviz.runs.inference_plan import MAX_LANES, SETTINGS, InferencePlan, SolverPlan
 from pmpviz.types import InputError
-from pmpviz.ui.settings import VERSION, model_of, read_checked, read_named, read_plain, text_of
+from pmpviz.ui.link_values import read_checked, read_named, read_plain, text_of
+from pmpviz.ui.settings import VERSION, model_of
 
 LANES = tuple(f"lane{i + 1}" for i in range(MAX_LANES))
 KEYS = ("v", "model", *(p.name for p in SETTINGS), *LANES)

@@ -10,7 +10,8 @@ from pmpviz.learning import learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.runs.learning_plan import MAX_LANES, SETTINGS, LearnerPlan, LearningPlan
 from pmpviz.types import InputError
-from pmpviz.ui.settings import VERSION, read_checked, read_named, read_plain, text_of
+from pmpviz.ui.link_values import read_checked, read_named, read_plain, text_of
+from pmpviz.ui.settings import VERSION
 
 PLAIN = (*SETTINGS, *OPTIMISER_PARAMS)
 LANES = tuple(f"lane{i + 1}" for i in range(MAX_LANES))

@@ -9,7 +9,8 @@ from pmpviz.models import Ising
 from pmpviz.runs.perturbation_plan import KNOWN, MOST_SITES, SETTINGS, SOLVERS, LabPlan
 from pmpviz.runs.scenes import PREFIX, scene_of
 from pmpviz.types import InputError
-from pmpviz.ui.settings import VERSION, model_of, quote, read_checked, read_plain, text_of
+from pmpviz.ui.link_values import quote, read_checked, read_plain, text_of
+from pmpviz.ui.settings import VERSION, model_of
 
 KEYS = ("v", "model", "solvers", *(p.name for p in SETTINGS))
 MOST_EDGES = 20_000
