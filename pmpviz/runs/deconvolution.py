@@ -1,0 +1,164 @@
+"""Posterior samples of features and locations given images: a run of the binary convolution, and what it shows."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int, Int8
+
+from pmpviz import keys
+from pmpviz.models.conv_or import ConvOR, or_convolution
+from pmpviz.runs import compile_clock
+from pmpviz.runs import run as running
+from pmpviz.runs.run import Run
+from pmpviz.types import InputError, Target
+
+MEMORY = 1 << 33
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """What m samples have come to. `seconds` are spent in compiled calls, compilation apart.
+
+    `belief`: sigmoid of the features' log-ratios (of chains the state itself); `wrong`: seen pixels that differ from
+    the OR of features and locations; `explained`: seen pixels that are on in both, of `on`; `energy` = -log_weight;
+    `residual`: the largest change of a message (nan for chains).
+    """
+
+    sweep: float
+    seconds: float
+    compile_seconds: float
+    belief: Float[np.ndarray, "m c f a b"]
+    features: Int8[np.ndarray, "m c f a b"]
+    locations: Int8[np.ndarray, "m n f h w"]
+    reconstruction: Int8[np.ndarray, "m n c height width"]
+    wrong: Int[np.ndarray, " m"]
+    explained: Int[np.ndarray, " m"]
+    on: int
+    energy: Float[np.ndarray, " m"]
+    residual: Float[np.ndarray, " m"]
+
+
+def begin(algorithm, target: Target, seed: int, samples: int) -> Run:
+    """A run of so many independent samples; chains start from the prior, the same for every algorithm.
+
+    Raises InputError where the algorithm cannot run on the target, and where the messages would not fit into memory.
+    """
+    model: ConvOR = target.model
+    shape = model.shape
+    # Two messages for every AND and sample are kept, and about six more of their size of one sample come and go.
+    needed = 4 * shape.images * shape.ands * (2 * samples + 6)
+    if needed > MEMORY:
+        most = max(1, int(shape.images * MEMORY / needed))
+        raise InputError(
+            f"the messages of {shape.images:,} images would take {needed / 2**30:.1f} GiB; give at most {most:,} "
+            "images, or fewer and smaller features"
+        )
+    key = jax.random.key(seed)
+    return running.start(algorithm, target, key, samples, x0=_first(target, key, samples))
+
+
+def _first(target: Target, key, samples: int) -> Int8[np.ndarray, "m n"]:
+    model = target.model
+    logits = model.location_copies * model.location_logit, model.feature_logit, 0.0
+    parts = [np.full(size, logit, np.float32) for size, logit in zip(model.shape.sizes, logits, strict=True)]
+    chain_keys = keys.of_chains(keys.role(key, keys.START), jnp.arange(samples))
+    thresholds = jax.vmap(lambda own: keys.logistic_threshold(keys.uniform(own, model.n)))(chain_keys)
+    return np.asarray(np.concatenate(parts) > thresholds, np.int8)
+
+
+@jax.jit
+def _view(algorithm, target, state):
+    model = target.model
+    images = model.split(target.evidence.value)[2]
+    seen = model.split(target.evidence.mask)[2]
+
+    def one(state):
+        x = algorithm.position(target, state)
+        s, w, _ = model.split(x)
+        z = or_convolution(s, w)
+        soft = jax.nn.sigmoid(algorithm.belief(target, state)) if hasattr(algorithm, "belief") else w * 1.0
+        return {
+            "belief": soft.astype(jnp.float32),
+            "features": w,
+            "locations": s,
+            "reconstruction": z,
+            "wrong": (seen & (z != images)).sum(),
+            "explained": (seen & (z > 0) & (images > 0)).sum(),
+            "energy": -model.log_weight(x),
+            "residual": getattr(state, "residual", jnp.float32(jnp.nan)),
+        }, (seen & (images > 0)).sum()
+
+    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), state)
+    found, on = jax.lax.map(one, flat)
+    return found, on[0]
+
+
+def snapshot(run: Run, compile_seconds: float = 0.0) -> Snapshot:
+    """What the run shows now."""
+    compiled = compile_clock.seconds()
+    found, on = _view(run.algorithm, run.target, run.state)
+    parts = {name: np.asarray(value)[: run.chains] for name, value in found.items()}
+    compile_seconds += compile_clock.seconds() - compiled
+    return Snapshot(run.quantum / run.quanta, run.seconds, compile_seconds, on=int(on), **parts)
+
+
+def advance(run: Run, quanta: int) -> tuple[Run, Snapshot]:
+    """So many quanta of every sample, and what they come to. The given run's memory is taken over."""
+    compiled = compile_clock.seconds()
+    run, _ = running.advance(run, quanta, record=False, donate=True)
+    return run, snapshot(run, compile_clock.seconds() - compiled)
+
+
+def align(features: Int8[np.ndarray, "c f a b"], to: Int8[np.ndarray, "c f a b"]) -> Int[np.ndarray, " f"]:
+    """The order of `features` that fits best to `to`: the assignment of largest total overlap, over all shifts."""
+    from scipy.optimize import linear_sum_assignment
+
+    pairs = itertools.product(range(to.shape[1]), range(features.shape[1]))
+    overlap = np.array([_overlap(features[:, f], to[:, g])[0] for g, f in pairs])
+    return linear_sum_assignment(-overlap.reshape(to.shape[1], -1))[1]
+
+
+def _overlap(one: Int[np.ndarray, "c a b"], other: Int[np.ndarray, "c p q"]) -> tuple[float, tuple[int, int]]:
+    """(pixels on in both less half of those that differ, shift of `other` against `one`), at the best shift."""
+    (a, b), (p, q) = one.shape[1:], other.shape[1:]
+    best, at = -np.inf, (0, 0)
+    field = np.zeros((one.shape[0], a + 2 * p, b + 2 * q))
+    field[:, p : p + a, q : q + b] = one
+    for row, column in itertools.product(range(1, a + p), range(1, b + q)):
+        both = float((field[:, row : row + p, column : column + q] * other).sum())
+        found = both - 0.5 * (float(one.sum()) + float(other.sum()) - 2 * both)
+        if found > best:
+            best, at = found, (row - p, column - q)
+    return best, at
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """A generating glyph: the feature nearest to it, the glyph's shift within it, and the pixels that differ."""
+
+    feature: int
+    shift: tuple[int, int]
+    mismatches: int
+
+
+def recovered(features: Int8[np.ndarray, "c f a b"], glyphs: Int8[np.ndarray, "c g p q"]) -> list[Recovered]:
+    """For every generating glyph the nearest of the features, at its best shift."""
+    found = []
+    for g in range(glyphs.shape[1]):
+        glyph = glyphs[:, g]
+        rows = []
+        for f in range(features.shape[1]):
+            overlap, shift = _overlap(features[:, f], glyph)
+            both = (2 * overlap + float(features[:, f].sum()) + float(glyph.sum())) / 4
+            rows.append((round(float(features[:, f].sum()) + float(glyph.sum()) - 2 * both), f, shift))
+        mismatches, f, shift = min(rows)
+        found.append(Recovered(f, shift, mismatches))
+    return found
+
+
+__all__ = ["Recovered", "Snapshot", "advance", "align", "begin", "recovered", "snapshot"]

@@ -1,0 +1,327 @@
+"""The binary convolution: its weights, the max-product kernel, the samplers, and what a run shows."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from pmpviz.io.datasets.binary_images import check_images, images_of_npz
+from pmpviz.io.datasets.stamps import GLYPH_SETS, glyph_set, placed, stamp
+from pmpviz.models.conv_or import ConvOR, ConvShape, clamp, or_convolution
+from pmpviz.oracles import conv_max_product
+from pmpviz.oracles.max_product import message
+from pmpviz.runs import deconvolution
+from pmpviz.runs import run as running
+from pmpviz.samplers import CONV_SAMPLERS, make_conv_sampler
+from pmpviz.types import Evidence, InputError, Target
+
+SHAPE = ConvShape(2, 2, 4, 5, 2, 2, 3)
+TINY = ConvShape(1, 1, 3, 3, 1, 2, 2)
+
+
+def _or_by_hand(s, w):
+    z = np.zeros((s.shape[0], w.shape[0], s.shape[2] + w.shape[2] - 1, s.shape[3] + w.shape[3] - 1), np.int8)
+    for n, f, i, j in zip(*np.nonzero(s), strict=True):
+        z[n, :, i : i + w.shape[2], j : j + w.shape[3]] |= w[:, f]
+    return z
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+def test_the_or_of_features_at_locations(rng):
+    s, w = (rng.integers(0, 2, shape).astype(np.int8) for shape in (SHAPE.s, SHAPE.w))
+    assert np.array_equal(or_convolution(s, w), _or_by_hand(s, w))
+
+
+@pytest.mark.parametrize("convention", ["exact", "authors"])
+def test_local_field_is_the_difference_of_two_weights(rng, convention):
+    model = ConvOR.of(SHAPE, 0.2, 0.3, 0.1, convention)
+    for _ in range(3):
+        x = rng.integers(0, 2, model.n).astype(np.int8)
+        weights = [[float(model.log_weight(_with(x, i, v))) for v in (0, 1)] for i in range(model.n)]
+        differences = np.diff(np.array(weights), axis=1)[:, 0]
+        np.testing.assert_allclose(model.local_field(x), differences, atol=1e-4)
+
+
+def _with(x, i, value):
+    y = x.copy()
+    y[i] = value
+    return y
+
+
+def test_the_convention_of_the_authors_counts_location_unaries_once_a_pixel_of_a_feature(rng):
+    x = rng.integers(0, 2, ConvOR.of(SHAPE).n).astype(np.int8)
+    exact, authors = (ConvOR.of(SHAPE, 0.2, 0.3, 0.1, name) for name in ("exact", "authors"))
+    places = int(exact.split(x)[0].sum())
+    more = (2 * 3 - 1) * float(exact.location_logit) * places
+    assert float(authors.log_weight(x)) == pytest.approx(float(exact.log_weight(x)) + more, rel=1e-5)
+
+
+def _brute_or(up, pixel):
+    """Messages of one OR factor to each of its tops, from its table."""
+    found = []
+    for k in range(len(up)):
+        best = {0: -np.inf, 1: -np.inf}
+        for tops in itertools.product((0, 1), repeat=len(up)):
+            rest = sum(p * t for j, (p, t) in enumerate(zip(up, tops, strict=True)) if j != k)
+            best[tops[k]] = max(best[tops[k]], rest + pixel * max(tops))
+        found.append(best[1] - best[0])
+    return found
+
+
+def _brute_and(to_and, other):
+    """The message of an AND to one top, from those of its bottom and of its other top."""
+    values = {t: max(other * u + to_and * (t and u) for u in (0, 1)) for t in (0, 1)}
+    return values[1] - values[0]
+
+
+@pytest.mark.parametrize("scale", [1.0, 50.0])
+def test_an_update_equals_its_factors_tables(rng, scale):
+    shape = ConvShape(2, 2, 4, 3, 2, 2, 2)
+    h, w = shape.locations
+    size = (shape.channels, h, w, shape.features, 2, 2, shape.images)
+    old = conv_max_product.ConvMessages(*(jnp.asarray(scale * rng.normal(size=size), jnp.float32) for _ in range(2)))
+    location, feature = scale * rng.normal(size=(h, w, 2, 2)), scale * rng.normal(size=(2, 2, 2, 2))
+    pixel = scale * rng.normal(size=(2, 4, 3, 2))
+    fresh, residual = conv_max_product.update(
+        *(jnp.asarray(a, jnp.float32) for a in (location, feature, pixel)), old, jnp.float32(0.25)
+    )
+    to_s, to_w = np.asarray(old.to_locations, float), np.asarray(old.to_features, float)
+    q_s = (location + to_s.sum((0, 4, 5)))[None, :, :, :, None, None] - to_s
+    q_w = (feature + to_w.sum((1, 2, 6)))[:, None, None, :, :, :, None] - to_w
+    new_s, new_w = np.zeros(size), np.zeros(size)
+    for c, row, column, n in itertools.product(range(2), range(4), range(3), range(2)):
+        pairs = [
+            (c, i, j, f, row - i, column - j, n)
+            for i, j, f in itertools.product(range(h), range(w), range(2))
+            if 0 <= row - i < 2 and 0 <= column - j < 2
+        ]
+        up = [min(q_s[p] + q_w[p], q_s[p], q_w[p]) for p in pairs]
+        for p, down in zip(pairs, _brute_or(up, pixel[c, row, column, n]), strict=True):
+            new_s[p], new_w[p] = _brute_and(down, q_w[p]), _brute_and(down, q_s[p])
+    rounding = 1e-5 * scale
+    np.testing.assert_allclose(fresh.to_locations, 0.25 * to_s + 0.75 * new_s, atol=20 * rounding)
+    np.testing.assert_allclose(fresh.to_features, 0.25 * to_w + 0.75 * new_w, atol=20 * rounding)
+    largest = max(np.abs(new_s - to_s).max(), np.abs(new_w - to_w).max())
+    assert float(residual) == pytest.approx(largest, abs=20 * rounding)
+
+
+def test_certain_messages_stay_finite():
+    model = ConvOR.of(TINY, 0.2, 0.3, 1e-100)
+    ones = [np.ones(shape, int) for shape in (TINY.x, TINY.s, TINY.w)]
+    target = Target.of(model, clamp(model, *ones))
+    run = running.start(make_conv_sampler("pmp", damping=0), target, jax.random.key(0), 1)
+    run, _ = running.advance(run, 10, record=False)
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(run.state.messages))
+    assert message(jnp.float32(1e9), jnp.float32(-3.0)) == -3.0
+
+
+def _law(target):
+    """(states, probabilities) of the free variables of a small target."""
+    free = np.flatnonzero(~target.evidence.mask)
+    states = np.array(list(itertools.product((0, 1), repeat=len(free))), np.int8)
+    x = np.repeat(np.asarray(target.evidence.value)[None], len(states), 0)
+    x[:, free] = states
+    weight = np.asarray(jax.vmap(target.log_weight)(x), np.float64)
+    p = np.exp(weight - weight.max())
+    return x, p / p.sum()
+
+
+def _small_targets():
+    image = np.array([[[[1, 1, 0], [1, 1, 0], [0, 0, 1]]]])
+    model = ConvOR.of(TINY, 0.3, 0.4, 0.15)
+    yield Target.of(model, clamp(model, images=image), 0.7)
+    seen = np.ones(TINY.x, bool)
+    seen[0, 0, 0, :] = False
+    features = np.full(TINY.w, -1)
+    features[0, 0, 0, 0] = 1
+    yield Target.of(model, clamp(model, images=image, features=features, seen=seen))
+    pair = ConvShape(2, 1, 2, 3, 2, 1, 2)
+    model = ConvOR.of(pair, 0.3, 0.4, 0.2)
+    yield Target.of(model, clamp(model, images=np.array([[[[1, 1, 0], [0, 1, 1]]], [[[0, 0, 1], [1, 1, 1]]]])))
+
+
+@pytest.mark.parametrize("name", ["gibbs", "gwg"])
+@pytest.mark.parametrize("place", range(3))
+def test_a_sweep_keeps_the_law(name, place):
+    """Exact starts, one step, chi-square over the joint states: what is rarer than once in a million fails."""
+    target = list(_small_targets())[place]
+    states, p = _law(target)
+    chains = 1 << 15
+    starts = np.random.default_rng(place).choice(len(p), size=chains, p=p)
+    sampler = make_conv_sampler(name)
+
+    @jax.jit
+    @jax.vmap
+    def sweep(key, x):
+        state, _ = sampler.step(key, target, sampler.init(key, target, x))
+        return sampler.position(target, state)
+
+    x = np.asarray(sweep(jax.random.split(jax.random.key(place), chains), states[starts]))
+    free = np.flatnonzero(~np.asarray(target.evidence.mask))
+    fixed = np.asarray(target.evidence.mask)
+    assert (x[:, fixed] == np.asarray(target.evidence.value)[fixed]).all()
+    number = (x[:, free].astype(int) << np.arange(len(free))[::-1]).sum(1)
+    assert (number != starts).mean() > 0.05
+    common = p * chains >= 5
+    counts = np.bincount(number, minlength=len(p))
+    counts = np.append(counts[common], counts[~common].sum())
+    expected = np.append(p[common], p[~common].sum()) * chains
+    kept = expected > 0
+    chi = ((counts - expected)[kept] ** 2 / expected[kept]).sum()
+    degrees = kept.sum() - 1
+    from scipy.stats import chi2
+
+    assert chi2.sf(chi, degrees) > 1e-6
+
+
+def test_a_proposal_keeps_differences_up_to_date():
+    target = next(_small_targets())
+    sampler = make_conv_sampler("gwg")
+    key = jax.random.key(3)
+    state = sampler.init(key, target, np.zeros(target.n, np.int8))
+    for quantum in range(3):
+        state, info = sampler.step(jax.random.fold_in(key, quantum), target, state)
+        fresh = sampler.init(key, target, sampler.position(target, state))
+        np.testing.assert_allclose(state.per_image, fresh.per_image, rtol=1e-5)
+        np.testing.assert_allclose(state.shares, fresh.shares, atol=1e-4)
+    assert 0 < float(info["acceptance"]) <= 1
+
+
+@pytest.mark.parametrize("cls", CONV_SAMPLERS, ids=lambda cls: cls.spec.id)
+def test_chunks_and_neighbours_change_no_bit(cls):
+    target = next(_small_targets())
+    at_once, _ = running.advance(running.start(cls(), target, jax.random.key(1), 2), 6, record=False)
+    in_parts = running.start(cls(), target, jax.random.key(1), 3)
+    for count in (1, 2, 3):
+        in_parts, _ = running.advance(in_parts, count, record=False)
+    assert np.array_equal(running.positions(at_once), running.positions(in_parts)[:2])
+
+
+def test_pmp_separates_features_and_locations():
+    glyphs = glyph_set("paper").glyphs
+    images, places = stamp(42, glyphs, 100, 14, 14, margin=1)
+    model = ConvOR.of(ConvShape(100, 1, 14, 14, 5, 6, 6))
+    run = deconvolution.begin(make_conv_sampler("pmp"), Target.of(model, clamp(model, images)), 40, 1)
+    run, shown = deconvolution.advance(run, 400)
+    assert [r.mismatches for r in deconvolution.recovered(shown.features[0], glyphs[None])] == [0, 0, 0, 0]
+    assert shown.wrong[0] <= 10 and shown.explained[0] >= shown.on - 10 and shown.on == images.sum()
+    assert np.array_equal(shown.reconstruction[0], or_convolution(shown.locations[0], shown.features[0]))
+
+
+def test_known_features_generation_and_completion(rng):
+    glyphs = glyph_set("paper").glyphs
+    images, places = stamp(1, glyphs, 10, 14, 14)
+    model = ConvOR.of(ConvShape(10, 1, 14, 14, 4, 5, 5), 0.01, 0.25, 1e-6)
+    seen = np.ones(images.shape, bool)
+    seen[:, :, :, 10:] = False
+    target = Target.of(model, clamp(model, images, features=glyphs[None], seen=seen))
+    run = deconvolution.begin(make_conv_sampler("pmp"), target, 0, 1)
+    run, shown = deconvolution.advance(run, 100)
+    assert np.array_equal(shown.features[0], glyphs[None]) and shown.wrong[0] <= 5
+    # All given but the images: what is decoded is what was stamped.
+    made = Target.of(model, clamp(model, locations=places, features=glyphs[None]))
+    run, shown = deconvolution.advance(deconvolution.begin(make_conv_sampler("pmp"), made, 0, 1), 5)
+    assert np.array_equal(shown.reconstruction[0], images)
+    assert np.array_equal(model.split(running.positions(run)[0])[2], images)
+
+
+def test_alignment_and_recovery(rng):
+    glyphs = glyph_set("letters").glyphs
+    features = np.zeros((1, 5, 6, 6), np.int8)
+    order = [2, 0, 3, 1]
+    for place, g in enumerate(order):
+        features[0, place, place % 2 : place % 2 + 5, 1:6] = glyphs[g]
+    found = deconvolution.recovered(features, glyphs[None])
+    assert [r.feature for r in found] == [order.index(g) for g in range(4)]
+    assert [r.shift for r in found] == [(order.index(g) % 2, 1) for g in range(4)]
+    assert not any(r.mismatches for r in found)
+    mixed = features[:, [4, 3, 1, 0, 2]]
+    assert np.array_equal(mixed[:, deconvolution.align(mixed, features)], features)
+
+
+def test_stamps(rng):
+    for known in GLYPH_SETS:
+        assert known.glyphs.ndim == 3 and known.glyphs.any((1, 2)).all() and known.glyphs.max() == 1
+        images, places = stamp(7, known.glyphs, 20, 14, 14, margin=1)
+        assert np.array_equal(images, or_convolution(places, known.glyphs[None]))
+        assert np.array_equal(images, placed(places, known.glyphs)) and (places.sum((1, 2, 3)) >= 3).all()
+        assert not images[:, :, 0].any() and not images[:, :, :, -1].any()
+    with pytest.raises(InputError, match="larger images"):
+        stamp(0, known.glyphs, 5, 4, 14)
+    with pytest.raises(InputError, match="higher rate"):
+        stamp(0, known.glyphs, 5, 6, 6, rate=1e-6)
+    with pytest.raises(InputError, match="paint"):
+        stamp(0, np.zeros((1, 5, 5)), 5, 14, 14)
+    with pytest.raises(InputError, match="choose one of"):
+        glyph_set("runes")
+
+
+@pytest.mark.parametrize(
+    ("images", "sentence"),
+    [
+        (np.zeros((0, 14, 14)), "is empty, its shape is .* at least 6 x 6"),
+        (np.full((2, 14, 14), 0.5), "holds the value 0.5; give pixels that are 0 or 1"),
+        (np.full((2, 14, 14), np.nan), "holds the value nan"),
+        (np.zeros((2, 5, 14)), "smaller than the features; give images of at least 6 x 6"),
+        (np.zeros((20_000, 6, 6), np.int8), "give at most 10,000"),
+        (np.zeros((14, 14)), "N x H x W"),
+        (np.array([[["a"]]]), "N x H x W"),
+    ],
+)
+def test_bad_images_get_one_sentence(images, sentence):
+    with pytest.raises(InputError, match=sentence) as caught:
+        check_images(images, "the archive", (6, 6))
+    assert "\n" not in str(caught.value)
+
+
+def test_images_of_an_archive(tmp_path):
+    images = stamp(0, glyph_set("bars").glyphs, 4, 9, 9)[0]
+    np.savez(tmp_path / "a.npz", other=np.zeros(3), X=images[:, 0])
+    assert np.array_equal(images_of_npz((tmp_path / "a.npz").read_bytes(), "a.npz", (6, 6)), images)
+    np.savez(tmp_path / "b.npz", p=images, q=images)
+    with pytest.raises(InputError, match="the name X"):
+        images_of_npz((tmp_path / "b.npz").read_bytes(), "b.npz", (6, 6))
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(InputError, match="does not fit into images of 5 x 5"):
+        ConvOR.of(ConvShape(1, 1, 5, 5, 1, 6, 6))
+    with pytest.raises(InputError, match="give at most .* images"):
+        ConvOR.of(ConvShape(10_000, 1, 64, 64, 5, 6, 6))
+    with pytest.raises(InputError, match="probability"):
+        ConvOR.of(SHAPE, location_prior=0.0)
+    with pytest.raises(InputError, match="at most 0.5"):
+        ConvOR.of(SHAPE, noise=0.7)
+    with pytest.raises(InputError, match="exact, authors"):
+        ConvOR.of(SHAPE, convention="mine")
+    with pytest.raises(InputError, match="the features have shape"):
+        clamp(ConvOR.of(SHAPE), features=np.zeros((1, 2, 2, 3)))
+    large = ConvOR.of(ConvShape(100, 1, 64, 64, 10, 24, 24))
+    with pytest.raises(InputError, match="GiB; give at most"):
+        deconvolution.begin(make_conv_sampler("pmp"), Target.of(large), 0, 4)
+    with pytest.raises(InputError, match="binary convolution"):
+        from pmpviz.models import build_spec
+
+        running.start(make_conv_sampler("gibbs"), Target.of(build_spec("chain:3")), jax.random.key(0), 1)
+
+
+def test_new_weights_and_evidence_compile_nothing():
+    model = ConvOR.of(TINY, 0.3, 0.4, 0.15)
+    traced = []
+
+    @jax.jit
+    def step(key, target, state):
+        traced.append(1)
+        return make_conv_sampler("pmp").step(key, target, state)
+
+    key = jax.random.key(0)
+    for prior, mask in ((0.3, 0), (0.2, 1)):
+        target = Target.of(ConvOR.of(TINY, prior, 0.4, 0.15), Evidence.of(model.n, {mask: 1}), 0.5 + prior)
+        step(key, target, make_conv_sampler("pmp").init(key, target, np.zeros(model.n, np.int8)))
+    assert len(traced) == 1
