@@ -1,6 +1,13 @@
 // Reading of the server's updates: see pmpviz/views/frames.py for the format.
 
 export function decode(bytes) {
+  const [meta, some] = unpack(bytes);
+  for (const lane of meta.lanes) readLane(lane, some);
+  return meta;
+}
+
+// [the update with the arrays of its traces, a reader of its other arrays].
+export function unpack(bytes) {
   const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.byteLength < 12 || head.getUint32(0) !== 0x504d5056 || head.getUint16(4, true) !== 1) {
     throw new Error("not a player update");
@@ -16,13 +23,12 @@ export function decode(bytes) {
     return bytes.slice(start + at, start + at + length);
   };
   const some = (index, Type) => (index === null || index === undefined ? null : new Type(blob(index).buffer));
-  for (const lane of meta.lanes) readLane(lane, some);
   for (const trace of meta.traces || []) {
     for (const line of trace.lines || []) {
-      for (const name of ["x", "y", "low", "high"]) line[name] = some(line[name], Float32Array);
+      for (const name of ["x", "y", "low", "high", "seconds"]) line[name] = some(line[name], Float32Array);
     }
   }
-  return meta;
+  return [meta, some];
 }
 
 function readLane(lane, some) {
