@@ -89,7 +89,8 @@ class DeconvolutionLane:
     def __init__(self, plan: ConvLanePlan, settings: DeconvolutionPlan, problem: Problem):
         self.plan, self._settings, self._problem = plan, settings, problem
         self.spec = conv_sampler_class(plan.algorithm).spec
-        self.run = deconvolution.begin(plan.build(), problem.target, settings.seed, settings.samples)
+        self._algorithm = plan.build()
+        self.run: Any = None
         self.warmed, self.seconds, self.compile_seconds = False, 0.0, 0.0
         self.exhausted = False
         self._frames: list[Frame] = []
@@ -107,12 +108,13 @@ class DeconvolutionLane:
     @property
     def count(self) -> float:
         """Sweeps done, also parts of one."""
-        return self.run.quantum / self.quanta
+        return self.run.quantum / self.quanta if self.run is not None else 0.0
 
     def warm(self) -> None:
-        """Compile, and keep what the start looks like."""
+        """Begin, compile, and keep what the start looks like."""
         begin = time.perf_counter()
-        self.run, snapshot = deconvolution.advance(self.run, 0)
+        run = deconvolution.begin(self._algorithm, self._problem.target, self._settings.seed, self._settings.samples)
+        self.run, snapshot = deconvolution.advance(run, 0)
         self.compile_seconds = time.perf_counter() - begin
         self.warmed = True
         self._take(snapshot)

@@ -11,6 +11,7 @@ from pmpviz.runs.deconvolution_lane import DeconvolutionLane, DeconvolutionLaneV
 from pmpviz.runs.deconvolution_plan import DeconvolutionPlan, Problem, problem_of
 from pmpviz.runs.live_job import LiveJob
 from pmpviz.runs.worker import worker
+from pmpviz.types import InputError
 
 # Beside PMP, once it has ended, chains go on to so many times its seconds, and so many at least: nobody may say that
 # they had too few.
@@ -49,6 +50,13 @@ class LiveDeconvolution(LiveJob):
 
     # Called by the worker only.
 
+    def fail(self, error: Exception) -> None:
+        """Stop and say so; a person's own mistake in its own words."""
+        if isinstance(error, InputError):
+            self._halt(str(error))
+        else:
+            super().fail(error)
+
     def _restart(self) -> None:
         self._begin_anew()
         self._problem, self._turn = None, []
@@ -77,6 +85,8 @@ class LiveDeconvolution(LiveJob):
 
     def _advance_one(self) -> bool:
         """One chunk of the lane that has used fewest seconds, or the step that was asked for."""
+        if self._cold():
+            return False  # Equal time begins when all lanes are compiled.
         for lane in self._lanes:
             lane.exhausted = self._over(lane)
         if self._steps:

@@ -160,7 +160,7 @@ class Grid {
     this.root = make("figure", "gp-grid");
     this.canvas = make("canvas", "gp-canvas");
     this.canvas.tabIndex = 0;
-    this.canvas.dataset.testid = "glyph-canvas";
+    this.canvas.dataset.testid = painter.meta.mode === "ternary" ? "clamp-canvas" : "glyph-canvas";
     this.canvas.dataset.glyph = place;
     this.canvas.setAttribute("role", "application");
     this.label = make("figcaption", "gp-label");
