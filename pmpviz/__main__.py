@@ -1,4 +1,4 @@
-"""The command line: list, exact, infer, map, sample, train, reproduce, bench; flags come from the registries."""
+"""The command line: `python -m pmpviz COMMAND`; flags come from the registries."""
 
 from __future__ import annotations
 
@@ -70,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_map(commands)
     _add_sample(commands)
     _add_train(commands)
+    _add_deconvolve(commands)
     _add_reproduce(commands)
     _add_bench(commands)
     return parser
@@ -143,6 +144,14 @@ def _add_train(commands) -> None:
     train.add_flags(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
     parser.set_defaults(run=lambda args: train.main(vars(args)))
+
+
+def _add_deconvolve(commands) -> None:
+    from pmpviz.experiments import deconvolve
+
+    parser = commands.add_parser("deconvolve", help="features and their places in binary images")
+    deconvolve.add_flags(parser)
+    parser.set_defaults(run=lambda args: deconvolve.main(vars(args)))
 
 
 def _add_reproduce(commands) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from pmpviz.experiments.workloads import Workload, mmd_samples
 from pmpviz.types import InputError
 
-NEEDED = ("pmap/ising_modeling.py", "pmap/rbm_modeling.py", "pmap/mmd.py")
+NEEDED = ("pmap/ising_modeling.py", "pmap/rbm_modeling.py", "pmap/conv_or_modeling.py", "pmap/mmd.py")
 
 
 class Reference:
@@ -62,6 +62,13 @@ class Reference:
             x, y = mmd_samples()
             np.savez(file, x=x, y=y)
             steps = 1
+        elif job.kind == "conv":
+            target = workload.target()
+            model, shape = target.model, target.model.shape
+            image = float(model.noise_logit) * (2.0 * model.split(target.evidence.value)[2] - 1)
+            fields = {"location": np.full(shape.s, model.location_logit), "image": image}
+            np.savez(file, **fields, feature=np.full(shape.w, model.feature_logit))
+            steps = job.sweeps
         elif job.kind.startswith("rbm"):
             model = workload.target().model
             np.savez(file, bias=model.bias, rbm_weight=np.asarray(model.couplings.weight))

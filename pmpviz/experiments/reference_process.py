@@ -64,6 +64,10 @@ class Job:
         if self.kind == "mmd":
             self.samples = arrays["x"].astype(np.float64), arrays["y"].astype(np.float64)
             return
+        if self.kind == "conv":
+            self.fields = [jnp.asarray(arrays[name], jnp.float32) for name in ("image", "location", "feature")]
+            self.seconds()
+            return
         if self.kind.startswith("rbm"):
             visible = arrays["rbm_weight"].shape[1]
             bias = arrays["bias"].astype(np.float32)
@@ -83,6 +87,12 @@ class Job:
         begin = time.perf_counter()
         if self.kind == "mmd":
             self.code["mmd"].logMMD(*self.samples)
+        elif self.kind == "conv":
+            image, location, feature = self.fields
+            one, other = jax.random.split(jax.random.PRNGKey(self.calls))
+            location = location + jax.random.logistic(one, location.shape)
+            feature = feature + jax.random.logistic(other, feature.shape)
+            jax.block_until_ready(self.code["conv"].min_energy(image, location, feature, self.steps))
         elif self.kind.startswith("rbm"):
             key, kind = jax.random.PRNGKey(self.calls), self.kind.removeprefix("rbm-")
             sample = self.code["rbm"].sample
@@ -106,7 +116,12 @@ def main(checkout: str) -> None:
     try:
         _stand_in()
         sys.path.insert(0, checkout)
-        names = {"ising": "pmap.ising_modeling", "rbm": "pmap.rbm_modeling", "mmd": "pmap.mmd"}
+        names = {
+            "ising": "pmap.ising_modeling",
+            "rbm": "pmap.rbm_modeling",
+            "conv": "pmap.conv_or_modeling",
+            "mmd": "pmap.mmd",
+        }
         code = {name: importlib.import_module(module) for name, module in names.items()}
         answer(ready=True)
         job: Job | None = None

@@ -17,10 +17,12 @@ import numpy as np
 
 from pmpviz import exact, keys, tiles
 from pmpviz.exact.kaufman import kaufman_log_z
+from pmpviz.io.datasets.stamps import glyph_set, stamp
 from pmpviz.metrics.mmd import mmd
 from pmpviz.models import Ising, build_spec
+from pmpviz.models.conv_or import ConvOR, ConvShape, clamp
 from pmpviz.runs import run as running
-from pmpviz.samplers import make_sampler
+from pmpviz.samplers import make_conv_sampler, make_sampler
 from pmpviz.types import InputError, Target
 
 MMD_ROWS, MMD_SITES = 5923, 900
@@ -29,8 +31,8 @@ CRITICAL_J = 0.44068679350977147
 
 @dataclass(frozen=True)
 class ReferenceJob:
-    """The same work for the authors' code: `kind` is pmap, gibbs, gwg, rbm-pmap, rbm-gibbs or mmd; a sampler's chains
-    and sweeps."""
+    """The same work for the authors' code: `kind` is pmap, gibbs, gwg, rbm-pmap, rbm-gibbs, conv or mmd; a sampler's
+    chains (of a convolution its images) and sweeps."""
 
     kind: str
     chains: int
@@ -45,6 +47,7 @@ class ReferenceJob:
 @dataclass(frozen=True)
 class Workload:
     """One line of the benchmark. `spec` is the model's text, `algorithm` a sampler's id or None for a host function.
+    A binary convolution comes from `made` instead, and its unit is a sweep of one of its `images`.
 
     `touched(model, tile)` are the bytes of a unit (a sweep of one chain, or a call), by the formula in words.
     """
@@ -59,19 +62,27 @@ class Workload:
     chains: int = 1
     sweeps: int = 1
     reference: ReferenceJob | None = None
+    made: Callable[[], Target] | None = None
+    images: int = 1
 
     @property
     def unit(self) -> str:
         """What the microseconds are of."""
-        return "call" if self.algorithm is None else "sweep and sample"
+        return "call" if self.algorithm is None else "sweep and image" if self.made else "sweep and sample"
 
     @property
     def units(self) -> int:
         """Units in one timed call."""
-        return self.chains * self.sweeps
+        return self.chains * self.sweeps * self.images
+
+    def sampler(self) -> Any:
+        """The algorithm with its default knobs."""
+        return (make_conv_sampler if self.made else make_sampler)(self.algorithm)
 
     def target(self) -> Target:
         """The sampler's target, at beta 1."""
+        if self.made is not None:
+            return self.made()
         assert self.spec is not None
         return Target.of(_model(self.spec))
 
@@ -79,20 +90,20 @@ class Workload:
         """One timed call."""
         if self.call is not None:
             return self.call()
-        return running.sample(make_sampler(self.algorithm), self.target(), jax.random.key(0), self.chains, self.sweeps)
+        return running.sample(self.sampler(), self.target(), jax.random.key(0), self.chains, self.sweeps)
 
     def bytes_touched(self) -> float:
         """Bytes that a unit must touch."""
         if self.algorithm is None:
             return self.touched(None, 1)
         target = self.target()
-        return self.touched(target.model, tiles.tile_of(make_sampler(self.algorithm), target))
+        return self.touched(target.model, tiles.tile_of(self.sampler(), target))
 
     def memory(self) -> tuple[int | None, int | None]:
         """(temporary bytes of the compiled program, bytes of one tile's state); None where there is none."""
         if self.algorithm is None:
             return None, None
-        algorithm, target = make_sampler(self.algorithm), self.target()
+        algorithm, target = self.sampler(), self.target()
         index = tiles.tile_index(self.chains, tiles.tile_of(algorithm, target))
         first = jax.ShapeDtypeStruct((*index.shape, target.n), jnp.int8)
         words = jax.ShapeDtypeStruct((*index.shape, 2), jnp.uint32)
@@ -163,6 +174,17 @@ def _mmd() -> float:
     return mmd(*mmd_samples(), unbiased=False)
 
 
+CONV_IMAGES = 100
+
+
+@cache
+def convolution() -> Target:
+    """Section 5.6: 100 images of 14 x 14 to be taken apart into 5 features of 6 x 6."""
+    images, _ = stamp(42, glyph_set("paper").glyphs, CONV_IMAGES, 14, 14)
+    model = ConvOR.of(ConvShape.of(images, 5, (6, 6)))
+    return Target.of(model, clamp(model, images))
+
+
 def _enumerate(n: int) -> Callable[[], Any]:
     def call():
         solution = exact.solve(Target.of(_model(f"complete:{n}")))
@@ -227,6 +249,17 @@ WORKLOADS: tuple[Workload, ...] = (
         128,
         50,
         ReferenceJob("rbm-gibbs", 100, 20),
+    ),
+    Workload(
+        "pmp-convolution",
+        "PMP, binary convolution, 14 x 14, 5 features of 6 x 6",
+        "16 a: two messages read and written of each of a ANDs of an image",
+        lambda model, tile: 16.0 * convolution().model.shape.ands,
+        algorithm="pmp",
+        sweeps=20,
+        reference=ReferenceJob("conv", CONV_IMAGES, 5),
+        made=convolution,
+        images=CONV_IMAGES,
     ),
     _gwg("gwg-lattice-64", LATTICE_64, "lattice 64 x 64", 16, 2, ReferenceJob("gwg", 4, 1)),
     _gwg("gwg-erdos-200", "erdos_renyi:200", "Erdos-Renyi, 200 sites", 128, 5, ReferenceJob("gwg", 100, 2)),

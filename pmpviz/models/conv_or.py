@@ -14,11 +14,38 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int, Int8
 
-from pmpviz.types import Evidence, InputError, pytree
+from pmpviz.types import Evidence, InputError, Param, pytree
 
 CONVENTIONS = ("exact", "authors")
 MOST_VARIABLES = 1 << 22
 SMALLEST, LARGEST = 1e-120, 1.0 - 1e-9
+
+
+# The model's own numbers: the page's controls and the command line's flags are made from them.
+CONV_PARAMS = (
+    Param(
+        "location_prior",
+        "Location prior",
+        SMALLEST,
+        0.9,
+        1e-75,
+        "log",
+        "Probability of a feature at a place. Far below how often features occur, it makes few places explain much.",
+    ),
+    Param("feature_prior", "Feature prior", 0.001, 0.999, 0.25, help="Probability of a feature's pixel to be on."),
+    Param("noise", "Pixel noise", 1e-100, 0.5, 1e-100, "log", "Probability of a pixel to be flipped."),
+    Param(
+        "convention",
+        "Location unaries",
+        0,
+        1,
+        "exact",
+        "choice",
+        "exact: the model as the paper states it; authors: their code adds the unary of a place, and its noise, once "
+        "for every pixel of a feature.",
+        choices=CONVENTIONS,
+    ),
+)
 
 
 class ConvShape(NamedTuple):
@@ -31,6 +58,12 @@ class ConvShape(NamedTuple):
     features: int
     feature_height: int
     feature_width: int
+
+    @classmethod
+    def of(cls, images: Int[np.ndarray, "n c height width"], features: int, size: tuple[int, int]) -> ConvShape:
+        """So many features of height x width for these images."""
+        n, channels, height, width = images.shape
+        return cls(n, channels, height, width, features, *size)
 
     @property
     def locations(self) -> tuple[int, int]:
@@ -225,6 +258,7 @@ def _logit(name: str, p: Any) -> float:
 
 __all__ = [
     "CONVENTIONS",
+    "CONV_PARAMS",
     "ConvOR",
     "ConvShape",
     "at_features",

@@ -35,6 +35,7 @@ def _checkout(folder, sampling: str = SAMPLING):
     (folder / "pmap" / "rbm_modeling.py").write_text(
         "def sample(weight, visible_bias, hidden_bias, chains, steps, kind, key):\n    return weight[0]\n"
     )
+    (folder / "pmap" / "conv_or_modeling.py").write_text("")
     (folder / "pmap" / "mmd.py").write_text(
         "from scipy.special import logsumexp\n\ndef logMMD(x, y):\n    return 0.0\n"
     )
@@ -51,7 +52,7 @@ def test_names_are_unique_and_models_and_samplers_exist():
     for workload in WORKLOADS:
         assert (workload.algorithm is None) == (workload.call is not None)
         if workload.algorithm is not None:
-            assert sampler_class(workload.algorithm).spec.why_not(workload.target()) is None
+            assert workload.sampler().spec.why_not(workload.target()) is None
         assert workload.bytes_touched() > 0
 
 

@@ -3,6 +3,7 @@
 import importlib
 import json
 import pkgutil
+import types
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pmpviz.experiments.reproductions as rooms
 from pmpviz.experiments.reproductions import (
     REPRODUCTIONS,
     barrier,
+    blind_deconvolution,
     digits,
     figures,
     find,
@@ -28,7 +30,8 @@ from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import build_spec
 from pmpviz.types import Target
 
-NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "srbm"]
+NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "pmp-5.6"]
+NAMES += ["pmp-5.6-fresh", "srbm"]
 NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "hmj-spin-glass"]
 
 
@@ -211,3 +214,25 @@ def test_instances_are_files_where_they_are_and_made_elsewhere(few_instances, mo
     assert made[0].exact.log_z != made[1].exact.log_z
     monkeypatch.setenv("PMPVIZ_DATA", "no such folder")
     assert [each.name for each in instances.cliques(2.0, 2)] == [each.name for each in made]
+
+
+def test_a_tiny_run_of_blind_deconvolution(monkeypatch):
+    monkeypatch.setattr(blind_deconvolution, "IMAGES", 20)
+    monkeypatch.setattr(blind_deconvolution, "SWEEPS", 30)
+    rows = check(blind_deconvolution.run(Request(False, 1)))
+    reach = rows["stamps out of reach, exact, stamps within reach"].ours
+    assert 0 <= rows["glyphs of 4 found, exact"].ours <= rows["glyphs of 4 within 2 pixels, exact"].ours <= 4
+    assert rows["GWG at PMP's seconds, features known: glyphs found"].ours == 4 and reach >= 0
+    assert rows["seconds, exact"].ours > 0
+
+
+def test_stamps_that_no_place_of_a_feature_reaches():
+    data = blind_deconvolution.Data.of("paper", 0, 0)
+    features = np.zeros((1, 1, 5, 6, 6), np.int8)
+    features[0, 0, :4, :5, :5] = data.glyphs
+    shown = types.SimpleNamespace(features=features)
+    last = data.places[:, :, 9, :].sum() + data.places[:, :, :9, 9].sum()
+    assert blind_deconvolution.out_of_reach(shown, data) == last > 0
+    features[0, 0, 0] = 0
+    lost = data.places[:, 0].sum() + data.places[:, 1:, 9, :].sum() + data.places[:, 1:, :9, 9].sum()
+    assert blind_deconvolution.out_of_reach(shown, data) == lost

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pmpviz.experiments.reproductions import (
     barrier,
+    blind_deconvolution,
     digits,
     erdos,
     lattice,
@@ -26,6 +27,8 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     digits.REPRODUCTION,
     digits.PICTURES,
     twos.REPRODUCTION,
+    blind_deconvolution.REPRODUCTION,
+    blind_deconvolution.FRESH,
     semi_restricted.REPRODUCTION,
     barrier.CONTRACTIONS,
     barrier.HEURISTICS,
