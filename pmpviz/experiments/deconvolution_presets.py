@@ -69,8 +69,8 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
         DeconvolutionPlan(data="letters"),
         "Every pixel is explained, and yet not every letter may be found: H and N share two uprights, and a sample "
         "may hold the uprights as one feature and the strokes between them as another. That is a valid explanation. "
-        "Press New seed: other noise, another one. Where letters overlap, a pixel is explained twice, which the OR "
-        "allows.",
+        "Press New seed: other noise, another one. With a location prior of 1e-75 and a pixel noise of 1e-100 (the "
+        "ratio of their log-odds counts) few places have to explain much, and whole letters win.",
     ),
     DeconvolutionPreset(
         "complete",

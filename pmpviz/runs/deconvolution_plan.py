@@ -73,9 +73,26 @@ KNOWN_FEATURES = Param(
 KNOWN_LOCATIONS = Param(
     "known_locations", "Locations S", 0, 0, "to be found", "choice", "Given: clamped to the truth.", choices=GIVEN
 )
-LOCATION_PRIOR = Param("location_prior", "Prior of a location, p(S)", 1e-4, 0.5, 0.01, "log", "Chance of being on.")
+LOCATION_PRIOR = Param(
+    "location_prior",
+    "Prior of a location, p(S)",
+    1e-100,
+    0.5,
+    0.01,
+    "log",
+    "Chance of a feature at a place. Far below how often glyphs occur, it makes few places explain much.",
+)
 FEATURE_PRIOR = Param("feature_prior", "Prior of a pixel, p(W)", 0.01, 0.9, 0.25, "log", "Chance of being ink.")
-NOISE = Param("noise", "Pixel noise", 1e-9, 0.2, 1e-6, "log", "Chance that a pixel of X differs from the OR.")
+NOISE = Param(
+    "noise",
+    "Pixel noise",
+    1e-100,
+    0.2,
+    1e-6,
+    "log",
+    "Chance that a pixel of X differs from the OR. Its log-odds are the cost of a wrong pixel, beside which PMP's "
+    "perturbations, of size 1, are large or small.",
+)
 CONVENTION = Param(
     "convention",
     "Location unaries",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import streamlit as st
@@ -13,9 +14,11 @@ from pmpviz.runs.deconvolution_plan import (
     DATA,
     FLIP,
     KNOWN,
+    LOCATION_PRIOR,
     MODEL,
     MOST_GLYPH_SIDE,
     MOST_LANES,
+    NOISE,
     PAINTED,
     PRIORS,
     RUN,
@@ -28,7 +31,7 @@ from pmpviz.samplers import CONV_SAMPLERS
 from pmpviz.types import InputError, Param
 from pmpviz.ui.settings import as_text
 from pmpviz.ui.uploads import STORE
-from pmpviz.ui.widgets import bind, edited, param_control, show
+from pmpviz.ui.widgets import bind, digits, edited, param_control, show
 
 FILE = "file"
 IMAGE_TYPES = ["npz", "png", "jpg", "jpeg", "bmp", "gif"]
@@ -184,9 +187,30 @@ def run_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     return _controls(RUN, plan, box)
 
 
+# Stops of a probability's slider: every power of ten counts, and above one in ten thousand every digit.
+STOPS = (
+    *(float(f"1e-{power}") for power in (100, *range(75, 9, -5), *range(9, 4, -1))),
+    *(float(f"{digit}e-{power}") for power in (4, 3, 2, 1) for digit in range(1, 10)),
+)
+
+
+def _probability(param: Param, value: float, box: Any) -> float:
+    """A slider over many powers of ten; gives back `value` itself until it is changed."""
+    key = f"deconvolution_{param.name}"
+    stops = tuple(stop for stop in STOPS if param.low <= stop <= param.high)
+    near = min(stops, key=lambda stop: abs(math.log(stop / value)))
+    changed = edited(key)
+    shown = bind(key, near)
+    label = param.label if math.isclose(near, value) or changed else f"{param.label} = {value:.3g}"
+    box.select_slider(label, stops, format_func=digits, key=key, help=param.help)
+    return shown if changed else value
+
+
 def _controls(params: tuple[Param, ...], plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     for param in params:
-        value = param_control(param, f"deconvolution_{param.name}", getattr(plan, param.name), box)
+        now = getattr(plan, param.name)
+        wide = param in (LOCATION_PRIOR, NOISE)
+        value = _probability(param, now, box) if wide else param_control(param, f"deconvolution_{param.name}", now, box)
         plan = plan.replace(**{param.name: value})
     return plan
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import numpy as np
 import streamlit as st
@@ -10,7 +11,14 @@ import streamlit as st
 from pmpviz.experiments.deconvolution_presets import DeconvolutionPreset
 from pmpviz.runs.bitmaps import INK, PAPER, UNSET
 from pmpviz.runs.deconvolution_lane import DeconvolutionLaneView
-from pmpviz.runs.deconvolution_plan import PAINTED, DeconvolutionPlan, Problem, conv_sampler_class
+from pmpviz.runs.deconvolution_plan import (
+    PAINTED,
+    PRIORS,
+    ConvLanePlan,
+    DeconvolutionPlan,
+    Problem,
+    conv_sampler_class,
+)
 from pmpviz.runs.device import device_words
 from pmpviz.runs.live_deconvolution import DeconvolutionView, LiveDeconvolution
 from pmpviz.ui.asked import ask_for, asked_on
@@ -164,6 +172,26 @@ def _share_dialog(plan: DeconvolutionPlan) -> None:
     st.caption(ALWAYS.replace("frame k is the same picture", "sweep k of PMP is the same picture"))
     if plan.is_file:
         st.caption("The images are not in the link: whoever opens it is asked for the same file.")
+    for lane in plan.lanes if takes_command(plan) else ():
+        st.caption("On the command line, with the images of Export:")
+        st.code(command(plan, lane), language="bash", wrap_lines=True)
+
+
+def takes_command(plan: DeconvolutionPlan) -> bool:
+    """Whether the command line does the same: all images given, nothing else, one pixel of one channel a pixel."""
+    known = (plan.known_images, plan.known_features, plan.known_locations)
+    return known == ("given", "to be found", "to be found") and not plan.clamped and plan.layout == "anywhere"
+
+
+def command(plan: DeconvolutionPlan, lane: ConvLanePlan) -> str:
+    """The command line of a lane, on the exported images."""
+    flags: dict[str, object] = {"features": plan.features}
+    flags["feature-size"] = f"{plan.feature_height}x{plan.feature_width}"
+    flags |= {"algorithm": lane.algorithm, "sweeps": plan.budget or 400, "samples": plan.samples, "seed": plan.seed}
+    flags |= {p.name.replace("_", "-"): getattr(plan, p.name) for p in PRIORS}
+    flags |= dict(lane.knobs)
+    parts = [f"--{name} {shlex.quote(str(value))}" for name, value in flags.items()]
+    return " ".join(["python -m pmpviz deconvolve images.npz", *parts, "--out result.npz"])
 
 
 def _files(view: DeconvolutionView) -> list[ExportFile]:
@@ -253,4 +281,4 @@ NUMBERS = """
 """
 
 
-__all__ = ["PAGE", "clamp_features", "empty", "explain", "keep", "paint_glyphs", "stage"]
+__all__ = ["PAGE", "clamp_features", "command", "empty", "explain", "keep", "paint_glyphs", "stage"]
