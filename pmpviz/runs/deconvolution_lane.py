@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int8, UInt8
+from jaxtyping import Float, Int8, UInt8
 
 from pmpviz.runs import deconvolution
 from pmpviz.runs.deconvolution_plan import ConvLanePlan, DeconvolutionPlan, Problem, conv_sampler_class
@@ -18,6 +18,9 @@ MOST_SWEEPS = 10
 CHUNK_SECONDS = 0.12
 REST = 1e-5
 COMPARE_SECONDS = 0.5
+# Max-product's beliefs soon are dozens of nats: at a quarter of them grey levels tell unsure from certain. Beyond 16
+# nats single precision says 1.
+SOFTNESS, CERTAIN = 4.0, 16.0
 # Single sweeps at first: what a class is to see happens within them.
 SLOW_SWEEPS = 20
 
@@ -162,7 +165,7 @@ class DeconvolutionLane:
             self._number,
             self.count,
             float(snapshot.seconds),
-            np.rint(np.asarray(snapshot.belief) * 255).astype(np.uint8),
+            grey_levels(np.asarray(snapshot.belief), self.spec.kind),
             np.packbits(shown > 0),
             tuple(np.asarray(snapshot.wrong).tolist()),
             tuple(np.asarray(snapshot.explained).tolist()),
@@ -204,6 +207,16 @@ class DeconvolutionLane:
         self._compared, self._compared_at = state, time.monotonic()
 
 
+def grey_levels(belief: Float[np.ndarray, "m c f a b"], kind: str) -> UInt8[np.ndarray, "m c f a b"]:
+    """Levels 0 to 255: of a chain its state, of a draw sigmoid(log-ratio / 4), so stretched that 16 nats are black."""
+    if kind == "draw":
+        belief = belief.astype(np.float64)
+        with np.errstate(divide="ignore"):
+            ratio = np.clip(np.log(belief) - np.log1p(-belief), -CERTAIN, CERTAIN)
+        belief = 0.5 + 0.5 * np.tanh(ratio / (2 * SOFTNESS)) / np.tanh(CERTAIN / (2 * SOFTNESS))
+    return np.rint(255 * belief).astype(np.uint8)
+
+
 def found_in(features: Int8[np.ndarray, "m c f a b"], problem: Problem) -> tuple[tuple[Found, ...], ...]:
     """For every sample what became of every generating glyph; nothing where the glyphs are not known."""
     if problem.glyphs is None:
@@ -234,15 +247,19 @@ def orders(
     return tuple(tuple(int(place) for place in deconvolution.align(sample, reference)) for sample in features)
 
 
-def shown_bits(frame: Frame, samples: int, pixels: int) -> Bool[np.ndarray, "m pixels"]:
-    """The reconstructions that a frame holds."""
-    return np.unpackbits(frame.picture)[: samples * pixels].reshape(samples, pixels) > 0
-
-
 def series(frames: tuple[Frame, ...], name: str) -> Float[np.ndarray, "k m"]:
     """One measure of all frames, a column a sample."""
     rows = [np.atleast_1d(np.asarray(getattr(frame, name), float)) for frame in frames]
     return np.stack(rows) if rows else np.zeros((0, 1))
 
 
-__all__ = ["DeconvolutionLane", "DeconvolutionLaneView", "Found", "Frame", "found_in", "orders", "series", "shown_bits"]
+__all__ = [
+    "DeconvolutionLane",
+    "DeconvolutionLaneView",
+    "Found",
+    "Frame",
+    "found_in",
+    "grey_levels",
+    "orders",
+    "series",
+]

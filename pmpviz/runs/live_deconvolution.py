@@ -117,7 +117,7 @@ class LiveDeconvolution(LiveJob):
         self._published = time.monotonic()
         for lane in self._lanes:
             lane.exhausted = self._over(lane)
-        lanes = tuple(lane.view(at_once=not self._playing) for lane in self._lanes)
+        lanes = tuple(lane.view(at_once=lane.exhausted or not self._playing) for lane in self._lanes)
         done = bool(lanes) and all(lane.done for lane in lanes)
         self.view = DeconvolutionView(
             self._number,

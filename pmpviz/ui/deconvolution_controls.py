@@ -34,6 +34,7 @@ from pmpviz.ui.uploads import STORE
 from pmpviz.ui.widgets import bind, digits, edited, param_control, show
 
 FILE = "file"
+ASKING = "deconvolution: own images are asked for beside these"
 IMAGE_TYPES = ["npz", "png", "jpg", "jpeg", "bmp", "gif"]
 PAINT_HEIGHT = Param("paint_height", "Glyph height", 2, MOST_GLYPH_SIDE, 5, "int", "", "pixels")
 PAINT_WIDTH = Param("paint_width", "Glyph width", 2, MOST_GLYPH_SIDE, 5, "int", "", "pixels")
@@ -56,8 +57,10 @@ def preset_control(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
 def data_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     """The plan with the chosen images: stamped from a set of glyphs or from painted ones, or a person's own."""
     labels = {each.id: each.label for each in GLYPH_SETS} | {PAINTED: "Painted by hand", FILE: "Your own images"}
-    now = FILE if plan.is_file else plan.data
-    chosen = bind("deconvolution_data", now)
+    # Own images are asked for until they come, or another plan does.
+    asking = st.session_state.get(ASKING) == plan.data
+    chosen = bind("deconvolution_data", FILE if plan.is_file or asking else plan.data)
+    st.session_state[ASKING] = plan.data if chosen == FILE else None
     box.selectbox("Glyphs", list(labels), format_func=labels.__getitem__, key="deconvolution_data")
     if chosen == FILE:
         return _uploaded(plan, box)

@@ -267,9 +267,10 @@ where $t^*$ is the other top with the largest message. Both take linear time in 
 *Lazaro-Gredilla, Dedieu and George 2021, Perturb-and-max-product, section 5.6 and Appendix C.3.*
 """
 NUMBERS = """
-- **Grey levels** of a feature are σ(belief): ink and paper are certain, mid-grey is unsure. A max-product belief is a
-  difference of maxima, not a probability that can be trusted. A chain (GWG, Gibbs) shows its state, which is black and
-  white at any time, however poor.
+- **Grey levels** of a feature are σ(belief / 4): ink and paper are certain, mid-grey is unsure; the sample is what
+  nearer to ink. A max-product belief is a difference of maxima in nats, not a probability that can be trusted; its
+  quarter is shown because after few sweeps whole ones would leave no greys. A chain (GWG, Gibbs) shows its state, which
+  is black and white at any time, however poor.
 - **Wrong pixels**: given pixels on which the OR of the sample's features at its locations differs from the image.
 - **Explained ink**: share of the images' ink that the reconstruction has too.
 - **Energy**: minus log p of the sample without its constant. A sample of PMP has S and W only; a wrong pixel costs ℓ_X.

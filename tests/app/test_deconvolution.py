@@ -114,7 +114,7 @@ def test_painted_glyphs_are_cut_to_another_size():
         (npz(X=np.zeros((4, 2, 8), np.int8)), "images of at least 3 x 3"),
         (npz(X=np.zeros((60, 128, 128), np.int8), y=np.zeros(3)), "give at most"),
         (npz(a=np.zeros(3), b=np.zeros(3)), "give the images the name X"),
-        (b"no archive", "own.npz"),
+        (b"no archive", "damaged or no NumPy archive"),
     ],
     ids=["empty", "grey", "small", "large", "unnamed", "damaged"],
 )
@@ -122,7 +122,7 @@ def test_bad_images_get_one_sentence_with_what_would_do(data, words):
     test = opened(**(SMALL | {"features": "12"}))
     test.selectbox(key="deconvolution_data").set_value("file")
     run(test)
-    test.file_uploader(key="deconvolution_files").upload("own.npz", data)
+    test.file_uploader(key="deconvolution_files").set_value([("own.npz", data, "application/zip")])
     run(test)
     said = [error.value.replace("\\", "") for error in test.error]
     assert len(said) == 1 and words in said[0] and said[0].endswith("."), said
@@ -133,7 +133,7 @@ def test_own_images_are_taken_apart():
     test.selectbox(key="deconvolution_data").set_value("file")
     run(test)
     images = np.random.default_rng(0).integers(0, 2, (5, 7, 6)).astype(np.int8)
-    test.file_uploader(key="deconvolution_files").upload("own.npz", npz(images=images))
+    test.file_uploader(key="deconvolution_files").set_value([("own.npz", npz(images=images), "application/zip")])
     run(test)
     found = wait(test, lambda found: done(found) and found["total"] == 5)
     assert found["truth"] == {"bits": None} and found["shape"]["height"] == 7
@@ -157,13 +157,13 @@ def test_a_bad_link_is_mended_with_a_notice(query, words):
 
 
 def test_a_plan_that_does_not_fit_is_told_and_the_page_goes_on():
-    test = opened(**(SMALL | {"side": "4", "margin": "0", "feature_height": "6"}))
+    test = opened(**(SMALL | {"feature_height": "9"}))
     until = time.monotonic() + WAIT_SECONDS
     while not test.error:
         assert time.monotonic() < until
         time.sleep(0.2)
         run(test)
-    assert "does not fit into images of 4 x 4" in test.error[0].value.replace("\\", "")
+    assert "does not fit into images of 8 x 8" in test.error[0].value.replace("\\", "")
     test.query_params["feature_height"] = "3"
     run(test)
     wait(test, lambda found: bool(found.get("lanes")))

@@ -7,7 +7,7 @@ import pytest
 
 from pmpviz.experiments.deconvolution_presets import ARROW, RING
 from pmpviz.runs import deconvolution_lane
-from pmpviz.runs.deconvolution_lane import DeconvolutionLane, found_in, orders
+from pmpviz.runs.deconvolution_lane import DeconvolutionLane, found_in, grey_levels, orders
 from pmpviz.runs.deconvolution_plan import ConvLanePlan, DeconvolutionPlan, problem_of
 from pmpviz.runs.live_deconvolution import LiveDeconvolution
 from pmpviz.views import deconvolution
@@ -49,7 +49,7 @@ def test_glyphs_are_found_while_beliefs_sharpen_and_messages_come_to_rest(begin)
     wait(live, lambda view: view.status == "done")
     lane = live.view.lanes[0]
     assert lane.last is not None and max(lane.found_counts) == 2 and min(lane.last.wrong) == 0
-    assert lane.frames[0].sweep == 0 and lane.frames[0].sharpness < 0.4 < lane.last.sharpness
+    assert lane.frames[0].sweep == 0 and lane.frames[0].sharpness < 0.2 < 0.4 < lane.last.sharpness
     sweeps = [frame.sweep for frame in lane.frames]
     assert sweeps == sorted(set(sweeps)) and sweeps[1] == 1
     assert all(np.diff(sweeps) <= deconvolution_lane.MOST_SWEEPS)
@@ -105,6 +105,15 @@ def test_what_does_not_fit_is_said_and_another_plan_goes_on(begin):
     assert "does not fit into images of 11 x 11" in live.view.trouble
     live.set_plan(SMALL)
     wait(live, lambda view: view.trouble is None and view.lanes and view.lanes[0].frames)
+
+
+def test_grey_levels_are_symmetric_and_those_of_chains_are_their_states():
+    ratio = np.array([-60.0, -16, -4, 0, 4, 16, 30])
+    belief = (1 / (1 + np.exp(-ratio))).astype(np.float32)
+    levels = grey_levels(belief, "draw")
+    assert levels.tolist() == [0, 0, *levels[2:5].tolist(), 255, 255]
+    assert levels[3] in (127, 128) and 60 < levels[2] < 80 and 175 < levels[4] < 195
+    assert grey_levels(np.array([0.0, 1.0]), "chain").tolist() == [0, 255]
 
 
 def test_frames_stay_few_and_reach_back_to_the_start(monkeypatch):
