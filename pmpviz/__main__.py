@@ -15,9 +15,6 @@ from pmpviz.types import InputError, Param
 
 LONGEST_LINE = 300
 LISTED = ("models", "algorithms", "solvers", "oracles", "datasets", "learners", "reproductions")
-# Chains x variables; the state of a run takes a small multiple of this many bytes.
-MOST_CELLS = 1 << 30
-SECONDS_BETWEEN_SAVES = 1.0
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -300,10 +297,8 @@ def _map(args) -> None:
 
 
 def _sample(args) -> None:
-    import time
-
+    from pmpviz.experiments import sample
     from pmpviz.io.files import check_outputs
-    from pmpviz.io.npz import save_samples
     from pmpviz.runs import device
     from pmpviz.samplers import make_sampler
 
@@ -312,106 +307,7 @@ def _sample(args) -> None:
     target, tables = _load(args)
     # Before the run: it may be long.
     check_outputs((args.model, args.evidence), (args.out, args.checkpoint))
-    begin = time.perf_counter()
-    x, figures = _run_samples(args, algorithm, target, tables)
-    found = {"algorithm": algorithm.spec.id, "guarantee": algorithm.spec.guarantee, "n": target.n, "chains": len(x)}
-    found |= figures | {"seconds": time.perf_counter() - begin}
-    if args.out is not None:
-        save_samples(args.out, x)
-        found["out"] = args.out
-    if args.json:
-        print(json.dumps(found))
-        return
-    print(
-        f"{algorithm.spec.label} ({algorithm.spec.guarantee}): {len(x):,} chains, {found['sweeps']:,} sweeps, "
-        f"mean energy {found['mean_energy']:.6g}, {found['seconds']:.2f} s of which "
-        f"{found['compile_seconds']:.2f} s compiling" + (f"; wrote {args.out}" if args.out else "")
-    )
-
-
-def _run_samples(args, algorithm, target, tables):
-    """(x, figures) of a run in chunks with a progress bar, checkpointed now and then and at the end if asked for."""
-    import time
-
-    from tqdm import tqdm
-
-    from pmpviz import runs
-    from pmpviz.runs import checkpoint, compile_clock
-
-    compiled = compile_clock.seconds()
-    run, sweeps = _begin(args, algorithm, target, tables)
-    chunk = max(1, min(64, sweeps // 20))
-    saved = time.monotonic()
-    with tqdm(total=sweeps, initial=run.sweep, unit="sweep", file=sys.stderr, disable=None) as bar:
-        while run.sweep < sweeps:
-            count = min(chunk, sweeps - run.sweep)
-            run, _ = runs.advance(run, count * run.quanta, record=False, donate=True)
-            bar.update(count)
-            if args.checkpoint is not None and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
-                checkpoint.save(run, args.checkpoint)
-                saved = time.monotonic()
-    if args.checkpoint is not None:
-        checkpoint.save(run, args.checkpoint)
-    x = runs.counted(run)
-    return x, {"sweeps": run.sweep, **_figures(target, x), "compile_seconds": compile_clock.seconds() - compiled}
-
-
-def _figures(target, x) -> dict[str, Any]:
-    """Mean energy and, as `exact` gives them, the share of every state of every variable."""
-    import jax
-
-    from pmpviz.metrics.marginals import frequencies
-
-    energy = -np.mean(np.asarray(jax.lax.map(target.model.log_weight, x), np.float64))
-    if not np.isfinite(energy):
-        raise InputError("the energy exceeds the range of single precision; scale the weights down")
-    card = target.model.card
-    rows = frequencies(x, max(card))
-    shares = [[float(p) for p in row[:states]] for row, states in zip(rows, card, strict=True)]
-    return {"mean_energy": float(energy), "marginals": shares}
-
-
-def _begin(args, algorithm, target, tables):
-    """(run, sweeps): a new run, or the one that the checkpoint holds."""
-    import jax
-
-    from pmpviz import runs
-    from pmpviz.runs import checkpoint
-    from pmpviz.runs.run import check
-
-    check(algorithm, target, 1)
-    quanta = algorithm.spec.quanta(target.model)
-    sweeps = _number("sweeps", args.sweeps, 0, min(10**9, (2**31 - 1) // quanta))
-    chains = _number("chains", args.chains, 1, 10**6)
-    if not 0 < target.n * chains <= MOST_CELLS:
-        cells = f"{chains:,} chains of {target.n:,} variables"
-        raise InputError(f"{cells} cannot be run; give at least one variable and at most {MOST_CELLS:,} in all chains")
-    resumed = args.checkpoint is not None and os.path.exists(args.checkpoint)
-    seed = _number("seed", args.seed, 0, 2**31 - 1)
-    x0 = _start(args.start, target, tables, 1 if resumed else chains, seed)
-    run = runs.start(algorithm, target, jax.random.key(seed), chains, x0)
-    if not resumed:
-        return run, sweeps
-    held = checkpoint.load(args.checkpoint, run)
-    if not np.array_equal(jax.random.key_data(held.key), jax.random.key_data(run.key)):
-        raise InputError("the checkpoint was made with another seed; give the same one")
-    if held.sweep > sweeps:
-        raise InputError(f"the checkpoint holds {held.sweep} sweeps already; give at least as many")
-    return held, sweeps
-
-
-def _start(name: str, target, tables, chains: int, seed: int):
-    from pmpviz import exact
-    from pmpviz.runs.plan import STARTS, start_configuration
-
-    if name == "exact":
-        solved = exact.solve(target, tables)
-        if solved.sample is None:
-            raise InputError(f"{solved.method} gives no samples; choose another start than exact")
-        return solved.sample(seed, chains)
-    if name not in STARTS:
-        raise InputError(f"start is {name[:40]!r}; give one of {', '.join(STARTS)}, exact")
-    return start_configuration(name, target.model, chains)
+    sample.main(vars(args), algorithm, target, tables)
 
 
 def _reproduce(args) -> None:

@@ -207,7 +207,7 @@ def test_a_checkpoint_is_not_written_after_every_chunk(monkeypatch):
     found("sample", SMALL, "--chains", "2", "--sweeps", "40", "--algorithm", "gibbs", "--checkpoint", "run.npz")
     assert saved[-1] == 40 and saved.count(40) == 1
     saved.clear()
-    monkeypatch.setattr("pmpviz.__main__.SECONDS_BETWEEN_SAVES", -1.0)
+    monkeypatch.setattr("pmpviz.experiments.sample.SECONDS_BETWEEN_SAVES", -1.0)
     found("sample", SMALL, "--chains", "2", "--sweeps", "40", "--algorithm", "gibbs", "--checkpoint", "run.npz")
     assert saved == [*range(2, 41, 2), 40]
 

@@ -24,7 +24,7 @@ BAD_OUT = ["missing/x.npz", "folder", "text.uai/x.npz", "", "/dev/null", "a\0b",
 def test_a_path_that_cannot_be_written_is_told_before_the_run(flag, path, monkeypatch):
     Path("folder").mkdir()
     Path("text.uai").write_text("x")
-    monkeypatch.setattr("pmpviz.__main__._run_samples", lambda *args: pytest.fail("the run has begun"))
+    monkeypatch.setattr("pmpviz.experiments.sample.run_samples", lambda *args: pytest.fail("the run has begun"))
     refused("sample", SMALL, flag, path)
     assert sorted(os.listdir()) == ["folder", "text.uai"] and not os.listdir("folder")
     assert not Path("/dev/null").is_file()

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from pmpviz.io.datasets.binary_images import check_images, images_of_npz
 from pmpviz.io.datasets.stamps import GLYPH_SETS, glyph_set, placed, stamp
@@ -146,38 +147,73 @@ def _small_targets():
     yield Target.of(model, clamp(model, images=np.array([[[[1, 1, 0], [0, 1, 1]]], [[[0, 0, 1], [1, 1, 1]]]])))
 
 
+def _tail(target, p, sampler, starts, seed, steps):
+    """Chi-square tail of the joint states after so many steps from the given states, one chain each."""
+
+    @jax.jit
+    @jax.vmap
+    def walk(key, x):
+        def step(i, state):
+            return sampler.step(jax.random.fold_in(key, i), target, state)[0]
+
+        return sampler.position(target, jax.lax.fori_loop(0, steps, step, sampler.init(key, target, x)))
+
+    x = np.asarray(walk(jax.random.split(jax.random.key(seed), len(starts)), starts))
+    fixed = np.asarray(target.evidence.mask)
+    assert (x[:, fixed] == np.asarray(target.evidence.value)[fixed]).all()
+    free = np.flatnonzero(~fixed)
+    number = (x[:, free].astype(int) << np.arange(len(free))[::-1]).sum(1)
+    assert ((x != starts).any(1)).mean() > 0.05
+    counts, expected = np.bincount(number, minlength=len(p)), p * len(x)
+    common = expected >= 5
+    counts, expected = (np.append(a[common], a[~common].sum()) for a in (counts, expected))
+    kept = expected > 0
+    return chi2.sf(((counts - expected)[kept] ** 2 / expected[kept]).sum(), kept.sum() - 1)
+
+
 @pytest.mark.parametrize("name", ["gibbs", "gwg"])
 @pytest.mark.parametrize("place", range(3))
 def test_a_sweep_keeps_the_law(name, place):
     """Exact starts, one step, chi-square over the joint states: what is rarer than once in a million fails."""
     target = list(_small_targets())[place]
     states, p = _law(target)
-    chains = 1 << 15
-    starts = np.random.default_rng(place).choice(len(p), size=chains, p=p)
-    sampler = make_conv_sampler(name)
+    starts = states[np.random.default_rng(place).choice(len(p), size=1 << 15, p=p)]
+    assert _tail(target, p, make_conv_sampler(name), starts, place, 1) > 1e-6
 
-    @jax.jit
-    @jax.vmap
-    def sweep(key, x):
-        state, _ = sampler.step(key, target, sampler.init(key, target, x))
-        return sampler.position(target, state)
 
-    x = np.asarray(sweep(jax.random.split(jax.random.key(place), chains), states[starts]))
-    free = np.flatnonzero(~np.asarray(target.evidence.mask))
-    fixed = np.asarray(target.evidence.mask)
-    assert (x[:, fixed] == np.asarray(target.evidence.value)[fixed]).all()
-    number = (x[:, free].astype(int) << np.arange(len(free))[::-1]).sum(1)
-    assert (number != starts).mean() > 0.05
-    common = p * chains >= 5
-    counts = np.bincount(number, minlength=len(p))
-    counts = np.append(counts[common], counts[~common].sum())
-    expected = np.append(p[common], p[~common].sum()) * chains
-    kept = expected > 0
-    chi = ((counts - expected)[kept] ** 2 / expected[kept]).sum()
-    degrees = kept.sum() - 1
-    from scipy.stats import chi2
+@pytest.mark.parametrize(("name", "steps"), [("gibbs", 100), ("gwg", 20)])
+def test_the_law_is_reached_from_everything_off(name, steps):
+    """A variable that is never drawn would stay what it was."""
+    target = next(_small_targets())
+    _, p = _law(target)
+    starts = np.zeros((1 << 13, target.n), np.int8)
+    assert _tail(target, p, make_conv_sampler(name), starts, 11, steps) > 1e-6
 
-    assert chi2.sf(chi, degrees) > 1e-6
+
+@pytest.mark.parametrize("change", ["beta", "prior"])
+def test_the_chi_square_sees_another_law(change):
+    target = next(_small_targets())
+    states, p = _law(target)
+    starts = states[np.random.default_rng(0).choice(len(p), size=1 << 15, p=p)]
+    other = {"beta": Target.of(target.model, target.evidence, 0.8)}
+    other["prior"] = Target.of(ConvOR.of(TINY, 0.36, 0.4, 0.15), target.evidence, 0.7)
+    for name in ("gibbs", "gwg"):
+        assert _tail(other[change], p, make_conv_sampler(name), starts, 0, 1) < 1e-6
+
+
+def test_boolean_matrix_factorisation_is_the_case_of_one_pixel(rng):
+    images, channels, rank = 12, 9, 3
+    s, w = rng.random((images, rank)) < 0.4, rng.random((channels, rank)) < 0.4
+    x = (s[:, None] & w[None]).any(2).astype(np.int8)[:, :, None, None]
+    shape = ConvShape.of(x, rank, (1, 1))
+    model = ConvOR.of(shape, 0.4, 0.4, 1e-6)
+    assert np.array_equal(or_convolution(s[:, :, None, None], w[:, :, None, None]), x)
+    target = Target.of(model, clamp(model, x))
+    shown = [
+        deconvolution.advance(deconvolution.begin(make_conv_sampler("pmp"), target, seed, 1), 300)[1]
+        for seed in range(5)
+    ]
+    assert min(one.wrong[0] for one in shown) == 0
 
 
 def test_a_proposal_keeps_differences_up_to_date():

@@ -23,6 +23,7 @@ IMAGES, SIDE, FEATURES, FEATURE = 100, 14, 5, 6
 DATA_SEED, FIRST_SEED, SWEEPS, QUICK_SWEEPS = 42, 40, 1000, 300
 # The authors' prior, which their code counts once for each of 36 pixels; and about what that makes of it.
 AUTHORS, EXACT = (0.01, "authors"), (1e-75, "exact")
+LANES = ("authors' convention", "exact", "exact, stamps within reach")
 CHUNK = 100
 OTHER_SETS = ("letters", "bars", "arrows", "digits", "corners")
 
@@ -92,12 +93,7 @@ def one_seed(seed: int, sweeps: int, with_chain: bool) -> tuple[dict[str, float]
     found: dict[str, float] = {}
     kept: Snapshot | None = None
     paper, inner = Data.of("paper", DATA_SEED, 0), Data.of("paper", DATA_SEED, FEATURE - 5)
-    lanes = (
-        ("authors' convention", paper, AUTHORS),
-        ("exact", paper, EXACT),
-        ("exact, stamps within reach", inner, EXACT),
-    )
-    for name, data, setting in lanes:
+    for name, data, setting in zip(LANES, (paper, paper, inner), (AUTHORS, EXACT, EXACT), strict=True):
         shown = sampled(data, *setting, seed, sweeps)
         kept = kept or shown
         found[f"glyphs of 4 found, {name}"] = found_glyphs(shown, data)
@@ -122,10 +118,9 @@ def run(request: Request) -> Outcome:
     done = [one_seed(FIRST_SEED + seed, sweeps, not request.quick) for seed in range(request.seeds)]
     model = Data.of("paper", DATA_SEED, 0).target(*AUTHORS).model
     messages = 2 * 4 * IMAGES * model.shape.ands
-    wrong = [int(found["wrong pixels of 19,600, exact, stamps within reach"]) for found, _ in done]
     notes = [
-        f"seeds {FIRST_SEED} to {FIRST_SEED + request.seeds - 1}, {sweeps} sweeps; wrong pixels of each within reach: "
-        + ", ".join(map(str, wrong)),
+        f"seeds {FIRST_SEED} to {FIRST_SEED + request.seeds - 1}, {sweeps} sweeps; of each, glyphs found and wrong pixels:",
+        *(_by_seed(name, [found for found, _ in done]) for name in LANES),
         f"messages of one sample: {messages / 1e6:.3g} MB; {time.perf_counter() - begun:.0f} s in all",
         "a glyph of 5 x 5 has 10 x 10 places, a feature of 6 x 6 has 9 x 9: stamps at the far edges cannot be "
         "explained by a feature that holds the glyph near its first row or column, whatever the sampler",
@@ -133,6 +128,11 @@ def run(request: Request) -> Outcome:
     blocks = {f"seed {FIRST_SEED + seed}": shown.features[0, 0] for seed, (_, shown) in enumerate(done)}
     figure = pictures(blocks, (FEATURE, FEATURE), "Section 5.6: features of the posterior samples")
     return Outcome(rows_of(found for found, _ in done), figure, tuple(notes))
+
+
+def _by_seed(lane: str, found: list[dict[str, float]]) -> str:
+    pairs = [(one[f"glyphs of 4 found, {lane}"], one[f"wrong pixels of 19,600, {lane}"]) for one in found]
+    return f"  {lane}: " + ", ".join(f"{glyphs:.0f} with {wrong:.0f}" for glyphs, wrong in pairs)
 
 
 def _fresh(quick: bool) -> Iterator[tuple[str, int]]:
