@@ -309,20 +309,20 @@ def _verdict_of(lane: DeconvolutionLaneView, problem: Problem) -> str:
 
 
 def features_image(features: np.ndarray, problem: Problem, dark: bool = False, unit: int = 16) -> Image.Image:
-    """Features [f, ...] of one sample (0 to 1) side by side as square pixels, two pixels between them."""
+    """Features [c, f, a, b] of one sample (0 to 1) as square pixels, in rows of equal length, thin lines between."""
     pictures = features_of(np.asarray(features, float), problem)
     inks = DARK if dark else LIGHT
     count, rows, columns = pictures.shape
     across = math.ceil(math.sqrt(count))
     down = math.ceil(count / across)
-    canvas = np.zeros((down * (rows + 1) - 1, across * (columns + 1) - 1, 3))
-    canvas[:] = inks.line
-    for place, picture in enumerate(pictures):
-        top, left = place // across * (rows + 1), place % across * (columns + 1)
-        shade = picture[..., None] * np.array(inks.ink) + (1 - picture[..., None]) * np.array(inks.paper)
-        canvas[top : top + rows, left : left + columns] = shade
-    image = Image.fromarray(np.rint(canvas).astype(np.uint8))
-    return image.resize((image.width * unit, image.height * unit), Image.Resampling.NEAREST)
+    high, wide, gap = rows * unit, columns * unit, max(1, unit // 4)
+    canvas = np.full((down * (high + gap) - gap, across * (wide + gap) - gap, 3), inks.line, np.uint8)
+    for place in range(down * across):
+        shade = pictures[place][..., None] if place < count else np.zeros((rows, columns, 1))
+        colours = np.rint(shade * np.array(inks.ink) + (1 - shade) * np.array(inks.paper)).astype(np.uint8)
+        top, left = place // across * (high + gap), place % across * (wide + gap)
+        canvas[top : top + high, left : left + wide] = colours.repeat(unit, 0).repeat(unit, 1)
+    return Image.fromarray(canvas)
 
 
 __all__ = ["computing", "features_image", "features_of", "found_words", "numbers", "pictures_of", "update", "verdict"]

@@ -172,4 +172,4 @@ def test_words_say_what_was_reached(begin):
     names = [name for name, _, _ in deconvolution.numbers(live.view)]
     assert "hidden, wrong" in names and "unknown binary variables" in deconvolution.computing(live.view, "cpu")
     picture = deconvolution.features_image(live.view.lanes[0].features[0], live.view.problem, unit=4)
-    assert picture.size == (4 * 11, 4 * 5)
+    assert picture.size == (2 * 20 + 1, 20)

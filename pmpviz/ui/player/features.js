@@ -144,7 +144,9 @@ export class FeatureLane {
       context.fillStyle = css(theme.soft);
       context.textAlign = "center";
       context.font = `11px ${theme.font}`;
-      context.fillText(found[glyph] || "", left + (cols * this.small) / 2, 1 + rows * this.small + FOOT / 2 + 1);
+      const words = found[glyph] || "";
+      const fits = context.measureText(words).width < this.wide;
+      context.fillText(fits ? words : words.split(",")[0], left + (cols * this.small) / 2, 1 + rows * this.small + FOOT / 2 + 1);
       context.font = `12px ${theme.font}`;
     }
   }
