@@ -76,7 +76,7 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
         "complete",
         "Half-hidden images",
         "What lies under the hidden half?",
-        DeconvolutionPlan(known_images="half hidden", known_features="given", samples=3),
+        DeconvolutionPlan(known_images="half hidden", known_features="given"),
         "The features are known and the lower half of each image is hidden. A glyph that reaches into the hidden half "
         "is completed; below, there is nothing to go by, and each sample draws from the prior.",
     ),
@@ -84,7 +84,7 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
         "generate",
         "Made-up images",
         "What does the model make up when nothing is seen?",
-        DeconvolutionPlan(known_images="not given", known_features="given", samples=3, images=36, budget=100),
+        DeconvolutionPlan(known_images="not given", known_features="given", images=36, budget=100),
         "With the features given and no image seen there is nothing to explain: every sample is another set of images. "
         "Lower the prior of a location, and images empty themselves.",
     ),
@@ -92,9 +92,7 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
         "matrix",
         "Boolean matrix factorisation",
         "And without any shift?",
-        DeconvolutionPlan(
-            data="letters", layout="whole image", rate=0.35, location_prior=0.35, images=100, features=5, samples=3
-        ),
+        DeconvolutionPlan(data="letters", layout="whole image", rate=0.35, location_prior=0.35, images=100, features=5),
         "The 1 x 1 case: each image is an OR of whole glyphs. As matrices, images x pixels = (images x features) and "
         "(features x pixels), with AND for times and OR for plus. PMP separates what is never seen alone.",
     ),

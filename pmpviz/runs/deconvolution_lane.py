@@ -27,7 +27,10 @@ SLOW_SWEEPS = 20
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """What one moment looked like: beliefs in 255 grey levels, reconstructions of the shown images in bits."""
+    """What one moment looked like: beliefs in 255 grey levels, reconstructions of the shown images in bits.
+
+    `sharpness` is the mean distance of the grey levels from the middle: 0 knows nothing, 1/2 is certain.
+    """
 
     number: int
     sweep: float
@@ -39,11 +42,7 @@ class Frame:
     energy: tuple[float, ...]
     residual: float
     hidden_wrong: tuple[int, ...]
-
-    @property
-    def sharpness(self) -> float:
-        """Mean distance of the beliefs from 1/2: 0 knows nothing, 1/2 is certain."""
-        return float(np.abs(self.belief / 255.0 - 0.5).mean())
+    sharpness: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,17 +160,19 @@ class DeconvolutionLane:
         shown = np.asarray(snapshot.reconstruction)[:, :MOST_SHOWN]
         hidden = np.asarray(snapshot.reconstruction) != problem.images
         residual = np.asarray(snapshot.residual, float)
+        grey = grey_levels(np.asarray(snapshot.belief), self.spec.kind)
         return Frame(
             self._number,
             self.count,
             float(snapshot.seconds),
-            grey_levels(np.asarray(snapshot.belief), self.spec.kind),
+            grey,
             np.packbits(shown > 0),
             tuple(np.asarray(snapshot.wrong).tolist()),
             tuple(np.asarray(snapshot.explained).tolist()),
             tuple(np.asarray(snapshot.energy, float).tolist()),
             float(residual.max()) if np.isfinite(residual).all() else float("nan"),
             tuple((hidden & ~problem.seen).sum((1, 2, 3, 4)).tolist()),
+            float(np.abs(grey / 255.0 - 0.5).mean()),
         )
 
     def view(self, at_once: bool = True) -> DeconvolutionLaneView:

@@ -105,7 +105,7 @@ CONVENTION = Param(
     choices=CONVENTIONS,
     advanced=True,
 )
-SAMPLES = Param("samples", "Posterior samples", 1, 5, 2, "int", "Independent perturbations, one row each.")
+SAMPLES = Param("samples", "Posterior samples", 1, 5, 3, "int", "Independent perturbations, one row each.")
 SEED = Param("seed", "Seed", 0, 2**31 - 1, 0, "int", "Of the perturbations and chains.")
 BUDGET = Param("budget", "Sweeps", 0, 100_000, 400, "int", "PMP stops there, the others in equal time; 0: go on.")
 DATA = (IMAGES, SIDE, RATE, MARGIN, LAYOUT, FLIP, DATA_SEED)
@@ -166,7 +166,7 @@ class DeconvolutionPlan:
     feature_prior: float = 0.25
     noise: float = 1e-6
     convention: str = "exact"
-    samples: int = 2
+    samples: int = 3
     seed: int = 0
     budget: int = 400
     painted: tuple[str, ...] = ()
