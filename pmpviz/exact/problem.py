@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.ising import Ising, merge_edges
 from pmpviz.models.tables import Factor, Quadratic, TableModel
 from pmpviz.types import InputError, Refusal, Target
@@ -34,9 +35,12 @@ class Problem:
         """The problem of a target; `tables` are the model's own values in float64 where a file gave them.
 
         Raises InputError where evidence names a state that doesn't exist, or where it forbids every state, and
-        Refusal for a model that is neither `Ising` nor `TableModel`.
+        Refusal for a model that is neither `Ising`, `TableModel` nor `FactorGraph`, and for a logical factor whose
+        table would be too large.
         """
         model = target.model if tables is None else tables
+        if isinstance(model, FactorGraph):
+            model = model.to_tables()
         if not isinstance(model, (Ising, TableModel)):
             raise Refusal(f"{type(model).__name__} has no tables to eliminate; use a pairwise or a table model")
         if tuple(model.card) != tuple(target.model.card):

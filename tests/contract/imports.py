@@ -13,7 +13,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"types"}),
     frozenset({"keys", "tiles"}),
     frozenset({"models"}),
-    frozenset({"exact", "oracles"}),
+    frozenset({"exact", "messages", "oracles"}),
     frozenset({"marginals", "samplers"}),
     frozenset({"learning"}),
     frozenset({"runs"}),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pmpviz.samplers
-from pmpviz.samplers import SAMPLERS, make_sampler
+from pmpviz.samplers import CONV_SAMPLERS, SAMPLERS, make_sampler
 from pmpviz.types import Spec
 from tests.contract import suite
 from tests.contract.fixtures import FIXTURES, REFUSALS, case_id, fixtures_of
@@ -32,7 +32,7 @@ def unregistered(module, registered) -> list[str]:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_module_defines_registered_algorithms(name):
-    assert unregistered(importlib.import_module(f"pmpviz.samplers.{name}"), SAMPLERS) == []
+    assert unregistered(importlib.import_module(f"pmpviz.samplers.{name}"), (*SAMPLERS, *CONV_SAMPLERS)) == []
 
 
 def test_an_unregistered_algorithm_is_found():
@@ -42,9 +42,10 @@ def test_an_unregistered_algorithm_is_found():
 
 
 def test_ids_are_unique_words():
-    ids = [cls.spec.id for cls in SAMPLERS]
-    assert len(set(ids)) == len(ids)
-    assert all(id.replace("_", "").isalnum() and id == id.lower() for id in ids)
+    for registry in (SAMPLERS, CONV_SAMPLERS):
+        ids = [cls.spec.id for cls in registry]
+        assert len(set(ids)) == len(ids)
+        assert all(id.replace("_", "").isalnum() and id == id.lower() for id in ids)
 
 
 @pytest.mark.parametrize("cls", SAMPLERS, ids=case_id)

@@ -119,7 +119,7 @@ def run(request: Request) -> Outcome:
     model = Data.of("paper", DATA_SEED, 0).target(*AUTHORS).model
     messages = 2 * 4 * IMAGES * model.shape.ands
     notes = [
-        f"seeds {FIRST_SEED} to {FIRST_SEED + request.seeds - 1}, {sweeps} sweeps; of each, glyphs found and wrong pixels:",
+        f"{sweeps} sweeps; glyphs found and wrong pixels of seeds {FIRST_SEED} to {FIRST_SEED + request.seeds - 1}:",
         *(_by_seed(name, [found for found, _ in done]) for name in LANES),
         f"messages of one sample: {messages / 1e6:.3g} MB; {time.perf_counter() - begun:.0f} s in all",
         "a glyph of 5 x 5 has 10 x 10 places, a feature of 6 x 6 has 9 x 9: stamps at the far edges cannot be "
