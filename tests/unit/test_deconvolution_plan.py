@@ -33,6 +33,7 @@ def test_every_preset_is_a_problem_whose_truth_makes_its_images(preset):
     clamped = int(np.asarray(problem.target.evidence.mask).sum())
     given = int(problem.seen.sum())
     given += problem.glyphs.size if preset.plan.known_features == "given" else 0
+    given += problem.locations.size if preset.plan.known_locations == "given" else 0
     assert clamped == given
 
 
