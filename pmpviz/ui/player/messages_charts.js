@@ -1,0 +1,398 @@
+// Heat map of the messages, lines over sweeps, and beliefs beside the exact answer.
+
+import { ratioOf, stateColour } from "./messages_graph.js";
+import { impossible } from "./messages_replay.js";
+import { css, make, mix, number, scaleColour, sized, superscript } from "./theme.js";
+
+const GUTTER = 84;
+const FOOT = 22;
+const MOST_ROWS = 160;
+// Below this a change or an error is drawn at the foot of its chart: it is rounding.
+const FLOOR = 1e-9;
+
+// log m(k) - log m(0) of every message to a variable: a column a sweep, a row a message and state k.
+export class HeatMap {
+  constructor(pick) {
+    this.root = make("figure", "mm-figure");
+    this.title = make("figcaption", "pv-title");
+    this.title.append(make("span", "", "All messages to variables"), make("span", "pv-unit mm-scale"));
+    this.canvas = make("canvas", "pv-chart mm-heat");
+    this.canvas.setAttribute("role", "img");
+    this.canvas.dataset.testid = "messages-heat";
+    this.under = make("div", "mm-under");
+    this.root.append(this.title, this.canvas, this.under);
+    this.canvas.addEventListener("pointerdown", (event) => this.picked(event, pick));
+    this.canvas.addEventListener("pointermove", (event) => this.pointed(event));
+    this.canvas.addEventListener("pointerleave", () => this.say(""));
+  }
+
+  take(replay) {
+    this.replay = replay;
+    const { record } = replay;
+    this.rows = [];
+    for (const edge of followed(replay)) {
+      for (let k = 1; k < replay.card(record.edgeVariable[edge]); k++) this.rows.push({ edge, state: k });
+    }
+    this.left = Math.max(0, this.rows.length - MOST_ROWS);
+    this.rows = this.rows.slice(0, MOST_ROWS);
+    this.values = new Float64Array(this.rows.length * (replay.sweeps + 1));
+    for (let sweep = 0; sweep <= replay.sweeps; sweep++) {
+      replay.go(replay.startOf(sweep));
+      this.rows.forEach(({ edge, state }, row) => {
+        this.values[sweep * this.rows.length + row] = ratioOf(replay.message(edge, true), state);
+      });
+    }
+    this.say("");
+  }
+
+  fit(width) {
+    this.width = width;
+    this.cell = Math.max(3, Math.min(18, Math.floor(300 / this.rows.length)));
+    this.height = this.cell * this.rows.length + FOOT;
+    this.step = (width - GUTTER) / Math.max(1, this.replay.sweeps);
+  }
+
+  draw(view, theme) {
+    const context = sized(this.canvas, this.width, this.height);
+    context.clearRect(0, 0, this.width, this.height);
+    const { limit } = this.replay.record;
+    const played = this.replay.done(view.head);
+    context.fillStyle = css(mix(theme.ground, theme.rule, 0.35));
+    context.fillRect(GUTTER, 0, this.width - GUTTER, this.cell * this.rows.length);
+    const scale = { kind: "diverging", low: -limit, high: limit };
+    const fresh = this.freshRows(view.head, played);
+    for (let sweep = 1; sweep <= Math.min(played + 1, this.replay.sweeps); sweep++) {
+      const [from, to] = [this.at(sweep - 1), this.at(sweep)];
+      this.rows.forEach(({ edge }, row) => {
+        if (sweep > played && !fresh.has(edge)) return;
+        const value = Math.max(-limit, Math.min(limit, this.values[sweep * this.rows.length + row]));
+        context.fillStyle = css(scaleColour(scale, value, theme));
+        context.fillRect(from, row * this.cell, to - from, this.cell);
+      });
+    }
+    this.frame(context, view, theme, played);
+    this.title.lastChild.textContent = `−${number(limit)} blue, 0, orange +${number(limit)}`;
+    const words = `Heat map of ${this.rows.length} messages over ${played} sweeps of ${this.replay.sweeps}.`;
+    if (this.canvas.getAttribute("aria-label") !== words) this.canvas.setAttribute("aria-label", words);
+  }
+
+  // Edges whose message of the sweep that is going on has been sent.
+  freshRows(head, played) {
+    const { record } = this.replay;
+    const fresh = new Set();
+    for (let event = this.replay.startOf(played); event < head; event++) {
+      if (record.toVariable[event]) fresh.add(record.edge[event]);
+    }
+    return fresh;
+  }
+
+  at(sweep) {
+    return Math.round(GUTTER + sweep * this.step);
+  }
+
+  frame(context, view, theme, played) {
+    context.font = `11px ${theme.font}`;
+    context.textBaseline = "middle";
+    const every = Math.ceil(11 / this.cell);
+    this.rows.forEach(({ edge, state }, row) => {
+      const watched = edge === view.watched && (state === 1 || this.cell > 10);
+      if (!watched && row % every) return;
+      context.textAlign = "right";
+      context.fillStyle = css(watched ? theme.text : theme.soft);
+      context.font = `${watched ? "600 " : ""}11px ${theme.font}`;
+      if (watched || !this.crowds(view, row, every)) context.fillText(this.label(edge, state), GUTTER - 8, (row + 0.5) * this.cell);
+    });
+    context.font = `11px ${theme.font}`;
+    context.fillStyle = css(theme.soft);
+    for (const sweep of ticks(this.replay.sweeps)) {
+      context.textAlign = "center";
+      context.fillText(String(sweep), this.at(sweep - 0.5), this.height - FOOT / 2 + 1);
+    }
+    if (!played) return;
+    context.strokeStyle = css(theme.text);
+    context.lineWidth = 1;
+    context.strokeRect(this.at(played - 1) + 0.5, 0.5, Math.max(2, this.at(played) - this.at(played - 1) - 1), this.cell * this.rows.length - 1);
+  }
+
+  // Whether a label would touch that of the watched message.
+  crowds(view, row, every) {
+    const near = this.rows.findIndex(({ edge }) => edge === view.watched);
+    return near >= 0 && near !== row && Math.abs(near - row) < every;
+  }
+
+  label(edge, state) {
+    const { record } = this.replay;
+    const name = record.variables[record.edgeVariable[edge]].name;
+    const of = this.replay.card(record.edgeVariable[edge]) > 2 ? `=${state}` : "";
+    return `f${record.edgeFactor[edge]} → ${name}${of}`;
+  }
+
+  locate(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const row = Math.floor((event.clientY - box.top) / this.cell);
+    const sweep = Math.floor((event.clientX - box.left - GUTTER) / this.step) + 1;
+    return this.rows[row] && sweep >= 1 && sweep <= this.replay.sweeps ? { row, sweep } : null;
+  }
+
+  picked(event, pick) {
+    const found = this.locate(event);
+    if (found) pick(this.rows[found.row].edge, found.sweep);
+  }
+
+  pointed(event) {
+    const found = this.locate(event);
+    if (!found) return this.say("");
+    const { edge, state } = this.rows[found.row];
+    const value = this.values[found.sweep * this.rows.length + found.row];
+    this.say(`${this.label(edge, state)}, sweep ${found.sweep}: log m(${state}) − log m(0) = ${Number.isFinite(value) ? number(value) : "∞"}`);
+  }
+
+  say(words) {
+    const more = this.left ? ` The first ${MOST_ROWS} of ${MOST_ROWS + this.left} rows.` : "";
+    this.under.textContent = words || `Columns are sweeps. Click a cell to see that message being worked out.${more}`;
+  }
+}
+
+// Edges in the order in which news travels: after a message comes one that it goes into, so that what goes round a
+// loop draws diagonals.
+function followed(replay) {
+  const { edgeVariable } = replay.record;
+  const order = [];
+  const seen = new Set();
+  for (let start = 0; start < replay.edges; start++) {
+    for (let edge = start; edge !== undefined && !seen.has(edge); ) {
+      seen.add(edge);
+      order.push(edge);
+      const beyond = replay.byVariable[edgeVariable[edge]]
+        .filter((out) => out !== edge)
+        .flatMap((out) => replay.byFactor[replay.record.edgeFactor[out]].filter((next) => next !== out));
+      edge = beyond.find((next) => !seen.has(next));
+    }
+  }
+  return order;
+}
+
+function ticks(sweeps) {
+  const step = [1, 2, 5, 10, 20, 50, 100].find((size) => sweeps / size <= 10) || 100;
+  const found = [1];
+  for (let sweep = step; sweep <= sweeps; sweep += step) if (sweep > 1) found.push(sweep);
+  return found;
+}
+
+// A few lines over sweeps, drawn as far as the run has been played.
+export class Lines {
+  constructor(name) {
+    this.root = make("figure", "mm-figure");
+    this.title = make("figcaption", "pv-title");
+    this.keys = make("span", "pv-unit");
+    this.title.append(make("span", "", name), this.keys);
+    this.canvas = make("canvas", "pv-chart");
+    this.canvas.setAttribute("role", "img");
+    this.root.append(this.title, this.canvas);
+    this.name = name;
+  }
+
+  // lines: [{label, colour, dash, values, at: sweep of values[k]}], marks: [{y, label}]; `at` may fall within a sweep.
+  take(lines, { log = false, marks = [], sweeps }) {
+    Object.assign(this, { lines, log, marks, sweeps });
+    const seen = [...lines.flatMap((line) => [...line.values]), ...marks.map((mark) => mark.y)].filter(Number.isFinite);
+    const known = log ? seen.map((value) => Math.max(value, FLOOR)) : seen;
+    this.low = Math.min(...known);
+    this.high = Math.max(...known);
+    if (log) {
+      this.low = Math.max(10 ** Math.floor(Math.log10(this.low)), FLOOR);
+      this.high = Math.max(10 ** Math.ceil(Math.log10(this.high)), 10 * this.low);
+    } else {
+      const room = Math.max(0.08 * (this.high - this.low), 1e-3);
+      this.low -= room;
+      this.high += room;
+    }
+  }
+
+  y(value) {
+    const scale = this.log ? (v) => Math.log10(Math.max(v, FLOOR)) : (v) => v;
+    const share = (scale(value) - scale(this.low)) / (scale(this.high) - scale(this.low));
+    return 6 + (1 - Math.max(0, Math.min(1, share))) * (this.height - FOOT - 10);
+  }
+
+  x(sweep) {
+    return 44 + (sweep / Math.max(1, this.sweeps)) * (this.width - 54);
+  }
+
+  draw(width, height, played, theme) {
+    Object.assign(this, { width, height });
+    const context = sized(this.canvas, width, height);
+    context.clearRect(0, 0, width, height);
+    this.axes(context, theme);
+    for (const line of this.lines) this.line(context, line, played, theme);
+    for (const mark of this.marks) this.mark(context, mark, theme);
+    this.legend(played, theme);
+  }
+
+  axes(context, theme) {
+    context.font = `11px ${theme.font}`;
+    context.textBaseline = "middle";
+    for (const value of this.log ? decades(this.low, this.high) : [this.low, (this.low + this.high) / 2, this.high]) {
+      context.strokeStyle = css(theme.rule);
+      context.lineWidth = 1;
+      context.beginPath();
+      context.moveTo(44, Math.round(this.y(value)) + 0.5);
+      context.lineTo(this.width - 10, Math.round(this.y(value)) + 0.5);
+      context.stroke();
+      context.fillStyle = css(theme.soft);
+      context.textAlign = "right";
+      context.fillText(this.log ? `10${superscript(Math.round(Math.log10(value)))}` : number(value), 38, this.y(value));
+    }
+    context.textAlign = "center";
+    for (const sweep of [0, ...ticks(this.sweeps).slice(this.sweeps > 5 ? 1 : 0)]) {
+      context.fillText(String(sweep), this.x(sweep), this.height - FOOT / 2 + 2);
+    }
+  }
+
+  mark(context, { y, label }, theme) {
+    context.strokeStyle = css(theme.text);
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(44, this.y(y));
+    context.lineTo(this.width - 10, this.y(y));
+    context.stroke();
+    context.font = `11px ${theme.font}`;
+    context.fillStyle = css(theme.text);
+    context.textAlign = "right";
+    const at = this.y(y) + (this.y(y) < 20 ? 10 : -9);
+    const wide = context.measureText(label).width;
+    context.fillStyle = css(theme.ground);
+    context.fillRect(this.width - 16 - wide, at - 7, wide + 6, 14);
+    context.fillStyle = css(theme.text);
+    context.fillText(label, this.width - 13, at);
+  }
+
+  line(context, { values, at, colour, dash }, played, theme) {
+    context.strokeStyle = colour || css(theme.text);
+    context.lineWidth = 2;
+    context.setLineDash(dash || []);
+    context.beginPath();
+    const last = shownAt(values, at, played);
+    for (let k = 0, drawn = 0; k <= last; k++) {
+      if (!Number.isFinite(values[k])) continue;
+      if (drawn++) context.lineTo(this.x(at(k)), this.y(values[k]));
+      else context.moveTo(this.x(at(k)), this.y(values[k]));
+    }
+    context.stroke();
+    context.setLineDash([]);
+    if (last < 0 || !Number.isFinite(values[last])) return;
+    context.fillStyle = context.strokeStyle;
+    context.beginPath();
+    context.arc(this.x(at(last)), this.y(values[last]), 3, 0, 2 * Math.PI);
+    context.fill();
+  }
+
+  legend(played, theme) {
+    const now = this.lines.map(({ label, values, at }) => {
+      const last = shownAt(values, at, played);
+      return `${label} ${last < 0 ? "–" : this.words(values[last])}`;
+    });
+    const words = `${this.name}: ${now.join(", ")}`;
+    if (this.canvas.getAttribute("aria-label") === words && this.keys.childElementCount) return;
+    this.canvas.setAttribute("aria-label", words);
+    this.keys.replaceChildren(
+      ...this.lines.map(({ colour }, index) => {
+        const key = make("span", "mm-key", now[index]);
+        key.style.setProperty("--mm-colour", colour || css(theme.text));
+        return key;
+      }),
+    );
+  }
+
+  words(value) {
+    if (this.log && value < FLOOR) return `< 10${superscript(Math.round(Math.log10(FLOOR)))}`;
+    return this.log ? brief(value) : number(value);
+  }
+}
+
+// The last of the values that the run has come to; -1 for none.
+function shownAt(values, at, played) {
+  let last = -1;
+  while (last + 1 < values.length && at(last + 1) <= played + 1e-9) last++;
+  return last;
+}
+
+// Two significant digits.
+export function brief(value) {
+  return number(Number(value.toPrecision(2)));
+}
+
+function decades(low, high) {
+  const [from, to] = [Math.round(Math.log10(low)), Math.round(Math.log10(high))];
+  const step = Math.max(1, Math.ceil((to - from) / 5));
+  const found = [];
+  for (let power = from; power <= to; power += step) found.push(10 ** power);
+  return found;
+}
+
+// A row a variable: its belief as a bar, the exact answer as a thinner one below it, and both as numbers.
+export class Beliefs {
+  constructor() {
+    this.root = make("figure", "mm-figure");
+    this.title = make("figcaption", "pv-title");
+    this.title.append(make("span"));
+    this.error = make("span", "mm-head mm-error");
+    this.error.dataset.testid = "messages-error";
+    this.table = make("div", "mm-beliefs");
+    this.root.append(this.title, this.table);
+  }
+
+  take(replay) {
+    this.replay = replay;
+    const { record } = replay;
+    this.title.firstChild.textContent = record.exact ? `Beliefs and ${record.exactWords}` : "Beliefs";
+    this.rows = record.variables.map((variable, index) => this.row(variable, index));
+    const head = ["belief", record.exact ? "exact" : ""].map((text) => make("span", "mm-head", text));
+    this.table.replaceChildren(this.error, ...head, ...this.rows.flatMap((row) => row.cells));
+  }
+
+  // Of two states the probability of 1 is told, of more that of the state that is exactly the likeliest.
+  row(variable, index) {
+    const exact = this.replay.exact(index);
+    const told = variable.card === 2 || !exact ? 1 % variable.card : exact.indexOf(Math.max(...exact));
+    const name = make("span", "mm-name", variable.card === 2 ? variable.name : `${variable.name} = ${told}`);
+    const bars = make("span", "mm-bars");
+    const belief = bar(variable.card, "mm-belief");
+    const truth = bar(variable.card, "mm-truth");
+    bars.append(belief, truth);
+    const [now, right] = [make("span", "mm-number"), make("span", "mm-number", exact ? digits(exact[told]) : "")];
+    if (exact) widths(truth, exact);
+    return { told, belief, now, cells: [name, bars, now, right] };
+  }
+
+  draw(view) {
+    this.rows.forEach(({ told, belief, now }, index) => {
+      const shares = this.replay.belief(index, view.head);
+      widths(belief, shares);
+      const words = digits(shares[told]);
+      if (now.textContent !== words) now.textContent = words;
+    });
+    const error = this.replay.error(view.head);
+    const words = Number.isFinite(error) ? `largest error ${number(error)}` : "";
+    if (this.error.textContent !== words) this.error.textContent = words;
+  }
+}
+
+function bar(card, name) {
+  const root = make("span", `mm-bar ${name}`);
+  for (let k = card - 1; k >= 0; k--) {
+    const part = make("span", "mm-part");
+    part.style.background = css(stateColour(k));
+    root.append(part);
+  }
+  return root;
+}
+
+function widths(root, shares) {
+  const card = root.children.length;
+  for (let k = 0; k < card; k++) root.children[card - 1 - k].style.width = `${100 * shares[k]}%`;
+}
+
+function digits(value) {
+  return Number.isFinite(value) && !impossible(value) ? value.toFixed(5) : "n/a";
+}
