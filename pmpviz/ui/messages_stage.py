@@ -11,15 +11,15 @@ import numpy as np
 import streamlit as st
 
 from pmpviz.experiments.message_presets import MessagePreset
-from pmpviz.models.small_graphs import parse_small_graph
+from pmpviz.models.small_graphs import parse_small_graph, small_graph
 from pmpviz.runs.message_plan import PLAYS, MessagePlan, next_value
 from pmpviz.runs.message_recording import Settings, record, truth
-from pmpviz.types import InputError
+from pmpviz.types import Evidence, InputError, Target
 from pmpviz.ui.messages_settings import FILE, graph_of, mended, plan_to_query, query_text, target_of
 from pmpviz.ui.player import Event, events, player
 from pmpviz.ui.settings import as_text, keep_plan
 from pmpviz.ui.share import link_to
-from pmpviz.views.message_words import bethe_words, decoded_words
+from pmpviz.views.message_words import bethe_words, decoded_words, thresholds_words
 from pmpviz.views.messages import Story, blob
 from pmpviz.views.numbers import integer
 
@@ -27,6 +27,7 @@ PAGE = "messages"
 KEY = "messages_microscope"
 TWO_PASS_SWEEPS = 2
 MOST_KEPT = 32
+FOUR_JOINED = "wrong_model"
 
 
 def answered(plan: MessagePlan) -> MessagePlan:
@@ -124,7 +125,8 @@ def computing(story: Story) -> str:
     held = f", {len(plan.evidence)} held" if plan.evidence else ""
     shape = "no loop" if story.record.is_tree else "loops"
     sweeps = integer(len(story.record.residual))
-    size = f"{graph.n} variables{held}, {len(story.record.factor_kind)} factors, {shape}"
+    factors = len(story.record.factor_kind)
+    size = f"{graph.n} variables{held}, {factors} factor{'' if factors == 1 else 's'}, {shape}"
     return f"{kind} {how[plan.schedule]}, {damping}, on {size}: {sweeps} sweeps recorded in float64."
 
 
@@ -135,11 +137,31 @@ def _below(story: Story) -> None:
         words.append(decoded_words(story.record, weigh, None if story.truth is None else story.truth.maximum))
     if story.no_truth:
         words.append(f"No exact answer: {story.no_truth}.")
-    left, right = st.columns([0.8, 0.2], vertical_alignment="center")
+    left, right = st.columns([0.8, 0.2], vertical_alignment="top")
     left.markdown(as_text(" ".join(filter(None, words))))
+    for line in thresholds(story):
+        left.markdown(line)
     right.download_button(
         "Messages as CSV", data=lambda: table(story), file_name="messages.csv", mime="text/csv", width="stretch"
     )
+
+
+def thresholds(story: Story) -> list[str]:
+    """Of the four joined variables by sum-product: what fails at this theta, and what does not."""
+    plan = story.plan
+    graph, values = (None, {}) if plan.graph.startswith(FILE) else parse_small_graph(plan.graph)
+    bethe = float(story.record.bethe[-1])
+    if graph is None or graph.id != FOUR_JOINED or values["theta"] <= 0 or plan.evidence or story.log_z is None:
+        return []
+    if not np.isfinite(bethe):
+        return []
+    return thresholds_words(values["theta"], correlation_of(values["theta"]), bethe - story.log_z)
+
+
+def correlation_of(theta: float) -> float:
+    """Exact E[s_0 s_1] of the four joined variables without a field: 2 p(s_1 = 1 | s_0 = 1) - 1, by symmetry."""
+    graph = small_graph(FOUR_JOINED).build(theta=theta, h=0.0)
+    return float(2 * truth(Target.of(graph, Evidence.of(graph.n, {0: 1}))).marginals[1, 1] - 1)
 
 
 def table(story: Story) -> str:

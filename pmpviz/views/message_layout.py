@@ -11,7 +11,7 @@ from pmpviz.views.graph import force_directed
 
 # Places of a pairwise factor on its edge, the first that is free; and how near to another node is too near.
 ALONG = (0.5, 0.36, 0.64, 0.28, 0.72)
-CLEARANCE = 0.45
+CLEARANCE = 0.25
 # A factor of three variables or more that meets another node moves off on circles.
 TURNS = 12
 
@@ -28,9 +28,10 @@ def layout(
     variables = np.asarray(given, np.float64) if given is not None else _sprung(n, scopes)
     taken = [tuple(at) for at in variables]
     shortest = _shortest(variables)
-    places = []
-    for scope in scopes:
-        place = _free(_candidates(variables, tuple(scope), shortest), taken, CLEARANCE * shortest)
+    places, crossed = [], _crossed(variables, scopes, CLEARANCE * shortest)
+    for scope, meets in zip(scopes, crossed, strict=True):
+        candidates = _candidates(variables, tuple(scope), shortest)
+        place = _free(candidates[1:] if meets else candidates, taken, CLEARANCE * shortest)
         taken.append(place)
         places.append(place)
     return variables, np.array(places, np.float64).reshape(-1, 2)
@@ -48,6 +49,18 @@ def _shortest(at: Float[np.ndarray, "n 2"]) -> float:
         return 1.0
     away = np.sqrt(((at[:, None] - at[None]) ** 2).sum(-1))
     return float(away[~np.eye(len(at), dtype=bool)].min())
+
+
+def _crossed(at: Float[np.ndarray, "n 2"], scopes: Sequence[Sequence[int]], clearance: float) -> list[bool]:
+    """For each factor whether it is one of two whose edges cross in the middle: neither then stands there."""
+    middles = [
+        at[list(scope)].mean(0) if len(scope) == 2 else np.full(2, 1e9 * (1 + place))
+        for place, scope in enumerate(scopes)
+    ]
+    return [
+        any(np.abs(middle - other).max() < clearance for k, other in enumerate(middles) if k != place)
+        for place, middle in enumerate(middles)
+    ]
 
 
 def _candidates(at: Float[np.ndarray, "n 2"], scope: tuple[int, ...], step: float) -> list[np.ndarray]:

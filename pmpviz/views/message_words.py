@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +14,9 @@ from pmpviz.views.numbers import integer, significant
 
 EXACT = 1e-5
 REPEAT = 1e-6
+ROUNDING = 1e-12
+# Of the symmetric fixed point on four joined spins: three neighbours each, of which two pass news on.
+STABLE_CORRELATION, STABLE_THETA = 0.5, math.atanh(0.5)
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,10 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
 
 def _off(errors: Float[np.ndarray, " sweeps_1"] | None, last: int, words: str) -> str:
     """`words` with the largest error of the last sweeps, or nothing where there is no exact answer."""
-    return "" if errors is None else words.format(significant(float(np.max(errors[-last:])), 2))
+    if errors is None:
+        return ""
+    error = float(np.max(errors[-last:]))
+    return words.format(significant(error, 2)) if error > ROUNDING else ", to rounding"
 
 
 def bethe_words(record, log_z: float | None) -> str:
@@ -164,6 +171,26 @@ def decoded_words(record, weigh: Callable[[np.ndarray], float], maximum: float |
     return f"{words}, whose log-weight is {significant(loss)} below the maximum."
 
 
+def thresholds_words(theta: float, correlation: float, difference: float) -> list[str]:
+    """Three questions to the four joined variables at theta > 0, each with its own threshold and this run's answer.
+
+    `correlation` is the exact E[s_i s_j] without a field, `difference` Bethe's log Z less the exact one. Stable belief
+    propagation has correlations up to tanh artanh 1/2 = 1/2 on this graph (perturb-and-max-product, section 5.1).
+    """
+    at = significant(theta)
+    learnable = "no" if correlation > STABLE_CORRELATION else "yes"
+    side = "more" if correlation > STABLE_CORRELATION else "not more"
+    stable = "yes" if theta < STABLE_THETA else "no"
+    sign = "below" if theta < STABLE_THETA else "above"
+    return [
+        f"**Can Bethe learn it? {learnable.capitalize()}:** at θ = {at} the exact correlation is "
+        f"{significant(correlation)}, {side} than the 1/2 that stable belief propagation reaches (threshold θ = .316).",
+        f"**Is the symmetric fixed point stable? {stable.capitalize()}:** θ is {sign} artanh 1/2 = "
+        f"{significant(STABLE_THETA)}.",
+        f"**Is Bethe's log Z right? No, at no θ but 0:** here it is off by {significant(difference)}.",
+    ]
+
+
 __all__ = [
     "EXACT",
     "Milestone",
@@ -174,5 +201,6 @@ __all__ = [
     "messages_by_sweep",
     "milestones",
     "repeats_from",
+    "thresholds_words",
     "verdict",
 ]

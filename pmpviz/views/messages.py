@@ -6,10 +6,10 @@ The wire format is that of `views.frames.encode`. The JSON:
      limit: log-ratio of the full colours, period, verdict, exactWords, logZ, alt, states: K,
      milestones: [[sweep, status, words]], ends: events up to the end of each sweep,
      variables: [{name, words, card, evidence: -1 or the value, x, y}],
-     factors: [{kind, label, words, joint: number of joint states, scope, x, y, table: float32 blob or null}],
+     factors: [{kind, label, words, joint: number of joint states, scope, x, y, table: float64 blob or null}],
      edgeFactor, edgeVariable: one entry an edge,
-     edge: int32 [T], toVariable: uint8 [T], undamped, after: float32 [T, K],
-     unary: float32 [n, K], residual: float64 [S], errors: float64 [S + 1], beliefs: float64 [S + 1, n, K],
+     edge: int32 [T], toVariable: uint8 [T], undamped, after: float64 [T, K],
+     unary: float64 [n, K], residual: float64 [S], errors: float64 [S + 1], beliefs: float64 [S + 1, n, K],
      exact: float64 [n, K] or null, bethe: float64 [S + 1] or null}
 """
 
@@ -108,8 +108,8 @@ def blob(story: Story) -> bytes:
         "alt": alt(story),
         "edge": payload.add(record.edge, "<i4"),
         "toVariable": payload.add(record.to_variable, "u1"),
-        "undamped": payload.add(_plain(record.undamped), "<f4"),
-        "after": payload.add(_plain(record.after), "<f4"),
+        "undamped": payload.add(_plain(record.undamped), "<f8"),
+        "after": payload.add(_plain(record.after), "<f8"),
         "residual": payload.add(record.residual, "<f8"),
         "beliefs": payload.add(np.nan_to_num(record.beliefs), "<f8"),
         "exact": None if story.exact is None else payload.add(np.nan_to_num(story.exact), "<f8"),
@@ -150,7 +150,7 @@ def _nodes(story: Story, payload: Payload) -> dict[str, Any]:
         "factors": factors,
         "edgeFactor": np.asarray(record.edge_factor).tolist(),
         "edgeVariable": np.asarray(record.edge_variable).tolist(),
-        "unary": payload.add(_plain(unary), "<f4"),
+        "unary": payload.add(_plain(unary), "<f8"),
     }
 
 
@@ -205,7 +205,7 @@ def _joint(factor: Any, card: tuple[int, ...]) -> int:
 def _table(factor: Any, card: tuple[int, ...], beta: float, payload: Payload) -> int | None:
     if _joint(factor, card) > MOST_TABLE:
         return None
-    return payload.add(_plain(beta * factor.expanded()), "<f4")
+    return payload.add(_plain(beta * factor.expanded()), "<f8")
 
 
 def alt(story: Story) -> str:

@@ -5,6 +5,7 @@ import { Bar, MODES, Timeline } from "./messages_bar.js";
 import { Beliefs, HeatMap, Lines } from "./messages_charts.js";
 import { Equation } from "./messages_equation.js";
 import { Graph, plain } from "./messages_graph.js";
+import { Playhead } from "./messages_playhead.js";
 import { Replay, decodeRecording } from "./messages_replay.js";
 import { make, number, readTheme } from "./theme.js";
 
@@ -34,11 +35,7 @@ class Microscope {
     this.mount = Math.random().toString(36).slice(2);
     this.number = 0;
     this.outbox = [];
-    this.still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.speeds = MODES.map((mode) => mode.speed);
-    this.mode = 0;
-    this.head = 0;
-    this.flight = null;
+    this.player = new Playhead(window.matchMedia("(prefers-reduced-motion: reduce)").matches);
     this.watched = 0;
     this.hovered = -1;
     this.build(parent);
@@ -129,8 +126,9 @@ class Microscope {
     }
     this.trouble.textContent = "";
     const mode = Math.max(0, MODES.findIndex(({ id }) => id === record.play));
-    if (mode !== this.asked) this.setMode(mode);
+    if (mode !== this.asked) this.player.setMode(mode);
     this.asked = mode;
+    this.wake();
     if (record.run === this.run) return;
     this.adopt(record);
   }
@@ -139,8 +137,7 @@ class Microscope {
     const first = this.run === undefined;
     const sameGraph = this.record && JSON.stringify(this.record.factors) === JSON.stringify(record.factors);
     Object.assign(this, { record, run: record.run, replay: new Replay(record) });
-    this.head = 0;
-    this.flight = null;
+    this.player.take(this.replay);
     if (!sameGraph) this.watched = this.replay.total ? this.firstDown() : 0;
     this.heat.take(this.replay);
     this.equation.take(this.replay);
@@ -149,8 +146,9 @@ class Microscope {
     this.verdict.textContent = record.verdict;
     this.drawLegend();
     this.layout();
-    if (first || this.playing) this.playing = !this.still;
-    if (first && this.still) this.say("Motion is reduced: press Play, or Step.");
+    const { still } = this.player;
+    if (first) this.player.playing = !still;
+    if (first && still) this.say("Motion is reduced: press Play, or Step.");
     this.shownStatus = null;
     this.wake();
   }
@@ -190,64 +188,25 @@ class Microscope {
 
   act(name, value) {
     if (!this.record) return;
-    if (name === "play") {
-      this.playing = !this.playing;
-      if (this.playing && this.head >= this.replay.total) this.scrub(0);
-      this.once = false;
-    }
-    if (name === "step") this.step();
-    if (name === "back") this.back();
+    const { player } = this;
+    if (name === "play") player.toggle();
+    if (name === "step") player.step();
+    if (name === "back") player.back();
     if (name === "reset") {
-      this.playing = false;
-      this.scrub(0);
+      player.playing = false;
+      player.moveTo(0);
     }
     if (name === "mode") {
-      this.setMode(value);
+      player.setMode(value);
+      this.asked = value;
       this.post({ type: "mode", site: value });
     }
-    if (name === "speed") this.speeds[this.mode] = value;
+    if (name === "speed") player.speeds[player.mode] = value;
     this.wake();
-  }
-
-  setMode(mode) {
-    this.mode = mode;
-    this.flight = null;
-    this.once = false;
-    this.wake();
-  }
-
-  // One message on (in the modes by sweeps: one sweep), on its way if motion is wanted.
-  step() {
-    this.playing = false;
-    if (this.flight) return this.land();
-    if (this.head >= this.replay.total) return;
-    if (MODES[this.mode].id === "message" && !this.still) {
-      this.take();
-      this.once = true;
-      return;
-    }
-    const next = MODES[this.mode].id === "message" ? this.head + 1 : this.replay.record.ends[this.replay.done(this.head)];
-    this.moveTo(next);
-  }
-
-  back() {
-    this.playing = false;
-    if (this.flight) {
-      this.flight = null;
-      return;
-    }
-    if (!this.head) return;
-    const sweep = this.replay.startOf(this.replay.done(this.head - 1));
-    this.moveTo(MODES[this.mode].id === "message" ? this.head - 1 : sweep);
   }
 
   scrub(event) {
-    this.flight = null;
-    this.moveTo(event);
-  }
-
-  moveTo(event) {
-    this.head = Math.max(0, Math.min(this.replay.total, event));
+    this.player.moveTo(event);
     this.wake();
   }
 
@@ -257,7 +216,7 @@ class Microscope {
     this.watched = edge;
     for (let event = record.ends[sweep - 1] - 1; event >= this.replay.startOf(sweep - 1); event--) {
       if (record.edge[event] !== edge || !record.toVariable[event]) continue;
-      this.playing = false;
+      this.player.playing = false;
       return this.scrub(event + 1);
     }
     this.wake();
@@ -281,7 +240,7 @@ class Microscope {
 
   tell(variable, event) {
     const { name, card, evidence, words } = this.record.variables[variable];
-    const shares = [...this.replay.belief(variable, this.head)].map((p) => p.toFixed(3)).join(", ");
+    const shares = [...this.replay.belief(variable, this.player.head)].map((p) => p.toFixed(3)).join(", ");
     const exact = this.replay.exact(variable);
     const next = evidence < 0 ? "hold it at 0" : evidence + 1 < card ? `hold it at ${evidence + 1}` : "free it";
     const lines = [
@@ -346,60 +305,10 @@ class Microscope {
     if (!this.record || !this.root.isConnected) return;
     const passed = Math.min(0.25, (now - (this.before || now)) / 1000);
     this.before = now;
-    if (this.playing || this.once) this.advance(passed);
+    if (this.player.moving) this.player.advance(passed);
     this.draw();
-    if (this.playing || this.once) this.wake();
+    if (this.player.moving) this.wake();
     else this.before = null;
-  }
-
-  advance(passed) {
-    const speed = this.speeds[this.mode];
-    if (MODES[this.mode].id === "run" || this.still) this.glide(passed * speed);
-    else this.fly(passed * speed);
-    if (this.head >= this.replay.total && !this.flight) {
-      this.playing = false;
-      this.once = false;
-    }
-  }
-
-  // Without flights: whole sweeps, or whole messages where motion is reduced.
-  glide(share) {
-    this.credit = (this.credit || 0) + share;
-    for (; this.credit >= 1 && this.head < this.replay.total; this.credit -= 1) {
-      this.head = MODES[this.mode].id === "message" ? this.head + 1 : this.record.ends[this.replay.done(this.head)];
-    }
-  }
-
-  // A message takes its own time; those of a sweep share it, in parallel all of one direction at once.
-  fly(share) {
-    if (!this.flight) this.take();
-    if (!this.flight) return;
-    this.flight.share += share * this.flight.pace;
-    while (this.flight && this.flight.share >= 1) {
-      const over = (this.flight.share - 1) / this.flight.pace;
-      this.land();
-      if (this.once) {
-        this.once = false;
-        return;
-      }
-      this.take();
-      if (this.flight) this.flight.share = over * this.flight.pace;
-    }
-  }
-
-  take() {
-    if (this.head >= this.replay.total) return;
-    const sweeping = MODES[this.mode].id === "sweep";
-    const together = sweeping && this.record.schedule === "parallel";
-    const [from, to] = this.replay.groupAt(this.head, together);
-    const sweep = this.replay.done(this.head);
-    const whole = this.replay.startOf(sweep + 1) - this.replay.startOf(sweep);
-    this.flight = { from, to, share: 0, pace: sweeping ? (together ? 2 : whole) : 1 };
-  }
-
-  land() {
-    if (this.flight) this.head = this.flight.to;
-    this.flight = null;
   }
 
   // Drawing.
@@ -425,67 +334,61 @@ class Microscope {
   }
 
   draw() {
-    const { replay, flight } = this;
-    this.watchFlight();
+    const { replay, player } = this;
+    const { head, flight } = player;
+    if (player.single() >= 0) this.watched = this.record.edge[player.single()];
     this.equation.show(this.eventShown(), this.when());
-    replay.go(this.head);
+    replay.go(head);
     const flying = flight ? range(flight.from, flight.to) : [];
     const share = flight ? smooth(Math.min(1, flight.share / TRAVEL)) : 0;
-    const view = { replay, head: this.head, watched: this.watched, hovered: this.hovered, flying, share };
-    const played = replay.done(this.head);
+    const view = { replay, head, watched: this.watched, hovered: this.hovered, flying, share };
     this.graph.draw(view, this.theme);
     this.beliefs.draw(view);
     this.heat.draw(view, this.theme);
-    const along = replay.along(this.head);
+    const along = replay.along(head);
     this.residual.draw(this.residual.root.clientWidth, this.chartHeight, along, this.theme);
     if (this.withBethe) this.bethe.draw(this.bethe.root.clientWidth, this.chartHeight, along, this.theme);
-    this.timeline.show(this.head, replay);
-    this.bar.show(Boolean(this.playing), this.mode, this.speeds[this.mode]);
-    this.write(played);
-  }
-
-  // In the mode by messages the eye follows the one in flight.
-  watchFlight() {
-    if (this.flight && this.flight.to === this.flight.from + 1) this.watched = this.record.edge[this.flight.from];
+    this.timeline.show(head, replay);
+    this.bar.show(player.playing, player.mode, player.speeds[player.mode]);
+    this.write(replay.done(head));
   }
 
   // The message whose equation is shown: in flight, else the last one; of many, the one that is watched.
   eventShown() {
-    if (this.flight && this.flight.to === this.flight.from + 1) return this.flight.from;
-    if (this.flight) {
-      const of = range(this.flight.from, this.flight.to).find((event) => this.record.edge[event] === this.watched);
-      return of === undefined ? this.flight.from : of;
+    const { flight, head, way } = this.player;
+    if (flight) {
+      const of = range(flight.from, flight.to).find((event) => this.record.edge[event] === this.watched);
+      return of === undefined ? flight.from : of;
     }
-    if (MODES[this.mode].id === "message") return this.head - 1;
-    const last = this.replay.lastOn(this.watched, true, this.head);
-    return last < 0 ? this.head - 1 : last;
+    if (way === "message") return head - 1;
+    const last = this.replay.lastOn(this.watched, true, head);
+    return last < 0 ? head - 1 : last;
   }
 
   when() {
-    if (this.flight) return "on its way";
+    if (this.player.flight) return "on its way";
     const event = this.eventShown();
     return event < 0 ? "" : `as sent in sweep ${this.replay.done(event) + 1}`;
   }
 
   write(played) {
-    const { record, canvas } = this;
-    const milestone = record.milestones.filter(([sweep]) => sweep <= played).pop();
-    const [, status, template] = milestone;
+    const { record, canvas, player } = this;
+    const [, status, template] = player.milestone();
     const words = template.replace("{residual}", number(record.residual[played - 1]));
     if (this.status.textContent !== words) this.status.textContent = words;
     this.status.dataset.status = status;
     Object.assign(canvas.dataset, {
       sweep: played,
-      event: this.head,
+      event: player.head,
       residual: played ? record.residual[played - 1] : "",
       status,
       period: status === "oscillating" ? record.period : "",
-      error: this.replay.error(this.head),
-      mode: MODES[this.mode].id,
-      playing: Boolean(this.playing),
+      error: this.replay.error(player.head),
+      mode: player.way,
+      playing: player.playing,
       run: record.run,
       total: this.replay.total,
-      flying: this.flight ? this.flight.to - this.flight.from : 0,
+      flying: player.flight ? player.flight.to - player.flight.from : 0,
     });
     this.announce(words);
   }

@@ -7,8 +7,10 @@ import { css, make, mix, number, scaleColour, sized, superscript } from "./theme
 const GUTTER = 84;
 const FOOT = 22;
 const MOST_ROWS = 160;
+const SAME = 1e-5;
 // Below this a change or an error is drawn at the foot of its chart: it is rounding.
 const FLOOR = 1e-9;
+const EDGE = 12; // Right of the last sweep, so that its number fits.
 
 // log m(k) - log m(0) of every message to a variable: a column a sweep, a row a message and state k.
 export class HeatMap {
@@ -49,7 +51,7 @@ export class HeatMap {
     this.width = width;
     this.cell = Math.max(3, Math.min(18, Math.floor(300 / this.rows.length)));
     this.height = this.cell * this.rows.length + FOOT;
-    this.step = (width - GUTTER) / Math.max(1, this.replay.sweeps);
+    this.step = (width - GUTTER - EDGE) / Math.max(1, this.replay.sweeps);
   }
 
   draw(view, theme) {
@@ -58,7 +60,7 @@ export class HeatMap {
     const { limit } = this.replay.record;
     const played = this.replay.done(view.head);
     context.fillStyle = css(mix(theme.ground, theme.rule, 0.35));
-    context.fillRect(GUTTER, 0, this.width - GUTTER, this.cell * this.rows.length);
+    context.fillRect(GUTTER, 0, this.width - GUTTER - EDGE, this.cell * this.rows.length);
     const scale = { kind: "diverging", low: -limit, high: limit };
     const fresh = this.freshRows(view.head, played);
     for (let sweep = 1; sweep <= Math.min(played + 1, this.replay.sweeps); sweep++) {
@@ -203,7 +205,7 @@ export class Lines {
       this.low = Math.max(10 ** Math.floor(Math.log10(this.low)), FLOOR);
       this.high = Math.max(10 ** Math.ceil(Math.log10(this.high)), 10 * this.low);
     } else {
-      const room = Math.max(0.08 * (this.high - this.low), 1e-3);
+      const room = Math.max(0.12 * (this.high - this.low), 0.05);
       this.low -= room;
       this.high += room;
     }
@@ -241,7 +243,7 @@ export class Lines {
       context.stroke();
       context.fillStyle = css(theme.soft);
       context.textAlign = "right";
-      context.fillText(this.log ? `10${superscript(Math.round(Math.log10(value)))}` : number(value), 38, this.y(value));
+      context.fillText(this.log ? `10${superscript(Math.round(Math.log10(value)))}` : value.toFixed(2).replace("-", "−"), 38, this.y(value));
     }
     context.textAlign = "center";
     for (const sweep of [0, ...ticks(this.sweeps).slice(this.sweeps > 5 ? 1 : 0)]) {
@@ -347,7 +349,7 @@ export class Beliefs {
     const { record } = replay;
     this.title.firstChild.textContent = record.exact ? `Beliefs and ${record.exactWords}` : "Beliefs";
     this.rows = record.variables.map((variable, index) => this.row(variable, index));
-    const head = ["belief", record.exact ? "exact" : ""].map((text) => make("span", "mm-head", text));
+    const head = ["belief", "", record.exact ? "exact" : ""].map((text) => make("span", "mm-head", text));
     this.table.replaceChildren(this.error, ...head, ...this.rows.flatMap((row) => row.cells));
   }
 
@@ -360,20 +362,25 @@ export class Beliefs {
     const belief = bar(variable.card, "mm-belief");
     const truth = bar(variable.card, "mm-truth");
     bars.append(belief, truth);
-    const [now, right] = [make("span", "mm-number"), make("span", "mm-number", exact ? digits(exact[told]) : "")];
+    const [now, sign] = [make("span", "mm-number"), make("span", "mm-sign")];
+    const right = make("span", "mm-number", exact ? digits(exact[told]) : "");
     if (exact) widths(truth, exact);
-    return { told, belief, now, cells: [name, bars, now, right] };
+    return { told, exact, belief, now, sign, cells: [name, bars, now, sign, right] };
   }
 
   draw(view) {
-    this.rows.forEach(({ told, belief, now }, index) => {
+    this.rows.forEach(({ told, exact, belief, now, sign }, index) => {
       const shares = this.replay.belief(index, view.head);
+      if (exact) {
+        const same = exact.every((p, k) => Math.abs(p - shares[k]) < SAME);
+        if (sign.textContent !== (same ? "=" : "≠")) sign.textContent = same ? "=" : "≠";
+      }
       widths(belief, shares);
       const words = digits(shares[told]);
       if (now.textContent !== words) now.textContent = words;
     });
     const error = this.replay.error(view.head);
-    const words = Number.isFinite(error) ? `largest error ${number(error)}` : "";
+    const words = Number.isFinite(error) ? `largest error ${error ? brief(error) : "0"}` : "";
     if (this.error.textContent !== words) this.error.textContent = words;
   }
 }

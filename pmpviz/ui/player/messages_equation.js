@@ -46,7 +46,7 @@ export class Equation {
     this.what = down ? `${names.factor} → ${names.variable}` : `${names.variable} → ${names.factor}`;
     this.symbols.textContent = work.symbols;
     this.lines.replaceChildren(...work.lines.map((line) => make("div", "", line)));
-    this.result.textContent = this.ending(event, edge, down, names);
+    this.result.replaceChildren(...this.ending(event, edge, down, names).map((line) => make("div", "", line)));
     this.root.dataset.event = event;
     this.root.dataset.difference = this.difference(work.totals, this.replay.sent(event, "undamped"));
     this.say(when);
@@ -61,7 +61,7 @@ export class Equation {
     this.title.textContent = "No message has been sent yet: all are flat.";
     this.symbols.textContent = "Press Play, or Step for the first one.";
     this.lines.replaceChildren();
-    this.result.textContent = "";
+    this.result.replaceChildren();
     delete this.root.dataset.difference;
   }
 
@@ -87,7 +87,7 @@ export class Equation {
     const totals = Array.from({ length: replay.card(index) }, (_, k) => columns.reduce((sum, c) => sum + c[k], 0));
     const lines = totals.map((total, k) => {
       const parts = columns.map((column) => column[k]);
-      return `${variable} = ${k}:  ${sum(parts)} = ${shown(total)}`;
+      return `${variable} = ${k}:  ${equal(sum(parts), total)}`;
     });
     return { symbols, lines, totals };
   }
@@ -110,7 +110,7 @@ export class Equation {
     }
     const terms = this.terms(edge, card);
     const totals = terms.map((found) => this.combine(found.map((term) => term.total)));
-    const lines = terms.map((found, k) => `${variable} = ${k}:  ${this.working(found)} = ${shown(totals[k])}`);
+    const lines = terms.map((found, k) => `${variable} = ${k}:  ${equal(this.working(found), totals[k])}`);
     return { symbols, lines, totals };
   }
 
@@ -171,8 +171,8 @@ export class Equation {
       const d = replay.record.damping;
       parts.push(`damped: ${plain(d)} · ${vector(replay.message(edge, down))} + ${plain(1 - d)} · new = ${vector(sent)}`);
     }
-    if (sent.length === 2) parts.push(`log-ratio ${messageText(sent)}${favours(sent, variable)}`);
-    return parts.join(";  ");
+    const last = sent.length === 2 ? `log-ratio ${messageText(sent)}${favours(sent, variable)}` : "";
+    return [parts.join(";  "), last];
   }
 
   // How far the numbers on screen are from the engine's.
@@ -191,12 +191,17 @@ export class Equation {
 function favours(message, variable) {
   const ratio = ratioOf(message, 1);
   if (Math.abs(ratio) < 1e-9) return `: says nothing about ${variable}`;
-  return `: ${variable} = ${ratio > 0 ? 1 : 0}, says the sender${Number.isFinite(ratio) ? `, by a factor of ${factorOf(ratio)}` : " for certain"}`;
+  return `: ${variable} = ${ratio > 0 ? 1 : 0}, says the sender, ${Number.isFinite(ratio) ? `by a factor of ${factorOf(ratio)}` : "for certain"}`;
 }
 
 function factorOf(ratio) {
   const factor = Math.exp(Math.min(Math.abs(ratio), 700));
   return factor < 1000 ? factor.toPrecision(3) : factor.toExponential(1).replace("e+", "·10^");
+}
+
+function equal(words, total) {
+  if (impossible(total)) return "impossible";
+  return words === plain(total) ? words : `${words} = ${plain(total)}`;
 }
 
 function shown(value) {

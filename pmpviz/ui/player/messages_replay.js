@@ -4,15 +4,15 @@
 import { opened } from "./decode.js";
 
 const FAR = 1e6;
+const NUMBERS = ["undamped", "after", "unary", "residual", "beliefs", "exact", "errors", "bethe"];
 const MOST_SHORT = 1200;
 
 export function decodeRecording(bytes) {
   const { meta, some } = opened(bytes);
   if (!Array.isArray(meta.variables) || !Array.isArray(meta.ends)) throw new Error("not a recorded run");
   for (const name of ["edge", "toVariable"]) meta[name] = some(meta[name], name === "edge" ? Int32Array : Uint8Array);
-  for (const name of ["undamped", "after", "unary"]) meta[name] = some(meta[name], Float32Array);
-  for (const name of ["residual", "beliefs", "exact", "errors", "bethe"]) meta[name] = some(meta[name], Float64Array);
-  for (const factor of meta.factors) factor.table = some(factor.table, Float32Array);
+  for (const name of NUMBERS) meta[name] = some(meta[name], Float64Array);
+  for (const factor of meta.factors) factor.table = some(factor.table, Float64Array);
   if (meta.after.length !== meta.edge.length * meta.states) throw new Error("messages of another size");
   return meta;
 }
@@ -39,8 +39,8 @@ export class Replay {
 
   rewind() {
     this.at = 0;
-    this.down = new Float32Array(this.edges * this.record.states);
-    this.up = new Float32Array(this.edges * this.record.states);
+    this.down = new Float64Array(this.edges * this.record.states);
+    this.up = new Float64Array(this.edges * this.record.states);
   }
 
   // Bring the messages to where they are after the first `event` events.
@@ -106,13 +106,6 @@ export class Replay {
     let end = event + 1;
     while (end < stop && this.record.toVariable[end] === this.record.toVariable[event]) end++;
     return [event, end];
-  }
-
-  groupBefore(event) {
-    const sweep = this.done(event - 1);
-    let begin = event - 1;
-    while (begin > this.startOf(sweep) && this.record.toVariable[begin - 1] === this.record.toVariable[event - 1]) begin--;
-    return begin;
   }
 
   // Beliefs now: the engine's own at the end of a sweep, within one worked out from the messages that stand.
