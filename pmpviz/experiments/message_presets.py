@@ -42,7 +42,7 @@ MESSAGES: tuple[MessagePreset, ...] = (
         "triangle",
         "Frustrated triangle",
         "When do messages never come to rest?",
-        MessagePlan("triangle", schedule="parallel", rule="max", sweeps=64, play="run"),
+        MessagePlan("triangle", schedule="parallel", rule="max", sweeps=88, play="run"),
         "Three variables that all want to differ. Undamped max-product messages travel round the loop for ever: on "
         "a cycle of L variables they are the same again after 2 L sweeps, here 6. The diagonal stripes of the heat "
         "map are messages on their way round. Set the damping to 0.5.",
@@ -51,7 +51,7 @@ MESSAGES: tuple[MessagePreset, ...] = (
         "damped",
         "Triangle, damped",
         "What does damping do to an oscillation?",
-        MessagePlan("triangle", schedule="parallel", rule="max", damping=0.5, sweeps=80, play="run"),
+        MessagePlan("triangle", schedule="parallel", rule="max", damping=0.5, sweeps=88, play="run"),
         "Half of each old message is kept. What went round the loop before now dies out by a constant factor a "
         "sweep: a straight line on the logarithmic scale. The fixed point that is reached was there all the time; "
         "undamped messages ran past it.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import functools
 import io
 from typing import Any
@@ -13,19 +14,18 @@ import streamlit as st
 from pmpviz.experiments.message_presets import MessagePreset
 from pmpviz.models.small_graphs import parse_small_graph, small_graph
 from pmpviz.runs.message_plan import PLAYS, MessagePlan, next_value
-from pmpviz.runs.message_recording import Settings, record, truth
+from pmpviz.runs.message_recording import truth
 from pmpviz.types import Evidence, InputError, Target
 from pmpviz.ui.messages_settings import FILE, graph_of, mended, plan_to_query, query_text, target_of
 from pmpviz.ui.player import Event, events, player
 from pmpviz.ui.settings import as_text, keep_plan
 from pmpviz.ui.share import link_to
 from pmpviz.views.message_words import bethe_words, decoded_words, thresholds_words
-from pmpviz.views.messages import Story, blob
+from pmpviz.views.messages import Story, blob, places_of, tell
 from pmpviz.views.numbers import integer
 
 PAGE = "messages"
 KEY = "messages_microscope"
-TWO_PASS_SWEEPS = 2
 MOST_KEPT = 32
 FOUR_JOINED = "wrong_model"
 
@@ -73,28 +73,13 @@ def story_of(plan: MessagePlan) -> Story:
 
 @functools.lru_cache(maxsize=MOST_KEPT)
 def _story(plan: MessagePlan) -> Story:
-    target = target_of(plan)
-    once = plan.schedule == "two_pass" and not plan.damping
-    sweeps = min(plan.sweeps, TWO_PASS_SWEEPS) if once else plan.sweeps
-    found = record(target, Settings(plan.schedule, plan.damping, plan.temperature, sweeps))
-    try:
-        return Story(plan, found, truth(target, plan.temperature), positions_of(plan.graph))
-    except InputError as error:
-        return Story(plan, found, None, positions_of(plan.graph), str(error))
-
-
-def positions_of(text: str) -> np.ndarray | None:
-    """Where a small graph wants its variables; None for others."""
-    if text.startswith(FILE):
-        return None
-    graph, values = parse_small_graph(text)
-    return np.array(graph.places(**values))
+    return tell(plan, target_of(plan), None if plan.graph.startswith(FILE) else places_of(plan.graph))
 
 
 @functools.lru_cache(maxsize=MOST_KEPT)
 def _blob(plan: MessagePlan) -> bytes:
     story = story_of(plan)
-    return blob(Story(plan, story.record, story.truth, story.positions, story.no_truth))
+    return blob(dataclasses.replace(story, plan=plan))
 
 
 def stage(plan: MessagePlan) -> None:
@@ -103,6 +88,9 @@ def stage(plan: MessagePlan) -> None:
         story, update = story_of(plan), _blob(plan)
     except InputError as error:
         st.error(as_text(str(error)[:1].upper() + str(error)[1:]) + ".")
+        if plan.evidence and st.button("Free all variables", key="messages_free"):
+            keep(plan.replace(evidence=()))
+            st.rerun()
         return
     st.markdown(as_text(computing(story)))
     late = player(update, key=KEY, component="messages")

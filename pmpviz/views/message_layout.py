@@ -14,6 +14,7 @@ ALONG = (0.5, 0.36, 0.64, 0.28, 0.72)
 CLEARANCE = 0.25
 # A factor of three variables or more that meets another node moves off on circles.
 TURNS = 12
+ZIGZAG = 0.5
 
 
 def layout(
@@ -25,7 +26,7 @@ def layout(
     on the edge between them, a larger one in the middle of its variables, both off their place where that is taken; a
     factor of one variable stands beside it.
     """
-    variables = np.asarray(given, np.float64) if given is not None else _sprung(n, scopes)
+    variables = _sprung(n, scopes) if given is None else _bent(np.asarray(given, np.float64))
     taken = [tuple(at) for at in variables]
     shortest = _shortest(variables)
     places, crossed = [], _crossed(variables, scopes, CLEARANCE * shortest)
@@ -42,6 +43,13 @@ def _sprung(n: int, scopes: Sequence[Sequence[int]]) -> Float[np.ndarray, "n 2"]
     pairs = {tuple(sorted((a, b))) for scope in scopes for a in scope for b in scope if a != b}
     ends = np.array(sorted(pairs), int).reshape(-1, 2)
     return force_directed(n, ends[:, 0], ends[:, 1])
+
+
+def _bent(at: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 2"]:
+    """The places, a level line of three variables or more bent to a zigzag: its edges then have room for messages."""
+    if len(at) < 3 or np.ptp(at[:, 1]) > 1e-9:
+        return at
+    return at + np.array([0.0, ZIGZAG]) * (np.arange(len(at)) % 2 - 0.5)[:, None]
 
 
 def _shortest(at: Float[np.ndarray, "n 2"]) -> float:

@@ -22,15 +22,17 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from pmpviz.models.small_graphs import parse_small_graph
 from pmpviz.runs.message_plan import MessagePlan
-from pmpviz.runs.message_recording import TOLERANCE, Recording, Truth
-from pmpviz.types import Target
+from pmpviz.runs.message_recording import TOLERANCE, Recording, Settings, Truth, record, truth
+from pmpviz.types import Refusal, Target
 from pmpviz.views.frames import Payload, encode
 from pmpviz.views.message_layout import layout
 from pmpviz.views.message_words import Milestone, ends, messages_by_sweep, milestones, verdict
 from pmpviz.views.numbers import significant
 
 MOST_TABLE = 4096
+TWO_PASS_SWEEPS = 2
 IMPOSSIBLE = -1e30
 LEAST_LIMIT, MOST_LIMIT = 0.1, 12.0
 EXACT_WORDS = {"sum": "exact marginals", "max": "exact max-marginals", "between": "exact marginals at message β"}
@@ -73,6 +75,27 @@ class Story:
     def steps(self) -> list[Milestone]:
         """What can be said from which sweep on."""
         return milestones(self.record, self.errors)
+
+
+def tell(plan: MessagePlan, target: Target, positions: Float[np.ndarray, "n 2"] | None = None) -> Story:
+    """The plan's run on its target, with the exact answer where it is in reach.
+
+    Raises InputError for a run that cannot be recorded, and where evidence and factors leave no state possible.
+    Two undamped passes are a sweep; a second one is recorded to show that it changes nothing.
+    """
+    once = plan.schedule == "two_pass" and not plan.damping
+    sweeps = min(plan.sweeps, TWO_PASS_SWEEPS) if once else plan.sweeps
+    found = record(target, Settings(plan.schedule, plan.damping, plan.temperature, sweeps))
+    try:
+        return Story(plan, found, truth(target, plan.temperature), positions)
+    except Refusal as error:
+        return Story(plan, found, None, positions, str(error))
+
+
+def places_of(text: str) -> Float[np.ndarray, "n 2"]:
+    """Where a small graph wants its variables; raises InputError where the text names none."""
+    graph, values = parse_small_graph(text)
+    return np.array(graph.places(**values))
 
 
 def limit_of(story: Story) -> float:
@@ -217,4 +240,16 @@ def alt(story: Story) -> str:
     return f"Factor graph of {graph.n} variables and {len(kinds)} factors ({counts}).{evidence}"
 
 
-__all__ = ["Story", "alt", "blob", "held_values", "label_of", "limit_of", "own_potentials", "run_of", "words_of"]
+__all__ = [
+    "Story",
+    "alt",
+    "blob",
+    "held_values",
+    "label_of",
+    "limit_of",
+    "own_potentials",
+    "places_of",
+    "run_of",
+    "tell",
+    "words_of",
+]

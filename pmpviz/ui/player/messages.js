@@ -148,8 +148,11 @@ class Microscope {
     this.layout();
     const { still } = this.player;
     if (first) this.player.playing = !still;
-    if (first && still) this.say("Motion is reduced: press Play, or Step.");
     this.shownStatus = null;
+    if (first && still) {
+      this.announced = performance.now();
+      this.say("Motion is reduced: press Play, or Step.");
+    }
     this.wake();
   }
 

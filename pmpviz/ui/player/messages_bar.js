@@ -5,7 +5,7 @@ import { make } from "./theme.js";
 export const MODES = [
   { id: "message", label: "Messages", title: "One message after the other", speeds: [0.5, 1, 2, 4, 8, 16], speed: 2, unit: "messages/s" },
   { id: "sweep", label: "Sweeps", title: "All messages of a sweep, on their way", speeds: [0.25, 0.5, 1, 2, 4], speed: 0.5, unit: "sweeps/s" },
-  { id: "run", label: "Free run", title: "Sweep after sweep, without flights", speeds: [2, 5, 10, 25, 60], speed: 25, unit: "sweeps/s" },
+  { id: "run", label: "Free run", title: "Sweep after sweep, without flights", speeds: [2, 5, 10, 30, 60], speed: 30, unit: "sweeps/s" },
 ];
 const BUTTONS = [
   ["play", "Play", "Space", "Play or pause"],

@@ -260,13 +260,14 @@ export class Lines {
     context.stroke();
     context.font = `11px ${theme.font}`;
     context.fillStyle = css(theme.text);
-    context.textAlign = "right";
+    context.textAlign = "left";
     const at = this.y(y) + (this.y(y) < 20 ? 10 : -9);
     const wide = context.measureText(label).width;
+    const left = this.log ? 48 : this.width - 14 - wide;
     context.fillStyle = css(theme.ground);
-    context.fillRect(this.width - 16 - wide, at - 7, wide + 6, 14);
+    context.fillRect(left - 3, at - 7, wide + 6, 14);
     context.fillStyle = css(theme.text);
-    context.fillText(label, this.width - 13, at);
+    context.fillText(label, left, at);
   }
 
   line(context, { values, at, colour, dash }, played, theme) {
