@@ -40,8 +40,8 @@ def preset_control(plan: MessagePlan, box: Any) -> MessagePlan:
 
 def graph_controls(plan: MessagePlan, box: Any) -> MessagePlan:
     """The plan with the chosen small graph and its knobs, or with the file that was just brought."""
-    text = _small_graph(plan.graph, box)
-    text = _from_file(text, box)
+    above, below = box.container(), box.container()
+    text = _small_graph(_from_file(plan.graph, below), above)
     return plan if text == plan.graph else plan.replace(graph=text, evidence=())
 
 

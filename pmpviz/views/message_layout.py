@@ -9,9 +9,10 @@ from jaxtyping import Float
 
 from pmpviz.views.graph import force_directed
 
-# Places of a pairwise factor on its edge, the first that is free; and how near to another node is too near.
+# Places of a pairwise factor on its edge, of which it takes the first that is free, and how near to another node is
+# too near: as a share of the shortest way between two variables, and of the whole picture.
 ALONG = (0.5, 0.36, 0.64, 0.28, 0.72)
-CLEARANCE = 0.25
+CLEARANCE, LEAST_CLEARANCE = 0.25, 0.06
 # A factor of three variables or more that meets another node moves off on circles.
 TURNS = 12
 ZIGZAG = 0.5
@@ -29,10 +30,11 @@ def layout(
     variables = _sprung(n, scopes) if given is None else _bent(np.asarray(given, np.float64))
     taken = [tuple(at) for at in variables]
     shortest = _shortest(variables)
+    clearance = max(CLEARANCE * shortest, LEAST_CLEARANCE * float(np.ptp(variables, axis=0).max(initial=0.0)))
     places, crossed = [], _crossed(variables, scopes, CLEARANCE * shortest)
     for scope, meets in zip(scopes, crossed, strict=True):
         candidates = _candidates(variables, tuple(scope), shortest)
-        place = _free(candidates[1:] if meets else candidates, taken, CLEARANCE * shortest)
+        place = _free(candidates[1:] if meets else candidates, taken, clearance)
         taken.append(place)
         places.append(place)
     return variables, np.array(places, np.float64).reshape(-1, 2)

@@ -161,7 +161,7 @@ def test_the_heat_map_goes_to_the_message_that_is_clicked_and_the_timeline_back(
     heat = page.locator("[data-testid=messages-heat]")
     heat.scroll_into_view_if_needed()
     box = heat.bounding_box()
-    page.mouse.click(box["x"] + 84 + (box["width"] - 96) * 20.5 / 88, box["y"] + 5)
+    page.mouse.click(box["x"] + 84 + (box["width"] - 96) * 20.5 / 88, box["y"] + 10)
     wait(page, "Number(d.event) > 20 * 12 && Number(d.event) <= 21 * 12")
     assert "sweep 21" in page.locator("[data-testid=messages-equation]").inner_text()
     page.locator(".mm-root .pv-range").evaluate(

@@ -2,7 +2,8 @@
 // Streamlit calls the default export once for each update; the microscope is made once for each mount and kept.
 
 import { Bar, MODES, Timeline } from "./messages_bar.js";
-import { Beliefs, HeatMap, Lines } from "./messages_charts.js";
+import { Beliefs } from "./messages_beliefs.js";
+import { HeatMap, Lines } from "./messages_charts.js";
 import { Equation } from "./messages_equation.js";
 import { Graph, plain } from "./messages_graph.js";
 import { Playhead } from "./messages_playhead.js";

@@ -60,11 +60,10 @@ export class Bar {
   }
 
   choice() {
-    const label = make("label", "pv-speed", "Speed ");
     this.select = make("select", "pv-select");
+    this.select.setAttribute("aria-label", "Speed");
     this.select.addEventListener("change", () => this.act("speed", Number(this.select.value)));
-    label.append(this.select);
-    return label;
+    return this.select;
   }
 
   show(playing, mode, speed) {
@@ -76,7 +75,7 @@ export class Bar {
       this.mode = mode;
       this.select.replaceChildren(
         ...MODES[mode].speeds.map((value) => {
-          const option = make("option", "", `${value} ${MODES[mode].unit}`);
+          const option = make("option", "", value === 1 ? `1 ${MODES[mode].unit.replace("s/", "/")}` : `${value} ${MODES[mode].unit}`);
           option.value = String(value);
           return option;
         }),

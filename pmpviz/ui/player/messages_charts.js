@@ -1,15 +1,14 @@
-// Heat map of the messages, lines over sweeps, and beliefs beside the exact answer.
+// Heat map of the messages, and lines over sweeps.
 
-import { ratioOf, stateColour } from "./messages_graph.js";
-import { impossible } from "./messages_replay.js";
-import { css, make, mix, number, scaleColour, sized, superscript } from "./theme.js";
+import { ratioOf } from "./messages_graph.js";
+import { css, make, mix, number, scaleColour, sized, superscript, word } from "./theme.js";
 
 const GUTTER = 84;
 const FOOT = 22;
+const TOP = 5; // Room for half a label above the first row.
 const MOST_ROWS = 160;
-const SAME = 1e-5;
 // Below this a change or an error is drawn at the foot of its chart: it is rounding.
-const FLOOR = 1e-9;
+const FLOOR = 1e-8;
 const EDGE = 12; // Right of the last sweep, so that its number fits.
 
 // log m(k) - log m(0) of every message to a variable: a column a sweep, a row a message and state k.
@@ -44,13 +43,14 @@ export class HeatMap {
         this.values[sweep * this.rows.length + row] = ratioOf(replay.message(edge, true), state);
       });
     }
+    this.coloured = null;
     this.say("");
   }
 
   fit(width) {
     this.width = width;
     this.cell = Math.max(3, Math.min(18, Math.floor(300 / this.rows.length)));
-    this.height = this.cell * this.rows.length + FOOT;
+    this.height = TOP + this.cell * this.rows.length + FOOT;
     this.step = (width - GUTTER - EDGE) / Math.max(1, this.replay.sweeps);
   }
 
@@ -60,22 +60,40 @@ export class HeatMap {
     const { limit } = this.replay.record;
     const played = this.replay.done(view.head);
     context.fillStyle = css(mix(theme.ground, theme.rule, 0.35));
-    context.fillRect(GUTTER, 0, this.width - GUTTER - EDGE, this.cell * this.rows.length);
-    const scale = { kind: "diverging", low: -limit, high: limit };
+    context.fillRect(GUTTER, TOP, this.width - GUTTER - EDGE, this.cell * this.rows.length);
+    this.colour(theme);
+    context.imageSmoothingEnabled = false;
+    const column = (from, count) => [this.at(from), TOP, this.at(from + count) - this.at(from), this.cell * this.rows.length];
+    if (played) context.drawImage(this.image, 0, 0, played, this.rows.length, ...column(0, played));
     const fresh = this.freshRows(view.head, played);
-    for (let sweep = 1; sweep <= Math.min(played + 1, this.replay.sweeps); sweep++) {
-      const [from, to] = [this.at(sweep - 1), this.at(sweep)];
-      this.rows.forEach(({ edge }, row) => {
-        if (sweep > played && !fresh.has(edge)) return;
-        const value = Math.max(-limit, Math.min(limit, this.values[sweep * this.rows.length + row]));
-        context.fillStyle = css(scaleColour(scale, value, theme));
-        context.fillRect(from, row * this.cell, to - from, this.cell);
-      });
-    }
+    this.rows.forEach(({ edge }, row) => {
+      if (!fresh.has(edge)) return;
+      const [x, y, wide] = column(played, 1);
+      context.drawImage(this.image, played, row, 1, 1, x, y + row * this.cell, wide, this.cell);
+    });
     this.frame(context, view, theme, played);
     this.title.lastChild.textContent = `−${number(limit)} blue, 0, orange +${number(limit)}`;
     const words = `Heat map of ${this.rows.length} messages over ${played} sweeps of ${this.replay.sweeps}.`;
     if (this.canvas.getAttribute("aria-label") !== words) this.canvas.setAttribute("aria-label", words);
+  }
+
+  // All cells as a small picture, a pixel each, made once for each run and theme.
+  colour(theme) {
+    if (this.coloured === theme.id) return;
+    this.coloured = theme.id;
+    const { limit } = this.replay.record;
+    const [wide, high] = [this.replay.sweeps, this.rows.length];
+    this.image = Object.assign(make("canvas"), { width: wide, height: Math.max(1, high) });
+    const pixels = this.image.getContext("2d").createImageData(wide, Math.max(1, high));
+    const words = new Uint32Array(pixels.data.buffer);
+    const scale = { kind: "diverging", low: -limit, high: limit };
+    for (let sweep = 1; sweep <= wide; sweep++) {
+      for (let row = 0; row < high; row++) {
+        const value = Math.max(-limit, Math.min(limit, this.values[sweep * high + row]));
+        words[row * wide + sweep - 1] = word(scaleColour(scale, value, theme));
+      }
+    }
+    this.image.getContext("2d").putImageData(pixels, 0, 0);
   }
 
   // Edges whose message of the sweep that is going on has been sent.
@@ -102,7 +120,7 @@ export class HeatMap {
       context.textAlign = "right";
       context.fillStyle = css(watched ? theme.text : theme.soft);
       context.font = `${watched ? "600 " : ""}11px ${theme.font}`;
-      if (watched || !this.crowds(view, row, every)) context.fillText(this.label(edge, state), GUTTER - 8, (row + 0.5) * this.cell);
+      if (watched || !this.crowds(view, row, every)) context.fillText(this.label(edge, state), GUTTER - 8, TOP + (row + 0.5) * this.cell);
     });
     context.font = `11px ${theme.font}`;
     context.fillStyle = css(theme.soft);
@@ -113,7 +131,7 @@ export class HeatMap {
     if (!played) return;
     context.strokeStyle = css(theme.text);
     context.lineWidth = 1;
-    context.strokeRect(this.at(played - 1) + 0.5, 0.5, Math.max(2, this.at(played) - this.at(played - 1) - 1), this.cell * this.rows.length - 1);
+    context.strokeRect(this.at(played - 1) + 0.5, TOP + 0.5, Math.max(2, this.at(played) - this.at(played - 1) - 1), this.cell * this.rows.length - 1);
   }
 
   // Whether a label would touch that of the watched message.
@@ -131,7 +149,7 @@ export class HeatMap {
 
   locate(event) {
     const box = this.canvas.getBoundingClientRect();
-    const row = Math.floor((event.clientY - box.top) / this.cell);
+    const row = Math.floor((event.clientY - box.top - TOP) / this.cell);
     const sweep = Math.floor((event.clientX - box.left - GUTTER) / this.step) + 1;
     return this.rows[row] && sweep >= 1 && sweep <= this.replay.sweeps ? { row, sweep } : null;
   }
@@ -331,76 +349,4 @@ function decades(low, high) {
   const found = [];
   for (let power = from; power <= to; power += step) found.push(10 ** power);
   return found;
-}
-
-// A row a variable: its belief as a bar, the exact answer as a thinner one below it, and both as numbers.
-export class Beliefs {
-  constructor() {
-    this.root = make("figure", "mm-figure");
-    this.title = make("figcaption", "pv-title");
-    this.title.append(make("span"));
-    this.error = make("span", "mm-head mm-error");
-    this.error.dataset.testid = "messages-error";
-    this.table = make("div", "mm-beliefs");
-    this.root.append(this.title, this.table);
-  }
-
-  take(replay) {
-    this.replay = replay;
-    const { record } = replay;
-    this.title.firstChild.textContent = record.exact ? `Beliefs and ${record.exactWords}` : "Beliefs";
-    this.rows = record.variables.map((variable, index) => this.row(variable, index));
-    const head = ["belief", "", record.exact ? "exact" : ""].map((text) => make("span", "mm-head", text));
-    this.table.replaceChildren(this.error, ...head, ...this.rows.flatMap((row) => row.cells));
-  }
-
-  // Of two states the probability of 1 is told, of more that of the state that is exactly the likeliest.
-  row(variable, index) {
-    const exact = this.replay.exact(index);
-    const told = variable.card === 2 || !exact ? 1 % variable.card : exact.indexOf(Math.max(...exact));
-    const name = make("span", "mm-name", variable.card === 2 ? variable.name : `${variable.name} = ${told}`);
-    const bars = make("span", "mm-bars");
-    const belief = bar(variable.card, "mm-belief");
-    const truth = bar(variable.card, "mm-truth");
-    bars.append(belief, truth);
-    const [now, sign] = [make("span", "mm-number"), make("span", "mm-sign")];
-    const right = make("span", "mm-number", exact ? digits(exact[told]) : "");
-    if (exact) widths(truth, exact);
-    return { told, exact, belief, now, sign, cells: [name, bars, now, sign, right] };
-  }
-
-  draw(view) {
-    this.rows.forEach(({ told, exact, belief, now, sign }, index) => {
-      const shares = this.replay.belief(index, view.head);
-      if (exact) {
-        const same = exact.every((p, k) => Math.abs(p - shares[k]) < SAME);
-        if (sign.textContent !== (same ? "=" : "≠")) sign.textContent = same ? "=" : "≠";
-      }
-      widths(belief, shares);
-      const words = digits(shares[told]);
-      if (now.textContent !== words) now.textContent = words;
-    });
-    const error = this.replay.error(view.head);
-    const words = Number.isFinite(error) ? `largest error ${error ? brief(error) : "0"}` : "";
-    if (this.error.textContent !== words) this.error.textContent = words;
-  }
-}
-
-function bar(card, name) {
-  const root = make("span", `mm-bar ${name}`);
-  for (let k = card - 1; k >= 0; k--) {
-    const part = make("span", "mm-part");
-    part.style.background = css(stateColour(k));
-    root.append(part);
-  }
-  return root;
-}
-
-function widths(root, shares) {
-  const card = root.children.length;
-  for (let k = 0; k < card; k++) root.children[card - 1 - k].style.width = `${100 * shares[k]}%`;
-}
-
-function digits(value) {
-  return Number.isFinite(value) && !impossible(value) ? value.toFixed(5) : "n/a";
 }

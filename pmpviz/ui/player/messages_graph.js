@@ -3,7 +3,7 @@
 import { impossible } from "./messages_replay.js";
 import { css, mix, scaleColour, sized } from "./theme.js";
 
-const MARGIN = 46;
+const MARGIN = 40;
 const STRETCH = 1.5;
 const APART = 4;
 const NEAR = 9;
@@ -122,7 +122,8 @@ export class Graph {
     disc(context, x, y, radius, css(held));
     const exact = view.replay.exact(index);
     if (exact) this.ring(x, y, radius + 3.5, 2.5, exact);
-    this.ring(x, y, radius - 4, 8, view.replay.belief(index, view.head));
+    const wide = radius > 18 ? 8 : 5;
+    this.ring(x, y, radius - wide / 2, wide, view.replay.belief(index, view.head));
     if (view.hovered === index) this.circle(x, y, radius + 6, theme.accent, 1.5);
     this.name(variable, x, y, clamped);
   }

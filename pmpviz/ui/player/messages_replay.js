@@ -5,7 +5,7 @@ import { opened } from "./decode.js";
 
 const FAR = 1e6;
 const NUMBERS = ["undamped", "after", "unary", "residual", "beliefs", "exact", "errors", "bethe"];
-const MOST_SHORT = 1200;
+const MOST_SHORT = 24;
 
 export function decodeRecording(bytes) {
   const { meta, some } = opened(bytes);
@@ -145,9 +145,9 @@ export class Replay {
     return sweep + (event - start) / size;
   }
 
-  // The largest error after every message of a short run, after every sweep of a long one.
+  // The largest error after every message of a run of few sweeps, after every sweep of a longer one.
   errors() {
-    if (this.total > MOST_SHORT) return { values: this.record.errors, at: (k) => k };
+    if (this.sweeps > MOST_SHORT) return { values: this.record.errors, at: (k) => k };
     const values = [];
     for (let event = 0; event <= this.total; event++) {
       this.go(event);
