@@ -251,8 +251,9 @@ def _scopes(factors: Sequence[Factor]) -> Int[np.ndarray, "f k"]:
 
 
 def grouped(factors: Sequence[Factor], states: int) -> tuple[Group, ...]:
-    """One group for each kind and arity, in the order in which they first occur; `states` is the graph's K.
+    """One group for each kind and arity, in an order of their own; `states` is the graph's K.
 
+    Graphs with as many factors of each kind and arity are alike to JAX, in whatever order their factors are given.
     Raises InputError where the padded tables would hold more than 2^24 entries.
     """
     places: dict[tuple[str, int], list[int]] = {}
@@ -263,7 +264,8 @@ def grouped(factors: Sequence[Factor], states: int) -> tuple[Group, ...]:
         raise InputError(
             f"tables padded to {states} states hold 2^{math.log2(entries):.1f} entries; at most 2^24: give smaller ones"
         )
-    return tuple(GROUPS[kind].of([factors[f] for f in at], at, states) for (kind, _), at in places.items())
+    kinds = sorted(places, key=lambda key: (list(GROUPS).index(key[0]), key[1]))
+    return tuple(GROUPS[key[0]].of([factors[f] for f in places[key]], places[key], states) for key in kinds)
 
 
 __all__ = [
