@@ -24,7 +24,10 @@ RULE = Param(
     choices=RULES,
 )  # fmt: skip
 BETA = Param("beta", "Message β", 1.0, 100.0, 3.0, "log", "1/β is the messages' temperature: 1 is sum, ∞ is max.")
-SWEEPS = Param("sweeps", "Sweeps", 1, MOST_SWEEPS, 60, "int", "How many sweeps are computed and recorded.")
+SWEEPS = Param(
+    "sweeps", "Sweeps", 1, MOST_SWEEPS, 60, "int",
+    "How many sweeps are computed and recorded; of two undamped passes, which are one sweep, at most two.",
+)  # fmt: skip
 PLAY = Param("play", "Played by", 0, 0, "message", "choice", "How the recording is played.", choices=PLAYS)
 SETTINGS = (SCHEDULE, DAMPING, RULE, BETA, SWEEPS, PLAY)
 

@@ -75,7 +75,9 @@ def _from_file(text: str, box: Any) -> str:
     if before != file.file_id:
         fault = None
         try:
-            text = f"{FILE}{STORE.add(file.name, file.getvalue(), _load).sha256}"
+            brought = STORE.add(file.name, file.getvalue(), _load)
+            checked(brought.model)
+            text = f"{FILE}{brought.sha256}"
         except InputError as error:
             fault = _sentence(error)
         st.session_state["messages_file_seen"] = (file.file_id, fault)
@@ -85,9 +87,12 @@ def _from_file(text: str, box: Any) -> str:
 
 
 def _load(name: str, data: bytes) -> Any:
+    """The model as every page has it: files are shared between pages by their bytes."""
     from pmpviz.io import load_model_bytes
 
-    return checked(load_model_bytes(name, data).model)
+    model = load_model_bytes(name, data).model
+    checked(model)
+    return model
 
 
 def _sentence(error: Exception) -> str:

@@ -69,13 +69,15 @@ def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_
     note("and from there until it is called oscillating", round(time.perf_counter() - drawn, 2))
     assert data(page)["period"] == "6"
     assert "period 6" in page.locator("[data-testid=messages-status]").inner_text()
-    page.close()
-    begin = time.perf_counter()
-    page = open_page(link(server, "messages", **TRIANGLE, damping="0.5"))
-    page.wait_for_selector(f"{CANVAS}[data-sweep]")
+    before = data(page)["run"]
+    page.locator(".st-key-messages_damping input[type=range]").focus()
+    for _ in range(50):
+        page.keyboard.press("ArrowRight")
+    rest(page)
+    page.wait_for_function("() => /damping=0.5(&|$)/.test(location.search)")
     drawn = time.perf_counter()
-    wait(page, "d.residual !== '' && Number(d.residual) < 1e-4")
-    note("damped, from the picture until the largest change is below 1e-4", round(time.perf_counter() - drawn, 2))
+    wait(page, f"d.run !== '{before}' && d.residual !== '' && Number(d.residual) < 1e-4")
+    note("seconds from damping 0.5 until the largest change is below 1e-4", round(time.perf_counter() - drawn, 2))
     wait(page, "d.status === 'converged' && d.playing === 'false'")
     assert float(data(page)["residual"]) < 1e-5
 
@@ -197,3 +199,14 @@ def test_nothing_moves_while_messages_fly(server, open_page):
         seen.add(tuple(page.evaluate(places)))
         page.wait_for_timeout(100)
     assert seen == {tuple(first)}
+
+
+def test_a_graph_of_ones_own_without_factors_is_drawn(server, open_page, tmp_path):
+    page = open_page(link(server, "messages", **TRIANGLE))
+    wait(page, "d.total !== '0'")
+    file = tmp_path / "alone.uai"
+    file.write_text("MARKOV\n3\n2 2 2\n1\n1 0\n2\n1 3\n")
+    page.locator("input[type=file]").first.set_input_files(file)
+    wait(page, "d.total === '0' && d.playing === 'false'")
+    assert "nothing is sent" in page.locator(".mm-verdict").inner_text()
+    assert page.locator(".mm-number").first.inner_text() == "0.75000"

@@ -147,10 +147,8 @@ class Microscope {
     this.verdict.textContent = record.verdict;
     this.drawLegend();
     this.layout();
-    const { still } = this.player;
-    if (first) this.player.playing = !still;
     this.shownStatus = null;
-    if (first && still) {
+    if (first && this.player.still) {
       this.announced = performance.now();
       this.say("Motion is reduced: press Play, or Step.");
     }
@@ -197,7 +195,7 @@ class Microscope {
     if (name === "step") player.step();
     if (name === "back") player.back();
     if (name === "reset") {
-      player.playing = false;
+      player.stop();
       player.moveTo(0);
     }
     if (name === "mode") {
@@ -220,7 +218,7 @@ class Microscope {
     this.watched = edge;
     for (let event = record.ends[sweep - 1] - 1; event >= this.replay.startOf(sweep - 1); event--) {
       if (record.edge[event] !== edge || !record.toVariable[event]) continue;
-      this.player.playing = false;
+      this.player.stop();
       return this.scrub(event + 1);
     }
     this.wake();

@@ -9,12 +9,20 @@ export class Playhead {
     this.speeds = MODES.map((mode) => mode.speed);
     this.mode = 0;
     this.playing = false;
+    this.wanted = !still;
     this.rest();
   }
 
+  // Another run begins to play, unless the person has stopped the one before: that one's end is no reason.
   take(replay) {
     this.replay = replay;
     this.rest();
+    this.playing = this.wanted;
+  }
+
+  stop() {
+    this.playing = false;
+    this.wanted = false;
   }
 
   rest() {
@@ -47,6 +55,7 @@ export class Playhead {
   toggle() {
     this.once = false;
     this.playing = !this.playing;
+    this.wanted = this.playing;
     if (this.playing && this.head >= this.replay.total) this.moveTo(0);
   }
 
@@ -57,7 +66,7 @@ export class Playhead {
 
   // One message on (in the modes by sweeps: one sweep), on its way if motion is wanted.
   step() {
-    this.playing = false;
+    this.stop();
     if (this.flight) return this.land();
     if (this.head >= this.replay.total) return;
     if (this.way === "message" && !this.still) {
@@ -69,7 +78,7 @@ export class Playhead {
   }
 
   back() {
-    this.playing = false;
+    this.stop();
     if (this.flight) {
       this.flight = null;
       return;
