@@ -23,7 +23,9 @@ export class Bar {
     this.buttons = {};
     const left = make("div", "pv-group");
     for (const entry of BUTTONS) left.append(this.button(...entry));
-    this.root.append(left, this.modes(), this.choice());
+    const right = make("div", "pv-group");
+    right.append(this.modes(), this.choice());
+    this.root.append(left, right);
   }
 
   button(name, text, key, title) {
