@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pmpviz.io.arrays import Model
 from pmpviz.io.files import decode, read_bytes, write_bytes
 from pmpviz.io.json_model import model_from_json, model_to_json
 from pmpviz.io.npz import load_samples, model_from_npz, model_to_npz, save_samples
 from pmpviz.io.uai import parse_uai, read_evid, read_uai, write_evid, write_uai
+from pmpviz.models.factor_graph import FactorGraph, as_graph
 from pmpviz.models.ising import Ising
 from pmpviz.models.tables import TableModel
-from pmpviz.types import InputError
+from pmpviz.types import InputError, Refusal
 
 SUFFIXES = (".uai", ".npz", ".json")
 
@@ -21,13 +23,19 @@ class Loaded:
     """A model from a file: `Ising` where it fits, else `TableModel`; `tables` are the file's own values in float64.
 
     `tables` is None for a saved `Ising`, whose arrays are the file's own values. `why_not_ising` is the reason where
-    `model` is no `Ising`.
+    `model` is no `Ising`. `graph` is a saved factor graph: `model` is then the same with its logical factors written
+    out, or the graph itself where they are too large for that.
     """
 
-    model: Ising | TableModel
+    model: Model
     tables: TableModel | None
     name: str
     why_not_ising: str | None = None
+    graph: FactorGraph | None = None
+
+    def as_graph(self) -> FactorGraph:
+        """The factor graph of the file, from its own values."""
+        return self.graph or as_graph(self.model if self.tables is None else self.tables)
 
 
 def load_model(path: str | Path) -> Loaded:
@@ -40,6 +48,7 @@ def load_model(path: str | Path) -> Loaded:
 def load_model_bytes(name: str, data: bytes) -> Loaded:
     """The model of an uploaded file; its format is known by the name's suffix. Raises InputError as `load_model`."""
     suffix = _suffix(name)
+    model: Model
     if suffix == ".npz":
         model = model_from_npz(data, name)
     elif suffix == ".json":
@@ -48,13 +57,18 @@ def load_model_bytes(name: str, data: bytes) -> Loaded:
         model = parse_uai(decode(data, name), name)
     if isinstance(model, Ising):
         return Loaded(model, None, name)
+    graph = model if isinstance(model, FactorGraph) else None
     try:
-        return Loaded(model.to_ising(), model, name)
+        tables = model.to_tables() if isinstance(model, FactorGraph) else model
+    except Refusal as reason:
+        return Loaded(model, None, name, str(reason), graph)
+    try:
+        return Loaded(tables.to_ising(), tables, name, None, graph)
     except InputError as reason:
-        return Loaded(model, model, name, str(reason))
+        return Loaded(tables, tables, name, str(reason), graph)
 
 
-def save_model(path: str | Path, model: Ising | TableModel) -> None:
+def save_model(path: str | Path, model: Model) -> None:
     """Write a model in the format of the path's suffix; raises InputError where that can't be done.
 
     .npz and .json keep every bit and the layout of the couplings; .uai keeps linear values of the tables.

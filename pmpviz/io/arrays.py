@@ -8,6 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from pmpviz.models.couplings import Couplings, DenseCouplings, ShiftCouplings, SparseCouplings
+from pmpviz.models.factor_graph import FactorGraph
+from pmpviz.models.factors import AndFactor, CardinalityFactor, OrFactor, TableFactor
 from pmpviz.models.ising import Ising
 from pmpviz.models.rbm import RBM, SRBM, LayeredModel
 from pmpviz.models.tables import MAX_ENTRIES, MAX_VARIABLES, TableModel, check_card, check_scope
@@ -31,11 +33,27 @@ KINDS: dict[str, dict[str, type]] = {
         "values": np.float64,
         "constant": np.float64,
     },
+    # Of every factor its kind (place in FACTORS), arity and, of cardinality factors, limits; its variables and, of
+    # tables, its values follow one another.
+    "factor-graph": {
+        "card": np.int32,
+        "unary": np.float64,
+        "factor": np.int32,
+        "arity": np.int32,
+        "variables": np.int32,
+        "limits": np.int32,
+        "values": np.float64,
+        "constant": np.float64,
+    },
 }
+FACTORS = ("table", "or", "and", "cardinality")
+Model = Ising | TableModel | FactorGraph
 
 
-def to_arrays(model: Ising | TableModel) -> tuple[str, Arrays]:
+def to_arrays(model: Model) -> tuple[str, Arrays]:
     """(kind, arrays) of a model; the arrays have the types that KINDS names."""
+    if isinstance(model, FactorGraph):
+        return "factor-graph", _of_graph(model)
     if isinstance(model, TableModel):
         factors = model.factors
         found = {
@@ -60,8 +78,27 @@ def to_arrays(model: Ising | TableModel) -> tuple[str, Arrays]:
     return kind, {name: np.asarray(found[name], dtype) for name, dtype in KINDS[kind].items()}
 
 
-def from_arrays(kind: str, arrays: Arrays) -> Ising | TableModel:
+def _of_graph(graph: FactorGraph) -> Arrays:
+    factors = graph.factors()
+    tables = [np.asarray(f.log_table).reshape(-1) for f in factors if isinstance(f, TableFactor)]
+    limits = [[f.low, f.high] if isinstance(f, CardinalityFactor) else [0, 0] for f in factors]
+    found = {
+        "card": graph.card,
+        "unary": np.concatenate([np.zeros(0), *(row[:c] for row, c in zip(graph.unary, graph.card, strict=True))]),
+        "factor": [FACTORS.index(f.kind) for f in factors],
+        "arity": [len(f.scope) for f in factors],
+        "variables": [v for f in factors for v in f.scope],
+        "limits": np.array(limits).reshape(-1, 2),
+        "values": np.concatenate([np.zeros(0), *tables]),
+        "constant": graph.constant,
+    }
+    return {name: np.asarray(found[name], dtype) for name, dtype in KINDS["factor-graph"].items()}
+
+
+def from_arrays(kind: str, arrays: Arrays) -> Model:
     """The model of these arrays, which have KINDS' names and types; raises InputError where they don't fit."""
+    if kind == "factor-graph":
+        return _graph(arrays)
     if kind == "tables":
         return _tables(arrays)
     if kind in ("rbm", "srbm"):
@@ -151,24 +188,70 @@ def _check_colour(colour: np.ndarray, n: int, couplings: Couplings) -> None:
     _require(bool((colour[i] != colour[j]).all()), "two sites that interact have one colour; give them two")
 
 
-def _tables(arrays: Arrays) -> TableModel:
-    card, arity, variables, values = (arrays[name] for name in ("card", "arity", "variables", "values"))
-    for name in ("card", "arity", "variables", "values"):
+def _check_rows(arrays: Arrays, names: tuple[str, ...]) -> None:
+    """One row of numbers each, a constant that is one number, arities that the variables' length adds up to."""
+    for name in names:
         _require(arrays[name].ndim == 1, f"{name} has shape {arrays[name].shape}; give one row")
     _require(arrays["constant"].shape == (), "constant is no single number; give one")
     _require(not np.isnan(arrays["constant"]) and arrays["constant"] != np.inf, "constant is not finite; mend it")
-    check_card(card.tolist())
+    check_card(arrays["card"].tolist())
+    arity = arrays["arity"]
     _require(bool((arity >= 1).all()), "arity holds a number below 1; give factors variables")
-    _require(int(arity.sum(dtype=np.int64)) == len(variables), "arity does not add up to the length of variables")
-    states, factors, scope_at, value_at = card.tolist(), [], 0, 0
-    for place, size in enumerate(arity.tolist()):
-        scope = tuple(variables[scope_at : scope_at + size].tolist())
-        check_scope(states, place, scope)
-        shape = [states[v] for v in scope]
-        entries = math.prod(shape)
-        _require(value_at + entries <= len(values), f"values ends within the table of factor {place}")
-        factors.append((scope, values[value_at : value_at + entries].reshape(shape)))
-        scope_at, value_at = scope_at + size, value_at + entries
-    _require(value_at == len(values), f"values has {len(values) - value_at} numbers left over")
-    _require(len(values) <= MAX_ENTRIES, f"the tables have {len(values)} entries; give at most {MAX_ENTRIES}")
+    total = int(arity.sum(dtype=np.int64))
+    _require(total == len(arrays["variables"]), "arity does not add up to the length of variables")
+
+
+class _Values:
+    """Numbers taken from a row one table after another."""
+
+    def __init__(self, values: np.ndarray):
+        _require(len(values) <= MAX_ENTRIES, f"the tables have {len(values)} entries; give at most {MAX_ENTRIES}")
+        self.values, self.at = values, 0
+
+    def table(self, place: int, shape: list[int]) -> np.ndarray:
+        stop = self.at + math.prod(shape)
+        _require(stop <= len(self.values), f"values ends within the table of factor {place}")
+        found, self.at = self.values[self.at : stop].reshape(shape), stop
+        return found
+
+    def end(self) -> None:
+        _require(self.at == len(self.values), f"values has {len(self.values) - self.at} numbers left over")
+
+
+def _scopes(arrays: Arrays) -> list[tuple[int, ...]]:
+    states, start, found = arrays["card"].tolist(), 0, []
+    for place, size in enumerate(arrays["arity"].tolist()):
+        found.append(tuple(arrays["variables"][start : start + size].tolist()))
+        check_scope(states, place, found[-1])
+        start += size
+    return found
+
+
+def _tables(arrays: Arrays) -> TableModel:
+    _check_rows(arrays, ("card", "arity", "variables", "values"))
+    states, values = arrays["card"].tolist(), _Values(arrays["values"])
+    factors = [(scope, values.table(f, [states[v] for v in scope])) for f, scope in enumerate(_scopes(arrays))]
+    values.end()
     return TableModel.of(states, factors, arrays["constant"])
+
+
+def _graph(arrays: Arrays) -> FactorGraph:
+    _check_rows(arrays, ("card", "arity", "variables", "values", "unary", "factor"))
+    kind, limits, states = arrays["factor"], arrays["limits"], arrays["card"].tolist()
+    count = len(arrays["arity"])
+    _require(kind.shape == (count,) and limits.shape == (count, 2), "factor, arity and limits differ in length")
+    _require(bool(((kind >= 0) & (kind < len(FACTORS))).all()), f"factor holds no kind from 0 to {len(FACTORS) - 1}")
+    _require(len(arrays["unary"]) == sum(states), f"unary has {len(arrays['unary'])} numbers; give {sum(states)}")
+    values, factors = _Values(arrays["values"]), []
+    for place, scope in enumerate(_scopes(arrays)):
+        name = FACTORS[kind[place]]
+        if name == "table":
+            _require(len(scope) > 1, f"the table of factor {place} has one variable; add it to unary")
+            factors.append(TableFactor(scope, values.table(place, [states[v] for v in scope])))
+        elif name == "cardinality":
+            factors.append(CardinalityFactor(scope, *limits[place].tolist()))
+        else:
+            factors.append((OrFactor if name == "or" else AndFactor)(scope[:-1], scope[-1]))
+    values.end()
+    rows = np.split(arrays["unary"], np.cumsum(states)[:-1]) if states else []
+    return FactorGraph.of(states, rows, factors, arrays["constant"])

@@ -13,15 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.io.arrays import KINDS, from_arrays, to_arrays
+from pmpviz.io.arrays import KINDS, Model, from_arrays, to_arrays
 from pmpviz.io.files import check_size
 from pmpviz.io.npz import FORMAT, VERSION, typed
-from pmpviz.models.ising import Ising
-from pmpviz.models.tables import TableModel
 from pmpviz.types import InputError
 
 
-def model_to_json(model: Ising | TableModel) -> str:
+def model_to_json(model: Model) -> str:
     """The JSON text of a model."""
     kind, arrays = to_arrays(model)
     rows = {name: {"shape": list(array.shape), "data": _data(array)} for name, array in arrays.items()}
@@ -33,7 +31,7 @@ def _data(array: np.ndarray) -> list[Any]:
     return [None if value == -math.inf else value for value in array.reshape(-1).tolist()]
 
 
-def model_from_json(text: str, name: str = "the JSON text") -> Ising | TableModel:
+def model_from_json(text: str, name: str = "the JSON text") -> Model:
     """The model of a JSON text, equal bit for bit to the one that was saved; raises InputError naming what is wrong."""
     check_size(len(text), name)
     try:
@@ -57,7 +55,7 @@ def _refuse_constant(word: str) -> None:
     raise InputError(f"{word} is no JSON number; write null for a forbidden state's -inf")
 
 
-def _model(content: Any) -> Ising | TableModel:
+def _model(content: Any) -> Model:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f"this is no saved model: its format is not {FORMAT!r}")
     if content.get("version") != VERSION:

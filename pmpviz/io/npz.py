@@ -14,10 +14,8 @@ import numpy as np
 from jaxtyping import Int8
 from numpy.lib import format as npy
 
-from pmpviz.io.arrays import KINDS, Arrays, from_arrays, to_arrays
+from pmpviz.io.arrays import KINDS, Arrays, Model, from_arrays, to_arrays
 from pmpviz.io.files import MAX_BYTES, check_size, read_bytes, write_bytes
-from pmpviz.models.ising import Ising
-from pmpviz.models.tables import TableModel
 from pmpviz.types import InputError
 
 FORMAT, VERSION = "pmpviz-model", 1
@@ -41,13 +39,13 @@ _DAMAGE = (
 )
 
 
-def model_to_npz(model: Ising | TableModel) -> bytes:
+def model_to_npz(model: Model) -> bytes:
     """The archive of a model: its arrays, `format`, `version` and `kind`."""
     kind, arrays = to_arrays(model)
     return _pack({"format": np.array(FORMAT), "version": np.array(VERSION), "kind": np.array(kind), **arrays})
 
 
-def model_from_npz(data: bytes, name: str = "the archive") -> Ising | TableModel:
+def model_from_npz(data: bytes, name: str = "the archive") -> Model:
     """The model of an archive, equal bit for bit to the one that was saved; raises InputError naming what is wrong."""
     arrays = unpack(data, name)
     if str(arrays.pop("format", "")) != FORMAT:

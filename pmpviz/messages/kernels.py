@@ -1,4 +1,4 @@
-"""Messages out of factors from those into them, a group of like factors at a time, in single precision.
+"""Messages out of factors from those into them, groups of like factors, in single precision.
 
 A message is a row of log numbers, one a state, shifted to a largest one of 0; `IMPOSSIBLE` stands for log 0, so that
 nothing is ever infinite. At a message temperature t (perturb-and-max-product, section 2.3: t = 1 / beta)
@@ -43,12 +43,23 @@ def at_beta(group: Group, beta: Float[Array, ""]) -> Group:
     return group
 
 
-def outgoing(group: Group, incoming: Float[Array, "f k s"], temperature: Float[Array, ""]) -> Float[Array, "f k s"]:
-    """Normalised messages out of a group that `at_beta` gave, from the messages into it."""
+def outgoing(
+    groups: tuple[Group, ...], incoming: tuple[Float[Array, "f k s"], ...], temperature: Float[Array, ""]
+) -> Float[Array, "e s"]:
+    """Normalised messages out of groups that `at_beta` gave, from the messages into them, one row after another."""
     temperature = jnp.asarray(temperature, jnp.float32)
-    hot, cold = _KERNELS[type(group)]
     scale = jnp.maximum(temperature, COLDEST)
-    return normalised(jax.lax.cond(temperature > 0, lambda m: hot(group, m, scale), lambda m: cold(group, m), incoming))
+
+    def rows(found):
+        return jnp.concatenate([part.reshape(-1, part.shape[-1]) for part in found])
+
+    def hot(into):
+        return rows([_KERNELS[type(group)][0](group, part, scale) for group, part in zip(groups, into, strict=True)])
+
+    def cold(into):
+        return rows([_KERNELS[type(group)][1](group, part) for group, part in zip(groups, into, strict=True)])
+
+    return normalised(jax.lax.cond(temperature > 0, hot, cold, incoming))
 
 
 def log_partition(group: Group, incoming: Float[Array, "f k s"]) -> Float[Array, " f"]:

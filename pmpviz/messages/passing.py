@@ -46,16 +46,21 @@ class Totals:
     against: Float[Array, "n k"]
 
     def log(self) -> Float[Array, "n k"]:
-        """The sums, impossible states far below."""
-        return jnp.where(self.against > 0.5, IMPOSSIBLE, self.finite)
+        """The sums, impossible states far below, the farther the more say so: where evidence leaves a variable no state
+        at all, those that do not exist are still out."""
+        return jnp.where(self.against > 0.5, IMPOSSIBLE * self.against, self.finite)
 
 
 @pytree
 class Problem:
-    """A target made ready: groups at its beta, the variables' own log potentials with noise and evidence."""
+    """A target made ready: groups at its beta, the variables' own log potentials with noise and evidence.
+
+    Within a sweep the messages of all groups are the rows of one array; `variable[e]` says whose each is.
+    """
 
     groups: tuple[Group, ...]
     own: Float[Array, "n k"]
+    variable: Int[Array, " e"]
 
 
 def initial(target: Target, noise: Float[Array, "n k"] | None = None) -> State:
@@ -75,8 +80,9 @@ def sweep(
     The residual is the largest change that a message's log-ratio of two states is asked for, before damping, as in
     perturb-and-max-product's kernel.
     """
-    messages, residual = _sweep(_ready(target, state.noise), state.messages, damping, temperature)
-    return State(messages, state.noise), residual
+    problem = _ready(target, state.noise)
+    rows, residual = _sweep(problem, _rows(state.messages), damping, temperature)
+    return State(_of_groups(problem.groups, rows), state.noise), residual
 
 
 @jax.jit
@@ -89,8 +95,9 @@ def run(
     def body(_, carry):
         return _sweep(problem, carry[0], damping, temperature)
 
-    messages, residual = jax.lax.fori_loop(0, sweeps, body, (state.messages, jnp.float32(0.0)))
-    return State(messages, state.noise), residual
+    start = _rows(state.messages), jnp.float32(0.0)
+    rows, residual = jax.lax.fori_loop(0, sweeps, body, start)
+    return State(_of_groups(problem.groups, rows), state.noise), residual
 
 
 @jax.jit
@@ -135,7 +142,7 @@ def two_pass_order(target: Target) -> tuple[Int[np.ndarray, " e"], ...]:
 @jax.jit
 def log_beliefs(target: Target, state: State) -> Float[Array, "n k"]:
     """theta_i + the messages of all factors, the largest 0: at temperature 0 these are the log max-marginals."""
-    return normalised(_totals(_ready(target, state.noise), state.messages).log())
+    return normalised(_totals(_ready(target, state.noise), _rows(state.messages)).log())
 
 
 def max_marginals(target: Target, state: State) -> Float[Array, "n k"]:
@@ -168,13 +175,12 @@ def bethe_log_z(target: Target, state: State, temperature: Float[Array, ""] = 1.
     messages of an edge, all to the power 1 / t (Yedidia, Freeman and Weiss 2005). Exact on trees; t above 0.
     """
     scale = jnp.maximum(jnp.asarray(temperature, jnp.float32), COLDEST)
-    problem = _ready(target, state.noise)
-    totals = _totals(problem, state.messages)
-    found = logsumexp(totals.log() / scale, axis=-1).sum()
-    for group, into in zip(problem.groups, state.messages, strict=True):
-        out = _cavity(totals, group.scope, into)
-        warm = at_beta(group, 1.0 / scale)
-        found += log_partition(warm, out / scale).sum() - logsumexp((out + into) / scale, axis=-1).sum()
+    problem, into = _ready(target, state.noise), _rows(state.messages)
+    totals = _totals(problem, into)
+    out = _cavity(totals, problem.variable, into)
+    found = logsumexp(totals.log() / scale, axis=-1).sum() - logsumexp((out + into) / scale, axis=-1).sum()
+    for group, incoming in zip(problem.groups, _of_groups(problem.groups, out / scale), strict=True):
+        found += log_partition(at_beta(group, 1.0 / scale), incoming).sum()
     return scale * found + scaled(target.model.constant, target.beta)
 
 
@@ -188,7 +194,23 @@ def _ready(target: Target, noise: Float[Array, "n k"]) -> Problem:
     own = jnp.where(own <= CERTAIN, IMPOSSIBLE, own + noise)
     ruled_out = target.evidence.mask[:, None] & (jnp.arange(graph.states) != target.evidence.value[:, None])
     own = jnp.where(ruled_out, IMPOSSIBLE, own)
-    return Problem(tuple(at_beta(group, target.beta) for group in graph.groups), own)
+    variable = jnp.concatenate([jnp.zeros(0, jnp.int32), *(group.scope.reshape(-1) for group in graph.groups)])
+    return Problem(tuple(at_beta(group, target.beta) for group in graph.groups), own, variable)
+
+
+def _rows(messages: Messages) -> Float[Array, "e k"]:
+    if not messages:
+        return jnp.zeros((0, 1))
+    return jnp.concatenate([table.reshape(-1, table.shape[-1]) for table in messages])
+
+
+def _of_groups(groups: tuple[Group, ...], rows: Float[Array, "e k"]) -> Messages:
+    found, start = [], 0
+    for group in groups:
+        stop = start + group.scope.size
+        found.append(rows[start:stop].reshape(*group.scope.shape, -1))
+        start = stop
+    return tuple(found)
 
 
 def _split(rows: Float[Array, "... k"]) -> tuple[Float[Array, "... k"], Float[Array, "... k"]]:
@@ -197,28 +219,25 @@ def _split(rows: Float[Array, "... k"]) -> tuple[Float[Array, "... k"], Float[Ar
     return jnp.where(against, 0.0, rows), against.astype(jnp.float32)
 
 
-def _totals(problem: Problem, messages: Messages) -> Totals:
-    finite, against = _split(problem.own)
-    for group, into in zip(problem.groups, messages, strict=True):
-        part, no = _split(into)
-        finite, against = finite.at[group.scope].add(part), against.at[group.scope].add(no)
-    return Totals(finite, against)
+def _totals(problem: Problem, rows: Float[Array, "e k"]) -> Totals:
+    (finite, against), (part, no) = _split(problem.own), _split(rows)
+    if not problem.groups:
+        return Totals(finite, against)
+    return Totals(finite.at[problem.variable].add(part), against.at[problem.variable].add(no))
 
 
-def _cavity(totals: Totals, scope: Int[Array, "f k"], into: Float[Array, "f k s"]) -> Float[Array, "f k s"]:
-    """Messages from the variables of a scope: their totals without what the factor itself said."""
+def _cavity(totals: Totals, variable: Int[Array, " e"], into: Float[Array, "e k"]) -> Float[Array, "e k"]:
+    """Messages from variables: their totals without what the factor itself said."""
     part, no = _split(into)
-    return normalised(Totals(totals.finite[scope] - part, totals.against[scope] - no).log())
+    return normalised(Totals(totals.finite[variable] - part, totals.against[variable] - no).log())
 
 
-def _sweep(problem: Problem, messages: Messages, damping, temperature) -> tuple[Messages, Float[Array, ""]]:
-    totals = _totals(problem, messages)
-    fresh, changes = [], [jnp.float32(0.0)]
-    for group, into in zip(problem.groups, messages, strict=True):
-        update = outgoing(group, _cavity(totals, group.scope, into), temperature)
-        changes.append(_change(into, update))
-        fresh.append(_damped(into, update, damping))
-    return tuple(fresh), jnp.stack(changes).max()
+def _sweep(problem: Problem, rows: Float[Array, "e k"], damping, temperature):
+    if not problem.groups:
+        return rows, jnp.float32(0.0)
+    out = _cavity(_totals(problem, rows), problem.variable, rows)
+    fresh = outgoing(problem.groups, _of_groups(problem.groups, out), temperature)
+    return _damped(rows, fresh, damping), _change(rows, fresh)
 
 
 def _damped(old: Float[Array, "... k"], new: Float[Array, "... k"], damping) -> Float[Array, "... k"]:
@@ -243,31 +262,38 @@ def _in_order(target: Target, state: State, order, damping, temperature) -> tupl
     problem, (which, row, slot) = _ready(target, state.noise), order
     if not problem.groups:
         return state, jnp.float32(0.0)
-    branches = [_one_factor(number, group, damping, temperature) for number, group in enumerate(problem.groups)]
+    branches, first = [], 0
+    for group in problem.groups:
+        branches.append(_one_factor(group, first, damping, temperature))
+        first += group.scope.size
 
     def body(step, carry):
         return jax.lax.switch(which[step], branches, (row[step], slot[step]), carry)
 
-    start = state.messages, _totals(problem, state.messages), jnp.float32(0.0)
-    messages, _, residual = jax.lax.fori_loop(0, which.shape[0], body, start)
-    return State(messages, state.noise), residual
+    rows = _rows(state.messages)
+    start = rows, _totals(problem, rows), jnp.float32(0.0)
+    rows, _, residual = jax.lax.fori_loop(0, which.shape[0], body, start)
+    return State(_of_groups(problem.groups, rows), state.noise), residual
 
 
-def _one_factor(number: int, group: Group, damping, temperature):
+def _one_factor(group: Group, first: int, damping, temperature):
+    """Renews the messages of one factor of a group, whose rows begin at `first`, and the totals that they go into."""
+    arity = group.scope.shape[1]
+
     def update(place, carry):
-        (row, slot), (messages, totals, residual) = place, carry
-        one = jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(jnp.asarray(leaf), row, 1), group)
-        old = jax.lax.dynamic_slice_in_dim(messages[number], row, 1)
-        fresh = outgoing(one, _cavity(totals, one.scope, old), temperature)
-        sent = ((slot < 0) | (jnp.arange(old.shape[1]) == slot))[:, None]
+        (number, slot), (rows, totals, residual) = place, carry
+        one = jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(jnp.asarray(leaf), number, 1), group)
+        at, variable = first + number * arity, one.scope[0]
+        old = jax.lax.dynamic_slice_in_dim(rows, at, arity)
+        fresh = outgoing((one,), (_cavity(totals, variable, old)[None],), temperature)
+        sent = ((slot < 0) | (jnp.arange(arity) == slot))[:, None]
         fresh = jnp.where(sent, fresh, old)
         new = jnp.where(sent, _damped(old, fresh, damping), old)
         (part, no), (old_part, old_no) = _split(new), _split(old)
-        finite = totals.finite.at[one.scope].add(part - old_part)
-        against = totals.against.at[one.scope].add(no - old_no)
-        put = jax.lax.dynamic_update_slice_in_dim(messages[number], new, row, 0)
-        messages = (*messages[:number], put, *messages[number + 1 :])
-        return messages, Totals(finite, against), jnp.maximum(residual, _change(old, fresh))
+        finite = totals.finite.at[variable].add(part - old_part)
+        against = totals.against.at[variable].add(no - old_no)
+        rows = jax.lax.dynamic_update_slice_in_dim(rows, new, at, 0)
+        return rows, Totals(finite, against), jnp.maximum(residual, _change(old, fresh))
 
     return update
 

@@ -1,7 +1,8 @@
-"""What is explored: the Ising model, Boltzmann machines with layers, their builders by name, and presets."""
+"""What is explored: the Ising model, Boltzmann machines with layers, factor graphs, builders by name, and presets."""
 
 from pmpviz.models.builder import Builder
 from pmpviz.models.builders import BUILDERS
+from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.ising import Ising
 from pmpviz.models.presets import PRESETS, Preset
 from pmpviz.models.rbm import RBM, SRBM, LayeredModel
@@ -13,6 +14,7 @@ __all__ = [
     "Builder",
     "RBM",
     "SRBM",
+    "FactorGraph",
     "Ising",
     "LayeredModel",
     "Preset",

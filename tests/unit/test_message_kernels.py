@@ -13,12 +13,17 @@ from pmpviz.messages.host import Kernel
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.factors import AndFactor, CardinalityFactor, OrFactor, TableFactor
 
-outgoing, log_partition = jax.jit(kernels.outgoing), jax.jit(kernels.log_partition)
-at_beta = jax.jit(kernels.at_beta)
+log_partition, at_beta = jax.jit(kernels.log_partition), jax.jit(kernels.at_beta)
 
 TEMPERATURES = (0.0, 0.3, 1.0)
 # Log-ratios of the messages into binary factors; the infinite ones are hard evidence.
 RATIOS = (-np.inf, -2.3, -0.0, 0.7, np.inf)
+
+
+@jax.jit
+def outgoing(group, incoming, temperature):
+    """Messages [f, k, K] out of one group."""
+    return kernels.outgoing((group,), (incoming,), temperature).reshape(incoming.shape)
 
 
 def messages_of(ratio):
