@@ -10,7 +10,7 @@ from pmpviz.experiments.message_presets import MESSAGES, preset_of
 from pmpviz.models.small_graphs import SMALL_GRAPHS, format_small_graph, parse_small_graph
 from pmpviz.runs.message_plan import BETA, DAMPING, RULE, SCHEDULE, SWEEPS, MessagePlan
 from pmpviz.types import InputError
-from pmpviz.ui.messages_settings import FILE, checked, graph_of, mended
+from pmpviz.ui.messages_settings import FILE, GRAPHS, check_size, graph_of, mended
 from pmpviz.ui.settings import as_text
 from pmpviz.ui.uploads import STORE
 from pmpviz.ui.widgets import bind, edited, param_control, show
@@ -64,7 +64,7 @@ def _small_graph(text: str, box: Any) -> str:
 def _from_file(text: str, box: Any) -> str:
     """The graph's text, or that of a file that was just brought; its fault is shown as long as it is there."""
     wanted = text.removeprefix(FILE) if text.startswith(FILE) else ""
-    held = STORE.find(wanted) if wanted else None
+    held = (GRAPHS.find(wanted) or STORE.find(wanted)) if wanted else None
     fold = box.expander("From a file", expanded=bool(wanted and held is None))
     if held is not None:
         fold.caption(f"{as_text(held.name)}: {held.model.n} variables")
@@ -75,9 +75,7 @@ def _from_file(text: str, box: Any) -> str:
     if before != file.file_id:
         fault = None
         try:
-            brought = STORE.add(file.name, file.getvalue(), _load)
-            checked(brought.model)
-            text = f"{FILE}{brought.sha256}"
+            text = f"{FILE}{GRAPHS.add(file.name, file.getvalue(), _load).sha256}"
         except InputError as error:
             fault = _sentence(error)
         st.session_state["messages_file_seen"] = (file.file_id, fault)
@@ -87,12 +85,11 @@ def _from_file(text: str, box: Any) -> str:
 
 
 def _load(name: str, data: bytes) -> Any:
-    """The model as every page has it: files are shared between pages by their bytes."""
     from pmpviz.io import load_model_bytes
 
-    model = load_model_bytes(name, data).model
-    checked(model)
-    return model
+    loaded = load_model_bytes(name, data)
+    check_size(loaded.model)
+    return loaded.as_graph()
 
 
 def _sentence(error: Exception) -> str:

@@ -15,10 +15,12 @@ from pmpviz.runs.message_plan import MOST_VARIABLES, SETTINGS, MessagePlan
 from pmpviz.types import Evidence, InputError, Refusal, Target
 from pmpviz.ui.link_values import quote, read_checked, read_plain, text_of
 from pmpviz.ui.settings import VERSION
-from pmpviz.ui.uploads import uploaded
+from pmpviz.ui.uploads import UploadStore, uploaded
 
 KEYS = ("v", "graph", *(p.name for p in SETTINGS), "evidence")
 FILE = "file:"
+# Files brought to this page, as graphs: other pages have the same files as tables, without OR, AND and counts.
+GRAPHS = UploadStore()
 
 
 def plan_to_query(plan: MessagePlan) -> dict[str, str]:
@@ -68,7 +70,8 @@ def _read_evidence(text: str, graph: str, notices: list[str]) -> tuple[tuple[int
 def graph_of(text: str) -> FactorGraph:
     """The graph of a plan's text, from a small cache; of an uploaded file from the store; raises InputError."""
     if text.startswith(FILE):
-        return checked(uploaded(text.removeprefix(FILE)))
+        brought = GRAPHS.find(text.removeprefix(FILE))
+        return checked(uploaded(text.removeprefix(FILE)) if brought is None else brought.model)
     return _built(text)
 
 
@@ -77,10 +80,15 @@ def _built(text: str) -> FactorGraph:
     return checked(build_small_graph(text))
 
 
-def checked(model: Any) -> FactorGraph:
-    """The model as a graph that the page can draw; raises Refusal with its size where it is too large."""
+def check_size(model: Any) -> None:
+    """Raise Refusal with its size for a model that is too large to be drawn."""
     if model.n > MOST_VARIABLES:
         raise Refusal(f"the page draws graphs of up to {MOST_VARIABLES} variables, and this one has {model.n:,}")
+
+
+def checked(model: Any) -> FactorGraph:
+    """The model as a graph that the page can draw; raises Refusal where it is too large or has no factors."""
+    check_size(model)
     return as_graph(model)
 
 
@@ -106,4 +114,15 @@ def mended(plan: MessagePlan) -> tuple[MessagePlan, list[str]]:
     return plan.replace(schedule="parallel"), [notice]
 
 
-__all__ = ["FILE", "checked", "graph_of", "mended", "plan_from_query", "plan_to_query", "query_text", "target_of"]
+__all__ = [
+    "FILE",
+    "GRAPHS",
+    "check_size",
+    "checked",
+    "graph_of",
+    "mended",
+    "plan_from_query",
+    "plan_to_query",
+    "query_text",
+    "target_of",
+]

@@ -7,8 +7,8 @@ from opened import open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
 from pmpviz.experiments.message_presets import MESSAGES
-from pmpviz.models.tables import TableModel
-from pmpviz.ui.uploads import STORE
+from pmpviz.io.json_model import model_to_json
+from pmpviz.models.small_graphs import build_small_graph
 
 TRIANGLE = {"graph": "triangle", "schedule": "parallel", "rule": "max", "sweeps": "60", "play": "run"}
 UAI_PAIR = "MARKOV\n2\n2 3\n1\n2 0 1\n6\n1 2 3 4 5 6\n"
@@ -111,9 +111,6 @@ def test_a_file_of_ones_own_and_one_that_is_too_large():
     test.file_uploader("messages_file").set_value(("pair.uai", UAI_PAIR.encode(), "text/plain"))
     run(test)
     assert [v["card"] for v in update(test)["variables"]] == [2, 3]
-    graph = test.query_params["graph"]
-    stored = STORE.find((graph if isinstance(graph, str) else graph[0]).removeprefix("file:"))
-    assert stored is not None and isinstance(stored.model, TableModel), "other pages take the file as it is"
     large = "MARKOV\n17\n" + "2 " * 17 + "\n0\n"
     test.file_uploader("messages_file").set_value(("large.uai", large.encode(), "text/plain"))
     run(test)
@@ -126,3 +123,11 @@ def test_a_graph_without_factors_says_that_nothing_is_sent():
     test.file_uploader("messages_file").set_value(("alone.uai", b"MARKOV\n3\n2 2 2\n1\n1 0\n2\n1 3\n", "text/plain"))
     run(test)
     assert "nothing is sent" in update(test)["verdict"] and not test.error
+
+
+def test_a_brought_graph_keeps_its_logical_factors():
+    test = opened(**TRIANGLE)
+    text = model_to_json(build_small_graph("and_or"))
+    test.file_uploader("messages_file").set_value(("graph.json", text.encode(), "application/json"))
+    run(test)
+    assert [factor["label"] for factor in update(test)["factors"]] == ["AND", "AND", "OR"]
