@@ -9,6 +9,7 @@ import streamlit as st
 
 from pmpviz.experiments.inference_presets import INFERENCE
 from pmpviz.experiments.learning_presets import LEARNING
+from pmpviz.experiments.message_presets import MESSAGES
 from pmpviz.experiments.perturbation_presets import PERTURBATION
 from pmpviz.experiments.presets import PLAYGROUND, RACE, PagePreset
 from pmpviz.ui.page import open_preset, show_plan
@@ -22,6 +23,7 @@ def gallery() -> None:
     rows: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
         ("Frank-Wolfe", "frank_wolfe", INFERENCE),
         ("Perturbation lab", "perturbation_lab", PERTURBATION),
+        ("Messages", "messages", MESSAGES),
         ("Learning", "learning", LEARNING),
         ("Race", "race", RACE),
         ("Playground", "playground", PLAYGROUND),

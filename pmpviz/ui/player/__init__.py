@@ -11,7 +11,7 @@ import streamlit as st
 
 TYPES = (
     *("play", "pause", "step", "reset", "seed", "speed", "share", "code", "export"),
-    *("click", "paint", "hover", "mount"),
+    *("click", "paint", "hover", "mount", "mode"),
 )
 TOOLS = ("none", "flip", "field+", "field-", "clamp1", "clamp0", "free")
 MOST_SITES = 512
@@ -35,19 +35,19 @@ class Event:
 
 
 @cache
-def _component() -> Any:
+def _component(name: str) -> Any:
     # Packaged components are known only once a server runs, so this waits for the first page.
-    return st.components.v2.component("pmpviz.player", js="player.js", css="player.css", isolate_styles=False)
+    return st.components.v2.component(f"pmpviz.{name}", js=f"{name}.js", css=f"{name}.css", isolate_styles=False)
 
 
-def player(blob: bytes, *, key: str) -> list[Event]:
+def player(blob: bytes, *, key: str, component: str = "player") -> list[Event]:
     """Show an update (see `views.frames.encode`) in the player of this key; events not handed out before.
 
-    The component is mounted once for each key and updated in place. Every event is handed out exactly once,
-    here or by `events`, oldest first.
+    `component` is `player`, or `messages` for the message microscope (see `views.messages.blob`). It is mounted once
+    for each key and updated in place. Every event is handed out exactly once, here or by `events`, oldest first.
     """
     early = events(key)
-    result = _component()(key=key, data=blob, on_outbox_change=_nothing)
+    result = _component(component)(key=key, data=blob, on_outbox_change=_nothing)
     return early + _fresh(key, result.get("outbox"))
 
 
