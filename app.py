@@ -13,6 +13,7 @@ st.navigation(
         st.Page("pages/race.py", title="Race", icon=":material/flag:"),
         st.Page("pages/messages.py", title="Messages", icon=":material/hub:"),
         st.Page("pages/learning.py", title="Learning", icon=":material/school:"),
+        st.Page("pages/deconvolution.py", title="Deconvolution", icon=":material/extension:"),
         st.Page("pages/frank_wolfe.py", title="Frank-Wolfe", icon=":material/conversion_path:"),
         st.Page("pages/perturbation_lab.py", title="Perturbation lab", icon=":material/blur_on:"),
     ]

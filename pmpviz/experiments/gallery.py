@@ -11,14 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from pmpviz.experiments.deconvolution_presets import DECONVOLUTION
 from pmpviz.experiments.inference_presets import INFERENCE
 from pmpviz.experiments.learning_presets import LEARNING
 from pmpviz.experiments.message_presets import MESSAGES
 from pmpviz.experiments.perturbation_presets import PERTURBATION
 from pmpviz.experiments.presets import PLAYGROUND, RACE
+from pmpviz.models.conv_or import or_convolution
 from pmpviz.models.small_graphs import build_small_graph
 from pmpviz.runs import run as running
 from pmpviz.runs import training
+from pmpviz.runs.deconvolution_lane import DeconvolutionLane
+from pmpviz.runs.deconvolution_plan import DeconvolutionPlan, problem_of
 from pmpviz.runs.inference_plan import InferencePlan
 from pmpviz.runs.learning_plan import LearningPlan, resolve_data, split
 from pmpviz.runs.live_inference import LiveInference
@@ -28,6 +32,7 @@ from pmpviz.runs.perturbation_parts import Tally, show
 from pmpviz.runs.perturbation_plan import LabPlan
 from pmpviz.runs.plan import LanePlan, Plan, resolve_model
 from pmpviz.types import Evidence, Target
+from pmpviz.views.deconvolution import features_image, pictures_of
 from pmpviz.views.filters import pictures_image, png
 from pmpviz.views.graph import force_directed
 from pmpviz.views.layered import picture_of, picture_shape
@@ -42,6 +47,7 @@ SIDE = 384
 ITERATIONS, DREAMS = 1000, 36
 WALK_SECONDS = 120.0
 AVERAGED = 64
+TAKEN_APART, MADE = 200, 16
 
 
 def picture(plan: Plan) -> bytes:
@@ -107,6 +113,22 @@ def messages(plan: MessagePlan) -> bytes:
     return png(graph_picture(story))
 
 
+def deconvolved(plan: DeconvolutionPlan) -> bytes:
+    """PNG of the features that the plan's last lane finds; of its reconstructions where the features are given."""
+    problem = problem_of(plan)
+    lane = DeconvolutionLane(plan.lanes[-1], plan.replace(samples=1), problem)
+    lane.warm()
+    while lane.count < TAKEN_APART and not lane.rested:
+        lane.advance(10)
+    view = lane.view()
+    assert view.features is not None and view.locations is not None
+    if plan.known_features == "given":
+        made = np.asarray(or_convolution(view.locations[0], view.features[0]))[:MADE]
+        pictures = pictures_of(made, problem.picture)
+        return png(pictures_image(pictures.reshape(len(pictures), -1), pictures.shape[1:]))
+    return png(features_image(view.features[0][:, list(view.order[0])], problem))
+
+
 def render(folder: Path, page: str, presets: tuple[Any, ...], draw: Callable[[Any], bytes]) -> None:
     """One picture a preset."""
     for preset in presets:
@@ -118,6 +140,7 @@ def main(folder: str) -> None:
     """All pictures."""
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
+    render(path, "deconvolution", DECONVOLUTION, deconvolved)
     render(path, "frank_wolfe", INFERENCE, walk)
     render(path, "learning", LEARNING, dream)
     render(path, "messages", MESSAGES, messages)

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from pmpviz.experiments.deconvolution_presets import DECONVOLUTION
 from pmpviz.experiments.inference_presets import INFERENCE
 from pmpviz.experiments.learning_presets import LEARNING
 from pmpviz.experiments.message_presets import MESSAGES
@@ -21,6 +22,7 @@ COLUMNS = 6
 def gallery() -> None:
     """One row of pictures a page, each with a button that opens it."""
     rows: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
+        ("Deconvolution", "deconvolution", DECONVOLUTION),
         ("Frank-Wolfe", "frank_wolfe", INFERENCE),
         ("Perturbation lab", "perturbation_lab", PERTURBATION),
         ("Messages", "messages", MESSAGES),

@@ -11,9 +11,11 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.runs import device
+from pmpviz.runs.deconvolution_plan import DeconvolutionPlan
 from pmpviz.runs.inference_plan import InferencePlan
 from pmpviz.runs.learning_plan import LearningPlan
 from pmpviz.runs.live import LiveRun
+from pmpviz.runs.live_deconvolution import LiveDeconvolution
 from pmpviz.runs.live_inference import LiveInference
 from pmpviz.runs.live_learning import LiveLearning
 from pmpviz.runs.live_perturbation import LivePerturbation
@@ -68,6 +70,11 @@ def live_inference(page: str, plan: InferencePlan, speed: float) -> LiveInferenc
     return _held_live(page, lambda: LiveInference(plan, uploaded, speed), plan, speed, True)
 
 
+def live_deconvolution(page: str, plan: DeconvolutionPlan, speed: float) -> LiveDeconvolution:
+    """The page's live deconvolution with these settings, as `live_run`."""
+    return _held_live(page, lambda: LiveDeconvolution(plan, uploaded, speed), plan, speed, True)
+
+
 def live_perturbation(page: str, plan: LabPlan) -> LivePerturbation:
     """The page's perturbation lab with these settings: made at the first call, afterwards told what has changed."""
     holder = held(page)
@@ -95,7 +102,7 @@ def _held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, play
 def prepare() -> bool:
     """Once a process: the compilation cache, and everything imported out of the garbage collector's way."""
     modules = "completion controls explain export filters gallery outlets stage"
-    stages = "inference_stage learning_stage messages_stage perturbation_stage"
+    stages = "deconvolution_stage inference_stage learning_stage messages_stage perturbation_stage"
     for module in f"{modules} {stages}".split():
         importlib.import_module(f"pmpviz.ui.{module}")
     device.prepare()

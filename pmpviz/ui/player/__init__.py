@@ -20,6 +20,9 @@ MOST_INDEX = 2**24
 MOST_SPEED = 1e6
 _SEEN = "_player_seen"
 
+# Components with a sheet of their own; the others look as the player does.
+STYLED = frozenset({"messages"})
+
 
 @dataclass(frozen=True)
 class Event:
@@ -37,14 +40,16 @@ class Event:
 @cache
 def _component(name: str) -> Any:
     # Packaged components are known only once a server runs, so this waits for the first page.
-    return st.components.v2.component(f"pmpviz.{name}", js=f"{name}.js", css=f"{name}.css", isolate_styles=False)
+    css = f"{name}.css" if name in STYLED else "player.css"
+    return st.components.v2.component(f"pmpviz.{name}", js=f"{name}.js", css=css, isolate_styles=False)
 
 
 def player(blob: bytes, *, key: str, component: str = "player") -> list[Event]:
     """Show an update (see `views.frames.encode`) in the player of this key; events not handed out before.
 
-    `component` is `player`, or `messages` for the message microscope (see `views.messages.blob`). It is mounted once
-    for each key and updated in place. Every event is handed out exactly once, here or by `events`, oldest first.
+    `component` is `player`, `messages` for the message microscope (see `views.messages.blob`), or `deconvolution`. It
+    is mounted once for each key and updated in place. Every event is handed out exactly once, here or by `events`,
+    oldest first.
     """
     early = events(key)
     result = _component(component)(key=key, data=blob, on_outbox_change=_nothing)

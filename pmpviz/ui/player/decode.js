@@ -19,15 +19,21 @@ export function opened(bytes) {
 }
 
 export function decode(bytes) {
-  const { meta, some } = opened(bytes);
+  const { meta, some } = unpack(bytes);
   if (!Number.isFinite(meta.epoch) || !Array.isArray(meta.lanes)) throw new Error("incomplete player update");
   for (const lane of meta.lanes) readLane(lane, some);
+  return meta;
+}
+
+// As `opened`, with the arrays of the traces read.
+export function unpack(bytes) {
+  const { meta, some } = opened(bytes);
   for (const trace of meta.traces || []) {
     for (const line of trace.lines || []) {
-      for (const name of ["x", "y", "low", "high"]) line[name] = some(line[name], Float32Array);
+      for (const name of ["x", "y", "low", "high", "seconds"]) line[name] = some(line[name], Float32Array);
     }
   }
-  return meta;
+  return { meta, some };
 }
 
 function readLane(lane, some) {

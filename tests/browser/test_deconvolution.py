@@ -1,0 +1,143 @@
+"""The deconvolution page in a real Chromium: painted glyphs are recovered while their features sharpen."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import numpy as np
+import pytest
+
+from tests.browser.stage import POLL_MS, link, press, rest
+
+READ = "() => [...document.querySelectorAll('[data-testid=deconvolution-canvas]')].map((c) => ({ ...c.dataset }))"
+# Every frame that reaches the first canvas from now on, as [frame, sharpness, wrong].
+WATCH = """() => {
+  window.seen = new Map();
+  const see = () => {
+    const c = document.querySelector('[data-testid=deconvolution-canvas]');
+    const { frame, sharpness, wrong } = c ? c.dataset : {};
+    if (frame) window.seen.set(Number(frame), [sharpness, wrong].map(Number));
+    requestAnimationFrame(see);
+  };
+  see();
+}"""
+CORNER = [(row, 0) for row in range(5)] + [(4, column) for column in range(1, 5)]
+CROSS = [(k, k) for k in range(5)] + [(k, 4 - k) for k in range(5) if k != 2]
+
+
+@pytest.fixture
+def note(record_property, capsys):
+    """`note(name, value)` prints a measured figure and keeps it in the report."""
+
+    def say(name: str, value) -> None:
+        record_property(name, value)
+        with capsys.disabled():
+            print(f"\n  {name}: {value}", end="")
+
+    return say
+
+
+def paint(page, glyph: int, pixels: list[tuple[int, int]]) -> None:
+    """Click on the pixels of a glyph."""
+    canvas = page.locator(f"[data-testid=glyph-canvas][data-glyph='{glyph}']")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    for row, column in pixels:
+        page.mouse.click(box["x"] + (column + 0.5) * box["width"] / 5, box["y"] + (row + 0.5) * box["height"] / 5)
+
+
+def wait(page, condition: str, seconds: float = 60) -> None:
+    """Wait until the lanes are shown and the first one's data- attributes `d` meet the condition."""
+    page.wait_for_function(
+        f"() => {{ const all = ({READ})(); const d = all[0]; return d && d.frame && ({condition}); }}",
+        timeout=1000 * seconds,
+        polling=POLL_MS,
+    )
+
+
+def test_painted_glyphs_are_recovered_within_a_minute_and_features_sharpen(server, open_page, note):
+    # Programs are compiled: the sizes are those of the page as it opens.
+    wait(open_page(f"{server}/deconvolution"), "Number(d.sweep) >= 1", 120)
+    page = open_page(link(server, "deconvolution", data="painted", painted="5x5:00000000"))
+    page.get_by_text("Nothing is painted yet").wait_for()
+    page.evaluate(WATCH)
+    begin = time.perf_counter()
+    paint(page, 0, CORNER)
+    page.locator(".gp-add").click()
+    page.locator("[data-testid=glyph-canvas][data-glyph='1']").wait_for()
+    paint(page, 1, CROSS)
+    wait(page, "d.found.includes('2') && d.wrongs.split(',').includes('0')")
+    note(
+        "seconds from the first stroke until a sample holds both glyphs and explains every pixel",
+        round(time.perf_counter() - begin, 1),
+    )
+    frames = page.evaluate("[...window.seen].sort((a, b) => a[0] - b[0])")
+    sharpness = [values[0] for _, values in frames]
+    note("certainty of the features at the frames seen", [round(value, 2) for value in sharpness[:12]])
+    quarter = max(1, len(sharpness) // 4)
+    assert len(frames) > 8 and np.mean(sharpness[:quarter]) < np.mean(sharpness[-quarter:])
+    assert sharpness[0] < 0.2 < 0.4 < sharpness[-1]
+    assert "painted=" in page.url
+
+
+def test_space_pauses_n_steps_the_timeline_looks_back_and_reset_begins_again(server, open_page):
+    page = open_page(link(server, "deconvolution", data="bars", images="20", samples="1", budget="0"))
+    wait(page, "Number(d.sweep) >= 2", 120)
+    press(page, " ")
+    page.wait_for_function("document.querySelector('.dc-root').dataset.server === 'paused'")
+    rest(page)
+    page.wait_for_timeout(600)
+    before = page.evaluate(READ)[0]
+    press(page, "n")
+    wait(page, f"Number(d.sweep) === {int(before['sweep']) + 1}")
+    page.locator(".pv-range").evaluate(
+        "(range) => { range.value = 1; range.dispatchEvent(new Event('input', { bubbles: true })); }"
+    )
+    wait(page, "d.sweep === '1'")
+    first = page.evaluate(READ)[0]
+    page.locator(".pv-live").click()
+    wait(page, f"Number(d.sweep) === {int(before['sweep']) + 1}")
+    page.locator("[data-action=reset]").click()
+    wait(page, "d.sweep === '0'")
+    press(page, "n")
+    wait(page, "d.sweep === '1'")
+    assert page.evaluate(READ)[0]["wrong"] == first["wrong"]
+
+
+def test_a_glyph_is_painted_by_keys_and_a_feature_is_clamped(server, open_page):
+    page = open_page(link(server, "deconvolution", data="bars", images="20", samples="1", budget="40"))
+    wait(page, "Number(d.sweep) >= 1", 120)
+    page.get_by_text("Clamp a feature by painting it").click()
+    canvas = page.locator("[data-testid=clamp-canvas][data-glyph='0']")
+    canvas.focus()
+    for key in ("Space", "ArrowRight", "Space", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_function("document.querySelector(\"[data-testid=clamp-canvas][data-glyph='0']\").dataset.ink === '3'")
+    page.wait_for_url("**clamped=0*")
+    # Space went to the painter: the run was not paused by it, and begins again.
+    wait(page, "Number(d.sweep) >= 1")
+
+
+@pytest.mark.parametrize(
+    "images, words",
+    [
+        (np.zeros((0, 8, 8), np.int8), "is empty"),
+        (np.full((4, 14, 14), 7), "0 or 1"),
+        (np.zeros((4, 3, 14), np.int8), "at least 6 x 6"),
+        (np.zeros((300, 64, 64), np.int8), "give at most"),
+    ],
+    ids=["empty", "not binary", "small", "large"],
+)
+def test_bad_images_are_told_in_one_sentence(server, open_page, images, words):
+    page = open_page(f"{server}/deconvolution?data=bars&images=20&samples=1")
+    page.locator(".st-key-deconvolution_data input").wait_for()
+    page.locator(".st-key-deconvolution_data [role=combobox], .st-key-deconvolution_data input").first.click()
+    page.get_by_role("option", name="Your own images").click()
+    buffer = io.BytesIO()
+    np.savez(buffer, X=images)
+    file = {"name": "own.npz", "mimeType": "application/zip", "buffer": buffer.getvalue()}
+    page.locator(".st-key-deconvolution_files input[type=file]").set_input_files(file)
+    error = page.locator(".stSidebar [data-testid=stAlert]").filter(has_text=words)
+    error.wait_for()
+    assert error.inner_text().strip().count(". ") == 0

@@ -1,0 +1,175 @@
+"""A live deconvolution: glyphs are found, time is shared equally, frames stay few, and the stage is told all of it."""
+
+import time
+
+import numpy as np
+import pytest
+
+from pmpviz.experiments.deconvolution_presets import ARROW, RING
+from pmpviz.runs import deconvolution_lane
+from pmpviz.runs.deconvolution_lane import DeconvolutionLane, found_in, grey_levels, orders
+from pmpviz.runs.deconvolution_plan import ConvLanePlan, DeconvolutionPlan, problem_of
+from pmpviz.runs.live_deconvolution import LiveDeconvolution
+from pmpviz.views import deconvolution
+from pmpviz.views.frames import decode
+from pmpviz.views.payload import Cursors
+
+WAIT_SECONDS = 120.0
+PMP, GWG = ConvLanePlan("pmp"), ConvLanePlan("gwg")
+SMALL = DeconvolutionPlan(
+    data="painted", painted=(ARROW, RING), images=24, side=11, features=2, feature_height=5, feature_width=5, samples=2
+)
+
+
+def wait(live: LiveDeconvolution, condition) -> None:
+    until = time.monotonic() + WAIT_SECONDS
+    while not condition(live.view):
+        assert time.monotonic() < until, live.view.trouble or "it did not get there in time"
+        live.touch()
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def begin():
+    """`begin(plan)` is a live deconvolution that is given up after the test."""
+    made = []
+
+    def start(plan: DeconvolutionPlan, **options) -> LiveDeconvolution:
+        made.append(LiveDeconvolution(plan, **options))
+        return made[-1]
+
+    yield start
+    for live in made:
+        live.close()
+
+
+def test_glyphs_are_found_while_beliefs_sharpen_and_messages_come_to_rest(begin):
+    live = begin(SMALL)
+    live.play()
+    wait(live, lambda view: view.status == "done")
+    lane = live.view.lanes[0]
+    assert lane.last is not None and max(lane.found_counts) == 2 and min(lane.last.wrong) == 0
+    assert lane.frames[0].sweep == 0 and lane.frames[0].sharpness < 0.2 < 0.4 < lane.last.sharpness
+    sweeps = [frame.sweep for frame in lane.frames]
+    assert sweeps == sorted(set(sweeps)) and sweeps[1] == 1
+    assert all(np.diff(sweeps) <= deconvolution_lane.MOST_SWEEPS)
+    assert lane.rested or lane.sweep == SMALL.budget
+
+
+def test_reset_repeats_every_sweep_and_a_seed_another_one(begin):
+    live = begin(SMALL.replace(budget=4))
+    beliefs = []
+    for _ in range(2):
+        live.play()
+        wait(live, lambda view: view.status == "done")
+        beliefs.append([frame.belief for frame in live.view.lanes[0].frames])
+        live.reset()
+        wait(live, lambda view: view.lanes and view.lanes[0].sweep == 0)
+    np.testing.assert_array_equal(*beliefs)
+    live.set_plan(live.plan.replace(seed=1))
+    live.play()
+    wait(live, lambda view: view.plan.seed == 1 and view.status == "done")
+    assert (np.array([frame.belief for frame in live.view.lanes[0].frames]) != beliefs[0]).any()
+
+
+def test_a_step_is_one_sweep_and_a_longer_budget_goes_on(begin):
+    live = begin(SMALL.replace(budget=3))
+    wait(live, lambda view: view.lanes and view.lanes[0].frames)
+    for sweep in (1, 2):
+        live.step()
+        wait(live, lambda view, sweep=sweep: view.lanes[0].sweep == sweep)
+    live.play()
+    wait(live, lambda view: view.status == "done")
+    begun = live.view.begun
+    live.set_plan(live.plan.replace(budget=5))
+    live.play()
+    wait(live, lambda view: view.status == "done" and view.lanes[0].sweep == 5)
+    assert live.view.begun == begun
+
+
+def test_lanes_are_given_equal_seconds(begin):
+    live = begin(SMALL.replace(lanes=(PMP, GWG), samples=1))
+    live.play()
+    # Where PMP's messages rest the chains go on.
+    wait(live, lambda view: len(view.lanes) == 2 and view.lanes[0].sweep > 20)
+    live.pause()
+    pmp, chain = live.view.lanes
+    chunk = max(np.diff([0, *(frame.seconds for frame in lane.frames)]).max() for lane in live.view.lanes)
+    assert pmp.rested or abs(chain.seconds - pmp.seconds) <= 2 * chunk
+    assert set(np.unique(chain.frames[-1].belief)) <= {0, 255}
+
+
+def test_what_does_not_fit_is_said_and_another_plan_goes_on(begin):
+    live = begin(SMALL.replace(feature_height=12, feature_width=12))
+    wait(live, lambda view: view.trouble)
+    assert "does not fit into images of 11 x 11" in live.view.trouble
+    live.set_plan(SMALL)
+    wait(live, lambda view: view.trouble is None and view.lanes and view.lanes[0].frames)
+
+
+def test_grey_levels_are_symmetric_and_those_of_chains_are_their_states():
+    ratio = np.array([-60.0, -16, -4, 0, 4, 16, 30])
+    belief = (1 / (1 + np.exp(-ratio))).astype(np.float32)
+    levels = grey_levels(belief, "draw")
+    assert levels.tolist() == [0, 0, *levels[2:5].tolist(), 255, 255]
+    assert levels[3] in (127, 128) and 60 < levels[2] < 80 and 175 < levels[4] < 195
+    assert grey_levels(np.array([0.0, 1.0]), "chain").tolist() == [0, 255]
+
+
+def test_frames_stay_few_and_reach_back_to_the_start(monkeypatch):
+    monkeypatch.setattr(deconvolution_lane, "MOST_FRAMES", 20)
+    problem = problem_of(SMALL)
+    lane = DeconvolutionLane(PMP, SMALL, problem)
+    lane.warm()
+    counts = []
+    for _ in range(60):
+        lane.advance(1.0)
+        counts.append(len(lane.view().frames))
+    frames = lane.view().frames
+    assert max(counts) <= 20 and frames[0].number == 0 and frames[-1].number == 60
+    assert [frame.number for frame in frames] == sorted(frame.number for frame in frames)
+
+
+def test_features_are_put_into_the_order_of_the_glyphs():
+    problem = problem_of(SMALL)
+    assert problem.glyphs is not None
+    features = np.zeros((2, 1, 3, 6, 6), np.int8)
+    features[0, :, 2, :5, 1:] = problem.glyphs[:, 0]
+    features[0, :, 0, 1:, :5] = problem.glyphs[:, 1]
+    features[1, :, 1, 1:, 1:] = problem.glyphs[:, 0]
+    found = orders(features, problem.glyphs)
+    assert found[0] == (2, 0, 1) and found[1][0] == 1
+    first, second = found_in(features, problem)
+    assert [(each.feature, each.shift, each.mismatches) for each in first] == [(2, (0, 1), 0), (0, (1, 0), 0)]
+    assert second[0].mismatches == 0 and second[1].feature is None
+    assert orders(features[:1, :, [2, 0, 1]], None) == ((0, 1, 2),)
+
+
+def test_an_update_carries_new_frames_once_and_all_of_them_after_a_new_mount(begin):
+    live = begin(SMALL.replace(budget=6))
+    live.play()
+    wait(live, lambda view: view.status == "done")
+    sent = Cursors()
+    first, blobs = decode(deconvolution.update(live.view, sent, bar=("play",), speed=0.0))
+    frames = first["lanes"][0]["frames"]
+    assert frames["numbers"] == list(range(7)) and frames["since"] == -1
+    shape, samples = first["shape"], first["lanes"][0]["samples"]
+    assert len(blobs[frames["belief"]]) == 7 * samples * shape["features"] * shape["rows"] * shape["cols"]
+    size = -(-samples * shape["shown"] * shape["height"] * shape["width"] // 8)
+    assert len(blobs[frames["pictures"]]) == 7 * size
+    assert {trace["id"] for trace in first["traces"]} == {"wrong", "explained", "energy", "residual", "sharpness"}
+    sent.clear()
+    again, _ = decode(deconvolution.update(live.view, sent, bar=("play",), speed=0.0))
+    assert again["lanes"][0]["frames"]["numbers"] == frames["numbers"]
+
+
+def test_words_say_what_was_reached(begin):
+    live = begin(SMALL.replace(known_images="half hidden", known_features="given", budget=5))
+    live.play()
+    wait(live, lambda view: view.status == "done")
+    said = deconvolution.verdict(live.view)
+    assert "hidden pixels filled in otherwise" in said and "glyphs found" not in said
+    names = [name for name, _, _ in deconvolution.numbers(live.view)]
+    assert "hidden, wrong" in names and "unknown binary variables" in deconvolution.computing(live.view, "cpu")
+    picture = deconvolution.features_image(live.view.lanes[0].features[0], live.view.problem, unit=4)
+    assert picture.size == (2 * 20 + 1, 20)
