@@ -11,6 +11,7 @@ st.navigation(
         st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
         st.Page("pages/playground.py", title="Playground", icon=":material/grid_on:"),
         st.Page("pages/race.py", title="Race", icon=":material/flag:"),
+        st.Page("pages/messages.py", title="Messages", icon=":material/hub:"),
         st.Page("pages/learning.py", title="Learning", icon=":material/school:"),
         st.Page("pages/deconvolution.py", title="Deconvolution", icon=":material/extension:"),
         st.Page("pages/frank_wolfe.py", title="Frank-Wolfe", icon=":material/conversion_path:"),

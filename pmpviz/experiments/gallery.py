@@ -14,9 +14,11 @@ import numpy as np
 from pmpviz.experiments.deconvolution_presets import DECONVOLUTION
 from pmpviz.experiments.inference_presets import INFERENCE
 from pmpviz.experiments.learning_presets import LEARNING
+from pmpviz.experiments.message_presets import MESSAGES
 from pmpviz.experiments.perturbation_presets import PERTURBATION
 from pmpviz.experiments.presets import PLAYGROUND, RACE
 from pmpviz.models.conv_or import or_convolution
+from pmpviz.models.small_graphs import build_small_graph
 from pmpviz.runs import run as running
 from pmpviz.runs import training
 from pmpviz.runs.deconvolution_lane import DeconvolutionLane
@@ -25,13 +27,17 @@ from pmpviz.runs.inference_plan import InferencePlan
 from pmpviz.runs.learning_plan import LearningPlan, resolve_data, split
 from pmpviz.runs.live_inference import LiveInference
 from pmpviz.runs.live_perturbation import LabView, bench_of
+from pmpviz.runs.message_plan import MessagePlan
 from pmpviz.runs.perturbation_parts import Tally, show
 from pmpviz.runs.perturbation_plan import LabPlan
 from pmpviz.runs.plan import LanePlan, Plan, resolve_model
+from pmpviz.types import Evidence, Target
 from pmpviz.views.deconvolution import features_image, pictures_of
 from pmpviz.views.filters import pictures_image, png
 from pmpviz.views.graph import force_directed
 from pmpviz.views.layered import picture_of, picture_shape
+from pmpviz.views.message_picture import graph_picture
+from pmpviz.views.messages import places_of, tell
 from pmpviz.views.perturbation_panels import averages, perturbed
 from pmpviz.views.pictures import picture_png
 from pmpviz.views.walk_picture import walk_picture
@@ -100,6 +106,13 @@ def maximum(plan: LabPlan) -> bytes:
     return averages(replace(live, shown=show(live.bench, plan.draw), tally=tally), False)[2].picture
 
 
+def messages(plan: MessagePlan) -> bytes:
+    """PNG of the plan's graph with the beliefs and messages at the end of its run."""
+    graph = build_small_graph(plan.graph)
+    story = tell(plan, Target.of(graph, Evidence.of(graph.n, dict(plan.evidence))), places_of(plan.graph))
+    return png(graph_picture(story))
+
+
 def deconvolved(plan: DeconvolutionPlan) -> bytes:
     """PNG of the features that the plan's last lane finds; of its reconstructions where the features are given."""
     problem = problem_of(plan)
@@ -130,6 +143,7 @@ def main(folder: str) -> None:
     render(path, "deconvolution", DECONVOLUTION, deconvolved)
     render(path, "frank_wolfe", INFERENCE, walk)
     render(path, "learning", LEARNING, dream)
+    render(path, "messages", MESSAGES, messages)
     render(path, "perturbation_lab", PERTURBATION, maximum)
     render(path, "race", RACE, picture)
     render(path, "playground", PLAYGROUND, picture)

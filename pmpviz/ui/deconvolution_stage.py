@@ -123,7 +123,7 @@ def _stage(plan: DeconvolutionPlan, tick: float | None) -> None:
         st.error(as_text(view.trouble[:1].upper() + view.trouble[1:]) + ".")
     st.caption(f"{as_text(deconvolution.computing(view, device_words()))}.")
     blob = deconvolution.update(view, holder.sent, bar=BAR, speed=speed(), answered=done)
-    late = [_answer(plan, live, holder, event) for event in player(blob, key=key, name="deconvolution")]
+    late = [_answer(plan, live, holder, event) for event in player(blob, key=key, component="deconvolution")]
     st.markdown(as_text(deconvolution.verdict(view)))
     if changed or any(late) or _tick(live) != tick:
         st.rerun()

@@ -10,6 +10,7 @@ import streamlit as st
 from pmpviz.experiments.deconvolution_presets import DECONVOLUTION
 from pmpviz.experiments.inference_presets import INFERENCE
 from pmpviz.experiments.learning_presets import LEARNING
+from pmpviz.experiments.message_presets import MESSAGES
 from pmpviz.experiments.perturbation_presets import PERTURBATION
 from pmpviz.experiments.presets import PLAYGROUND, RACE, PagePreset
 from pmpviz.ui.page import open_preset, show_plan
@@ -24,6 +25,7 @@ def gallery() -> None:
         ("Deconvolution", "deconvolution", DECONVOLUTION),
         ("Frank-Wolfe", "frank_wolfe", INFERENCE),
         ("Perturbation lab", "perturbation_lab", PERTURBATION),
+        ("Messages", "messages", MESSAGES),
         ("Learning", "learning", LEARNING),
         ("Race", "race", RACE),
         ("Playground", "playground", PLAYGROUND),

@@ -102,7 +102,7 @@ def _held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, play
 def prepare() -> bool:
     """Once a process: the compilation cache, and everything imported out of the garbage collector's way."""
     modules = "completion controls explain export filters gallery outlets stage"
-    stages = "deconvolution_stage inference_stage learning_stage perturbation_stage"
+    stages = "deconvolution_stage inference_stage learning_stage messages_stage perturbation_stage"
     for module in f"{modules} {stages}".split():
         importlib.import_module(f"pmpviz.ui.{module}")
     device.prepare()

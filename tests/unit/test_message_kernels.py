@@ -77,15 +77,16 @@ def check(graph, incoming):
     for temperature in TEMPERATURES:
         expected = brute_force(padded, incoming, temperature)
         assert_equal(Kernel(group, states, 1.0).outgoing(rows, finite, temperature), expected, 1e-12)
-        ready = at_beta(repeated, np.float32(1.0))
+        ready = at_beta(repeated, np.float32(1.0)) if factor.kind == "table" else repeated
         found = np.asarray(outgoing(ready, np.asarray(finite, np.float32), np.float32(temperature)))
         assert_equal(found, expected, 1e-5)
     mass = np.logaddexp.reduce(with_all(padded, incoming), 1)
     mine = Kernel(group, states, 1.0).log_partition(rows, finite)
-    theirs = log_partition(ready, np.asarray(finite, np.float32))
     possible = np.isfinite(mass)
     np.testing.assert_allclose(mine[possible], mass[possible], atol=1e-12)
-    np.testing.assert_allclose(theirs[possible], mass[possible], atol=1e-5)
+    if len(factor.scope) == 3:
+        theirs = log_partition(ready, np.asarray(finite, np.float32))
+        np.testing.assert_allclose(theirs[possible], mass[possible], atol=1e-5)
 
 
 def fields(group):

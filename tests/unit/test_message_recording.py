@@ -60,11 +60,19 @@ def test_frustrated_cycles_oscillate_undamped_and_settle_damped(text, period):
         assert damped.residual[50] < 1e-4
 
 
-@pytest.mark.parametrize("schedule", ["parallel", "sequential", "two_pass"])
+@pytest.mark.parametrize(
+    ("schedule", "text"),
+    [
+        ("parallel", "potts"),
+        ("sequential", "potts"),
+        ("sequential", "tree"),
+        ("two_pass", "tree"),
+        ("two_pass", "and_or"),
+    ],
+)
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_every_event_follows_from_those_before_it(schedule, temperature):
+def test_every_event_follows_from_those_before_it(schedule, text, temperature):
     """Played one message at a time, with the update equations written out over all states of a factor."""
-    text = "and_or" if schedule == "two_pass" else "potts"
     target = target_of(text)
     run = record(target, Settings(schedule, 0.4, temperature, 3))
     graph, states = target.model, target.model.states

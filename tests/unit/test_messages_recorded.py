@@ -13,21 +13,15 @@ from pmpviz.types import Evidence, Target
 SWEEPS = 8
 
 
-def mixed_graph(loops: bool) -> FactorGraph:
-    """All kinds of factors, three states among them, forbidden entries; with loops or without."""
+def mixed_graph() -> FactorGraph:
+    """All kinds of factors, three states among them, forbidden entries; no loops, so that every schedule is for it."""
     rng = np.random.default_rng(2)
-    tables = [rng.normal(0, 1.5, shape) for shape in ((2, 3), (3, 2, 2), (2, 2))]
-    tables[0][0, 2] = tables[1][1, 0, 1] = -np.inf
-    factors = [
-        TableFactor((0, 8), tables[0]),
-        OrFactor((0, 1, 2), 3),
-        TableFactor((8, 4, 5), tables[1]),
-        AndFactor((4, 6), 7),
-        CardinalityFactor((5, 9, 10), 1, 2),
-        TableFactor((7, 11), tables[2]),
-    ]
-    if loops:
-        factors += [TableFactor((3, 6), rng.normal(0, 1, (2, 2))), CardinalityFactor((2, 4, 10, 11), 0, 2)]
+    edges = [(0, 8), (8, 4), (8, 5), (7, 11)]
+    tables = [rng.normal(0, 1.5, [3 if v == 8 else 2 for v in edge]) for edge in edges]
+    tables[0][0, 2] = tables[1][1, 0] = -np.inf
+    factors = [TableFactor(edge, table) for edge, table in zip(edges, tables, strict=True)]
+    factors[2:2] = [OrFactor((0, 1, 2), 3), AndFactor((4, 6), 7)]
+    factors += [CardinalityFactor((5, 9, 10), 1, 2)]
     unary = [rng.normal(0, 1, 3 if v == 8 else 2) for v in range(12)]
     return FactorGraph.of([3 if v == 8 else 2 for v in range(12)], unary, factors, 0.4)
 
@@ -36,7 +30,7 @@ def mixed_graph(loops: bool) -> FactorGraph:
 def test_messages_beliefs_and_bethe_agree_sweep_by_sweep(schedule):
     """Sure odds beyond 10^4 count as such: those of clamped variables in single precision are known no better."""
     step = {"parallel": messages.sweep, "sequential": messages.sequential, "two_pass": messages.two_pass}[schedule]
-    graph = mixed_graph(schedule != "two_pass")
+    graph = mixed_graph()
     for evidence in ({}, {3: 1, 0: 0, 8: 1}):
         target = Target.of(graph, Evidence.of(12, evidence), 0.9)
         for temperature in (0.0, 0.3, 1.0):
@@ -69,9 +63,8 @@ def by_edge(graph, state):
     return np.concatenate([rows[f] for f in range(len(rows))])
 
 
-@pytest.mark.parametrize("text", ["triangle", "wrong_model"])
-def test_loopy_spins_agree_in_all_schedules(text):
-    target = Target.of(build_small_graph(text), None, 1.2)
-    for schedule, step in (("parallel", messages.sweep), ("sequential", messages.sequential)):
-        for temperature in (0.0, 0.7, 1.0):
-            compare(target, step, Settings(schedule, 0.3, temperature, SWEEPS))
+def test_a_graph_that_oscillates_agrees_too():
+    target = Target.of(build_small_graph("triangle"), None, 1.2)
+    for temperature in (0.0, 0.7, 1.0):
+        compare(target, messages.sweep, Settings("parallel", 0.0, temperature, SWEEPS))
+        compare(target, messages.sequential, Settings("sequential", 0.3, temperature, SWEEPS))

@@ -36,7 +36,6 @@ def test_two_hundred_random_trees_are_exact():
                 assert (found[~possible] < -1e8).all()
                 x = np.asarray(messages.decode(target, state))
                 assert expected.log_max_marginals[np.arange(target.n), x].min() > -1e-4
-        for temperature in (0.0, 1.0):
-            run = record(target, Settings("two_pass", 0.0, temperature, 1))
-            wanted = expected.marginals if temperature else expected.max_marginals
-            np.testing.assert_allclose(run.beliefs[1], wanted, atol=1e-11)
+        kind = float(seed // 4 % 2)
+        run = record(target, Settings("two_pass", 0.0, kind, 1))
+        np.testing.assert_allclose(run.beliefs[1], expected.marginals if kind else expected.max_marginals, atol=1e-11)

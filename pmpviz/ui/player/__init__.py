@@ -11,7 +11,7 @@ import streamlit as st
 
 TYPES = (
     *("play", "pause", "step", "reset", "seed", "speed", "share", "code", "export"),
-    *("click", "paint", "hover", "mount"),
+    *("click", "paint", "hover", "mount", "mode"),
 )
 TOOLS = ("none", "flip", "field+", "field-", "clamp1", "clamp0", "free")
 MOST_SITES = 512
@@ -19,6 +19,9 @@ MOST_EVENTS = 64
 MOST_INDEX = 2**24
 MOST_SPEED = 1e6
 _SEEN = "_player_seen"
+
+# Components with a sheet of their own; the others look as the player does.
+STYLED = frozenset({"messages"})
 
 
 @dataclass(frozen=True)
@@ -37,17 +40,19 @@ class Event:
 @cache
 def _component(name: str) -> Any:
     # Packaged components are known only once a server runs, so this waits for the first page.
-    return st.components.v2.component(f"pmpviz.{name}", js=f"{name}.js", css="player.css", isolate_styles=False)
+    css = f"{name}.css" if name in STYLED else "player.css"
+    return st.components.v2.component(f"pmpviz.{name}", js=f"{name}.js", css=css, isolate_styles=False)
 
 
-def player(blob: bytes, *, key: str, name: str = "player") -> list[Event]:
+def player(blob: bytes, *, key: str, component: str = "player") -> list[Event]:
     """Show an update (see `views.frames.encode`) in the player of this key; events not handed out before.
 
-    The component is mounted once for each key and updated in place. Every event is handed out exactly once,
-    here or by `events`, oldest first. `name` is `player`, or another component that keeps its ways.
+    `component` is `player`, `messages` for the message microscope (see `views.messages.blob`), or `deconvolution`. It
+    is mounted once for each key and updated in place. Every event is handed out exactly once, here or by `events`,
+    oldest first.
     """
     early = events(key)
-    result = _component(name)(key=key, data=blob, on_outbox_change=_nothing)
+    result = _component(component)(key=key, data=blob, on_outbox_change=_nothing)
     return early + _fresh(key, result.get("outbox"))
 
 

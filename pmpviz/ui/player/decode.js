@@ -1,34 +1,39 @@
 // Reading of the server's updates: see pmpviz/views/frames.py for the format.
 
-export function decode(bytes) {
-  const [meta, some] = unpack(bytes);
-  for (const lane of meta.lanes) readLane(lane, some);
-  return meta;
-}
-
-// [the update with the arrays of its traces, a reader of its other arrays].
-export function unpack(bytes) {
+// The JSON of an update, and `some(index, Type)`, which reads one of its blobs.
+export function opened(bytes) {
   const head = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.byteLength < 12 || head.getUint32(0) !== 0x504d5056 || head.getUint16(4, true) !== 1) {
     throw new Error("not a player update");
   }
   const start = 12 + head.getUint32(8, true);
   const meta = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(12, start)));
-  if (!Number.isFinite(meta.epoch) || !Array.isArray(meta.lanes) || !Array.isArray(meta.blobs)) {
-    throw new Error("incomplete player update");
-  }
+  if (!Array.isArray(meta.blobs)) throw new Error("incomplete player update");
   const blob = (index) => {
     const [at, length] = meta.blobs[index];
     if (!(at >= 0 && length >= 0 && start + at + length <= bytes.byteLength)) throw new Error("cut player update");
     return bytes.slice(start + at, start + at + length);
   };
   const some = (index, Type) => (index === null || index === undefined ? null : new Type(blob(index).buffer));
+  return { meta, some };
+}
+
+export function decode(bytes) {
+  const { meta, some } = unpack(bytes);
+  if (!Number.isFinite(meta.epoch) || !Array.isArray(meta.lanes)) throw new Error("incomplete player update");
+  for (const lane of meta.lanes) readLane(lane, some);
+  return meta;
+}
+
+// As `opened`, with the arrays of the traces read.
+export function unpack(bytes) {
+  const { meta, some } = opened(bytes);
   for (const trace of meta.traces || []) {
     for (const line of trace.lines || []) {
       for (const name of ["x", "y", "low", "high", "seconds"]) line[name] = some(line[name], Float32Array);
     }
   }
-  return [meta, some];
+  return { meta, some };
 }
 
 function readLane(lane, some) {

@@ -117,7 +117,7 @@ class Stage {
     let meta;
     let some;
     try {
-      [meta, some] = unpack(bytes);
+      ({ meta, some } = unpack(bytes));
       read(meta, some);
     } catch {
       this.trouble.textContent = "This update arrived damaged; the next one replaces it.";

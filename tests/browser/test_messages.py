@@ -1,0 +1,212 @@
+"""The Messages page in a real Chromium: messages in flight, oscillation, exact trees, held variables, keys."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from tests.browser.stage import link, press, rest
+
+CANVAS = "[data-testid=messages-canvas]"
+READ = f"() => ({{ ...document.querySelector('{CANVAS}').dataset }})"
+TRIANGLE = {"graph": "triangle", "schedule": "parallel", "rule": "max", "sweeps": "88", "play": "run"}
+TREE = {"graph": "tree", "schedule": "two_pass", "rule": "sum"}
+
+
+@pytest.fixture
+def note(record_property, capsys):
+    """`note(name, value)` prints a measured figure and keeps it in the report."""
+
+    def say(name: str, value) -> None:
+        record_property(name, value)
+        with capsys.disabled():
+            print(f"\n  {name}: {value}", end="")
+
+    return say
+
+
+def data(page) -> dict[str, str]:
+    return page.evaluate(READ)
+
+
+def wait(page, condition: str, seconds: float = 60) -> float:
+    """Wait until `d`, the canvas's data- attributes, meets the condition; seconds taken."""
+    begin = time.perf_counter()
+    page.wait_for_selector(f"{CANVAS}[data-sweep]")
+    page.wait_for_function(f"() => {{ const d = ({READ})(); return {condition} }}", timeout=1000 * seconds, polling=20)
+    return time.perf_counter() - begin
+
+
+def still(page) -> None:
+    """Stop playing, and go to the start."""
+    wait(page, "true")
+    page.locator("[data-action=reset]").click()
+    wait(page, "d.event === '0' && d.playing === 'false'")
+
+
+def place_of(page, variable: int) -> tuple[float, float]:
+    """A place well within a variable's circle, found by moving the pointer over the canvas from its top left."""
+    box = page.locator(CANVAS).bounding_box()
+    for row in range(4, 40):
+        for column in range(4, 40):
+            x, y = box["x"] + column * box["width"] / 44, box["y"] + row * box["height"] / 44
+            page.mouse.move(x, y)
+            tip = page.locator(".mm-root .pv-tip")
+            if tip.is_visible() and tip.inner_text().startswith(f"x{variable}:"):
+                return x, y + 12
+    raise AssertionError(f"variable {variable} is not on the canvas")
+
+
+def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_to_rest(server, open_page, note):
+    begin = time.perf_counter()
+    page = open_page(link(server, "messages", **TRIANGLE))
+    page.wait_for_selector(f"{CANVAS}[data-sweep]")
+    drawn = time.perf_counter()
+    wait(page, "d.status === 'oscillating'")
+    note("seconds from opening to the picture", round(drawn - begin, 2))
+    note("and from there until it is called oscillating", round(time.perf_counter() - drawn, 2))
+    assert data(page)["period"] == "6"
+    assert "period 6" in page.locator("[data-testid=messages-status]").inner_text()
+    before = data(page)["run"]
+    page.locator(".st-key-messages_damping input[type=range]").focus()
+    for _ in range(50):
+        page.keyboard.press("ArrowRight")
+    rest(page)
+    page.wait_for_function("() => /damping=0.5(&|$)/.test(location.search)")
+    drawn = time.perf_counter()
+    wait(page, f"d.run !== '{before}' && d.residual !== '' && Number(d.residual) < 1e-4")
+    note("seconds from damping 0.5 until the largest change is below 1e-4", round(time.perf_counter() - drawn, 2))
+    wait(page, "d.status === 'converged' && d.playing === 'false'")
+    assert float(data(page)["residual"]) < 1e-5
+
+
+def test_beliefs_on_a_tree_are_the_exact_ones_after_two_passes(server, open_page):
+    page = open_page(link(server, "messages", **TREE, play="sweep"))
+    still(page)
+    assert float(data(page)["error"]) > 0.01
+    press(page, "n")
+    wait(page, "d.status === 'exact' && d.sweep === '1'")
+    assert float(data(page)["error"]) < 1e-5
+    numbers = page.locator(".mm-number").all_inner_texts()
+    beliefs, exact = [float(t) for t in numbers[::2]], [float(t) for t in numbers[1::2]]
+    assert len(beliefs) == 7 and max(abs(a - b) for a, b in zip(beliefs, exact, strict=True)) <= 1e-5
+    assert set(page.locator(".mm-sign").all_inner_texts()) == {"="}
+    assert "two passes" in page.locator("[data-testid=messages-status]").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("graph", "more"),
+    [
+        ("potts", {"damping": "0.3", "rule": "between", "beta": "4"}),
+        ("and_or", {"rule": "max", "damping": "0.2"}),
+        ("cardinality", {"evidence": "1:1"}),
+    ],
+)
+def test_the_numbers_in_the_equation_come_to_the_message_that_is_sent(server, open_page, graph, more):
+    page = open_page(link(server, "messages", graph=graph, schedule="parallel", sweeps="4", play="message", **more),
+                     reduced_motion="reduce")  # fmt: skip
+    wait(page, "d.event === '0' && d.playing === 'false'")
+    equation = page.locator("[data-testid=messages-equation]")
+    total = int(data(page)["total"])
+    for event in range(1, min(total, 48) + 1):
+        press(page, "n")
+        wait(page, f"d.event === '{event}'")
+        assert int(equation.get_attribute("data-event")) == event - 1
+        assert float(equation.get_attribute("data-difference")) < 1e-9, equation.inner_text()
+
+
+def test_a_message_flies_lands_and_can_be_taken_back_by_keys(server, open_page):
+    page = open_page(link(server, "messages", **TREE, play="message"))
+    wait(page, "d.flying === '1'")
+    press(page, "Space")
+    wait(page, "d.playing === 'false'")
+    frozen = data(page)
+    page.wait_for_timeout(500)
+    assert data(page) == frozen
+    at = int(frozen["event"])
+    press(page, "n")
+    wait(page, f"d.event === '{at + 1}' && d.flying === '0'")
+    press(page, "n")
+    wait(page, f"d.event === '{at + 2}' && d.flying === '0'")
+    press(page, "b")
+    wait(page, f"d.event === '{at + 1}'")
+    page.locator("[data-mode=sweep]").click()
+    press(page, "b")
+    wait(page, "d.event === '0'")
+    rest(page)
+    page.wait_for_function("() => location.search.includes('play=sweep')")
+
+
+def test_a_click_holds_a_variable_and_beliefs_follow(server, open_page):
+    page = open_page(link(server, "messages", graph="or_factor", schedule="two_pass", play="sweep"))
+    still(page)
+    before = data(page)["run"]
+    x, y = place_of(page, 3)
+    for value in ("0", "1"):
+        page.mouse.click(x, y)
+        page.wait_for_function(f"() => location.search.replace('%3A', ':').includes('evidence=3:{value}')")
+        wait(page, f"d.run !== '{before}'")
+        before = data(page)["run"]
+    still(page)
+    press(page, "n")
+    wait(page, "d.status === 'exact'")
+    numbers = [float(text) for text in page.locator(".mm-number").all_inner_texts()[::2]]
+    # One of three causes of probability 0.2 at least: each is then as probable as 0.2 / (1 - 0.8^3).
+    assert numbers[:3] == pytest.approx([0.2 / (1 - 0.8**3)] * 3, abs=1e-5) and numbers[3] == 1
+
+
+def test_the_heat_map_goes_to_the_message_that_is_clicked_and_the_timeline_back(server, open_page):
+    page = open_page(link(server, "messages", **TRIANGLE))
+    wait(page, "d.playing === 'false' && Number(d.sweep) === 88")
+    heat = page.locator("[data-testid=messages-heat]")
+    heat.scroll_into_view_if_needed()
+    box = heat.bounding_box()
+    page.mouse.click(box["x"] + 84 + (box["width"] - 96) * 20.5 / 88, box["y"] + 10)
+    wait(page, "Number(d.event) > 20 * 12 && Number(d.event) <= 21 * 12")
+    assert "sweep 21" in page.locator("[data-testid=messages-equation]").inner_text()
+    page.locator(".mm-root .pv-range").evaluate(
+        "(range) => { range.value = 30; range.dispatchEvent(new Event('input', { bubbles: true })); }"
+    )
+    wait(page, "d.event === '30' && d.sweep === '2' && d.status === 'running'")
+
+
+def test_nothing_flies_where_motion_is_not_wanted_and_it_is_said(server, open_page):
+    page = open_page(link(server, "messages", **TREE, play="message"), reduced_motion="reduce", color_scheme="dark")
+    wait(page, "d.event === '0' && d.playing === 'false'")
+    assert "Motion is reduced" in page.locator(".mm-root .pv-spoken").text_content()
+    press(page, "Space")
+    flown = 0
+    for _ in range(30):
+        flown = max(flown, int(data(page)["flying"]))
+        page.wait_for_timeout(50)
+    assert flown == 0 and int(data(page)["event"]) > 0
+    label = page.locator(CANVAS).get_attribute("aria-label")
+    assert re.search(r"7 variables and 6 factors", label)
+
+
+def test_nothing_moves_while_messages_fly(server, open_page):
+    page = open_page(link(server, "messages", graph="lattice", schedule="parallel", damping="0.3", play="message"))
+    wait(page, "d.flying === '1'")
+    parts = ".mm-root > *, .mm-left > *, .mm-side > *"
+    places = f"() => [...document.querySelectorAll('{parts}')].map((e) => Math.round(e.getBoundingClientRect().top))"
+    page.locator(".mm-root .pv-select").select_option("16")
+    wait(page, "Number(d.event) >= 4")
+    first = page.evaluate(places)
+    seen = set()
+    for _ in range(25):
+        seen.add(tuple(page.evaluate(places)))
+        page.wait_for_timeout(100)
+    assert seen == {tuple(first)}
+
+
+def test_a_graph_of_ones_own_without_factors_is_drawn(server, open_page, tmp_path):
+    page = open_page(link(server, "messages", **TRIANGLE))
+    wait(page, "d.total !== '0'")
+    file = tmp_path / "alone.uai"
+    file.write_text("MARKOV\n3\n2 2 2\n1\n1 0\n2\n1 3\n")
+    page.locator("input[type=file]").first.set_input_files(file)
+    wait(page, "d.total === '0' && d.playing === 'false'")
+    assert "nothing is sent" in page.locator(".mm-verdict").inner_text()
+    assert page.locator(".mm-number").first.inner_text() == "0.75000"

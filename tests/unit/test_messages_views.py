@@ -1,0 +1,274 @@
+"""What the Messages page says and sends: links, layout, sentences, the blob for the browser."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pmpviz.experiments.message_presets import MESSAGES, preset_of
+from pmpviz.models.factor_graph import FactorGraph
+from pmpviz.models.factors import TableFactor
+from pmpviz.models.small_graphs import SMALL_GRAPHS, build_small_graph
+from pmpviz.runs.message_plan import MessagePlan, next_value
+from pmpviz.types import Evidence, InputError, Refusal, Target
+from pmpviz.ui.messages_settings import checked, graph_of, plan_from_query, plan_to_query, target_of
+from pmpviz.ui.messages_stage import correlation_of, story_of, table
+from pmpviz.views import messages
+from pmpviz.views.frames import decode
+from pmpviz.views.message_layout import layout
+from pmpviz.views.message_picture import graph_picture
+from pmpviz.views.message_words import (
+    bethe_words,
+    decoded_words,
+    messages_by_sweep,
+    repeats_from,
+    thresholds_words,
+    verdict,
+)
+
+OWN = MessagePlan("potts:J=0.4", "sequential", 0.35, "between", 7.5, 33, ((0, 2), (5, 1)), "sweep")
+WEB = MessagePlan("triangle:J=1.5", schedule="parallel", rule="max")
+
+
+def status(plan: MessagePlan) -> str:
+    return story_of(plan).steps[-1].status
+
+
+# Links.
+
+
+@pytest.mark.parametrize("plan", [*(p.plan for p in MESSAGES), OWN, WEB], ids=lambda plan: plan.graph)
+def test_a_plan_is_the_same_after_a_link(plan):
+    assert plan_from_query(plan_to_query(plan), MESSAGES[0].plan) == (plan, [])
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "kept"),
+    [
+        ({"graph": "square:9x9"}, "no graph 'square'", {"graph": "tree"}),
+        ({"graph": "triangle:J=99"}, "J is 99", {"graph": "tree"}),
+        ({"damping": "2"}, "outside 0 to 0.95", {"damping": 0.95}),
+        ({"sweeps": "9999"}, "outside 1 to 200", {"sweeps": 200}),
+        ({"rule": "min"}, "sum, max, between", {"rule": "sum"}),
+        ({"evidence": "99:1,0:1,0:x"}, "left out", {"evidence": ((0, 1),)}),
+        ({"graph": "triangle", "schedule": "two_pass"}, "without a loop", {"schedule": "parallel"}),
+        ({"colour": "red"}, "do not exist", {}),
+    ],
+)
+def test_a_bad_link_is_mended_with_a_notice(query, said, kept):
+    plan, notices = plan_from_query(query, MESSAGES[0].plan)
+    assert any(said in notice for notice in notices), notices
+    assert {name: getattr(plan, name) for name in kept} == kept
+
+
+def test_a_loop_through_a_held_variable_leaves_two_passes_possible():
+    plan, notices = plan_from_query({"graph": "triangle", "schedule": "two_pass", "evidence": "0:1"}, MESSAGES[0].plan)
+    assert plan.schedule == "two_pass" and not notices
+    assert status(plan) == "exact"
+
+
+def test_clicks_hold_a_variable_at_each_state_and_free_it_again():
+    held: tuple = ((1, 0),)
+    seen = []
+    for _ in range(4):
+        held = next_value(held, 0, 3)
+        seen.append(dict(held).get(0))
+    assert seen == [0, 1, 2, None] and held == ((1, 0),)
+
+
+def test_a_graph_too_large_is_refused_with_its_size():
+    with pytest.raises(Refusal, match="up to 16 variables, and this one has 17"):
+        checked(FactorGraph.of((2,) * 17))
+    assert checked(FactorGraph.of((2,) * 16)).n == 16
+
+
+def test_a_file_that_is_not_here_is_asked_for():
+    with pytest.raises(InputError, match="bring the file"):
+        graph_of("file:" + "a" * 64)
+
+
+# Layout.
+
+
+@pytest.mark.parametrize("graph", SMALL_GRAPHS, ids=lambda graph: graph.id)
+def test_no_two_nodes_are_drawn_over_one_another(graph):
+    model = graph.build()
+    scopes = [factor.scope for factor in model.factors()]
+    for given in (np.array(graph.places()), None):
+        variables, factors = layout(model.n, scopes, given)
+        nodes = np.concatenate([variables, factors])
+        away = np.linalg.norm(nodes[:, None] - nodes[None], axis=-1)[~np.eye(len(nodes), dtype=bool)]
+        between = np.linalg.norm(variables[:, None] - variables[None], axis=-1)[~np.eye(model.n, dtype=bool)]
+        assert len(factors) == len(scopes) and away.min() > 0.1 * between.min()
+
+
+def test_factors_of_one_variable_and_of_crossing_edges_have_places_of_their_own():
+    corners = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
+    _, factors = layout(4, [(0, 2), (1, 3), (0,), (0,)], corners)
+    assert np.linalg.norm(factors[0] - factors[1]) > 0.1
+    assert np.linalg.norm(factors[2:] - corners[0], axis=1).min() > 0.3
+    assert np.linalg.norm(factors[2] - factors[3]) > 0.2
+
+
+# Sentences.
+
+
+def test_the_undamped_triangle_oscillates_with_period_six_from_the_sweep_that_is_told():
+    plan = preset_of("triangle").plan
+    story = story_of(plan)
+    last = story.steps[-1]
+    rows = messages_by_sweep(story.record)
+    assert last.status == "oscillating" and "period 6" in last.words and story.record.period == 6
+    at = repeats_from(story.record)
+    assert at == last.sweep
+    np.testing.assert_allclose(rows[at - 7 : at + 1], rows[at - 13 : at - 5], atol=1e-6)
+    for shorter in range(1, 6):
+        assert np.abs(rows[at - 5 : at + 1] - rows[at - 5 - shorter : at + 1 - shorter]).max() > 1e-3
+    assert "oscillates with period 6" in verdict(story.record, story.errors, story.steps)
+
+
+def test_half_damping_brings_the_triangle_to_rest():
+    plan = preset_of("triangle").plan.replace(damping=0.5)
+    story = story_of(plan)
+    assert plan.computed == preset_of("damped").plan.computed
+    assert story.steps[-1].status == "converged" and story.record.residual[-1] < 1e-4
+    assert "approximate" in verdict(story.record, story.errors, story.steps)
+
+
+def test_two_passes_are_exact_on_a_tree_after_one_message_each_way():
+    story = story_of(preset_of("tree").plan)
+    assert [(m.sweep, m.status) for m in story.steps] == [(0, "running"), (1, "exact")]
+    assert story.errors[0] > 0.01 and story.errors[1] < 1e-12
+    assert "two passes" in story.steps[-1].words
+
+
+@pytest.mark.parametrize("length", [2, 5, 9])
+def test_news_crosses_a_chain_in_as_many_sweeps_as_its_diameter(length):
+    plan = MessagePlan(f"chain:length={length}", schedule="parallel", sweeps=20)
+    story = story_of(plan)
+    last = story.steps[-1]
+    assert (last.status, last.sweep) == ("exact", length - 1)
+    assert f"diameter is {length - 1}" in last.words
+    assert story.errors[length - 1] < 1e-12
+    assert length == 2 or story.errors[length - 2] > 1e-5
+
+
+def test_a_damped_tree_comes_to_the_exact_beliefs_only_in_the_limit():
+    story = story_of(MessagePlan("chain", schedule="parallel", damping=0.5, sweeps=80))
+    assert story.steps[-1].status == "exact" and "limit" in story.steps[-1].words
+    short = story_of(MessagePlan("chain", schedule="parallel", damping=0.9, sweeps=8))
+    assert short.steps[-1].status == "running"
+    assert "still settling" in verdict(short.record, short.errors, short.steps) or "neither" in verdict(
+        short.record, short.errors, short.steps
+    )
+
+
+def test_bethe_is_exact_on_the_tree_and_off_on_four_joined_variables():
+    tree, four = story_of(preset_of("tree").plan), story_of(preset_of("wrong_model").plan)
+    assert "to rounding" in bethe_words(tree.record, tree.log_z)
+    assert "difference of −0.4" in bethe_words(four.record, four.log_z)
+    assert bethe_words(story_of(WEB).record, 1.0) == ""
+
+
+def test_what_max_product_decodes_is_compared_to_the_maximum():
+    story = story_of(preset_of("damped").plan)
+    model = story.target.model
+
+    def weigh(x):
+        return float(model.log_weight(x.astype(np.int8)))
+
+    assert "is a maximum" in decoded_words(story.record, weigh, story.truth.maximum)
+    assert "1.00 below the maximum" in decoded_words(
+        story.record, weigh, 1.0 + weigh(story.record.beliefs[-1].argmax(1))
+    )
+    assert "forbid" in decoded_words(story.record, lambda x: -math.inf, 0.0)
+
+
+def test_the_three_thresholds_of_four_joined_variables_are_kept_apart():
+    assert correlation_of(0.315) < 0.5 < correlation_of(0.317)
+    answers = {t: [w.split("**")[1] for w in thresholds_words(t, correlation_of(t), -0.1)] for t in (0.2, 0.45, 0.6)}
+    assert ["Yes" in answers[t][0] for t in (0.2, 0.45, 0.6)] == [True, False, False]
+    assert ["Yes" in answers[t][1] for t in (0.2, 0.45, 0.6)] == [True, True, False]
+    assert all("No" in answers[t][2] for t in answers)
+
+
+@pytest.mark.parametrize("theta", [0.5, 0.6])
+def test_the_symmetric_fixed_point_is_stable_below_artanh_one_half_and_not_above(theta):
+    """A field of 1e-4 stays small where the fixed point is stable, and is blown up beyond the threshold."""
+    plan = MessagePlan(f"wrong_model:theta={theta},h=0.0001", schedule="parallel", sweeps=200)
+    beliefs = story_of(plan).record.beliefs[-1, :, 1]
+    assert (abs(beliefs - 0.5).max() < 0.01) == (theta < math.atanh(0.5))
+
+
+# The blob.
+
+
+@pytest.mark.parametrize("preset", MESSAGES, ids=lambda preset: preset.id)
+def test_the_browser_is_sent_the_recording_itself(preset):
+    story = story_of(preset.plan)
+    words, blobs = decode(messages.blob(story))
+    record = story.record
+    edge = np.frombuffer(blobs[words["edge"]], "<i4")
+    after = np.frombuffer(blobs[words["after"]], "<f8").reshape(len(edge), words["states"])
+    np.testing.assert_array_equal(edge, record.edge)
+    shown = np.isfinite(record.after)
+    np.testing.assert_array_equal(after[shown], record.after[shown])
+    assert (after[~shown] < -1e20).all() and np.isfinite(after).all()
+    assert words["ends"][-1] == len(edge) and len(words["ends"]) == len(record.residual)
+    assert words["limit"] > 0 and words["milestones"][0][0] == 0
+    np.testing.assert_array_equal(np.frombuffer(blobs[words["errors"]], "<f8"), story.errors)
+    assert len(words["variables"]) == story.target.n and len(words["factors"]) == len(record.factor_scope)
+
+
+def test_a_factor_says_what_it_is_and_a_held_variable_what_it_is_held_at():
+    plan = MessagePlan("cardinality:low=0,high=2", schedule="parallel", evidence=((2, 1),), sweeps=4)
+    words, blobs = decode(messages.blob(story_of(plan)))
+    (factor,) = words["factors"]
+    assert factor["label"] == "≤ 2" and factor["joint"] == 16
+    table_of_factor = np.frombuffer(blobs[factor["table"]], "<f8").reshape(2, 2, 2, 2)
+    assert table_of_factor[1, 1, 0, 0] == 0 and table_of_factor[1, 1, 1, 0] < -1e20
+    assert [v["evidence"] for v in words["variables"]] == [-1, -1, 1, -1]
+    assert "x2 at 1" in words["alt"] and "1 cardinality" in words["alt"]
+    own = np.frombuffer(blobs[words["unary"]], "<f8").reshape(4, 2)
+    assert own[2, 0] < -1e20 and np.isfinite(own[2, 1])
+
+
+def test_another_setting_is_another_run_but_another_way_of_playing_is_not():
+    plan = preset_of("triangle").plan
+    names = {messages.run_of(p) for p in (plan, plan.replace(damping=0.1), plan.replace(evidence=((0, 1),)))}
+    assert len(names) == 3
+    assert messages.run_of(plan) == messages.run_of(plan.replace(play="message"))
+
+
+def test_a_table_too_large_to_list_is_left_out():
+    model = FactorGraph.of((2,) * 13, None, [TableFactor(tuple(range(13)), np.zeros((2,) * 13))])
+    plan = MessagePlan("own", schedule="parallel", sweeps=2)
+    words, _ = decode(messages.blob(messages.tell(plan, Target.of(model, Evidence.none(13)))))
+    assert words["factors"][0]["table"] is None and words["factors"][0]["joint"] == 8192
+
+
+def test_between_sum_and_max_beliefs_are_compared_to_the_model_at_that_temperature():
+    plan = MessagePlan("chain:length=4", schedule="parallel", rule="between", beta=4.0, sweeps=8)
+    story = story_of(plan)
+    assert story.errors[-1] < 1e-12
+    assert abs(story.exact - story_of(plan.replace(rule="sum")).exact).max() > 0.01
+
+
+def test_the_table_has_a_row_a_message_and_the_engines_numbers():
+    story = story_of(preset_of("tree").plan)
+    rows = [line.split(",") for line in table(story).splitlines()]
+    assert len(rows) == 1 + len(story.record.edge)
+    assert rows[0][:4] == ["sweep", "factor", "variable", "direction"]
+    assert [float(v) for v in rows[5][-2:]] == story.record.after[4].tolist()
+
+
+def test_the_picture_of_a_run_shows_its_beliefs():
+    story = story_of(preset_of("cardinality").plan.replace(evidence=((0, 1), (1, 1))))
+    pixels = np.asarray(graph_picture(story, side=200)).reshape(-1, 3)
+    for colour in ((213, 94, 0), (0, 114, 178)):
+        assert (np.abs(pixels.astype(int) - colour).max(1) < 8).sum() > 100
+    with pytest.raises(InputError):
+        target_of(MessagePlan("nothing"))
+    assert build_small_graph("triangle").n == 3
