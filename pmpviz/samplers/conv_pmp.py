@@ -57,8 +57,9 @@ class ConvPmpState:
 class ConvPMP:
     """(S, W, X) = argmax log_weight + sum_i e_i x_i with e_i ~ Logistic(0, 1) for the free variables.
 
-    A chain is one draw, refined by its sweeps; x0 is not used. Pixels that nobody has seen are decoded last, as the
-    best given the features and locations. Where the model adds location unaries several times, as the authors' code
+    A chain is one draw, refined by its sweeps; x0 is not used. Pixels that nobody has seen say nothing of features and
+    locations once they are summed out, so they send no message: they are drawn last, from their conditional, which
+    logistic noise does exactly. Where the model adds location unaries several times, as the authors' code
     does, it adds their noise as often.
     """
 
@@ -77,7 +78,8 @@ class ConvPMP:
         """One update of all messages."""
         location, feature, image = fields(target, state.perturbation)
         certain = target.beta * target.model.noise_logit
-        pixel = jnp.clip(image, -certain, certain)
+        seen = jnp.asarray(target.model.split(target.evidence.mask)[2]).transpose(1, 2, 3, 0)
+        pixel = jnp.where(seen, jnp.clip(image, -certain, certain), 0.0)
         messages, residual = conv_max_product.update(location, feature, pixel, state.messages, self.damping)
         return ConvPmpState(state.perturbation, messages, residual), {"residual": residual}
 

@@ -267,6 +267,16 @@ def test_known_features_generation_and_completion(rng):
     assert np.array_equal(model.split(running.positions(run)[0])[2], images)
 
 
+def test_with_nothing_seen_places_and_features_are_drawn_from_the_prior():
+    model = ConvOR.of(ConvShape(200, 1, 8, 8, 3, 3, 3), 0.1, 0.3, 0.05)
+    run = deconvolution.begin(make_conv_sampler("pmp"), Target.of(model), 2, 1)
+    run, shown = deconvolution.advance(run, 20)
+    assert shown.residual[0] == 0
+    s, _, x = (np.asarray(part) for part in model.split(running.positions(run)[0]))
+    for mean, p, count in ((s.mean(), 0.1, s.size), ((x[:, 0] != shown.reconstruction[0, :, 0]).mean(), 0.05, x.size)):
+        assert abs(mean - p) < 5 * np.sqrt(p * (1 - p) / count)
+
+
 def test_alignment_and_recovery(rng):
     glyphs = glyph_set("letters").glyphs
     features = np.zeros((1, 5, 6, 6), np.int8)
