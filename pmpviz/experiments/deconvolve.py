@@ -73,7 +73,7 @@ def main(args: dict[str, Any]) -> None:
 def feature_size(text: str) -> tuple[int, int]:
     """(height, width) of `6x6`; raises InputError for anything else."""
     parts = text.lower().split("x")
-    if len(parts) != 2 or not all(part.isdecimal() and 1 <= int(part) <= MOST_SIDE for part in parts):
+    if len(parts) != 2 or not all(part.isdecimal() and len(part) < 4 and 1 <= int(part) <= MOST_SIDE for part in parts):
         raise InputError(f"the feature size is {text[:40]!r}; give height x width such as 6x6, {MOST_SIDE} at most")
     return int(parts[0]), int(parts[1])
 

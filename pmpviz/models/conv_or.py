@@ -106,10 +106,11 @@ class ConvShape(NamedTuple):
                 f"x {self.width}; give features of at most {self.height} x {self.width}"
             )
         if sum(self.sizes) > MOST_VARIABLES:
-            most = max(1, MOST_VARIABLES // max(1, sum(self.sizes) // self.images))
+            s, w, x = self.sizes
+            most = (MOST_VARIABLES - w) // ((s + x) // self.images)
+            remedy = f"give at most {most:,} images of this size" if most > 0 else "give smaller images"
             raise InputError(
-                f"this makes {sum(self.sizes):,} variables, more than {MOST_VARIABLES:,}; give at most {most:,} images "
-                "of this size, or fewer features"
+                f"this makes {sum(self.sizes):,} variables, more than {MOST_VARIABLES:,}; {remedy}, or fewer features"
             )
         return self
 
@@ -236,18 +237,27 @@ def clamp(
 ) -> Evidence:
     """Evidence of what is known: entries of 0 and 1 are clamped, those of -1 are free; None leaves a part free.
 
-    `seen` says which pixels of the images are clamped. Raises InputError where a shape does not fit the model.
+    `seen` says which pixels of the images are clamped. Raises InputError where a shape does not fit the model, and
+    for an entry that is none of -1, 0 and 1.
     """
-    masks, values = [], []
-    given = (("locations", locations, model.shape.s), ("features", features, model.shape.w))
-    shown = images if images is None or seen is None else np.where(seen, images, -1)
-    for name, part, shape in (*given, ("images", shown, model.shape.x)):
-        part = np.full(shape, -1) if part is None else np.asarray(part)
-        if part.shape != shape:
-            raise InputError(f"the {name} have shape {part.shape}; this model's are {shape}")
+    masks, values, shapes = [], [], model.shape
+    known = _entries("images", images, shapes.x)
+    if seen is not None:
+        known = np.where(_entries("seen pixels", np.asarray(seen, np.int8), shapes.x) > 0, known, -1)
+    for part in (_entries("locations", locations, shapes.s), _entries("features", features, shapes.w), known):
         masks.append((part >= 0).reshape(-1))
         values.append(np.maximum(part, 0).astype(np.int8).reshape(-1))
     return Evidence(np.concatenate(masks), np.concatenate(values))
+
+
+def _entries(name: str, part, shape: tuple[int, ...]) -> Int8[np.ndarray, "..."]:
+    """The part, all -1 where there is none."""
+    part = np.full(shape, -1) if part is None else np.asarray(part)
+    if part.shape != shape:
+        raise InputError(f"the {name} have shape {part.shape}; this model's are {shape}")
+    if not np.isin(part, (-1, 0, 1)).all():
+        raise InputError(f"the {name} hold a value besides -1, 0 and 1; give 0 or 1, or -1 for what is not known")
+    return part.astype(np.int8)
 
 
 def _logit(name: str, p: Any) -> float:

@@ -7,7 +7,8 @@ Messages are log-ratios, arranged around the location: of the AND of S[n, f, i, 
     OR to a top k:      N_k = min(u + P_k, max(0, -M_k)),   P_k = sum_{j != k} max(0, p_j),   M_k = max_{j != k} p_j
     AND to a top:       max(0, q + N) - max(0, q), q from the other top
 
-with u the pixel's own log-ratio: the forward and backward passes of C.3 without differences of large numbers.
+with u the pixel's own log-ratio: the forward and backward passes of C.3. P_k is taken from the pixel's sum, which
+loses digits only where a pair is certain, both of its tops clamped.
 """
 
 from __future__ import annotations

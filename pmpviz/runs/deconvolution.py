@@ -50,25 +50,42 @@ def begin(algorithm, target: Target, seed: int, samples: int) -> Run:
     """
     model: ConvOR = target.model
     shape = model.shape
-    # Two messages for every AND and sample are kept, and about six more of their size of one sample come and go.
-    needed = 4 * shape.images * shape.ands * (2 * samples + 6)
+    needed = _bytes(algorithm, model, samples)
     if needed > MEMORY:
-        most = max(1, int(shape.images * MEMORY / needed))
+        most = int(shape.images * MEMORY / needed)
+        remedy = f"give at most {most:,} images, or" if most else "give"
         raise InputError(
-            f"the messages of {shape.images:,} images would take {needed / 2**30:.1f} GiB; give at most {most:,} "
-            "images, or fewer and smaller features"
+            f"this run of {shape.images:,} images would take {needed / 2**30:.1f} GiB; {remedy} fewer and smaller "
+            "features"
         )
     key = jax.random.key(seed)
-    return running.start(algorithm, target, key, samples, x0=_first(target, key, samples))
-
-
-def _first(target: Target, key, samples: int) -> Int8[np.ndarray, "m n"]:
-    model = target.model
-    logits = model.location_copies * model.location_logit, model.feature_logit, 0.0
-    parts = [np.full(size, logit, np.float32) for size, logit in zip(model.shape.sizes, logits, strict=True)]
     chain_keys = keys.of_chains(keys.role(key, keys.START), jnp.arange(samples))
-    thresholds = jax.vmap(lambda own: keys.logistic_threshold(keys.uniform(own, model.n)))(chain_keys)
-    return np.asarray(np.concatenate(parts) > thresholds, np.int8)
+    first = np.asarray(_first(target, jax.random.key_data(chain_keys)))
+    return running.start(algorithm, target, key, samples, x0=first)
+
+
+def _bytes(algorithm, model: ConvOR, samples: int) -> int:
+    """About what a run takes: configurations, and of message passing two numbers for every AND and sample that are
+    kept, and six more of one sample that come and go."""
+    configurations = 16 * model.n * (samples + 1)
+    if not hasattr(algorithm, "belief"):
+        return configurations
+    return configurations + 4 * model.shape.images * model.shape.ands * (2 * samples + 6)
+
+
+@jax.jit
+def _first(target: Target, words) -> Int8[np.ndarray, "m n"]:
+    """One draw of the prior for every chain, its images made from it."""
+    model = target.model
+
+    def one(own):
+        noise = keys.logistic_threshold(keys.uniform(jax.random.wrap_key_data(own), model.n))
+        s, w, x = model.split(noise)
+        s = target.beta * model.location_copies * model.location_logit > s
+        w = target.beta * model.feature_logit > w
+        return model.join(s, w, target.beta * model.log_odds_of_pixels(s, w) > x)
+
+    return jax.vmap(one)(words)
 
 
 @jax.jit

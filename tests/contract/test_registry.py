@@ -61,7 +61,7 @@ def test_spec_says_what_the_algorithm_is(cls):
     assert spec.updates_per_sweep(target.model) >= 1
 
 
-@pytest.mark.parametrize("cls", SAMPLERS, ids=case_id)
+@pytest.mark.parametrize("cls", (*SAMPLERS, *CONV_SAMPLERS), ids=lambda cls: cls.__name__)
 def test_params_are_the_knobs_and_hold_their_defaults(cls):
     names = [param.name for param in cls.spec.params]
     fields = {field.name: field.default for field in dataclasses.fields(cls)}

@@ -124,11 +124,7 @@ def test_certain_messages_stay_finite():
 
 def _law(target):
     """(states, probabilities) of the free variables of a small target."""
-    free = np.flatnonzero(~target.evidence.mask)
-    states = np.array(list(itertools.product((0, 1), repeat=len(free))), np.int8)
-    x = np.repeat(np.asarray(target.evidence.value)[None], len(states), 0)
-    x[:, free] = states
-    weight = np.asarray(jax.vmap(target.log_weight)(x), np.float64)
+    x, weight = _weights(target)
     p = np.exp(weight - weight.max())
     return x, p / p.sum()
 
@@ -250,6 +246,63 @@ def test_pmp_separates_features_and_locations():
     assert np.array_equal(shown.reconstruction[0], or_convolution(shown.locations[0], shown.features[0]))
 
 
+@pytest.mark.parametrize("convention", ["exact", "authors"])
+@pytest.mark.parametrize("place", ["seen", "unseen"])
+def test_draws_where_max_product_is_exact(place, convention):
+    """One feature at the places of a row: a tree once the features are known. The argmax of weight and noise there."""
+    shape = ConvShape(1, 1, 1, 3, 1, 1, 1)
+    model = ConvOR.of(shape, 0.4, 0.3, 0.2, convention)
+    seen = np.array([[[[1, 1, place == "seen"]]]], bool)
+    target = Target.of(model, clamp(model, np.array([[[[1, 0, 1]]]]), features=[[[[1]]]], seen=seen), 0.6)
+    states, weight = _weights(target)
+    sampler = make_conv_sampler("pmp", damping=0)
+    for seed in range(40):
+        key = jax.random.key(seed)
+        state = sampler.init(key, target, states[0])
+        for _ in range(3):
+            state, _ = sampler.step(key, target, state)
+        noise = np.asarray(state.perturbation, np.float64)
+        s, w, x = (np.asarray(part) for part in model.split(np.asarray(sampler.position(target, state))))
+        of_seen = seen.reshape(-1)
+        if place == "unseen":
+            # Summed out, an unseen pixel is flat, and it is drawn given the rest.
+            chance = 0.6 * float(model.noise_logit) * (2.0 * s[0, 0, 0] - 1) + model.split(noise)[2][0, 0, 0] > 0
+            assert np.array_equal(x[0, 0, 0][~of_seen], chance[~of_seen])
+        value = 0.6 * float(model.location_logit) * states[:, :3] + noise[:3] * states[:, :3]
+        agree = states[:, 4:] != states[:, :3]
+        value = value.sum(1) - 0.6 * float(model.noise_logit) * (agree * of_seen).sum(1)
+        assert np.array_equal(s.reshape(-1), states[value.argmax(), :3])
+
+
+@pytest.mark.parametrize("convention", ["exact", "authors"])
+def test_a_single_pair_is_decoded_as_the_maximum(convention):
+    """One place, one pixel, 2 x 1 of a feature: the AND's tree, with noise on both, beta and copies as they must be."""
+    shape = ConvShape(1, 1, 2, 1, 1, 2, 1)
+    model = ConvOR.of(shape, 0.4, 0.3, 0.2, convention)
+    target = Target.of(model, clamp(model, np.array([[[[1], [0]]]])), 0.6)
+    states, weight = _weights(target)
+    sampler = make_conv_sampler("pmp", damping=0)
+    copies = float(model.location_copies)
+    assert copies == (1 if convention == "exact" else 2)
+    for seed in range(60):
+        key = jax.random.key(seed)
+        state = sampler.init(key, target, states[0])
+        for _ in range(6):
+            state, _ = sampler.step(key, target, state)
+        noise = np.asarray(state.perturbation, np.float64) * np.array([copies, 1, 1, 0, 0])
+        found = np.asarray(sampler.position(target, state))
+        assert np.array_equal(found, states[(weight + states @ noise).argmax()])
+
+
+def _weights(target):
+    """(states, beta * log weight) of all that agrees with the evidence, in double precision."""
+    free = np.flatnonzero(~np.asarray(target.evidence.mask))
+    states = np.array(list(itertools.product((0, 1), repeat=len(free))), np.int8)
+    x = np.repeat(np.asarray(target.evidence.value)[None], len(states), 0)
+    x[:, free] = states
+    return x, np.asarray(jax.vmap(target.log_weight)(x), np.float64)
+
+
 def test_known_features_generation_and_completion(rng):
     glyphs = glyph_set("paper").glyphs
     images, places = stamp(1, glyphs, 10, 14, 14)
@@ -302,6 +355,9 @@ def test_stamps(rng):
         stamp(0, known.glyphs, 5, 4, 14)
     with pytest.raises(InputError, match="higher rate"):
         stamp(0, known.glyphs, 5, 6, 6, rate=1e-6)
+    for told in ({"images": 0}, {"seed": -1}, {"glyphs": -known.glyphs}):
+        with pytest.raises(InputError, match="give"):
+            stamp(**{"seed": 0, "glyphs": known.glyphs, "images": 5, "height": 14, "width": 14} | told)
     with pytest.raises(InputError, match="paint"):
         stamp(0, np.zeros((1, 5, 5)), 5, 14, 14)
     with pytest.raises(InputError, match="choose one of"):
@@ -338,8 +394,12 @@ def test_images_of_an_archive(tmp_path):
 def test_what_does_not_fit_is_refused():
     with pytest.raises(InputError, match="does not fit into images of 5 x 5"):
         ConvOR.of(ConvShape(1, 1, 5, 5, 1, 6, 6))
-    with pytest.raises(InputError, match="give at most .* images"):
-        ConvOR.of(ConvShape(10_000, 1, 64, 64, 5, 6, 6))
+    with pytest.raises(InputError, match="give at most .* images") as caught:
+        ConvOR.of(ConvShape(300, 3, 64, 64, 64, 64, 64))
+    most = int(str(caught.value).split("give at most ")[1].split()[0].replace(",", ""))
+    assert ConvOR.of(ConvShape(most, 3, 64, 64, 64, 64, 64)).n <= 1 << 22
+    with pytest.raises(InputError, match="give smaller images"):
+        ConvOR.of(ConvShape(1, 1, 2000, 2000, 5, 6, 6))
     with pytest.raises(InputError, match="probability"):
         ConvOR.of(SHAPE, location_prior=0.0)
     with pytest.raises(InputError, match="at most 0.5"):
@@ -348,9 +408,15 @@ def test_what_does_not_fit_is_refused():
         ConvOR.of(SHAPE, convention="mine")
     with pytest.raises(InputError, match="the features have shape"):
         clamp(ConvOR.of(SHAPE), features=np.zeros((1, 2, 2, 3)))
+    with pytest.raises(InputError, match="besides -1, 0 and 1"):
+        clamp(ConvOR.of(SHAPE), features=np.full(SHAPE.w, 2))
+    with pytest.raises(InputError, match="the seen pixels have shape"):
+        clamp(ConvOR.of(SHAPE), np.zeros(SHAPE.x), seen=np.ones((2, 4, 5), bool))
     large = ConvOR.of(ConvShape(100, 1, 64, 64, 10, 24, 24))
     with pytest.raises(InputError, match="GiB; give at most"):
         deconvolution.begin(make_conv_sampler("pmp"), Target.of(large), 0, 4)
+    chains = deconvolution.begin(make_conv_sampler("gibbs"), Target.of(ConvOR.of(TINY)), 0, 4)
+    assert chains.chains == 4
     with pytest.raises(InputError, match="binary convolution"):
         from pmpviz.models import build_spec
 
@@ -362,12 +428,13 @@ def test_new_weights_and_evidence_compile_nothing():
     traced = []
 
     @jax.jit
-    def step(key, target, state):
+    def step(sampler, key, target, state):
         traced.append(1)
-        return make_conv_sampler("pmp").step(key, target, state)
+        return sampler.step(key, target, state)
 
     key = jax.random.key(0)
-    for prior, mask in ((0.3, 0), (0.2, 1)):
+    for prior, mask, damping in ((0.3, 0, 0.5), (0.2, 1, 0.9)):
         target = Target.of(ConvOR.of(TINY, prior, 0.4, 0.15), Evidence.of(model.n, {mask: 1}), 0.5 + prior)
-        step(key, target, make_conv_sampler("pmp").init(key, target, np.zeros(model.n, np.int8)))
+        sampler = make_conv_sampler("pmp", damping=damping)
+        step(sampler, key, target, sampler.init(key, target, np.zeros(model.n, np.int8)))
     assert len(traced) == 1

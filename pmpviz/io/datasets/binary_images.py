@@ -46,8 +46,9 @@ def check_images(images: np.ndarray, name: str, feature: tuple[int, int]) -> Ima
     if not images.size:
         raise InputError(f"{name} is empty, its shape is {images.shape}; give {wanted}")
     if images.shape[0] > MOST_IMAGES or images.size > MOST_PIXELS:
-        most = min(MOST_IMAGES, max(1, MOST_PIXELS // (images.size // len(images))))
-        raise InputError(f"{name} has {len(images):,} images of {images.shape[1:]}; give at most {most:,} of them")
+        most = min(MOST_IMAGES, MOST_PIXELS // (images.size // len(images)))
+        remedy = f"give at most {most:,} of them" if most else f"give images of at most {MOST_PIXELS:,} pixels"
+        raise InputError(f"{name} has {len(images):,} images of {images.shape[1:]}; {remedy}")
     height, width = images.shape[-2:]
     if height < feature[0] or width < feature[1]:
         raise InputError(

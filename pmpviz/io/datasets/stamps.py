@@ -10,7 +10,7 @@ from jaxtyping import Int, Int8
 from pmpviz.types import InputError
 
 Glyphs = Int8[np.ndarray, "glyphs height width"]
-MOST_TRIES = 1000
+MOST_TRIES, MOST_DRAWN, MOST_IMAGES = 1000, 1 << 28, 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +144,12 @@ def stamp(
     Raises InputError where a glyph does not fit, is empty, or so many stamps hardly ever occur.
     """
     glyphs = np.asarray(glyphs, np.int8)
+    if not (0 <= seed < 1 << 63 and 1 <= images <= MOST_IMAGES):
+        raise InputError(
+            f"{images} images of seed {seed} cannot be stamped; give 1 to {MOST_IMAGES:,}, and a seed from 0 on"
+        )
+    if not np.isin(glyphs, (0, 1)).all():
+        raise InputError("a glyph holds a value besides 0 and 1; give pixels that are 0 or 1")
     if glyphs.ndim != 3 or not glyphs.size or not glyphs.any((1, 2)).all():
         raise InputError("a glyph is empty; paint at least one pixel of every glyph")
     rows, columns = height - glyphs.shape[1] + 1, width - glyphs.shape[2] + 1
@@ -155,13 +161,16 @@ def stamp(
     reached[margin : rows - margin, margin : columns - margin] = True
     rng = np.random.Generator(np.random.PCG64(seed))
     kept: list[np.ndarray] = []
-    for _ in range(MOST_TRIES):
+    each = images * len(glyphs) * rows * columns
+    for _ in range(min(MOST_TRIES, 1 + MOST_DRAWN // each)):
         s = (rng.random((images, len(glyphs), rows, columns)) < rate) & reached
         kept += list(s[s.sum((1, 2, 3)) >= at_least])
         if len(kept) >= images:
             places = np.array(kept[:images], np.int8)
             return placed(places, glyphs), places
-    raise InputError(f"hardly any image gets {at_least} stamps at a rate of {rate:g}; give a higher rate")
+    raise InputError(
+        f"hardly any image gets {at_least} stamps at a rate of {rate:g}; give a higher rate, more glyphs or larger images"
+    )
 
 
 def placed(
