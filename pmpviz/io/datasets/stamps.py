@@ -169,7 +169,7 @@ def stamp(
             places = np.array(kept[:images], np.int8)
             return placed(places, glyphs), places
     raise InputError(
-        f"hardly any image gets {at_least} stamps at a rate of {rate:g}; give a higher rate, more glyphs or larger images"
+        f"hardly any image gets {at_least} stamps at a rate of {rate:g}; give a higher rate, or more places"
     )
 
 
