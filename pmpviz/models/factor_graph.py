@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int8
 
 from pmpviz.models.factors import (
+    MAX_EXPANDED,
     AndFactor,
     CardinalityFactor,
     Factor,
@@ -23,14 +24,17 @@ from pmpviz.models.tables import Factor as Table
 from pmpviz.models.tables import TableModel, check_card
 from pmpviz.types import InputError, Refusal, pytree
 
+# Entries of the tables of all logical factors together.
+MAX_TOTAL = 1 << 22
+
 
 @pytree(static=("card",))
 class FactorGraph:
     """log_weight(x) = constant + sum_i unary[i, x_i] + sum_f log psi_f(x_scope(f)), x_i in {0, ..., card_i - 1}.
 
-    `unary[n, K]` is -inf where a state does not exist or is forbidden. `groups` hold the factors of two variables or
-    more, those of a kind and arity together; their index arrays are traced, so that graphs of the same sizes share
-    one compiled program. Made by `of`, kept in float64; JAX traces it in float32.
+    `unary[n, K]` is -inf where a state does not exist or is forbidden. `groups` hold the logical factors and the tables
+    of two variables or more, those of a kind and arity together; their index arrays are traced, so that graphs of the
+    same sizes share one compiled program. Made by `of`, kept in float64; JAX traces it in float32.
     """
 
     unary: Float[Array, "n k"]
@@ -78,7 +82,7 @@ class FactorGraph:
         return max(self.card, default=1)
 
     def factors(self) -> list[Factor]:
-        """The factors of two variables or more in the order in which they were given (host)."""
+        """The logical factors and the tables of two variables or more in the order in which they were given (host)."""
         found: list[tuple[int, Factor]] = []
         for group in self.groups:
             found += zip(np.asarray(group.position).tolist(), group.factors(self.card), strict=True)
@@ -91,13 +95,28 @@ class FactorGraph:
         return own + sum(group.log_weight(x).sum() for group in self.groups) + self.constant
 
     def to_tables(self) -> TableModel:
-        """The same model as tables, logical factors written out; raises Refusal beyond 2^20 entries a factor."""
+        """The same model as tables, logical factors written out.
+
+        Raises Refusal where one of those has more than 2^20 entries, or all together more than 2^22.
+        """
+        _check_expansion(self.groups)
         unary = np.asarray(self.unary, np.float64)
         tables: list[Table] = [
             ((v,), unary[v, :states]) for v, states in enumerate(self.card) if unary[v, :states].any()
         ]
         tables += [(factor.scope, factor.expanded()) for factor in self.factors()]
         return TableModel.of(self.card, tables, float(self.constant))
+
+
+def _check_expansion(groups: Iterable[Group]) -> None:
+    """Raise Refusal where the tables of logical factors, each small enough, are too much together."""
+    sizes = [group.scope.shape for group in groups if group.kind != "table"]
+    entries = sum(count << arity for count, arity in sizes if 1 << min(arity, 64) <= MAX_EXPANDED)
+    if entries > MAX_TOTAL:
+        raise Refusal(
+            f"the tables of the logical factors have {entries:,} entries together, at most {MAX_TOTAL:,} are written "
+            "out; give fewer or smaller factors"
+        )
 
 
 def _own(card: tuple[int, ...], unary) -> Float[np.ndarray, "n k"]:

@@ -13,6 +13,7 @@ from pmpviz import exact
 from pmpviz.io import load_model, load_model_bytes, save_model
 from pmpviz.io.json_model import model_from_json, model_to_json
 from pmpviz.io.npz import model_from_npz, model_to_npz
+from pmpviz.io.uai import write_uai
 from pmpviz.messages import Topology
 from pmpviz.models import RBM, FactorGraph, build_spec, model_hash
 from pmpviz.models.factor_graph import as_graph, from_ising, from_tables
@@ -106,6 +107,18 @@ def test_loaded_files_give_a_graph_and_what_other_algorithms_use(tmp_path):
     assert {f.kind for f in loaded.as_graph().factors()} == {"table"}
     with pytest.raises(Refusal, match=r"2\^30 entries"):
         save_model(tmp_path / "large.uai", large)
+
+
+def test_many_logical_factors_are_not_written_out_though_each_is_small():
+    def graph(count):
+        return FactorGraph.of((2,) * 20, None, [OrFactor(tuple(range(19)), 19)] * count)
+
+    assert len(graph(4).to_tables().factors) == 4
+    loaded = load_model_bytes("many.json", model_to_json(graph(120)).encode())
+    assert loaded.tables is None and loaded.model is loaded.graph and "125,829,120 entries" in loaded.why_not_ising
+    for ask in (lambda g: exact.solve(Target.of(g)), lambda g: truth(Target.of(g)), write_uai):
+        with pytest.raises(Refusal, match="fewer or smaller factors"):
+            ask(graph(120))
 
 
 def test_tables_of_the_same_variables_become_one_and_those_of_one_variable_none():
