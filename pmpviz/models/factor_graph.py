@@ -17,6 +17,7 @@ from pmpviz.models.factors import (
     OrFactor,
     TableFactor,
     check_factor,
+    check_values,
     grouped,
 )
 from pmpviz.models.ising import Ising
@@ -54,8 +55,8 @@ class FactorGraph:
 
         Tables of one variable are added to its own potentials, tables of none to the constant. Raises InputError for
         a cardinality outside 1 to 127, a variable that does not exist or comes twice in a factor, a table of the wrong
-        shape, a logical factor on variables of other than two states, limits out of order, and values that are nan or
-        +inf.
+        shape, a logical factor on variables of other than two states, limits out of order, and values that are nan,
+        +inf or finite and beyond 1e30.
         """
         card = tuple(int(c) for c in card)
         check_card(card)
@@ -68,8 +69,7 @@ class FactorGraph:
                 own[factor.scope[0], : card[factor.scope[0]]] += factor.log_table
             else:
                 kept.append(factor)
-        if np.isnan(constant) or constant == np.inf:
-            raise InputError("the constant is no number or infinite; mend it")
+        check_values(np.array(constant), "the constant")
         return cls(own, grouped(kept, max(card, default=1)), np.array(constant, np.float64), card)
 
     @property
@@ -128,8 +128,7 @@ def _own(card: tuple[int, ...], unary) -> Float[np.ndarray, "n k"]:
         values = np.asarray(row, np.float64)
         if values.ndim != 1 or len(values) not in (states, own.shape[1]):
             raise InputError(f"the unary of variable {v} has shape {values.shape}; give its {states} log potentials")
-        if np.isnan(values[:states]).any() or (values[:states] == np.inf).any():
-            raise InputError(f"the unary of variable {v} holds a value that is no number or infinite; mend it")
+        check_values(values[:states], f"the unary of variable {v}")
         own[v, :states] = values[:states]
     return own
 
