@@ -35,8 +35,8 @@ class Problem:
         """The problem of a target; `tables` are the model's own values in float64 where a file gave them.
 
         Raises InputError where evidence names a state that doesn't exist, or where it forbids every state, and
-        Refusal for a model that is neither `Ising`, `TableModel` nor `FactorGraph`, and for a logical factor whose
-        table would be too large.
+        Refusal for a model that is neither `Ising`, `TableModel` nor `FactorGraph`, and for logical factors whose
+        tables would be too large.
         """
         model = target.model if tables is None else tables
         if isinstance(model, FactorGraph):

@@ -158,7 +158,7 @@ def write_uai(model: TableModel | Ising | FactorGraph) -> str:
     """The UAI text of a model. Values are linear, so that a loaded copy agrees to rounding, not bit for bit.
 
     Constants become factors without variables, logical factors tables. Raises InputError for a table that spans more
-    than e^700, or one of 2^20 entries that a logical factor would need.
+    than e^700, and Refusal for logical factors whose tables are too large (see `FactorGraph.to_tables`).
     """
     tables = from_ising(model) if isinstance(model, Ising) else model
     tables = tables.to_tables() if isinstance(tables, FactorGraph) else tables

@@ -8,11 +8,14 @@ Every message is a row of log numbers, one a state, shifted to a largest one of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float, Int
 
 from pmpviz.messages.certainty import CERTAIN, IMPOSSIBLE
 from pmpviz.models.factors import Cardinality, Group, Tables
+from pmpviz.types import Evidence, InputError
 
 Rows = Float[np.ndarray, "... k"]
 Combine = np.ufunc
@@ -22,6 +25,15 @@ def normalised(rows: Rows) -> Rows:
     """Shifted to a largest entry of 0, impossible states at IMPOSSIBLE."""
     shifted = rows - rows.max(-1, keepdims=True)
     return np.where(shifted <= CERTAIN, IMPOSSIBLE, shifted)
+
+
+def check_evidence(card: Sequence[int], evidence: Evidence) -> None:
+    """Raise InputError where evidence names a state that does not exist."""
+    mask, value = np.asarray(evidence.mask, bool), np.asarray(evidence.value, np.int64)
+    wrong = np.flatnonzero(mask & ((value < 0) | (value >= np.array(card, np.int64))))
+    if len(wrong):
+        v = wrong[0]
+        raise InputError(f"evidence gives variable {v} the value {value[v]}; give a state from 0 to {card[v] - 1}")
 
 
 def soft_maximum(values: np.ndarray, axis: int | tuple[int, ...], temperature: float) -> np.ndarray:

@@ -14,6 +14,7 @@ from jax.scipy.special import logsumexp
 from jaxtyping import Array, Bool, Float, Int, Int8
 
 from pmpviz.messages.certainty import CERTAIN, IMPOSSIBLE, SURE
+from pmpviz.messages.host import check_evidence
 from pmpviz.messages.kernels import COLDEST, at_beta, log_partition, normalised, outgoing, scaled
 from pmpviz.messages.schedule import Topology
 from pmpviz.models.factor_graph import FactorGraph
@@ -64,8 +65,13 @@ class Problem:
 
 
 def initial(target: Target, noise: Float[Array, "n k"] | None = None) -> State:
-    """Messages of all 0 before the first sweep; no noise where None."""
+    """Messages of all 0 before the first sweep; no noise where None.
+
+    Raises InputError where evidence, unless it is traced, names a state that does not exist.
+    """
     graph: FactorGraph = target.model
+    if not any(isinstance(part, jax.core.Tracer) for part in (target.evidence.mask, target.evidence.value)):
+        check_evidence(graph.card, target.evidence)
     exists = jnp.asarray(_exists(graph))
     start = tuple(jnp.where(exists[group.scope], 0.0, IMPOSSIBLE) for group in graph.groups)
     return State(start, jnp.zeros((graph.n, graph.states)) if noise is None else jnp.asarray(noise, jnp.float32))

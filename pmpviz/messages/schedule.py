@@ -31,8 +31,8 @@ class Branch:
 class Topology:
     """Edges of a factor graph, one for each (factor, variable), factor after factor in the order of the scopes.
 
-    `clamped[n]` variables tell every factor the same whatever they hear: they join nothing, so that a loop through
-    one is none.
+    `clamped[n]` variables, those of a single state among them, tell every factor the same whatever they hear: they join
+    nothing, so that a loop through one is none.
     """
 
     scopes: tuple[tuple[int, ...], ...]
@@ -41,8 +41,9 @@ class Topology:
 
     @classmethod
     def of(cls, graph: FactorGraph, clamped: Sequence[bool] | np.ndarray | None = None) -> Topology:
-        """The topology of a graph; nothing is clamped unless `clamped` says so."""
+        """The topology of a graph; what has two states or more is clamped only where `clamped` says so."""
         cut = np.zeros(graph.n, bool) if clamped is None else np.array(clamped, bool)
+        cut |= np.array(graph.card, np.int64) == 1
         return cls(tuple(factor.scope for factor in graph.factors()), graph.n, cut)
 
     @cached_property

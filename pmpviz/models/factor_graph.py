@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int8
 
 from pmpviz.models.factors import (
+    MAX_EXPANDED,
     AndFactor,
     CardinalityFactor,
     Factor,
@@ -16,6 +17,7 @@ from pmpviz.models.factors import (
     OrFactor,
     TableFactor,
     check_factor,
+    check_values,
     grouped,
 )
 from pmpviz.models.ising import Ising
@@ -23,14 +25,17 @@ from pmpviz.models.tables import Factor as Table
 from pmpviz.models.tables import TableModel, check_card
 from pmpviz.types import InputError, Refusal, pytree
 
+# Entries of the tables of all logical factors together.
+MAX_TOTAL = 1 << 22
+
 
 @pytree(static=("card",))
 class FactorGraph:
     """log_weight(x) = constant + sum_i unary[i, x_i] + sum_f log psi_f(x_scope(f)), x_i in {0, ..., card_i - 1}.
 
-    `unary[n, K]` is -inf where a state does not exist or is forbidden. `groups` hold the factors of two variables or
-    more, those of a kind and arity together; their index arrays are traced, so that graphs of the same sizes share
-    one compiled program. Made by `of`, kept in float64; JAX traces it in float32.
+    `unary[n, K]` is -inf where a state does not exist or is forbidden. `groups` hold the logical factors and the tables
+    of two variables or more, those of a kind and arity together; their index arrays are traced, so that graphs of the
+    same sizes share one compiled program. Made by `of`, kept in float64; JAX traces it in float32.
     """
 
     unary: Float[Array, "n k"]
@@ -50,8 +55,8 @@ class FactorGraph:
 
         Tables of one variable are added to its own potentials, tables of none to the constant. Raises InputError for
         a cardinality outside 1 to 127, a variable that does not exist or comes twice in a factor, a table of the wrong
-        shape, a logical factor on variables of other than two states, limits out of order, and values that are nan or
-        +inf.
+        shape, a logical factor on variables of other than two states, limits out of order, and values that are nan,
+        +inf or finite and beyond 1e30.
         """
         card = tuple(int(c) for c in card)
         check_card(card)
@@ -64,8 +69,7 @@ class FactorGraph:
                 own[factor.scope[0], : card[factor.scope[0]]] += factor.log_table
             else:
                 kept.append(factor)
-        if np.isnan(constant) or constant == np.inf:
-            raise InputError("the constant is no number or infinite; mend it")
+        check_values(np.array(constant), "the constant")
         return cls(own, grouped(kept, max(card, default=1)), np.array(constant, np.float64), card)
 
     @property
@@ -78,7 +82,7 @@ class FactorGraph:
         return max(self.card, default=1)
 
     def factors(self) -> list[Factor]:
-        """The factors of two variables or more in the order in which they were given (host)."""
+        """The logical factors and the tables of two variables or more in the order in which they were given (host)."""
         found: list[tuple[int, Factor]] = []
         for group in self.groups:
             found += zip(np.asarray(group.position).tolist(), group.factors(self.card), strict=True)
@@ -91,13 +95,28 @@ class FactorGraph:
         return own + sum(group.log_weight(x).sum() for group in self.groups) + self.constant
 
     def to_tables(self) -> TableModel:
-        """The same model as tables, logical factors written out; raises Refusal beyond 2^20 entries a factor."""
+        """The same model as tables, logical factors written out.
+
+        Raises Refusal where one of those has more than 2^20 entries, or all together more than 2^22.
+        """
+        _check_expansion(self.groups)
         unary = np.asarray(self.unary, np.float64)
         tables: list[Table] = [
             ((v,), unary[v, :states]) for v, states in enumerate(self.card) if unary[v, :states].any()
         ]
         tables += [(factor.scope, factor.expanded()) for factor in self.factors()]
         return TableModel.of(self.card, tables, float(self.constant))
+
+
+def _check_expansion(groups: Iterable[Group]) -> None:
+    """Raise Refusal where the tables of logical factors, each small enough, are too much together."""
+    sizes = [group.scope.shape for group in groups if group.kind != "table"]
+    entries = sum(count << arity for count, arity in sizes if 1 << min(arity, 64) <= MAX_EXPANDED)
+    if entries > MAX_TOTAL:
+        raise Refusal(
+            f"the tables of the logical factors have {entries:,} entries together, at most {MAX_TOTAL:,} are written "
+            "out; give fewer or smaller factors"
+        )
 
 
 def _own(card: tuple[int, ...], unary) -> Float[np.ndarray, "n k"]:
@@ -109,8 +128,7 @@ def _own(card: tuple[int, ...], unary) -> Float[np.ndarray, "n k"]:
         values = np.asarray(row, np.float64)
         if values.ndim != 1 or len(values) not in (states, own.shape[1]):
             raise InputError(f"the unary of variable {v} has shape {values.shape}; give its {states} log potentials")
-        if np.isnan(values[:states]).any() or (values[:states] == np.inf).any():
-            raise InputError(f"the unary of variable {v} holds a value that is no number or infinite; mend it")
+        check_values(values[:states], f"the unary of variable {v}")
         own[v, :states] = values[:states]
     return own
 

@@ -16,6 +16,8 @@ from pmpviz.types import InputError, Refusal, pytree
 
 # Entries of a logical factor's table, and of all tables of a graph once they are padded to its largest cardinality.
 MAX_EXPANDED, MAX_PADDED = 1 << 20, 1 << 24
+# Log potentials are no larger: sums of many stay finite in single precision.
+LARGEST = 1e30
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +130,15 @@ def _check_table(card: Sequence[int], place: int, factor: TableFactor) -> None:
     table, shape = np.asarray(factor.log_table, np.float64), tuple(card[v] for v in factor.scope)
     if table.shape != shape:
         raise InputError(f"the table of factor {place} has shape {table.shape}; its variables need {shape}")
-    if np.isnan(table).any() or (table == np.inf).any():
-        raise InputError(f"the table of factor {place} holds a value that is no number or infinite; mend it")
+    check_values(table, f"the table of factor {place}")
+
+
+def check_values(values: np.ndarray, name: str) -> None:
+    """Raise InputError for nan, +inf and numbers beyond 1e30; -inf is allowed."""
+    if np.isnan(values).any() or (values == np.inf).any():
+        raise InputError(f"{name} holds a value that is no number or infinite; mend it")
+    if (np.abs(values[np.isfinite(values)]) > LARGEST).any():
+        raise InputError(f"{name} holds a value beyond {LARGEST:g}, too large for single precision; scale it down")
 
 
 @pytree
@@ -280,5 +289,6 @@ __all__ = [
     "TableFactor",
     "Tables",
     "check_factor",
+    "check_values",
     "grouped",
 ]

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pmpviz.messages.certainty import IMPOSSIBLE, SURE
-from pmpviz.messages.host import Kernel, normalised, scaled, soft_maximum
+from pmpviz.messages.certainty import CERTAIN, IMPOSSIBLE, SURE
+from pmpviz.messages.host import Kernel, check_evidence, normalised, scaled, soft_maximum
 from pmpviz.messages.schedule import SCHEDULES, Event, Topology
 from pmpviz.metrics.oscillation import HISTORY, find_period
 from pmpviz.models.factor_graph import FactorGraph, as_graph
@@ -101,17 +101,32 @@ class Recording:
 def record(target: Target, settings: Settings) -> Recording:
     """The run of these settings from messages of all 0, in float64.
 
-    Raises InputError for settings out of range and for a graph or run too large to record, Refusal for two passes over
-    a graph with a loop.
+    Raises InputError for settings out of range, for a graph or run too large to record and where the messages find no
+    state possible, Refusal for two passes over a graph with a loop.
     """
     settings.check()
-    network = _Network.of(target)
+    graph = as_graph(target.model)
+    _check_size(graph, settings.sweeps)
+    network = _Network.of(graph, target)
     events = network.topology.events(settings.schedule)
-    numbers = 3 * settings.sweeps * len(events) * network.graph.states
-    if numbers > MAX_NUMBERS:
-        raise InputError(f"this run has {numbers:,} numbers to record, at most {MAX_NUMBERS:,} are; give fewer sweeps")
     run = _Run(network, events, settings)
     return run.recording(target)
+
+
+def _check_size(graph: FactorGraph, sweeps: int) -> None:
+    """Raise InputError where the messages of all sweeps, or those that all variables sum, are too many numbers."""
+    scopes = [np.zeros(0, np.int64), *(np.asarray(group.scope).reshape(-1) for group in graph.groups)]
+    degree = np.bincount(np.concatenate(scopes), minlength=graph.n)
+    edges, most = int(degree.sum()), int(degree.max(initial=1))
+    numbers = 6 * max(sweeps, 1) * edges * graph.states
+    if numbers > MAX_NUMBERS:
+        raise InputError(f"this run has {numbers:,} numbers to record, at most {MAX_NUMBERS:,} are; give fewer sweeps")
+    summed = (sweeps + 1) * (edges + graph.n) * most * graph.states
+    if summed > MAX_NUMBERS:
+        raise InputError(
+            f"this run sums {summed:,} numbers, as one variable is in {most:,} factors, and at most {MAX_NUMBERS:,} "
+            "are; give fewer sweeps or a smaller graph"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +146,8 @@ class _Network:
     constant: float
 
     @classmethod
-    def of(cls, target: Target) -> _Network:
-        graph, beta = as_graph(target.model), float(target.beta)
+    def of(cls, graph: FactorGraph, target: Target) -> _Network:
+        beta = float(target.beta)
         factors = tuple(graph.factors())
         topology = Topology.of(graph, target.evidence.mask)
         kernels = tuple(Kernel(group, graph.states, beta) for group in graph.groups)
@@ -159,13 +174,9 @@ class _Network:
 
 
 def _own_fields(graph: FactorGraph, evidence: Evidence, beta: float) -> Float[np.ndarray, "n k"]:
+    check_evidence(graph.card, evidence)
     own = scaled(np.asarray(graph.unary, np.float64), beta)
     mask, value = np.asarray(evidence.mask, bool), np.asarray(evidence.value, np.int64)
-    for v in np.flatnonzero(mask):
-        if not 0 <= value[v] < graph.card[v]:
-            raise InputError(
-                f"evidence gives variable {v} the value {value[v]}; give a state from 0 to {graph.card[v] - 1}"
-            )
     ruled_out = mask[:, None] & (np.arange(own.shape[1]) != value[:, None])
     return np.where(ruled_out, IMPOSSIBLE, own)
 
@@ -309,9 +320,18 @@ class _Run:
         return self.before, self.undamped, self.after
 
     def _beliefs(self) -> Float[np.ndarray, "s n k"]:
-        totals = self.network.totals(self.history) / (self.settings.temperature or 1.0)
+        totals = self.network.totals(self.history)
+        self._check_possible(totals)
+        totals = totals / (self.settings.temperature or 1.0)
         mass = np.exp(totals - totals.max(-1, keepdims=True)) * self.exists
         return mass / mass.sum(-1, keepdims=True)
+
+    def _check_possible(self, totals: Float[np.ndarray, "s n k"]) -> None:
+        """Raise InputError where the messages leave a variable, or at the end a factor, no state: there is none."""
+        dead = (np.where(self.exists, totals, -np.inf).max(-1) <= CERTAIN).any()
+        last = self.history[-1:]
+        if dead or any((mass <= CERTAIN).any() for mass in _log_partitions(self.network, last)):
+            raise InputError("every state has probability 0; change the evidence or the zeros of the tables")
 
     def _bethe(self) -> Float[np.ndarray, " s"]:
         if self.settings.temperature != 1.0:
@@ -358,17 +378,22 @@ def bethe_log_z(network: _Network, into: Float[np.ndarray, "s e1 k"]) -> Float[n
     Z_f sums psi_f times the messages into f, Z_i those into i with its own potentials, Z_fi the product of the two
     messages of an edge (Yedidia, Freeman and Weiss 2005, in terms of messages).
     """
-    t = network.topology
     out = network.to_factors(into, np.arange(len(network.slot)))
     total = network.constant + soft_maximum(network.totals(into), -1, 1.0).sum(1)
     total -= soft_maximum(out + into[:, :-1], -1, 1.0).sum(1)
+    return total + sum(mass.sum(1) for mass in _log_partitions(network, into, out))
+
+
+def _log_partitions(network: _Network, into, out=None) -> Iterator[Float[np.ndarray, "s f"]]:
+    """log Z_f of the factors of each kernel; `out` are the messages to factors where they are known."""
+    t = network.topology
+    out = network.to_factors(into, np.arange(len(network.slot))) if out is None else out
     for number, kernel in enumerate(network.kernels):
         factor = np.flatnonzero(network.kernel_of == number)
         incoming = out[:, np.array([t.edges_of_factor[f] for f in factor], np.int64)]
         rows = np.tile(network.row_of[factor], len(into))
         mass = kernel.log_partition(rows, incoming.reshape(-1, *incoming.shape[2:]))
-        total += mass.reshape(len(into), -1).sum(1)
-    return total
+        yield mass.reshape(len(into), -1)
 
 
 __all__ = ["TOLERANCE", "Recording", "Settings", "Truth", "bethe_log_z", "change", "damped", "record", "truth"]

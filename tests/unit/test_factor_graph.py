@@ -13,6 +13,7 @@ from pmpviz import exact
 from pmpviz.io import load_model, load_model_bytes, save_model
 from pmpviz.io.json_model import model_from_json, model_to_json
 from pmpviz.io.npz import model_from_npz, model_to_npz
+from pmpviz.io.uai import write_uai
 from pmpviz.messages import Topology
 from pmpviz.models import RBM, FactorGraph, build_spec, model_hash
 from pmpviz.models.factor_graph import as_graph, from_ising, from_tables
@@ -108,6 +109,18 @@ def test_loaded_files_give_a_graph_and_what_other_algorithms_use(tmp_path):
         save_model(tmp_path / "large.uai", large)
 
 
+def test_many_logical_factors_are_not_written_out_though_each_is_small():
+    def graph(count):
+        return FactorGraph.of((2,) * 20, None, [OrFactor(tuple(range(19)), 19)] * count)
+
+    assert len(graph(4).to_tables().factors) == 4
+    loaded = load_model_bytes("many.json", model_to_json(graph(120)).encode())
+    assert loaded.tables is None and loaded.model is loaded.graph and "125,829,120 entries" in loaded.why_not_ising
+    for ask in (lambda g: exact.solve(Target.of(g)), lambda g: truth(Target.of(g)), write_uai):
+        with pytest.raises(Refusal, match="fewer or smaller factors"):
+            ask(graph(120))
+
+
 def test_tables_of_the_same_variables_become_one_and_those_of_one_variable_none():
     for seed in range(20):
         model = random_model(seed, most_states=3)
@@ -145,6 +158,9 @@ def test_ising_and_rbm_as_graphs():
         ((2, 2), None, [TableFactor((0, 0), np.zeros((2, 2)))], "variable 0 twice"),
         ((2, 3), None, [TableFactor((0, 1), np.zeros((2, 2)))], r"shape \(2, 2\); its variables need \(2, 3\)"),
         ((2, 2), None, [TableFactor((0, 1), [[0, np.nan], [0, 0]])], "no number"),
+        ((2, 2), None, [TableFactor((0, 1), [[0, 1e39], [0, 0]])], "table of factor 0 holds a value beyond 1e"),
+        ((2, 2), None, [TableFactor((), np.array(-1e39))], "table of factor 0 holds a value beyond 1e"),
+        ((2,), [[0.0, -1e39]], [], "unary of variable 0 holds a value beyond 1e.*scale it down"),
         ((2, 3), None, [OrFactor((0,), 1)], "needs two-state variables; variable 1 has 3"),
         ((2, 2), None, [AndFactor((), 1)], "no top variables"),
         ((2, 2), None, [OrFactor((0, 1), 1)], "variable 1 twice"),

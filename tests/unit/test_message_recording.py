@@ -1,5 +1,7 @@
 """Recordings of messages: exact where they must be, oscillating where they must, each event what it says it is."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -141,6 +143,49 @@ def test_settings_out_of_range_are_refused():
             record(target, settings)
     with pytest.raises(InputError, match="state from 0 to 1"):
         record(Target.of(target.model, Evidence.of(6, {0: 2})), Settings())
+
+
+@pytest.mark.parametrize("sweeps", [0, 1, 200])
+def test_graphs_too_large_are_refused_before_anything_is_made(sweeps):
+    star = FactorGraph.of((2,) * 10_001, None, [OrFactor((0,), v) for v in range(1, 10_001)])
+    tracemalloc.start()
+    with pytest.raises(InputError, match="numbers"):
+        record(Target.of(star), Settings(sweeps=sweeps))
+    assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    tracemalloc.stop()
+    assert record(Target.of(build_small_graph("tree")), Settings(sweeps=0)).beliefs.shape[0] == 1
+
+
+def test_a_variable_of_one_state_closes_no_loop():
+    pairs = [(0, 1), (1, 2), (2, 0)]
+    rng = np.random.default_rng(3)
+    card = (2, 1, 3)
+    graph = FactorGraph.of(card, None, [TableFactor((a, b), rng.normal(0, 1, (card[a], card[b]))) for a, b in pairs])
+    run, expected = record(Target.of(graph), Settings("two_pass", sweeps=2)), truth(Target.of(graph))
+    assert run.is_tree and run.loop is None and run.converged == 1
+    np.testing.assert_allclose(run.beliefs[1], expected.marginals, atol=1e-12)
+    np.testing.assert_allclose(run.bethe[1], expected.log_z, atol=1e-12)
+
+
+NONE = np.full((2, 2), -np.inf)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize(
+    ("graph", "evidence"),
+    [
+        (FactorGraph.of((2, 2), None, [OrFactor((0,), 1)]), {0: 1, 1: 0}),
+        (FactorGraph.of((2, 2, 2), None, [OrFactor((0,), 1), OrFactor((1,), 2)]), {0: 1, 2: 0}),
+        (FactorGraph.of((2, 2), [[0, -np.inf], [0, 0]], [OrFactor((0,), 1)]), {0: 1}),
+        (FactorGraph.of((2, 2), None, [TableFactor((0, 1), NONE)]), {}),
+        (FactorGraph.of((3, 2), [[0, 0, -np.inf], [0, 0]]), {0: 2}),
+    ],
+)
+def test_no_possible_state_is_said(graph, evidence, temperature):
+    target = Target.of(graph, Evidence.of(graph.n, evidence))
+    for ask in (lambda: truth(target), lambda: record(target, Settings("parallel", 0.5, temperature, 20))):
+        with pytest.raises(InputError, match="every state has probability 0; change the evidence"):
+            ask()
 
 
 @pytest.mark.parametrize("graph", SMALL_GRAPHS, ids=lambda graph: graph.id)

@@ -8,6 +8,7 @@ import pytest
 from pmpviz import keys, messages
 from pmpviz.models import RBM, build_spec
 from pmpviz.models.factor_graph import FactorGraph, from_ising
+from pmpviz.models.factors import TableFactor
 from pmpviz.models.small_graphs import build_small_graph
 from pmpviz.oracles import max_product
 from pmpviz.samplers.pmp import PerturbAndMaxProduct
@@ -147,3 +148,17 @@ def test_two_passes_over_a_loop_are_refused_with_the_loop():
     target = Target.of(build_small_graph("lattice"))
     with pytest.raises(InputError, match="4 - 1 - 0 - 3 - 4"):
         messages.two_pass(target, messages.initial(target), np.float32(0.0), np.float32(0.0))
+
+
+def test_two_passes_go_past_a_variable_of_one_state():
+    shapes = {(0, 1): (2, 1), (1, 2): (1, 2), (2, 0): (2, 2)}
+    graph = FactorGraph.of((2, 1, 2), None, [TableFactor(scope, np.zeros(shape)) for scope, shape in shapes.items()])
+    target = Target.of(graph)
+    messages.two_pass(target, messages.initial(target), np.float32(0.0), np.float32(0.0))
+
+
+def test_evidence_of_a_state_that_does_not_exist_is_refused():
+    target = Target.of(FactorGraph.of((2, 3)), Evidence.of(2, {0: 2}))
+    with pytest.raises(InputError, match="variable 0 the value 2; give a state from 0 to 1"):
+        messages.initial(target)
+    jax.jit(messages.initial)(target)
