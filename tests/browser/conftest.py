@@ -131,6 +131,10 @@ def _end(process: subprocess.Popen) -> None:
         process.wait()
 
 
+def _told(message) -> str:
+    return f"{message.text} ({(message.location or {}).get('url', 'no address')})"
+
+
 def _is_fault(message) -> bool:
     probe = "404" in message.text and PROBES.search((message.location or {}).get("url", ""))
     return message.type == "error" and not probe
@@ -146,7 +150,7 @@ def open_page(browser) -> Iterator[Callable]:
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
         page.set_default_timeout(1000 * WAIT_SECONDS)
-        page.on("console", lambda message: errors.append(message.text) if _is_fault(message) else None)
+        page.on("console", lambda message: errors.append(_told(message)) if _is_fault(message) else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(address)
         return page
