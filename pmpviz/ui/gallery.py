@@ -19,18 +19,35 @@ FOLDER = Path(__file__).resolve().parents[2] / "assets" / "gallery"
 COLUMNS = 6
 
 
+ROWS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
+    ("Deconvolution", "deconvolution", DECONVOLUTION),
+    ("Frank-Wolfe", "frank_wolfe", INFERENCE),
+    ("Perturbation lab", "perturbation_lab", PERTURBATION),
+    ("Messages", "messages", MESSAGES),
+    ("Learning", "learning", LEARNING),
+    ("Race", "race", RACE),
+    ("Playground", "playground", PLAYGROUND),
+)
+
+
+def open_chosen() -> None:
+    """Go to the page of a picture that was clicked, before anything of this page is drawn.
+
+    What a live page still sends when the next one has begun arrives at a page that has no place for it.
+    """
+    for _, page, presets in ROWS:
+        for preset in presets:
+            if st.session_state.get(_key(page, preset)):
+                if isinstance(preset, PagePreset):
+                    open_preset(page, preset)
+                else:
+                    show_plan(page, preset.plan)
+                st.switch_page(f"pages/{page}.py")
+
+
 def gallery() -> None:
-    """One row of pictures a page, each with a button that opens it."""
-    rows: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
-        ("Deconvolution", "deconvolution", DECONVOLUTION),
-        ("Frank-Wolfe", "frank_wolfe", INFERENCE),
-        ("Perturbation lab", "perturbation_lab", PERTURBATION),
-        ("Messages", "messages", MESSAGES),
-        ("Learning", "learning", LEARNING),
-        ("Race", "race", RACE),
-        ("Playground", "playground", PLAYGROUND),
-    )
-    for title, page, presets in rows:
+    """One row of pictures a page, each with a button that opens it (see `open_chosen`)."""
+    for title, page, presets in ROWS:
         st.markdown(f"##### {title}")
         for start in range(0, len(presets), COLUMNS):
             columns = st.columns(COLUMNS)
@@ -38,13 +55,12 @@ def gallery() -> None:
                 _card(page, preset, column)
 
 
+def _key(page: str, preset: Any) -> str:
+    return f"open-{page}-{preset.id}"
+
+
 def _card(page: str, preset: Any, column) -> None:
     picture = FOLDER / f"{page}-{preset.id}.png"
     if picture.is_file():
         column.image(str(picture), alt=f"A sample of: {preset.label}", width="stretch")
-    if column.button(preset.label, key=f"open-{page}-{preset.id}", width="stretch", help=preset.question):
-        if isinstance(preset, PagePreset):
-            open_preset(page, preset)
-        else:
-            show_plan(page, preset.plan)
-        st.switch_page(f"pages/{page}.py")
+    column.button(preset.label, key=_key(page, preset), width="stretch", help=preset.question)
