@@ -8,6 +8,10 @@ import pytest
 from opened import ROOT, WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
+from pmpviz.experiments.deconvolution_presets import DECONVOLUTION
+from pmpviz.experiments.message_presets import MESSAGES
+from pmpviz.experiments.presets import RACE
+
 SMALL = {"model": "square:6x6", "chains": "8"}
 
 
@@ -43,6 +47,21 @@ def test_the_app_begins_at_home_and_its_first_run_has_no_fault():
     test = run(AppTest.from_file(str(ROOT / "app.py"), default_timeout=WAIT_SECONDS))
     assert algorithms(wait(test, lambda u: u["lanes"])) == ["colour_gibbs", "swendsen_wang"]
     assert len([button for button in test.button if button.key.startswith("open-")]) >= 10
+
+
+@pytest.mark.parametrize(
+    ("page", "presets"), [("race", RACE), ("messages", MESSAGES), ("deconvolution", DECONVOLUTION)]
+)
+def test_a_picture_of_home_opens_its_page_at_its_preset(page, presets, monkeypatch):
+    """Told by what is kept for the page that it goes to: the tester draws one page only."""
+    went = []
+    monkeypatch.setattr("streamlit.switch_page", went.append)
+    test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=WAIT_SECONDS).run()
+    preset = presets[-1]
+    test.button(key=f"open-{page}-{preset.id}").click()
+    run(test)
+    assert went == [f"pages/{page}.py"]
+    assert test.session_state[f"plan:{page}"] == (preset.plan, [])
 
 
 @pytest.mark.parametrize(
