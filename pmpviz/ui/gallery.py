@@ -31,10 +31,7 @@ ROWS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
 
 
 def open_chosen() -> None:
-    """Go to the page of a picture that was clicked, before anything of this page is drawn.
-
-    What a live page still sends when the next one has begun arrives at a page that has no place for it.
-    """
+    """Go to the page of a picture that was clicked, before anything of this page is drawn in vain."""
     for _, page, presets in ROWS:
         for preset in presets:
             if st.session_state.get(_key(page, preset)):

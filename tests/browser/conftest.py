@@ -33,7 +33,7 @@ FLAGS = (
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Streamlit's own client asks for these beside the address of a page that is opened by a link, and is refused.
-# A picture of a page that was left before the browser had fetched it is gone, too: a link opens Home for a moment.
+# A picture that a later run of the page took away before the browser had fetched it is gone, too.
 PROBES = re.compile(r"/_stcore/(host-config|health)$|/media/[0-9a-f]+\.(jpg|png)$")
 HOW = "there is no Chromium: install the package `chromium`, or run `python -m playwright install chromium`"
 

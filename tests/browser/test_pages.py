@@ -412,9 +412,9 @@ def test_a_missing_model_file_is_asked_for(server, open_page):
     assert page.locator("[data-testid=stException]").count() == 0
 
 
-# Thorough because it fails about every second time on two cores: while Home plays, its timer may ask for its fragment
-# once more when the page was just left, and Streamlit draws the old page's parts into the new one, which then stays
-# empty until it is loaded again. What a picture opens is tested in tests/app.
+# Thorough because it fails about every second time on two cores: Streamlit's client then says "Bad delta path" and the
+# new page stays empty until it is loaded again. Likely, not proved: Home's timer asks for its fragment once more when
+# the page was just left. What a picture opens is tested in tests/app.
 @pytest.mark.thorough
 def test_a_picture_of_home_opens_its_page_at_its_preset(server, open_page):
     page = open_page(server)
