@@ -17,7 +17,7 @@ from pmpviz.ui.page import enter
 from pmpviz.ui.settings import open_plan, show_notices
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, DECONVOLUTION[0].plan, plan_from_query)
+plan, notices = open_plan(PAGE, DECONVOLUTION[0].plan, plan_from_query, DECONVOLUTION)
 side = st.sidebar
 plan = preset_control(plan, side)
 side.markdown("##### Images")

@@ -10,7 +10,7 @@ from pmpviz.ui.page import enter
 from pmpviz.ui.settings import keep_plan, open_plan, show_notices
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, INFERENCE[0].plan, plan_from_query)
+plan, notices = open_plan(PAGE, INFERENCE[0].plan, plan_from_query, INFERENCE)
 side = st.sidebar
 plan = preset_control(plan, side, SPEED_KEY)
 side.markdown("##### Algorithms")

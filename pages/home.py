@@ -3,11 +3,10 @@
 import streamlit as st
 
 from pmpviz.experiments.presets import HOME
-from pmpviz.ui.gallery import gallery, open_chosen
+from pmpviz.ui.gallery import gallery
 from pmpviz.ui.page import open_page
 from pmpviz.ui.stage import stage
 
-open_chosen()
 page = open_page("home", HOME, autoplay=True)
 page = page.with_plan(page.plan)
 st.markdown(f"#### {page.preset.question}")

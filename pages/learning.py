@@ -13,12 +13,13 @@ from pmpviz.ui.learning_controls import (
     saved_controls,
 )
 from pmpviz.ui.learning_settings import plan_from_query, plan_to_query
-from pmpviz.ui.learning_stage import PAGE, explain, open_buttons, resume, stage
+from pmpviz.ui.learning_stage import PAGE, explain, leave, open_buttons, resume, stage
 from pmpviz.ui.page import enter
 from pmpviz.ui.settings import keep_plan, open_plan, show_notices
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, LEARNING[0].plan, plan_from_query)
+plan, notices = open_plan(PAGE, LEARNING[0].plan, plan_from_query, LEARNING)
+leave(plan)
 side = st.sidebar
 plan = preset_control(plan, side)
 if saved := saved_controls(side):
@@ -39,5 +40,5 @@ show_notices(notices)
 preset = next((p for p in LEARNING if (p.plan.data, p.plan.kind) == (plan.data, plan.kind)), None)
 st.markdown(f"#### {preset.question if preset else 'What does this model learn from these pictures?'}")
 stage(plan)
-open_buttons(plan)
+open_buttons()
 explain(plan, preset.notice if preset else "Your own training. Compare what it dreams with the data beside it.")

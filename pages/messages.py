@@ -10,7 +10,7 @@ from pmpviz.ui.page import enter
 from pmpviz.ui.settings import open_plan, show_notices
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, MESSAGES[0].plan, plan_from_query)
+plan, notices = open_plan(PAGE, MESSAGES[0].plan, plan_from_query, MESSAGES)
 plan = answered(plan)
 side = st.sidebar
 plan = preset_control(plan, side)

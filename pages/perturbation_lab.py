@@ -10,7 +10,7 @@ from pmpviz.ui.perturbation_stage import PAGE, draw_buttons, explain, keep, site
 from pmpviz.ui.settings import open_plan, show_notices
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, PERTURBATION[0].plan, plan_from_query)
+plan, notices = open_plan(PAGE, PERTURBATION[0].plan, plan_from_query, PERTURBATION)
 side = st.sidebar
 plan = preset_control(plan, side)
 side.markdown("##### Solvers")

@@ -12,11 +12,22 @@ from pmpviz.experiments.inference_presets import INFERENCE
 from pmpviz.experiments.learning_presets import LEARNING
 from pmpviz.experiments.message_presets import MESSAGES
 from pmpviz.experiments.perturbation_presets import PERTURBATION
-from pmpviz.experiments.presets import PLAYGROUND, RACE, PagePreset
-from pmpviz.ui.page import open_preset, show_plan
+from pmpviz.experiments.presets import PLAYGROUND, RACE
+from pmpviz.ui.settings import PRESET
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "gallery"
 COLUMNS = 6
+STYLE = """<style>
+[class*="st-key-card-"] { position: relative; gap: 0.25rem; }
+[class*="st-key-card-"] :is([data-testid="stElementContainer"], [data-testid="stPageLink"], div):has(a) {
+  position: static;
+}
+[class*="st-key-card-"] a { position: static; padding-inline: 0; align-items: start; line-height: 1.3; }
+[class*="st-key-card-"] a::after { content: ""; position: absolute; inset: 0; }
+[class*="st-key-card-"] a:hover { background: none; text-decoration: underline; }
+[class*="st-key-card-"] a:focus-visible::after { outline: 2px solid currentColor; outline-offset: 3px; }
+[class*="st-key-card-"] a :is(span, p) { white-space: normal; text-overflow: clip; }
+</style>"""
 
 
 ROWS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
@@ -30,20 +41,13 @@ ROWS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
 )
 
 
-def open_chosen() -> None:
-    """Go to the page of a picture that was clicked, before anything of this page is drawn in vain."""
-    for _, page, presets in ROWS:
-        for preset in presets:
-            if st.session_state.get(_key(page, preset)):
-                if isinstance(preset, PagePreset):
-                    open_preset(page, preset)
-                else:
-                    show_plan(page, preset.plan)
-                st.switch_page(f"pages/{page}.py")
-
-
 def gallery() -> None:
-    """One row of pictures a page, each with a button that opens it (see `open_chosen`)."""
+    """One row of pictures a page, each a link that opens it.
+
+    Links, not buttons: with `st.switch_page` this page's timer may ask for its fragment once more before the browser
+    knows of the other page, and Streamlit then draws that fragment over it.
+    """
+    st.html(STYLE)
     for title, page, presets in ROWS:
         st.markdown(f"##### {title}")
         for start in range(0, len(presets), COLUMNS):
@@ -52,12 +56,15 @@ def gallery() -> None:
                 _card(page, preset, column)
 
 
-def _key(page: str, preset: Any) -> str:
-    return f"open-{page}-{preset.id}"
-
-
 def _card(page: str, preset: Any, column) -> None:
+    card = column.container(key=f"card-{page}-{preset.id}")
     picture = FOLDER / f"{page}-{preset.id}.png"
     if picture.is_file():
-        column.image(str(picture), alt=f"A sample of: {preset.label}", width="stretch")
-    column.button(preset.label, key=_key(page, preset), width="stretch", help=preset.question)
+        card.image(str(picture), alt=f"A sample of: {preset.label}", width="stretch")
+    card.page_link(
+        f"pages/{page}.py",
+        label=preset.label,
+        help=preset.question,
+        width="stretch",
+        query_params={PRESET: preset.id},
+    )

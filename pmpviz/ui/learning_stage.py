@@ -140,26 +140,31 @@ def _filters(view: LearningView, lane: LearningLaneView, dark: bool) -> Image.Im
 # What leaves the page.
 
 
-def open_buttons(plan: LearningPlan) -> None:
-    """Sample what was learned on the other pages."""
+SAMPLE_IT = {"playground": "Sample it in the Playground", "race": "Race samplers on it"}
+
+
+def open_buttons() -> None:
+    """Buttons that sample what was learned on the other pages; see `leave`."""
     live = held(PAGE).live
-    if live is None or not live.view.lanes:
+    if live is not None and live.view.lanes:
+        columns = st.columns([1, 1, 3])
+        for column, (target, label) in zip(columns, SAMPLE_IT.items(), strict=False):
+            column.button(label, width="stretch", key=f"learning_to_{target}")
+
+
+def leave(plan: LearningPlan) -> None:
+    """Go where a button of `open_buttons` was clicked to, before this page's timers are set once more."""
+    target = next((t for t in SAMPLE_IT if st.session_state.get(f"learning_to_{t}")), None)
+    live = held(PAGE).live
+    if target is None or live is None or not live.view.lanes:
         return
-    columns = st.columns([1, 1, 3])
-    playground = columns[0].button("Sample it in the Playground", width="stretch", key="learning_to_playground")
-    race = columns[1].button("Race samplers on it", width="stretch", key="learning_to_race")
-    if not playground and not race:
-        return
-    view = snapshot(live)
-    lane = view.lanes[0]
+    lane = snapshot(live).lanes[0]
     data = model_to_npz(lane.model)
     upload = STORE.add(f"learned from {plan.data}.npz", data, lambda name, data: model_from_npz(data, name))
     wanted = learner_class(lane.learner).spec.sampler
-    names = (wanted,) if playground else ("pmp", "gibbs")
-    target = "playground" if playground else "race"
+    names = (wanted,) if target == "playground" else ("pmp", "gibbs")
     lanes = tuple(LanePlan(name) for name in names)
-    begun = Plan(model=f"file:{upload.sha256}", lanes=lanes, chains=64 if playground else 256)
-    show_plan(target, begun)
+    show_plan(target, Plan(model=f"file:{upload.sha256}", lanes=lanes, chains=64 if target == "playground" else 256))
     st.switch_page(f"pages/{target}.py")
 
 

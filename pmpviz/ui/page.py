@@ -83,11 +83,15 @@ def label_of(algorithm: str) -> str:
 def open_page(identity: str, default: PagePreset, autoplay: bool = False) -> Page:
     """Begin a page's script: its plan from the address, else as it was left, else the default preset's."""
     _through_the_entrance()
-    begun = st.session_state.setdefault(f"preset:{identity}", default.id)
-    preset = next((p for p in PRESETS[identity] if p.id == begun), default)
-    plan, notices = open_plan(identity, preset.plan)
+    presets = PRESETS[identity]
+    plan, notices = open_plan(identity, (_begun(identity) or default).plan, presets=presets)
+    preset = _begun(identity) or default
     enter(identity)
     return Page(identity, preset, plan, autoplay, tuple(notices))
+
+
+def _begun(identity: str) -> PagePreset | None:
+    return preset_of(PRESETS[identity], st.session_state.get(f"preset:{identity}", ""))
 
 
 def enter(identity: str) -> None:

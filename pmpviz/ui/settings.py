@@ -48,6 +48,7 @@ TEMPERATURE = Param("T", "Temperature T", 0.05, 100.0, 1.0, help="T = 1/β: hot 
 ALIASES = {"n": "chains"}
 LANES = tuple(f"lane{i + 1}" for i in range(MAX_LANES))
 PLAIN = (CHAINS, SEED, START, UNIT, BUDGET, STOP, THRESHOLD)
+PRESET = "preset"
 KEYS = ("v", "model", "beta", "T", *(p.name for p in PLAIN), *ALIASES, *LANES, "field", "clamp")
 
 
@@ -282,17 +283,32 @@ def fitted(plan: Plan, default: Plan) -> tuple[Plan, list[str]]:
 # The page's side.
 
 
-def open_plan(page: str, default: Any, read: Callable = plan_from_query) -> tuple[Any, list[str]]:
+def open_plan(
+    page: str, default: Any, read: Callable = plan_from_query, presets: Iterable[Any] = ()
+) -> tuple[Any, list[str]]:
     """This page's plan: from the address where it has changed, else as `keep_plan` left it, else `default`.
 
-    `read(query, default)` makes the plan of an address. Call it first in a page's script. The notices stay until the
-    plan changes.
+    `read(query, default)` makes the plan of an address. One that says `preset=ID` begins as that preset of `presets`
+    (each with its `id` and `plan`). Call it first in a page's script. The notices stay until the plan changes.
     """
     kept, query = st.session_state.get(f"plan:{page}"), dict(st.query_params)
     if query and query != st.session_state.get(f"query:{page}") and not is_echo(f"query:{page}", query):
-        kept = read(query, default)
+        kept = _of_preset(page, query, default, read, presets) if PRESET in query else read(query, default)
         st.session_state[f"plan:{page}"], st.session_state[f"query:{page}"] = kept, query
     return kept or (default, [])
+
+
+def _of_preset(page: str, query: dict, default: Any, read: Callable, presets: Iterable[Any]) -> tuple[Any, list[str]]:
+    rest = {name: value for name, value in query.items() if name != PRESET}
+    known = {preset.id: preset for preset in presets}
+    preset = known.get(query[PRESET])
+    if preset is None:
+        plan, notices = read(rest, default)
+        return plan, [f"there is no preset {quote(query[PRESET])} here; choose from {', '.join(known)}", *notices]
+    st.session_state[f"preset:{page}"] = preset.id
+    if hasattr(preset, "speed"):
+        st.session_state[f"speed:{page}"] = preset.speed
+    return read(rest, preset.plan)
 
 
 def keep_plan(page: str, plan: Any, write: Callable = plan_to_query) -> None:

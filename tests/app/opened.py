@@ -27,8 +27,9 @@ def let_go():
 
 
 def open_page(page: str, query: dict[str, str]) -> AppTest:
-    """The page under this query, after its first run: its own script, since the tester knows no st.navigation."""
-    test = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=WAIT_SECONDS)
+    """The page under this query, after its first run: its own script, since the tester stays where the app begins."""
+    script = "app.py" if page == "home" else f"pages/{page}.py"
+    test = AppTest.from_file(str(ROOT / script), default_timeout=WAIT_SECONDS)
     for name, value in query.items():
         test.query_params[name] = value
     return run(test)

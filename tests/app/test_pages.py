@@ -9,8 +9,12 @@ from opened import ROOT, WAIT_SECONDS, open_page, own_run, run, update  # noqa: 
 from streamlit.testing.v1 import AppTest
 
 from pmpviz.experiments.deconvolution_presets import DECONVOLUTION
+from pmpviz.experiments.inference_presets import INFERENCE
+from pmpviz.experiments.learning_presets import LEARNING
 from pmpviz.experiments.message_presets import MESSAGES
+from pmpviz.experiments.perturbation_presets import PERTURBATION
 from pmpviz.experiments.presets import RACE
+from pmpviz.ui.gallery import ROWS
 
 SMALL = {"model": "square:6x6", "chains": "8"}
 
@@ -46,22 +50,39 @@ def algorithms(found: dict) -> list[str]:
 def test_the_app_begins_at_home_and_its_first_run_has_no_fault():
     test = run(AppTest.from_file(str(ROOT / "app.py"), default_timeout=WAIT_SECONDS))
     assert algorithms(wait(test, lambda u: u["lanes"])) == ["colour_gibbs", "swendsen_wang"]
-    assert len([button for button in test.button if button.key.startswith("open-")]) >= 10
+    links = [(link.proto.page, link.proto.query_string) for link in test.get("page_link")]
+    assert links == [(page, f"preset={preset.id}") for _, page, presets in ROWS for preset in presets]
+    assert len(links) >= 30
 
 
 @pytest.mark.parametrize(
-    ("page", "presets"), [("race", RACE), ("messages", MESSAGES), ("deconvolution", DECONVOLUTION)]
+    ("page", "presets"),
+    [
+        ("race", RACE),
+        ("messages", MESSAGES),
+        ("deconvolution", DECONVOLUTION),
+        ("frank_wolfe", INFERENCE),
+        ("perturbation_lab", PERTURBATION),
+        ("learning", LEARNING),
+    ],
 )
-def test_a_picture_of_home_opens_its_page_at_its_preset(page, presets, monkeypatch):
-    """Told by what is kept for the page that it goes to: the tester draws one page only."""
-    went = []
-    monkeypatch.setattr("streamlit.switch_page", went.append)
-    test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=WAIT_SECONDS).run()
+def test_a_link_to_a_preset_opens_its_page_at_it(page, presets):
     preset = presets[-1]
-    test.button(key=f"open-{page}-{preset.id}").click()
-    run(test)
-    assert went == [f"pages/{page}.py"]
+    test = opened(page, preset=preset.id)
     assert test.session_state[f"plan:{page}"] == (preset.plan, [])
+    assert any(preset.question in heading.value for heading in test.markdown)
+    assert "preset" not in test.query_params and test.query_params
+
+
+def test_beside_a_preset_other_settings_count_and_an_unknown_one_is_named():
+    test = opened("race", preset="stripes", seed="11")
+    plan, notices = test.session_state["plan:race"]
+    stripes = next(preset for preset in RACE if preset.id == "stripes")
+    assert plan == stripes.plan.replace(seed=11) and not notices
+    test = opened("race", preset="zebra", seed="11")
+    plan, notices = test.session_state["plan:race"]
+    assert plan == RACE[0].plan.replace(seed=11)
+    assert len(notices) == 1 and "zebra" in notices[0] and "stripes" in notices[0]
 
 
 @pytest.mark.parametrize(
