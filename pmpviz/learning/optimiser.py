@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
-import optax
 from jaxtyping import Array, Float
 
 from pmpviz.learning.parameters import WEIGHTS, Moments, Parameters
 from pmpviz.types import Param, pytree
+
+if TYPE_CHECKING:
+    import optax
 
 METHODS = ("adam", "momentum", "sgd")
 
@@ -58,6 +60,8 @@ class Optimiser:
 
 
 def _transform(method: str, momentum) -> optax.GradientTransformation:
+    import optax  # A fifth of a second, of which the start of a program that does not learn is spared.
+
     if method == "adam":
         return optax.scale_by_adam()
     return optax.trace(decay=momentum) if method == "momentum" else optax.identity()

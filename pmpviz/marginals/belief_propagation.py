@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import scipy
 from jaxtyping import Float, Int
-from scipy.sparse import csr_array
 
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record
@@ -50,9 +50,11 @@ class Messages:
         return np.roll(np.arange(len(self.sender)), len(self.structure.i))
 
     @cached_property
-    def into(self) -> csr_array:
+    def into(self) -> scipy.sparse.csr_array:
         count = len(self.receiver)
-        return csr_array((np.ones(count), (self.receiver, np.arange(count))), shape=(self.structure.n, count))
+        return scipy.sparse.csr_array(
+            (np.ones(count), (self.receiver, np.arange(count))), shape=(self.structure.n, count)
+        )
 
     @cached_property
     def missing(self) -> Float[np.ndarray, "n k"]:

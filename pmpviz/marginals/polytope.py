@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from jaxtyping import Float, Int
-from scipy.sparse import csr_array
 
 from pmpviz.oracles.potentials import Potentials, Structure
 
@@ -72,7 +72,7 @@ class Cells:
         return self._reduction @ vector
 
     @cached_property
-    def _reduction(self) -> csr_array:
+    def _reduction(self) -> scipy.sparse.csr_array:
         """r as a matrix: state k less state 0 at a variable, with its edges' (k, 0) less (0, 0); at an edge (k, l) less
         (k, 0) less (0, l) plus (0, 0)."""
         s, k = self.structure, self.structure.states
@@ -88,7 +88,7 @@ class Cells:
         wide = [(rows.reshape(-1), np.broadcast_to(cells, rows.shape).reshape(-1), sign) for rows, cells, sign in parts]
         rows, columns = np.concatenate([w[0] for w in wide]), np.concatenate([w[1] for w in wide])
         signs = np.concatenate([np.full(len(w[0]), w[2]) for w in wide])
-        return csr_array((signs, (rows, columns)), shape=(row.size + pair.size, self.size))
+        return scipy.sparse.csr_array((signs, (rows, columns)), shape=(row.size + pair.size, self.size))
 
     @cached_property
     def uniform(self) -> Float[np.ndarray, " d"]:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from jaxtyping import Float
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from pmpviz.marginals.polytope import Cells
 from pmpviz.oracles.potentials import Potentials, Structure
@@ -163,7 +162,9 @@ def best_tree(structure: Structure, gain: Float[np.ndarray, " e"]) -> Float[np.n
     """Indicator of the spanning tree (or forest) of largest total gain: a vertex of the spanning tree polytope."""
     # The sparse tree takes a zero for a missing edge: all weights are shifted above it.
     weight = gain.max(initial=0.0) - gain + 1.0
-    tree = minimum_spanning_tree(coo_array((weight, (structure.i, structure.j)), shape=(structure.n,) * 2).tocsr())
+    tree = scipy.sparse.csgraph.minimum_spanning_tree(
+        scipy.sparse.coo_array((weight, (structure.i, structure.j)), shape=(structure.n,) * 2).tocsr()
+    )
     chosen = set(zip(*(axis.tolist() for axis in tree.nonzero()), strict=True))
     pairs = zip(structure.i.tolist(), structure.j.tolist(), strict=True)
     return np.array([float(pair in chosen) for pair in pairs])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from jaxtyping import Int
-from scipy.sparse import csr_array
 
 from pmpviz.models.couplings import colouring
 from pmpviz.oracles.icm import descend, random_states
@@ -33,12 +33,12 @@ class _Fields:
         first = np.broadcast_to((s.i[:, None] * k + np.arange(k))[:, :, None], table.shape).ravel()
         second = np.broadcast_to((s.j[:, None] * k + np.arange(k))[:, None], table.shape).ravel()
         both = np.concatenate([first, second]), np.concatenate([second, first])
-        matrix = csr_array((np.tile(table.ravel(), 2), both), shape=(s.n * k, s.n * k))
+        matrix = scipy.sparse.csr_array((np.tile(table.ravel(), 2), both), shape=(s.n * k, s.n * k))
         unary = np.where(s.valid, potentials.unary, -np.inf)
         self.groups = []
         for group in _groups_of(s):
             rows = (group[:, None] * k + np.arange(k)).ravel()
-            self.groups.append((group, csr_array(matrix[rows]), unary[group][..., None]))
+            self.groups.append((group, scipy.sparse.csr_array(matrix[rows]), unary[group][..., None]))
 
     def sweep(self, x: Int[np.ndarray, "n s"], ones: np.ndarray, temperature: float, rng: np.random.Generator) -> None:
         """Draw every variable given the others, in place, colour after colour."""

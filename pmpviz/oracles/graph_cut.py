@@ -16,9 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from jaxtyping import Bool, Float, Int, Int8
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from pmpviz.oracles.icm import descend, unary_argmax
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Solution
@@ -39,7 +38,7 @@ def minimum_cut(
     The side is what the source still reaches, the smallest of all minimum cuts, up to the scaling of the last round.
     """
     source, sink, flow = nodes - 2, nodes - 1, 0.0
-    rest = csr_array((capacity, (tail, head)), shape=(nodes, nodes))
+    rest = scipy.sparse.csr_array((capacity, (tail, head)), shape=(nodes, nodes))
     total = float(min(rest[[source]].sum(), rest[:, [sink]].sum()))
     least, side = NOTHING * total, _reached(rest, source, 0.0)
     for _ in range(ROUNDS):
@@ -47,10 +46,12 @@ def minimum_cut(
             break
         scale = LARGEST / total
         rounded = np.minimum(rest.data * scale, LARGEST).astype(np.int32)
-        sent = maximum_flow(csr_array((rounded, rest.indices, rest.indptr), rest.shape), source, sink)
+        sent = scipy.sparse.csgraph.maximum_flow(
+            scipy.sparse.csr_array((rounded, rest.indices, rest.indptr), rest.shape), source, sink
+        )
         flow += sent.flow_value / scale
-        taken = csr_array((sent.flow.data / scale, sent.flow.indices, sent.flow.indptr), rest.shape)
-        rest = csr_array(rest - taken)
+        taken = scipy.sparse.csr_array((sent.flow.data / scale, sent.flow.indices, sent.flow.indptr), rest.shape)
+        rest = scipy.sparse.csr_array(rest - taken)
         rest.data = np.maximum(rest.data, 0.0)
         # What was lost by rounding, less than 1 / scale on every arc across the cut, can still flow.
         side = _reached(rest, source, 1.0 / scale)
@@ -59,13 +60,13 @@ def minimum_cut(
     return side, flow
 
 
-def _reached(rest: csr_array, source: int, least: float) -> Bool[np.ndarray, " nodes"]:
+def _reached(rest: scipy.sparse.csr_array, source: int, least: float) -> Bool[np.ndarray, " nodes"]:
     """Nodes that the source reaches over arcs of at least this capacity."""
     open_arcs = rest.copy()
     open_arcs.data = ((rest.data >= least) & (rest.data > 0)).astype(np.int32)
     open_arcs.eliminate_zeros()
     side = np.zeros(rest.shape[0], bool)
-    side[breadth_first_order(open_arcs, source, return_predecessors=False)] = True
+    side[scipy.sparse.csgraph.breadth_first_order(open_arcs, source, return_predecessors=False)] = True
     return side
 
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from jaxtyping import Float, Int
-from scipy.optimize import linprog
-from scipy.sparse import csr_array
 
 from pmpviz.models.couplings import DENSE, LayeredCouplings
 from pmpviz.models.ising import Ising
@@ -45,7 +44,7 @@ class LinearProgram:
 
     n: int
     weight: Float[np.ndarray, " e"]
-    rows: csr_array
+    rows: scipy.sparse.csr_array
     limit: Float[np.ndarray, " r"]
 
     @classmethod
@@ -64,7 +63,7 @@ class LinearProgram:
         column = np.concatenate([z[up], z[up], i[up], j[up], i[down], j[down], z[down]])
         sign = np.repeat([1.0, -1.0, 1.0, -1.0], [raised, raised, 2 * len(down), len(down)])
         limit = np.repeat([0.0, 1.0], [raised, len(down)])
-        return cls(n, w, csr_array((sign, (row, column)), shape=(both, n + len(w))), limit)
+        return cls(n, w, scipy.sparse.csr_array((sign, (row, column)), shape=(both, n + len(w))), limit)
 
     @classmethod
     def of_model(cls, model: Ising) -> LinearProgram:
@@ -76,7 +75,7 @@ class LinearProgram:
         """A maximiser for these unaries b; raises Refusal where HiGHS gives up."""
         gain = np.concatenate([np.asarray(unary, np.float64), self.weight])
         rows, limit = (self.rows, self.limit) if len(self.limit) else (None, None)
-        found = linprog(-gain, A_ub=rows, b_ub=limit, bounds=(0.0, 1.0), method="highs")
+        found = scipy.optimize.linprog(-gain, A_ub=rows, b_ub=limit, bounds=(0.0, 1.0), method="highs")
         if found.x is None:
             raise Refusal(f"the linear program was not solved: {str(found.message).splitlines()[0][:120]}")
         x = np.clip(found.x[: self.n], 0.0, 1.0)

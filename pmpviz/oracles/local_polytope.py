@@ -16,9 +16,8 @@ import threading
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from jaxtyping import Float
-from scipy.optimize import linprog
-from scipy.sparse import csc_array
 
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Prepared, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
@@ -35,7 +34,7 @@ USUAL = 6
 class Rows:
     """rows . y <= limit, and equal to it where `tight`, for 0 <= y <= 1; rows of infinite limit do not count."""
 
-    matrix: csc_array
+    matrix: scipy.sparse.csc_array
     limit: Float[np.ndarray, " r"]
     tight: bool
 
@@ -45,7 +44,7 @@ class Rows:
         row, column, value = (
             np.concatenate([np.ravel(part) for part in parts]) for parts in zip(*entries, strict=True)
         )
-        return cls(csc_array((value, (row, column)), shape=(len(limit), columns)), limit, tight)
+        return cls(scipy.sparse.csc_array((value, (row, column)), shape=(len(limit), columns)), limit, tight)
 
     def bound(self, gain: np.ndarray, price: np.ndarray, limit: np.ndarray) -> float:
         """limit . price + sum max(0, gain - rows' price): no feasible y gains more, whatever the prices are."""
@@ -66,7 +65,9 @@ class _Scipy:
         held = np.isfinite(limit)
         matrix, kept = (self.rows.matrix.tocsr()[held], limit[held]) if held.any() else (None, None)
         names = ("A_eq", "b_eq") if self.rows.tight else ("A_ub", "b_ub")
-        found = linprog(-gain, bounds=(0.0, 1.0), method="highs", **dict(zip(names, (matrix, kept), strict=True)))
+        found = scipy.optimize.linprog(
+            -gain, bounds=(0.0, 1.0), method="highs", **dict(zip(names, (matrix, kept), strict=True))
+        )
         if found.x is None:
             raise Refusal(f"the linear program was not solved: {str(found.message).splitlines()[0][:120]}")
         price = np.zeros(len(limit))

@@ -108,6 +108,11 @@ class DeconvolutionLane:
         return self.spec.quanta(self._problem.target.model)
 
     @property
+    def algorithm(self) -> str:
+        """The algorithm's id: lanes of one algorithm share their programs."""
+        return self.plan.algorithm
+
+    @property
     def count(self) -> float:
         """Sweeps done, also parts of one."""
         return self.run.quantum / self.quanta if self.run is not None else 0.0

@@ -90,6 +90,11 @@ class Lane:
         self._metrics_due()
 
     @property
+    def algorithm(self) -> str:
+        """The algorithm's id: lanes of one algorithm share their programs."""
+        return self.plan.algorithm
+
+    @property
     def count(self) -> int:
         """Sweeps done."""
         return self.run.sweep

@@ -113,6 +113,11 @@ class LearningLane:
         self._measure()
 
     @property
+    def algorithm(self) -> str:
+        """The algorithm's id: lanes of one algorithm share their programs."""
+        return self.plan.learner
+
+    @property
     def count(self) -> int:
         """Iterations done."""
         return self.training.iteration

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pmpviz.runs.worker import LEASE_SECONDS, worker
@@ -22,6 +23,13 @@ WAIT_SECONDS = 0.2
 PUBLISH_SECONDS = 0.1
 
 _numbers = itertools.count()
+
+
+def _warm(lanes: list[Any]) -> None:
+    """Compile side by side what the first lane of each algorithm needs; the others then find it compiled."""
+    first = list({lane.algorithm: lane for lane in reversed(lanes)}.values())
+    with ThreadPoolExecutor(len(first)) as pool:
+        list(pool.map(lambda lane: lane.warm(), first))
 
 
 class LiveJob:
@@ -144,7 +152,7 @@ class LiveJob:
             self._serving = True
             self._obey(*self._commands.popleft())
         if cold := self._cold():
-            cold[0].warm()
+            _warm(cold)
             self._repace()
         until = time.monotonic() + seconds
         while (self._playing or self._steps) and self._advance_one() and time.monotonic() < until:

@@ -10,8 +10,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Array, Float, Int, Int8, UInt32
-from scipy.special import gammaln, xlog1py, xlogy
 
 from pmpviz import keys
 from pmpviz.exact.problem import Problem
@@ -311,8 +311,8 @@ def _mean_deviation(draws: int, p: Float[np.ndarray, " m"]) -> Float[np.ndarray,
     """
     p = np.clip(p, 0.0, 1.0)
     k = np.floor(draws * p)
-    ways = gammaln(draws + 1) - gammaln(k + 1) - gammaln(draws - k)
-    return 2 * np.exp(xlog1py(draws - k, -p) + xlogy(k + 1, p) + ways)
+    ways = scipy.special.gammaln(draws + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(draws - k)
+    return 2 * np.exp(scipy.special.xlog1py(draws - k, -p) + scipy.special.xlogy(k + 1, p) + ways)
 
 
 def lost_share(lost: list[float], scale: float) -> float:

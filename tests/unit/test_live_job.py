@@ -1,0 +1,58 @@
+"""What every live job does before it advances: compile what is new."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import pytest
+
+from pmpviz.runs.live_job import LiveJob
+
+
+@dataclass
+class Lane:
+    algorithm: str
+    compile: object = None
+    warmed: bool = False
+    count: int = 0
+
+    def warm(self):
+        self.compile()
+        self.warmed = True
+
+
+class Job(LiveJob):
+    """A job of these lanes that never plays."""
+
+    def __init__(self, lanes):
+        super().__init__(None, 0.0)
+        self._lanes = lanes
+
+    def _publish(self, trouble=None):
+        pass
+
+
+def test_lanes_of_different_algorithms_are_compiled_side_by_side():
+    meet = threading.Barrier(2)
+    lanes = [Lane(name, lambda: meet.wait(30)) for name in ("gibbs", "pmp")]
+    Job(lanes).work(0.0)
+    assert all(lane.warmed for lane in lanes)
+
+
+def test_of_lanes_of_one_algorithm_the_first_is_compiled_alone():
+    order = []
+    lanes = [Lane("pmp", lambda name=name: order.append(name)) for name in "abc"]
+    job = Job(lanes)
+    for warmed in (1, 2, 3):
+        job.work(0.0)
+        assert sum(lane.warmed for lane in lanes) == warmed
+    assert order == ["a", "b", "c"]
+
+
+def test_an_error_in_compiling_reaches_the_worker():
+    def refuse():
+        raise RuntimeError("no memory")
+
+    with pytest.raises(RuntimeError, match="no memory"):
+        Job([Lane("pmp", refuse), Lane("gibbs", lambda: None)]).work(0.0)
