@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, UInt32
+import numpy as np
+from jaxtyping import Array, Float, Int, UInt32
 
 START, INIT, STEP, NOISE, REFERENCE, METRIC = range(6)
+ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
 def role(key: Array, name: int) -> Array:
@@ -22,6 +24,27 @@ def role(key: Array, name: int) -> Array:
 def of_chains(key: Array, chains: Array) -> Array:
     """One key for each global chain index."""
     return jax.vmap(lambda chain: jax.random.fold_in(key, chain))(chains)
+
+
+def words_of_chains(words: tuple[int, int], name: int, chains: Int[np.ndarray, " m"]) -> UInt32[np.ndarray, "m 2"]:
+    """The two words of `of_chains(role(key, name), chains)`, of the key's own words: the same bits, nothing compiled.
+
+    Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw: Parallel random numbers, 2011), the counter (0, index).
+    """
+    root = _folded(np.array([words], np.uint32), np.array([name]))
+    return _folded(np.broadcast_to(root, (len(chains), 2)), np.asarray(chains))
+
+
+def _folded(words: UInt32[np.ndarray, "m 2"], counter: Int[np.ndarray, " m"]) -> UInt32[np.ndarray, "m 2"]:
+    first, second = words[:, 0], words[:, 1]
+    schedule = (first, second, first ^ second ^ np.uint32(0x1BD11BDA))
+    a, b = np.zeros_like(first) + schedule[0], counter.astype(np.uint32) + schedule[1]
+    for i in range(5):
+        for distance in ROTATIONS[i % 2]:
+            a = a + b
+            b = ((b << np.uint32(distance)) | (b >> np.uint32(32 - distance))) ^ a
+        a, b = a + schedule[(i + 1) % 3], b + schedule[(i + 2) % 3] + np.uint32(i + 1)
+    return np.stack([a, b], axis=1)
 
 
 def _mix(h: Array) -> Array:

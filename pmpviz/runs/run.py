@@ -11,7 +11,7 @@ import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import jax
@@ -115,13 +115,14 @@ def _padded(rows, index) -> np.ndarray:
     return np.resize(rows, (index.size, rows.shape[1])).reshape(*index.shape, rows.shape[1])
 
 
-@jax.jit
-def _words(key, role, chains):
-    return jax.random.key_data(keys.of_chains(jax.random.fold_in(key, role), chains))
-
-
 def _words_of(key, role, chains):
-    return _words(key, np.int32(role), np.arange(chains, dtype=np.int32))
+    first, second = np.asarray(jax.random.key_data(key)).tolist()
+    return _kept_words((first, second), role, chains)
+
+
+@lru_cache(maxsize=8)
+def _kept_words(words, role, chains):
+    return keys.words_of_chains(words, role, np.arange(chains))
 
 
 @partial(jax.jit, static_argnums=1)

@@ -208,3 +208,13 @@ def test_roles_and_chains_have_keys_of_their_own():
         chain_keys = keys.of_chains(keys.role(jax.random.key(8), name), jnp.arange(50))
         words |= {tuple(pair) for pair in np.asarray(jax.random.key_data(chain_keys)).tolist()}
     assert len(words) == 300
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**31 - 1])
+@pytest.mark.parametrize("name", [keys.START, keys.STEP, keys.METRIC])
+def test_the_words_of_chains_on_the_host_are_those_of_jax(seed, name):
+    chains = np.array([0, 1, 2, 77, 4095, 1_000_000, 2**31 - 1])
+    key = jax.random.key(seed)
+    theirs = jax.random.key_data(keys.of_chains(keys.role(key, name), jnp.asarray(chains)))
+    words = tuple(np.asarray(jax.random.key_data(key)).tolist())
+    assert np.array_equal(keys.words_of_chains(words, name, chains), theirs)
