@@ -29,7 +29,7 @@ from pmpviz.runs.deconvolution_plan import (
 )
 from pmpviz.samplers import CONV_SAMPLERS
 from pmpviz.types import InputError, Param
-from pmpviz.ui.settings import as_text
+from pmpviz.ui.settings import as_text, sentence
 from pmpviz.ui.uploads import STORE
 from pmpviz.ui.widgets import bind, digits, edited, param_control, show
 
@@ -106,7 +106,7 @@ def _uploaded(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
         shape_of(brought, upload.model)
         return brought
     except InputError as error:
-        box.error(_sentence(error))
+        box.error(sentence(error))
         return plan
 
 
@@ -117,11 +117,6 @@ def _images(files: list[Any], size: tuple[int, int]) -> Any:
     if archives:
         return images_of_npz(archives[0].getvalue(), archives[0].name, size)
     return images_of_pictures([(file.name, file.getvalue()) for file in files], size)
-
-
-def _sentence(error: Exception | str) -> str:
-    text = str(error)
-    return as_text(text[:1].upper() + text[1:]) + ("" if text.endswith(".") else ".")
 
 
 # What is known, and the model.

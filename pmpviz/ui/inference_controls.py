@@ -13,7 +13,7 @@ from pmpviz.runs.plan import BETA, Plan
 from pmpviz.types import InputError
 from pmpviz.ui import controls
 from pmpviz.ui.inference_settings import check_model
-from pmpviz.ui.settings import as_text, model_of
+from pmpviz.ui.settings import as_text, model_of, sentence
 from pmpviz.ui.widgets import bind, edited, param_control, show, temperature_control
 
 
@@ -39,7 +39,7 @@ def model_controls(plan: InferencePlan, box: Any) -> tuple[InferencePlan, list[s
         if chosen.model != plan.model:
             check_model(model_of(chosen.model))
     except InputError as error:
-        box.error(as_text(str(error)[:1].upper() + str(error)[1:]) + ".")
+        box.error(sentence(error))
         return plan, notices
     return plan.replace(model=chosen.model, beta=beta), notices
 

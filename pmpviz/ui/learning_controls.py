@@ -38,7 +38,7 @@ from pmpviz.runs.learning_plan import (
 from pmpviz.runs.saved_training import unpack
 from pmpviz.types import InputError, Param
 from pmpviz.ui.controls import COMPILES, FREE
-from pmpviz.ui.settings import as_text
+from pmpviz.ui.settings import as_text, sentence
 from pmpviz.ui.uploads import STORE
 from pmpviz.ui.widgets import bind, edited, param_control, show
 
@@ -111,7 +111,7 @@ def _uploaded(plan: LearningPlan, box: Any) -> LearningPlan:
         upload = STORE.add(name, data, lambda name, data: _dataset(files))
         return plan.replace(data=f"file:{upload.sha256}")
     except InputError as error:
-        box.error(_sentence(error))
+        box.error(sentence(error))
         return plan
 
 
@@ -137,16 +137,11 @@ def saved_controls(box: Any) -> tuple[LearningPlan, list[bytes]] | None:
         try:
             found = unpack(file.getvalue())
         except InputError as error:
-            fault = _sentence(error)
+            fault = sentence(error)
         st.session_state[SEEN] = (file.file_id, fault)
     if fault:
         fold.error(fault)
     return found
-
-
-def _sentence(error: Exception | str) -> str:
-    text = str(error)
-    return as_text(text[:1].upper() + text[1:]) + ("" if text.endswith(".") else ".")
 
 
 # Model, learners, optimiser, run.

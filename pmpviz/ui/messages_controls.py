@@ -11,7 +11,7 @@ from pmpviz.models.small_graphs import SMALL_GRAPHS, format_small_graph, parse_s
 from pmpviz.runs.message_plan import BETA, DAMPING, RULE, SCHEDULE, SWEEPS, MessagePlan
 from pmpviz.types import InputError
 from pmpviz.ui.messages_settings import FILE, GRAPHS, check_size, graph_of, mended
-from pmpviz.ui.settings import as_text
+from pmpviz.ui.settings import as_text, sentence
 from pmpviz.ui.uploads import STORE
 from pmpviz.ui.widgets import bind, edited, param_control, show
 
@@ -77,7 +77,7 @@ def _from_file(text: str, box: Any) -> str:
         try:
             text = f"{FILE}{GRAPHS.add(file.name, file.getvalue(), _load).sha256}"
         except InputError as error:
-            fault = _sentence(error)
+            fault = sentence(error)
         st.session_state["messages_file_seen"] = (file.file_id, fault)
     if fault:
         fold.error(fault)
@@ -90,11 +90,6 @@ def _load(name: str, data: bytes) -> Any:
     loaded = load_model_bytes(name, data)
     check_size(loaded.model)
     return loaded.as_graph()
-
-
-def _sentence(error: Exception) -> str:
-    text = str(error)
-    return as_text(text[:1].upper() + text[1:]) + "."
 
 
 def message_controls(plan: MessagePlan, box: Any) -> tuple[MessagePlan, list[str]]:

@@ -14,7 +14,7 @@ from pmpviz.runs.scenes import PREFIX, SCENES, scene_of
 from pmpviz.types import InputError, Param
 from pmpviz.ui import controls
 from pmpviz.ui.perturbation_settings import check_model
-from pmpviz.ui.settings import as_text
+from pmpviz.ui.settings import as_text, sentence
 from pmpviz.ui.widgets import bind, edited, param_control, show, temperature_control
 
 SHORT = {"denoise": "A noisy picture", "complete": "A hidden stroke"}
@@ -63,7 +63,7 @@ def model_controls(plan: LabPlan, box: Any) -> tuple[LabPlan, list[str]]:
         if found.model != plan.model:
             check_model(found.model)
     except InputError as error:
-        box.error(as_text(str(error)[:1].upper() + str(error)[1:]) + ".")
+        box.error(sentence(error))
         return plan, notices
     return plan.replace(model=found.model, beta=beta), notices
 
