@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pmpviz.experiments.learning_presets import LEARNING, preset_of
+from pmpviz.experiments.learning_presets import LEARNING
 from pmpviz.io.datasets import (
     DATASETS,
     Dataset,
@@ -40,7 +40,7 @@ from pmpviz.types import InputError, Param
 from pmpviz.ui.controls import COMPILES, FREE
 from pmpviz.ui.settings import as_text, sentence
 from pmpviz.ui.uploads import STORE
-from pmpviz.ui.widgets import bind, edited, param_control, show
+from pmpviz.ui.widgets import bind, param_control, preset_choice
 
 FILE = "file"
 SEEN = "saved training that was brought"
@@ -49,13 +49,8 @@ IMAGE_TYPES = ["npz", "png", "jpg", "jpeg", "bmp", "gif"]
 
 def preset_control(plan: LearningPlan, box: Any) -> LearningPlan:
     """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
-    key = "learning_preset"
-    chosen = preset_of(st.session_state[key]) if edited(key) else None
-    plan = chosen.plan if chosen is not None else plan
-    labels = {"": "Your own", **{preset.id: preset.label for preset in LEARNING}}
-    show(key, next((preset.id for preset in LEARNING if preset.plan == plan), ""))
-    box.selectbox("Training", list(labels), format_func=labels.__getitem__, key=key)
-    return plan
+    chosen = preset_choice(LEARNING, "Training", "learning_preset", plan, box)
+    return plan if chosen is None else chosen.plan
 
 
 # Data.
