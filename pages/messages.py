@@ -5,7 +5,7 @@ import streamlit as st
 from pmpviz.experiments.message_presets import MESSAGES
 from pmpviz.ui.messages_controls import evidence_controls, graph_controls, message_controls, preset_control
 from pmpviz.ui.messages_settings import plan_from_query
-from pmpviz.ui.messages_stage import PAGE, answered, explain, keep, share, stage
+from pmpviz.ui.messages_stage import PAGE, answered, explain, keep, stage
 from pmpviz.ui.page import enter
 from pmpviz.ui.settings import open_plan, show_notices
 
@@ -23,9 +23,7 @@ with side.expander("Held variables"):
 show_notices([*notices, *more])
 
 preset = next((p for p in MESSAGES if p.plan.computed == plan.computed), None)
-question, link = st.columns([0.85, 0.15], vertical_alignment="center")
-question.markdown(f"#### {preset.question if preset else 'Where do these messages settle?'}")
+st.markdown(f"#### {preset.question if preset else 'Where do these messages settle?'}")
 keep(plan)
-share(plan, link)
 stage(plan)
 explain(plan, preset)

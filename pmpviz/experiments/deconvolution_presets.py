@@ -108,9 +108,4 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
 )
 
 
-def preset_of(identity: str) -> DeconvolutionPreset | None:
-    """The preset with that id, or None."""
-    return next((p for p in DECONVOLUTION if p.id == identity), None)
-
-
-__all__ = ["DECONVOLUTION", "DeconvolutionPreset", "preset_of"]
+__all__ = ["DECONVOLUTION", "DeconvolutionPreset"]

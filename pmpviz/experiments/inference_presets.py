@@ -102,9 +102,4 @@ INFERENCE: tuple[InferencePreset, ...] = (
 )
 
 
-def preset_of(identity: str) -> InferencePreset | None:
-    """The preset with that id, or None."""
-    return next((p for p in INFERENCE if p.id == identity), None)
-
-
-__all__ = ["INFERENCE", "InferencePreset", "preset_of"]
+__all__ = ["INFERENCE", "InferencePreset"]

@@ -71,8 +71,3 @@ LEARNING: tuple[LearningPreset, ...] = (
         "A fully connected Ising model matches all means and pairs (section 5.3 of the paper, on small zeros).",
     ),
 )
-
-
-def preset_of(identity: str) -> LearningPreset | None:
-    """The preset with that id, or None."""
-    return next((p for p in LEARNING if p.id == identity), None)

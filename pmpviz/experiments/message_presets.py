@@ -121,9 +121,4 @@ MESSAGES: tuple[MessagePreset, ...] = (
 )
 
 
-def preset_of(identity: str) -> MessagePreset | None:
-    """The preset with that id, or None."""
-    return next((p for p in MESSAGES if p.id == identity), None)
-
-
-__all__ = ["MESSAGES", "MessagePreset", "preset_of"]
+__all__ = ["MESSAGES", "MessagePreset"]

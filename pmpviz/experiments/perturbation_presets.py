@@ -77,9 +77,4 @@ PERTURBATION: tuple[PerturbationPreset, ...] = (
 )
 
 
-def preset_of(identity: str) -> PerturbationPreset | None:
-    """The preset with that id, or None."""
-    return next((p for p in PERTURBATION if p.id == identity), None)
-
-
-__all__ = ["PERTURBATION", "PerturbationPreset", "preset_of"]
+__all__ = ["PERTURBATION", "PerturbationPreset"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pmpviz.models.presets import PRESETS as MODELS
 from pmpviz.runs.plan import LanePlan, Plan
@@ -152,6 +154,6 @@ def _playground(preset) -> PagePreset:
 PLAYGROUND: tuple[PagePreset, ...] = tuple(_playground(preset) for preset in MODELS)
 
 
-def preset_of(presets: tuple[PagePreset, ...], identity: str) -> PagePreset | None:
-    """The preset with that id, or None."""
+def preset_of(presets: Sequence[Any], identity: str) -> Any:
+    """The one of a page's presets with that id, or None."""
     return next((p for p in presets if p.id == identity), None)

@@ -287,6 +287,7 @@ def _one_factor(group: Group, first: int, damping, temperature):
     arity = group.scope.shape[1]
 
     def update(place, carry):
+        """Renew the messages of factor `number` to its variable in `slot`, to all where that is -1, and the totals."""
         (number, slot), (rows, totals, residual) = place, carry
         one = jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(jnp.asarray(leaf), number, 1), group)
         at, variable = first + number * arity, one.scope[0]

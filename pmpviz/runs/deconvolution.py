@@ -79,6 +79,7 @@ def _first(target: Target, words) -> Int8[np.ndarray, "m n"]:
     model = target.model
 
     def one(own):
+        """A chain's draw, from key data of its own."""
         noise = keys.logistic_threshold(keys.uniform(jax.random.wrap_key_data(own), model.n))
         s, w, x = model.split(noise)
         s = target.beta * model.location_copies * model.location_logit > s
@@ -95,6 +96,7 @@ def _view(algorithm, target, state):
     seen = model.split(target.evidence.mask)[2]
 
     def one(state):
+        """What is shown of one sample, and how many of the given pixels are ink."""
         x = algorithm.position(target, state)
         s, w, _ = model.split(x)
         z = or_convolution(s, w)

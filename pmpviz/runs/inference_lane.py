@@ -49,6 +49,7 @@ class InferenceLaneView:
 
     @property
     def done(self) -> bool:
+        """Whether the walk has ended, for whatever reason."""
         return bool(self.reason)
 
     @property

@@ -60,6 +60,7 @@ class LabView:
 
     @property
     def done(self) -> bool:
+        """Whether nothing more is to come."""
         return not self.doing or self.trouble is not None
 
     @property

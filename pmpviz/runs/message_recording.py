@@ -147,6 +147,7 @@ class _Network:
 
     @classmethod
     def of(cls, graph: FactorGraph, target: Target) -> _Network:
+        """The graph with the target's beta and evidence: kernels, own fields, and which messages go into which."""
         beta = float(target.beta)
         factors = tuple(graph.factors())
         topology = Topology.of(graph, target.evidence.mask)
@@ -285,6 +286,7 @@ class _Run:
         return found.reshape(-1, found.shape[-1])[batch.pick]
 
     def recording(self, target: Target) -> Recording:
+        """Play the run to its end; all that was sent in it, and what it came to."""
         self.play()
         s, t = self.settings, self.network.topology
         edge = np.array([e for e, _ in self.events], np.int64)

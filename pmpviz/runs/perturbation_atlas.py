@@ -58,6 +58,7 @@ class AtlasMaker:
 
     @property
     def done(self) -> bool:
+        """Whether all rows are worked out."""
         return self.rows == len(self.axis)
 
     def row(self) -> None:

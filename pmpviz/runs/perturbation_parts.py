@@ -70,6 +70,7 @@ class Bench:
 
     @property
     def labels(self) -> tuple[str, ...]:
+        """The solvers' labels."""
         return tuple(solver.spec.label for solver in self.solvers)
 
 

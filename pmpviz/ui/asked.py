@@ -1,7 +1,11 @@
-"""A dialog that a page's player has asked for, with the view of that moment."""
+"""A dialog that a page's player has asked for, with the view of that moment.
+
+It is drawn by the page, not by the fragment that plays, whose next run would take it away again.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,16 +19,18 @@ ANSWER_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Asked:
-    """Which dialog, on which page, and what was to be seen when it was asked for."""
+    """Which dialog, on which page, what was to be seen when it was asked for, and what else was noted then."""
 
     name: str
-    view: Any
     page: str
+    view: Any = None
+    more: Any = None
 
 
-def ask_for(name: str, page: str, live: LiveJob) -> None:
-    """Have the page's next run open a dialog on what the job has reached by now."""
-    st.session_state[ASKED] = Asked(name, snapshot(live), page)
+def ask_for(name: str, page: str, live: LiveJob | None = None, more: Callable[[Any], Any] = lambda run: None) -> None:
+    """Have the page's next run open a dialog on what the job has reached by now, and on `more` of it."""
+    view, noted = (None, None) if live is None else snapshot(live, more)
+    st.session_state[ASKED] = Asked(name, page, view, noted)
 
 
 def asked_on(page: str) -> Asked | None:
@@ -36,14 +42,14 @@ def asked_on(page: str) -> Asked | None:
     return asked
 
 
-def snapshot(live: LiveJob) -> Any:
-    """The job's view, brought up to date by its worker; the last one where that takes too long."""
+def snapshot(live: LiveJob, more: Callable[[Any], Any] = lambda run: None) -> tuple[Any, Any]:
+    """The job's view, brought up to date by its worker, and `more` of it; the last view where that takes too long."""
 
-    def question(run: LiveJob) -> Any:
+    def question(run: LiveJob) -> tuple[Any, Any]:
         run.publish()
-        return run.view
+        return run.view, more(run)
 
-    return live.ask(question, wait=ANSWER_SECONDS) or live.view
+    return live.ask(question, wait=ANSWER_SECONDS) or (live.view, None)
 
 
 __all__ = ["Asked", "ask_for", "asked_on", "snapshot"]

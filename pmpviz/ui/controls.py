@@ -14,7 +14,7 @@ from pmpviz.runs.plan import BETA, BUDGET, CHAINS, SEED, START, STOP, THRESHOLD,
 from pmpviz.samplers import SAMPLERS, sampler_class
 from pmpviz.types import InputError, Param, Target
 from pmpviz.ui.export import is_manifest, read_manifest
-from pmpviz.ui.settings import as_text, chain_limit, fit_size, fitted, model_of, site_limit
+from pmpviz.ui.settings import as_text, chain_limit, fit_size, fitted, model_of, sentence, site_limit
 from pmpviz.ui.uploads import STORE, uploaded
 from pmpviz.ui.widgets import bind, edited, param_control, pending_beta, show, temperature_control
 
@@ -98,7 +98,7 @@ def _built_or_kept(plan: Plan, box: Any, key: str) -> Plan:
         model_of(text)
     except InputError as error:
         st.session_state[f"{key}_draft"] = (plan.model, text)
-        box.error(_sentence(error))
+        box.error(sentence(error))
         return plan
     st.session_state.pop(f"{key}_draft", None)
     return plan.replace(model=text, field=(), clamp=())
@@ -130,7 +130,7 @@ def _size_controls(builder: Builder, size: Shape, box: Any, key: str) -> Shape:
         sides.append(int(value))
     kept, notice = fit_size(builder, tuple(sides))
     if notice:
-        box.warning(_sentence(notice))
+        box.warning(sentence(notice))
     return kept
 
 
@@ -160,7 +160,7 @@ def _from_file(plan: Plan, box: Any, key: str) -> tuple[Plan, list[str]]:
     if file is not None:
         plan = _opened(plan, file, notices, fold, f"{key}_file_seen")
     if wanted and STORE.find(wanted) is None and plan.model == f"file:{wanted}":
-        fold.warning(_sentence(f"bring the file that this link names (SHA-256 {wanted[:12]}...)"))
+        fold.warning(sentence(f"bring the file that this link names (SHA-256 {wanted[:12]}...)"))
     return plan, notices
 
 
@@ -172,7 +172,7 @@ def _opened(plan: Plan, file: Any, notices: list[str], box: Any, seen: str) -> P
         try:
             plan = _read(plan, file.name, file.getvalue(), notices)
         except InputError as error:
-            fault = _sentence(error)
+            fault = sentence(error)
         st.session_state[seen] = (file.file_id, fault)
     if fault:
         box.error(fault)
@@ -211,11 +211,6 @@ def _with_fewer_chains(plan: Plan) -> tuple[Plan, list[str]]:
     return plan.replace(chains=most), [notice]
 
 
-def _sentence(error: Exception | str) -> str:
-    text = str(error)
-    return as_text(text[:1].upper() + text[1:]) + ("" if text.endswith((".", "...", ")")) else ".")
-
-
 # Lanes.
 
 
@@ -232,7 +227,7 @@ def lane_controls(lane: LanePlan, key: str, container: Any = None, target: Targe
     box.selectbox("Algorithm", usable, format_func=_algorithm_label, key=f"{key}_algorithm", help=as_text(spec.paper))
     box.caption(f"**{spec.guarantee.capitalize()}.** {as_text(spec.summary)}")
     if reasons[chosen]:
-        box.error(_sentence(reasons[chosen]))
+        box.error(sentence(reasons[chosen]))
     lane = lane if chosen == lane.algorithm else LanePlan(chosen)
     lane = _lane_knobs(lane, f"{key}_{chosen}", box)
     left_out = [f"- {sampler_class(id).spec.label}: {as_text(r)}" for id, r in reasons.items() if r and id != chosen]

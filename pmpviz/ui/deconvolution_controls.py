@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pmpviz.experiments.deconvolution_presets import DECONVOLUTION, preset_of
+from pmpviz.experiments.deconvolution_presets import DECONVOLUTION
 from pmpviz.io.datasets.binary_images import images_of_npz, images_of_pictures
 from pmpviz.io.datasets.stamps import GLYPH_SETS
 from pmpviz.runs.deconvolution_plan import (
@@ -29,9 +29,9 @@ from pmpviz.runs.deconvolution_plan import (
 )
 from pmpviz.samplers import CONV_SAMPLERS
 from pmpviz.types import InputError, Param
-from pmpviz.ui.settings import as_text
+from pmpviz.ui.settings import as_text, sentence
 from pmpviz.ui.uploads import STORE
-from pmpviz.ui.widgets import bind, digits, edited, param_control, show
+from pmpviz.ui.widgets import bind, digits, edited, param_control, preset_choice
 
 FILE = "file"
 ASKING = "deconvolution: own images are asked for beside these"
@@ -42,13 +42,8 @@ PAINT_WIDTH = Param("paint_width", "Glyph width", 2, MOST_GLYPH_SIDE, 5, "int", 
 
 def preset_control(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
-    key = "deconvolution_preset"
-    chosen = preset_of(st.session_state[key]) if edited(key) else None
-    plan = chosen.plan if chosen is not None else plan
-    labels = {"": "Your own", **{preset.id: preset.label for preset in DECONVOLUTION}}
-    show(key, next((preset.id for preset in DECONVOLUTION if preset.plan == plan), ""))
-    box.selectbox("Experiment", list(labels), format_func=labels.__getitem__, key=key)
-    return plan
+    chosen = preset_choice(DECONVOLUTION, "Experiment", "deconvolution_preset", plan, box)
+    return plan if chosen is None else chosen.plan
 
 
 # Images.
@@ -106,7 +101,7 @@ def _uploaded(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
         shape_of(brought, upload.model)
         return brought
     except InputError as error:
-        box.error(_sentence(error))
+        box.error(sentence(error))
         return plan
 
 
@@ -117,11 +112,6 @@ def _images(files: list[Any], size: tuple[int, int]) -> Any:
     if archives:
         return images_of_npz(archives[0].getvalue(), archives[0].name, size)
     return images_of_pictures([(file.name, file.getvalue()) for file in files], size)
-
-
-def _sentence(error: Exception | str) -> str:
-    text = str(error)
-    return as_text(text[:1].upper() + text[1:]) + ("" if text.endswith(".") else ".")
 
 
 # What is known, and the model.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
 from pmpviz.io.datasets.stamps import GLYPH_SETS
 from pmpviz.runs.bitmaps import pack, pack_clamped, unpack, unpack_clamped
@@ -19,7 +18,7 @@ from pmpviz.runs.deconvolution_plan import (
     conv_sampler_class,
 )
 from pmpviz.types import InputError
-from pmpviz.ui.link_values import quote, read_checked, read_named, read_plain, text_of
+from pmpviz.ui.link_values import lane_text, quote, read_checked, read_named, read_plain, text_of
 from pmpviz.ui.settings import VERSION
 
 LANES = tuple(f"lane{i + 1}" for i in range(MOST_LANES))
@@ -34,16 +33,7 @@ def plan_to_query(plan: DeconvolutionPlan) -> dict[str, str]:
         query["painted"] = f"{plan.paint_height}x{plan.paint_width}:" + "-".join(pack(text) for text in plan.painted)
     if plan.clamped:
         query["clamped"] = "-".join(f"{feature}:{pack_clamped(text)}" for feature, text in plan.clamped)
-    return query | {name: _lane_text(lane) for name, lane in zip(LANES, plan.lanes, strict=False)}
-
-
-def _lane_text(lane: ConvLanePlan) -> str:
-    return ";".join([lane.algorithm, *(f"{name}={text_of(value)}" for name, value in lane.knobs)])
-
-
-def query_text(plan: DeconvolutionPlan) -> str:
-    """What stands behind the `?` of a link."""
-    return urlencode(plan_to_query(plan), safe=":;=,")
+    return query | {name: lane_text(lane.algorithm, lane.knobs) for name, lane in zip(LANES, plan.lanes, strict=False)}
 
 
 def plan_from_query(params: Mapping[str, str], default: DeconvolutionPlan) -> tuple[DeconvolutionPlan, list[str]]:
@@ -106,4 +96,4 @@ def _with_clamped(plan: DeconvolutionPlan, text: str, notices: list[str]) -> Dec
     return plan.replace(clamped=tuple(sorted(kept.items())))
 
 
-__all__ = ["plan_from_query", "plan_to_query", "query_text"]
+__all__ = ["plan_from_query", "plan_to_query"]

@@ -20,22 +20,19 @@ from pmpviz.runs.deconvolution_plan import (
     conv_sampler_class,
 )
 from pmpviz.runs.device import device_words
-from pmpviz.runs.live_deconvolution import DeconvolutionView, LiveDeconvolution
-from pmpviz.ui.asked import ask_for, asked_on
-from pmpviz.ui.deconvolution_settings import plan_to_query, query_text
+from pmpviz.runs.live_deconvolution import DeconvolutionView
+from pmpviz.ui.answers import Turn, answer, speed_of, tick
+from pmpviz.ui.asked import asked_on
+from pmpviz.ui.deconvolution_settings import plan_to_query
+from pmpviz.ui.explain import folds
 from pmpviz.ui.export import ExportFile, export_dialog, lanes_npz
 from pmpviz.ui.glyph_painter import painter
-from pmpviz.ui.player import Event, answered, events, player
-from pmpviz.ui.session import Held, held, live_deconvolution
-from pmpviz.ui.settings import as_text, keep_plan, kept_plan
-from pmpviz.ui.share import ALWAYS, link_to
-from pmpviz.ui.widgets import forget_outlet
+from pmpviz.ui.session import live_deconvolution
+from pmpviz.ui.settings import as_text, keep_plan, sentence
+from pmpviz.ui.share import ALWAYS, link_dialog
 from pmpviz.views import deconvolution, filters
-from pmpviz.views.style import GUARANTEES
 
 PAGE = "deconvolution"
-SPEED_KEY = f"speed:{PAGE}"
-TICK_SECONDS = 0.4
 # The whole story takes some forty sweeps: as fast as it goes, a class would miss it.
 SPEED = 10.0
 BAR = ("play", "step", "reset", "seed", "speed", "share", "export")
@@ -93,63 +90,27 @@ def empty(plan: DeconvolutionPlan) -> bool:
 
 def speed() -> float:
     """Sweeps a second; 0 is as fast as it goes."""
-    return st.session_state.get(SPEED_KEY, SPEED)
+    return speed_of(PAGE, SPEED)
 
 
 def stage(plan: DeconvolutionPlan) -> None:
     """The player, fed while something moves."""
-    live = live_deconvolution(PAGE, plan, speed())
-    tick = _tick(live)
-    st.fragment(_stage, run_every=tick, key="stage-deconvolution")(plan, tick)
+    every = tick(live_deconvolution(PAGE, plan, speed()))
+    st.fragment(_stage, run_every=every, key="stage-deconvolution")(every)
     _show_outlet()
 
 
-def _tick(live: LiveDeconvolution) -> float | None:
-    view = live.view
-    moving = live.busy or view.playing or (not view.lanes and view.trouble is None)
-    return TICK_SECONDS if moving or not live.settled else None
-
-
-def _stage(plan: DeconvolutionPlan, tick: float | None) -> None:
-    holder = held(PAGE)
-    live = holder.live
-    live.touch()
-    key = f"player-{PAGE}"
-    changed = any([_answer(plan, live, holder, event) for event in events(key)])
-    done = None if live.busy else answered(key)
-    view: DeconvolutionView = live.view
-    holder.seen_by(view.begun)
+def _stage(every: float | None) -> None:
+    turn = Turn(PAGE, lambda event: answer(PAGE, event, plan_to_query))
+    view: DeconvolutionView = turn.view
     if view.trouble:
-        st.error(as_text(view.trouble[:1].upper() + view.trouble[1:]) + ".")
+        st.error(sentence(view.trouble))
     st.caption(f"{as_text(deconvolution.computing(view, device_words()))}.")
-    blob = deconvolution.update(view, holder.sent, bar=BAR, speed=speed(), answered=done)
-    late = [_answer(plan, live, holder, event) for event in player(blob, key=key, component="deconvolution")]
+    update = deconvolution.update(view, turn.sent, bar=BAR, speed=speed(), answered=turn.answered)
+    turn.show(update, component="deconvolution")
     st.markdown(as_text(deconvolution.verdict(view)))
-    if changed or any(late) or _tick(live) != tick:
+    if turn.changed or tick(turn.live) != every:
         st.rerun()
-
-
-def _answer(plan: DeconvolutionPlan, live: LiveDeconvolution, holder: Held, event: Event) -> bool:
-    """Do what the event asks for; True where the whole page must be drawn again."""
-    if event.type in ("play", "pause", "step", "reset"):
-        getattr(live, event.type)()
-        return event.type in ("play", "pause")
-    if event.type == "seed":
-        now = kept_plan(PAGE, plan)
-        now = now.replace(seed=(now.seed + 1) % 2**31)
-        keep(now)
-        live.set_plan(now)
-        return True
-    if event.type == "speed":
-        st.session_state[SPEED_KEY] = event.speed
-        live.set_speed(event.speed)
-        return True
-    if event.type in ("share", "export"):
-        ask_for(event.type, PAGE, live)
-        return True
-    if event.type == "mount":
-        holder.sent.clear()
-    return False
 
 
 # What leaves the page.
@@ -160,21 +121,20 @@ def _show_outlet() -> None:
     if asked is None:
         return
     if asked.name == "share":
-        _share_dialog(asked.view.plan)
+        _share(asked.view.plan)
     else:
         sweep = max((lane.sweep for lane in asked.view.lanes), default=0)
         export_dialog(_files(asked.view), f"The run as it was at sweep {sweep:,.0f}.")
 
 
-@st.dialog("Share", width="medium", on_dismiss=forget_outlet)
-def _share_dialog(plan: DeconvolutionPlan) -> None:
-    st.code(link_to(query_text(plan), PAGE), language=None, wrap_lines=True)
-    st.caption(ALWAYS.replace("frame k is the same picture", "sweep k of PMP is the same picture"))
+def _share(plan: DeconvolutionPlan) -> None:
+    words, lines = [ALWAYS.replace("frame k is the same picture", "sweep k of PMP is the same picture")], []
     if plan.is_file:
-        st.caption("The images are not in the link: whoever opens it is asked for the same file.")
-    for lane in plan.lanes if takes_command(plan) else ():
-        st.caption("On the command line, with the images of Export:")
-        st.code(command(plan, lane), language="bash", wrap_lines=True)
+        words.append("The images are not in the link: whoever opens it is asked for the same file.")
+    if takes_command(plan):
+        words.append("On the command line, with the images of Export:")
+        lines = [command(plan, lane) for lane in plan.lanes]
+    link_dialog(plan_to_query(plan), PAGE, words, lines)
 
 
 def takes_command(plan: DeconvolutionPlan) -> bool:
@@ -233,16 +193,8 @@ def _lane_files(problem: Problem, index: int, lane: DeconvolutionLaneView) -> li
 
 def explain(plan: DeconvolutionPlan, preset: DeconvolutionPreset | None) -> None:
     """The folds under the stage."""
-    with st.expander("What to notice"):
-        st.markdown(preset.notice if preset else OWN)
-        for name in dict.fromkeys(lane.algorithm for lane in plan.lanes):
-            spec = conv_sampler_class(name).spec
-            words = GUARANTEES.get(spec.guarantee, spec.guarantee)
-            st.markdown(f"**{spec.label}** ({words}). {spec.summary} *{spec.paper}.*")
-    with st.expander("Equations"):
-        st.markdown(EQUATIONS)
-    with st.expander("What the numbers mean"):
-        st.markdown(NUMBERS)
+    specs = [conv_sampler_class(name).spec for name in dict.fromkeys(lane.algorithm for lane in plan.lanes)]
+    folds(preset.notice if preset else OWN, EQUATIONS, NUMBERS, specs)
 
 
 OWN = (

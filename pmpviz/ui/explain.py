@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import streamlit as st
 
 from pmpviz.samplers import sampler_class
@@ -44,6 +47,19 @@ def explain(page: Page) -> None:
     with st.expander("What the numbers mean"):
         st.markdown(METRICS)
         st.caption(reference_words(view))
+
+
+def folds(notice: str, equations: str, numbers: str, specs: Iterable[Any] = ()) -> None:
+    """The folds of a page with words of its own: what to notice, what `specs` promise, equations, numbers."""
+    with st.expander("What to notice"):
+        st.markdown(notice)
+        for spec in specs:
+            words = GUARANTEES.get(spec.guarantee, spec.guarantee)
+            st.markdown(f"**{spec.label}** ({words}). {spec.summary} *{spec.paper}.*")
+    with st.expander("Equations"):
+        st.markdown(equations)
+    with st.expander("What the numbers mean"):
+        st.markdown(numbers)
 
 
 def _own(view) -> str:

@@ -6,28 +6,24 @@ from typing import Any
 
 import streamlit as st
 
-from pmpviz.experiments.inference_presets import INFERENCE, preset_of
+from pmpviz.experiments.inference_presets import INFERENCE
 from pmpviz.marginals import SOLVERS, solver_class
 from pmpviz.runs.inference_plan import MAX_LANES, InferencePlan, SolverPlan
 from pmpviz.runs.plan import BETA, Plan
 from pmpviz.types import InputError
 from pmpviz.ui import controls
 from pmpviz.ui.inference_settings import check_model
-from pmpviz.ui.settings import as_text, model_of
-from pmpviz.ui.widgets import bind, edited, param_control, show, temperature_control
+from pmpviz.ui.settings import as_text, model_of, sentence
+from pmpviz.ui.widgets import bind, param_control, preset_choice, temperature_control
 
 
 def preset_control(plan: InferencePlan, box: Any, speed_key: str) -> InferencePlan:
     """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
-    key = "inference_preset"
-    chosen = preset_of(st.session_state[key]) if edited(key) else None
-    if chosen is not None:
-        plan = chosen.plan
-        st.session_state[speed_key] = chosen.speed
-    labels = {"": "Your own", **{preset.id: preset.label for preset in INFERENCE}}
-    show(key, next((preset.id for preset in INFERENCE if preset.plan == plan), ""))
-    box.selectbox("Walk", list(labels), format_func=labels.__getitem__, key=key)
-    return plan
+    chosen = preset_choice(INFERENCE, "Walk", "inference_preset", plan, box)
+    if chosen is None:
+        return plan
+    st.session_state[speed_key] = chosen.speed
+    return chosen.plan
 
 
 def model_controls(plan: InferencePlan, box: Any) -> tuple[InferencePlan, list[str]]:
@@ -39,7 +35,7 @@ def model_controls(plan: InferencePlan, box: Any) -> tuple[InferencePlan, list[s
         if chosen.model != plan.model:
             check_model(model_of(chosen.model))
     except InputError as error:
-        box.error(as_text(str(error)[:1].upper() + str(error)[1:]) + ".")
+        box.error(sentence(error))
         return plan, notices
     return plan.replace(model=chosen.model, beta=beta), notices
 

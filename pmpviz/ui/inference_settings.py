@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from pmpviz.marginals import solver_class
 from pmpviz.models import Ising
 from pmpviz.runs.inference_plan import MAX_LANES, SETTINGS, InferencePlan, SolverPlan
 from pmpviz.types import InputError
-from pmpviz.ui.link_values import read_checked, read_named, read_plain, text_of
+from pmpviz.ui.link_values import lane_text, read_checked, read_named, read_plain, text_of
 from pmpviz.ui.settings import VERSION, model_of
 
 LANES = tuple(f"lane{i + 1}" for i in range(MAX_LANES))
@@ -22,16 +21,7 @@ def plan_to_query(plan: InferencePlan) -> dict[str, str]:
     """The plan as query parameters: `v`, `model`, `beta`, `lane1` = `barrier_frank_wolfe;tolerance=0.01`."""
     query = {"v": VERSION, "model": plan.model}
     query |= {p.name: text_of(getattr(plan, p.name)) for p in SETTINGS}
-    return query | {name: _lane_text(lane) for name, lane in zip(LANES, plan.lanes, strict=False)}
-
-
-def _lane_text(lane: SolverPlan) -> str:
-    return ";".join([lane.algorithm, *(f"{name}={text_of(value)}" for name, value in lane.knobs)])
-
-
-def query_text(plan: InferencePlan) -> str:
-    """What stands behind the `?` of a link."""
-    return urlencode(plan_to_query(plan), safe=":;=,")
+    return query | {name: lane_text(lane.algorithm, lane.knobs) for name, lane in zip(LANES, plan.lanes, strict=False)}
 
 
 def plan_from_query(params: Mapping[str, str], default: InferencePlan) -> tuple[InferencePlan, list[str]]:
@@ -63,4 +53,4 @@ def _read_lane(text: str, lane: str, notices: list[str]) -> SolverPlan | None:
     return None if found is None else SolverPlan(*found)
 
 
-__all__ = ["check_model", "plan_from_query", "plan_to_query", "query_text"]
+__all__ = ["check_model", "plan_from_query", "plan_to_query"]

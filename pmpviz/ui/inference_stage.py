@@ -13,22 +13,22 @@ from pmpviz.marginals import Inferred, solver_class
 from pmpviz.oracles import ORACLES, PROMISES
 from pmpviz.runs.inference_plan import InferencePlan, SolverPlan
 from pmpviz.runs.live_inference import InferenceView, LiveInference
-from pmpviz.ui.asked import ask_for, asked_on
+from pmpviz.ui.answers import Turn, answer, speed_of, tick
+from pmpviz.ui.asked import asked_on
+from pmpviz.ui.explain import folds
 from pmpviz.ui.export import ExportFile, export_dialog
-from pmpviz.ui.inference_settings import query_text
-from pmpviz.ui.player import Event, answered, events, player
-from pmpviz.ui.session import Held, held, live_inference
-from pmpviz.ui.settings import as_text
-from pmpviz.ui.share import ALWAYS, link_to
-from pmpviz.ui.widgets import bind, forget_outlet
+from pmpviz.ui.inference_settings import plan_to_query
+from pmpviz.ui.player import Event
+from pmpviz.ui.session import held, live_inference
+from pmpviz.ui.settings import as_text, sentence
+from pmpviz.ui.share import ALWAYS, link_dialog
+from pmpviz.ui.widgets import bind
 from pmpviz.views import filters, frank_wolfe, polytope
 from pmpviz.views.numbers import integer, significant
 from pmpviz.views.sentences import model_words
-from pmpviz.views.style import GUARANTEES
 
 PAGE = "frank_wolfe"
 SPEED_KEY = f"speed:{PAGE}"
-TICK_SECONDS = 0.4
 PICTURE_SECONDS = 1.0
 BAR = ("play", "step", "reset", "speed", "share", "export")
 SPEED = 2.0
@@ -36,21 +36,21 @@ SPEED = 2.0
 
 def speed() -> float:
     """Steps a second; 0 is as fast as it goes."""
-    return st.session_state.get(SPEED_KEY, SPEED)
+    return speed_of(PAGE, SPEED)
 
 
 def stage(plan: InferencePlan) -> None:
     """The walk in the polytope and the player, fed while something moves."""
     live = live_inference(PAGE, plan, speed())
-    tick = _tick(live)
-    slow = PICTURE_SECONDS if tick else None
+    every = _tick(live)
+    slow = PICTURE_SECONDS if every else None
     alone = len(plan.lanes) == 1
     left, right = st.columns([0.48, 0.52], gap="medium")
     with left:
         _goals(live)
         st.fragment(_walk, run_every=slow, key="walk-frank_wolfe")()
     with right if alone else st.container():
-        st.fragment(_stage, run_every=tick, key="stage-frank_wolfe")(plan, tick)
+        st.fragment(_stage, run_every=every, key="stage-frank_wolfe")(every)
     with right if not alone else st.container():
         st.fragment(_found, run_every=slow, key="found-frank_wolfe")(alone)
     st.fragment(_table, run_every=slow, key="table-frank_wolfe")()
@@ -58,10 +58,7 @@ def stage(plan: InferencePlan) -> None:
 
 
 def _tick(live: LiveInference) -> float | None:
-    view = live.view
-    unfinished = view.trouble is None and (not view.lanes or view.truth is None)
-    moving = live.busy or view.playing or unfinished
-    return TICK_SECONDS if moving or not live.settled else None
+    return tick(live, waiting=live.view.truth is None and live.view.trouble is None)
 
 
 def _goals(live: LiveInference) -> None:
@@ -84,22 +81,20 @@ def _goals(live: LiveInference) -> None:
         )
 
 
-def _stage(plan: InferencePlan, tick: float | None) -> None:
-    holder = held(PAGE)
-    live = holder.live
-    live.touch()
-    key = f"player-{PAGE}"
-    layer = _layer_control(live.view)
-    changed = any([_answer(live, holder, event) for event in events(key)])
-    done = None if live.busy else answered(key)
-    view = live.view
-    holder.seen_by(view.begun)
-    blob = frank_wolfe.update(view, holder.sent, bar=BAR, speed=speed(), layer=layer, answered=done)
-    late = [_answer(live, holder, event) for event in player(blob, key=key)]
+def _stage(every: float | None) -> None:
+    layer = _layer_control(held(PAGE).live.view)
+    turn = Turn(PAGE, _answer)
+    view = turn.view
+    turn.show(frank_wolfe.update(view, turn.sent, bar=BAR, speed=speed(), layer=layer, answered=turn.answered))
     if view.trouble:
-        st.error(as_text(view.trouble[:1].upper() + view.trouble[1:]) + ".")
-    if changed or any(late) or _tick(live) != tick:
+        st.error(sentence(view.trouble))
+    if turn.changed or _tick(turn.live) != every:
         st.rerun()
+
+
+def _answer(event: Event) -> bool:
+    # A step or a reset draws the pictures beside the player anew, too.
+    return answer(PAGE, event) or event.type in ("step", "reset")
 
 
 def _layer_control(view: InferenceView) -> str:
@@ -110,23 +105,6 @@ def _layer_control(view: InferenceView) -> str:
         "Sites show", options, key="inference_layer", required=True, label_visibility="collapsed", width="stretch"
     )
     return chosen
-
-
-def _answer(live: LiveInference, holder: Held, event: Event) -> bool:
-    """Do what the event asks for; True where the whole page must be drawn again."""
-    if event.type in ("play", "pause", "step", "reset"):
-        getattr(live, event.type)()
-        return True
-    if event.type == "speed":
-        st.session_state[SPEED_KEY] = event.speed
-        live.set_speed(event.speed)
-        return True
-    if event.type in ("share", "export"):
-        ask_for(event.type, PAGE, live)
-        return True
-    if event.type == "mount":
-        holder.sent.clear()
-    return False
 
 
 # Pictures.
@@ -224,21 +202,18 @@ def _show_outlet() -> None:
     if asked is None:
         return
     if asked.name == "share":
-        _share_dialog(asked.view.plan)
+        _share(asked.view.plan)
     else:
         export_dialog(_files(asked.view), "The walk as it is now.")
 
 
-@st.dialog("Share", width="medium", on_dismiss=forget_outlet)
-def _share_dialog(plan: InferencePlan) -> None:
-    st.code(link_to(query_text(plan), PAGE), language=None, wrap_lines=True)
-    st.caption(ALWAYS.replace("sweep 0: frame", "step 0: step"))
+def _share(plan: InferencePlan) -> None:
+    words, lines = "On the command line:", []
     if plan.model.startswith("file:"):
-        st.caption("The model's file is not in the link: whoever opens it is asked for the same file.")
-        return
-    st.caption("On the command line:")
-    for lane in plan.lanes:
-        st.code(command(plan, lane), language="bash", wrap_lines=True)
+        words = "The model's file is not in the link: whoever opens it is asked for the same file."
+    else:
+        lines = [command(plan, lane) for lane in plan.lanes]
+    link_dialog(plan_to_query(plan), PAGE, [ALWAYS.replace("sweep 0: frame", "step 0: step"), words], lines)
 
 
 def command(plan: InferencePlan, lane: SolverPlan) -> str:
@@ -265,18 +240,9 @@ def _files(view: InferenceView) -> list[ExportFile]:
 
 def explain(plan: InferencePlan, preset: InferencePreset | None) -> None:
     """The folds under the stage."""
-    with st.expander("What to notice"):
-        st.markdown(
-            preset.notice if preset else "Your own model: compare the bounds, and the marginals with the exact ones."
-        )
-        for name in dict.fromkeys(lane.algorithm for lane in plan.lanes):
-            spec = solver_class(name).spec
-            words = GUARANTEES.get(spec.guarantee, spec.guarantee)
-            st.markdown(f"**{spec.label}** ({words}). {spec.summary} *{spec.paper}.*")
-    with st.expander("Equations"):
-        st.markdown(EQUATIONS)
-    with st.expander("What the numbers mean"):
-        st.markdown(NUMBERS)
+    notice = preset.notice if preset else "Your own model: compare the bounds, and the marginals with the exact ones."
+    specs = [solver_class(name).spec for name in dict.fromkeys(lane.algorithm for lane in plan.lanes)]
+    folds(notice, EQUATIONS, NUMBERS, specs)
     with st.expander("The MAP oracles and what they promise"):
         rows = [f"| {cls.spec.label} | {PROMISES[cls.spec.promise]} | {as_text(cls.spec.summary)} |" for cls in ORACLES]
         st.markdown("\n".join(["| oracle | it | how |", "|:---|:---|:---|", *rows]))

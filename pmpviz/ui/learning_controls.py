@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pmpviz.experiments.learning_presets import LEARNING, preset_of
+from pmpviz.experiments.learning_presets import LEARNING
 from pmpviz.io.datasets import (
     DATASETS,
     Dataset,
@@ -38,9 +38,9 @@ from pmpviz.runs.learning_plan import (
 from pmpviz.runs.saved_training import unpack
 from pmpviz.types import InputError, Param
 from pmpviz.ui.controls import COMPILES, FREE
-from pmpviz.ui.settings import as_text
+from pmpviz.ui.settings import as_text, sentence
 from pmpviz.ui.uploads import STORE
-from pmpviz.ui.widgets import bind, edited, param_control, show
+from pmpviz.ui.widgets import bind, param_control, preset_choice
 
 FILE = "file"
 SEEN = "saved training that was brought"
@@ -49,13 +49,8 @@ IMAGE_TYPES = ["npz", "png", "jpg", "jpeg", "bmp", "gif"]
 
 def preset_control(plan: LearningPlan, box: Any) -> LearningPlan:
     """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
-    key = "learning_preset"
-    chosen = preset_of(st.session_state[key]) if edited(key) else None
-    plan = chosen.plan if chosen is not None else plan
-    labels = {"": "Your own", **{preset.id: preset.label for preset in LEARNING}}
-    show(key, next((preset.id for preset in LEARNING if preset.plan == plan), ""))
-    box.selectbox("Training", list(labels), format_func=labels.__getitem__, key=key)
-    return plan
+    chosen = preset_choice(LEARNING, "Training", "learning_preset", plan, box)
+    return plan if chosen is None else chosen.plan
 
 
 # Data.
@@ -111,7 +106,7 @@ def _uploaded(plan: LearningPlan, box: Any) -> LearningPlan:
         upload = STORE.add(name, data, lambda name, data: _dataset(files))
         return plan.replace(data=f"file:{upload.sha256}")
     except InputError as error:
-        box.error(_sentence(error))
+        box.error(sentence(error))
         return plan
 
 
@@ -137,16 +132,11 @@ def saved_controls(box: Any) -> tuple[LearningPlan, list[bytes]] | None:
         try:
             found = unpack(file.getvalue())
         except InputError as error:
-            fault = _sentence(error)
+            fault = sentence(error)
         st.session_state[SEEN] = (file.file_id, fault)
     if fault:
         fold.error(fault)
     return found
-
-
-def _sentence(error: Exception | str) -> str:
-    text = str(error)
-    return as_text(text[:1].upper() + text[1:]) + ("" if text.endswith(".") else ".")
 
 
 # Model, learners, optimiser, run.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
 from pmpviz.io.datasets import parse_dataset_text
 from pmpviz.learning import learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.runs.learning_plan import MAX_LANES, SETTINGS, LearnerPlan, LearningPlan
 from pmpviz.types import InputError
-from pmpviz.ui.link_values import read_checked, read_named, read_plain, text_of
+from pmpviz.ui.link_values import lane_text, read_checked, read_named, read_plain, text_of
 from pmpviz.ui.settings import VERSION
 
 PLAIN = (*SETTINGS, *OPTIMISER_PARAMS)
@@ -22,16 +21,7 @@ def plan_to_query(plan: LearningPlan) -> dict[str, str]:
     """The plan as query parameters: `v`, `data`, `kind`, ..., `lane1` = `pcd;sweeps=5`."""
     query = {"v": VERSION, "data": plan.data}
     query |= {p.name: text_of(getattr(plan, p.name)) for p in PLAIN}
-    return query | {name: _lane_text(lane) for name, lane in zip(LANES, plan.lanes, strict=False)}
-
-
-def _lane_text(lane: LearnerPlan) -> str:
-    return ";".join([lane.learner, *(f"{name}={text_of(value)}" for name, value in lane.knobs)])
-
-
-def query_text(plan: LearningPlan) -> str:
-    """What stands behind the `?` of a link."""
-    return urlencode(plan_to_query(plan), safe=":;=,")
+    return query | {name: lane_text(lane.learner, lane.knobs) for name, lane in zip(LANES, plan.lanes, strict=False)}
 
 
 def plan_from_query(params: Mapping[str, str], default: LearningPlan) -> tuple[LearningPlan, list[str]]:

@@ -15,24 +15,22 @@ from pmpviz.models import LayeredModel
 from pmpviz.runs.device import device_words
 from pmpviz.runs.learning_lane import LearningLaneView
 from pmpviz.runs.learning_plan import LearnerPlan, LearningPlan
-from pmpviz.runs.live_learning import LearningView, LiveLearning
+from pmpviz.runs.live_learning import LearningView
 from pmpviz.runs.plan import LanePlan, Plan
 from pmpviz.runs.saved_training import pack
-from pmpviz.ui.asked import ask_for, asked_on, snapshot
+from pmpviz.ui.answers import Turn, answer, speed_of, tick
+from pmpviz.ui.asked import asked_on, snapshot
+from pmpviz.ui.explain import folds
 from pmpviz.ui.export import ExportFile, LaneTable, export_dialog, lanes_npz, traces_csv
-from pmpviz.ui.learning_settings import plan_to_query, query_text
+from pmpviz.ui.learning_settings import plan_to_query
 from pmpviz.ui.page import show_plan
-from pmpviz.ui.player import Event, answered, events, player
-from pmpviz.ui.session import Held, held, live_learning
-from pmpviz.ui.settings import as_text, keep_plan, kept_plan
-from pmpviz.ui.share import ALWAYS, link_to
+from pmpviz.ui.session import held, live_learning
+from pmpviz.ui.settings import sentence
+from pmpviz.ui.share import ALWAYS, link_dialog
 from pmpviz.ui.uploads import STORE
-from pmpviz.ui.widgets import forget_outlet
 from pmpviz.views import filters, learning
-from pmpviz.views.style import GUARANTEES
 
 PAGE = "learning"
-TICK_SECONDS = 0.4
 PICTURES_SECONDS = 1.0
 BAR = ("play", "step", "reset", "seed", "speed", "share", "export")
 SHOWN_DATA = 36
@@ -42,15 +40,14 @@ ALL_ROWS = 1_000_000
 
 def speed() -> float:
     """Iterations a second; 0 is as fast as it goes."""
-    return st.session_state.get(f"speed:{PAGE}", 0.0)
+    return speed_of(PAGE)
 
 
 def stage(plan: LearningPlan) -> None:
     """The player, fed while something moves, and the pictures of weights and data."""
-    live = live_learning(PAGE, plan, speed())
-    tick = _tick(live)
-    st.fragment(_stage, run_every=tick, key="stage-learning")(plan, tick)
-    st.fragment(_pictures, run_every=PICTURES_SECONDS if tick else None, key="pictures-learning")()
+    every = tick(live_learning(PAGE, plan, speed()))
+    st.fragment(_stage, run_every=every, key="stage-learning")(every)
+    st.fragment(_pictures, run_every=PICTURES_SECONDS if every else None, key="pictures-learning")()
     _show_outlet()
 
 
@@ -60,52 +57,16 @@ def resume(plan: LearningPlan, blobs: list[bytes]) -> LearningPlan:
     return plan
 
 
-def _tick(live: LiveLearning) -> float | None:
-    view = live.view
-    moving = live.busy or view.playing or (not view.lanes and view.trouble is None)
-    return TICK_SECONDS if moving or not live.settled else None
-
-
-def _stage(plan: LearningPlan, tick: float | None) -> None:
-    holder = held(PAGE)
-    live = holder.live
-    live.touch()
-    key = f"player-{PAGE}"
-    changed = any([_answer(plan, live, holder, event) for event in events(key)])
-    done = None if live.busy else answered(key)
-    view = live.view
-    holder.seen_by(view.begun)
-    blob = learning.update(view, holder.sent, bar=BAR, speed=speed(), answered=done)
-    late = [_answer(plan, live, holder, event) for event in player(blob, key=key)]
+def _stage(every: float | None) -> None:
+    turn = Turn(PAGE, lambda event: answer(PAGE, event, plan_to_query))
+    view = turn.view
+    turn.show(learning.update(view, turn.sent, bar=BAR, speed=speed(), answered=turn.answered))
     if view.trouble:
-        st.error(as_text(view.trouble[:1].upper() + view.trouble[1:]) + ".")
+        st.error(sentence(view.trouble))
     st.markdown(f"{learning.computing(view, device_words())}.")
     st.caption(learning.verdict(view))
-    if changed or any(late) or _tick(live) != tick:
+    if turn.changed or tick(turn.live) != every:
         st.rerun()
-
-
-def _answer(plan: LearningPlan, live: LiveLearning, holder: Held, event: Event) -> bool:
-    """Do what the event asks for; True where the whole page must be drawn again."""
-    if event.type in ("play", "pause", "step", "reset"):
-        getattr(live, event.type)()
-        return event.type in ("play", "pause")
-    if event.type == "seed":
-        now = kept_plan(PAGE, plan)
-        now = now.replace(seed=(now.seed + 1) % 2**31)
-        keep_plan(PAGE, now, plan_to_query)
-        live.set_plan(now)
-        return True
-    if event.type == "speed":
-        st.session_state[f"speed:{PAGE}"] = event.speed
-        live.set_speed(event.speed)
-        return True
-    if event.type in ("share", "export"):
-        ask_for(event.type, PAGE, live)
-        return True
-    if event.type == "mount":
-        holder.sent.clear()
-    return False
 
 
 # Pictures.
@@ -158,7 +119,7 @@ def leave(plan: LearningPlan) -> None:
     live = held(PAGE).live
     if target is None or live is None or not live.view.lanes:
         return
-    lane = snapshot(live).lanes[0]
+    lane = snapshot(live)[0].lanes[0]
     data = model_to_npz(lane.model)
     upload = STORE.add(f"learned from {plan.data}.npz", data, lambda name, data: model_from_npz(data, name))
     wanted = learner_class(lane.learner).spec.sampler
@@ -173,22 +134,19 @@ def _show_outlet() -> None:
     if asked is None:
         return
     if asked.name == "share":
-        _share_dialog(asked.view.plan)
+        _share(asked.view.plan)
     else:
         iteration = max((lane.iteration for lane in asked.view.lanes), default=0)
         export_dialog(_files(asked.view), f"The training as it was at iteration {iteration:,}.")
 
 
-@st.dialog("Share", width="medium", on_dismiss=forget_outlet)
-def _share_dialog(plan: LearningPlan) -> None:
-    st.code(link_to(query_text(plan), PAGE), language=None, wrap_lines=True)
-    st.caption(ALWAYS.replace("sweep 0: frame", "iteration 0: iteration"))
+def _share(plan: LearningPlan) -> None:
+    words, lines = "On the command line, which learns from all pictures and holds none out:", []
     if plan.data.startswith("file:"):
-        st.caption("The pictures are not in the link: whoever opens it is asked for the same files.")
-        return
-    st.caption("On the command line, which learns from all pictures and holds none out:")
-    for lane in plan.lanes:
-        st.code(command(plan, lane), language="bash", wrap_lines=True)
+        words = "The pictures are not in the link: whoever opens it is asked for the same files."
+    else:
+        lines = [command(plan, lane) for lane in plan.lanes]
+    link_dialog(plan_to_query(plan), PAGE, [ALWAYS.replace("sweep 0: frame", "iteration 0: iteration"), words], lines)
 
 
 def command(plan: LearningPlan, lane: LearnerPlan) -> str:
@@ -252,23 +210,16 @@ def _tables(view: LearningView) -> list[LaneTable]:
 
 def explain(plan: LearningPlan, notice: str) -> None:
     """The folds under the stage."""
-    with st.expander("What to notice"):
-        st.markdown(notice)
-        for lane in plan.lanes:
-            spec = learner_class(lane.learner).spec
-            words = GUARANTEES.get(spec.guarantee, spec.guarantee)
-            st.markdown(f"**{spec.label}** ({words}). {spec.summary} *{spec.paper}.*")
-    with st.expander("Equations"):
-        st.latex(
-            r"\nabla_\theta \log p(v) = \langle \phi \rangle_{p(h \mid v)} - \langle \phi \rangle_{p(v, h)},\qquad "
-            r"\theta \leftarrow \theta + \eta\,\big(\langle\phi\rangle_\text{data} - "
-            r"\langle\phi\rangle_\text{samples}\big)"
-        )
-        st.latex(MODELS[plan.kind])
-    with st.expander("What the numbers mean"):
-        st.markdown(NUMBERS)
+    specs = [learner_class(lane.learner).spec for lane in plan.lanes]
+    folds(notice, f"{EQUATION}\n$$\n{MODELS[plan.kind]}\n$$", NUMBERS, specs)
 
 
+EQUATION = r"""
+$$
+\nabla_\theta \log p(v) = \langle \phi \rangle_{p(h \mid v)} - \langle \phi \rangle_{p(v, h)},\qquad
+\theta \leftarrow \theta + \eta\,\big(\langle\phi\rangle_\text{data} - \langle\phi\rangle_\text{samples}\big)
+$$
+"""
 MODELS = {
     "rbm": r"E(v, h) = -h^\top W v - b^\top h - c^\top v",
     "srbm": r"E(v, h) = -h^\top W v - \tfrac12 v^\top L v - b^\top h - c^\top v",

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -19,6 +20,16 @@ def text_of(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return repr(float(value))
     return str(value)
+
+
+def lane_text(name: str, knobs: Iterable[tuple[str, Any]]) -> str:
+    """A lane as text: `pmp;damping=0.5`."""
+    return ";".join([name, *(f"{knob}={text_of(value)}" for knob, value in knobs)])
+
+
+def joined(query: Mapping[str, str]) -> str:
+    """What stands behind the `?` of a link."""
+    return urlencode(query, safe=":;=,")
 
 
 def quote(text: str) -> str:

@@ -6,14 +6,14 @@ from typing import Any
 
 import streamlit as st
 
-from pmpviz.experiments.message_presets import MESSAGES, preset_of
+from pmpviz.experiments.message_presets import MESSAGES
 from pmpviz.models.small_graphs import SMALL_GRAPHS, format_small_graph, parse_small_graph
 from pmpviz.runs.message_plan import BETA, DAMPING, RULE, SCHEDULE, SWEEPS, MessagePlan
 from pmpviz.types import InputError
 from pmpviz.ui.messages_settings import FILE, GRAPHS, check_size, graph_of, mended
-from pmpviz.ui.settings import as_text
+from pmpviz.ui.settings import as_text, sentence
 from pmpviz.ui.uploads import STORE
-from pmpviz.ui.widgets import bind, edited, param_control, show
+from pmpviz.ui.widgets import bind, param_control, preset_choice
 
 FREE = "free"
 OWN_FILE = "file"
@@ -29,13 +29,8 @@ NAMES = {
 
 def preset_control(plan: MessagePlan, box: Any) -> MessagePlan:
     """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
-    key = "messages_preset"
-    chosen = preset_of(st.session_state[key]) if edited(key) else None
-    plan = chosen.plan if chosen is not None else plan
-    labels = {"": "Your own", **{preset.id: preset.label for preset in MESSAGES}}
-    show(key, next((p.id for p in MESSAGES if p.plan.computed == plan.computed), ""))
-    box.selectbox("Experiment", list(labels), format_func=labels.__getitem__, key=key)
-    return plan
+    chosen = preset_choice(MESSAGES, "Experiment", "messages_preset", plan, box, lambda a, b: a.computed == b.computed)
+    return plan if chosen is None else chosen.plan
 
 
 def graph_controls(plan: MessagePlan, box: Any) -> MessagePlan:
@@ -77,7 +72,7 @@ def _from_file(text: str, box: Any) -> str:
         try:
             text = f"{FILE}{GRAPHS.add(file.name, file.getvalue(), _load).sha256}"
         except InputError as error:
-            fault = _sentence(error)
+            fault = sentence(error)
         st.session_state["messages_file_seen"] = (file.file_id, fault)
     if fault:
         fold.error(fault)
@@ -90,11 +85,6 @@ def _load(name: str, data: bytes) -> Any:
     loaded = load_model_bytes(name, data)
     check_size(loaded.model)
     return loaded.as_graph()
-
-
-def _sentence(error: Exception) -> str:
-    text = str(error)
-    return as_text(text[:1].upper() + text[1:]) + "."
 
 
 def message_controls(plan: MessagePlan, box: Any) -> tuple[MessagePlan, list[str]]:

@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from pmpviz.messages.schedule import Topology
 from pmpviz.models.factor_graph import FactorGraph, as_graph
@@ -30,11 +29,6 @@ def plan_to_query(plan: MessagePlan) -> dict[str, str]:
     if plan.evidence:
         query["evidence"] = ",".join(f"{variable}:{value}" for variable, value in plan.evidence)
     return query
-
-
-def query_text(plan: MessagePlan) -> str:
-    """What stands behind the `?` of a link."""
-    return urlencode(plan_to_query(plan), safe=":;=,")
 
 
 def plan_from_query(params: Mapping[str, str], default: MessagePlan) -> tuple[MessagePlan, list[str]]:
@@ -123,6 +117,5 @@ __all__ = [
     "mended",
     "plan_from_query",
     "plan_to_query",
-    "query_text",
     "target_of",
 ]

@@ -6,7 +6,6 @@ import csv
 import dataclasses
 import functools
 import io
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -16,10 +15,12 @@ from pmpviz.models.small_graphs import parse_small_graph, small_graph
 from pmpviz.runs.message_plan import PLAYS, MessagePlan, next_value
 from pmpviz.runs.message_recording import truth
 from pmpviz.types import Evidence, InputError, Target
-from pmpviz.ui.messages_settings import FILE, graph_of, mended, plan_to_query, query_text, target_of
+from pmpviz.ui.asked import ask_for, asked_on
+from pmpviz.ui.explain import folds
+from pmpviz.ui.messages_settings import FILE, graph_of, mended, plan_to_query, target_of
 from pmpviz.ui.player import Event, events, player
-from pmpviz.ui.settings import as_text, keep_plan
-from pmpviz.ui.share import link_to
+from pmpviz.ui.settings import as_text, keep_plan, sentence
+from pmpviz.ui.share import link_dialog
 from pmpviz.views.message_words import bethe_words, decoded_words, thresholds_words
 from pmpviz.views.messages import Story, blob, places_of, tell
 from pmpviz.views.numbers import integer
@@ -40,6 +41,8 @@ def answered(plan: MessagePlan) -> MessagePlan:
 def _after(plan: MessagePlan, event: Event) -> MessagePlan:
     if event.type == "mode" and 0 <= event.site < len(PLAYS):
         return plan.replace(play=PLAYS[event.site])
+    if event.type == "share":
+        ask_for("share", PAGE)
     if event.type != "click":
         return plan
     try:
@@ -54,15 +57,6 @@ def _after(plan: MessagePlan, event: Event) -> MessagePlan:
 def keep(plan: MessagePlan) -> None:
     """Keep the plan over page switches and in the address."""
     keep_plan(PAGE, plan, plan_to_query)
-
-
-def share(plan: MessagePlan, box: Any) -> None:
-    """The link to this run."""
-    with box.popover("Share", width="stretch"):
-        st.code(link_to(query_text(plan), PAGE), language=None, wrap_lines=True)
-        st.caption("It opens this page with these settings: the same messages in the same order.")
-        if plan.graph.startswith(FILE):
-            st.caption("The graph's file is not in the link: whoever opens it is asked for the same file.")
 
 
 def story_of(plan: MessagePlan) -> Story:
@@ -87,7 +81,7 @@ def stage(plan: MessagePlan) -> None:
     try:
         story, update = story_of(plan), _blob(plan)
     except InputError as error:
-        st.error(as_text(str(error)[:1].upper() + str(error)[1:]) + ".")
+        st.error(sentence(error))
         if plan.evidence and st.button("Free all variables", key="messages_free"):
             keep(plan.replace(evidence=()))
             st.rerun()
@@ -100,6 +94,15 @@ def stage(plan: MessagePlan) -> None:
         keep(plan)
         st.rerun()
     _below(story)
+    if asked_on(PAGE):
+        _share(plan)
+
+
+def _share(plan: MessagePlan) -> None:
+    words = ["It opens this page with these settings: the same messages in the same order."]
+    if plan.graph.startswith(FILE):
+        words.append("The graph's file is not in the link: whoever opens it is asked for the same file.")
+    link_dialog(plan_to_query(plan), PAGE, words)
 
 
 def computing(story: Story) -> str:
@@ -176,12 +179,8 @@ def table(story: Story) -> str:
 
 def explain(plan: MessagePlan, preset: MessagePreset | None) -> None:
     """The folds under the stage."""
-    with st.expander("What to notice"):
-        st.markdown(preset.notice if preset else "Your own: does it settle, and are the beliefs the exact ones?")
-    with st.expander("Equations"):
-        st.markdown(EQUATIONS)
-    with st.expander("What the numbers mean"):
-        st.markdown(NUMBERS)
+    notice = preset.notice if preset else "Your own: does it settle, and are the beliefs the exact ones?"
+    folds(notice, EQUATIONS, NUMBERS)
 
 
 EQUATIONS = r"""
@@ -214,4 +213,4 @@ NUMBERS = """
 """
 
 
-__all__ = ["PAGE", "answered", "computing", "explain", "keep", "share", "stage", "story_of", "table"]
+__all__ = ["PAGE", "answered", "computing", "explain", "keep", "stage", "story_of", "table"]

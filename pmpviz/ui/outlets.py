@@ -2,57 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import streamlit as st
 
 from pmpviz.runs import run as running
 from pmpviz.runs.live import LiveRun, LiveView
 from pmpviz.ui import export
+from pmpviz.ui.asked import Asked, asked_on
 from pmpviz.ui.share import code_dialog, share_dialog
-from pmpviz.ui.widgets import ASKED, forget_outlet
 from pmpviz.views.graph import force_directed
 from pmpviz.views.layered import picture_of, picture_shape
 from pmpviz.views.numbers import integer
 from pmpviz.views.pictures import animation_gif, picture_png
 
 GIF_FRAMES = 200
-SNAPSHOT_SECONDS = 5.0
-
-
-@dataclass(frozen=True)
-class Outlet:
-    """What a dialog is of: the page, its run and the view of the moment at which it was asked for, and the samples."""
-
-    page: str
-    name: str
-    view: LiveView
-    samples: dict[str, np.ndarray]
-
-
-def ask_for(page: str, live: LiveRun, name: str) -> None:
-    """Have the dialog of that name (share, code or export) opened at the end of the page's next run.
-
-    It is drawn by the page, not by the fragment that plays, whose next run would take it away again.
-    """
-    view, samples = live.ask(lambda run: _snapshot(run, name == "export"), wait=SNAPSHOT_SECONDS) or (live.view, {})
-    st.session_state[ASKED] = Outlet(page, name, view, samples)
-
-
-def _snapshot(run: LiveRun, with_samples: bool) -> tuple[LiveView, dict[str, np.ndarray]]:
-    run.publish()
-    found = [running.counted(lane.run) for lane in run.lanes] if with_samples else []
-    return run.view, {f"lane{i + 1}": x for i, x in enumerate(found)}
 
 
 def show_outlet(page: str) -> None:
     """Open the dialog that was asked for, and keep it open over the page's runs until it is dismissed."""
-    asked = st.session_state.get(ASKED)
+    asked = asked_on(page)
     if asked is None:
-        return
-    if asked.page != page:
-        forget_outlet()
         return
     sweeps = [lane.sweep for lane in asked.view.lanes]
     if asked.name == "share":
@@ -63,12 +31,17 @@ def show_outlet(page: str) -> None:
         export.export_dialog(_files(asked, sweeps), f"The run as it was at {_sweeps_in_words(sweeps)}.")
 
 
-def _files(asked: Outlet, sweeps: list[int]) -> list[export.ExportFile]:
+def samples(run: LiveRun) -> dict[str, np.ndarray]:
+    """The samples of each lane so far, to be noted when the export is asked for (worker thread only)."""
+    return {f"lane{i + 1}": running.counted(lane.run) for i, lane in enumerate(run.lanes)}
+
+
+def _files(asked: Asked, sweeps: list[int]) -> list[export.ExportFile]:
     view = asked.view
     files = export.plan_files(view.plan, sweeps, view.model)
-    if not asked.samples:
+    if not asked.more:
         return files
-    make = (lambda: asked.samples, lambda: _tables(view), lambda: _picture(view), _animation_of(view))
+    make = (lambda: asked.more, lambda: _tables(view), lambda: _picture(view), _animation_of(view))
     return files + export.run_files(*make)
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import streamlit as st
-
-from pmpviz.experiments.perturbation_presets import PERTURBATION, preset_of
+from pmpviz.experiments.perturbation_presets import PERTURBATION
 from pmpviz.oracles import ORACLES, PROMISES, oracle_class
 from pmpviz.runs.perturbation_plan import FIRST, SECOND, SEED, SOLVERS, LabPlan
 from pmpviz.runs.plan import BETA, Plan
@@ -14,21 +12,17 @@ from pmpviz.runs.scenes import PREFIX, SCENES, scene_of
 from pmpviz.types import InputError, Param
 from pmpviz.ui import controls
 from pmpviz.ui.perturbation_settings import check_model
-from pmpviz.ui.settings import as_text
-from pmpviz.ui.widgets import bind, edited, param_control, show, temperature_control
+from pmpviz.ui.settings import as_text, sentence
+from pmpviz.ui.widgets import bind, param_control, preset_choice, temperature_control
 
 SHORT = {"denoise": "A noisy picture", "complete": "A hidden stroke"}
 
 
 def preset_control(plan: LabPlan, box: Any) -> LabPlan:
     """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
-    key = "lab_preset"
-    chosen = preset_of(st.session_state[key]) if edited(key) else None
-    plan = chosen.plan if chosen is not None else plan
-    labels = {"": "Your own", **{preset.id: preset.label for preset in PERTURBATION}}
-    show(key, next((p.id for p in PERTURBATION if p.plan.replace(draw=plan.draw) == plan), ""))
-    box.selectbox("Experiment", list(labels), format_func=labels.__getitem__, key=key)
-    return plan
+    like = lambda a, b: a.replace(draw=b.draw) == b  # noqa: E731
+    chosen = preset_choice(PERTURBATION, "Experiment", "lab_preset", plan, box, like)
+    return plan if chosen is None else chosen.plan
 
 
 def solver_controls(plan: LabPlan, box: Any) -> LabPlan:
@@ -63,7 +57,7 @@ def model_controls(plan: LabPlan, box: Any) -> tuple[LabPlan, list[str]]:
         if found.model != plan.model:
             check_model(found.model)
     except InputError as error:
-        box.error(as_text(str(error)[:1].upper() + str(error)[1:]) + ".")
+        box.error(sentence(error))
         return plan, notices
     return plan.replace(model=found.model, beta=beta), notices
 

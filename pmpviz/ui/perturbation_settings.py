@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
 from pmpviz.models import Ising
 from pmpviz.runs.perturbation_plan import KNOWN, MOST_SITES, SETTINGS, SOLVERS, LabPlan
@@ -20,11 +19,6 @@ def plan_to_query(plan: LabPlan) -> dict[str, str]:
     """The plan as query parameters: `v`, `model`, `solvers` = `max_product,exact`, `seed`, `draw`, ..."""
     query = {"v": VERSION, "model": plan.model, "solvers": ",".join(plan.solvers)}
     return query | {p.name: text_of(getattr(plan, p.name)) for p in SETTINGS}
-
-
-def query_text(plan: LabPlan) -> str:
-    """What stands behind the `?` of a link."""
-    return urlencode(plan_to_query(plan), safe=":;=,")
 
 
 def plan_from_query(params: Mapping[str, str], default: LabPlan) -> tuple[LabPlan, list[str]]:
@@ -58,4 +52,4 @@ def check_model(text: str) -> None:
         raise InputError(f"the lab perturbs models of two variables or more, up to {most}, not {size}")
 
 
-__all__ = ["check_model", "plan_from_query", "plan_to_query", "query_text"]
+__all__ = ["check_model", "plan_from_query", "plan_to_query"]

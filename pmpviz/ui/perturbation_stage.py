@@ -11,10 +11,12 @@ from pmpviz.runs.live_perturbation import LabView, LivePerturbation
 from pmpviz.runs.perturbation_parts import resolved
 from pmpviz.runs.perturbation_plan import MOST_DRAWS, LabPlan
 from pmpviz.types import InputError
-from pmpviz.ui.perturbation_settings import plan_to_query, query_text
+from pmpviz.ui.asked import ask_for, asked_on
+from pmpviz.ui.explain import folds
+from pmpviz.ui.perturbation_settings import plan_to_query
 from pmpviz.ui.session import held, live_perturbation
-from pmpviz.ui.settings import as_text, keep_plan, model_of
-from pmpviz.ui.share import link_to
+from pmpviz.ui.settings import as_text, keep_plan, model_of, sentence
+from pmpviz.ui.share import link_dialog
 from pmpviz.ui.widgets import bind
 from pmpviz.views import perturbation, perturbation_maps, perturbation_panels
 from pmpviz.views.numbers import integer, seconds, significant
@@ -39,9 +41,10 @@ def draw_buttons(plan: LabPlan) -> None:
         keep(plan.replace(draw=min(max(plan.draw + step, 0), MOST_DRAWS - 1)))
         st.rerun()
     words.caption(f"Perturbation {integer(plan.draw)} of seed {plan.seed}; every solver is given the same noise.")
-    with share.popover("Share", width="stretch"):
-        st.code(link_to(query_text(plan), PAGE), language=None, wrap_lines=True)
-        st.caption("It opens this page with these settings: the same noise, bit for bit.")
+    if share.button("Share", key="lab_share", width="stretch", shortcut="S"):
+        ask_for("share", PAGE)
+    if asked_on(PAGE):
+        link_dialog(plan_to_query(plan), PAGE, ["It opens this page with these settings: the same noise, bit for bit."])
 
 
 def stage(plan: LabPlan) -> None:
@@ -84,7 +87,7 @@ def _shown(was_busy: bool) -> None:
     live = _live()
     view: LabView = live.view
     if view.trouble:
-        st.error(as_text(view.trouble[:1].upper() + view.trouble[1:]) + ".")
+        st.error(sentence(view.trouble))
     st.markdown(computing(view))
     with st.container(key="lab_panels"):
         _panels(perturbation_panels.perturbed(view, _dark()), "Solving the first perturbation …")
@@ -177,12 +180,8 @@ def keep(plan: LabPlan) -> None:
 
 def explain(plan: LabPlan, preset: PerturbationPreset | None) -> None:
     """The folds under the stage."""
-    with st.expander("What to notice"):
-        st.markdown(preset.notice if preset else "Your own model: compare the solvers, and the average with the MAP.")
-    with st.expander("Equations"):
-        st.markdown(EQUATIONS)
-    with st.expander("What the numbers mean"):
-        st.markdown(NUMBERS)
+    notice = preset.notice if preset else "Your own model: compare the solvers, and the average with the MAP."
+    folds(notice, EQUATIONS, NUMBERS)
 
 
 EQUATIONS = r"""

@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 import jax
 import numpy as np
@@ -34,7 +33,7 @@ from pmpviz.samplers import sampler_class
 from pmpviz.types import InputError, Param
 from pmpviz.ui import edits
 from pmpviz.ui.echo import is_echo, replace
-from pmpviz.ui.link_values import quote, read_named, read_value, text_of
+from pmpviz.ui.link_values import joined, lane_text, quote, read_named, read_value, text_of
 from pmpviz.ui.uploads import uploaded
 from pmpviz.views.layered import IMAGE
 
@@ -59,17 +58,13 @@ def plan_to_query(plan: Plan) -> dict[str, str]:
     """The plan as query parameters: `v`, `model`, `beta`, ..., `lane1` = `pmp;damping=0.5`, edits where they fit."""
     query = {"v": VERSION, "model": plan.model, "beta": text_of(float(plan.beta))}
     query |= {p.name: text_of(getattr(plan, p.name)) for p in PLAIN}
-    query |= {name: _lane_text(lane) for name, lane in zip(LANES, plan.lanes, strict=False)}
+    query |= {name: lane_text(lane.algorithm, lane.knobs) for name, lane in zip(LANES, plan.lanes, strict=False)}
     return query | edits.encode(plan.field, plan.clamp)
-
-
-def _lane_text(lane: LanePlan) -> str:
-    return ";".join([lane.algorithm, *(f"{name}={text_of(value)}" for name, value in lane.knobs)])
 
 
 def query_text(plan: Plan) -> str:
     """What stands behind the `?` of a link."""
-    return urlencode(plan_to_query(plan), safe=":;=,")
+    return joined(plan_to_query(plan))
 
 
 def share_limits(plan: Plan) -> list[str]:
@@ -335,6 +330,12 @@ def show_notices(notices: list[str], container: Any = None) -> None:
     if notices:
         lines = "\n".join(f"- {as_text(notice)}" for notice in notices[:12])
         (container or st).warning(lines, icon=":material/link:")
+
+
+def sentence(message: object) -> str:
+    """A message as a sentence, in Markdown that shows exactly its characters."""
+    text = str(message)
+    return as_text(text[:1].upper() + text[1:]) + ("" if text.endswith(".") else ".")
 
 
 def as_text(text: str) -> str:

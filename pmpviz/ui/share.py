@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from pmpviz.runs.plan import Plan
 from pmpviz.samplers import sampler_class
 from pmpviz.ui.code import command, command_limits, script
-from pmpviz.ui.settings import as_text, query_text, share_limits
+from pmpviz.ui.link_values import joined
+from pmpviz.ui.settings import as_text, plan_to_query, share_limits
 from pmpviz.ui.widgets import forget_outlet
 
 FIRST_PAGE = "home"
@@ -21,27 +22,29 @@ def link(plan: Plan, page: str, base: str | None = None) -> str:
 
     The one in the browser ends with the page, except on the first page, which has no name of its own in addresses.
     """
-    return link_to(query_text(plan), page, base)
+    return link_to(plan_to_query(plan), page, base)
 
 
-def link_to(query: str, page: str, base: str | None = None) -> str:
+def link_to(query: Mapping[str, str], page: str, base: str | None = None) -> str:
     """The address of `page` with this query."""
     base, name = (base if base is not None else (st.context.url or "")).rstrip("/"), page.strip("/")
     base = base.removesuffix(f"/{name}")
-    return f"{base}/{'' if name == FIRST_PAGE else name}?{query}"
+    return f"{base}/{'' if name == FIRST_PAGE else name}?{joined(query)}"
 
 
-def link_sentences(plan: Plan) -> list[str]:
-    """What a link to this plan does, and what it leaves out."""
-    return [ALWAYS, *share_limits(plan)]
+def share_dialog(plan: Plan, page: str) -> None:
+    """The link to copy, and what it leaves out; `page` is the page's path."""
+    link_dialog(plan_to_query(plan), page, [ALWAYS, *share_limits(plan)])
 
 
 @st.dialog("Share", width="medium", on_dismiss=forget_outlet)
-def share_dialog(plan: Plan, page: str) -> None:
-    """The link to copy, and what it leaves out; `page` is the page's path."""
-    st.code(link(plan, page), language=None, wrap_lines=True)
-    for sentence in link_sentences(plan):
+def link_dialog(query: Mapping[str, str], page: str, sentences: Sequence[str], commands: Sequence[str] = ()) -> None:
+    """The link to copy, what it does and leaves out, and the command lines of the same, after the last sentence."""
+    st.code(link_to(query, page), language=None, wrap_lines=True)
+    for sentence in sentences:
         st.caption(as_text(sentence))
+    for line in commands:
+        st.code(line, language="bash", wrap_lines=True)
 
 
 @st.dialog("Code", width="large", on_dismiss=forget_outlet)

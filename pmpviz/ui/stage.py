@@ -6,17 +6,18 @@ import streamlit as st
 
 from pmpviz.runs.device import device_words
 from pmpviz.runs.layers import LAYERS, site_report
-from pmpviz.runs.live import LiveRun
+from pmpviz.runs.live import LiveRun, LiveView
 from pmpviz.ui import outlets
+from pmpviz.ui.answers import Turn, answer, change, tick
+from pmpviz.ui.asked import ask_for
 from pmpviz.ui.page import Page
-from pmpviz.ui.player import Event, answered, events, player
-from pmpviz.ui.session import Held, held
-from pmpviz.ui.settings import keep_plan, kept_plan
+from pmpviz.ui.player import Event
+from pmpviz.ui.session import held
+from pmpviz.ui.settings import kept_plan, plan_to_query, sentence
 from pmpviz.views import payload, sentences, table
 from pmpviz.views.layered import site_words
 from pmpviz.views.numbers import significant
 
-TICK_SECONDS = 0.4
 WAIT_SECONDS = 1.0
 TABLE_SECONDS = 1.0
 BAR = ("play", "step", "reset", "seed", "speed", "share", "code", "export")
@@ -39,77 +40,54 @@ def stage(page: Page) -> None:
     if live is None:
         st.info("This plan's model is a file. Bring it under “From a file” in the side bar, and the run begins.")
         return
-    tick = _tick(live)
-    st.fragment(_stage, run_every=tick, key=f"stage-{page.id}")(page, tick)
+    every = _tick(live)
+    st.fragment(_stage, run_every=every, key=f"stage-{page.id}")(page, every)
     outlets.show_outlet(page.id)
 
 
 def _tick(live: LiveRun) -> float | None:
-    """Seconds to the next update: few while sweeps, what was asked for or the first picture come, more while only
-    the reference does or a browser may not have drawn the last of it, None where nothing will be new."""
+    """As `tick`: slower while only the reference is to come."""
     view = live.view
-    if live.busy or view.playing or (not view.lanes and view.trouble is None):
-        return TICK_SECONDS
-    waiting = view.truth is None and view.truth_trouble is None and view.trouble is None
-    return WAIT_SECONDS if waiting or not live.settled else None
+    return tick(live, view.truth is None and view.truth_trouble is None and view.trouble is None, WAIT_SECONDS)
 
 
-def _stage(page: Page, tick: float | None) -> None:
-    holder = held(page.id)
-    live = holder.live
-    assert live is not None
-    live.touch()
-    key = f"player-{page.id}"
-    changed = any([_answer(page, live, holder, event) for event in events(key)])
-    done = None if live.busy else answered(key)
-    view = live.view
-    holder.seen_by(view.begun)
-    tool, layer = st.session_state.get(f"tool:{page.id}", "none"), live.layer
+def _stage(page: Page, every: float | None) -> None:
+    turn = Turn(page.id, lambda event: _answer(page, event))
     blob = payload.update(
-        view, holder.sent, bar=BAR, speed=page.speed, tool=tool, layer=layer, hover=holder.hover, answered=done
+        turn.view,
+        turn.sent,
+        bar=BAR,
+        speed=page.speed,
+        tool=st.session_state.get(f"tool:{page.id}", "none"),
+        layer=turn.live.layer,
+        hover=held(page.id).hover,
+        answered=turn.answered,
     )
-    late = [_answer(page, live, holder, event) for event in player(blob, key=key)]
-    _words(page, live)
-    if changed or any(late) or _tick(live) != tick:
+    turn.show(blob)
+    _words(turn.live.view)
+    if turn.changed or _tick(turn.live) != every:
         st.rerun()
 
 
-def _words(page: Page, live: LiveRun) -> None:
-    view = live.view
+def _words(view: LiveView) -> None:
     if view.trouble:
-        st.error(view.trouble[:1].upper() + view.trouble[1:] + ".")
+        st.error(sentence(view.trouble))
     st.markdown(f"{sentences.computing(view, device_words())}.")
     st.caption(sentences.reference_words(view))
 
 
-def _answer(page: Page, live: LiveRun, holder: Held, event: Event) -> bool:
+def _answer(page: Page, event: Event) -> bool:
     """Do what the event asks for; True where the whole page must be drawn again."""
-    if event.type in ("play", "pause", "step", "reset"):
-        getattr(live, event.type)()
-        return event.type in ("play", "pause")
-    if event.type == "seed":
-        plan = kept_plan(page.id, page.plan)
-        return _changed(page, live, plan.replace(seed=(plan.seed + 1) % 2**31))
-    if event.type == "speed":
-        st.session_state[f"speed:{page.id}"] = event.speed
-        live.set_speed(event.speed)
-        return True
-    if event.type in ("share", "code", "export"):
-        outlets.ask_for(page.id, live, event.type)
-        return True
-    if event.type == "mount":
-        holder.sent.clear()
-        return False
+    holder = held(page.id)
+    if event.type in ("click", "paint"):
+        return _edit(page, holder.live, event)
     if event.type == "hover":
-        holder.hover = _hover(live, event)
+        holder.hover = _hover(holder.live, event)
         return False
-    return _edit(page, live, event)
-
-
-def _changed(page: Page, live: LiveRun, plan) -> bool:
-    keep_plan(page.id, plan)
-    live.set_plan(plan)
-    return True
+    if event.type == "export":
+        ask_for(event.type, page.id, holder.live, outlets.samples)
+        return True
+    return answer(page.id, event, plan_to_query)
 
 
 def _edit(page: Page, live: LiveRun, event: Event) -> bool:
@@ -132,7 +110,8 @@ def _edit(page: Page, live: LiveRun, event: Event) -> bool:
     if len(field) + len(clamp) > MOST_EDITS:
         st.toast(f"More than {MOST_EDITS:,} painted sites: clear some first.")
         return False
-    return _changed(page, live, plan.replace(field=tuple(field.items()), clamp=tuple(clamp.items())))
+    change(page.id, plan.replace(field=tuple(field.items()), clamp=tuple(clamp.items())), plan_to_query)
+    return True
 
 
 def _hover(live: LiveRun, event: Event) -> tuple[int, int, tuple[str, ...]] | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
 
+from pmpviz.experiments.presets import preset_of
 from pmpviz.types import Param
 from pmpviz.ui.echo import is_echo, replace
 from pmpviz.ui.settings import TEMPERATURE
@@ -45,6 +47,18 @@ def bind(key: str, shown: Any) -> Any:
         shown = st.session_state[key]
     show(key, shown)
     return shown
+
+
+def preset_choice(
+    presets: Sequence[Any], label: str, key: str, plan: Any, box: Any, like: Callable[[Any, Any], bool] = operator.eq
+) -> Any:
+    """The preset that was just chosen, or None; the widget shows the one whose plan is like the page's."""
+    chosen = preset_of(presets, st.session_state[key]) if edited(key) else None
+    plan = plan if chosen is None else chosen.plan
+    labels = {"": "Your own", **{preset.id: preset.label for preset in presets}}
+    show(key, next((preset.id for preset in presets if like(preset.plan, plan)), ""))
+    box.selectbox(label, list(labels), format_func=labels.__getitem__, key=key)
+    return chosen
 
 
 def label_of(param: Param) -> str:

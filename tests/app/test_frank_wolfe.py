@@ -8,6 +8,9 @@ import pytest
 from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
+from pmpviz.experiments.inference_presets import INFERENCE
+from pmpviz.experiments.presets import preset_of
+
 
 def opened(**query: str) -> AppTest:
     return open_page("frank_wolfe", query)
@@ -39,12 +42,11 @@ def test_every_preset_shows_its_lanes(preset):
     test = opened()
     test.selectbox(key="inference_preset").select(preset)
     run(test)
-    from pmpviz.experiments.inference_presets import preset_of
-
-    plan = preset_of(preset).plan
+    preset = preset_of(INFERENCE, preset)
+    plan = preset.plan
     wait(test, lambda t: len(update(t)["lanes"]) == len(plan.lanes) and not update(t)["trouble"])
     assert [lane["label"] for lane in update(test)["lanes"]] == [lane.label for lane in plan.lanes]
-    assert preset_of(preset).question in words(test)
+    assert preset.question in words(test)
 
 
 def test_lanes_are_added_and_their_knobs_reach_the_walk():

@@ -56,6 +56,14 @@ def test_another_perturbation_and_back():
     wait(test, lambda t: table(t)[2].split("|")[2] == first[2].split("|")[2])
 
 
+def test_share_gives_the_link_to_the_perturbation_that_is_shown():
+    test = opened(**SMALL, draw="3")
+    test.button(key="lab_share").click()
+    run(test)
+    assert "/perturbation_lab?" in test.code[0].value and "draw=3" in test.code[0].value
+    assert said(test, "the same noise, bit for bit")
+
+
 def test_a_preset_and_the_layers_of_its_atlas():
     test = opened(**SMALL)
     test.selectbox(key="lab_preset").set_value("two-spins")

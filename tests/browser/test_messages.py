@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.browser.stage import link, press, rest
+from tests.browser.stage import close_dialog, link, press, rest
 
 CANVAS = "[data-testid=messages-canvas]"
 READ = f"() => ({{ ...document.querySelector('{CANVAS}').dataset }})"
@@ -137,6 +137,22 @@ def test_a_message_flies_lands_and_can_be_taken_back_by_keys(server, open_page):
     wait(page, "d.event === '0'")
     rest(page)
     page.wait_for_function("() => location.search.includes('play=sweep')")
+
+
+def test_s_shares_and_a_key_that_is_held_down_steps_on(server, open_page):
+    page = open_page(link(server, "messages", **TREE, play="message"))
+    still(page)
+    assert "S" in page.locator("[data-action=share]").inner_text()
+    press(page, "s")
+    shared = page.locator("[role=dialog] code").first
+    shared.wait_for()
+    assert "/messages?" in shared.inner_text() and "graph=tree" in shared.inner_text()
+    page.keyboard.press("n")
+    close_dialog(page)
+    assert data(page)["event"] == "0"
+    page.keyboard.down("n")
+    page.keyboard.down("n")
+    wait(page, "d.event === '2'")
 
 
 def test_a_click_holds_a_variable_and_beliefs_follow(server, open_page):

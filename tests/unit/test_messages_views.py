@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from pmpviz.experiments.message_presets import MESSAGES, preset_of
+from pmpviz.experiments.message_presets import MESSAGES
+from pmpviz.experiments.presets import preset_of
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.factors import TableFactor
 from pmpviz.models.small_graphs import SMALL_GRAPHS, build_small_graph
@@ -116,7 +117,7 @@ def test_factors_of_one_variable_and_of_crossing_edges_have_places_of_their_own(
 
 
 def test_the_undamped_triangle_oscillates_with_period_six_from_the_sweep_that_is_told():
-    plan = preset_of("triangle").plan
+    plan = preset_of(MESSAGES, "triangle").plan
     story = story_of(plan)
     last = story.steps[-1]
     rows = messages_by_sweep(story.record)
@@ -130,15 +131,15 @@ def test_the_undamped_triangle_oscillates_with_period_six_from_the_sweep_that_is
 
 
 def test_half_damping_brings_the_triangle_to_rest():
-    plan = preset_of("triangle").plan.replace(damping=0.5)
+    plan = preset_of(MESSAGES, "triangle").plan.replace(damping=0.5)
     story = story_of(plan)
-    assert plan.computed == preset_of("damped").plan.computed
+    assert plan.computed == preset_of(MESSAGES, "damped").plan.computed
     assert story.steps[-1].status == "converged" and story.record.residual[-1] < 1e-4
     assert "approximate" in verdict(story.record, story.errors, story.steps)
 
 
 def test_two_passes_are_exact_on_a_tree_after_one_message_each_way():
-    story = story_of(preset_of("tree").plan)
+    story = story_of(preset_of(MESSAGES, "tree").plan)
     assert [(m.sweep, m.status) for m in story.steps] == [(0, "running"), (1, "exact")]
     assert story.errors[0] > 0.01 and story.errors[1] < 1e-12
     assert "two passes" in story.steps[-1].words
@@ -166,14 +167,14 @@ def test_a_damped_tree_comes_to_the_exact_beliefs_only_in_the_limit():
 
 
 def test_bethe_is_exact_on_the_tree_and_off_on_four_joined_variables():
-    tree, four = story_of(preset_of("tree").plan), story_of(preset_of("wrong_model").plan)
+    tree, four = story_of(preset_of(MESSAGES, "tree").plan), story_of(preset_of(MESSAGES, "wrong_model").plan)
     assert "to rounding" in bethe_words(tree.record, tree.log_z)
     assert "difference of −0.4" in bethe_words(four.record, four.log_z)
     assert bethe_words(story_of(WEB).record, 1.0) == ""
 
 
 def test_what_max_product_decodes_is_compared_to_the_maximum():
-    story = story_of(preset_of("damped").plan)
+    story = story_of(preset_of(MESSAGES, "damped").plan)
     model = story.target.model
 
     def weigh(x):
@@ -236,7 +237,7 @@ def test_a_factor_says_what_it_is_and_a_held_variable_what_it_is_held_at():
 
 
 def test_another_setting_is_another_run_but_another_way_of_playing_is_not():
-    plan = preset_of("triangle").plan
+    plan = preset_of(MESSAGES, "triangle").plan
     names = {messages.run_of(p) for p in (plan, plan.replace(damping=0.1), plan.replace(evidence=((0, 1),)))}
     assert len(names) == 3
     assert messages.run_of(plan) == messages.run_of(plan.replace(play="message"))
@@ -257,7 +258,7 @@ def test_between_sum_and_max_beliefs_are_compared_to_the_model_at_that_temperatu
 
 
 def test_the_table_has_a_row_a_message_and_the_engines_numbers():
-    story = story_of(preset_of("tree").plan)
+    story = story_of(preset_of(MESSAGES, "tree").plan)
     rows = [line.split(",") for line in table(story).splitlines()]
     assert len(rows) == 1 + len(story.record.edge)
     assert rows[0][:4] == ["sweep", "factor", "variable", "direction"]
@@ -265,7 +266,7 @@ def test_the_table_has_a_row_a_message_and_the_engines_numbers():
 
 
 def test_the_picture_of_a_run_shows_its_beliefs():
-    story = story_of(preset_of("cardinality").plan.replace(evidence=((0, 1), (1, 1))))
+    story = story_of(preset_of(MESSAGES, "cardinality").plan.replace(evidence=((0, 1), (1, 1))))
     pixels = np.asarray(graph_picture(story, side=200)).reshape(-1, 3)
     for colour in ((213, 94, 0), (0, 114, 178)):
         assert (np.abs(pixels.astype(int) - colour).max(1) < 8).sum() > 100

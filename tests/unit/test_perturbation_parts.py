@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from pmpviz import exact
-from pmpviz.experiments.perturbation_presets import PERTURBATION, preset_of
+from pmpviz.experiments.perturbation_presets import PERTURBATION
+from pmpviz.experiments.presets import preset_of
 from pmpviz.oracles.perturbed import table_of
 from pmpviz.runs import sample
 from pmpviz.runs.live_perturbation import LabView, LivePerturbation, bench_of
@@ -43,7 +44,7 @@ def test_perturbation_number_k_is_the_draw_0_of_chain_k(bench):
 
 def test_the_walk_ends_with_marginals_near_the_exact_ones():
     """Of a scene with clamped pixels too: those keep their values."""
-    for plan in (CLIQUE, preset_of("complete").plan):
+    for plan in (CLIQUE, preset_of(PERTURBATION, "complete").plan):
         own = bench_of(plan)
         *_, walked = walking(own)
         assert walked.calls <= 120 and walked.oracle == "Exact" and walked.gap <= 0.5
@@ -205,7 +206,7 @@ def test_models_that_do_not_fit_are_said(plan, word):
 
 def test_links_come_back_and_bad_ones_are_mended():
     for preset in PERTURBATION:
-        assert preset_of(preset.id) is preset
+        assert preset_of(PERTURBATION, preset.id) is preset
         assert plan_from_query(plan_to_query(preset.plan), LabPlan()) == (preset.plan, [])
     bad = {"model": "scene:no", "solvers": "magic,icm", "draw": "99999", "colour": "red"}
     plan, notices = plan_from_query(bad, CLIQUE)

@@ -11,6 +11,28 @@ const ACTIONS = {
   export: ["Export", "", "Samples, traces, picture or animation"],
 };
 
+// A button that says its key; `act` is given its name.
+export function actionButton(name, text, key, title, act) {
+  const button = make("button", `pv-button pv-${name}`);
+  button.type = "button";
+  button.title = key ? `${title} (${key})` : title;
+  button.dataset.action = name;
+  button.append(make("span", "pv-label", text));
+  if (key) {
+    button.setAttribute("aria-keyshortcuts", key);
+    const hint = make("kbd", "pv-kbd", key);
+    hint.setAttribute("aria-hidden", "true");
+    button.append(hint);
+  }
+  button.addEventListener("click", () => act(name));
+  return button;
+}
+
+export function showPlaying(button, playing) {
+  const text = playing ? "Pause" : "Play";
+  if (button && button.firstChild.textContent !== text) button.firstChild.textContent = text;
+}
+
 export class Bar {
   constructor(act) {
     this.act = act;
@@ -47,21 +69,9 @@ export class Bar {
   }
 
   button(name, text, key, title) {
-    const button = make("button", `pv-button pv-${name}`);
-    button.type = "button";
     const words = title.replace("sweep", this.unit.slice(0, -1));
-    button.title = key ? `${words} (${key})` : words;
-    button.dataset.action = name;
-    if (key) button.setAttribute("aria-keyshortcuts", key);
-    button.append(make("span", "pv-label", text));
-    if (key) {
-      const hint = make("kbd", "pv-kbd", key);
-      hint.setAttribute("aria-hidden", "true");
-      button.append(hint);
-    }
-    button.addEventListener("click", () => this.act(name));
-    this.buttons[name] = button;
-    return button;
+    this.buttons[name] = actionButton(name, text, key, words, this.act);
+    return this.buttons[name];
   }
 
   choice(speed, unit) {
@@ -78,9 +88,7 @@ export class Bar {
   }
 
   show(playing) {
-    const button = this.buttons.play;
-    const text = playing ? "Pause" : "Play";
-    if (button && button.firstChild.textContent !== text) button.firstChild.textContent = text;
+    showPlaying(this.buttons.play, playing);
   }
 }
 

@@ -1,75 +1,24 @@
 // The stage of the deconvolution page: features that sharpen, and what they explain of the images.
-//
-// Streamlit calls the default export once for each update; the stage is made once for each mount and kept, so that
-// what was seen can be looked back at.
 
-import { Bar, Timeline } from "./bar.js";
+import { mounted } from "./component.js";
 import { bit, unpack } from "./decode.js";
 import { FeatureLane } from "./features.js";
 import { ImageGrid } from "./image_grid.js";
-import { make, readTheme } from "./theme.js";
-import { Traces } from "./traces.js";
+import { Live } from "./live.js";
+import { make } from "./theme.js";
 
-const OUTBOX_MS = 8000;
-const OUTBOX_MOST = 64;
-const HOLD_MS = 3000;
-const ANNOUNCE_MS = 5000;
-const TRACE_MS = 150;
-const stages = new WeakMap();
-
-export default function mount({ data, parentElement, setStateValue }) {
-  let stage = stages.get(parentElement);
-  if (!stage || stage.gone) {
-    stage = new Stage(parentElement);
-    stages.set(parentElement, stage);
-  }
-  stage.send = (value) => setStateValue("outbox", value);
-  stage.receive(data);
-  return () => stage.leave();
-}
-
-class Stage {
+class Deconvolution extends Live {
   constructor(parent) {
-    this.mount = Math.random().toString(36).slice(2);
-    this.number = 0;
-    this.outbox = [];
-    this.lanes = [];
-    this.epoch = -1;
-    this.at = null;
+    super(parent, "pv-root dc-root");
     this.sample = 0;
     this.seconds = null;
-    this.interval = 400;
-    this.build(parent);
-    this.onKey = (event) => this.key(event);
-    document.addEventListener("keydown", this.onKey);
-    this.observer = new ResizeObserver(() => this.layout());
-    this.observer.observe(this.root);
-    this.watch = setInterval(() => this.look(), 700);
-  }
-
-  build(parent) {
-    this.root = make("div", "pv-root dc-root");
-    this.trouble = make("div", "pv-trouble");
-    this.trouble.setAttribute("role", "alert");
     this.numbers = make("dl", "dc-numbers");
-    this.stage = make("div", "pv-stage");
-    this.spoken = make("div", "pv-spoken");
-    this.spoken.setAttribute("aria-live", "polite");
-    this.bar = new Bar((type, more) => this.act(type, more));
-    this.timeline = new Timeline((at) => this.scrub(at));
     this.images = new ImageGrid((sample) => this.choose(sample));
-    this.traces = new Traces();
     this.axis = make("div", "dc-axis");
     this.side = make("div", "dc-side");
     this.side.append(this.numbers, this.axis, this.traces.root);
-    this.main = make("div", "pv-main");
-    this.main.append(this.trouble, this.stage, this.timeline.root, this.bar.root, this.images.root);
-    this.body = make("div", "pv-body");
-    this.body.append(this.main, this.side);
-    this.root.append(this.body, this.spoken);
-    parent.append(this.root);
-    this.theme = readTheme(this.root);
-    this.root.style.colorScheme = this.theme.dark ? "dark" : "light";
+    this.main.append(this.images.root);
+    this.body.append(this.side);
     this.buildAxis();
   }
 
@@ -89,58 +38,24 @@ class Stage {
     }
   }
 
-  // A cleanup may belong to an update that a newer one has overtaken: only a stage off the page ends.
-  leave() {
-    setTimeout(() => this.root.isConnected || this.end(), 50);
-  }
-
-  end() {
-    if (this.gone) return;
-    this.gone = true;
-    document.removeEventListener("keydown", this.onKey);
-    this.observer.disconnect();
-    clearInterval(this.watch);
-    cancelAnimationFrame(this.request);
-  }
-
-  look() {
-    if (!this.root.isConnected) return this.end();
-    const theme = readTheme(this.root);
-    if (theme.id === this.theme.id) return;
-    this.theme = theme;
-    this.root.style.colorScheme = theme.dark ? "dark" : "light";
+  themed() {
+    super.themed();
     this.draw();
   }
 
   receive(bytes) {
-    if (!(bytes instanceof Uint8Array)) return;
-    let meta;
-    let some;
-    try {
-      ({ meta, some } = unpack(bytes));
-      read(meta, some);
-    } catch {
-      this.trouble.textContent = "This update arrived damaged; the next one replaces it.";
-      return;
-    }
-    if (meta.run !== this.run) this.epoch = -1;
-    this.run = meta.run;
-    if (meta.epoch < this.epoch) return;
-    this.epoch = meta.epoch;
-    this.adopt(meta);
+    const meta = this.read(bytes, opened);
+    if (meta && this.isNew(meta)) this.adopt(meta);
+  }
+
+  newLane(index) {
+    return new FeatureLane(index, (sample) => this.choose(sample));
   }
 
   adopt(meta) {
     const now = performance.now();
-    if (meta.begun !== this.begun) {
-      this.at = null;
-      for (const lane of this.lanes) lane.forget();
-    }
-    this.begun = meta.begun;
     this.meta = meta;
-    if (this.trouble.textContent !== meta.trouble) this.trouble.textContent = meta.trouble;
-    this.settle(meta, now);
-    this.arrange(meta.lanes.length);
+    this.takeHead(meta, now);
     let behind = false;
     let came = false;
     meta.lanes.forEach((lane, k) => {
@@ -148,41 +63,14 @@ class Stage {
       behind = behind || got === null;
       came = came || got > 0;
     });
-    if (behind) setTimeout(() => this.post({ type: "mount" }));
-    if (came) {
-      const gap = Math.min(1500, Math.max(100, now - (this.arrived || now - 400)));
-      this.interval += 0.4 * (gap - this.interval);
-      this.arrived = now;
-    }
+    this.miss(behind, now);
+    if (came) this.arrive(now);
     const samples = Math.max(1, ...meta.lanes.map((lane) => lane.samples));
     if (this.sample >= samples) this.sample = 0;
     this.images.adopt(meta, samples, this.sample);
     this.adoptNumbers();
     this.adoptTraces();
-    this.bar.adopt(meta.bar, meta.speed, this.playing, meta.unit);
-    this.announce(meta.announce, now);
-    this.layout();
-    this.prefer(meta);
-  }
-
-  settle(meta, now) {
-    const [mount, number] = meta.answered || ["", 0];
-    const answered = mount === this.mount && number >= this.number;
-    if (this.held && (answered || this.held === (meta.playing ? "playing" : "paused") || now - this.heldAt > HOLD_MS)) {
-      this.held = null;
-    }
-    this.playing = this.held ? this.held === "playing" : Boolean(meta.playing);
-    this.root.dataset.playing = this.playing;
-    this.root.dataset.server = meta.playing ? "playing" : "paused";
-  }
-
-  arrange(count) {
-    while (this.lanes.length > count) this.lanes.pop().root.remove();
-    while (this.lanes.length < count) {
-      const lane = new FeatureLane(this.lanes.length, (sample) => this.choose(sample));
-      this.lanes.push(lane);
-      this.stage.append(lane.root);
-    }
+    this.takeRest(meta);
   }
 
   adoptNumbers() {
@@ -216,55 +104,11 @@ class Stage {
     this.wake();
   }
 
-  announce(text, now) {
-    if (!text || text === this.spoken.textContent) return;
-    if (this.announced && now - this.announced < ANNOUNCE_MS) return;
-    this.announced = now;
-    this.spoken.textContent = text;
-  }
-
-  // Where motion is not wanted the run starts in steps.
-  prefer(meta) {
-    if (this.preferred) return;
-    this.preferred = true;
-    if (!meta.playing || !window.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    this.act("pause");
-    this.spoken.textContent = "Motion is reduced: press Play, or Step for one sweep.";
-  }
-
   // Commands.
 
-  act(name, more = {}) {
-    const type = name === "play" && this.playing ? "pause" : name;
-    if (type === "play" || type === "pause" || type === "step") {
-      this.held = type === "play" ? "playing" : "paused";
-      this.heldAt = performance.now();
-      this.playing = type === "play";
-      this.root.dataset.playing = this.playing;
-      this.bar.show(this.playing);
-    }
-    if (type !== "pause") this.scrub(null);
-    this.post({ type, ...more });
-  }
-
-  post(event) {
-    const now = performance.now();
-    this.number += 1;
-    this.outbox = this.outbox.filter((old) => now - old.at < OUTBOX_MS).slice(1 - OUTBOX_MOST);
-    this.outbox.push({ at: now, event: { ...event, number: this.number } });
-    if (this.send) this.send({ mount: this.mount, events: this.outbox.map((entry) => entry.event) });
-  }
-
-  key(event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-    if (document.querySelector("[role=dialog]")) return;
-    const focus = document.activeElement;
-    const typing = focus && focus.closest("input:not([type=range]), textarea, select, [contenteditable=true]");
-    const control = focus && focus.closest("button, a[href], input, select, textarea, summary, [role=button], [role=slider], [role=application]");
-    const name = { " ": "play", n: "step", s: "share" }[event.key.toLowerCase()];
-    if (!name || typing || (name === "play" && control) || !this.bar.buttons[name]) return;
-    event.preventDefault();
-    this.act(name);
+  act(name, more) {
+    super.act(name, more);
+    if (name === "step") this.scrub(null);
   }
 
   scrub(at) {
@@ -299,30 +143,17 @@ class Stage {
     this.wake();
   }
 
-  wake() {
-    if (this.request || this.gone) return;
-    this.request = requestAnimationFrame((now) => this.frame(now));
-  }
-
-  frame(now) {
-    this.request = null;
-    if (!this.root.isConnected || !this.meta) return;
-    const passed = Math.min(250, now - (this.before || now));
-    this.before = now;
-    const left = Math.max(60, 1.1 * this.interval - (performance.now() - (this.arrived || 0)));
+  play(passed, now) {
+    if (!this.meta) return false;
+    const left = this.left();
     let waiting = false;
     for (const lane of this.lanes) {
       this.dirty = lane.pass(passed / left) || this.dirty;
       waiting = waiting || lane.queue.length > 0;
     }
     if (this.dirty) this.paint();
-    if (this.tracesDirty && now - (this.traced || 0) > TRACE_MS) {
-      this.traced = now;
-      this.tracesDirty = false;
-      this.traces.draw(this.theme, this.cursor());
-    }
-    if (waiting || this.tracesDirty) this.wake();
-    else this.before = null;
+    this.drawTraces(now, this.cursor());
+    return waiting || this.tracesDirty;
   }
 
   // Where the person looks back to, in the sweeps of the first lane; none where lanes are timed.
@@ -344,8 +175,11 @@ class Stage {
   }
 }
 
-// The arrays of an update, in place.
-function read(meta, some) {
+export default mounted(Deconvolution);
+
+// As `unpack`, with all arrays read.
+function opened(bytes) {
+  const { meta, some } = unpack(bytes);
   meta.images = some(meta.images, Uint8Array);
   meta.truth.bits = some(meta.truth.bits, Uint8Array);
   meta.clamped = some(meta.clamped, Uint8Array);
@@ -369,4 +203,5 @@ function read(meta, some) {
       picture: (at) => bit(bits.subarray(k * bytes, (k + 1) * bytes), at),
     }));
   }
+  return meta;
 }

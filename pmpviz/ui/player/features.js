@@ -1,6 +1,7 @@
 // One lane of the deconvolution page: a row of features for each posterior sample, under the glyphs they should be.
 
-import { css, dashOf, make, mix, number, sized, thousands } from "./theme.js";
+import { Figure } from "./figure.js";
+import { css, mix, number, sized, thousands } from "./theme.js";
 
 const RING = 600;
 const GAP = 10;
@@ -8,30 +9,15 @@ const LABEL = 76;
 const FOOT = 16;
 const TRUTH_SHARE = 0.8;
 
-export class FeatureLane {
+export class FeatureLane extends Figure {
   constructor(index, choose) {
-    this.index = index;
+    super(index, "pv-lane dc-lane", "dc-canvas", "deconvolution-canvas");
     this.forget();
-    this.root = make("figure", "pv-lane dc-lane");
-    const head = make("figcaption", "pv-head");
-    this.key = make("canvas", "pv-key");
-    this.name = make("span", "pv-name");
-    this.badge = make("span", "pv-badge");
-    this.counter = make("span", "pv-counter");
-    head.append(this.key, this.name, this.badge, this.counter);
-    this.canvas = make("canvas", "dc-canvas");
-    this.canvas.dataset.testid = "deconvolution-canvas";
-    this.canvas.dataset.lane = index;
-    this.canvas.setAttribute("role", "img");
     this.canvas.addEventListener("click", (event) => {
       const row = this.rowAt(event);
       if (row >= 0) choose(row);
     });
-    this.words = make("div", "pv-words");
-    this.sub = make("span", "pv-sub");
-    this.status = make("span", "pv-status");
-    this.words.append(this.sub, this.status);
-    this.root.append(head, this.canvas, this.words);
+    this.root.append(this.head, this.canvas, this.words);
   }
 
   forget() {
@@ -49,11 +35,8 @@ export class FeatureLane {
     this.shape = shape;
     this.meta = meta;
     this.update = update;
-    this.name.textContent = meta.label;
-    this.badge.textContent = meta.badge || "";
-    this.sub.textContent = meta.sub || "";
-    this.status.textContent = meta.status || "";
-    this.canvas.dataset.algorithm = meta.algorithm;
+    this.call(meta);
+    this.say(meta);
     if (meta.frames.since > this.last) return null;
     const fresh = meta.frames.list.filter((frame) => frame.number > this.last);
     if (fresh.length) this.last = fresh[fresh.length - 1].number;
@@ -123,7 +106,7 @@ export class FeatureLane {
     context.textBaseline = "middle";
     this.paintTruth(context, theme, frame, chosen, live);
     for (let row = 0; row < this.meta.samples; row++) this.paintRow(context, theme, frame, row, chosen);
-    this.say(frame, chosen);
+    this.tell(frame, chosen);
   }
 
   paintTruth(context, theme, frame, chosen, live) {
@@ -177,7 +160,7 @@ export class FeatureLane {
     }
   }
 
-  say(frame, chosen) {
+  tell(frame, chosen) {
     const data = this.canvas.dataset;
     if (!frame) return;
     this.counter.textContent = this.meta.timed
@@ -194,19 +177,6 @@ export class FeatureLane {
     data.sample = chosen;
     const words = `${this.meta.label}, sweep ${Math.floor(frame.sweep)}: ${this.update.alt}`;
     if (this.canvas.getAttribute("aria-label") !== words) this.canvas.setAttribute("aria-label", words);
-  }
-
-  drawKey() {
-    if (!this.meta) return;
-    const context = sized(this.key, 26, 10);
-    context.clearRect(0, 0, 26, 10);
-    context.strokeStyle = this.meta.colour;
-    context.lineWidth = 3;
-    context.setLineDash(dashOf(this.meta.dash));
-    context.beginPath();
-    context.moveTo(0, 5);
-    context.lineTo(26, 5);
-    context.stroke();
   }
 }
 

@@ -1,34 +1,21 @@
 // The glyph painter: small grids of square pixels, painted by mouse, touch or keys.
 //
-// Streamlit calls the default export once for each update. The person's drawing is the truth until the server has
-// answered it: an update that is older than the last stroke is left aside.
+// The person's drawing is the truth until the server has answered it: an update that is older than the last stroke is
+// left aside.
 
-import { css, make, mix, readTheme, sized } from "./theme.js";
+import { Component, mounted } from "./component.js";
+import { css, make, mix, sized } from "./theme.js";
 
 const SEND_MS = 300;
 const MOST_SIDE = 168;
 const NAMES = { 1: "ink", 0: "paper", "-": "free" };
-const painters = new WeakMap();
 
-export default function mount({ data, parentElement, setStateValue }) {
-  let painter = painters.get(parentElement);
-  if (!painter || painter.gone) {
-    painter = new Painter(parentElement);
-    painters.set(parentElement, painter);
-  }
-  painter.send = (value) => setStateValue("drawn", value);
-  painter.receive(data);
-  return () => painter.leave();
-}
-
-class Painter {
+class Painter extends Component {
   constructor(parent) {
-    this.mount = Math.random().toString(36).slice(2);
-    this.number = 0;
+    super(parent, "gp-root");
     this.cells = [];
     this.grids = [];
     this.brush = "1";
-    this.root = make("div", "gp-root");
     this.bar = make("div", "gp-brushes");
     this.list = make("div", "gp-list");
     this.add = make("button", "gp-button gp-add", "Add a glyph");
@@ -37,26 +24,14 @@ class Painter {
     this.spoken = make("div", "gp-spoken");
     this.spoken.setAttribute("aria-live", "polite");
     this.root.append(this.bar, this.list, this.spoken);
-    parent.append(this.root);
-    this.theme = readTheme(this.root);
-    this.watch = setInterval(() => this.look(), 700);
-  }
-
-  leave() {
-    setTimeout(() => this.root.isConnected || this.end(), 50);
   }
 
   end() {
-    this.gone = true;
-    clearInterval(this.watch);
+    super.end();
     clearTimeout(this.waiting);
   }
 
-  look() {
-    if (!this.root.isConnected) return this.end();
-    const theme = readTheme(this.root);
-    if (theme.id === this.theme.id) return;
-    this.theme = theme;
+  themed() {
     this.draw();
   }
 
@@ -151,6 +126,8 @@ class Painter {
     this.spoken.textContent = text;
   }
 }
+
+export default mounted(Painter, "drawn");
 
 class Grid {
   constructor(painter, place) {

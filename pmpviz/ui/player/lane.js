@@ -1,49 +1,26 @@
 // One lane: its header, canvas, other chains, legend, queue of coming frames and ring of past ones.
 
 import { frameHash } from "./decode.js";
+import { Figure } from "./figure.js";
 import { painterFor, thumbnailFor } from "./painters.js";
-import { css, dashOf, make, number, scaleColour, sized, thousands } from "./theme.js";
+import { css, make, number, scaleColour, sized, thousands } from "./theme.js";
 
 const RING = 2000;
 const MOST_WAITING = 4000;
 const NONE = { sweep: -1, epoch: -1 };
 
-export class Lane {
+export class Lane extends Figure {
   constructor(index) {
-    this.index = index;
-    this.queue = [];
-    this.ring = [];
-    this.shown = null;
-    this.last = NONE;
-    this.number = -1;
-    this.fresh = true;
+    super(index, "pv-lane", "pv-canvas", "live-canvas");
+    this.forget();
     this.paints = 0;
     this.touched = new Set();
-    this.build();
-  }
-
-  build() {
-    this.root = make("figure", "pv-lane");
-    const head = make("figcaption", "pv-head");
-    this.key = make("canvas", "pv-key");
-    this.name = make("span", "pv-name");
-    this.badge = make("span", "pv-badge");
-    this.counter = make("span", "pv-counter");
-    head.append(this.key, this.name, this.badge, this.counter);
     this.box = make("div", "pv-box");
-    this.canvas = make("canvas", "pv-canvas");
-    this.canvas.dataset.testid = "live-canvas";
-    this.canvas.dataset.lane = this.index;
-    this.canvas.setAttribute("role", "img");
     this.box.append(this.canvas);
-    this.words = make("div", "pv-words");
-    this.sub = make("span", "pv-sub");
-    this.status = make("span", "pv-status");
-    this.words.append(this.sub, this.status);
     this.legend = make("div", "pv-legend");
     this.strip = make("div", "pv-strip");
     this.strip.setAttribute("aria-hidden", "true");
-    this.root.append(head, this.box, this.words, this.legend, this.strip);
+    this.root.append(this.head, this.box, this.words, this.legend, this.strip);
   }
 
   // Geometry of an update, before its frames: another shape forgets the past.
@@ -59,19 +36,12 @@ export class Lane {
   // Words and layer of an update; frames go through `take`.
   adopt(meta, theme, alt, still) {
     this.meta = meta;
-    this.name.textContent = meta.label;
-    this.badge.textContent = meta.badge || "";
-    this.canvas.dataset.algorithm = meta.algorithm;
+    this.call(meta);
     this.canvas.setAttribute("aria-label", `${meta.label}. ${alt || ""}`.trim());
     if (!still) this.say(meta);
     this.drawKey();
     this.drawLegend(theme);
     this.dirty = true;
-  }
-
-  say(meta) {
-    this.sub.textContent = meta.sub || "";
-    this.status.textContent = meta.status || "";
   }
 
   forget() {
@@ -174,18 +144,6 @@ export class Lane {
     data.frame = data.sweep = frame.sweep;
     data.frameHash = frameHash(frame.bits);
     this.counter.textContent = `${this.meta.step || "sweep"} ${thousands(frame.sweep)}`;
-  }
-
-  drawKey() {
-    const context = sized(this.key, 26, 10);
-    context.clearRect(0, 0, 26, 10);
-    context.strokeStyle = this.meta.colour;
-    context.lineWidth = 3;
-    context.setLineDash(dashOf(this.meta.dash));
-    context.beginPath();
-    context.moveTo(0, 5);
-    context.lineTo(26, 5);
-    context.stroke();
   }
 
   drawLegend(theme) {

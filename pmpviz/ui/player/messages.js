@@ -1,6 +1,6 @@
 // The message microscope: plays a recorded run of message passing, one message, sweep or free run at a time.
-// Streamlit calls the default export once for each update; the microscope is made once for each mount and kept.
 
+import { mounted, Stage } from "./component.js";
 import { Bar, MODES, Timeline } from "./messages_bar.js";
 import { Beliefs } from "./messages_beliefs.js";
 import { HeatMap, Lines } from "./messages_charts.js";
@@ -8,45 +8,29 @@ import { Equation } from "./messages_equation.js";
 import { Graph, plain } from "./messages_graph.js";
 import { Playhead } from "./messages_playhead.js";
 import { Replay, decodeRecording } from "./messages_replay.js";
-import { make, number, readTheme } from "./theme.js";
+import { make, number } from "./theme.js";
 
 const ANNOUNCE_MS = 2500;
-const OUTBOX_MOST = 16;
 const TRAVEL = 0.72; // Of a message's time: the rest it stands at its end, to be read.
-const LATE_MS = 400;
 const [LOW, HIGH, CONTROLS, TITLES] = [110, 240, 150, 40];
 const RESIDUAL = "#D55E00";
 const ERROR = "#0072B2";
 const BETHE = "#A0522D";
-const shown = new WeakMap();
+const DAMAGED = "This run arrived damaged; the last one is kept. Change a setting to send it again.";
 
-export default function mount({ data, parentElement, setStateValue }) {
-  let microscope = shown.get(parentElement);
-  if (!microscope || microscope.gone) {
-    microscope = new Microscope(parentElement);
-    shown.set(parentElement, microscope);
-  }
-  microscope.send = (value) => setStateValue("outbox", value);
-  microscope.receive(data);
-  return () => setTimeout(() => microscope.root.isConnected || microscope.end(), 50);
-}
-
-class Microscope {
+class Microscope extends Stage {
   constructor(parent) {
-    this.mount = Math.random().toString(36).slice(2);
-    this.number = 0;
-    this.outbox = [];
-    this.player = new Playhead(window.matchMedia("(prefers-reduced-motion: reduce)").matches);
+    super(parent, "pv-root mm-root");
+    this.repeating = ["step", "back"];
+    this.player = new Playhead(this.still);
     this.watched = 0;
     this.hovered = -1;
-    this.build(parent);
+    this.build();
+    this.arrange();
     this.listen();
   }
 
-  build(parent) {
-    this.root = make("div", "pv-root mm-root");
-    this.trouble = make("div", "pv-trouble");
-    this.trouble.setAttribute("role", "alert");
+  build() {
     this.status = make("div", "mm-status");
     this.status.dataset.testid = "messages-status";
     this.verdict = make("div", "mm-verdict");
@@ -64,12 +48,9 @@ class Microscope {
     this.heat = new HeatMap((edge, sweep) => this.pick(edge, sweep));
     this.timeline = new Timeline((event) => this.scrub(event));
     this.bar = new Bar((name, value) => this.act(name, value));
-    this.arrange(parent);
-    this.theme = readTheme(this.root);
-    this.root.style.colorScheme = this.theme.dark ? "dark" : "light";
   }
 
-  arrange(parent) {
+  arrange() {
     this.side = make("div", "mm-side");
     this.side.append(this.beliefs.root, this.residual.root, this.bethe.root);
     const top = make("div", "mm-top");
@@ -79,53 +60,21 @@ class Microscope {
     this.tip = make("div", "pv-tip");
     this.tip.setAttribute("aria-hidden", "true");
     this.tip.hidden = true;
-    this.spoken = make("div", "pv-spoken");
-    this.spoken.setAttribute("aria-live", "polite");
     this.root.append(this.trouble, this.status, this.verdict, top, this.equation.root, this.heat.root, this.tip, this.spoken);
-    parent.append(this.root);
   }
 
   listen() {
-    this.onKey = (event) => this.key(event);
-    document.addEventListener("keydown", this.onKey);
-    this.observer = new ResizeObserver(() => this.layout());
-    this.observer.observe(this.root);
-    this.watch = setInterval(() => this.look(), 700);
     this.canvas.addEventListener("pointermove", (event) => this.point(event));
     this.canvas.addEventListener("pointerleave", () => this.point(null));
     this.canvas.addEventListener("click", (event) => this.click(event));
   }
 
-  end() {
-    if (this.gone) return;
-    this.gone = true;
-    document.removeEventListener("keydown", this.onKey);
-    this.observer.disconnect();
-    clearInterval(this.watch);
-    this.rest();
-  }
-
-  look() {
-    if (!this.root.isConnected) return this.end();
-    const theme = readTheme(this.root);
-    if (theme.id === this.theme.id) return;
-    this.theme = theme;
-    this.root.style.colorScheme = theme.dark ? "dark" : "light";
-    this.wake();
-  }
-
   // What the server sends.
 
   receive(bytes) {
-    if (!(bytes instanceof Uint8Array)) return;
-    let record;
-    try {
-      record = decodeRecording(bytes);
-    } catch {
-      this.trouble.textContent = "This run arrived damaged; the last one is kept. Change a setting to send it again.";
-      return;
-    }
-    this.trouble.textContent = "";
+    const record = this.read(bytes, decodeRecording, DAMAGED);
+    if (!record) return;
+    this.complain("");
     const mode = Math.max(0, MODES.findIndex(({ id }) => id === record.play));
     if (mode !== this.asked) this.player.setMode(mode);
     this.asked = mode;
@@ -147,11 +96,7 @@ class Microscope {
     this.verdict.textContent = record.verdict;
     this.drawLegend();
     this.layout();
-    this.shownStatus = null;
-    if (first && this.player.still) {
-      this.announced = performance.now();
-      this.say("Motion is reduced: press Play, or Step.");
-    }
+    if (first && this.still) this.announce("Motion is reduced: press Play, or Step.");
     this.wake();
   }
 
@@ -203,6 +148,7 @@ class Microscope {
       this.asked = value;
       this.post({ type: "mode", site: value });
     }
+    if (name === "share") this.post({ type: "share" });
     if (name === "speed") player.speeds[player.mode] = value;
     this.wake();
   }
@@ -265,52 +211,13 @@ class Microscope {
     this.wake();
   }
 
-  post(event) {
-    this.number += 1;
-    this.outbox = this.outbox.slice(1 - OUTBOX_MOST);
-    this.outbox.push({ ...event, number: this.number });
-    if (this.send) this.send({ mount: this.mount, events: this.outbox });
-  }
-
-  key(event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    const focus = document.activeElement;
-    if (document.querySelector("[role=dialog]")) return;
-    const typing = focus && focus.closest("input:not([type=range]), textarea, select, [contenteditable=true]");
-    const control = focus && focus.closest("button, a[href], input, select, textarea, summary, [role=button], [role=slider]");
-    const name = { " ": "play", n: "step", b: "back" }[event.key.toLowerCase()];
-    if (!name || typing || (name === "play" && (control || event.repeat))) return;
-    event.preventDefault();
-    this.act(name);
-  }
-
-  say(words) {
-    if (this.spoken.textContent !== words) this.spoken.textContent = words;
-  }
-
   // Playing.
 
-  wake() {
-    if (this.request || this.gone) return;
-    this.request = requestAnimationFrame((now) => this.frame(now));
-    this.late = setTimeout(() => this.frame(performance.now()), LATE_MS);
-  }
-
-  rest() {
-    cancelAnimationFrame(this.request);
-    clearTimeout(this.late);
-    this.request = null;
-  }
-
-  frame(now) {
-    this.rest();
-    if (!this.record || !this.root.isConnected) return;
-    const passed = Math.min(0.25, (now - (this.before || now)) / 1000);
-    this.before = now;
-    if (this.player.moving) this.player.advance(passed);
+  play(passed) {
+    if (!this.record) return false;
+    if (this.player.moving) this.player.advance(passed / 1000);
     this.draw();
-    if (this.player.moving) this.wake();
-    else this.before = null;
+    return this.player.moving;
   }
 
   // Drawing.
@@ -392,17 +299,11 @@ class Microscope {
       total: this.replay.total,
       flying: player.flight ? player.flight.to - player.flight.from : 0,
     });
-    this.announce(words);
-  }
-
-  announce(words) {
-    const now = performance.now();
-    if (words === this.shownStatus || now - (this.announced || 0) < ANNOUNCE_MS) return;
-    this.shownStatus = words;
-    this.announced = now;
-    this.say(words);
+    this.announce(words, ANNOUNCE_MS);
   }
 }
+
+export default mounted(Microscope);
 
 function range(from, to) {
   return Array.from({ length: to - from }, (_, k) => from + k);

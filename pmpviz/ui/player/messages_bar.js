@@ -1,5 +1,6 @@
-// Buttons, the three ways of playing, and the timeline.
+// The bar of the message microscope (play, back, step, reset; share), the three ways of playing, and the timeline.
 
+import { actionButton, showPlaying } from "./bar.js";
 import { make } from "./theme.js";
 
 export const MODES = [
@@ -12,6 +13,7 @@ const BUTTONS = [
   ["back", "Back", "B", "One message, or sweep, back"],
   ["step", "Step", "N", "One message, or sweep, on"],
   ["reset", "Reset", "", "Back to the start: all messages flat"],
+  ["share", "Share", "S", "A link that shows this run"],
 ];
 
 export class Bar {
@@ -20,29 +22,13 @@ export class Bar {
     this.root = make("div", "pv-bar mm-bar-row");
     this.root.setAttribute("role", "toolbar");
     this.root.setAttribute("aria-label", "Playing");
-    this.buttons = {};
+    this.buttons = Object.fromEntries(BUTTONS.map((entry) => [entry[0], actionButton(...entry, act)]));
+    const { share, ...others } = this.buttons;
     const left = make("div", "pv-group");
-    for (const entry of BUTTONS) left.append(this.button(...entry));
+    left.append(...Object.values(others));
     const right = make("div", "pv-group");
-    right.append(this.modes(), this.choice());
+    right.append(this.modes(), this.choice(), share);
     this.root.append(left, right);
-  }
-
-  button(name, text, key, title) {
-    const button = make("button", `pv-button pv-${name}`);
-    button.type = "button";
-    button.title = key ? `${title} (${key})` : title;
-    button.dataset.action = name;
-    button.append(make("span", "pv-label", text));
-    if (key) {
-      button.setAttribute("aria-keyshortcuts", key);
-      const hint = make("kbd", "pv-kbd", key);
-      hint.setAttribute("aria-hidden", "true");
-      button.append(hint);
-    }
-    button.addEventListener("click", () => this.act(name));
-    this.buttons[name] = button;
-    return button;
   }
 
   modes() {
@@ -69,9 +55,7 @@ export class Bar {
   }
 
   show(playing, mode, speed) {
-    const text = playing ? "Pause" : "Play";
-    const label = this.buttons.play.firstChild;
-    if (label.textContent !== text) label.textContent = text;
+    showPlaying(this.buttons.play, playing);
     this.modeButtons.forEach((button, index) => button.setAttribute("aria-pressed", String(index === mode)));
     if (this.mode !== mode) {
       this.mode = mode;

@@ -1,0 +1,167 @@
+// What every component is made of: a `Component` lasts from its mount to its end in the page's colours; a `Stage` also
+// plays, hears keys and sends events; `Live`, in live.js, also shows lanes of a run on the server. A new one extends
+// the one it needs and exports `mounted(It)`.
+
+import { make, readTheme } from "./theme.js";
+
+const LOOK_MS = 700;
+const OUTBOX_MS = 8000;
+const OUTBOX_MOST = 64;
+const ANNOUNCE_MS = 5000;
+const LATE_MS = 400;
+const DAMAGED = "This update arrived damaged; the last picture is kept, and the next update replaces it.";
+const KEYS = { " ": "play", n: "step", b: "back", s: "share" };
+const TYPING = "input:not([type=range]), textarea, select, [contenteditable=true]";
+const CONTROL = `${TYPING}, button, a[href], input, summary, [role=button], [role=slider], [role=application]`;
+
+// Streamlit calls this once for each update; the component itself is made once for each mount and kept, so that zoom,
+// focus and what was seen survive. What a person does goes back under `name`.
+export function mounted(Kind, name = "outbox") {
+  const kept = new WeakMap();
+  return ({ data, parentElement, setStateValue }) => {
+    let component = kept.get(parentElement);
+    if (!component || component.gone) {
+      component = new Kind(parentElement);
+      kept.set(parentElement, component);
+    }
+    component.send = (value) => setStateValue(name, value);
+    component.receive(data);
+    return () => component.leave();
+  };
+}
+
+// Brings `receive(data)` and `themed()`, which draws in another theme.
+export class Component {
+  constructor(parent, name) {
+    this.mount = Math.random().toString(36).slice(2);
+    this.number = 0;
+    this.root = make("div", name);
+    parent.append(this.root);
+    this.theme = readTheme(this.root);
+    this.watch = setInterval(() => this.look(), LOOK_MS);
+  }
+
+  // A cleanup may belong to an update that a newer one has overtaken: only a component off the page ends.
+  leave() {
+    setTimeout(() => this.root.isConnected || this.end(), 50);
+  }
+
+  end() {
+    this.gone = true;
+    clearInterval(this.watch);
+  }
+
+  look() {
+    if (!this.root.isConnected) return this.end();
+    const theme = readTheme(this.root);
+    if (theme.id === this.theme.id) return;
+    this.theme = theme;
+    this.themed();
+  }
+}
+
+// Brings `layout()`, `play(passed, now)`, which draws and gives back whether more is to come, `act(name)`, and a
+// `bar` with a button for each key.
+export class Stage extends Component {
+  constructor(parent, name) {
+    super(parent, name);
+    this.outbox = [];
+    this.repeating = []; // What a key that is held down does again and again.
+    this.trouble = make("div", "pv-trouble");
+    this.trouble.setAttribute("role", "alert");
+    this.spoken = make("div", "pv-spoken");
+    this.spoken.setAttribute("aria-live", "polite");
+    this.still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.scheme();
+    this.onKey = (event) => this.key(event);
+    document.addEventListener("keydown", this.onKey);
+    this.observer = new ResizeObserver(() => this.layout());
+    this.observer.observe(this.root);
+  }
+
+  end() {
+    super.end();
+    document.removeEventListener("keydown", this.onKey);
+    this.observer.disconnect();
+    this.rest();
+  }
+
+  themed() {
+    this.scheme();
+    this.wake();
+  }
+
+  scheme() {
+    this.root.style.colorScheme = this.theme.dark ? "dark" : "light";
+  }
+
+  // The update in these bytes; null where there is none, or a damaged one, of which `words` tell.
+  read(bytes, decode, words = DAMAGED) {
+    if (!(bytes instanceof Uint8Array)) return null;
+    try {
+      return decode(bytes);
+    } catch {
+      this.complain(words);
+      return null;
+    }
+  }
+
+  complain(sentence) {
+    if (this.trouble.textContent !== sentence) this.trouble.textContent = sentence;
+  }
+
+  announce(text, every = ANNOUNCE_MS) {
+    const now = performance.now();
+    if (!text || text === this.spoken.textContent || (this.announced && now - this.announced < every)) return;
+    this.announced = now;
+    this.spoken.textContent = text;
+  }
+
+  // Events go out with those of the last seconds, numbered: one that is lost comes with the next, and none counts twice.
+  post(event) {
+    const now = performance.now();
+    this.number += 1;
+    this.outbox = this.outbox.filter((old) => now - old.at < OUTBOX_MS).slice(1 - OUTBOX_MOST);
+    this.outbox.push({ at: now, event: { ...event, number: this.number } });
+    if (this.send) this.send({ mount: this.mount, events: this.outbox.map((entry) => entry.event) });
+  }
+
+  key(event) {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const focus = document.activeElement;
+    const dialog = document.querySelector("[role=dialog]");
+    if (dialog) return this.leaveDialog(dialog, event, focus);
+    const name = KEYS[event.key.toLowerCase()];
+    if (!name || !this.bar.buttons[name] || (event.repeat && !this.repeating.includes(name))) return;
+    if (focus && focus.closest(name === "play" ? CONTROL : TYPING)) return;
+    event.preventDefault();
+    this.act(name);
+  }
+
+  // A download button gives up the focus while its file is made, and the dialog then no longer hears Escape.
+  leaveDialog(dialog, event, focus) {
+    if (event.key === "Escape" && focus === document.body) dialog.querySelector("[aria-label=Close]")?.click();
+  }
+
+  // A window that is covered may get no animation frames: a timer then keeps the picture from standing still.
+  wake() {
+    if (this.request || this.gone) return;
+    this.request = requestAnimationFrame((now) => this.frame(now));
+    this.late = setTimeout(() => this.frame(performance.now()), LATE_MS);
+  }
+
+  rest() {
+    cancelAnimationFrame(this.request);
+    clearTimeout(this.late);
+    this.request = null;
+  }
+
+  frame(now) {
+    this.rest();
+    if (!this.root.isConnected) return;
+    const passed = Math.min(250, now - (this.before || now));
+    this.before = now;
+    if (this.play(passed, now)) this.wake();
+    else this.before = null;
+  }
+}
