@@ -67,7 +67,7 @@ def test_four_lanes_paint_thirty_times_a_second_and_space_freezes_all(server, op
     page = open_page(link(server, "race", FOUR, **CRITICAL))
     wait_lanes(page, 4)
     play(page)
-    wait_lanes(page, 4, "Number(d.sweep) > 10")
+    wait_lanes(page, 4, "Number(d.sweep) > 2")
     before, begin = lanes(page), time.perf_counter()
     page.wait_for_timeout(10_000)
     after, seconds = lanes(page), time.perf_counter() - begin
