@@ -70,9 +70,9 @@ class LiveJob:
         if wait:
             done.wait(wait)
 
-    def play(self) -> None:
+    def play(self, wait: float = POST_WAIT_SECONDS) -> None:
         """Go on."""
-        self.post(self._play)
+        self.post(self._play, wait)
 
     def pause(self) -> None:
         """Stop after the chunk in hand."""

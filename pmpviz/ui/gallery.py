@@ -60,7 +60,7 @@ def _card(page: str, preset: Any, column) -> None:
     card = column.container(key=f"card-{page}-{preset.id}")
     picture = FOLDER / f"{page}-{preset.id}.png"
     if picture.is_file():
-        card.image(str(picture), alt=f"A sample of: {preset.label}", width="stretch")
+        card.image(str(picture), alt=f"A sample of: {preset.label}", width="stretch", output_format="PNG")
     card.page_link(
         f"pages/{page}.py",
         label=preset.label,

@@ -90,7 +90,7 @@ def _held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, play
     if holder.live is None:
         holder.live = make()
         if playing:
-            holder.live.play()
+            holder.live.play(wait=0.0)
     else:
         holder.live.set_plan(plan)
         holder.live.set_speed(speed)

@@ -6,6 +6,10 @@ import { FeatureLane } from "./features.js";
 import { ImageGrid } from "./image_grid.js";
 import { Live } from "./live.js";
 import { make } from "./theme.js";
+// What others import is asked for here too, at once: found one after the other they would be waited for in turn.
+import "./bar.js";
+import "./figure.js";
+import "./traces.js";
 
 class Deconvolution extends Live {
   constructor(parent) {

@@ -9,6 +9,9 @@ import { Graph, plain } from "./messages_graph.js";
 import { Playhead } from "./messages_playhead.js";
 import { Replay, decodeRecording } from "./messages_replay.js";
 import { make, number } from "./theme.js";
+// What others import is asked for here too, at once: found one after the other they would be waited for in turn.
+import "./bar.js";
+import "./decode.js";
 
 const ANNOUNCE_MS = 2500;
 const TRAVEL = 0.72; // Of a message's time: the rest it stands at its end, to be read.

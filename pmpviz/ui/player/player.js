@@ -6,6 +6,12 @@ import { Lane } from "./lane.js";
 import { Live } from "./live.js";
 import { Pointer } from "./pointer.js";
 import { make } from "./theme.js";
+// What others import is asked for here too, at once: found one after the other they would be waited for in turn.
+import "./bar.js";
+import "./figure.js";
+import "./layers.js";
+import "./painters.js";
+import "./traces.js";
 
 const STEP_MS = 1500;
 
