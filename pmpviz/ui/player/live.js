@@ -93,11 +93,11 @@ export class Live extends Stage {
     this.prefer(update);
   }
 
-  // Where motion is not wanted the run starts in steps.
+  // Where motion is not wanted, what starts to play by itself goes in steps.
   prefer(update) {
-    if (this.preferred) return;
+    if (this.preferred || !update.playing) return;
     this.preferred = true;
-    if (!update.playing || !this.still) return;
+    if (!this.still) return;
     this.act("pause");
     this.spoken.textContent = "Motion is reduced: press Play, or Step for one sweep.";
   }
@@ -128,7 +128,10 @@ export class Live extends Stage {
 
   act(name, more = {}) {
     const type = name === "play" && this.playing ? "pause" : name;
-    if (["play", "pause", "step"].includes(type)) this.hold(type === "play" ? "playing" : "paused");
+    if (["play", "pause", "step"].includes(type)) {
+      this.preferred = true;
+      this.hold(type === "play" ? "playing" : "paused");
+    }
     if (type === "reset" || type === "seed") {
       this.held = this.held === "paused" ? null : this.held;
       this.scrub(null);
