@@ -115,7 +115,9 @@ def worker(name: str = "live") -> Worker:
 
 @atexit.register
 def _stop_all() -> None:
-    for each in _workers.values():
+    while _workers:  # A slice in hand may still ask for another worker.
+        with _lock:
+            _, each = _workers.popitem()
         each.stop()
 
 

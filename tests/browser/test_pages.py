@@ -190,8 +190,10 @@ def test_keyboard_alone_runs_steps_shares_and_exports_and_the_script_gives_the_s
     wait_lanes(page, 2, "d.sweep === '1'")
     press(page, "Space")
     wait_lanes(page, 2, "d.sweep === '24'")
+    # The reference is made at a low priority: beside other tests it waits for them.
     page.wait_for_function(
-        "/latest \\d\\S*, \\d/.test(document.querySelector(\"canvas[aria-label^='MMD']\").ariaLabel)"
+        "/latest \\d\\S*, \\d/.test(document.querySelector(\"canvas[aria-label^='MMD']\").ariaLabel)",
+        timeout=180_000,
     )
     rest(page)
     press(page, "s")
