@@ -159,7 +159,7 @@ def test_a_shared_link_opens_the_same_run_elsewhere(server, open_page, note):
     begin = time.perf_counter()
     other = open_page(address)
     wait_lanes(other, 2)
-    assert frames_at(other, 2, 100) == here
+    assert frames_at(other, 2, 100) == here, (address, other.url)
     note("seconds from the link to frame 100", round(time.perf_counter() - begin, 1))
     assert [lane["algorithm"] for lane in lanes(other)] == ["pmp", "colour_gibbs"]
     for setting in ("seed=7", "beta=0.8", "lane1=pmp;damping=0.3", "model=square:16x16"):
