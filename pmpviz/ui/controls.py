@@ -16,7 +16,7 @@ from pmpviz.types import InputError, Param, Target
 from pmpviz.ui.export import is_manifest, read_manifest
 from pmpviz.ui.settings import as_text, chain_limit, fit_size, fitted, model_of, sentence, site_limit
 from pmpviz.ui.uploads import STORE, uploaded
-from pmpviz.ui.widgets import bind, edited, param_control, pending_beta, show, temperature_control
+from pmpviz.ui.widgets import bind, edited, param_control, pending_beta, select, show, temperature_control
 
 __all__ = ["lane_controls", "model_controls", "param_control", "preset_controls", "run_controls", "uploaded"]
 
@@ -80,7 +80,7 @@ def _draw_preset(plan: Plan, box: Any, key: str) -> None:
     preset = preset_of(plan)
     labels = {OWN: "Your own", **{preset.id: preset.label for preset in PRESETS}}
     show(key, preset.id if preset else OWN)
-    box.selectbox("Model", list(labels), format_func=labels.__getitem__, key=key, help="Models worth opening first.")
+    select(box, "Model", labels, key, help="Models worth opening first.")
     if preset is not None:
         box.caption(as_text(preset.lesson))
 
@@ -110,7 +110,7 @@ def _builder_controls(text: str, box: Any, key: str) -> str | None:
     labels = {b.id: b.label for b in BUILDERS} | ({FILE: "From a file"} if is_file else {})
     now = FILE if is_file else parse_model_spec(text)[0].id
     chosen = bind(f"{key}_builder", now)
-    box.selectbox("Built as", list(labels), format_func=labels.__getitem__, key=f"{key}_builder")
+    select(box, "Built as", labels, f"{key}_builder")
     if chosen == FILE:
         return None
     builder = builder_of(chosen)
@@ -126,7 +126,7 @@ def _size_controls(builder: Builder, size: Shape, box: Any, key: str) -> Shape:
     for name, side, column in zip(builder.size, size, columns, strict=True):
         param = Param(name, name.capitalize(), 1, site_limit(builder), side, "int")
         value = bind(f"{key}_{name}", side)
-        column.number_input(param.label, 1, int(param.high), step=1, key=f"{key}_{name}")
+        column.number_input(param.label, 1, int(param.high), int(value), 1, key=f"{key}_{name}")
         sides.append(int(value))
     kept, notice = fit_size(builder, tuple(sides))
     if notice:
@@ -224,7 +224,8 @@ def lane_controls(lane: LanePlan, key: str, container: Any = None, target: Targe
     usable = [cls.spec.id for cls in SAMPLERS if not reasons[cls.spec.id] or cls.spec.id == lane.algorithm]
     chosen = bind(f"{key}_algorithm", lane.algorithm)
     spec = sampler_class(chosen).spec
-    box.selectbox("Algorithm", usable, format_func=_algorithm_label, key=f"{key}_algorithm", help=as_text(spec.paper))
+    labels = {id: sampler_class(id).spec.label for id in usable}
+    select(box, "Algorithm", labels, f"{key}_algorithm", help=as_text(spec.paper))
     box.caption(f"**{spec.guarantee.capitalize()}.** {as_text(spec.summary)}")
     if reasons[chosen]:
         box.error(sentence(reasons[chosen]))
@@ -234,10 +235,6 @@ def lane_controls(lane: LanePlan, key: str, container: Any = None, target: Targe
     if left_out:
         box.expander("Not on this model").markdown("\n".join(left_out))
     return lane
-
-
-def _algorithm_label(id: str) -> str:
-    return sampler_class(id).spec.label
 
 
 def _lane_knobs(lane: LanePlan, key: str, box: Any) -> LanePlan:

@@ -31,7 +31,7 @@ from pmpviz.samplers import CONV_SAMPLERS
 from pmpviz.types import InputError, Param
 from pmpviz.ui.settings import as_text, sentence
 from pmpviz.ui.uploads import STORE
-from pmpviz.ui.widgets import bind, digits, edited, param_control, preset_choice
+from pmpviz.ui.widgets import bind, edited, param_control, preset_choice, select, stops
 
 FILE = "file"
 ASKING = "deconvolution: own images are asked for beside these"
@@ -56,7 +56,7 @@ def data_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     asking = st.session_state.get(ASKING) == plan.data
     chosen = bind("deconvolution_data", FILE if plan.is_file or asking else plan.data)
     st.session_state[ASKING] = plan.data if chosen == FILE else None
-    box.selectbox("Glyphs", list(labels), format_func=labels.__getitem__, key="deconvolution_data")
+    select(box, "Glyphs", labels, "deconvolution_data")
     if chosen == FILE:
         return _uploaded(plan, box)
     plan = plan.replace(data=chosen)
@@ -190,12 +190,12 @@ STOPS = (
 def _probability(param: Param, value: float, box: Any) -> float:
     """A slider over many powers of ten; gives back `value` itself until it is changed."""
     key = f"deconvolution_{param.name}"
-    stops = tuple(stop for stop in STOPS if param.low <= stop <= param.high)
-    near = min(stops, key=lambda stop: abs(math.log(stop / value)))
+    within = tuple(stop for stop in STOPS if param.low <= stop <= param.high)
+    near = min(within, key=lambda stop: abs(math.log(stop / value)))
     changed = edited(key)
     shown = bind(key, near)
     label = param.label if math.isclose(near, value) or changed else f"{param.label} = {value:.3g}"
-    box.select_slider(label, stops, format_func=digits, key=key, help=param.help)
+    stops(box, label, within, key, param.help)
     return shown if changed else value
 
 

@@ -14,7 +14,7 @@ from pmpviz.types import InputError
 from pmpviz.ui import controls
 from pmpviz.ui.inference_settings import check_model
 from pmpviz.ui.settings import as_text, model_of, sentence
-from pmpviz.ui.widgets import bind, param_control, preset_choice, temperature_control
+from pmpviz.ui.widgets import bind, param_control, preset_choice, select, temperature_control
 
 
 def preset_control(plan: InferencePlan, box: Any, speed_key: str) -> InferencePlan:
@@ -65,7 +65,7 @@ def _lane(lane: SolverPlan, key: str, box: Any) -> SolverPlan:
     labels = {cls.spec.id: cls.spec.label for cls in SOLVERS}
     chosen = bind(f"{key}_algorithm", lane.algorithm)
     spec = solver_class(chosen).spec
-    box.selectbox("Algorithm", list(labels), format_func=labels.__getitem__, key=f"{key}_algorithm", help=spec.paper)
+    select(box, "Algorithm", labels, f"{key}_algorithm", help=spec.paper)
     box.caption(f"**{spec.guarantee.capitalize()}.** {as_text(spec.summary)}")
     lane = lane if chosen == lane.algorithm else SolverPlan(chosen)
     before = lane.full_knobs

@@ -40,7 +40,7 @@ from pmpviz.types import InputError, Param
 from pmpviz.ui.controls import COMPILES, FREE
 from pmpviz.ui.settings import as_text, sentence
 from pmpviz.ui.uploads import STORE
-from pmpviz.ui.widgets import bind, param_control, preset_choice
+from pmpviz.ui.widgets import bind, param_control, preset_choice, select
 
 FILE = "file"
 SEEN = "saved training that was brought"
@@ -62,7 +62,7 @@ def data_controls(plan: LearningPlan, box: Any) -> LearningPlan:
     now, values = (FILE, None) if is_file else _read(plan.data)
     labels = {source.id: source.label for source in DATASETS} | {FILE: "Your own pictures"}
     chosen = bind("learning_data", now)
-    box.selectbox("Pictures", list(labels), format_func=labels.__getitem__, key="learning_data")
+    select(box, "Pictures", labels, "learning_data")
     if chosen == FILE:
         return _uploaded(plan, box)
     source = source_of(chosen)
@@ -177,8 +177,8 @@ def _learner(lane: LearnerPlan, kind: str, key: str, box: Any) -> LearnerPlan:
         usable.append(lane.learner)
     chosen = bind(f"{key}_learner", lane.learner)
     spec = learner_class(chosen).spec
-    labels = {cls.spec.id: cls.spec.label for cls in LEARNERS}
-    box.selectbox("Learner", usable, format_func=labels.__getitem__, key=f"{key}_learner", help=as_text(spec.paper))
+    labels = {id: learner_class(id).spec.label for id in usable}
+    select(box, "Learner", labels, f"{key}_learner", help=as_text(spec.paper))
     box.caption(f"**{spec.guarantee.capitalize()}.** {as_text(spec.summary)}")
     lane = lane if chosen == lane.learner else LearnerPlan(chosen)
     before = lane.full_knobs

@@ -13,7 +13,7 @@ from pmpviz.types import InputError
 from pmpviz.ui.messages_settings import FILE, GRAPHS, check_size, graph_of, mended
 from pmpviz.ui.settings import as_text, sentence
 from pmpviz.ui.uploads import STORE
-from pmpviz.ui.widgets import bind, param_control, preset_choice
+from pmpviz.ui.widgets import bind, param_control, preset_choice, segments, select
 
 FREE = "free"
 OWN_FILE = "file"
@@ -46,7 +46,7 @@ def _small_graph(text: str, box: Any) -> str:
     graph, values = (None, {}) if is_file else parse_small_graph(text)
     now = OWN_FILE if graph is None else graph.id
     chosen = bind("messages_graph", now)
-    box.selectbox("Graph", list(labels), format_func=labels.__getitem__, key="messages_graph")
+    select(box, "Graph", labels, "messages_graph")
     if chosen == OWN_FILE:
         return text
     if graph is None or chosen != graph.id:
@@ -103,9 +103,10 @@ def message_controls(plan: MessagePlan, box: Any) -> tuple[MessagePlan, list[str
 def _named(param: Any, value: str, box: Any) -> str:
     key = f"messages_{param.name}"
     value = bind(key, value)
-    draw = box.segmented_control if param is RULE else box.selectbox
-    more = {"required": True} if param is RULE else {}
-    draw(param.label, list(param.choices), format_func=NAMES.__getitem__, key=key, help=param.help, **more)
+    if param is RULE:
+        segments(box, param.label, param.choices, key, format_func=NAMES.__getitem__, help=param.help)
+    else:
+        select(box, param.label, {choice: NAMES[choice] for choice in param.choices}, key, help=param.help)
     return value
 
 
@@ -120,8 +121,7 @@ def evidence_controls(plan: MessagePlan, box: Any) -> MessagePlan:
     for variable, states in enumerate(card):
         key = f"messages_hold_{variable}_{states}"
         chosen[variable] = bind(key, str(held.get(variable, FREE)))
-        options = [FREE, *map(str, range(states))]
-        columns[variable % 2].selectbox(f"x{variable}", options, key=key)
+        select(columns[variable % 2], f"x{variable}", [FREE, *map(str, range(states))], key)
     evidence = tuple((v, int(value)) for v, value in chosen.items() if value != FREE)
     return plan.replace(evidence=evidence)
 

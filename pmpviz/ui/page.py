@@ -15,7 +15,7 @@ from pmpviz.samplers import SAMPLERS
 from pmpviz.types import InputError, Target
 from pmpviz.ui.session import live_run
 from pmpviz.ui.settings import keep_plan, model_of, open_plan, show_notices
-from pmpviz.ui.widgets import edited, show
+from pmpviz.ui.widgets import edited, select, show
 
 STYLE = """<style>
 .stMainBlockContainer { padding-top: 3.25rem; padding-bottom: 3rem; max-width: 1500px; }
@@ -138,7 +138,7 @@ def preset_control(page: Page, presets: tuple[PagePreset, ...], box) -> Plan:
         st.query_params.clear()
         st.rerun()
     show(key, page.preset.id if page.as_begun else "")
-    box.selectbox("Race", list(labels), format_func=labels.__getitem__, key=key)
+    select(box, "Race", labels, key)
     return page.plan
 
 

@@ -13,7 +13,7 @@ from pmpviz.types import InputError, Param
 from pmpviz.ui import controls
 from pmpviz.ui.perturbation_settings import check_model
 from pmpviz.ui.settings import as_text, sentence
-from pmpviz.ui.widgets import bind, param_control, preset_choice, temperature_control
+from pmpviz.ui.widgets import bind, param_control, preset_choice, select, temperature_control
 
 SHORT = {"denoise": "A noisy picture", "complete": "A hidden stroke"}
 
@@ -32,8 +32,7 @@ def solver_controls(plan: LabPlan, box: Any) -> LabPlan:
         shown = plan.solvers[place] if place < len(plan.solvers) else ""
         key = f"lab_solver{place}"
         chosen.append(bind(key, shown))
-        options = [*labels] if place == 0 else ["", *labels]
-        box.selectbox(f"Solver {place + 1}", options, format_func=lambda name: labels.get(name, "none"), key=key)
+        select(box, f"Solver {place + 1}", labels if place == 0 else {"": "none", **labels}, key)
         if chosen[-1]:
             box.caption(f"It {PROMISES[oracle_class(chosen[-1]).spec.promise]}.")
     return plan.replace(solvers=tuple(dict.fromkeys(name for name in chosen if name)))
@@ -41,10 +40,10 @@ def solver_controls(plan: LabPlan, box: Any) -> LabPlan:
 
 def model_controls(plan: LabPlan, box: Any) -> tuple[LabPlan, list[str]]:
     """The plan with the chosen model and temperature: a scene, or any model that the lab perturbs."""
-    options = ["", *SCENES]
+    options = {"": "none, a model"} | {name: SHORT[name] for name in SCENES}
     scene = plan.model.removeprefix(PREFIX) if plan.model.startswith(PREFIX) else ""
     picked = bind("lab_scene", scene)
-    box.selectbox("Picture", options, format_func=lambda name: SHORT.get(name, "none, a model"), key="lab_scene")
+    select(box, "Picture", options, "lab_scene")
     if picked:
         plan = plan.replace(model=f"{PREFIX}{picked}")
         box.caption(as_text(scene_of(plan.model).words))

@@ -17,7 +17,7 @@ from pmpviz.ui.perturbation_settings import plan_to_query
 from pmpviz.ui.session import held, live_perturbation
 from pmpviz.ui.settings import as_text, keep_plan, model_of, sentence
 from pmpviz.ui.share import link_dialog
-from pmpviz.ui.widgets import bind
+from pmpviz.ui.widgets import bind, select
 from pmpviz.views import perturbation, perturbation_maps, perturbation_panels
 from pmpviz.views.numbers import integer, seconds, significant
 from pmpviz.views.perturbation_panels import Panel
@@ -158,9 +158,9 @@ def _many() -> None:
 
 def _atlas(view: LabView) -> None:
     options = perturbation_maps.layers(view)
-    chosen = bind("lab_layer", st.session_state.get("lab_layer", options[0]))
-    chosen = chosen if chosen in options else options[0]
-    st.selectbox("Coloured by", options, key="lab_layer", label_visibility="collapsed")
+    chosen = st.session_state.get("lab_layer")
+    chosen = bind("lab_layer", chosen if chosen in options else options[0])
+    select(st, "Coloured by", options, "lab_layer", label_visibility="collapsed")
     _chart(perturbation_maps.atlas(view, chosen, _dark()), "lab_atlas", "")
     st.caption(as_text(perturbation_maps.atlas_words(view)))
 

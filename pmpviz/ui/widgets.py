@@ -6,7 +6,7 @@ import functools
 import math
 import operator
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -57,8 +57,20 @@ def preset_choice(
     plan = plan if chosen is None else chosen.plan
     labels = {"": "Your own", **{preset.id: preset.label for preset in presets}}
     show(key, next((preset.id for preset in presets if like(preset.plan, plan)), ""))
-    box.selectbox(label, list(labels), format_func=labels.__getitem__, key=key)
+    select(box, label, labels, key)
     return chosen
+
+
+def select(box: Any, label: str, options: Mapping[str, str] | Sequence[str], key: str, **more: Any) -> None:
+    """A list to choose from, after `bind` or `show` of its key; a mapping gives each option its label.
+
+    As every widget here it has the value that it is to show as its default, too: a browser that hears of the widget
+    only after the run that set it begins with the default, and would send that back as if it had been chosen.
+    """
+    if isinstance(options, Mapping):
+        more["format_func"] = options.__getitem__
+    ids, shown = list(options), st.session_state[key]
+    box.selectbox(label, ids, ids.index(shown) if shown in ids else 0, key=key, **more)
 
 
 def label_of(param: Param) -> str:
@@ -82,25 +94,29 @@ def _drawing(param: Param) -> Callable[[Param, str, Any, Any], Any]:
 
 def _switch(param: Param, key: str, value: bool, box: Any) -> bool:
     value = bind(key, value)
-    box.toggle(label_of(param), key=key, help=param.help or None)
+    box.toggle(label_of(param), value, key=key, help=param.help or None)
     return value
 
 
 def _choice(param: Param, key: str, value: str, box: Any) -> str:
     value = bind(key, value)
-    draw = (
-        box.segmented_control if sum(len(choice) + 3 for choice in param.choices) <= NARROW_CHOICES else box.selectbox
-    )
-    more = {"required": True} if draw == box.segmented_control else {}
-    draw(label_of(param), list(param.choices), key=key, help=param.help or None, **more)
+    if sum(len(choice) + 3 for choice in param.choices) <= NARROW_CHOICES:
+        segments(box, label_of(param), param.choices, key, help=param.help or None)
+    else:
+        select(box, label_of(param), param.choices, key, help=param.help or None)
     return value
+
+
+def segments(box: Any, label: str, options: Sequence[str], key: str, **more: Any) -> None:
+    """A few options side by side, one of them chosen, after `bind` or `show` of its key."""
+    box.segmented_control(label, list(options), default=st.session_state[key], required=True, key=key, **more)
 
 
 def _slider(param: Param, key: str, value: Any, box: Any) -> Any:
     kind = int if param.scale == "int" else float
     value = bind(key, kind(value))
     step = 1 if kind is int else 10.0 ** math.floor(math.log10((param.high - param.low) / 50))
-    box.slider(label_of(param), kind(param.low), kind(param.high), step=step, key=key, help=param.help or None)
+    box.slider(label_of(param), kind(param.low), kind(param.high), value, step, key=key, help=param.help or None)
     return value
 
 
@@ -108,7 +124,9 @@ def _number(param: Param, key: str, value: Any, box: Any) -> Any:
     kind = int if param.scale == "int" else float
     value = bind(key, kind(value))
     more = {"step": 1} if kind is int else {"step": 0.1, "format": "%.6g"}
-    box.number_input(label_of(param), kind(param.low), kind(param.high), key=key, help=param.help or None, **more)
+    box.number_input(
+        label_of(param), kind(param.low), kind(param.high), value, key=key, help=param.help or None, **more
+    )
     return value
 
 
@@ -117,7 +135,7 @@ def _log_slider(param: Param, key: str, value: float, box: Any) -> float:
     shown = bind(key, nearest(param, value))
     value = shown if changed else value
     label = label_of(param) if matches(shown, value) else f"{label_of(param)} = {value:.3g}"
-    box.select_slider(label, grid(param), format_func=digits, key=key, help=param.help or None)
+    stops(box, label, grid(param), key, param.help)
     return value
 
 
@@ -158,9 +176,16 @@ def temperature_control(beta: Param, key: str, value: float, container: Any = No
     show(number, float(value))
     outside = not DRAGGED.low <= temperature <= DRAGGED.high
     label = f"{DRAGGED.label} = {temperature:.3g}".replace("inf", "∞") if outside else DRAGGED.label
-    box.select_slider(label, grid(DRAGGED), format_func=digits, key=slider, help=DRAGGED.help)
-    box.number_input(beta.label, beta.low, beta.high, step=0.05, format="%.6g", key=number, help=beta.help)
+    stops(box, label, grid(DRAGGED), slider, DRAGGED.help)
+    box.number_input(
+        beta.label, beta.low, beta.high, float(value), step=0.05, format="%.6g", key=number, help=beta.help
+    )
     return value
+
+
+def stops(box: Any, label: str, values: Sequence[float], key: str, help: str) -> None:
+    """A slider that stops at these values, after `bind` or `show` of its key."""
+    box.select_slider(label, values, st.session_state[key], format_func=digits, key=key, help=help or None)
 
 
 def pending_beta(beta: Param, key: str, value: float) -> float:

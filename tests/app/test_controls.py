@@ -125,6 +125,33 @@ def test_every_kind_of_knob_gives_back_its_value(param, start, widget, shown, va
     assert test.session_state["value"] == start, "a value set from outside is shown, not overwritten"
 
 
+def begins_with(element):
+    """What a browser shows that hears of the widget for the first time, and sends back as the widget's value."""
+    default = element.proto.default
+    if element.type == "number_input" or element.type == "toggle":
+        return default
+    default = default if isinstance(default, int) else default[0]
+    if element.type == "slider":
+        return default
+    return element.options[int(default)]
+
+
+@pytest.mark.parametrize(("param", "start", "widget", "shown", "value"), KNOBS, ids=lambda v: getattr(v, "label", None))
+def test_a_browser_that_missed_the_run_that_set_a_knob_begins_with_its_value(param, start, widget, shown, value):
+    test = AppTest.from_function(knob_page)
+    test.session_state["param"], test.session_state["value"] = param, start
+    run(run(test))
+    first = begins_with(getattr(test, widget)[0])
+    test.session_state["value"] = value
+    run(run(test))
+    then = begins_with(getattr(test, widget)[0])
+    if widget == "select_slider":
+        first, then = float(first), float(then)
+        assert first == pytest.approx(start, rel=0.02) and then == pytest.approx(value, rel=0.02)
+    else:
+        assert (first, then) == (start, value)
+
+
 def test_nothing_changes_until_something_is_changed(app):
     first = Plan(model="square:8x8", beta=0.37, chains=8)
     assert plan_of(app) == first
