@@ -9,7 +9,7 @@ from typing import Any
 
 from pmpviz.runs import background, layers
 from pmpviz.runs.lane import Lane, LaneView
-from pmpviz.runs.live_job import LiveJob
+from pmpviz.runs.live_job import LiveJob, warm
 from pmpviz.runs.plan import Plan, begins_anew, describe_change, resolve_model
 from pmpviz.runs.schedule import Budget
 from pmpviz.runs.truth import Truth
@@ -40,6 +40,15 @@ class LiveView:
     truth_share: float
     truth_trouble: str | None
     marks: tuple[tuple[int, str], ...]
+
+
+def compile_ahead(plan: Plan) -> None:
+    """Compile what a live run of this plan will run, before anybody has asked for one."""
+    warm(_lanes_of(plan, resolve_model(plan.model), epoch=0))
+
+
+def _lanes_of(plan: Plan, model: Any, epoch: int) -> list[Lane]:
+    return [Lane(lane, run, epoch) for lane, run in zip(plan.lanes, plan.begin(model), strict=True)]
 
 
 class LiveRun(LiveJob):
@@ -90,8 +99,7 @@ class LiveRun(LiveJob):
         self._truth_job = None
         if self._model is None or self._resolved != self.plan.model:
             self._model, self._resolved = resolve_model(self.plan.model, self._files), self.plan.model
-        runs = self.plan.begin(self._model)
-        self._lanes = [Lane(plan, run, self._epoch) for plan, run in zip(self.plan.lanes, runs, strict=True)]
+        self._lanes = _lanes_of(self.plan, self._model, self._epoch)
         self._budget = Budget(self.plan.unit, self.plan.budget)
         self._repace()
 

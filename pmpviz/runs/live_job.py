@@ -23,12 +23,16 @@ WAIT_SECONDS = 0.2
 PUBLISH_SECONDS = 0.1
 
 _numbers = itertools.count()
+_compiling = threading.Lock()
 
 
-def _warm(lanes: list[Any]) -> None:
-    """Compile side by side what the first lane of each algorithm needs; the others then find it compiled."""
+def warm(lanes: list[Any]) -> None:
+    """Compile side by side what the first lane of each algorithm needs; the others then find it compiled.
+
+    One call at a time: a second one for the same programs finds them compiled.
+    """
     first = list({lane.algorithm: lane for lane in reversed(lanes)}.values())
-    with ThreadPoolExecutor(len(first)) as pool:
+    with _compiling, ThreadPoolExecutor(len(first)) as pool:
         list(pool.map(lambda lane: lane.warm(), first))
 
 
@@ -152,7 +156,7 @@ class LiveJob:
             self._serving = True
             self._obey(*self._commands.popleft())
         if cold := self._cold():
-            _warm(cold)
+            warm(cold)
             self._repace()
         until = time.monotonic() + seconds
         while (self._playing or self._steps) and self._advance_one() and time.monotonic() < until:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass
 
 import pytest
 
+from pmpviz.runs import compile_clock
+from pmpviz.runs.live import LiveRun, compile_ahead
 from pmpviz.runs.live_job import LiveJob
+from pmpviz.runs.plan import LanePlan, Plan
 
 
 @dataclass
@@ -56,3 +60,20 @@ def test_an_error_in_compiling_reaches_the_worker():
 
     with pytest.raises(RuntimeError, match="no memory"):
         Job([Lane("pmp", refuse), Lane("gibbs", lambda: None)]).work(0.0)
+
+
+def test_what_is_compiled_ahead_is_not_compiled_again_for_a_visitor():
+    plan = Plan(model="square:5x7", chains=3, lanes=(LanePlan("pmp"), LanePlan("colour_gibbs")))
+    compile_ahead(plan)
+    before = compile_clock.compilations()
+    live = LiveRun(plan)
+    try:
+        live.touch()
+        live.step()
+        until = time.monotonic() + 60
+        while live.busy and time.monotonic() < until:
+            time.sleep(0.05)
+        assert [lane.sweep for lane in live.view.lanes] == [1, 1]
+        assert compile_clock.compilations() == before
+    finally:
+        live.close()
