@@ -394,8 +394,7 @@ def _log_partitions(network: _Network, into, out=None) -> Iterator[Float[np.ndar
         factor = np.flatnonzero(network.kernel_of == number)
         incoming = out[:, np.array([t.edges_of_factor[f] for f in factor], np.int64)]
         rows = np.tile(network.row_of[factor], len(into))
-        mass = kernel.log_partition(rows, incoming.reshape(-1, *incoming.shape[2:]))
-        yield mass.reshape(len(into), -1)
+        yield kernel.log_partition(rows, incoming.reshape(-1, *incoming.shape[2:])).reshape(len(into), -1)
 
 
 __all__ = ["TOLERANCE", "Recording", "Settings", "Truth", "bethe_log_z", "change", "damped", "record", "truth"]

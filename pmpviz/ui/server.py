@@ -13,13 +13,15 @@ END_SECONDS = 10.0
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     """For `st.App`: serves at once, and meanwhile imports what pages need and compiles Home's programs."""
-    thread = threading.Thread(target=make_ready, name="make ready", daemon=True)
+    ending = threading.Event()
+    thread = threading.Thread(target=make_ready, args=[ending], name="make ready", daemon=True)
     thread.start()
     yield {}
+    ending.set()
     thread.join(END_SECONDS)
 
 
-def make_ready() -> None:
+def make_ready(ending: threading.Event) -> None:
     """Import everything, and compile what Home's race runs: a visitor's own race waits for no more than that.
 
     The imports are here because they take longer than the server's start, which they would hold up.
@@ -29,4 +31,5 @@ def make_ready() -> None:
     from pmpviz.ui.session import prepare
 
     prepare()
-    compile_ahead(HOME.plan)
+    if not ending.is_set():
+        compile_ahead(HOME.plan)
