@@ -1,4 +1,4 @@
-"""The app: to `streamlit run` its server, which makes Home ready as it starts; in a session its navigation."""
+"""The app: to `streamlit run` its server, which makes Home ready first; in a session its navigation."""
 
 import streamlit as st
 

@@ -1,35 +1,38 @@
-"""What the server does as it starts: it makes Home ready while the first visitor's browser is still opening."""
+"""What the server does as it starts: it makes Home ready before it opens to the first visitor."""
 
 from __future__ import annotations
 
+import asyncio
+import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+MOST_SECONDS = 30.0
 END_SECONDS = 10.0
+WORDS = "Making Home ready: the page opens in some seconds, sooner at later starts."
 
 
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
-    """For `st.App`: serves at once, and meanwhile imports what pages need and compiles Home's programs."""
-    ending = threading.Event()
-    thread = threading.Thread(target=make_ready, args=[ending], name="make ready", daemon=True)
+    """For `st.App`: imports what pages need and compiles Home's programs, then serves; after 30 s it serves anyway.
+
+    Beside a browser that is loading the app both would take longer, and neither the page nor the race would move.
+    """
+    print(f"  {WORDS}", file=sys.stderr, flush=True)
+    thread = threading.Thread(target=make_ready, name="make ready", daemon=True)
     thread.start()
+    await asyncio.to_thread(thread.join, MOST_SECONDS)
     yield {}
-    ending.set()
     thread.join(END_SECONDS)
 
 
-def make_ready(ending: threading.Event) -> None:
-    """Import everything, and compile what Home's race runs: a visitor's own race waits for no more than that.
-
-    The imports are here because they take longer than the server's start, which they would hold up.
-    """
+def make_ready() -> None:
+    """Import everything, and compile what Home's race runs: a visitor's own race finds it compiled."""
     from pmpviz.experiments.presets import HOME
     from pmpviz.runs.live import compile_ahead
     from pmpviz.ui.session import prepare
 
     prepare()
-    if not ending.is_set():
-        compile_ahead(HOME.plan)
+    compile_ahead(HOME.plan)
