@@ -26,6 +26,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Int8
 
 from pmpviz.models.couplings import (
+    DENSE,
     Couplings,
     DenseCouplings,
     LayeredCouplings,
@@ -112,8 +113,8 @@ def update(
     fresh = kernels[type(couplings)](couplings, belief(couplings, field, incoming), incoming)
     change = jax.tree.map(jnp.subtract, fresh, incoming)
     damped = jax.tree.map(lambda old, step: old + (1.0 - damping) * step, incoming, change)
-    largest = _largest_of_dense if isinstance(couplings, DenseCouplings) else _largest
-    return damped, largest(jax.tree.leaves(change))
+    largest = _largest_of_dense if isinstance(couplings, DENSE) else _largest
+    return damped, jnp.stack([largest(leaf) for leaf in jax.tree.leaves(change)]).max(0)
 
 
 def to_site(couplings: Couplings, incoming: Messages) -> Float[Array, "n k t"]:
@@ -130,15 +131,14 @@ def to_site(couplings: Couplings, incoming: Messages) -> Float[Array, "n k t"]:
     return incoming[couplings.number]
 
 
-def _largest(changes: list[Array]) -> Float[Array, " t"]:
-    sizes = [jnp.abs(change).reshape(-1, change.shape[-1]).max(0) for change in changes]
-    return jnp.stack(sizes).max(0)
+def _largest(change: Float[Array, "... t"]) -> Float[Array, " t"]:
+    return jnp.abs(change).reshape(-1, change.shape[-1]).max(0)
 
 
-def _largest_of_dense(changes: list[Array]) -> Float[Array, " t"]:
+def _largest_of_dense(change: Float[Array, "... t"]) -> Float[Array, " t"]:
     # Floats that are not negative are in the order of their bits, and the largest of whole numbers is found several
     # times faster on a CPU where few chains lie side by side. A NaN is above all others, as in `max`.
-    bits = jax.lax.bitcast_convert_type(jnp.abs(changes[0]), jnp.int32)
+    bits = jax.lax.bitcast_convert_type(jnp.abs(change), jnp.int32)
     return jax.lax.bitcast_convert_type(bits.reshape(-1, bits.shape[-1]).max(0), jnp.float32)
 
 
