@@ -159,11 +159,15 @@ class LiveJob:
             warm(cold)
             self._repace()
         until = time.monotonic() + seconds
-        while (self._playing or self._steps) and self._advance_one() and time.monotonic() < until:
-            pass
-        self._look_around()
-        if not self._playing or time.monotonic() - self._published > PUBLISH_SECONDS:
-            self._publish()
+        self._serving = self._steps > 0
+        try:
+            while (self._playing or self._steps) and self._advance_one() and time.monotonic() < until:
+                pass
+            self._look_around()
+            if not self._playing or time.monotonic() - self._published > PUBLISH_SECONDS:
+                self._publish()
+        finally:
+            self._serving = False
         if not self._steps:
             self._stepped.set()
 

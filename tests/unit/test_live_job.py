@@ -62,6 +62,24 @@ def test_an_error_in_compiling_reaches_the_worker():
         Job([Lane("pmp", refuse), Lane("gibbs", lambda: None)]).work(0.0)
 
 
+class Stepped(Job):
+    """A job that takes one step and says whether it was busy when the step was published."""
+
+    def _advance_one(self):
+        self._steps -= 1
+        return True
+
+    def _publish(self, trouble=None):
+        self.was_busy = self.busy
+
+
+def test_a_step_that_is_not_in_the_view_yet_keeps_the_job_busy():
+    job = Stepped([])
+    job._steps = 1
+    job.work(1.0)
+    assert job.was_busy and not job.busy
+
+
 def test_what_is_compiled_ahead_is_not_compiled_again_for_a_visitor():
     plan = Plan(model="square:5x7", chains=3, lanes=(LanePlan("pmp"), LanePlan("colour_gibbs")))
     compile_ahead(plan)
