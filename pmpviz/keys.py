@@ -18,33 +18,51 @@ ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 def role(key: Array, name: int) -> Array:
     """The key of one role: START, INIT, STEP, NOISE, REFERENCE or METRIC."""
-    return jax.random.fold_in(key, name)
+    return fold_in(key, name)
 
 
 def of_chains(key: Array, chains: Array) -> Array:
     """One key for each global chain index."""
-    return jax.vmap(lambda chain: jax.random.fold_in(key, chain))(chains)
+    return fold_in(key, chains)
 
 
-def words_of_chains(words: tuple[int, int], name: int, chains: Int[np.ndarray, " m"]) -> UInt32[np.ndarray, "m 2"]:
-    """The two words of `of_chains(role(key, name), chains)`, of the key's own words: the same bits, nothing compiled.
+def fold_in(key: Array, data: Array | int) -> Array:
+    """`jax.random.fold_in` for keys and whole numbers of any shapes that broadcast: the same bits.
 
-    Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw: Parallel random numbers, 2011), the counter (0, index).
+    Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw: Parallel random numbers, 2011), the counter (0, data), as
+    straight code: it compiles in a third of the time of JAX's own loops and runs three times as fast. What is not
+    traced is computed on the host, which compiles nothing.
     """
-    root = _folded(np.array([words], np.uint32), np.array([name]))
-    return _folded(np.broadcast_to(root, (len(chains), 2)), np.asarray(chains))
+    words = jax.random.key_data(key)
+    if isinstance(words, jax.core.Tracer) or isinstance(data, jax.core.Tracer):
+        # The barrier keeps XLA from doing all this again for every number that is drawn with the key.
+        return jax.random.wrap_key_data(jax.lax.optimization_barrier(_folded(words, jnp.asarray(data), jnp)))
+    return jax.random.wrap_key_data(fold_words(np.asarray(words), data))
 
 
-def _folded(words: UInt32[np.ndarray, "m 2"], counter: Int[np.ndarray, " m"]) -> UInt32[np.ndarray, "m 2"]:
-    first, second = words[:, 0], words[:, 1]
-    schedule = (first, second, first ^ second ^ np.uint32(0x1BD11BDA))
-    a, b = np.zeros_like(first) + schedule[0], counter.astype(np.uint32) + schedule[1]
+def words_of(key: Array) -> UInt32[np.ndarray, "... 2"]:
+    """The two words of a key, on the host."""
+    return np.asarray(jax.random.key_data(key))
+
+
+def fold_words(words: UInt32[np.ndarray, "... 2"], data: Int[np.ndarray, "..."] | int) -> UInt32[np.ndarray, "... 2"]:
+    """The words of `fold_in`, of a key's own words, on the host."""
+    with np.errstate(over="ignore"):
+        return _folded(words, np.asarray(data), np)
+
+
+def _folded(words, data, xp):
+    """Words [..., 2] of the keys in which `data` is folded, by the arrays of `xp` (numpy or jax.numpy)."""
+    shape = xp.broadcast_shapes(words.shape[:-1], data.shape)
+    first, second, b = (xp.broadcast_to(part, shape) for part in (words[..., 0], words[..., 1], data.astype(xp.uint32)))
+    schedule = (first, second, first ^ second ^ xp.uint32(0x1BD11BDA))
+    a, b = first, b + second
     for i in range(5):
         for distance in ROTATIONS[i % 2]:
             a = a + b
-            b = ((b << np.uint32(distance)) | (b >> np.uint32(32 - distance))) ^ a
-        a, b = a + schedule[(i + 1) % 3], b + schedule[(i + 2) % 3] + np.uint32(i + 1)
-    return np.stack([a, b], axis=1)
+            b = ((b << xp.uint32(distance)) | (b >> xp.uint32(32 - distance))) ^ a
+        a, b = a + schedule[(i + 1) % 3], b + schedule[(i + 2) % 3] + xp.uint32(i + 1)
+    return xp.stack([a, b], axis=-1)
 
 
 def _mix(h: Array) -> Array:

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Int, Int8, UInt32
 
+from pmpviz import keys
 from pmpviz.types import Target
 
 GPU_TILES = 64
@@ -60,7 +61,7 @@ def sample_tiles(
         chain_keys = jax.random.wrap_key_data(words)
 
         def body(i, state):
-            quantum_keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(chain_keys, i)
+            quantum_keys = keys.fold_in(chain_keys, i)
             return step_tile(algorithm, quantum_keys, target, state)[0]
 
         return position_tile(algorithm, target, jax.lax.fori_loop(0, count, body, state))

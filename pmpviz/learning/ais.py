@@ -84,7 +84,7 @@ def _log_weights(model, key, start, index, temperatures):
             log_w = log_w + _log_f(now, x) - _log_f(before, x)
             target, gibbs = traced(Target.of(now)), Gibbs()
             state = gibbs.init_tile(own, target, x)
-            chain_keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(own, step)
+            chain_keys = keys.fold_in(own, step)
             state, _ = gibbs.step_tile(chain_keys, target, state)
             return gibbs.position_tile(target, state), log_w
 

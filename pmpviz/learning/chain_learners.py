@@ -163,7 +163,7 @@ def single_sites(key: Array, model: Ising, x, site, count):
         i = (site + k) % model.n
         unit = jnp.zeros(model.n).at[i].set(1.0)
         field = model.bias[i] + x.astype(jnp.float32) @ model.couplings.field(unit)
-        u = jax.random.uniform(jax.random.fold_in(key, k), (len(x),))
+        u = jax.random.uniform(keys.fold_in(key, k), (len(x),))
         return x.at[:, i].set((u * (1.0 + jnp.exp(-field)) < 1.0).astype(x.dtype))
 
     return jax.lax.fori_loop(0, count, update, x)

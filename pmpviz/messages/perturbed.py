@@ -20,7 +20,7 @@ def perturbation(key: Array, n: int, states: int, draw: Int[Array, ""] = 0) -> F
     Of two states only the difference matters, and it is logistic: then state 1 has the logistic number that the
     samplers of binary models draw from the same key, and state 0 has 0.
     """
-    draw_key = jax.random.fold_in(key, draw)
+    draw_key = keys.fold_in(key, draw)
     if states == 2:
         logistic = keys.logistic_threshold(keys.uniform_at(draw_key, jnp.arange(n)))
         return jnp.stack([jnp.zeros(n), logistic], 1)

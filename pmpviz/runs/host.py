@@ -10,23 +10,10 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Int, Int8, UInt32
+from jaxtyping import Array, Float, Int8
 
 from pmpviz import keys
 from pmpviz.types import Target
-
-
-@jax.jit
-def _words(root: Array, index: Int[Array, "tiles t"]) -> UInt32[Array, "tiles t 2"]:
-    return jax.random.key_data(jax.vmap(lambda chains: keys.of_chains(root, chains))(index))
-
-
-@jax.jit
-def _quantum_words(root: Array, index: Int[Array, "tiles t"], quantum) -> UInt32[Array, "tiles t 2"]:
-    def one(chain):
-        return jax.random.fold_in(jax.random.fold_in(root, chain), quantum)
-
-    return jax.random.key_data(jax.vmap(jax.vmap(one))(index))
 
 
 @jax.jit
@@ -47,18 +34,19 @@ def _stack(states: list):
 
 def init(algorithm, target: Target, root: Array, index: np.ndarray, x0: np.ndarray):
     """State of all tiles; `root` is the key of the role that the algorithm starts from."""
-    words, x0 = np.asarray(_words(root, index)), np.asarray(x0)
+    words, x0 = keys.fold_words(keys.words_of(root), index), np.asarray(x0)
     return _stack([algorithm.init_tile(w, target, x) for w, x in zip(words, x0, strict=True)])
 
 
 def advance(algorithm, target: Target, key: Array, index: np.ndarray, state, span: range, record: bool):
     """(state, buffers) after the quanta of `span`; the buffers hold the sweeps that it completes."""
-    step_root, quanta = keys.role(key, keys.STEP), algorithm.spec.quanta(target.model)
+    chain_words = keys.fold_words(keys.words_of(keys.role(key, keys.STEP)), index)
+    quanta = algorithm.spec.quanta(target.model)
     tiles = _tiles(state)
     first = span.start // quanta
     buffers = _buffers(algorithm, target.n, index.shape, span.stop // quanta - first) if record else {}
     for quantum in span:
-        words = np.asarray(_quantum_words(step_root, index, np.int32(quantum)))
+        words = keys.fold_words(chain_words, quantum)
         for t, tile in enumerate(tiles):
             tiles[t], info = algorithm.step_tile(words[t], target, tile)
             if record and (quantum + 1) % quanta == 0:

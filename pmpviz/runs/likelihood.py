@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jaxtyping import Int8
 
-from pmpviz import exact
+from pmpviz import exact, keys
 from pmpviz.learning.ais import annealed_log_z
 from pmpviz.learning.parameters import log_likelihood
 from pmpviz.models import Ising, LayeredModel
@@ -81,7 +81,7 @@ class LikelihoodJob:
         if is_small(model):
             value = log_likelihood(model, self.test, exact.solve(Target.of(model)).log_z)
             return value, value, value
-        key = jax.random.fold_in(self.key, iteration)
+        key = keys.fold_in(self.key, iteration)
         estimate = annealed_log_z(model, key, AIS_CHAINS, AIS_STEPS, self.base)
         value, low, high = (log_likelihood(model, self.test, z) for z in (estimate.log_z, estimate.high, estimate.low))
         return value, low, high

@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import scipy
-from jaxtyping import Array, Float, Int, Int8, UInt32
+from jaxtyping import Float, Int, Int8
 
 from pmpviz import keys
 from pmpviz.exact.problem import Problem
@@ -54,7 +52,7 @@ class Bench:
         target = Target.of(model, None if scene is None else scene.evidence, beta)
         potentials, problem = Potentials.of_target(target)
         made = tuple(make_oracle(name) for name in solvers)
-        words = np.asarray(_noise_words(np.uint32(seed), count))
+        words = keys.words_of(keys.of_chains(keys.role(jax.random.key(seed), keys.NOISE), np.arange(count)))
         reasons = tuple(solver.spec.why_not(potentials) for solver in made)
         return cls(target, potentials, problem, scene, made, reasons, words)
 
@@ -72,13 +70,6 @@ class Bench:
     def labels(self) -> tuple[str, ...]:
         """The solvers' labels."""
         return tuple(solver.spec.label for solver in self.solvers)
-
-
-@partial(jax.jit, static_argnums=1)
-def _noise_words(seed, count: int) -> UInt32[Array, "count 2"]:
-    """Words of the NOISE keys of chains 0 to count - 1 of a run with this seed."""
-    root = keys.role(jax.random.key(seed), keys.NOISE)
-    return jax.random.key_data(keys.of_chains(root, jnp.arange(count, dtype=jnp.int32)))
 
 
 def resolved(text: str, resolve) -> tuple[Ising, Scene | None]:

@@ -116,13 +116,13 @@ def _padded(rows, index) -> np.ndarray:
 
 
 def _words_of(key, role, chains):
-    first, second = np.asarray(jax.random.key_data(key)).tolist()
+    first, second = keys.words_of(key).tolist()
     return _kept_words((first, second), role, chains)
 
 
 @lru_cache(maxsize=8)
 def _kept_words(words, role, chains):
-    return keys.words_of_chains(words, role, np.arange(chains))
+    return keys.fold_words(keys.fold_words(np.array(words, np.uint32), role), np.arange(chains))
 
 
 @partial(jax.jit, static_argnums=1)
@@ -187,7 +187,7 @@ def _advance(algorithm, target, words, state, quantum, count, quanta, record, me
         def body(i, carry):
             state, buffers = carry
             now = quantum + i
-            quantum_keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(chain_keys, now)
+            quantum_keys = keys.fold_in(chain_keys, now)
             state, info = step_tile(algorithm, quantum_keys, target, state)
             if record:
                 # Within a sweep of several quanta only the last is recorded: the others would be overwritten.

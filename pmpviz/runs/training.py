@@ -109,7 +109,7 @@ def start(
     data = np.asarray(data, np.int8)
     _check(learner, model, data, chains, batch, form)
     optimiser = Optimiser() if optimiser is None else optimiser
-    order = np.random.default_rng(np.asarray(jax.random.key_data(keys.role(key, keys.START)))).permutation(len(data))
+    order = np.random.default_rng(keys.words_of(keys.role(key, keys.START))).permutation(len(data))
     batch = 0 if batch >= len(data) or moments is not None else batch
     parameters = parameters_of(model, form)
     whole = batch == 0 and not isinstance(model, LayeredModel)
@@ -180,7 +180,7 @@ def _advance_on_host(learner, optimiser, structure, data, mask, moments, key, ca
 def _situation(structure, data, key, parameters, now, batch, form):
     """(key, model, rows of the data) of the iteration numbered `now`."""
     rows = data if batch == 0 else jnp.take(data, (now * batch + jnp.arange(batch)) % len(data), axis=0)
-    own = jax.random.fold_in(keys.role(key, keys.STEP), now)
+    own = keys.fold_in(keys.role(key, keys.STEP), now)
     return own, with_parameters(structure, parameters, form), rows
 
 

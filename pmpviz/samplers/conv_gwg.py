@@ -73,7 +73,7 @@ class ConvGWG:
 
         def propose(i, carry):
             state, accepted = carry
-            state, taken = _propose(jax.random.fold_in(key, i), target, state)
+            state, taken = _propose(keys.fold_in(key, i), target, state)
             return state, accepted + taken
 
         state, accepted = lax.fori_loop(0, BLOCK, propose, (state, jnp.int32(0)))

@@ -114,7 +114,7 @@ def propose_some(chain_keys: Array, target: Target, x: Int8[Array, "t n"], count
 
     def block(index, carry):
         x, log_weight = carry
-        own = jax.vmap(jax.random.fold_in, in_axes=(0, None))(chain_keys, index)
+        own = keys.fold_in(chain_keys, index)
         x, log_weight, _ = _propose(own, target, x, log_weight, jnp.minimum(count - index * most, most))
         return x, log_weight
 

@@ -119,6 +119,6 @@ def _logistic(words: Array, n: int, draw: Int[Array, ""]) -> Float[Array, "n t"]
 @partial(jax.jit, static_argnums=1)
 def _uniform(words: Array, count: int, draw: Int[Array, ""]) -> Float[Array, "t count"]:
     def one(own):
-        return keys.uniform_at(jax.random.fold_in(jax.random.wrap_key_data(own), draw), jnp.arange(count))
+        return keys.uniform_at(keys.fold_in(jax.random.wrap_key_data(own), draw), jnp.arange(count))
 
     return jax.vmap(one)(words)

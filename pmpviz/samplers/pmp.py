@@ -178,7 +178,7 @@ class PerturbAndMaxProduct:
 
 def perturbations(chain_keys: Array, n: int, draw: Int[Array, ""]) -> Float[Array, "n t"]:
     """Logistic noise of one draw, one column a chain, from the chains' NOISE keys."""
-    draw_keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(chain_keys, draw)
+    draw_keys = keys.fold_in(chain_keys, draw)
     return keys.logistic_threshold(keys.uniform_at(draw_keys, jnp.arange(n)[:, None]))
 
 

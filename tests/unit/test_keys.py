@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pmpviz import keys
+from pmpviz.runs import compile_clock
 
 ALPHA = 1e-6
 COUNT = 1 << 18
@@ -211,10 +212,20 @@ def test_roles_and_chains_have_keys_of_their_own():
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**31 - 1])
-@pytest.mark.parametrize("name", [keys.START, keys.STEP, keys.METRIC])
-def test_the_words_of_chains_on_the_host_are_those_of_jax(seed, name):
-    chains = np.array([0, 1, 2, 77, 4095, 1_000_000, 2**31 - 1])
+def test_folding_in_is_that_of_jax_traced_or_not(seed):
+    numbers = np.array([0, 1, 2, 77, 4095, 1_000_000, 2**31 - 1])
     key = jax.random.key(seed)
-    theirs = jax.random.key_data(keys.of_chains(keys.role(key, name), jnp.asarray(chains)))
-    words = tuple(np.asarray(jax.random.key_data(key)).tolist())
-    assert np.array_equal(keys.words_of_chains(words, name, chains), theirs)
+    theirs = jax.random.key_data(jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key, numbers))
+    for folded in (keys.fold_in(key, numbers), jax.jit(keys.fold_in)(key, numbers)):
+        assert np.array_equal(jax.random.key_data(folded), theirs)
+    assert np.array_equal(keys.fold_words(keys.words_of(key), numbers), theirs)
+    # Many keys and one number.
+    twice = jax.vmap(jax.random.fold_in, in_axes=(0, None))(keys.fold_in(key, numbers), 5)
+    assert np.array_equal(keys.fold_words(theirs, 5), jax.random.key_data(twice))
+
+
+def test_folding_in_compiles_nothing_outside_a_program():
+    key = jax.random.key(3)
+    before = compile_clock.compilations()
+    assert keys.fold_in(keys.role(key, keys.STEP), np.arange(1234)).shape == (1234,)
+    assert compile_clock.compilations() == before

@@ -49,7 +49,7 @@ def estimates(target: Target, draws: int, sweeps: int, seed: int) -> dict[str, F
     upper bound of the maximum."""
     key = jax.random.key(seed)
     potentials, problem = Potentials.of_target(target)
-    words = np.asarray(jax.random.key_data(keys.of_chains(keys.role(key, keys.NOISE), np.arange(draws))))
+    words = keys.words_of(keys.of_chains(keys.role(key, keys.NOISE), np.arange(draws)))
     noise = noise_of(words, potentials, problem, 0)
     unary = potentials.unary + noise
     sampler = make_sampler("pmp", sweeps_per_draw=sweeps)
