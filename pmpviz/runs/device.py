@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 import jax
 
 from pmpviz.io.files import cache_folder
 
 
 def prepare() -> None:
-    """Switch on the persistent compilation cache in the user's cache folder; without a writable one go on without."""
+    """Switch on the persistent compilation cache in the user's cache folder; without a writable one go on without.
+
+    A folder that JAX was given already (`JAX_COMPILATION_CACHE_DIR`) is kept.
+    """
+    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return
     folder = cache_folder() / "programs"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ SMALL = {
 
 @pytest.fixture(autouse=True, scope="module")
 def own_cache(tmp_path_factory):
-    """Compiled programs of these tests stay in their own folder."""
+    """What these tests keep stays in their own folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PMPVIZ_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield

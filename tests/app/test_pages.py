@@ -21,7 +21,7 @@ SMALL = {"model": "square:6x6", "chains": "8"}
 
 @pytest.fixture(autouse=True, scope="module")
 def own_cache(tmp_path_factory):
-    """References and compiled programs of these tests stay in their own folder."""
+    """References of these tests stay in their own folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PMPVIZ_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield

@@ -98,11 +98,16 @@ def look_back(page, sweep: int) -> list[str]:
     return [lane["frameHash"] for lane in lanes(page)]
 
 
-def frames_at(page, count: int, sweep: int) -> list[str]:
-    """Play until every lane is past a sweep, pause, and look back at it."""
+def pass_frame(page, count: int, sweep: int) -> None:
+    """Play until every lane is past a sweep."""
     speed(page, 240)
     play(page)
     wait_lanes(page, count, f"Number(d.sweep) > {sweep}")
+
+
+def frames_at(page, count: int, sweep: int) -> list[str]:
+    """Play until every lane is past a sweep, pause, and look back at it."""
+    pass_frame(page, count, sweep)
     pause(page)
     return look_back(page, sweep)
 

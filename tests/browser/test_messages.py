@@ -49,9 +49,9 @@ def still(page) -> None:
 def place_of(page, variable: int) -> tuple[float, float]:
     """A place well within a variable's circle, found by moving the pointer over the canvas from its top left."""
     box = page.locator(CANVAS).bounding_box()
-    for row in range(4, 40):
-        for column in range(4, 40):
-            x, y = box["x"] + column * box["width"] / 44, box["y"] + row * box["height"] / 44
+    for row in range(2, 20):
+        for column in range(2, 20):
+            x, y = box["x"] + column * box["width"] / 22, box["y"] + row * box["height"] / 22
             page.mouse.move(x, y)
             tip = page.locator(".mm-root .pv-tip")
             if tip.is_visible() and tip.inner_text().startswith(f"x{variable}:"):

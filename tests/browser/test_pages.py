@@ -25,6 +25,7 @@ from tests.browser.stage import (
     latest,
     link,
     look_back,
+    pass_frame,
     pause,
     play,
     press,
@@ -159,8 +160,10 @@ def test_a_shared_link_opens_the_same_run_elsewhere(server, open_page, note):
     begin = time.perf_counter()
     other = open_page(address)
     wait_lanes(other, 2)
-    assert frames_at(other, 2, 100) == here, (address, other.url)
+    pass_frame(other, 2, 100)
     note("seconds from the link to frame 100", round(time.perf_counter() - begin, 1))
+    pause(other)
+    assert look_back(other, 100) == here, (address, other.url)
     assert [lane["algorithm"] for lane in lanes(other)] == ["pmp", "colour_gibbs"]
     for setting in ("seed=7", "beta=0.8", "lane1=pmp;damping=0.3", "model=square:16x16"):
         assert setting in other.url.replace("%3B", ";").replace("%3D", "=").replace("%3A", ":"), setting

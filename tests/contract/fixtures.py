@@ -114,6 +114,10 @@ def _fixtures():
 FIXTURES = tuple(_fixtures())
 # Long runs from cold starts: each layout once, clamped or free (evidence is traced, so the program is the same).
 COLD = frozenset({"rbm", "six_sparse", "six_dense_clamped", "six_lattice", "odd_torus_clamped"})
+# What every run of the tests takes of each purpose: each layout once, as above. The others differ in what is traced,
+# and are taken by `-m thorough` and at fresh seeds.
+EVERYDAY = COLD | {"srbm_clamped"} | {f"tree_{kind}" for kind in ("sparse", "dense_clamped", "lattice", "rbm", "srbm")}
+EVERYDAY |= {f"edgeless_{kind}" for kind in ("sparse", "dense_clamped", "lattice", "rbm", "srbm")}
 BY_NAME = {fixture.name: fixture for fixture in FIXTURES}
 
 

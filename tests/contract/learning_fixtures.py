@@ -15,6 +15,7 @@ from pmpviz.models.couplings import ShiftCouplings, SparseCouplings
 from pmpviz.types import Target
 from tests.contract.fixtures import _machines, _six_spins, layouts, without_edges
 from tests.contract.laws import all_states, edge_sum, law_of
+from tests.thorough import case
 
 Statistics = dict[str, np.ndarray]
 ROWS = 50
@@ -186,6 +187,18 @@ def learnable(cls, edgeless: bool = False) -> list[LearningFixture]:
 def learned_by(classes, edgeless: bool = False) -> list[tuple[type, LearningFixture]]:
     """Every pair of one of these learners and a fixture."""
     return [(cls, fixture) for cls in classes for fixture in learnable(cls, edgeless)]
+
+
+# What every run of the tests takes of the checks that draw samples; the other layouts and forms are thorough.
+EVERYDAY = frozenset({"six_sparse", "rbm", "srbm", "edgeless_sparse", "edgeless_srbm"})
+
+
+def by_thoroughness(pairs) -> list:
+    """The pairs as parameters of a test, marked where they are not taken every day."""
+    return [
+        case(cls, fixture, name=f"{cls.spec.id}-{fixture.name}", everyday=fixture.name in EVERYDAY)
+        for cls, fixture in pairs
+    ]
 
 
 def shifted(fixture: LearningFixture, name: str, entry: tuple, step: float) -> Ising:

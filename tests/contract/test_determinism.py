@@ -4,7 +4,8 @@ import jax
 import pytest
 
 from tests.contract import detectors
-from tests.contract.fixtures import BY_NAME, case_id, cases
+from tests.contract.fixtures import BY_NAME, cases
+from tests.thorough import case
 
 CHECKS = (
     detectors.chain_count,
@@ -15,13 +16,20 @@ CHECKS = (
     detectors.finite,
     detectors.clamped_stay,
 )
-# One of each layout: evidence and beta are traced, so the others run the same program.
-SOME = [case for case in cases() if case[1].name in ("six_sparse", "six_dense_clamped", "six_lattice")]
-PAIRS = SOME or cases()
+# One of each layout: evidence and beta are traced, so the others run the same program. Those that know no layout, for
+# they list all states or ask a solver, have the others in thorough runs.
+NAMES = ("six_sparse", "six_dense_clamped", "six_lattice")
+PAIRS = [case for case in cases() if case[1].name in NAMES]
+LAYOUTLESS = frozenset({"exact", "gumbel_table", "perturb_and_map", "unbiased"})
+
+
+def _case(cls, fixture):
+    everyday = cls.spec.id not in LAYOUTLESS or fixture.name == NAMES[0]
+    return case(cls, fixture, name=f"{cls.spec.id}-{fixture.name}", everyday=everyday)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("cls, fixture", PAIRS, ids=case_id)
+@pytest.mark.parametrize("cls, fixture", [_case(*pair) for pair in PAIRS])
 def test_determinism(cls, fixture, check):
     verdict = check(cls(), fixture, jax.random.key(5))
     assert verdict.passed, f"{cls.spec.id} on {fixture.name}: {verdict.found}"

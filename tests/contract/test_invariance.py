@@ -3,9 +3,13 @@
 import pytest
 
 from tests.contract import suite
+from tests.contract.fixtures import EVERYDAY
+from tests.thorough import case
+
+CHECKS = [case(check, name=str(check), everyday=check.fixture.name in EVERYDAY) for check in suite.law_cases()]
 
 
-@pytest.mark.parametrize("case", suite.law_cases(), ids=str)
-def test_law(case):
-    verdict = case.run(seed=20_240_601)
-    assert verdict.passed, f"{case}: {verdict.found}"
+@pytest.mark.parametrize("check", CHECKS)
+def test_law(check):
+    verdict = check.run(seed=20_240_601)
+    assert verdict.passed, f"{check}: {verdict.found}"

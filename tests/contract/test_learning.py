@@ -19,7 +19,7 @@ from pmpviz.samplers import SAMPLERS
 from pmpviz.types import InputError, Target
 from tests.contract import learning_detectors as detectors
 from tests.contract.laws import edge_sum
-from tests.contract.learning_fixtures import BY_NAME, FIXTURES, REFUSALS, learnable, learned_by
+from tests.contract.learning_fixtures import BY_NAME, FIXTURES, REFUSALS, by_thoroughness, learnable, learned_by
 
 KEY = jax.random.key(20_240_602)
 MODULES = [m.name for m in pkgutil.iter_modules(pmpviz.learning.__path__)]
@@ -108,18 +108,18 @@ def test_pseudo_likelihood_gradient(fixture):
     passes(detectors.besag_gradient, learner_class("pseudo_likelihood"), fixture)
 
 
-@pytest.mark.parametrize("cls, fixture", learned_by(BY_GUARANTEE["invariant"]), ids=name_of)
+@pytest.mark.parametrize("cls, fixture", by_thoroughness(learned_by(BY_GUARANTEE["invariant"])))
 def test_the_mean_gradient_is_the_enumerated_one(cls, fixture):
     passes(detectors.mean_gradient, cls, fixture)
 
 
 @pytest.mark.parametrize("name", ["pcd", "gwg"])
-@pytest.mark.parametrize("fixture", ["six_sparse", "srbm"])
+@pytest.mark.parametrize("fixture", ["six_sparse", pytest.param("srbm", marks=pytest.mark.thorough)])
 def test_so_is_that_of_single_site_updates(name, fixture):
     passes(detectors.mean_gradient, learner_class(name), BY_NAME[fixture], updates=9)
 
 
-@pytest.mark.parametrize("cls, fixture", learned_by(APPROXIMATE, edgeless=True), ids=name_of)
+@pytest.mark.parametrize("cls, fixture", by_thoroughness(learned_by(APPROXIMATE, edgeless=True)))
 def test_approximate_learners_are_exact_without_edges(cls, fixture):
     passes(detectors.mean_after(3 if cls.spec.persistent else 1), cls, fixture)
 

@@ -14,7 +14,7 @@ import pmpviz.samplers
 from pmpviz.samplers import CONV_SAMPLERS, SAMPLERS, make_sampler
 from pmpviz.types import Spec
 from tests.contract import suite
-from tests.contract.fixtures import FIXTURES, REFUSALS, case_id, fixtures_of
+from tests.contract.fixtures import EVERYDAY, FIXTURES, REFUSALS, case_id, fixtures_of
 from tests.contract.imports import back_edges
 
 MODULES = [m.name for m in pkgutil.iter_modules(pmpviz.samplers.__path__) if not m.name.startswith("_")]
@@ -88,7 +88,13 @@ def test_every_algorithm_has_fixtures_that_it_runs_on(cls):
     refused = {fixture.name for fixture in FIXTURES if cls.spec.why_not(fixture.target) is not None}
     assert refused == REFUSALS.get(cls.spec.id, frozenset())
     for _, purpose in suite.law_checks(cls.spec):
-        assert fixtures_of(cls, purpose), f"{cls.spec.id} has no {purpose} fixture that it runs on"
+        found = {fixture.name for fixture in fixtures_of(cls, purpose)}
+        assert found, f"{cls.spec.id} has no {purpose} fixture that it runs on"
+        assert found & EVERYDAY, f"{cls.spec.id} has no {purpose} fixture that every run takes"
+
+
+def test_everyday_fixtures_exist():
+    assert {fixture.name for fixture in FIXTURES} > EVERYDAY
 
 
 @pytest.mark.parametrize("cls", SAMPLERS, ids=case_id)

@@ -255,14 +255,9 @@ def test_draws_where_max_product_is_exact(place, convention):
     seen = np.array([[[[1, 1, place == "seen"]]]], bool)
     target = Target.of(model, clamp(model, np.array([[[[1, 0, 1]]]]), features=[[[[1]]]], seen=seen), 0.6)
     states, weight = _weights(target)
-    sampler = make_conv_sampler("pmp", damping=0)
     for seed in range(40):
-        key = jax.random.key(seed)
-        state = sampler.init(key, target, states[0])
-        for _ in range(3):
-            state, _ = sampler.step(key, target, state)
-        noise = np.asarray(state.perturbation, np.float64)
-        s, w, x = (np.asarray(part) for part in model.split(np.asarray(sampler.position(target, state))))
+        noise, found = _undamped(target, states[0], seed, 3)
+        s, w, x = (np.asarray(part) for part in model.split(found))
         of_seen = seen.reshape(-1)
         if place == "unseen":
             # Summed out, an unseen pixel is flat, and it is drawn given the rest.
@@ -281,17 +276,25 @@ def test_a_single_pair_is_decoded_as_the_maximum(convention):
     model = ConvOR.of(shape, 0.4, 0.3, 0.2, convention)
     target = Target.of(model, clamp(model, np.array([[[[1], [0]]]])), 0.6)
     states, weight = _weights(target)
-    sampler = make_conv_sampler("pmp", damping=0)
     copies = float(model.location_copies)
     assert copies == (1 if convention == "exact" else 2)
     for seed in range(60):
-        key = jax.random.key(seed)
-        state = sampler.init(key, target, states[0])
-        for _ in range(6):
-            state, _ = sampler.step(key, target, state)
-        noise = np.asarray(state.perturbation, np.float64) * np.array([copies, 1, 1, 0, 0])
-        found = np.asarray(sampler.position(target, state))
+        noise, found = _undamped(target, states[0], seed, 6)
+        noise = noise * np.array([copies, 1, 1, 0, 0])
         assert np.array_equal(found, states[(weight + states @ noise).argmax()])
+
+
+def _undamped(target, first, seed, sweeps):
+    """(perturbation in double precision, configuration) after so many sweeps of undamped PMP."""
+    noise, found = _swept(make_conv_sampler("pmp", damping=0), jax.random.key(seed), target, first, sweeps)
+    return np.asarray(noise, np.float64), np.asarray(found)
+
+
+@jax.jit
+def _swept(sampler, key, target, first, sweeps):
+    begin = sampler.init(key, target, first)
+    state = jax.lax.fori_loop(0, sweeps, lambda _, state: sampler.step(key, target, state)[0], begin)
+    return state.perturbation, sampler.position(target, state)
 
 
 def _weights(target):

@@ -138,7 +138,10 @@ def altered(draw, array: np.ndarray):
     way = draw(st.sampled_from(["entry", "shape", "type", "cut"]))
     if way == "entry" and array.size and array.dtype.kind in "if":
         choices = [0, 1, -1, 2, 5, 127, 128, 2**31 - 1] + [np.nan, np.inf, -np.inf] * (array.dtype.kind == "f")
-        array.reshape(-1)[draw(st.integers(0, array.size - 1))] = draw(st.sampled_from(choices))
+        # Whole numbers too large for the type are cut to it.
+        array.reshape(-1)[draw(st.integers(0, array.size - 1))] = np.array(draw(st.sampled_from(choices))).astype(
+            array.dtype
+        )
     elif way == "shape":
         return array.reshape(draw(st.sampled_from([(-1,), (1, *array.shape), (*array.shape, 1), (-1, 1)])))
     elif way == "type" and array.dtype.kind in "if":

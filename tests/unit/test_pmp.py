@@ -40,12 +40,15 @@ MODELS = {
     "dense100": lambda: _glass(100),
     "dense300": lambda: _glass(300),
 }
+# Compiled whole: op by op, each of their array operations would be a program of its own.
+noise_of = jax.jit(perturbations, static_argnums=1)
+update, belief = jax.jit(max_product.update), jax.jit(max_product.belief)
 CHAINS = {"lattice": 32, "erdos": 64, "dense100": 112, "dense300": 36}
 
 
 def _noise(key, chains: int, n: int, draw: int = 0) -> np.ndarray:
     chain_keys = keys.of_chains(keys.role(key, keys.NOISE), jnp.arange(chains))
-    return np.asarray(perturbations(chain_keys, n, jnp.int32(draw)), np.float64).T
+    return np.asarray(noise_of(chain_keys, n, jnp.int32(draw)), np.float64).T
 
 
 def _spin_beliefs(model: Ising, noise: np.ndarray, sweeps: int) -> np.ndarray:
@@ -144,8 +147,8 @@ def test_balanced_first_messages_know_no_difference_between_the_values(layout, s
         unary = jnp.asarray(unary, jnp.float32)
         messages = max_product.first_messages(model.couplings, 4, jnp.int32(max_product.STARTS.index(start)))
         for _ in range(3):
-            messages = max_product.update(model.couplings, unary, messages, DAMPING)[0]
-        seen.append(np.asarray(max_product.belief(model.couplings, unary, messages)))
+            messages = update(model.couplings, unary, messages, DAMPING)[0]
+        seen.append(np.asarray(belief(model.couplings, unary, messages)))
     assert np.allclose(seen[0], -seen[1], atol=1e-4) == symmetric
 
 
@@ -222,7 +225,7 @@ def test_perturbations_are_logistic():
 
 def test_draws_have_noise_of_their_own():
     chain_keys = keys.of_chains(jax.random.key(18), jnp.arange(50))
-    first, second = (np.asarray(perturbations(chain_keys, 200, jnp.int32(draw))) for draw in (0, 1))
+    first, second = (np.asarray(noise_of(chain_keys, 200, jnp.int32(draw))) for draw in (0, 1))
     assert abs(np.corrcoef(first.reshape(-1), second.reshape(-1))[0, 1]) < 0.05
     assert abs(np.corrcoef(first[:, :-1].reshape(-1), first[:, 1:].reshape(-1))[0, 1]) < 0.05
 
@@ -312,8 +315,9 @@ def test_single_chain_form_is_a_tile_of_one():
     tile_keys = keys.of_chains(key, jnp.arange(5))
     tile = algorithm.init_tile(tile_keys, target, jnp.zeros((5, 200), jnp.int8))
     one = algorithm.init(tile_keys[2], target, x0)
+    step_tile, step = jax.jit(PerturbAndMaxProduct.step_tile), jax.jit(PerturbAndMaxProduct.step)
     for _ in range(6):
-        tile = algorithm.step_tile(tile_keys, target, tile)[0]
-        one = algorithm.step(tile_keys[2], target, one)[0]
+        tile = step_tile(algorithm, tile_keys, target, tile)[0]
+        one = step(algorithm, tile_keys[2], target, one)[0]
     assert (algorithm.position(target, one) == algorithm.position_tile(target, tile)[2]).all()
     assert int(one.draw) == int(tile.draw) == 1

@@ -1,0 +1,8 @@
+"""Cases of tests that are taken every day, and those that only `-m thorough` takes."""
+
+import pytest
+
+
+def case(*values, name: str, everyday: bool):
+    """The values of one case as a parameter of a test of that name."""
+    return pytest.param(*values, id=name, marks=() if everyday else pytest.mark.thorough)
