@@ -118,6 +118,13 @@ def latest(page, title: str) -> list[float]:
     return [number(text) for text in label.split("latest ")[1].split(", ")]
 
 
+def wait_reference(page) -> None:
+    """Wait until every lane is compared with the reference, which is made at a low priority, beside other tests too."""
+    page.wait_for_function(
+        "/^MMD²: latest [^n]*$/.test(document.querySelector(\"canvas[aria-label^='MMD']\").ariaLabel)", timeout=180_000
+    )
+
+
 def number(text: str) -> float:
     """A number as the page writes it."""
     plain = text.replace("\u2212", "-").replace("\u2009", "").translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))

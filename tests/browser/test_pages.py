@@ -33,6 +33,7 @@ from tests.browser.stage import (
     site_at,
     speed,
     wait_lanes,
+    wait_reference,
     wait_server,
 )
 
@@ -82,6 +83,7 @@ def test_four_lanes_paint_thirty_times_a_second_and_space_freezes_all(server, op
     press(page, "Space")
     wait_server(page, "paused")
     note("seconds from Space until the server rests", round(time.perf_counter() - begin, 2))
+    wait_reference(page)  # It may come while all is frozen, and enters the table.
     page.wait_for_timeout(1500)  # The table is drawn once a second.
     frozen = [(lane["sweep"], lane["frameHash"]) for lane in lanes(page)]
     counters = page.locator(".pv-counter, .pv-sub, [data-testid=stMarkdown] td").all_inner_texts()
@@ -193,11 +195,7 @@ def test_keyboard_alone_runs_steps_shares_and_exports_and_the_script_gives_the_s
     wait_lanes(page, 2, "d.sweep === '1'")
     press(page, "Space")
     wait_lanes(page, 2, "d.sweep === '24'")
-    # The reference is made at a low priority: beside other tests it waits for them.
-    page.wait_for_function(
-        "/latest \\d\\S*, \\d/.test(document.querySelector(\"canvas[aria-label^='MMD']\").ariaLabel)",
-        timeout=180_000,
-    )
+    wait_reference(page)
     rest(page)
     press(page, "s")
     assert "/race?" in page.locator("[role=dialog] code").first.inner_text()
