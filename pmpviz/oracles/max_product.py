@@ -48,8 +48,12 @@ Messages = Any
 
 def message(field: Float[Array, "..."], weight: Float[Array, "..."]) -> Float[Array, "..."]:
     """max(0, field + weight) - max(0, field), without cancellation."""
-    high, low = jnp.maximum(weight, 0.0), jnp.minimum(weight, 0.0)
-    return jnp.clip(jnp.where(weight < 0, -1.0, 1.0) * field + high, low, high)
+    # Choices, not `maximum` and `minimum`: each is one instruction on a CPU, which those are not, and this is most of
+    # the work of a sweep. A field that is NaN stays NaN.
+    high, low = jnp.where(weight > 0, weight, 0.0), jnp.where(weight < 0, weight, 0.0)
+    reach = jnp.where(weight < 0, -field, field) + high
+    reach = jnp.where(reach < low, low, reach)
+    return jnp.where(reach > high, high, reach)
 
 
 def clamp_field(field: Float[Array, "n t"], mask: Bool[Array, " n"], value: Int8[Array, " n"]) -> Float[Array, "n t"]:
