@@ -21,7 +21,7 @@ from pmpviz.ui.widgets import bind, edited, param_control, pending_beta, select,
 __all__ = ["lane_controls", "model_controls", "param_control", "preset_controls", "run_controls", "uploaded"]
 
 OWN, FILE = "", "file"
-FILE_TYPES = ["uai", "npz", "json"]
+FILE_TYPES = ["uai", "evid", "npz", "json"]
 COMPILES = "Changing these compiles anew"
 FREE = "These change at once"
 WEIGHTS = ("couplings", "J", "sigma", "field", "h", "theta", "pattern", "strength", "lateral")
@@ -149,13 +149,14 @@ def _knob_controls(builder: Builder, values: Values, box: Any, key: str) -> Valu
 
 
 def _from_file(plan: Plan, box: Any, key: str) -> tuple[Plan, list[str]]:
-    """The plan with the model, or the whole plan with the manifest, that was just brought."""
+    """The plan with the model or the evidence, or the whole plan with the manifest, that was just brought."""
     wanted = plan.model[len("file:") :] if plan.model.startswith("file:") else ""
     held = STORE.find(wanted) if wanted else None
     fold = box.expander("From a file", expanded=bool(wanted and held is None))
     if held is not None:
         fold.caption(f"{as_text(held.name)}: {held.model.n:,} variables")
-    file = fold.file_uploader("Model (UAI, npz, JSON) or manifest", type=FILE_TYPES, key=f"{key}_file")
+    words = "Model (UAI, npz, JSON), its evidence (evid) or manifest"
+    file = fold.file_uploader(words, type=FILE_TYPES, key=f"{key}_file")
     notices: list[str] = []
     if file is not None:
         plan = _opened(plan, file, notices, fold, f"{key}_file_seen")
@@ -184,6 +185,8 @@ def _read(plan: Plan, name: str, data: bytes, notices: list[str]) -> Plan:
         plan, found = fitted(read_manifest(data), plan)
         notices.extend(found)
         return plan
+    if name.lower().endswith(".evid"):
+        return plan.replace(clamp=_evidence(plan, name, data))
     upload = STORE.add(name, data, _load)
     wanted, model = plan.model, f"file:{upload.sha256}"
     if wanted == model:
@@ -191,6 +194,13 @@ def _read(plan: Plan, name: str, data: bytes, notices: list[str]) -> Plan:
     if wanted.startswith("file:") and STORE.find(wanted[len("file:") :]) is None:
         notices.append("this is not the file that the link names; its own model is shown")
     return plan.replace(model=model, field=(), clamp=())
+
+
+def _evidence(plan: Plan, name: str, data: bytes) -> tuple[tuple[int, int], ...]:
+    from pmpviz.io.files import decode
+    from pmpviz.io.uai import parse_evid
+
+    return tuple(sorted(parse_evid(decode(data, name), model_of(plan.model).card, name).items()))
 
 
 def _load(name: str, data: bytes) -> Any:

@@ -337,9 +337,24 @@ def test_an_uploaded_model_is_used_and_its_link_asks_for_it(app):
     assert plan_of(other).model == plan.model and model_hash(links.model_of(plan.model)) == digest
 
 
+def test_uploaded_evidence_clamps_the_model_on_screen(app):
+    before = plan_of(app)
+    app.file_uploader("model_file").set_value(("seen.evid", b"2 7 1 3 0\n", "text/plain"))
+    plan = plan_of(run(app))
+    assert plan == before.replace(clamp=((3, 0), (7, 1)))
+    assert plan_of(run(app)) == plan
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("a.uai", b"MARKOV\n-1"), ("a.npz", b"PK"), ("a.json", json.dumps([1]).encode()), ("a.uai", b"")],
+    [
+        ("a.uai", b"MARKOV\n-1"),
+        ("a.npz", b"PK"),
+        ("a.json", json.dumps([1]).encode()),
+        ("a.uai", b""),
+        ("a.evid", b"1 999999 0"),
+        ("a.evid", b"\xff"),
+    ],
 )
 def test_a_bad_file_gives_one_sentence(app, name, content):
     before = plan_of(app)
