@@ -12,7 +12,8 @@ Messages are kept where they can be updated in place, with as little moving as t
   site + shift and `backward[site]` the other way, both stored at the site that the weight is stored at;
 - sparse: `incoming[slot]`, from the neighbour in that slot to the slot's site, without padding but for a last, empty
   slot that stays 0;
-- dense: `incoming[i, j]` from i to j;
+- dense: a tree: of a few sites `incoming[i, j]` from i to j; of more (`down[k, i]` from the k-th site of the second
+  half to the i-th of the first, `up[k, i]` the other way, the tree of the first half, that of the second);
 - layered: (`down[k, i]` from hidden k to visible i, `up[k, i]` the other way, dense messages within the visible layer
   or None).
 """
@@ -36,6 +37,10 @@ from pmpviz.models.couplings import (
 
 CLAMPED_FIELD = 1e9
 UNROLLED_SLOTS = 24
+# A message is worked out from the one the other way. Within a block that is the transposed entry, which is slow to come
+# by in a large one; between two halves both lie side by side. More than three halvings only take longer to compile.
+MOST_IN_BLOCK = 240
+MOST_HALVINGS = 3
 
 # Algorithm 1 starts from zero messages, which depend on the form: those of the 0/1 form (Appendix C.1, the authors'
 # code), or those of the spin form. Of an edge w x x' = w/4 (s s' + s + s' + 1) the spin form has w/4 s' in the unary of
@@ -67,7 +72,7 @@ def zero_messages(couplings: Couplings, chains: int) -> Messages:
     if isinstance(couplings, ShiftCouplings):
         return tuple((jnp.zeros((*couplings.shape, chains)),) * 2 for _ in couplings.shifts)
     if isinstance(couplings, DenseCouplings):
-        return jnp.zeros((couplings.n, couplings.n, chains))
+        return jax.tree.map(lambda weight: jnp.zeros((*weight.shape, chains)), _edge_weights(couplings))
     if isinstance(couplings, LayeredCouplings):
         between = jnp.zeros((*couplings.weight.shape, chains))
         within = None if couplings.lateral is None else zero_messages(DenseCouplings(couplings.lateral), chains)
@@ -94,7 +99,7 @@ def belief(couplings: Couplings, field: Float[Array, "n t"], incoming: Messages)
             total = total + backward + _roll(forward, shift)
         return total.reshape(field.shape)
     if isinstance(couplings, DenseCouplings):
-        return incoming.sum(0) + field
+        return _dense_sum(incoming) + field
     if isinstance(couplings, LayeredCouplings):
         return _layer_belief(couplings, field, incoming)
     if couplings.number.shape[1] > UNROLLED_SLOTS:
@@ -129,7 +134,7 @@ def to_site(couplings: Couplings, incoming: Messages) -> Float[Array, "n k t"]:
             planes += [backward, _roll(forward, shift)]
         return jnp.stack([plane.reshape(couplings.n, -1) for plane in planes], axis=1)
     if isinstance(couplings, DenseCouplings):
-        return incoming.swapaxes(0, 1)
+        return _dense_to_site(incoming)
     if isinstance(couplings, LayeredCouplings):
         return _layers_to_site(couplings, incoming)
     return incoming[couplings.number]
@@ -181,38 +186,82 @@ def _edge_weights(couplings: Couplings) -> Messages:
     if isinstance(couplings, ShiftCouplings):
         return tuple((weight, weight) for weight in couplings.weight)
     if isinstance(couplings, LayeredCouplings):
-        return couplings.weight, couplings.weight, couplings.lateral
-    return couplings.weight if isinstance(couplings, DenseCouplings) else _slot_weights(couplings)
+        lateral = couplings.lateral
+        within = None if lateral is None else _edge_weights(DenseCouplings(lateral))
+        return couplings.weight, couplings.weight, within
+    return _halved(couplings.weight) if isinstance(couplings, DenseCouplings) else _slot_weights(couplings)
+
+
+def _halved(weight: Float[Array, "n n"], halvings: int = MOST_HALVINGS) -> Messages:
+    """The weights in the tree of a dense model's messages."""
+    n = len(weight)
+    if n <= MOST_IN_BLOCK or not halvings:
+        return weight
+    half = n - n // 2
+    between = weight[half:, :half]
+    first, second = (_halved(part, halvings - 1) for part in (weight[:half, :half], weight[half:, half:]))
+    return between, between, first, second
+
+
+def _dense_sum(incoming: Messages) -> Float[Array, "n t"]:
+    """What every site hears in all."""
+    if not isinstance(incoming, tuple):
+        return incoming.sum(0)
+    down, up, first, second = incoming
+    return jnp.concatenate([down.sum(0) + _dense_sum(first), up.sum(1) + _dense_sum(second)])
 
 
 def _dense_update(couplings, total, incoming):
-    # What i says to j leaves out what j said to i. The barrier keeps XLA from working out the weights' signs and
-    # limits before the loop: reading three matrices costs more than working them out from one.
-    weight, total = jax.lax.optimization_barrier((couplings.weight, total))
-    return message(total[:, None] - incoming.swapaxes(0, 1), weight[..., None])
+    # The barrier keeps XLA from working out the weights' signs and limits before the loop: reading three matrices
+    # costs more than working them out from one.
+    return _halves_update(*jax.lax.optimization_barrier((_edge_weights(couplings), total)), incoming)
+
+
+def _halves_update(weight, total, incoming):
+    # What i says to j leaves out what j said to i.
+    if not isinstance(incoming, tuple):
+        return message(total[:, None] - incoming.swapaxes(0, 1), weight[..., None])
+    between, _, *within = weight
+    down, up, *inner = incoming
+    half = down.shape[1]
+    fresh = [_halves_update(w, part, m) for w, part, m in zip(within, (total[:half], total[half:]), inner, strict=True)]
+    return *_pair_update(between, total, down, up), *fresh
+
+
+def _pair_update(weight, total, down, up):
+    """New messages between the first and the last sites of `total`, of the old ones and `weight[last, first]`."""
+    first, last = total[None, : down.shape[1]], total[down.shape[1] :, None]
+    return message(last - up, weight[..., None]), message(first - down, weight[..., None])
+
+
+def _dense_to_site(incoming: Messages) -> Float[Array, "n n t"]:
+    if not isinstance(incoming, tuple):
+        return incoming.swapaxes(0, 1)
+    down, up, *inner = incoming
+    first, second = map(_dense_to_site, inner)
+    upper, lower = jnp.concatenate([first, down.swapaxes(0, 1)], 1), jnp.concatenate([up, second], 1)
+    return jnp.concatenate([upper, lower])
 
 
 def _layer_belief(couplings, field, incoming):
     down, up, within = incoming
     visible = couplings.visible
     total = jnp.concatenate([down.sum(0), up.sum(1)]) + field
-    return total if within is None else total.at[:visible].add(within.sum(0))
+    return total if within is None else total.at[:visible].add(_dense_sum(within))
 
 
 def _layer_update(couplings, total, incoming):
     weight, total = jax.lax.optimization_barrier((couplings.weight, total))
     down, up, within = incoming
-    visible, hidden = total[None, : couplings.visible], total[couplings.visible :, None]
-    fresh = message(hidden - up, weight[..., None]), message(visible - down, weight[..., None])
     if within is not None:
-        within = _dense_update(DenseCouplings(couplings.lateral), visible[0], within)
-    return *fresh, within
+        within = _dense_update(DenseCouplings(couplings.lateral), total[: couplings.visible], within)
+    return *_pair_update(weight, total, down, up), within
 
 
 def _layers_to_site(couplings, incoming):
     down, up, within = incoming
     visible, hidden = couplings.visible, couplings.hidden
     none = jnp.zeros((hidden, hidden, down.shape[-1]))
-    within = jnp.zeros((visible, visible, down.shape[-1])) if within is None else within.swapaxes(0, 1)
+    within = jnp.zeros((visible, visible, down.shape[-1])) if within is None else _dense_to_site(within)
     to_visible = jnp.concatenate([within, down.swapaxes(0, 1)], 1)
     return jnp.concatenate([to_visible, jnp.concatenate([up, none], 1)], 0)

@@ -11,6 +11,7 @@ import pytest
 
 from pmpviz import keys
 from pmpviz.models import Ising, build_spec
+from pmpviz.models.couplings import DenseCouplings, LayeredCouplings
 from pmpviz.oracles import max_product
 from pmpviz.runs import compile_clock, retarget, sample, start
 from pmpviz.runs import run as running
@@ -289,6 +290,26 @@ def test_messages_to_a_site_follow_its_neighbour_list():
     np.testing.assert_allclose(seen[0], seen[1], atol=1e-5)
     np.testing.assert_allclose(seen[0], seen[2], atol=1e-5)
     assert np.abs(seen[0]).max() > 0.1
+
+
+@pytest.mark.parametrize("hidden", [0, 4])
+def test_messages_kept_in_halves_are_those_kept_whole(monkeypatch, hidden):
+    """Thirteen sites in blocks of two make three halvings, of odd and of even blocks."""
+    couplings = DenseCouplings(_glass(13).couplings.matrix())
+    if hidden:
+        couplings = LayeredCouplings(jax.random.normal(jax.random.key(26), (hidden, 13)), couplings.matrix())
+    field, seen = jax.random.logistic(jax.random.key(27), (couplings.n, 3)), []
+    for most in (13, 2):
+        monkeypatch.setattr(max_product, "MOST_IN_BLOCK", most)
+        messages = max_product.first_messages(couplings, 3, jnp.int32(1))
+        for _ in range(5):
+            messages, residual = update(couplings, field, messages, 0.3)
+        into = max_product.to_site(couplings, messages)
+        seen.append((len(jax.tree.leaves(messages)), into, residual, belief(couplings, field, messages)))
+    assert [leaves for leaves, *_ in seen] == ([3, 24] if hidden else [1, 22])
+    for whole, halved in zip(seen[0][1:], seen[1][1:], strict=True):
+        np.testing.assert_allclose(halved, whole, atol=1e-5)
+    assert np.abs(seen[0][1]).max() > 0.1
 
 
 def test_nothing_recompiles_when_a_knob_weight_beta_or_evidence_changes():
