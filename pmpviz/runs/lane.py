@@ -71,7 +71,12 @@ class LaneView:
 
 
 class Lane:
-    """Worker-side state of a lane; `advance` computes one chunk, `view` publishes."""
+    """Worker-side state of a lane; `advance` computes one chunk, `view` publishes.
+
+    `run` is at the end of a sweep, unless its budget ended before. A sweep that takes longer than a chunk should is
+    computed in parts of so many quanta, apart from `run`: a pause need not wait for it, and what is done to the run in
+    the middle of a sweep is done to its last whole one.
+    """
 
     def __init__(self, plan: LanePlan, run: running.Run, epoch: int = 0):
         self.plan, self.run, self.epoch = plan, run, epoch
@@ -83,7 +88,8 @@ class Lane:
         self.messages = Window(PERIOD_SWEEPS, running.FINGERPRINT)
         self.points: list[MetricPoint] = []
         self.waiting: list[tuple[int, float, float, np.ndarray]] = []
-        self.chunk_sweeps, self.rate, self.compile_seconds = 1, 0.0, 0.0
+        self._part: running.Run | None = None
+        self._chunk, self.rate, self.compile_seconds = 1, 0.0, 0.0
         self._summary: tuple[float | None, float | None, float | None] = (None, None, None)
         self.stopped = self.warmed = False
         self.show(epoch)
@@ -114,27 +120,34 @@ class Lane:
         self.compile_seconds += trace.compile_seconds
         self.warmed = True
 
-    def advance(self, budget: Budget, most_sweeps: int) -> None:
-        """One compiled chunk, sized to take about 40 ms, then its numbers."""
-        count = budget.chunk(self.run, min(self.chunk_sweeps, most_sweeps))
-        before = self.run.sweep
-        self.run, trace = running.advance(self.run, count, donate=True)
+    def advance(self, budget: Budget, most_sweeps: int) -> bool:
+        """One compiled chunk, sized to take about 40 ms, then its numbers; whether it ended a sweep or the budget."""
+        run, quanta = self._part or self.run, self.run.quanta
+        count = budget.chunk(run, min(max(self._chunk // quanta, 1), most_sweeps))
+        count = min(count, self._chunk) if self._chunk < quanta else count
+        if self._part is None and (run.quantum + count) % quanta:
+            run = running.copied(run)
+        run, trace = running.advance(run, count, donate=True)
         assert trace is not None
         self.compile_seconds += trace.compile_seconds
         self._pace(trace, count)
-        if self.run.sweep > before:
+        if run.quantum % quanta and not budget.ends_within_sweeps(run):
+            self._part = run
+            return False
+        ended, self.run, self._part = run.sweep > self.run.sweep, run, None
+        if ended:
             self._append(trace)
-            if is_metric_sweep(self.run.sweep) or budget.spent(self.run):
-                self._metrics_due()
+        if ended and is_metric_sweep(run.sweep) or budget.spent(run):
+            self._metrics_due()
+        return True
 
     def _pace(self, trace: Trace, count: int) -> None:
-        sweeps = count / self.run.quanta
-        rate = sweeps / trace.run_seconds
+        rate = count / self.run.quanta / trace.run_seconds
         self.rate = rate if self.rate == 0 else 0.7 * self.rate + 0.3 * rate
         if trace.run_seconds > 1.5 * LIVE_CHUNK_SECONDS:
-            self.chunk_sweeps = max(self.chunk_sweeps // 2, 1)
-        elif trace.run_seconds < 0.5 * LIVE_CHUNK_SECONDS and sweeps >= self.chunk_sweeps:
-            self.chunk_sweeps = min(self.chunk_sweeps * 2, running.MAX_CHUNK_SWEEPS)
+            self._chunk = max(self._chunk // 2, 1)
+        elif trace.run_seconds < 0.5 * LIVE_CHUNK_SECONDS and count >= self._chunk:
+            self._chunk = min(self._chunk * 2, running.MAX_CHUNK_SWEEPS * self.run.quanta)
 
     def _append(self, trace: Trace) -> None:
         shown = np.concatenate([self.ring.last(1), trace.frames[:, 0]])
@@ -187,7 +200,7 @@ class Lane:
 
     def change(self, plan: LanePlan, target) -> None:
         """New knobs, weights, beta or evidence from here on."""
-        self.plan = plan
+        self.plan, self._part = plan, None
         self.run = running.retarget(self.run, target, plan.build())
 
     def flip(self, site: int) -> None:
@@ -195,7 +208,7 @@ class Lane:
         x = np.array(running.positions(self.run))
         x[0, site] ^= 1
         fresh = running.start(self.run.algorithm, self.run.target, self.run.key, self.run.chains, x)
-        self.run = dataclasses.replace(self.run, state=fresh.state)
+        self.run, self._part = dataclasses.replace(self.run, state=fresh.state), None
 
     def summary(self) -> tuple[float | None, float | None, float | None]:
         """(bulk ESS, R-hat, autocorrelation time in sweeps) of the energy over the second half of the last 1,024

@@ -144,8 +144,7 @@ class LiveRun(LiveJob):
         lane = min(open_lanes, key=lambda item: self._budget.used(item.run))
         if self._steps:
             lane = min(open_lanes, key=lambda item: item.run.sweep)
-            lane.advance(self._budget, 1)
-            self._steps -= 1
+            self._steps -= lane.advance(self._budget, 1)
             return True
         allowed = self._allowed(lane.run.sweep)
         if allowed < 1:

@@ -229,6 +229,11 @@ def advance(run: Run, count: int, record: bool = True, donate: bool = False) -> 
     return ahead, _trace(run, ahead, buffers, run_seconds, compile_seconds) if record else None
 
 
+def copied(run: Run) -> Run:
+    """The same run in memory of its own, to be given away while the first one is kept; compiles nothing."""
+    return dataclasses.replace(run, state=jax.tree.map(lambda leaf: jax.device_put(leaf, may_alias=False), run.state))
+
+
 def _advance_on(run: Run, count: int, record: bool, donate: bool):
     if not run.algorithm.spec.jit:
         span = range(run.quantum, run.quantum + count)

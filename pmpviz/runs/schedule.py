@@ -36,6 +36,10 @@ class Budget:
         """Whether the run has reached the budget."""
         return self.amount > 0 and self.used(run) >= self.amount
 
+    def ends_within_sweeps(self, run: Run) -> bool:
+        """Whether the run has reached a budget that need not end with a sweep: one in seconds does."""
+        return self.unit != "seconds" and self.spent(run)
+
     def chunk(self, run: Run, sweeps: int) -> int:
         """Quanta to advance next: at most `sweeps` sweeps, not past a metric sweep nor the budget."""
         until_metric = next_metric_sweep(run.sweep) * run.quanta - run.quantum

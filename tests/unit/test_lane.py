@@ -1,0 +1,92 @@
+"""A lane shows whole sweeps, however long they take."""
+
+import time
+
+import jax
+import numpy as np
+import pytest
+
+from pmpviz import runs
+from pmpviz.models import build_spec
+from pmpviz.runs import compile_clock, lane
+from pmpviz.runs.lane import Lane
+from pmpviz.runs.live import LiveRun
+from pmpviz.runs.plan import LanePlan, Plan
+from pmpviz.runs.schedule import Budget
+from pmpviz.samplers import make_sampler
+from pmpviz.types import Target
+
+MODEL = build_spec("square:8x8,J=0.3")
+
+
+@pytest.fixture
+def parts(monkeypatch):
+    """Every call takes too long, and so a quantum is a call."""
+    monkeypatch.setattr(lane, "LIVE_CHUNK_SECONDS", 0.0)
+
+
+def begin(beta: float = 1.0):
+    return runs.start(make_sampler("gwg"), Target.of(MODEL, beta=beta), jax.random.key(5), 3)
+
+
+def swept(run, sweeps: int):
+    return runs.advance(run, sweeps * run.quanta - run.quantum % run.quanta)[0]
+
+
+def test_a_sweep_in_parts_is_that_in_one_and_shows_when_it_is_whole(parts):
+    run = Lane(LanePlan("gwg"), begin())
+    run.warm()
+    before, quanta = compile_clock.compilations(), run.run.quanta
+    for sweep in (1, 2):
+        for quantum in range(quanta):
+            assert run.count == sweep - 1 and len(run.ring.since(-1, 99).sweeps) == sweep
+            assert run.advance(Budget(), 64) == (quantum == quanta - 1)
+    assert compile_clock.compilations() == before
+    whole = swept(begin(), 2)
+    assert np.array_equal(runs.positions(run.run), runs.positions(whole)) and run.run.quantum == whole.quantum
+    frame = np.packbits(np.asarray(runs.positions(whole))[:1] > 0, axis=1)
+    assert run.ring.since(-1, 99).sweeps.tolist() == [0, 1, 2] and np.array_equal(run.ring.last(1), frame)
+    assert [sweep for sweep, *_ in run.waiting] == [0, 1, 2]
+
+
+def test_what_is_done_in_mid_sweep_is_done_to_the_last_whole_one(parts):
+    run, kept = Lane(LanePlan("gwg"), begin()), np.asarray(runs.positions(begin()))
+    for _ in range(5):
+        assert not run.advance(Budget(), 1)
+    assert np.array_equal(runs.positions(run.run), kept)
+    run.change(LanePlan("gwg"), Target.of(MODEL, beta=0.5))
+    while not run.advance(Budget(), 1):
+        pass
+    assert np.array_equal(runs.positions(run.run), runs.positions(swept(begin(beta=0.5), 1)))
+    run.advance(Budget(), 1)
+    before = np.asarray(runs.positions(run.run))
+    run.flip(7)
+    assert np.flatnonzero(np.asarray(runs.positions(run.run))[0] != before[0]).tolist() == [7]
+    assert run.run.quantum == run.run.quanta
+    while not run.advance(Budget(), 1):
+        pass
+    assert run.count == 2
+
+
+@pytest.mark.parametrize(("unit", "amount", "quanta"), [("seconds", 1e-9, 16), ("updates", 10, 3), ("sweeps", 1, 16)])
+def test_a_budget_ends_where_its_unit_does(parts, unit, amount, quanta):
+    run, budget = Lane(LanePlan("gwg"), begin()), Budget(unit, amount)
+    while not budget.spent(run.run):
+        run.advance(budget, 64)
+    assert run.run.quantum == quanta
+    # Where it ends is measured.
+    assert [updates for *_, updates, _ in run.waiting] == [0, 4 * quanta]
+
+
+def test_a_step_is_a_whole_sweep_of_every_lane(parts):
+    live = LiveRun(Plan(model="square:8x8,J=0.3", chains=3, lanes=(LanePlan("gwg"), LanePlan("colour_gibbs"))))
+    try:
+        live.touch()
+        live.step()
+        until = time.monotonic() + 60
+        while live.busy and time.monotonic() < until:
+            time.sleep(0.05)
+        assert [each.sweep for each in live.view.lanes] == [1, 1]
+        assert live.ask(lambda live: [each.run.quantum for each in live.lanes], wait=10.0) == [16, 1]
+    finally:
+        live.close()
