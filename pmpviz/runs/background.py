@@ -21,16 +21,18 @@ class TruthJob:
         self.truth: truths.Truth | None = None
         self.trouble: str | None = None
         self._steps = truths.build(target)
-        self._touched = time.monotonic()
+        self._touched = self._worked = time.monotonic()
 
     def touch(self) -> None:
         """Somebody still wants it."""
         self._touched = time.monotonic()
 
     def due(self) -> float | None:
-        """At once, while wanted and unfinished."""
-        wanted = time.monotonic() - self._touched < 10 * LEASE_SECONDS
-        return self._touched if wanted and self.truth is None and self.trouble is None else None
+        """While wanted and unfinished: in turn with others that are looked at, and behind them once nobody looks."""
+        now = time.monotonic()
+        if self.truth is not None or self.trouble is not None or now - self._touched > 10 * LEASE_SECONDS:
+            return None
+        return self._worked if now - self._touched < LEASE_SECONDS else now
 
     def work(self, seconds: float) -> None:
         """One step of the generator."""
@@ -38,6 +40,8 @@ class TruthJob:
             self.share = next(self._steps)
         except StopIteration as stop:
             self.truth, self.share = stop.value, 1.0
+        finally:
+            self._worked = time.monotonic()
 
     def fail(self, error: Exception) -> None:
         """Keep the reason."""

@@ -1,0 +1,41 @@
+"""Which reference is made first where several are wanted."""
+
+import pytest
+
+from pmpviz.models import build_spec
+from pmpviz.runs import background
+from pmpviz.runs.background import TruthJob
+from pmpviz.runs.worker import LEASE_SECONDS
+from pmpviz.types import Target
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time that jobs see, in seconds: a list of one."""
+    now = [100.0]
+    monkeypatch.setattr(background.time, "monotonic", lambda: now[0])
+    return now
+
+
+def first(jobs):
+    """The job that is served next."""
+    return min((job for job in jobs if job.due() is not None), key=lambda job: job.due())
+
+
+def test_those_that_are_looked_at_take_turns_and_come_before_those_that_are_not(clock):
+    left, here, beside = jobs = [TruthJob(Target.of(build_spec("square:16x16"))) for _ in range(3)]
+    clock[0] += LEASE_SECONDS + 1
+    here.touch()
+    beside.touch()
+    served = []
+    for job in (here, beside, here):
+        clock[0] += 0.01
+        served.append(first(jobs))
+        job._worked = clock[0]
+    assert served == [here, beside, here]
+    here.truth = beside.truth = object()
+    assert first(jobs) is left
+    clock[0] += 10 * LEASE_SECONDS
+    assert left.due() is None
+    left.touch()
+    assert left.due() == left._worked
