@@ -13,6 +13,7 @@ def pytest_configure(config):
     """Programs that were compiled once are kept beside pytest's own cache: compiling is most of what tests take, and
     the processes that share the tests or that tests start, and their modules, compile many of the same."""
     folder = os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.rootpath / ".pytest_cache" / "programs"))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
     jax.config.update("jax_compilation_cache_dir", folder)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)

@@ -47,7 +47,7 @@ MOST_HALVINGS = 3
 # the receiver; in the 0/1 form this log-ratio of w/2 belongs to the message.
 STARTS = ("zero", "balanced")
 
-# A pytree: one array, or on a lattice a tuple of pairs of arrays.
+# A pytree of arrays: see above.
 Messages = Any
 
 

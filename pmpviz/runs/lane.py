@@ -105,6 +105,11 @@ class Lane:
         """Sweeps done."""
         return self.run.sweep
 
+    @property
+    def midway(self) -> bool:
+        """Whether a part of the next sweep is done."""
+        return self._part is not None
+
     def show(self, epoch: int) -> None:
         """The frame of this moment, the first of an epoch: what a person has changed shows before the next sweep."""
         self.epoch = epoch
@@ -124,7 +129,7 @@ class Lane:
         """One compiled chunk, sized to take about 40 ms, then its numbers; whether it ended a sweep or the budget."""
         run, quanta = self._part or self.run, self.run.quanta
         count = budget.chunk(run, min(max(self._chunk // quanta, 1), most_sweeps))
-        count = min(count, self._chunk) if self._chunk < quanta else count
+        count = min(count, self._whole_chunk())
         if self._part is None and (run.quantum + count) % quanta:
             run = running.copied(run)
         run, trace = running.advance(run, count, donate=True)
@@ -137,16 +142,21 @@ class Lane:
         ended, self.run, self._part = run.sweep > self.run.sweep, run, None
         if ended:
             self._append(trace)
-        if ended and is_metric_sweep(run.sweep) or budget.spent(run):
-            self._metrics_due()
+            if is_metric_sweep(run.sweep) or budget.spent(run):
+                self._metrics_due()
         return True
+
+    def _whole_chunk(self) -> int:
+        """Quanta of a chunk: whole sweeps where it has more than one."""
+        quanta = self.run.quanta
+        return self._chunk if self._chunk < quanta else self._chunk // quanta * quanta
 
     def _pace(self, trace: Trace, count: int) -> None:
         rate = count / self.run.quanta / trace.run_seconds
         self.rate = rate if self.rate == 0 else 0.7 * self.rate + 0.3 * rate
         if trace.run_seconds > 1.5 * LIVE_CHUNK_SECONDS:
             self._chunk = max(self._chunk // 2, 1)
-        elif trace.run_seconds < 0.5 * LIVE_CHUNK_SECONDS and count >= self._chunk:
+        elif trace.run_seconds < 0.5 * LIVE_CHUNK_SECONDS and count >= self._whole_chunk():
             self._chunk = min(self._chunk * 2, running.MAX_CHUNK_SWEEPS * self.run.quanta)
 
     def _append(self, trace: Trace) -> None:

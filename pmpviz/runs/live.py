@@ -124,10 +124,12 @@ class LiveRun(LiveJob):
         changes = describe_change(old, plan)
         if changes:
             target = plan.target(self._model)
+            another = (old.beta, old.field, old.clamp) != (plan.beta, plan.field, plan.clamp)
             for lane, lane_plan in zip(self._lanes, plan.lanes, strict=True):
-                lane.change(lane_plan, target)
+                if another or lane_plan != lane.plan:
+                    lane.change(lane_plan, target)
             self._mark(changes)
-            if (old.beta, old.field, old.clamp) != (plan.beta, plan.field, plan.clamp):
+            if another:
                 self._forget_truth()
 
     def _forget_truth(self) -> None:
@@ -146,7 +148,8 @@ class LiveRun(LiveJob):
             lane = min(open_lanes, key=lambda item: item.run.sweep)
             self._steps -= lane.advance(self._budget, 1)
             return True
-        allowed = self._allowed(lane.run.sweep)
+        # The pace is of whole sweeps: one that is begun goes on.
+        allowed = 1 if lane.midway else self._allowed(lane.run.sweep)
         if allowed < 1:
             return False
         lane.advance(self._budget, allowed)

@@ -21,7 +21,7 @@ from pmpviz.ui.widgets import bind, edited, param_control, pending_beta, select,
 __all__ = ["lane_controls", "model_controls", "param_control", "preset_controls", "run_controls", "uploaded"]
 
 OWN, FILE = "", "file"
-FILE_TYPES = ["uai", "evid", "npz", "json"]
+FILE_TYPES = ["uai", "npz", "json"]
 COMPILES = "Changing these compiles anew"
 FREE = "These change at once"
 WEIGHTS = ("couplings", "J", "sigma", "field", "h", "theta", "pattern", "strength", "lateral")
@@ -37,12 +37,13 @@ def canonical(text: str) -> str:
 
 
 def model_controls(
-    plan: Plan, container: Any = None, key: str = "model", run_key: str = "run"
+    plan: Plan, container: Any = None, key: str = "model", run_key: str = "run", evidence: bool = True
 ) -> tuple[Plan, list[str]]:
     """(plan with the chosen model, notices): a preset, or a builder with its size and knobs, or a file.
 
     A preset also sets beta. Another model drops painted and clamped sites. An error is shown where it arises, and
-    the model stays as it was. `run_key` is the key of the `run_controls` beside it.
+    the model stays as it was. `run_key` is the key of the `run_controls` beside it; `evidence` says whether the page
+    clamps sites, and so takes a file of them.
     """
     box = st if container is None else container
     top, rest = box.container(), box.container()
@@ -50,7 +51,7 @@ def model_controls(
     if chosen is plan:
         chosen = plan.replace(beta=pending_beta(BETA, run_key, plan.beta))
     chosen = _built_or_kept(chosen, rest, key)
-    chosen, notices = _from_file(chosen, rest, key)
+    chosen, notices = _from_file(chosen, rest, key, evidence)
     _draw_preset(chosen, top, f"{key}_preset")
     if chosen.model == plan.model:
         return chosen, notices
@@ -148,15 +149,17 @@ def _knob_controls(builder: Builder, values: Values, box: Any, key: str) -> Valu
     return values
 
 
-def _from_file(plan: Plan, box: Any, key: str) -> tuple[Plan, list[str]]:
+def _from_file(plan: Plan, box: Any, key: str, evidence: bool) -> tuple[Plan, list[str]]:
     """The plan with the model or the evidence, or the whole plan with the manifest, that was just brought."""
     wanted = plan.model[len("file:") :] if plan.model.startswith("file:") else ""
     held = STORE.find(wanted) if wanted else None
     fold = box.expander("From a file", expanded=bool(wanted and held is None))
     if held is not None:
         fold.caption(f"{as_text(held.name)}: {held.model.n:,} variables")
-    words = "Model (UAI, npz, JSON), its evidence (evid) or manifest"
-    file = fold.file_uploader(words, type=FILE_TYPES, key=f"{key}_file")
+    words, types = "Model (UAI, npz, JSON) or manifest", FILE_TYPES
+    if evidence:
+        words, types = "Model (UAI, npz, JSON), its evidence (evid) or manifest", [*FILE_TYPES, "evid"]
+    file = fold.file_uploader(words, type=types, key=f"{key}_file")
     notices: list[str] = []
     if file is not None:
         plan = _opened(plan, file, notices, fold, f"{key}_file_seen")

@@ -29,7 +29,9 @@ def preset_control(plan: InferencePlan, box: Any, speed_key: str) -> InferencePl
 def model_controls(plan: InferencePlan, box: Any) -> tuple[InferencePlan, list[str]]:
     """The plan with the chosen model and temperature; a model that the page does not walk in is refused."""
     shown = Plan(model=plan.model, beta=plan.beta)
-    chosen, notices = controls.model_controls(shown, box, key="inference_model", run_key="inference_run")
+    chosen, notices = controls.model_controls(
+        shown, box, key="inference_model", run_key="inference_run", evidence=False
+    )
     beta = temperature_control(BETA, "inference_run", chosen.beta, box)
     try:
         if chosen.model != plan.model:

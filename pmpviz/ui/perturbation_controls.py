@@ -50,7 +50,7 @@ def model_controls(plan: LabPlan, box: Any) -> tuple[LabPlan, list[str]]:
         return plan.replace(beta=temperature_control(BETA, "lab_run", plan.beta, box)), []
     model = LabPlan().model if scene else plan.model
     shown = Plan(model=model, beta=plan.beta)
-    found, notices = controls.model_controls(shown, box, key="lab_model", run_key="lab_run")
+    found, notices = controls.model_controls(shown, box, key="lab_model", run_key="lab_run", evidence=False)
     beta = temperature_control(BETA, "lab_run", found.beta, box)
     try:
         if found.model != plan.model:

@@ -1,5 +1,7 @@
 """Which reference is made first where several are wanted."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from pmpviz.models import build_spec
@@ -13,7 +15,7 @@ from pmpviz.types import Target
 def clock(monkeypatch):
     """The time that jobs see, in seconds: a list of one."""
     now = [100.0]
-    monkeypatch.setattr(background.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(background, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 

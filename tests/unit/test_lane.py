@@ -29,6 +29,11 @@ def begin(beta: float = 1.0):
     return runs.start(make_sampler("gwg"), Target.of(MODEL, beta=beta), jax.random.key(5), 3)
 
 
+def whole_sweep(run):
+    """Advance to the end of the sweep, of sixteen quanta at most."""
+    assert any(run.advance(Budget(), 1) for _ in range(16))
+
+
 def swept(run, sweeps: int):
     return runs.advance(run, sweeps * run.quanta - run.quantum % run.quanta)[0]
 
@@ -55,27 +60,52 @@ def test_what_is_done_in_mid_sweep_is_done_to_the_last_whole_one(parts):
         assert not run.advance(Budget(), 1)
     assert np.array_equal(runs.positions(run.run), kept)
     run.change(LanePlan("gwg"), Target.of(MODEL, beta=0.5))
-    while not run.advance(Budget(), 1):
-        pass
+    whole_sweep(run)
     assert np.array_equal(runs.positions(run.run), runs.positions(swept(begin(beta=0.5), 1)))
     run.advance(Budget(), 1)
     before = np.asarray(runs.positions(run.run))
     run.flip(7)
     assert np.flatnonzero(np.asarray(runs.positions(run.run))[0] != before[0]).tolist() == [7]
     assert run.run.quantum == run.run.quanta
-    while not run.advance(Budget(), 1):
-        pass
+    whole_sweep(run)
     assert run.count == 2
 
 
 @pytest.mark.parametrize(("unit", "amount", "quanta"), [("seconds", 1e-9, 16), ("updates", 10, 3), ("sweeps", 1, 16)])
 def test_a_budget_ends_where_its_unit_does(parts, unit, amount, quanta):
     run, budget = Lane(LanePlan("gwg"), begin()), Budget(unit, amount)
-    while not budget.spent(run.run):
-        run.advance(budget, 64)
-    assert run.run.quantum == quanta
-    # Where it ends is measured.
-    assert [updates for *_, updates, _ in run.waiting] == [0, 4 * quanta]
+    calls = [run.advance(budget, 64) for _ in range(quanta)]
+    assert calls == [False] * (quanta - 1) + [True]
+    assert budget.spent(run.run) and run.run.quantum == quanta
+    assert [sweep for sweep, *_ in run.waiting] == [0, 1][: 1 + quanta // 16]
+
+
+@pytest.mark.parametrize("spec", ["square:8x8", "square:6x6", "square:5x5", "chain:12"])
+def test_a_fast_sampler_comes_to_the_largest_chunk(monkeypatch, spec):
+    """Whatever the quanta of a sweep are: 16, 9, 6 and 3."""
+    monkeypatch.setattr(lane, "LIVE_CHUNK_SECONDS", 1e9)
+    target = Target.of(build_spec(spec))
+    run = Lane(LanePlan("gwg"), runs.start(make_sampler("gwg"), target, jax.random.key(5), 3))
+    before = []
+    for _ in range(40):
+        before.append(run.run.quantum)
+        run.advance(Budget(), 64)
+    # From one metric sweep to the next.
+    assert before[-1] - before[-2] == 64 * run.run.quanta
+
+
+def test_the_pace_holds_no_sweep_that_is_begun(parts):
+    def calls(live):
+        live.lanes[0].warm()
+        live._play()
+        live._pace_start -= 100.0  # A lane that is far behind is allowed one sweep, then a second must pass.
+        return [live._advance_one() for _ in range(40)]
+
+    live = LiveRun(Plan(model="square:8x8,J=0.3", chains=3, lanes=(LanePlan("gwg"),)), speed=1.0)
+    try:
+        assert live.ask(calls, wait=60.0) == [True] * 16 + [False] * 24
+    finally:
+        live.close()
 
 
 def test_a_step_is_a_whole_sweep_of_every_lane(parts):
@@ -85,6 +115,7 @@ def test_a_step_is_a_whole_sweep_of_every_lane(parts):
         live.step()
         until = time.monotonic() + 60
         while live.busy and time.monotonic() < until:
+            live.touch()
             time.sleep(0.05)
         assert [each.sweep for each in live.view.lanes] == [1, 1]
         assert live.ask(lambda live: [each.run.quantum for each in live.lanes], wait=10.0) == [16, 1]
