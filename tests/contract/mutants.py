@@ -13,7 +13,7 @@ from pmpviz.models import Ising
 from pmpviz.models.couplings import DenseCouplings
 from pmpviz.models.order import SweepOrder
 from pmpviz.oracles import max_product
-from pmpviz.samplers import gwg, swendsen_wang
+from pmpviz.samplers import _gwg_dense, _gwg_sparse, swendsen_wang
 from pmpviz.samplers.colour_gibbs import ColourGibbs
 from pmpviz.samplers.exact_sampler import ExactSampler
 from pmpviz.samplers.gibbs import Gibbs
@@ -211,7 +211,7 @@ class GradientsUncorrected(GibbsWithGradients):
     """Every proposed flip is accepted: no Metropolis-Hastings correction."""
 
     def step_tile(self, keys, target, state):
-        with patched(gwg, _flip=_accepts_all):
+        with patched(_gwg_sparse, _flip=_accepts_all):
             return super().step_tile(keys, target, state)
 
 
@@ -220,7 +220,25 @@ class GradientsCorrectedTwice(GibbsWithGradients):
     """The acceptance is squared."""
 
     def step_tile(self, keys, target, state):
-        with patched(gwg, _flip=_accepts_by_the_square):
+        with patched(_gwg_sparse, _flip=_accepts_by_the_square):
+            return super().step_tile(keys, target, state)
+
+
+@caught_by(detectors.exact_start, "six_dense")
+class DenseGradientsUncorrected(GibbsWithGradients):
+    """Every proposed flip is accepted, by the kernel of dense models."""
+
+    def step_tile(self, keys, target, state):
+        with patched(_gwg_dense, _proposal=lambda real, *args: real(*args[:-1], args[-1].at[2].set(0.0))):
+            return super().step_tile(keys, target, state)
+
+
+@caught_by(detectors.symmetry, "six_dense")
+class DenseGradientsCorrectedTwice(GibbsWithGradients):
+    """The acceptance is squared, by the kernel of dense models."""
+
+    def step_tile(self, keys, target, state):
+        with patched(_gwg_dense, _proposal=lambda real, *args: real(*args[:-1], args[-1].at[2].apply(jnp.sqrt))):
             return super().step_tile(keys, target, state)
 
 
