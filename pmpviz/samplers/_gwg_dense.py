@@ -20,8 +20,8 @@ from pmpviz.types import Target
 
 # Column, level, acceptance.
 NUMBERS = 3
-# A hundred chains fill two tiles; of a larger model fewer rows stay in a core's cache.
-TILES = ((1024, 50), (math.inf, 25))
+# Chains side by side: enough to spread the cost of a call; a hundred or twenty fill whole tiles or nearly one.
+TILE = 25
 VECTOR = 16
 
 
@@ -41,6 +41,11 @@ class _Walk(NamedTuple):
     total: Float[Array, " t"]
     scale: Float[Array, " t"]
     accepted: Float[Array, " t"]
+
+
+def tile(n: int) -> int:
+    """Chains side by side in a model of n sites."""
+    return TILE
 
 
 def propose(

@@ -24,6 +24,11 @@ NUMBERS = 4
 TILES = ((32, 256), (2048, 64), (math.inf, 16))
 
 
+def tile(n: int) -> int:
+    """Chains side by side in a model of n sites."""
+    return next(tile for most, tile in TILES if n <= most)
+
+
 class _Tree(NamedTuple):
     """Sites in a leaf, leaves below a node on top, nodes on top."""
 

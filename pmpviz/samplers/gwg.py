@@ -43,7 +43,7 @@ SPEC = Spec(
     metrics=("acceptance",),
     update="proposed flip",
     quanta=lambda model: min(QUANTA, max(model.n // LEAST_PROPOSALS, 1)),
-    tile=lambda model: next(tile for most, tile in _kernel(model).TILES if model.n <= most),
+    tile=lambda model: _kernel(model).tile(model.n),
     why_not=_why_not,
 )
 

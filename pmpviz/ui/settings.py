@@ -262,6 +262,9 @@ def _with_edits(plan: Plan, given: dict[str, str], notices: list[str]) -> Plan:
 def fitted(plan: Plan, default: Plan) -> tuple[Plan, list[str]]:
     """(plan whose model can be built, or is a file to be asked for, with edits and chains that fit it, notices)."""
     text, notices = mend_model(plan.model, default.model)
+    if text.split(":")[0] != plan.model.split(":")[0] and (plan.field or plan.clamp):
+        notices.append("the sites painted or clamped on that model were left out")
+        plan = plan.replace(field=(), clamp=())
     plan = plan.replace(model=text)
     try:
         model = model_of(text)

@@ -80,6 +80,7 @@ def update(
         "trouble": view.trouble or "",
         "announce": _announce(view),
         "alt": f"Chain 0 of each lane on a {sentences.model_words(view.model, view.plan.beta)}" if view.model else "",
+        "clamped": _clamped(payload, view),
         "tool": tool,
         "bar": list(bar),
         "speed": {"value": speed, "options": list(SPEEDS)},
@@ -89,6 +90,15 @@ def update(
         "hover": {"lane": hover[0], "site": hover[1], "lines": list(hover[2])} if hover else None,
     }
     return encode(meta, payload.blobs)
+
+
+def _clamped(payload: Payload, view: LiveView) -> int | None:
+    """One bit a site, as in a frame: set where the site is clamped."""
+    if view.model is None or not view.plan.clamp:
+        return None
+    mask = np.zeros(view.model.n, bool)
+    mask[[site for site, _ in view.plan.clamp]] = True
+    return payload.add(np.packbits(mask), "u1")
 
 
 def _announce(view: LiveView) -> str:

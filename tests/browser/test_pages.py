@@ -299,10 +299,10 @@ def test_settings_and_run_are_kept_when_the_page_is_left(server, open_page):
 def test_painting_a_field_and_clamping_change_the_run_and_the_link(server, open_page):
     page = open_page(link(server, "playground", ("colour_gibbs",), **SMALL))
     wait_lanes(page, 1)
-    for tool, word in (("Paint field up", "field="), ("Clamp to 1", "clamp=")):
+    for tool, id, word in (("Paint field up", "field+", "field="), ("Clamp to 1", "clamp1", "clamp=")):
         before = int(lanes(page)[0]["epoch"])
         page.get_by_role("radio", name=tool).click()
-        page.wait_for_function("document.querySelector('[data-testid=live-canvas]').style.cursor === 'crosshair'")
+        page.wait_for_selector(f".pv-root[data-tool='{id}']")
         rest(page)
         row = 3 if word == "field=" else 8
         page.mouse.move(*site_at(page, 0, row, 2, 16))
@@ -318,15 +318,29 @@ def test_painting_a_field_and_clamping_change_the_run_and_the_link(server, open_
     assert [ink(page, 8, column) for column in range(2, 13)] == [True] * 11
     frames_at(page, 1, 30)
     assert [ink(page, 8, column) for column in range(2, 13)] == [True] * 11
-
-
-def ink(page, row: int, column: int, side: int = 16) -> bool:
-    """Whether a site of lane 0 is drawn dark."""
-    return page.evaluate(
-        """([row, column, side]) => { const c = document.querySelector('[data-lane="0"]'); const k = c.width / side;
-        return c.getContext('2d').getImageData((column + 0.2) * k, (row + 0.2) * k, 1, 1).data[0] < 128 }""",
-        [row, column, side],
+    # They, and no others, have a grey corner; the legend says what it means.
+    assert [shade(page, row, column, 0.9) in GREY for row in (3, 8) for column in range(1, 14)] == (
+        [False] * 14 + [True] * 11 + [False]
     )
+    assert page.locator(".pv-legend").inner_text() == "clamped"
+
+
+GREY = range(120, 152)
+
+
+def shade(page, row: int, column: int, place: float, side: int = 16) -> int:
+    """Red of a site of lane 0, so far down and to the right within it."""
+    return page.evaluate(
+        """([row, column, place, side]) => {
+        const c = document.querySelector('[data-lane="0"]'); const k = c.width / side;
+        return c.getContext('2d').getImageData((column + place) * k, (row + place) * k, 1, 1).data[0] }""",
+        [row, column, place, side],
+    )
+
+
+def ink(page, row: int, column: int) -> bool:
+    """Whether a site of lane 0 is drawn dark."""
+    return shade(page, row, column, 0.2) < 128
 
 
 @pytest.mark.thorough

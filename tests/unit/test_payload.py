@@ -2,12 +2,25 @@
 
 import time
 
+import numpy as np
+
 from pmpviz.runs.live import LiveRun
 from pmpviz.runs.plan import LanePlan, Plan
 from pmpviz.views import payload
 from pmpviz.views.frames import decode
 
 WAIT_SECONDS = 60
+
+
+def test_clamped_sites_are_one_bit_each():
+    live = LiveRun(Plan(model="square:4x3", lanes=(LanePlan("gibbs"),), chains=2, clamp=((0, 1), (9, 0))))
+    until = time.monotonic() + WAIT_SECONDS
+    while not live.view.lanes and time.monotonic() < until:
+        live.touch()
+        time.sleep(0.05)
+    meta, blobs = decode(payload.update(live.view, payload.Cursors(), bar=(), speed=0.0, tool="none", layer="none"))
+    live.close()
+    assert np.flatnonzero(np.unpackbits(np.frombuffer(blobs[meta["clamped"]], np.uint8), count=12)).tolist() == [0, 9]
 
 
 def test_an_update_without_new_frames_still_says_what_a_late_player_has_missed(monkeypatch):

@@ -202,6 +202,13 @@ def test_a_stroke_of_a_thousand_equal_sites_fits():
     assert len(links.query_text(plan)) < 300
 
 
+def test_edits_of_a_model_that_does_not_exist_are_left_out():
+    edited = SMALL.replace(clamp=((3, 1),), field=((4, 0.5),))
+    plan, notices = links.plan_from_query(links.plan_to_query(edited) | {"model": "cycle:40"}, SMALL)
+    assert plan == SMALL
+    assert len(notices) == 2 and "cycle" in notices[0] and "painted or clamped" in notices[1]
+
+
 def test_edits_outside_the_model_are_left_out():
     query = links.plan_to_query(SMALL) | {"clamp": edits.pack([(3, 1), (16, 1), (4, 2)])}
     plan, notices = links.plan_from_query(query, SMALL)

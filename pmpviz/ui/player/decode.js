@@ -22,6 +22,7 @@ export function decode(bytes) {
   const { meta, some } = unpack(bytes);
   if (!Number.isFinite(meta.epoch) || !Array.isArray(meta.lanes)) throw new Error("incomplete player update");
   for (const lane of meta.lanes) readLane(lane, some);
+  meta.clamped = some(meta.clamped, Uint8Array);
   return meta;
 }
 

@@ -3,7 +3,7 @@
 import { frameHash } from "./decode.js";
 import { Figure } from "./figure.js";
 import { painterFor, thumbnailFor } from "./painters.js";
-import { css, make, number, scaleColour, sized, thousands } from "./theme.js";
+import { css, heldColour, make, number, scaleColour, sized, thousands } from "./theme.js";
 
 const RING = 2000;
 const MOST_WAITING = 4000;
@@ -15,6 +15,7 @@ export class Lane extends Figure {
     this.forget();
     this.paints = 0;
     this.touched = new Set();
+    this.clamped = null; // One bit a site, or null where none is.
     this.box = make("div", "pv-box");
     this.box.append(this.canvas);
     this.legend = make("div", "pv-legend");
@@ -42,6 +43,15 @@ export class Lane extends Figure {
     this.drawKey();
     this.drawLegend(theme);
     this.dirty = true;
+  }
+
+  // Which sites are clamped, from this epoch on: also where the picture is frozen by hand.
+  hold(clamped, epoch, theme) {
+    if (`${clamped}` === `${this.clamped}`) return;
+    this.clamped = clamped;
+    this.clampedSince = epoch;
+    this.dirty = true;
+    if (this.meta) this.drawLegend(theme);
   }
 
   forget() {
@@ -133,6 +143,7 @@ export class Lane extends Figure {
     const layer = sweep === null ? this.meta.layer : null;
     const before = this.painter.past ? this.before(frame, this.painter.past - 1) : undefined;
     this.painter.paint(this.canvas, frame.bits, layer && layer.values ? layer : null, theme, before);
+    if (this.clamped && frame.epoch >= this.clampedSince) this.painter.clamp(this.canvas, this.clamped, theme);
     if (this.touched.size) this.painter.touch(this.canvas, this.touched, theme);
     this.dirty = false;
     this.paints += 1;
@@ -149,6 +160,11 @@ export class Lane extends Figure {
   drawLegend(theme) {
     const layer = this.meta.layer;
     this.legend.replaceChildren();
+    if (this.clamped) {
+      const held = make("span", "pv-held");
+      held.style.background = css(heldColour(theme));
+      this.legend.append(held, make("span", "", "clamped"));
+    }
     if (!layer || !layer.values) return;
     this.legend.append(make("span", "", layer.name));
     if (layer.kind === "labels") return;

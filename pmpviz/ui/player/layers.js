@@ -123,6 +123,14 @@ export class LayersPainter {
     return -1;
   }
 
+  clamp(canvas, clamped, theme) {
+    const context = canvas.getContext("2d");
+    for (const { raster, box } of this.parts) {
+      context.setTransform(1, 0, 0, 1, box.left, box.top);
+      raster.corners(context, clamped, theme);
+    }
+  }
+
   touch(canvas, sites, theme) {
     const context = canvas.getContext("2d");
     for (const { raster, box } of this.parts) {

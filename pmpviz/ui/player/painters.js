@@ -2,7 +2,7 @@
 
 import { bit } from "./decode.js";
 import { LayersPainter } from "./layers.js";
-import { css, scaleColour, word } from "./theme.js";
+import { css, heldColour, scaleColour, word } from "./theme.js";
 
 export function painterFor(lane) {
   if (lane.geometry.kind === "chain") return new ChainPainter(lane);
@@ -138,6 +138,24 @@ export class RasterPainter {
     this.mark(canvas.getContext("2d"), sites, theme);
   }
 
+  // A corner of every clamped site: what it is, and a layer's dot, stay to be seen.
+  clamp(canvas, clamped, theme) {
+    this.corners(canvas.getContext("2d"), clamped, theme);
+  }
+
+  corners(context, clamped, theme, first = 0) {
+    context.fillStyle = css(heldColour(theme));
+    const { cell, width, size } = this;
+    const edge = Math.max(1, cell * size * 0.3);
+    for (let p = first; p < this.map.length; p++) {
+      const site = this.map[p];
+      if (site < 0 || !bit(clamped, site)) continue;
+      if (size > 1 && (this.map[p - 1] === site || this.map[p - width] === site)) continue;
+      const [x, y] = [(p % width) + size, Math.floor(p / width) + size];
+      context.fillRect(x * cell - edge, y * cell - edge, edge, edge);
+    }
+  }
+
   mark(context, sites, theme) {
     context.fillStyle = css(theme.accent);
     const edge = Math.max(1, this.cell * this.size * 0.3);
@@ -182,6 +200,11 @@ class ChainPainter extends RasterPainter {
     context.imageSmoothingEnabled = false;
     context.drawImage(this.scratch, 0, 0, canvas.width, canvas.height);
   }
+
+  // In the newest row only.
+  clamp(canvas, clamped, theme) {
+    this.corners(canvas.getContext("2d"), clamped, theme, (CHAIN_ROWS - 1) * this.n);
+  }
 }
 
 class GraphPainter {
@@ -216,6 +239,19 @@ class GraphPainter {
       context.fill();
       context.stroke();
       if (layer) this.dot(context, x, y, bit(bits, site) ? theme.ink : theme.paper);
+    }
+  }
+
+  // A ring around every clamped site.
+  clamp(canvas, clamped, theme) {
+    const context = canvas.getContext("2d");
+    context.strokeStyle = css(heldColour(theme));
+    context.lineWidth = Math.max(1.5, this.radius * 0.3);
+    for (let site = 0; site < this.n; site++) {
+      if (!bit(clamped, site)) continue;
+      context.beginPath();
+      context.arc(...this.at(site, canvas.width), this.radius + context.lineWidth, 0, 2 * Math.PI);
+      context.stroke();
     }
   }
 

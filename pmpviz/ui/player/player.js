@@ -72,6 +72,7 @@ class Player extends Live {
     this.miss(behind, now);
     const stepped = now < this.steppedUntil;
     this.words(update, this.held === "paused" && this.serverPlaying && !fresh && !stepped);
+    for (const lane of this.lanes) lane.hold(update.clamped, update.epoch, this.theme);
     this.pointer.answer(update, fresh);
     this.takeRest(update);
     if (stepped || (this.held === "paused" && !this.serverPlaying)) this.skip();

@@ -26,6 +26,7 @@ export class Pointer {
   answer(update, fresh) {
     this.tool = update.tool || "none";
     const drawing = this.tool !== "none";
+    this.player.root.dataset.tool = this.tool;
     for (const lane of this.player.lanes) {
       lane.canvas.style.cursor = drawing ? "crosshair" : "default";
       lane.canvas.style.touchAction = drawing ? "none" : "auto";

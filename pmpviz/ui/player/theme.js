@@ -21,6 +21,11 @@ export function mix(a, b, share) {
   return a.map((v, i) => Math.round(v + (b[i] - v) * share));
 }
 
+// Marks of clamped sites: seen on ink and on paper.
+export function heldColour(theme) {
+  return mix(theme.ink, theme.paper, 0.5);
+}
+
 export function css(colour) {
   return `rgb(${colour[0]},${colour[1]},${colour[2]})`;
 }
