@@ -68,6 +68,16 @@ def check_writable(path: Path) -> None:
         raise InputError(f"{str(path)[:200]!r} cannot be written ({_reason(error)})") from None
 
 
+def made_folder(folder: Path, remedy: str) -> Path:
+    """The folder, made where it is not there; raises InputError with the remedy where nothing can be written in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(folder)[:200]!r} cannot be made ({_reason(error)}); {remedy}") from None
+    check_writable(folder / "probe")
+    return folder
+
+
 def check_outputs(read: Iterable[str | None], written: Iterable[str | None]) -> None:
     """Raise InputError where a file cannot be written, or is named twice: paths that are None are left out."""
     taken = {os.path.realpath(path) for path in read if path is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import os
 from typing import Any
 
@@ -70,6 +71,13 @@ def changes(path: str | os.PathLike, training: Training) -> list[str]:
         for name, value in own["settings"].items()
         if isinstance(held.get(name), (int, float)) and held[name] != value
     ]
+
+
+def fingerprint(training: Training) -> str:
+    """16 hexadecimal digits of all that a training follows from, but not of how far it has come."""
+    came_from = {name: value for name, value in _header(training).items() if name not in ("iteration", "seconds")}
+    words = json.dumps(came_from, sort_keys=True).encode()
+    return hashlib.sha256(words + np.asarray(jax.random.key_data(training.key)).tobytes()).hexdigest()[:16]
 
 
 def _both(held: Any, own: Any) -> str:

@@ -22,6 +22,7 @@ from pmpviz.experiments.reproductions import (
     instances,
     structured,
     twos,
+    work,
     wrong_model,
     zeros,
 )
@@ -94,6 +95,7 @@ def test_words_and_a_figure_that_needs_no_network(tiny):
         (["reproduce", "pmp-5.1", "--seeds", "x"], "seeds"),
         (["reproduce", "pmp-5.1", "--figure", "x.png"], ".html"),
         (["reproduce", "pmp-5.1", "--figure", "missing/x.html"], "missing"),
+        (["reproduce", "pmp-5.1", "--keep", "/dev/null/kept"], "--keep"),
     ],
 )
 def test_bad_input_is_one_sentence(argv, word):
@@ -126,6 +128,32 @@ def test_a_tiny_run_of_the_single_digit():
     rows = check(twos.run(Request(True, 2), setting))
     assert set(rows) == {f"{w}, {m}" for w in ("log MMD^2", "training seconds") for m in twos.PAPER}
     assert all(row.spread is not None for row in rows.values())
+
+
+def test_an_interrupted_reproduction_goes_on_where_it_was(monkeypatch, tmp_path):
+    setting = twos.Setting("digits:labels=2,count=60", 4, 150, 40)
+    whole = check(twos.run(Request(True, 1), setting))
+    stream, left, begun = work.training.stream, [3], []
+
+    def stopping(training, iterations):
+        begun.append(training.iteration)
+        for advanced in stream(training, iterations):
+            if not left[0]:
+                raise KeyboardInterrupt
+            left[0] -= 1
+            yield advanced
+
+    monkeypatch.setattr(work, "KEEP_SECONDS", -1.0)
+    monkeypatch.setattr(work.training, "stream", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        twos.run(Request(True, 1, tmp_path), setting)
+    stopped, begun[:], left[0] = len(begun), [], 1000
+    again = check(twos.run(Request(True, 1, tmp_path), setting))
+    # What was done is done, what was begun goes on, the rest starts; the figures are those of an undisturbed run.
+    assert begun[: stopped - 1] == [150] * (stopped - 1) and begun[stopped:] == [0] * (len(begun) - stopped)
+    assert any(0 < iteration for iteration in begun[:stopped])
+    of_samples = [name for name in whole if name.startswith("log MMD^2")]
+    assert [again[name].ours for name in of_samples] == [whole[name].ours for name in of_samples]
 
 
 def test_a_tiny_run_of_structured_models():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Request:
-    """How much is to be done: the small setting or the paper's, and how many seeds (0, 1, ...)."""
+    """How much is to be done: the small setting or the paper's, and how many seeds (0, 1, ...); the folder that keeps
+    trainings, from which an interrupted reproduction goes on (None: nothing is kept)."""
 
     quick: bool
     seeds: int
+    keep: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import asdict
+from pathlib import Path
 
 from pmpviz.experiments.reproductions import find
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request
 from pmpviz.experiments.reproductions.figures import write
-from pmpviz.io.files import check_outputs
+from pmpviz.io.files import check_outputs, made_folder
 from pmpviz.runs import device
 from pmpviz.types import InputError, Param
 
 MOST_SEEDS = 100
 
 
-def main(name: str, quick: bool, seeds: str | None, figure: str | None, as_json: bool) -> None:
+def main(name: str, quick: bool, seeds: str | None, figure: str | None, as_json: bool, keep: str | None = None) -> None:
     """Reproduce and print; raises InputError for an unknown name, a bad number or a file that cannot be written."""
     chosen = find(name)
     count = chosen.quick_seeds if quick else chosen.seeds
@@ -26,9 +27,10 @@ def main(name: str, quick: bool, seeds: str | None, figure: str | None, as_json:
     if path is not None and not path.lower().endswith(".html"):
         raise InputError(f"the figure cannot be written to {path[:80]!r}; end it in .html")
     check_outputs((), (path,))
+    folder = None if keep is None else made_folder(Path(keep), "give --keep a folder")
     device.prepare()
     begin = time.perf_counter()
-    outcome = chosen.run(Request(quick, count))
+    outcome = chosen.run(Request(quick, count, folder))
     seconds = time.perf_counter() - begin
     if path is not None:
         write(outcome.figure, path)

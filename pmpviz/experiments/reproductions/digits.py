@@ -54,7 +54,7 @@ def methods_of(setting: Setting) -> tuple[Method, ...]:
     )
 
 
-def trained(setting: Setting, method: Method, images: Dataset, seed: int) -> Ising:
+def trained(setting: Setting, method: Method, images: Dataset, seed: int, keep: Path | None) -> Ising:
     """The learned model; both reproductions of these trainings share it by a file in the cache."""
     path = _folder() / f"{_key(setting, method, images, seed)}.npz"
     if path.is_file():
@@ -62,7 +62,7 @@ def trained(setting: Setting, method: Method, images: Dataset, seed: int) -> Isi
     start = fresh_model("rbm", images.x, setting.hidden, "paper", seed)
     iterations = setting.epochs * -(-len(images) // BATCH)
     optimiser = Optimiser(method="sgd", learning_rate=setting.rate)
-    done = learn(method.make(), start, images.x, iterations, seed, optimiser, CHAINS, BATCH, name=method.name)
+    done = learn(method.make(), start, images.x, iterations, seed, optimiser, CHAINS, BATCH, method.name, keep=keep)
     path.parent.mkdir(parents=True, exist_ok=True)
     save_model(path, done.model)
     return done.model
@@ -94,12 +94,14 @@ def _notes(setting: Setting, images: Dataset, reference: Reference) -> tuple[str
     )
 
 
-def _curves(setting: Setting, images: Dataset, reference: Reference, seed: int) -> dict[str, np.ndarray]:
+def _curves(
+    setting: Setting, images: Dataset, reference: Reference, seed: int, keep: Path | None
+) -> dict[str, np.ndarray]:
     """log MMD^2 by method, after each number of sweeps."""
     return {
         method.name: curve(
             method.sampler,
-            trained(setting, method, images, seed),
+            trained(setting, method, images, seed, keep),
             SAMPLED,
             reference,
             setting.samples,
@@ -113,7 +115,7 @@ def _curves(setting: Setting, images: Dataset, reference: Reference, seed: int) 
 def run(request: Request) -> Outcome:
     """MMD against sweeps of sampling: Gibbs-reset peaks where it was trained."""
     setting, images, reference = _setting(request)
-    done = [_curves(setting, images, reference, seed) for seed in range(request.seeds)]
+    done = [_curves(setting, images, reference, seed, request.keep) for seed in range(request.seeds)]
     rows = rows_of(
         {
             f"log MMD^2, {name}, {k} sweeps": v
@@ -143,11 +145,12 @@ def entropy(labels: np.ndarray) -> float:
     return float(-(share @ np.log(share)))
 
 
-def _diversity(setting: Setting, images: Dataset, reference: Reference, seed: int):
+def _diversity(setting: Setting, images: Dataset, reference: Reference, seed: int, keep: Path | None):
     """(rows of one seed, 25 samples by method and sweeps)."""
     found, shown = {}, {}
     for method in methods_of(setting):
-        drawn = samples(method.sampler, trained(setting, method, images, seed), SHOWN, min(setting.samples, 2000), seed)
+        model = trained(setting, method, images, seed, keep)
+        drawn = samples(method.sampler, model, SHOWN, min(setting.samples, 2000), seed)
         for sweeps, x in zip(SHOWN, drawn, strict=True):
             labels, words = nearest_labels(x, images), f"{method.name}, {sweeps} sweeps"
             found[f"log MMD^2, {words}"] = log_mmd2(reference, x)
@@ -160,7 +163,7 @@ def _diversity(setting: Setting, images: Dataset, reference: Reference, seed: in
 def run_pictures(request: Request) -> Outcome:
     """Samples after 50 to 2000 sweeps, and how many digits are among them."""
     setting, images, reference = _setting(request)
-    done = [_diversity(setting, images, reference, seed) for seed in range(request.seeds)]
+    done = [_diversity(setting, images, reference, seed, request.keep) for seed in range(request.seeds)]
     rows = rows_of({"entropy of the data's digits": entropy(images.labels)} | found for found, _ in done)
     notes = (*_notes(setting, images, reference), "a sample counts as the digit of the image nearest to it")
     figure = pictures(done[0][1], images.shape, "Appendix B.2", len(SHOWN))

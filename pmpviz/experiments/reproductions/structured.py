@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -106,13 +107,13 @@ class Lane:
     final: int
 
 
-def learn_lane(lane: Lane, data: Data, seed: int) -> dict[str, float]:
+def learn_lane(lane: Lane, data: Data, seed: int, keep: Path | None = None) -> dict[str, float]:
     """log MMD^2 of samples and RMSE of W over all its entries."""
     start = fresh_model("ising", data.x, 0, "zero", seed)
     optimiser = Optimiser(learning_rate=lane.rate, l1=L1)
     done = learn(
         lane.method.make(), start, data.x, lane.iterations, seed, optimiser, lane.chains, len(data.x),
-        name=lane.method.name, form="spin",
+        name=lane.method.name, form="spin", keep=keep,
     )  # fmt: skip
     (x,) = samples(lane.method.sampler, done.model, (lane.final,), SAMPLES, seed)
     error = np.asarray(done.parameters["weight"]) - data.weight
@@ -133,12 +134,12 @@ def _regimes(setting: Setting):
         yield "updates", updates, [Lane(method, chains, steps, rate, FINAL_SWEEPS) for method, chains in methods]
 
 
-def _one_seed(setting: Setting, seed: int) -> tuple[dict[str, float], Data]:
+def _one_seed(setting: Setting, seed: int, keep: Path | None) -> tuple[dict[str, float], Data]:
     data = data_of(setting, seed)
     found: dict[str, float] = {}
     for regime, x, lanes in _regimes(setting):
         for lane in lanes:
-            numbers = learn_lane(lane, data, seed)
+            numbers = learn_lane(lane, data, seed, keep)
             found |= {f"{what}, {lane.method.name}, {x} {regime}": value for what, value in numbers.items()}
     return found, data
 
@@ -146,7 +147,7 @@ def _one_seed(setting: Setting, seed: int) -> tuple[dict[str, float], Data]:
 def run(request: Request, full: Setting, quick: Setting) -> Outcome:
     """Learn in both regimes, with every method."""
     setting = quick if request.quick else full
-    done = [_one_seed(setting, seed) for seed in range(request.seeds)]
+    done = [_one_seed(setting, seed, request.keep) for seed in range(request.seeds)]
     data = done[0][1]
     notes = (
         f"data: {SAMPLES:,} chains of {setting.data_sweeps:,} Gibbs sweeps; half-way they are {data.settled:.1f} "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int8
@@ -43,13 +44,14 @@ FULL = Setting("mnist:labels=2", 250, 1000, 1000)
 QUICK = Setting("digits:labels=2", 32, 1000, 177)
 
 
-def _one_seed(setting: Setting, data: Int8[np.ndarray, "m v"], reference: Reference, seed: int):
+def _one_seed(setting: Setting, data: Int8[np.ndarray, "m v"], reference: Reference, seed: int, keep: Path | None):
     """(log MMD^2 by method, samples by method, seconds of training by method)."""
     found, drawn, seconds = {}, {}, {}
     for method in METHODS:
         model = fresh_model("rbm", data, setting.hidden, "paper", seed)
         optimiser = Optimiser(learning_rate=RATE)
-        done = learn(method.make(), model, data, setting.iterations, seed, optimiser, CHAINS, CHAINS, name=method.name)
+        learner, steps = method.make(), setting.iterations
+        done = learn(learner, model, data, steps, seed, optimiser, CHAINS, CHAINS, method.name, keep=keep)
         (drawn[method.name],) = samples(method.sampler, done.model, (SWEEPS,), setting.samples, seed)
         found[method.name], seconds[method.name] = log_mmd2(reference, drawn[method.name]), done.seconds
     return found, drawn, seconds
@@ -60,7 +62,7 @@ def run(request: Request, setting: Setting | None = None) -> Outcome:
     setting = setting or (QUICK if request.quick else FULL)
     images = parse_dataset(setting.data).take(MOST_IMAGES)
     reference = Reference.of(images.x[: setting.samples])
-    done = [_one_seed(setting, images.x, reference, seed) for seed in range(request.seeds)]
+    done = [_one_seed(setting, images.x, reference, seed, request.keep) for seed in range(request.seeds)]
     paper: Mapping[str, float] = {} if request.quick else {f"log MMD^2, {name}": v for name, v in PAPER.items()}
     rows = rows_of(({f"log MMD^2, {name}": value for name, value in found.items()} for found, _, _ in done), paper)
     rows += rows_of({f"training seconds, {name}": value for name, value in times.items()} for _, _, times in done)

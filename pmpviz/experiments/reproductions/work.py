@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -18,7 +20,7 @@ from pmpviz.learning.optimiser import Optimiser
 from pmpviz.learning.parameters import visible_of
 from pmpviz.metrics.mmd import Reference
 from pmpviz.models import Ising
-from pmpviz.runs import training
+from pmpviz.runs import training, training_checkpoint
 from pmpviz.runs.training import Training
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Target
@@ -26,6 +28,7 @@ from pmpviz.types import Target
 # Draws are never begun anew within a run: each is refined for as long as it is told to.
 ONE_DRAW = 100_000
 SAMPLING = 1 << 16
+KEEP_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -63,14 +66,26 @@ def learn(
     batch: int = 100,
     name: str = "",
     begun: Training | None = None,
+    keep: Path | None = None,
     **options: Any,
 ) -> Training:
-    """The training after so many iterations, from `begun` on if given; `options` are those of `training.start`."""
+    """The training after so many iterations, from `begun` on if given; `options` are those of `training.start`.
+
+    In the folder `keep` it is saved every minute and at its end, and taken up again where it was left.
+    """
     first = begun or training.start(learner, model, data, jax.random.key(seed), optimiser, chains, batch, **options)
-    done, words = first, f"{name}, seed {seed}"
-    with tqdm(total=iterations - first.iteration, desc=words, unit="step", file=sys.stderr, disable=None) as bar:
-        for done, last in training.stream(first, iterations):  # noqa: B007
+    path = None if keep is None else keep / f"training-{training_checkpoint.fingerprint(first)}-{iterations}.npz"
+    if path is not None and path.exists():
+        first = training_checkpoint.load(path, first)
+    done, words, saved = first, f"{name}, seed {seed}", time.monotonic()
+    with tqdm(total=iterations, initial=first.iteration, desc=words, unit="step", file=sys.stderr, disable=None) as bar:
+        for done, last in training.stream(first, iterations):
             bar.update(len(last.iterations))
+            if path is not None and time.monotonic() > saved + KEEP_SECONDS:
+                training_checkpoint.save(done, path)
+                saved = time.monotonic()
+    if path is not None:
+        training_checkpoint.save(done, path)
     return done
 
 

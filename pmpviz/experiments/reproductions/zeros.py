@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int8
@@ -42,15 +43,14 @@ def pooled(images: Int8[np.ndarray, "m h w"], pool: int) -> Int8[np.ndarray, "m 
     return squares.max((2, 4)).reshape(count, -1)
 
 
-def _one_seed(setting: Setting, data: Int8[np.ndarray, "m v"], reference: Reference, seed: int):
+def _one_seed(setting: Setting, data: Int8[np.ndarray, "m v"], reference: Reference, seed: int, keep: Path | None):
     """(log MMD^2 by method [numbers of sweeps], seconds of training by method)."""
     curves, seconds = {}, {}
     for name, learner in NAMES.items():
         method = Method(name, learner, {"sweeps": setting.sweeps})
         start, optimiser = fresh_model("ising", data, 0, "zero", seed), Optimiser(learning_rate=setting.rate)
-        done = learn(
-            method.make(), start, data, setting.iterations, seed, optimiser, setting.chains, len(data), name=name
-        )
+        learner, steps, chains = method.make(), setting.iterations, setting.chains
+        done = learn(learner, start, data, steps, seed, optimiser, chains, len(data), name, keep=keep)
         curves[name] = curve(method.sampler, done.model, setting.sampled, reference, len(data), seed, name)
         seconds[name] = done.seconds
     return curves, seconds
@@ -62,7 +62,7 @@ def run(request: Request, setting: Setting | None = None) -> Outcome:
     images = parse_dataset("contours:labels=0")
     data = pooled(images.images, setting.pool)
     reference = Reference.of(data)
-    done = [_one_seed(setting, data, reference, seed) for seed in range(request.seeds)]
+    done = [_one_seed(setting, data, reference, seed, request.keep) for seed in range(request.seeds)]
     curves = {name: np.stack([found[name] for found, _ in done]) for name in NAMES}
     rows = rows_of(_named(found, setting.sampled) for found, _ in done)
     rows += rows_of({f"training seconds, {name}": value for name, value in times.items()} for _, times in done)

@@ -12,7 +12,7 @@ from jaxtyping import Int32, UInt8
 from pmpviz.io.datasets import openml
 from pmpviz.io.datasets.idx import idx_bytes, parse_idx
 from pmpviz.io.datasets.source import Progress
-from pmpviz.io.files import cache_folder, check_writable, read_bytes, write_bytes
+from pmpviz.io.files import cache_folder, made_folder, read_bytes, write_bytes
 from pmpviz.types import InputError
 
 PARTS = ("auto", "train", "test", "all")
@@ -41,19 +41,9 @@ def load_mnist(part: str, folder: str = "", progress: Progress | None = None) ->
     for place in [Path(data) / "mnist", cache] if data else [cache]:
         if all(_files(place, name) for name in _wanted(part, place)):
             return _read(part, _wanted(part, place), place)
-    _prepare(cache)
+    made_folder(cache, "set PMPVIZ_CACHE to a folder")
     _keep(cache, *openml.download(progress))
     return _read(part, _chosen(part, cache), cache)
-
-
-def _prepare(folder: Path) -> None:
-    """Make the folder; raises InputError where nothing could be written there after all the waiting."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", error)
-        raise InputError(f"{str(folder)[:200]!r} cannot be made ({reason}); set PMPVIZ_CACHE to a folder") from None
-    check_writable(folder / "probe")
 
 
 def _keep(folder: Path, images: np.ndarray, labels: np.ndarray) -> None:
