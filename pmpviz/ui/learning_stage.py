@@ -108,9 +108,9 @@ def open_buttons() -> None:
     """Buttons that sample what was learned on the other pages; see `leave`."""
     live = held(PAGE).live
     if live is not None and live.view.lanes:
-        columns = st.columns([1, 1, 3])
-        for column, (target, label) in zip(columns, SAMPLE_IT.items(), strict=False):
-            column.button(label, width="stretch", key=f"learning_to_{target}")
+        row = st.container(horizontal=True)
+        for target, label in SAMPLE_IT.items():
+            row.button(label, key=f"learning_to_{target}")
 
 
 def leave(plan: LearningPlan) -> None:
