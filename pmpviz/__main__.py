@@ -159,7 +159,7 @@ def _add_reproduce(commands) -> None:
     parser.add_argument("--quick", action="store_true", help="a smaller setting, minutes long; it is said which")
     parser.add_argument("--seeds", help="repetitions; spreads are standard deviations over them")
     parser.add_argument("--figure", help="file for the picture (.html); pmpviz-NAME.html here unless with --json")
-    parser.add_argument("--keep", help="folder that keeps trainings: an interrupted reproduction goes on from there")
+    parser.add_argument("--keep", help="folder of long trainings: an interrupted reproduction goes on from there")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
     parser.set_defaults(run=_reproduce)
 

@@ -72,10 +72,10 @@ def made_folder(folder: Path, remedy: str) -> Path:
     """The folder, made where it is not there; raises InputError with the remedy where nothing can be written in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
     except (OSError, ValueError) as error:
-        raise InputError(f"{str(folder)[:200]!r} cannot be made ({_reason(error)}); {remedy}") from None
-    check_writable(folder / "probe")
-    return folder
+        raise InputError(f"nothing can be written in {str(folder)[:200]!r} ({_reason(error)}); {remedy}") from None
 
 
 def check_outputs(read: Iterable[str | None], written: Iterable[str | None]) -> None:

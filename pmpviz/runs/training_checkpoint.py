@@ -73,10 +73,10 @@ def changes(path: str | os.PathLike, training: Training) -> list[str]:
     ]
 
 
-def fingerprint(training: Training) -> str:
-    """16 hexadecimal digits of all that a training follows from, but not of how far it has come."""
+def fingerprint(training: Training, more: tuple[str, ...] = ()) -> str:
+    """16 hexadecimal digits of all that a training follows from, and `more`, but not of how far it has come."""
     came_from = {name: value for name, value in _header(training).items() if name not in ("iteration", "seconds")}
-    words = json.dumps(came_from, sort_keys=True).encode()
+    words = json.dumps([came_from, more], sort_keys=True).encode()
     return hashlib.sha256(words + np.asarray(jax.random.key_data(training.key)).tobytes()).hexdigest()[:16]
 
 

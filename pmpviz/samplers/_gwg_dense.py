@@ -20,8 +20,8 @@ from pmpviz.types import Target
 
 # Column, level, acceptance.
 NUMBERS = 3
-# Chains side by side: enough to spread the cost of a call; a hundred or twenty fill whole tiles or nearly one.
-TILE = 25
+# Most sites, and chains side by side: enough to spread the cost of a call; a hundred chains fill whole tiles.
+TILES = ((64, 100), (256, 50), (math.inf, 25))
 VECTOR = 16
 
 
@@ -45,7 +45,7 @@ class _Walk(NamedTuple):
 
 def tile(n: int) -> int:
     """Chains side by side in a model of n sites."""
-    return TILE
+    return next(tile for most, tile in TILES if n <= most)
 
 
 def propose(

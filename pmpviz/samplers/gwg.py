@@ -50,7 +50,8 @@ SPEC = Spec(
 
 @pytree
 class GwgState:
-    """One tile: configuration `x[n, t]`, `log_weight[n, t]` (delta_i / 2), quanta and acceptances in this sweep."""
+    """One tile: configuration `x[n, t]`, `log_weight[n, t]` (delta_i / 2, of clamped sites that of the sweep's start or
+    later), quanta and acceptances in this sweep."""
 
     x: Int8[Array, "n t"]
     log_weight: Float[Array, "n t"]

@@ -259,10 +259,18 @@ def _with_edits(plan: Plan, given: dict[str, str], notices: list[str]) -> Plan:
     return plan.replace(**changes)
 
 
+def _of_equal_sites(text: str, asked: str) -> bool:
+    """Whether the mended text names the builder and the size that were asked for, or the size was left to it."""
+    (builder, _, size), (wanted, _, wanted_size) = (
+        "".join(given.split()).split(",")[0].partition(":") for given in (text, asked)
+    )
+    return builder == wanted and wanted_size in ("", size)
+
+
 def fitted(plan: Plan, default: Plan) -> tuple[Plan, list[str]]:
     """(plan whose model can be built, or is a file to be asked for, with edits and chains that fit it, notices)."""
     text, notices = mend_model(plan.model, default.model)
-    if text.split(":")[0] != plan.model.split(":")[0] and (plan.field or plan.clamp):
+    if (plan.field or plan.clamp) and not _of_equal_sites(text, plan.model):
         notices.append("the sites painted or clamped on that model were left out")
         plan = plan.replace(field=(), clamp=())
     plan = plan.replace(model=text)

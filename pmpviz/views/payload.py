@@ -94,10 +94,12 @@ def update(
 
 def _clamped(payload: Payload, view: LiveView) -> int | None:
     """One bit a site, as in a frame: set where the site is clamped."""
-    if view.model is None or not view.plan.clamp:
+    # A plan that could not be begun may stand beside the model before it.
+    sites = [site for site, _ in view.plan.clamp if view.model is not None and site < view.model.n]
+    if not sites:
         return None
     mask = np.zeros(view.model.n, bool)
-    mask[[site for site, _ in view.plan.clamp]] = True
+    mask[sites] = True
     return payload.add(np.packbits(mask), "u1")
 
 

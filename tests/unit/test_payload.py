@@ -1,5 +1,6 @@
 """Updates of the player: every one says after which frame it begins, also where it brings none."""
 
+import dataclasses
 import time
 
 import numpy as np
@@ -21,6 +22,18 @@ def test_clamped_sites_are_one_bit_each():
     meta, blobs = decode(payload.update(live.view, payload.Cursors(), bar=(), speed=0.0, tool="none", layer="none"))
     live.close()
     assert np.flatnonzero(np.unpackbits(np.frombuffer(blobs[meta["clamped"]], np.uint8), count=12)).tolist() == [0, 9]
+
+
+def test_a_clamped_site_beyond_the_model_is_not_drawn():
+    live = LiveRun(Plan(model="square:4x3", lanes=(LanePlan("gibbs"),), chains=2))
+    until = time.monotonic() + WAIT_SECONDS
+    while not live.view.lanes and time.monotonic() < until:
+        live.touch()
+        time.sleep(0.05)
+    view = dataclasses.replace(live.view, plan=live.view.plan.replace(clamp=((100, 1),)))
+    live.close()
+    meta, _ = decode(payload.update(view, payload.Cursors(), bar=(), speed=0.0, tool="none", layer="none"))
+    assert meta["clamped"] is None
 
 
 def test_an_update_without_new_frames_still_says_what_a_late_player_has_missed(monkeypatch):

@@ -6,6 +6,7 @@ import pkgutil
 import types
 from pathlib import Path
 
+import jax
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -20,6 +21,7 @@ from pmpviz.experiments.reproductions import (
     figures,
     find,
     instances,
+    keep,
     structured,
     twos,
     work,
@@ -28,8 +30,12 @@ from pmpviz.experiments.reproductions import (
 )
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, Row, row
 from pmpviz.io.datasets import parse_dataset
+from pmpviz.learning import make_learner
+from pmpviz.learning.optimiser import Optimiser
+from pmpviz.learning.start import fresh_model
 from pmpviz.models import build_spec
-from pmpviz.types import Target
+from pmpviz.runs import training, training_checkpoint
+from pmpviz.types import InputError, Target
 
 NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "pmp-5.6"]
 NAMES += ["pmp-5.6-fresh", "srbm"]
@@ -95,7 +101,9 @@ def test_words_and_a_figure_that_needs_no_network(tiny):
         (["reproduce", "pmp-5.1", "--seeds", "x"], "seeds"),
         (["reproduce", "pmp-5.1", "--figure", "x.png"], ".html"),
         (["reproduce", "pmp-5.1", "--figure", "missing/x.html"], "missing"),
-        (["reproduce", "pmp-5.1", "--keep", "/dev/null/kept"], "--keep"),
+        (["reproduce", "pmp-5.1", "--keep", "kept"], "leave out --keep"),
+        (["reproduce", "pmp-b3", "--keep", "/dev/null/kept"], "give --keep another folder"),
+        (["reproduce", "pmp-b3", "--keep", ""], "give one"),
     ],
 )
 def test_bad_input_is_one_sentence(argv, word):
@@ -116,8 +124,6 @@ def test_laws_and_moments_of_section_5_1():
 
 
 def test_exact_maps_under_the_perturbations_of_the_sampler_are_a_nearly_exact_sampler():
-    import jax
-
     x = np.asarray(wrong_model.exact_maps(wrong_model.model_of(0.332), wrong_model.noise(jax.random.key(1), 100_000)))
     shares, smoothed = wrong_model.frequencies(x)
     assert not smoothed and wrong_model.divergence(wrong_model.law(0.5), shares) < 1e-3
@@ -130,30 +136,58 @@ def test_a_tiny_run_of_the_single_digit():
     assert all(row.spread is not None for row in rows.values())
 
 
+class Stop(Exception):
+    """An interruption."""
+
+
 def test_an_interrupted_reproduction_goes_on_where_it_was(monkeypatch, tmp_path):
     setting = twos.Setting("digits:labels=2,count=60", 4, 150, 40)
     whole = check(twos.run(Request(True, 1), setting))
-    stream, left, begun = work.training.stream, [3], []
+    stream, begun = work.training.stream, []
 
     def stopping(training, iterations):
         begun.append(training.iteration)
-        for advanced in stream(training, iterations):
-            if not left[0]:
-                raise KeyboardInterrupt
-            left[0] -= 1
-            yield advanced
+        for done, trace in stream(training, iterations):
+            yield done, trace
+            if len(begun) == 2 and done.iteration > 50:
+                raise Stop
 
-    monkeypatch.setattr(work, "KEEP_SECONDS", -1.0)
+    monkeypatch.setattr(keep, "SECONDS", -1.0)
     monkeypatch.setattr(work.training, "stream", stopping)
-    with pytest.raises(KeyboardInterrupt):
-        twos.run(Request(True, 1, tmp_path), setting)
-    stopped, begun[:], left[0] = len(begun), [], 1000
-    again = check(twos.run(Request(True, 1, tmp_path), setting))
+    with pytest.raises(Stop):
+        twos.run(Request(True, 1, keep.Keep(str(tmp_path))), setting)
+    monkeypatch.setattr(work.training, "stream", lambda t, n: begun.append(t.iteration) or stream(t, n))
+    kept = keep.Keep(str(tmp_path))
+    again = check(twos.run(Request(True, 1, kept), setting))
     # What was done is done, what was begun goes on, the rest starts; the figures are those of an undisturbed run.
-    assert begun[: stopped - 1] == [150] * (stopped - 1) and begun[stopped:] == [0] * (len(begun) - stopped)
-    assert any(0 < iteration for iteration in begun[:stopped])
+    assert begun[:3] == [0, 0, 150] and 50 < begun[3] < 150 and begun[4:] == [0, 0]
     of_samples = [name for name in whole if name.startswith("log MMD^2")]
     assert [again[name].ours for name in of_samples] == [whole[name].ours for name in of_samples]
+    assert len(kept.taken) == 2 and all(name in kept.note() for name in kept.taken)
+
+
+def test_a_damaged_training_is_named_with_a_remedy(tmp_path):
+    setting = twos.Setting("digits:labels=2,count=60", 4, 2, 40)
+    twos.run(Request(True, 1, keep.Keep(str(tmp_path))), setting)
+    damaged = sorted(tmp_path.iterdir())[0]
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    with pytest.raises(InputError, match=rf"{damaged.name}.* remove it, or give --keep"):
+        twos.run(Request(True, 1, keep.Keep(str(tmp_path))), setting)
+
+
+def begun_training(learner="pcd", seed=0, rate=0.1, form="binary", x=None, chains=2, **knobs):
+    x = np.eye(4, dtype=np.int8) if x is None else x
+    learner, optimiser = make_learner(learner, **knobs), Optimiser(learning_rate=rate)
+    start = fresh_model("ising", x, 0, "zero", 0)
+    return training.start(learner, start, x, jax.random.key(seed), optimiser, chains, 4, form=form)
+
+
+def test_a_training_is_known_by_all_that_it_follows_from():
+    others = [{"learner": "gibbs_reset"}, {"seed": 1}, {"rate": 0.2}, {"form": "spin"}, {"chains": 3}, {"sweeps": 7}]
+    others += [{"x": 1 - np.eye(4, dtype=np.int8)}]
+    first, name = begun_training(), training_checkpoint.fingerprint
+    assert len({name(first), name(first, ("gpu",)), *(name(begun_training(**other)) for other in others)}) == 9
+    assert name(training.advance(first, 3)[0]) == name(begun_training())
 
 
 def test_a_tiny_run_of_structured_models():

@@ -202,11 +202,21 @@ def test_a_stroke_of_a_thousand_equal_sites_fits():
     assert len(links.query_text(plan)) < 300
 
 
-def test_edits_of_a_model_that_does_not_exist_are_left_out():
+@pytest.mark.parametrize(
+    "model, kept",
+    [
+        ("cycle:40", False),
+        ("square:0x4", False),
+        ("square :4 x 4", True),
+        ("square:4x4,J=9999", True),
+        ("square", True),
+    ],
+)
+def test_edits_stay_where_the_model_has_the_sites_they_are_of(model, kept):
     edited = SMALL.replace(clamp=((3, 1),), field=((4, 0.5),))
-    plan, notices = links.plan_from_query(links.plan_to_query(edited) | {"model": "cycle:40"}, SMALL)
-    assert plan == SMALL
-    assert len(notices) == 2 and "cycle" in notices[0] and "painted or clamped" in notices[1]
+    plan, notices = links.plan_from_query(links.plan_to_query(edited) | {"model": model}, SMALL)
+    assert (plan.clamp, plan.field) == ((edited.clamp, edited.field) if kept else ((), ()))
+    assert any("painted or clamped" in notice for notice in notices) is not kept
 
 
 def test_edits_outside_the_model_are_left_out():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from pmpviz.experiments.reproductions.keep import Keep
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Request:
-    """How much is to be done: the small setting or the paper's, and how many seeds (0, 1, ...); the folder that keeps
-    trainings, from which an interrupted reproduction goes on (None: nothing is kept)."""
+    """How much is to be done: the small setting or the paper's, and how many seeds (0, 1, ...); what keeps its
+    trainings, so that an interrupted reproduction goes on (None: nothing is kept)."""
 
     quick: bool
     seeds: int
-    keep: Path | None = None
+    keep: Keep | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """An experiment: its settings and those of `--quick` in words, how many seeds each takes unless told."""
+    """An experiment: its settings and those of `--quick` in words, how many seeds each takes unless told, and whether
+    it trains models for so long that they can be kept."""
 
     id: str
     title: str
@@ -51,6 +53,7 @@ class Reproduction:
     seeds: int
     quick_seeds: int
     run: Callable[[Request], Outcome]
+    keeps: bool = False
 
 
 def row(quantity: str, values: Iterable[float], paper: float | None = None) -> Row:

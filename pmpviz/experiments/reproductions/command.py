@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import asdict
-from pathlib import Path
 
 from pmpviz.experiments.reproductions import find
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request
 from pmpviz.experiments.reproductions.figures import write
-from pmpviz.io.files import check_outputs, made_folder
+from pmpviz.experiments.reproductions.keep import Keep
+from pmpviz.io.files import check_outputs
 from pmpviz.runs import device
 from pmpviz.types import InputError, Param
 
@@ -27,10 +27,12 @@ def main(name: str, quick: bool, seeds: str | None, figure: str | None, as_json:
     if path is not None and not path.lower().endswith(".html"):
         raise InputError(f"the figure cannot be written to {path[:80]!r}; end it in .html")
     check_outputs((), (path,))
-    folder = None if keep is None else made_folder(Path(keep), "give --keep a folder")
+    if keep is not None and not chosen.keeps:
+        raise InputError(f"{chosen.id} has no long training to keep; leave out --keep")
+    kept = None if keep is None else Keep(keep)
     device.prepare()
     begin = time.perf_counter()
-    outcome = chosen.run(Request(quick, count, folder))
+    outcome = chosen.run(Request(quick, count, kept))
     seconds = time.perf_counter() - begin
     if path is not None:
         write(outcome.figure, path)
@@ -39,6 +41,8 @@ def main(name: str, quick: bool, seeds: str | None, figure: str | None, as_json:
         print(json.dumps({"name": chosen.id, "rows": rows, "seconds": seconds}))
         return
     print(table(chosen, outcome, quick, count, seconds))
+    if kept is not None:
+        print(kept.note())
     print(f"wrote {path}")
 
 

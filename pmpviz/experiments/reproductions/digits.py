@@ -12,6 +12,7 @@ from jaxtyping import Int8
 
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, rows_of
 from pmpviz.experiments.reproductions.figures import lines, pictures
+from pmpviz.experiments.reproductions.keep import Keep
 from pmpviz.experiments.reproductions.work import LAYERS_NOTE, Method, curve, floor_note, learn, log_mmd2, samples
 from pmpviz.io import load_model, save_model
 from pmpviz.io.datasets import Dataset, parse_dataset
@@ -54,7 +55,7 @@ def methods_of(setting: Setting) -> tuple[Method, ...]:
     )
 
 
-def trained(setting: Setting, method: Method, images: Dataset, seed: int, keep: Path | None) -> Ising:
+def trained(setting: Setting, method: Method, images: Dataset, seed: int, keep: Keep | None) -> Ising:
     """The learned model; both reproductions of these trainings share it by a file in the cache."""
     path = _folder() / f"{_key(setting, method, images, seed)}.npz"
     if path.is_file():
@@ -95,7 +96,7 @@ def _notes(setting: Setting, images: Dataset, reference: Reference) -> tuple[str
 
 
 def _curves(
-    setting: Setting, images: Dataset, reference: Reference, seed: int, keep: Path | None
+    setting: Setting, images: Dataset, reference: Reference, seed: int, keep: Keep | None
 ) -> dict[str, np.ndarray]:
     """log MMD^2 by method, after each number of sweeps."""
     return {
@@ -145,7 +146,7 @@ def entropy(labels: np.ndarray) -> float:
     return float(-(share @ np.log(share)))
 
 
-def _diversity(setting: Setting, images: Dataset, reference: Reference, seed: int, keep: Path | None):
+def _diversity(setting: Setting, images: Dataset, reference: Reference, seed: int, keep: Keep | None):
     """(rows of one seed, 25 samples by method and sweeps)."""
     found, shown = {}, {}
     for method in methods_of(setting):
@@ -172,5 +173,5 @@ def run_pictures(request: Request) -> Outcome:
 
 _FULL = "RBM of 500 hidden units on MNIST, SGD 0.01, 200 epochs of minibatches of 100, 100 sweeps, 100 chains; a day"
 _QUICK = "RBM of 64 hidden units on scikit-learn's 8 x 8 digits, SGD 0.02, 1000 epochs, 10 sweeps in training"
-REPRODUCTION = Reproduction("pmp-5.5", "RBM of digits", _FULL, _QUICK, 1, 1, run)
-PICTURES = Reproduction("pmp-b2", "Samples of the RBM of digits", _FULL, _QUICK, 1, 1, run_pictures)
+REPRODUCTION = Reproduction("pmp-5.5", "RBM of digits", _FULL, _QUICK, 1, 1, run, keeps=True)
+PICTURES = Reproduction("pmp-b2", "Samples of the RBM of digits", _FULL, _QUICK, 1, 1, run_pictures, keeps=True)

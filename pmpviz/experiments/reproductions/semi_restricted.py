@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, rows_of
+from pmpviz.experiments.reproductions.keep import Keep
 from pmpviz.experiments.reproductions.work import Method, learn
 from pmpviz.io.datasets import Dataset, parse_dataset
 from pmpviz.learning.ais import annealed_log_z
@@ -49,7 +50,9 @@ class Point:
     above: float
 
 
-def looks(kind: str, setting: Setting, train: Dataset, test: Dataset, seed: int) -> list[Point]:
+def looks(
+    kind: str, setting: Setting, train: Dataset, test: Dataset, seed: int, keep: Keep | None = None
+) -> list[Point]:
     """The test log-probability of one machine after each number of epochs."""
     start = fresh_model(kind, train.x, setting.hidden, "base rate", seed)
     method, optimiser = (
@@ -72,7 +75,7 @@ def looks(kind: str, setting: Setting, train: Dataset, test: Dataset, seed: int)
 
     done = None
     for count in steps:
-        done = learn(method.make(), start, train.x, count, seed, optimiser, name=kind, begun=done)
+        done = learn(method.make(), start, train.x, count, seed, optimiser, name=kind, begun=done, keep=keep)
         look(done)
     return points
 
@@ -82,7 +85,8 @@ def run(request: Request, setting: Setting | None = None) -> Outcome:
     setting = setting or (QUICK if request.quick else FULL)
     train, test = parse_dataset(setting.data).split(TEST_SHARE, 0)
     done = [
-        {name: looks(kind, setting, train, test, seed) for name, kind in KINDS.items()} for seed in range(request.seeds)
+        {name: looks(kind, setting, train, test, seed, request.keep) for name, kind in KINDS.items()}
+        for seed in range(request.seeds)
     ]
     rows = rows_of(
         {
@@ -123,4 +127,5 @@ REPRODUCTION = Reproduction(
     3,
     1,
     run,
+    keeps=True,
 )

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import jax
 import numpy as np
@@ -16,6 +15,7 @@ from jaxtyping import Float, Int8
 from pmpviz import runs
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, rows_of
 from pmpviz.experiments.reproductions.figures import lines
+from pmpviz.experiments.reproductions.keep import Keep
 from pmpviz.experiments.reproductions.work import Method, floor_note, learn, log_mmd2, samples
 from pmpviz.learning.optimiser import Optimiser
 from pmpviz.learning.parameters import parameters_of
@@ -107,7 +107,7 @@ class Lane:
     final: int
 
 
-def learn_lane(lane: Lane, data: Data, seed: int, keep: Path | None = None) -> dict[str, float]:
+def learn_lane(lane: Lane, data: Data, seed: int, keep: Keep | None = None) -> dict[str, float]:
     """log MMD^2 of samples and RMSE of W over all its entries."""
     start = fresh_model("ising", data.x, 0, "zero", seed)
     optimiser = Optimiser(learning_rate=lane.rate, l1=L1)
@@ -134,7 +134,7 @@ def _regimes(setting: Setting):
         yield "updates", updates, [Lane(method, chains, steps, rate, FINAL_SWEEPS) for method, chains in methods]
 
 
-def _one_seed(setting: Setting, seed: int, keep: Path | None) -> tuple[dict[str, float], Data]:
+def _one_seed(setting: Setting, seed: int, keep: Keep | None) -> tuple[dict[str, float], Data]:
     data = data_of(setting, seed)
     found: dict[str, float] = {}
     for regime, x, lanes in _regimes(setting):
@@ -178,7 +178,7 @@ def _figure(setting: Setting, found: list[dict[str, float]]):
 def structured(id: str, title: str, settings: str, quick_settings: str, full: Setting, quick: Setting) -> Reproduction:
     """A reproduction of section 5.4."""
     runner: Callable[[Request], Outcome] = partial(run, full=full, quick=quick)
-    return Reproduction(id, title, settings, quick_settings, 5, 1, runner)
+    return Reproduction(id, title, settings, quick_settings, 5, 1, runner, keeps=True)
 
 
 LATTICE = Setting(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int8
 
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, rows_of
 from pmpviz.experiments.reproductions.figures import pictures
+from pmpviz.experiments.reproductions.keep import Keep
 from pmpviz.experiments.reproductions.work import LAYERS_NOTE, Method, floor_note, learn, log_mmd2, samples
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.learning.optimiser import Optimiser
@@ -44,7 +44,7 @@ FULL = Setting("mnist:labels=2", 250, 1000, 1000)
 QUICK = Setting("digits:labels=2", 32, 1000, 177)
 
 
-def _one_seed(setting: Setting, data: Int8[np.ndarray, "m v"], reference: Reference, seed: int, keep: Path | None):
+def _one_seed(setting: Setting, data: Int8[np.ndarray, "m v"], reference: Reference, seed: int, keep: Keep | None):
     """(log MMD^2 by method, samples by method, seconds of training by method)."""
     found, drawn, seconds = {}, {}, {}
     for method in METHODS:
@@ -85,4 +85,5 @@ REPRODUCTION = Reproduction(
     5,
     1,
     run,
+    keeps=True,
 )

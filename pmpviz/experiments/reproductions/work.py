@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -15,12 +13,13 @@ from jaxtyping import Int8
 from tqdm import tqdm
 
 from pmpviz import runs
+from pmpviz.experiments.reproductions.keep import Keep, Saver
 from pmpviz.learning import learner_class, make_learner
 from pmpviz.learning.optimiser import Optimiser
 from pmpviz.learning.parameters import visible_of
 from pmpviz.metrics.mmd import Reference
 from pmpviz.models import Ising
-from pmpviz.runs import training, training_checkpoint
+from pmpviz.runs import training
 from pmpviz.runs.training import Training
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Target
@@ -28,7 +27,6 @@ from pmpviz.types import Target
 # Draws are never begun anew within a run: each is refined for as long as it is told to.
 ONE_DRAW = 100_000
 SAMPLING = 1 << 16
-KEEP_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -66,26 +64,24 @@ def learn(
     batch: int = 100,
     name: str = "",
     begun: Training | None = None,
-    keep: Path | None = None,
+    keep: Keep | None = None,
     **options: Any,
 ) -> Training:
     """The training after so many iterations, from `begun` on if given; `options` are those of `training.start`.
 
-    In the folder `keep` it is saved every minute and at its end, and taken up again where it was left.
+    `keep` saves it every minute and at its end, and takes it up again where it was left; raises InputError where what
+    it holds is damaged.
     """
     first = begun or training.start(learner, model, data, jax.random.key(seed), optimiser, chains, batch, **options)
-    path = None if keep is None else keep / f"training-{training_checkpoint.fingerprint(first)}-{iterations}.npz"
-    if path is not None and path.exists():
-        first = training_checkpoint.load(path, first)
-    done, words, saved = first, f"{name}, seed {seed}", time.monotonic()
+    path = None if keep is None else keep.path(first, iterations)
+    if keep is not None and path is not None:
+        first = keep.take_up(first, path)
+    done, words, saver = first, f"{name}, seed {seed}", Saver(path)
     with tqdm(total=iterations, initial=first.iteration, desc=words, unit="step", file=sys.stderr, disable=None) as bar:
         for done, last in training.stream(first, iterations):
             bar.update(len(last.iterations))
-            if path is not None and time.monotonic() > saved + KEEP_SECONDS:
-                training_checkpoint.save(done, path)
-                saved = time.monotonic()
-    if path is not None:
-        training_checkpoint.save(done, path)
+            saver.now_and_then(done)
+    saver.save(done)
     return done
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int8
 
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, rows_of
 from pmpviz.experiments.reproductions.figures import lines
+from pmpviz.experiments.reproductions.keep import Keep
 from pmpviz.experiments.reproductions.work import Method, curve, floor_note, learn
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.learning.optimiser import Optimiser
@@ -43,7 +43,7 @@ def pooled(images: Int8[np.ndarray, "m h w"], pool: int) -> Int8[np.ndarray, "m 
     return squares.max((2, 4)).reshape(count, -1)
 
 
-def _one_seed(setting: Setting, data: Int8[np.ndarray, "m v"], reference: Reference, seed: int, keep: Path | None):
+def _one_seed(setting: Setting, data: Int8[np.ndarray, "m v"], reference: Reference, seed: int, keep: Keep | None):
     """(log MMD^2 by method [numbers of sweeps], seconds of training by method)."""
     curves, seconds = {}, {}
     for name, learner in NAMES.items():
@@ -91,4 +91,5 @@ REPRODUCTION = Reproduction(
     5,
     1,
     run,
+    keeps=True,
 )

@@ -55,6 +55,7 @@ export class Lane extends Figure {
   }
 
   forget() {
+    this.clamped = null;
     this.queue = [];
     this.ring = [];
     this.shown = null;

@@ -147,6 +147,7 @@ export class RasterPainter {
     context.fillStyle = css(heldColour(theme));
     const { cell, width, size } = this;
     const edge = Math.max(1, cell * size * 0.3);
+    context.globalAlpha = cell * size < 2 ? 0.4 : 1; // A site of one pixel is tinted.
     for (let p = first; p < this.map.length; p++) {
       const site = this.map[p];
       if (site < 0 || !bit(clamped, site)) continue;
@@ -154,6 +155,7 @@ export class RasterPainter {
       const [x, y] = [(p % width) + size, Math.floor(p / width) + size];
       context.fillRect(x * cell - edge, y * cell - edge, edge, edge);
     }
+    context.globalAlpha = 1;
   }
 
   mark(context, sites, theme) {
