@@ -20,8 +20,9 @@ from pmpviz.types import Target
 
 # Column, level, acceptance.
 NUMBERS = 3
-# Most sites, and chains side by side: enough to spread the cost of a call; a hundred chains fill whole tiles.
-TILES = ((64, 100), (256, 50), (math.inf, 25))
+# Most sites, and chains side by side: enough to spread the cost of a call, few enough that of a hundred every core gets
+# some.
+TILES = ((512, 50), (math.inf, 25))
 VECTOR = 16
 
 
