@@ -2,24 +2,18 @@
 
 import streamlit as st
 
+from pmpviz.capabilities import PAGES, make_ready, modules
+
 if st.runtime.exists():
-    from pmpviz.ui.session import prepare
+    from pmpviz.app.session import prepare
 
     st.set_page_config(page_title="pmpviz", page_icon="assets/icon.png", layout="wide")
-    prepare()
-    st.navigation(
-        [
-            st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
-            st.Page("pages/playground.py", title="Playground", icon=":material/grid_on:"),
-            st.Page("pages/race.py", title="Race", icon=":material/flag:"),
-            st.Page("pages/messages.py", title="Messages", icon=":material/hub:"),
-            st.Page("pages/learning.py", title="Learning", icon=":material/school:"),
-            st.Page("pages/deconvolution.py", title="Deconvolution", icon=":material/extension:"),
-            st.Page("pages/frank_wolfe.py", title="Frank-Wolfe", icon=":material/conversion_path:"),
-            st.Page("pages/perturbation_lab.py", title="Perturbation lab", icon=":material/blur_on:"),
-        ]
-    ).run()
+    prepare(modules())
+    pages = [
+        st.Page(f"pages/{page.id}.py", title=page.title, icon=page.icon, default=page.id == "home") for page in PAGES
+    ]
+    st.navigation(pages).run()
 else:
-    from pmpviz.ui.server import lifespan
+    from pmpviz.app.server import lifespan
 
-    app = st.App(__file__, lifespan=lifespan)
+    app = st.App(__file__, lifespan=lifespan(make_ready))

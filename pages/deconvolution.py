@@ -2,8 +2,10 @@
 
 import streamlit as st
 
-from pmpviz.experiments.deconvolution_presets import DECONVOLUTION
-from pmpviz.ui.deconvolution_controls import (
+from pmpviz.app.address import open_plan
+from pmpviz.app.page import enter
+from pmpviz.app.words import show_notices
+from pmpviz.capabilities.deconvolution.controls import (
     data_controls,
     known_controls,
     lane_controls,
@@ -11,10 +13,9 @@ from pmpviz.ui.deconvolution_controls import (
     preset_control,
     run_controls,
 )
-from pmpviz.ui.deconvolution_settings import plan_from_query
-from pmpviz.ui.deconvolution_stage import PAGE, clamp_features, empty, explain, keep, paint_glyphs, stage
-from pmpviz.ui.page import enter
-from pmpviz.ui.settings import open_plan, show_notices
+from pmpviz.capabilities.deconvolution.page import PAGE, clamp_features, empty, explain, keep, paint_glyphs, stage
+from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
+from pmpviz.capabilities.deconvolution.settings import plan_from_query
 
 enter(PAGE)
 plan, notices = open_plan(PAGE, DECONVOLUTION[0].plan, plan_from_query, DECONVOLUTION)

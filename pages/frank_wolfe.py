@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from pmpviz.experiments.inference_presets import INFERENCE
-from pmpviz.ui.inference_controls import lane_controls, model_controls, preset_control
-from pmpviz.ui.inference_settings import plan_from_query, plan_to_query
-from pmpviz.ui.inference_stage import PAGE, SPEED_KEY, explain, stage
-from pmpviz.ui.page import enter
-from pmpviz.ui.settings import keep_plan, open_plan, show_notices
+from pmpviz.app.address import keep_plan, open_plan
+from pmpviz.app.page import enter
+from pmpviz.app.words import show_notices
+from pmpviz.capabilities.marginals.controls import lane_controls, model_controls, preset_control
+from pmpviz.capabilities.marginals.page import PAGE, SPEED_KEY, explain, stage
+from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.capabilities.marginals.settings import plan_from_query, plan_to_query
 
 enter(PAGE)
 plan, notices = open_plan(PAGE, INFERENCE[0].plan, plan_from_query, INFERENCE)

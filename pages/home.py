@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from pmpviz.experiments.presets import HOME
-from pmpviz.ui.gallery import gallery
-from pmpviz.ui.page import open_page
-from pmpviz.ui.stage import stage
+from pmpviz.app.gallery import gallery
+from pmpviz.capabilities import GALLERY, PAGES, presets_of
+from pmpviz.capabilities.sampling.page import open_page
+from pmpviz.capabilities.sampling.presets import HOME
+from pmpviz.capabilities.sampling.stage import stage
 
 page = open_page("home", HOME, autoplay=True)
 page = page.with_plan(page.plan)
@@ -16,4 +17,5 @@ st.caption(
     "Space pauses, N steps, and the slider under the pictures goes back in time."
 )
 st.markdown("#### Look further")
-gallery()
+titles = {page.id: page.title for page in PAGES}
+gallery((titles[id], id, presets_of(id)) for id in GALLERY)

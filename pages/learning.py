@@ -2,8 +2,10 @@
 
 import streamlit as st
 
-from pmpviz.experiments.learning_presets import LEARNING
-from pmpviz.ui.learning_controls import (
+from pmpviz.app.address import keep_plan, open_plan
+from pmpviz.app.page import enter
+from pmpviz.app.words import show_notices
+from pmpviz.capabilities.learning.controls import (
     data_controls,
     learner_controls,
     model_controls,
@@ -12,10 +14,9 @@ from pmpviz.ui.learning_controls import (
     run_controls,
     saved_controls,
 )
-from pmpviz.ui.learning_settings import plan_from_query, plan_to_query
-from pmpviz.ui.learning_stage import PAGE, explain, leave, open_buttons, resume, stage
-from pmpviz.ui.page import enter
-from pmpviz.ui.settings import keep_plan, open_plan, show_notices
+from pmpviz.capabilities.learning.page import PAGE, explain, leave, open_buttons, resume, stage
+from pmpviz.capabilities.learning.presets import LEARNING
+from pmpviz.capabilities.learning.settings import plan_from_query, plan_to_query
 
 enter(PAGE)
 plan, notices = open_plan(PAGE, LEARNING[0].plan, plan_from_query, LEARNING)

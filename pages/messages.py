@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from pmpviz.experiments.message_presets import MESSAGES
-from pmpviz.ui.messages_controls import evidence_controls, graph_controls, message_controls, preset_control
-from pmpviz.ui.messages_settings import plan_from_query
-from pmpviz.ui.messages_stage import PAGE, answered, explain, keep, stage
-from pmpviz.ui.page import enter
-from pmpviz.ui.settings import open_plan, show_notices
+from pmpviz.app.address import open_plan
+from pmpviz.app.page import enter
+from pmpviz.app.words import show_notices
+from pmpviz.capabilities.messages.controls import evidence_controls, graph_controls, message_controls, preset_control
+from pmpviz.capabilities.messages.page import PAGE, answered, explain, keep, stage
+from pmpviz.capabilities.messages.presets import MESSAGES
+from pmpviz.capabilities.messages.settings import plan_from_query
 
 enter(PAGE)
 plan, notices = open_plan(PAGE, MESSAGES[0].plan, plan_from_query, MESSAGES)

@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from pmpviz.experiments.perturbation_presets import PERTURBATION
-from pmpviz.ui.page import enter
-from pmpviz.ui.perturbation_controls import model_controls, noise_controls, preset_control, solver_controls
-from pmpviz.ui.perturbation_settings import plan_from_query
-from pmpviz.ui.perturbation_stage import PAGE, draw_buttons, explain, keep, sites_of, stage
-from pmpviz.ui.settings import open_plan, show_notices
+from pmpviz.app.address import open_plan
+from pmpviz.app.page import enter
+from pmpviz.app.words import show_notices
+from pmpviz.capabilities.perturbation.controls import model_controls, noise_controls, preset_control, solver_controls
+from pmpviz.capabilities.perturbation.page import PAGE, draw_buttons, explain, keep, sites_of, stage
+from pmpviz.capabilities.perturbation.presets import PERTURBATION
+from pmpviz.capabilities.perturbation.settings import plan_from_query
 
 enter(PAGE)
 plan, notices = open_plan(PAGE, PERTURBATION[0].plan, plan_from_query, PERTURBATION)

@@ -2,19 +2,20 @@
 
 import streamlit as st
 
-from pmpviz.experiments.presets import PLAYGROUND
-from pmpviz.ui.completion import completion
-from pmpviz.ui.controls import lane_controls, model_controls, run_controls
-from pmpviz.ui.explain import explain
-from pmpviz.ui.filters import weights
-from pmpviz.ui.page import open_page
-from pmpviz.ui.settings import model_of
-from pmpviz.ui.stage import layer_control, stage, tool_control
+from pmpviz.app.model_picker import model_controls
+from pmpviz.app.models import model_of
+from pmpviz.capabilities.sampling.completion import completion
+from pmpviz.capabilities.sampling.controls import adopt, lane_controls, run_controls
+from pmpviz.capabilities.sampling.explain import explain
+from pmpviz.capabilities.sampling.filters import weights
+from pmpviz.capabilities.sampling.page import open_page
+from pmpviz.capabilities.sampling.presets import PLAYGROUND
+from pmpviz.capabilities.sampling.stage import layer_control, stage, tool_control
 
 page = open_page("playground", PLAYGROUND[0])
 side = st.sidebar
 side.markdown("##### Model")
-plan, notices = model_controls(page.plan, side, key="playground_model", run_key="playground_run")
+plan, notices = model_controls(page.plan, side, key="playground_model", run_key="playground_run", adopt=adopt)
 side.markdown("##### Algorithm")
 target = page.target(plan)
 plan = plan.replace(lanes=(lane_controls(plan.lanes[0], "playground_lane", side, target),))

@@ -109,7 +109,8 @@ def _add_map(commands) -> None:
 
 
 def _add_sample(commands) -> None:
-    from pmpviz.runs.plan import SEED, STARTS
+    from pmpviz.live.plan import SEED
+    from pmpviz.runs.plan import STARTS
     from pmpviz.samplers import SAMPLERS
 
     parser = commands.add_parser("sample", help="run a sampler and write samples.npz")

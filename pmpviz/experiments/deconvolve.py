@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from pmpviz.capabilities.deconvolution import posterior as deconvolution
+from pmpviz.capabilities.deconvolution.posterior import Snapshot
 from pmpviz.io.datasets.binary_images import images_of_npz
 from pmpviz.io.files import check_outputs, read_bytes, write_bytes
+from pmpviz.live.plan import SEED
 from pmpviz.models.conv_or import CONV_PARAMS, ConvOR, ConvShape, clamp
-from pmpviz.runs import deconvolution, device
-from pmpviz.runs.deconvolution import Snapshot
-from pmpviz.runs.plan import SEED
+from pmpviz.runs import device
 from pmpviz.samplers import CONV_SAMPLERS, make_conv_sampler
 from pmpviz.types import InputError, Param, Target
 

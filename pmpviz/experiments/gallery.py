@@ -11,36 +11,37 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.experiments.deconvolution_presets import DECONVOLUTION
-from pmpviz.experiments.inference_presets import INFERENCE
-from pmpviz.experiments.learning_presets import LEARNING
-from pmpviz.experiments.message_presets import MESSAGES
-from pmpviz.experiments.perturbation_presets import PERTURBATION
-from pmpviz.experiments.presets import PLAYGROUND, RACE
+from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane
+from pmpviz.capabilities.deconvolution.picture import features_image, pictures_of
+from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, problem_of
+from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
+from pmpviz.capabilities.learning.plan import LearningPlan, resolve_data, split
+from pmpviz.capabilities.learning.presets import LEARNING
+from pmpviz.capabilities.marginals.live import LiveInference
+from pmpviz.capabilities.marginals.plan import InferencePlan
+from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.capabilities.marginals.walk_picture import walk_picture
+from pmpviz.capabilities.messages.picture import places_of, tell
+from pmpviz.capabilities.messages.plan import MessagePlan
+from pmpviz.capabilities.messages.presets import MESSAGES
+from pmpviz.capabilities.messages.thumbnail import graph_picture
+from pmpviz.capabilities.perturbation.live import LabView, bench_of
+from pmpviz.capabilities.perturbation.panels import averages, perturbed
+from pmpviz.capabilities.perturbation.parts import Tally, show
+from pmpviz.capabilities.perturbation.plan import LabPlan
+from pmpviz.capabilities.perturbation.presets import PERTURBATION
+from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
+from pmpviz.live.plan import resolve_model
 from pmpviz.models.conv_or import or_convolution
 from pmpviz.models.small_graphs import build_small_graph
+from pmpviz.player.filters import pictures_image, png
+from pmpviz.player.graph import force_directed
+from pmpviz.player.layered import picture_of, picture_shape
+from pmpviz.player.pictures import picture_png
 from pmpviz.runs import run as running
 from pmpviz.runs import training
-from pmpviz.runs.deconvolution_lane import DeconvolutionLane
-from pmpviz.runs.deconvolution_plan import DeconvolutionPlan, problem_of
-from pmpviz.runs.inference_plan import InferencePlan
-from pmpviz.runs.learning_plan import LearningPlan, resolve_data, split
-from pmpviz.runs.live_inference import LiveInference
-from pmpviz.runs.live_perturbation import LabView, bench_of
-from pmpviz.runs.message_plan import MessagePlan
-from pmpviz.runs.perturbation_parts import Tally, show
-from pmpviz.runs.perturbation_plan import LabPlan
-from pmpviz.runs.plan import LanePlan, Plan, resolve_model
 from pmpviz.types import Evidence, Target
-from pmpviz.views.deconvolution import features_image, pictures_of
-from pmpviz.views.filters import pictures_image, png
-from pmpviz.views.graph import force_directed
-from pmpviz.views.layered import picture_of, picture_shape
-from pmpviz.views.message_picture import graph_picture
-from pmpviz.views.messages import places_of, tell
-from pmpviz.views.perturbation_panels import averages, perturbed
-from pmpviz.views.pictures import picture_png
-from pmpviz.views.walk_picture import walk_picture
 
 SWEEPS = 256
 SIDE = 384

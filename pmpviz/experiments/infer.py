@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from tqdm import tqdm
 from pmpviz.io.files import check_outputs, write_bytes
 from pmpviz.io.uai import write_mar, write_pr
 from pmpviz.marginals import Inferred, MarginalSolver, infer
+from pmpviz.marginals.plain import as_object
 from pmpviz.models.tables import TableModel
 from pmpviz.types import InputError, Param, Target
 
@@ -48,26 +48,6 @@ def main(algorithm: MarginalSolver, target: Target, tables: TableModel | None, o
     print(_table(algorithm, found) + (f"\nwrote {out}" if out is not None else ""))
 
 
-def as_object(algorithm: MarginalSolver, found: Inferred) -> dict[str, Any]:
-    """What `--json` prints; numbers that are not finite are null."""
-    answer = found.answer
-    return {
-        "algorithm": algorithm.spec.id,
-        "guarantee": algorithm.spec.guarantee,
-        "marginals": [[float(p) for p in row] for row in found.marginals],
-        "log_z": _finite(answer.log_z),
-        "log_z_bound": _finite(answer.bound),
-        "mean_maximum": _finite(answer.mean_maximum),
-        "log_z_lower": _finite(answer.lower),
-        "standard_error": _finite(answer.standard_error),
-        "oracle_calls": answer.oracle_calls,
-        "gap": _finite(answer.gap),
-        "seconds": found.seconds,
-        "ended": found.reason,
-        "trace": [_plain(record) for record in found.trace],
-    }
-
-
 def _watched(algorithm: MarginalSolver, target: Target, tables: TableModel | None) -> Inferred:
     with tqdm(unit=f" {algorithm.spec.update}", disable=None) as bar:
 
@@ -75,19 +55,6 @@ def _watched(algorithm: MarginalSolver, target: Target, tables: TableModel | Non
             bar.update(len(state.trace) - bar.n)
 
         return infer(algorithm, target, tables, progress)
-
-
-def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
-    def plain(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return _plain(value)
-        return _finite(value) if isinstance(value, float) else value
-
-    return {name: plain(value) for name, value in record.items()}
-
-
-def _finite(value: float | None) -> float | None:
-    return float(value) if value is not None and math.isfinite(value) else None
 
 
 def _table(algorithm: MarginalSolver, found: Inferred) -> str:

@@ -14,39 +14,21 @@ from typing import Any
 import jax
 from tqdm import tqdm
 
+from pmpviz.capabilities.learning.command import OPTIMISER_FLAGS, PARAMS, knob_flag
 from pmpviz.io import SUFFIXES, save_model
 from pmpviz.io.datasets import Dataset, parse_dataset
 from pmpviz.io.files import check_outputs
 from pmpviz.learning import LEARNERS, make_learner
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS, Optimiser
-from pmpviz.learning.parameters import FORMS
-from pmpviz.learning.start import KINDS, STARTS, fresh_model
+from pmpviz.learning.start import fresh_model
 from pmpviz.models import LayeredModel
 from pmpviz.runs import compile_clock, device, training, training_checkpoint
-from pmpviz.runs.plan import SEED
 from pmpviz.runs.training import Training, TrainingTrace
 from pmpviz.types import InputError, Param
 
 Arguments = dict[str, Any]
 
 MOST_ITERATIONS = 10**9
-
-PARAMS = (
-    Param("model", "Model", 0, 0, "rbm", "choice", "What is learned: srbm is an RBM with lateral weights.", "", KINDS),
-    Param("epochs", "Epochs", 0.0, 1e6, 10.0, help="Passes over the data, with those of the checkpoint."),
-    Param("batch", "Batch", 1, 1_000_000, 100, "int", "Images of one learning step."),
-    Param("hidden", "Hidden units", 1, 100_000, 500, "int", "Hidden units; an Ising model has none."),
-    Param("chains", "Chains", 1, training.MOST_CHAINS, 100, "int", "Chains, or draws, of one learning step."),
-    Param("start", "Start", 0, 0, "base rate", "choice", "The model before the first step.", "", STARTS),
-    Param(
-        "form", "Parametrisation", 0, 0, "binary", "choice", "What steps are taken in (spin, tied: Ising).", "", FORMS
-    ),
-    Param("every", "Seconds", 0.0, 86_400.0, 30.0, help="Seconds between two checkpoints."),
-    SEED,
-)
-# What other flags are called already; a learner's knob of that name gets a longer one.
-TAKEN = frozenset({p.name for p in PARAMS} | {p.name for p in OPTIMISER_PARAMS} | {"learner", "out", "checkpoint"})
-OPTIMISER_FLAGS = {param.name: "optimiser" if param.name == "method" else param.name for param in OPTIMISER_PARAMS}
 
 
 @dataclass(frozen=True)
@@ -55,11 +37,6 @@ class Paths:
 
     out: str
     checkpoint: str
-
-
-def knob_flag(name: str) -> str:
-    """The flag of a learner's knob, without its dashes."""
-    return (f"learner-{name}" if name in TAKEN else name).replace("_", "-")
 
 
 def add_flags(parser: ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.views.frames import decode
+from pmpviz.player.wire import decode
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_SECONDS = 120
@@ -21,7 +21,7 @@ def own_run():
 
 
 def let_go():
-    from pmpviz.ui.session import held
+    from pmpviz.app.session import held
 
     held.clear()
 

@@ -7,14 +7,16 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pmpviz.app import echo
+from pmpviz.app.models import chain_limit, model_of
+from pmpviz.app.uploads import STORE
+from pmpviz.capabilities.sampling import settings as links
+from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.live.plan import CHAINS
 from pmpviz.models import PRESETS, model_hash
 from pmpviz.runs import compile_clock
-from pmpviz.runs.plan import CHAINS, LanePlan, Plan
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import Param
-from pmpviz.ui import echo
-from pmpviz.ui import settings as links
-from pmpviz.ui.uploads import STORE
 
 WAIT = 60
 
@@ -22,34 +24,40 @@ WAIT = 60
 def page():
     import streamlit as st
 
+    from pmpviz.app.address import keep_plan, open_plan
+    from pmpviz.app.model_picker import model_controls
+    from pmpviz.app.models import model_of
+    from pmpviz.app.words import show_notices
+    from pmpviz.capabilities.sampling import controls, settings
     from pmpviz.types import InputError, Target
-    from pmpviz.ui import controls, settings
 
-    plan, notices = settings.open_plan("play", st.session_state.get("first", settings.Plan()))
-    settings.show_notices(notices)
+    first = st.session_state.get("first", settings.Plan())
+    plan, notices = open_plan("play", first, settings.plan_from_query)
+    show_notices(notices)
     with st.sidebar:
-        plan, notices = controls.model_controls(plan)
-        settings.show_notices(notices)
+        plan, notices = model_controls(plan, adopt=controls.adopt)
+        show_notices(notices)
         try:
-            target = Target.of(settings.model_of(plan.model))
+            target = Target.of(model_of(plan.model))
         except InputError:
             target = None
         lanes = [controls.lane_controls(lane, f"lane{i}", st, target) for i, lane in enumerate(plan.lanes)]
         plan = controls.run_controls(plan.replace(lanes=tuple(lanes)), st)
-    settings.keep_plan("play", plan)
+    keep_plan("play", plan, settings.plan_to_query)
     st.session_state["result"] = plan
 
 
 def pages():
     import streamlit as st
 
-    from pmpviz.runs.plan import Plan
-    from pmpviz.ui import controls, settings
+    from pmpviz.app.address import keep_plan, open_plan
+    from pmpviz.capabilities.sampling import controls, settings
+    from pmpviz.capabilities.sampling.plan import Plan
 
     def play():
-        plan, _ = settings.open_plan("play", Plan(model="square:8x8"))
+        plan, _ = open_plan("play", Plan(model="square:8x8"), settings.plan_from_query)
         plan = controls.run_controls(plan)
-        settings.keep_plan("play", plan)
+        keep_plan("play", plan, settings.plan_to_query)
         st.session_state["result"] = plan
 
     def rest():
@@ -62,7 +70,7 @@ def pages():
 def knob_page():
     import streamlit as st
 
-    from pmpviz.ui.controls import param_control
+    from pmpviz.app.widgets import param_control
 
     st.session_state["value"] = param_control(st.session_state["param"], "knob", st.session_state["value"])
 
@@ -231,7 +239,7 @@ def test_chains_shrink_with_a_large_model(app):
     app.number_input("model_square_height").set_value(512)
     app.number_input("model_square_width").set_value(512)
     run(app)
-    assert plan_of(app).chains == links.chain_limit(links.model_of("square:512x512")) < 100
+    assert plan_of(app).chains == chain_limit(model_of("square:512x512")) < 100
 
 
 def test_another_algorithm_brings_its_own_knobs(app):
@@ -321,9 +329,9 @@ def test_an_uploaded_model_is_used_and_its_link_asks_for_it(app):
     content = b"MARKOV\n2\n2 2\n1\n2 0 1\n4\n1.0 2.0 2.0 1.0\n"
     app.file_uploader("model_file").set_value(("pair.uai", content, "text/plain"))
     plan = plan_of(run(app))
-    assert plan.model.startswith("file:") and links.model_of(plan.model).n == 2
+    assert plan.model.startswith("file:") and model_of(plan.model).n == 2
     assert plan_of(run(app)) == plan
-    digest = model_hash(links.model_of(plan.model))
+    digest = model_hash(model_of(plan.model))
     app.selectbox("model_preset").set_value("paper_four")
     assert plan_of(run(app)).model == "complete:4,theta=0.25", "the file is not taken again"
     STORE._held.clear()
@@ -334,7 +342,7 @@ def test_an_uploaded_model_is_used_and_its_link_asks_for_it(app):
     assert "bring the file" in "".join(w.value for w in other.warning)
     other.file_uploader("model_file").set_value(("pair.uai", content, "text/plain"))
     run(other)
-    assert plan_of(other).model == plan.model and model_hash(links.model_of(plan.model)) == digest
+    assert plan_of(other).model == plan.model and model_hash(model_of(plan.model)) == digest
 
 
 def test_uploaded_evidence_clamps_the_model_on_screen(app):

@@ -37,7 +37,7 @@ def opened(**query: str) -> AppTest:
 
 def shown(test: AppTest) -> dict:
     """What the page has just sent to its stage; nothing where there is none."""
-    from pmpviz.views.frames import decode
+    from pmpviz.player.wire import decode
 
     blobs = [each.proto.bytes for each in test.get("bidi_component") if each.proto.bytes]
     return decode(blobs[0])[0] if blobs else {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.runs.plan import LanePlan, Plan
-from pmpviz.ui import code, settings, share
+from pmpviz.capabilities.sampling import code, settings, share
+from pmpviz.capabilities.sampling.plan import LanePlan, Plan
 
 PLAN = Plan(
     model="square:8x8", lanes=(LanePlan("pmp"), LanePlan("gibbs")), field=((1, 0.5),), clamp=((2, 1),), chains=8
@@ -16,7 +16,9 @@ PLAN = Plan(
 def page():
     import streamlit as st
 
-    from pmpviz.ui import export, share
+    from pmpviz.app import export
+    from pmpviz.capabilities.sampling import manifest as manifests
+    from pmpviz.capabilities.sampling import share
 
     plan = st.session_state["plan"]
     if st.session_state["dialog"] == "share":
@@ -24,7 +26,7 @@ def page():
     elif st.session_state["dialog"] == "code":
         share.code_dialog(plan, [3, 5])
     else:
-        export.export_dialog(export.plan_files(plan, 5), "After 5 sweeps.")
+        export.export_dialog(manifests.plan_files(plan, 5), "After 5 sweeps.")
 
 
 def opened(dialog: str, plan: Plan = PLAN) -> AppTest:

@@ -8,8 +8,8 @@ import pytest
 from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.experiments.inference_presets import INFERENCE
-from pmpviz.experiments.presets import preset_of
+from pmpviz.app.widgets import preset_of
+from pmpviz.capabilities.marginals.presets import INFERENCE
 
 
 def opened(**query: str) -> AppTest:

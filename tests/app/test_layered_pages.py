@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pmpviz.experiments.presets import PLAYGROUND, RACE, preset_of
+from pmpviz.app.model_picker import _load
+from pmpviz.app.uploads import STORE
+from pmpviz.app.widgets import preset_of
+from pmpviz.capabilities.sampling.edits import unpack
+from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
+from pmpviz.capabilities.sampling.settings import plan_to_query
 from pmpviz.io.npz import model_to_npz
 from pmpviz.models import RBM
-from pmpviz.ui.controls import _load
-from pmpviz.ui.edits import unpack
-from pmpviz.ui.settings import plan_to_query
-from pmpviz.ui.uploads import STORE
 from tests.app.test_pages import algorithms, opened, own_cache, own_run, run, wait
 
 __all__ = ["own_cache", "own_run"]

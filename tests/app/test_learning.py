@@ -34,13 +34,13 @@ def wait(test: AppTest, condition) -> dict:
 
 
 def live(test: AppTest):
-    from pmpviz.ui.session import held
+    from pmpviz.app.session import held
 
     return held("learning").live
 
 
 def playing() -> None:
-    from pmpviz.ui.session import held
+    from pmpviz.app.session import held
 
     held("learning").live.play()
 
@@ -112,8 +112,8 @@ def test_what_was_learned_opens_in_the_playground(monkeypatch):
     run(test)
     assert went == ["pages/playground.py"]
     plan = test.session_state["plan:playground"][0]
+    from pmpviz.app.models import model_of
     from pmpviz.models import RBM
-    from pmpviz.ui.settings import model_of
 
     model = model_of(plan.model)
     assert isinstance(model, RBM) and (model.visible, model.hidden) == (9, 4)

@@ -6,7 +6,7 @@ import pytest
 from opened import open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.experiments.message_presets import MESSAGES
+from pmpviz.capabilities.messages.presets import MESSAGES
 from pmpviz.io.json_model import model_to_json
 from pmpviz.models.small_graphs import build_small_graph
 

@@ -8,13 +8,13 @@ import pytest
 from opened import ROOT, WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.experiments.deconvolution_presets import DECONVOLUTION
-from pmpviz.experiments.inference_presets import INFERENCE
-from pmpviz.experiments.learning_presets import LEARNING
-from pmpviz.experiments.message_presets import MESSAGES
-from pmpviz.experiments.perturbation_presets import PERTURBATION
-from pmpviz.experiments.presets import RACE
-from pmpviz.ui.gallery import ROWS
+from pmpviz.capabilities import GALLERY, presets_of
+from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
+from pmpviz.capabilities.learning.presets import LEARNING
+from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.capabilities.messages.presets import MESSAGES
+from pmpviz.capabilities.perturbation.presets import PERTURBATION
+from pmpviz.capabilities.sampling.presets import RACE
 
 SMALL = {"model": "square:6x6", "chains": "8"}
 
@@ -51,7 +51,7 @@ def test_the_app_begins_at_home_and_its_first_run_has_no_fault():
     test = run(AppTest.from_file(str(ROOT / "app.py"), default_timeout=WAIT_SECONDS))
     assert algorithms(wait(test, lambda u: u["lanes"])) == ["colour_gibbs", "swendsen_wang"]
     links = [(link.proto.page, link.proto.query_string) for link in test.get("page_link")]
-    assert links == [(page, f"preset={preset.id}") for _, page, presets in ROWS for preset in presets]
+    assert links == [(page, f"preset={preset.id}") for page in GALLERY for preset in presets_of(page)]
     assert len(links) >= 30
 
 

@@ -11,9 +11,9 @@ import json
 import numpy as np
 import streamlit as st
 
-from pmpviz.ui.player import events, player
-from pmpviz.views.frames import Payload, encode, pack
-from pmpviz.views.payload import Cursors
+from pmpviz.app.player import events, player
+from pmpviz.player.update import Cursors
+from pmpviz.player.wire import Payload, encode, pack
 
 SIDE, NODES, BATCH = 64, 24, 30
 REPEATS = 3

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pmpviz.experiments.presets import PLAYGROUND, preset_of
-from pmpviz.ui.settings import query_text
+from pmpviz.app.widgets import preset_of
+from pmpviz.capabilities.sampling.presets import PLAYGROUND
+from pmpviz.capabilities.sampling.settings import query_text
 from tests.browser.stage import lanes, pause, play, rest, speed, wait_lanes
 
 TIP = "document.querySelector('.pv-tip').textContent"

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pmpviz.experiments.presets import PLAYGROUND, RACE
-from pmpviz.ui.settings import query_text
+from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
+from pmpviz.capabilities.sampling.settings import query_text
 from tests.browser.stage import (
     CRITICAL,
     WATCH,

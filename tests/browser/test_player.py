@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pmpviz.views.frames import frame_hash, pack
+from pmpviz.player.wire import frame_hash, pack
 
 SIDE = 64
 NODES = 24

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,19 +18,23 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"marginals", "samplers"}),
     frozenset({"learning"}),
     frozenset({"runs"}),
-    frozenset({"experiments", "views"}),
-    frozenset({"ui"}),
-    frozenset({"pages"}),
-    frozenset({"app", "pmpviz", "__main__"}),
+    frozenset({"live"}),
+    frozenset({"player"}),
+    frozenset({"app"}),
+    frozenset({"capabilities"}),
+    frozenset({"experiments", "pages"}),
+    frozenset({"app.py", "pmpviz", "__main__"}),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 # These stand on the lowest rooms alone, beside the tower, and are used from `learning` up.
 BESIDE = frozenset({"metrics", "io"})
 UNDER_BESIDE = frozenset({"types", "keys", "tiles", "models"})
 ABOVE_BESIDE = FLOOR["learning"]
-# Experiments are the top of the engine: the command line, the pages and what the pages are made of start them.
-USERS_OF = {"experiments": frozenset({"__main__", "app", "pages", "ui"})}
-STREAMLIT_ROOMS = frozenset({"ui", "pages", "app"})
+STREAMLIT_ROOMS = frozenset({"app", "pages", "app.py"})
+# Within a slice these alone import streamlit.
+STREAMLIT_MODULES = re.compile(r"(page|controls|stage|explain|outlets|share|filters|completion|painter)")
+# What other slices may import of a slice.
+HAND_OVER = "hand_over"
 
 
 def sources(root: Path = ROOT) -> Iterator[Path]:
@@ -44,7 +49,7 @@ def room_of(path: Path, root: Path = ROOT) -> str:
     """The room a file belongs to; the package's own `__init__` is the top."""
     parts = path.relative_to(root).with_suffix("").parts
     if parts[0] != "pmpviz":
-        return parts[0]
+        return "app.py" if parts == ("app",) else parts[0]
     return "pmpviz" if parts[1] == "__init__" else parts[1]
 
 
@@ -71,7 +76,7 @@ def room_imported(name: str) -> str | None:
     """The room that a dotted name lies in; None for what is not ours."""
     parts = name.split(".")
     if parts[0] in ("pages", "app"):
-        return parts[0]
+        return "app.py" if parts[0] == "app" else parts[0]
     if parts[0] != "pmpviz" or parts[1:2] == ["__version__"]:
         return None
     return parts[1] if len(parts) > 1 else "pmpviz"
@@ -84,13 +89,32 @@ def forbidden(room: str, other: str) -> str | None:
             return f"{name} is no room of the house; give it a floor in tests/contract/imports.py"
     if room == other:
         return None
-    if other in USERS_OF and room not in USERS_OF[other]:
-        return f"{room} may not use {other}"
     if room in BESIDE:
         return None if other in UNDER_BESIDE else f"{room} stands on types and models alone, not on {other}"
     if other in BESIDE:
         return None if FLOOR[room] >= ABOVE_BESIDE else f"{room} is below learning and may not use {other}"
     return None if FLOOR[other] <= FLOOR[room] else f"{room} may not know of {other}, which is above it"
+
+
+def slice_of(parts: tuple[str, ...]) -> str | None:
+    """The slice that a path or a dotted name lies in."""
+    return parts[2] if parts[:2] == ("pmpviz", "capabilities") and len(parts) > 3 else None
+
+
+def may_draw(place: Path) -> bool:
+    """Whether the file at this place may import streamlit."""
+    if slice_of(place.parts):
+        return STREAMLIT_MODULES.fullmatch(place.stem) is not None
+    return room_of(place, Path()) in STREAMLIT_ROOMS
+
+
+def across_slices(place: Path, name: str) -> str | None:
+    """Why a slice may not import this name of another slice, or None."""
+    own, parts = slice_of(place.parts), tuple(name.split("."))
+    other = parts[2] if parts[:2] == ("pmpviz", "capabilities") and len(parts) > 2 else None
+    if own is None or other is None or own == other or HAND_OVER in parts:
+        return None
+    return f"slice {own} may use of slice {other} its {HAND_OVER} only"
 
 
 def back_edges(root: Path = ROOT) -> list[str]:
@@ -100,8 +124,10 @@ def back_edges(root: Path = ROOT) -> list[str]:
         room, place = room_of(path, root), path.relative_to(root)
         package = place.with_suffix("").parts[:-1]
         for line, name in imported(ast.parse(path.read_text(encoding="utf-8")), package):
-            if name.split(".")[0] == "streamlit" and room not in STREAMLIT_ROOMS:
-                problems.append(f"{place}:{line}: streamlit belongs to ui, pages and app.py")
+            if name.split(".")[0] == "streamlit" and not may_draw(place):
+                problems.append(f"{place}:{line}: streamlit belongs to app, the slices' pages, pages and app.py")
+            if reason := across_slices(place, name):
+                problems.append(f"{place}:{line}: {reason}")
             other = room_imported(name)
             if other is None:
                 continue

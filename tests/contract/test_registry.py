@@ -123,11 +123,14 @@ PLANTED = {
     "pmpviz/samplers/c.py": ("from pmpviz.metrics import mmd", "below learning"),
     "pmpviz/metrics/d.py": ("from pmpviz.runs.trace import Trace", "types and models alone"),
     "pmpviz/runs/e.py": ("import streamlit as st", "streamlit belongs"),
-    "pmpviz/views/f.py": ("from streamlit import session_state", "streamlit belongs"),
-    "pmpviz/views/g.py": ("from pmpviz.experiments import bench", "may not use"),
-    "pmpviz/runs/h.py": ("import importlib\nimportlib.import_module('pmpviz.ui.player')", "above it"),
+    "pmpviz/player/f.py": ("from streamlit import session_state", "streamlit belongs"),
+    "pmpviz/capabilities/learning/g.py": ("from pmpviz.experiments import bench", "above it"),
+    "pmpviz/capabilities/learning/plan.py": ("import streamlit", "streamlit belongs"),
+    "pmpviz/capabilities/learning/k.py": ("from pmpviz.capabilities.sampling import lane", "hand_over only"),
+    "pmpviz/runs/h.py": ("import importlib\nimportlib.import_module('pmpviz.app.player')", "above it"),
+    "pmpviz/live/l.py": ("from pmpviz.capabilities.sampling.plan import Plan", "above it"),
     "pmpviz/attic/i.py": ("from pmpviz import types", "no room"),
-    "pmpviz/ui/j.py": ("import pages.home", "above it"),
+    "pmpviz/app/j.py": ("import pages.home", "above it"),
 }
 
 
@@ -144,9 +147,10 @@ def test_a_planted_back_edge_is_found(path, tmp_path):
 def test_allowed_imports_are_not_reported(tmp_path):
     fine = {
         "pmpviz/runs/a.py": "from pmpviz import __version__, keys\nfrom .trace import Trace\nfrom ..metrics import mmd",
-        "pmpviz/ui/b.py": "import streamlit as st\nfrom pmpviz.views import lattice",
-        "pages/c.py": "import streamlit\nfrom pmpviz import ui, experiments",
-        "app.py": "import pages\nfrom pmpviz.ui import navigation",
+        "pmpviz/app/b.py": "import streamlit as st\nfrom pmpviz.player import wire",
+        "pmpviz/capabilities/learning/page.py": "import streamlit\nfrom pmpviz.capabilities.sampling import hand_over",
+        "pages/c.py": "import streamlit\nfrom pmpviz import app, capabilities",
+        "app.py": "import pages\nfrom pmpviz.app import navigation",
     }
     for path, code in fine.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

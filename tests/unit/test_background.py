@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from pmpviz.live import background
+from pmpviz.live.background import TruthJob
+from pmpviz.live.worker import LEASE_SECONDS
 from pmpviz.models import build_spec
-from pmpviz.runs import background
-from pmpviz.runs.background import TruthJob
-from pmpviz.runs.worker import LEASE_SECONDS
 from pmpviz.types import Target
 
 

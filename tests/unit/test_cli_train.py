@@ -15,7 +15,7 @@ import pytest
 from command_line import cache, call, found, in_a_folder_of_its_own, refused  # noqa: F401
 
 import pmpviz
-from pmpviz.experiments.train import knob_flag
+from pmpviz.capabilities.learning.command import knob_flag
 from pmpviz.io import load_model
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.learning import LEARNERS, make_learner

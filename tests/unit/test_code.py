@@ -13,10 +13,10 @@ import pytest
 
 import pmpviz
 from pmpviz import runs
+from pmpviz.app.models import model_of
+from pmpviz.capabilities.sampling import code
+from pmpviz.capabilities.sampling.plan import LanePlan, Plan
 from pmpviz.runs import truth
-from pmpviz.runs.plan import LanePlan, Plan
-from pmpviz.ui import code
-from pmpviz.ui.settings import model_of
 
 PLAN = Plan(
     model="square:4x5,J=0.3,field=random,h=0.2",

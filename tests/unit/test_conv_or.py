@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from pmpviz.capabilities.deconvolution import posterior as deconvolution
 from pmpviz.io.datasets.binary_images import check_images, images_of_npz
 from pmpviz.io.datasets.stamps import GLYPH_SETS, glyph_set, placed, stamp
 from pmpviz.models.conv_or import ConvOR, ConvShape, clamp, or_convolution
 from pmpviz.oracles import conv_max_product
 from pmpviz.oracles.max_product import message
-from pmpviz.runs import deconvolution
 from pmpviz.runs import run as running
 from pmpviz.samplers import CONV_SAMPLERS, make_conv_sampler
 from pmpviz.types import Evidence, InputError, Target

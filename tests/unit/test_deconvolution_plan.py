@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from pmpviz.__main__ import _parser
-from pmpviz.experiments.deconvolution_presets import ARROW, DECONVOLUTION, RING
+from pmpviz.capabilities.deconvolution import bitmaps
+from pmpviz.capabilities.deconvolution.page import command
+from pmpviz.capabilities.deconvolution.painter import checked
+from pmpviz.capabilities.deconvolution.plan import MODEL, PRIORS, ConvLanePlan, DeconvolutionPlan, problem_of
+from pmpviz.capabilities.deconvolution.presets import ARROW, DECONVOLUTION, RING
+from pmpviz.capabilities.deconvolution.settings import plan_from_query, plan_to_query
 from pmpviz.models.conv_or import or_convolution
-from pmpviz.runs import bitmaps
-from pmpviz.runs.deconvolution_plan import MODEL, PRIORS, ConvLanePlan, DeconvolutionPlan, problem_of
 from pmpviz.samplers import CONV_SAMPLERS
 from pmpviz.types import InputError
-from pmpviz.ui.deconvolution_settings import plan_from_query, plan_to_query
-from pmpviz.ui.deconvolution_stage import command
-from pmpviz.ui.glyph_painter import checked
 
 SMALL = DeconvolutionPlan(data="painted", painted=(ARROW, RING), images=8, side=10, features=3)
 

@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from pmpviz import runs
+from pmpviz.app import export
+from pmpviz.app import manifest as manifests
+from pmpviz.capabilities.sampling.manifest import plan_files, read_manifest
+from pmpviz.capabilities.sampling.plan import LanePlan, Plan
 from pmpviz.models import build_spec, model_hash
-from pmpviz.runs.plan import LanePlan, Plan
+from pmpviz.player import pictures
 from pmpviz.types import InputError
-from pmpviz.ui import export
-from pmpviz.views import pictures
 
 PLAN = Plan(
     model="square:5x6",
@@ -78,7 +80,9 @@ def test_traces_read_back_as_text(trace):
 
 def test_the_manifest_gives_the_plan_back():
     model = build_spec(PLAN.model)
-    content = json.loads(export.manifest(PLAN, {"sweeps": 50, "figure": np.float32(0.5), "row": np.arange(2)}, model))
+    content = json.loads(
+        manifests.manifest(PLAN, {"sweeps": 50, "figure": np.float32(0.5), "row": np.arange(2)}, model)
+    )
     assert content["sweeps"] == 50 and content["figure"] == 0.5 and content["row"] == [0, 1]
     assert content["model_sha256"] == model_hash(model)
     assert content["versions"]["jax"] == jax.__version__ and content["versions"]["numpy"] == np.__version__
@@ -86,7 +90,7 @@ def test_the_manifest_gives_the_plan_back():
     plan = Plan.from_dict(content["plan"])
     assert plan.replace(lanes=()) == PLAN.replace(lanes=())
     assert [lane.full_knobs for lane in plan.lanes] == [lane.full_knobs for lane in PLAN.lanes]
-    assert export.read_manifest(export.manifest(PLAN)) == plan
+    assert read_manifest(manifests.manifest(PLAN)) == plan
 
 
 @settings(max_examples=500, deadline=None)
@@ -95,17 +99,17 @@ def test_the_manifest_gives_the_plan_back():
 )
 def test_what_is_no_manifest_is_refused(data):
     with pytest.raises(InputError, match="manifest"):
-        export.read_manifest(data)
+        read_manifest(data)
 
 
 @settings(max_examples=500, deadline=None)
 @given(st.data())
 def test_a_damaged_manifest_gives_one_sentence(data):
-    whole = export.manifest(PLAN)
+    whole = manifests.manifest(PLAN)
     at = data.draw(st.integers(0, len(whole)))
     damaged = whole[:at] + data.draw(st.binary(max_size=3)) + whole[at + data.draw(st.integers(0, 5)) :]
     try:
-        assert isinstance(export.read_manifest(damaged), Plan)
+        assert isinstance(read_manifest(damaged), Plan)
     except InputError as error:
         assert "\n" not in str(error)
 
@@ -188,7 +192,7 @@ def test_frames_are_chosen_evenly(count, most):
 def test_files_are_made_when_asked_for(trace):
     x = np.zeros((7, 30), np.int8)
     made = []
-    files = export.plan_files(PLAN, 50) + export.run_files(
+    files = plan_files(PLAN, 50) + export.run_files(
         lambda: made.append("samples") or {"1": x},
         lambda: made.append("tables") or [export.LaneTable.of_trace("1", "pmp", trace)],
         lambda: pictures.picture_png(x[0], (5, 6)),

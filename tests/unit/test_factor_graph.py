@@ -10,6 +10,7 @@ from factor_trees import RECIPES, random_tree
 from table_models import brute_force, random_model
 
 from pmpviz import exact
+from pmpviz.capabilities.messages.recording import truth
 from pmpviz.io import load_model, load_model_bytes, save_model
 from pmpviz.io.json_model import model_from_json, model_to_json
 from pmpviz.io.npz import model_from_npz, model_to_npz
@@ -19,7 +20,6 @@ from pmpviz.models import RBM, FactorGraph, build_spec, model_hash
 from pmpviz.models.factor_graph import as_graph, from_ising, from_tables
 from pmpviz.models.factors import AndFactor, CardinalityFactor, OrFactor, TableFactor
 from pmpviz.models.small_graphs import SMALL_GRAPHS
-from pmpviz.runs.message_recording import truth
 from pmpviz.types import Evidence, InputError, Refusal, Target
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from pmpviz.player.wire import HEADER, Payload, decode, encode, frame_hash, pack
 from pmpviz.types import InputError
-from pmpviz.views.frames import HEADER, Payload, decode, encode, frame_hash, pack
 
 # Published vectors of FNV-1a, 32 bits.
 VECTORS = {b"": "811c9dc5", b"a": "e40c292c", b"foobar": "bf9cf968"}

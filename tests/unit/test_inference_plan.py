@@ -9,20 +9,21 @@ import pytest
 from pairwise import all_states, random_pairwise
 
 from pmpviz.__main__ import _parser
-from pmpviz.experiments.inference_presets import INFERENCE
+from pmpviz.capabilities.marginals import picture as frank_wolfe
+from pmpviz.capabilities.marginals import polytope
+from pmpviz.capabilities.marginals.live import LiveInference
+from pmpviz.capabilities.marginals.page import command
+from pmpviz.capabilities.marginals.plan import InferencePlan, SolverPlan
+from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.capabilities.marginals.settings import plan_from_query, plan_to_query
 from pmpviz.marginals import SOLVERS
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import projection_of
 from pmpviz.models import build_spec
 from pmpviz.oracles import Potentials
-from pmpviz.runs.inference_plan import InferencePlan, SolverPlan
-from pmpviz.runs.live_inference import LiveInference
+from pmpviz.player.update import Cursors
+from pmpviz.player.wire import decode
 from pmpviz.types import Target
-from pmpviz.ui.inference_settings import plan_from_query, plan_to_query
-from pmpviz.ui.inference_stage import command
-from pmpviz.views import frank_wolfe, polytope
-from pmpviz.views.frames import decode
-from pmpviz.views.payload import Cursors
 
 WAIT_SECONDS = 60.0
 
@@ -206,7 +207,7 @@ def test_a_step_moves_every_lane_once(watched):
 
 
 def test_a_badge_says_what_was_certified():
-    from pmpviz.runs.inference_lane import promise
+    from pmpviz.capabilities.marginals.lane import promise
 
     potentials = random_pairwise(0, n=6, density=1.0, strength=3.0)
     words = {}

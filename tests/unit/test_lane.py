@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from pmpviz import runs
+from pmpviz.capabilities.sampling import lane
+from pmpviz.capabilities.sampling.lane import Lane
+from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.plan import LanePlan, Plan
 from pmpviz.models import build_spec
-from pmpviz.runs import compile_clock, lane
-from pmpviz.runs.lane import Lane
-from pmpviz.runs.live import LiveRun
-from pmpviz.runs.plan import LanePlan, Plan
+from pmpviz.runs import compile_clock
 from pmpviz.runs.schedule import Budget
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Target

@@ -11,21 +11,23 @@ import pytest
 from PIL import Image
 
 from pmpviz import exact
+from pmpviz.app.model_picker import _load
+from pmpviz.app.models import fit_size
+from pmpviz.app.uploads import STORE, uploaded
+from pmpviz.capabilities.sampling import completion, equations, outlets
+from pmpviz.capabilities.sampling import picture as payload
+from pmpviz.capabilities.sampling import words as sentences
+from pmpviz.capabilities.sampling.code import script
+from pmpviz.capabilities.sampling.layers import LAYERS
+from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.plan import LanePlan, Plan
 from pmpviz.io.npz import model_to_npz
 from pmpviz.models import RBM, SRBM, build_spec, builder_of
-from pmpviz.runs.layers import LAYERS
-from pmpviz.runs.live import LiveRun
-from pmpviz.runs.plan import LanePlan, Plan
+from pmpviz.player.filters import filters_image
+from pmpviz.player.layered import image_shape, picture_of, picture_shape, site_words
+from pmpviz.player.update import Cursors
+from pmpviz.player.wire import decode
 from pmpviz.types import InputError, Target
-from pmpviz.ui import completion, outlets
-from pmpviz.ui.code import script
-from pmpviz.ui.controls import _load
-from pmpviz.ui.settings import fit_size
-from pmpviz.ui.uploads import STORE, uploaded
-from pmpviz.views import equations, payload, sentences
-from pmpviz.views.filters import filters_image
-from pmpviz.views.frames import decode
-from pmpviz.views.layered import image_shape, picture_of, picture_shape, site_words
 
 WAIT_SECONDS = 60
 
@@ -112,7 +114,7 @@ def wait(run: LiveRun, condition) -> None:
 
 
 def update(run: LiveRun, layer: str = "none") -> dict:
-    blob = payload.update(run.view, payload.Cursors(), bar=(), speed=0.0, tool="none", layer=layer)
+    blob = payload.update(run.view, Cursors(), bar=(), speed=0.0, tool="none", layer=layer)
     return decode(blob)[0]
 
 

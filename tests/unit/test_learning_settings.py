@@ -5,11 +5,11 @@ import shlex
 import pytest
 
 from pmpviz.__main__ import _parser
-from pmpviz.experiments.learning_presets import LEARNING
+from pmpviz.capabilities.learning.page import command
+from pmpviz.capabilities.learning.plan import LearnerPlan, LearningPlan, begins_anew, describe_change
+from pmpviz.capabilities.learning.presets import LEARNING
+from pmpviz.capabilities.learning.settings import plan_from_query, plan_to_query
 from pmpviz.learning import LEARNERS
-from pmpviz.runs.learning_plan import LearnerPlan, LearningPlan, begins_anew, describe_change
-from pmpviz.ui.learning_settings import plan_from_query, plan_to_query
-from pmpviz.ui.learning_stage import command
 
 
 @pytest.mark.parametrize("preset", LEARNING, ids=lambda preset: preset.id)

@@ -5,14 +5,14 @@ import time
 import numpy as np
 import pytest
 
-from pmpviz.experiments.deconvolution_presets import ARROW, RING
-from pmpviz.runs import deconvolution_lane
-from pmpviz.runs.deconvolution_lane import DeconvolutionLane, found_in, grey_levels, orders
-from pmpviz.runs.deconvolution_plan import ConvLanePlan, DeconvolutionPlan, problem_of
-from pmpviz.runs.live_deconvolution import LiveDeconvolution
-from pmpviz.views import deconvolution
-from pmpviz.views.frames import decode
-from pmpviz.views.payload import Cursors
+from pmpviz.capabilities.deconvolution import lane as deconvolution_lane
+from pmpviz.capabilities.deconvolution import picture as deconvolution
+from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane, found_in, grey_levels, orders
+from pmpviz.capabilities.deconvolution.live import LiveDeconvolution
+from pmpviz.capabilities.deconvolution.plan import ConvLanePlan, DeconvolutionPlan, problem_of
+from pmpviz.capabilities.deconvolution.presets import ARROW, RING
+from pmpviz.player.update import Cursors
+from pmpviz.player.wire import decode
 
 WAIT_SECONDS = 120.0
 PMP, GWG = ConvLanePlan("pmp"), ConvLanePlan("gwg")

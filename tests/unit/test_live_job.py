@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from pmpviz.capabilities.sampling.live import LiveRun, compile_ahead
+from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.live.job import LiveJob
 from pmpviz.runs import compile_clock
-from pmpviz.runs.live import LiveRun, compile_ahead
-from pmpviz.runs.live_job import LiveJob
-from pmpviz.runs.plan import LanePlan, Plan
 
 
 @dataclass

@@ -5,10 +5,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from pmpviz.capabilities.messages.recording import Settings, record, truth
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.factors import OrFactor, TableFactor
 from pmpviz.models.small_graphs import SMALL_GRAPHS, build_small_graph, format_small_graph, parse_small_graph
-from pmpviz.runs.message_recording import Settings, record, truth
 from pmpviz.types import Evidence, InputError, Target
 
 TREES = ("chain:length=9", "tree", "or_factor", "and_or", "cardinality")

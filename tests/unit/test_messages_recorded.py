@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from pmpviz import messages
+from pmpviz.capabilities.messages.recording import Settings, record
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.factors import AndFactor, CardinalityFactor, OrFactor, TableFactor
 from pmpviz.models.small_graphs import build_small_graph
-from pmpviz.runs.message_recording import Settings, record
 from pmpviz.types import Evidence, Target
 
 SWEEPS = 8

@@ -4,7 +4,7 @@ import numpy as np
 from factor_trees import random_target
 
 from pmpviz import messages
-from pmpviz.runs.message_recording import Settings, record, truth
+from pmpviz.capabilities.messages.recording import Settings, record, truth
 
 TREES = 200
 

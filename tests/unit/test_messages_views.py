@@ -7,20 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from pmpviz.experiments.message_presets import MESSAGES
-from pmpviz.experiments.presets import preset_of
-from pmpviz.models.factor_graph import FactorGraph
-from pmpviz.models.factors import TableFactor
-from pmpviz.models.small_graphs import SMALL_GRAPHS, build_small_graph
-from pmpviz.runs.message_plan import MessagePlan, next_value
-from pmpviz.types import Evidence, InputError, Refusal, Target
-from pmpviz.ui.messages_settings import checked, graph_of, plan_from_query, plan_to_query, target_of
-from pmpviz.ui.messages_stage import correlation_of, story_of, table
-from pmpviz.views import messages
-from pmpviz.views.frames import decode
-from pmpviz.views.message_layout import layout
-from pmpviz.views.message_picture import graph_picture
-from pmpviz.views.message_words import (
+from pmpviz.app.widgets import preset_of
+from pmpviz.capabilities.messages import picture as messages
+from pmpviz.capabilities.messages.layout import layout
+from pmpviz.capabilities.messages.page import correlation_of, story_of, table
+from pmpviz.capabilities.messages.plan import MessagePlan, next_value
+from pmpviz.capabilities.messages.presets import MESSAGES
+from pmpviz.capabilities.messages.settings import checked, graph_of, plan_from_query, plan_to_query, target_of
+from pmpviz.capabilities.messages.thumbnail import graph_picture
+from pmpviz.capabilities.messages.words import (
     bethe_words,
     decoded_words,
     messages_by_sweep,
@@ -28,6 +23,11 @@ from pmpviz.views.message_words import (
     thresholds_words,
     verdict,
 )
+from pmpviz.models.factor_graph import FactorGraph
+from pmpviz.models.factors import TableFactor
+from pmpviz.models.small_graphs import SMALL_GRAPHS, build_small_graph
+from pmpviz.player.wire import decode
+from pmpviz.types import Evidence, InputError, Refusal, Target
 
 OWN = MessagePlan("potts:J=0.4", "sequential", 0.35, "between", 7.5, 33, ((0, 2), (5, 1)), "sweep")
 WEB = MessagePlan("triangle:J=1.5", schedule="parallel", rule="max")

@@ -5,10 +5,12 @@ import time
 
 import numpy as np
 
-from pmpviz.runs.live import LiveRun
-from pmpviz.runs.plan import LanePlan, Plan
-from pmpviz.views import payload
-from pmpviz.views.frames import decode
+from pmpviz.capabilities.sampling import picture as payload
+from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.player import update as sending
+from pmpviz.player.update import AGAIN_UPDATES, Cursors
+from pmpviz.player.wire import decode
 
 WAIT_SECONDS = 60
 
@@ -19,7 +21,7 @@ def test_clamped_sites_are_one_bit_each():
     while not live.view.lanes and time.monotonic() < until:
         live.touch()
         time.sleep(0.05)
-    meta, blobs = decode(payload.update(live.view, payload.Cursors(), bar=(), speed=0.0, tool="none", layer="none"))
+    meta, blobs = decode(payload.update(live.view, Cursors(), bar=(), speed=0.0, tool="none", layer="none"))
     live.close()
     assert np.flatnonzero(np.unpackbits(np.frombuffer(blobs[meta["clamped"]], np.uint8), count=12)).tolist() == [0, 9]
 
@@ -32,24 +34,24 @@ def test_a_clamped_site_beyond_the_model_is_not_drawn():
         time.sleep(0.05)
     view = dataclasses.replace(live.view, plan=live.view.plan.replace(clamp=((100, 1),)))
     live.close()
-    meta, _ = decode(payload.update(view, payload.Cursors(), bar=(), speed=0.0, tool="none", layer="none"))
+    meta, _ = decode(payload.update(view, Cursors(), bar=(), speed=0.0, tool="none", layer="none"))
     assert meta["clamped"] is None
 
 
 def test_an_update_without_new_frames_still_says_what_a_late_player_has_missed(monkeypatch):
-    monkeypatch.setattr(payload, "AGAIN_SECONDS", -1.0)
+    monkeypatch.setattr(sending, "AGAIN_SECONDS", -1.0)
     live = LiveRun(Plan(model="square:4x4", lanes=(LanePlan("gibbs"),), chains=2))
     until = time.monotonic() + WAIT_SECONDS
     while not live.view.lanes and time.monotonic() < until:
         live.touch()
         time.sleep(0.05)
-    sent = payload.Cursors()
+    sent = Cursors()
 
     def update():
         meta, *_ = decode(payload.update(live.view, sent, bar=(), speed=0.0, tool="none", layer="none"))
         return meta["lanes"][0]["frames"]
 
-    first = [update() for _ in range(payload.AGAIN_UPDATES)]
+    first = [update() for _ in range(AGAIN_UPDATES)]
     later = update()
     live.close()
     assert all(frames["since"] == -1 and frames["sweeps"] == [0] for frames in first)

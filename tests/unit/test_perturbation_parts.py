@@ -9,19 +9,21 @@ import pytest
 from PIL import Image
 
 from pmpviz import exact
-from pmpviz.experiments.perturbation_presets import PERTURBATION
-from pmpviz.experiments.presets import preset_of
+from pmpviz.app.widgets import preset_of
+from pmpviz.capabilities.perturbation import maps as perturbation_maps
+from pmpviz.capabilities.perturbation import panels as perturbation_panels
+from pmpviz.capabilities.perturbation import picture as perturbation
+from pmpviz.capabilities.perturbation.atlas import AtlasMaker, Watch
+from pmpviz.capabilities.perturbation.live import LabView, LivePerturbation, bench_of
+from pmpviz.capabilities.perturbation.parts import Tally, attempt_tree, show, state_law, total_variation, walking
+from pmpviz.capabilities.perturbation.plan import LabPlan
+from pmpviz.capabilities.perturbation.presets import PERTURBATION
+from pmpviz.capabilities.perturbation.scenes import SCENES, scene_of
+from pmpviz.capabilities.perturbation.settings import plan_from_query, plan_to_query
 from pmpviz.oracles.perturbed import table_of
 from pmpviz.runs import sample
-from pmpviz.runs.live_perturbation import LabView, LivePerturbation, bench_of
-from pmpviz.runs.perturbation_atlas import AtlasMaker, Watch
-from pmpviz.runs.perturbation_parts import Tally, attempt_tree, show, state_law, total_variation, walking
-from pmpviz.runs.perturbation_plan import LabPlan
-from pmpviz.runs.scenes import SCENES, scene_of
 from pmpviz.samplers import make_sampler
 from pmpviz.types import InputError
-from pmpviz.ui.perturbation_settings import plan_from_query, plan_to_query
-from pmpviz.views import perturbation, perturbation_maps, perturbation_panels
 
 CLIQUE = LabPlan("clique:6,theta=2", solvers=("icm", "linear_program", "exact"), seed=5)
 

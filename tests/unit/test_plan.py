@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 from pmpviz import runs
+from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.live.plan import resolve_model
 from pmpviz.models import build_spec
-from pmpviz.runs.plan import LanePlan, Plan, resolve_model, start_configuration, with_field
+from pmpviz.runs.plan import start_configuration, with_field
 from pmpviz.types import InputError
 
 PLAN = Plan(

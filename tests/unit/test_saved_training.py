@@ -6,9 +6,10 @@ import zipfile
 import numpy as np
 import pytest
 
+from pmpviz.capabilities.learning import saved as saved_training
+from pmpviz.capabilities.learning.plan import LearnerPlan, LearningPlan
 from pmpviz.io.datasets import parse_dataset
-from pmpviz.runs import saved_training, training
-from pmpviz.runs.learning_plan import LearnerPlan, LearningPlan
+from pmpviz.runs import training
 from pmpviz.types import InputError
 
 PLAN = LearningPlan(

@@ -11,13 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pmpviz.app.models import model_of
+from pmpviz.app.uploads import STORE, UploadStore, uploaded
+from pmpviz.app.words import as_text
+from pmpviz.capabilities.sampling import edits
+from pmpviz.capabilities.sampling import settings as links
+from pmpviz.capabilities.sampling.plan import BUDGET, UNITS, LanePlan, Plan
+from pmpviz.live.plan import BETA, CHAINS, SEED
 from pmpviz.models import BUILDERS, PRESETS, format_spec
-from pmpviz.runs.plan import BETA, BUDGET, CHAINS, SEED, STARTS, UNITS, LanePlan, Plan
+from pmpviz.runs.plan import STARTS
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import InputError
-from pmpviz.ui import edits
-from pmpviz.ui import settings as links
-from pmpviz.ui.uploads import STORE, UploadStore, uploaded
 
 SMALL = Plan(model="square:4x4", chains=8)
 
@@ -113,7 +117,7 @@ def check_valid(plan: Plan, notices: list[str]) -> None:
     assert all(lane.build().spec.id == lane.algorithm for lane in plan.lanes)
     assert all(isinstance(notice, str) and "\n" not in notice and len(notice) < 400 for notice in notices)
     if not plan.model.startswith("file:"):
-        plan.target(links.model_of(plan.model))
+        plan.target(model_of(plan.model))
 
 
 @settings(max_examples=2000, deadline=None)
@@ -241,7 +245,7 @@ def test_a_file_is_asked_for_by_its_hash():
 
 
 def test_an_uploaded_file_is_found_again():
-    model = links.model_of("square:4x4")
+    model = model_of("square:4x4")
     upload = STORE.add("a.json", b"some bytes", lambda name, data: model)
     assert uploaded(upload.sha256) is model
     plan = SMALL.replace(model=f"file:{upload.sha256}", clamp=((15, 1),))
@@ -262,7 +266,7 @@ def test_a_model_that_is_too_large_is_refused():
 
 
 def test_foreign_text_is_shown_as_it_is():
-    shown = links.as_text("[click](http://x) **b**\n# h")
+    shown = as_text("[click](http://x) **b**\n# h")
     assert shown.startswith("\\[click\\]\\(http") and "\n" not in shown and "\\*\\*b" in shown
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pmpviz.runs.store import MOST_POINTS, FrameRing, Series, Window
+from pmpviz.live.store import MOST_POINTS, FrameRing, Series, Window
 
 
 def fill(ring, first, last, step=7):

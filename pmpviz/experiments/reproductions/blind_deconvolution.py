@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int8
 
+from pmpviz.capabilities.deconvolution import posterior as deconvolution
+from pmpviz.capabilities.deconvolution.posterior import Snapshot
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, rows_of
 from pmpviz.experiments.reproductions.figures import pictures
 from pmpviz.io.datasets.stamps import glyph_set, stamp
 from pmpviz.models.conv_or import ConvOR, ConvShape, clamp
-from pmpviz.runs import deconvolution
-from pmpviz.runs.deconvolution import Snapshot
 from pmpviz.samplers import make_conv_sampler
 from pmpviz.types import Target
 

@@ -1,0 +1,54 @@
+"""Pictures on the home page, rendered by the engine, that open the other pages at a preset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pmpviz.app.address import PRESET
+
+FOLDER = Path(__file__).resolve().parents[2] / "assets" / "gallery"
+COLUMNS = 6
+STYLE = """<style>
+[class*="st-key-card-"] { position: relative; gap: 0.25rem; }
+[class*="st-key-card-"] :is([data-testid="stElementContainer"], [data-testid="stPageLink"], div):has(a) {
+  position: static;
+}
+[class*="st-key-card-"] a { position: static; padding-inline: 0; align-items: start; line-height: 1.3; }
+[class*="st-key-card-"] a::after { content: ""; position: absolute; inset: 0; }
+[class*="st-key-card-"] a:hover { background: none; text-decoration: underline; }
+[class*="st-key-card-"] a:focus-visible::after { outline: 2px solid currentColor; outline-offset: 3px; }
+[class*="st-key-card-"] a :is(span, p) { white-space: normal; text-overflow: clip; }
+</style>"""
+
+
+def gallery(rows: Iterable[tuple[str, str, Sequence[Any]]]) -> None:
+    """One row of pictures a page (title, path, presets), each a link that opens it at a preset.
+
+    Links, not buttons: with `st.switch_page` this page's timer may ask for its fragment once more before the browser
+    knows of the other page, and Streamlit then draws that fragment over it.
+    """
+    st.html(STYLE)
+    for title, page, presets in rows:
+        st.markdown(f"##### {title}")
+        for start in range(0, len(presets), COLUMNS):
+            columns = st.columns(COLUMNS)
+            for column, preset in zip(columns, presets[start : start + COLUMNS], strict=False):
+                _card(page, preset, column)
+
+
+def _card(page: str, preset: Any, column) -> None:
+    card = column.container(key=f"card-{page}-{preset.id}")
+    picture = FOLDER / f"{page}-{preset.id}.png"
+    if picture.is_file():
+        card.image(str(picture), alt=f"A sample of: {preset.label}", width="stretch", output_format="PNG")
+    card.page_link(
+        f"pages/{page}.py",
+        label=preset.label,
+        help=preset.question,
+        width="stretch",
+        query_params={PRESET: preset.id},
+    )

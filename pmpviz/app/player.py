@@ -1,0 +1,113 @@
+"""The live player: mounts the component, hands it one update, and returns what the person did on it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+TYPES = (
+    *("play", "pause", "step", "reset", "seed", "speed", "share", "code", "export"),
+    *("click", "paint", "hover", "mount", "mode"),
+)
+TOOLS = ("none", "flip", "field+", "field-", "clamp1", "clamp0", "free")
+MOST_SITES = 512
+MOST_EVENTS = 64
+MOST_INDEX = 2**24
+MOST_SPEED = 1e6
+_SEEN = "_player_seen"
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that a person did: `sites` and `site` (-1 for none) are indices, `sweep` is the one on screen."""
+
+    type: str
+    lane: int = 0
+    site: int = -1
+    sites: tuple[int, ...] = ()
+    tool: str = "none"
+    speed: float = 0.0
+    sweep: int = 0
+
+
+@cache
+def _component(name: str) -> Any:
+    # Packaged components are known only once a server runs, so this waits for the first page.
+    return st.components.v2.component(f"pmpviz.{name}", js=f"{name}.js", css=f"{name}.css", isolate_styles=False)
+
+
+def player(blob: bytes, *, key: str, component: str = "player") -> list[Event]:
+    """Show an update (see `player.wire.encode`) in the player of this key; events not handed out before.
+
+    `component` is `player`, or the name of a capability that has a component of its own. It is mounted once for each
+    key and updated in place. Every event is handed out exactly once, here or by `events`,
+    oldest first.
+    """
+    early = events(key)
+    result = _component(component)(key=key, data=blob, on_outbox_change=_nothing)
+    return early + _fresh(key, result.get("outbox"))
+
+
+def events(key: str) -> list[Event]:
+    """Events that wait at the player of this key, read before it is drawn, so that the same run can answer them."""
+    state = st.session_state.get(key)
+    return _fresh(key, state.get("outbox") if state is not None and hasattr(state, "get") else None)
+
+
+def answered(key: str) -> tuple[str, int]:
+    """(mount, number) of the last event that was handed out; an update that carries it has come after the answer."""
+    return st.session_state.get(_SEEN, {}).get(key, ("", 0))
+
+
+def _nothing() -> None:
+    """Streamlit keeps a component's state only under a name that has a callback."""
+
+
+def _fresh(key: str, outbox: Any) -> list[Event]:
+    if not isinstance(outbox, dict) or not isinstance(outbox.get("events"), list):
+        return []
+    mount = str(outbox.get("mount"))[:40]
+    seen = st.session_state.setdefault(_SEEN, {})
+    last = seen[key][1] if seen.get(key, ("", 0))[0] == mount else 0
+    found = []
+    for raw in outbox["events"][-MOST_EVENTS:]:
+        number = _whole(raw.get("number"), 2**53) if isinstance(raw, dict) else 0
+        if number > last:
+            last = number
+            found.append(parse(raw))
+    seen[key] = (mount, last)
+    return [event for event in found if event is not None]
+
+
+def parse(raw: Any) -> Event | None:
+    """An event from arbitrary JSON: capped, clipped, and None where its type is unknown."""
+    if not isinstance(raw, dict) or raw.get("type") not in TYPES:
+        return None
+    sites = raw.get("sites")
+    sites = [_whole(site, MOST_INDEX, -1) for site in sites[:MOST_SITES]] if isinstance(sites, list) else []
+    tool = raw.get("tool")
+    return Event(
+        type=raw["type"],
+        lane=_whole(raw.get("lane"), 7),
+        site=_whole(raw.get("site"), MOST_INDEX, -1),
+        sites=tuple(dict.fromkeys(site for site in sites if site >= 0)),
+        tool=tool if tool in TOOLS else "none",
+        speed=_number(raw.get("speed"), MOST_SPEED),
+        sweep=_whole(raw.get("sweep"), 2**53),
+    )
+
+
+def _whole(value: Any, high: int, low: int = 0) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return low
+    return int(min(max(value, low), high))
+
+
+def _number(value: Any, high: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return 0.0
+    return float(min(max(value, 0.0), high))

@@ -1,0 +1,68 @@
+"""A session's live runs: one a page, kept over page switches, given up when the session ends."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from pmpviz.live.worker import settle_memory
+from pmpviz.player.update import Cursors
+from pmpviz.runs import device
+
+
+@dataclass
+class Held:
+    """What a page holds: its live run or training, and what it has sent to the browser so far."""
+
+    live: Any = None
+    begun: int = -1
+    sent: Cursors = field(default_factory=Cursors)
+    hover: tuple[int, int, tuple[str, ...]] | None = None
+    mounted_by: str = ""
+
+    def seen_by(self, begun: int) -> None:
+        """Begin anew what is sent where another visit of the page, or another start of the run, looks on."""
+        visit = str(st.session_state.get("visit"))
+        if (self.mounted_by, self.begun) != (visit, begun):
+            self.sent.clear()
+        self.mounted_by, self.begun = visit, begun
+
+    def close(self) -> None:
+        """Give up the run."""
+        if self.live is not None:
+            self.live.close()
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda held: held.close())
+def held(page: str) -> Held:
+    """This session's holder for a page."""
+    return Held()
+
+
+def held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, playing: bool) -> Any:
+    holder = held(page)
+    if holder.live is None:
+        holder.live = make()
+        if playing:
+            holder.live.play(wait=0.0)
+    else:
+        holder.live.set_plan(plan)
+        holder.live.set_speed(speed)
+    holder.live.touch()
+    return holder.live
+
+
+@st.cache_resource(show_spinner=False)
+def prepare(modules: tuple[str, ...]) -> bool:
+    """Once a process: the compilation cache, and `modules` and all they import out of the garbage collector's way."""
+    for module in modules:
+        importlib.import_module(module)
+    device.prepare()
+    warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+    settle_memory()
+    return True

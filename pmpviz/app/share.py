@@ -1,0 +1,33 @@
+"""The dialog that carries a run elsewhere as a link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from pmpviz.app.link_values import joined
+from pmpviz.app.widgets import forget_outlet
+from pmpviz.app.words import as_text
+
+FIRST_PAGE = "home"
+
+
+ALWAYS = "It opens this page with these settings and starts at sweep 0: frame k is the same picture, bit for bit."
+
+
+def link_to(query: Mapping[str, str], page: str, base: str | None = None) -> str:
+    """The address of `page` with this query."""
+    base, name = (base if base is not None else (st.context.url or "")).rstrip("/"), page.strip("/")
+    base = base.removesuffix(f"/{name}")
+    return f"{base}/{'' if name == FIRST_PAGE else name}?{joined(query)}"
+
+
+@st.dialog("Share", width="medium", on_dismiss=forget_outlet)
+def link_dialog(query: Mapping[str, str], page: str, sentences: Sequence[str], commands: Sequence[str] = ()) -> None:
+    """The link to copy, what it does and leaves out, and the command lines of the same, after the last sentence."""
+    st.code(link_to(query, page), language=None, wrap_lines=True)
+    for sentence in sentences:
+        st.caption(as_text(sentence))
+    for line in commands:
+        st.code(line, language="bash", wrap_lines=True)

@@ -1,0 +1,26 @@
+"""Sentences and notices in Markdown that shows exactly their characters."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import streamlit as st
+
+
+def show_notices(notices: list[str], container: Any = None) -> None:
+    """The notices of `plan_from_query`, in one box; foreign text in them is shown as it is, never as Markdown."""
+    if notices:
+        lines = "\n".join(f"- {as_text(notice)}" for notice in notices[:12])
+        (container or st).warning(lines, icon=":material/link:")
+
+
+def sentence(message: object) -> str:
+    """A message as a sentence, in Markdown that shows exactly its characters."""
+    text = str(message)
+    return as_text(text[:1].upper() + text[1:]) + ("" if text.endswith(".") else ".")
+
+
+def as_text(text: str) -> str:
+    """`text` as Markdown that shows exactly its characters."""
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$:<>])", r"\\\1", text.replace("\n", " "))

@@ -1,0 +1,1 @@
+"""The Deconvolution page: features and places separated from images."""

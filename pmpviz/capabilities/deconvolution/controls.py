@@ -1,0 +1,211 @@
+"""The controls of a deconvolution: preset, images, what is known, model, algorithms, run."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import streamlit as st
+
+from pmpviz.app.uploads import STORE
+from pmpviz.app.widgets import bind, edited, param_control, preset_choice, select, stops
+from pmpviz.app.words import as_text, sentence
+from pmpviz.capabilities.deconvolution.plan import (
+    DATA,
+    FLIP,
+    KNOWN,
+    LOCATION_PRIOR,
+    MODEL,
+    MOST_GLYPH_SIDE,
+    MOST_LANES,
+    NOISE,
+    PAINTED,
+    PRIORS,
+    RUN,
+    ConvLanePlan,
+    DeconvolutionPlan,
+    conv_sampler_class,
+    shape_of,
+)
+from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
+from pmpviz.io.datasets.binary_images import images_of_npz, images_of_pictures
+from pmpviz.io.datasets.stamps import GLYPH_SETS
+from pmpviz.samplers import CONV_SAMPLERS
+from pmpviz.types import InputError, Param
+
+FILE = "file"
+ASKING = "deconvolution: own images are asked for beside these"
+IMAGE_TYPES = ["npz", "png", "jpg", "jpeg", "bmp", "gif"]
+PAINT_HEIGHT = Param("paint_height", "Glyph height", 2, MOST_GLYPH_SIDE, 5, "int", "", "pixels")
+PAINT_WIDTH = Param("paint_width", "Glyph width", 2, MOST_GLYPH_SIDE, 5, "int", "", "pixels")
+
+
+def preset_control(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
+    """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
+    chosen = preset_choice(DECONVOLUTION, "Experiment", "deconvolution_preset", plan, box)
+    return plan if chosen is None else chosen.plan
+
+
+# Images.
+
+
+def data_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
+    """The plan with the chosen images: stamped from a set of glyphs or from painted ones, or a person's own."""
+    labels = {each.id: each.label for each in GLYPH_SETS} | {PAINTED: "Painted by hand", FILE: "Your own images"}
+    # Own images are asked for until they come, or another plan does.
+    asking = st.session_state.get(ASKING) == plan.data
+    chosen = bind("deconvolution_data", FILE if plan.is_file or asking else plan.data)
+    st.session_state[ASKING] = plan.data if chosen == FILE else None
+    select(box, "Glyphs", labels, "deconvolution_data")
+    if chosen == FILE:
+        return _uploaded(plan, box)
+    plan = plan.replace(data=chosen)
+    if chosen == PAINTED:
+        box.caption("Paint them above the features: they are stamped at random places.")
+        plan = _resized(_controls((PAINT_HEIGHT, PAINT_WIDTH), plan, box), plan)
+    shown = [param for param in DATA if not (param.name == "side" and plan.layout == "whole image")]
+    return _controls(tuple(param for param in shown if param is not FLIP), plan, box)
+
+
+def _resized(plan: DeconvolutionPlan, before: DeconvolutionPlan) -> DeconvolutionPlan:
+    """Painted glyphs cut, or filled up with paper, where their size has changed."""
+    old, new = (before.paint_height, before.paint_width), (plan.paint_height, plan.paint_width)
+    if old == new:
+        return plan
+    glyphs = []
+    for text in plan.painted:
+        rows = [text[row * old[1] : (row + 1) * old[1]][: new[1]].ljust(new[1], "0") for row in range(old[0])]
+        glyphs.append("".join([*rows, *["0" * new[1]] * new[0]][: new[0]]))
+    return plan.replace(painted=tuple(glyphs))
+
+
+def _uploaded(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
+    held = STORE.find(plan.data[len("file:") :]) if plan.is_file else None
+    if held is not None:
+        count, _, height, width = held.model.shape
+        box.caption(f"{as_text(held.name)}: {count:,} images of {height} x {width}.")
+    files = box.file_uploader(
+        "Pictures of one size, or an .npz", type=IMAGE_TYPES, accept_multiple_files=True, key="deconvolution_files"
+    )
+    if not files:
+        if held is None:
+            box.info("Bring an .npz of 0 and 1 with an array X [images, height, width], or at least two pictures.")
+        return plan
+    try:
+        name = files[0].name if len(files) == 1 else f"{len(files)} pictures"
+        data = b"".join(file.getvalue() for file in files)
+        size = plan.feature_height, plan.feature_width
+        upload = STORE.add(name, data, lambda name, data: _images(files, size))
+        known = {"known_features": "to be found", "known_locations": "to be found", "layout": "anywhere"}
+        brought = plan.replace(data=f"file:{upload.sha256}", **known)
+        shape_of(brought, upload.model)
+        return brought
+    except InputError as error:
+        box.error(sentence(error))
+        return plan
+
+
+def _images(files: list[Any], size: tuple[int, int]) -> Any:
+    archives = [file for file in files if file.name.lower().endswith(".npz")]
+    if archives and len(files) > 1:
+        raise InputError("an .npz holds all images by itself; bring one alone, or pictures only")
+    if archives:
+        return images_of_npz(archives[0].getvalue(), archives[0].name, size)
+    return images_of_pictures([(file.name, file.getvalue()) for file in files], size)
+
+
+# What is known, and the model.
+
+
+def known_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
+    """What of X, W and S is clamped."""
+    params = KNOWN[:1] if plan.is_file else KNOWN
+    plan = _controls(params, plan, box)
+    if "given" in (plan.known_features, plan.known_locations):
+        box.caption("The model then has as many features, of the size, as there are glyphs.")
+    return plan
+
+
+def model_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
+    """Number and size of features; priors, noise and the convention of the location unaries folded."""
+    if "given" not in (plan.known_features, plan.known_locations):
+        whole = plan.layout == "whole image" and not plan.is_file
+        plan = _controls(MODEL[:1] if whole else MODEL, plan, box)
+    fold = box.expander("Priors and noise")
+    return _controls((*PRIORS, *(() if plan.is_file else (FLIP,))), plan, fold)
+
+
+# Algorithms, run.
+
+
+def lane_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
+    """PMP, and beside it what is to be compared with it in equal time."""
+    labels = {cls.spec.id: cls.spec.label for cls in CONV_SAMPLERS}
+    now = [lane.algorithm for lane in plan.lanes]
+    key = "deconvolution_lanes"
+    chosen = bind(key, now)
+    box.multiselect(
+        "In equal time",
+        list(labels),
+        format_func=labels.__getitem__,
+        key=key,
+        max_selections=MOST_LANES,
+        help="Each lane is given the same seconds of computing: the one that has had least goes on.",
+    )
+    if not chosen:
+        box.info("Choose at least one algorithm; until then the ones before stay.")
+        chosen = now
+    # PMP first: its lane is the one that the numbers speak of.
+    chosen = sorted(dict.fromkeys(chosen), key=list(labels).index)
+    known = {lane.algorithm: lane for lane in plan.lanes}
+    lanes = tuple(_lane(known.get(name, ConvLanePlan(name)), f"{key}_{name}", box) for name in chosen)
+    return plan.replace(lanes=lanes)
+
+
+def _lane(lane: ConvLanePlan, key: str, box: Any) -> ConvLanePlan:
+    spec = conv_sampler_class(lane.algorithm).spec
+    box.caption(f"**{spec.label}** ({spec.guarantee}). {as_text(spec.summary)}")
+    before = lane.full_knobs
+    fold = box.expander("Advanced") if any(p.advanced for p in spec.params) else None
+    now = {
+        p.name: param_control(p, f"{key}_{p.name}", before[p.name], fold if p.advanced else box) for p in spec.params
+    }
+    if now == before:
+        return lane
+    return ConvLanePlan(lane.algorithm, tuple((p.name, now[p.name]) for p in spec.params if now[p.name] != p.default))
+
+
+def run_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
+    """Samples, seed, sweeps."""
+    return _controls(RUN, plan, box)
+
+
+# Stops of a probability's slider: every power of ten counts, and above one in ten thousand every digit.
+STOPS = (
+    *(float(f"1e-{power}") for power in (100, *range(75, 9, -5), *range(9, 4, -1))),
+    *(float(f"{digit}e-{power}") for power in (4, 3, 2, 1) for digit in range(1, 10)),
+)
+
+
+def _probability(param: Param, value: float, box: Any) -> float:
+    """A slider over many powers of ten; gives back `value` itself until it is changed."""
+    key = f"deconvolution_{param.name}"
+    within = tuple(stop for stop in STOPS if param.low <= stop <= param.high)
+    near = min(within, key=lambda stop: abs(math.log(stop / value)))
+    changed = edited(key)
+    shown = bind(key, near)
+    label = param.label if math.isclose(near, value) or changed else f"{param.label} = {value:.3g}"
+    stops(box, label, within, key, param.help)
+    return shown if changed else value
+
+
+def _controls(params: tuple[Param, ...], plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
+    for param in params:
+        now = getattr(plan, param.name)
+        wide = param in (LOCATION_PRIOR, NOISE)
+        value = _probability(param, now, box) if wide else param_control(param, f"deconvolution_{param.name}", now, box)
+        plan = plan.replace(**{param.name: value})
+    return plan
+
+
+__all__ = ["data_controls", "known_controls", "lane_controls", "model_controls", "preset_control", "run_controls"]

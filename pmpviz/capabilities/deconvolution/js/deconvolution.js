@@ -1,0 +1,211 @@
+// The stage of the deconvolution page: features that sharpen, and what they explain of the images.
+
+import { mounted } from "../pmpviz.player/component.js";
+import { bit, unpack } from "../pmpviz.player/decode.js";
+import { FeatureLane } from "./features.js";
+import { ImageGrid } from "../pmpviz.player/image_grid.js";
+import { Live } from "../pmpviz.player/live.js";
+import { make } from "../pmpviz.player/theme.js";
+// What others import is asked for here too, at once: found one after the other they would be waited for in turn.
+import "../pmpviz.player/bar.js";
+import "../pmpviz.player/figure.js";
+import "../pmpviz.player/traces.js";
+
+class Deconvolution extends Live {
+  constructor(parent) {
+    super(parent, "pv-root dc-root");
+    this.sample = 0;
+    this.seconds = null;
+    this.numbers = make("dl", "dc-numbers");
+    this.images = new ImageGrid((sample) => this.choose(sample));
+    this.axis = make("div", "dc-axis");
+    this.side = make("div", "dc-side");
+    this.side.append(this.numbers, this.axis, this.traces.root);
+    this.main.append(this.images.root);
+    this.body.append(this.side);
+    this.buildAxis();
+  }
+
+  buildAxis() {
+    this.axis.setAttribute("role", "radiogroup");
+    this.axis.setAttribute("aria-label", "Curves against");
+    for (const unit of ["sweeps", "seconds"]) {
+      const button = make("button", "pv-button dc-small", `against ${unit}`);
+      button.type = "button";
+      button.setAttribute("role", "radio");
+      button.dataset.unit = unit;
+      button.addEventListener("click", () => {
+        this.seconds = unit === "seconds";
+        this.adoptTraces();
+      });
+      this.axis.append(button);
+    }
+  }
+
+  themed() {
+    super.themed();
+    this.draw();
+  }
+
+  receive(bytes) {
+    const meta = this.read(bytes, opened);
+    if (meta && this.isNew(meta)) this.adopt(meta);
+  }
+
+  newLane(index) {
+    return new FeatureLane(index, (sample) => this.choose(sample));
+  }
+
+  adopt(meta) {
+    const now = performance.now();
+    this.meta = meta;
+    this.takeHead(meta, now);
+    let behind = false;
+    let came = false;
+    meta.lanes.forEach((lane, k) => {
+      const got = this.lanes[k].adopt(lane, meta);
+      behind = behind || got === null;
+      came = came || got > 0;
+    });
+    this.miss(behind, now);
+    if (came) this.arrive(now);
+    const samples = Math.max(1, ...meta.lanes.map((lane) => lane.samples));
+    if (this.sample >= samples) this.sample = 0;
+    this.images.adopt(meta, samples, this.sample);
+    this.adoptNumbers();
+    this.adoptTraces();
+    this.takeRest(meta);
+  }
+
+  adoptNumbers() {
+    const rows = this.meta.numbers || [];
+    while (this.numbers.children.length > rows.length) this.numbers.lastChild.remove();
+    while (this.numbers.children.length < rows.length) {
+      const row = make("div", "dc-number");
+      row.append(make("dt"), make("dd"));
+      this.numbers.append(row);
+    }
+    rows.forEach(([name, value, help], k) => {
+      const [term, words] = this.numbers.children[k].children;
+      this.numbers.children[k].title = help;
+      if (term.textContent !== name) term.textContent = name;
+      if (words.textContent !== value) words.textContent = value;
+    });
+  }
+
+  adoptTraces() {
+    const seconds = this.seconds === null ? this.meta.lanes.length > 1 : this.seconds;
+    for (const button of this.axis.children) {
+      button.setAttribute("aria-checked", (button.dataset.unit === "seconds") === seconds);
+    }
+    const traces = this.meta.traces.map((trace) => ({
+      ...trace,
+      x: seconds ? "seconds" : "sweeps",
+      lines: trace.lines.map((line) => ({ ...line, x: seconds ? line.seconds : line.x })),
+    }));
+    this.traces.adopt(traces, []);
+    this.tracesDirty = true;
+    this.wake();
+  }
+
+  // Commands.
+
+  act(name, more) {
+    super.act(name, more);
+    if (name === "step") this.scrub(null);
+  }
+
+  scrub(at) {
+    this.at = at;
+    this.dirty = this.tracesDirty = true;
+    this.wake();
+  }
+
+  choose(sample) {
+    this.sample = sample;
+    this.images.choose(sample);
+    this.dirty = true;
+    this.wake();
+  }
+
+  // Drawing.
+
+  layout() {
+    const width = this.root.clientWidth;
+    if (!width || !this.meta) return;
+    this.body.classList.toggle("dc-beside", width >= 760);
+    const room = this.main.clientWidth;
+    const high = Math.max(220, 0.46 * window.innerHeight) / Math.min(2, this.lanes.length);
+    for (const lane of this.lanes) lane.resize(room, high);
+    this.images.resize(room);
+    this.draw();
+  }
+
+  draw() {
+    this.dirty = this.tracesDirty = true;
+    for (const lane of this.lanes) lane.drawKey();
+    this.wake();
+  }
+
+  play(passed, now) {
+    if (!this.meta) return false;
+    const left = this.left();
+    let waiting = false;
+    for (const lane of this.lanes) {
+      this.dirty = lane.pass(passed / left) || this.dirty;
+      waiting = waiting || lane.queue.length > 0;
+    }
+    if (this.dirty) this.paint();
+    this.drawTraces(now, this.cursor());
+    return waiting || this.tracesDirty;
+  }
+
+  // Where the person looks back to, in the sweeps of the first lane; none where lanes are timed.
+  cursor() {
+    return this.at !== null && this.lanes.length === 1 && !this.seconds ? this.at : null;
+  }
+
+  paint() {
+    this.dirty = false;
+    const timed = this.lanes.length > 1;
+    const frames = this.lanes.map((lane) => lane.frame(this.at, timed));
+    this.lanes.forEach((lane, k) => lane.paint(frames[k], this.theme, this.sample, this.at === null));
+    this.images.paint(frames, this.lanes.map((lane) => lane.meta), this.theme, this.sample);
+    const rings = this.lanes.map((lane) => lane.ring).filter((ring) => ring.length);
+    const when = (frame) => (timed ? Math.round(1000 * frame.seconds) : frame.sweep);
+    const first = rings.length ? Math.min(...rings.map((ring) => when(ring[0]))) : 0;
+    const last = rings.length ? Math.max(...rings.map((ring) => when(ring[ring.length - 1]))) : 0;
+    this.timeline.show(first, last, this.at, timed ? "computing, ms" : "sweep");
+  }
+}
+
+export default mounted(Deconvolution);
+
+// As `unpack`, with all arrays read.
+function opened(bytes) {
+  const { meta, some } = unpack(bytes);
+  meta.images = some(meta.images, Uint8Array);
+  meta.truth.bits = some(meta.truth.bits, Uint8Array);
+  meta.clamped = some(meta.clamped, Uint8Array);
+  const { features, rows, cols, shown, height, width } = meta.shape;
+  for (const lane of meta.lanes) {
+    const { belief, pictures, numbers } = lane.frames;
+    const [grey, bits] = [some(belief, Uint8Array), some(pictures, Uint8Array)];
+    const size = lane.samples * features * rows * cols;
+    const bytes = Math.ceil((lane.samples * shown * height * width) / 8);
+    if (numbers.length && (grey.length !== size * numbers.length || bits.length !== bytes * numbers.length)) {
+      throw new Error("frames of another size");
+    }
+    lane.frames.list = numbers.map((number, k) => ({
+      number,
+      sweep: lane.frames.sweeps[k],
+      seconds: lane.frames.seconds[k],
+      wrong: lane.frames.wrong[k],
+      residual: lane.frames.residual[k],
+      sharpness: lane.frames.sharpness[k],
+      belief: grey.subarray(k * size, (k + 1) * size),
+      picture: (at) => bit(bits.subarray(k * bytes, (k + 1) * bytes), at),
+    }));
+  }
+  return meta;
+}

@@ -1,0 +1,187 @@
+// One lane of the deconvolution page: a row of features for each posterior sample, under the glyphs they should be.
+
+import { Figure } from "../pmpviz.player/figure.js";
+import { css, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
+
+const RING = 600;
+const GAP = 10;
+const LABEL = 76;
+const FOOT = 16;
+const TRUTH_SHARE = 0.8;
+
+export class FeatureLane extends Figure {
+  constructor(index, choose) {
+    super(index, "pv-lane dc-lane", "dc-canvas", "deconvolution-canvas");
+    this.forget();
+    this.canvas.addEventListener("click", (event) => {
+      const row = this.rowAt(event);
+      if (row >= 0) choose(row);
+    });
+    this.root.append(this.head, this.canvas, this.words);
+  }
+
+  forget() {
+    this.queue = [];
+    this.ring = [];
+    this.shown = null;
+    this.last = -1;
+    this.credit = 0;
+  }
+
+  // How many frames of an update are new; null where some are missing before them.
+  adopt(meta, update) {
+    const shape = JSON.stringify([update.shape, meta.samples, meta.algorithm]);
+    if (shape !== this.shape) this.forget();
+    this.shape = shape;
+    this.meta = meta;
+    this.update = update;
+    this.call(meta);
+    this.say(meta);
+    if (meta.frames.since > this.last) return null;
+    const fresh = meta.frames.list.filter((frame) => frame.number > this.last);
+    if (fresh.length) this.last = fresh[fresh.length - 1].number;
+    this.queue.push(...fresh);
+    return fresh.length;
+  }
+
+  // A share of the frames that wait is shown; the first one at once.
+  pass(share) {
+    if (!this.queue.length) return false;
+    this.credit += share * this.queue.length;
+    const count = this.shown ? Math.min(this.queue.length, Math.floor(this.credit)) : 1;
+    if (count < 1) return false;
+    this.credit = Math.max(0, this.credit - count);
+    this.ring.push(...this.queue.splice(0, count));
+    this.shown = this.ring[this.ring.length - 1];
+    // Where the past grows long every other frame of its older half goes: the whole run stays within reach.
+    if (this.ring.length > RING) this.ring = this.ring.filter((_, k) => k % 2 === 0 || k > RING / 2);
+    return true;
+  }
+
+  frame(at, timed) {
+    if (at === null || !this.ring.length) return this.shown;
+    let found = this.ring[0];
+    for (const frame of this.ring) {
+      if ((timed ? Math.round(1000 * frame.seconds) : frame.sweep) > at) break;
+      found = frame;
+    }
+    return found;
+  }
+
+  rowAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const y = event.clientY - box.top - (this.top || 0);
+    const row = Math.floor(y / (this.high || 1));
+    return y >= 0 && row < this.meta.samples ? row : -1;
+  }
+
+  // The generating glyphs stand above the first lane; those below keep its columns.
+  get truth() {
+    return this.index === 0 ? this.update.truth : { bits: null };
+  }
+
+  resize(width, most) {
+    if (!this.meta) return;
+    const { features, rows, cols } = this.update.shape;
+    const truth = this.truth;
+    const lines = this.meta.samples + (this.update.truth.bits ? TRUTH_SHARE : 0);
+    const room = (width - LABEL - GAP * (features - 1)) / features;
+    const high = Math.max(34, (Math.max(most, 74 * lines) - FOOT) / lines - GAP);
+    this.unit = Math.max(2, Math.floor(Math.min(room / cols, high / rows, 22)));
+    this.small = truth.bits ? Math.max(2, Math.min(Math.floor(this.unit * TRUTH_SHARE), Math.floor(room / truth.cols))) : 0;
+    this.wide = cols * this.unit + GAP;
+    this.high = rows * this.unit + GAP;
+    this.top = truth.bits ? truth.rows * this.small + FOOT + GAP + 4 : 0;
+    this.size = [LABEL + features * this.wide - GAP + 2, this.top + this.meta.samples * this.high - GAP + 2];
+    this.root.style.setProperty("--pv-wide", `${Math.max(this.size[0], Math.min(width, 260))}px`);
+  }
+
+  // Features in the order that sets those of all samples, and the glyphs above them, one under the other.
+  paint(frame, theme, chosen, live) {
+    if (!this.size) return;
+    const context = sized(this.canvas, ...this.size);
+    context.fillStyle = css(theme.ground);
+    context.fillRect(0, 0, ...this.size);
+    context.font = `12px ${theme.font}`;
+    context.textBaseline = "middle";
+    this.paintTruth(context, theme, frame, chosen, live);
+    for (let row = 0; row < this.meta.samples; row++) this.paintRow(context, theme, frame, row, chosen);
+    this.tell(frame, chosen);
+  }
+
+  paintTruth(context, theme, frame, chosen, live) {
+    const { bits, rows, cols, count } = this.truth;
+    if (!bits) return;
+    context.fillStyle = css(theme.soft);
+    context.textAlign = "left";
+    context.fillText("generated", 0, (rows * this.small) / 2 - 7);
+    context.fillText("with", 0, (rows * this.small) / 2 + 8);
+    const found = live && frame && this.meta.found ? this.meta.found[chosen] || [] : [];
+    for (let glyph = 0; glyph < count; glyph++) {
+      const left = LABEL + glyph * this.wide + Math.floor((this.wide - GAP - cols * this.small) / 2);
+      for (let i = 0; i < rows * cols; i++) {
+        context.fillStyle = css(bits[glyph * rows * cols + i] ? theme.ink : theme.paper);
+        context.fillRect(left + (i % cols) * this.small, 1 + Math.floor(i / cols) * this.small, this.small, this.small);
+      }
+      outline(context, left, 1, cols * this.small, rows * this.small, theme.rule, 1);
+      context.fillStyle = css(theme.soft);
+      context.textAlign = "center";
+      context.font = `11px ${theme.font}`;
+      const words = found[glyph] || "";
+      const fits = context.measureText(words).width < this.wide;
+      context.fillText(fits ? words : words.split(",")[0], left + (cols * this.small) / 2, 1 + rows * this.small + FOOT / 2 + 1);
+      context.font = `12px ${theme.font}`;
+    }
+  }
+
+  paintRow(context, theme, frame, row, chosen) {
+    const { features, rows, cols } = this.update.shape;
+    const size = rows * cols;
+    const top = this.top + row * this.high + 1;
+    const mine = row === chosen;
+    context.textAlign = "left";
+    context.fillStyle = css(mine ? theme.text : theme.soft);
+    context.font = `${mine && this.meta.samples > 1 ? 600 : 400} 12px ${theme.font}`;
+    context.fillText(`sample ${row + 1}`, 0, top + (rows * this.unit) / 2 - (frame ? 7 : 0));
+    context.font = `11px ${theme.font}`;
+    context.fillStyle = css(theme.soft);
+    if (frame && this.update.observed) context.fillText(`${thousands(frame.wrong[row])} wrong`, 0, top + (rows * this.unit) / 2 + 9);
+    const order = this.meta.order[row];
+    for (let place = 0; place < features; place++) {
+      const feature = order[place];
+      const left = LABEL + place * this.wide;
+      for (let i = 0; i < size; i++) {
+        const grey = frame ? frame.belief[(row * features + feature) * size + i] / 255 : 0.5;
+        context.fillStyle = css(mix(theme.paper, theme.ink, grey));
+        context.fillRect(left + (i % cols) * this.unit, top + Math.floor(i / cols) * this.unit, this.unit, this.unit);
+      }
+      const held = this.update.clamped && this.update.clamped[feature];
+      outline(context, left, top, cols * this.unit, rows * this.unit, held ? theme.accent : theme.rule, held ? 2 : 1);
+    }
+  }
+
+  tell(frame, chosen) {
+    const data = this.canvas.dataset;
+    if (!frame) return;
+    this.counter.textContent = this.meta.timed
+      ? `sweep ${frame.sweep < 100 ? number(frame.sweep) : thousands(frame.sweep)} · ${number(frame.seconds)} s`
+      : `sweep ${thousands(frame.sweep)}`;
+    data.sweep = frame.sweep;
+    data.frame = frame.number;
+    data.seconds = frame.seconds;
+    data.wrong = frame.wrong[chosen] ?? "";
+    data.wrongs = frame.wrong.join();
+    data.found = this.meta.counts.join();
+    data.residual = frame.residual ?? "";
+    data.sharpness = frame.sharpness;
+    data.sample = chosen;
+    const words = `${this.meta.label}, sweep ${Math.floor(frame.sweep)}: ${this.update.alt}`;
+    if (this.canvas.getAttribute("aria-label") !== words) this.canvas.setAttribute("aria-label", words);
+  }
+}
+
+function outline(context, left, top, width, height, colour, thick) {
+  context.strokeStyle = css(colour);
+  context.lineWidth = thick;
+  context.strokeRect(left - thick / 2, top - thick / 2, width + thick, height + thick);
+}

@@ -1,0 +1,271 @@
+"""One lane of the deconvolution page: a run, frames of what it has reached, and how often glyphs were found."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int8, UInt8
+
+from pmpviz.capabilities.deconvolution import posterior as deconvolution
+from pmpviz.capabilities.deconvolution.plan import ConvLanePlan, DeconvolutionPlan, Problem, conv_sampler_class
+
+MOST_FRAMES = 480
+MOST_SHOWN = 36
+MOST_SWEEPS = 10
+CHUNK_SECONDS = 0.12
+REST = 1e-5
+COMPARE_SECONDS = 0.5
+# Max-product's beliefs soon are dozens of nats: at a quarter of them grey levels tell unsure from certain. Beyond 16
+# nats single precision says 1.
+SOFTNESS, CERTAIN = 4.0, 16.0
+# Single sweeps at first: what a class is to see happens within them.
+SLOW_SWEEPS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What one moment looked like: beliefs in 255 grey levels, reconstructions of the shown images in bits.
+
+    `sharpness` is the mean distance of the grey levels from the middle: 0 knows nothing, 1/2 is certain.
+    """
+
+    number: int
+    sweep: float
+    seconds: float
+    belief: UInt8[np.ndarray, "m c f a b"]
+    picture: UInt8[np.ndarray, " bytes"]
+    wrong: tuple[int, ...]
+    explained: tuple[int, ...]
+    energy: tuple[float, ...]
+    residual: float
+    hidden_wrong: tuple[int, ...]
+    sharpness: float
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A generating glyph: the feature that shows it (None where none does), its shift, and pixels that differ."""
+
+    feature: int | None
+    shift: tuple[int, int]
+    mismatches: int
+
+
+@dataclass(frozen=True, eq=False)
+class DeconvolutionLaneView:
+    """An immutable picture of a lane; `order[sample]` says which feature stands at each place."""
+
+    plan: ConvLanePlan
+    algorithm: str
+    label: str
+    guarantee: str
+    samples: int
+    sweep: float
+    seconds: float
+    compile_seconds: float
+    frames: tuple[Frame, ...]
+    order: tuple[tuple[int, ...], ...]
+    found: tuple[tuple[Found, ...], ...]
+    features: Int8[np.ndarray, "m c f a b"] | None
+    locations: Int8[np.ndarray, "m n f h w"] | None
+    done: bool
+    rested: bool
+
+    @property
+    def last(self) -> Frame | None:
+        """The newest frame."""
+        return self.frames[-1] if self.frames else None
+
+    @property
+    def found_counts(self) -> tuple[int, ...]:
+        """Generating glyphs that stand among the features of each sample, pixel by pixel."""
+        return tuple(sum(each.mismatches == 0 for each in sample) for sample in self.found)
+
+
+class DeconvolutionLane:
+    """Owns a run; only the worker touches it."""
+
+    def __init__(self, plan: ConvLanePlan, settings: DeconvolutionPlan, problem: Problem):
+        self.plan, self._settings, self._problem = plan, settings, problem
+        self.spec = conv_sampler_class(plan.algorithm).spec
+        self._algorithm = plan.build()
+        self.run: Any = None
+        self.warmed, self.seconds, self.compile_seconds = False, 0.0, 0.0
+        self.exhausted = False
+        self._frames: list[Frame] = []
+        self._snapshot: Any = None
+        self._order: tuple[tuple[int, ...], ...] = ()
+        self._found: tuple[tuple[Found, ...], ...] = ()
+        self._compared, self._compared_at = b"", 0.0
+        self._number, self._rate = 0, 0.0
+
+    @property
+    def quanta(self) -> int:
+        """Quanta of a sweep."""
+        return self.spec.quanta(self._problem.target.model)
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm's id: lanes of one algorithm share their programs."""
+        return self.plan.algorithm
+
+    @property
+    def count(self) -> float:
+        """Sweeps done, also parts of one."""
+        return self.run.quantum / self.quanta if self.run is not None else 0.0
+
+    def warm(self) -> None:
+        """Begin, compile, and keep what the start looks like."""
+        begin = time.perf_counter()
+        run = deconvolution.begin(self._algorithm, self._problem.target, self._settings.seed, self._settings.samples)
+        self.run, snapshot = deconvolution.advance(run, 0)
+        self.compile_seconds = time.perf_counter() - begin
+        self.warmed = True
+        self._take(snapshot)
+
+    @property
+    def rested(self) -> bool:
+        """Whether messages have stopped changing: further sweeps would compute the same."""
+        return bool(self._frames) and self._frames[-1].residual < REST
+
+    def show(self, epoch: int) -> None:
+        """Epochs do not mark this lane's frames."""
+
+    def advance(self, most_sweeps: float, seconds: float = CHUNK_SECONDS) -> None:
+        """A chunk of about that long, of at most ten sweeps and at least one quantum."""
+        before = self.run.quantum
+        begin = time.perf_counter()
+        self.run, snapshot = deconvolution.advance(self.run, self._chunk(most_sweeps, seconds))
+        took = max(time.perf_counter() - begin, 1e-6)
+        self._rate = (self.run.quantum - before) / took
+        self.compile_seconds = max(self.compile_seconds, snapshot.compile_seconds)
+        self._take(snapshot)
+
+    def _chunk(self, most_sweeps: float, seconds: float) -> int:
+        """Quanta of the next chunk: by the rate so far, one sweep (or part of one) at a time while it is early."""
+        sweeps = 1.0 if self.count < SLOW_SWEEPS else min(MOST_SWEEPS, 1 + self.count / SLOW_SWEEPS)
+        timed = self._rate * seconds if self._rate else 1
+        return max(1, int(min(min(sweeps, most_sweeps) * self.quanta, max(timed, 1))))
+
+    def _take(self, snapshot: Any) -> None:
+        self._snapshot = snapshot
+        self.seconds = float(snapshot.seconds)
+        self._frames.append(self._frame(snapshot))
+        self._number += 1
+        if len(self._frames) > MOST_FRAMES:
+            # Every other frame of the older half goes: memory is flat, and the whole run stays within reach.
+            half = MOST_FRAMES // 2
+            self._frames = self._frames[:half:2] + self._frames[half:]
+
+    def _frame(self, snapshot: Any) -> Frame:
+        problem = self._problem
+        shown = np.asarray(snapshot.reconstruction)[:, :MOST_SHOWN]
+        hidden = np.asarray(snapshot.reconstruction) != problem.images
+        residual = np.asarray(snapshot.residual, float)
+        grey = grey_levels(np.asarray(snapshot.belief), self.spec.kind)
+        return Frame(
+            self._number,
+            self.count,
+            float(snapshot.seconds),
+            grey,
+            np.packbits(shown > 0),
+            tuple(np.asarray(snapshot.wrong).tolist()),
+            tuple(np.asarray(snapshot.explained).tolist()),
+            tuple(np.asarray(snapshot.energy, float).tolist()),
+            float(residual.max()) if np.isfinite(residual).all() else float("nan"),
+            tuple((hidden & ~problem.seen).sum((1, 2, 3, 4)).tolist()),
+            float(np.abs(grey / 255.0 - 0.5).mean()),
+        )
+
+    def view(self, at_once: bool = True) -> DeconvolutionLaneView:
+        """What pages may see of it; features are compared with the glyphs now and then, or `at_once`."""
+        features = None if self._snapshot is None else np.asarray(self._snapshot.features)
+        if features is not None:
+            self._compare(features, at_once)
+        return DeconvolutionLaneView(
+            self.plan,
+            self.plan.algorithm,
+            self.spec.label,
+            self.spec.guarantee,
+            self._settings.samples,
+            self.count,
+            self.seconds,
+            self.compile_seconds,
+            tuple(self._frames),
+            self._order,
+            self._found,
+            features,
+            None if features is None else np.asarray(self._snapshot.locations),
+            self.exhausted,
+            self.rested,
+        )
+
+    def _compare(self, features: np.ndarray, at_once: bool) -> None:
+        """Order and find the features anew where they have changed: all shifts of all pairs take a while."""
+        now, state = time.monotonic(), features.tobytes()
+        if state == self._compared or (not at_once and now - self._compared_at < COMPARE_SECONDS):
+            return
+        self._order = orders(features, self._problem.glyphs)
+        self._found = found_in(features, self._problem)
+        self._compared, self._compared_at = state, time.monotonic()
+
+
+def grey_levels(belief: Float[np.ndarray, "m c f a b"], kind: str) -> UInt8[np.ndarray, "m c f a b"]:
+    """Levels 0 to 255: of a chain its state, of a draw sigmoid(log-ratio / 4), so stretched that 16 nats are black."""
+    if kind == "draw":
+        belief = belief.astype(np.float64)
+        with np.errstate(divide="ignore"):
+            ratio = np.clip(np.log(belief) - np.log1p(-belief), -CERTAIN, CERTAIN)
+        belief = 0.5 + 0.5 * np.tanh(ratio / (2 * SOFTNESS)) / np.tanh(CERTAIN / (2 * SOFTNESS))
+    return np.rint(255 * belief).astype(np.uint8)
+
+
+def found_in(features: Int8[np.ndarray, "m c f a b"], problem: Problem) -> tuple[tuple[Found, ...], ...]:
+    """For every sample what became of every generating glyph; nothing where the glyphs are not known."""
+    if problem.glyphs is None:
+        return tuple(() for _ in features)
+    ink = problem.glyphs.sum((0, 2, 3))
+    return tuple(
+        tuple(
+            Found(near.feature if 2 * near.mismatches < ink[g] else None, near.shift, near.mismatches)
+            for g, near in enumerate(deconvolution.recovered(sample, problem.glyphs))
+        )
+        for sample in features
+    )
+
+
+def orders(
+    features: Int8[np.ndarray, "m c f a b"], glyphs: Int8[np.ndarray, "c g gh gw"] | None
+) -> tuple[tuple[int, ...], ...]:
+    """Features of every sample in the order of the generating glyphs, or where they are not known of sample 1.
+
+    The model does not know an order: any permutation of the features is as probable. Where there are fewer glyphs
+    than features the others come last; of more glyphs the first ones are taken.
+    """
+    count = features.shape[2]
+    reference = features[0]
+    if glyphs is not None:
+        kept = glyphs[:, :count]
+        reference = np.pad(kept, ((0, 0), (0, count - kept.shape[1]), (0, 0), (0, 0)))
+    return tuple(tuple(int(place) for place in deconvolution.align(sample, reference)) for sample in features)
+
+
+def series(frames: tuple[Frame, ...], name: str) -> Float[np.ndarray, "k m"]:
+    """One measure of all frames, a column a sample."""
+    rows = [np.atleast_1d(np.asarray(getattr(frame, name), float)) for frame in frames]
+    return np.stack(rows) if rows else np.zeros((0, 1))
+
+
+__all__ = [
+    "DeconvolutionLane",
+    "DeconvolutionLaneView",
+    "Found",
+    "Frame",
+    "found_in",
+    "grey_levels",
+    "orders",
+    "series",
+]

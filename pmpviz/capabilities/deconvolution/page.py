@@ -1,0 +1,244 @@
+"""The stage of the deconvolution page: painters, the live player, and what leaves the page."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import numpy as np
+import streamlit as st
+
+from pmpviz.app.address import keep_plan
+from pmpviz.app.answers import Turn, answer, speed_of, tick
+from pmpviz.app.asked import asked_on
+from pmpviz.app.export import ExportFile, export_dialog, lanes_npz
+from pmpviz.app.folds import folds
+from pmpviz.app.session import held_live
+from pmpviz.app.share import ALWAYS, link_dialog
+from pmpviz.app.uploads import uploaded
+from pmpviz.app.words import as_text, sentence
+from pmpviz.capabilities.deconvolution import picture as deconvolution
+from pmpviz.capabilities.deconvolution.bitmaps import INK, PAPER, UNSET
+from pmpviz.capabilities.deconvolution.lane import DeconvolutionLaneView
+from pmpviz.capabilities.deconvolution.live import DeconvolutionView, LiveDeconvolution
+from pmpviz.capabilities.deconvolution.painter import painter
+from pmpviz.capabilities.deconvolution.plan import (
+    PAINTED,
+    PRIORS,
+    ConvLanePlan,
+    DeconvolutionPlan,
+    Problem,
+    conv_sampler_class,
+)
+from pmpviz.capabilities.deconvolution.presets import DeconvolutionPreset
+from pmpviz.capabilities.deconvolution.settings import plan_to_query
+from pmpviz.player import filters
+from pmpviz.runs.device import device_words
+
+PAGE = "deconvolution"
+# The whole story takes some forty sweeps: as fast as it goes, a class would miss it.
+SPEED = 10.0
+BAR = ("play", "step", "reset", "seed", "speed", "share", "export")
+
+
+def keep(plan: DeconvolutionPlan) -> None:
+    """Keep the plan over page switches and in the address."""
+    keep_plan(PAGE, plan, plan_to_query)
+
+
+# Painters.
+
+
+def paint_glyphs(plan: DeconvolutionPlan) -> DeconvolutionPlan:
+    """The painter of the glyphs that are stamped, where the images are made of painted ones."""
+    if plan.data != PAINTED:
+        return plan
+    blank = PAPER * plan.paint_height * plan.paint_width
+    glyphs = plan.painted or (blank,)
+    with st.expander("Glyphs to be stamped", expanded=True):
+        drawn = painter(glyphs, plan.paint_height, plan.paint_width, key="deconvolution_painter")
+        st.caption("Paint with the pointer, or with arrow keys and Space. The images are stamped anew at every stroke.")
+    inked = sum(INK in text for text in drawn)
+    return plan.replace(painted=() if drawn == (blank,) else drawn, features=max(plan.features, inked))
+
+
+def clamp_features(plan: DeconvolutionPlan) -> DeconvolutionPlan:
+    """The painter of features that are clamped, pixel by pixel; the rest follows."""
+    if "given" in (plan.known_features, plan.known_locations):
+        return plan
+    rows, columns = plan.feature_pixels
+    free = UNSET * rows * columns
+    known = {feature: text for feature, text in plan.clamped if len(text) == len(free)}
+    grids = tuple(known.get(feature, free) for feature in range(plan.features))
+    with st.expander("Clamp a feature by painting it", expanded=bool(plan.clamped)):
+        st.caption(
+            "Grey pixels are free. What is painted holds in every sample, and the other features arrange themselves "
+            "around it; a clamped feature has a coloured frame."
+        )
+        labels = tuple(f"Feature {feature + 1}" for feature in range(plan.features))
+        drawn = painter(grids, rows, columns, key="deconvolution_clamps", ternary=True, labels=labels)
+    return plan.replace(clamped=tuple((k, text) for k, text in enumerate(drawn) if text != free))
+
+
+def empty(plan: DeconvolutionPlan) -> bool:
+    """Whether there is nothing to compute yet; says then what to do."""
+    if plan.data == PAINTED and not any(INK in text for text in plan.painted):
+        st.info("Nothing is painted yet: click on a pixel above, drag for a line, and press Play.")
+        return True
+    return False
+
+
+# The player.
+
+
+def speed() -> float:
+    """Sweeps a second; 0 is as fast as it goes."""
+    return speed_of(PAGE, SPEED)
+
+
+def stage(plan: DeconvolutionPlan) -> None:
+    """The player, fed while something moves."""
+    every = tick(_live(plan))
+    st.fragment(_stage, run_every=every, key="stage-deconvolution")(every)
+    _show_outlet()
+
+
+def _stage(every: float | None) -> None:
+    turn = Turn(PAGE, lambda event: answer(PAGE, event, plan_to_query))
+    view: DeconvolutionView = turn.view
+    if view.trouble:
+        st.error(sentence(view.trouble))
+    st.caption(f"{as_text(deconvolution.computing(view, device_words()))}.")
+    update = deconvolution.update(view, turn.sent, bar=BAR, speed=speed(), answered=turn.answered)
+    turn.show(update, component="deconvolution")
+    st.markdown(as_text(deconvolution.verdict(view)))
+    if turn.changed or tick(turn.live) != every:
+        st.rerun()
+
+
+# What leaves the page.
+
+
+def _show_outlet() -> None:
+    asked = asked_on(PAGE)
+    if asked is None:
+        return
+    if asked.name == "share":
+        _share(asked.view.plan)
+    else:
+        sweep = max((lane.sweep for lane in asked.view.lanes), default=0)
+        export_dialog(_files(asked.view), f"The run as it was at sweep {sweep:,.0f}.")
+
+
+def _share(plan: DeconvolutionPlan) -> None:
+    words, lines = [ALWAYS.replace("frame k is the same picture", "sweep k of PMP is the same picture")], []
+    if plan.is_file:
+        words.append("The images are not in the link: whoever opens it is asked for the same file.")
+    if takes_command(plan):
+        words.append("On the command line, with the images of Export:")
+        lines = [command(plan, lane) for lane in plan.lanes]
+    link_dialog(plan_to_query(plan), PAGE, words, lines)
+
+
+def takes_command(plan: DeconvolutionPlan) -> bool:
+    """Whether the command line does the same: all images given, nothing else, one pixel of one channel a pixel."""
+    known = (plan.known_images, plan.known_features, plan.known_locations)
+    return known == ("given", "to be found", "to be found") and not plan.clamped and plan.layout == "anywhere"
+
+
+def command(plan: DeconvolutionPlan, lane: ConvLanePlan) -> str:
+    """The command line of a lane, on the exported images."""
+    flags: dict[str, object] = {"features": plan.features}
+    flags["feature-size"] = f"{plan.feature_height}x{plan.feature_width}"
+    flags |= {"algorithm": lane.algorithm, "sweeps": plan.budget or 400, "samples": plan.samples, "seed": plan.seed}
+    flags |= {p.name.replace("_", "-"): getattr(plan, p.name) for p in PRIORS}
+    flags |= dict(lane.knobs)
+    parts = [f"--{name} {shlex.quote(str(value))}" for name, value in flags.items()]
+    return " ".join(["python -m pmpviz deconvolve images.npz", *parts, "--out result.npz"])
+
+
+def _files(view: DeconvolutionView) -> list[ExportFile]:
+    if view.problem is None:
+        return []
+    problem = view.problem
+    images = lambda: lanes_npz({"images": problem.images})  # noqa: E731
+    what = "int8 [images, channels, height, width]."
+    files = [ExportFile("Images", "images.npz", "application/zip", images, what)]
+    for index, lane in enumerate(view.lanes):
+        files += _lane_files(problem, index, lane)
+    settings = json.dumps(plan_to_query(view.plan), indent=1).encode()
+    files.append(ExportFile("Settings", "settings.json", "application/json", lambda: settings, "As in the link."))
+    return files
+
+
+def _lane_files(problem: Problem, index: int, lane: DeconvolutionLaneView) -> list[ExportFile]:
+    features, last = lane.features, lane.last
+    if features is None or last is None:
+        return []
+
+    def samples() -> bytes:
+        belief = last.belief.astype(np.float32) / 255
+        return lanes_npz({"features": features, "locations": np.asarray(lane.locations), "belief": belief})
+
+    def picture() -> bytes:
+        return filters.png(deconvolution.features_image(features[0][:, list(lane.order[0])], problem))
+
+    words = "W, S and the beliefs of W, the samples first."
+    name = f"samples{index + 1}.npz"
+    return [
+        ExportFile(f"{lane.label}: samples", name, "application/zip", samples, words),
+        ExportFile(f"{lane.label}: features", f"features{index + 1}.png", "image/png", picture, "Of the first sample."),
+    ]
+
+
+# Words.
+
+
+def explain(plan: DeconvolutionPlan, preset: DeconvolutionPreset | None) -> None:
+    """The folds under the stage."""
+    specs = [conv_sampler_class(name).spec for name in dict.fromkeys(lane.algorithm for lane in plan.lanes)]
+    folds(preset.notice if preset else OWN, EQUATIONS, NUMBERS, specs)
+
+
+OWN = (
+    "Your own images: compare what is given with what is made of it. Features that nothing asks for stay at their "
+    "prior, or copy another one."
+)
+EQUATIONS = r"""
+$$X_{n,c,i+a,j+b} = \bigvee_{f,i,j,a,b} S_{n,f,i,j} \wedge W_{c,f,a,b},\qquad
+\log p(S, W, X) = \ell_S \sum S + \ell_W \sum W - \ell_X\, \#\{X \ne \text{OR}\} + \text{const}$$
+
+with the prior's log-odds $\ell_S$, $\ell_W$ and $\ell_X = \log((1-\varepsilon)/\varepsilon)$ of a pixel's noise
+$\varepsilon$. PMP adds logistic noise to every free variable's log-odds and looks for the maximum by damped
+max-product, whose messages are log-ratios:
+
+$$n_{\text{AND} \to t_1} = \max(0, n_b + n_{t_2}) - \max(0, n_{t_2}),\qquad
+n_{\text{AND} \to b} = \min(n_{t_1} + n_{t_2},\, n_{t_1},\, n_{t_2})$$
+
+$$n_{\text{OR} \to t_i} = \min\Big\{n_b + \sum_{j \ne i} \max(0, n_{t_j}),\ \max(0, n_{t^*}) - n_{t^*}\Big\},\qquad
+n_{\text{OR} \to b} = n_{t^*} + \sum_{j \ne *} \max(0, n_{t_j})$$
+
+where $t^*$ is the other top with the largest message. Both take linear time in the number of variables.
+*Lazaro-Gredilla, Dedieu and George 2021, Perturb-and-max-product, section 5.6 and Appendix C.3.*
+"""
+NUMBERS = """
+- **Grey levels** of a feature are σ(belief / 4): ink and paper are certain, mid-grey is unsure; the sample is what
+  nearer to ink. A max-product belief is a difference of maxima in nats, not a probability that can be trusted; its
+  quarter is shown because after few sweeps whole ones would leave no greys. A chain (GWG, Gibbs) shows its state, which
+  is black and white at any time, however poor.
+- **Wrong pixels**: given pixels on which the OR of the sample's features at its locations differs from the image.
+- **Explained ink**: share of the images' ink that the reconstruction has too.
+- **Energy**: minus log p of the sample without its constant. A sample of PMP has S and W only; a wrong pixel costs ℓ_X.
+- **Largest change of a message** in a sweep: messages at rest do not change. Nothing promises that they come to rest.
+- **Glyphs found**: generating glyphs that are among a sample's features, pixel by pixel. Features that are larger than
+  the glyphs may hold them shifted; the shift is told. The order of features means nothing, and is chosen here so that
+  samples and glyphs stand one above the other.
+- **Equal time**: lanes are given the same seconds of computing, compilation apart.
+"""
+
+
+__all__ = ["PAGE", "clamp_features", "command", "empty", "explain", "keep", "paint_glyphs", "stage"]
+
+
+def _live(plan: DeconvolutionPlan) -> LiveDeconvolution:
+    return held_live(PAGE, lambda: LiveDeconvolution(plan, uploaded, speed()), plan, speed(), True)

@@ -1,0 +1,328 @@
+"""One update of the deconvolution stage from a live view, its words, and pictures of features."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from PIL import Image
+
+from pmpviz.capabilities.deconvolution.lane import MOST_SHOWN, DeconvolutionLaneView, Found, Frame, series
+from pmpviz.capabilities.deconvolution.live import DeconvolutionView
+from pmpviz.capabilities.deconvolution.plan import Problem
+from pmpviz.player.numbers import integer, seconds, significant
+from pmpviz.player.pictures import DARK, LIGHT
+from pmpviz.player.style import styles_of
+from pmpviz.player.update import Cursors
+from pmpviz.player.wire import Payload, encode, thin
+
+SPEEDS = (2, 5, 10, 50, 0)
+MOST_SENT = 240
+MOST_POINTS = 240
+SHORT = {"pmp": "PMP", "gwg": "GWG", "gibbs": "Gibbs"}
+HELP = {
+    "wrong": "Pixels of all images on which the reconstruction differs from what is given: best and worst sample.",
+    "explained": "Ink of the images that the reconstruction has too.",
+    "found": "Generating glyphs that stand among the features of a sample, exactly, up to the shift that larger "
+    "features leave.",
+    "residual": "Largest change of a message in the last sweep: small when messages have come to rest.",
+    "energy": "Minus log p(X, S, W) without its constant: lower is more probable.",
+    "hidden": "Hidden pixels that were filled in otherwise than in the image that was hidden: best and worst sample.",
+}
+
+
+def pictures_of(planes: np.ndarray, picture: tuple[int, int] | None) -> np.ndarray:
+    """[..., c, h, w] as pictures [..., rows, columns]: channels of 1 x 1 as pixels, others one under the other."""
+    *lead, channels, height, width = planes.shape
+    if picture is not None:
+        return planes.reshape(*lead, *picture)
+    return planes.reshape(*lead, channels * height, width)
+
+
+def features_of(belief: np.ndarray, problem: Problem) -> np.ndarray:
+    """[..., c, f, a, b] as pictures [..., f, rows, columns]."""
+    return pictures_of(np.moveaxis(belief, -4, -3), problem.picture)
+
+
+def update(
+    view: DeconvolutionView,
+    sent: Cursors,
+    *,
+    bar: tuple[str, ...],
+    speed: float,
+    answered: tuple[str, int] | None = None,
+) -> bytes:
+    """The blob for the stage; `sent` is brought up to date."""
+    payload = Payload()
+    meta = {
+        "run": str(view.run),
+        "epoch": view.epoch,
+        "begun": view.begun,
+        "answered": answered,
+        "playing": view.playing,
+        "trouble": "",
+        "announce": verdict(view),
+        "alt": verdict(view),
+        "bar": list(bar),
+        "unit": "sweeps",
+        "speed": {"value": speed, "options": list(SPEEDS)},
+        "lanes": [],
+        "traces": [],
+        "numbers": numbers(view),
+        **_problem(payload, view),
+    }
+    if view.problem is not None:
+        names = [lane.algorithm for lane in view.lanes]
+        styles = styles_of(names)
+        meta["lanes"] = [
+            _lane(payload, view.problem, view, index, lane, styles[index], sent)
+            for index, lane in enumerate(view.lanes)
+        ]
+        meta["traces"] = _traces(payload, view, styles)
+    return encode(meta, payload.blobs)
+
+
+def _problem(payload: Payload, view: DeconvolutionView) -> dict:
+    problem = view.problem
+    if problem is None:
+        shape = {"features": 1, "rows": 1, "cols": 1, "shown": 0, "height": 1, "width": 1}
+        return {"shape": shape, "images": None, "observed": False, "total": 0, "clamped": None, "truth": {"bits": None}}
+    observed = bool(problem.seen.any())
+    shown = pictures_of(np.where(problem.seen, problem.images, 2)[:MOST_SHOWN], problem.picture)
+    blank = np.zeros((1, *problem.shape.w), np.int8)
+    rows, columns = features_of(blank, problem).shape[-2:]
+    shape = {"features": problem.shape.features, "rows": rows, "cols": columns, "shown": len(shown)}
+    shape |= {"height": shown.shape[1], "width": shown.shape[2]}
+    held = np.isin(np.arange(problem.shape.features), problem.clamped)
+    return {
+        "shape": shape,
+        "images": payload.add(shown, "u1") if observed else None,
+        "observed": observed,
+        "total": problem.shape.images,
+        "clamped": payload.add(held, "u1") if held.any() else None,
+        "truth": _truth(payload, problem),
+    }
+
+
+def _truth(payload: Payload, problem: Problem) -> dict:
+    if problem.glyphs is None:
+        return {"bits": None}
+    glyphs = features_of(problem.glyphs, problem)[: problem.shape.features]
+    count, rows, columns = glyphs.shape
+    return {"bits": payload.add(glyphs, "u1"), "count": count, "rows": rows, "cols": columns}
+
+
+def _lane(payload: Payload, problem: Problem, view, index: int, lane: DeconvolutionLaneView, style, sent: Cursors):
+    name = str(index)
+    start = sent.start(name)
+    frames = [frame for frame in lane.frames if frame.number > start]
+    frames = [frames[place] for place in thin(len(frames), MOST_SENT)]
+    if frames:
+        sent.sent(name, frames[-1].number)
+    return {
+        "id": name,
+        "algorithm": lane.algorithm,
+        "label": lane.label,
+        "short": SHORT.get(lane.algorithm, lane.label),
+        "badge": lane.guarantee,
+        "colour": style.colour,
+        "dash": style.dash,
+        "sub": f"{seconds(lane.seconds)} computing" if lane.seconds else "",
+        "status": _status(view, lane),
+        "samples": lane.samples,
+        "timed": len(view.lanes) > 1,
+        "order": [list(order) for order in lane.order] or [list(range(problem.shape.features))] * lane.samples,
+        "found": [[found_words(each) for each in sample] for sample in lane.found],
+        "counts": list(lane.found_counts),
+        "frames": _frames(payload, problem, frames, start),
+    }
+
+
+def _status(view: DeconvolutionView, lane: DeconvolutionLaneView) -> str:
+    if not lane.frames:
+        return "compiling …" if view.trouble is None else ""
+    if lane.rested:
+        return "messages at rest"
+    return "done" if lane.done else f"compiled in {seconds(lane.compile_seconds)}"
+
+
+def _frames(payload: Payload, problem: Problem, frames: list[Frame], start: int) -> dict:
+    words = {
+        "since": start,
+        "numbers": [frame.number for frame in frames],
+        "sweeps": [round(frame.sweep, 4) for frame in frames],
+        "seconds": [frame.seconds for frame in frames],
+        "wrong": [list(frame.wrong) for frame in frames],
+        "residual": [frame.residual if math.isfinite(frame.residual) else None for frame in frames],
+        "sharpness": [round(frame.sharpness, 5) for frame in frames],
+        "belief": None,
+        "pictures": None,
+    }
+    if frames:
+        beliefs = np.stack([features_of(frame.belief, problem) for frame in frames])
+        words["belief"] = payload.add(beliefs, "u1")
+        words["pictures"] = payload.add(np.stack([frame.picture for frame in frames]), "u1")
+    return words
+
+
+def found_words(found: Found) -> str:
+    """What became of a glyph, in few words."""
+    if found.feature is None:
+        return "not found"
+    if found.mismatches:
+        return f"{found.mismatches} px off"
+    down, right = found.shift
+    return "found" if not (down or right) else f"found, shift {down}, {right}".replace("-", "−")
+
+
+# Traces.
+
+
+def _traces(payload: Payload, view: DeconvolutionView, styles) -> list[dict]:
+    problem = view.problem
+    assert problem is not None
+    if not any(lane.frames for lane in view.lanes):
+        return []
+    traces = []
+    if problem.seen.any():
+        ink = max(1, int(problem.images[problem.seen].sum()))
+        traces.append(_trace(payload, view, styles, "wrong", "Wrong pixels", 1.0, "of all images"))
+        traces.append(_trace(payload, view, styles, "explained", "Explained pixels", 100.0 / ink, "% of the ink"))
+    if not problem.seen.all() and problem.seen.any():
+        traces.append(_trace(payload, view, styles, "hidden_wrong", "Hidden pixels filled in wrongly", 1.0, ""))
+    traces.append(_trace(payload, view, styles, "energy", "Energy", 1.0, "nats"))
+    if any(lane.algorithm == "pmp" for lane in view.lanes):
+        traces.append(_trace(payload, view, styles, "residual", "Largest change of a message", 1.0, "a sweep", True))
+    traces.append(_trace(payload, view, styles, "sharpness", "Certainty of the features, |belief − ½|", 1.0, ""))
+    return traces
+
+
+def _trace(
+    payload: Payload, view: DeconvolutionView, styles, name: str, title: str, scale: float, unit: str, log: bool = False
+) -> dict:
+    lines = []
+    for index, lane in enumerate(view.lanes):
+        kept = tuple(lane.frames[place] for place in thin(len(lane.frames), MOST_POINTS))
+        if log:
+            kept = tuple(frame for frame in kept if frame.residual > 0)
+        if not kept:
+            continue
+        values = scale * series(kept, name)
+        style = styles[index]
+        columns = {"x": np.array([f.sweep for f in kept]), "seconds": np.array([f.seconds for f in kept])}
+        columns |= {"y": values.mean(1), "low": values.min(1), "high": values.max(1)}
+        added = {key: payload.add(np.maximum(value, 1e-6) if log else value) for key, value in columns.items()}
+        lines.append({"lane": str(index), "colour": style.colour, "dash": style.dash, "marker": style.marker} | added)
+    return {"id": name, "title": title, "x": "sweeps", "log": log, "unit": unit, "lines": lines}
+
+
+# Words.
+
+
+def numbers(view: DeconvolutionView) -> list[list[str]]:
+    """[name, value, help] of the first lane's newest frame."""
+    lane = view.lanes[0] if view.lanes else None
+    frame = None if lane is None else lane.last
+    problem = view.problem
+    names = {"wrong": "wrong pixels", "explained": "explained ink", "found": "glyphs found"}
+    names |= {"hidden": "hidden, wrong", "energy": "energy", "residual": "largest change"}
+    values = {} if lane is None or frame is None or problem is None else _values(lane, frame, problem)
+    if problem is not None:
+        present = {"wrong": problem.seen.any(), "explained": problem.seen.any(), "found": problem.glyphs is not None}
+        present["hidden"] = problem.seen.any() and not problem.seen.all()
+        present["residual"] = lane is None or lane.algorithm == "pmp"
+        names = {key: name for key, name in names.items() if present.get(key, True)}
+    return [[name, values.get(key, "–"), HELP[key]] for key, name in names.items()]
+
+
+def _values(lane: DeconvolutionLaneView, frame: Frame, problem: Problem) -> dict[str, str]:
+    ink = max(1, int(problem.images[problem.seen].sum()))
+    shares = [100 * each / ink for each in frame.explained]
+    glyphs = 0 if problem.glyphs is None else problem.glyphs.shape[1]
+    return {
+        "wrong": _range(frame.wrong),
+        "explained": f"{math.floor(10 * max(shares)) / 10:g} %",
+        "found": f"{max(lane.found_counts, default=0)} of {glyphs}",
+        "hidden": _range(frame.hidden_wrong),
+        "energy": significant(min(frame.energy), 4),
+        "residual": significant(frame.residual),
+    }
+
+
+def _range(values: tuple[int, ...]) -> str:
+    low, high = min(values), max(values)
+    return integer(low) if low == high else f"{integer(low)} – {integer(high)}"
+
+
+def computing(view: DeconvolutionView, device: str) -> str:
+    """One line: what is taken apart, by what, how far."""
+    problem = view.problem
+    if problem is None or not view.lanes:
+        return f"{view.status.capitalize()} …"
+    shape = problem.shape
+    if problem.picture is not None:
+        what = f"{integer(shape.images)} rows of {integer(shape.channels)} bits, {shape.features} features"
+    else:
+        size = f"{shape.feature_height} x {shape.feature_width}"
+        what = f"{integer(shape.images)} images of {shape.height} x {shape.width}, {shape.features} features of {size}"
+    unknown = int((~np.asarray(problem.target.evidence.mask)).sum())
+    lane = view.lanes[0]
+    rate = f" at {significant(lane.sweep / lane.seconds)} a second" if lane.seconds and lane.sweep else ""
+    unaries = "exact location unaries" if view.plan.convention == "exact" else "the authors' location unaries"
+    far = f"sweep {integer(math.floor(lane.sweep))}{rate}, {device}"
+    return f"{what}, {integer(unknown)} unknown binary variables, {unaries}; {far}"
+
+
+def verdict(view: DeconvolutionView) -> str:
+    """What is found by now."""
+    problem = view.problem
+    if problem is None or not view.lanes or view.lanes[0].last is None:
+        return "Nothing is computed yet."
+    said = [_verdict_of(lane, problem) for lane in view.lanes if lane.last is not None]
+    return " ".join(said)
+
+
+def _verdict_of(lane: DeconvolutionLaneView, problem: Problem) -> str:
+    frame = lane.last
+    assert frame is not None
+    name = SHORT.get(lane.algorithm, lane.label)
+    parts = []
+    if problem.glyphs is not None and problem.shape.features not in (0, len(problem.clamped)):
+        total = problem.glyphs.shape[1]
+        best = max(lane.found_counts, default=0)
+        parts.append(f"{'all' if best == total else best} of the {total} glyphs found")
+    if problem.seen.any():
+        wrong = min(frame.wrong)
+        parts.append("every given pixel explained" if wrong == 0 else f"{integer(wrong)} pixels wrong")
+    if problem.seen.any() and not problem.seen.all():
+        hidden = int((~problem.seen).sum())
+        parts.append(f"{integer(min(frame.hidden_wrong))} of {integer(hidden)} hidden pixels filled in otherwise")
+    if not problem.seen.any():
+        parts.append("images made up, from the prior and what is given")
+    time = f" in {seconds(lane.seconds)}" if lane.seconds else ""
+    where = " in its best sample" if lane.samples > 1 else ""
+    sweeps = integer(lane.sweep) if lane.sweep >= 10 or lane.sweep == int(lane.sweep) else significant(lane.sweep)
+    return f"{name}: {', '.join(parts)}{where}, after {sweeps} sweeps{time}."
+
+
+# Pictures.
+
+
+def features_image(features: np.ndarray, problem: Problem, dark: bool = False, unit: int = 16) -> Image.Image:
+    """Features [c, f, a, b] of one sample (0 to 1) as square pixels, in rows of equal length, thin lines between."""
+    pictures = features_of(np.asarray(features, float), problem)
+    inks = DARK if dark else LIGHT
+    count, rows, columns = pictures.shape
+    across = math.ceil(math.sqrt(count))
+    down = math.ceil(count / across)
+    high, wide, gap = rows * unit, columns * unit, max(1, unit // 4)
+    canvas = np.full((down * (high + gap) - gap, across * (wide + gap) - gap, 3), inks.line, np.uint8)
+    for place in range(down * across):
+        shade = pictures[place][..., None] if place < count else np.zeros((rows, columns, 1))
+        colours = np.rint(shade * np.array(inks.ink) + (1 - shade) * np.array(inks.paper)).astype(np.uint8)
+        top, left = place // across * (high + gap), place % across * (wide + gap)
+        canvas[top : top + high, left : left + wide] = colours.repeat(unit, 0).repeat(unit, 1)
+    return Image.fromarray(canvas)
+
+
+__all__ = ["computing", "features_image", "features_of", "found_words", "numbers", "pictures_of", "update", "verdict"]

@@ -1,0 +1,1 @@
+"""The Learning page: models fitted to pictures."""

@@ -1,0 +1,100 @@
+"""The log-likelihood of held-out data, worked out beside a live training at a low priority."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Int8
+
+from pmpviz import exact, keys
+from pmpviz.learning.ais import annealed_log_z
+from pmpviz.learning.parameters import log_likelihood
+from pmpviz.live.worker import LEASE_SECONDS, worker
+from pmpviz.models import Ising, LayeredModel
+from pmpviz.types import Target
+
+# States that are summed out again and again for the exact likelihood; chains and steps of annealing elsewhere.
+MOST_LOG_TERMS = 22
+AIS_CHAINS, AIS_STEPS = 64, 200
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """Mean log-likelihood of held-out rows after an iteration, exact, or by annealing with its bar of three errors."""
+
+    iteration: int
+    seconds: float
+    value: float
+    low: float
+    high: float
+    exact: bool
+
+
+class LikelihoodJob:
+    """Asked for the likelihood of a model now and then; only the last model that was asked for is worked on."""
+
+    def __init__(self, key: jax.Array, train: Int8[np.ndarray, "m v"], test: Int8[np.ndarray, "k v"]):
+        self.key, self.test = key, test
+        rate = (train.sum(0) + 0.5) / (len(train) + 1)
+        self.base = np.log(rate / (1 - rate))
+        self.found: list[Likelihood] = []
+        self._wanted: tuple[Ising, int, float] | None = None
+        self._touched, self._lock, self._queued = 0.0, threading.Lock(), False
+
+    def ask(self, model: Ising, iteration: int, seconds: float) -> None:
+        """Have the likelihood of this model worked out, instead of any other that still waits."""
+        with self._lock:
+            self._wanted, self._touched = (model, iteration, seconds), time.monotonic()
+        if not self._queued:
+            self._queued = True
+            worker("background").add(self)
+        worker("background").wake()
+
+    def close(self) -> None:
+        """Give up the place in the queue."""
+        worker("background").remove(self)
+
+    def due(self) -> float | None:
+        """At once while a model waits that somebody may still look at."""
+        fresh = time.monotonic() - self._touched < LEASE_SECONDS
+        return 0.0 if self._wanted is not None and fresh else None
+
+    def work(self, seconds: float) -> None:
+        """One likelihood."""
+        with self._lock:
+            wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            model, iteration, spent = wanted
+            values = self._bar(model, iteration)
+            self.found.append(Likelihood(iteration, spent, *values, is_small(model)))
+
+    def fail(self, error: Exception) -> None:
+        """Leave this one out."""
+
+    def _bar(self, model: Ising, iteration: int) -> tuple[float, float, float]:
+        if is_small(model):
+            value = log_likelihood(model, self.test, exact.solve(Target.of(model)).log_z)
+            return value, value, value
+        key = keys.fold_in(self.key, iteration)
+        estimate = annealed_log_z(model, key, AIS_CHAINS, AIS_STEPS, self.base)
+        value, low, high = (log_likelihood(model, self.test, z) for z in (estimate.log_z, estimate.high, estimate.low))
+        return value, low, high
+
+
+def is_small(model: Any) -> bool:
+    """Whether the exact likelihood costs little enough to be taken again and again."""
+    if not isinstance(model, LayeredModel):
+        return model.n <= 18
+    if model.couplings.lateral is not None:
+        return model.visible + math.log2(model.hidden) <= MOST_LOG_TERMS
+    small, large = sorted((model.visible, model.hidden))
+    return small + math.log2(large) <= MOST_LOG_TERMS
+
+
+__all__ = ["Likelihood", "LikelihoodJob", "is_small"]

@@ -1,0 +1,240 @@
+"""The stage of the learning page: the live player, the pictures beneath it, and what leaves the page."""
+
+from __future__ import annotations
+
+import shlex
+
+import streamlit as st
+from PIL import Image
+
+from pmpviz.app.answers import Turn, answer, speed_of, tick
+from pmpviz.app.asked import asked_on, snapshot
+from pmpviz.app.export import ExportFile, LaneTable, export_dialog, lanes_npz, traces_csv
+from pmpviz.app.folds import folds
+from pmpviz.app.session import held, held_live
+from pmpviz.app.share import ALWAYS, link_dialog
+from pmpviz.app.uploads import STORE, uploaded
+from pmpviz.app.words import sentence
+from pmpviz.capabilities.learning import picture as learning
+from pmpviz.capabilities.learning.command import knob_flag
+from pmpviz.capabilities.learning.lane import LearningLaneView
+from pmpviz.capabilities.learning.live import LearningView, LiveLearning
+from pmpviz.capabilities.learning.plan import LearnerPlan, LearningPlan
+from pmpviz.capabilities.learning.saved import pack
+from pmpviz.capabilities.learning.settings import plan_to_query
+from pmpviz.capabilities.sampling.hand_over import open_model
+from pmpviz.io.npz import model_from_npz, model_to_npz
+from pmpviz.learning import learner_class
+from pmpviz.learning.optimiser import OPTIMISER_PARAMS
+from pmpviz.models import LayeredModel
+from pmpviz.player import filters
+from pmpviz.runs.device import device_words
+
+PAGE = "learning"
+PICTURES_SECONDS = 1.0
+BAR = ("play", "step", "reset", "seed", "speed", "share", "export")
+SHOWN_DATA = 36
+SAVE_SECONDS = 30.0
+ALL_ROWS = 1_000_000
+
+
+def speed() -> float:
+    """Iterations a second; 0 is as fast as it goes."""
+    return speed_of(PAGE)
+
+
+def stage(plan: LearningPlan) -> None:
+    """The player, fed while something moves, and the pictures of weights and data."""
+    every = tick(_live(plan))
+    st.fragment(_stage, run_every=every, key="stage-learning")(every)
+    st.fragment(_pictures, run_every=PICTURES_SECONDS if every else None, key="pictures-learning")()
+    _show_outlet()
+
+
+def resume(plan: LearningPlan, blobs: list[bytes]) -> LearningPlan:
+    """Have the page's training go on from a saved one; its plan."""
+    _live(plan).restore(plan, blobs)
+    return plan
+
+
+def _stage(every: float | None) -> None:
+    turn = Turn(PAGE, lambda event: answer(PAGE, event, plan_to_query))
+    view = turn.view
+    turn.show(learning.update(view, turn.sent, bar=BAR, speed=speed(), answered=turn.answered))
+    if view.trouble:
+        st.error(sentence(view.trouble))
+    st.markdown(f"{learning.computing(view, device_words())}.")
+    st.caption(learning.verdict(view))
+    if turn.changed or tick(turn.live) != every:
+        st.rerun()
+
+
+# Pictures.
+
+
+def _pictures() -> None:
+    live = held(PAGE).live
+    view: LearningView = live.view
+    if not view.lanes or view.train is None:
+        return
+    dark = st.context.theme.type == "dark"
+    columns = st.columns(len(view.lanes) + 1)
+    for column, lane in zip(columns, view.lanes, strict=False):
+        what = "filters" if isinstance(lane.model, LayeredModel) else "couplings of some pixels to all others"
+        column.image(
+            filters.png(_filters(view, lane, dark)),
+            caption=f"{lane.label}: {what} (blue below 0, orange above)",
+            width="stretch",
+        )
+    columns[-1].image(
+        filters.png(filters.pictures_image(view.train.x[:SHOWN_DATA], view.train.shape, dark)),
+        caption=f"The data: {min(SHOWN_DATA, len(view.train))} of {len(view.train):,} pictures",
+        width="stretch",
+    )
+
+
+def _filters(view: LearningView, lane: LearningLaneView, dark: bool) -> Image.Image:
+    assert view.train is not None
+    return filters.filters_image(filters.weights_of(lane.model), view.train.shape, dark, by_norm=True).image
+
+
+# What leaves the page.
+
+
+SAMPLE_IT = {"playground": "Sample it in the Playground", "race": "Race samplers on it"}
+
+
+def open_buttons() -> None:
+    """Buttons that sample what was learned on the other pages; see `leave`."""
+    live = held(PAGE).live
+    if live is not None and live.view.lanes:
+        row = st.container(horizontal=True)
+        for target, label in SAMPLE_IT.items():
+            row.button(label, key=f"learning_to_{target}")
+
+
+def leave(plan: LearningPlan) -> None:
+    """Go where a button of `open_buttons` was clicked to, before this page's timers are set once more."""
+    target = next((t for t in SAMPLE_IT if st.session_state.get(f"learning_to_{t}")), None)
+    live = held(PAGE).live
+    if target is None or live is None or not live.view.lanes:
+        return
+    lane = snapshot(live)[0].lanes[0]
+    data = model_to_npz(lane.model)
+    upload = STORE.add(f"learned from {plan.data}.npz", data, lambda name, data: model_from_npz(data, name))
+    wanted = learner_class(lane.learner).spec.sampler
+    names = (wanted,) if target == "playground" else ("pmp", "gibbs")
+    open_model(target, f"file:{upload.sha256}", names, chains=64 if target == "playground" else 256)
+    st.switch_page(f"pages/{target}.py")
+
+
+def _show_outlet() -> None:
+    asked = asked_on(PAGE)
+    if asked is None:
+        return
+    if asked.name == "share":
+        _share(asked.view.plan)
+    else:
+        iteration = max((lane.iteration for lane in asked.view.lanes), default=0)
+        export_dialog(_files(asked.view), f"The training as it was at iteration {iteration:,}.")
+
+
+def _share(plan: LearningPlan) -> None:
+    words, lines = "On the command line, which learns from all pictures and holds none out:", []
+    if plan.data.startswith("file:"):
+        words = "The pictures are not in the link: whoever opens it is asked for the same files."
+    else:
+        lines = [command(plan, lane) for lane in plan.lanes]
+    link_dialog(plan_to_query(plan), PAGE, [ALWAYS.replace("sweep 0: frame", "iteration 0: iteration"), words], lines)
+
+
+def command(plan: LearningPlan, lane: LearnerPlan) -> str:
+    """The command line that trains a lane with the plan's settings, on all pictures."""
+    flags: dict[str, object] = {"model": plan.kind, "learner": lane.learner, "chains": plan.chains}
+    flags["batch"] = plan.batch or ALL_ROWS
+    if plan.kind != "ising":
+        flags["hidden"] = plan.hidden
+    flags |= {"start": plan.start, "seed": plan.seed, "optimiser": plan.method}
+    flags |= {p.name: getattr(plan, p.name) for p in OPTIMISER_PARAMS if p.name != "method"}
+    flags |= {knob_flag(name): value for name, value in lane.knobs}
+    parts = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in flags.items()]
+    return " ".join(["python -m pmpviz train", shlex.quote(plan.data), *parts, "--out model.npz"])
+
+
+def _files(view: LearningView) -> list[ExportFile]:
+    files = [file for index, lane in enumerate(view.lanes) for file in _lane_files(view, index, lane)]
+    files.append(
+        ExportFile("Traces", "traces.csv", "text/csv", lambda: traces_csv(_tables(view)), "One row an iteration.")
+    )
+    live = held(PAGE).live
+    saved = lambda: live.ask(lambda run: pack(run.plan, [lane.training for lane in run.lanes]), SAVE_SECONDS)  # noqa: E731
+    words = "With chains and optimiser: bring it back to go on, bit for bit, from where it is when this is pressed."
+    files.append(ExportFile("Training", "training.zip", "application/zip", saved, words))
+    if (train := view.train) is not None:
+        make = lambda: lanes_npz({"images": train.images})  # noqa: E731
+        files.append(ExportFile("Data", "data.npz", "application/zip", make, "int8 [pictures, height, width]."))
+    return files
+
+
+def _lane_files(view: LearningView, index: int, lane: LearningLaneView) -> list[ExportFile]:
+    def picture() -> bytes:
+        return filters.png(_filters(view, lane, dark=False))
+
+    where = "Bring it to the Playground or to `python -m pmpviz sample`."
+    name = f"model{index + 1}.npz"
+    return [
+        ExportFile(f"{lane.label}: model", name, "application/zip", lambda: model_to_npz(lane.model), where),
+        ExportFile(f"{lane.label}: filters", f"filters{index + 1}.png", "image/png", picture),
+    ]
+
+
+def _tables(view: LearningView) -> list[LaneTable]:
+    return [
+        LaneTable(
+            f"lane{index + 1}",
+            lane.learner,
+            {"sweep": lane.series["iteration"], **lane.series},
+            {
+                name: [(p.iteration, p.seconds, getattr(p, name)) for p in lane.points]
+                for name in ("mmd2", "deviation", "reconstruction", "free_energy_gap")
+            }
+            | {"log_likelihood": [(p.iteration, p.seconds, p.value) for p in lane.likelihoods]},
+        )
+        for index, lane in enumerate(view.lanes)
+    ]
+
+
+# Words.
+
+
+def explain(plan: LearningPlan, notice: str) -> None:
+    """The folds under the stage."""
+    specs = [learner_class(lane.learner).spec for lane in plan.lanes]
+    folds(notice, f"{EQUATION}\n$$\n{MODELS[plan.kind]}\n$$", NUMBERS, specs)
+
+
+EQUATION = r"""
+$$
+\nabla_\theta \log p(v) = \langle \phi \rangle_{p(h \mid v)} - \langle \phi \rangle_{p(v, h)},\qquad
+\theta \leftarrow \theta + \eta\,\big(\langle\phi\rangle_\text{data} - \langle\phi\rangle_\text{samples}\big)
+$$
+"""
+MODELS = {
+    "rbm": r"E(v, h) = -h^\top W v - b^\top h - c^\top v",
+    "srbm": r"E(v, h) = -h^\top W v - \tfrac12 v^\top L v - b^\top h - c^\top v",
+    "ising": r"E(x) = -\tfrac12 x^\top W x - b^\top x",
+}
+NUMBERS = """
+- **MMD²** compares the pictures in the stage, the chains of the last gradient, with held-out data; the band is what
+  equal laws would show with this many chains.
+- **Log-likelihood** of held-out data, in nats a picture: exact where one layer is small, elsewhere by annealed
+  importance sampling (64 chains, 200 steps) with a range of three standard errors. Annealing is too optimistic on
+  average, and the more so the worse its chains mix: the paper prefers the MMD for that reason (Appendix B.4).
+- **Reconstruction error**: mean |v − E(v | E(h | v))| a pixel. It falls for poor models too.
+- **Free energy, held-out minus training**: rises when the model learns its training pictures by heart.
+- **Gradient** and **weights**: root mean squares over the entries.
+"""
+
+
+def _live(plan: LearningPlan) -> LiveLearning:
+    return held_live(PAGE, lambda: LiveLearning(plan, uploaded, speed()), plan, speed(), False)

@@ -1,0 +1,198 @@
+"""One update of the live player from a live training's view, and its words."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
+from pmpviz.capabilities.learning.live import LearningView
+from pmpviz.models import Ising, LayeredModel
+from pmpviz.player.numbers import integer, seconds, significant
+from pmpviz.player.style import style_of
+from pmpviz.player.update import MOST_FRAMES, MOST_TRACE_POINTS, Cursors
+from pmpviz.player.wire import Payload, encode, frame_words, thin
+
+SPEEDS = (1, 5, 20, 100, 0)
+
+
+def update(
+    view: LearningView,
+    sent: Cursors,
+    *,
+    bar: tuple[str, ...],
+    speed: float,
+    answered: tuple[str, int] | None = None,
+) -> bytes:
+    """The blob for the player; `sent` is brought up to date."""
+    payload = Payload()
+    meta = {
+        "run": str(view.run),
+        "epoch": view.epoch,
+        "begun": view.begun,
+        "answered": answered,
+        "playing": view.playing,
+        "trouble": view.trouble or "",
+        "announce": verdict(view),
+        "alt": "Pictures that the models of each lane dream up",
+        "tool": "none",
+        "bar": list(bar),
+        "unit": "iterations",
+        "speed": {"value": speed, "options": list(SPEEDS)},
+        "lanes": [_lane(payload, view, index, lane, sent) for index, lane in enumerate(view.lanes)],
+        "traces": _traces(payload, view),
+        "marks": [[iteration, text] for iteration, text in view.marks],
+        "hover": None,
+    }
+    return encode(meta, payload.blobs)
+
+
+def _lane(payload: Payload, view: LearningView, index: int, lane: LearningLaneView, sent: Cursors) -> dict:
+    style, name = style_of(lane.learner), str(index)
+    start = sent.start(name)
+    frames = lane.ring.since(start, MOST_FRAMES, MOST_FRAMES)
+    if len(frames.numbers):
+        sent.sent(name, int(frames.numbers[-1]))
+    assert view.train is not None
+    _, _, height, width = mosaic_shape(min(view.plan.chains, MOST_PICTURES), view.train.shape)
+    return {
+        "id": name,
+        "algorithm": lane.learner,
+        "label": lane.label,
+        "step": "iteration",
+        "badge": lane.guarantee,
+        "colour": style.colour,
+        "dash": style.dash,
+        "sub": _sub(lane),
+        "status": "done" if lane.done else "compiling …" if view.playing and not lane.rate else "",
+        "n": height * width,
+        "geometry": {"kind": "grid", "rows": height, "cols": width},
+        "frames": frame_words(payload, frames, start),
+        "strip": None,
+        "layer": None,
+    }
+
+
+def _sub(lane: LearningLaneView) -> str:
+    rate = f"{significant(lane.rate)} iterations/s" if lane.rate else ""
+    parts = [f"{significant(lane.epoch)} epochs", rate, f"{seconds(lane.seconds)} computing"]
+    return " · ".join(part for part in parts if part)
+
+
+# Traces.
+
+
+def _traces(payload: Payload, view: LearningView) -> list[dict]:
+    if not view.lanes:
+        return []
+    traces = [_mmd(payload, view, "iterations")]
+    if len(view.lanes) > 1:
+        traces.append(_mmd(payload, view, "seconds"))
+    if any(lane.likelihoods for lane in view.lanes):
+        traces.append(_likelihood(payload, view))
+    traces.append(_series(payload, view, "gradient_norm", "Gradient, root mean square", True))
+    if any(math.isfinite(p.reconstruction) for lane in view.lanes for p in lane.points[:1]):
+        traces.append(_points(payload, view, "reconstruction", "Reconstruction error a pixel"))
+        traces.append(_points(payload, view, "free_energy_gap", "Free energy, held-out minus training"))
+    traces.append(_series(payload, view, "weight_norm", "Weights, root mean square", False))
+    return traces
+
+
+def _line(index: int, lane: LearningLaneView) -> dict:
+    style = style_of(lane.learner)
+    return {"lane": str(index), "colour": style.colour, "dash": style.dash, "marker": style.marker}
+
+
+def _trace(id: str, title: str, x: str, lines: list[dict], log: bool = False, unit: str = "", band=None) -> dict:
+    words = {"id": id, "title": title, "x": x, "log": log, "unit": unit, "lines": lines}
+    return {**words, "exact": None, "band": band}
+
+
+def _mmd(payload: Payload, view: LearningView, x: str) -> dict:
+    noise = view.lanes[0].points[0].deviation if view.lanes[0].points else math.nan
+    floor = noise / 10 if math.isfinite(noise) and noise else 1e-8
+    lines = []
+    for index, lane in enumerate(view.lanes):
+        places = [p.seconds if x == "seconds" else p.iteration for p in lane.points]
+        heights = np.maximum([p.mmd2 for p in lane.points], floor)
+        lines.append(_line(index, lane) | {"x": payload.add(np.array(places)), "y": payload.add(heights)})
+    band = {"low": floor, "high": 2 * noise, "label": "noise"} if math.isfinite(noise) else None
+    return _trace(f"mmd-{x}", "MMD² to held-out data", x, lines, True, band=band)
+
+
+def _points(payload: Payload, view: LearningView, name: str, title: str) -> dict:
+    lines = []
+    for index, lane in enumerate(view.lanes):
+        x, y = (np.array([getattr(p, key) for p in lane.points]) for key in ("iteration", name))
+        lines.append(_line(index, lane) | {"x": payload.add(x), "y": payload.add(y)})
+    return _trace(name, title, "iterations", lines)
+
+
+def _series(payload: Payload, view: LearningView, name: str, title: str, log: bool) -> dict:
+    lines = []
+    for index, lane in enumerate(view.lanes):
+        keep = thin(len(lane.series["iteration"]), MOST_TRACE_POINTS)
+        if len(keep):
+            x, y = lane.series["iteration"][keep], lane.series[name][keep]
+            y = np.maximum(y, 1e-9) if log else y
+            lines.append(_line(index, lane) | {"x": payload.add(x), "y": payload.add(y)})
+    return _trace(name, title, "iterations", lines, log)
+
+
+def _likelihood(payload: Payload, view: LearningView) -> dict:
+    lines = []
+    for index, lane in enumerate(view.lanes):
+        found = sorted(lane.likelihoods, key=lambda each: each.iteration)
+        if found:
+            columns = {
+                name: payload.add(np.array([getattr(each, key) for each in found]))
+                for name, key in (("x", "iteration"), ("y", "value"), ("low", "low"), ("high", "high"))
+            }
+            lines.append(_line(index, lane) | columns)
+    exact = all(each.exact for lane in view.lanes for each in lane.likelihoods)
+    how = "exact" if exact else "annealed, too good on average"
+    return _trace("likelihood", "Log-likelihood of held-out data", "iterations", lines, unit=f"nats, {how}")
+
+
+# Words.
+
+
+def model_words(model: Ising) -> str:
+    """The model's kind and size."""
+    if isinstance(model, LayeredModel):
+        kind = "RBM" if model.couplings.lateral is None else "SRBM"
+        return f"{kind} of {integer(model.visible)} pixels and {integer(model.hidden)} hidden units"
+    return f"fully connected Ising model of {integer(model.n)} pixels"
+
+
+def computing(view: LearningView, device: str) -> str:
+    """One line: what learns what from what, how far, how fast."""
+    if not view.lanes or view.train is None or view.test is None:
+        return f"{view.status} …"
+    names = " against ".join(lane.label for lane in view.lanes)
+    lane = view.lanes[0]
+    words = f"{names}: {model_words(lane.model)}, learned from {integer(len(view.train))} pictures ({view.train.name})"
+    held = "" if view.test is view.train else f", {integer(len(view.test))} held out"
+    far = f"iteration {integer(lane.iteration)}, {device}, compiled in {seconds(lane.compile_seconds)}"
+    return f"{words}{held}; {far}"
+
+
+def verdict(view: LearningView) -> str:
+    """Who dreams nearest to the held-out data now, and whether the noise allows to say so."""
+    raced = [(lane, lane.points[-1]) for lane in view.lanes if lane.points]
+    if not raced or not any(point.iteration for _, point in raced):
+        return "Nothing is learned yet: press Play."
+    raced.sort(key=lambda pair: pair[1].mmd2)
+    best, first = raced[0]
+    near = first.mmd2 < 2 * first.deviation
+    said = f"MMD² {significant(max(first.mmd2, 0.0))} after {seconds(first.seconds)}"
+    if len(raced) == 1:
+        return f"{said}: within the noise of held-out data." if near else f"{said} to the held-out data."
+    other, second = raced[-1]
+    if second.mmd2 < 2 * second.deviation:
+        return "Both learners' samples are within the noise of held-out data."
+    return (
+        f"{best.label} is nearer to held-out data: {said}, against {significant(second.mmd2)} of {other.label} "
+        f"after {seconds(second.seconds)}."
+    )

@@ -1,0 +1,180 @@
+"""One lane of a live inference: its state, the configurations that it has met, and its path through the polytope."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int8
+
+from pmpviz.capabilities.marginals.plan import SolverPlan
+from pmpviz.live.store import FrameRing
+from pmpviz.marginals.barrier_frank_wolfe import FrankWolfeState
+from pmpviz.marginals.polytope import Cells
+from pmpviz.marginals.projection import Projection
+from pmpviz.marginals.solver import Answer, MarginalSolver, Record
+from pmpviz.oracles.potentials import Potentials
+
+GOALS = ("end", "gap", "rho")
+MOST_PATH = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class InferenceLaneView:
+    """An immutable picture of a lane for pages.
+
+    `path` are the iterates' coordinates and `corners` those of the visited vertices, with their `weights` and
+    `configurations`; `rho` are the edges' appearance probabilities where the algorithm has them. `shown` is the
+    configuration found last (a message passer's: the most probable state of each variable).
+    """
+
+    algorithm: str
+    label: str
+    guarantee: str
+    promise: str
+    update: str
+    count: int
+    seconds: float
+    reason: str
+    trace: tuple[Record, ...]
+    answer: Answer
+    path: Float[np.ndarray, "k 3"]
+    corners: Float[np.ndarray, "v 3"]
+    weights: Float[np.ndarray, " v"]
+    configurations: Int8[np.ndarray, "v n"]
+    rho: Float[np.ndarray, " e"] | None
+    shown: Int8[np.ndarray, " n"]
+    ring: FrameRing
+
+    @property
+    def done(self) -> bool:
+        """Whether the walk has ended, for whatever reason."""
+        return bool(self.reason)
+
+    @property
+    def p1(self) -> Float[np.ndarray, " n"]:
+        """p(x_i = 1) as it is now."""
+        return self.answer.unary[:, 1]
+
+
+class InferenceLane:
+    """Worker-side state of a lane; `advance` makes one step."""
+
+    warmed = True
+
+    def __init__(self, plan: SolverPlan, potentials: Potentials, projection: Projection, epoch: int):
+        self.plan, self.algorithm, self.projection = plan, plan.build(), projection
+        self.cells = Cells(potentials.structure)
+        self.state: Any = self.algorithm.start(potentials)
+        self.ring = FrameRing(-(-potentials.n // 8))
+        self._path = [self.projection.of(self._point())]
+        self.epoch = epoch
+        self.show(epoch)
+
+    @property
+    def count(self) -> int:
+        """Steps done: MAP calls, or sweeps of messages."""
+        return len(self.state.trace)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds within the steps."""
+        return float(self.state.trace[-1]["seconds"]) if self.state.trace else 0.0
+
+    def show(self, epoch: int) -> None:
+        """The configuration of this moment, the first of an epoch."""
+        self.epoch = epoch
+        self._append()
+
+    def met(self, goal: str, since: int) -> bool:
+        """Whether a goal has been reached by a step after the `since`-th: the end, a small gap, another rho."""
+        if self.state.reason:
+            return True
+        records = self.state.trace[since:]
+        if goal == "gap":
+            return any(self._is_small(record) for record in records)
+        if goal == "rho":
+            return any(record.get("rho_update") != getattr(self.state, "rho_update", None) for record in records)
+        return False
+
+    def _is_small(self, record: Record) -> bool:
+        size = record.get("found_gap", record.get("residual", np.inf))
+        return size <= getattr(self.algorithm, "tolerance", 0.0)
+
+    def advance(self) -> None:
+        """One MAP call, or one sweep of messages."""
+        self.state = self.algorithm.step(self.state)
+        if len(self._path) < MOST_PATH:
+            self._path.append(self.projection.of(self._point()))
+        self._append()
+
+    def view(self) -> InferenceLaneView:
+        """What pages see."""
+        spec, state = self.algorithm.spec, self.state
+        vertices, weights = self._vertices()
+        return InferenceLaneView(
+            spec.id,
+            self.plan.label,
+            spec.guarantee,
+            promise(self.algorithm, state),
+            spec.update,
+            self.count,
+            self.seconds,
+            state.reason,
+            state.trace,
+            self.algorithm.answer(state),
+            np.array(self._path),
+            self.projection.of(vertices),
+            weights,
+            self._decoded(vertices),
+            None if spec.id == "bp" else rho_of(state),
+            self._shown(),
+            self.ring,
+        )
+
+    def _vertices(self) -> tuple[np.ndarray, np.ndarray]:
+        active = getattr(self.state, "active", None)
+        if active is None:
+            return np.zeros((0, self.cells.size)), np.zeros(0)
+        return active.vertices, active.weight[1:]
+
+    def _decoded(self, vertices: np.ndarray) -> Int8[np.ndarray, "v n"]:
+        """Configurations of vertices; a fractional variable of the local polytope shows its likelier state."""
+        s = self.cells.structure
+        rows = vertices[:, : self.cells.split].reshape(len(vertices), s.n, s.states)
+        return rows.argmax(2).astype(np.int8)
+
+    def _point(self) -> np.ndarray:
+        answer = self.algorithm.answer(self.state)
+        return self.cells.flat(answer.unary, answer.table)
+
+    def _shown(self) -> Int8[np.ndarray, " n"]:
+        if isinstance(self.state, FrankWolfeState) and self.state.calls:
+            return self._decoded(self.state.active.points[self.state.row][None])[0]
+        return self.algorithm.answer(self.state).unary.argmax(1).astype(np.int8)
+
+    def _append(self) -> None:
+        self.ring.append(np.array([self.count]), np.packbits(self._shown()[None] > 0, axis=1), self.epoch)
+
+
+def rho_of(state: Any) -> Float[np.ndarray, " e"] | None:
+    """The edge appearance probabilities of a state that has them."""
+    objective = getattr(state, "objective", None)
+    return objective.rho if objective is not None else getattr(state, "rho", None)
+
+
+def promise(algorithm: MarginalSolver, state: Any) -> str:
+    """What the bound on log Z rests on, in a few words."""
+    if not isinstance(state, FrankWolfeState):
+        return {"bound": "relaxed bound", "exact": "exact"}.get(algorithm.spec.guarantee, "no bound")
+    if getattr(algorithm, "polytope", "") == "local":
+        return "relaxed bound"
+    if state.solution is None:
+        return {"exact": "certified", "bound": "oracle's bound", "heuristic": "no bound"}[state.oracle.spec.promise]
+    if not np.isfinite(state.best_bound):
+        return "no bound"
+    return "certified" if state.solution.exact else "oracle's bound"
+
+
+__all__ = ["GOALS", "InferenceLane", "InferenceLaneView", "promise", "rho_of"]

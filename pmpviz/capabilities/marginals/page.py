@@ -1,0 +1,281 @@
+"""The stage of the Frank-Wolfe page: the player, the polytope beside it, what was found beneath it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import streamlit as st
+
+from pmpviz.app.answers import Turn, answer, speed_of, tick
+from pmpviz.app.asked import asked_on
+from pmpviz.app.export import ExportFile, export_dialog
+from pmpviz.app.folds import folds
+from pmpviz.app.player import Event
+from pmpviz.app.session import held, held_live
+from pmpviz.app.share import ALWAYS, link_dialog
+from pmpviz.app.uploads import uploaded
+from pmpviz.app.widgets import bind
+from pmpviz.app.words import as_text, sentence
+from pmpviz.capabilities.marginals import picture as frank_wolfe
+from pmpviz.capabilities.marginals import polytope
+from pmpviz.capabilities.marginals.live import InferenceView, LiveInference
+from pmpviz.capabilities.marginals.plan import InferencePlan, SolverPlan
+from pmpviz.capabilities.marginals.presets import InferencePreset
+from pmpviz.capabilities.marginals.settings import plan_to_query
+from pmpviz.marginals import Inferred, solver_class
+from pmpviz.marginals.plain import as_object
+from pmpviz.oracles import ORACLES, PROMISES
+from pmpviz.player import filters
+from pmpviz.player.model_words import model_words
+from pmpviz.player.numbers import integer, significant
+
+PAGE = "frank_wolfe"
+SPEED_KEY = f"speed:{PAGE}"
+PICTURE_SECONDS = 1.0
+BAR = ("play", "step", "reset", "speed", "share", "export")
+SPEED = 2.0
+
+
+def speed() -> float:
+    """Steps a second; 0 is as fast as it goes."""
+    return speed_of(PAGE, SPEED)
+
+
+def stage(plan: InferencePlan) -> None:
+    """The walk in the polytope and the player, fed while something moves."""
+    live = _live(plan)
+    every = _tick(live)
+    slow = PICTURE_SECONDS if every else None
+    alone = len(plan.lanes) == 1
+    left, right = st.columns([0.48, 0.52], gap="medium")
+    with left:
+        _goals(live)
+        st.fragment(_walk, run_every=slow, key="walk-frank_wolfe")()
+    with right if alone else st.container():
+        st.fragment(_stage, run_every=every, key="stage-frank_wolfe")(every)
+    with right if not alone else st.container():
+        st.fragment(_found, run_every=slow, key="found-frank_wolfe")(alone)
+    st.fragment(_table, run_every=slow, key="table-frank_wolfe")()
+    _show_outlet()
+
+
+def _tick(live: LiveInference) -> float | None:
+    return tick(live, waiting=live.view.truth is None and live.view.trouble is None)
+
+
+def _goals(live: LiveInference) -> None:
+    """Buttons that play up to a point."""
+    columns = st.columns(3)
+    for column, goal, words, help_text in zip(
+        columns,
+        ("gap", "rho", "end"),
+        ("Run to gap", "Change ρ", "Run to end"),
+        (
+            "Goes on until the gap is at most the one to reach.",
+            "Goes on until ρ has taken its next step to a better spanning tree.",
+            "Goes on until the last ρ is done.",
+        ),
+        strict=True,
+    ):
+        # A callback: a click that comes while the page is being drawn would be lost with that run.
+        column.button(
+            words, key=f"inference_to_{goal}", help=help_text, width="stretch", on_click=live.run_to, args=(goal,)
+        )
+
+
+def _stage(every: float | None) -> None:
+    layer = _layer_control(held(PAGE).live.view)
+    turn = Turn(PAGE, _answer)
+    view = turn.view
+    turn.show(frank_wolfe.update(view, turn.sent, bar=BAR, speed=speed(), layer=layer, answered=turn.answered))
+    if view.trouble:
+        st.error(sentence(view.trouble))
+    if turn.changed or _tick(turn.live) != every:
+        st.rerun()
+
+
+def _answer(event: Event) -> bool:
+    # A step or a reset draws the pictures beside the player anew, too.
+    return answer(PAGE, event) or event.type in ("step", "reset")
+
+
+def _layer_control(view: InferenceView) -> str:
+    options = list(frank_wolfe.LAYERS if frank_wolfe.exact_p1(view) is not None else frank_wolfe.LAYERS[:2])
+    chosen = bind("inference_layer", st.session_state.get("inference_layer", options[0]))
+    chosen = chosen if chosen in options else options[0]
+    st.segmented_control(
+        "Sites show", options, key="inference_layer", required=True, label_visibility="collapsed", width="stretch"
+    )
+    return chosen
+
+
+# Pictures.
+
+
+def _ink() -> str:
+    return "#ECECE8" if st.context.theme.type == "dark" else "#1A1A1A"
+
+
+def _walk() -> None:
+    view: InferenceView = held(PAGE).live.view
+    if view.projection is None:
+        st.caption("building …")
+        return
+    figure = polytope.walk(view, _ink())
+    st.plotly_chart(figure, key="inference_walk", width="stretch", config={"displayModeBar": False})
+    words = model_words(view.model, view.plan.beta) if view.model is not None else ""
+    st.markdown(f"{as_text(frank_wolfe.computing(view, words[:1].upper() + words[1:]))}.")
+    st.caption(as_text(frank_wolfe.verdict(view)))
+    st.caption(as_text(view.projection.words))
+    if len(view.lanes) == 1:
+        _vertices(view)
+
+
+def _found(alone: bool) -> None:
+    view: InferenceView = held(PAGE).live.view
+    if not view.lanes:
+        return
+    columns = st.columns(2, gap="medium") if alone else [st.container(), st.container()]
+    lane = view.lanes[0]
+    with columns[0]:
+        st.markdown("###### Marginals against the exact ones")
+        figure = polytope.scatter(view, _ink())
+        if figure is None:
+            why = view.truth.why_not if view.truth is not None else ""
+            st.caption(f"No exact marginals: {as_text(why)}." if why else "The exact marginals are being computed …")
+        else:
+            st.plotly_chart(figure, key="inference_scatter", width="stretch", config={"displayModeBar": False})
+    with columns[1]:
+        st.markdown("###### Edge appearance probabilities ρ")
+        figure = polytope.edges(view, lane, _ink())
+        if figure is None:
+            st.caption("This lane has no ρ to draw, or too many edges.")
+        else:
+            st.plotly_chart(figure, key="inference_edges", width="stretch", config={"displayModeBar": False})
+            st.caption(f"{as_text(lane.label)}: thick edges are in most spanning trees.")
+
+
+def _vertices(view: InferenceView) -> None:
+    st.markdown("###### Configurations found")
+    lane = next((lane for lane in view.lanes if len(lane.weights)), None)
+    if lane is None:
+        st.caption("None yet: every MAP call finds one.")
+        return
+    image = polytope.vertices_image(lane, st.context.theme.type == "dark")
+    if image is not None:
+        st.image(filters.data_address(image), width="content")
+        st.caption("One row a configuration, in the order in which they were found.")
+    rows, more = polytope.vertices_table(lane)
+    body = "\n".join(f"| {r['found as']} | `{r['configuration']}` | {r['weight']:.3f} |" for r in rows[:8])
+    st.markdown(f"| found as | configuration | weight |\n|---:|:---|---:|\n{body}")
+    hidden = more + max(0, len(rows) - 8)
+    if hidden:
+        st.caption(f"and {integer(hidden)} more with less weight")
+
+
+def _table() -> None:
+    """One row a lane: what it has cost and what it knows."""
+    view: InferenceView = held(PAGE).live.view
+    if not view.lanes:
+        return
+    exact = frank_wolfe.exact_log_z(view)
+    head = "| lane | steps | gap | log Z estimate | log Z at most | log Z at least | mean error of p(xᵢ = 1) |"
+    lines = [head, "|:---|---:|---:|---:|---:|---:|---:|"]
+    for lane in view.lanes:
+        gap = frank_wolfe.gap_of(lane.trace[-1]) if lane.trace else None
+        answer, error = lane.answer, frank_wolfe.error(view, lane)
+        bound = _number(answer.bound, 5) if answer.bound is not None else f"n/a ({lane.promise})"
+        cells = [_number(gap), _number(answer.log_z, 5), bound, _number(answer.lower, 5), _number(error)]
+        lines.append(f"| {as_text(lane.label)} | {integer(lane.count)} | " + " | ".join(cells) + " |")
+    if exact is not None:
+        lines.append(f"| **exact** | | | {significant(exact, 5)} | | | |")
+    st.markdown("\n".join(lines))
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "n/a" if value is None else significant(value, digits)
+
+
+# What leaves the page.
+
+
+def _show_outlet() -> None:
+    asked = asked_on(PAGE)
+    if asked is None:
+        return
+    if asked.name == "share":
+        _share(asked.view.plan)
+    else:
+        export_dialog(_files(asked.view), "The walk as it is now.")
+
+
+def _share(plan: InferencePlan) -> None:
+    words, lines = "On the command line:", []
+    if plan.model.startswith("file:"):
+        words = "The model's file is not in the link: whoever opens it is asked for the same file."
+    else:
+        lines = [command(plan, lane) for lane in plan.lanes]
+    link_dialog(plan_to_query(plan), PAGE, [ALWAYS.replace("sweep 0: frame", "step 0: step"), words], lines)
+
+
+def command(plan: InferencePlan, lane: SolverPlan) -> str:
+    """The command line of a lane."""
+    flags = {"algorithm": lane.algorithm} | ({"beta": f"{plan.beta:g}"} if plan.beta != 1 else {})
+    flags |= {name: str(value) for name, value in lane.full_knobs.items()}
+    parts = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in flags.items()]
+    return " ".join(["python -m pmpviz infer", shlex.quote(plan.model), *parts, "--json"])
+
+
+def _files(view: InferenceView) -> list[ExportFile]:
+    files = []
+    for index, (lane, plan) in enumerate(zip(view.lanes, view.plan.lanes, strict=False)):
+        rows = tuple(lane.answer.unary)
+        found = Inferred(rows, lane.answer, lane.trace, lane.reason, lane.seconds)
+        make = lambda plan=plan, found=found: json.dumps(as_object(plan.build(), found)).encode()  # noqa: E731
+        words = "Marginals, bounds and the trace, as `python -m pmpviz infer --json` prints them."
+        files.append(ExportFile(lane.label, f"lane{index + 1}.json", "application/json", make, words))
+    return files
+
+
+# Words.
+
+
+def explain(plan: InferencePlan, preset: InferencePreset | None) -> None:
+    """The folds under the stage."""
+    notice = preset.notice if preset else "Your own model: compare the bounds, and the marginals with the exact ones."
+    specs = [solver_class(name).spec for name in dict.fromkeys(lane.algorithm for lane in plan.lanes)]
+    folds(notice, EQUATIONS, NUMBERS, specs)
+    with st.expander("The MAP oracles and what they promise"):
+        rows = [f"| {cls.spec.label} | {PROMISES[cls.spec.promise]} | {as_text(cls.spec.summary)} |" for cls in ORACLES]
+        st.markdown("\n".join(["| oracle | it | how |", "|:---|:---|:---|", *rows]))
+
+
+EQUATIONS = r"""
+$$\text{TRW}(\mu) = \langle\theta,\mu\rangle + \sum_i \Big(1 - \sum_j \rho_{ij}\Big) H(\mu_i)
++ \sum_{ij} \rho_{ij} H(\mu_{ij}),\qquad \log Z \le \max_{\mu \in \mathcal M} \text{TRW}(\mu)$$
+
+A step: $s = \arg\max_x \langle\nabla\text{TRW}(\mu), s\rangle$ is a MAP problem;
+$\mu \leftarrow \mu + \gamma\,((1-\delta)\,s + \delta\,u_0 - \mu)$ with $\gamma$ from an exact line search. The gap
+$g = \langle\nabla\text{TRW}(\mu), s - \mu\rangle$ certifies $\log Z \le \text{TRW}(\mu) + g$ where the oracle is exact.
+*Barrier Frank-Wolfe for Marginal Inference, Algorithms 1 and 2.*
+"""
+NUMBERS = """
+- **Gap**: how much the objective can still rise at this ρ, at most. It is over the whole polytope, not over its
+  contraction, and it rises when ρ changes: another objective. With a heuristic oracle it is only towards what the
+  oracle found.
+- **log Z at most**: the smallest bound of the walk. *Certified*: by an exact oracle. *Oracle's bound*: by the upper
+  bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope, by its
+  linear program or by messages. With a heuristic oracle there is none.
+- **log Z at least**: log of the summed weights of the distinct configurations that were met. It costs nothing.
+- **δ**: how far the corners are drawn towards the uniform distribution, which keeps the gradient finite.
+- **Mean error**: mean |p(xᵢ = 1) − exact|. Once the gap is small, what is left is the error of the tree-reweighted
+  entropy: the walk has found its maximum, which is not at the exact marginals.
+"""
+
+
+__all__ = ["PAGE", "SPEED_KEY", "command", "explain", "stage"]
+
+
+def _live(plan: InferencePlan) -> LiveInference:
+    return held_live(PAGE, lambda: LiveInference(plan, uploaded, speed()), plan, speed(), True)

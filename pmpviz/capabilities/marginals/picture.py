@@ -1,0 +1,282 @@
+"""One update of the live player from a live inference's view, and its words."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+
+from pmpviz.capabilities.marginals.lane import InferenceLaneView
+from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.marginals.solver import Record
+from pmpviz.player.numbers import configuration, integer, seconds, significant
+from pmpviz.player.style import Style, styles_of
+from pmpviz.player.update import MOST_FRAMES, MOST_TRACE_POINTS, Cursors, geometry_of
+from pmpviz.player.wire import Payload, encode, frame_words, thin
+
+SPEEDS = (1, 2, 5, 20, 0)
+LAYERS = ("configuration found", "marginals", "error of the marginals")
+SMALLEST_GAP = 1e-6
+UNITS = {"MAP call": "MAP call", "sweep of all messages": "sweep"}
+
+
+def update(
+    view: InferenceView,
+    sent: Cursors,
+    *,
+    bar: tuple[str, ...],
+    speed: float,
+    layer: str,
+    answered: tuple[str, int] | None = None,
+) -> bytes:
+    """The blob for the player; `sent` is brought up to date."""
+    payload = Payload()
+    styles = styles_of([lane.algorithm for lane in view.lanes])
+    pairs = list(zip(view.lanes, styles, strict=True))
+    meta = {
+        "run": str(view.run),
+        "epoch": view.epoch,
+        "begun": view.begun,
+        "answered": answered,
+        "playing": view.playing,
+        "trouble": view.trouble or "",
+        "announce": verdict(view),
+        "alt": "The configuration that each lane found last, on the model's graph",
+        "tool": "none",
+        "bar": list(bar),
+        "unit": "steps",
+        "speed": {"value": speed, "options": list(SPEEDS)},
+        "lanes": [_lane(payload, view, k, lane, style, sent, layer) for k, (lane, style) in enumerate(pairs)],
+        "traces": _traces(payload, view, styles),
+        "marks": _rho_marks(view),
+        "hover": None,
+    }
+    return encode(meta, payload.blobs)
+
+
+def _rho_marks(view: InferenceView) -> list[list]:
+    """Where rho changed, of a lane that is alone."""
+    if len(view.lanes) != 1:
+        return []
+    trace = view.lanes[0].trace
+    changes = [b["call"] for a, b in zip(trace, trace[1:], strict=False) if a.get("rho_update") != b.get("rho_update")]
+    return [[call, "ρ"] for call in changes]
+
+
+def _lane(payload, view, index: int, lane: InferenceLaneView, style: Style, sent: Cursors, layer: str) -> dict:
+    name = str(index)
+    start = sent.start(name)
+    frames = lane.ring.since(start, MOST_FRAMES, MOST_FRAMES)
+    if len(frames.numbers):
+        sent.sent(name, int(frames.numbers[-1]))
+    return {
+        "id": name,
+        "algorithm": lane.algorithm,
+        "label": lane.label,
+        "step": unit_of(lane),
+        "badge": lane.promise,
+        "colour": style.colour,
+        "dash": style.dash,
+        "sub": _sub(lane),
+        "status": "done" if lane.done else "",
+        "n": view.model.n,
+        "geometry": geometry_of(payload, view.model, view.plan.model),
+        "frames": frame_words(payload, frames, start),
+        "strip": None,
+        "layer": _layer(payload, view, lane, layer),
+    }
+
+
+def _layer(payload: Payload, view: InferenceView, lane: InferenceLaneView, name: str) -> dict | None:
+    if name == LAYERS[1]:
+        return {"values": payload.add(lane.p1), "kind": "sequential", "low": 0.0, "high": 1.0, "name": name}
+    if name == LAYERS[2] and (exact := exact_p1(view)) is not None:
+        values = lane.p1 - exact
+        high = max(float(np.abs(values).max()), 1e-3)
+        return {"values": payload.add(values), "kind": "diverging", "low": -high, "high": high, "name": name}
+    return None
+
+
+def exact_p1(view: InferenceView) -> Float[np.ndarray, " n"] | None:
+    """p(x_i = 1) of the exact answer, where there is one."""
+    solution = view.truth.solution if view.truth is not None else None
+    return None if solution is None else solution.p1
+
+
+def exact_log_z(view: InferenceView) -> float | None:
+    """The exact log Z, where there is one."""
+    solution = view.truth.solution if view.truth is not None else None
+    return None if solution is None else solution.log_z
+
+
+def error(view: InferenceView, lane: InferenceLaneView) -> float | None:
+    """Mean |p(x_i = 1) - exact|, where the exact answer is known."""
+    exact = exact_p1(view)
+    return None if exact is None else float(np.abs(lane.p1 - exact).mean())
+
+
+def _sub(lane: InferenceLaneView) -> str:
+    parts = [f"{seconds(lane.seconds)} computing"]
+    if len(lane.weights):
+        used = integer(int((lane.weights > 1e-9).sum()))
+        parts.insert(0, f"found {configuration(lane.shown)} · {used} of {integer(len(lane.weights))} vertices in use")
+    if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
+        parts.append("the oracle ran out of time")
+    return " · ".join(parts)
+
+
+def unit_of(lane: InferenceLaneView) -> str:
+    """What one step of a lane is called."""
+    return UNITS.get(lane.update, "step")
+
+
+# Traces.
+
+
+def _traces(payload: Payload, view: InferenceView, styles: list[Style]) -> list[dict]:
+    if not view.lanes:
+        return []
+    found = [_gap(payload, view, styles), _log_z(payload, view, styles)]
+    if exact_log_z(view) is not None:
+        found.append(_excess(payload, view, styles))
+    if any("delta" in record for lane in view.lanes for record in lane.trace[:1]):
+        found.append(_one(payload, view, styles, "delta", "Contraction δ", True))
+    if any("residual" in record for lane in view.lanes for record in lane.trace[:1]):
+        found.append(_one(payload, view, styles, "residual", "Largest message change", True))
+    return found
+
+
+def _column(lane: InferenceLaneView, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """(steps, values) of the records that have this number."""
+    pairs = [(r["call"], r[name]) for r in lane.trace if r.get(name) is not None]
+    return tuple(np.array(pairs, np.float64).reshape(-1, 2).T)  # type: ignore[return-value]
+
+
+def _line(payload: Payload, index: int, style: Style, x: np.ndarray, y: np.ndarray, **more) -> dict:
+    keep = thin(len(x), MOST_TRACE_POINTS)
+    line = {"lane": str(index), "colour": style.colour, "dash": style.dash, "marker": style.marker}
+    return line | {"x": payload.add(x[keep]), "y": payload.add(y[keep])} | more
+
+
+def _trace(id: str, title: str, lines: list[dict], log: bool, unit: str = "", exact: dict | None = None) -> dict:
+    words = {"id": id, "title": title, "x": "steps", "log": log, "unit": unit, "lines": lines}
+    return {**words, "exact": exact, "band": None}
+
+
+def _gap(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:
+    """The gap of every step above the least so far at its rho, between which the range is filled."""
+    lines = []
+    for index, lane in enumerate(view.lanes):
+        x, y = _gaps(lane)
+        if len(x):
+            gap, keep = np.maximum(y, SMALLEST_GAP), thin(len(x), MOST_TRACE_POINTS)
+            least = np.maximum(_least(lane), SMALLEST_GAP)
+            limits = {"low": payload.add(least[keep]), "high": payload.add(gap[keep])}
+            lines.append(_line(payload, index, styles[index], x, gap, **limits))
+    return _trace("gap", "Duality gap, above the least at this ρ", lines, True, "nats")
+
+
+def _least(lane: InferenceLaneView) -> np.ndarray:
+    """The least gap since rho last changed, after every step that has a gap."""
+    found: list[float] = []
+    rho = -1
+    for record, gap in _with_gap(lane):
+        before = found[-1] if record["rho_update"] == rho else np.inf
+        found.append(min(gap, before))
+        rho = record["rho_update"]
+    return np.array(found)
+
+
+def gap_of(record: Record) -> float | None:
+    """The certified gap of a step; towards what a heuristic found where there is none and it is above 0."""
+    gap = record.get("gap")
+    found = record.get("found_gap", -1.0)
+    return gap if gap is not None else found if found > 0 else None
+
+
+def _with_gap(lane: InferenceLaneView) -> list[tuple[Record, float]]:
+    return [(record, gap) for record in lane.trace if (gap := gap_of(record)) is not None]
+
+
+def _gaps(lane: InferenceLaneView) -> tuple[np.ndarray, np.ndarray]:
+    pairs = [(record["call"], gap) for record, gap in _with_gap(lane)]
+    return tuple(np.array(pairs, np.float64).reshape(-1, 2).T)  # type: ignore[return-value]
+
+
+def _log_z(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:
+    """Objective (line) between the bound from the visited configurations and the best certified bound (range)."""
+    lines = []
+    for index, lane in enumerate(view.lanes):
+        x, y = _column(lane, "objective")
+        if not len(x):
+            continue
+        limits = {}
+        bounded = all(r.get("best_bound") is not None and r.get("lower") is not None for r in lane.trace)
+        if bounded:
+            keep = thin(len(x), MOST_TRACE_POINTS)
+            for name, source in (("low", "lower"), ("high", "best_bound")):
+                limits[name] = payload.add(_column(lane, source)[1][keep])
+        lines.append(_line(payload, index, styles[index], x, y, **limits))
+    known = exact_log_z(view)
+    exact = None if known is None else {"y": known, "label": f"exact log Z {significant(known, 5)}"}
+    return _trace("log_z", "Objective, with the bounds on log Z", lines, False, "nats", exact)
+
+
+def _excess(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:
+    """How far the best certified bound is above the exact log Z."""
+    known, lines = exact_log_z(view) or 0.0, []
+    for index, lane in enumerate(view.lanes):
+        x, y = _column(lane, "best_bound")
+        if len(x):
+            lines.append(_line(payload, index, styles[index], x, np.maximum(y - known, SMALLEST_GAP)))
+    return _trace("excess", "Best bound minus exact log Z", lines, True, "nats")
+
+
+def _one(payload: Payload, view: InferenceView, styles: list[Style], name: str, title: str, log: bool) -> dict:
+    lines = []
+    for index, lane in enumerate(view.lanes):
+        x, y = _column(lane, name)
+        if len(x):
+            lines.append(_line(payload, index, styles[index], x, np.maximum(y, 1e-12) if log else y))
+    return _trace(name, title, lines, log)
+
+
+# Words.
+
+
+def computing(view: InferenceView, model_words: str) -> str:
+    """One line: what is walked in, how far, at what cost."""
+    if not view.lanes or view.model is None:
+        return f"{view.status} …"
+    lane = view.lanes[0]
+    parts = []
+    for each in view.lanes:
+        parts.append(f"{each.label}: {integer(each.count)} {unit_of(each)}{'s' * (each.count != 1)}")
+    found = "; ".join(parts)
+    gap = gap_of(lane.trace[-1]) if lane.trace else None
+    more = f", gap {significant(gap)}" if gap is not None and len(view.lanes) == 1 else ""
+    return f"{model_words}. {found}{more}"
+
+
+def verdict(view: InferenceView) -> str:
+    """What is known of log Z now, and against the truth where it is known."""
+    begun = [lane for lane in view.lanes if lane.trace]
+    if not begun:
+        return "Nothing is computed yet: press Step, or Run to the gap."
+    exact = exact_log_z(view)
+    bounded = [lane for lane in begun if lane.answer.bound is not None]
+    if not bounded:
+        return "No lane has a certified bound on log Z yet."
+    best = min(bounded, key=lambda lane: lane.answer.bound if lane.answer.bound is not None else math.inf)
+    low = "" if best.answer.lower is None else f"{significant(best.answer.lower, 5)} ≤ "
+    said = f"{low}log Z ≤ {significant(best.answer.bound or math.nan, 5)}"
+    if exact is None:
+        return f"{said} ({best.label})."
+    over = (best.answer.bound or math.nan) - exact
+    return (
+        f"{said}; exactly {significant(exact, 5)}, so that the bound is {significant(over)} nats above ({best.label})."
+    )
+
+
+__all__ = ["LAYERS", "computing", "configuration", "error", "exact_log_z", "exact_p1", "gap_of", "update", "verdict"]

@@ -1,0 +1,105 @@
+"""What the Frank-Wolfe page opens with: a plan, the question it answers, and what to notice in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pmpviz.capabilities.marginals.plan import InferencePlan, SolverPlan
+
+
+@dataclass(frozen=True)
+class InferencePreset:
+    """A named inference plan; `notice` in Markdown, `speed` in steps a second (0: as fast as it goes)."""
+
+    id: str
+    label: str
+    question: str
+    plan: InferencePlan
+    notice: str
+    speed: float = 2.0
+
+
+def _walk(**knobs) -> SolverPlan:
+    return SolverPlan("barrier_frank_wolfe", tuple(knobs.items()))
+
+
+_VARIANTS = (
+    _walk(rho_updates=0),
+    _walk(rho_updates=0, contraction="fixed", delta=1e-4),
+    _walk(rho_updates=0, contraction="none", correction="never"),
+    _walk(rho_updates=0, contraction="none"),
+)
+
+_GLASS = "periodic=false,couplings=gaussian,sigma=2,field=random,h=1"
+
+INFERENCE: tuple[InferencePreset, ...] = (
+    InferencePreset(
+        "triangle",
+        "Triangle",
+        "How does a walk between configurations become marginals?",
+        InferencePlan("complete:3,J=-1", lanes=(_walk(tolerance=0.01),)),
+        "Every MAP call names a corner of the tetrahedron, and μ moves towards it; the gap says how far the objective "
+        "can still rise. Three spins that all want to differ cannot: the corner where all three correlations are −1 "
+        "belongs to the local polytope's cube, and to no distribution.",
+    ),
+    InferencePreset(
+        "cube",
+        "Two polytopes",
+        "What does a relaxation allow that no distribution has?",
+        InferencePlan(
+            "complete:3,J=-1",
+            lanes=(_walk(tolerance=0.01), _walk(tolerance=0.01, polytope="local"), SolverPlan("trbp")),
+        ),
+        "Over the local polytope the walk leaves the tetrahedron: all three edges are anticorrelated more than any "
+        "distribution can be, and the bound on log Z is looser. Tree-reweighted belief propagation ends in the same "
+        "place by messages.",
+    ),
+    InferencePreset(
+        "edge",
+        "One edge",
+        "What do pairwise marginals look like?",
+        InferencePlan("chain:2,J=1,periodic=false,field=uniform,h=0.3", lanes=(_walk(tolerance=0.001),)),
+        "Two variables, four configurations: the marginal polytope is a tetrahedron, and on a tree the objective is "
+        "exact. Its maximum is log Z itself.",
+    ),
+    InferencePreset(
+        "grid",
+        "4x4 glass",
+        "How few MAP calls do good marginals take?",
+        InferencePlan(f"square:4x4,{_GLASS}", lanes=(_walk(),)),
+        "Most of the work is done by a dozen configurations. After the gap is small, ρ is moved towards better "
+        "spanning trees, and the bound falls further.",
+        5.0,
+    ),
+    InferencePreset(
+        "stall",
+        "The barrier",
+        "What does the barrier do?",
+        InferencePlan(f"square:5x5,{_GLASS},seed=1", lanes=_VARIANTS),
+        "All lanes walk in the same polytope. The gradient is infinite on its faces: without contraction the "
+        "correction steps lead there, and MAP calls bring little. The adaptive contraction keeps off the faces as "
+        "long as that helps.",
+        5.0,
+    ),
+    InferencePreset(
+        "clique",
+        "Clique",
+        "When is a tighter polytope worth its MAP calls?",
+        InferencePlan("clique:10,theta=3", lanes=(_walk(), SolverPlan("trbp"), SolverPlan("bp"))),
+        "Strong random couplings among ten variables: message passing over the local polytope is far off, and its "
+        "bound is loose by tens of nats; a few dozen MAP calls are nearly exact.",
+        5.0,
+    ),
+    InferencePreset(
+        "rbm",
+        "RBM",
+        "Do marginals of a Boltzmann machine come within reach?",
+        InferencePlan("rbm:4x4x12,pattern=random,strength=2", lanes=(_walk(), SolverPlan("trbp"))),
+        "The exact oracle lists the hidden layer. What is left after the gap closes is the tree-reweighted entropy's "
+        "error, not the optimiser's.",
+        5.0,
+    ),
+)
+
+
+__all__ = ["INFERENCE", "InferencePreset"]

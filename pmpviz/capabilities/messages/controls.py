@@ -1,0 +1,129 @@
+"""The controls of the Messages page: preset, graph, schedule, sum or max, held variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pmpviz.app.uploads import STORE
+from pmpviz.app.widgets import bind, param_control, preset_choice, segments, select
+from pmpviz.app.words import as_text, sentence
+from pmpviz.capabilities.messages.plan import BETA, DAMPING, RULE, SCHEDULE, SWEEPS, MessagePlan
+from pmpviz.capabilities.messages.presets import MESSAGES
+from pmpviz.capabilities.messages.settings import FILE, GRAPHS, check_size, graph_of, mended
+from pmpviz.models.small_graphs import SMALL_GRAPHS, format_small_graph, parse_small_graph
+from pmpviz.types import InputError
+
+FREE = "free"
+OWN_FILE = "file"
+NAMES = {
+    "parallel": "parallel",
+    "sequential": "sequential",
+    "two_pass": "two passes",
+    "sum": "sum",
+    "max": "max",
+    "between": "between",
+}
+
+
+def preset_control(plan: MessagePlan, box: Any) -> MessagePlan:
+    """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
+    chosen = preset_choice(MESSAGES, "Experiment", "messages_preset", plan, box, lambda a, b: a.computed == b.computed)
+    return plan if chosen is None else chosen.plan
+
+
+def graph_controls(plan: MessagePlan, box: Any) -> MessagePlan:
+    """The plan with the chosen small graph and its knobs, or with the file that was just brought."""
+    above, below = box.container(), box.container()
+    text = _small_graph(_from_file(plan.graph, below), above)
+    return plan if text == plan.graph else plan.replace(graph=text, evidence=())
+
+
+def _small_graph(text: str, box: Any) -> str:
+    is_file = text.startswith(FILE)
+    labels = {g.id: g.label for g in SMALL_GRAPHS} | ({OWN_FILE: "From a file"} if is_file else {})
+    graph, values = (None, {}) if is_file else parse_small_graph(text)
+    now = OWN_FILE if graph is None else graph.id
+    chosen = bind("messages_graph", now)
+    select(box, "Graph", labels, "messages_graph")
+    if chosen == OWN_FILE:
+        return text
+    if graph is None or chosen != graph.id:
+        graph, values = parse_small_graph(chosen)
+    box.caption(as_text(graph.help))
+    given = {p.name: param_control(p, f"messages_{graph.id}_{p.name}", values[p.name], box) for p in graph.params}
+    return text if chosen == now and given == values else format_small_graph(graph, given)
+
+
+def _from_file(text: str, box: Any) -> str:
+    """The graph's text, or that of a file that was just brought; its fault is shown as long as it is there."""
+    wanted = text.removeprefix(FILE) if text.startswith(FILE) else ""
+    held = (GRAPHS.find(wanted) or STORE.find(wanted)) if wanted else None
+    fold = box.expander("From a file", expanded=bool(wanted and held is None))
+    if held is not None:
+        fold.caption(f"{as_text(held.name)}: {held.model.n} variables")
+    file = fold.file_uploader("Graph of up to 16 variables", type=["uai", "json", "npz"], key="messages_file")
+    if file is None:
+        return text
+    before, fault = st.session_state.get("messages_file_seen", (None, None))
+    if before != file.file_id:
+        fault = None
+        try:
+            text = f"{FILE}{GRAPHS.add(file.name, file.getvalue(), _load).sha256}"
+        except InputError as error:
+            fault = sentence(error)
+        st.session_state["messages_file_seen"] = (file.file_id, fault)
+    if fault:
+        fold.error(fault)
+    return text
+
+
+def _load(name: str, data: bytes) -> Any:
+    from pmpviz.io import load_model_bytes
+
+    loaded = load_model_bytes(name, data)
+    check_size(loaded.model)
+    return loaded.as_graph()
+
+
+def message_controls(plan: MessagePlan, box: Any) -> tuple[MessagePlan, list[str]]:
+    """(plan with schedule, rule, damping and sweeps, notices)."""
+    for param in (RULE, SCHEDULE):
+        plan = plan.replace(**{param.name: _named(param, getattr(plan, param.name), box)})
+        if param is RULE and plan.rule == "between":
+            plan = plan.replace(beta=param_control(BETA, "messages_beta", plan.beta, box))
+    for param in (DAMPING, SWEEPS):
+        plan = plan.replace(
+            **{param.name: param_control(param, f"messages_{param.name}", getattr(plan, param.name), box)}
+        )
+    return mended(plan)
+
+
+def _named(param: Any, value: str, box: Any) -> str:
+    key = f"messages_{param.name}"
+    value = bind(key, value)
+    if param is RULE:
+        segments(box, param.label, param.choices, key, format_func=NAMES.__getitem__, help=param.help)
+    else:
+        select(box, param.label, {choice: NAMES[choice] for choice in param.choices}, key, help=param.help)
+    return value
+
+
+def evidence_controls(plan: MessagePlan, box: Any) -> MessagePlan:
+    """Which variables are held, and at what: as clicking them in the picture."""
+    try:
+        card = graph_of(plan.graph).card
+    except InputError:
+        return plan
+    held = dict(plan.evidence)
+    columns, chosen = box.columns(2), {}
+    for variable, states in enumerate(card):
+        key = f"messages_hold_{variable}_{states}"
+        chosen[variable] = bind(key, str(held.get(variable, FREE)))
+        select(columns[variable % 2], f"x{variable}", [FREE, *map(str, range(states))], key)
+    evidence = tuple((v, int(value)) for v, value in chosen.items() if value != FREE)
+    return plan.replace(evidence=evidence)
+
+
+__all__ = ["evidence_controls", "graph_controls", "message_controls", "preset_control"]

@@ -1,0 +1,291 @@
+// The factor graph: circles for variables, squares for factors, and the messages that travel between them.
+
+import { impossible } from "./replay.js";
+import { css, mix, scaleColour, sized } from "../pmpviz.player/theme.js";
+
+const MARGIN = 40;
+const STRETCH = 1.5;
+const APART = 4;
+const NEAR = 9;
+const FADED = 0.35;
+const ROUNDING = 1e-9;
+const MOST_WORDS = 26; // Messages in flight at once that still carry their numbers.
+
+export class Graph {
+  constructor(canvas) {
+    this.canvas = canvas;
+  }
+
+  // Where everything is, in CSS pixels.
+  fit(record, width, height) {
+    Object.assign(this, { record, width, height });
+    const nodes = [...record.variables, ...record.factors];
+    const box = (name) => [Math.min(...nodes.map((n) => n[name])), Math.max(...nodes.map((n) => n[name]))];
+    const [left, right] = box("x");
+    const [top, bottom] = box("y");
+    const across = (width - 2 * MARGIN) / Math.max(right - left, 1e-6);
+    const up = (height - 2 * MARGIN) / Math.max(bottom - top, 1e-6);
+    const least = Math.min(across, up);
+    const [sx, sy] = [Math.min(across, STRETCH * least), Math.min(up, STRETCH * least)];
+    const place = ({ x, y }) => [width / 2 + (x - (left + right) / 2) * sx, height / 2 + (y - (top + bottom) / 2) * sy];
+    this.variables = record.variables.map(place);
+    this.factors = record.factors.map(place);
+    const apart = closest(this.variables);
+    const near = Math.min(...record.edgeFactor.map((f, e) => far(this.factors[f], this.variables[record.edgeVariable[e]])), 1e3);
+    this.radius = Math.max(13, Math.min(27, 0.34 * apart, 0.5 * near));
+    this.half = Math.max(7, Math.min(12, 0.45 * this.radius, 0.24 * near + 2));
+  }
+
+  draw(view, theme) {
+    const context = sized(this.canvas, this.width, this.height);
+    context.clearRect(0, 0, this.width, this.height);
+    Object.assign(this, { context, theme, view });
+    this.record.edgeFactor.forEach((_, edge) => this.edge(edge));
+    this.record.factors.forEach((factor, index) => this.factor(factor, index));
+    this.record.variables.forEach((variable, index) => this.variable(variable, index));
+    for (const event of view.flying) this.flight(event, view.share);
+  }
+
+  // Ends of one of the two lines between a factor and a variable, from sender to receiver.
+  line(edge, down) {
+    const from = this.factors[this.record.edgeFactor[edge]];
+    const to = this.variables[this.record.edgeVariable[edge]];
+    const length = far(from, to) || 1;
+    const [ux, uy] = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
+    const side = down ? APART : -APART;
+    const at = (start, along) => [start[0] + ux * along - uy * side, start[1] + uy * along + ux * side];
+    const ends = [at(from, this.half + 2), at(to, -this.radius - 7)];
+    return down ? ends : ends.reverse();
+  }
+
+  edge(edge) {
+    const { context, theme, view } = this;
+    if (view.watched === edge) this.glow(edge);
+    for (const down of [true, false]) {
+      const message = view.replay.message(edge, down);
+      const [colour, strength] = messageColour(message, this.record.limit);
+      const [from, to] = this.line(edge, down);
+      context.strokeStyle = css(mix(theme.rule, colour, Math.min(1, 4 * strength)));
+      context.lineWidth = 1.25 + 2.75 * strength;
+      context.beginPath();
+      context.moveTo(...from);
+      context.lineTo(...to);
+      context.stroke();
+      this.arrow(from, to, context.strokeStyle, 4 + 3 * strength);
+    }
+  }
+
+  glow(edge) {
+    const { context, theme } = this;
+    context.strokeStyle = css(mix(theme.ground, theme.accent, 0.28));
+    context.lineWidth = 18;
+    context.lineCap = "round";
+    context.beginPath();
+    context.moveTo(...this.factors[this.record.edgeFactor[edge]]);
+    context.lineTo(...this.variables[this.record.edgeVariable[edge]]);
+    context.stroke();
+    context.lineCap = "butt";
+  }
+
+  arrow(from, to, colour, size) {
+    const { context } = this;
+    const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
+    const wing = (turn) => [to[0] - size * Math.cos(angle + turn), to[1] - size * Math.sin(angle + turn)];
+    context.fillStyle = colour;
+    context.beginPath();
+    context.moveTo(...to);
+    context.lineTo(...wing(0.5));
+    context.lineTo(...wing(-0.5));
+    context.fill();
+  }
+
+  factor(factor, index) {
+    const { context, theme, half } = this;
+    const [x, y] = this.factors[index];
+    const name = factor.label;
+    context.font = `600 ${name.length > 2 ? 10 : 11}px ${theme.font}`;
+    const wide = Math.max(half, context.measureText(name).width / 2 + 4);
+    context.fillStyle = css(theme.ink);
+    context.fillRect(x - wide, y - half, 2 * wide, 2 * half);
+    context.fillStyle = css(theme.paper);
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillText(name, x, y + 0.5);
+  }
+
+  variable(variable, index) {
+    const { context, theme, radius, view } = this;
+    const [x, y] = this.variables[index];
+    const clamped = variable.evidence >= 0;
+    const held = clamped ? mix(theme.ground, stateColour(variable.evidence), FADED) : theme.ground;
+    disc(context, x, y, radius + 6, css(theme.ground));
+    disc(context, x, y, radius, css(held));
+    const exact = view.replay.exact(index);
+    if (exact) this.ring(x, y, radius + 3.5, 2.5, exact);
+    const wide = radius > 18 ? 8 : 5;
+    this.ring(x, y, radius - wide / 2, wide, view.replay.belief(index, view.head));
+    if (view.hovered === index) this.circle(x, y, radius + 6, theme.accent, 1.5);
+    this.name(variable, x, y, clamped);
+  }
+
+  name(variable, x, y, clamped) {
+    const { context, theme, radius } = this;
+    context.fillStyle = css(theme.text);
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.font = `600 ${radius > 20 ? 13 : 11}px ${theme.font}`;
+    const words = clamped ? `= ${variable.evidence}` : variable.name;
+    context.fillText(words, x, y + 0.5);
+    if (!clamped) return;
+    this.circle(x, y, radius - 9, theme.text, 1.5);
+  }
+
+  circle(x, y, radius, colour, width) {
+    const { context } = this;
+    context.strokeStyle = css(colour);
+    context.lineWidth = width;
+    context.beginPath();
+    context.arc(x, y, Math.max(1, radius), 0, 2 * Math.PI);
+    context.stroke();
+  }
+
+  // Shares of the states, the last one first from the top, clockwise.
+  ring(x, y, radius, width, shares) {
+    const { context } = this;
+    let from = -Math.PI / 2;
+    for (let k = shares.length - 1; k >= 0; k--) {
+      const to = from + 2 * Math.PI * shares[k];
+      context.strokeStyle = css(stateColour(k));
+      context.lineWidth = width;
+      context.beginPath();
+      context.arc(x, y, radius, from, to);
+      context.stroke();
+      from = to;
+    }
+  }
+
+  // A message on its way, with its numbers.
+  flight(event, share) {
+    const { context, theme, record, view } = this;
+    const down = Boolean(record.toVariable[event]);
+    const [from, to] = this.line(record.edge[event], down);
+    const message = view.replay.sent(event);
+    const [colour] = messageColour(message, record.limit);
+    if (view.flying.length > MOST_WORDS) return disc(context, ...between(from, to, share), 5, css(colour));
+    const words = messageText(message);
+    context.font = `600 12px ${theme.font}`;
+    const wide = context.measureText(words).width + 14;
+    const [x, y] = between(...shortened(from, to, wide / 2 - 4, 7), share);
+    const left = Math.max(2, Math.min(this.width - wide - 2, x - wide / 2));
+    context.fillStyle = css(theme.ground);
+    context.strokeStyle = css(mix(theme.soft, colour, 0.9));
+    context.lineWidth = 2.5;
+    context.beginPath();
+    context.roundRect(left, y - 11, wide, 22, 11);
+    context.fill();
+    context.stroke();
+    context.fillStyle = css(theme.text);
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillText(words, left + wide / 2, y + 0.5);
+  }
+
+  // What is under a point: a variable, else an edge.
+  find(x, y) {
+    const variable = (this.variables || []).findIndex((at) => far(at, [x, y]) <= this.radius + 5);
+    if (variable >= 0) return { variable, edge: -1 };
+    let [edge, least] = [-1, NEAR];
+    (this.record ? this.record.edgeFactor : []).forEach((factor, index) => {
+      const away = toSegment([x, y], this.factors[factor], this.variables[this.record.edgeVariable[index]]);
+      if (away < least) [edge, least] = [index, away];
+    });
+    return { variable: -1, edge };
+  }
+}
+
+// Blue for state 0 and orange for state 1, as messages have them; more states in the colours of labels.
+export function stateColour(state) {
+  if (state === 0) return [0, 114, 178];
+  if (state === 1) return [213, 94, 0];
+  return scaleColour({ kind: "labels" }, LATER[(state - 2) % LATER.length]);
+}
+
+const LATER = [2, 3, 6, 5, 8, 1, 7];
+
+// (colour, strength from 0 to 1): of two states by the log-ratio, of more by the best one and its lead.
+export function messageColour(message, limit) {
+  if (message.length === 2) {
+    const ratio = ratioOf(message, 1);
+    const strength = Math.min(1, Math.abs(ratio) / limit);
+    return [stateColour(ratio > 0 ? 1 : 0), strength];
+  }
+  const sorted = [...message].sort((a, b) => b - a);
+  const lead = sorted[0] - sorted[1];
+  return [stateColour(message.indexOf(sorted[0])), Math.min(1, lead / limit)];
+}
+
+// log m(k) - log m(0); infinite where one of the two is impossible.
+export function ratioOf(message, state) {
+  if (impossible(message[0])) return impossible(message[state]) ? 0 : Infinity;
+  return impossible(message[state]) ? -Infinity : message[state] - message[0];
+}
+
+export function messageText(message) {
+  if (message.length === 2) return signed(ratioOf(message, 1));
+  if (message.length > 5) return `best ${message.indexOf(Math.max(...message))}`;
+  return [...message].map((value) => (impossible(value) ? "−∞" : plain(value))).join("  ");
+}
+
+export function signed(value) {
+  const words = plain(value);
+  return value > 0 && words !== "0" ? `+${words}` : words;
+}
+
+// Two decimals, which do not jump; more where the number is small.
+export function plain(value) {
+  if (Number.isNaN(value)) return "n/a";
+  if (!Number.isFinite(value) || Math.abs(value) > 1e6) return value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  if (size < ROUNDING) return "0";
+  if (size < 5e-4) return (value < 0 ? "−" : "") + size.toExponential(0).replace("e-", "e−");
+  return value.toFixed(size < 0.1 ? 3 : 2).replace("-", "−");
+}
+
+function disc(context, x, y, radius, colour) {
+  context.fillStyle = colour;
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.fill();
+}
+
+function far(a, b) {
+  return Math.hypot(a[0] - b[0], a[1] - b[1]);
+}
+
+function closest(places) {
+  let least = 200;
+  places.forEach((a, i) => places.slice(i + 1).forEach((b) => (least = Math.min(least, far(a, b)))));
+  return least;
+}
+
+function between(from, to, share) {
+  return [from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share];
+}
+
+// The way of a label of this half width and height: it stops where it would cover what it comes from or goes to.
+function shortened(from, to, wide, high) {
+  const length = far(from, to) || 1;
+  const [ux, uy] = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
+  const room = Math.min(0.42 * length, Math.abs(ux) * wide + Math.abs(uy) * high);
+  return [
+    [from[0] + ux * room, from[1] + uy * room],
+    [to[0] - ux * room, to[1] - uy * room],
+  ];
+}
+
+function toSegment(point, a, b) {
+  const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+  const along = ((point[0] - a[0]) * dx + (point[1] - a[1]) * dy) / (dx * dx + dy * dy || 1);
+  const t = Math.max(0, Math.min(1, along));
+  return far(point, [a[0] + t * dx, a[1] + t * dy]);
+}

@@ -1,0 +1,317 @@
+// The message microscope: plays a recorded run of message passing, one message, sweep or free run at a time.
+
+import { mounted, Stage } from "../pmpviz.player/component.js";
+import { Bar, MODES, Timeline } from "./bar.js";
+import { Beliefs } from "./beliefs.js";
+import { HeatMap, Lines } from "./charts.js";
+import { Equation } from "./equation.js";
+import { Graph, plain } from "./graph.js";
+import { Playhead } from "./playhead.js";
+import { Replay, decodeRecording } from "./replay.js";
+import { make, number } from "../pmpviz.player/theme.js";
+// What others import is asked for here too, at once: found one after the other they would be waited for in turn.
+import "../pmpviz.player/bar.js";
+import "../pmpviz.player/decode.js";
+
+const ANNOUNCE_MS = 2500;
+const TRAVEL = 0.72; // Of a message's time: the rest it stands at its end, to be read.
+const [LOW, HIGH, CONTROLS, TITLES] = [110, 240, 150, 40];
+const RESIDUAL = "#D55E00";
+const ERROR = "#0072B2";
+const BETHE = "#A0522D";
+const DAMAGED = "This run arrived damaged; the last one is kept. Change a setting to send it again.";
+
+class Microscope extends Stage {
+  constructor(parent) {
+    super(parent, "pv-root mm-root");
+    this.repeating = ["step", "back"];
+    this.player = new Playhead(this.still);
+    this.watched = 0;
+    this.hovered = -1;
+    this.build();
+    this.arrange();
+    this.listen();
+  }
+
+  build() {
+    this.status = make("div", "mm-status");
+    this.status.dataset.testid = "messages-status";
+    this.verdict = make("div", "mm-verdict");
+    this.canvas = make("canvas", "mm-canvas");
+    this.canvas.dataset.testid = "messages-canvas";
+    this.canvas.setAttribute("role", "img");
+    this.legend = make("div", "mm-legend");
+    this.stage = make("div", "mm-stage");
+    this.stage.append(this.canvas, this.legend);
+    this.graph = new Graph(this.canvas);
+    this.equation = new Equation();
+    this.residual = new Lines("Change and error");
+    this.bethe = new Lines("Bethe log Z");
+    this.beliefs = new Beliefs();
+    this.heat = new HeatMap((edge, sweep) => this.pick(edge, sweep));
+    this.timeline = new Timeline((event) => this.scrub(event));
+    this.bar = new Bar((name, value) => this.act(name, value));
+  }
+
+  arrange() {
+    this.side = make("div", "mm-side");
+    this.side.append(this.beliefs.root, this.residual.root, this.bethe.root);
+    const top = make("div", "mm-top");
+    const left = make("div", "mm-left");
+    left.append(this.stage, this.timeline.root, this.bar.root);
+    top.append(left, this.side);
+    this.tip = make("div", "pv-tip");
+    this.tip.setAttribute("aria-hidden", "true");
+    this.tip.hidden = true;
+    this.root.append(this.trouble, this.status, this.verdict, top, this.equation.root, this.heat.root, this.tip, this.spoken);
+  }
+
+  listen() {
+    this.canvas.addEventListener("pointermove", (event) => this.point(event));
+    this.canvas.addEventListener("pointerleave", () => this.point(null));
+    this.canvas.addEventListener("click", (event) => this.click(event));
+  }
+
+  // What the server sends.
+
+  receive(bytes) {
+    const record = this.read(bytes, decodeRecording, DAMAGED);
+    if (!record) return;
+    this.complain("");
+    const mode = Math.max(0, MODES.findIndex(({ id }) => id === record.play));
+    if (mode !== this.asked) this.player.setMode(mode);
+    this.asked = mode;
+    this.wake();
+    if (record.run === this.run) return;
+    this.adopt(record);
+  }
+
+  adopt(record) {
+    const first = this.run === undefined;
+    const sameGraph = this.record && JSON.stringify(this.record.factors) === JSON.stringify(record.factors);
+    Object.assign(this, { record, run: record.run, replay: new Replay(record) });
+    this.player.take(this.replay);
+    if (!sameGraph) this.watched = this.replay.total ? this.firstDown() : 0;
+    this.heat.take(this.replay);
+    this.equation.take(this.replay);
+    this.beliefs.take(this.replay);
+    this.takeLines(record);
+    this.verdict.textContent = record.verdict;
+    this.drawLegend();
+    this.layout();
+    if (first && this.still) this.announce("Motion is reduced: press Play, or Step.");
+    this.wake();
+  }
+
+  firstDown() {
+    const event = this.record.toVariable.indexOf(1);
+    return event < 0 ? 0 : this.record.edge[event];
+  }
+
+  takeLines(record) {
+    const { sweeps } = this.replay;
+    const lines = [{ label: "change", colour: RESIDUAL, values: record.residual, at: (k) => k + 1 }];
+    if (record.exact) lines.push({ label: "error", colour: ERROR, dash: [6, 4], ...this.replay.errors() });
+    const marks = [{ y: record.tolerance, label: "converged below" }];
+    this.residual.take(lines, { log: true, marks, sweeps });
+    this.withBethe = record.bethe !== null;
+    this.bethe.root.hidden = !this.withBethe;
+    if (!this.withBethe) return;
+    const exact = record.logZ === null ? [] : [{ y: record.logZ, label: `exact log Z ${number(record.logZ)}` }];
+    this.bethe.take([{ label: "now", colour: BETHE, values: record.bethe, at: (k) => k }], { marks: exact, sweeps });
+  }
+
+  drawLegend() {
+    const { limit, exact, variables } = this.record;
+    const two = variables.every((variable) => variable.card === 2);
+    const words = [
+      two
+        ? `Lines: messages as log-ratios, blue for state 0, orange for state 1, full at ±${plain(limit)}.`
+        : "Lines: messages, in the colour of the state that they favour; thicker, the surer.",
+      exact ? "Ring: belief; thin outer ring: exact." : "Ring: belief.",
+    ];
+    this.legend.textContent = words.join(" ");
+    this.canvas.setAttribute("aria-label", this.record.alt);
+  }
+
+  // What a person does.
+
+  act(name, value) {
+    if (!this.record) return;
+    const { player } = this;
+    if (name === "play") player.toggle();
+    if (name === "step") player.step();
+    if (name === "back") player.back();
+    if (name === "reset") {
+      player.stop();
+      player.moveTo(0);
+    }
+    if (name === "mode") {
+      player.setMode(value);
+      this.asked = value;
+      this.post({ type: "mode", site: value });
+    }
+    if (name === "share") this.post({ type: "share" });
+    if (name === "speed") player.speeds[player.mode] = value;
+    this.wake();
+  }
+
+  scrub(event) {
+    this.player.moveTo(event);
+    this.wake();
+  }
+
+  // The event of a cell of the heat map, shown as it was worked out.
+  pick(edge, sweep) {
+    const { record } = this;
+    this.watched = edge;
+    for (let event = record.ends[sweep - 1] - 1; event >= this.replay.startOf(sweep - 1); event--) {
+      if (record.edge[event] !== edge || !record.toVariable[event]) continue;
+      this.player.stop();
+      return this.scrub(event + 1);
+    }
+    this.wake();
+  }
+
+  at(event) {
+    const box = this.canvas.getBoundingClientRect();
+    return this.graph.find(event.clientX - box.left, event.clientY - box.top);
+  }
+
+  point(event) {
+    const found = event && this.record ? this.at(event) : { variable: -1, edge: -1 };
+    this.canvas.style.cursor = found.variable >= 0 || found.edge >= 0 ? "pointer" : "default";
+    if (this.hovered !== found.variable) {
+      this.hovered = found.variable;
+      this.wake();
+    }
+    this.tip.hidden = found.variable < 0;
+    if (found.variable >= 0) this.tell(found.variable, event);
+  }
+
+  tell(variable, event) {
+    const { name, card, evidence, words } = this.record.variables[variable];
+    const shares = [...this.replay.belief(variable, this.player.head)].map((p) => p.toFixed(3)).join(", ");
+    const exact = this.replay.exact(variable);
+    const next = evidence < 0 ? "hold it at 0" : evidence + 1 < card ? `hold it at ${evidence + 1}` : "free it";
+    const lines = [
+      `${name}: ${words}`,
+      `belief ${shares}`,
+      ...(exact ? [`exact ${[...exact].map((p) => p.toFixed(3)).join(", ")}`] : []),
+      `Click to ${next}.`,
+    ];
+    this.tip.replaceChildren(...lines.map((line) => make("div", "", line)));
+    const box = this.root.getBoundingClientRect();
+    this.tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 16, box.width - 250))}px`;
+    this.tip.style.top = `${event.clientY - box.top + 18}px`;
+  }
+
+  click(event) {
+    if (!this.record) return;
+    const { variable, edge } = this.at(event);
+    if (variable >= 0) return this.post({ type: "click", site: variable, sites: [variable] });
+    if (edge >= 0) this.watched = edge;
+    this.wake();
+  }
+
+  // Playing.
+
+  play(passed) {
+    if (!this.record) return false;
+    if (this.player.moving) this.player.advance(passed / 1000);
+    this.draw();
+    return this.player.moving;
+  }
+
+  // Drawing.
+
+  layout() {
+    const width = this.root.clientWidth;
+    if (!width || !this.record) return;
+    const wide = width >= 700;
+    this.root.classList.toggle("mm-wide", wide);
+    const room = this.stage.clientWidth;
+    const high = Math.max(260, Math.min(0.78 * room, 0.46 * window.innerHeight, 520));
+    this.graph.fit(this.record, room, high);
+    this.heat.fit(this.heat.root.clientWidth);
+    this.chartHeight = wide ? this.fillingHeight(high) : LOW;
+    this.wake();
+  }
+
+  // Charts beside the picture are as high as the room under the beliefs, so that both columns end together.
+  fillingHeight(high) {
+    const charts = this.withBethe ? 2 : 1;
+    const room = high + CONTROLS - this.beliefs.root.offsetHeight - charts * TITLES;
+    return Math.max(LOW, Math.min(HIGH, room / charts));
+  }
+
+  draw() {
+    const { replay, player } = this;
+    const { head, flight } = player;
+    if (player.single() >= 0) this.watched = this.record.edge[player.single()];
+    this.equation.show(this.eventShown(), this.when());
+    replay.go(head);
+    const flying = flight ? range(flight.from, flight.to) : [];
+    const share = flight ? smooth(Math.min(1, flight.share / TRAVEL)) : 0;
+    const view = { replay, head, watched: this.watched, hovered: this.hovered, flying, share };
+    this.graph.draw(view, this.theme);
+    this.beliefs.draw(view);
+    this.heat.draw(view, this.theme);
+    const along = replay.along(head);
+    this.residual.draw(this.residual.root.clientWidth, this.chartHeight, along, this.theme);
+    if (this.withBethe) this.bethe.draw(this.bethe.root.clientWidth, this.chartHeight, along, this.theme);
+    this.timeline.show(head, replay);
+    this.bar.show(player.playing, player.mode, player.speeds[player.mode]);
+    this.write(replay.done(head));
+  }
+
+  // The message whose equation is shown: in flight, else the last one; of many, the one that is watched.
+  eventShown() {
+    const { flight, head, way } = this.player;
+    if (flight) {
+      const of = range(flight.from, flight.to).find((event) => this.record.edge[event] === this.watched);
+      return of === undefined ? flight.from : of;
+    }
+    if (way === "message") return head - 1;
+    const last = this.replay.lastOn(this.watched, true, head);
+    return last < 0 ? head - 1 : last;
+  }
+
+  when() {
+    if (this.player.flight) return "on its way";
+    const event = this.eventShown();
+    return event < 0 ? "" : `as sent in sweep ${this.replay.done(event) + 1}`;
+  }
+
+  write(played) {
+    const { record, canvas, player } = this;
+    const [, status, template] = player.milestone();
+    const words = template.replace("{residual}", number(record.residual[played - 1]));
+    if (this.status.textContent !== words) this.status.textContent = words;
+    this.status.dataset.status = status;
+    Object.assign(canvas.dataset, {
+      sweep: played,
+      event: player.head,
+      residual: played ? record.residual[played - 1] : "",
+      status,
+      period: status === "oscillating" ? record.period : "",
+      error: this.replay.error(player.head),
+      mode: player.way,
+      playing: player.playing,
+      run: record.run,
+      total: this.replay.total,
+      flying: player.flight ? player.flight.to - player.flight.from : 0,
+    });
+    this.announce(words, ANNOUNCE_MS);
+  }
+}
+
+export default mounted(Microscope);
+
+function range(from, to) {
+  return Array.from({ length: to - from }, (_, k) => from + k);
+}
+
+function smooth(share) {
+  return share * share * (3 - 2 * share);
+}

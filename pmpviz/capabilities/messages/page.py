@@ -1,0 +1,217 @@
+"""The stage of the Messages page: a run recorded at once, and played in the browser."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import functools
+import io
+
+import numpy as np
+import streamlit as st
+
+from pmpviz.app.address import keep_plan
+from pmpviz.app.asked import ask_for, asked_on
+from pmpviz.app.folds import folds
+from pmpviz.app.player import Event, events, player
+from pmpviz.app.share import link_dialog
+from pmpviz.app.words import as_text, sentence
+from pmpviz.capabilities.messages.picture import Story, blob, places_of, tell
+from pmpviz.capabilities.messages.plan import PLAYS, MessagePlan, next_value
+from pmpviz.capabilities.messages.presets import MessagePreset
+from pmpviz.capabilities.messages.recording import truth
+from pmpviz.capabilities.messages.settings import FILE, graph_of, mended, plan_to_query, target_of
+from pmpviz.capabilities.messages.words import bethe_words, decoded_words, thresholds_words
+from pmpviz.models.small_graphs import parse_small_graph, small_graph
+from pmpviz.player.numbers import integer
+from pmpviz.types import Evidence, InputError, Target
+
+PAGE = "messages"
+KEY = "messages_microscope"
+MOST_KEPT = 32
+FOUR_JOINED = "wrong_model"
+
+
+def answered(plan: MessagePlan) -> MessagePlan:
+    """The plan with what was just done in the picture."""
+    for event in events(KEY):
+        plan = _after(plan, event)
+    return plan
+
+
+def _after(plan: MessagePlan, event: Event) -> MessagePlan:
+    if event.type == "mode" and 0 <= event.site < len(PLAYS):
+        return plan.replace(play=PLAYS[event.site])
+    if event.type == "share":
+        ask_for("share", PAGE)
+    if event.type != "click":
+        return plan
+    try:
+        card = graph_of(plan.graph).card
+    except InputError:
+        return plan
+    if not 0 <= event.site < len(card):
+        return plan
+    return mended(plan.replace(evidence=next_value(plan.evidence, event.site, card[event.site])))[0]
+
+
+def keep(plan: MessagePlan) -> None:
+    """Keep the plan over page switches and in the address."""
+    keep_plan(PAGE, plan, plan_to_query)
+
+
+def story_of(plan: MessagePlan) -> Story:
+    """The plan's run, recorded, with the exact answer where there is one; raises InputError."""
+    graph_of(plan.graph)  # A file that has gone is missed here, not served from the cache.
+    return _story(plan.replace(play=PLAYS[0]))
+
+
+@functools.lru_cache(maxsize=MOST_KEPT)
+def _story(plan: MessagePlan) -> Story:
+    return tell(plan, target_of(plan), None if plan.graph.startswith(FILE) else places_of(plan.graph))
+
+
+@functools.lru_cache(maxsize=MOST_KEPT)
+def _blob(plan: MessagePlan) -> bytes:
+    story = story_of(plan)
+    return blob(dataclasses.replace(story, plan=plan))
+
+
+def stage(plan: MessagePlan) -> None:
+    """Everything between the question and the folds."""
+    try:
+        story, update = story_of(plan), _blob(plan)
+    except InputError as error:
+        st.error(sentence(error))
+        if plan.evidence and st.button("Free all variables", key="messages_free"):
+            keep(plan.replace(evidence=()))
+            st.rerun()
+        return
+    st.markdown(as_text(computing(story)))
+    late = player(update, key=KEY, component="messages")
+    if late:
+        for event in late:
+            plan = _after(plan, event)
+        keep(plan)
+        st.rerun()
+    _below(story)
+    if asked_on(PAGE):
+        _share(plan)
+
+
+def _share(plan: MessagePlan) -> None:
+    words = ["It opens this page with these settings: the same messages in the same order."]
+    if plan.graph.startswith(FILE):
+        words.append("The graph's file is not in the link: whoever opens it is asked for the same file.")
+    link_dialog(plan_to_query(plan), PAGE, words)
+
+
+def computing(story: Story) -> str:
+    """One line: what is passed, on what, in which order."""
+    plan, graph = story.plan, story.target.model
+    kind = {"sum": "Sum-product", "max": "Max-product"}.get(
+        plan.rule, f"Messages at temperature 1/β = {plan.temperature:.3g}"
+    )
+    how = {"parallel": "in parallel", "sequential": "factor after factor", "two_pass": "from the leaves and back"}
+    damping = f"damping {plan.damping:g}" if plan.damping else "undamped"
+    held = f", {len(plan.evidence)} held" if plan.evidence else ""
+    shape = "no loop" if story.record.is_tree else "loops"
+    sweeps = integer(len(story.record.residual))
+    factors = len(story.record.factor_kind)
+    size = f"{graph.n} variables{held}, {factors} factor{'' if factors == 1 else 's'}, {shape}"
+    return f"{kind} {how[plan.schedule]}, {damping}, on {size}: {sweeps} sweeps recorded in float64."
+
+
+def _below(story: Story) -> None:
+    words = [bethe_words(story.record, story.log_z)]
+    if story.plan.rule == "max":
+        weigh = lambda x: float(story.target.model.log_weight(x.astype(np.int8)))  # noqa: E731
+        words.append(decoded_words(story.record, weigh, None if story.truth is None else story.truth.maximum))
+    if story.no_truth:
+        words.append(f"No exact answer: {story.no_truth}.")
+    left, right = st.columns([0.8, 0.2], vertical_alignment="top")
+    left.markdown(as_text(" ".join(filter(None, words))))
+    for line in thresholds(story):
+        left.markdown(line)
+    right.download_button(
+        "Messages as CSV", data=lambda: table(story), file_name="messages.csv", mime="text/csv", width="stretch"
+    )
+
+
+def thresholds(story: Story) -> list[str]:
+    """Of the four joined variables by sum-product: what fails at this theta, and what does not."""
+    plan = story.plan
+    graph, values = (None, {}) if plan.graph.startswith(FILE) else parse_small_graph(plan.graph)
+    bethe = float(story.record.bethe[-1])
+    if graph is None or graph.id != FOUR_JOINED or values["theta"] <= 0 or plan.evidence or story.log_z is None:
+        return []
+    if not np.isfinite(bethe):
+        return []
+    return thresholds_words(values["theta"], correlation_of(values["theta"]), bethe - story.log_z)
+
+
+def correlation_of(theta: float) -> float:
+    """Exact E[s_0 s_1] of the four joined variables without a field: 2 p(s_1 = 1 | s_0 = 1) - 1, by symmetry."""
+    graph = small_graph(FOUR_JOINED).build(theta=theta, h=0.0)
+    return float(2 * truth(Target.of(graph, Evidence.of(graph.n, {0: 1}))).marginals[1, 1] - 1)
+
+
+def table(story: Story) -> str:
+    """All messages in the order in which they were sent, one a row."""
+    record, out = story.record, io.StringIO()
+    writer = csv.writer(out)
+    states = record.after.shape[1]
+    writer.writerow(
+        [
+            "sweep",
+            "factor",
+            "variable",
+            "direction",
+            *(f"undamped{k}" for k in range(states)),
+            *(f"message{k}" for k in range(states)),
+        ]
+    )
+    for t, edge in enumerate(record.edge):
+        direction = "to variable" if record.to_variable[t] else "to factor"
+        head = [int(record.sweep[t]) + 1, int(record.edge_factor[edge]), int(record.edge_variable[edge]), direction]
+        writer.writerow([*head, *map(repr, record.undamped[t].tolist()), *map(repr, record.after[t].tolist())])
+    return out.getvalue()
+
+
+def explain(plan: MessagePlan, preset: MessagePreset | None) -> None:
+    """The folds under the stage."""
+    notice = preset.notice if preset else "Your own: does it settle, and are the beliefs the exact ones?"
+    folds(notice, EQUATIONS, NUMBERS)
+
+
+EQUATIONS = r"""
+$$n_{i\to f}(x_i) = \theta_i(x_i) + \sum_{g \ni i,\, g \ne f} m_{g\to i}(x_i)$$
+
+$$m_{f\to i}(x_i) = \tau \log \sum_{x_{f \setminus i}}
+\exp \frac{1}{\tau}\Big[\theta_f(x_f) + \sum_{j \in f \setminus i} n_{j\to f}(x_j)\Big]
+\;\xrightarrow{\;\tau \to 0\;}\;
+\max_{x_{f\setminus i}} \Big[\theta_f(x_f) + \sum_{j \in f\setminus i} n_{j\to f}(x_j)\Big]$$
+
+with $\tau = 1/\beta$ the messages' temperature: 1 is sum-product, 0 max-product. Messages are shifted so that the
+largest entry is 0, and those to variables damped: $m \leftarrow d\, m + (1 - d)\, m_\text{new}$. The belief of $i$ is
+the softmax of $(\theta_i + \sum_f m_{f\to i}) / \tau$.
+
+$$\log Z_\text{Bethe} = \sum_f \log Z_f + \sum_i \log Z_i - \sum_{fi} \log Z_{fi}$$
+
+is exact on a tree, and at a fixed point on a graph with loops the value of Bethe's approximation.
+*Perturb-and-max-product, section 2.3 and Appendix C.3; Yedidia, Freeman and Weiss 2005, Constructing free-energy
+approximations and generalized belief propagation algorithms.*
+"""
+NUMBERS = """
+- **On the lines**: a message of two states is one number, log m(1) - log m(0); of more, all numbers, the largest 0.
+- **Change**: the largest change of a message to a variable in a sweep, as a log-ratio; below 0.000001 the run has
+  converged.
+- **Error**: the largest difference between a belief and the exact probability. With max-product beliefs are
+  max-marginals: the weight of the best configuration with that state, scaled to sum to 1.
+- **Period**: the sweeps after which all messages are the same again, found by comparison with the last 64.
+- **Diameter**: the largest number of factors between two variables.
+- **Held**: a variable whose state is given. A loop through it is none.
+"""
+
+
+__all__ = ["PAGE", "answered", "computing", "explain", "keep", "stage", "story_of", "table"]

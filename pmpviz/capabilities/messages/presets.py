@@ -1,0 +1,124 @@
+"""What the Messages page opens with: a plan, the question it answers, and what to notice in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pmpviz.capabilities.messages.plan import MessagePlan
+
+
+@dataclass(frozen=True)
+class MessagePreset:
+    """A named plan of the Messages page; `notice` in Markdown."""
+
+    id: str
+    label: str
+    question: str
+    plan: MessagePlan
+    notice: str
+
+
+MESSAGES: tuple[MessagePreset, ...] = (
+    MessagePreset(
+        "tree",
+        "Tree: two passes",
+        "How many messages make a tree exact?",
+        MessagePlan("tree", schedule="two_pass", sweeps=60, play="message"),
+        "Each factor waits for all messages from below before it speaks. On the way to the root beliefs are still "
+        "wrong; on the way back each variable becomes exact as the last message reaches it, and stays so. Two "
+        "messages an edge, one each way, are all that is needed. Hold a variable by clicking it, and see how far "
+        "the news travels.",
+    ),
+    MessagePreset(
+        "chain",
+        "Chain in parallel",
+        "How fast does news travel?",
+        MessagePlan("chain", schedule="parallel", sweeps=12, play="sweep"),
+        "All messages at once: after every sweep each variable knows what is one factor further away. The beliefs "
+        "are exact as soon as the two ends have heard of one another, which takes as many sweeps as the chain's "
+        "diameter. With damping they only come near it, by a constant factor a sweep.",
+    ),
+    MessagePreset(
+        "triangle",
+        "Frustrated triangle",
+        "When do messages never come to rest?",
+        MessagePlan("triangle", schedule="parallel", rule="max", sweeps=88, play="run"),
+        "Three variables that all want to differ. Undamped max-product messages travel round the loop for ever: on "
+        "a cycle of L variables they are the same again after 2 L sweeps, here 6. The diagonal stripes of the heat "
+        "map are messages on their way round. Set the damping to 0.5.",
+    ),
+    MessagePreset(
+        "damped",
+        "Triangle, damped",
+        "What does damping do to an oscillation?",
+        MessagePlan("triangle", schedule="parallel", rule="max", damping=0.5, sweeps=88, play="run"),
+        "Half of each old message is kept. What went round the loop before now dies out by a constant factor a "
+        "sweep: a straight line on the logarithmic scale. The fixed point that is reached was there all the time; "
+        "undamped messages ran past it.",
+    ),
+    MessagePreset(
+        "cycle",
+        "4-cycle, one odd edge",
+        "Does the sum oscillate where the maximum does?",
+        MessagePlan("cycle", schedule="parallel", sweeps=60, play="sweep"),
+        "One edge of four wants its ends to differ. Sum-product settles: every factor passes on less than it hears, "
+        "so that what goes round the loop dies out. Raise the message β towards max-product and watch it take "
+        "longer; at the maximum nothing is lost, and the period is 8.",
+    ),
+    MessagePreset(
+        "lattice",
+        "3 x 3 lattice",
+        "How wrong are beliefs on a graph with loops?",
+        MessagePlan("lattice", schedule="parallel", damping=0.3, sweeps=80, play="sweep"),
+        "Messages count the same evidence twice: what left a variable comes back round a square as if it were news. "
+        "The beliefs settle all the same, too sure of themselves, and Bethe's log Z differs from the exact one.",
+    ),
+    MessagePreset(
+        "potts",
+        "Potts, three states",
+        "What is a message about three states?",
+        MessagePlan("potts", schedule="parallel", damping=0.2, sweeps=40, play="sweep"),
+        "A message is now three numbers, the largest set to 0. The heat map has two rows for each: how much states "
+        "1 and 2 are preferred to state 0. An edge has the colour of the state that it favours.",
+    ),
+    MessagePreset(
+        "or",
+        "OR: explaining away",
+        "What does one cause say about another?",
+        MessagePlan("or_factor", schedule="two_pass", evidence=((3, 1),), sweeps=60, play="message"),
+        "The bottom variable is held at 1: something has caused it. Each top variable becomes more probable. Hold "
+        "one of them at 1 as well, and the others go back to what they were: the effect is explained. The message "
+        "of an OR factor takes time linear in its size, although its table has 2 to the number of its variables "
+        "entries.",
+    ),
+    MessagePreset(
+        "and_or",
+        "Two ANDs into an OR",
+        "How does one pixel ask its features?",
+        MessagePlan("and_or", schedule="parallel", sweeps=20, play="message"),
+        "One pixel of a binary convolution: it is on if, of a feature's weight and a location, both are on at least "
+        "once. Hold the pixel at 1, or at 0, and follow the messages up to weights and locations.",
+    ),
+    MessagePreset(
+        "cardinality",
+        "Exactly two of four",
+        "What does a count say to its members?",
+        MessagePlan("cardinality", schedule="parallel", sweeps=12, play="message"),
+        "A factor that allows exactly two of four variables to be on. The messages are found by sorting (maximum) "
+        "or by counting from either end (sum), not over all joint states. Hold two variables at 1: the others are "
+        "then 0 for certain, and their messages infinite.",
+    ),
+    MessagePreset(
+        "wrong_model",
+        "Four variables, all joined",
+        "Where does Bethe's approximation fail?",
+        MessagePlan("wrong_model", schedule="parallel", damping=0.2, sweeps=140, play="run"),
+        "Three thresholds of θ that are easily mixed up. **.316**: beyond it no model can be *learned* by moment "
+        "matching with Bethe beliefs, since the exact correlation exceeds 1/2, the most that stable belief "
+        "propagation can have. **.549** = artanh 1/2: only beyond it does belief propagation itself become unstable "
+        "at the symmetric fixed point. And Bethe's log Z is off at **every** θ but 0: compare the two lines.",
+    ),
+)
+
+
+__all__ = ["MESSAGES", "MessagePreset"]

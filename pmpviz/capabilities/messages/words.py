@@ -1,0 +1,206 @@
+"""What a recorded run of message passing has come to, in sentences: oscillation, convergence, exactness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from pmpviz.metrics.oscillation import CONFIRM
+from pmpviz.player.numbers import integer, significant
+
+EXACT = 1e-5
+REPEAT = 1e-6
+ROUNDING = 1e-12
+# Of the symmetric fixed point on four joined spins: three neighbours each, of which two pass news on.
+STABLE_CORRELATION, STABLE_THETA = 0.5, math.atanh(0.5)
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """From the end of `sweep` on the run is `running`, `converged`, `oscillating` or `exact`, and `words` says so.
+
+    `{residual}` in the words stands for the largest change of the last sweep.
+    """
+
+    sweep: int
+    status: str
+    words: str
+
+
+def messages_by_sweep(record) -> Float[np.ndarray, "sweeps_1 e k"]:
+    """Messages to variables after each sweep, row 0 before the first: flat."""
+    edges, states = len(record.edge_factor), record.after.shape[1]
+    rows = np.zeros((len(record.residual) + 1, edges, states))
+    for sweep, stop in enumerate(ends(record), 1):
+        rows[sweep] = rows[sweep - 1]
+        start = 0 if sweep == 1 else ends(record)[sweep - 2]
+        down = np.flatnonzero(record.to_variable[start:stop]) + start
+        rows[sweep, record.edge[down]] = record.after[down]
+    return rows
+
+
+def ends(record) -> np.ndarray:
+    """Number of events up to the end of each sweep."""
+    numbers = np.asarray(record.sweep)
+    first = int(numbers[0]) if len(numbers) else 0
+    return np.searchsorted(numbers, np.arange(first, first + len(record.residual)), side="right")
+
+
+def repeats_from(record) -> int | None:
+    """The first sweep whose messages, and those of the eight or more before it, are those a period before; or None."""
+    if record.period is None:
+        return None
+    period, rows = record.period, messages_by_sweep(record)
+    rows = np.where(np.isfinite(rows), rows, 0.0).reshape(len(rows), -1)
+    agree = (np.abs(rows[period:] - rows[:-period]) <= REPEAT * (1 + np.abs(rows[period:]))).all(1)
+    needed = max(period, CONFIRM)
+    for stop in range(needed, len(agree) + 1):
+        if agree[stop - needed : stop].all():
+            return stop - 1 + period
+    return len(rows) - 1
+
+
+def milestones(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> list[Milestone]:
+    """What can be said from which sweep on, in order; the first is from sweep 0 on."""
+    found = [Milestone(0, "running", _starting(record))]
+    exact_at = exact_from(record, errors)
+    if len(record.residual) and exact_at != 1:
+        found.append(Milestone(1, "running", "Not settled yet: the largest change in this sweep is {residual}."))
+    if exact_at is not None:
+        found.append(Milestone(exact_at, "exact", _exactness(record, exact_at)))
+        return found
+    repeat = repeats_from(record)
+    if repeat is not None:
+        words = f"Oscillates with period {record.period}: the messages of sweep {repeat} are again those of sweep "
+        found.append(Milestone(repeat, "oscillating", f"{words}{repeat - record.period}."))
+    elif record.converged is not None:
+        found.append(Milestone(record.converged, "converged", _convergence(record)))
+    return found
+
+
+def exact_from(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> int | None:
+    """On a tree, the first sweep from which on beliefs are exact to 1e-5 and messages at rest; else None."""
+    if not record.is_tree or errors is None:
+        return None
+    wrong = np.flatnonzero(~(np.asarray(errors) < EXACT))
+    first = int(wrong[-1]) + 1 if len(wrong) else 0
+    return max(first, 1) if first < len(errors) else None
+
+
+def _starting(record) -> str:
+    if record.settings.schedule == "two_pass":
+        return "Messages begin flat. First pass: from the leaves to the root; second: back."
+    return "Messages begin flat: they prefer no state."
+
+
+def _exactness(record, sweep: int) -> str:
+    if record.settings.schedule == "two_pass":
+        return "Exact in two passes: each edge has carried one message each way, and no more are needed."
+    kind = f"Exact after {integer(sweep)} sweep{'s' if sweep > 1 else ''}"
+    if record.settings.damping > 0:
+        return f"{kind}, to five decimals: damped messages reach the exact ones only in the limit."
+    if record.settings.schedule == "parallel":
+        return f"{kind}: news crosses one factor a sweep, and the graph's diameter is {integer(record.diameter)}."
+    return f"{kind}, one factor after the other; leaf to root and back would need two passes."
+
+
+def _convergence(record) -> str:
+    change = significant(float(record.residual[record.converged - 1]))
+    return f"Converged at sweep {integer(record.converged)} (largest change {change})."
+
+
+def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[Milestone]) -> str:
+    """One sentence on the whole recorded run, whatever the play head shows."""
+    sweeps, last = len(record.residual), steps[-1]
+    if not len(record.edge_factor) or not sweeps:
+        return "No factor joins two variables here: nothing is sent."
+    of = f"The whole run of {integer(sweeps)} sweep{'s' if sweeps > 1 else ''}"
+    if last.status == "exact":
+        return f"{of}: exact from sweep {integer(last.sweep)} on{_off(errors, 1, ', largest error {}')}."
+    if last.status == "oscillating":
+        off = _off(errors, record.period, ", beliefs off by up to {} on the way")
+        return f"{of}: oscillates with period {record.period}, seen by sweep {integer(last.sweep)}{off}."
+    off = _off(errors, 1, ", beliefs off by up to {}")
+    if last.status == "converged":
+        kind = "a tree" if record.is_tree else "on loops a fixed point is approximate"
+        return f"{of}: converges at sweep {integer(last.sweep)}; {kind}{off}."
+    change, half = float(record.residual[-1]), float(record.residual[len(record.residual) // 2])
+    if change < half / 2:
+        return f"{of}: still settling, the last change being {significant(change)}{off}; record more sweeps."
+    return f"{of}: neither settles nor repeats, the last change being {significant(change)}{off}."
+
+
+def _off(errors: Float[np.ndarray, " sweeps_1"] | None, last: int, words: str) -> str:
+    """`words` with the largest error of the last sweeps, or nothing where there is no exact answer."""
+    if errors is None:
+        return ""
+    error = float(np.max(errors[-last:]))
+    return words.format(significant(error, 2)) if error > ROUNDING else ", to rounding"
+
+
+def bethe_words(record, log_z: float | None) -> str:
+    """Bethe's log Z of the last sweep beside the exact one, with the difference; empty where it is not defined."""
+    bethe = float(record.bethe[-1]) if len(record.bethe) else float("nan")
+    if not np.isfinite(bethe):
+        return ""
+    if log_z is None:
+        return f"Bethe log Z {significant(bethe, 5)}."
+    if abs(bethe - log_z) < 1e-9:
+        return f"Bethe log Z {significant(bethe, 5)}, the exact one to rounding."
+    return (
+        f"Bethe log Z {significant(bethe, 5)}, exactly {significant(log_z, 5)}: "
+        f"a difference of {significant(bethe - log_z, 3)}."
+    )
+
+
+def decoded_words(record, weigh: Callable[[np.ndarray], float], maximum: float | None) -> str:
+    """The best state of every variable as max-product decodes it, and how far its log-weight is below the maximum."""
+    states = np.asarray(record.beliefs[-1]).argmax(1)
+    words = f"Decoded x = {' '.join(map(str, states.tolist()))}"
+    if maximum is None:
+        return f"{words}."
+    loss = maximum - float(weigh(states))
+    if loss <= EXACT * (1 + abs(maximum)):
+        return f"{words}, which is a maximum of the log-weight."
+    if not np.isfinite(loss):
+        return f"{words}, which the factors forbid: the best state of each alone need not be a state of all."
+    return f"{words}, whose log-weight is {significant(loss)} below the maximum."
+
+
+def thresholds_words(theta: float, correlation: float, difference: float) -> list[str]:
+    """Three questions to the four joined variables at theta > 0, each with its own threshold and this run's answer.
+
+    `correlation` is the exact E[s_i s_j] without a field, `difference` Bethe's log Z less the exact one. Stable belief
+    propagation has correlations up to tanh artanh 1/2 = 1/2 on this graph (perturb-and-max-product, section 5.1).
+    """
+    at = significant(theta)
+    learnable = "no" if correlation > STABLE_CORRELATION else "yes"
+    side = "more" if correlation > STABLE_CORRELATION else "not more"
+    stable = "yes" if theta < STABLE_THETA else "no"
+    sign = "below" if theta < STABLE_THETA else "above"
+    return [
+        f"**Can Bethe learn it? {learnable.capitalize()}:** at θ = {at} the exact correlation is "
+        f"{significant(correlation)}, {side} than the 1/2 that stable belief propagation reaches (threshold θ = .316).",
+        f"**Is the symmetric fixed point stable? {stable.capitalize()}:** θ is {sign} artanh 1/2 = "
+        f"{significant(STABLE_THETA)}.",
+        f"**Is Bethe's log Z right? No, at no θ but 0:** here it is off by {significant(difference)}.",
+    ]
+
+
+__all__ = [
+    "EXACT",
+    "Milestone",
+    "bethe_words",
+    "decoded_words",
+    "ends",
+    "exact_from",
+    "messages_by_sweep",
+    "milestones",
+    "repeats_from",
+    "thresholds_words",
+    "verdict",
+]

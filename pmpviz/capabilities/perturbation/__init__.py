@@ -1,0 +1,1 @@
+"""The Perturbation lab: noise added to a model, and its maximum by several solvers."""

@@ -1,0 +1,145 @@
+"""The noise atlas: a 2-D slice of the perturbations, a MAP a pixel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from pmpviz.capabilities.perturbation.parts import Bench, solved
+from pmpviz.metrics.oscillation import HISTORY, find_period
+from pmpviz.models import Ising
+from pmpviz.oracles import Solution, max_product
+
+ATLAS_SIDE, ATLAS_REACH = 32, 6.0
+# Sweeps before the messages are watched for a repeat, and how nearly they must repeat.
+SETTLE, REPEATS = 256, 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Atlas:
+    """A slice of noise space: the noise of two sites varies, that of all others is the shown perturbation's.
+
+    Arrays [side, side], the row being the second site's noise, nan where not computed yet: `code` numbers the states
+    of the maximum (`states`, most frequent first), `lost[s]` is a solver's energy above the least, `fractional` the
+    share of fractional LP variables, `period` of max-product's messages (1: converged, 0: no repeat found).
+    """
+
+    axis: Float[np.ndarray, " side"]
+    sites: tuple[int, int]
+    centre: tuple[float, float]
+    code: Float[np.ndarray, "side side"]
+    states: tuple[str, ...]
+    lost: tuple[Float[np.ndarray, "side side"], ...]
+    fractional: Float[np.ndarray, "side side"]
+    period: Float[np.ndarray, "side side"]
+    rows: int
+
+
+class AtlasMaker:
+    """Computes an atlas row by row."""
+
+    def __init__(self, bench: Bench, draw: int, sites: tuple[int, int], side: int = ATLAS_SIDE):
+        place = {int(v): k for k, v in enumerate(bench.problem.free)}
+        free = [place[v] for v in sites if v in place]
+        self._free = tuple(free) if len(set(free)) == 2 else (0, min(1, len(place) - 1))
+        self.sites = (int(bench.problem.free[self._free[0]]), int(bench.problem.free[self._free[1]]))
+        self._bench, self._noise = bench, bench.noise(draw, 1)[0]
+        self.axis = np.linspace(-ATLAS_REACH, ATLAS_REACH, side)
+        self.rows, blank = 0, np.full((side, side), np.nan)
+        self._code, self._fractional, self._period = blank.copy(), blank.copy(), blank.copy()
+        self._lost = [blank.copy() for _ in bench.solvers]
+        self._seen: dict[bytes, int] = {}
+        self._watch = Watch(bench)
+
+    @property
+    def done(self) -> bool:
+        """Whether all rows are worked out."""
+        return self.rows == len(self.axis)
+
+    def row(self) -> None:
+        """The next row."""
+        bench, r, side = self._bench, self.rows, len(self.axis)
+        noise = np.repeat(self._noise[None], side, 0)
+        noise[:, self._free[0], 1], noise[:, self._free[1], 1] = self.axis, self.axis[r]
+        unary = bench.potentials.unary + noise
+        by_solver, known = solved(bench, unary)
+        for s, solutions in enumerate(by_solver):
+            self._note(s, r, solutions, known)
+        for c, best in enumerate(known):
+            if best is not None:
+                self._code[r, c] = self._seen.setdefault(best.x.tobytes(), len(self._seen))
+        self._period[r] = self._watch.periods(unary)
+        self.rows += 1
+
+    def _note(self, s: int, r: int, found: list[Solution], known: list[Solution | None]) -> None:
+        for c, (one, best) in enumerate(zip(found, known, strict=False)):
+            if best is not None:
+                self._lost[s][r, c] = max(0.0, best.value - one.value)
+            if "fractional" in one.notes:
+                self._fractional[r, c] = float(one.notes["fractional"])
+
+    def atlas(self) -> Atlas:
+        """The rows so far."""
+        count = np.bincount(self._code[: self.rows].ravel()[~np.isnan(self._code[: self.rows].ravel())].astype(int))
+        order = np.argsort(-count, kind="stable")
+        rank = np.empty(len(order))
+        rank[order] = np.arange(len(order))
+        inside = ~np.isnan(self._code)
+        code = self._code.copy()
+        code[inside] = rank[self._code[inside].astype(int)]
+        names = ["".join(map(str, np.frombuffer(x, np.int8))) for x in self._seen]
+        i, j = self._free
+        return Atlas(
+            self.axis,
+            self.sites,
+            (float(self._noise[i, 1]), float(self._noise[j, 1])),
+            code,
+            tuple(names[k] for k in order),
+            tuple(one.copy() for one in self._lost),
+            self._fractional.copy(),
+            self._period.copy(),
+            self.rows,
+        )
+
+
+class Watch:
+    """Runs undamped max-product on many unaries at once and says with which period its messages end."""
+
+    def __init__(self, bench: Bench):
+        bias, weight, _ = bench.potentials.quadratic()
+        s = bench.potentials.structure
+        self._potentials, self._couplings = bench.potentials, Ising.from_edges(bias, s.i, s.j, weight).couplings
+
+    def periods(self, unary: Float[np.ndarray, "b n k"]) -> Float[np.ndarray, " b"]:
+        """1 where the messages came to rest, their period where they repeat, 0 where neither within 64 sweeps."""
+        fields = [self._potentials.with_values(one).quadratic()[0] for one in unary]
+        rows = np.asarray(_tail(self._couplings, np.array(fields, np.float32).T))
+        scale = max(1.0, float(np.abs(rows[-1]).max(initial=0)))
+        found = np.zeros(len(unary))
+        for b in range(len(unary)):
+            own = rows[:, :, b]
+            at_rest = np.abs(own[-1] - own[-2]).max(initial=0) <= REPEATS * scale
+            found[b] = 1 if at_rest else find_period(own, REPEATS * scale) or 0
+        return found
+
+
+@jax.jit
+def _tail(couplings, fields: Float[np.ndarray, "n b"]):
+    """Total fields of the last 64 of 320 undamped sweeps, [64, n, b]."""
+    update = partial(max_product.update, couplings, fields, damping=jnp.float32(0.0))
+
+    def sweep(messages, _):
+        messages, _ = update(messages)
+        return messages, max_product.belief(couplings, fields, messages)
+
+    start = max_product.zero_messages(couplings, fields.shape[1])
+    settled = jax.lax.fori_loop(0, SETTLE, lambda _, m: update(m)[0], start)
+    return jax.lax.scan(sweep, settled, None, length=HISTORY)[1]
+
+
+__all__ = ["Atlas", "AtlasMaker", "Watch"]

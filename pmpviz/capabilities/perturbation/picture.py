@@ -1,0 +1,184 @@
+"""Plotly pictures of the perturbation lab: energies lost, states against the exact law, bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from pmpviz.capabilities.perturbation.live import LabView
+from pmpviz.capabilities.perturbation.parts import lost_share, total_variation
+from pmpviz.player.numbers import configuration, significant
+from pmpviz.player.style import Style, styles_of
+
+HEIGHT, MOST_STATES = 300, 48
+SYMBOLS = {"triangle": "triangle-up"}
+OPEN = ("linear_program", "mplp", "trws", "qpbo", "graph_cut")
+EXACT = "exact"
+
+
+def ink(dark: bool) -> str:
+    """The colour of text."""
+    return "#ECEAE4" if dark else "#1C1B19"
+
+
+def styles(view: LabView) -> list[Style]:
+    """One a solver of the plan."""
+    return styles_of(list(view.plan.solvers))
+
+
+def line_colour(name: str, style: Style, dark: bool) -> str:
+    """An exact solver is drawn in the colour of the text."""
+    return ink(dark) if name == EXACT else style.colour
+
+
+# Statistics.
+
+
+def lost(view: LabView, dark: bool) -> Any:
+    """Histogram of the energy that each solver lost to the maximum; None until there is one, or none is known."""
+    import plotly.graph_objects as go
+
+    tally, bench = view.tally, view.bench
+    if tally is None or bench is None or not tally.draws:
+        return None
+    values = [np.array(one)[~np.isnan(one)] for one in tally.lost]
+    if not any(len(one) for one in values):
+        return None
+    high = max(float(one.max(initial=0)) for one in values)
+    edges = np.linspace(0, max(high, 1e-3) * 1.0001, 25)
+    figure = go.Figure()
+    for name, label, style, one in zip(view.plan.solvers, bench.labels, styles(view), values, strict=True):
+        if not len(one):
+            continue
+        share = np.histogram(one, edges)[0] / len(one)
+        colour = line_colour(name, style, dark)
+        line = {"color": colour, "width": 2, "shape": "hv", "dash": style.dash}
+        figure.add_scatter(
+            x=edges, y=np.append(share, share[-1]), mode="lines", line=line, name=label, fill="tozeroy",
+            fillcolor=_faint(colour),
+        )  # fmt: skip
+    return _plain(figure, "energy above the maximum's (nats)", "share of perturbations")
+
+
+def lost_words(view: LabView) -> list[str]:
+    """One sentence a solver: how often it missed the maximum, by how much, and its fractional share."""
+    tally, bench = view.tally, view.bench
+    if tally is None or bench is None or not tally.draws:
+        return []
+    said = []
+    scale = float(np.nanmean(np.abs(tally.maxima))) if not np.isnan(tally.maxima).all() else 1.0
+    proved = [solver.spec.promise == "exact" for solver in bench.solvers]
+    for label, one, fractional, sure in zip(bench.labels, tally.lost, tally.fractional, proved, strict=True):
+        if sure or not one or np.isnan(one).all():
+            continue
+        words = f"{label} misses the maximum under {lost_share(one, scale):.0%} of {tally.draws} perturbations"
+        words += f", by {significant(float(np.nanmean(one)))} nats on average"
+        words += (
+            f"; {np.mean(fractional):.0%} of its variables are fractional" if max(fractional, default=0) > 0 else ""
+        )
+        said.append(words + ".")
+    return said
+
+
+def histogram(view: LabView, dark: bool) -> Any:
+    """Shares of the states against exact p, the likeliest first; None where states are too many to list."""
+    import plotly.graph_objects as go
+
+    if view.law is None or view.tally is None or view.tally.counts is None or not view.tally.counts.sum():
+        return None
+    order = np.argsort(-view.law, kind="stable")[:MOST_STATES]
+    counts, n = view.tally.counts, int(np.log2(len(view.law)) + 0.5)
+    share = counts / counts.sum()
+    names = [configuration(np.array([(k >> (n - 1 - v)) & 1 for v in range(n)])) for k in order]
+    figure = go.Figure()
+    bar = {"color": "#7A5195"}
+    figure.add_bar(x=names, y=share[order], name="perturb-and-MAP, exact solver", marker=bar, opacity=0.75)
+    mark = {"color": ink(dark), "symbol": "line-ew-open", "size": 11, "line": {"width": 2}}
+    figure.add_scatter(x=names, y=view.law[order], name="exact p(x)", mode="markers", marker=mark)
+    figure = _plain(figure, "states, the likeliest first", "probability")
+    figure.update_xaxes(type="category", tickfont={"family": "monospace", "size": 10}, showticklabels=len(order) <= 16)
+    return figure
+
+
+def histogram_words(view: LabView) -> str:
+    """Total variation with its noise floor."""
+    if view.law is None or view.tally is None or view.tally.counts is None or not view.tally.counts.sum():
+        return ""
+    distance, floor = total_variation(view.tally.counts, view.law)
+    draws = int(view.tally.counts.sum())
+    return (
+        f"Total variation to the exact law {significant(distance)}; {draws} exact draws would show "
+        f"{significant(floor)} (noise floor)."
+    )
+
+
+def bounds(view: LabView, dark: bool) -> Any:
+    """What maxima under perturbations say of log Z: means with two standard errors, against the exact value."""
+    import plotly.graph_objects as go
+
+    rows = bound_rows(view)
+    if not rows:
+        return None
+    figure = go.Figure()
+    for name, mean, error, style, kind in rows:
+        symbol = SYMBOLS.get(style.marker, style.marker) + ("-open" if kind != "exact" else "")
+        colour = line_colour("exact" if kind == "exact" else "", style, dark)
+        mark = {"color": colour, "size": 10, "symbol": symbol}
+        figure.add_scatter(
+            x=[mean], y=[name], mode="markers", marker=mark, error_x={"array": [2 * error], "color": colour},
+            showlegend=False,
+        )  # fmt: skip
+    if view.truth is not None:
+        words = f"log Z = {significant(view.truth.log_z, 5)}"
+        figure.add_vline(
+            x=view.truth.log_z, line={"color": ink(dark), "width": 1}, annotation_text=words, annotation_yshift=14
+        )
+    figure = _plain(figure, "nats", "")
+    figure.update_layout(height=120 + 46 * len(rows))
+    return figure
+
+
+def bound_rows(view: LabView) -> list[tuple[str, float, float, Style, str]]:
+    """(words, mean, standard error, style, exact | bound | none) of every estimate that there is."""
+    tally, bench = view.tally, view.bench
+    if tally is None or bench is None or tally.draws < 2:
+        return []
+    rows = []
+    maxima = np.array(tally.maxima)
+    if not np.isnan(maxima).any():
+        rows.append(("E max, exactly solved: a bound", *_mean(maxima), styles_of(["exact"])[0], "exact"))
+    for name, label, style, upper in zip(view.plan.solvers, bench.labels, styles(view), tally.uppers, strict=True):
+        found = np.array(upper)
+        if name != "exact" and len(found) and not np.isnan(found).any():
+            rows.append((f"E of {label}'s bound: a bound", *_mean(found), style, "bound"))
+    for name, label, style, one in zip(view.plan.solvers, bench.labels, styles(view), tally.lost, strict=True):
+        values = maxima - np.array(one) if len(one) == len(maxima) else np.array([np.nan])
+        if name != "exact" and not np.isnan(values).any():
+            rows.append((f"E of {label}'s value: no bound", *_mean(values), style, "none"))
+    return rows
+
+
+def _mean(values: Float[np.ndarray, " m"]) -> tuple[float, float]:
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def _plain(figure: Any, x_title: str, y_title: str) -> Any:
+    figure.update_layout(
+        height=HEIGHT,
+        margin={"l": 50, "r": 10, "t": 24, "b": 44},
+        xaxis={"title": x_title},
+        yaxis={"title": y_title},
+        legend={"orientation": "h", "y": 1.14, "font": {"size": 11}},
+        bargap=0.15,
+    )
+    return figure
+
+
+def _faint(colour: str) -> str:
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.12)"
+
+
+__all__ = ["bounds", "histogram", "histogram_words", "ink", "lost", "lost_words"]

@@ -1,0 +1,80 @@
+"""What the perturbation lab opens with: a plan, the question it answers, and what to notice in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pmpviz.capabilities.perturbation.plan import LabPlan
+
+
+@dataclass(frozen=True)
+class PerturbationPreset:
+    """A named plan of the lab; `notice` in Markdown."""
+
+    id: str
+    label: str
+    question: str
+    plan: LabPlan
+    notice: str
+
+
+THREE = ("max_product", "linear_program", "exact")
+
+PERTURBATION: tuple[PerturbationPreset, ...] = (
+    PerturbationPreset(
+        "glass",
+        "6 x 6 spin glass",
+        "Do three solvers find the same maximum under the same noise?",
+        LabPlan(
+            "square:6x6,couplings=gaussian,sigma=1.2,field=random,h=0.5,seed=2", solvers=THREE, first=14, second=15
+        ),
+        "All solvers are given the same perturbation. Where couplings frustrate one another the linear program leaves "
+        "variables between 0 and 1, in grey, and rounding them loses energy; max-product mostly finds the maximum, or "
+        "oscillates.",
+    ),
+    PerturbationPreset(
+        "two-spins",
+        "Two spins: the atlas",
+        "Can the whole sampler be seen at once?",
+        LabPlan("chain:2,J=0.6,periodic=false,field=uniform,h=0.2", solvers=THREE),
+        "With two spins the plane of the atlas is all the noise there is, and a region's logistic mass is its state's "
+        "probability. The borders are straight: one number a spin cannot bend them to the exact law, which is the "
+        "bias of unary noise as geometry. Compare the histogram.",
+    ),
+    PerturbationPreset(
+        "triangle",
+        "Frustrated ring: oscillation",
+        "Where in noise space does max-product never come to rest?",
+        LabPlan("chain:3,J=-1,periodic=true", solvers=THREE),
+        "Three spins that all want to differ. Where the noise decides nothing, undamped messages travel round the ring "
+        "for ever: colour the atlas by the period.",
+    ),
+    PerturbationPreset(
+        "clique",
+        "Eight-spin clique",
+        "How many attempts does exactness cost?",
+        LabPlan("clique:8,theta=2", solvers=THREE),
+        "The unbiased sampler fixes one variable after another by ratios of expected maxima; what is missing to "
+        "probability 1 rejects. Perturb-and-MAP accepts always, and its histogram is off by more than its noise floor.",
+    ),
+    PerturbationPreset(
+        "denoise",
+        "A noisy picture",
+        "What does one best answer hide?",
+        LabPlan("scene:denoise", solvers=("max_product", "linear_program", "icm"), first=62, second=63),
+        "An attractive model: the linear program is tight, and proves its maximum. The single MAP smooths thin strokes "
+        "away; the average over perturbations keeps them, and says where it is unsure: along the boundary.",
+    ),
+    PerturbationPreset(
+        "complete",
+        "A hidden stroke",
+        "Is the hidden part there?",
+        LabPlan("scene:complete", solvers=THREE, first=81, second=93),
+        "The right third of a glyph is hidden; edges of both signs reach over two pixels. The linear program has no "
+        "opinion (grey nearly everywhere). The MAP leaves the second stroke out, as the safest single answer; many "
+        "of the perturbed maxima draw it, and the exact marginals agree with them.",
+    ),
+)
+
+
+__all__ = ["PERTURBATION", "PerturbationPreset"]

@@ -1,0 +1,1 @@
+"""The Playground, the Race and Home: samplers on one model, watched while they run."""

@@ -1,0 +1,153 @@
+"""A plan as a Python script and as a command line, both of which give the numbers on screen again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from pmpviz.app.link_values import text_of
+from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+
+FILE_PREFIX = "file:"
+
+
+def script(plan: Plan, sweeps: int | Sequence[int]) -> str:
+    """A short Python script on the library that runs every lane of the plan for `sweeps` sweeps (or one number each).
+
+    At each sweep at which the pages take metrics, and at the last, it prints the lane's mean energy, mean of x and
+    MMD^2 to the reference that the pages use; it writes the samples to samples.npz. A run is bitwise the same as on
+    the page as long as no setting was changed in mid-run.
+    """
+    each = [sweeps] * len(plan.lanes) if isinstance(sweeps, int) else list(sweeps)
+    parts = [_head(plan), _imports(plan), "", _settings(plan, each), "", _model(plan), "", _RUN, _report(plan)]
+    return "\n".join(parts)
+
+
+def _head(plan: Plan) -> str:
+    names = ", ".join(lane.algorithm for lane in plan.lanes)
+    use = "\n\nGive the model's file as the first argument.\n" if _is_file(plan) else ""
+    return f'"""{plan.model} at beta = {plan.beta!r}, {plan.chains} chains: {names}.{use}"""\n'
+
+
+def _is_file(plan: Plan) -> bool:
+    return plan.model.startswith(FILE_PREFIX)
+
+
+def _imports(plan: Plan) -> str:
+    plain = ["import hashlib", "import pathlib", "import sys", ""] if _is_file(plan) else []
+    helpers = [name for name, used in _helpers(plan).items() if used]
+    own = [
+        "from pmpviz.io import load_model_bytes" if _is_file(plan) else "from pmpviz.models import build_spec",
+        f"from pmpviz.runs import advance, counted, start{', truth' if plan.chains > 1 else ''}",
+        *([f"from pmpviz.runs.plan import {', '.join(helpers)}"] if helpers else []),
+        "from pmpviz.runs.schedule import next_metric_sweep",
+        "from pmpviz.samplers import make_sampler",
+        f"from pmpviz.types import {'Evidence, ' if plan.clamp else ''}Target",
+    ]
+    return "\n".join([*plain, "import jax", "import numpy as np", "", *own])
+
+
+def _helpers(plan: Plan) -> dict[str, bool]:
+    return {"start_configuration": plan.start != "random", "with_field": bool(plan.field)}
+
+
+def _settings(plan: Plan, sweeps: Sequence[int]) -> str:
+    lanes = "".join(f"    {_lane(lane, max(1, last))},\n" for lane, last in zip(plan.lanes, sweeps, strict=True))
+    return f"CHAINS, SEED = {plan.chains}, {plan.seed}\nLANES = [  # algorithm, sweeps, knobs\n{lanes}]"
+
+
+def _lane(lane: LanePlan, sweeps: int) -> str:
+    knobs = ", ".join(f"{_literal(name)}: {_literal(value)}" for name, value in lane.full_knobs.items())
+    return f"({_literal(lane.algorithm)}, {sweeps}, {{{knobs}}})"
+
+
+def _literal(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def _model(plan: Plan) -> str:
+    lines = _file_lines(plan) if _is_file(plan) else [f"model = build_spec({_literal(plan.model)})"]
+    if plan.field:
+        lines.append(f"model = with_field(model, {plan.field!r})")
+    evidence = f"Evidence.of(model.n, {dict(plan.clamp)!r}), " if plan.clamp else ""
+    random = plan.start == "random"
+    lines += [
+        f"target = Target.of(model, {evidence}beta={float(plan.beta)!r})",
+        "x0 = None" if random else f"x0 = start_configuration({_literal(plan.start)}, model, CHAINS)",
+    ]
+    if plan.chains > 1:
+        lines.append("reference = truth.finish(truth.build(target)).reference")
+        lines.append('print("MMD^2 to", reference.source)')
+    return "\n".join(lines)
+
+
+def _file_lines(plan: Plan) -> list[str]:
+    sha256 = plan.model[len(FILE_PREFIX) :]
+    return [
+        "path = pathlib.Path(sys.argv[1])",
+        f'if hashlib.sha256(path.read_bytes()).hexdigest() != "{sha256}":',
+        '    sys.exit(f"{path} is not the file that was on screen")',
+        "model = load_model_bytes(path.name, path.read_bytes()).model",
+    ]
+
+
+_RUN = '''
+def sample(name, sweeps, knobs):
+    """Final samples of one lane, int8 [chains, n]; prints its figures at the sweeps at which the pages take them."""
+    run = start(make_sampler(name, **knobs), target, jax.random.key(SEED), CHAINS, x0)
+    while run.sweep < sweeps:
+        until = min(next_metric_sweep(run.sweep), sweeps)
+        run, trace = advance(run, (until - run.sweep) * run.quanta)
+        report(name, run, trace)
+    return counted(run)
+'''
+
+_REPORT = """
+def report(name, run, trace):
+    energy, mean = trace.energies[-1].mean(), trace.means[-1].mean(){mmd}
+    print(f"{{name}}: sweep {{run.sweep}}, energy {{energy:.9g}}, mean of x {{mean:.9g}}{shown}")
+
+
+samples = [sample(*lane) for lane in LANES]
+np.savez_compressed("samples.npz", {save})
+"""
+
+
+def _report(plan: Plan) -> str:
+    mmd = "\n    mmd2 = reference.mmd2(counted(run))" if plan.chains > 1 else ""
+    shown = ", MMD^2 {mmd2:.9g}" if plan.chains > 1 else ""
+    save = "x=samples[0]" if len(plan.lanes) == 1 else '**{f"lane{i + 1}": x for i, x in enumerate(samples)}'
+    return _REPORT.format(mmd=mmd, shown=shown, save=save)
+
+
+def command(plan: Plan, lane: int | LanePlan, sweeps: int, out: str = "samples.npz") -> str:
+    """The shell command that writes this lane's samples after `sweeps` sweeps; `lane` is its index or the lane."""
+    chosen = plan.lanes[lane] if isinstance(lane, int) else lane
+    words: list[Any] = ["python", "-m", "pmpviz", "sample", "MODEL.uai" if _is_file(plan) else plan.model]
+    words += ["--algorithm", chosen.algorithm, "--sweeps", sweeps, "--chains", plan.chains, "--seed", plan.seed]
+    for name, value in chosen.full_knobs.items():
+        words += [f"--{name.replace('_', '-')}", value]
+    words += ["--beta", float(plan.beta), "--start", plan.start]
+    words += ["--evidence", "clamped.evid"] if plan.clamp else []
+    return shlex.join(text_of(word) for word in [*words, "--out", out])
+
+
+def command_limits(plan: Plan) -> list[str]:
+    """One sentence for each thing that the command needs beside it, or leaves out."""
+    sentences = []
+    if _is_file(plan):
+        sentences.append("Put the path of your file in place of MODEL.uai.")
+    if plan.clamp:
+        sentences.append("Put clamped.evid from the export beside it: it holds the clamped sites.")
+    if plan.field:
+        sentences.append("The command leaves the painted field out; the script has it.")
+    return sentences
+
+
+def evidence_file(plan: Plan) -> bytes:
+    """The clamped sites as a UAI evidence file: their number, then site and value of each."""
+    clamp = dict(plan.clamp)
+    words = [len(clamp), *(word for pair in clamp.items() for word in pair)]
+    return (" ".join(map(str, words)) + "\n").encode()

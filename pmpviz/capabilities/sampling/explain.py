@@ -1,0 +1,50 @@
+"""Folded below the stage: what to notice, the equations with this run's numbers, and where they come from."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pmpviz.capabilities.sampling.equations import algorithm_equation, model_equation
+from pmpviz.capabilities.sampling.page import Page
+from pmpviz.capabilities.sampling.words import reference_words
+from pmpviz.player.style import GUARANTEES
+from pmpviz.samplers import sampler_class
+
+METRICS = """
+- **MMD²** compares the samples with the reference through the kernel exp(−share of differing sites): 0 for equal
+  laws. The estimate is unbiased, so it may be slightly negative; the band is ± 2 standard deviations of what equal
+  laws would show with this many chains.
+- **MMD spectrum**: the same MMD² split into means, pairs, triples and higher orders of sites.
+- **Marginal L1**: mean over the sites of |p̂(x = 1) − p(x = 1)|.
+- **Pair error**: mean over (at most 2,048) edges of the total variation between the pair's frequencies and its
+  marginal in the reference.
+- **τ**: integrated autocorrelation time of the energy, in sweeps.
+- **ESS** and **R-hat**: of the energy, rank-normalised, over the second half of the last 1,024 sweeps. For a method
+  that makes independent draws the ESS is their number, and R-hat does not apply.
+- **Residual**: the largest change of a message that an undamped update would make.
+"""
+
+
+def explain(page: Page) -> None:
+    """The folds of a page."""
+    live = page.live
+    if live is None or not live.view.lanes:
+        return
+    view = live.view
+    with st.expander("What to notice"):
+        st.markdown(page.preset.notice if page.plan.model == page.preset.plan.model else _own(view))
+        for lane in view.lanes:
+            spec = sampler_class(lane.algorithm).spec
+            st.markdown(f"**{spec.label}** ({GUARANTEES[spec.guarantee]}). {spec.summary}")
+    with st.expander("Equations"):
+        st.latex(model_equation(view))
+        for lane in view.lanes:
+            st.latex(algorithm_equation(view, lane))
+            st.caption(f"{lane.label}: {sampler_class(lane.algorithm).spec.paper}")
+    with st.expander("What the numbers mean"):
+        st.markdown(METRICS)
+        st.caption(reference_words(view))
+
+
+def _own(view) -> str:
+    return f"Your own model with {view.model.n:,} sites. Compare what it does under another algorithm or temperature."

@@ -1,0 +1,291 @@
+"""One lane of a live run: its run value, the frames and numbers it has shown, and its metrics."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pmpviz.capabilities.sampling.plan import LanePlan
+from pmpviz.live.store import FrameRing, Series, Window
+from pmpviz.metrics import chains as chain_metrics
+from pmpviz.metrics.marginals import marginal_l1, pair_marginal_error
+from pmpviz.metrics.mmd import mmd2
+from pmpviz.metrics.oscillation import find_period
+from pmpviz.metrics.spectrum import spectrum
+from pmpviz.runs import run as running
+from pmpviz.runs.schedule import Budget, is_metric_sweep
+from pmpviz.runs.trace import Trace
+from pmpviz.runs.truth import Truth
+
+SPECTRUM_ORDERS = 4
+WINDOW_SWEEPS = 1024
+WINDOW_CHAINS = 128
+PERIOD_SWEEPS = 64
+PERIOD_TOLERANCE = 1e-4
+LIVE_CHUNK_SECONDS = 0.04
+BANDS = ("energy", "magnetisation", "absolute_magnetisation")
+
+
+@dataclass(frozen=True)
+class MetricPoint:
+    """Metrics of the counted configurations at one sweep, against the truth's reference."""
+
+    sweep: int
+    seconds: float
+    updates: float
+    mmd2: float
+    deviation: float
+    spectrum: tuple[float, ...]
+    marginal_l1: float
+    pair_error: float
+
+
+@dataclass(frozen=True)
+class LaneView:
+    """An immutable picture of a lane for pages: numbers, copies of the series, and the ring of frames."""
+
+    algorithm: str
+    label: str
+    kind: str
+    guarantee: str
+    knobs: dict[str, Any]
+    sweep: int
+    seconds: float
+    updates: float
+    rate: float
+    compile_seconds: float
+    done: bool
+    series: dict[str, np.ndarray]
+    points: tuple[MetricPoint, ...]
+    ring: FrameRing
+    strip: np.ndarray
+    period: int | None
+    ess: float | None
+    rhat: float | None
+    time: float | None
+    completed_draws: int | None
+    layer: np.ndarray | None
+
+
+class Lane:
+    """Worker-side state of a lane; `advance` computes one chunk, `view` publishes.
+
+    `run` is at the end of a sweep, unless its budget ended before. A sweep that takes longer than a chunk should is
+    computed in parts of so many quanta, apart from `run`: a pause need not wait for it, and what is done to the run in
+    the middle of a sweep is done to its last whole one.
+    """
+
+    def __init__(self, plan: LanePlan, run: running.Run, epoch: int = 0):
+        self.plan, self.run, self.epoch = plan, run, epoch
+        info = tuple(run.algorithm.spec.metrics)
+        stats = tuple(f"{n}:{s}" for n in (*BANDS, *info) for s in ("mean", "low", "high"))
+        self.series = Series(("sweep", "seconds", "updates", "first_energy", "flips", *stats))
+        self.ring = FrameRing(-(-run.target.n // 8))
+        self.energies = Window(WINDOW_SWEEPS, min(run.chains, WINDOW_CHAINS))
+        self.messages = Window(PERIOD_SWEEPS, running.FINGERPRINT)
+        self.points: list[MetricPoint] = []
+        self.waiting: list[tuple[int, float, float, np.ndarray]] = []
+        self._part: running.Run | None = None
+        self._chunk, self.rate, self.compile_seconds = 1, 0.0, 0.0
+        self._summary: tuple[float | None, float | None, float | None] = (None, None, None)
+        self.stopped = self.warmed = False
+        self.show(epoch)
+        self._metrics_due()
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm's id: lanes of one algorithm share their programs."""
+        return self.plan.algorithm
+
+    @property
+    def count(self) -> int:
+        """Sweeps done."""
+        return self.run.sweep
+
+    @property
+    def midway(self) -> bool:
+        """Whether a part of the next sweep is done."""
+        return self._part is not None
+
+    def show(self, epoch: int) -> None:
+        """The frame of this moment, the first of an epoch: what a person has changed shows before the next sweep."""
+        self.epoch = epoch
+        x = running.positions(self.run)
+        self.ring.append(np.array([self.run.sweep]), np.packbits(x[:1] > 0, axis=1), epoch)
+
+    def warm(self) -> None:
+        """Compile the program that `advance` runs, and advance by nothing."""
+        seconds = self.run.seconds
+        self.run, trace = running.advance(self.run, 0, donate=True)
+        assert trace is not None
+        self.run = dataclasses.replace(self.run, seconds=seconds)
+        self.compile_seconds += trace.compile_seconds
+        self.warmed = True
+
+    def advance(self, budget: Budget, most_sweeps: int) -> bool:
+        """One compiled chunk, sized to take about 40 ms, then its numbers; whether it ended a sweep or the budget."""
+        run, quanta = self._part or self.run, self.run.quanta
+        count = budget.chunk(run, min(max(self._chunk // quanta, 1), most_sweeps))
+        count = min(count, self._whole_chunk())
+        if self._part is None and (run.quantum + count) % quanta:
+            run = running.copied(run)
+        run, trace = running.advance(run, count, donate=True)
+        assert trace is not None
+        self.compile_seconds += trace.compile_seconds
+        self._pace(trace, count)
+        if run.quantum % quanta and not budget.ends_within_sweeps(run):
+            self._part = run
+            return False
+        ended, self.run, self._part = run.sweep > self.run.sweep, run, None
+        if ended:
+            self._append(trace)
+            if is_metric_sweep(run.sweep) or budget.spent(run):
+                self._metrics_due()
+        return True
+
+    def _whole_chunk(self) -> int:
+        """Quanta of a chunk: whole sweeps where it has more than one."""
+        quanta = self.run.quanta
+        return self._chunk if self._chunk < quanta else self._chunk // quanta * quanta
+
+    def _pace(self, trace: Trace, count: int) -> None:
+        rate = count / self.run.quanta / trace.run_seconds
+        self.rate = rate if self.rate == 0 else 0.7 * self.rate + 0.3 * rate
+        if trace.run_seconds > 1.5 * LIVE_CHUNK_SECONDS:
+            self._chunk = max(self._chunk // 2, 1)
+        elif trace.run_seconds < 0.5 * LIVE_CHUNK_SECONDS and count >= self._whole_chunk():
+            self._chunk = min(self._chunk * 2, running.MAX_CHUNK_SWEEPS * self.run.quanta)
+
+    def _append(self, trace: Trace) -> None:
+        shown = np.concatenate([self.ring.last(1), trace.frames[:, 0]])
+        flips = np.bitwise_count(shown[1:] ^ shown[:-1]).sum(1) / self.run.target.n
+        per_sweep = self.run.algorithm.spec.updates_per_sweep(self.run.target.model)
+        columns = {
+            "sweep": trace.sweeps,
+            "seconds": trace.seconds,
+            "updates": trace.sweeps * per_sweep,
+            "first_energy": trace.energies[:, 0],
+            "flips": flips,
+        }
+        magnetisation = 2 * trace.means - 1
+        bands = dict(zip(BANDS, (trace.energies, magnetisation, np.abs(magnetisation)), strict=True)) | trace.info
+        for name, rows in bands.items():
+            low, high = np.percentile(rows, (10, 90), axis=1)
+            columns |= {f"{name}:mean": rows.mean(1), f"{name}:low": low, f"{name}:high": high}
+        self.series.append(columns)
+        self.ring.append(trace.sweeps, trace.frames[:, 0], self.epoch)
+        self.energies.append(trace.energies)
+        if trace.fingerprints is not None:
+            self.messages.append(trace.fingerprints)
+
+    def _metrics_due(self) -> None:
+        x = running.counted(self.run)
+        self.waiting.append((self.run.sweep, self.run.seconds, self.run.updates, np.packbits(x > 0, axis=1)))
+
+    def measure(self, truth: Truth | None) -> None:
+        """Metrics of all configurations that wait for the reference."""
+        if truth is None:
+            return
+        for sweep, seconds, updates, bits in self.waiting:
+            x = np.unpackbits(bits, axis=1)[:, : self.run.target.n].astype(np.int8)
+            if len(x) < 2:
+                continue
+            found = truth.reference.histograms(x)
+            self.points.append(
+                MetricPoint(
+                    sweep,
+                    seconds,
+                    updates,
+                    mmd2(*found),
+                    truth.reference.noise(len(x)).deviation,
+                    tuple(float(v) for v in spectrum(*found, orders=SPECTRUM_ORDERS)),
+                    float(marginal_l1(x, truth.p1)),
+                    _pair_error(x, truth),
+                )
+            )
+        self.waiting.clear()
+
+    def change(self, plan: LanePlan, target) -> None:
+        """New knobs, weights, beta or evidence from here on."""
+        self.plan, self._part = plan, None
+        self.run = running.retarget(self.run, target, plan.build())
+
+    def flip(self, site: int) -> None:
+        """Flip one site of chain 0 (chains only)."""
+        x = np.array(running.positions(self.run))
+        x[0, site] ^= 1
+        fresh = running.start(self.run.algorithm, self.run.target, self.run.key, self.run.chains, x)
+        self.run, self._part = dataclasses.replace(self.run, state=fresh.state), None
+
+    def summary(self) -> tuple[float | None, float | None, float | None]:
+        """(bulk ESS, R-hat, autocorrelation time in sweeps) of the energy over the second half of the last 1,024
+        sweeps; None where n/a."""
+        if self.run.algorithm.spec.kind != "chain":
+            return None, None, None
+        rows = self.energies.ordered()
+        rows = rows[len(rows) // 2 :]
+        if len(rows) < chain_metrics.MIN_DRAWS:
+            return None, None, None
+        values = rows.T
+        ess, rhat = chain_metrics.bulk_ess(values), chain_metrics.rhat(values)
+        return ess.value, rhat.value, chain_metrics.integrated_time(values).value
+
+    def check_stop(self, stop: str, threshold: float) -> None:
+        """Stop the lane where the plan's condition holds: residual, MMD^2 or R-hat at or below the threshold."""
+        if stop == "residual":
+            rows = self.series.columns().get("residual:high", np.zeros(0))
+            self.stopped = len(rows) > 0 and bool(rows[-1] <= threshold)
+        elif stop == "mmd":
+            self.stopped = bool(self.points) and self.points[-1].mmd2 <= threshold
+        elif stop == "rhat":
+            self.stopped = self._summary[1] is not None and self._summary[1] <= threshold
+        else:
+            self.stopped = False
+
+    def view(self, done: bool, layer: np.ndarray | None, summarise: bool) -> LaneView:
+        """The picture of this moment."""
+        run, spec = self.run, self.run.algorithm.spec
+        if summarise:
+            self._summary = self.summary()
+        draws = self._draws()
+        return LaneView(
+            spec.id,
+            spec.label,
+            spec.kind,
+            spec.guarantee,
+            self.plan.full_knobs,
+            run.sweep,
+            run.seconds,
+            run.updates,
+            self.rate,
+            self.compile_seconds,
+            done,
+            self.series.columns(),
+            tuple(self.points),
+            self.ring,
+            np.packbits(running.positions(run)[1:9] > 0, axis=1),
+            self._period(),
+            float(draws * run.chains) if draws is not None else self._summary[0],
+            self._summary[1],
+            self._summary[2],
+            draws,
+            layer,
+        )
+
+    def _draws(self) -> int | None:
+        if self.run.algorithm.spec.kind != "draw":
+            return None
+        return self.run.sweep // int(self.plan.full_knobs.get("sweeps_per_draw", 1))
+
+    def _period(self) -> int | None:
+        rows = self.messages.ordered()
+        return find_period(rows, PERIOD_TOLERANCE) if len(rows) >= 8 else None
+
+
+def _pair_error(x: np.ndarray, truth: Truth) -> float:
+    if truth.pairs is None or truth.pair_tables is None:
+        return float("nan")
+    return float(pair_marginal_error(x, truth.pairs, truth.pair_tables))

@@ -1,0 +1,86 @@
+"""Share, code and export of the run on screen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pmpviz.app import export
+from pmpviz.app.asked import Asked, asked_on
+from pmpviz.capabilities.sampling.live import LiveRun, LiveView
+from pmpviz.capabilities.sampling.manifest import plan_files
+from pmpviz.capabilities.sampling.share import code_dialog, share_dialog
+from pmpviz.player.graph import force_directed
+from pmpviz.player.layered import picture_of, picture_shape
+from pmpviz.player.numbers import integer
+from pmpviz.player.pictures import animation_gif, picture_png
+from pmpviz.runs import run as running
+
+GIF_FRAMES = 200
+
+
+def show_outlet(page: str) -> None:
+    """Open the dialog that was asked for, and keep it open over the page's runs until it is dismissed."""
+    asked = asked_on(page)
+    if asked is None:
+        return
+    sweeps = [lane.sweep for lane in asked.view.lanes]
+    if asked.name == "share":
+        share_dialog(asked.view.plan, page)
+    elif asked.name == "code":
+        code_dialog(asked.view.plan, sweeps)
+    else:
+        export.export_dialog(_files(asked, sweeps), f"The run as it was at {_sweeps_in_words(sweeps)}.")
+
+
+def samples(run: LiveRun) -> dict[str, np.ndarray]:
+    """The samples of each lane so far, to be noted when the export is asked for (worker thread only)."""
+    return {f"lane{i + 1}": running.counted(lane.run) for i, lane in enumerate(run.lanes)}
+
+
+def _files(asked: Asked, sweeps: list[int]) -> list[export.ExportFile]:
+    view = asked.view
+    files = plan_files(view.plan, sweeps, view.model)
+    if not asked.more:
+        return files
+    make = (lambda: asked.more, lambda: _tables(view), lambda: _picture(view), _animation_of(view))
+    return files + export.run_files(*make)
+
+
+def _sweeps_in_words(sweeps: list[int]) -> str:
+    return "sweep " + ", ".join(integer(sweep) for sweep in dict.fromkeys(sweeps))
+
+
+def _tables(view: LiveView) -> list[export.LaneTable]:
+    return [
+        export.LaneTable(
+            f"lane{i + 1}",
+            lane.algorithm,
+            lane.series,
+            {
+                name: [(p.sweep, p.seconds, getattr(p, name)) for p in lane.points]
+                for name in ("mmd2", "deviation", "marginal_l1", "pair_error")
+            },
+        )
+        for i, lane in enumerate(view.lanes)
+    ]
+
+
+def _last_frames(view: LiveView, count: int) -> np.ndarray:
+    packed = view.lanes[0].ring.last(count)
+    return np.unpackbits(packed, axis=1)[:, : view.model.n].astype(np.int8)
+
+
+def _picture(view: LiveView) -> bytes:
+    x, model = _last_frames(view, 1)[0], view.model
+    shape = picture_shape(model, view.plan.model)
+    if shape is not None:
+        return picture_png(picture_of(model, x), shape=shape)
+    _, i, j, _ = model.pairwise()
+    return picture_png(x, positions=force_directed(model.n, i, j), edges=np.stack([i, j], 1))
+
+
+def _animation_of(view: LiveView):
+    shape = picture_shape(view.model, view.plan.model)
+    if shape is None:
+        return None
+    return lambda: animation_gif(picture_of(view.model, _last_frames(view, GIF_FRAMES)), shape)

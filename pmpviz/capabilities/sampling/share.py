@@ -1,0 +1,43 @@
+"""The dialogs that carry a run elsewhere: a link, and code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pmpviz.app.share import ALWAYS, link_dialog, link_to
+from pmpviz.app.widgets import forget_outlet
+from pmpviz.app.words import as_text
+from pmpviz.capabilities.sampling.code import command, command_limits, script
+from pmpviz.capabilities.sampling.plan import Plan
+from pmpviz.capabilities.sampling.settings import plan_to_query, share_limits
+from pmpviz.samplers import sampler_class
+
+
+def link(plan: Plan, page: str, base: str | None = None) -> str:
+    """The address of `page` with this plan; `base` is the app's address, by default the one in the browser.
+
+    The one in the browser ends with the page, except on the first page, which has no name of its own in addresses.
+    """
+    return link_to(plan_to_query(plan), page, base)
+
+
+def share_dialog(plan: Plan, page: str) -> None:
+    """The link to copy, and what it leaves out; `page` is the page's path."""
+    link_dialog(plan_to_query(plan), page, [ALWAYS, *share_limits(plan)])
+
+
+@st.dialog("Code", width="large", on_dismiss=forget_outlet)
+def code_dialog(plan: Plan, sweeps: int | Sequence[int]) -> None:
+    """A Python script and a command a lane, for the sweeps that the run (or each lane) has done."""
+    each = [sweeps] * len(plan.lanes) if isinstance(sweeps, int) else list(sweeps)
+    python, shell = st.tabs(["Python", "Command line"])
+    python.caption("Prints this page's numbers at its sweeps, and writes the samples.")
+    python.code(script(plan, each), language="python")
+    for index, (lane, last) in enumerate(zip(plan.lanes, each, strict=True)):
+        out = "samples.npz" if len(plan.lanes) == 1 else f"samples{index + 1}.npz"
+        shell.caption(f"{sampler_class(lane.algorithm).spec.label}, {last:,} sweeps")
+        shell.code(command(plan, lane, last, out), language="bash", wrap_lines=True)
+    for sentence in command_limits(plan):
+        shell.caption(as_text(sentence))

@@ -1,0 +1,1 @@
+"""What browsers are sent: the wire format, updates, words and pictures, and the component that plays them (js/)."""

@@ -1,0 +1,105 @@
+"""The weights of hidden units as images of the visible layer, and rows of data, tiled into one picture."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int8, UInt8
+from PIL import Image
+
+from pmpviz.models import Ising, LayeredModel
+from pmpviz.models.couplings import to_dense
+from pmpviz.player.pictures import DARK, LIGHT
+from pmpviz.types import InputError
+
+MOST_TILES = 100
+WIDTH = 1000
+LARGEST, GAP = 96, 4
+NEGATIVE, POSITIVE = (0, 114, 178), (213, 94, 0)
+
+
+@dataclass(frozen=True)
+class Filters:
+    """The picture, the hidden units in the order of its tiles (row by row), and the weight of the full colours."""
+
+    image: Image.Image
+    units: tuple[int, ...]
+    limit: float
+
+
+def filters_image(
+    weight: Float[np.ndarray, "hidden visible"],
+    shape: tuple[int, int],
+    dark: bool = False,
+    by_norm: bool = False,
+    most: int = MOST_TILES,
+) -> Filters:
+    """Tiles of weight[k] on `shape`, blue below zero and orange above, zero in between, one symmetric scale for all.
+
+    At most `most` units: the first ones, or those of the largest norm, the largest first. The scale ends at the
+    largest absolute weight of what is shown. Raises InputError where the weights don't fill the shape.
+    """
+    weight = np.asarray(weight, np.float64)
+    if weight.ndim != 2 or weight.shape[1] != math.prod(shape) or not weight.size:
+        raise InputError(f"weights of shape {weight.shape} are no images of {' x '.join(map(str, shape))}")
+    order = np.argsort(-np.linalg.norm(weight, axis=1), kind="stable") if by_norm else np.arange(len(weight))
+    units = order[:most]
+    shown = weight[units].reshape(-1, *shape)
+    limit = float(np.abs(shown).max())
+    tiles = _colours(shown / (limit or 1.0), dark)
+    return Filters(_tiled(tiles, dark), tuple(units.tolist()), limit)
+
+
+def weights_of(model: Ising, most: int = MOST_TILES) -> Float[np.ndarray, "k visible"]:
+    """Rows of weights to the visible sites: those of the hidden units; without these, of some sites to all others."""
+    if isinstance(model, LayeredModel):
+        return np.asarray(model.weight)
+    weight = np.asarray(to_dense(model.couplings).weight)
+    return weight[np.unique(np.linspace(0, len(weight) - 1, min(most, len(weight))).round().astype(int))]
+
+
+def pictures_image(x: Int8[np.ndarray, "k visible"], shape: tuple[int, int], dark: bool = False) -> Image.Image:
+    """Binary pictures side by side: ink on paper, swapped in the dark."""
+    colours = DARK if dark else LIGHT
+    ink = np.asarray(x).reshape(-1, *shape)[..., None] > 0
+    return _tiled(np.where(ink, np.uint8(colours.ink), np.uint8(colours.paper)), dark)
+
+
+def png(image: Image.Image) -> bytes:
+    """The picture as a PNG file."""
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()
+
+
+def data_address(image: Image.Image) -> str:
+    """The picture inside an address: for pictures that are replaced so often that a browser asks for old ones."""
+    return f"data:image/png;base64,{base64.b64encode(png(image)).decode()}"
+
+
+def _colours(share: Float[np.ndarray, "k h w"], dark: bool) -> UInt8[np.ndarray, "k h w 3"]:
+    """Shares from -1 to 1 as colours, mixed as the player's diverging scale mixes them."""
+    middle = np.array((20, 20, 18) if dark else (250, 249, 246))
+    end = np.where(share[..., None] < 0, NEGATIVE, POSITIVE)
+    return (middle + (end - middle) * np.abs(share)[..., None]).round().astype(np.uint8)
+
+
+def _tiled(tiles: UInt8[np.ndarray, "k h w 3"], dark: bool) -> Image.Image:
+    """Tiles of whole screen pixels in rows, with a gap around each."""
+    count, height, width, _ = tiles.shape
+    columns = min(count, max(8, math.ceil(math.sqrt(2 * count))))
+    room = min(LARGEST, (WIDTH - GAP) // columns - GAP)
+    scale = max(1, room // max(height, width))
+    tiles = tiles.repeat(scale, 1).repeat(scale, 2)
+    ground = (62, 61, 58) if dark else (205, 202, 194)
+    high, wide = tiles.shape[1] + GAP, tiles.shape[2] + GAP
+    image = Image.new("RGB", (columns * wide + GAP, -(-count // columns) * high + GAP), (DARK if dark else LIGHT).paper)
+    for k, tile in enumerate(tiles):
+        left, top = GAP + k % columns * wide, GAP + k // columns * high
+        image.paste(ground, (left - 1, top - 1, left + wide - GAP + 1, top + high - GAP + 1))
+        image.paste(Image.fromarray(tile), (left, top))
+    return image

@@ -1,0 +1,142 @@
+// How configurations become pictures: a raster for lattices, discs and lines for graphs.
+
+import { bit } from "./decode.js";
+import { LayersPainter } from "./layers.js";
+import { cleared, RasterPainter } from "./raster.js";
+import { css, heldColour, scaleColour, word } from "./theme.js";
+
+export function painterFor(lane) {
+  if (lane.geometry.kind === "chain") return new ChainPainter(lane);
+  if (lane.geometry.kind === "layers") return new LayersPainter(lane);
+  return lane.geometry.nodes ? new GraphPainter(lane) : new RasterPainter(lane);
+}
+
+// Of a layered model a thumbnail shows the image alone.
+export function thumbnailFor(lane) {
+  const { kind, rows, cols } = lane.geometry;
+  return kind === "layers" ? new RasterPainter({ n: rows * cols, geometry: { rows, cols } }) : painterFor(lane);
+}
+
+// A chain through time: one row a frame, the newest at the bottom; a layer covers the lowest rows.
+const CHAIN_ROWS = 64;
+const LAYER_ROWS = 6;
+
+class ChainPainter extends RasterPainter {
+  constructor(lane) {
+    super({ n: lane.n, geometry: { rows: CHAIN_ROWS, cols: lane.n } });
+    this.n = lane.n;
+    for (let p = 0; p < this.map.length; p++) this.map[p] = p % lane.n;
+    this.past = CHAIN_ROWS;
+  }
+
+  paint(canvas, bits, layer, theme, frames = []) {
+    this.prepare(1);
+    const { pixels, n } = this;
+    const colours = [word(theme.paper), word(theme.ink)];
+    pixels.fill(0);
+    const rows = [...frames.map((frame) => frame.bits), bits].slice(-CHAIN_ROWS);
+    rows.forEach((row, k) => {
+      const start = (CHAIN_ROWS - rows.length + k) * n;
+      for (let i = 0; i < n; i++) pixels[start + i] = colours[(row[i >> 3] >> (7 - (i & 7))) & 1];
+    });
+    if (layer) {
+      for (let p = (CHAIN_ROWS - LAYER_ROWS) * n; p < pixels.length; p++) {
+        pixels[p] = word(scaleColour(layer, layer.values[p % n], theme));
+      }
+    }
+    this.scratch.getContext("2d").putImageData(this.image, 0, 0);
+    const context = cleared(canvas);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.scratch, 0, 0, canvas.width, canvas.height);
+  }
+
+  // In the newest row only.
+  clamp(canvas, clamped, theme) {
+    this.corners(canvas.getContext("2d"), clamped, theme, (CHAIN_ROWS - 1) * this.n);
+  }
+}
+
+class GraphPainter {
+  constructor(lane) {
+    this.nodes = lane.geometry.nodes;
+    this.edges = lane.geometry.edges || new Int32Array(0);
+    this.n = lane.n;
+  }
+
+  fit(width, height) {
+    const side = Math.floor(Math.min(width, height));
+    this.radius = Math.max(2, Math.min(side / 28, (0.24 * side) / Math.sqrt(this.n)));
+    return [side, side];
+  }
+
+  at(site, side) {
+    const room = side - 2 * this.radius - 4;
+    return [this.radius + 2 + this.nodes[2 * site] * room, this.radius + 2 + this.nodes[2 * site + 1] * room];
+  }
+
+  paint(canvas, bits, layer, theme) {
+    const context = cleared(canvas);
+    this.lines(context, canvas.width, theme);
+    context.lineWidth = Math.max(1, this.radius * 0.16);
+    context.strokeStyle = css(theme.ink);
+    for (let site = 0; site < this.n; site++) {
+      const [x, y] = this.at(site, canvas.width);
+      const colour = layer ? scaleColour(layer, layer.values[site], theme) : bit(bits, site) ? theme.ink : theme.paper;
+      context.fillStyle = css(colour);
+      context.beginPath();
+      context.arc(x, y, this.radius, 0, 2 * Math.PI);
+      context.fill();
+      context.stroke();
+      if (layer) this.dot(context, x, y, bit(bits, site) ? theme.ink : theme.paper);
+    }
+  }
+
+  // A ring around every clamped site.
+  clamp(canvas, clamped, theme) {
+    const context = canvas.getContext("2d");
+    context.strokeStyle = css(heldColour(theme));
+    context.lineWidth = Math.max(1.5, this.radius * 0.3);
+    for (let site = 0; site < this.n; site++) {
+      if (!bit(clamped, site)) continue;
+      context.beginPath();
+      context.arc(...this.at(site, canvas.width), this.radius + context.lineWidth, 0, 2 * Math.PI);
+      context.stroke();
+    }
+  }
+
+  dot(context, x, y, colour) {
+    context.fillStyle = css(colour);
+    context.beginPath();
+    context.arc(x, y, this.radius * 0.35, 0, 2 * Math.PI);
+    context.fill();
+  }
+
+  lines(context, side, theme) {
+    context.strokeStyle = css(theme.soft);
+    context.globalAlpha = Math.max(0.08, Math.min(0.6, 250 / (this.edges.length / 2 + 1)));
+    context.lineWidth = Math.max(1, side / 700);
+    context.beginPath();
+    for (let e = 0; e + 1 < this.edges.length; e += 2) {
+      context.moveTo(...this.at(this.edges[e], side));
+      context.lineTo(...this.at(this.edges[e + 1], side));
+    }
+    context.stroke();
+    context.globalAlpha = 1;
+  }
+
+  site(x, y, side) {
+    let best = -1;
+    let least = (2.5 * this.radius) ** 2;
+    for (let site = 0; site < this.n; site++) {
+      const [a, b] = this.at(site, side);
+      const distance = (a - x * side) ** 2 + (b - y * side) ** 2;
+      if (distance < least) [best, least] = [site, distance];
+    }
+    return best;
+  }
+
+  touch(canvas, sites, theme) {
+    const context = canvas.getContext("2d");
+    for (const site of sites) this.dot(context, ...this.at(site, canvas.width), theme.accent);
+  }
+}

@@ -1,0 +1,23 @@
+"""The model in words: its kind, size and temperature."""
+
+from __future__ import annotations
+
+from pmpviz.models import SRBM, LayeredModel
+from pmpviz.models.ising import Ising
+from pmpviz.player.numbers import integer, significant
+
+
+def model_words(model, beta: float) -> str:
+    """The model's kind and size, and beta where it is not 1."""
+    if isinstance(model, LayeredModel):
+        size = _layers(model)
+    elif isinstance(model, Ising) and model.shape and len(model.shape) > 1:
+        size = " × ".join(str(s) for s in model.shape) + " lattice"
+    else:
+        size = f"model of {integer(model.n)} sites"
+    return size if beta == 1 else f"{size} at β = {significant(beta)}"
+
+
+def _layers(model: LayeredModel) -> str:
+    kind = "semi-restricted" if isinstance(model, SRBM) else "restricted"
+    return f"{kind} Boltzmann machine of {integer(model.visible)} visible and {integer(model.hidden)} hidden units"

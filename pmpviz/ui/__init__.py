@@ -1,1 +1,0 @@
-"""The only package besides the pages that imports streamlit: settings and links, controls, code, sharing, export."""

@@ -1,1 +1,0 @@
-"""Arrays in; figures, images, payloads and sentences out. Knows no streamlit."""
