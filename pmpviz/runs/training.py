@@ -28,7 +28,7 @@ from pmpviz.learning.parameters import (
 )
 from pmpviz.models import Ising, LayeredModel
 from pmpviz.runs import compile_clock
-from pmpviz.types import InputError
+from pmpviz.types import InputError, pytree
 
 MAX_CHUNK = 64
 MOST_CHAINS = 10_000
@@ -150,47 +150,63 @@ def _check(learner, model, data, chains, batch, form) -> None:
         raise InputError(f"batches of {batch}; give 0 for all data at once, or a number of rows")
 
 
-@partial(jax.jit, static_argnames=("batch", "form"), donate_argnames=("carried",))
-def _advance(learner, optimiser, structure, data, mask, moments, key, carried, iteration, count, batch, form):
+@pytree(static=("batch", "form"))
+class _Lesson:
+    """What stays as it is from one iteration to the next."""
+
+    learner: Any
+    optimiser: Optimiser
+    structure: Ising
+    data: Int8[jax.Array, "m v"]
+    mask: Any
+    moments: Moments | None
+    key: jax.Array
+    batch: int
+    form: str
+
+
+@partial(jax.jit, donate_argnames=("carried",))
+def _advance(lesson: _Lesson, carried, iteration, count):
     buffers = {name: jnp.zeros(MAX_CHUNK) for name in BUFFERS}
 
     def body(i, carry):
         (parameters, state, phase), buffers = carry
-        own, model, rows = _situation(structure, data, key, parameters, iteration + i, batch, form)
-        gradient, phase = learner.gradient(own, model, rows, moments, phase, form)
-        parameters, state, row = _ascend(optimiser, gradient, parameters, state, mask)
+        own, model, rows = _situation(lesson, parameters, iteration + i)
+        gradient, phase = lesson.learner.gradient(own, model, rows, lesson.moments, phase, lesson.form)
+        parameters, state, row = _ascend(lesson, gradient, parameters, state)
         return (parameters, state, phase), {k: buffers[k].at[i].set(row[k]) for k in buffers}
 
     return jax.lax.fori_loop(0, count, body, (carried, buffers))
 
 
-def _advance_on_host(learner, optimiser, structure, data, mask, moments, key, carried, iteration, count, batch, form):
+def _advance_on_host(lesson: _Lesson, carried, iteration, count):
     """`_advance` of a learner that asks a program on the host: one iteration after another, the rest compiled."""
     buffers = {name: np.zeros(MAX_CHUNK, np.float32) for name in BUFFERS}
     parameters, state, phase = carried
     for i in range(count):
-        own, model, rows = _compiled_situation(structure, data, key, parameters, iteration + np.int32(i), batch, form)
-        gradient, phase = learner.gradient(own, model, rows, moments, phase, form)
-        parameters, state, row = _compiled_ascend(optimiser, gradient, parameters, state, mask)
+        own, model, rows = _compiled_situation(lesson, parameters, iteration + np.int32(i))
+        gradient, phase = lesson.learner.gradient(own, model, rows, lesson.moments, phase, lesson.form)
+        parameters, state, row = _compiled_ascend(lesson, gradient, parameters, state)
         for name, values in buffers.items():
             values[i] = row[name]
     return (parameters, state, phase), buffers
 
 
-def _situation(structure, data, key, parameters, now, batch, form):
+def _situation(lesson: _Lesson, parameters, now):
     """(key, model, rows of the data) of the iteration numbered `now`."""
+    data, batch = lesson.data, lesson.batch
     rows = data if batch == 0 else jnp.take(data, (now * batch + jnp.arange(batch)) % len(data), axis=0)
-    own = keys.fold_in(keys.role(key, keys.STEP), now)
-    return own, with_parameters(structure, parameters, form), rows
+    own = keys.fold_in(keys.role(lesson.key, keys.STEP), now)
+    return own, with_parameters(lesson.structure, parameters, lesson.form), rows
 
 
-def _ascend(optimiser, gradient, parameters, state, mask):
+def _ascend(lesson: _Lesson, gradient, parameters, state):
     """(parameters, the optimiser's state, numbers of the trace) after one step."""
-    row = {"gradient_norm": gradient_norm(gradient, mask), "weight_norm": _weight_norm(parameters)}
-    return *optimiser.step(gradient, parameters, state, mask), row
+    row = {"gradient_norm": gradient_norm(gradient, lesson.mask), "weight_norm": _weight_norm(parameters)}
+    return *lesson.optimiser.step(gradient, parameters, state, lesson.mask), row
 
 
-_compiled_situation = jax.jit(_situation, static_argnames=("batch", "form"))
+_compiled_situation = jax.jit(_situation)
 _compiled_ascend = jax.jit(_ascend)
 
 
@@ -208,20 +224,9 @@ def advance(training: Training, count: int) -> tuple[Training, TrainingTrace]:
         raise InputError(f"{count} iterations in one chunk; give at most {MAX_CHUNK}")
     compiled, begin = compile_clock.seconds(), time.perf_counter()
     forward = _advance if training.learner.spec.jit else _advance_on_host
-    carried, buffers = forward(
-        training.learner,
-        training.optimiser,
-        training.structure,
-        training.data,
-        training.mask,
-        training.moments,
-        training.key,
-        (training.parameters, training.optimiser_state, training.phase),
-        np.int32(training.iteration),
-        np.int32(count),
-        batch=training.batch,
-        form=training.form,
-    )
+    lesson = _Lesson(**{field.name: getattr(training, field.name) for field in dataclasses.fields(_Lesson)})
+    before = training.parameters, training.optimiser_state, training.phase
+    carried, buffers = forward(lesson, before, np.int32(training.iteration), np.int32(count))
     jax.block_until_ready(carried)
     compile_seconds = compile_clock.seconds() - compiled
     run_seconds = max(time.perf_counter() - begin - compile_seconds, 1e-9)
