@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
-from pmpviz.models.couplings import Couplings, DenseCouplings, ShiftCouplings, SparseCouplings
+from pmpviz.models.couplings import LAYOUTS, Couplings
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.factors import AndFactor, CardinalityFactor, OrFactor, TableFactor
 from pmpviz.models.ising import Ising
@@ -19,11 +18,10 @@ Arrays = dict[str, np.ndarray]
 
 LAYERS: dict[str, type] = dict.fromkeys(("constant", "weight", "visible_bias", "hidden_bias"), np.float32)
 ISING = {"bias": np.float32, "constant": np.float32, "colour": np.int32}
+STORED = {layout.file_kind: layout for layout in LAYOUTS if layout.file_kind is not None}
 # The arrays of each kind of model, with their types. `n_states` and so on are as in the classes.
 KINDS: dict[str, dict[str, type]] = {
-    "ising-lattice": {**ISING, "weight": np.float32, "shifts": np.int32},
-    "ising-sparse": {**ISING, "weight": np.float32, "neighbour": np.int32, "reverse": np.int32},
-    "ising-dense": {**ISING, "weight": np.float32},
+    **{kind: {**ISING, **layout.file_arrays} for kind, layout in STORED.items()},
     "rbm": LAYERS,
     "srbm": {**LAYERS, "lateral": np.float32},
     "tables": {
@@ -67,14 +65,11 @@ def to_arrays(model: Model) -> tuple[str, Arrays]:
     if isinstance(model, LayeredModel):
         kind = "srbm" if isinstance(model, SRBM) else "rbm"
         return kind, {name: np.asarray(getattr(model, name), dtype) for name, dtype in KINDS[kind].items()}
-    couplings = model.couplings
-    found = {"bias": model.bias, "constant": model.constant, "colour": model.colour, "weight": couplings.weight}
-    if isinstance(couplings, ShiftCouplings):
-        kind, found["shifts"] = "ising-lattice", couplings.shifts
-    elif isinstance(couplings, SparseCouplings):
-        kind, found["neighbour"], found["reverse"] = "ising-sparse", couplings.neighbour, couplings.reverse
-    else:
-        kind = "ising-dense"
+    couplings = model.couplings.stored()
+    assert couplings.file_kind is not None
+    kind = couplings.file_kind
+    found = {"bias": model.bias, "constant": model.constant, "colour": model.colour}
+    found |= {name: getattr(couplings, name) for name in couplings.file_arrays}
     return kind, {name: np.asarray(found[name], dtype) for name, dtype in KINDS[kind].items()}
 
 
@@ -108,12 +103,7 @@ def from_arrays(kind: str, arrays: Arrays) -> Model:
     _require(arrays["constant"].shape == (), "constant is no single number; give one")
     for name in ("bias", "constant", "weight"):
         _require(bool(np.isfinite(arrays[name]).all()), f"{name} holds a number that is not finite; mend it")
-    build: Callable[[int, Arrays], Couplings] = {
-        "ising-lattice": _lattice,
-        "ising-sparse": _sparse,
-        "ising-dense": _dense,
-    }[kind]
-    couplings = build(n, arrays)
+    couplings = STORED[kind].from_arrays(n, arrays)
     _check_colour(arrays["colour"], n, couplings)
     return Ising.of(arrays["bias"], couplings, arrays["constant"], arrays["colour"])
 
@@ -129,54 +119,6 @@ def _layered(arrays: Arrays) -> RBM | SRBM:
 def _require(condition: bool, problem: str) -> None:
     if not condition:
         raise InputError(problem)
-
-
-def _lattice(n: int, arrays: Arrays) -> ShiftCouplings:
-    weight, shifts = arrays["weight"], arrays["shifts"]
-    sides = weight.shape[1:]
-    _require(1 <= len(sides) <= 3, f"weight has {weight.ndim} axes; give shifts x one to three sides")
-    _require(math.prod(sides) == n, f"the lattice {sides} does not have the {n} sites of bias")
-    _require(
-        shifts.shape == (len(weight), len(sides)), f"shifts has shape {shifts.shape}, weight {weight.shape}; match them"
-    )
-    couplings = ShiftCouplings(weight, sides, tuple(tuple(shift) for shift in shifts.tolist()))
-    _require(bool((np.abs(shifts) < max(2, *sides)).all()), "a shift is longer than the lattice; shorten it")
-    i, j, _ = couplings.edges()
-    _require(bool((i != j).all()), "a shift joins a site to itself; set those weights to 0")
-    return couplings
-
-
-def _sparse(n: int, arrays: Arrays) -> SparseCouplings:
-    neighbour, weight, reverse = arrays["neighbour"], arrays["weight"], arrays["reverse"]
-    shape = weight.shape
-    _require(
-        len(shape) == 2 and shape[0] == n and shape[1] >= 1, f"weight has shape {shape}; give {n} rows of neighbours"
-    )
-    _require(neighbour.shape == shape and reverse.shape == shape, "neighbour, reverse and weight differ in shape")
-    _require(bool(((neighbour >= 0) & (neighbour < n)).all()), f"neighbour names a site outside 0 to {n - 1}")
-    flat = np.arange(weight.size).reshape(shape)
-    _require(bool(((reverse >= 0) & (reverse < weight.size)).all()), "reverse names a slot that does not exist")
-    site = np.arange(n)[:, None]
-    padded = neighbour == site
-    _require(bool((weight[padded] == 0).all() and (reverse == flat)[padded].all()), "a padded slot is not empty")
-    there = reverse.reshape(-1)
-    mutual = (there[reverse] == flat) & (weight.reshape(-1)[reverse] == weight)
-    mutual &= (neighbour.reshape(-1)[reverse] == site) & (reverse // shape[1] == neighbour)
-    _require(bool(mutual.all()), "neighbour, reverse and weight do not describe the same edges from both ends")
-    # The numbering of the slots follows from which are padded.
-    used = np.flatnonzero(~padded)
-    number = np.full(weight.size, len(used))
-    number[used] = np.arange(len(used))
-    entry = np.append(used, 0).astype(np.int32)
-    return SparseCouplings(neighbour, weight, reverse, number.reshape(shape).astype(np.int32), entry)
-
-
-def _dense(n: int, arrays: Arrays) -> DenseCouplings:
-    weight = arrays["weight"]
-    _require(weight.shape == (n, n), f"weight has shape {weight.shape}; {n} sites need ({n}, {n})")
-    _require(bool((weight == weight.T).all()), "weight is not symmetric; give the same weight both ways")
-    _require(not np.diag(weight).any(), "weight joins a site to itself; set its diagonal to 0")
-    return DenseCouplings(weight)
 
 
 def _check_colour(colour: np.ndarray, n: int, couplings: Couplings) -> None:

@@ -11,7 +11,6 @@ from pmpviz.learning.chains import draw
 from pmpviz.learning.learner import LearnerSpec, Phase, SampledLearner, needs_all_visible
 from pmpviz.learning.parameters import Moments, in_form, parameters_of, with_parameters
 from pmpviz.models import Ising, LayeredModel
-from pmpviz.models.couplings import DenseCouplings, ShiftCouplings, SparseCouplings
 from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.types import Target, pytree
 
@@ -66,7 +65,7 @@ def exact_phase(key: Array, model: Ising, draws: int, form: str) -> tuple[Moment
     if not isinstance(model, LayeredModel):
         x = jnp.asarray(states_of(model.n))
         p = jax.nn.softmax(jax.vmap(model.log_weight)(x))
-        pairs = _weighted_pairs(model, x, p)
+        pairs = model.couplings.entries_of(_second_moments(x, p))
         chosen = jax.random.choice(key, len(x), (draws,), p=p)
         return in_form({"bias": p @ x, "weight": pairs}, form), x[chosen].astype(jnp.int8)
     by_visible = model.couplings.lateral is not None or model.visible <= model.hidden
@@ -86,19 +85,6 @@ def exact_phase(key: Array, model: Ising, draws: int, form: str) -> tuple[Moment
         found["lateral"] = _second_moments(v, p) * (1 - jnp.eye(model.visible))
     parts = (listed[chosen], rest) if by_visible else (rest, listed[chosen])
     return found, jnp.concatenate(parts, 1).astype(jnp.int8)
-
-
-def _weighted_pairs(model, x, p):
-    """<x_i x_j> under the weights p, in the layout of the couplings."""
-    couplings = model.couplings
-    second = _second_moments(x, p)
-    if isinstance(couplings, DenseCouplings):
-        return second * (1 - jnp.eye(model.n))
-    if isinstance(couplings, ShiftCouplings):
-        site = np.arange(model.n).reshape(couplings.shape)
-        axes = tuple(range(site.ndim))
-        return jnp.stack([second[site, np.roll(site, tuple(-s for s in sh), axes)] for sh in couplings.shifts])
-    return second[jnp.arange(model.n)[:, None], couplings.neighbour]
 
 
 def _second_moments(x, p):
@@ -145,11 +131,6 @@ def pseudo_gradient(model: Ising, x: Int8[Array, "m n"], form: str) -> Moments:
         return pseudo_log_likelihood(with_parameters(model, parameters, form), x.astype(jnp.float32))
 
     found = jax.grad(value)(parameters_of(model, form))
-    if form == "tied" or isinstance(model.couplings, ShiftCouplings):
-        return found
-    weight = found["weight"]
-    if not isinstance(model.couplings, SparseCouplings):
-        found["weight"] = (weight + weight.T) * (1 - jnp.eye(model.n))
-    else:
-        found["weight"] = weight + weight.reshape(-1)[model.couplings.reverse]
+    if form != "tied":
+        found["weight"] = model.couplings.both_ways(found["weight"])
     return found

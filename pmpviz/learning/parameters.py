@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int8
 
 from pmpviz.models import Ising, LayeredModel
-from pmpviz.models.couplings import DENSE, DenseCouplings, LayeredCouplings, ShiftCouplings, SparseCouplings
+from pmpviz.models.couplings import DenseCouplings, LayeredCouplings
 from pmpviz.types import InputError
 
 Parameters = dict[str, Float[Array, "..."]]
@@ -32,7 +32,7 @@ def check_form(model: Ising, form: str) -> None:
     """Raise InputError where a model cannot be learned in this form."""
     if form not in FORMS:
         raise InputError(f"there is no parametrisation {form[:40]!r}; choose one of {', '.join(FORMS)}")
-    if form != "binary" and not isinstance(model.couplings, DenseCouplings):
+    if form != "binary" and not model.couplings.complete:
         raise InputError(f"the {form} parametrisation is for fully connected Ising models; use the binary one")
 
 
@@ -69,7 +69,7 @@ def with_parameters(model: Ising, parameters: Parameters, form: str = "binary") 
     bias, weight = parameters["bias"], parameters["weight"]
     if form == "spin":
         bias, weight = 2 * bias - 4 * weight.sum(1), 8 * weight
-    return replace(model, bias=bias, couplings=replace(model.couplings, weight=weight))
+    return replace(model, bias=bias, couplings=model.couplings.with_weight(weight))
 
 
 def mask_of(model: Ising, form: str = "binary") -> dict[str, Bool[np.ndarray, "..."]]:
@@ -79,8 +79,7 @@ def mask_of(model: Ising, form: str = "binary") -> dict[str, Bool[np.ndarray, ".
         if "lateral" in mask:
             mask["lateral"] = ~np.eye(model.visible, dtype=bool)
     elif form != "tied":
-        dense = isinstance(model.couplings, DENSE)
-        mask["weight"] = ~np.eye(model.n, dtype=bool) if dense else np.asarray(model.couplings.weight) != 0
+        mask["weight"] = model.couplings.may_change()
     return mask
 
 
@@ -102,7 +101,7 @@ def moments(model: Ising, x: Int8[Array, "m n"], form: str = "binary") -> Moment
     x = jnp.asarray(x, jnp.float32)
     if isinstance(model, LayeredModel):
         return layer_moments(model, x[:, : model.visible], x[:, model.visible :])
-    return in_form({"bias": x.mean(0), "weight": _pairs(model, x)}, form)
+    return in_form({"bias": x.mean(0), "weight": model.couplings.pair_means(x)}, form)
 
 
 def layer_moments(model: LayeredModel, v: Float[Array, "m v"], h: Float[Array, "m h"]) -> Moments:
@@ -130,20 +129,6 @@ def visible_moments(model: Ising, x: Int8[Array, "m n"], form: str = "binary") -
 def visible_of(model: Ising) -> int:
     """Number of visible sites: all where there is no hidden layer."""
     return model.visible if isinstance(model, LayeredModel) else model.n
-
-
-def _pairs(model: Ising, x: Float[Array, "m n"]) -> Float[Array, "..."]:
-    """<x_i x_j> of every edge, in the layout of the couplings."""
-    couplings = model.couplings
-    if isinstance(couplings, DenseCouplings):
-        return x.T @ x / len(x) * (1 - jnp.eye(x.shape[1]))
-    if isinstance(couplings, ShiftCouplings):
-        plane = x.reshape(-1, *couplings.shape)
-        axes = tuple(range(1, plane.ndim))
-        ahead = [jnp.roll(plane, tuple(-s for s in shift), axes) for shift in couplings.shifts]
-        return jnp.stack([(plane * other).mean(0) for other in ahead])
-    assert isinstance(couplings, SparseCouplings)
-    return jax.lax.map(lambda row: (x * x[:, row]).mean(0), jnp.asarray(couplings.neighbour).T).T
 
 
 def log_likelihood(model: Ising, v: Int8[Array, "m v"], log_z: float) -> float:

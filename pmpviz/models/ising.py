@@ -11,7 +11,6 @@ from pmpviz.models.couplings import (
     DenseCouplings,
     ShiftCouplings,
     SparseCouplings,
-    colour_of,
     to_dense,
     to_sparse,
 )
@@ -23,7 +22,7 @@ from pmpviz.types import pytree
 class Ising:
     """Ising model in the 0/1 form (perturb-and-max-product, Eq. 5: E(x) = -x'Wx/2 - b'x).
 
-    `bias[n]`; `couplings` in one of three layouts; `constant` keeps log Z equal to that of the form it came from;
+    `bias[n]`; `couplings` in some layout; `constant` keeps log Z equal to that of the form it came from;
     `colour[n]` is a proper colouring of the graph with `n_colours` colours (sites of one colour do not interact).
     `colour_order` and `site_order` group the sites for sweeps colour by colour and from 0 to n - 1.
     """
@@ -40,10 +39,10 @@ class Ising:
     def of(cls, bias: np.ndarray, couplings: Couplings, constant: float = 0.0, colour=None) -> Ising:
         """Build from host arrays; the graph is coloured unless a proper `colour[n]` is given."""
         if colour is None:
-            colour = colour_of(couplings)
+            colour = couplings.colour()
         bias = np.asarray(bias, np.float32)
         colour = np.asarray(colour, np.int32)
-        orders = SweepOrder.of_colours(couplings, colour), SweepOrder.of_sites(couplings)
+        orders = couplings.order_of_colours(colour), couplings.order_of_sites()
         return cls(bias, couplings, np.float32(constant), colour, *orders, int(colour.max(initial=0)) + 1)
 
     @classmethod
@@ -79,12 +78,11 @@ class Ising:
     @property
     def shape(self) -> tuple[int, ...] | None:
         """Sides of the lattice, or None for a graph without a regular layout."""
-        return self.couplings.shape if isinstance(self.couplings, ShiftCouplings) else None
+        return self.couplings.sides
 
     def log_weight(self, x: Int8[Array, " n"]) -> Float[Array, ""]:
         """b.x + sum_{i<j} w_ij x_i x_j + constant."""
-        xf = x.astype(jnp.float32)
-        return jnp.dot(xf, self.bias + 0.5 * self.couplings.field(xf)) + self.constant
+        return self.couplings.log_weight(self.bias, x.astype(jnp.float32)) + self.constant
 
     def local_field(self, x: Int8[Array, " n"]) -> Float[Array, " n"]:
         """b_i + sum_j w_ij x_j: log-odds of x_i = 1 given the rest."""

@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
-from pmpviz.models.couplings import DENSE, Couplings, ShiftCouplings
 from pmpviz.types import pytree
 
 GROUP_COST = 16
@@ -42,24 +41,8 @@ class SweepOrder:
         return cls(site.reshape(-1, width).astype(np.int32), slot.astype(np.int32))
 
     @classmethod
-    def of_colours(cls, couplings: Couplings, colour: Int[np.ndarray, " n"]) -> SweepOrder:
-        """Colour after colour."""
-        if isinstance(couplings, DENSE):
-            return cls._one_group(np.argsort(colour, kind="stable"))
-        return cls.of_levels(np.unique(colour, return_inverse=True)[1])
-
-    @classmethod
-    def of_sites(cls, couplings: Couplings) -> SweepOrder:
-        """The order 0, ..., n - 1: a site's level is one more than that of any neighbour before it.
-
-        Updating level by level gives what updating site by site gives, since a site hears its neighbours only.
-        """
-        if isinstance(couplings, DENSE):
-            return cls._one_group(np.arange(couplings.n))
-        return cls.of_levels(_levels(couplings))
-
-    @classmethod
-    def _one_group(cls, order: Int[np.ndarray, " n"]) -> SweepOrder:
+    def one_group(cls, order: Int[np.ndarray, " n"]) -> SweepOrder:
+        """All sites in one group, in this order."""
         slot = np.empty(len(order), np.int32)
         slot[order] = np.arange(len(order))
         return cls(order[None].astype(np.int32), slot)
@@ -77,18 +60,3 @@ def _width(sizes: Int[np.ndarray, " l"]) -> int:
     """Slots a group: the least of (slots + GROUP_COST for each group) over the sizes that occur."""
     cost = {int(width): int((-(-sizes // width)).sum()) * (int(width) + GROUP_COST) for width in np.unique(sizes)}
     return min(cost, key=cost.__getitem__)
-
-
-def _levels(couplings: Couplings) -> Int[np.ndarray, " n"]:
-    i, j, _ = couplings.edges()
-    low, high = np.minimum(i, j), np.maximum(i, j)
-    if isinstance(couplings, ShiftCouplings):
-        diagonal = np.indices(couplings.shape).sum(0).reshape(-1)
-        if (diagonal[low] < diagonal[high]).all():
-            return diagonal
-    level = [0] * couplings.n
-    order = np.lexsort((low, high))
-    for before, site in zip(low[order].tolist(), high[order].tolist(), strict=True):
-        if level[site] <= level[before]:
-            level[site] = level[before] + 1
-    return np.array(level, np.int64)

@@ -43,13 +43,6 @@ class LayeredModel(Ising):
         """b."""
         return self.bias[self.visible :]
 
-    def log_weight(self, x: Int8[Array, " n"]) -> Float[Array, ""]:
-        """b.x + h'Wv (+ v'Lv / 2) + constant, reading W once."""
-        xf, lateral = x.astype(jnp.float32), self.couplings.lateral
-        v, h = xf[: self.visible], xf[self.visible :]
-        within = 0.0 if lateral is None else 0.5 * jnp.dot(v, lateral @ v)
-        return jnp.dot(xf, self.bias) + jnp.dot(h, self.couplings.to_hidden(v)) + within + self.constant
-
     def hidden_mean(self, v: Float[Array, "... v"]) -> Float[Array, "... h"]:
         """p(h_k = 1 | v) = sigmoid(b_k + sum_i W_ki v_i)."""
         return jax.nn.sigmoid(self.hidden_bias + jnp.asarray(v, jnp.float32) @ self.weight.T)

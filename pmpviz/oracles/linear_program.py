@@ -15,7 +15,6 @@ import numpy as np
 import scipy
 from jaxtyping import Float, Int
 
-from pmpviz.models.couplings import DENSE, LayeredCouplings
 from pmpviz.models.ising import Ising
 from pmpviz.types import Refusal
 
@@ -85,21 +84,12 @@ class LinearProgram:
 
 def why_not(model: Ising) -> str | None:
     """Why a model is too large, with its number of edges; None where it is not."""
-    edges = _edges(model)
+    edges = model.couplings.possible_edges()
     return _refusal(edges) if edges > MOST_EDGES else None
 
 
 def _refusal(edges: int) -> str:
     return f"the linear program would have {edges:,} edges; it is solved for at most {MOST_EDGES:,}"
-
-
-def _edges(model: Ising) -> int:
-    """Edges that the model may come to have: every pair of a dense one, whatever its weights are now."""
-    couplings = model.couplings
-    if isinstance(couplings, LayeredCouplings):
-        within = 0 if couplings.lateral is None else couplings.visible * (couplings.visible - 1) // 2
-        return couplings.visible * couplings.hidden + within
-    return model.n * (model.n - 1) // 2 if isinstance(couplings, DENSE) else len(couplings.edges()[0])
 
 
 __all__ = ["LinearProgram", "Relaxed", "why_not"]

@@ -5,20 +5,18 @@ from __future__ import annotations
 import jax
 from jaxtyping import Array, Int8
 
-from pmpviz.models.couplings import DENSE
 from pmpviz.models.ising import Ising
 from pmpviz.samplers.gibbs import sweep
 from pmpviz.types import Info, Spec, Target, pytree
+
+# Chains side by side, by how far a flip reaches.
+TILES = {"lists": 16, "matrix": 64}
 
 
 def _why_not(target: Target) -> str | None:
     if not isinstance(target.model, Ising):
         return "colour-parallel Gibbs needs binary variables with pairwise factors; this model has others"
     return None
-
-
-def _tile(model: Ising) -> int:
-    return 64 if isinstance(model.couplings, DENSE) else 16
 
 
 SPEC = Spec(
@@ -29,7 +27,7 @@ SPEC = Spec(
     reversible=False,
     summary="Draws all sites of one colour together from their conditionals: no two of them interact.",
     paper="Geman and Geman 1984; Gonzalez et al. 2011 (chromatic sampler)",
-    tile=_tile,
+    tile=lambda model: TILES[model.couplings.form],
     why_not=_why_not,
 )
 

@@ -13,13 +13,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys
-from pmpviz.models.couplings import DENSE
 from pmpviz.models.ising import Ising
 from pmpviz.samplers import _gwg_dense, _gwg_sparse
 from pmpviz.types import Info, Spec, Target, pytree
 
 QUANTA = 16
 LEAST_PROPOSALS = 4
+# By how far a flip reaches.
+KERNELS: dict[str, ModuleType] = {"lists": _gwg_sparse, "matrix": _gwg_dense}
 
 
 def _why_not(target: Target) -> str | None:
@@ -29,7 +30,7 @@ def _why_not(target: Target) -> str | None:
 
 
 def _kernel(model: Ising) -> ModuleType:
-    return _gwg_dense if isinstance(model.couplings, DENSE) else _gwg_sparse
+    return KERNELS[model.couplings.form]
 
 
 SPEC = Spec(

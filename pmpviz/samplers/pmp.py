@@ -7,12 +7,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys
-from pmpviz.models.couplings import DENSE, SparseCouplings
 from pmpviz.models.ising import Ising
 from pmpviz.oracles import max_product
 from pmpviz.types import Info, Param, Spec, Target, pytree
-
-SMALL_DENSE = 128
 
 # A knob of the learners too: what is learned suits the sampler that it is learned with.
 MESSAGES = Param(
@@ -39,10 +36,7 @@ def _updates_per_sweep(model: Ising) -> int:
 
 
 def _tile(model: Ising) -> int:
-    # As many chains as keep the tile's messages in cache: they are reread in every sweep.
-    if isinstance(model.couplings, DENSE):
-        return 16 if model.n <= SMALL_DENSE else 1
-    return 32 if isinstance(model.couplings, SparseCouplings) else 16
+    return model.couplings.message_tile
 
 
 SPEC = Spec(

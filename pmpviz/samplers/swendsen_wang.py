@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import math
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Int8, UInt32
 
 from pmpviz import keys
-from pmpviz.models.couplings import DENSE, DenseCouplings, LayeredCouplings, ShiftCouplings, SparseCouplings
 from pmpviz.models.ising import Ising
 from pmpviz.types import Info, Spec, Target, pytree
 
 MAX_PAIRS = 1 << 21
 
 
-def _pairs(model: Ising) -> int:
-    """Places where a bond may be drawn."""
-    if isinstance(model.couplings, DENSE):
-        return model.n * (model.n - 1) // 2
-    return math.prod(model.couplings.weight.shape)
-
-
 def _why_not(target: Target) -> str | None:
     if not isinstance(target.model, Ising):
         return "Swendsen-Wang needs binary variables with pairwise factors; this model has others"
-    pairs = _pairs(target.model)
+    pairs = target.model.couplings.bond_places
     if pairs > MAX_PAIRS:
         return f"Swendsen-Wang would draw {pairs:,} bonds a sweep; give a model with at most {MAX_PAIRS:,} couplings"
     return None
@@ -34,7 +24,7 @@ def _why_not(target: Target) -> str | None:
 
 def _tile(model: Ising) -> int:
     """Chains side by side: about 2^16 bonds, which stay in the cache."""
-    return max(1, min(64, (1 << 16) // max(_pairs(model), 1)))
+    return max(1, min(64, (1 << 16) // max(model.couplings.bond_places, 1)))
 
 
 SPEC = Spec(
@@ -115,11 +105,6 @@ def _numbers(chain_keys: Array, counter: UInt32[Array, "..."]) -> Float[Array, "
     return jax.vmap(keys.uniform_at, in_axes=(0, None))(chain_keys, counter)
 
 
-def _numbers_of_bonds(model: Ising) -> int:
-    """Counters that the bonds may use."""
-    return model.n**2 if isinstance(model.couplings, DENSE) else math.prod(model.couplings.weight.shape)
-
-
 def _bonded(weight, product, u):
     """A bond where beta w s_i s_j > 0 and u < 1 - exp(-|beta w| / 2)."""
     return (weight * product > 0) & (u < -jnp.expm1(-0.5 * jnp.abs(weight)))
@@ -128,60 +113,7 @@ def _bonded(weight, product, u):
 def _bonds(chain_keys: Array, target: Target, spin: Float[Array, "t n"]):
     """Function label[t, n] -> least label of a site and those it is bonded to."""
     couplings = target.model.couplings.scaled(target.beta)
-    kinds = {
-        ShiftCouplings: _shift_bonds,
-        SparseCouplings: _sparse_bonds,
-        DenseCouplings: _dense_bonds,
-        LayeredCouplings: _dense_bonds,
-    }
-    return kinds[type(couplings)](chain_keys, couplings, spin)
-
-
-def _shift_bonds(chain_keys, couplings, spin):
-    shape, weight = couplings.shape, couplings.weight
-    axes = tuple(range(1, len(shape) + 1))
-    plane = spin.reshape(-1, *shape)
-    u = _numbers(chain_keys, jnp.arange(weight.size, dtype=jnp.uint32).reshape(weight.shape))
-    bonds = []
-    for d, shift in enumerate(couplings.shifts):
-        ahead = jnp.roll(plane, tuple(-s for s in shift), axes)
-        bond = _bonded(weight[d], plane * ahead, u[:, d])
-        bonds.append((shift, bond, jnp.roll(bond, shift, axes)))
-
-    def least(label):
-        own = label.reshape(plane.shape)
-        low = own
-        for shift, ahead, behind in bonds:
-            back = tuple(-s for s in shift)
-            low = jnp.where(ahead, jnp.minimum(low, jnp.roll(own, back, axes)), low)
-            low = jnp.where(behind, jnp.minimum(low, jnp.roll(own, shift, axes)), low)
-        return low.reshape(label.shape)
-
-    return least
-
-
-def _sparse_bonds(chain_keys, couplings, spin):
-    # Both slots of an edge read the number of the lower one.
-    slot = jnp.arange(couplings.weight.size, dtype=jnp.uint32).reshape(couplings.weight.shape)
-    u = _numbers(chain_keys, jnp.minimum(slot, couplings.reverse.astype(jnp.uint32)))
-    bond = _bonded(couplings.weight, spin[:, :, None] * spin[:, couplings.neighbour], u)
-
-    def least(label):
-        return jnp.minimum(label, jnp.where(bond, label[:, couplings.neighbour], label[:, :, None]).min(2))
-
-    return least
-
-
-def _dense_bonds(chain_keys, couplings, spin):
-    n = spin.shape[1]
-    weight, site = couplings.matrix(), jnp.arange(n, dtype=jnp.uint32)
-    pair = jnp.minimum(site[:, None], site) * n + jnp.maximum(site[:, None], site)
-    bond = _bonded(weight, spin[:, :, None] * spin[:, None], _numbers(chain_keys, pair))
-
-    def least(label):
-        return jnp.minimum(label, jnp.where(bond, label[:, None], n).min(2))
-
-    return least
+    return couplings.bonds(spin, lambda counter: _numbers(chain_keys, counter), _bonded)
 
 
 def _labels(least, shape) -> Int[Array, "t n"]:
@@ -237,7 +169,7 @@ def _turned(chain_keys: Array, target: Target, spin: Float[Array, "t n"], label)
     field = target.beta * (0.5 * model.bias + 0.25 * model.couplings.field(jnp.ones(model.n)))
     pull = _field_sums(label, field * spin, jnp.abs(field).max())
     held = _sums(label, jnp.broadcast_to(target.evidence.mask, label.shape).astype(jnp.int32)) > 0
-    first = jnp.uint32(_numbers_of_bonds(model))
+    first = jnp.uint32(model.couplings.bond_counters)
     u = _numbers(chain_keys, first + jnp.arange(model.n, dtype=jnp.uint32))
     turns = (-2.0 * pull > keys.logistic_threshold(u)) & ~held
     return _at(turns, label).get(mode="promise_in_bounds")

@@ -11,7 +11,7 @@ import pytest
 
 from pmpviz import keys
 from pmpviz.models import Ising, build_spec
-from pmpviz.models.couplings import DenseCouplings, LayeredCouplings
+from pmpviz.models.couplings import DenseCouplings, LayeredCouplings, dense
 from pmpviz.oracles import max_product
 from pmpviz.runs import compile_clock, retarget, sample, start
 from pmpviz.runs import run as running
@@ -300,7 +300,7 @@ def test_messages_kept_in_halves_are_those_kept_whole(monkeypatch, hidden):
         couplings = LayeredCouplings(jax.random.normal(jax.random.key(26), (hidden, 13)), couplings.matrix())
     field, seen = jax.random.logistic(jax.random.key(27), (couplings.n, 3)), []
     for most in (13, 2):
-        monkeypatch.setattr(max_product, "MOST_IN_BLOCK", most)
+        monkeypatch.setattr(dense, "MOST_IN_BLOCK", most)
         messages = max_product.first_messages(couplings, 3, jnp.int32(1))
         for _ in range(5):
             messages, residual = update(couplings, field, messages, 0.3)
