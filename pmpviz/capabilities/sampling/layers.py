@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
-from pmpviz.models.couplings import DENSE
 from pmpviz.oracles import max_product
 from pmpviz.runs import run as running
 from pmpviz.runs.truth import Truth
@@ -73,10 +72,7 @@ def _messages_at(site: int, run: running.Run) -> tuple[tuple[int, float], ...]:
         return ()
     couplings = run.target.model.couplings
     values = np.asarray(_to_site(couplings, _first(run.state).incoming))[site].tolist()
-    if isinstance(couplings, DENSE):
-        senders, weights = np.arange(couplings.n), np.asarray(couplings.matrix())[site]
-    else:
-        senders, weights = (np.asarray(table)[site] for table in couplings.neighbour_lists())
+    senders, weights = (np.asarray(table)[site] for table in couplings.neighbour_lists())
     pairs = [(int(i), v) for i, v, w in zip(senders, values, weights, strict=True) if w != 0]
     return tuple(sorted(pairs, key=lambda pair: -abs(pair[1]))[:8])
 

@@ -15,11 +15,8 @@ from pmpviz.models.couplings.shift import ShiftCouplings
 from pmpviz.models.couplings.sparse import SparseCouplings, to_sparse
 
 LAYOUTS: tuple[type[Couplings], ...] = (ShiftCouplings, SparseCouplings, DenseCouplings, LayeredCouplings)
-# These have no neighbour lists: nearly every site hears nearly every other, of the other layer at least.
-DENSE = (DenseCouplings, LayeredCouplings)
 
 __all__ = [
-    "DENSE",
     "LAYOUTS",
     "Conditionals",
     "Couplings",

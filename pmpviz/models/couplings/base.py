@@ -5,9 +5,9 @@ decides how the weights are stored, and owns every kernel whose arithmetic follo
 messages, sweeps, bonds, and the statistics that belong to `weight`. Noise, damping, schedules and acceptance belong to
 the algorithms, which call these kernels and never ask which layout they have.
 
-A new layout is one file with one class. The least it gives is `n`, `weight` and `pairs()`, as a `PairCouplings`; all
-else then follows from neighbour lists. Where few sites interact and it has lists of its own it is a `ListCouplings`,
-where nearly all do a `MatrixCouplings`; whatever it can do faster it overrides.
+A new layout is one file with one class. The least it gives is the field `weight`, the property `n` and `pairs()`, as a
+`PairCouplings`; all else then follows from neighbour lists. Where few sites interact and it has lists of its own it is
+a `ListCouplings`, where nearly all do a `MatrixCouplings`; whatever it can do faster it overrides.
 """
 
 from __future__ import annotations
