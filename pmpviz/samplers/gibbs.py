@@ -116,11 +116,9 @@ def sweep(
     def numbers(site):
         return keys.uniform_at(chain_keys, site[:, None])
 
-    def draw(site, field):
-        return numbers(site) * (1.0 + jnp.exp(-field)) < 1.0
+    def draw(u, field):
+        return u * (1.0 + jnp.exp(-field)) < 1.0
 
-    def threshold(site):
-        return keys.logistic_threshold(numbers(site))
-
-    conditionals = Conditionals(target.beta, model.bias, evidence.mask, evidence.value, draw, threshold)
+    known = target.beta, model.bias, evidence.mask, evidence.value
+    conditionals = Conditionals(*known, numbers, draw, keys.logistic_threshold)
     return model.couplings.sweep(conditionals, order, x, first, last)

@@ -172,13 +172,10 @@ def test_a_sweep_is_that_of_one_site_after_another(name):
     bar = jnp.float32(rng.normal(size=(n + 1, chains)))
     mask, value = np.arange(n) % 5 == 2, (np.arange(n) % 2).astype(np.int8)
 
-    def threshold(site):
+    def numbers(site):
         return bar[site]
 
-    def draw(site, field):
-        return field > threshold(site)
-
-    conditionals = Conditionals(beta, bias, mask, value, draw, threshold)
+    conditionals = Conditionals(beta, bias, mask, value, numbers, lambda u, field: field > u, lambda u: u)
     order, start = couplings.order_of_sites(), states(n, chains).T.astype(np.int8)
     for first, last in ((0, None), (2, n - 3)):
         x = order.collect(couplings.sweep(conditionals, order, order.spread(start), first, last))

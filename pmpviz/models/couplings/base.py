@@ -38,15 +38,16 @@ LeastLabel = Callable[[Int[Array, "t n"]], Int[Array, "t n"]]
 class Conditionals(NamedTuple):
     """What a sweep draws with: site i becomes 1 with probability sigmoid(beta (bias_i + sum_j w_ij x_j)).
 
-    A kernel asks for new values by `draw(site[w], field[w, t])`, or for the `threshold(site[w])[w, t]` that a site's
-    field must exceed; both contain beta and one random number for each site and chain. Clamped sites are in `mask[n]`
-    and take their `value[n]`.
+    With u = `numbers(site[w])[w, t]`, one random number for each site and chain, a kernel asks for new values by
+    `draw(u, field)`, or for the `threshold(u)` that a field must exceed; fields are those at beta. Clamped sites are in
+    `mask[n]` and take their `value[n]`.
     """
 
     beta: Float[Array, ""]
     bias: Float[Array, " n"]
     mask: Bool[Array, " n"]
     value: Int8[Array, " n"]
+    numbers: Callable[[Array], Float[Array, "w t"]]
     draw: Callable[[Array, Array], Bool[Array, "w t"]]
     threshold: Callable[[Array], Float[Array, "w t"]]
 

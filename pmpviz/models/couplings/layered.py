@@ -154,7 +154,7 @@ def _layer(conditionals, heard_of_other, old, start, first, last):
     """The sites from `start` on, all drawn at once given what they hear from the other layer."""
     site, part = start + jnp.arange(len(old)), slice(start, start + len(old))
     field = conditionals.beta * (heard_of_other + conditionals.bias[part][:, None])
-    new = conditionals.draw(site, field).astype(old.dtype)
+    new = conditionals.draw(conditionals.numbers(site), field).astype(old.dtype)
     mask, value = conditionals.mask[part][:, None], conditionals.value[part][:, None]
     new = jnp.where(mask, value.astype(old.dtype), new)
     return new if last is None else jnp.where(((site >= first) & (site < last))[:, None], new, old)

@@ -60,7 +60,8 @@ class ListCouplings(Couplings):
 
         def update(group, x):
             row = {name: jnp.asarray(values)[group] for name, values in rows.items()}
-            new = conditionals.draw(row["site"], _gathered_field(x, row)).astype(x.dtype)
+            field = _gathered_field(x, row)
+            new = conditionals.draw(conditionals.numbers(row["site"]), field).astype(x.dtype)
             new = jnp.where(row["mask"][:, None], row["value"][:, None], new)
             start = (group * width, 0)
             if last is not None:

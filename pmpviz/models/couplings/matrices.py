@@ -65,10 +65,11 @@ class MatrixCouplings(Couplings):
             rows = jax.lax.dynamic_slice(weight, (start, 0), (PANEL, weight.shape[1]))
             here = jax.lax.dynamic_slice(x, (start, 0), (PANEL, chains))
             field = rows @ x + jax.lax.dynamic_slice(bias, (start,), (PANEL,))[:, None]
-            threshold = conditionals.threshold(jax.lax.dynamic_slice(site, (start,), (PANEL,)))
+            u = conditionals.numbers(jax.lax.dynamic_slice(site, (start,), (PANEL,)))
             state = jax.lax.dynamic_slice(forced, (start,), (PANEL,))[:, None]
             wanted = jnp.where(state == KEPT, here, state)
-            threshold = jnp.where(state == FREE, threshold, jnp.where(wanted > 0, -jnp.inf, jnp.inf))
+            drawn = conditionals.threshold(u)
+            threshold = jnp.where(state == FREE, drawn, jnp.where(wanted > 0, -jnp.inf, jnp.inf))
             own = jax.lax.dynamic_slice(rows, (0, start), (PANEL, PANEL))
             return jax.lax.dynamic_update_slice(x, _within_panel(own, field, threshold, here), (start, 0))
 
