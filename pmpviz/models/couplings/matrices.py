@@ -68,8 +68,7 @@ class MatrixCouplings(Couplings):
             u = conditionals.numbers(jax.lax.dynamic_slice(site, (start,), (PANEL,)))
             state = jax.lax.dynamic_slice(forced, (start,), (PANEL,))[:, None]
             wanted = jnp.where(state == KEPT, here, state)
-            drawn = conditionals.threshold(u)
-            threshold = jnp.where(state == FREE, drawn, jnp.where(wanted > 0, -jnp.inf, jnp.inf))
+            threshold = jnp.where(state == FREE, conditionals.threshold(u), jnp.where(wanted > 0, -jnp.inf, jnp.inf))
             own = jax.lax.dynamic_slice(rows, (0, start), (PANEL, PANEL))
             return jax.lax.dynamic_update_slice(x, _within_panel(own, field, threshold, here), (start, 0))
 
