@@ -13,7 +13,7 @@ from pmpviz import keys
 from pmpviz.learning.chains import traced
 from pmpviz.learning.parameters import visible_of
 from pmpviz.models import Ising, LayeredModel
-from pmpviz.samplers.gibbs import Gibbs
+from pmpviz.samplers.gibbs import sweep
 from pmpviz.tiles import tile_index
 from pmpviz.types import InputError, Target
 
@@ -41,7 +41,9 @@ def annealed_log_z(model: Ising, key: Array, chains: int = 100, temperatures: in
     """Estimate log Z with `chains` chains over `temperatures` steps from independent sites to the model.
 
     f_beta has biases (1 - beta) base + beta bias and couplings beta w, for beta = 0, 1/T, ..., 1; one Gibbs sweep a
-    step. `base[v]` are the visible sites' log-odds at beta = 0 (zero where None: base rates of the data are better).
+    step, which must leave the law that the weights compare invariant, for E[Z_hat] = Z to hold at any T. The weights of
+    a layered model are of its visible sites alone, so that a sweep draws the hidden sites first, from p_beta(h | v).
+    `base[v]` are the visible sites' log-odds at beta = 0 (zero where None: base rates of the data are better).
     Raises InputError for fewer than two chains or no step.
     """
     if chains < 2 or temperatures < 1:
@@ -82,15 +84,26 @@ def _log_weights(model, key, start, index, temperatures):
             x, log_w = carry
             before, now = (_between(model, start, k / temperatures) for k in (step, step + 1))
             log_w = log_w + _log_f(now, x) - _log_f(before, x)
-            target, gibbs = traced(Target.of(now)), Gibbs()
-            state = gibbs.init_tile(own, target, x)
-            chain_keys = keys.fold_in(own, step)
-            state, _ = gibbs.step_tile(chain_keys, target, state)
-            return gibbs.position_tile(target, state), log_w
+            return _swept(traced(Target.of(now)), keys.fold_in(own, step), x), log_w
 
         return jax.lax.fori_loop(0, temperatures, anneal, (x, jnp.zeros(len(index))))[1]
 
     return jax.lax.map(one_tile, jnp.asarray(index))
+
+
+def _swept(target, chain_keys, x):
+    """One sweep of all sites, under which the law that `_log_f` weighs stays what it is.
+
+    A layered model's hidden sites come first and are drawn anew, as its weights have them summed out: those that the
+    last sweep left come from the law before this one, and the visible sites must not hear them.
+    """
+    model, order = target.model, target.model.site_order
+    if not isinstance(model, LayeredModel):
+        return order.collect(sweep(chain_keys, target, order, order.spread(x.T))).T
+    v = x[:, : model.visible]
+    u = keys.uniform_at(chain_keys[:, None], model.visible + jnp.arange(model.hidden))
+    x = jnp.concatenate([v, (u < model.hidden_mean(v)).astype(x.dtype)], axis=1)
+    return order.collect(sweep(chain_keys, target, order, order.spread(x.T), 0, model.visible)).T
 
 
 def _between(model, start, beta):

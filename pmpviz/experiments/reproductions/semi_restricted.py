@@ -101,7 +101,7 @@ def run(request: Request, setting: Setting | None = None) -> Outcome:
     notes = (
         f"{len(train):,} images to learn from, {len(test):,} to test: {train.name}; nats an image",
         f"log Z by AIS ({setting.ais_chains} chains, {setting.temperatures:,} temperatures): three standard errors are "
-        f"at most {widest:.2g}; AIS is too good on average, never too bad",
+        f"at most {widest:.2g}; a log p by AIS is too good on average",
     )
     return Outcome(rows, _figure(done[0]), notes)
 
