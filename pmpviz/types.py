@@ -255,8 +255,8 @@ class Exact:
 
     @property
     def p1(self) -> np.ndarray | None:
-        """p(x_i = 1) of a binary model."""
-        return None if self.marginals is None else np.array([m[1] for m in self.marginals])
+        """p(x_i = 1) of every variable: the whole marginal of one with two states, and 0 where there is only one."""
+        return None if self.marginals is None else np.array([m[1] if len(m) > 1 else 0.0 for m in self.marginals])
 
 
 def configured(cls, knobs: Mapping[str, Any]):

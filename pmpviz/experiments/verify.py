@@ -1,6 +1,7 @@
 """Checks exact answers and samplers on UAI files with known answers: `python -m pmpviz.experiments.verify FOLDER`.
 
-FOLDER holds `uai/answers.json` (a list of {"file", "log_z", "marginals"}) and the files that it names.
+FOLDER holds `uai/answers.json` (a list of {"file", "log_z", "marginals"}) and the files that it names. Marginals are
+p(x = 1) of a two-state variable, or the probabilities of all states of any.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tqdm import tqdm
 from pmpviz import exact, runs
 from pmpviz.io import load_model
 from pmpviz.io.files import read_text
-from pmpviz.metrics.marginals import marginal_l1, marginal_l1_floor
+from pmpviz.metrics.marginals import frequencies, marginal_l1, marginal_l1_floor
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Exact, InputError, Target
 
@@ -63,31 +64,49 @@ def solve(folder: Path, answer: dict[str, Any]) -> Solved:
     loaded = load_model(folder / answer["file"])
     solved = exact.solve(Target.of(loaded.model), loaded.tables)
     seconds = time.perf_counter() - begin
-    truth = np.array(answer["marginals"])
     return Solved(
         answer["file"],
         abs(solved.log_z - answer["log_z"]) / abs(answer["log_z"]),
-        float(np.abs(solved.p1 - truth).max()),
+        worst_error(solved, answer),
         seconds,
         solved.method,
     )
 
 
+def worst_error(solved: Exact, answer: dict[str, Any]) -> float:
+    """The largest |p(x_i = k) - answer| over all variables and states; raises InputError where the states differ."""
+    rows = [each if isinstance(each, list) else [1 - each, each] for each in answer["marginals"]]
+    assert solved.marginals is not None
+    if [len(row) for row in rows] != [len(row) for row in solved.marginals]:
+        raise InputError(
+            f"the answer of {answer['file']} has other variables or states than the file; mend answers.json"
+        )
+    return max(float(np.abs(p - row).max()) for p, row in zip(solved.marginals, rows, strict=True))
+
+
+def worst_deviation(x: np.ndarray, solved: Exact) -> float:
+    """The largest deviation of a state's share from its probability, in standard errors of independent draws."""
+    assert solved.marginals is not None
+    shares = frequencies(x, max(map(len, solved.marginals)))
+    found = np.concatenate([row[: len(p)] for row, p in zip(shares, solved.marginals, strict=True)])
+    p = np.concatenate(solved.marginals)
+    return float((np.abs(found - p) / np.sqrt(np.maximum(p * (1 - p), 1e-12) / len(x))).max())
+
+
 def sample(target: Target, solved: Exact, file: str, algorithm: str, start: str, sweeps: int) -> Sampled:
     """Run one sampler as `python -m pmpviz sample` does at seed 0 and compare its marginals with the exact ones."""
-    assert solved.p1 is not None and solved.sample is not None
+    assert solved.marginals is not None and solved.sample is not None
     begin = time.perf_counter()
     x0 = solved.sample(0, CHAINS) if start == "exact" else None
     x = runs.sample(make_sampler(algorithm), target, jax.random.key(0), CHAINS, sweeps, x0)
-    deviations = np.abs(x.mean(0) - solved.p1) / np.sqrt(np.maximum(solved.p1 * (1 - solved.p1), 1e-12) / CHAINS)
     return Sampled(
         file,
         algorithm,
         start,
         sweeps,
-        marginal_l1(x, solved.p1),
-        marginal_l1_floor(solved.p1, CHAINS),
-        float(deviations.max()),
+        marginal_l1(x, solved.marginals),
+        marginal_l1_floor(solved.marginals, CHAINS),
+        worst_deviation(x, solved),
         time.perf_counter() - begin,
     )
 

@@ -60,7 +60,10 @@ def truth_key(target: Target) -> str:
 
 
 def build(target: Target) -> Generator[float, None, Truth]:
-    """Make the truth of a target, yielding the share that is done; the generator's return value is the Truth."""
+    """Make the truth of a target, yielding the share that is done; the generator's return value is the Truth.
+
+    Raises Refusal for a model that is neither tractable nor one that a long run can sample.
+    """
     yield 0.0
     p1 = None
     try:
@@ -86,7 +89,8 @@ def _from_exact(target: Target, solved: Any) -> Truth:
     seed = int(jax.random.bits(keys.role(jax.random.key(0), keys.REFERENCE)) >> 1)
     x = np.asarray(solved.sample(seed, SAMPLES), np.int8)
     label = f"{SAMPLES:,} exact samples ({solved.method})"
-    p1 = solved.p1 if all(c == 2 for c in target.model.card) else x.mean(0)
+    # Not the mean state, which exceeds 1 where there are more than two.
+    p1 = (x == 1).mean(0) if solved.p1 is None else solved.p1
     energy = exact_energy(target, solved)
     pairs = edge_pairs(target)
     tables = solved.pair_marginals(pairs) if len(pairs) and solved.pair_marginals is not None else None
@@ -139,6 +143,9 @@ def reference_sampler(target: Target) -> tuple[str, int]:
 
 
 def _long_run(target: Target, p1: np.ndarray | None) -> Generator[float, None, Truth]:
+    if not isinstance(target.model, Ising):
+        needs = "a long run, which needs binary variables with pairwise factors"
+        raise Refusal(f"this model gives no exact samples and cannot be sampled by {needs}; use a smaller model")
     name, sweeps = reference_sampler(target)
     path = cache_folder() / "references" / f"{truth_key(target)}-{name}-{sweeps}.npz"
     x = _cached(path, target.n)
