@@ -1,5 +1,6 @@
 """Reproductions: the registry is complete, rows and figures have their shapes, and section 5.1 keeps its promises."""
 
+import dataclasses
 import importlib
 import json
 import pkgutil
@@ -190,10 +191,57 @@ def test_a_training_is_known_by_all_that_it_follows_from():
     assert name(training.advance(first, 3)[0]) == name(begun_training())
 
 
+def test_a_kept_training_is_of_this_version_of_the_code(monkeypatch, tmp_path):
+    """In the folder of --keep as in the cache of 5.5 and B.2, which took what an older version had learned."""
+    monkeypatch.setenv("PMPVIZ_CACHE", str(tmp_path))
+    images = parse_dataset("digits:labels=2,count=30")
+    setting, method = digits.Setting("", 4, 1, 0.01, 1, 30), work.Method("PCD-1", "pcd", {"sweeps": 1})
+    folder, held = digits._folder(), keep.Keep(str(tmp_path / "kept"))
+    for versions in (1, 2, 3):
+        for _ in range(2):
+            digits.trained(setting, method, images, 0, held)
+        assert len(list(folder.iterdir())) == len(list(held.folder.iterdir())) == versions
+        changed = keep.jax if versions == 2 else keep
+        monkeypatch.setattr(changed, "__version__", f"{changed.__version__}.{versions}")
+
+
 def test_a_tiny_run_of_structured_models():
     setting = structured.Setting("square:4x4,theta=-0.1", 20, (2,), 2, 0.01, (), 0, 0.01, 4.5, 10)
     rows = check(structured.run(Request(True, 1), setting, setting))
     assert len(rows) == 4 * 3 and rows["RMSE of W, PMP, 2 sweeps"].ours == pytest.approx(0.05, abs=0.02)
+
+
+def test_gwg_is_shown_at_pmps_seconds_too(monkeypatch):
+    """PMP's chains are few enough for the paper's GPU; on a CPU it was given 5 to 90 times GWG's seconds unsaid."""
+    setting = structured.Setting("square:4x4,theta=-0.1", 20, (), 0, 0.01, (5,), 6, 0.01, 4.5, 10)
+    pace = {"pmp": 0.7, "gwg": 0.1}
+    made = structured.learn
+
+    def timed(learner, *args, **options):
+        done = made(learner, *args, **options)
+        return dataclasses.replace(done, seconds=done.iteration * pace.get(learner.spec.id, 0.1))
+
+    two = [lane for lane in structured.persistent_methods(5, 4.5, 10) if lane[0].name in ("PMP", "GWG")]
+    monkeypatch.setattr(structured, "learn", timed)
+    monkeypatch.setattr(structured, "persistent_methods", lambda *_: two)
+    rows, _ = structured._one_seed(setting, 0, None)
+    assert len(rows) == 3 * 3
+    seconds = {name: rows[f"training seconds, {name}, 5 updates"] for name in ("PMP", "GWG", structured.EQUAL)}
+    assert seconds == {"PMP": pytest.approx(4.2), "GWG": pytest.approx(0.6), structured.EQUAL: pytest.approx(4.2)}
+    assert rows[f"RMSE of W, {structured.EQUAL}, 5 updates"] != rows["RMSE of W, GWG, 5 updates"]
+    words = structured._seconds_note(setting, [rows])
+    assert "7 times at 5 updates" in words and structured.EQUAL in words
+
+
+def test_equal_seconds_are_iterations_at_the_pace_that_was_met():
+    """Where PMP is the faster one, GWG starts anew and stops earlier."""
+    lane = structured.Lane(structured.persistent_methods(5, 4.5, 10)[3][0], 256, 6, 0.01, 50)
+    done = dataclasses.replace(begun_training(), iteration=6, seconds=0.6)
+    longer, begun = structured.at_equal_seconds(lane, done, 4.2)
+    assert (longer.method.learner, longer.method.name, longer.iterations) == ("gwg", structured.EQUAL, 42)
+    assert begun is done and lane.iterations == 6
+    shorter, begun = structured.at_equal_seconds(lane, done, 0.3)
+    assert shorter.iterations == 3 and begun is None
 
 
 def test_pmp_gets_fewer_chains_where_the_others_make_few_updates():

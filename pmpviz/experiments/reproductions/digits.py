@@ -6,13 +6,12 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-import jax
 import numpy as np
 from jaxtyping import Int8
 
 from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, rows_of
 from pmpviz.experiments.reproductions.figures import lines, pictures
-from pmpviz.experiments.reproductions.keep import Keep
+from pmpviz.experiments.reproductions.keep import Keep, version
 from pmpviz.experiments.reproductions.work import LAYERS_NOTE, Method, curve, floor_note, learn, log_mmd2, samples
 from pmpviz.io import load_model, save_model
 from pmpviz.io.datasets import Dataset, parse_dataset
@@ -74,8 +73,8 @@ def _folder() -> Path:
 
 
 def _key(setting: Setting, method: Method, images: Dataset, seed: int) -> str:
-    """What a training follows from."""
-    words = f"{setting}{method}{seed}{jax.devices()[0].platform}"
+    """What a training follows from, the version of the code included."""
+    words = f"{setting}{method}{seed}{version()}"
     return hashlib.sha256(words.encode() + images.x.tobytes()).hexdigest()[:16]
 
 

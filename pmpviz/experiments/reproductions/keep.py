@@ -16,6 +16,11 @@ from pmpviz.types import InputError
 SECONDS = 60.0
 
 
+def version() -> tuple[str, ...]:
+    """What a training follows from beside its own settings: the kind of device, this package's version and JAX's."""
+    return jax.default_backend(), __version__, jax.__version__
+
+
 class Keep:
     """Checkpoints in one folder; `taken` names those that were taken up, for what is said of the numbers.
 
@@ -31,7 +36,7 @@ class Keep:
 
     def path(self, training: Training, iterations: int) -> Path:
         """Where a training of so many iterations is kept."""
-        came_from = (jax.default_backend(), __version__, jax.__version__, str(iterations))
+        came_from = (*version(), str(iterations))
         return self.folder / f"training-{training_checkpoint.fingerprint(training, came_from)}.npz"
 
     def take_up(self, fresh: Training, path: Path) -> Training:
