@@ -13,6 +13,7 @@ from pmpviz.io.files import check_outputs, write_bytes
 from pmpviz.io.uai import write_map
 from pmpviz.models.tables import TableModel
 from pmpviz.oracles import PROMISES, MapOracle, Potentials, Solution
+from pmpviz.oracles.mplp import TIES
 from pmpviz.types import InputError, Target
 
 
@@ -60,6 +61,8 @@ def _text(oracle: MapOracle, found: dict[str, Any]) -> str:
         bound = f"the maximum is at most {found['upper']:.12g}"
     notes = "".join(f"; {name}: {value:.6g}" if isinstance(value, float) else f"; {name}: {value}"
                     for name, value in found["notes"].items())  # fmt: skip
+    if found["notes"].get(TIES):
+        notes += " (rounding says which state a tied variable takes: trust the bound, not the value)"
     wrote = f"\nwrote {found['out']}" if "out" in found else ""
     states = " ".join(map(str, found["configuration"]))
     return f"{words}\nlog weight {found['value']:.12g}, {bound}{notes}; {found['seconds']:.3f} s\n{states}{wrote}"

@@ -23,6 +23,11 @@ from pmpviz.types import Param
 
 # Cells (edges x pairs of states x problems) that are worked on at once.
 CELLS = 1 << 18
+# The descent ends where a sweep lowers the dual by less than TOLERANCE of the potentials' size: beliefs of two states
+# that are this near, as a share of that size, are equal as far as it can tell.
+TIED = 100 * TOLERANCE
+# The note of a solution that says how many are.
+TIES = "share of ties"
 
 
 def matchings(structure: Structure) -> tuple[np.ndarray, ...]:
@@ -90,10 +95,19 @@ class Descent:
         """argmax of every belief, [b, n]."""
         return self.belief.argmax(1).T
 
+    def ties(self, near: float) -> Float[np.ndarray, " b"]:
+        """Share of the variables whose best belief two states have, up to `near`: rounding says which is decoded."""
+        leading = (self.belief >= self.belief.max(1, keepdims=True) - near).sum(1)
+        return (leading > 1).sum(0) / max(len(leading), 1)
+
 
 @dataclass(frozen=True)
 class Mplp(MapOracle):
-    """The dual's descent until a sweep lowers it no more, decoded by the beliefs' argmax; `upper` is the dual."""
+    """The dual's descent until a sweep lowers it no more, decoded by the beliefs' argmax; `upper` is the dual.
+
+    Where the dual lies above the maximum, beliefs tie at its optimum, and the decoded value depends on where the
+    descent stops: on dense frustrated models nothing but rounding decides it. The note `share of ties` says so.
+    """
 
     sweeps: int = 300
     parallel: bool = False
@@ -132,11 +146,12 @@ class Mplp(MapOracle):
             settled = np.abs(best[left] - dual) <= TOLERANCE * potentials.size
             done = settled | (sweep == int(self.sweeps))
             best[left] = np.minimum(best[left], dual)
-            x = descent.decoded()
+            x, ties = descent.decoded(), descent.ties(TIED * potentials.size)
             for column in np.flatnonzero(done).tolist():
                 at = int(left[column])
                 own = potentials.with_values(unary[at])
-                found[at] = Solution.bounded(own, x[column], float(best[at]), sweeps=float(sweep))
+                notes = {"sweeps": float(sweep), TIES: float(ties[column])}
+                found[at] = Solution.bounded(own, x[column], float(best[at]), **notes)
             if done.all():
                 break
             if done.any():
@@ -145,4 +160,4 @@ class Mplp(MapOracle):
         return [found[at] for at in range(len(unary))]
 
 
-__all__ = ["Mplp"]
+__all__ = ["TIES", "Mplp"]

@@ -9,7 +9,7 @@ import pytest
 from command_line import SMALL, cache, call, found, in_a_folder_of_its_own, refused, write  # noqa: F401
 from table_models import brute_force, random_factors
 
-from pmpviz.models import build_spec
+from pmpviz.models import Ising, build_spec
 from pmpviz.models.tables import TableModel
 from pmpviz.oracles import ORACLES, PROMISES, outside
 
@@ -75,6 +75,19 @@ def test_knobs_reach_the_oracle():
     assert max(shares) == 1.0 > min(shares)
     assert "sweeps is 0; give a whole number from 1" in refused("map", SMALL, "--oracle", "mplp", "--sweeps", "0")
     assert "exact has no setting 'sweeps'" in refused("map", SMALL, "--sweeps", "3")
+
+
+def test_mplp_says_what_is_up_to_rounding():
+    """Three spins that all repel, without fields: every state ties, and only the bound is to be trusted."""
+    i, j = np.triu_indices(3, 1)
+    spec = write(Ising.from_spin(np.zeros(3), i, j, np.full(3, -1.0)), "repel.uai")
+    result = found("map", spec, "--oracle", "mplp")
+    assert result["notes"]["share of ties"] == 1.0 and not result["exact"] and result["upper"] > result["value"]
+    _, text, _ = call("map", spec, "--oracle", "mplp")
+    assert (
+        "share of ties: 1 (rounding says which state a tied variable takes" in text and "the maximum is at most" in text
+    )
+    assert "rounding" not in call("map", SMALL, "--oracle", "mplp")[1]
 
 
 def test_what_cannot_be_solved_is_said():

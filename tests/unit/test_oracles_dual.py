@@ -74,6 +74,33 @@ def test_trees_are_solved(oracle):
         assert solution.exact or oracle == "max_product"
 
 
+def test_ties_are_what_the_decoded_value_hangs_on():
+    """Where every variable ties, the value follows the sweep that the descent stops at, and the dual does not."""
+    dense = glass("complete:12,J=0", 4.0, seed=1)
+    descent, values, duals = Descent(dense, dense.unary[None]), [], []
+    for sweep in range(1, 301):
+        descent.sweep()
+        if sweep in (60, 100, 150, 200, 300):
+            values.append(float(dense.value(descent.decoded()[0])))
+            duals.append(float(descent.dual()[0]))
+    assert np.ptp(values) > 1.0 and np.ptp(duals) < 1e-4
+    solution = make_oracle("mplp").solve(dense)
+    assert solution.notes["share of ties"] == 1.0 and not solution.exact
+    assert solution.upper > make_oracle("exact").solve(dense).value > solution.value
+    tree = Potentials.of_quadratic([0.3, -1.0, 0.2], [0, 1], [1, 2], [2, -1])
+    assert make_oracle("mplp").solve(tree).notes["share of ties"] == 0.0
+
+
+def test_ties_count_states_that_lead_together():
+    """By hand: without edges the beliefs are the unaries; a variable of one state has nothing to tie with."""
+    potentials = MODELS[0]
+    descent = Descent(potentials, potentials.unary[None])
+    descent.belief = np.array([[0.5, 0.5, -np.inf], [1.0, 0.9, 1.0], [1.0, 0.0, 0.0], [2.0, -np.inf, -np.inf]])[
+        ..., None
+    ]
+    assert descent.ties(0.0).tolist() == [0.5] and descent.ties(0.15).tolist() == [0.5] and descent.ties(1.0) == [0.75]
+
+
 def test_all_edges_at_once_do_not_converge():
     """On a frustrated clique the sequential dual settles, and the parallel one keeps rising and falling."""
     potentials = glass("complete:10,J=0", 4.0, seed=3)
