@@ -217,9 +217,9 @@ def test_gwg_is_shown_at_pmps_seconds_too(monkeypatch):
     pace = {"pmp": 0.7, "gwg": 0.1}
     made = structured.learn
 
-    def timed(learner, *args, **options):
-        done = made(learner, *args, **options)
-        return dataclasses.replace(done, seconds=done.iteration * pace.get(learner.spec.id, 0.1))
+    def timed(first, *args):
+        done = made(first, *args)
+        return dataclasses.replace(done, seconds=done.iteration * pace.get(first.learner.spec.id, 0.1))
 
     two = [lane for lane in structured.persistent_methods(5, 4.5, 10) if lane[0].name in ("PMP", "GWG")]
     monkeypatch.setattr(structured, "learn", timed)

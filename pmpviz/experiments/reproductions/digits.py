@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+import jax
 import numpy as np
 from jaxtyping import Int8
 
@@ -20,6 +21,7 @@ from pmpviz.learning.optimiser import Optimiser
 from pmpviz.learning.start import fresh_model
 from pmpviz.metrics.mmd import Reference
 from pmpviz.models import Ising
+from pmpviz.runs import training
 
 SAMPLED = (5, 10, 25, 50, 100, 200, 500, 1000, 2000)
 SHOWN = (50, 100, 200, 2000)
@@ -62,7 +64,8 @@ def trained(setting: Setting, method: Method, images: Dataset, seed: int, keep: 
     start = fresh_model("rbm", images.x, setting.hidden, "paper", seed)
     iterations = setting.epochs * -(-len(images) // BATCH)
     optimiser = Optimiser(method="sgd", learning_rate=setting.rate)
-    done = learn(method.make(), start, images.x, iterations, seed, optimiser, CHAINS, BATCH, method.name, keep=keep)
+    first = training.start(method.make(), start, images.x, jax.random.key(seed), optimiser, CHAINS, BATCH)
+    done = learn(first, iterations, f"{method.name}, seed {seed}", keep)
     path.parent.mkdir(parents=True, exist_ok=True)
     save_model(path, done.model)
     return done.model

@@ -19,6 +19,7 @@ from pmpviz.learning.ais import annealed_log_z
 from pmpviz.learning.optimiser import Optimiser
 from pmpviz.learning.parameters import log_likelihood
 from pmpviz.learning.start import fresh_model
+from pmpviz.runs import training
 
 KINDS = {"RBM": "rbm", "SRBM": "srbm"}
 SWEEPS, LATERAL_RATE, TEST_SHARE = 3, 0.1, 0.2
@@ -73,9 +74,9 @@ def looks(
         log_p = log_likelihood(done.model, test.x, found.log_z)
         points.append(Point(done.seconds, log_p, found.high - found.log_z, found.log_z - found.low))
 
-    done = None
+    done = training.start(method.make(), start, train.x, jax.random.key(seed), optimiser)
     for count in steps:
-        done = learn(method.make(), start, train.x, count, seed, optimiser, name=kind, begun=done, keep=keep)
+        done = learn(done, count, f"{kind}, seed {seed}", keep)
         look(done)
     return points
 

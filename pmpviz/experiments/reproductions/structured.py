@@ -22,6 +22,7 @@ from pmpviz.learning.parameters import parameters_of
 from pmpviz.learning.start import fresh_model
 from pmpviz.metrics.mmd import Reference
 from pmpviz.models import build_spec
+from pmpviz.runs import training
 from pmpviz.runs.training import Training
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Target
@@ -116,10 +117,9 @@ def learn_lane(
     """(training, log MMD^2 of samples and RMSE of W over all its entries), from `begun` on if given."""
     start = fresh_model("ising", data.x, 0, "zero", seed)
     optimiser = Optimiser(learning_rate=lane.rate, l1=L1)
-    done = learn(
-        lane.method.make(), start, data.x, lane.iterations, seed, optimiser, lane.chains, len(data.x),
-        name=lane.method.name, begun=begun, form="spin", keep=keep,
-    )  # fmt: skip
+    learner, key = lane.method.make(), jax.random.key(seed)
+    first = begun or training.start(learner, start, data.x, key, optimiser, lane.chains, len(data.x), "spin")
+    done = learn(first, lane.iterations, f"{lane.method.name}, seed {seed}", keep)
     (x,) = samples(lane.method.sampler, done.model, (lane.final,), SAMPLES, seed)
     error = np.asarray(done.parameters["weight"]) - data.weight
     rmse = float(np.sqrt((error**2).mean()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import jax
 import numpy as np
 from jaxtyping import Int8
 
@@ -16,6 +17,7 @@ from pmpviz.io.datasets import parse_dataset
 from pmpviz.learning.optimiser import Optimiser
 from pmpviz.learning.start import fresh_model
 from pmpviz.metrics.mmd import Reference
+from pmpviz.runs import training
 
 METHODS = (
     Method("PMP", "pmp", {"sweeps": 100}),
@@ -50,8 +52,8 @@ def _one_seed(setting: Setting, data: Int8[np.ndarray, "m v"], reference: Refere
     for method in METHODS:
         model = fresh_model("rbm", data, setting.hidden, "paper", seed)
         optimiser = Optimiser(learning_rate=RATE)
-        learner, steps = method.make(), setting.iterations
-        done = learn(learner, model, data, steps, seed, optimiser, CHAINS, CHAINS, method.name, keep=keep)
+        first = training.start(method.make(), model, data, jax.random.key(seed), optimiser, CHAINS, CHAINS)
+        done = learn(first, setting.iterations, f"{method.name}, seed {seed}", keep)
         (drawn[method.name],) = samples(method.sampler, done.model, (SWEEPS,), setting.samples, seed)
         found[method.name], seconds[method.name] = log_mmd2(reference, drawn[method.name]), done.seconds
     return found, drawn, seconds

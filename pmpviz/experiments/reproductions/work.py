@@ -15,7 +15,6 @@ from tqdm import tqdm
 from pmpviz import runs
 from pmpviz.experiments.reproductions.keep import Keep, Saver
 from pmpviz.learning import learner_class, make_learner
-from pmpviz.learning.optimiser import Optimiser
 from pmpviz.learning.parameters import visible_of
 from pmpviz.metrics.mmd import Reference
 from pmpviz.models import Ising
@@ -53,30 +52,16 @@ def sampler_of(name: str, **knobs: Any):
     return make_sampler(name, **knobs, **({"sweeps_per_draw": ONE_DRAW} if name == "pmp" else {}))
 
 
-def learn(
-    learner: Any,
-    model: Ising,
-    data: Int8[np.ndarray, "m v"],
-    iterations: int,
-    seed: int,
-    optimiser: Optimiser,
-    chains: int = 100,
-    batch: int = 100,
-    name: str = "",
-    begun: Training | None = None,
-    keep: Keep | None = None,
-    **options: Any,
-) -> Training:
-    """The training after so many iterations, from `begun` on if given; `options` are those of `training.start`.
+def learn(first: Training, iterations: int, words: str, keep: Keep | None = None) -> Training:
+    """The training `first` carried on to so many iterations; `words` stand beside the bar.
 
     `keep` saves it every minute and at its end, and takes it up again where it was left; raises InputError where what
     it holds is damaged.
     """
-    first = begun or training.start(learner, model, data, jax.random.key(seed), optimiser, chains, batch, **options)
     path = None if keep is None else keep.path(first, iterations)
     if keep is not None and path is not None:
         first = keep.take_up(first, path)
-    done, words, saver = first, f"{name}, seed {seed}", Saver(path)
+    done, saver = first, Saver(path)
     with tqdm(total=iterations, initial=first.iteration, desc=words, unit="step", file=sys.stderr, disable=None) as bar:
         for done, last in training.stream(first, iterations):
             bar.update(len(last.iterations))

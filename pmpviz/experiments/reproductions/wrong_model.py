@@ -19,6 +19,7 @@ from pmpviz.learning.learner import LearnerSpec, Phase, SampledLearner
 from pmpviz.learning.optimiser import Optimiser
 from pmpviz.learning.parameters import Moments, in_form, with_parameters
 from pmpviz.models import Ising
+from pmpviz.runs import training
 from pmpviz.samplers.pmp import perturbations
 from pmpviz.types import Target, pytree
 
@@ -109,8 +110,9 @@ def learned(learner, seed: int, chains: int, name: str) -> float:
     # The rows only say how many sites there are: the moments are given.
     data, start, optimiser = np.zeros((1, NODES), np.int8), model_of(0.0), Optimiser(learning_rate=RATE)
     moments = exact_moments(TRUE_THETA)
-    options = {"form": "tied", "moments": moments}
-    done = learn(learner, start, data, ITERATIONS, seed, optimiser, chains, name=name, **options)
+    key = jax.random.key(seed)
+    first = training.start(learner, start, data, key, optimiser, chains, form="tied", moments=moments)
+    done = learn(first, ITERATIONS, f"{name}, seed {seed}")
     return float(done.parameters["theta"])
 
 

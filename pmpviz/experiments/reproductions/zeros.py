@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import jax
 import numpy as np
 from jaxtyping import Int8
 
@@ -16,6 +17,7 @@ from pmpviz.io.datasets import parse_dataset
 from pmpviz.learning.optimiser import Optimiser
 from pmpviz.learning.start import fresh_model
 from pmpviz.metrics.mmd import Reference
+from pmpviz.runs import training
 
 NAMES = {"PMP": "pmp", "Gibbs": "pcd", "GWG": "gwg", "Gibbs-reset": "gibbs_reset", "GWG-reset": "gwg_reset"}
 
@@ -49,8 +51,9 @@ def _one_seed(setting: Setting, data: Int8[np.ndarray, "m v"], reference: Refere
     for name, learner in NAMES.items():
         method = Method(name, learner, {"sweeps": setting.sweeps})
         start, optimiser = fresh_model("ising", data, 0, "zero", seed), Optimiser(learning_rate=setting.rate)
-        learner, steps, chains = method.make(), setting.iterations, setting.chains
-        done = learn(learner, start, data, steps, seed, optimiser, chains, len(data), name, keep=keep)
+        key, chains = jax.random.key(seed), setting.chains
+        first = training.start(method.make(), start, data, key, optimiser, chains, len(data))
+        done = learn(first, setting.iterations, f"{name}, seed {seed}", keep)
         curves[name] = curve(method.sampler, done.model, setting.sampled, reference, len(data), seed, name)
         seconds[name] = done.seconds
     return curves, seconds
