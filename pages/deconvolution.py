@@ -4,23 +4,23 @@ import streamlit as st
 
 from pmpviz.app.address import open_plan
 from pmpviz.app.page import enter
+from pmpviz.app.presets import preset_control
 from pmpviz.app.words import show_notices
 from pmpviz.capabilities.deconvolution.controls import (
     data_controls,
     known_controls,
     lane_controls,
     model_controls,
-    preset_control,
     run_controls,
 )
 from pmpviz.capabilities.deconvolution.page import PAGE, clamp_features, empty, explain, keep, paint_glyphs, stage
 from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
-from pmpviz.capabilities.deconvolution.settings import plan_from_query
+from pmpviz.live.link import from_query
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, DECONVOLUTION[0].plan, plan_from_query, DECONVOLUTION)
+plan, notices = open_plan(PAGE, DECONVOLUTION[0].plan, from_query, DECONVOLUTION)
 side = st.sidebar
-plan = preset_control(plan, side)
+plan = preset_control(DECONVOLUTION, "Experiment", PAGE, plan, side)
 side.markdown("##### Images")
 plan = data_controls(plan, side)
 side.markdown("##### Given")

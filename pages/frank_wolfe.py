@@ -3,22 +3,25 @@
 import streamlit as st
 
 from pmpviz.app.address import keep_plan, open_plan
+from pmpviz.app.lanes import lanes_control
+from pmpviz.app.model_picker import checked_model_controls
 from pmpviz.app.page import enter
+from pmpviz.app.presets import preset_control
 from pmpviz.app.words import show_notices
-from pmpviz.capabilities.marginals.controls import lane_controls, model_controls, preset_control
-from pmpviz.capabilities.marginals.page import PAGE, SPEED_KEY, explain, stage
+from pmpviz.capabilities.marginals.page import PAGE, explain, stage
+from pmpviz.capabilities.marginals.plan import check_model
 from pmpviz.capabilities.marginals.presets import INFERENCE
-from pmpviz.capabilities.marginals.settings import plan_from_query, plan_to_query
+from pmpviz.live.link import from_query, to_query
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, INFERENCE[0].plan, plan_from_query, INFERENCE)
+plan, notices = open_plan(PAGE, INFERENCE[0].plan, from_query, INFERENCE)
 side = st.sidebar
-plan = preset_control(plan, side, SPEED_KEY)
+plan = preset_control(INFERENCE, "Walk", PAGE, plan, side, key="inference_preset")
 side.markdown("##### Algorithms")
-plan = lane_controls(plan, side)
+plan = lanes_control(plan, "inference", side)
 with side.expander("Model"):
-    plan, more = model_controls(plan, st)
-keep_plan(PAGE, plan, plan_to_query)
+    plan, more = checked_model_controls(plan, st, "inference", check_model)
+keep_plan(PAGE, plan, to_query)
 show_notices([*notices, *more])
 
 preset = next((p for p in INFERENCE if p.plan == plan), None)

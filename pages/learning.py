@@ -4,25 +4,25 @@ import streamlit as st
 
 from pmpviz.app.address import keep_plan, open_plan
 from pmpviz.app.page import enter
+from pmpviz.app.presets import preset_control
 from pmpviz.app.words import show_notices
 from pmpviz.capabilities.learning.controls import (
     data_controls,
     learner_controls,
     model_controls,
     optimiser_controls,
-    preset_control,
     run_controls,
     saved_controls,
 )
 from pmpviz.capabilities.learning.page import PAGE, explain, leave, open_buttons, resume, stage
 from pmpviz.capabilities.learning.presets import LEARNING
-from pmpviz.capabilities.learning.settings import plan_from_query, plan_to_query
+from pmpviz.live.link import from_query, to_query
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, LEARNING[0].plan, plan_from_query, LEARNING)
+plan, notices = open_plan(PAGE, LEARNING[0].plan, from_query, LEARNING)
 leave(plan)
 side = st.sidebar
-plan = preset_control(plan, side)
+plan = preset_control(LEARNING, "Training", PAGE, plan, side)
 if saved := saved_controls(side):
     plan = resume(*saved)
 side.markdown("##### Data")
@@ -35,7 +35,7 @@ side.markdown("##### Optimiser")
 plan = optimiser_controls(plan, side)
 side.markdown("##### Run")
 plan = run_controls(plan, side)
-keep_plan(PAGE, plan, plan_to_query)
+keep_plan(PAGE, plan, to_query)
 show_notices(notices)
 
 preset = next((p for p in LEARNING if (p.plan.data, p.plan.kind) == (plan.data, plan.kind)), None)

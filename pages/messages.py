@@ -4,17 +4,18 @@ import streamlit as st
 
 from pmpviz.app.address import open_plan
 from pmpviz.app.page import enter
+from pmpviz.app.presets import preset_control
 from pmpviz.app.words import show_notices
-from pmpviz.capabilities.messages.controls import evidence_controls, graph_controls, message_controls, preset_control
+from pmpviz.capabilities.messages.controls import evidence_controls, graph_controls, message_controls
 from pmpviz.capabilities.messages.page import PAGE, answered, explain, keep, stage
 from pmpviz.capabilities.messages.presets import MESSAGES
-from pmpviz.capabilities.messages.settings import plan_from_query
+from pmpviz.live.link import from_query
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, MESSAGES[0].plan, plan_from_query, MESSAGES)
+plan, notices = open_plan(PAGE, MESSAGES[0].plan, from_query, MESSAGES)
 plan = answered(plan)
 side = st.sidebar
-plan = preset_control(plan, side)
+plan = preset_control(MESSAGES, "Experiment", PAGE, plan, side, lambda a, b: a.computed == b.computed)
 side.markdown("##### Graph")
 plan = graph_controls(plan, side)
 side.markdown("##### Messages")

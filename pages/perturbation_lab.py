@@ -4,16 +4,19 @@ import streamlit as st
 
 from pmpviz.app.address import open_plan
 from pmpviz.app.page import enter
+from pmpviz.app.presets import preset_control
 from pmpviz.app.words import show_notices
-from pmpviz.capabilities.perturbation.controls import model_controls, noise_controls, preset_control, solver_controls
+from pmpviz.capabilities.perturbation.controls import model_controls, noise_controls, solver_controls
 from pmpviz.capabilities.perturbation.page import PAGE, draw_buttons, explain, keep, sites_of, stage
 from pmpviz.capabilities.perturbation.presets import PERTURBATION
-from pmpviz.capabilities.perturbation.settings import plan_from_query
+from pmpviz.live.link import from_query
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, PERTURBATION[0].plan, plan_from_query, PERTURBATION)
+plan, notices = open_plan(PAGE, PERTURBATION[0].plan, from_query, PERTURBATION)
 side = st.sidebar
-plan = preset_control(plan, side)
+plan = preset_control(
+    PERTURBATION, "Experiment", PAGE, plan, side, lambda a, b: a.replace(draw=b.draw) == b, "lab_preset"
+)
 side.markdown("##### Solvers")
 plan = solver_controls(plan, side)
 with side.expander("Model"):

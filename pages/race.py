@@ -2,11 +2,12 @@
 
 import streamlit as st
 
+from pmpviz.app.lanes import lanes_control
 from pmpviz.app.model_picker import model_controls
 from pmpviz.app.models import model_of
-from pmpviz.capabilities.sampling.controls import adopt, lane_controls, run_controls
+from pmpviz.capabilities.sampling.controls import adopt, run_controls
 from pmpviz.capabilities.sampling.explain import explain
-from pmpviz.capabilities.sampling.page import lanes_control, open_page, preset_control
+from pmpviz.capabilities.sampling.page import open_page, preset_control
 from pmpviz.capabilities.sampling.presets import RACE
 from pmpviz.capabilities.sampling.stage import race_table, stage
 
@@ -14,12 +15,8 @@ page = open_page("race", RACE[0])
 side = st.sidebar
 plan = preset_control(page, RACE, side)
 side.markdown("##### Lanes")
-lanes = lanes_control(plan, side)
 target = page.target(plan)
-for index, lane in enumerate(lanes):
-    box = side.expander(f"Lane {index + 1}", expanded=index < 2)
-    lanes[index] = lane_controls(lane, f"race_lane{index}", box, target)
-plan = plan.replace(lanes=tuple(lanes))
+plan = lanes_control(plan, "race", side, target, least=2, opened=2, add="Add lane")
 with side.expander("Model"):
     plan, notices = model_controls(plan, st, key="race_model", run_key="race_run", adopt=adopt)
 side.markdown("##### Run")

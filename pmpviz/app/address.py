@@ -8,10 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.app.echo import is_echo, replace
-from pmpviz.app.link_values import quote
-
-VERSION = "1"
-
+from pmpviz.live.link import quote
 
 PRESET = "preset"
 
@@ -37,7 +34,7 @@ def _of_preset(page: str, query: dict, default: Any, read: Callable, presets: It
         plan, notices = read(rest, default)
         return plan, [f"there is no preset {quote(query[PRESET])} here; choose from {', '.join(known)}", *notices]
     st.session_state[f"preset:{page}"] = preset.id
-    if hasattr(preset, "speed"):
+    if getattr(preset, "speed", None) is not None:
         st.session_state[f"speed:{page}"] = preset.speed
     return read(rest, preset.plan)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ import streamlit as st
 from pmpviz.app.manifest import is_manifest, plan_of_manifest
 from pmpviz.app.models import chain_limit, fit_size, mend_model, model_of, site_limit
 from pmpviz.app.uploads import STORE
-from pmpviz.app.widgets import bind, edited, param_control, pending_beta, select, show
+from pmpviz.app.widgets import bind, edited, param_control, pending_beta, select, show, temperature_control
 from pmpviz.app.words import as_text, sentence
-from pmpviz.live.plan import BETA
+from pmpviz.live.plan import BETA, Settings
 from pmpviz.models import BUILDERS, PRESETS, Preset, builder_of, format_spec, parse_model_spec
 from pmpviz.models.builder import Builder, Values
 from pmpviz.models.couplings import Shape
@@ -43,7 +42,7 @@ def canonical(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class ModelChoice:
+class ModelChoice(Settings):
     """What the picker changes of a plan, for pages whose plans have no chains and no edits."""
 
     model: str
@@ -51,10 +50,6 @@ class ModelChoice:
     chains: int = 1
     field: tuple[tuple[int, float], ...] = ()
     clamp: tuple[tuple[int, int], ...] = ()
-
-    def replace(self, **changes) -> ModelChoice:
-        """The same choice with some of it changed."""
-        return dataclasses.replace(self, **changes)
 
 
 def model_of_manifest(plan: Any, data: bytes | None, notices: list[str]) -> Any:
@@ -96,11 +91,21 @@ def model_controls(
     return chosen, notices + fewer
 
 
-def preset_controls(plan: Any, container: Any = None, key: str = "preset") -> Any:
-    """The choice of a preset alone: the plan with the one that was chosen, or as it is."""
-    plan = _with_preset(plan, key)
-    _draw_preset(plan, st if container is None else container, key)
-    return plan
+def checked_model_controls(plan: Any, box: Any, key: str, check: Callable[[str], Any]) -> tuple[Any, list[str]]:
+    """(plan with the chosen model and temperature, notices), for plans without chains and edits.
+
+    A model that `check` raises InputError for is refused, and the plan stays as it was.
+    """
+    shown = ModelChoice(plan.model, plan.beta)
+    chosen, notices = model_controls(shown, box, f"{key}_model", f"{key}_run", evidence=False)
+    beta = temperature_control(BETA, f"{key}_run", chosen.beta, box)
+    try:
+        if chosen.model != plan.model:
+            check(chosen.model)
+    except InputError as error:
+        box.error(sentence(error))
+        return plan, notices
+    return plan.replace(model=chosen.model, beta=beta), notices
 
 
 def preset_of(plan: Any) -> Preset | None:

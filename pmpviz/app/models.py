@@ -11,8 +11,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from pmpviz.app.link_values import quote, read_value
 from pmpviz.app.uploads import uploaded
+from pmpviz.live.link import quote, read_value
 from pmpviz.live.plan import CHAINS, resolve_model
 from pmpviz.models import builder_of, format_spec, parse_model_spec
 from pmpviz.models.builder import Builder

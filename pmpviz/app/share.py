@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pmpviz.app.link_values import joined
 from pmpviz.app.widgets import forget_outlet
 from pmpviz.app.words import as_text
+from pmpviz.live.link import joined
 
 FIRST_PAGE = "home"
 

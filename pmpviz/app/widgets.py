@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,9 +11,9 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.app.echo import is_echo, replace
+from pmpviz.live.plan import TEMPERATURE
 from pmpviz.types import Param
 
-TEMPERATURE = Param("T", "Temperature T", 0.05, 100.0, 1.0, help="T = 1/β: hot is disorder, cold is order.")
 SHOWN = "shown by widgets"
 SET = "when widgets were set"
 AGAIN_SECONDS = 2.0
@@ -22,6 +21,11 @@ ASKED = "dialog that was asked for"
 NARROW_LINEAR = 4.0
 NARROW_INT = 64
 NARROW_CHOICES = 29
+WIDE = 1e12
+POWERS = (
+    *(float(f"1e-{power}") for power in (100, *range(75, 9, -5), *range(9, 4, -1))),
+    *(float(f"{digit}e-{power}") for power in (4, 3, 2, 1) for digit in range(1, 10)),
+)
 
 
 def forget_outlet() -> None:
@@ -48,18 +52,6 @@ def bind(key: str, shown: Any) -> Any:
     return shown
 
 
-def preset_choice(
-    presets: Sequence[Any], label: str, key: str, plan: Any, box: Any, like: Callable[[Any, Any], bool] = operator.eq
-) -> Any:
-    """The preset that was just chosen, or None; the widget shows the one whose plan is like the page's."""
-    chosen = preset_of(presets, st.session_state[key]) if edited(key) else None
-    plan = plan if chosen is None else chosen.plan
-    labels = {"": "Your own", **{preset.id: preset.label for preset in presets}}
-    show(key, next((preset.id for preset in presets if like(preset.plan, plan)), ""))
-    select(box, label, labels, key)
-    return chosen
-
-
 def select(box: Any, label: str, options: Mapping[str, str] | Sequence[str], key: str, **more: Any) -> None:
     """A list to choose from, after `bind` or `show` of its key; a mapping gives each option its label.
 
@@ -70,6 +62,14 @@ def select(box: Any, label: str, options: Mapping[str, str] | Sequence[str], key
         more["format_func"] = options.__getitem__
     ids, shown = list(options), st.session_state[key]
     box.selectbox(label, ids, ids.index(shown) if shown in ids else 0, key=key, **more)
+
+
+def settings_control(plan: Any, params: Sequence[Param], key: str, box: Any) -> Any:
+    """The plan with these knobs of it as they are set."""
+    for param in params:
+        now = getattr(plan, param.name)
+        plan = plan.replace(**{param.name: param_control(param, f"{key}_{param.name}", now, box)})
+    return plan
 
 
 def label_of(param: Param) -> str:
@@ -140,7 +140,12 @@ def _log_slider(param: Param, key: str, value: float, box: Any) -> float:
 
 @functools.lru_cache(maxsize=64)
 def grid(param: Param) -> tuple[float, ...]:
-    """The values that a logarithmic slider stops at: a hundred a decade, three digits, and both ends."""
+    """The values that a logarithmic slider stops at: a hundred a decade, three digits, and both ends.
+
+    Over many decades every power of ten counts, or every fifth, and above one in ten thousand every digit.
+    """
+    if param.high / param.low > WIDE:
+        return tuple(stop for stop in POWERS if param.low <= stop <= param.high)
     low, high = math.ceil(100 * math.log10(param.low)), math.floor(100 * math.log10(param.high))
     inner = {float(f"{10 ** (power / 100):.3g}") for power in range(low, high + 1)}
     return tuple(sorted({param.low, param.high} | {v for v in inner if param.low < v < param.high}))
@@ -211,8 +216,3 @@ def show(key: str, shown: Any) -> None:
         st.session_state[key] = shown
         times[key] = now
     values[key] = shown
-
-
-def preset_of(presets: Sequence[Any], identity: str) -> Any:
-    """The one of a page's presets with that id, or None."""
-    return next((p for p in presets if p.id == identity), None)

@@ -9,7 +9,7 @@ import streamlit as st
 
 
 def show_notices(notices: list[str], container: Any = None) -> None:
-    """The notices of `plan_from_query`, in one box; foreign text in them is shown as it is, never as Markdown."""
+    """The notices of `from_query`, in one box; foreign text in them is shown as it is, never as Markdown."""
     if notices:
         lines = "\n".join(f"- {as_text(notice)}" for notice in notices[:12])
         (container or st).warning(lines, icon=":material/link:")

@@ -30,7 +30,7 @@ from pmpviz.capabilities.perturbation.panels import averages, perturbed
 from pmpviz.capabilities.perturbation.parts import Tally, show
 from pmpviz.capabilities.perturbation.plan import LabPlan
 from pmpviz.capabilities.perturbation.presets import PERTURBATION
-from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
 from pmpviz.live.plan import resolve_model
 from pmpviz.models.conv_or import or_convolution
@@ -56,7 +56,7 @@ def picture(plan: Plan) -> bytes:
     model = resolve_model(plan.model)
     shape = picture_shape(model, plan.model)
     line = shape is not None and len(shape) == 1
-    lanes = (LanePlan("gibbs"),) if line else plan.lanes
+    lanes = (sampler("gibbs"),) if line else plan.lanes
     run = plan.replace(chains=1, lanes=lanes).begin(model)[-1]
     if line:
         _, trace = running.advance(run, 64 * run.quanta)

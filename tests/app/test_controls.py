@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from pmpviz.app import echo
 from pmpviz.app.models import chain_limit, model_of
 from pmpviz.app.uploads import STORE
-from pmpviz.capabilities.sampling import settings as links
-from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.live.link import to_query
 from pmpviz.live.plan import CHAINS
 from pmpviz.models import PRESETS, model_hash
 from pmpviz.runs import compile_clock
@@ -25,14 +25,17 @@ def page():
     import streamlit as st
 
     from pmpviz.app.address import keep_plan, open_plan
+    from pmpviz.app.lanes import lane_control
     from pmpviz.app.model_picker import model_controls
     from pmpviz.app.models import model_of
     from pmpviz.app.words import show_notices
-    from pmpviz.capabilities.sampling import controls, settings
+    from pmpviz.capabilities.sampling import controls
+    from pmpviz.capabilities.sampling.plan import Plan
+    from pmpviz.live.link import from_query, to_query
     from pmpviz.types import InputError, Target
 
-    first = st.session_state.get("first", settings.Plan())
-    plan, notices = open_plan("play", first, settings.plan_from_query)
+    first = st.session_state.get("first", Plan())
+    plan, notices = open_plan("play", first, from_query)
     show_notices(notices)
     with st.sidebar:
         plan, notices = model_controls(plan, adopt=controls.adopt)
@@ -41,9 +44,9 @@ def page():
             target = Target.of(model_of(plan.model))
         except InputError:
             target = None
-        lanes = [controls.lane_controls(lane, f"lane{i}", st, target) for i, lane in enumerate(plan.lanes)]
+        lanes = [lane_control(lane, f"lane{i}", st, target) for i, lane in enumerate(plan.lanes)]
         plan = controls.run_controls(plan.replace(lanes=tuple(lanes)), st)
-    keep_plan("play", plan, settings.plan_to_query)
+    keep_plan("play", plan, to_query)
     st.session_state["result"] = plan
 
 
@@ -51,13 +54,14 @@ def pages():
     import streamlit as st
 
     from pmpviz.app.address import keep_plan, open_plan
-    from pmpviz.capabilities.sampling import controls, settings
+    from pmpviz.capabilities.sampling import controls
     from pmpviz.capabilities.sampling.plan import Plan
+    from pmpviz.live.link import from_query, to_query
 
     def play():
-        plan, _ = open_plan("play", Plan(model="square:8x8"), settings.plan_from_query)
+        plan, _ = open_plan("play", Plan(model="square:8x8"), from_query)
         plan = controls.run_controls(plan)
-        keep_plan("play", plan, settings.plan_to_query)
+        keep_plan("play", plan, to_query)
         st.session_state["result"] = plan
 
     def rest():
@@ -244,9 +248,9 @@ def test_chains_shrink_with_a_large_model(app):
 
 def test_another_algorithm_brings_its_own_knobs(app):
     app.slider("lane0_pmp_damping").set_value(0.75)
-    assert plan_of(run(app)).lanes == (LanePlan("pmp", (("damping", 0.75),)),)
+    assert plan_of(run(app)).lanes == (sampler("pmp", damping=0.75),)
     app.selectbox("lane0_algorithm").set_value("gibbs")
-    assert plan_of(run(app)).lanes == (LanePlan("gibbs"),)
+    assert plan_of(run(app)).lanes == (sampler("gibbs"),)
     assert not [slider for slider in app.slider if "Damping" in slider.label]
 
 
@@ -258,7 +262,7 @@ def test_every_algorithm_can_be_chosen_and_says_what_it_guarantees(app):
         assert cls.spec.label in named
         if cls.spec.label in offered:
             app.selectbox("lane0_algorithm").set_value(cls.spec.id)
-            assert plan_of(run(app)).lanes == (LanePlan(cls.spec.id),)
+            assert plan_of(run(app)).lanes == (sampler(cls.spec.id),)
             assert any(caption.value.startswith(f"**{cls.spec.guarantee.capitalize()}.**") for caption in app.caption)
 
 
@@ -292,7 +296,7 @@ def test_the_address_carries_the_plan_and_opens_it_elsewhere(app):
     app.slider("lane0_pmp_damping").set_value(0.3)
     plan = plan_of(run(app))
     query = dict(app.query_params)
-    assert query == links.plan_to_query(plan)
+    assert query == to_query(plan)
     other = AppTest.from_function(page, default_timeout=WAIT)
     for key, value in query.items():
         other.query_params[key] = value
@@ -336,7 +340,7 @@ def test_an_uploaded_model_is_used_and_its_link_asks_for_it(app):
     assert plan_of(run(app)).model == "complete:4,theta=0.25", "the file is not taken again"
     STORE._held.clear()
     other = AppTest.from_function(page, default_timeout=WAIT)
-    for key, value in links.plan_to_query(plan).items():
+    for key, value in to_query(plan).items():
         other.query_params[key] = value
     run(other)
     assert "bring the file" in "".join(w.value for w in other.warning)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.capabilities.sampling import code, settings, share
-from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling import code, share
+from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.live.link import query_text
 
-PLAN = Plan(
-    model="square:8x8", lanes=(LanePlan("pmp"), LanePlan("gibbs")), field=((1, 0.5),), clamp=((2, 1),), chains=8
-)
+PLAN = Plan(model="square:8x8", lanes=(sampler("pmp"), sampler("gibbs")), field=((1, 0.5),), clamp=((2, 1),), chains=8)
 
 
 def page():
@@ -39,7 +38,7 @@ def opened(dialog: str, plan: Plan = PLAN) -> AppTest:
 
 def test_share_shows_the_link_and_what_it_leaves_out():
     test = opened("share")
-    assert test.code[0].value.endswith("/race?" + settings.query_text(PLAN))
+    assert test.code[0].value.endswith("/race?" + query_text(PLAN))
     assert len(test.caption) == 1
     file = PLAN.replace(model="file:" + "a" * 64)
     captions = [caption.value for caption in opened("share", file).caption]

@@ -8,7 +8,7 @@ import pytest
 from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.app.widgets import preset_of
+from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.marginals.presets import INFERENCE
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from pmpviz.app.model_picker import _load
+from pmpviz.app.presets import preset_of
 from pmpviz.app.uploads import STORE
-from pmpviz.app.widgets import preset_of
 from pmpviz.capabilities.sampling.edits import unpack
 from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
-from pmpviz.capabilities.sampling.settings import plan_to_query
 from pmpviz.io.npz import model_to_npz
+from pmpviz.live.link import to_query
 from pmpviz.models import RBM
 from tests.app.test_pages import algorithms, opened, own_cache, own_run, run, wait
 
@@ -67,6 +67,6 @@ def test_the_upper_half_of_a_digit_is_clamped_and_released():
 @pytest.mark.parametrize(("page", "presets"), [("playground", PLAYGROUND), ("race", RACE)])
 def test_the_presets_of_bars_open_as_they_are(page, presets):
     preset = preset_of(presets, "bars")
-    test = opened(page, **plan_to_query(preset.plan))
+    test = opened(page, **to_query(preset.plan))
     assert algorithms(wait(test, lambda u: u["lanes"])) == [lane.algorithm for lane in preset.plan.lanes]
     assert not test.error and not test.warning

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pmpviz.app.widgets import preset_of
+from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.sampling.presets import PLAYGROUND
-from pmpviz.capabilities.sampling.settings import query_text
+from pmpviz.live.link import query_text
 from tests.browser.stage import lanes, pause, play, rest, speed, wait_lanes
 
 TIP = "document.querySelector('.pv-tip').textContent"

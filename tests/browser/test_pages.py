@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
-from pmpviz.capabilities.sampling.settings import query_text
+from pmpviz.live.link import query_text
 from tests.browser.stage import (
     CRITICAL,
     WATCH,

@@ -15,7 +15,7 @@ import pmpviz
 from pmpviz import runs
 from pmpviz.app.models import model_of
 from pmpviz.capabilities.sampling import code
-from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.runs import truth
 
 PLAN = Plan(
@@ -24,11 +24,11 @@ PLAN = Plan(
     chains=33,
     seed=5,
     start="stripes",
-    lanes=(LanePlan("pmp", (("damping", 0.25),)), LanePlan("gibbs")),
+    lanes=(sampler("pmp", damping=0.25), sampler("gibbs")),
     field=((2, 0.5), (7, -0.1)),
     clamp=((0, 1), (19, 0)),
 )
-PLAIN = Plan(model="complete:6", beta=1 / 3, chains=16, seed=2**31 - 1, lanes=(LanePlan("gibbs"),))
+PLAIN = Plan(model="complete:6", beta=1 / 3, chains=16, seed=2**31 - 1, lanes=(sampler("gibbs"),))
 
 
 def run_python(arguments: list[str], folder) -> str:

@@ -10,9 +10,9 @@ from pmpviz.__main__ import _parser
 from pmpviz.capabilities.deconvolution import bitmaps
 from pmpviz.capabilities.deconvolution.page import command
 from pmpviz.capabilities.deconvolution.painter import checked
-from pmpviz.capabilities.deconvolution.plan import MODEL, PRIORS, ConvLanePlan, DeconvolutionPlan, problem_of
+from pmpviz.capabilities.deconvolution.plan import MODEL, PRIORS, DeconvolutionPlan, conv_sampler, problem_of
 from pmpviz.capabilities.deconvolution.presets import ARROW, DECONVOLUTION, RING
-from pmpviz.capabilities.deconvolution.settings import plan_from_query, plan_to_query
+from pmpviz.live.link import from_query, to_query
 from pmpviz.models.conv_or import or_convolution
 from pmpviz.samplers import CONV_SAMPLERS
 from pmpviz.types import InputError
@@ -156,16 +156,16 @@ def test_drawings_are_taken_and_features_keep_their_number():
 
 @pytest.mark.parametrize("preset", DECONVOLUTION, ids=lambda preset: preset.id)
 def test_a_link_gives_the_plan_back(preset):
-    default = SMALL.replace(noise=0.1, lanes=(ConvLanePlan("gibbs"),), painted=())
+    default = SMALL.replace(noise=0.1, lanes=(conv_sampler("gibbs"),), painted=())
     plan = preset.plan if preset.plan.painted else preset.plan.replace(paint_height=5, paint_width=5)
-    assert plan_from_query(plan_to_query(plan), default) == (plan, [])
+    assert from_query(to_query(plan), default) == (plan, [])
 
 
 def test_a_link_carries_paintings_bit_for_bit():
     text = "1-0" * 12
     plan = SMALL.replace(clamped=((0, text), (2, text[::-1])), painted=("1" * 12, "0" * 11 + "1"), paint_height=3)
-    plan = plan.replace(paint_width=4, lanes=(ConvLanePlan("pmp", (("damping", 0.25),)), ConvLanePlan("gwg")))
-    assert plan_from_query(plan_to_query(plan), DeconvolutionPlan()) == (plan, [])
+    plan = plan.replace(paint_width=4, lanes=(conv_sampler("pmp", damping=0.25), conv_sampler("gwg")))
+    assert from_query(to_query(plan), DeconvolutionPlan()) == (plan, [])
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_link_carries_paintings_bit_for_bit():
     ],
 )
 def test_a_bad_link_is_mended_with_a_notice(query, words, check):
-    plan, notices = plan_from_query(query, DeconvolutionPlan())
+    plan, notices = from_query(query, DeconvolutionPlan())
     assert len(notices) == 1 and words in notices[0] and check(plan), notices
 
 
@@ -198,7 +198,7 @@ def test_no_link_raises(seed):
     for _ in range(20):
         names = rng.sample(["data", "painted", "clamped", "lane1", "noise", "features", "v", "layout"], 5)
         query = {name: "".join(rng.choice(letters) for _ in range(rng.randrange(30))) for name in names}
-        plan, notices = plan_from_query(query, SMALL)
+        plan, notices = from_query(query, SMALL)
         assert isinstance(plan, DeconvolutionPlan) and all(isinstance(notice, str) for notice in notices)
 
 
@@ -206,7 +206,7 @@ def test_no_link_raises(seed):
 def test_the_command_line_takes_what_the_page_says(cls):
     knobs = tuple((p.name, p.high) for p in cls.spec.params)
     plan = SMALL.replace(feature_height=4, samples=3)
-    args = _parser().parse_args(shlex.split(command(plan, ConvLanePlan(cls.spec.id, knobs)))[3:])
+    args = _parser().parse_args(shlex.split(command(plan, conv_sampler(cls.spec.id, **dict(knobs))))[3:])
     assert (args.algorithm, args.feature_size, args.own_samples) == (cls.spec.id, "4x6", "3")
     names = [p.name for p in (*MODEL[:1], *PRIORS)]
     assert {name: getattr(args, f"own_{name}") for name in names} == {name: str(getattr(plan, name)) for name in names}

@@ -17,7 +17,7 @@ from pmpviz import runs
 from pmpviz.app import export
 from pmpviz.app import manifest as manifests
 from pmpviz.capabilities.sampling.manifest import plan_files, read_manifest
-from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.models import build_spec, model_hash
 from pmpviz.player import pictures
 from pmpviz.types import InputError
@@ -26,7 +26,7 @@ PLAN = Plan(
     model="square:5x6",
     beta=0.7,
     chains=7,
-    lanes=(LanePlan("pmp", (("damping", 0.25),)), LanePlan("gibbs")),
+    lanes=(sampler("pmp", damping=0.25), sampler("gibbs")),
     field=((2, 0.1),),
     clamp=((0, 1),),
 )

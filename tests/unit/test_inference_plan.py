@@ -13,9 +13,9 @@ from pmpviz.capabilities.marginals import picture as frank_wolfe
 from pmpviz.capabilities.marginals import polytope
 from pmpviz.capabilities.marginals.live import LiveInference
 from pmpviz.capabilities.marginals.page import command
-from pmpviz.capabilities.marginals.plan import InferencePlan, SolverPlan
+from pmpviz.capabilities.marginals.plan import InferencePlan, solver
 from pmpviz.capabilities.marginals.presets import INFERENCE
-from pmpviz.capabilities.marginals.settings import plan_from_query, plan_to_query
+from pmpviz.live.link import from_query, to_query
 from pmpviz.marginals import SOLVERS
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import projection_of
@@ -33,14 +33,14 @@ WAIT_SECONDS = 60.0
 
 @pytest.mark.parametrize("preset", INFERENCE, ids=lambda preset: preset.id)
 def test_a_link_gives_the_plan_back(preset):
-    default = InferencePlan("complete:4,J=2", 0.5, (SolverPlan("bp"),))
-    assert plan_from_query(plan_to_query(preset.plan), default) == (preset.plan, [])
+    default = InferencePlan("complete:4,J=2", 0.5, (solver("bp"),))
+    assert from_query(to_query(preset.plan), default) == (preset.plan, [])
 
 
 @pytest.mark.parametrize("cls", SOLVERS, ids=lambda cls: cls.spec.id)
 def test_the_command_line_takes_what_the_page_says(cls):
     knobs = tuple((p.name, p.choices[-1] if p.choices else p.scale == "bool" or p.high) for p in cls.spec.params)
-    plan = InferencePlan("complete:3", 0.5, (SolverPlan(cls.spec.id, knobs),))
+    plan = InferencePlan("complete:3", 0.5, (solver(cls.spec.id, **dict(knobs)),))
     args = _parser().parse_args(shlex.split(command(plan, plan.lanes[0]))[3:])
     assert (args.model, args.algorithm, args.beta) == ("complete:3", cls.spec.id, "0.5")
     assert {name: getattr(args, f"knob_{name}") for name, _ in knobs} == {name: str(v) for name, v in knobs}
@@ -53,13 +53,13 @@ def test_no_link_raises(seed):
     for _ in range(20):
         names = rng.sample(["model", "beta", "lane1", "lane2", "x", "v"], 4)
         query = {key: "".join(rng.choice(letters) for _ in range(rng.randrange(30))) for key in names}
-        plan, notices = plan_from_query(query, INFERENCE[0].plan)
+        plan, notices = from_query(query, INFERENCE[0].plan)
         assert isinstance(plan, InferencePlan) and all(isinstance(notice, str) for notice in notices)
 
 
 def test_what_cannot_be_walked_in_is_told():
     query = {"model": "complete:400", "lane1": "bp;damping=7;nothing=1", "beta": "99"}
-    plan, notices = plan_from_query(query, INFERENCE[0].plan)
+    plan, notices = from_query(query, INFERENCE[0].plan)
     assert plan.model == INFERENCE[0].plan.model and plan.beta == 20 and plan.lanes[0].full_knobs["damping"] == 0.99
     assert any("79,800 edges" in notice for notice in notices) and len(notices) == 4
 
@@ -116,7 +116,7 @@ def until(live, condition):
     raise AssertionError(f"never so: {live.view.status}, {live.view.trouble}")
 
 
-TRIANGLE = InferencePlan("complete:3,J=-1", 1.0, (SolverPlan("barrier_frank_wolfe", (("tolerance", 0.01),)),))
+TRIANGLE = InferencePlan("complete:3,J=-1", 1.0, (solver("barrier_frank_wolfe", tolerance=0.01),))
 
 
 def test_a_step_is_one_map_call_that_names_a_configuration(watched):
@@ -158,7 +158,7 @@ def build_table(spec):
 
 
 def test_the_truth_arrives_and_pictures_hold_what_was_computed(watched):
-    lanes = (*TRIANGLE.lanes, SolverPlan("barrier_frank_wolfe", (("polytope", "local"),)), SolverPlan("trbp"))
+    lanes = (*TRIANGLE.lanes, solver("barrier_frank_wolfe", polytope="local"), solver("trbp"))
     live = watched(TRIANGLE.replace(lanes=lanes))
     live.run_to("end")
     view = until(live, lambda view: view.truth is not None and all(lane.done for lane in view.lanes))
@@ -178,9 +178,7 @@ def test_the_truth_arrives_and_pictures_hold_what_was_computed(watched):
 
 def test_a_model_that_does_not_fit_is_told_in_the_view(watched):
     live = LiveInference(
-        InferencePlan(
-            "square:9x9,periodic=false", 1.0, (SolverPlan("barrier_frank_wolfe", (("oracle", "enumeration"),)),)
-        )
+        InferencePlan("square:9x9,periodic=false", 1.0, (solver("barrier_frank_wolfe", oracle="enumeration"),))
     )
     view = until(live, lambda view: view.trouble)
     assert "enumeration would list" in view.trouble
@@ -189,7 +187,7 @@ def test_a_model_that_does_not_fit_is_told_in_the_view(watched):
 
 @pytest.mark.parametrize("name", [cls.spec.id for cls in SOLVERS])
 def test_every_algorithm_can_be_a_lane_and_reach_every_goal(watched, name):
-    live = watched(TRIANGLE.replace(lanes=(*TRIANGLE.lanes, SolverPlan(name))))
+    live = watched(TRIANGLE.replace(lanes=(*TRIANGLE.lanes, solver(name))))
     for goal in ("gap", "rho", "end"):
         live.run_to(goal)
         until(live, lambda view: not live.busy and not view.playing and all(lane.count for lane in view.lanes))
@@ -198,7 +196,7 @@ def test_every_algorithm_can_be_a_lane_and_reach_every_goal(watched, name):
 
 
 def test_a_step_moves_every_lane_once(watched):
-    live = watched(TRIANGLE.replace(lanes=(*TRIANGLE.lanes, SolverPlan("trbp"))))
+    live = watched(TRIANGLE.replace(lanes=(*TRIANGLE.lanes, solver("trbp"))))
     live.run_to("gap")
     before = until(live, lambda view: not view.playing and all(lane.count for lane in view.lanes))
     counts = [lane.count + (not lane.done) for lane in before.lanes]
@@ -212,6 +210,6 @@ def test_a_badge_says_what_was_certified():
     potentials = random_pairwise(0, n=6, density=1.0, strength=3.0)
     words = {}
     for oracle in ("exact", "icm", "linear_program"):
-        algorithm = SolverPlan("barrier_frank_wolfe", (("oracle", oracle), ("calls_per_rho", 5))).build()
+        algorithm = solver("barrier_frank_wolfe", oracle=oracle, calls_per_rho=5).build()
         words[oracle] = promise(algorithm, algorithm.step(algorithm.start(potentials)))
     assert words == {"exact": "certified", "icm": "no bound", "linear_program": "oracle's bound"}

@@ -10,7 +10,7 @@ from pmpviz import runs
 from pmpviz.capabilities.sampling import lane
 from pmpviz.capabilities.sampling.lane import Lane
 from pmpviz.capabilities.sampling.live import LiveRun
-from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.models import build_spec
 from pmpviz.runs import compile_clock
 from pmpviz.runs.schedule import Budget
@@ -40,7 +40,7 @@ def swept(run, sweeps: int):
 
 
 def test_a_sweep_in_parts_is_that_in_one_and_shows_when_it_is_whole(parts):
-    run = Lane(LanePlan("gwg"), begin())
+    run = Lane(sampler("gwg"), begin())
     run.warm()
     before, quanta = compile_clock.compilations(), run.run.quanta
     for sweep in (1, 2):
@@ -56,11 +56,11 @@ def test_a_sweep_in_parts_is_that_in_one_and_shows_when_it_is_whole(parts):
 
 
 def test_what_is_done_in_mid_sweep_is_done_to_the_last_whole_one(parts):
-    run, kept = Lane(LanePlan("gwg"), begin()), np.asarray(runs.positions(begin()))
+    run, kept = Lane(sampler("gwg"), begin()), np.asarray(runs.positions(begin()))
     for _ in range(5):
         assert not run.advance(Budget(), 1)
     assert np.array_equal(runs.positions(run.run), kept)
-    run.change(LanePlan("gwg"), Target.of(MODEL, beta=0.5))
+    run.change(sampler("gwg"), Target.of(MODEL, beta=0.5))
     whole_sweep(run)
     assert np.array_equal(runs.positions(run.run), runs.positions(swept(begin(beta=0.5), 1)))
     run.advance(Budget(), 1)
@@ -74,7 +74,7 @@ def test_what_is_done_in_mid_sweep_is_done_to_the_last_whole_one(parts):
 
 @pytest.mark.parametrize(("unit", "amount", "quanta"), [("seconds", 1e-9, 16), ("updates", 10, 3), ("sweeps", 1, 16)])
 def test_a_budget_ends_where_its_unit_does(parts, unit, amount, quanta):
-    run, budget = Lane(LanePlan("gwg"), begin()), Budget(unit, amount)
+    run, budget = Lane(sampler("gwg"), begin()), Budget(unit, amount)
     calls = [run.advance(budget, 64) for _ in range(quanta)]
     assert calls == [False] * (quanta - 1) + [True]
     assert budget.spent(run.run) and run.run.quantum == quanta
@@ -86,7 +86,7 @@ def test_a_fast_sampler_comes_to_the_largest_chunk(monkeypatch, spec):
     """Whatever the quanta of a sweep are: 16, 9, 6 and 3."""
     monkeypatch.setattr(lane, "LIVE_CHUNK_SECONDS", 1e9)
     target = Target.of(build_spec(spec))
-    run = Lane(LanePlan("gwg"), runs.start(make_sampler("gwg"), target, jax.random.key(5), 3))
+    run = Lane(sampler("gwg"), runs.start(make_sampler("gwg"), target, jax.random.key(5), 3))
     before = []
     for _ in range(40):
         before.append(run.run.quantum)
@@ -102,7 +102,7 @@ def test_the_pace_holds_no_sweep_that_is_begun(parts):
         live._pace_start -= 100.0  # A lane that is far behind is allowed one sweep, then a second must pass.
         return [live._advance_one() for _ in range(40)]
 
-    live = LiveRun(Plan(model="square:8x8,J=0.3", chains=3, lanes=(LanePlan("gwg"),)), speed=1.0)
+    live = LiveRun(Plan(model="square:8x8,J=0.3", chains=3, lanes=(sampler("gwg"),)), speed=1.0)
     try:
         assert live.ask(calls, wait=60.0) == [True] * 16 + [False] * 24
     finally:
@@ -110,7 +110,7 @@ def test_the_pace_holds_no_sweep_that_is_begun(parts):
 
 
 def test_a_step_is_a_whole_sweep_of_every_lane(parts):
-    live = LiveRun(Plan(model="square:8x8,J=0.3", chains=3, lanes=(LanePlan("gwg"), LanePlan("colour_gibbs"))))
+    live = LiveRun(Plan(model="square:8x8,J=0.3", chains=3, lanes=(sampler("gwg"), sampler("colour_gibbs"))))
     try:
         live.touch()
         live.step()

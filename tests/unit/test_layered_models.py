@@ -20,7 +20,7 @@ from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.code import script
 from pmpviz.capabilities.sampling.layers import LAYERS
 from pmpviz.capabilities.sampling.live import LiveRun
-from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.io.npz import model_to_npz
 from pmpviz.models import RBM, SRBM, build_spec, builder_of
 from pmpviz.player.filters import filters_image
@@ -96,7 +96,7 @@ MODELS = {
 @pytest.fixture(params=MODELS)
 def live(request):
     text, sides = MODELS[request.param]()
-    run = LiveRun(Plan(model=text, lanes=(LanePlan("pmp"), LanePlan("gibbs")), chains=12), uploaded)
+    run = LiveRun(Plan(model=text, lanes=(sampler("pmp"), sampler("gibbs")), chains=12), uploaded)
     run.sides = sides
     wait(run, lambda view: view.lanes)
     run.step()

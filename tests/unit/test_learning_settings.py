@@ -6,22 +6,23 @@ import pytest
 
 from pmpviz.__main__ import _parser
 from pmpviz.capabilities.learning.page import command
-from pmpviz.capabilities.learning.plan import LearnerPlan, LearningPlan, begins_anew, describe_change
+from pmpviz.capabilities.learning.plan import LearningPlan, learner
 from pmpviz.capabilities.learning.presets import LEARNING
-from pmpviz.capabilities.learning.settings import plan_from_query, plan_to_query
 from pmpviz.learning import LEARNERS
+from pmpviz.live.link import from_query, to_query
+from pmpviz.live.plan import begins_anew, describe_change
 
 
 @pytest.mark.parametrize("preset", LEARNING, ids=lambda preset: preset.id)
 def test_a_link_gives_the_plan_back(preset):
-    default = LearningPlan(data="bars:5x5", hidden=3, learning_rate=0.7, lanes=(LearnerPlan("exact"),))
-    assert plan_from_query(plan_to_query(preset.plan), default) == (preset.plan, [])
+    default = LearningPlan(data="bars:5x5", hidden=3, learning_rate=0.7, lanes=(learner("exact"),))
+    assert from_query(to_query(preset.plan), default) == (preset.plan, [])
 
 
 @pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.spec.id)
 def test_the_command_line_takes_what_the_page_says(cls):
     knobs = tuple((p.name, p.choices[-1] if p.choices else p.high) for p in cls.spec.params)
-    plan = LearningPlan(batch=0, hidden=7, l1=0.25, lanes=(LearnerPlan(cls.spec.id, knobs),))
+    plan = LearningPlan(batch=0, hidden=7, l1=0.25, lanes=(learner(cls.spec.id, **dict(knobs)),))
     args = _parser().parse_args(shlex.split(command(plan, plan.lanes[0]))[3:])
     found = args.learner, args.own_hidden, args.optimiser_l1, args.own_batch, args.optimiser_method
     assert found == (cls.spec.id, "7", "0.25", "1000000", "adam")
@@ -40,10 +41,10 @@ def test_rates_change_in_mid_run_and_shapes_do_not():
             ("seed", 1),
             ("chains", 7),
             ("batch", 9),
-            ("lanes", (LearnerPlan("pmp"),)),
+            ("lanes", (learner("pmp"),)),
         )
     )
-    faster = plan.replace(learning_rate=0.1, lanes=(LearnerPlan("pcd", (("sweeps", 3),)),))
+    faster = plan.replace(learning_rate=0.1, lanes=(learner("pcd", sweeps=3),))
     assert describe_change(plan, faster) == "learning rate 0.005 → 0.1, sweeps 1 → 3"
 
 
@@ -58,5 +59,5 @@ def test_no_link_raises(seed):
             key: "".join(rng.choice(letters) for _ in range(rng.randrange(30)))
             for key in rng.sample(["data", "kind", "hidden", "lane1", "lane2", "learning_rate", "seed", "x", "v"], 4)
         }
-        plan, notices = plan_from_query(query, LEARNING[0].plan)
+        plan, notices = from_query(query, LEARNING[0].plan)
         assert isinstance(plan, LearningPlan) and all(isinstance(notice, str) for notice in notices)

@@ -9,13 +9,13 @@ from pmpviz.capabilities.deconvolution import lane as deconvolution_lane
 from pmpviz.capabilities.deconvolution import picture as deconvolution
 from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane, found_in, grey_levels, orders
 from pmpviz.capabilities.deconvolution.live import LiveDeconvolution
-from pmpviz.capabilities.deconvolution.plan import ConvLanePlan, DeconvolutionPlan, problem_of
+from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, conv_sampler, problem_of
 from pmpviz.capabilities.deconvolution.presets import ARROW, RING
 from pmpviz.player.update import Cursors
 from pmpviz.player.wire import decode
 
 WAIT_SECONDS = 120.0
-PMP, GWG = ConvLanePlan("pmp"), ConvLanePlan("gwg")
+PMP, GWG = conv_sampler("pmp"), conv_sampler("gwg")
 SMALL = DeconvolutionPlan(
     data="painted", painted=(ARROW, RING), images=24, side=11, features=2, feature_height=5, feature_width=5, samples=2
 )

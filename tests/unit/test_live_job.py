@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from pmpviz.capabilities.sampling.live import LiveRun, compile_ahead
-from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.live.job import LiveJob
 from pmpviz.runs import compile_clock
 
@@ -81,7 +81,7 @@ def test_a_step_that_is_not_in_the_view_yet_keeps_the_job_busy():
 
 
 def test_what_is_compiled_ahead_is_not_compiled_again_for_a_visitor():
-    plan = Plan(model="square:5x7", chains=3, lanes=(LanePlan("pmp"), LanePlan("colour_gibbs")))
+    plan = Plan(model="square:5x7", chains=3, lanes=(sampler("pmp"), sampler("colour_gibbs")))
     compile_ahead(plan)
     before = compile_clock.compilations()
     live = LiveRun(plan)

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from pmpviz.app.widgets import preset_of
+from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.messages import picture as messages
 from pmpviz.capabilities.messages.layout import layout
 from pmpviz.capabilities.messages.page import correlation_of, story_of, table
 from pmpviz.capabilities.messages.plan import MessagePlan, next_value
 from pmpviz.capabilities.messages.presets import MESSAGES
-from pmpviz.capabilities.messages.settings import checked, graph_of, plan_from_query, plan_to_query, target_of
+from pmpviz.capabilities.messages.settings import checked, graph_of, target_of
 from pmpviz.capabilities.messages.thumbnail import graph_picture
 from pmpviz.capabilities.messages.words import (
     bethe_words,
@@ -23,13 +23,14 @@ from pmpviz.capabilities.messages.words import (
     thresholds_words,
     verdict,
 )
+from pmpviz.live.link import from_query, to_query
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.factors import TableFactor
 from pmpviz.models.small_graphs import SMALL_GRAPHS, build_small_graph
 from pmpviz.player.wire import decode
 from pmpviz.types import Evidence, InputError, Refusal, Target
 
-OWN = MessagePlan("potts:J=0.4", "sequential", 0.35, "between", 7.5, 33, ((0, 2), (5, 1)), "sweep")
+OWN = MessagePlan("potts:J=0.4", "sequential", 0.35, "between", 7.5, 33, "sweep", ((0, 2), (5, 1)))
 WEB = MessagePlan("triangle:J=1.5", schedule="parallel", rule="max")
 
 
@@ -42,7 +43,7 @@ def status(plan: MessagePlan) -> str:
 
 @pytest.mark.parametrize("plan", [*(p.plan for p in MESSAGES), OWN, WEB], ids=lambda plan: plan.graph)
 def test_a_plan_is_the_same_after_a_link(plan):
-    assert plan_from_query(plan_to_query(plan), MESSAGES[0].plan) == (plan, [])
+    assert from_query(to_query(plan), MESSAGES[0].plan) == (plan, [])
 
 
 @pytest.mark.parametrize(
@@ -59,13 +60,13 @@ def test_a_plan_is_the_same_after_a_link(plan):
     ],
 )
 def test_a_bad_link_is_mended_with_a_notice(query, said, kept):
-    plan, notices = plan_from_query(query, MESSAGES[0].plan)
+    plan, notices = from_query(query, MESSAGES[0].plan)
     assert any(said in notice for notice in notices), notices
     assert {name: getattr(plan, name) for name in kept} == kept
 
 
 def test_a_loop_through_a_held_variable_leaves_two_passes_possible():
-    plan, notices = plan_from_query({"graph": "triangle", "schedule": "two_pass", "evidence": "0:1"}, MESSAGES[0].plan)
+    plan, notices = from_query({"graph": "triangle", "schedule": "two_pass", "evidence": "0:1"}, MESSAGES[0].plan)
     assert plan.schedule == "two_pass" and not notices
     assert status(plan) == "exact"
 

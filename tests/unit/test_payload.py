@@ -7,7 +7,7 @@ import numpy as np
 
 from pmpviz.capabilities.sampling import picture as payload
 from pmpviz.capabilities.sampling.live import LiveRun
-from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.player import update as sending
 from pmpviz.player.update import AGAIN_UPDATES, Cursors
 from pmpviz.player.wire import decode
@@ -16,7 +16,7 @@ WAIT_SECONDS = 60
 
 
 def test_clamped_sites_are_one_bit_each():
-    live = LiveRun(Plan(model="square:4x3", lanes=(LanePlan("gibbs"),), chains=2, clamp=((0, 1), (9, 0))))
+    live = LiveRun(Plan(model="square:4x3", lanes=(sampler("gibbs"),), chains=2, clamp=((0, 1), (9, 0))))
     until = time.monotonic() + WAIT_SECONDS
     while not live.view.lanes and time.monotonic() < until:
         live.touch()
@@ -27,7 +27,7 @@ def test_clamped_sites_are_one_bit_each():
 
 
 def test_a_clamped_site_beyond_the_model_is_not_drawn():
-    live = LiveRun(Plan(model="square:4x3", lanes=(LanePlan("gibbs"),), chains=2))
+    live = LiveRun(Plan(model="square:4x3", lanes=(sampler("gibbs"),), chains=2))
     until = time.monotonic() + WAIT_SECONDS
     while not live.view.lanes and time.monotonic() < until:
         live.touch()
@@ -40,7 +40,7 @@ def test_a_clamped_site_beyond_the_model_is_not_drawn():
 
 def test_an_update_without_new_frames_still_says_what_a_late_player_has_missed(monkeypatch):
     monkeypatch.setattr(sending, "AGAIN_SECONDS", -1.0)
-    live = LiveRun(Plan(model="square:4x4", lanes=(LanePlan("gibbs"),), chains=2))
+    live = LiveRun(Plan(model="square:4x4", lanes=(sampler("gibbs"),), chains=2))
     until = time.monotonic() + WAIT_SECONDS
     while not live.view.lanes and time.monotonic() < until:
         live.touch()

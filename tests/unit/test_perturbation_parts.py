@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from pmpviz import exact
-from pmpviz.app.widgets import preset_of
+from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.perturbation import maps as perturbation_maps
 from pmpviz.capabilities.perturbation import panels as perturbation_panels
 from pmpviz.capabilities.perturbation import picture as perturbation
@@ -19,7 +19,7 @@ from pmpviz.capabilities.perturbation.parts import Tally, attempt_tree, show, st
 from pmpviz.capabilities.perturbation.plan import LabPlan
 from pmpviz.capabilities.perturbation.presets import PERTURBATION
 from pmpviz.capabilities.perturbation.scenes import SCENES, scene_of
-from pmpviz.capabilities.perturbation.settings import plan_from_query, plan_to_query
+from pmpviz.live.link import from_query, to_query
 from pmpviz.oracles.perturbed import table_of
 from pmpviz.runs import sample
 from pmpviz.samplers import make_sampler
@@ -209,7 +209,7 @@ def test_models_that_do_not_fit_are_said(plan, word):
 def test_links_come_back_and_bad_ones_are_mended():
     for preset in PERTURBATION:
         assert preset_of(PERTURBATION, preset.id) is preset
-        assert plan_from_query(plan_to_query(preset.plan), LabPlan()) == (preset.plan, [])
+        assert from_query(to_query(preset.plan), LabPlan()) == (preset.plan, [])
     bad = {"model": "scene:no", "solvers": "magic,icm", "draw": "99999", "colour": "red"}
-    plan, notices = plan_from_query(bad, CLIQUE)
+    plan, notices = from_query(bad, CLIQUE)
     assert plan == CLIQUE.replace(solvers=("icm",), draw=511) and len(notices) == 4

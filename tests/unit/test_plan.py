@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pmpviz import runs
-from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.live.plan import resolve_model
 from pmpviz.models import build_spec
 from pmpviz.runs.plan import start_configuration, with_field
@@ -19,7 +19,7 @@ PLAN = Plan(
     start="stripes",
     unit="updates",
     budget=123.5,
-    lanes=(LanePlan("pmp", (("damping", 0.25),)), LanePlan("gibbs")),
+    lanes=(sampler("pmp", damping=0.25), sampler("gibbs")),
     field=((3, 0.5), (7, -1.25)),
     clamp=((2, 1),),
 )
@@ -43,7 +43,7 @@ def test_the_same_plan_gives_the_same_bits_and_another_seed_others():
 
 
 def test_lanes_of_a_random_start_start_alike():
-    plan = PLAN.replace(start="random", lanes=(LanePlan("gibbs"), LanePlan("colour_gibbs")), clamp=())
+    plan = PLAN.replace(start="random", lanes=(sampler("gibbs"), sampler("colour_gibbs")), clamp=())
     a, b = (runs.positions(run) for run in plan.begin(resolve_model(plan.model)))
     assert (a == b).all() and 0 < a.mean() < 1
 

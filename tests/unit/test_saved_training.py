@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 
 from pmpviz.capabilities.learning import saved as saved_training
-from pmpviz.capabilities.learning.plan import LearnerPlan, LearningPlan
+from pmpviz.capabilities.learning.plan import LearningPlan, learner
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.runs import training
 from pmpviz.types import InputError
 
-PLAN = LearningPlan(
-    data="bars:3x3", hidden=4, chains=12, batch=5, lanes=(LearnerPlan("pcd", (("sweeps", 2),)), LearnerPlan("exact"))
-)
+PLAN = LearningPlan(data="bars:3x3", hidden=4, chains=12, batch=5, lanes=(learner("pcd", sweeps=2), learner("exact")))
 
 
 def test_a_training_goes_on_to_the_same_bits():

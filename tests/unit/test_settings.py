@@ -15,8 +15,9 @@ from pmpviz.app.models import model_of
 from pmpviz.app.uploads import STORE, UploadStore, uploaded
 from pmpviz.app.words import as_text
 from pmpviz.capabilities.sampling import edits
-from pmpviz.capabilities.sampling import settings as links
-from pmpviz.capabilities.sampling.plan import BUDGET, UNITS, LanePlan, Plan
+from pmpviz.capabilities.sampling.plan import BUDGET, LANES, UNITS, Plan, sampler
+from pmpviz.capabilities.sampling.settings import share_limits
+from pmpviz.live.link import from_query, query_text, to_query
 from pmpviz.live.plan import BETA, CHAINS, SEED
 from pmpviz.models import BUILDERS, PRESETS, format_spec
 from pmpviz.runs.plan import STARTS
@@ -41,7 +42,7 @@ def lane_plans(draw):
         "choice": lambda p: st.sampled_from(p.choices),
     }
     chosen = draw(st.lists(st.sampled_from(spec.params), unique_by=lambda p: p.name)) if spec.params else []
-    return LanePlan(spec.id, tuple((p.name, draw(values[p.scale](p))) for p in chosen))
+    return sampler(spec.id, **{p.name: draw(values[p.scale](p)) for p in chosen})
 
 
 SPECS = [p.spec for p in PRESETS] + [format_spec(builder) for builder in BUILDERS]
@@ -64,8 +65,8 @@ plans = st.builds(
 @settings(max_examples=300, deadline=None)
 @given(plans)
 def test_plan_survives_its_link(plan):
-    link = dict(parse_qsl(links.query_text(plan), keep_blank_values=True))
-    assert links.plan_from_query(link, SMALL) == (plan, [])
+    link = dict(parse_qsl(query_text(plan), keep_blank_values=True))
+    assert from_query(link, SMALL) == (plan, [])
 
 
 foreign = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -103,7 +104,7 @@ queries = st.fixed_dictionaries(
         "v": values_of["plain"],
         "model": values_of["model"],
         **{name: values_of["plain"] for name in ("beta", "T", "chains", "n", "seed", "start", "unit", "budget")},
-        **{name: values_of["lane"] for name in links.LANES},
+        **{name: values_of["lane"] for name in LANES.keys},
         "field": values_of["edit"],
         "clamp": values_of["edit"],
         "lane9": foreign,
@@ -123,12 +124,12 @@ def check_valid(plan: Plan, notices: list[str]) -> None:
 @settings(max_examples=2000, deadline=None)
 @given(queries)
 def test_no_query_raises(query):
-    check_valid(*links.plan_from_query(query, SMALL))
+    check_valid(*from_query(query, SMALL))
 
 
 @st.composite
 def mutated(draw):
-    query = links.plan_to_query(draw(plans))
+    query = to_query(draw(plans))
     for _ in range(draw(st.integers(1, 4))):
         key = draw(st.sampled_from(sorted(query)))
         text = query[key]
@@ -140,7 +141,7 @@ def mutated(draw):
 @settings(max_examples=2000, deadline=None)
 @given(mutated())
 def test_no_mutated_link_raises(query):
-    check_valid(*links.plan_from_query(query, SMALL))
+    check_valid(*from_query(query, SMALL))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,7 @@ def test_no_mutated_link_raises(query):
         ({"v": "7"}, {}, "this link is of version 7, and this is version 1: check the settings"),
         (
             {"lane1": "pmp;damping=7"},
-            {"lanes": (LanePlan("pmp", (("damping", 0.99),)),)},
+            {"lanes": (sampler("pmp", damping=0.99),)},
             "lane1's damping = 7 is outside 0 to 0.99 and was set to 0.99",
         ),
         (
@@ -173,18 +174,18 @@ def test_no_mutated_link_raises(query):
     ],
 )
 def test_each_fault_has_its_sentence(query, change, notice):
-    assert links.plan_from_query(query, SMALL) == (SMALL.replace(**change), [notice] if notice else [])
+    assert from_query(query, SMALL) == (SMALL.replace(**change), [notice] if notice else [])
 
 
 def test_chains_are_capped_by_the_size_of_the_model():
-    plan, notices = links.plan_from_query({"model": "square:512x512", "chains": "4096"}, SMALL)
+    plan, notices = from_query({"model": "square:512x512", "chains": "4096"}, SMALL)
     assert plan.chains == 64
     assert notices == [f"chains = 4096 is too many for 262,144 sites and was set to {plan.chains}"]
-    assert links.plan_from_query({"model": "square:64x64", "chains": "4096"}, SMALL)[1] == []
+    assert from_query({"model": "square:64x64", "chains": "4096"}, SMALL)[1] == []
 
 
 def test_lanes_keep_their_order_over_gaps():
-    plan, notices = links.plan_from_query({"lane4": "gibbs", "lane2": "pmp"}, SMALL)
+    plan, notices = from_query({"lane4": "gibbs", "lane2": "pmp"}, SMALL)
     assert [lane.algorithm for lane in plan.lanes] == ["pmp", "gibbs"] and notices == []
 
 
@@ -192,18 +193,18 @@ def test_large_paintings_stay_out_of_the_link_and_are_named():
     rng = np.random.default_rng(0)
     field = tuple((int(i), float(h)) for i, h in enumerate(rng.normal(size=2000)))
     plan = SMALL.replace(model="square:64x64", field=field, clamp=((5, 1),))
-    query = links.plan_to_query(plan)
+    query = to_query(plan)
     assert "field" not in query and "clamp" in query
-    assert links.share_limits(plan) == [
+    assert share_limits(plan) == [
         "The field painted on 2,000 sites is too large for a link; export the manifest to keep it."
     ]
-    assert links.plan_from_query(query, SMALL)[0] == plan.replace(field=())
+    assert from_query(query, SMALL)[0] == plan.replace(field=())
 
 
 def test_a_stroke_of_a_thousand_equal_sites_fits():
     plan = SMALL.replace(model="square:64x64", field=tuple((i, 0.5) for i in range(1000, 2000)))
-    assert links.share_limits(plan) == []
-    assert len(links.query_text(plan)) < 300
+    assert share_limits(plan) == []
+    assert len(query_text(plan)) < 300
 
 
 @pytest.mark.parametrize(
@@ -218,14 +219,14 @@ def test_a_stroke_of_a_thousand_equal_sites_fits():
 )
 def test_edits_stay_where_the_model_has_the_sites_they_are_of(model, kept):
     edited = SMALL.replace(clamp=((3, 1),), field=((4, 0.5),))
-    plan, notices = links.plan_from_query(links.plan_to_query(edited) | {"model": model}, SMALL)
+    plan, notices = from_query(to_query(edited) | {"model": model}, SMALL)
     assert (plan.clamp, plan.field) == ((edited.clamp, edited.field) if kept else ((), ()))
     assert any("painted or clamped" in notice for notice in notices) is not kept
 
 
 def test_edits_outside_the_model_are_left_out():
-    query = links.plan_to_query(SMALL) | {"clamp": edits.pack([(3, 1), (16, 1), (4, 2)])}
-    plan, notices = links.plan_from_query(query, SMALL)
+    query = to_query(SMALL) | {"clamp": edits.pack([(3, 1), (16, 1), (4, 2)])}
+    plan, notices = from_query(query, SMALL)
     assert plan.clamp == ((3, 1),)
     assert notices == ["2 of the painted or clamped sites do not fit the model and were left out"]
 
@@ -239,9 +240,9 @@ def test_a_bomb_is_not_unpacked():
 
 def test_a_file_is_asked_for_by_its_hash():
     plan = SMALL.replace(model="file:" + "0" * 64)
-    again, notices = links.plan_from_query(links.plan_to_query(plan), SMALL)
+    again, notices = from_query(to_query(plan), SMALL)
     assert again == plan and "bring the file" in notices[0]
-    assert links.share_limits(plan) != []
+    assert share_limits(plan) != []
 
 
 def test_an_uploaded_file_is_found_again():
@@ -249,7 +250,7 @@ def test_an_uploaded_file_is_found_again():
     upload = STORE.add("a.json", b"some bytes", lambda name, data: model)
     assert uploaded(upload.sha256) is model
     plan = SMALL.replace(model=f"file:{upload.sha256}", clamp=((15, 1),))
-    assert links.plan_from_query(links.plan_to_query(plan), SMALL) == (plan, [])
+    assert from_query(to_query(plan), SMALL) == (plan, [])
 
 
 def test_the_store_keeps_the_uploads_last_used():
@@ -271,6 +272,6 @@ def test_foreign_text_is_shown_as_it_is():
 
 
 def test_temperature_is_the_inverse_of_beta():
-    plan, _ = links.plan_from_query({"T": "2.27"}, SMALL)
+    plan, _ = from_query({"T": "2.27"}, SMALL)
     assert math.isclose(plan.beta, 1 / 2.27, rel_tol=1e-12)
     assert CHAINS.low <= plan.chains <= CHAINS.high

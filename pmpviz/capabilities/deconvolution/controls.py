@@ -2,48 +2,40 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import streamlit as st
 
+from pmpviz.app.lanes import knobs_control
 from pmpviz.app.uploads import STORE
-from pmpviz.app.widgets import bind, edited, param_control, preset_choice, select, stops
+from pmpviz.app.widgets import bind, select, settings_control
 from pmpviz.app.words import as_text, sentence
 from pmpviz.capabilities.deconvolution.plan import (
-    DATA,
     FLIP,
+    IMAGES_MADE,
     KNOWN,
-    LOCATION_PRIOR,
+    LANES,
     MODEL,
-    MOST_GLYPH_SIDE,
-    MOST_LANES,
-    NOISE,
     PAINTED,
     PRIORS,
     RUN,
-    ConvLanePlan,
     DeconvolutionPlan,
-    conv_sampler_class,
+    conv_sampler,
     shape_of,
 )
-from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
+from pmpviz.capabilities.deconvolution.settings import MOST_GLYPH_SIDE
 from pmpviz.io.datasets.binary_images import images_of_npz, images_of_pictures
 from pmpviz.io.datasets.stamps import GLYPH_SETS
+from pmpviz.live.plan import Choice
 from pmpviz.samplers import CONV_SAMPLERS
 from pmpviz.types import InputError, Param
 
+PAGE = "deconvolution"
 FILE = "file"
 ASKING = "deconvolution: own images are asked for beside these"
 IMAGE_TYPES = ["npz", "png", "jpg", "jpeg", "bmp", "gif"]
 PAINT_HEIGHT = Param("paint_height", "Glyph height", 2, MOST_GLYPH_SIDE, 5, "int", "", "pixels")
 PAINT_WIDTH = Param("paint_width", "Glyph width", 2, MOST_GLYPH_SIDE, 5, "int", "", "pixels")
-
-
-def preset_control(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
-    """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
-    chosen = preset_choice(DECONVOLUTION, "Experiment", "deconvolution_preset", plan, box)
-    return plan if chosen is None else chosen.plan
 
 
 # Images.
@@ -62,9 +54,9 @@ def data_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     plan = plan.replace(data=chosen)
     if chosen == PAINTED:
         box.caption("Paint them above the features: they are stamped at random places.")
-        plan = _resized(_controls((PAINT_HEIGHT, PAINT_WIDTH), plan, box), plan)
-    shown = [param for param in DATA if not (param.name == "side" and plan.layout == "whole image")]
-    return _controls(tuple(param for param in shown if param is not FLIP), plan, box)
+        plan = _resized(settings_control(plan, (PAINT_HEIGHT, PAINT_WIDTH), PAGE, box), plan)
+    shown = [param for param in IMAGES_MADE if not (param.name == "side" and plan.layout == "whole image")]
+    return settings_control(plan, tuple(param for param in shown if param is not FLIP), PAGE, box)
 
 
 def _resized(plan: DeconvolutionPlan, before: DeconvolutionPlan) -> DeconvolutionPlan:
@@ -120,7 +112,7 @@ def _images(files: list[Any], size: tuple[int, int]) -> Any:
 def known_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     """What of X, W and S is clamped."""
     params = KNOWN[:1] if plan.is_file else KNOWN
-    plan = _controls(params, plan, box)
+    plan = settings_control(plan, params, PAGE, box)
     if "given" in (plan.known_features, plan.known_locations):
         box.caption("The model then has as many features, of the size, as there are glyphs.")
     return plan
@@ -130,9 +122,9 @@ def model_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     """Number and size of features; priors, noise and the convention of the location unaries folded."""
     if "given" not in (plan.known_features, plan.known_locations):
         whole = plan.layout == "whole image" and not plan.is_file
-        plan = _controls(MODEL[:1] if whole else MODEL, plan, box)
+        plan = settings_control(plan, MODEL[:1] if whole else MODEL, PAGE, box)
     fold = box.expander("Priors and noise")
-    return _controls((*PRIORS, *(() if plan.is_file else (FLIP,))), plan, fold)
+    return settings_control(plan, (*PRIORS, *(() if plan.is_file else (FLIP,))), PAGE, fold)
 
 
 # Algorithms, run.
@@ -149,7 +141,7 @@ def lane_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
         list(labels),
         format_func=labels.__getitem__,
         key=key,
-        max_selections=MOST_LANES,
+        max_selections=LANES.most,
         help="Each lane is given the same seconds of computing: the one that has had least goes on.",
     )
     if not chosen:
@@ -158,54 +150,17 @@ def lane_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     # PMP first: its lane is the one that the numbers speak of.
     chosen = sorted(dict.fromkeys(chosen), key=list(labels).index)
     known = {lane.algorithm: lane for lane in plan.lanes}
-    lanes = tuple(_lane(known.get(name, ConvLanePlan(name)), f"{key}_{name}", box) for name in chosen)
-    return plan.replace(lanes=lanes)
+    return plan.replace(lanes=tuple(_lane(known.get(name, conv_sampler(name)), key, box) for name in chosen))
 
 
-def _lane(lane: ConvLanePlan, key: str, box: Any) -> ConvLanePlan:
-    spec = conv_sampler_class(lane.algorithm).spec
-    box.caption(f"**{spec.label}** ({spec.guarantee}). {as_text(spec.summary)}")
-    before = lane.full_knobs
-    fold = box.expander("Advanced") if any(p.advanced for p in spec.params) else None
-    now = {
-        p.name: param_control(p, f"{key}_{p.name}", before[p.name], fold if p.advanced else box) for p in spec.params
-    }
-    if now == before:
-        return lane
-    return ConvLanePlan(lane.algorithm, tuple((p.name, now[p.name]) for p in spec.params if now[p.name] != p.default))
+def _lane(lane: Choice, key: str, box: Any) -> Choice:
+    box.caption(f"**{lane.spec.label}** ({lane.spec.guarantee}). {as_text(lane.spec.summary)}")
+    return knobs_control(lane, f"{key}_{lane.algorithm}", box)
 
 
 def run_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     """Samples, seed, sweeps."""
-    return _controls(RUN, plan, box)
+    return settings_control(plan, RUN, PAGE, box)
 
 
-# Stops of a probability's slider: every power of ten counts, and above one in ten thousand every digit.
-STOPS = (
-    *(float(f"1e-{power}") for power in (100, *range(75, 9, -5), *range(9, 4, -1))),
-    *(float(f"{digit}e-{power}") for power in (4, 3, 2, 1) for digit in range(1, 10)),
-)
-
-
-def _probability(param: Param, value: float, box: Any) -> float:
-    """A slider over many powers of ten; gives back `value` itself until it is changed."""
-    key = f"deconvolution_{param.name}"
-    within = tuple(stop for stop in STOPS if param.low <= stop <= param.high)
-    near = min(within, key=lambda stop: abs(math.log(stop / value)))
-    changed = edited(key)
-    shown = bind(key, near)
-    label = param.label if math.isclose(near, value) or changed else f"{param.label} = {value:.3g}"
-    stops(box, label, within, key, param.help)
-    return shown if changed else value
-
-
-def _controls(params: tuple[Param, ...], plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
-    for param in params:
-        now = getattr(plan, param.name)
-        wide = param in (LOCATION_PRIOR, NOISE)
-        value = _probability(param, now, box) if wide else param_control(param, f"deconvolution_{param.name}", now, box)
-        plan = plan.replace(**{param.name: value})
-    return plan
-
-
-__all__ = ["data_controls", "known_controls", "lane_controls", "model_controls", "preset_control", "run_controls"]
+__all__ = ["data_controls", "known_controls", "lane_controls", "model_controls", "run_controls"]

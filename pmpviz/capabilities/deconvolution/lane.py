@@ -10,7 +10,8 @@ import numpy as np
 from jaxtyping import Float, Int8, UInt8
 
 from pmpviz.capabilities.deconvolution import posterior as deconvolution
-from pmpviz.capabilities.deconvolution.plan import ConvLanePlan, DeconvolutionPlan, Problem, conv_sampler_class
+from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, Problem
+from pmpviz.live.plan import Choice
 
 MOST_FRAMES = 480
 MOST_SHOWN = 36
@@ -58,7 +59,7 @@ class Found:
 class DeconvolutionLaneView:
     """An immutable picture of a lane; `order[sample]` says which feature stands at each place."""
 
-    plan: ConvLanePlan
+    plan: Choice
     algorithm: str
     label: str
     guarantee: str
@@ -88,9 +89,9 @@ class DeconvolutionLaneView:
 class DeconvolutionLane:
     """Owns a run; only the worker touches it."""
 
-    def __init__(self, plan: ConvLanePlan, settings: DeconvolutionPlan, problem: Problem):
+    def __init__(self, plan: Choice, settings: DeconvolutionPlan, problem: Problem):
         self.plan, self._settings, self._problem = plan, settings, problem
-        self.spec = conv_sampler_class(plan.algorithm).spec
+        self.spec = plan.spec
         self._algorithm = plan.build()
         self.run: Any = None
         self.warmed, self.seconds, self.compile_seconds = False, 0.0, 0.0

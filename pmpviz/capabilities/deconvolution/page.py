@@ -25,13 +25,11 @@ from pmpviz.capabilities.deconvolution.painter import painter
 from pmpviz.capabilities.deconvolution.plan import (
     PAINTED,
     PRIORS,
-    ConvLanePlan,
     DeconvolutionPlan,
     Problem,
-    conv_sampler_class,
 )
-from pmpviz.capabilities.deconvolution.presets import DeconvolutionPreset
-from pmpviz.capabilities.deconvolution.settings import plan_to_query
+from pmpviz.live.link import to_query
+from pmpviz.live.plan import Choice, Preset
 from pmpviz.player import filters
 from pmpviz.runs.device import device_words
 
@@ -43,7 +41,7 @@ BAR = ("play", "step", "reset", "seed", "speed", "share", "export")
 
 def keep(plan: DeconvolutionPlan) -> None:
     """Keep the plan over page switches and in the address."""
-    keep_plan(PAGE, plan, plan_to_query)
+    keep_plan(PAGE, plan, to_query)
 
 
 # Painters.
@@ -104,7 +102,7 @@ def stage(plan: DeconvolutionPlan) -> None:
 
 
 def _stage(every: float | None) -> None:
-    turn = Turn(PAGE, lambda event: answer(PAGE, event, plan_to_query))
+    turn = Turn(PAGE, lambda event: answer(PAGE, event, to_query))
     view: DeconvolutionView = turn.view
     if view.trouble:
         st.error(sentence(view.trouble))
@@ -137,7 +135,7 @@ def _share(plan: DeconvolutionPlan) -> None:
     if takes_command(plan):
         words.append("On the command line, with the images of Export:")
         lines = [command(plan, lane) for lane in plan.lanes]
-    link_dialog(plan_to_query(plan), PAGE, words, lines)
+    link_dialog(to_query(plan), PAGE, words, lines)
 
 
 def takes_command(plan: DeconvolutionPlan) -> bool:
@@ -146,7 +144,7 @@ def takes_command(plan: DeconvolutionPlan) -> bool:
     return known == ("given", "to be found", "to be found") and not plan.clamped and plan.layout == "anywhere"
 
 
-def command(plan: DeconvolutionPlan, lane: ConvLanePlan) -> str:
+def command(plan: DeconvolutionPlan, lane: Choice) -> str:
     """The command line of a lane, on the exported images."""
     flags: dict[str, object] = {"features": plan.features}
     flags["feature-size"] = f"{plan.feature_height}x{plan.feature_width}"
@@ -166,7 +164,7 @@ def _files(view: DeconvolutionView) -> list[ExportFile]:
     files = [ExportFile("Images", "images.npz", "application/zip", images, what)]
     for index, lane in enumerate(view.lanes):
         files += _lane_files(problem, index, lane)
-    settings = json.dumps(plan_to_query(view.plan), indent=1).encode()
+    settings = json.dumps(to_query(view.plan), indent=1).encode()
     files.append(ExportFile("Settings", "settings.json", "application/json", lambda: settings, "As in the link."))
     return files
 
@@ -194,9 +192,9 @@ def _lane_files(problem: Problem, index: int, lane: DeconvolutionLaneView) -> li
 # Words.
 
 
-def explain(plan: DeconvolutionPlan, preset: DeconvolutionPreset | None) -> None:
+def explain(plan: DeconvolutionPlan, preset: Preset | None) -> None:
     """The folds under the stage."""
-    specs = [conv_sampler_class(name).spec for name in dict.fromkeys(lane.algorithm for lane in plan.lanes)]
+    specs = list({lane.algorithm: lane.spec for lane in plan.lanes}.values())
     folds(preset.notice if preset else OWN, EQUATIONS, NUMBERS, specs)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.capabilities.deconvolution.bitmaps import INK, PAPER, UNSET
-from pmpviz.capabilities.deconvolution.plan import MOST_GLYPH_SIDE, MOST_GLYPHS
+from pmpviz.capabilities.deconvolution.settings import MOST_GLYPH_SIDE, MOST_GLYPHS
 
 _SEEN = "_painter_seen"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,14 +10,13 @@ import numpy as np
 from jaxtyping import Bool, Int8
 
 from pmpviz.capabilities.deconvolution.bitmaps import FREE, bits_of, clamped_of
+from pmpviz.capabilities.deconvolution.settings import CLAMPED, DATA, PAINT, PAINTED
 from pmpviz.io.datasets.stamps import GLYPH_SETS, stamp
+from pmpviz.live.plan import Choice, Lanes, Registry, Settings, setting
 from pmpviz.models.conv_or import CONVENTIONS, ConvOR, ConvShape, clamp
-from pmpviz.samplers import CONV_SAMPLERS, make_conv_sampler, sampler_class
+from pmpviz.samplers import CONV_SAMPLERS, sampler_class
 from pmpviz.types import InputError, Param, Target
 
-PAINTED = "painted"
-MOST_GLYPHS, MOST_GLYPH_SIDE = 8, 12
-MOST_LANES = 3
 MOST_ANDS = 1 << 24
 LAYOUTS = ("anywhere", "whole image")
 # Glyphs an image: with one place each only few images would come to three.
@@ -108,39 +106,18 @@ CONVENTION = Param(
 SAMPLES = Param("samples", "Posterior samples", 1, 5, 3, "int", "Independent perturbations, one row each.")
 SEED = Param("seed", "Seed", 0, 2**31 - 1, 0, "int", "Of the perturbations and chains.")
 BUDGET = Param("budget", "Sweeps", 0, 100_000, 400, "int", "PMP stops there, the others in equal time; 0: go on.")
-DATA = (IMAGES, SIDE, RATE, MARGIN, LAYOUT, FLIP, DATA_SEED)
+IMAGES_MADE = (IMAGES, SIDE, RATE, MARGIN, LAYOUT, FLIP, DATA_SEED)
 MODEL = (FEATURES, FEATURE_HEIGHT, FEATURE_WIDTH)
 PRIORS = (LOCATION_PRIOR, FEATURE_PRIOR, NOISE, CONVENTION)
 KNOWN = (KNOWN_IMAGES, KNOWN_FEATURES, KNOWN_LOCATIONS)
 RUN = (SAMPLES, SEED, BUDGET)
-SETTINGS = (*DATA, *KNOWN, *MODEL, *PRIORS, *RUN)
 
-
-def conv_sampler_class(name: str):
-    """The sampler of the binary convolution under `name`; raises InputError naming the choices."""
-    return sampler_class(name, CONV_SAMPLERS)
+conv_sampler = Registry(CONV_SAMPLERS, lambda name: sampler_class(name, CONV_SAMPLERS))
+LANES = Lanes(conv_sampler, 3)
 
 
 @dataclass(frozen=True)
-class ConvLanePlan:
-    """One algorithm and its knobs by name; knobs left out have their defaults."""
-
-    algorithm: str
-    knobs: tuple[tuple[str, Any], ...] = ()
-
-    def build(self):
-        """The algorithm with these knobs; raises InputError."""
-        return make_conv_sampler(self.algorithm, **dict(self.knobs))
-
-    @property
-    def full_knobs(self) -> dict[str, Any]:
-        """Every knob of the algorithm with its value."""
-        given = dict(self.knobs)
-        return {p.name: given.get(p.name, p.default) for p in conv_sampler_class(self.algorithm).spec.params}
-
-
-@dataclass(frozen=True)
-class DeconvolutionPlan:
+class DeconvolutionPlan(Settings):
     """Data, what is known, the model, priors and lanes.
 
     `data` is the id of a glyph set, `painted`, or `file:` and a content hash. `painted` holds glyphs of
@@ -148,36 +125,32 @@ class DeconvolutionPlan:
     a text of 0, 1 and - (free).
     """
 
-    data: str = "paper"
-    images: int = 60
-    side: int = 14
-    rate: float = 0.01
-    margin: int = 1
-    layout: str = "anywhere"
-    flip: float = 0.0
-    data_seed: int = 0
-    known_images: str = "given"
-    known_features: str = "to be found"
-    known_locations: str = "to be found"
-    features: int = 5
-    feature_height: int = 6
-    feature_width: int = 6
-    location_prior: float = 0.01
-    feature_prior: float = 0.25
-    noise: float = 1e-6
-    convention: str = "exact"
-    samples: int = 3
-    seed: int = 0
-    budget: int = 400
-    painted: tuple[str, ...] = ()
-    paint_height: int = 5
-    paint_width: int = 5
-    clamped: tuple[tuple[int, str], ...] = ()
-    lanes: tuple[ConvLanePlan, ...] = (ConvLanePlan("pmp"),)
-
-    def replace(self, **changes) -> DeconvolutionPlan:
-        """The same plan with some settings changed."""
-        return dataclasses.replace(self, **changes)
+    data: str = DATA.field("paper")
+    images: int = setting(IMAGES)
+    side: int = setting(SIDE)
+    rate: float = setting(RATE)
+    margin: int = setting(MARGIN)
+    layout: str = setting(LAYOUT)
+    flip: float = setting(FLIP)
+    data_seed: int = setting(DATA_SEED)
+    known_images: str = setting(KNOWN_IMAGES)
+    known_features: str = setting(KNOWN_FEATURES)
+    known_locations: str = setting(KNOWN_LOCATIONS)
+    features: int = setting(FEATURES)
+    feature_height: int = setting(FEATURE_HEIGHT)
+    feature_width: int = setting(FEATURE_WIDTH)
+    location_prior: float = setting(LOCATION_PRIOR)
+    feature_prior: float = setting(FEATURE_PRIOR)
+    noise: float = setting(NOISE)
+    convention: str = setting(CONVENTION)
+    samples: int = setting(SAMPLES)
+    seed: int = setting(SEED)
+    budget: int = setting(BUDGET)
+    painted: tuple[str, ...] = PAINT.field(())
+    paint_height: int = PAINT.field(5)
+    paint_width: int = PAINT.field(5)
+    clamped: tuple[tuple[int, str], ...] = CLAMPED.field(())
+    lanes: tuple[Choice, ...] = LANES.field((conv_sampler("pmp"),))
 
     @property
     def is_file(self) -> bool:
@@ -317,20 +290,15 @@ def _painted_over(plan: DeconvolutionPlan, shape: ConvShape) -> np.ndarray | Non
 
 
 __all__ = [
-    "DATA",
+    "IMAGES_MADE",
     "KNOWN",
     "MODEL",
-    "MOST_GLYPHS",
-    "MOST_GLYPH_SIDE",
-    "MOST_LANES",
     "PAINTED",
     "PRIORS",
     "RUN",
-    "SETTINGS",
-    "ConvLanePlan",
     "DeconvolutionPlan",
     "Problem",
-    "conv_sampler_class",
+    "conv_sampler",
     "glyphs_of",
     "problem_of",
     "shape_of",

@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from pmpviz.capabilities.deconvolution.plan import PAINTED, ConvLanePlan, DeconvolutionPlan
-
-
-@dataclass(frozen=True)
-class DeconvolutionPreset:
-    """A named plan of the deconvolution page; `notice` in Markdown."""
-
-    id: str
-    label: str
-    question: str
-    plan: DeconvolutionPlan
-    notice: str
+from pmpviz.capabilities.deconvolution.plan import PAINTED, DeconvolutionPlan, conv_sampler
+from pmpviz.live.plan import Preset
 
 
 def _glyph(*rows: str) -> str:
@@ -25,10 +13,10 @@ def _glyph(*rows: str) -> str:
 HEART = _glyph(".#.#.", "#####", "#####", ".###.", "..#..")
 ARROW = _glyph("..#..", "...#.", "#####", "...#.", "..#..")
 RING = _glyph(".###.", "#...#", "#...#", "#...#", ".###.")
-PMP, GWG, GIBBS = (ConvLanePlan(name) for name in ("pmp", "gwg", "gibbs"))
+PMP, GWG, GIBBS = (conv_sampler(name) for name in ("pmp", "gwg", "gibbs"))
 
-DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
-    DeconvolutionPreset(
+DECONVOLUTION: tuple[Preset, ...] = (
+    Preset(
         "paper",
         "The paper's four glyphs",
         "Which shapes, at which places, make these images?",
@@ -37,7 +25,7 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
         "paper within a few dozen sweeps. The model has one feature more than there are glyphs, and they are a pixel "
         "larger each way: the spare one copies a glyph, or stays at its prior, and a glyph may lie in any corner.",
     ),
-    DeconvolutionPreset(
+    Preset(
         "gwg",
         "GWG and Gibbs beside it",
         "Can changes of one variable at a time find the shapes?",
@@ -46,7 +34,7 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
         "use only where its locations are right, and the other way round, so both come to rest in a poor explanation. "
         "The paper reports the same: no meaningful samples in reasonable time.",
     ),
-    DeconvolutionPreset(
+    Preset(
         "gwg-known",
         "GWG when the shapes are known",
         "And if somebody tells the shapes?",
@@ -55,7 +43,7 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
         "explains nearly every pixel within seconds, as the paper reports. Lower the pixel noise: single flips then "
         "hardly ever leave a wrong place again.",
     ),
-    DeconvolutionPreset(
+    Preset(
         "gwg-places",
         "GWG when the places are known",
         "Or if somebody tells the places?",
@@ -63,7 +51,7 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
         "The same images, with the locations clamped to the truth. What is on in all images with a glyph at a place is "
         "the glyph's: GWG has all four within a second. Only both at once are hard.",
     ),
-    DeconvolutionPreset(
+    Preset(
         "painted",
         "Painted by hand",
         "Does it find what you have painted?",
@@ -71,7 +59,7 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
         "Change a glyph: the images are stamped anew and the features follow. A glyph that is another one plus a few "
         "pixels, or two glyphs that always occur together, cannot be told apart by anybody.",
     ),
-    DeconvolutionPreset(
+    Preset(
         "letters",
         "Letters",
         "Can letters be learned from overlapping print?",
@@ -81,7 +69,7 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
         "Press New seed: other noise, another one. With a location prior of 1e-75 and a pixel noise of 1e-100 (the "
         "ratio of their log-odds counts) few places have to explain much, and whole letters win.",
     ),
-    DeconvolutionPreset(
+    Preset(
         "complete",
         "Half-hidden images",
         "What lies under the hidden half?",
@@ -89,7 +77,7 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
         "The features are known and the lower half of each image is hidden. A glyph that reaches into the hidden half "
         "is completed; below, there is nothing to go by, and each sample draws from the prior.",
     ),
-    DeconvolutionPreset(
+    Preset(
         "generate",
         "Made-up images",
         "What does the model make up when nothing is seen?",
@@ -97,7 +85,7 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
         "With the features given and no image seen there is nothing to explain: every sample is another set of images. "
         "Lower the prior of a location, and images empty themselves.",
     ),
-    DeconvolutionPreset(
+    Preset(
         "matrix",
         "Boolean matrix factorisation",
         "And without any shift?",
@@ -108,4 +96,4 @@ DECONVOLUTION: tuple[DeconvolutionPreset, ...] = (
 )
 
 
-__all__ = ["DECONVOLUTION", "DeconvolutionPreset"]
+__all__ = ["DECONVOLUTION"]

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from pmpviz.app.lanes import lanes_control
 from pmpviz.app.model_picker import COMPILES, FREE
 from pmpviz.app.uploads import STORE
-from pmpviz.app.widgets import bind, param_control, preset_choice, select
+from pmpviz.app.widgets import bind, param_control, select, settings_control
 from pmpviz.app.words import as_text, sentence
 from pmpviz.capabilities.learning.plan import (
     BATCH,
@@ -18,13 +19,10 @@ from pmpviz.capabilities.learning.plan import (
     CHAINS,
     HIDDEN,
     KIND,
-    MAX_LANES,
     SEED,
     START,
-    LearnerPlan,
     LearningPlan,
 )
-from pmpviz.capabilities.learning.presets import LEARNING
 from pmpviz.capabilities.learning.saved import unpack
 from pmpviz.io.datasets import (
     DATASETS,
@@ -37,20 +35,13 @@ from pmpviz.io.datasets import (
     parse_dataset_text,
     source_of,
 )
-from pmpviz.learning import LEARNERS, learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.learning.start import fresh_model
-from pmpviz.types import InputError, Param
+from pmpviz.types import InputError
 
 FILE = "file"
 SEEN = "saved training that was brought"
 IMAGE_TYPES = ["npz", "png", "jpg", "jpeg", "bmp", "gif"]
-
-
-def preset_control(plan: LearningPlan, box: Any) -> LearningPlan:
-    """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
-    chosen = preset_choice(LEARNING, "Training", "learning_preset", plan, box)
-    return plan if chosen is None else chosen.plan
 
 
 # Data.
@@ -146,46 +137,18 @@ def model_controls(plan: LearningPlan, box: Any) -> LearningPlan:
     """Kind of model, hidden units, start."""
     box.caption(COMPILES)
     params = (KIND, HIDDEN, START) if plan.kind != "ising" else (KIND, START)
-    return _controls(params, plan, box)
+    return settings_control(plan, params, "learning", box)
 
 
 def learner_controls(plan: LearningPlan, box: Any) -> LearningPlan:
     """One or two learners with their knobs."""
-    lanes = list(plan.lanes)
-    plus, minus = box.columns(2)
-    if plus.button("Race another", disabled=len(lanes) >= MAX_LANES, width="stretch", key="learning_add"):
-        spare = [id for id in _usable(plan.kind) if id not in {lane.learner for lane in lanes}]
-        lanes.append(LearnerPlan(spare[0]))
-    if minus.button("Remove", disabled=len(lanes) < 2, width="stretch", key="learning_remove"):
-        lanes.pop()
-    for index, lane in enumerate(lanes):
-        into = box.expander(f"Learner {index + 1}", expanded=True) if len(lanes) > 1 else box
-        lanes[index] = _learner(lane, plan.kind, f"learning_lane{index}", into)
-    return plan.replace(lanes=tuple(lanes))
+    return lanes_control(plan, "learning", box, _smallest(plan.kind), opened=2)
 
 
 @functools.cache
-def _usable(kind: str) -> tuple[str, ...]:
-    """Learners that can learn a small model of this kind."""
-    model = fresh_model(kind, np.array([[0, 1, 0, 1]], np.int8), 3, "zero", 0)
-    return tuple(cls.spec.id for cls in LEARNERS if cls.spec.why_not(model) is None)
-
-
-def _learner(lane: LearnerPlan, kind: str, key: str, box: Any) -> LearnerPlan:
-    usable = list(_usable(kind))
-    if lane.learner not in usable:
-        usable.append(lane.learner)
-    chosen = bind(f"{key}_learner", lane.learner)
-    spec = learner_class(chosen).spec
-    labels = {id: learner_class(id).spec.label for id in usable}
-    select(box, "Learner", labels, f"{key}_learner", help=as_text(spec.paper))
-    box.caption(f"**{spec.guarantee.capitalize()}.** {as_text(spec.summary)}")
-    lane = lane if chosen == lane.learner else LearnerPlan(chosen)
-    before = lane.full_knobs
-    now = {p.name: param_control(p, f"{key}_{chosen}_{p.name}", before[p.name], box) for p in spec.params}
-    if now == before:
-        return lane
-    return LearnerPlan(chosen, tuple((p.name, now[p.name]) for p in spec.params if now[p.name] != p.default))
+def _smallest(kind: str) -> Any:
+    """A small model of this kind: whoever can learn it can learn all of them."""
+    return fresh_model(kind, np.array([[0, 1, 0, 1]], np.int8), 3, "zero", 0)
 
 
 def optimiser_controls(plan: LearningPlan, box: Any) -> LearningPlan:
@@ -193,16 +156,9 @@ def optimiser_controls(plan: LearningPlan, box: Any) -> LearningPlan:
     box.caption(FREE)
     hidden = {"momentum"} if plan.method != "momentum" else set()
     hidden |= {"lateral_rate"} if plan.kind != "srbm" else set()
-    return _controls(tuple(p for p in OPTIMISER_PARAMS if p.name not in hidden), plan, box)
+    return settings_control(plan, tuple(p for p in OPTIMISER_PARAMS if p.name not in hidden), "learning", box)
 
 
 def run_controls(plan: LearningPlan, box: Any) -> LearningPlan:
     """Iterations, seed, batch and chains."""
-    return _controls((BUDGET, SEED, BATCH, CHAINS), plan, box)
-
-
-def _controls(params: tuple[Param, ...], plan: LearningPlan, box: Any) -> LearningPlan:
-    for param in params:
-        value = param_control(param, f"learning_{param.name}", getattr(plan, param.name), box)
-        plan = plan.replace(**{param.name: value})
-    return plan
+    return settings_control(plan, (BUDGET, SEED, BATCH, CHAINS), "learning", box)

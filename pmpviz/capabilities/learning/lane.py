@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int8
 
 from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, is_small
-from pmpviz.capabilities.learning.plan import LearnerPlan
 from pmpviz.io.datasets import Dataset
 from pmpviz.learning.parameters import visible_of
+from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing, Series
 from pmpviz.metrics.mmd import Reference, mmd2
 from pmpviz.models import Ising, LayeredModel
@@ -96,7 +96,7 @@ def mosaic(x: Int8[np.ndarray, "m d"], shape: tuple[int, int]) -> Bool[np.ndarra
 class LearningLane:
     """Worker-side state of a lane; `advance` computes one chunk, `view` publishes."""
 
-    def __init__(self, plan: LearnerPlan, value: running.Training, train: Dataset, test: Dataset, epoch: int):
+    def __init__(self, plan: Choice, value: running.Training, train: Dataset, test: Dataset, epoch: int):
         self.plan, self.training, self.shape = plan, value, train.shape
         self.train_rows, self.test_rows = train.x[:METRIC_ROWS], test.x[:METRIC_ROWS]
         self.reference = Reference.of(self.test_rows, "held-out data")
@@ -115,7 +115,7 @@ class LearningLane:
     @property
     def algorithm(self) -> str:
         """The algorithm's id: lanes of one algorithm share their programs."""
-        return self.plan.learner
+        return self.plan.algorithm
 
     @property
     def count(self) -> int:
@@ -182,7 +182,7 @@ class LearningLane:
         if is_small(model) or (self.count >= LEAST_AIS_ITERATION and self.count & (self.count - 1) == 0):
             self.likelihoods.ask(model, self.count, self.training.seconds)
 
-    def change(self, plan: LearnerPlan, optimiser) -> None:
+    def change(self, plan: Choice, optimiser) -> None:
         """New knobs from here on."""
         self.plan = plan
         self.training = running.adjust(self.training, plan.build(), optimiser)

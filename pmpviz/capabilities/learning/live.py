@@ -9,9 +9,10 @@ from typing import Any
 
 from pmpviz.capabilities.learning import saved as saved_training
 from pmpviz.capabilities.learning.lane import LearningLane, LearningLaneView
-from pmpviz.capabilities.learning.plan import LearningPlan, begins_anew, describe_change, resolve_data, split
+from pmpviz.capabilities.learning.plan import LearningPlan, resolve_data, split
 from pmpviz.io.datasets import Dataset
 from pmpviz.live.job import LiveJob
+from pmpviz.live.plan import begins_anew, describe_change
 from pmpviz.live.worker import worker
 
 RESTORE_SECONDS = 10.0

@@ -19,13 +19,14 @@ from pmpviz.capabilities.learning import picture as learning
 from pmpviz.capabilities.learning.command import knob_flag
 from pmpviz.capabilities.learning.lane import LearningLaneView
 from pmpviz.capabilities.learning.live import LearningView, LiveLearning
-from pmpviz.capabilities.learning.plan import LearnerPlan, LearningPlan
+from pmpviz.capabilities.learning.plan import LearningPlan
 from pmpviz.capabilities.learning.saved import pack
-from pmpviz.capabilities.learning.settings import plan_to_query
 from pmpviz.capabilities.sampling.hand_over import open_model
 from pmpviz.io.npz import model_from_npz, model_to_npz
 from pmpviz.learning import learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
+from pmpviz.live.link import to_query
+from pmpviz.live.plan import Choice
 from pmpviz.models import LayeredModel
 from pmpviz.player import filters
 from pmpviz.runs.device import device_words
@@ -58,7 +59,7 @@ def resume(plan: LearningPlan, blobs: list[bytes]) -> LearningPlan:
 
 
 def _stage(every: float | None) -> None:
-    turn = Turn(PAGE, lambda event: answer(PAGE, event, plan_to_query))
+    turn = Turn(PAGE, lambda event: answer(PAGE, event, to_query))
     view = turn.view
     turn.show(learning.update(view, turn.sent, bar=BAR, speed=speed(), answered=turn.answered))
     if view.trouble:
@@ -145,12 +146,12 @@ def _share(plan: LearningPlan) -> None:
         words = "The pictures are not in the link: whoever opens it is asked for the same files."
     else:
         lines = [command(plan, lane) for lane in plan.lanes]
-    link_dialog(plan_to_query(plan), PAGE, [ALWAYS.replace("sweep 0: frame", "iteration 0: iteration"), words], lines)
+    link_dialog(to_query(plan), PAGE, [ALWAYS.replace("sweep 0: frame", "iteration 0: iteration"), words], lines)
 
 
-def command(plan: LearningPlan, lane: LearnerPlan) -> str:
+def command(plan: LearningPlan, lane: Choice) -> str:
     """The command line that trains a lane with the plan's settings, on all pictures."""
-    flags: dict[str, object] = {"model": plan.kind, "learner": lane.learner, "chains": plan.chains}
+    flags: dict[str, object] = {"model": plan.kind, "learner": lane.algorithm, "chains": plan.chains}
     flags["batch"] = plan.batch or ALL_ROWS
     if plan.kind != "ising":
         flags["hidden"] = plan.hidden
@@ -209,7 +210,7 @@ def _tables(view: LearningView) -> list[LaneTable]:
 
 def explain(plan: LearningPlan, notice: str) -> None:
     """The folds under the stage."""
-    specs = [learner_class(lane.learner).spec for lane in plan.lanes]
+    specs = [lane.spec for lane in plan.lanes]
     folds(notice, f"{EQUATION}\n$$\n{MODELS[plan.kind]}\n$$", NUMBERS, specs)
 
 

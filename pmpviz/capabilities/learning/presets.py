@@ -2,61 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pmpviz.capabilities.learning.plan import LearningPlan, learner
+from pmpviz.live.plan import Preset
 
-from pmpviz.capabilities.learning.plan import LearnerPlan, LearningPlan
-
-
-@dataclass(frozen=True)
-class LearningPreset:
-    """A named learning plan; `notice` in Markdown."""
-
-    id: str
-    label: str
-    question: str
-    plan: LearningPlan
-    notice: str
-
-
-def _lane(learner: str, **knobs) -> LearnerPlan:
-    return LearnerPlan(learner, tuple(knobs.items()))
-
-
-LEARNING: tuple[LearningPreset, ...] = (
-    LearningPreset(
+LEARNING: tuple[Preset, ...] = (
+    Preset(
         "digits",
         "RBM of digits",
         "What do hidden units come to stand for?",
-        LearningPlan(data="digits", hidden=64, learning_rate=0.003, lanes=(_lane("pcd", sweeps=5),)),
+        LearningPlan(data="digits", hidden=64, learning_rate=0.003, lanes=(learner("pcd", sweeps=5),)),
         "The filters begin as noise and become strokes: each hidden unit votes for ink where its weights are orange. "
         "The pictures in the stage are the model's own: persistent Gibbs chains that never see the data.",
     ),
-    LearningPreset(
+    Preset(
         "pmp-gibbs",
         "PMP against Gibbs, reset",
         "Does a sampler learn a model that suits itself?",
-        LearningPlan(data="digits", hidden=64, lanes=(_lane("pmp", sweeps=20), _lane("gibbs_reset", sweeps=20))),
+        LearningPlan(data="digits", hidden=64, lanes=(learner("pmp", sweeps=20), learner("gibbs_reset", sweeps=20))),
         "Both learners match the data's statistics with those of their own samples after 20 sweeps from scratch. What "
         "they learn are the parameters of that truncated sampler: look at the log-likelihood beside the MMD.",
     ),
-    LearningPreset(
+    Preset(
         "bars",
         "Bars, exact likelihood",
         "How far is sampling from the exact gradient?",
         LearningPlan(
-            data="bars:4x4", hidden=12, batch=0, learning_rate=0.02, lanes=(_lane("exact"), _lane("pcd", sweeps=1))
+            data="bars:4x4", hidden=12, batch=0, learning_rate=0.02, lanes=(learner("exact"), learner("pcd", sweeps=1))
         ),
         "Thirty pictures, twelve hidden units: the likelihood is summed out exactly, and one lane climbs its gradient.",
     ),
-    LearningPreset(
+    Preset(
         "shapes",
         "SRBM of shapes",
         "What is left to hidden units where pixels know their neighbours?",
-        LearningPlan(data="glyphs:10x10", kind="srbm", hidden=36, learning_rate=0.01, lanes=(_lane("pcd", sweeps=3),)),
+        LearningPlan(
+            data="glyphs:10x10", kind="srbm", hidden=36, learning_rate=0.01, lanes=(learner("pcd", sweeps=3),)
+        ),
         "Lateral weights take over what neighbouring pixels agree on, at a tenth of the learning rate; the hidden "
         "units are free for the shapes.",
     ),
-    LearningPreset(
+    Preset(
         "ising",
         "Ising model of zeros",
         "Can pairs of pixels alone say what a zero is?",
@@ -66,7 +51,7 @@ LEARNING: tuple[LearningPreset, ...] = (
             batch=0,
             learning_rate=0.01,
             start="zero",
-            lanes=(_lane("pmp", sweeps=50), _lane("pcd", sweeps=10)),
+            lanes=(learner("pmp", sweeps=50), learner("pcd", sweeps=10)),
         ),
         "A fully connected Ising model matches all means and pairs (section 5.3 of the paper, on small zeros).",
     ),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int8
 
-from pmpviz.capabilities.marginals.plan import SolverPlan
+from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing
 from pmpviz.marginals.barrier_frank_wolfe import FrankWolfeState
 from pmpviz.marginals.polytope import Cells
@@ -63,7 +63,7 @@ class InferenceLane:
 
     warmed = True
 
-    def __init__(self, plan: SolverPlan, potentials: Potentials, projection: Projection, epoch: int):
+    def __init__(self, plan: Choice, potentials: Potentials, projection: Projection, epoch: int):
         self.plan, self.algorithm, self.projection = plan, plan.build(), projection
         self.cells = Cells(potentials.structure)
         self.state: Any = self.algorithm.start(potentials)

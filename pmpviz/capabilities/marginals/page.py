@@ -20,9 +20,9 @@ from pmpviz.app.words import as_text, sentence
 from pmpviz.capabilities.marginals import picture as frank_wolfe
 from pmpviz.capabilities.marginals import polytope
 from pmpviz.capabilities.marginals.live import InferenceView, LiveInference
-from pmpviz.capabilities.marginals.plan import InferencePlan, SolverPlan
-from pmpviz.capabilities.marginals.presets import InferencePreset
-from pmpviz.capabilities.marginals.settings import plan_to_query
+from pmpviz.capabilities.marginals.plan import InferencePlan
+from pmpviz.live.link import to_query
+from pmpviz.live.plan import Choice, Preset
 from pmpviz.marginals import Inferred, solver_class
 from pmpviz.marginals.plain import as_object
 from pmpviz.oracles import ORACLES, PROMISES
@@ -31,7 +31,6 @@ from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, significant
 
 PAGE = "frank_wolfe"
-SPEED_KEY = f"speed:{PAGE}"
 PICTURE_SECONDS = 1.0
 BAR = ("play", "step", "reset", "speed", "share", "export")
 SPEED = 2.0
@@ -216,10 +215,10 @@ def _share(plan: InferencePlan) -> None:
         words = "The model's file is not in the link: whoever opens it is asked for the same file."
     else:
         lines = [command(plan, lane) for lane in plan.lanes]
-    link_dialog(plan_to_query(plan), PAGE, [ALWAYS.replace("sweep 0: frame", "step 0: step"), words], lines)
+    link_dialog(to_query(plan), PAGE, [ALWAYS.replace("sweep 0: frame", "step 0: step"), words], lines)
 
 
-def command(plan: InferencePlan, lane: SolverPlan) -> str:
+def command(plan: InferencePlan, lane: Choice) -> str:
     """The command line of a lane."""
     flags = {"algorithm": lane.algorithm} | ({"beta": f"{plan.beta:g}"} if plan.beta != 1 else {})
     flags |= {name: str(value) for name, value in lane.full_knobs.items()}
@@ -241,7 +240,7 @@ def _files(view: InferenceView) -> list[ExportFile]:
 # Words.
 
 
-def explain(plan: InferencePlan, preset: InferencePreset | None) -> None:
+def explain(plan: InferencePlan, preset: Preset | None) -> None:
     """The folds under the stage."""
     notice = preset.notice if preset else "Your own model: compare the bounds, and the marginals with the exact ones."
     specs = [solver_class(name).spec for name in dict.fromkeys(lane.algorithm for lane in plan.lanes)]
@@ -274,7 +273,7 @@ NUMBERS = """
 """
 
 
-__all__ = ["PAGE", "SPEED_KEY", "command", "explain", "stage"]
+__all__ = ["PAGE", "command", "explain", "stage"]
 
 
 def _live(plan: InferencePlan) -> LiveInference:

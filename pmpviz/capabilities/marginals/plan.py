@@ -2,66 +2,47 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from pmpviz.live.plan import BETA
-from pmpviz.marginals import MarginalSolver, make_solver, solver_class
-from pmpviz.types import Param, Target
+from pmpviz.app.models import model_of
+from pmpviz.live.plan import BETA, Choice, Lanes, Registry, Settings, Text, setting
+from pmpviz.marginals import SOLVERS, solver_class
+from pmpviz.models import Ising
+from pmpviz.types import InputError, Target
 
-MAX_LANES = 4
-SETTINGS = (BETA,)
-
-
-@dataclass(frozen=True)
-class SolverPlan:
-    """One algorithm and its knobs by name; knobs left out have their defaults."""
-
-    algorithm: str
-    knobs: tuple[tuple[str, Any], ...] = ()
-
-    def build(self) -> MarginalSolver:
-        """The algorithm with these knobs; raises InputError."""
-        return make_solver(self.algorithm, **dict(self.knobs))
-
-    @property
-    def full_knobs(self) -> dict[str, Any]:
-        """Every knob of the algorithm with its value."""
-        given = dict(self.knobs)
-        return {p.name: given.get(p.name, p.default) for p in solver_class(self.algorithm).spec.params}
-
-    @property
-    def label(self) -> str:
-        """The algorithm's label, with what is chosen otherwise than by default."""
-        spec = solver_class(self.algorithm).spec
-        known = {p.name: p for p in spec.params if p.scale in ("choice", "bool")}
-        told = [_told(known[k], v) for k, v in self.knobs if k in known and v != known[k].default]
-        return ", ".join([spec.label, *told])
+MOST_SITES, MOST_EDGES = 1024, 20_000
 
 
-def _told(param: Param, value: Any) -> str:
-    if param.scale == "bool":
-        return param.label.lower()
-    label = param.label[:1].lower() + param.label[1:] if param.label[1:2].islower() else param.label
-    return f"{value} {label}" if param.name == "polytope" else f"{label} {value}"
+def check_model(text: str) -> None:
+    """Raise InputError where the page does not walk in this model."""
+    model = model_of(text)
+    if not isinstance(model, Ising):
+        raise InputError("this page walks in models of two-state variables; use `python -m pmpviz infer` for others")
+    edges = len(model.pairwise()[1])
+    if model.n > MOST_SITES or edges > MOST_EDGES:
+        size = f"{model.n:,} variables and {edges:,} edges"
+        raise InputError(
+            f"this page walks in models of up to {MOST_SITES:,} variables and {MOST_EDGES:,} edges, not {size}"
+        )
+
+
+solver = Registry(SOLVERS, solver_class)
+MODEL = Text("model", "model was", check_model)
+LANES = Lanes(solver, 4)
 
 
 @dataclass(frozen=True)
-class InferencePlan:
+class InferencePlan(Settings):
     """Model (a builder's spec, or `file:` and a content hash), inverse temperature, and one lane an algorithm."""
 
-    model: str = "complete:3,J=-1"
-    beta: float = 1.0
-    lanes: tuple[SolverPlan, ...] = (SolverPlan("barrier_frank_wolfe"),)
-
-    def replace(self, **changes) -> InferencePlan:
-        """The same plan with some settings changed."""
-        return dataclasses.replace(self, **changes)
+    model: str = MODEL.field("complete:3,J=-1")
+    beta: float = setting(BETA)
+    lanes: tuple[Choice, ...] = LANES.field((solver("barrier_frank_wolfe"),))
 
     def target(self, model: Any) -> Target:
         """The target on `model` (as resolved from `self.model`)."""
         return Target.of(model, None, self.beta)
 
 
-__all__ = ["MAX_LANES", "SETTINGS", "InferencePlan", "SolverPlan"]
+__all__ = ["InferencePlan", "check_model", "solver"]

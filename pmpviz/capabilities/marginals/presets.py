@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from pmpviz.capabilities.marginals.plan import InferencePlan, SolverPlan
-
-
-@dataclass(frozen=True)
-class InferencePreset:
-    """A named inference plan; `notice` in Markdown, `speed` in steps a second (0: as fast as it goes)."""
-
-    id: str
-    label: str
-    question: str
-    plan: InferencePlan
-    notice: str
-    speed: float = 2.0
+from pmpviz.capabilities.marginals.plan import InferencePlan, solver
+from pmpviz.live.plan import Choice, Preset
 
 
-def _walk(**knobs) -> SolverPlan:
-    return SolverPlan("barrier_frank_wolfe", tuple(knobs.items()))
+def _walk(**knobs) -> Choice:
+    return solver("barrier_frank_wolfe", **knobs)
 
 
 _VARIANTS = (
@@ -32,8 +19,8 @@ _VARIANTS = (
 
 _GLASS = "periodic=false,couplings=gaussian,sigma=2,field=random,h=1"
 
-INFERENCE: tuple[InferencePreset, ...] = (
-    InferencePreset(
+INFERENCE: tuple[Preset, ...] = (
+    Preset(
         "triangle",
         "Triangle",
         "How does a walk between configurations become marginals?",
@@ -41,28 +28,31 @@ INFERENCE: tuple[InferencePreset, ...] = (
         "Every MAP call names a corner of the tetrahedron, and μ moves towards it; the gap says how far the objective "
         "can still rise. Three spins that all want to differ cannot: the corner where all three correlations are −1 "
         "belongs to the local polytope's cube, and to no distribution.",
+        2.0,
     ),
-    InferencePreset(
+    Preset(
         "cube",
         "Two polytopes",
         "What does a relaxation allow that no distribution has?",
         InferencePlan(
             "complete:3,J=-1",
-            lanes=(_walk(tolerance=0.01), _walk(tolerance=0.01, polytope="local"), SolverPlan("trbp")),
+            lanes=(_walk(tolerance=0.01), _walk(tolerance=0.01, polytope="local"), solver("trbp")),
         ),
         "Over the local polytope the walk leaves the tetrahedron: all three edges are anticorrelated more than any "
         "distribution can be, and the bound on log Z is looser. Tree-reweighted belief propagation ends in the same "
         "place by messages.",
+        2.0,
     ),
-    InferencePreset(
+    Preset(
         "edge",
         "One edge",
         "What do pairwise marginals look like?",
         InferencePlan("chain:2,J=1,periodic=false,field=uniform,h=0.3", lanes=(_walk(tolerance=0.001),)),
         "Two variables, four configurations: the marginal polytope is a tetrahedron, and on a tree the objective is "
         "exact. Its maximum is log Z itself.",
+        2.0,
     ),
-    InferencePreset(
+    Preset(
         "grid",
         "4x4 glass",
         "How few MAP calls do good marginals take?",
@@ -71,7 +61,7 @@ INFERENCE: tuple[InferencePreset, ...] = (
         "spanning trees, and the bound falls further.",
         5.0,
     ),
-    InferencePreset(
+    Preset(
         "stall",
         "The barrier",
         "What does the barrier do?",
@@ -81,20 +71,20 @@ INFERENCE: tuple[InferencePreset, ...] = (
         "long as that helps.",
         5.0,
     ),
-    InferencePreset(
+    Preset(
         "clique",
         "Clique",
         "When is a tighter polytope worth its MAP calls?",
-        InferencePlan("clique:10,theta=3", lanes=(_walk(), SolverPlan("trbp"), SolverPlan("bp"))),
+        InferencePlan("clique:10,theta=3", lanes=(_walk(), solver("trbp"), solver("bp"))),
         "Strong random couplings among ten variables: message passing over the local polytope is far off, and its "
         "bound is loose by tens of nats; a few dozen MAP calls are nearly exact.",
         5.0,
     ),
-    InferencePreset(
+    Preset(
         "rbm",
         "RBM",
         "Do marginals of a Boltzmann machine come within reach?",
-        InferencePlan("rbm:4x4x12,pattern=random,strength=2", lanes=(_walk(), SolverPlan("trbp"))),
+        InferencePlan("rbm:4x4x12,pattern=random,strength=2", lanes=(_walk(), solver("trbp"))),
         "The exact oracle lists the hidden layer. What is left after the gap closes is the tree-reweighted entropy's "
         "error, not the optimiser's.",
         5.0,
@@ -102,4 +92,4 @@ INFERENCE: tuple[InferencePreset, ...] = (
 )
 
 
-__all__ = ["INFERENCE", "InferencePreset"]
+__all__ = ["INFERENCE"]

@@ -7,30 +7,17 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.app.uploads import STORE
-from pmpviz.app.widgets import bind, param_control, preset_choice, segments, select
+from pmpviz.app.widgets import bind, param_control, select, settings_control
 from pmpviz.app.words import as_text, sentence
 from pmpviz.capabilities.messages.plan import BETA, DAMPING, RULE, SCHEDULE, SWEEPS, MessagePlan
-from pmpviz.capabilities.messages.presets import MESSAGES
 from pmpviz.capabilities.messages.settings import FILE, GRAPHS, check_size, graph_of, mended
 from pmpviz.models.small_graphs import SMALL_GRAPHS, format_small_graph, parse_small_graph
 from pmpviz.types import InputError
 
 FREE = "free"
 OWN_FILE = "file"
-NAMES = {
-    "parallel": "parallel",
-    "sequential": "sequential",
-    "two_pass": "two passes",
-    "sum": "sum",
-    "max": "max",
-    "between": "between",
-}
-
-
-def preset_control(plan: MessagePlan, box: Any) -> MessagePlan:
-    """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
-    chosen = preset_choice(MESSAGES, "Experiment", "messages_preset", plan, box, lambda a, b: a.computed == b.computed)
-    return plan if chosen is None else chosen.plan
+NAMES = {"parallel": "parallel", "sequential": "sequential", "two_pass": "two passes"}
+KEY = "messages"
 
 
 def graph_controls(plan: MessagePlan, box: Any) -> MessagePlan:
@@ -89,25 +76,11 @@ def _load(name: str, data: bytes) -> Any:
 
 def message_controls(plan: MessagePlan, box: Any) -> tuple[MessagePlan, list[str]]:
     """(plan with schedule, rule, damping and sweeps, notices)."""
-    for param in (RULE, SCHEDULE):
-        plan = plan.replace(**{param.name: _named(param, getattr(plan, param.name), box)})
-        if param is RULE and plan.rule == "between":
-            plan = plan.replace(beta=param_control(BETA, "messages_beta", plan.beta, box))
-    for param in (DAMPING, SWEEPS):
-        plan = plan.replace(
-            **{param.name: param_control(param, f"messages_{param.name}", getattr(plan, param.name), box)}
-        )
-    return mended(plan)
-
-
-def _named(param: Any, value: str, box: Any) -> str:
-    key = f"messages_{param.name}"
-    value = bind(key, value)
-    if param is RULE:
-        segments(box, param.label, param.choices, key, format_func=NAMES.__getitem__, help=param.help)
-    else:
-        select(box, param.label, {choice: NAMES[choice] for choice in param.choices}, key, help=param.help)
-    return value
+    plan = settings_control(plan, (RULE,), KEY, box)
+    plan = settings_control(plan, (BETA,) if plan.rule == "between" else (), KEY, box)
+    schedule = bind(f"{KEY}_schedule", plan.schedule)
+    select(box, SCHEDULE.label, NAMES, f"{KEY}_schedule", help=SCHEDULE.help)
+    return mended(settings_control(plan.replace(schedule=schedule), (DAMPING, SWEEPS), KEY, box))
 
 
 def evidence_controls(plan: MessagePlan, box: Any) -> MessagePlan:
@@ -126,4 +99,4 @@ def evidence_controls(plan: MessagePlan, box: Any) -> MessagePlan:
     return plan.replace(evidence=evidence)
 
 
-__all__ = ["evidence_controls", "graph_controls", "message_controls", "preset_control"]
+__all__ = ["evidence_controls", "graph_controls", "message_controls"]

@@ -18,10 +18,11 @@ from pmpviz.app.share import link_dialog
 from pmpviz.app.words import as_text, sentence
 from pmpviz.capabilities.messages.picture import Story, blob, places_of, tell
 from pmpviz.capabilities.messages.plan import PLAYS, MessagePlan, next_value
-from pmpviz.capabilities.messages.presets import MessagePreset
 from pmpviz.capabilities.messages.recording import truth
-from pmpviz.capabilities.messages.settings import FILE, graph_of, mended, plan_to_query, target_of
+from pmpviz.capabilities.messages.settings import FILE, graph_of, mended, target_of
 from pmpviz.capabilities.messages.words import bethe_words, decoded_words, thresholds_words
+from pmpviz.live.link import to_query
+from pmpviz.live.plan import Preset
 from pmpviz.models.small_graphs import parse_small_graph, small_graph
 from pmpviz.player.numbers import integer
 from pmpviz.types import Evidence, InputError, Target
@@ -57,7 +58,7 @@ def _after(plan: MessagePlan, event: Event) -> MessagePlan:
 
 def keep(plan: MessagePlan) -> None:
     """Keep the plan over page switches and in the address."""
-    keep_plan(PAGE, plan, plan_to_query)
+    keep_plan(PAGE, plan, to_query)
 
 
 def story_of(plan: MessagePlan) -> Story:
@@ -103,7 +104,7 @@ def _share(plan: MessagePlan) -> None:
     words = ["It opens this page with these settings: the same messages in the same order."]
     if plan.graph.startswith(FILE):
         words.append("The graph's file is not in the link: whoever opens it is asked for the same file.")
-    link_dialog(plan_to_query(plan), PAGE, words)
+    link_dialog(to_query(plan), PAGE, words)
 
 
 def computing(story: Story) -> str:
@@ -178,7 +179,7 @@ def table(story: Story) -> str:
     return out.getvalue()
 
 
-def explain(plan: MessagePlan, preset: MessagePreset | None) -> None:
+def explain(plan: MessagePlan, preset: Preset | None) -> None:
     """The folds under the stage."""
     notice = preset.notice if preset else "Your own: does it settle, and are the beliefs the exact ones?"
     folds(notice, EQUATIONS, NUMBERS)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
+from pmpviz.capabilities.messages.settings import GRAPH, HELD, MOST_VARIABLES, mended
+from pmpviz.live.plan import Settings, setting
 from pmpviz.types import Param
 
-MOST_VARIABLES, MOST_SWEEPS = 16, 200
+MOST_SWEEPS = 200
 SCHEDULES = ("parallel", "sequential", "two_pass")
 RULES = ("sum", "max", "between")
 PLAYS = ("message", "sweep", "run")
@@ -29,25 +31,24 @@ SWEEPS = Param(
     "How many sweeps are computed and recorded; of two undamped passes, which are one sweep, at most two.",
 )  # fmt: skip
 PLAY = Param("play", "Played by", 0, 0, "message", "choice", "How the recording is played.", choices=PLAYS)
-SETTINGS = (SCHEDULE, DAMPING, RULE, BETA, SWEEPS, PLAY)
 
 
 @dataclass(frozen=True)
-class MessagePlan:
+class MessagePlan(Settings):
     """`graph` is a small graph's text, or `file:` and a content hash; `evidence` pairs of variable and value."""
 
-    graph: str = "tree"
-    schedule: str = "two_pass"
-    damping: float = 0.0
-    rule: str = "sum"
-    beta: float = 3.0
-    sweeps: int = 60
-    evidence: tuple[tuple[int, int], ...] = ()
-    play: str = "message"
+    graph: str = GRAPH.field("tree")
+    schedule: str = setting(SCHEDULE, "two_pass")
+    damping: float = setting(DAMPING)
+    rule: str = setting(RULE)
+    beta: float = setting(BETA)
+    sweeps: int = setting(SWEEPS)
+    play: str = setting(PLAY)
+    evidence: tuple[tuple[int, int], ...] = HELD.field(())
 
-    def replace(self, **changes) -> MessagePlan:
-        """The same plan with some settings changed."""
-        return dataclasses.replace(self, **changes)
+    def mended(self, default: Any) -> tuple[MessagePlan, list[str]]:
+        """The plan with a schedule that its graph allows."""
+        return mended(self)
 
     @property
     def temperature(self) -> float:
@@ -80,7 +81,6 @@ __all__ = [
     "RULES",
     "SCHEDULE",
     "SCHEDULES",
-    "SETTINGS",
     "SWEEPS",
     "MessagePlan",
     "next_value",

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pmpviz.capabilities.messages.plan import MessagePlan
+from pmpviz.live.plan import Preset
 
-
-@dataclass(frozen=True)
-class MessagePreset:
-    """A named plan of the Messages page; `notice` in Markdown."""
-
-    id: str
-    label: str
-    question: str
-    plan: MessagePlan
-    notice: str
-
-
-MESSAGES: tuple[MessagePreset, ...] = (
-    MessagePreset(
+MESSAGES: tuple[Preset, ...] = (
+    Preset(
         "tree",
         "Tree: two passes",
         "How many messages make a tree exact?",
@@ -29,7 +16,7 @@ MESSAGES: tuple[MessagePreset, ...] = (
         "messages an edge, one each way, are all that is needed. Hold a variable by clicking it, and see how far "
         "the news travels.",
     ),
-    MessagePreset(
+    Preset(
         "chain",
         "Chain in parallel",
         "How fast does news travel?",
@@ -38,7 +25,7 @@ MESSAGES: tuple[MessagePreset, ...] = (
         "are exact as soon as the two ends have heard of one another, which takes as many sweeps as the chain's "
         "diameter. With damping they only come near it, by a constant factor a sweep.",
     ),
-    MessagePreset(
+    Preset(
         "triangle",
         "Frustrated triangle",
         "When do messages never come to rest?",
@@ -47,7 +34,7 @@ MESSAGES: tuple[MessagePreset, ...] = (
         "a cycle of L variables they are the same again after 2 L sweeps, here 6. The diagonal stripes of the heat "
         "map are messages on their way round. Set the damping to 0.5.",
     ),
-    MessagePreset(
+    Preset(
         "damped",
         "Triangle, damped",
         "What does damping do to an oscillation?",
@@ -56,7 +43,7 @@ MESSAGES: tuple[MessagePreset, ...] = (
         "sweep: a straight line on the logarithmic scale. The fixed point that is reached was there all the time; "
         "undamped messages ran past it.",
     ),
-    MessagePreset(
+    Preset(
         "cycle",
         "4-cycle, one odd edge",
         "Does the sum oscillate where the maximum does?",
@@ -65,7 +52,7 @@ MESSAGES: tuple[MessagePreset, ...] = (
         "so that what goes round the loop dies out. Raise the message β towards max-product and watch it take "
         "longer; at the maximum nothing is lost, and the period is 8.",
     ),
-    MessagePreset(
+    Preset(
         "lattice",
         "3 x 3 lattice",
         "How wrong are beliefs on a graph with loops?",
@@ -73,7 +60,7 @@ MESSAGES: tuple[MessagePreset, ...] = (
         "Messages count the same evidence twice: what left a variable comes back round a square as if it were news. "
         "The beliefs settle all the same, too sure of themselves, and Bethe's log Z differs from the exact one.",
     ),
-    MessagePreset(
+    Preset(
         "potts",
         "Potts, three states",
         "What is a message about three states?",
@@ -81,7 +68,7 @@ MESSAGES: tuple[MessagePreset, ...] = (
         "A message is now three numbers, the largest set to 0. The heat map has two rows for each: how much states "
         "1 and 2 are preferred to state 0. An edge has the colour of the state that it favours.",
     ),
-    MessagePreset(
+    Preset(
         "or",
         "OR: explaining away",
         "What does one cause say about another?",
@@ -91,7 +78,7 @@ MESSAGES: tuple[MessagePreset, ...] = (
         "of an OR factor takes time linear in its size, although its table has 2 to the number of its variables "
         "entries.",
     ),
-    MessagePreset(
+    Preset(
         "and_or",
         "Two ANDs into an OR",
         "How does one pixel ask its features?",
@@ -99,7 +86,7 @@ MESSAGES: tuple[MessagePreset, ...] = (
         "One pixel of a binary convolution: it is on if, of a feature's weight and a location, both are on at least "
         "once. Hold the pixel at 1, or at 0, and follow the messages up to weights and locations.",
     ),
-    MessagePreset(
+    Preset(
         "cardinality",
         "Exactly two of four",
         "What does a count say to its members?",
@@ -108,7 +95,7 @@ MESSAGES: tuple[MessagePreset, ...] = (
         "or by counting from either end (sum), not over all joint states. Hold two variables at 1: the others are "
         "then 0 for certain, and their messages infinite.",
     ),
-    MessagePreset(
+    Preset(
         "wrong_model",
         "Four variables, all joined",
         "Where does Bethe's approximation fail?",
@@ -121,4 +108,4 @@ MESSAGES: tuple[MessagePreset, ...] = (
 )
 
 
-__all__ = ["MESSAGES", "MessagePreset"]
+__all__ = ["MESSAGES"]

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
-from pmpviz.app import model_picker
-from pmpviz.app.model_picker import ModelChoice
-from pmpviz.app.widgets import bind, param_control, preset_choice, select, temperature_control
-from pmpviz.app.words import as_text, sentence
-from pmpviz.capabilities.perturbation.plan import FIRST, SECOND, SEED, SOLVERS, LabPlan
-from pmpviz.capabilities.perturbation.presets import PERTURBATION
+from pmpviz.app.model_picker import checked_model_controls
+from pmpviz.app.widgets import bind, select, settings_control, temperature_control
+from pmpviz.app.words import as_text
+from pmpviz.capabilities.perturbation.plan import FIRST, SECOND, SEED, SOLVERS, LabPlan, check_model
 from pmpviz.capabilities.perturbation.scenes import PREFIX, SCENES, scene_of
-from pmpviz.capabilities.perturbation.settings import check_model
 from pmpviz.live.plan import BETA
 from pmpviz.oracles import ORACLES, PROMISES, oracle_class
-from pmpviz.types import InputError, Param
 
 SHORT = {"denoise": "A noisy picture", "complete": "A hidden stroke"}
-
-
-def preset_control(plan: LabPlan, box: Any) -> LabPlan:
-    """The choice of a preset: the plan of the one that was just chosen, else the plan as it is."""
-    like = lambda a, b: a.replace(draw=b.draw) == b  # noqa: E731
-    chosen = preset_choice(PERTURBATION, "Experiment", "lab_preset", plan, box, like)
-    return plan if chosen is None else chosen.plan
 
 
 def solver_controls(plan: LabPlan, box: Any) -> LabPlan:
@@ -49,28 +39,20 @@ def model_controls(plan: LabPlan, box: Any) -> tuple[LabPlan, list[str]]:
         plan = plan.replace(model=f"{PREFIX}{picked}")
         box.caption(as_text(scene_of(plan.model).words))
         return plan.replace(beta=temperature_control(BETA, "lab_run", plan.beta, box)), []
-    model = LabPlan().model if scene else plan.model
-    shown = ModelChoice(model, plan.beta)
-    found, notices = model_picker.model_controls(shown, box, key="lab_model", run_key="lab_run", evidence=False)
-    beta = temperature_control(BETA, "lab_run", found.beta, box)
-    try:
-        if found.model != plan.model:
-            check_model(found.model)
-    except InputError as error:
-        box.error(sentence(error))
-        return plan, notices
-    return plan.replace(model=found.model, beta=beta), notices
+    if scene:
+        plan = plan.replace(model=LabPlan().model)
+    return checked_model_controls(plan, box, "lab", check_model)
 
 
 def noise_controls(plan: LabPlan, box: Any, sites: int) -> LabPlan:
     """The seed, and the two sites whose noise the atlas varies."""
-    plan = plan.replace(seed=param_control(SEED, "lab_seed", plan.seed, box))
+    plan = settings_control(plan, (SEED,), "lab", box)
     for param in (FIRST, SECOND):
-        fits = Param(param.name, param.label, 0, max(sites - 1, 1), param.default, "int", param.help)
-        now = getattr(plan, param.name)
-        value = param_control(fits, f"lab_{param.name}", now if now < sites else param.default, box)
-        plan = plan.replace(**{param.name: value})
+        fits = dataclasses.replace(param, high=max(sites - 1, 1))
+        if getattr(plan, param.name) >= sites:
+            plan = plan.replace(**{param.name: param.default})
+        plan = settings_control(plan, (fits,), "lab", box)
     return plan
 
 
-__all__ = ["model_controls", "noise_controls", "preset_control", "solver_controls"]
+__all__ = ["model_controls", "noise_controls", "solver_controls"]

@@ -22,8 +22,8 @@ from pmpviz.capabilities.perturbation.live import LabView, LivePerturbation
 from pmpviz.capabilities.perturbation.panels import Panel
 from pmpviz.capabilities.perturbation.parts import resolved
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS, LabPlan
-from pmpviz.capabilities.perturbation.presets import PerturbationPreset
-from pmpviz.capabilities.perturbation.settings import plan_to_query
+from pmpviz.live.link import to_query
+from pmpviz.live.plan import Preset
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.types import InputError
@@ -49,7 +49,7 @@ def draw_buttons(plan: LabPlan) -> None:
     if share.button("Share", key="lab_share", width="stretch", shortcut="S"):
         ask_for("share", PAGE)
     if asked_on(PAGE):
-        link_dialog(plan_to_query(plan), PAGE, ["It opens this page with these settings: the same noise, bit for bit."])
+        link_dialog(to_query(plan), PAGE, ["It opens this page with these settings: the same noise, bit for bit."])
 
 
 def stage(plan: LabPlan) -> None:
@@ -180,10 +180,10 @@ def sites_of(plan: LabPlan) -> int:
 
 def keep(plan: LabPlan) -> None:
     """Keep the plan over page switches and in the address."""
-    keep_plan(PAGE, plan, plan_to_query)
+    keep_plan(PAGE, plan, to_query)
 
 
-def explain(plan: LabPlan, preset: PerturbationPreset | None) -> None:
+def explain(plan: LabPlan, preset: Preset | None) -> None:
     """The folds under the stage."""
     notice = preset.notice if preset else "Your own model: compare the solvers, and the average with the MAP."
     folds(notice, EQUATIONS, NUMBERS)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
-from pmpviz.live.plan import BETA
+from pmpviz.app.models import model_of
+from pmpviz.capabilities.perturbation.scenes import PREFIX, scene_of
+from pmpviz.live.link import quote
+from pmpviz.live.plan import BETA, Settings, Special, Text, setting
+from pmpviz.models import Ising
 from pmpviz.oracles import ORACLES
-from pmpviz.types import Param
+from pmpviz.types import InputError, Param
 
 SOLVERS = 3
-MOST_DRAWS, MOST_SITES = 512, 1024
+MOST_DRAWS, MOST_SITES, MOST_EDGES = 512, 1024, 20_000
 PREFERRED = ("max_product", "linear_program", "exact")
 KNOWN = tuple(cls.spec.id for cls in ORACLES)
 DEFAULT = tuple(name if name in KNOWN else "icm" for name in PREFERRED)
@@ -19,24 +23,51 @@ SEED = Param("seed", "Seed", 0, 2**31 - 1, 0, "int", "Of all perturbations.")
 DRAW = Param("draw", "Perturbation", 0, MOST_DRAWS - 1, 0, "int", "Which of the perturbations is shown.")
 FIRST = Param("first", "Noise varied, across", 0, MOST_SITES - 1, 0, "int", "Site whose noise runs along the map.")
 SECOND = Param("second", "Noise varied, up", 0, MOST_SITES - 1, 1, "int", "Site whose noise runs up the map.")
-SETTINGS = (BETA, SEED, DRAW, FIRST, SECOND)
+
+
+def check_model(text: str) -> None:
+    """Raise InputError where the lab does not perturb this model."""
+    model = scene_of(text).model if text.startswith(PREFIX) else model_of(text)
+    if not isinstance(model, Ising):
+        raise InputError("the lab perturbs models of two-state variables; this one has others")
+    edges = len(model.pairwise()[1])
+    if not 2 <= model.n <= MOST_SITES or edges > MOST_EDGES:
+        size = f"{model.n:,} variables and {edges:,} edges"
+        most = f"{MOST_SITES:,} variables and {MOST_EDGES:,} edges"
+        raise InputError(f"the lab perturbs models of two variables or more, up to {most}, not {size}")
+
+
+class Solvers(Special):
+    """The field `solvers`: up to three different oracles, by their ids."""
+
+    keys = ("solvers",)
+
+    def write(self, plan: Any) -> dict[str, str]:
+        """`solvers` = `max_product,exact`."""
+        return {"solvers": ",".join(plan.solvers)}
+
+    def read(self, plan: Any, given: dict[str, str], notices: list[str]) -> Any:
+        """Those that there are; the plan's own where there is none."""
+        names = given["solvers"].split(",")[:16] if "solvers" in given else []
+        notices += [f"there is no solver {quote(name)}, which was left out" for name in names if name not in KNOWN]
+        kept = tuple(dict.fromkeys(name for name in names if name in KNOWN))[:SOLVERS]
+        return plan.replace(solvers=kept or plan.solvers)
+
+
+MODEL = Text("model", "model was", check_model)
 
 
 @dataclass(frozen=True)
-class LabPlan:
+class LabPlan(Settings):
     """`model` is a builder's spec, `file:` and a content hash, or `scene:` and a name; `solvers` ids of oracles."""
 
-    model: str = "square:6x6,couplings=gaussian,sigma=1.5,periodic=true"
-    beta: float = 1.0
-    seed: int = 0
-    draw: int = 0
-    first: int = 0
-    second: int = 1
-    solvers: tuple[str, ...] = DEFAULT
-
-    def replace(self, **changes) -> LabPlan:
-        """The same plan with some settings changed."""
-        return dataclasses.replace(self, **changes)
+    model: str = MODEL.field("square:6x6,couplings=gaussian,sigma=1.5,periodic=true")
+    solvers: tuple[str, ...] = Solvers().field(DEFAULT)
+    beta: float = setting(BETA)
+    seed: int = setting(SEED)
+    draw: int = setting(DRAW)
+    first: int = setting(FIRST)
+    second: int = setting(SECOND)
 
     @property
     def sampled(self) -> tuple:
@@ -44,4 +75,4 @@ class LabPlan:
         return self.model, self.beta, self.seed, self.solvers
 
 
-__all__ = ["DEFAULT", "DRAW", "FIRST", "KNOWN", "MOST_DRAWS", "MOST_SITES", "SECOND", "SEED", "SETTINGS", "LabPlan"]
+__all__ = ["DEFAULT", "DRAW", "FIRST", "KNOWN", "MOST_DRAWS", "MOST_SITES", "SECOND", "SEED", "LabPlan", "check_model"]

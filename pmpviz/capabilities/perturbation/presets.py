@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pmpviz.capabilities.perturbation.plan import LabPlan
-
-
-@dataclass(frozen=True)
-class PerturbationPreset:
-    """A named plan of the lab; `notice` in Markdown."""
-
-    id: str
-    label: str
-    question: str
-    plan: LabPlan
-    notice: str
-
+from pmpviz.live.plan import Preset
 
 THREE = ("max_product", "linear_program", "exact")
 
-PERTURBATION: tuple[PerturbationPreset, ...] = (
-    PerturbationPreset(
+PERTURBATION: tuple[Preset, ...] = (
+    Preset(
         "glass",
         "6 x 6 spin glass",
         "Do three solvers find the same maximum under the same noise?",
@@ -32,7 +19,7 @@ PERTURBATION: tuple[PerturbationPreset, ...] = (
         "variables between 0 and 1, in grey, and rounding them loses energy; max-product mostly finds the maximum, or "
         "oscillates.",
     ),
-    PerturbationPreset(
+    Preset(
         "two-spins",
         "Two spins: the atlas",
         "Can the whole sampler be seen at once?",
@@ -41,7 +28,7 @@ PERTURBATION: tuple[PerturbationPreset, ...] = (
         "probability. The borders are straight: one number a spin cannot bend them to the exact law, which is the "
         "bias of unary noise as geometry. Compare the histogram.",
     ),
-    PerturbationPreset(
+    Preset(
         "triangle",
         "Frustrated ring: oscillation",
         "Where in noise space does max-product never come to rest?",
@@ -49,7 +36,7 @@ PERTURBATION: tuple[PerturbationPreset, ...] = (
         "Three spins that all want to differ. Where the noise decides nothing, undamped messages travel round the ring "
         "for ever: colour the atlas by the period.",
     ),
-    PerturbationPreset(
+    Preset(
         "clique",
         "Eight-spin clique",
         "How many attempts does exactness cost?",
@@ -57,7 +44,7 @@ PERTURBATION: tuple[PerturbationPreset, ...] = (
         "The unbiased sampler fixes one variable after another by ratios of expected maxima; what is missing to "
         "probability 1 rejects. Perturb-and-MAP accepts always, and its histogram is off by more than its noise floor.",
     ),
-    PerturbationPreset(
+    Preset(
         "denoise",
         "A noisy picture",
         "What does one best answer hide?",
@@ -65,7 +52,7 @@ PERTURBATION: tuple[PerturbationPreset, ...] = (
         "An attractive model: the linear program is tight, and proves its maximum. The single MAP smooths thin strokes "
         "away; the average over perturbations keeps them, and says where it is unsure: along the boundary.",
     ),
-    PerturbationPreset(
+    Preset(
         "complete",
         "A hidden stroke",
         "Is the hidden part there?",
@@ -77,4 +64,4 @@ PERTURBATION: tuple[PerturbationPreset, ...] = (
 )
 
 
-__all__ = ["PERTURBATION", "PerturbationPreset"]
+__all__ = ["PERTURBATION"]

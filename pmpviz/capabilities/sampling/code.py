@@ -7,8 +7,9 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from pmpviz.app.link_values import text_of
-from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling.plan import Plan
+from pmpviz.live.link import text_of
+from pmpviz.live.plan import Choice
 
 FILE_PREFIX = "file:"
 
@@ -58,7 +59,7 @@ def _settings(plan: Plan, sweeps: Sequence[int]) -> str:
     return f"CHAINS, SEED = {plan.chains}, {plan.seed}\nLANES = [  # algorithm, sweeps, knobs\n{lanes}]"
 
 
-def _lane(lane: LanePlan, sweeps: int) -> str:
+def _lane(lane: Choice, sweeps: int) -> str:
     knobs = ", ".join(f"{_literal(name)}: {_literal(value)}" for name, value in lane.full_knobs.items())
     return f"({_literal(lane.algorithm)}, {sweeps}, {{{knobs}}})"
 
@@ -122,7 +123,7 @@ def _report(plan: Plan) -> str:
     return _REPORT.format(mmd=mmd, shown=shown, save=save)
 
 
-def command(plan: Plan, lane: int | LanePlan, sweeps: int, out: str = "samples.npz") -> str:
+def command(plan: Plan, lane: int | Choice, sweeps: int, out: str = "samples.npz") -> str:
     """The shell command that writes this lane's samples after `sweeps` sweeps; `lane` is its index or the lane."""
     chosen = plan.lanes[lane] if isinstance(lane, int) else lane
     words: list[Any] = ["python", "-m", "pmpviz", "sample", "MODEL.uai" if _is_file(plan) else plan.model]

@@ -10,8 +10,8 @@ from pmpviz.app.address import keep_plan
 from pmpviz.app.models import model_of
 from pmpviz.capabilities.sampling.page import Page
 from pmpviz.capabilities.sampling.plan import Plan
-from pmpviz.capabilities.sampling.settings import plan_to_query
 from pmpviz.io.datasets import parse_dataset
+from pmpviz.live.link import to_query
 from pmpviz.models import LayeredModel
 from pmpviz.player.layered import image_shape
 
@@ -54,6 +54,6 @@ def with_upper_half(clamp: tuple[tuple[int, int], ...], x: Int8[np.ndarray, "h w
 def _adopt(page: Page, plan: Plan) -> None:
     live = page.live
     assert live is not None
-    keep_plan(page.id, plan, plan_to_query)
+    keep_plan(page.id, plan, to_query)
     live.set_plan(plan)
     st.rerun()

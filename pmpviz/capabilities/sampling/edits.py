@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from pmpviz.capabilities.sampling.plan import Plan
+from pmpviz.live.plan import Special, items
 from pmpviz.models.ising import Ising
 from pmpviz.types import InputError
 
@@ -85,7 +85,7 @@ def decode(texts: dict[str, str]) -> dict[str, Any]:
     return changes
 
 
-def within(plan: Plan, model: Any) -> tuple[Plan, str | None]:
+def within(plan: Any, model: Any) -> tuple[Any, str | None]:
     """(the plan with only those edits that its model can take, notice or None)."""
     if not plan.field and not plan.clamp:
         return plan, None
@@ -95,3 +95,47 @@ def within(plan: Plan, model: Any) -> tuple[Plan, str | None]:
     lost = len(plan.field) + len(plan.clamp) - len(field) - len(clamp)
     notice = f"{lost} of the painted or clamped sites do not fit the model and were left out" if lost else None
     return plan.replace(field=field, clamp=clamp), notice
+
+
+class Edits(Special):
+    """The fields `field` and `clamp`: in links as far as they fit, in JSON as lists of (site, value)."""
+
+    keys = ("field", "clamp")
+
+    def write(self, plan: Any) -> dict[str, str]:
+        """Those that fit into 2 kB together."""
+        return encode(plan.field, plan.clamp)
+
+    def read(self, plan: Any, given: dict[str, str], notices: list[str]) -> Any:
+        """Whether the model has these sites is not asked here."""
+        try:
+            return plan.replace(**decode({key: given[key] for key in self.keys if key in given}))
+        except InputError as error:
+            notices.append(str(error))
+            return plan
+
+    def plain(self, plan: Any) -> dict[str, Any]:
+        """All of them."""
+        return {"field": plan.field, "clamp": plan.clamp}
+
+    def of_plain(self, plan: Any, plain: dict[str, Any]) -> Any:
+        """The inverse of `plain`; raises InputError."""
+        field = tuple((int(_number(i)), _number(h)) for i, h in _sites(plain, "field"))
+        clamp = tuple((int(_number(i)), int(_number(v))) for i, v in _sites(plain, "clamp"))
+        return plan.replace(field=field, clamp=clamp)
+
+
+def _sites(plain: dict[str, Any], name: str) -> list[Any]:
+    pairs = items(plain, name, MOST_PLAIN)
+    if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+        raise InputError(f"{name} of a plan is a list of pairs (site, value)")
+    return pairs
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e9:
+        raise InputError(f"{str(value)[:40]!r} stands in a plan where a number belongs")
+    return value
+
+
+EDITS = Edits()

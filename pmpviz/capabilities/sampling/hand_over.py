@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pmpviz.app.page import show_plan
-from pmpviz.capabilities.sampling.plan import LanePlan, Plan
+from pmpviz.capabilities.sampling.plan import Plan, sampler
 
 
 def open_model(page: str, model: str, algorithms: Sequence[str], chains: int) -> None:
     """Make `page` show this model's text under these algorithms, with their default knobs, when it is next drawn."""
-    show_plan(page, Plan(model=model, lanes=tuple(LanePlan(name) for name in algorithms), chains=chains))
+    show_plan(page, Plan(model=model, lanes=tuple(sampler(name) for name in algorithms), chains=chains))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.capabilities.sampling.plan import LanePlan
+from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing, Series, Window
 from pmpviz.metrics import chains as chain_metrics
 from pmpviz.metrics.marginals import marginal_l1, pair_marginal_error
@@ -78,7 +78,7 @@ class Lane:
     the middle of a sweep is done to its last whole one.
     """
 
-    def __init__(self, plan: LanePlan, run: running.Run, epoch: int = 0):
+    def __init__(self, plan: Choice, run: running.Run, epoch: int = 0):
         self.plan, self.run, self.epoch = plan, run, epoch
         info = tuple(run.algorithm.spec.metrics)
         stats = tuple(f"{n}:{s}" for n in (*BANDS, *info) for s in ("mean", "low", "high"))
@@ -208,7 +208,7 @@ class Lane:
             )
         self.waiting.clear()
 
-    def change(self, plan: LanePlan, target) -> None:
+    def change(self, plan: Choice, target) -> None:
         """New knobs, weights, beta or evidence from here on."""
         self.plan, self._part = plan, None
         self.run = running.retarget(self.run, target, plan.build())

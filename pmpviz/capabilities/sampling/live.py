@@ -9,10 +9,10 @@ from typing import Any
 
 from pmpviz.capabilities.sampling import layers
 from pmpviz.capabilities.sampling.lane import Lane, LaneView
-from pmpviz.capabilities.sampling.plan import Plan, begins_anew, describe_change
+from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.live import background
 from pmpviz.live.job import LiveJob, warm
-from pmpviz.live.plan import resolve_model
+from pmpviz.live.plan import begins_anew, describe_change, resolve_model
 from pmpviz.live.worker import worker
 from pmpviz.runs.schedule import Budget
 from pmpviz.runs.truth import Truth

@@ -9,18 +9,20 @@ import streamlit as st
 from pmpviz.app.address import keep_plan, open_plan
 from pmpviz.app.models import model_of
 from pmpviz.app.page import _through_the_entrance, enter, show_plan
+from pmpviz.app.presets import preset_of
 from pmpviz.app.session import held_live
 from pmpviz.app.uploads import uploaded
-from pmpviz.app.widgets import edited, preset_of, select, show
+from pmpviz.app.widgets import edited, select, show
 from pmpviz.app.words import show_notices
 from pmpviz.capabilities.sampling.live import LiveRun
-from pmpviz.capabilities.sampling.plan import MAX_LANES, LanePlan, Plan
-from pmpviz.capabilities.sampling.presets import HOME, PLAYGROUND, RACE, PagePreset
-from pmpviz.capabilities.sampling.settings import plan_from_query, plan_to_query
+from pmpviz.capabilities.sampling.plan import Plan
+from pmpviz.capabilities.sampling.presets import HOME, PLAYGROUND, RACE
+from pmpviz.live.link import from_query, to_query
+from pmpviz.live.plan import Preset
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import InputError, Target
 
-PRESETS: dict[str, tuple[PagePreset, ...]] = {"home": (HOME,), "playground": PLAYGROUND, "race": RACE}
+PRESETS: dict[str, tuple[Preset, ...]] = {"home": (HOME,), "playground": PLAYGROUND, "race": RACE}
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Page:
     """A page of this session: its id (and path), the plan on screen and the preset that the plan began as."""
 
     id: str
-    preset: PagePreset
+    preset: Preset
     plan: Plan
     autoplay: bool
     notices: tuple[str, ...] = ()
@@ -56,7 +58,7 @@ class Page:
 
     def with_plan(self, plan: Plan, notices: list[str] | tuple[str, ...] = ()) -> Page:
         """The page with the plan that its controls give, kept and written into the address."""
-        keep_plan(self.id, plan, plan_to_query)
+        keep_plan(self.id, plan, to_query)
         show_notices([*self.notices, *notices])
         return replace(self, plan=plan)
 
@@ -78,27 +80,27 @@ def label_of(algorithm: str) -> str:
     return next(cls.spec.label for cls in SAMPLERS if cls.spec.id == algorithm)
 
 
-def open_page(identity: str, default: PagePreset, autoplay: bool = False) -> Page:
+def open_page(identity: str, default: Preset, autoplay: bool = False) -> Page:
     """Begin a page's script: its plan from the address, else as it was left, else the default preset's."""
     _through_the_entrance()
     presets = PRESETS[identity]
-    plan, notices = open_plan(identity, (_begun(identity) or default).plan, plan_from_query, presets)
+    plan, notices = open_plan(identity, (_begun(identity) or default).plan, from_query, presets)
     preset = _begun(identity) or default
     enter(identity)
     return Page(identity, preset, plan, autoplay, tuple(notices))
 
 
-def _begun(identity: str) -> PagePreset | None:
+def _begun(identity: str) -> Preset | None:
     return preset_of(PRESETS[identity], st.session_state.get(f"preset:{identity}", ""))
 
 
-def open_preset(identity: str, preset: PagePreset) -> None:
+def open_preset(identity: str, preset: Preset) -> None:
     """Make a page show this preset the next time it is drawn."""
     st.session_state[f"preset:{identity}"] = preset.id
     show_plan(identity, preset.plan)
 
 
-def preset_control(page: Page, presets: tuple[PagePreset, ...], box) -> Plan:
+def preset_control(page: Page, presets: tuple[Preset, ...], box) -> Plan:
     """The choice of a race: a newly chosen one is opened, else the page's plan is given back."""
     labels = {"": "Your own", **{preset.id: preset.label for preset in presets}}
     key = f"{page.id}_preset_choice"
@@ -111,15 +113,3 @@ def preset_control(page: Page, presets: tuple[PagePreset, ...], box) -> Plan:
     show(key, page.preset.id if page.as_begun else "")
     select(box, "Race", labels, key)
     return page.plan
-
-
-def lanes_control(plan: Plan, box) -> list[LanePlan]:
-    """Two to four lanes: added ones take the first algorithms that are not in the race yet."""
-    lanes = list(plan.lanes)
-    plus, minus = box.columns(2)
-    spare = [c.spec.id for c in SAMPLERS if c.spec.id not in {lane.algorithm for lane in lanes}] or ["gibbs"]
-    if plus.button("Add lane", disabled=len(lanes) >= MAX_LANES, width="stretch", key="race_add"):
-        lanes.append(LanePlan(spare[0]))
-    if minus.button("Remove", disabled=len(lanes) <= 2, width="stretch", key="race_remove"):
-        lanes.pop()
-    return lanes

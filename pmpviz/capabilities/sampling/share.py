@@ -11,7 +11,8 @@ from pmpviz.app.widgets import forget_outlet
 from pmpviz.app.words import as_text
 from pmpviz.capabilities.sampling.code import command, command_limits, script
 from pmpviz.capabilities.sampling.plan import Plan
-from pmpviz.capabilities.sampling.settings import plan_to_query, share_limits
+from pmpviz.capabilities.sampling.settings import share_limits
+from pmpviz.live.link import to_query
 from pmpviz.samplers import sampler_class
 
 
@@ -20,12 +21,12 @@ def link(plan: Plan, page: str, base: str | None = None) -> str:
 
     The one in the browser ends with the page, except on the first page, which has no name of its own in addresses.
     """
-    return link_to(plan_to_query(plan), page, base)
+    return link_to(to_query(plan), page, base)
 
 
 def share_dialog(plan: Plan, page: str) -> None:
     """The link to copy, and what it leaves out; `page` is the page's path."""
-    link_dialog(plan_to_query(plan), page, [ALWAYS, *share_limits(plan)])
+    link_dialog(to_query(plan), page, [ALWAYS, *share_limits(plan)])
 
 
 @st.dialog("Code", width="large", on_dismiss=forget_outlet)

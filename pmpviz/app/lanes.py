@@ -1,0 +1,78 @@
+"""The controls of lanes: which algorithms there are, and each one's knobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pmpviz.app.widgets import bind, param_control, select
+from pmpviz.app.words import as_text, sentence
+from pmpviz.live.plan import Choice, Lanes, Registry
+
+
+def lane_control(lane: Choice, key: str, box: Any, target: Any = None) -> Choice:
+    """One lane: its algorithm with what it guarantees, and the algorithm's knobs, advanced ones folded.
+
+    Algorithms that cannot run on `target` are listed with the reason.
+    """
+    registry, word = lane.registry, lane.registry.word
+    reasons = refusals(registry, target)
+    labels = {cls.spec.id: cls.spec.label for cls in registry.classes}
+    chosen = bind(f"{key}_{word}", lane.algorithm)
+    usable = {id: label for id, label in labels.items() if id not in reasons or id in (lane.algorithm, chosen)}
+    lane = lane if chosen == lane.algorithm else registry(chosen)
+    select(box, word.capitalize(), usable, f"{key}_{word}", help=as_text(lane.spec.paper))
+    box.caption(f"**{lane.spec.guarantee.capitalize()}.** {as_text(lane.spec.summary)}")
+    if chosen in reasons:
+        box.error(sentence(reasons[chosen]))
+    lane = knobs_control(lane, f"{key}_{chosen}", box)
+    left_out = [f"- {labels[id]}: {as_text(reason)}" for id, reason in reasons.items() if id != chosen]
+    if left_out:
+        box.expander("Not on this model").markdown("\n".join(left_out))
+    return lane
+
+
+def refusals(registry: Registry, target: Any) -> dict[str, str]:
+    """Why algorithms cannot run on a target, by their ids; nothing where there is no target to ask about."""
+    if target is None:
+        return {}
+    reasons = {cls.spec.id: cls.spec.why_not(target) for cls in registry.classes}
+    return {id: reason for id, reason in reasons.items() if reason}
+
+
+def knobs_control(lane: Choice, key: str, box: Any) -> Choice:
+    """The knobs of a lane's algorithm, advanced ones folded."""
+    before, params = lane.full_knobs, lane.spec.params
+    fold = box.expander("Advanced") if any(p.advanced for p in params) else None
+    return lane.with_knobs(
+        {p.name: param_control(p, f"{key}_{p.name}", before[p.name], fold if p.advanced else box) for p in params}
+    )
+
+
+def lanes_control(
+    plan: Any, key: str, box: Any, target: Any = None, least: int = 1, opened: int = 1, add: str = "Race another"
+) -> Any:
+    """The plan with its lanes: at least `least` and as many as the plan holds, the first `opened` unfolded.
+
+    `target` is as in `lane_control`; an added lane takes the first algorithm that runs on it and is not raced yet.
+    """
+    row, lanes = plan.rows()["lanes"], list(plan.lanes)
+    plus, minus = box.columns(2)
+    if plus.button(add, disabled=len(lanes) >= row.most, width="stretch", key=f"{key}_add"):
+        lanes.append(_another(row, lanes, target))
+    if minus.button("Remove", disabled=len(lanes) <= least, width="stretch", key=f"{key}_remove"):
+        lanes.pop()
+    name = "Lane" if row.registry.word == "algorithm" else row.registry.word.capitalize()
+    for index, lane in enumerate(lanes):
+        into = box.expander(f"{name} {index + 1}", expanded=index < opened) if len(lanes) > 1 else box
+        lanes[index] = lane_control(lane, f"{key}_lane{index}", into, target)
+    return plan.replace(lanes=tuple(lanes))
+
+
+def _another(row: Lanes, lanes: list[Choice], target: Any) -> Choice:
+    raced, refused = {lane.algorithm for lane in lanes}, refusals(row.registry, target)
+    usable = [cls.spec.id for cls in row.registry.classes if cls.spec.id not in refused]
+    spare = [id for id in usable if id not in raced] or usable or [lanes[0].algorithm]
+    return row.registry(spare[0])
+
+
+__all__ = ["knobs_control", "lane_control", "lanes_control", "refusals"]
