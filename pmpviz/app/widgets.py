@@ -64,9 +64,10 @@ def select(box: Any, label: str, options: Mapping[str, str] | Sequence[str], key
     box.selectbox(label, ids, ids.index(shown) if shown in ids else 0, key=key, **more)
 
 
-def settings_control(plan: Any, params: Sequence[Param], key: str, box: Any) -> Any:
-    """The plan with these knobs of it as they are set."""
-    for param in params:
+def settings_control(plan: Any, knobs: Sequence[str | Param], key: str, box: Any) -> Any:
+    """The plan with these knobs of it as they are set; one that is given as a `Param` has another range there."""
+    for knob in knobs:
+        param = plan.params()[knob] if isinstance(knob, str) else knob
         now = getattr(plan, param.name)
         plan = plan.replace(**{param.name: param_control(param, f"{key}_{param.name}", now, box)})
     return plan

@@ -213,6 +213,19 @@ def setting(param: Param, default: Any = None) -> Any:
     return dataclasses.field(default=param.default if default is None else default, metadata={ROW: param})
 
 
+def knob(
+    label: str, low: float, high: float, default: Any, scale: str = "linear", help: str = "", unit: str = ""
+) -> Any:
+    """A field of a `Settings` class that is a `Param` of its name."""
+    return setting(Param("", label, low, high, default, scale, help, unit))
+
+
+def choice(label: str, choices: Sequence[str], help: str, default: str = "", advanced: bool = False) -> Any:
+    """A field of a `Settings` class that is one of a few words, the first of them by default."""
+    default = default or choices[0]
+    return setting(Param("", label, 0, 0, default, "choice", help, "", tuple(choices), advanced))
+
+
 @dataclass(frozen=True)
 class Alias:
     """Another name of a knob in links; with `inverse`, a knob of which this one is the inverse (T of beta)."""
@@ -285,6 +298,8 @@ def _rows(cls: type[Settings]) -> dict[str, Param | Special]:
     rows: dict[str, Param | Special] = {}
     for field in dataclasses.fields(cls):
         row = field.metadata.get(ROW)
+        if isinstance(row, Param):
+            row = dataclasses.replace(row, name=field.name)
         if row is not None and row not in rows.values():
             rows[field.name] = row
     return rows

@@ -208,6 +208,6 @@ def test_the_command_line_takes_what_the_page_says(cls):
     plan = SMALL.replace(feature_height=4, samples=3)
     args = _parser().parse_args(shlex.split(command(plan, conv_sampler(cls.spec.id, **dict(knobs))))[3:])
     assert (args.algorithm, args.feature_size, args.own_samples) == (cls.spec.id, "4x6", "3")
-    names = [p.name for p in (*MODEL[:1], *PRIORS)]
+    names = [*MODEL[:1], *PRIORS]
     assert {name: getattr(args, f"own_{name}") for name in names} == {name: str(getattr(plan, name)) for name in names}
     assert {name: getattr(args, f"knob_{name}") for name, _ in knobs} == {name: str(value) for name, value in knobs}

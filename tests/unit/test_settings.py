@@ -15,7 +15,7 @@ from pmpviz.app.models import model_of
 from pmpviz.app.uploads import STORE, UploadStore, uploaded
 from pmpviz.app.words import as_text
 from pmpviz.capabilities.sampling import edits
-from pmpviz.capabilities.sampling.plan import BUDGET, LANES, UNITS, Plan, sampler
+from pmpviz.capabilities.sampling.plan import LANES, UNITS, Plan, sampler
 from pmpviz.capabilities.sampling.settings import share_limits
 from pmpviz.live.link import from_query, query_text, to_query
 from pmpviz.live.plan import BETA, CHAINS, SEED
@@ -55,7 +55,7 @@ plans = st.builds(
     seed=st.integers(0, int(SEED.high)),
     start=st.sampled_from(STARTS),
     unit=st.sampled_from(UNITS),
-    budget=finite(BUDGET.low, BUDGET.high),
+    budget=finite(Plan.params()["budget"].low, Plan.params()["budget"].high),
     lanes=st.lists(lane_plans(), min_size=1, max_size=4).map(tuple),
     field=st.lists(st.tuples(st.integers(0, 3), finite(-1e8, 1e8)), max_size=20).map(tuple),
     clamp=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), max_size=20).map(tuple),

@@ -11,19 +11,17 @@ from pmpviz.app.uploads import STORE
 from pmpviz.app.widgets import bind, select, settings_control
 from pmpviz.app.words import as_text, sentence
 from pmpviz.capabilities.deconvolution.plan import (
-    FLIP,
-    IMAGES_MADE,
+    IMAGES,
     KNOWN,
     LANES,
     MODEL,
-    PAINTED,
     PRIORS,
     RUN,
     DeconvolutionPlan,
     conv_sampler,
     shape_of,
 )
-from pmpviz.capabilities.deconvolution.settings import MOST_GLYPH_SIDE
+from pmpviz.capabilities.deconvolution.settings import MOST_GLYPH_SIDE, PAINTED
 from pmpviz.io.datasets.binary_images import images_of_npz, images_of_pictures
 from pmpviz.io.datasets.stamps import GLYPH_SETS
 from pmpviz.live.plan import Choice
@@ -55,8 +53,8 @@ def data_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     if chosen == PAINTED:
         box.caption("Paint them above the features: they are stamped at random places.")
         plan = _resized(settings_control(plan, (PAINT_HEIGHT, PAINT_WIDTH), PAGE, box), plan)
-    shown = [param for param in IMAGES_MADE if not (param.name == "side" and plan.layout == "whole image")]
-    return settings_control(plan, tuple(param for param in shown if param is not FLIP), PAGE, box)
+    whole = plan.layout == "whole image"
+    return settings_control(plan, [name for name in IMAGES if not (whole and name == "side")], PAGE, box)
 
 
 def _resized(plan: DeconvolutionPlan, before: DeconvolutionPlan) -> DeconvolutionPlan:
@@ -124,7 +122,7 @@ def model_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
         whole = plan.layout == "whole image" and not plan.is_file
         plan = settings_control(plan, MODEL[:1] if whole else MODEL, PAGE, box)
     fold = box.expander("Priors and noise")
-    return settings_control(plan, (*PRIORS, *(() if plan.is_file else (FLIP,))), PAGE, fold)
+    return settings_control(plan, (*PRIORS, *(() if plan.is_file else ("flip",))), PAGE, fold)
 
 
 # Algorithms, run.

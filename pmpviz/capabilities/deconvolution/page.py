@@ -23,11 +23,11 @@ from pmpviz.capabilities.deconvolution.lane import DeconvolutionLaneView
 from pmpviz.capabilities.deconvolution.live import DeconvolutionView, LiveDeconvolution
 from pmpviz.capabilities.deconvolution.painter import painter
 from pmpviz.capabilities.deconvolution.plan import (
-    PAINTED,
     PRIORS,
     DeconvolutionPlan,
     Problem,
 )
+from pmpviz.capabilities.deconvolution.settings import PAINTED
 from pmpviz.live.link import to_query
 from pmpviz.live.plan import Choice, Preset
 from pmpviz.player import filters
@@ -149,7 +149,7 @@ def command(plan: DeconvolutionPlan, lane: Choice) -> str:
     flags: dict[str, object] = {"features": plan.features}
     flags["feature-size"] = f"{plan.feature_height}x{plan.feature_width}"
     flags |= {"algorithm": lane.algorithm, "sweeps": plan.budget or 400, "samples": plan.samples, "seed": plan.seed}
-    flags |= {p.name.replace("_", "-"): getattr(plan, p.name) for p in PRIORS}
+    flags |= {name.replace("_", "-"): getattr(plan, name) for name in PRIORS}
     flags |= dict(lane.knobs)
     parts = [f"--{name} {shlex.quote(str(value))}" for name, value in flags.items()]
     return " ".join(["python -m pmpviz deconvolve images.npz", *parts, "--out result.npz"])

@@ -12,10 +12,10 @@ from jaxtyping import Bool, Int8
 from pmpviz.capabilities.deconvolution.bitmaps import FREE, bits_of, clamped_of
 from pmpviz.capabilities.deconvolution.settings import CLAMPED, DATA, PAINT, PAINTED
 from pmpviz.io.datasets.stamps import GLYPH_SETS, stamp
-from pmpviz.live.plan import Choice, Lanes, Registry, Settings, setting
+from pmpviz.live.plan import Choice, Lanes, Registry, Settings, choice, knob
 from pmpviz.models.conv_or import CONVENTIONS, ConvOR, ConvShape, clamp
 from pmpviz.samplers import CONV_SAMPLERS, sampler_class
-from pmpviz.types import InputError, Param, Target
+from pmpviz.types import InputError, Target
 
 MOST_ANDS = 1 << 24
 LAYOUTS = ("anywhere", "whole image")
@@ -24,93 +24,34 @@ LEAST = {"anywhere": 3, "whole image": 1}
 IMAGES_GIVEN = ("given", "half hidden", "not given")
 GIVEN = ("to be found", "given")
 
-IMAGES = Param("images", "Images", 1, 200, 60, "int", "How many images are drawn.")
-SIDE = Param("side", "Image side", 4, 32, 14, "int", "Of square images.", "pixels")
-RATE = Param("rate", "Glyphs a place", 0.001, 0.5, 0.01, "log", "Chance that a glyph is stamped at a place.")
-LAYOUT = Param(
-    "layout",
-    "A glyph lies",
-    0,
-    0,
-    "anywhere",
-    "choice",
-    "Anywhere: binary convolution. Whole image: glyphs are as large as the images and are not moved, which is Boolean "
-    "matrix factorisation, the 1 x 1 case.",
-    choices=LAYOUTS,
-)
-MARGIN = Param(
-    "margin",
-    "Empty margin",
-    0,
-    4,
-    1,
-    "int",
+OF_MARGIN = (
     "Glyphs keep this distance from the border. Without it, features that are larger than the glyphs cannot reach "
-    "every place, and some pixels stay wrong whatever is found.",
-    "pixels",
+    "every place, and some pixels stay wrong whatever is found."
 )
-FLIP = Param("flip", "Pixels flipped in the data", 0.0, 0.1, 0.0, help="Share of the images' pixels turned over.")
-DATA_SEED = Param("data_seed", "Seed of the images", 0, 2**31 - 1, 0, "int", "Another one stamps anew.")
-FEATURES = Param("features", "Features", 1, 12, 5, "int", "How many the model has: more than needed does no harm.")
-FEATURE_HEIGHT = Param("feature_height", "Feature height", 1, 12, 6, "int", "Of the model's features.", "pixels")
-FEATURE_WIDTH = Param("feature_width", "Feature width", 1, 12, 6, "int", "Of the model's features.", "pixels")
-KNOWN_IMAGES = Param(
-    "known_images",
-    "Images X",
-    0,
-    0,
-    "given",
-    "choice",
+OF_LAYOUT = (
+    "Anywhere: binary convolution. Whole image: glyphs are as large as the images and are not moved, which is Boolean "
+    "matrix factorisation, the 1 x 1 case."
+)
+OF_IMAGES = (
     "Given: deconvolution. Half hidden: the lower half of every image is to be completed. Not given: the model makes "
-    "images up.",
-    choices=IMAGES_GIVEN,
+    "images up."
 )
-KNOWN_FEATURES = Param(
-    "known_features", "Features W", 0, 0, "to be found", "choice", "Given: clamped to the truth.", choices=GIVEN
-)
-KNOWN_LOCATIONS = Param(
-    "known_locations", "Locations S", 0, 0, "to be found", "choice", "Given: clamped to the truth.", choices=GIVEN
-)
-LOCATION_PRIOR = Param(
-    "location_prior",
-    "Prior of a location, p(S)",
-    1e-100,
-    0.5,
-    0.01,
-    "log",
-    "Chance of a feature at a place. Far below how often glyphs occur, it makes few places explain much.",
-)
-FEATURE_PRIOR = Param("feature_prior", "Prior of a pixel, p(W)", 0.01, 0.9, 0.25, "log", "Chance of being ink.")
-NOISE = Param(
-    "noise",
-    "Pixel noise",
-    1e-100,
-    0.2,
-    1e-6,
-    "log",
+OF_LOCATION = "Chance of a feature at a place. Far below how often glyphs occur, it makes few places explain much."
+OF_NOISE = (
     "Chance that a pixel of X differs from the OR. Its log-odds are the cost of a wrong pixel, beside which PMP's "
-    "perturbations, of size 1, are large or small.",
+    "perturbations, of size 1, are large or small."
 )
-CONVENTION = Param(
-    "convention",
-    "Location unaries",
-    0,
-    0,
-    "exact",
-    "choice",
+OF_CONVENTION = (
     "Exact: counted once, as the paper writes the model. Authors: counted once for each pixel of a feature, as in the "
-    "authors' code.",
-    choices=CONVENTIONS,
-    advanced=True,
+    "authors' code."
 )
-SAMPLES = Param("samples", "Posterior samples", 1, 5, 3, "int", "Independent perturbations, one row each.")
-SEED = Param("seed", "Seed", 0, 2**31 - 1, 0, "int", "Of the perturbations and chains.")
-BUDGET = Param("budget", "Sweeps", 0, 100_000, 400, "int", "PMP stops there, the others in equal time; 0: go on.")
-IMAGES_MADE = (IMAGES, SIDE, RATE, MARGIN, LAYOUT, FLIP, DATA_SEED)
-MODEL = (FEATURES, FEATURE_HEIGHT, FEATURE_WIDTH)
-PRIORS = (LOCATION_PRIOR, FEATURE_PRIOR, NOISE, CONVENTION)
-KNOWN = (KNOWN_IMAGES, KNOWN_FEATURES, KNOWN_LOCATIONS)
-RUN = (SAMPLES, SEED, BUDGET)
+
+# The knobs, by what they are of.
+IMAGES = ("images", "side", "rate", "margin", "layout", "data_seed")
+MODEL = ("features", "feature_height", "feature_width")
+PRIORS = ("location_prior", "feature_prior", "noise", "convention")
+KNOWN = ("known_images", "known_features", "known_locations")
+RUN = ("samples", "seed", "budget")
 
 conv_sampler = Registry(CONV_SAMPLERS, lambda name: sampler_class(name, CONV_SAMPLERS))
 LANES = Lanes(conv_sampler, 3)
@@ -126,26 +67,26 @@ class DeconvolutionPlan(Settings):
     """
 
     data: str = DATA.field("paper")
-    images: int = setting(IMAGES)
-    side: int = setting(SIDE)
-    rate: float = setting(RATE)
-    margin: int = setting(MARGIN)
-    layout: str = setting(LAYOUT)
-    flip: float = setting(FLIP)
-    data_seed: int = setting(DATA_SEED)
-    known_images: str = setting(KNOWN_IMAGES)
-    known_features: str = setting(KNOWN_FEATURES)
-    known_locations: str = setting(KNOWN_LOCATIONS)
-    features: int = setting(FEATURES)
-    feature_height: int = setting(FEATURE_HEIGHT)
-    feature_width: int = setting(FEATURE_WIDTH)
-    location_prior: float = setting(LOCATION_PRIOR)
-    feature_prior: float = setting(FEATURE_PRIOR)
-    noise: float = setting(NOISE)
-    convention: str = setting(CONVENTION)
-    samples: int = setting(SAMPLES)
-    seed: int = setting(SEED)
-    budget: int = setting(BUDGET)
+    images: int = knob("Images", 1, 200, 60, "int", "How many images are drawn.")
+    side: int = knob("Image side", 4, 32, 14, "int", "Of square images.", "pixels")
+    rate: float = knob("Glyphs a place", 0.001, 0.5, 0.01, "log", "Chance that a glyph is stamped at a place.")
+    margin: int = knob("Empty margin", 0, 4, 1, "int", OF_MARGIN, "pixels")
+    layout: str = choice("A glyph lies", LAYOUTS, OF_LAYOUT)
+    flip: float = knob("Pixels flipped in the data", 0.0, 0.1, 0.0, help="Share of the images' pixels turned over.")
+    data_seed: int = knob("Seed of the images", 0, 2**31 - 1, 0, "int", "Another one stamps anew.")
+    known_images: str = choice("Images X", IMAGES_GIVEN, OF_IMAGES)
+    known_features: str = choice("Features W", GIVEN, "Given: clamped to the truth.")
+    known_locations: str = choice("Locations S", GIVEN, "Given: clamped to the truth.")
+    features: int = knob("Features", 1, 12, 5, "int", "How many the model has: more than needed does no harm.")
+    feature_height: int = knob("Feature height", 1, 12, 6, "int", "Of the model's features.", "pixels")
+    feature_width: int = knob("Feature width", 1, 12, 6, "int", "Of the model's features.", "pixels")
+    location_prior: float = knob("Prior of a location, p(S)", 1e-100, 0.5, 0.01, "log", OF_LOCATION)
+    feature_prior: float = knob("Prior of a pixel, p(W)", 0.01, 0.9, 0.25, "log", "Chance of being ink.")
+    noise: float = knob("Pixel noise", 1e-100, 0.2, 1e-6, "log", OF_NOISE)
+    convention: str = choice("Location unaries", CONVENTIONS, OF_CONVENTION, advanced=True)
+    samples: int = knob("Posterior samples", 1, 5, 3, "int", "Independent perturbations, one row each.")
+    seed: int = knob("Seed", 0, 2**31 - 1, 0, "int", "Of the perturbations and chains.")
+    budget: int = knob("Sweeps", 0, 100_000, 400, "int", "PMP stops there, the others in equal time; 0: go on.")
     painted: tuple[str, ...] = PAINT.field(())
     paint_height: int = PAINT.field(5)
     paint_width: int = PAINT.field(5)
@@ -287,19 +228,3 @@ def _painted_over(plan: DeconvolutionPlan, shape: ConvShape) -> np.ndarray | Non
             values = clamped_of(text)
             planes[:, feature] = values.reshape(shape.channels, shape.feature_height, shape.feature_width)
     return planes if (planes >= 0).any() else None
-
-
-__all__ = [
-    "IMAGES_MADE",
-    "KNOWN",
-    "MODEL",
-    "PAINTED",
-    "PRIORS",
-    "RUN",
-    "DeconvolutionPlan",
-    "Problem",
-    "conv_sampler",
-    "glyphs_of",
-    "problem_of",
-    "shape_of",
-]

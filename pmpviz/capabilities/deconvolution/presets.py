@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pmpviz.capabilities.deconvolution.plan import PAINTED, DeconvolutionPlan, conv_sampler
+from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, conv_sampler
+from pmpviz.capabilities.deconvolution.settings import PAINTED
 from pmpviz.live.plan import Preset
 
 

@@ -13,16 +13,7 @@ from pmpviz.app.model_picker import COMPILES, FREE
 from pmpviz.app.uploads import STORE
 from pmpviz.app.widgets import bind, param_control, select, settings_control
 from pmpviz.app.words import as_text, sentence
-from pmpviz.capabilities.learning.plan import (
-    BATCH,
-    BUDGET,
-    CHAINS,
-    HIDDEN,
-    KIND,
-    SEED,
-    START,
-    LearningPlan,
-)
+from pmpviz.capabilities.learning.plan import LearningPlan
 from pmpviz.capabilities.learning.saved import unpack
 from pmpviz.io.datasets import (
     DATASETS,
@@ -136,8 +127,8 @@ def saved_controls(box: Any) -> tuple[LearningPlan, list[bytes]] | None:
 def model_controls(plan: LearningPlan, box: Any) -> LearningPlan:
     """Kind of model, hidden units, start."""
     box.caption(COMPILES)
-    params = (KIND, HIDDEN, START) if plan.kind != "ising" else (KIND, START)
-    return settings_control(plan, params, "learning", box)
+    hidden = () if plan.kind == "ising" else ("hidden",)
+    return settings_control(plan, ("kind", *hidden, "start"), "learning", box)
 
 
 def learner_controls(plan: LearningPlan, box: Any) -> LearningPlan:
@@ -161,4 +152,4 @@ def optimiser_controls(plan: LearningPlan, box: Any) -> LearningPlan:
 
 def run_controls(plan: LearningPlan, box: Any) -> LearningPlan:
     """Iterations, seed, batch and chains."""
-    return settings_control(plan, (BUDGET, SEED, BATCH, CHAINS), "learning", box)
+    return settings_control(plan, ("budget", "seed", "batch", "chains"), "learning", box)

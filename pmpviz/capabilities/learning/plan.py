@@ -12,30 +12,14 @@ from pmpviz.io.datasets import Dataset, parse_dataset, parse_dataset_text
 from pmpviz.learning import LEARNERS, learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS, Optimiser
 from pmpviz.learning.start import KINDS, STARTS, fresh_model
-from pmpviz.live.plan import Choice, Lanes, Registry, Settings, Text, setting
+from pmpviz.live.plan import Choice, Lanes, Registry, Settings, Text, choice, knob, setting
 from pmpviz.models import Ising
 from pmpviz.runs import training
-from pmpviz.types import InputError, Param
+from pmpviz.types import InputError
 
 TEST_SHARE = 0.2
 LEAST_TEST_ROWS = 20
 
-KIND = Param("kind", "Model", 0, 0, "rbm", "choice", "What is learned.", choices=KINDS)
-HIDDEN = Param("hidden", "Hidden units", 1, 1024, 64, "int", "Of an RBM or SRBM.")
-START = Param(
-    "start",
-    "Start",
-    0,
-    0,
-    "base rate",
-    "choice",
-    "Biases from the data's frequencies, random, or 0.",
-    choices=STARTS,
-)
-CHAINS = Param("chains", "Chains", 4, 1024, 100, "int", "Samples of the model for every gradient.")
-BATCH = Param("batch", "Batch", 0, 10_000, 100, "int", "Data rows of an iteration; 0 takes all.")
-SEED = Param("seed", "Seed", 0, 2**31 - 1, 0, "int", "Of the start, the batches and the samples.")
-BUDGET = Param("budget", "Iterations", 0, 10_000_000, 0, "int", "Each lane stops there; 0 goes on until paused.")
 METHOD, RATE, MOMENTUM, L1, L2, LATERAL = OPTIMISER_PARAMS
 
 
@@ -59,13 +43,13 @@ class LearningPlan(Settings):
     TOLD: ClassVar = {param.name: param.label.lower() for param in OPTIMISER_PARAMS}
 
     data: str = DATA.field("digits")
-    kind: str = setting(KIND)
-    hidden: int = setting(HIDDEN)
-    start: str = setting(START)
-    chains: int = setting(CHAINS)
-    batch: int = setting(BATCH)
-    seed: int = setting(SEED)
-    budget: int = setting(BUDGET)
+    kind: str = choice("Model", KINDS, "What is learned.")
+    hidden: int = knob("Hidden units", 1, 1024, 64, "int", "Of an RBM or SRBM.")
+    start: str = choice("Start", STARTS, "Biases from the data's frequencies, random, or 0.")
+    chains: int = knob("Chains", 4, 1024, 100, "int", "Samples of the model for every gradient.")
+    batch: int = knob("Batch", 0, 10_000, 100, "int", "Data rows of an iteration; 0 takes all.")
+    seed: int = knob("Seed", 0, 2**31 - 1, 0, "int", "Of the start, the batches and the samples.")
+    budget: int = knob("Iterations", 0, 10_000_000, 0, "int", "Each lane stops there; 0 goes on until paused.")
     method: str = setting(METHOD)
     learning_rate: float = setting(RATE, 0.005)
     momentum: float = setting(MOMENTUM)
@@ -106,18 +90,3 @@ def resolve_data(text: str, files: Callable[[str], Any] | None = None) -> Datase
             raise InputError("this plan names uploaded images; bring the file")
         return files(text[len("file:") :])
     return parse_dataset(text, files=False)
-
-
-__all__ = [
-    "BATCH",
-    "BUDGET",
-    "CHAINS",
-    "HIDDEN",
-    "KIND",
-    "SEED",
-    "START",
-    "LearningPlan",
-    "learner",
-    "resolve_data",
-    "split",
-]

@@ -9,7 +9,7 @@ import streamlit as st
 from pmpviz.app.uploads import STORE
 from pmpviz.app.widgets import bind, param_control, select, settings_control
 from pmpviz.app.words import as_text, sentence
-from pmpviz.capabilities.messages.plan import BETA, DAMPING, RULE, SCHEDULE, SWEEPS, MessagePlan
+from pmpviz.capabilities.messages.plan import ORDERS, MessagePlan
 from pmpviz.capabilities.messages.settings import FILE, GRAPHS, check_size, graph_of, mended
 from pmpviz.models.small_graphs import SMALL_GRAPHS, format_small_graph, parse_small_graph
 from pmpviz.types import InputError
@@ -76,11 +76,11 @@ def _load(name: str, data: bytes) -> Any:
 
 def message_controls(plan: MessagePlan, box: Any) -> tuple[MessagePlan, list[str]]:
     """(plan with schedule, rule, damping and sweeps, notices)."""
-    plan = settings_control(plan, (RULE,), KEY, box)
-    plan = settings_control(plan, (BETA,) if plan.rule == "between" else (), KEY, box)
+    plan = settings_control(plan, ("rule",), KEY, box)
+    plan = settings_control(plan, ("beta",) if plan.rule == "between" else (), KEY, box)
     schedule = bind(f"{KEY}_schedule", plan.schedule)
-    select(box, SCHEDULE.label, NAMES, f"{KEY}_schedule", help=SCHEDULE.help)
-    return mended(settings_control(plan.replace(schedule=schedule), (DAMPING, SWEEPS), KEY, box))
+    select(box, "Schedule", NAMES, f"{KEY}_schedule", help=ORDERS)
+    return mended(settings_control(plan.replace(schedule=schedule), ("damping", "sweeps"), KEY, box))
 
 
 def evidence_controls(plan: MessagePlan, box: Any) -> MessagePlan:

@@ -5,32 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pmpviz.capabilities.messages.settings import GRAPH, HELD, MOST_VARIABLES, mended
-from pmpviz.live.plan import Settings, setting
-from pmpviz.types import Param
+from pmpviz.capabilities.messages.settings import GRAPH, HELD, mended
+from pmpviz.live.plan import Settings, choice, knob
 
 MOST_SWEEPS = 200
 SCHEDULES = ("parallel", "sequential", "two_pass")
 RULES = ("sum", "max", "between")
 PLAYS = ("message", "sweep", "run")
 
-SCHEDULE = Param(
-    "schedule", "Schedule", 0, 0, "parallel", "choice",
+ORDERS = (
     "Parallel: all messages at once from the last sweep's. Sequential: factor after factor, from the newest. Two-pass: "
-    "from the leaves to the root and back, for graphs without a loop.", choices=SCHEDULES,
-)  # fmt: skip
-DAMPING = Param("damping", "Damping", 0.0, 0.95, 0.0, help="The share of the old message that is kept; 0 is undamped.")
-RULE = Param(
-    "rule", "Messages", 0, 0, "sum", "choice",
-    "Sum-product gives marginals, max-product max-marginals; between them lies any message temperature.",
-    choices=RULES,
-)  # fmt: skip
-BETA = Param("beta", "Message β", 1.0, 100.0, 3.0, "log", "1/β is the messages' temperature: 1 is sum, ∞ is max.")
-SWEEPS = Param(
-    "sweeps", "Sweeps", 1, MOST_SWEEPS, 60, "int",
-    "How many sweeps are computed and recorded; of two undamped passes, which are one sweep, at most two.",
-)  # fmt: skip
-PLAY = Param("play", "Played by", 0, 0, "message", "choice", "How the recording is played.", choices=PLAYS)
+    "from the leaves to the root and back, for graphs without a loop."
+)
+SUM_OR_MAX = "Sum-product gives marginals, max-product max-marginals; between them lies any message temperature."
+MOST = "How many sweeps are computed and recorded; of two undamped passes, which are one sweep, at most two."
 
 
 @dataclass(frozen=True)
@@ -38,12 +26,12 @@ class MessagePlan(Settings):
     """`graph` is a small graph's text, or `file:` and a content hash; `evidence` pairs of variable and value."""
 
     graph: str = GRAPH.field("tree")
-    schedule: str = setting(SCHEDULE, "two_pass")
-    damping: float = setting(DAMPING)
-    rule: str = setting(RULE)
-    beta: float = setting(BETA)
-    sweeps: int = setting(SWEEPS)
-    play: str = setting(PLAY)
+    schedule: str = choice("Schedule", SCHEDULES, ORDERS, "two_pass")
+    damping: float = knob("Damping", 0.0, 0.95, 0.0, help="The share of the old message that is kept; 0 is undamped.")
+    rule: str = choice("Messages", RULES, SUM_OR_MAX)
+    beta: float = knob("Message β", 1.0, 100.0, 3.0, "log", "1/β is the messages' temperature: 1 is sum, ∞ is max.")
+    sweeps: int = knob("Sweeps", 1, MOST_SWEEPS, 60, "int", MOST)
+    play: str = choice("Played by", PLAYS, "How the recording is played.")
     evidence: tuple[tuple[int, int], ...] = HELD.field(())
 
     def mended(self, default: Any) -> tuple[MessagePlan, list[str]]:
@@ -68,20 +56,3 @@ def next_value(evidence: tuple[tuple[int, int], ...], variable: int, card: int) 
     if value < card:
         held[variable] = value
     return tuple(sorted(held.items()))
-
-
-__all__ = [
-    "BETA",
-    "DAMPING",
-    "MOST_SWEEPS",
-    "MOST_VARIABLES",
-    "PLAY",
-    "PLAYS",
-    "RULE",
-    "RULES",
-    "SCHEDULE",
-    "SCHEDULES",
-    "SWEEPS",
-    "MessagePlan",
-    "next_value",
-]

@@ -8,7 +8,7 @@ from typing import Any
 from pmpviz.app.model_picker import checked_model_controls
 from pmpviz.app.widgets import bind, select, settings_control, temperature_control
 from pmpviz.app.words import as_text
-from pmpviz.capabilities.perturbation.plan import FIRST, SECOND, SEED, SOLVERS, LabPlan, check_model
+from pmpviz.capabilities.perturbation.plan import SOLVERS, LabPlan, check_model
 from pmpviz.capabilities.perturbation.scenes import PREFIX, SCENES, scene_of
 from pmpviz.live.plan import BETA
 from pmpviz.oracles import ORACLES, PROMISES, oracle_class
@@ -46,12 +46,12 @@ def model_controls(plan: LabPlan, box: Any) -> tuple[LabPlan, list[str]]:
 
 def noise_controls(plan: LabPlan, box: Any, sites: int) -> LabPlan:
     """The seed, and the two sites whose noise the atlas varies."""
-    plan = settings_control(plan, (SEED,), "lab", box)
-    for param in (FIRST, SECOND):
-        fits = dataclasses.replace(param, high=max(sites - 1, 1))
-        if getattr(plan, param.name) >= sites:
-            plan = plan.replace(**{param.name: param.default})
-        plan = settings_control(plan, (fits,), "lab", box)
+    plan = settings_control(plan, ("seed",), "lab", box)
+    for name in ("first", "second"):
+        param = dataclasses.replace(plan.params()[name], high=max(sites - 1, 1))
+        if getattr(plan, name) >= sites:
+            plan = plan.replace(**{name: param.default})
+        plan = settings_control(plan, (param,), "lab", box)
     return plan
 
 

@@ -8,21 +8,16 @@ from typing import Any
 from pmpviz.app.models import model_of
 from pmpviz.capabilities.perturbation.scenes import PREFIX, scene_of
 from pmpviz.live.link import quote
-from pmpviz.live.plan import BETA, Settings, Special, Text, setting
+from pmpviz.live.plan import BETA, Settings, Special, Text, knob, setting
 from pmpviz.models import Ising
 from pmpviz.oracles import ORACLES
-from pmpviz.types import InputError, Param
+from pmpviz.types import InputError
 
 SOLVERS = 3
 MOST_DRAWS, MOST_SITES, MOST_EDGES = 512, 1024, 20_000
 PREFERRED = ("max_product", "linear_program", "exact")
 KNOWN = tuple(cls.spec.id for cls in ORACLES)
 DEFAULT = tuple(name if name in KNOWN else "icm" for name in PREFERRED)
-
-SEED = Param("seed", "Seed", 0, 2**31 - 1, 0, "int", "Of all perturbations.")
-DRAW = Param("draw", "Perturbation", 0, MOST_DRAWS - 1, 0, "int", "Which of the perturbations is shown.")
-FIRST = Param("first", "Noise varied, across", 0, MOST_SITES - 1, 0, "int", "Site whose noise runs along the map.")
-SECOND = Param("second", "Noise varied, up", 0, MOST_SITES - 1, 1, "int", "Site whose noise runs up the map.")
 
 
 def check_model(text: str) -> None:
@@ -64,15 +59,12 @@ class LabPlan(Settings):
     model: str = MODEL.field("square:6x6,couplings=gaussian,sigma=1.5,periodic=true")
     solvers: tuple[str, ...] = Solvers().field(DEFAULT)
     beta: float = setting(BETA)
-    seed: int = setting(SEED)
-    draw: int = setting(DRAW)
-    first: int = setting(FIRST)
-    second: int = setting(SECOND)
+    seed: int = knob("Seed", 0, 2**31 - 1, 0, "int", "Of all perturbations.")
+    draw: int = knob("Perturbation", 0, MOST_DRAWS - 1, 0, "int", "Which of the perturbations is shown.")
+    first: int = knob("Noise varied, across", 0, MOST_SITES - 1, 0, "int", "Site whose noise runs along the map.")
+    second: int = knob("Noise varied, up", 0, MOST_SITES - 1, 1, "int", "Site whose noise runs up the map.")
 
     @property
     def sampled(self) -> tuple:
         """What the statistics over many perturbations depend on."""
         return self.model, self.beta, self.seed, self.solvers
-
-
-__all__ = ["DEFAULT", "DRAW", "FIRST", "KNOWN", "MOST_DRAWS", "MOST_SITES", "SECOND", "SEED", "LabPlan", "check_model"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import streamlit as st
@@ -10,10 +11,9 @@ from pmpviz.app.model_picker import COMPILES
 from pmpviz.app.models import chain_limit
 from pmpviz.app.widgets import settings_control, temperature_control
 from pmpviz.capabilities.sampling.manifest import read_manifest
-from pmpviz.capabilities.sampling.plan import BUDGET, START, STOP, THRESHOLD, UNIT, Plan
+from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.capabilities.sampling.settings import fitted
-from pmpviz.live.plan import BETA, CHAINS, SEED
-from pmpviz.types import Param
+from pmpviz.live.plan import BETA, CHAINS
 
 
 def run_controls(plan: Plan, container: Any = None, key: str = "run", model: Any = None) -> Plan:
@@ -23,12 +23,11 @@ def run_controls(plan: Plan, container: Any = None, key: str = "run", model: Any
     """
     box = st if container is None else container
     plan = plan.replace(beta=temperature_control(BETA, key, plan.beta, box))
-    stopping = (UNIT, BUDGET, STOP) if plan.stop == "budget" else (UNIT, BUDGET, STOP, THRESHOLD)
-    plan = settings_control(plan, (START, SEED, *stopping), key, box)
+    threshold = () if plan.stop == "budget" else ("threshold",)
+    plan = settings_control(plan, ("start", "seed", "unit", "budget", "stop", *threshold), key, box)
     box.caption(COMPILES)
     most = int(CHAINS.high) if model is None else chain_limit(model)
-    chains = Param("chains", CHAINS.label, 1, most, CHAINS.default, "int", CHAINS.help)
-    return settings_control(plan, (chains,), key, box)
+    return settings_control(plan, (dataclasses.replace(CHAINS, high=most),), key, box)
 
 
 def adopt(plan: Plan, data: bytes | None, notices: list[str]) -> Plan:

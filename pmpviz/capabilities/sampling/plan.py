@@ -9,32 +9,32 @@ import jax
 
 from pmpviz.capabilities.sampling.edits import EDITS
 from pmpviz.capabilities.sampling.settings import MODEL, fitted
-from pmpviz.live.plan import BETA, CHAINS, SEED, TEMPERATURE, Alias, Choice, Lanes, Registry, Settings, setting
+from pmpviz.live.plan import (
+    BETA,
+    CHAINS,
+    SEED,
+    TEMPERATURE,
+    Alias,
+    Choice,
+    Lanes,
+    Registry,
+    Settings,
+    choice,
+    knob,
+    setting,
+)
 from pmpviz.runs import run as running
 from pmpviz.runs.plan import STARTS, start_configuration, with_field
 from pmpviz.samplers import SAMPLERS, sampler_class
-from pmpviz.types import Evidence, Param, Target
+from pmpviz.types import Evidence, Target
 
 UNITS = ("sweeps", "seconds", "updates")
 STOPS = ("budget", "residual", "mmd", "rhat")
-
-START = Param("start", "Start", 0, 0, "random", scale="choice", choices=STARTS, help="Configuration at sweep 0.")
-UNIT = Param("unit", "Budget in", 0, 0, "sweeps", scale="choice", choices=UNITS, help="What the lanes may each use.")
-BUDGET = Param(
-    "budget", "Budget", 0.0, 1e9, 0.0, help="Each lane stops when it has used this much; 0 goes on until paused."
+ENDS = "Each lane stops when it has used this much; 0 goes on until paused."
+WHEN = (
+    "budget: only then. residual: all messages settled. mmd: MMD² at or below the threshold. "
+    "rhat: R-hat of the energy at or below it."
 )
-STOP = Param(
-    "stop",
-    "Stop when",
-    0,
-    0,
-    "budget",
-    scale="choice",
-    choices=STOPS,
-    help="budget: only then. residual: all messages settled. mmd: MMD² at or below the threshold. "
-    "rhat: R-hat of the energy at or below it.",
-)
-THRESHOLD = Param("threshold", "Threshold", 0.0, 10.0, 1e-3, help="Of the stop condition.")
 
 sampler = Registry(SAMPLERS, sampler_class)
 LANES = Lanes(sampler, 4)
@@ -55,11 +55,11 @@ class Plan(Settings):
     beta: float = setting(BETA)
     chains: int = setting(CHAINS)
     seed: int = setting(SEED)
-    start: str = setting(START)
-    unit: str = setting(UNIT)
-    budget: float = setting(BUDGET)
-    stop: str = setting(STOP)
-    threshold: float = setting(THRESHOLD)
+    start: str = choice("Start", STARTS, "Configuration at sweep 0.")
+    unit: str = choice("Budget in", UNITS, "What the lanes may each use.")
+    budget: float = knob("Budget", 0.0, 1e9, 0.0, help=ENDS)
+    stop: str = choice("Stop when", STOPS, WHEN)
+    threshold: float = knob("Threshold", 0.0, 10.0, 1e-3, help="Of the stop condition.")
     lanes: tuple[Choice, ...] = LANES.field((sampler("pmp"),))
     field: tuple[tuple[int, float], ...] = EDITS.field(())
     clamp: tuple[tuple[int, int], ...] = EDITS.field(())
@@ -77,6 +77,3 @@ class Plan(Settings):
     def mended(self, default: Plan) -> tuple[Plan, list[str]]:
         """The plan with a model that can be built, or is a file to be asked for, and with edits that fit it."""
         return fitted(self, default)
-
-
-__all__ = ["BUDGET", "START", "STOP", "THRESHOLD", "UNIT", "UNITS", "Plan", "sampler"]
