@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pmpviz.app.address import open_plan
+from pmpviz.app.address import keep_plan, open_plan
 from pmpviz.app.page import enter
 from pmpviz.app.presets import preset_control
 from pmpviz.app.words import show_notices
@@ -13,12 +13,11 @@ from pmpviz.capabilities.deconvolution.controls import (
     model_controls,
     run_controls,
 )
-from pmpviz.capabilities.deconvolution.page import PAGE, clamp_features, empty, explain, keep, paint_glyphs, stage
+from pmpviz.capabilities.deconvolution.page import PAGE, clamp_features, empty, explain, paint_glyphs, stage
 from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
-from pmpviz.live.link import from_query
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, DECONVOLUTION[0].plan, from_query, DECONVOLUTION)
+plan, notices = open_plan(PAGE, DECONVOLUTION[0].plan, DECONVOLUTION)
 side = st.sidebar
 plan = preset_control(DECONVOLUTION, "Experiment", PAGE, plan, side)
 side.markdown("##### Images")
@@ -38,7 +37,7 @@ st.markdown(f"#### {preset.question if preset else 'What are these images made o
 plan = paint_glyphs(plan)
 place = st.container()
 plan = clamp_features(plan)
-keep(plan)
+keep_plan(PAGE, plan)
 with place:
     if not empty(plan):
         stage(plan)

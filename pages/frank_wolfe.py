@@ -11,17 +11,16 @@ from pmpviz.app.words import show_notices
 from pmpviz.capabilities.marginals.page import PAGE, explain, stage
 from pmpviz.capabilities.marginals.plan import check_model
 from pmpviz.capabilities.marginals.presets import INFERENCE
-from pmpviz.live.link import from_query, to_query
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, INFERENCE[0].plan, from_query, INFERENCE)
+plan, notices = open_plan(PAGE, INFERENCE[0].plan, INFERENCE)
 side = st.sidebar
 plan = preset_control(INFERENCE, "Walk", PAGE, plan, side, key="inference_preset")
 side.markdown("##### Algorithms")
 plan = lanes_control(plan, "inference", side)
 with side.expander("Model"):
     plan, more = checked_model_controls(plan, st, "inference", check_model)
-keep_plan(PAGE, plan, to_query)
+keep_plan(PAGE, plan)
 show_notices([*notices, *more])
 
 preset = next((p for p in INFERENCE if p.plan == plan), None)

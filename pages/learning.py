@@ -16,10 +16,9 @@ from pmpviz.capabilities.learning.controls import (
 )
 from pmpviz.capabilities.learning.page import PAGE, explain, leave, open_buttons, resume, stage
 from pmpviz.capabilities.learning.presets import LEARNING
-from pmpviz.live.link import from_query, to_query
 
 enter(PAGE)
-plan, notices = open_plan(PAGE, LEARNING[0].plan, from_query, LEARNING)
+plan, notices = open_plan(PAGE, LEARNING[0].plan, LEARNING)
 leave(plan)
 side = st.sidebar
 plan = preset_control(LEARNING, "Training", PAGE, plan, side)
@@ -35,7 +34,7 @@ side.markdown("##### Optimiser")
 plan = optimiser_controls(plan, side)
 side.markdown("##### Run")
 plan = run_controls(plan, side)
-keep_plan(PAGE, plan, to_query)
+keep_plan(PAGE, plan)
 show_notices(notices)
 
 preset = next((p for p in LEARNING if (p.plan.data, p.plan.kind) == (plan.data, plan.kind)), None)

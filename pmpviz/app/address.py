@@ -2,49 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
 from pmpviz.app.echo import is_echo, replace
-from pmpviz.live.link import quote
+from pmpviz.live.link import from_query, quote, to_query
+from pmpviz.live.plan import Preset
 
 PRESET = "preset"
 
 
-def open_plan(page: str, default: Any, read: Callable, presets: Iterable[Any] = ()) -> tuple[Any, list[str]]:
+def open_plan(page: str, default: Any, presets: Sequence[Preset] = ()) -> tuple[Any, list[str]]:
     """This page's plan: from the address where it has changed, else as `keep_plan` left it, else `default`.
 
-    `read(query, default)` makes the plan of an address. One that says `preset=ID` begins as that preset of `presets`
-    (each with its `id` and `plan`). Call it first in a page's script. The notices stay until the plan changes.
+    An address that says `preset=ID` begins as that preset of `presets`. Call it first in a page's script. The notices
+    stay until the plan changes.
     """
     kept, query = st.session_state.get(f"plan:{page}"), dict(st.query_params)
     if query and query != st.session_state.get(f"query:{page}") and not is_echo(f"query:{page}", query):
-        kept = _of_preset(page, query, default, read, presets) if PRESET in query else read(query, default)
+        kept = _of_preset(page, query, default, presets) if PRESET in query else from_query(query, default)
         st.session_state[f"plan:{page}"], st.session_state[f"query:{page}"] = kept, query
     return kept or (default, [])
 
 
-def _of_preset(page: str, query: dict, default: Any, read: Callable, presets: Iterable[Any]) -> tuple[Any, list[str]]:
+def _of_preset(page: str, query: dict, default: Any, presets: Sequence[Preset]) -> tuple[Any, list[str]]:
     rest = {name: value for name, value in query.items() if name != PRESET}
     known = {preset.id: preset for preset in presets}
     preset = known.get(query[PRESET])
     if preset is None:
-        plan, notices = read(rest, default)
+        plan, notices = from_query(rest, default)
         return plan, [f"there is no preset {quote(query[PRESET])} here; choose from {', '.join(known)}", *notices]
     st.session_state[f"preset:{page}"] = preset.id
-    if getattr(preset, "speed", None) is not None:
+    if preset.speed is not None:
         st.session_state[f"speed:{page}"] = preset.speed
-    return read(rest, preset.plan)
+    return from_query(rest, preset.plan)
 
 
-def keep_plan(page: str, plan: Any, write: Callable) -> None:
-    """Keep the plan over page switches and put it, as `write` says, into the address."""
+def keep_plan(page: str, plan: Any) -> None:
+    """Keep the plan over page switches, and in the address."""
     before = st.session_state.get(f"plan:{page}")
     if before is None or before[0] != plan:
         st.session_state[f"plan:{page}"] = (plan, [])
-    query, last = write(plan), st.session_state.get(f"query:{page}")
+    query, last = to_query(plan), st.session_state.get(f"query:{page}")
     if last and last != query:
         replace(f"query:{page}", last)
     if dict(st.query_params) != query:

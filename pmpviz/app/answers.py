@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -39,20 +39,17 @@ class Turn:
         self.changed = self.changed or any(late)
 
 
-def answer(page: str, event: Event, to_query: Callable[[Any], Mapping[str, str]] | None = None) -> bool:
-    """Do what any player may ask for; True where the whole page must be drawn again.
-
-    `to_query` writes a plan into the address, and is None where the page's plan has no seed.
-    """
+def answer(page: str, event: Event) -> bool:
+    """Do what any player may ask for; True where the whole page must be drawn again."""
     live = held(page).live
     if event.type in ("play", "pause", "step", "reset"):
         getattr(live, event.type)()
         return event.type in ("play", "pause")
     if event.type == "mount":
         held(page).sent.clear()
-    elif event.type == "seed" and to_query is not None:
+    elif event.type == "seed" and "seed" in live.view.plan.params():
         plan = kept_plan(page, live.view.plan)
-        change(page, plan.replace(seed=(plan.seed + 1) % 2**31), to_query)
+        change(page, plan.replace(seed=(plan.seed + 1) % 2**31))
         return True
     elif event.type == "speed":
         st.session_state[f"speed:{page}"] = event.speed
@@ -64,9 +61,9 @@ def answer(page: str, event: Event, to_query: Callable[[Any], Mapping[str, str]]
     return False
 
 
-def change(page: str, plan: Any, to_query: Callable[[Any], Mapping[str, str]]) -> None:
+def change(page: str, plan: Any) -> None:
     """Keep another plan, and have the page's run adopt it."""
-    keep_plan(page, plan, to_query)
+    keep_plan(page, plan)
     held(page).live.set_plan(plan)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from pmpviz.app.brought import taken
 from pmpviz.app.manifest import is_manifest, plan_of_manifest
 from pmpviz.app.models import chain_limit, fit_size, mend_model, model_of, site_limit
 from pmpviz.app.uploads import STORE
@@ -203,26 +204,11 @@ def _from_file(plan: Any, box: Any, key: str, evidence: bool, adopt: Callable) -
         words, types = "Model (UAI, npz, JSON), its evidence (evid) or manifest", [*FILE_TYPES, "evid"]
     file = fold.file_uploader(words, type=types, key=f"{key}_file")
     notices: list[str] = []
-    if file is not None:
-        plan = _opened(plan, file, notices, fold, f"{key}_file_seen", adopt)
+    read = lambda file: _read(plan, file.name, file.getvalue(), notices, adopt)  # noqa: E731
+    plan = taken(file, f"{key}_file", fold, read) or plan
     if wanted and STORE.find(wanted) is None and plan.model == f"file:{wanted}":
         fold.warning(sentence(f"bring the file that this link names (SHA-256 {wanted[:12]}...)"))
     return plan, notices
-
-
-def _opened(plan: Any, file: Any, notices: list[str], box: Any, seen: str, adopt: Callable) -> Any:
-    """The plan with what the file holds, once for each file; its fault is shown as long as the file is there."""
-    before, fault = st.session_state.get(seen, (None, None))
-    if before != file.file_id:
-        fault = None
-        try:
-            plan = _read(plan, file.name, file.getvalue(), notices, adopt)
-        except InputError as error:
-            fault = sentence(error)
-        st.session_state[seen] = (file.file_id, fault)
-    if fault:
-        box.error(fault)
-    return plan
 
 
 def _read(plan: Any, name: str, data: bytes, notices: list[str], adopt: Callable) -> Any:

@@ -31,11 +31,10 @@ def page():
     from pmpviz.app.words import show_notices
     from pmpviz.capabilities.sampling import controls
     from pmpviz.capabilities.sampling.plan import Plan
-    from pmpviz.live.link import from_query, to_query
     from pmpviz.types import InputError, Target
 
     first = st.session_state.get("first", Plan())
-    plan, notices = open_plan("play", first, from_query)
+    plan, notices = open_plan("play", first)
     show_notices(notices)
     with st.sidebar:
         plan, notices = model_controls(plan, adopt=controls.adopt)
@@ -46,7 +45,7 @@ def page():
             target = None
         lanes = [lane_control(lane, f"lane{i}", st, target) for i, lane in enumerate(plan.lanes)]
         plan = controls.run_controls(plan.replace(lanes=tuple(lanes)), st)
-    keep_plan("play", plan, to_query)
+    keep_plan("play", plan)
     st.session_state["result"] = plan
 
 
@@ -56,12 +55,11 @@ def pages():
     from pmpviz.app.address import keep_plan, open_plan
     from pmpviz.capabilities.sampling import controls
     from pmpviz.capabilities.sampling.plan import Plan
-    from pmpviz.live.link import from_query, to_query
 
     def play():
-        plan, _ = open_plan("play", Plan(model="square:8x8"), from_query)
+        plan, _ = open_plan("play", Plan(model="square:8x8"))
         plan = controls.run_controls(plan)
-        keep_plan("play", plan, to_query)
+        keep_plan("play", plan)
         st.session_state["result"] = plan
 
     def rest():

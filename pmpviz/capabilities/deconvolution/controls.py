@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from pmpviz.app.brought import Pictures, pictures_control
 from pmpviz.app.lanes import knobs_control
-from pmpviz.app.uploads import STORE
+from pmpviz.app.uploads import Upload
 from pmpviz.app.widgets import bind, select, settings_control
-from pmpviz.app.words import as_text, sentence
+from pmpviz.app.words import as_text
 from pmpviz.capabilities.deconvolution.plan import (
     IMAGES,
     KNOWN,
@@ -26,12 +28,11 @@ from pmpviz.io.datasets.binary_images import images_of_npz, images_of_pictures
 from pmpviz.io.datasets.stamps import GLYPH_SETS
 from pmpviz.live.plan import Choice
 from pmpviz.samplers import CONV_SAMPLERS
-from pmpviz.types import InputError, Param
+from pmpviz.types import Param
 
 PAGE = "deconvolution"
 FILE = "file"
 ASKING = "deconvolution: own images are asked for beside these"
-IMAGE_TYPES = ["npz", "png", "jpg", "jpeg", "bmp", "gif"]
 PAINT_HEIGHT = Param("paint_height", "Glyph height", 2, MOST_GLYPH_SIDE, 5, "int", "", "pixels")
 PAINT_WIDTH = Param("paint_width", "Glyph width", 2, MOST_GLYPH_SIDE, 5, "int", "", "pixels")
 
@@ -70,38 +71,19 @@ def _resized(plan: DeconvolutionPlan, before: DeconvolutionPlan) -> Deconvolutio
 
 
 def _uploaded(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
-    held = STORE.find(plan.data[len("file:") :]) if plan.is_file else None
-    if held is not None:
+    def told(held: Upload) -> str:
         count, _, height, width = held.model.shape
-        box.caption(f"{as_text(held.name)}: {count:,} images of {height} x {width}.")
-    files = box.file_uploader(
-        "Pictures of one size, or an .npz", type=IMAGE_TYPES, accept_multiple_files=True, key="deconvolution_files"
-    )
-    if not files:
-        if held is None:
-            box.info("Bring an .npz of 0 and 1 with an array X [images, height, width], or at least two pictures.")
-        return plan
-    try:
-        name = files[0].name if len(files) == 1 else f"{len(files)} pictures"
-        data = b"".join(file.getvalue() for file in files)
-        size = plan.feature_height, plan.feature_width
-        upload = STORE.add(name, data, lambda name, data: _images(files, size))
-        known = {"known_features": "to be found", "known_locations": "to be found", "layout": "anywhere"}
-        brought = plan.replace(data=f"file:{upload.sha256}", **known)
-        shape_of(brought, upload.model)
-        return brought
-    except InputError as error:
-        box.error(sentence(error))
+        return f"{as_text(held.name)}: {count:,} images of {height} x {width}."
+
+    def adopt(plan: DeconvolutionPlan, images: Any) -> DeconvolutionPlan:
+        plan = plan.replace(known_features="to be found", known_locations="to be found", layout="anywhere")
+        shape_of(plan, images)
         return plan
 
-
-def _images(files: list[Any], size: tuple[int, int]) -> Any:
-    archives = [file for file in files if file.name.lower().endswith(".npz")]
-    if archives and len(files) > 1:
-        raise InputError("an .npz holds all images by itself; bring one alone, or pictures only")
-    if archives:
-        return images_of_npz(archives[0].getvalue(), archives[0].name, size)
-    return images_of_pictures([(file.name, file.getvalue()) for file in files], size)
+    size = plan.feature_height, plan.feature_width
+    asked = "Bring an .npz of 0 and 1 with an array X [images, height, width], or at least two pictures."
+    of_npz, of_pictures = (partial(read, feature=size) for read in (images_of_npz, images_of_pictures))
+    return pictures_control(Pictures(asked, told, of_npz, of_pictures), plan, PAGE, box, adopt)
 
 
 # What is known, and the model.

@@ -8,7 +8,6 @@ import shlex
 import numpy as np
 import streamlit as st
 
-from pmpviz.app.address import keep_plan
 from pmpviz.app.answers import Turn, answer, speed_of, tick
 from pmpviz.app.asked import asked_on
 from pmpviz.app.export import ExportFile, export_dialog, lanes_npz
@@ -37,11 +36,6 @@ PAGE = "deconvolution"
 # The whole story takes some forty sweeps: as fast as it goes, a class would miss it.
 SPEED = 10.0
 BAR = ("play", "step", "reset", "seed", "speed", "share", "export")
-
-
-def keep(plan: DeconvolutionPlan) -> None:
-    """Keep the plan over page switches and in the address."""
-    keep_plan(PAGE, plan, to_query)
 
 
 # Painters.
@@ -102,7 +96,7 @@ def stage(plan: DeconvolutionPlan) -> None:
 
 
 def _stage(every: float | None) -> None:
-    turn = Turn(PAGE, lambda event: answer(PAGE, event, to_query))
+    turn = Turn(PAGE, lambda event: answer(PAGE, event))
     view: DeconvolutionView = turn.view
     if view.trouble:
         st.error(sentence(view.trouble))
@@ -235,7 +229,7 @@ NUMBERS = """
 """
 
 
-__all__ = ["PAGE", "clamp_features", "command", "empty", "explain", "keep", "paint_glyphs", "stage"]
+__all__ = ["PAGE", "clamp_features", "command", "empty", "explain", "paint_glyphs", "stage"]
 
 
 def _live(plan: DeconvolutionPlan) -> LiveDeconvolution:

@@ -6,18 +6,16 @@ import functools
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
+from pmpviz.app.brought import Pictures, pictures_control, taken
 from pmpviz.app.lanes import lanes_control
 from pmpviz.app.model_picker import COMPILES, FREE
-from pmpviz.app.uploads import STORE
 from pmpviz.app.widgets import bind, param_control, select, settings_control
-from pmpviz.app.words import as_text, sentence
+from pmpviz.app.words import as_text
 from pmpviz.capabilities.learning.plan import LearningPlan
 from pmpviz.capabilities.learning.saved import unpack
 from pmpviz.io.datasets import (
     DATASETS,
-    Dataset,
     DatasetSource,
     Values,
     dataset_from_images,
@@ -28,11 +26,8 @@ from pmpviz.io.datasets import (
 )
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.learning.start import fresh_model
-from pmpviz.types import InputError
 
 FILE = "file"
-SEEN = "saved training that was brought"
-IMAGE_TYPES = ["npz", "png", "jpg", "jpeg", "bmp", "gif"]
 
 
 # Data.
@@ -46,7 +41,7 @@ def data_controls(plan: LearningPlan, box: Any) -> LearningPlan:
     chosen = bind("learning_data", now)
     select(box, "Pictures", labels, "learning_data")
     if chosen == FILE:
-        return _uploaded(plan, box)
+        return pictures_control(PICTURES, plan, "learning", box, lambda plan, _: plan)
     source = source_of(chosen)
     box.caption(source.help)
     values = source.resolve({}) if chosen != now or values is None else values
@@ -71,54 +66,19 @@ def _knobs(source: DatasetSource, values: Values, box: Any) -> Values:
     return values
 
 
-def _uploaded(plan: LearningPlan, box: Any) -> LearningPlan:
-    held = STORE.find(plan.data[len("file:") :]) if plan.data.startswith("file:") else None
-    if held is not None:
-        box.caption(f"{as_text(held.name)}: {len(held.model):,} pictures. {as_text(held.model.note)}")
-    files = box.file_uploader(
-        "Pictures of one size, or an .npz", type=IMAGE_TYPES, accept_multiple_files=True, key="learning_files"
-    )
-    if not files:
-        if held is None:
-            box.info("Bring at least two pictures of one size, or an .npz with an array [pictures, height, width].")
-        return plan
-    try:
-        data = b"".join(file.getvalue() for file in files)
-        name = files[0].name if len(files) == 1 else f"{len(files)} pictures"
-        upload = STORE.add(name, data, lambda name, data: _dataset(files))
-        return plan.replace(data=f"file:{upload.sha256}")
-    except InputError as error:
-        box.error(sentence(error))
-        return plan
-
-
-def _dataset(files: list[Any]) -> Dataset:
-    archives = [file for file in files if file.name.lower().endswith(".npz")]
-    if len(archives) > 1 or (archives and len(files) > 1):
-        raise InputError("an .npz holds all pictures by itself; bring one alone, or pictures only")
-    if archives:
-        return dataset_from_npz(archives[0].getvalue(), archives[0].name)
-    return dataset_from_images([(file.name, file.getvalue()) for file in files])
+PICTURES = Pictures(
+    "Bring at least two pictures of one size, or an .npz with an array [pictures, height, width].",
+    lambda held: f"{as_text(held.name)}: {len(held.model):,} pictures. {as_text(held.model.note)}",
+    dataset_from_npz,
+    dataset_from_images,
+)
 
 
 def saved_controls(box: Any) -> tuple[LearningPlan, list[bytes]] | None:
     """(plan, checkpoints) of a saved training that was just brought, once for each file; its fault is shown."""
     fold = box.expander("Go on from a saved training")
     file = fold.file_uploader("Training, as exported", type=["zip"], key="learning_saved")
-    if file is None:
-        return None
-    seen, fault = st.session_state.get(SEEN, (None, None))
-    found = None
-    if seen != file.file_id:
-        fault = None
-        try:
-            found = unpack(file.getvalue())
-        except InputError as error:
-            fault = sentence(error)
-        st.session_state[SEEN] = (file.file_id, fault)
-    if fault:
-        fold.error(fault)
-    return found
+    return taken(file, "learning_saved", fold, lambda file: unpack(file.getvalue()))
 
 
 # Model, learners, optimiser, run.

@@ -59,7 +59,7 @@ def resume(plan: LearningPlan, blobs: list[bytes]) -> LearningPlan:
 
 
 def _stage(every: float | None) -> None:
-    turn = Turn(PAGE, lambda event: answer(PAGE, event, to_query))
+    turn = Turn(PAGE, lambda event: answer(PAGE, event))
     view = turn.view
     turn.show(learning.update(view, turn.sent, bar=BAR, speed=speed(), answered=turn.answered))
     if view.trouble:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import streamlit as st
-
+from pmpviz.app.brought import taken
 from pmpviz.app.uploads import STORE
 from pmpviz.app.widgets import bind, param_control, select, settings_control
-from pmpviz.app.words import as_text, sentence
+from pmpviz.app.words import as_text
 from pmpviz.capabilities.messages.plan import ORDERS, MessagePlan
 from pmpviz.capabilities.messages.settings import FILE, GRAPHS, check_size, graph_of, mended
 from pmpviz.models.small_graphs import SMALL_GRAPHS, format_small_graph, parse_small_graph
@@ -51,19 +50,8 @@ def _from_file(text: str, box: Any) -> str:
     if held is not None:
         fold.caption(f"{as_text(held.name)}: {held.model.n} variables")
     file = fold.file_uploader("Graph of up to 16 variables", type=["uai", "json", "npz"], key="messages_file")
-    if file is None:
-        return text
-    before, fault = st.session_state.get("messages_file_seen", (None, None))
-    if before != file.file_id:
-        fault = None
-        try:
-            text = f"{FILE}{GRAPHS.add(file.name, file.getvalue(), _load).sha256}"
-        except InputError as error:
-            fault = sentence(error)
-        st.session_state["messages_file_seen"] = (file.file_id, fault)
-    if fault:
-        fold.error(fault)
-    return text
+    brought = taken(file, "messages_file", fold, lambda file: GRAPHS.add(file.name, file.getvalue(), _load))
+    return text if brought is None else f"{FILE}{brought.sha256}"
 
 
 def _load(name: str, data: bytes) -> Any:

@@ -56,11 +56,6 @@ def _after(plan: MessagePlan, event: Event) -> MessagePlan:
     return mended(plan.replace(evidence=next_value(plan.evidence, event.site, card[event.site])))[0]
 
 
-def keep(plan: MessagePlan) -> None:
-    """Keep the plan over page switches and in the address."""
-    keep_plan(PAGE, plan, to_query)
-
-
 def story_of(plan: MessagePlan) -> Story:
     """The plan's run, recorded, with the exact answer where there is one; raises InputError."""
     graph_of(plan.graph)  # A file that has gone is missed here, not served from the cache.
@@ -85,7 +80,7 @@ def stage(plan: MessagePlan) -> None:
     except InputError as error:
         st.error(sentence(error))
         if plan.evidence and st.button("Free all variables", key="messages_free"):
-            keep(plan.replace(evidence=()))
+            keep_plan(PAGE, plan.replace(evidence=()))
             st.rerun()
         return
     st.markdown(as_text(computing(story)))
@@ -93,7 +88,7 @@ def stage(plan: MessagePlan) -> None:
     if late:
         for event in late:
             plan = _after(plan, event)
-        keep(plan)
+        keep_plan(PAGE, plan)
         st.rerun()
     _below(story)
     if asked_on(PAGE):
@@ -215,4 +210,4 @@ NUMBERS = """
 """
 
 
-__all__ = ["PAGE", "answered", "computing", "explain", "keep", "stage", "story_of", "table"]
+__all__ = ["PAGE", "answered", "computing", "explain", "stage", "story_of", "table"]

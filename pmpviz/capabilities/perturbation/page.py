@@ -43,7 +43,7 @@ def draw_buttons(plan: LabPlan) -> None:
         step = -1
     if step:
         # Once more from the top, so that the buttons, too, know where they are.
-        keep(plan.replace(draw=min(max(plan.draw + step, 0), MOST_DRAWS - 1)))
+        keep_plan(PAGE, plan.replace(draw=min(max(plan.draw + step, 0), MOST_DRAWS - 1)))
         st.rerun()
     words.caption(f"Perturbation {integer(plan.draw)} of seed {plan.seed}; every solver is given the same noise.")
     if share.button("Share", key="lab_share", width="stretch", shortcut="S"):
@@ -178,11 +178,6 @@ def sites_of(plan: LabPlan) -> int:
         return 2
 
 
-def keep(plan: LabPlan) -> None:
-    """Keep the plan over page switches and in the address."""
-    keep_plan(PAGE, plan, to_query)
-
-
 def explain(plan: LabPlan, preset: Preset | None) -> None:
     """The folds under the stage."""
     notice = preset.notice if preset else "Your own model: compare the solvers, and the average with the MAP."
@@ -217,7 +212,7 @@ NUMBERS = """
 """
 
 
-__all__ = ["PAGE", "computing", "draw_buttons", "explain", "keep", "sites_of", "stage"]
+__all__ = ["PAGE", "computing", "draw_buttons", "explain", "sites_of", "stage"]
 
 
 def _held(plan: LabPlan) -> LivePerturbation:

@@ -11,7 +11,6 @@ from pmpviz.app.models import model_of
 from pmpviz.capabilities.sampling.page import Page
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.io.datasets import parse_dataset
-from pmpviz.live.link import to_query
 from pmpviz.models import LayeredModel
 from pmpviz.player.layered import image_shape
 
@@ -54,6 +53,6 @@ def with_upper_half(clamp: tuple[tuple[int, int], ...], x: Int8[np.ndarray, "h w
 def _adopt(page: Page, plan: Plan) -> None:
     live = page.live
     assert live is not None
-    keep_plan(page.id, plan, to_query)
+    keep_plan(page.id, plan)
     live.set_plan(plan)
     st.rerun()

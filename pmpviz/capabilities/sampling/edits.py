@@ -75,16 +75,6 @@ def _pairs(content: Any) -> list[tuple[int, float]]:
     return pairs
 
 
-def decode(texts: dict[str, str]) -> dict[str, Any]:
-    """Changes of a plan from the `field` and `clamp` of a query; raises InputError."""
-    changes: dict[str, Any] = {}
-    if "field" in texts:
-        changes["field"] = tuple((i, float(h)) for i, h in unpack(texts["field"]))
-    if "clamp" in texts:
-        changes["clamp"] = tuple((i, int(v)) for i, v in unpack(texts["clamp"]))
-    return changes
-
-
 def within(plan: Any, model: Any) -> tuple[Any, str | None]:
     """(the plan with only those edits that its model can take, notice or None)."""
     if not plan.field and not plan.clamp:
@@ -108,8 +98,10 @@ class Edits(Special):
 
     def read(self, plan: Any, given: dict[str, str], notices: list[str]) -> Any:
         """Whether the model has these sites is not asked here."""
+        kinds = {"field": float, "clamp": int}
         try:
-            return plan.replace(**decode({key: given[key] for key in self.keys if key in given}))
+            edits = {key: [(i, kinds[key](v)) for i, v in unpack(given[key])] for key in self.keys if key in given}
+            return plan.replace(**{key: tuple(pairs) for key, pairs in edits.items()})
         except InputError as error:
             notices.append(str(error))
             return plan

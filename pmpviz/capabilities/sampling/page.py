@@ -17,7 +17,6 @@ from pmpviz.app.words import show_notices
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.capabilities.sampling.presets import HOME, PLAYGROUND, RACE
-from pmpviz.live.link import from_query, to_query
 from pmpviz.live.plan import Preset
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import InputError, Target
@@ -58,7 +57,7 @@ class Page:
 
     def with_plan(self, plan: Plan, notices: list[str] | tuple[str, ...] = ()) -> Page:
         """The page with the plan that its controls give, kept and written into the address."""
-        keep_plan(self.id, plan, to_query)
+        keep_plan(self.id, plan)
         show_notices([*self.notices, *notices])
         return replace(self, plan=plan)
 
@@ -84,7 +83,7 @@ def open_page(identity: str, default: Preset, autoplay: bool = False) -> Page:
     """Begin a page's script: its plan from the address, else as it was left, else the default preset's."""
     _through_the_entrance()
     presets = PRESETS[identity]
-    plan, notices = open_plan(identity, (_begun(identity) or default).plan, from_query, presets)
+    plan, notices = open_plan(identity, (_begun(identity) or default).plan, presets)
     preset = _begun(identity) or default
     enter(identity)
     return Page(identity, preset, plan, autoplay, tuple(notices))

@@ -16,7 +16,6 @@ from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.layers import LAYERS, site_report
 from pmpviz.capabilities.sampling.live import LiveRun, LiveView
 from pmpviz.capabilities.sampling.page import Page
-from pmpviz.live.link import to_query
 from pmpviz.player.layered import site_words
 from pmpviz.player.numbers import significant
 from pmpviz.runs.device import device_words
@@ -90,7 +89,7 @@ def _answer(page: Page, event: Event) -> bool:
     if event.type == "export":
         ask_for(event.type, page.id, holder.live, outlets.samples)
         return True
-    return answer(page.id, event, to_query)
+    return answer(page.id, event)
 
 
 def _edit(page: Page, live: LiveRun, event: Event) -> bool:
@@ -113,7 +112,7 @@ def _edit(page: Page, live: LiveRun, event: Event) -> bool:
     if len(field) + len(clamp) > MOST_EDITS:
         st.toast(f"More than {MOST_EDITS:,} painted sites: clear some first.")
         return False
-    change(page.id, plan.replace(field=tuple(field.items()), clamp=tuple(clamp.items())), to_query)
+    change(page.id, plan.replace(field=tuple(field.items()), clamp=tuple(clamp.items())))
     return True
 
 
