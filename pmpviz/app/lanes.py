@@ -6,7 +6,7 @@ from typing import Any
 
 from pmpviz.app.widgets import bind, param_control, select
 from pmpviz.app.words import as_text, sentence
-from pmpviz.live.plan import Choice, Lanes, Registry
+from pmpviz.live.plan import Catalogue, Choice, Lanes
 
 
 def lane_control(lane: Choice, key: str, box: Any, target: Any = None) -> Choice:
@@ -14,12 +14,12 @@ def lane_control(lane: Choice, key: str, box: Any, target: Any = None) -> Choice
 
     Algorithms that cannot run on `target` are listed with the reason.
     """
-    registry, word = lane.registry, lane.registry.word
-    reasons = refusals(registry, target)
-    labels = {cls.spec.id: cls.spec.label for cls in registry.classes}
+    catalogue, word = lane.catalogue, lane.catalogue.word
+    reasons = refusals(catalogue, target)
+    labels = {cls.spec.id: cls.spec.label for cls in catalogue.classes}
     chosen = bind(f"{key}_{word}", lane.algorithm)
     usable = {id: label for id, label in labels.items() if id not in reasons or id in (lane.algorithm, chosen)}
-    lane = lane if chosen == lane.algorithm else registry(chosen)
+    lane = lane if chosen == lane.algorithm else catalogue(chosen)
     select(box, word.capitalize(), usable, f"{key}_{word}", help=as_text(lane.spec.paper))
     box.caption(f"**{lane.spec.guarantee.capitalize()}.** {as_text(lane.spec.summary)}")
     if chosen in reasons:
@@ -31,11 +31,11 @@ def lane_control(lane: Choice, key: str, box: Any, target: Any = None) -> Choice
     return lane
 
 
-def refusals(registry: Registry, target: Any) -> dict[str, str]:
+def refusals(catalogue: Catalogue, target: Any) -> dict[str, str]:
     """Why algorithms cannot run on a target, by their ids; nothing where there is no target to ask about."""
     if target is None:
         return {}
-    reasons = {cls.spec.id: cls.spec.why_not(target) for cls in registry.classes}
+    reasons = {cls.spec.id: cls.spec.why_not(target) for cls in catalogue.classes}
     return {id: reason for id, reason in reasons.items() if reason}
 
 
@@ -61,7 +61,7 @@ def lanes_control(
         lanes.append(_another(row, lanes, target))
     if minus.button("Remove", disabled=len(lanes) <= least, width="stretch", key=f"{key}_remove"):
         lanes.pop()
-    name = "Lane" if row.registry.word == "algorithm" else row.registry.word.capitalize()
+    name = "Lane" if row.catalogue.word == "algorithm" else row.catalogue.word.capitalize()
     for index, lane in enumerate(lanes):
         into = box.expander(f"{name} {index + 1}", expanded=index < opened) if len(lanes) > 1 else box
         lanes[index] = lane_control(lane, f"{key}_lane{index}", into, target)
@@ -69,10 +69,10 @@ def lanes_control(
 
 
 def _another(row: Lanes, lanes: list[Choice], target: Any) -> Choice:
-    raced, refused = {lane.algorithm for lane in lanes}, refusals(row.registry, target)
-    usable = [cls.spec.id for cls in row.registry.classes if cls.spec.id not in refused]
+    raced, refused = {lane.algorithm for lane in lanes}, refusals(row.catalogue, target)
+    usable = [cls.spec.id for cls in row.catalogue.classes if cls.spec.id not in refused]
     spare = [id for id in usable if id not in raced] or usable or [lanes[0].algorithm]
-    return row.registry(spare[0])
+    return row.catalogue(spare[0])
 
 
 __all__ = ["knobs_control", "lane_control", "lanes_control", "refusals"]

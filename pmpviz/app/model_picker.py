@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pmpviz.app.brought import taken
+from pmpviz.app.file_controls import taken
 from pmpviz.app.manifest import is_manifest, plan_of_manifest
 from pmpviz.app.models import chain_limit, fit_size, mend_model, model_of, site_limit
 from pmpviz.app.uploads import STORE

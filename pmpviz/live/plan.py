@@ -45,7 +45,7 @@ def resolve_model(text: str, files: Callable[[str], Any] | None = None) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Registry:
+class Catalogue:
     """The algorithms that a lane chooses from; `word` is what one of them is called. Called, it makes a `Choice`."""
 
     classes: Sequence[Any]
@@ -65,20 +65,20 @@ ADJECTIVES = ("polytope",)
 
 @dataclass(frozen=True)
 class Choice:
-    """One algorithm of a registry and its knobs by name; knobs left out have their defaults."""
+    """One algorithm of a catalogue and its knobs by name; knobs left out have their defaults."""
 
     algorithm: str
     knobs: tuple[tuple[str, Any], ...]
-    registry: Registry
+    catalogue: Catalogue
 
     @property
     def spec(self) -> Any:
         """What the algorithm says of itself; raises InputError where there is none of this name."""
-        return self.registry.class_of(self.algorithm).spec
+        return self.catalogue.class_of(self.algorithm).spec
 
     def build(self) -> Any:
         """The algorithm with these knobs; raises InputError."""
-        return configured(self.registry.class_of(self.algorithm), dict(self.knobs))
+        return configured(self.catalogue.class_of(self.algorithm), dict(self.knobs))
 
     @property
     def full_knobs(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class Choice:
         if values == self.full_knobs:
             return self
         told = {p.name: values[p.name] for p in self.spec.params if values[p.name] != p.default}
-        return self.registry(self.algorithm, **told)
+        return self.catalogue(self.algorithm, **told)
 
     @property
     def label(self) -> str:
@@ -163,10 +163,10 @@ class Text(Special):
 
 
 class Lanes(Special):
-    """The field `lanes`: one to `most` choices of a registry, `lane1`, `lane2`, ... in links."""
+    """The field `lanes`: one to `most` choices of a catalogue, `lane1`, `lane2`, ... in links."""
 
-    def __init__(self, registry: Registry, most: int):
-        self.registry, self.most = registry, most
+    def __init__(self, catalogue: Catalogue, most: int):
+        self.catalogue, self.most = catalogue, most
         self.keys = tuple(f"lane{i + 1}" for i in range(most))
 
     def write(self, plan: Any) -> dict[str, str]:
@@ -176,14 +176,14 @@ class Lanes(Special):
 
     def read(self, plan: Any, given: dict[str, str], notices: list[str]) -> Any:
         """Lanes that can be read, in their order over gaps; those of the plan where there is none."""
-        class_of = self.registry.class_of
+        class_of = self.catalogue.class_of
         found = [read_named(given[name], name, class_of, notices) for name in self.keys if name in given]
-        lanes = tuple(Choice(*lane, self.registry) for lane in found if lane is not None)
+        lanes = tuple(Choice(*lane, self.catalogue) for lane in found if lane is not None)
         return plan.replace(lanes=lanes) if lanes else plan
 
     def plain(self, plan: Any) -> dict[str, Any]:
         """A list of an algorithm with all its knobs each."""
-        return {"lanes": [{self.registry.word: lane.algorithm, "knobs": lane.full_knobs} for lane in plan.lanes]}
+        return {"lanes": [{self.catalogue.word: lane.algorithm, "knobs": lane.full_knobs} for lane in plan.lanes]}
 
     def of_plain(self, plan: Any, plain: dict[str, Any]) -> Any:
         """The inverse of `plain`; raises InputError."""
@@ -191,11 +191,11 @@ class Lanes(Special):
         return plan.replace(lanes=lanes) if lanes else plan
 
     def _lane(self, item: Any) -> Choice:
-        word = self.registry.word
+        word = self.catalogue.word
         if not isinstance(item, dict) or not isinstance(item.get("knobs", {}), dict):
             raise InputError(f'a lane of a plan is {{"{word}": name, "knobs": {{...}}}}')
         knobs = tuple((str(k), v) for k, v in item.get("knobs", {}).items())
-        lane = Choice(str(item.get(word)), knobs, self.registry)
+        lane = Choice(str(item.get(word)), knobs, self.catalogue)
         lane.build()
         return lane
 

@@ -12,9 +12,9 @@ from pmpviz.live.plan import (
     BETA,
     TEMPERATURE,
     Alias,
+    Catalogue,
     Choice,
     Lanes,
-    Registry,
     Settings,
     Text,
     begins_anew,
@@ -69,7 +69,7 @@ def known(text: str) -> None:
         raise InputError(f"there is no landscape {text}")
 
 
-method = Registry(CLASSES, class_of, "method")
+method = Catalogue(CLASSES, class_of, "method")
 
 
 @dataclass(frozen=True)

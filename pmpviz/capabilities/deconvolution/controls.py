@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pmpviz.app.brought import Pictures, pictures_control
+from pmpviz.app.file_controls import Pictures, pictures_control
 from pmpviz.app.lanes import knobs_control
 from pmpviz.app.uploads import Upload
 from pmpviz.app.widgets import bind, select, settings_control

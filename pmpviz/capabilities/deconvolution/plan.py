@@ -12,7 +12,7 @@ from jaxtyping import Bool, Int8
 from pmpviz.capabilities.deconvolution.bitmaps import FREE, bits_of, clamped_of
 from pmpviz.capabilities.deconvolution.settings import CLAMPED, DATA, PAINT, PAINTED
 from pmpviz.io.datasets.stamps import GLYPH_SETS, stamp
-from pmpviz.live.plan import Choice, Lanes, Registry, Settings, choice, knob
+from pmpviz.live.plan import Catalogue, Choice, Lanes, Settings, choice, knob
 from pmpviz.models.conv_or import CONVENTIONS, ConvOR, ConvShape, clamp
 from pmpviz.samplers import CONV_SAMPLERS, sampler_class
 from pmpviz.types import InputError, Target
@@ -53,7 +53,7 @@ PRIORS = ("location_prior", "feature_prior", "noise", "convention")
 KNOWN = ("known_images", "known_features", "known_locations")
 RUN = ("samples", "seed", "budget")
 
-conv_sampler = Registry(CONV_SAMPLERS, lambda name: sampler_class(name, CONV_SAMPLERS))
+conv_sampler = Catalogue(CONV_SAMPLERS, lambda name: sampler_class(name, CONV_SAMPLERS))
 LANES = Lanes(conv_sampler, 3)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.app.brought import Pictures, pictures_control, taken
+from pmpviz.app.file_controls import Pictures, pictures_control, taken
 from pmpviz.app.lanes import lanes_control
 from pmpviz.app.model_picker import COMPILES, FREE
 from pmpviz.app.widgets import bind, param_control, select, settings_control

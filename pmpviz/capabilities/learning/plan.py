@@ -12,7 +12,7 @@ from pmpviz.io.datasets import Dataset, parse_dataset, parse_dataset_text
 from pmpviz.learning import LEARNERS, learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS, Optimiser
 from pmpviz.learning.start import KINDS, STARTS, fresh_model
-from pmpviz.live.plan import Choice, Lanes, Registry, Settings, Text, choice, knob, setting
+from pmpviz.live.plan import Catalogue, Choice, Lanes, Settings, Text, choice, knob, setting
 from pmpviz.models import Ising
 from pmpviz.runs import training
 from pmpviz.types import InputError
@@ -30,7 +30,7 @@ def check_data(text: str) -> None:
         raise InputError("a link names no folder of the machine that it is opened on")
 
 
-learner = Registry(LEARNERS, learner_class, "learner")
+learner = Catalogue(LEARNERS, learner_class, "learner")
 DATA = Text("data", "data were", check_data)
 LANES = Lanes(learner, 2)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pmpviz.app.models import model_of
-from pmpviz.live.plan import BETA, Choice, Lanes, Registry, Settings, Text, setting
+from pmpviz.live.plan import BETA, Catalogue, Choice, Lanes, Settings, Text, setting
 from pmpviz.marginals import SOLVERS, solver_class
 from pmpviz.models import Ising
 from pmpviz.types import InputError, Target
@@ -27,7 +27,7 @@ def check_model(text: str) -> None:
         )
 
 
-solver = Registry(SOLVERS, solver_class)
+solver = Catalogue(SOLVERS, solver_class)
 MODEL = Text("model", "model was", check_model)
 LANES = Lanes(solver, 4)
 

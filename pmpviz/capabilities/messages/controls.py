@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pmpviz.app.brought import taken
+from pmpviz.app.file_controls import taken
 from pmpviz.app.uploads import STORE
 from pmpviz.app.widgets import bind, param_control, select, settings_control
 from pmpviz.app.words import as_text

@@ -15,9 +15,9 @@ from pmpviz.live.plan import (
     SEED,
     TEMPERATURE,
     Alias,
+    Catalogue,
     Choice,
     Lanes,
-    Registry,
     Settings,
     choice,
     knob,
@@ -36,7 +36,7 @@ WHEN = (
     "rhat: R-hat of the energy at or below it."
 )
 
-sampler = Registry(SAMPLERS, sampler_class)
+sampler = Catalogue(SAMPLERS, sampler_class)
 LANES = Lanes(sampler, 4)
 
 
