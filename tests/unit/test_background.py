@@ -8,6 +8,7 @@ from pmpviz.live import background
 from pmpviz.live.background import TruthJob
 from pmpviz.live.worker import LEASE_SECONDS
 from pmpviz.models import build_spec
+from pmpviz.runs import truth
 from pmpviz.types import Target
 
 
@@ -25,7 +26,7 @@ def first(jobs):
 
 
 def test_those_that_are_looked_at_take_turns_and_come_before_those_that_are_not(clock):
-    left, here, beside = jobs = [TruthJob(Target.of(build_spec("square:16x16"))) for _ in range(3)]
+    left, here, beside = jobs = [TruthJob(truth.build(Target.of(build_spec("square:16x16")))) for _ in range(3)]
     clock[0] += LEASE_SECONDS + 1
     here.touch()
     beside.touch()

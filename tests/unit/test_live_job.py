@@ -30,7 +30,7 @@ class Job(LiveJob):
     """A job of these lanes that never plays."""
 
     def __init__(self, lanes):
-        super().__init__(None, 0.0)
+        super().__init__(None)
         self._lanes = lanes
 
     def _publish(self, trouble=None):
@@ -66,7 +66,7 @@ class Stepped(Job):
     """A job that takes one step and says whether it was busy when the step was published."""
 
     def _advance_one(self):
-        self._steps -= 1
+        self._turn.pop()
         return True
 
     def _publish(self, trouble=None):
@@ -75,7 +75,7 @@ class Stepped(Job):
 
 def test_a_step_that_is_not_in_the_view_yet_keeps_the_job_busy():
     job = Stepped([])
-    job._steps = 1
+    job._turn = [None]
     job.work(1.0)
     assert job.was_busy and not job.busy
 
