@@ -12,6 +12,7 @@ from pmpviz.app.asked import ask_for
 from pmpviz.app.player import Event, answered, events, player
 from pmpviz.app.session import held
 from pmpviz.live.job import LiveJob
+from pmpviz.player.update import Desk
 
 TICK_SECONDS = 0.4
 
@@ -20,7 +21,7 @@ class Turn:
     """One run of the fragment that holds the player of a page.
 
     It begins by answering what was done; `answer` says of each event whether the whole page must be drawn again, which
-    is then so of the turn: `changed`. `view`, `sent` and `answered` are what an update is made of; see `show`.
+    is then so of the turn: `changed`. `view`, `sent` and `desk` are what an update is made of; see `show`.
     """
 
     def __init__(self, page: str, answer: Callable[[Event], bool]) -> None:
@@ -29,9 +30,13 @@ class Turn:
         self.live.touch()
         self._key, self._answer = f"player-{page}", answer
         self.changed = any([answer(event) for event in events(self._key)])
-        self.answered = None if self.live.busy else answered(self._key)
+        self._answered = None if self.live.busy else answered(self._key)
         self.view = self.live.view
         holder.seen_by(self.view.begun)
+
+    def desk(self, bar: tuple[str, ...], speed: float) -> Desk:
+        """What is beside the picture."""
+        return Desk(bar, speed, self._answered)
 
     def show(self, update: bytes, component: str = "player") -> None:
         """Show an update, and answer what has come meanwhile."""

@@ -109,7 +109,7 @@ def _stage(every: float | None) -> None:
     if view.trouble:
         st.error(sentence(view.trouble))
     st.caption(f"{as_text(deconvolution.computing(view, device_words()))}.")
-    update = deconvolution.update(view, turn.sent, bar=BAR, speed=speed(), answered=turn.answered)
+    update = deconvolution.update(view, turn.sent, turn.desk(BAR, speed()))
     turn.show(update, component="deconvolution")
     st.markdown(as_text(deconvolution.verdict(view)))
     if turn.changed or tick(turn.live) != every:

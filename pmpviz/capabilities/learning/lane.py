@@ -64,6 +64,11 @@ class LearningLaneView:
     ring: FrameRing
     model: Ising
 
+    @property
+    def algorithm(self) -> str:
+        """The learner's id, under the name that all lanes have for theirs."""
+        return self.learner
+
 
 def is_metric_iteration(iteration: int) -> bool:
     """0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ...: four in every doubling, whatever the chunks are."""

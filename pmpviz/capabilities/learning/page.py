@@ -60,7 +60,7 @@ def resume(plan: LearningPlan, blobs: list[bytes]) -> LearningPlan:
 def _stage(every: float | None) -> None:
     turn = Turn(PAGE, lambda event: answer(PAGE, event, plan_to_query))
     view = turn.view
-    turn.show(learning.update(view, turn.sent, bar=BAR, speed=speed(), answered=turn.answered))
+    turn.show(learning.update(view, turn.sent, turn.desk(BAR, speed())))
     if view.trouble:
         st.error(sentence(view.trouble))
     st.markdown(f"{learning.computing(view, device_words())}.")

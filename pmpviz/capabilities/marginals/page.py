@@ -88,7 +88,7 @@ def _stage(every: float | None) -> None:
     layer = _layer_control(held(PAGE).live.view)
     turn = Turn(PAGE, _answer)
     view = turn.view
-    turn.show(frank_wolfe.update(view, turn.sent, bar=BAR, speed=speed(), layer=layer, answered=turn.answered))
+    turn.show(frank_wolfe.update(view, turn.sent, turn.desk(BAR, speed()), layer))
     if view.trouble:
         st.error(sentence(view.trouble))
     if turn.changed or _tick(turn.live) != every:

@@ -59,12 +59,10 @@ def _stage(page: Page, every: float | None) -> None:
     blob = payload.update(
         turn.view,
         turn.sent,
-        bar=BAR,
-        speed=page.speed,
+        turn.desk(BAR, page.speed),
         tool=st.session_state.get(f"tool:{page.id}", "none"),
         layer=turn.live.layer,
         hover=held(page.id).hover,
-        answered=turn.answered,
     )
     turn.show(blob)
     _words(turn.live.view)
