@@ -1,4 +1,4 @@
-"""The stage of the perturbation lab: one perturbation solved side by side, and below it what many of them say."""
+"""The perturbation lab: one perturbation solved side by side, and below it what many of them say."""
 
 from __future__ import annotations
 
@@ -6,31 +6,50 @@ from typing import Any
 
 import streamlit as st
 
-from pmpviz.app.address import keep_plan
 from pmpviz.app.asked import ask_for, asked_on
 from pmpviz.app.folds import folds
 from pmpviz.app.models import model_of
-from pmpviz.app.session import held
-from pmpviz.app.share import link_dialog
+from pmpviz.app.page import Page
+from pmpviz.app.session import held, held_live
 from pmpviz.app.uploads import uploaded
 from pmpviz.app.widgets import bind, select
-from pmpviz.app.words import as_text, sentence
+from pmpviz.app.words import as_text, sentence, show_notices
 from pmpviz.capabilities.perturbation import maps as perturbation_maps
 from pmpviz.capabilities.perturbation import panels as perturbation_panels
 from pmpviz.capabilities.perturbation import picture as perturbation
+from pmpviz.capabilities.perturbation.controls import model_controls, noise_controls, preset_control, solver_controls
 from pmpviz.capabilities.perturbation.live import LabView, LivePerturbation
 from pmpviz.capabilities.perturbation.panels import Panel
 from pmpviz.capabilities.perturbation.parts import resolved
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS, LabPlan
-from pmpviz.capabilities.perturbation.presets import PerturbationPreset
-from pmpviz.capabilities.perturbation.settings import plan_to_query
+from pmpviz.capabilities.perturbation.presets import PERTURBATION, PerturbationPreset
+from pmpviz.capabilities.perturbation.settings import plan_from_query, plan_to_query
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.types import InputError
 
-PAGE = "perturbation_lab"
+PAGE = Page("perturbation_lab", PERTURBATION, plan_from_query, plan_to_query)
 TICK_SECONDS, SLOW_SECONDS, PATIENCE = 0.5, 1.5, 0.6
 SHORT = {"exact": "a maximum", "bound": "with an upper bound, not met here", "heuristic": "without any bound"}
+
+
+def draw() -> None:
+    """The page."""
+    plan, notices = PAGE.open()
+    side = st.sidebar
+    plan = preset_control(plan, side)
+    side.markdown("##### Solvers")
+    plan = solver_controls(plan, side)
+    with side.expander("Model"):
+        plan, more = model_controls(plan, st)
+    side.markdown("##### Noise")
+    plan = noise_controls(plan, side, sites_of(plan))
+    show_notices([*notices, *more])
+    preset = PAGE.ask(plan, "What do solvers make of the same noise?", lambda a, b: a.replace(draw=b.draw) == b)
+    PAGE.keep(plan)
+    draw_buttons(plan)
+    stage(plan)
+    explain(plan, preset)
 
 
 def draw_buttons(plan: LabPlan) -> None:
@@ -43,18 +62,18 @@ def draw_buttons(plan: LabPlan) -> None:
         step = -1
     if step:
         # Once more from the top, so that the buttons, too, know where they are.
-        keep(plan.replace(draw=min(max(plan.draw + step, 0), MOST_DRAWS - 1)))
+        PAGE.keep(plan.replace(draw=min(max(plan.draw + step, 0), MOST_DRAWS - 1)))
         st.rerun()
     words.caption(f"Perturbation {integer(plan.draw)} of seed {plan.seed}; every solver is given the same noise.")
     if share.button("Share", key="lab_share", width="stretch", shortcut="S"):
-        ask_for("share", PAGE)
-    if asked_on(PAGE):
-        link_dialog(plan_to_query(plan), PAGE, ["It opens this page with these settings: the same noise, bit for bit."])
+        ask_for("share", PAGE.id)
+    if asked_on(PAGE.id):
+        PAGE.share(plan, ["It opens this page with these settings: the same noise, bit for bit."])
 
 
 def stage(plan: LabPlan) -> None:
     """Everything under the question."""
-    live = _held(plan)
+    live = held_live(PAGE.id, lambda: LivePerturbation(plan, uploaded), plan)
     live.wait(PATIENCE)
     busy = live.busy
     st.fragment(_shown, run_every=TICK_SECONDS if busy else None, key="lab-shown")(busy)
@@ -62,7 +81,7 @@ def stage(plan: LabPlan) -> None:
 
 
 def _live() -> LivePerturbation:
-    live = held(PAGE).live
+    live = held(PAGE.id).live
     live.touch()
     return live
 
@@ -178,11 +197,6 @@ def sites_of(plan: LabPlan) -> int:
         return 2
 
 
-def keep(plan: LabPlan) -> None:
-    """Keep the plan over page switches and in the address."""
-    keep_plan(PAGE, plan, plan_to_query)
-
-
 def explain(plan: LabPlan, preset: PerturbationPreset | None) -> None:
     """The folds under the stage."""
     notice = preset.notice if preset else "Your own model: compare the solvers, and the average with the MAP."
@@ -217,14 +231,4 @@ NUMBERS = """
 """
 
 
-__all__ = ["PAGE", "computing", "draw_buttons", "explain", "keep", "sites_of", "stage"]
-
-
-def _held(plan: LabPlan) -> LivePerturbation:
-    """This session's lab with these settings: made at the first call, afterwards told what has changed."""
-    holder = held(PAGE)
-    if holder.live is None:
-        holder.live = LivePerturbation(plan, uploaded)
-    holder.live.set_plan(plan)
-    holder.live.touch()
-    return holder.live
+__all__ = ["computing", "draw"]
