@@ -49,8 +49,8 @@ class Turn:
 class Stage:
     """The live player of a page, in a fragment of its own, and the dialogs that it asks for.
 
-    A capability gives the kind of its live job as `job`, `update`, `files` and `shared`, and where it differs the
-    bar, the speed at first (steps a second; 0 is as fast as it goes), `above`, `below`, `answer`, `waiting`, ...
+    A capability gives the kind of its live job as `job`, `_update`, `_files` and `_shared`, and where it differs the
+    bar, the speed at first (steps a second; 0 is as fast as it goes), `_above`, `_below`, `_answer`, `_waiting`, ...
     """
 
     job: Callable[..., LiveJob]
@@ -95,10 +95,10 @@ class Stage:
         st.fragment(drawn, run_every=slow, key=f"{name}-{self.id}")()
 
     def _turn(self, every: float | None) -> None:
-        turn = Turn(self.id, self.bar, self.speed, self.answer)
-        self.above(turn.view)
-        turn.show(self.update(turn), self.component)
-        self.below(turn.view)
+        turn = Turn(self.id, self.bar, self.speed, self._answer)
+        self._above(turn.view)
+        turn.show(self._update(turn), self.component)
+        self._below(turn.view)
         if turn.changed or self.tick(turn.live) != every:
             st.rerun()
 
@@ -111,7 +111,7 @@ class Stage:
         view = live.view
         if live.busy or view.playing or (not view.lanes and view.trouble is None):
             return TICK_SECONDS
-        if view.trouble is None and self.waiting(view):
+        if view.trouble is None and self._waiting(view):
             return SLOW_SECONDS
         return None if live.settled else TICK_SECONDS
 
@@ -126,50 +126,50 @@ class Stage:
         if asked is None:
             return
         if asked.name == "share":
-            self.page.share(asked.view.plan, *self.shared(asked.view.plan))
+            self.page.share(asked.view.plan, *self._shared(asked.view.plan))
         elif asked.name == "code":
-            self.show_code(asked)
+            self._show_code(asked)
         else:
-            export_dialog(self.files(asked), self.moment(asked.view))
+            export_dialog(self._files(asked), self._moment(asked.view))
 
     # Given by the capability.
 
-    def update(self, turn: Turn) -> bytes:
+    def _update(self, turn: Turn) -> bytes:
         """The blob for the player."""
         raise NotImplementedError
 
-    def files(self, asked: Asked) -> list[ExportFile]:
+    def _files(self, asked: Asked) -> list[ExportFile]:
         """What the export offers."""
         raise NotImplementedError
 
-    def shared(self, plan: Any) -> tuple[Sequence[str], Sequence[str]]:
+    def _shared(self, plan: Any) -> tuple[Sequence[str], Sequence[str]]:
         """(sentences on a link, command lines of the same)."""
         raise NotImplementedError
 
-    def moment(self, view: Any) -> str:
+    def _moment(self, view: Any) -> str:
         """A sentence on what state the export is of."""
         return "The run as it is now."
 
-    def show_code(self, asked: Asked) -> None:
+    def _show_code(self, asked: Asked) -> None:
         """The dialog of the run as code."""
 
-    def above(self, view: View) -> None:
+    def _above(self, view: View) -> None:
         """What stands between the question and the player."""
 
-    def below(self, view: View) -> None:
+    def _below(self, view: View) -> None:
         """What stands beneath the player."""
         if view.trouble:
             st.error(sentence(view.trouble))
 
-    def waiting(self, view: Any) -> bool:
+    def _waiting(self, view: Any) -> bool:
         """Whether a page that stands still waits for something from the background."""
         return False
 
-    def more_of(self, job: LiveJob) -> Any:
+    def _more_of(self, job: LiveJob) -> Any:
         """What an export needs besides the view, noted when it is asked for (worker thread only)."""
         return None
 
-    def answer(self, event: Event) -> bool:
+    def _answer(self, event: Event) -> bool:
         """Do what any player may ask for; True where the whole page must be drawn again."""
         live = held(self.id).live
         if event.type in ("play", "pause", "step", "reset"):
@@ -186,7 +186,7 @@ class Stage:
             live.set_speed(event.speed)
             return True
         elif event.type in ("share", "code", "export"):
-            ask_for(event.type, self.id, live, self.more_of if event.type == "export" else lambda job: None)
+            ask_for(event.type, self.id, live, self._more_of if event.type == "export" else lambda job: None)
             return True
         return False
 

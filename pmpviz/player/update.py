@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,8 +80,15 @@ class Envelope:
             self.sent.sent(str(index), int(frames.numbers[-1]))
         return frame_words(self.payload, frames, start)
 
-    def line(self, index: int, floor: float | None = None, **columns: Any) -> dict[str, Any]:
-        """A lane's line of a trace: `x`, `y`, and `low` and `high` of its band, thinned; heights at least `floor`."""
+    def lines(self, columns: Callable[[Any], Mapping[str, Any]], floor: float | None = None) -> list[dict[str, Any]]:
+        """A line of a trace for each lane of which there is something to draw.
+
+        `columns(lane)` gives `x`, `y`, and `low` and `high` where it has a band; heights are at least `floor`.
+        """
+        found = ((index, columns(lane)) for index, lane in enumerate(self.view.lanes))
+        return [self._line(index, floor, given) for index, given in found if len(given.get("x", ()))]
+
+    def _line(self, index: int, floor: float | None, columns: Mapping[str, Any]) -> dict[str, Any]:
         style, keep = self.styles[index], thin(len(columns["x"]), MOST_TRACE_POINTS)
         line = {"lane": str(index), "colour": style.colour, "dash": style.dash, "marker": style.marker}
         for name, values in columns.items():

@@ -91,7 +91,7 @@ class CoinStage(Stage):
     job = LiveCoin
     bar = ("play", "step")
 
-    def update(self, turn):
+    def _update(self, turn):
         envelope = Envelope(turn.view, turn.sent)
         lanes = [envelope.lane(k, f"{lane.count} tosses", "") for k, lane in enumerate(turn.view.lanes)]
         return envelope.seal(turn.desk, (1, 0), lanes, [], f"{turn.view.plan.sides} sides")

@@ -25,7 +25,7 @@ def page():
     plan = st.session_state["plan"]
     if st.session_state["dialog"] == "share":
         stage = open_stage("race")
-        stage.page.share(plan, *stage.shared(plan))
+        stage.page.share(plan, *stage._shared(plan))
     elif st.session_state["dialog"] == "code":
         share.code_dialog(plan, [3, 5])
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 
 import numpy as np
 import streamlit as st
@@ -12,7 +11,7 @@ from pmpviz.app.asked import Asked
 from pmpviz.app.export import ExportFile, lanes_npz
 from pmpviz.app.folds import folds
 from pmpviz.app.page import Page
-from pmpviz.app.share import ALWAYS
+from pmpviz.app.share import ALWAYS, command_line
 from pmpviz.app.stage import Stage, Turn
 from pmpviz.app.words import as_text, show_notices
 from pmpviz.capabilities.deconvolution import picture as deconvolution
@@ -126,29 +125,23 @@ class DeconvolutionStage(Stage):
     first_speed = 10.0
     autoplay = True
 
-    def update(self, turn: Turn) -> bytes:
-        """The blob for the player."""
+    def _update(self, turn: Turn) -> bytes:
         return deconvolution.update(turn.view, turn.sent, turn.desk)
 
-    def above(self, view: View) -> None:
-        """What is taken apart."""
-        super().below(view)
+    def _above(self, view: View) -> None:
+        super()._below(view)
         st.caption(f"{as_text(deconvolution.computing(view, device_words()))}.")
 
-    def below(self, view: View) -> None:
-        """What is found by now."""
+    def _below(self, view: View) -> None:
         st.markdown(as_text(deconvolution.verdict(view)))
 
-    def moment(self, view: DeconvolutionView) -> str:
-        """The sweep."""
+    def _moment(self, view: DeconvolutionView) -> str:
         return f"The run as it was at sweep {max((lane.sweep for lane in view.lanes), default=0):,.0f}."
 
-    def files(self, asked: Asked) -> list[ExportFile]:
-        """Images, samples, pictures of features, settings."""
+    def _files(self, asked: Asked) -> list[ExportFile]:
         return _files(asked.view)
 
-    def shared(self, plan: DeconvolutionPlan) -> tuple[list[str], list[str]]:
-        """What the link does, and the command lines."""
+    def _shared(self, plan: DeconvolutionPlan) -> tuple[list[str], list[str]]:
         words, lines = [ALWAYS.replace("frame k is the same picture", "sweep k of PMP is the same picture")], []
         if plan.is_file:
             words.append("The images are not in the link: whoever opens it is asked for the same file.")
@@ -175,10 +168,9 @@ def command(plan: DeconvolutionPlan, lane: ConvLanePlan) -> str:
     flags: dict[str, object] = {"features": plan.features}
     flags["feature-size"] = f"{plan.feature_height}x{plan.feature_width}"
     flags |= {"algorithm": lane.algorithm, "sweeps": plan.budget or 400, "samples": plan.samples, "seed": plan.seed}
-    flags |= {p.name.replace("_", "-"): getattr(plan, p.name) for p in PRIORS}
+    flags |= {p.name: getattr(plan, p.name) for p in PRIORS}
     flags |= dict(lane.knobs)
-    parts = [f"--{name} {shlex.quote(str(value))}" for name, value in flags.items()]
-    return " ".join(["python -m pmpviz deconvolve images.npz", *parts, "--out result.npz"])
+    return command_line("deconvolve", "images.npz", flags, "--out result.npz")
 
 
 def _files(view: DeconvolutionView) -> list[ExportFile]:

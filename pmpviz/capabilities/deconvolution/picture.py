@@ -160,20 +160,22 @@ def _traces(envelope: Envelope, view: DeconvolutionView, problem: Problem) -> li
     if any(lane.algorithm == "pmp" for lane in view.lanes):
         cards.append(("residual", "Largest change of a message", 1.0, "a sweep"))
     cards.append(("sharpness", "Certainty of the features, |belief − ½|", 1.0, ""))
-    return [_trace(envelope, view, *card) for card in cards]
+    return [_trace(envelope, *card) for card in cards]
 
 
-def _trace(envelope: Envelope, view: DeconvolutionView, name: str, title: str, scale: float, unit: str) -> dict:
-    lines, log = [], name == "residual"
-    for index, lane in enumerate(view.lanes):
+def _trace(envelope: Envelope, name: str, title: str, scale: float, unit: str) -> dict:
+    log = name == "residual"
+
+    def columns(lane: DeconvolutionLaneView) -> dict:
         kept = tuple(lane.frames[place] for place in thin(len(lane.frames), MOST_POINTS))
         kept = tuple(frame for frame in kept if not log or frame.residual > 0)
-        if kept:
-            values = scale * series(kept, name)
-            columns = {"x": [f.sweep for f in kept], "seconds": [f.seconds for f in kept]}
-            columns |= {"y": values.mean(1), "low": values.min(1), "high": values.max(1)}
-            lines.append(envelope.line(index, 1e-6 if log else None, **columns))
-    return trace(name, title, "sweeps", lines, log, unit)
+        if not kept:
+            return {}
+        values = scale * series(kept, name)
+        times = {"x": [f.sweep for f in kept], "seconds": [f.seconds for f in kept]}
+        return {**times, "y": values.mean(1), "low": values.min(1), "high": values.max(1)}
+
+    return trace(name, title, "sweeps", envelope.lines(columns, 1e-6 if log else None), log, unit)
 
 
 # Words.

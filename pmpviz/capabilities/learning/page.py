@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 import streamlit as st
 from PIL import Image
 
@@ -12,7 +10,7 @@ from pmpviz.app.export import ExportFile, LaneTable, lanes_npz, traces_csv
 from pmpviz.app.folds import folds
 from pmpviz.app.page import Page
 from pmpviz.app.session import held
-from pmpviz.app.share import ALWAYS
+from pmpviz.app.share import ALWAYS, command_line
 from pmpviz.app.stage import Stage, Turn
 from pmpviz.app.uploads import STORE
 from pmpviz.app.words import show_notices
@@ -88,26 +86,21 @@ class LearningStage(Stage):
         super().draw(plan)
         self.beside("pictures", _pictures, self.tick(self.job_of(plan)))
 
-    def update(self, turn: Turn) -> bytes:
-        """The blob for the player."""
+    def _update(self, turn: Turn) -> bytes:
         return learning.update(turn.view, turn.sent, turn.desk)
 
-    def below(self, view: View) -> None:
-        """What learns, and how far it is."""
-        super().below(view)
+    def _below(self, view: View) -> None:
+        super()._below(view)
         st.markdown(f"{learning.computing(view, device_words())}.")
         st.caption(learning.verdict(view))
 
-    def moment(self, view: LearningView) -> str:
-        """The iteration."""
+    def _moment(self, view: LearningView) -> str:
         return f"The training as it was at iteration {max((lane.iteration for lane in view.lanes), default=0):,}."
 
-    def files(self, asked: Asked) -> list[ExportFile]:
-        """Models, filters, traces, the training and its data."""
+    def _files(self, asked: Asked) -> list[ExportFile]:
         return _files(asked.view)
 
-    def shared(self, plan: LearningPlan) -> tuple[list[str], list[str]]:
-        """What the link does, and the command lines."""
+    def _shared(self, plan: LearningPlan) -> tuple[list[str], list[str]]:
         words, lines = "On the command line, which learns from all pictures and holds none out:", []
         if plan.data.startswith("file:"):
             words = "The pictures are not in the link: whoever opens it is asked for the same files."
@@ -185,8 +178,7 @@ def command(plan: LearningPlan, lane: LearnerPlan) -> str:
     flags |= {"start": plan.start, "seed": plan.seed, "optimiser": plan.method}
     flags |= {p.name: getattr(plan, p.name) for p in OPTIMISER_PARAMS if p.name != "method"}
     flags |= {knob_flag(name): value for name, value in lane.knobs}
-    parts = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in flags.items()]
-    return " ".join(["python -m pmpviz train", shlex.quote(plan.data), *parts, "--out model.npz"])
+    return command_line("train", plan.data, flags, "--out model.npz")
 
 
 def _files(view: LearningView) -> list[ExportFile]:
@@ -222,10 +214,7 @@ def _tables(view: LearningView) -> list[LaneTable]:
             f"lane{index + 1}",
             lane.learner,
             {"sweep": lane.series["iteration"], **lane.series},
-            {
-                name: [(p.iteration, p.seconds, getattr(p, name)) for p in lane.points]
-                for name in ("mmd2", "deviation", "reconstruction", "free_energy_gap")
-            }
+            LaneTable.metrics_of(lane.points, "iteration", "mmd2", "deviation", "reconstruction", "free_energy_gap")
             | {"log_likelihood": [(p.iteration, p.seconds, p.value) for p in lane.likelihoods]},
         )
         for index, lane in enumerate(view.lanes)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.live import LearningView
@@ -52,53 +54,45 @@ def _traces(envelope: Envelope, view: LearningView) -> list[dict]:
         traces.append(_mmd(envelope, view, "seconds"))
     if any(lane.likelihoods for lane in view.lanes):
         traces.append(_likelihood(envelope, view))
-    traces.append(_series(envelope, view, "gradient_norm", "Gradient, root mean square", True))
+    traces.append(_series(envelope, "gradient_norm", "Gradient, root mean square", True))
     if any(math.isfinite(p.reconstruction) for lane in view.lanes for p in lane.points[:1]):
-        traces.append(_points(envelope, view, "reconstruction", "Reconstruction error a pixel"))
-        traces.append(_points(envelope, view, "free_energy_gap", "Free energy, held-out minus training"))
-    traces.append(_series(envelope, view, "weight_norm", "Weights, root mean square", False))
+        traces.append(_points(envelope, "reconstruction", "Reconstruction error a pixel"))
+        traces.append(_points(envelope, "free_energy_gap", "Free energy, held-out minus training"))
+    traces.append(_series(envelope, "weight_norm", "Weights, root mean square", False))
     return traces
 
 
 def _mmd(envelope: Envelope, view: LearningView, x: str) -> dict:
     noise = view.lanes[0].points[0].deviation if view.lanes[0].points else math.nan
     floor = noise / 10 if math.isfinite(noise) and noise else 1e-8
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        places = [p.seconds if x == "seconds" else p.iteration for p in lane.points]
-        lines.append(envelope.line(index, floor, x=places, y=[p.mmd2 for p in lane.points]))
+    at = "seconds" if x == "seconds" else "iteration"
+    lines = envelope.lines(lambda lane: _columns(lane.points, x=at, y="mmd2"), floor)
     band = {"low": floor, "high": 2 * noise, "label": "noise"} if math.isfinite(noise) else None
     return trace(f"mmd-{x}", "MMD² to held-out data", x, lines, True, band=band)
 
 
-def _points(envelope: Envelope, view: LearningView, name: str, title: str) -> dict:
-    lines = [
-        envelope.line(index, x=[p.iteration for p in lane.points], y=[getattr(p, name) for p in lane.points])
-        for index, lane in enumerate(view.lanes)
-    ]
+def _points(envelope: Envelope, name: str, title: str) -> dict:
+    lines = envelope.lines(lambda lane: _columns(lane.points, x="iteration", y=name))
     return trace(name, title, "iterations", lines)
 
 
-def _series(envelope: Envelope, view: LearningView, name: str, title: str, log: bool) -> dict:
-    lines = [
-        envelope.line(index, 1e-9 if log else None, x=lane.series["iteration"], y=lane.series[name])
-        for index, lane in enumerate(view.lanes)
-        if len(lane.series["iteration"])
-    ]
+def _series(envelope: Envelope, name: str, title: str, log: bool) -> dict:
+    lines = envelope.lines(lambda lane: {"x": lane.series["iteration"], "y": lane.series[name]}, 1e-9 if log else None)
     return trace(name, title, "iterations", lines, log)
 
 
 def _likelihood(envelope: Envelope, view: LearningView) -> dict:
-    lines = []
-    for index, lane in enumerate(view.lanes):
+    def columns(lane: LearningLaneView) -> dict:
         found = sorted(lane.likelihoods, key=lambda each: each.iteration)
-        if found:
-            names = {"x": "iteration", "y": "value", "low": "low", "high": "high"}
-            columns = {name: [getattr(each, key) for each in found] for name, key in names.items()}
-            lines.append(envelope.line(index, **columns))
+        return _columns(found, x="iteration", y="value", low="low", high="high")
+
     exact = all(each.exact for lane in view.lanes for each in lane.likelihoods)
-    how = "exact" if exact else "annealed, too good on average"
-    return trace("likelihood", "Log-likelihood of held-out data", "iterations", lines, unit=f"nats, {how}")
+    unit = f"nats, {'exact' if exact else 'annealed, too good on average'}"
+    return trace("likelihood", "Log-likelihood of held-out data", "iterations", envelope.lines(columns), unit=unit)
+
+
+def _columns(points: Sequence[Any], **names: str) -> dict[str, list]:
+    return {column: [getattr(point, name) for point in points] for column, name in names.items()}
 
 
 # Words.

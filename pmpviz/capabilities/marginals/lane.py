@@ -16,7 +16,6 @@ from pmpviz.marginals.projection import Projection
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record
 from pmpviz.oracles.potentials import Potentials
 
-GOALS = ("end", "gap", "rho")
 MOST_PATH = 2048
 
 
@@ -177,4 +176,4 @@ def promise(algorithm: MarginalSolver, state: Any) -> str:
     return "certified" if state.solution.exact else "oracle's bound"
 
 
-__all__ = ["GOALS", "InferenceLane", "InferenceLaneView", "promise", "rho_of"]
+__all__ = ["InferenceLane", "InferenceLaneView", "promise", "rho_of"]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import shlex
 
 import streamlit as st
 
 from pmpviz.app.asked import Asked
 from pmpviz.app.export import ExportFile
-from pmpviz.app.folds import folds
+from pmpviz.app.folds import chart, folds
 from pmpviz.app.page import Page
 from pmpviz.app.player import Event
-from pmpviz.app.share import ALWAYS
+from pmpviz.app.share import ALWAYS, command_line
 from pmpviz.app.stage import Stage, Turn
 from pmpviz.app.widgets import bind
 from pmpviz.app.words import as_text, show_notices
@@ -71,29 +70,23 @@ class InferenceStage(Stage):
             self.beside("found", _found, every)
         self.beside("table", _table, every)
 
-    def update(self, turn: Turn) -> bytes:
-        """The blob for the player, under the choice of what its sites show."""
+    def _update(self, turn: Turn) -> bytes:
         layer = _layer_control(turn.view)
         return frank_wolfe.update(turn.view, turn.sent, turn.desk, layer)
 
-    def answer(self, event: Event) -> bool:
-        """As any player; a step or a reset draws the pictures beside the player anew, too."""
-        return super().answer(event) or event.type in ("step", "reset")
+    def _answer(self, event: Event) -> bool:
+        return super()._answer(event) or event.type in ("step", "reset")
 
-    def waiting(self, view: InferenceView) -> bool:
-        """For the exact answer."""
+    def _waiting(self, view: InferenceView) -> bool:
         return view.truth is None
 
-    def moment(self, view: InferenceView) -> str:
-        """That of the export."""
+    def _moment(self, view: InferenceView) -> str:
         return "The walk as it is now."
 
-    def files(self, asked: Asked) -> list[ExportFile]:
-        """What each lane has found."""
+    def _files(self, asked: Asked) -> list[ExportFile]:
         return _files(asked.view)
 
-    def shared(self, plan: InferencePlan) -> tuple[list[str], list[str]]:
-        """What the link does, and the command lines."""
+    def _shared(self, plan: InferencePlan) -> tuple[list[str], list[str]]:
         words, lines = "On the command line:", []
         if plan.model.startswith("file:"):
             words = "The model's file is not in the link: whoever opens it is asked for the same file."
@@ -147,8 +140,7 @@ def _walk() -> None:
     if view.projection is None:
         st.caption("building …")
         return
-    figure = polytope.walk(view, _ink())
-    st.plotly_chart(figure, key="inference_walk", width="stretch", config={"displayModeBar": False})
+    chart(polytope.walk(view, _ink()), "inference_walk", "")
     words = model_words(view.model, view.plan.beta) if view.model is not None else ""
     st.markdown(f"{as_text(frank_wolfe.computing(view, words[:1].upper() + words[1:]))}.")
     st.caption(as_text(frank_wolfe.verdict(view)))
@@ -166,19 +158,13 @@ def _found() -> None:
     lane = view.lanes[0]
     with columns[0]:
         st.markdown("###### Marginals against the exact ones")
-        figure = polytope.scatter(view, _ink())
-        if figure is None:
-            why = view.truth.why_not if view.truth is not None else ""
-            st.caption(f"No exact marginals: {as_text(why)}." if why else "The exact marginals are being computed …")
-        else:
-            st.plotly_chart(figure, key="inference_scatter", width="stretch", config={"displayModeBar": False})
+        why = view.truth.why_not if view.truth is not None else ""
+        words = f"No exact marginals: {as_text(why)}." if why else "The exact marginals are being computed …"
+        chart(polytope.scatter(view, _ink()), "inference_scatter", words)
     with columns[1]:
         st.markdown("###### Edge appearance probabilities ρ")
-        figure = polytope.edges(view, lane, _ink())
-        if figure is None:
-            st.caption("This lane has no ρ to draw, or too many edges.")
-        else:
-            st.plotly_chart(figure, key="inference_edges", width="stretch", config={"displayModeBar": False})
+        none = "This lane has no ρ to draw, or too many edges."
+        if chart(polytope.edges(view, lane, _ink()), "inference_edges", none):
             st.caption(f"{as_text(lane.label)}: thick edges are in most spanning trees.")
 
 
@@ -230,8 +216,7 @@ def command(plan: InferencePlan, lane: SolverPlan) -> str:
     """The command line of a lane."""
     flags = {"algorithm": lane.algorithm} | ({"beta": f"{plan.beta:g}"} if plan.beta != 1 else {})
     flags |= {name: str(value) for name, value in lane.full_knobs.items()}
-    parts = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in flags.items()]
-    return " ".join(["python -m pmpviz infer", shlex.quote(plan.model), *parts, "--json"])
+    return command_line("infer", plan.model, flags, "--json")
 
 
 def _files(view: InferenceView) -> list[ExportFile]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -108,30 +109,34 @@ def unit_of(lane: InferenceLaneView) -> str:
 def _traces(envelope: Envelope, view: InferenceView) -> list[dict]:
     if not view.lanes:
         return []
-    found = [_gap(envelope, view), _log_z(envelope, view)]
+    found = [_gap(envelope), _log_z(envelope, view)]
     if exact_log_z(view) is not None:
         found.append(_excess(envelope, view))
     for name, title in (("delta", "Contraction δ"), ("residual", "Largest message change")):
         if any(name in record for lane in view.lanes for record in lane.trace[:1]):
-            columns = [_column(lane, name) for lane in view.lanes]
-            lines = [envelope.line(k, 1e-12, x=x, y=y) for k, (x, y) in enumerate(columns) if len(x)]
+            lines = envelope.lines(lambda lane, name=name: _column(lane, name), 1e-12)
             found.append(trace(name, title, "steps", lines, True))
     return found
 
 
-def _column(lane: InferenceLaneView, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """(steps, values) of the records that have this number."""
-    pairs = [(r["call"], r[name]) for r in lane.trace if r.get(name) is not None]
-    return tuple(np.array(pairs, np.float64).reshape(-1, 2).T)  # type: ignore[return-value]
+def _column(lane: InferenceLaneView, name: str) -> dict[str, np.ndarray]:
+    """Steps and values of the records that have this number."""
+    return _xy([(record["call"], record[name]) for record in lane.trace if record.get(name) is not None])
 
 
-def _gap(envelope: Envelope, view: InferenceView) -> dict:
+def _xy(pairs: list[tuple[Any, Any]]) -> dict[str, np.ndarray]:
+    x, y = np.array(pairs, np.float64).reshape(-1, 2).T
+    return {"x": x, "y": y}
+
+
+def _gap(envelope: Envelope) -> dict:
     """The gap of every step above the least so far at its rho, between which the range is filled."""
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        x, y = _gaps(lane)
-        if len(x):
-            lines.append(envelope.line(index, SMALLEST_GAP, x=x, y=y, low=_least(lane), high=y))
+
+    def columns(lane: InferenceLaneView) -> dict:
+        found = _xy([(record["call"], gap) for record, gap in _with_gap(lane)])
+        return {**found, "low": _least(lane), "high": found["y"]}
+
+    lines = envelope.lines(columns, SMALLEST_GAP)
     return trace("gap", "Duality gap, above the least at this ρ", "steps", lines, True, "nats")
 
 
@@ -157,33 +162,28 @@ def _with_gap(lane: InferenceLaneView) -> list[tuple[Record, float]]:
     return [(record, gap) for record in lane.trace if (gap := gap_of(record)) is not None]
 
 
-def _gaps(lane: InferenceLaneView) -> tuple[np.ndarray, np.ndarray]:
-    pairs = [(record["call"], gap) for record, gap in _with_gap(lane)]
-    return tuple(np.array(pairs, np.float64).reshape(-1, 2).T)  # type: ignore[return-value]
-
-
 def _log_z(envelope: Envelope, view: InferenceView) -> dict:
     """Objective (line) between the bound from the visited configurations and the best certified bound (range)."""
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        x, y = _column(lane, "objective")
-        if len(x):
-            bounded = all(r.get("best_bound") is not None and r.get("lower") is not None for r in lane.trace)
-            sources = {"low": "lower", "high": "best_bound"} if bounded else {}
-            limits = {name: _column(lane, source)[1] for name, source in sources.items()}
-            lines.append(envelope.line(index, x=x, y=y, **limits))
+
+    def columns(lane: InferenceLaneView) -> dict:
+        bounded = all(r.get("best_bound") is not None and r.get("lower") is not None for r in lane.trace)
+        limits = {"low": "lower", "high": "best_bound"} if bounded else {}
+        return _column(lane, "objective") | {name: _column(lane, source)["y"] for name, source in limits.items()}
+
     known = exact_log_z(view)
     exact = None if known is None else {"y": known, "label": f"exact log Z {significant(known, 5)}"}
+    lines = envelope.lines(columns)
     return trace("log_z", "Objective, with the bounds on log Z", "steps", lines, unit="nats", exact=exact)
 
 
 def _excess(envelope: Envelope, view: InferenceView) -> dict:
     """How far the best certified bound is above the exact log Z."""
-    known, lines = exact_log_z(view) or 0.0, []
-    for index, lane in enumerate(view.lanes):
-        x, y = _column(lane, "best_bound")
-        if len(x):
-            lines.append(envelope.line(index, SMALLEST_GAP, x=x, y=y - known))
+
+    def columns(lane: InferenceLaneView) -> dict:
+        found = _column(lane, "best_bound")
+        return {**found, "y": found["y"] - (exact_log_z(view) or 0.0)}
+
+    lines = envelope.lines(columns, SMALLEST_GAP)
     return trace("excess", "Best bound minus exact log Z", "steps", lines, True, "nats")
 
 

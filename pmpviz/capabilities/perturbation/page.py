@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from pmpviz.app.asked import ask_for, asked_on
-from pmpviz.app.folds import folds
+from pmpviz.app.folds import chart, folds
 from pmpviz.app.models import model_of
 from pmpviz.app.page import Page
 from pmpviz.app.session import held, held_live
@@ -90,13 +88,6 @@ def _dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-def _chart(figure: Any, key: str, otherwise: str) -> None:
-    if figure is None:
-        st.caption(otherwise)
-    else:
-        st.plotly_chart(figure, key=key, width="stretch", config={"displayModeBar": False})
-
-
 def _panels(panels: list[Panel], otherwise: str) -> None:
     if not panels:
         st.caption(otherwise)
@@ -165,18 +156,18 @@ def _many() -> None:
         st.markdown("###### Noise atlas")
         _atlas(view)
         st.markdown("###### Bounds on log Z")
-        _chart(perturbation.bounds(view, _dark()), "lab_bounds", waiting)
+        chart(perturbation.bounds(view, _dark()), "lab_bounds", waiting)
         if view.no_truth:
             st.caption(f"No exact log Z: {as_text(view.no_truth)}.")
     with right:
         st.markdown("###### Energy lost")
-        _chart(perturbation.lost(view, _dark()), "lab_lost", "No maximum of this model is known for certain.")
+        chart(perturbation.lost(view, _dark()), "lab_lost", "No maximum of this model is known for certain.")
         st.caption(as_text(" ".join(perturbation.lost_words(view))))
         st.markdown("###### States against the exact law")
-        _chart(perturbation.histogram(view, _dark()), "lab_states", "States are listed for up to 10 free variables.")
+        chart(perturbation.histogram(view, _dark()), "lab_states", "States are listed for up to 10 free variables.")
         st.caption(as_text(perturbation.histogram_words(view)))
         st.markdown("###### The unbiased sampler's attempts")
-        _chart(perturbation_maps.tree(view, _dark()), "lab_tree", "")
+        chart(perturbation_maps.tree(view, _dark()), "lab_tree", "")
         st.caption(as_text(perturbation_maps.tree_words(view)))
 
 
@@ -185,7 +176,7 @@ def _atlas(view: LabView) -> None:
     chosen = st.session_state.get("lab_layer")
     chosen = bind("lab_layer", chosen if chosen in options else options[0])
     select(st, "Coloured by", options, "lab_layer", label_visibility="collapsed")
-    _chart(perturbation_maps.atlas(view, chosen, _dark()), "lab_atlas", "")
+    chart(perturbation_maps.atlas(view, chosen, _dark()), "lab_atlas", "")
     st.caption(as_text(perturbation_maps.atlas_words(view)))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from pmpviz.app import export
 from pmpviz.app.asked import Asked
+from pmpviz.app.export import LaneTable
 from pmpviz.capabilities.sampling.live import LiveRun, LiveView
 from pmpviz.capabilities.sampling.manifest import plan_files
 from pmpviz.player.graph import force_directed
@@ -37,16 +38,13 @@ def sweeps_in_words(view: LiveView) -> str:
     return "sweep " + ", ".join(integer(sweep) for sweep in dict.fromkeys(lane.sweep for lane in view.lanes))
 
 
-def _tables(view: LiveView) -> list[export.LaneTable]:
+def _tables(view: LiveView) -> list[LaneTable]:
     return [
-        export.LaneTable(
+        LaneTable(
             f"lane{i + 1}",
             lane.algorithm,
             lane.series,
-            {
-                name: [(p.sweep, p.seconds, getattr(p, name)) for p in lane.points]
-                for name in ("mmd2", "deviation", "marginal_l1", "pair_error")
-            },
+            LaneTable.metrics_of(lane.points, "sweep", "mmd2", "deviation", "marginal_l1", "pair_error"),
         )
         for i, lane in enumerate(view.lanes)
     ]

@@ -123,42 +123,37 @@ def _traces(envelope: Envelope, view: LiveView) -> list[dict]:
     for name in [key[:-5] for key in view.lanes[0].series if key.endswith(":mean")]:
         if name not in BANDS:
             traces.append(_series(envelope, view, name, name.replace("_", " ").capitalize(), log=name == "residual"))
-    return [*traces, _flips(envelope, view), mmd, _spectrum(envelope, view)]
+    return [*traces, _flips(envelope), mmd, _spectrum(envelope, view)]
 
 
 def _series(envelope: Envelope, view: LiveView, name: str, title: str, log: bool = False) -> dict:
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        if f"{name}:mean" in lane.series and len(lane.series["sweep"]):
-            band = {
-                key: lane.series[f"{name}:{what}"] for key, what in (("y", "mean"), ("low", "low"), ("high", "high"))
-            }
-            lines.append(envelope.line(index, 1e-7 if log else None, x=lane.series["sweep"], **band))
+    def columns(lane: LaneView) -> dict:
+        band = {"y": "mean", "low": "low", "high": "high"}
+        has = f"{name}:mean" in lane.series
+        return {"x": lane.series["sweep"], **{k: lane.series[f"{name}:{v}"] for k, v in band.items()}} if has else {}
+
     exact = None
     if name == "energy" and view.truth is not None and view.truth.energy is not None:
         exact = {"y": view.truth.energy, "label": f"exact {significant(view.truth.energy, 4)}"}
-    return trace(name, title, "sweeps", lines, log, exact=exact)
+    return trace(name, title, "sweeps", envelope.lines(columns, 1e-7 if log else None), log, exact=exact)
 
 
-def _flips(envelope: Envelope, view: LiveView) -> dict:
-    series = view.lanes[0].series
-    lines = [envelope.line(0, x=series["sweep"], y=series["flips"])] if len(series["sweep"]) else []
+def _flips(envelope: Envelope) -> dict:
+    lines = envelope.lines(lambda lane: {"x": lane.series["sweep"], "y": lane.series["flips"]})
     return trace("flips", "Flipped sites of chain 0", "sweeps", lines, unit="share")
 
 
 def _mmd(envelope: Envelope, view: LiveView, x: str) -> dict:
+    def columns(lane: LaneView) -> dict:
+        points = [p for p in lane.points if x == "sweeps" or p.sweep > 0]
+        return {"x": [p.sweep if x == "sweeps" else p.seconds for p in points], "y": [p.mmd2 for p in points]}
+
     deviations = [p.deviation for lane in view.lanes for p in lane.points if np.isfinite(p.deviation)]
     noise = deviations[0] if deviations else None
     floor = noise / 10 if noise else 1e-8
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        points = [p for p in lane.points if x == "sweeps" or p.sweep > 0]
-        if points:
-            places = [p.sweep if x == "sweeps" else p.seconds for p in points]
-            lines.append(envelope.line(index, floor, x=places, y=[p.mmd2 for p in points]))
     band = {"low": floor, "high": 2 * noise, "label": "noise"} if noise else None
     title = "MMD²" if view.truth is not None else f"MMD² · {sentences.reference_words(view)}"
-    return trace(f"mmd-{x}", title, x, lines, True, band=band)
+    return trace(f"mmd-{x}", title, x, envelope.lines(columns, floor), True, band=band)
 
 
 def _spectrum(envelope: Envelope, view: LiveView) -> dict:

@@ -95,50 +95,41 @@ class SamplingStage(Stage):
         else:
             self.draw(self.plan)
 
-    def update(self, turn: Turn) -> bytes:
-        """The blob for the player."""
+    def _update(self, turn: Turn) -> bytes:
         tool = st.session_state.get(f"tool:{self.id}", "none")
         return payload.update(turn.view, turn.sent, turn.desk, tool, turn.live.layer, held(self.id).hover)
 
-    def waiting(self, view: LiveView) -> bool:
-        """For the reference."""
+    def _waiting(self, view: LiveView) -> bool:
         return view.truth is None and view.truth_trouble is None
 
-    def below(self, view: View) -> None:
-        """What is computed, and what it is compared with."""
-        super().below(view)
+    def _below(self, view: View) -> None:
+        super()._below(view)
         st.markdown(f"{sentences.computing(view, device_words())}.")
         st.caption(sentences.reference_words(view))
 
-    def more_of(self, job: Any) -> Any:
-        """The samples so far."""
+    def _more_of(self, job: Any) -> Any:
         return outlets.samples(job)
 
-    def files(self, asked: Asked) -> list[ExportFile]:
-        """Manifest, script, samples, traces, pictures."""
+    def _files(self, asked: Asked) -> list[ExportFile]:
         return outlets.files(asked)
 
-    def moment(self, view: LiveView) -> str:
-        """The sweeps."""
+    def _moment(self, view: LiveView) -> str:
         return f"The run as it was at {outlets.sweeps_in_words(view)}."
 
-    def show_code(self, asked: Asked) -> None:
-        """A script and a command a lane."""
+    def _show_code(self, asked: Asked) -> None:
         code_dialog(asked.view.plan, [lane.sweep for lane in asked.view.lanes])
 
-    def shared(self, plan: Plan) -> tuple[list[str], list[str]]:
-        """What the link does and leaves out."""
+    def _shared(self, plan: Plan) -> tuple[list[str], list[str]]:
         return [ALWAYS, *share_limits(plan)], []
 
-    def answer(self, event: Event) -> bool:
-        """As any player; clicks and strokes edit the plan, and a hover is reported on."""
+    def _answer(self, event: Event) -> bool:
         holder = held(self.id)
         if event.type in ("click", "paint"):
             return self._edit(holder.live, event)
         if event.type == "hover":
             holder.hover = _hover(holder.live, event)
             return False
-        return super().answer(event)
+        return super()._answer(event)
 
     def _edit(self, live: LiveRun, event: Event) -> bool:
         plan, n = kept_plan(self.id, self.plan), live.view.model.n if live.view.model is not None else 0
