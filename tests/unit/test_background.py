@@ -1,5 +1,6 @@
 """Which reference is made first where several are wanted."""
 
+from collections import OrderedDict
 from types import SimpleNamespace
 
 import pytest
@@ -42,3 +43,22 @@ def test_those_that_are_looked_at_take_turns_and_come_before_those_that_are_not(
     assert left.due() is None
     left.touch()
     assert left.due() == left._worked
+
+
+def failing():
+    yield 0.5
+    raise ValueError("out of states")
+
+
+def test_a_result_is_made_once_for_all_who_ask_and_a_failure_is_kept(monkeypatch):
+    inert = SimpleNamespace(add=lambda job: None, remove=lambda job: None, wake=lambda: None)
+    monkeypatch.setattr(background, "worker", lambda name: inert)
+    monkeypatch.setattr(background, "_jobs", OrderedDict())
+    job = background.request("states", failing)
+    assert background.request("states", failing) is job is not background.request("others", failing)
+    job.work(0.0)
+    assert job.share == 0.5 and job.due() is not None
+    with pytest.raises(ValueError, match="out of states") as raised:
+        job.work(0.0)
+    job.fail(raised.value)
+    assert job.trouble == "out of states" and job.due() is None
