@@ -57,14 +57,14 @@ class Page:
 
 def enter(identity: str) -> None:
     """Style, and the number of the visit: another one has a player that has seen nothing yet."""
-    through_the_entrance()
+    _through_the_entrance()
     st.html(STYLE)
     if st.session_state.get("page now") != identity:
         st.session_state["page now"] = identity
         st.session_state["visit"] = st.session_state.get("visit", 0) + 1
 
 
-def through_the_entrance() -> None:
+def _through_the_entrance() -> None:
     """Have app.py run first.
 
     Streamlit takes a folder `pages` beside app.py for its older kind of app until st.navigation is called, so that a

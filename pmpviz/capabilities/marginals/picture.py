@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,7 @@ def _traces(envelope: Envelope, view: InferenceView) -> list[dict]:
         found.append(_excess(envelope, view))
     for name, title in (("delta", "Contraction δ"), ("residual", "Largest message change")):
         if any(name in record for lane in view.lanes for record in lane.trace[:1]):
-            lines = envelope.lines(lambda lane, name=name: _column(lane, name), 1e-12)
+            lines = envelope.lines(partial(_column, name=name), 1e-12)
             found.append(trace(name, title, "steps", lines, True))
     return found
 
