@@ -1,11 +1,19 @@
-"""What every page begins with: its style, the number of the visit, the plan that it is to show next."""
+"""What a page is before it draws: its style, the number of the visit, its plan, its presets, its link."""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
+
+from pmpviz.app.address import keep_plan, open_plan
+from pmpviz.app.share import link_dialog
+from pmpviz.live.link import to_query
+from pmpviz.live.plan import Preset
 
 STYLE = """<style>
 .stMainBlockContainer { padding-top: 3.25rem; padding-bottom: 3rem; max-width: 1500px; }
@@ -14,6 +22,36 @@ STYLE = """<style>
 .stMainBlockContainer :is(td, th) { white-space: nowrap; padding: 0.3rem 0.5rem; }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(table) { overflow-x: auto; }
 </style>"""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its id (its address, and its file in `pages/`) and its presets."""
+
+    id: str
+    presets: tuple[Preset, ...]
+
+    def open(self, default: Any = None) -> tuple[Any, list[str]]:
+        """Begin the page's script: (its plan from the address, else as it was left, else `default`; notices).
+
+        By default that is the first preset's.
+        """
+        enter(self.id)
+        return open_plan(self.id, default or self.presets[0].plan, self.presets)
+
+    def keep(self, plan: Any) -> None:
+        """Keep the plan over page switches and in the address."""
+        keep_plan(self.id, plan)
+
+    def ask(self, plan: Any, otherwise: str, like: Callable[[Any, Any], bool] = operator.eq) -> Any:
+        """The question that the page answers, as its head; the preset whose plan is `like` the page's, or None."""
+        preset = next((preset for preset in self.presets if like(preset.plan, plan)), None)
+        st.markdown(f"#### {preset.question if preset else otherwise}")
+        return preset
+
+    def share(self, plan: Any, sentences: Sequence[str], commands: Sequence[str] = ()) -> None:
+        """The dialog with the page's link."""
+        link_dialog(to_query(plan), self.id, sentences, commands)
 
 
 def enter(identity: str) -> None:
