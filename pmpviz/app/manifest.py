@@ -14,8 +14,6 @@ from pmpviz.models import model_hash
 from pmpviz.types import InputError
 
 FORMAT = "pmpviz-manifest-1"
-
-
 PACKAGES = ("pmpviz", "jax", "jaxlib", "numpy")
 
 

@@ -22,17 +22,9 @@ from pmpviz.models.couplings import Shape
 from pmpviz.types import InputError, Param
 
 OWN, FILE = "", "file"
-
-
 FILE_TYPES = ["uai", "npz", "json"]
-
-
 COMPILES = "Changing these compiles anew"
-
-
 FREE = "These change at once"
-
-
 WEIGHTS = ("couplings", "J", "sigma", "field", "h", "theta", "pattern", "strength", "lateral")
 
 

@@ -21,14 +21,8 @@ from pmpviz.player.layered import IMAGE
 from pmpviz.types import InputError, Param
 
 MOST_SITES = 1 << 18
-
-
 MOST_GRAPH_SITES = 10_000
-
-
 MOST_DENSE_SITES = 1024
-
-
 MOST_MESSAGES = 1 << 26
 
 

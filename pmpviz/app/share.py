@@ -13,8 +13,6 @@ from pmpviz.app.words import as_text
 from pmpviz.live.link import joined
 
 FIRST_PAGE = "home"
-
-
 ALWAYS = "It opens this page with these settings and starts at sweep 0: frame k is the same picture, bit for bit."
 
 

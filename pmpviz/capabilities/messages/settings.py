@@ -96,17 +96,3 @@ class Held(Special):
 
 
 GRAPH, HELD = Text("graph", "graph was", graph_of), Held()
-
-
-__all__ = [
-    "FILE",
-    "GRAPH",
-    "GRAPHS",
-    "HELD",
-    "MOST_VARIABLES",
-    "check_size",
-    "checked",
-    "graph_of",
-    "mended",
-    "target_of",
-]
