@@ -167,4 +167,4 @@ def _table(page: Page) -> None:
     live = held(page.id).live
     if live is not None and live.view.lanes:
         st.markdown(f"**{sentences.verdict(live.view)}**")
-        st.markdown(table.markdown(live.view))
+        st.markdown(table.markdown(live.view), help=table.HELP)
