@@ -132,6 +132,7 @@ def test_what_has_stopped_goes_on_under_other_settings(clockwork, algorithm, sto
     lane.check_stop(stop, 1e6)
     assert lane.stopped
     lane.change(lane.plan, OTHERS["beta"]())
+    assert not lane.stopped
     lane.check_stop(stop, 1e6)
     assert not lane.stopped
     advanced(lane, 64).view(False, None, True)

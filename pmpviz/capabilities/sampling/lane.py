@@ -211,7 +211,7 @@ class Lane:
         """New knobs, weights, beta or evidence from here on; the statistics begin anew."""
         self.plan, self._part = plan, None
         self.run = running.retarget(self.run, target, plan.build())
-        self.statistics, self._summary = Statistics(self.run), Summary()
+        self.statistics, self._summary, self.stopped = Statistics(self.run), Summary(), False
 
     def flip(self, site: int) -> None:
         """Flip one site of chain 0 (chains only)."""
