@@ -9,7 +9,7 @@ from pmpviz.capabilities.sampling import picture as payload
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.plan import LanePlan, Plan
 from pmpviz.player import update as sending
-from pmpviz.player.update import AGAIN_UPDATES, Cursors
+from pmpviz.player.update import AGAIN_UPDATES, Cursors, Desk
 from pmpviz.player.wire import decode
 
 WAIT_SECONDS = 60
