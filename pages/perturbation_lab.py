@@ -1,30 +1,5 @@
 """Perturbation lab: noise added to a model, and what solvers make of it."""
 
-import streamlit as st
+from pmpviz.capabilities.perturbation.page import draw
 
-from pmpviz.app.address import open_plan
-from pmpviz.app.page import enter
-from pmpviz.app.words import show_notices
-from pmpviz.capabilities.perturbation.controls import model_controls, noise_controls, preset_control, solver_controls
-from pmpviz.capabilities.perturbation.page import PAGE, draw_buttons, explain, keep, sites_of, stage
-from pmpviz.capabilities.perturbation.presets import PERTURBATION
-from pmpviz.capabilities.perturbation.settings import plan_from_query
-
-enter(PAGE)
-plan, notices = open_plan(PAGE, PERTURBATION[0].plan, plan_from_query, PERTURBATION)
-side = st.sidebar
-plan = preset_control(plan, side)
-side.markdown("##### Solvers")
-plan = solver_controls(plan, side)
-with side.expander("Model"):
-    plan, more = model_controls(plan, st)
-side.markdown("##### Noise")
-plan = noise_controls(plan, side, sites_of(plan))
-show_notices([*notices, *more])
-
-preset = next((p for p in PERTURBATION if p.plan.replace(draw=plan.draw) == plan), None)
-st.markdown(f"#### {preset.question if preset else 'What do solvers make of the same noise?'}")
-keep(plan)
-draw_buttons(plan)
-stage(plan)
-explain(plan, preset)
+draw()

@@ -38,6 +38,11 @@ class LaneTable:
             columns |= {f"{what}_p10": low, f"{what}_p90": high}
         return cls(name, algorithm, columns, trace.metrics)
 
+    @staticmethod
+    def metrics_of(points: Sequence[Any], at: str, *names: str) -> dict[str, Points]:
+        """(`at`, seconds, value) of every point, for each of the names."""
+        return {name: [(getattr(p, at), p.seconds, getattr(p, name)) for p in points] for name in names}
+
 
 def samples_npz(x: Int8[np.ndarray, "chains n"], **more: Int8[np.ndarray, "chains n"]) -> bytes:
     """npz of `x`, int8 [chains, n], and of further sets by name."""

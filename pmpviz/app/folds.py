@@ -1,4 +1,4 @@
-"""Folded below a stage: what to notice, equations, what the numbers mean."""
+"""Around and below a stage: charts, and folded what to notice, equations, what the numbers mean."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.player.style import GUARANTEES
+
+
+def chart(figure: Any, key: str, otherwise: str) -> bool:
+    """A chart without a mode bar, or `otherwise` in words where there is none; whether there is one."""
+    if figure is None:
+        st.caption(otherwise)
+    else:
+        st.plotly_chart(figure, key=key, width="stretch", config={"displayModeBar": False})
+    return figure is not None
 
 
 def folds(notice: str, equations: str, numbers: str, specs: Iterable[Any] = ()) -> None:

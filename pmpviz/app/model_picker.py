@@ -96,13 +96,6 @@ def model_controls(
     return chosen, notices + fewer
 
 
-def preset_controls(plan: Any, container: Any = None, key: str = "preset") -> Any:
-    """The choice of a preset alone: the plan with the one that was chosen, or as it is."""
-    plan = _with_preset(plan, key)
-    _draw_preset(plan, st if container is None else container, key)
-    return plan
-
-
 def preset_of(plan: Any) -> Preset | None:
     """The preset that the plan shows, or None."""
     same = (p for p in PRESETS if p.beta == plan.beta and canonical(p.spec) == canonical(plan.model))

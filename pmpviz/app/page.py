@@ -1,11 +1,17 @@
-"""What every page begins with: its style, the number of the visit, the plan that it is to show next."""
+"""What a page is before it draws: its style, the number of the visit, its plan, its presets, its link."""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
+
+from pmpviz.app.address import keep_plan, open_plan
+from pmpviz.app.share import link_dialog
 
 STYLE = """<style>
 .stMainBlockContainer { padding-top: 3.25rem; padding-bottom: 3rem; max-width: 1500px; }
@@ -14,6 +20,39 @@ STYLE = """<style>
 .stMainBlockContainer :is(td, th) { white-space: nowrap; padding: 0.3rem 0.5rem; }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(table) { overflow-x: auto; }
 </style>"""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its id (its address, and its file in `pages/`), its presets, and how an address is read and written.
+
+    `read(query, default)` gives (plan, notices), `write(plan)` the query; `default` is the plan at first, by default
+    the first preset's.
+    """
+
+    id: str
+    presets: tuple[Any, ...]
+    read: Callable[[Any, Any], tuple[Any, list[str]]]
+    write: Callable[[Any], Mapping[str, str]]
+
+    def open(self, default: Any = None) -> tuple[Any, list[str]]:
+        """Begin the page's script: (its plan from the address, else as it was left, else `default`; notices)."""
+        enter(self.id)
+        return open_plan(self.id, default or self.presets[0].plan, self.read, self.presets)
+
+    def keep(self, plan: Any) -> None:
+        """Keep the plan over page switches and in the address."""
+        keep_plan(self.id, plan, self.write)
+
+    def ask(self, plan: Any, otherwise: str, like: Callable[[Any, Any], bool] = operator.eq) -> Any:
+        """The question that the page answers, as its head; the preset whose plan is `like` the page's, or None."""
+        preset = next((preset for preset in self.presets if like(preset.plan, plan)), None)
+        st.markdown(f"#### {preset.question if preset else otherwise}")
+        return preset
+
+    def share(self, plan: Any, sentences: Sequence[str], commands: Sequence[str] = ()) -> None:
+        """The dialog with the page's link."""
+        link_dialog(self.write(plan), self.id, sentences, commands)
 
 
 def enter(identity: str) -> None:

@@ -44,7 +44,8 @@ def held(page: str) -> Held:
     return Held()
 
 
-def held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, playing: bool) -> Any:
+def held_live(page: str, make: Callable[[], Any], plan: Any, speed: float | None = None, playing: bool = False) -> Any:
+    """This session's job of a page: made, and where asked playing, at the first call, afterwards told what is new."""
     holder = held(page)
     if holder.live is None:
         holder.live = make()
@@ -52,7 +53,8 @@ def held_live(page: str, make: Callable[[], Any], plan: Any, speed: float, playi
             holder.live.play(wait=0.0)
     else:
         holder.live.set_plan(plan)
-        holder.live.set_speed(speed)
+        if speed is not None:
+            holder.live.set_speed(speed)
     holder.live.touch()
     return holder.live
 

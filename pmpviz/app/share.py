@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -14,6 +16,12 @@ FIRST_PAGE = "home"
 
 
 ALWAYS = "It opens this page with these settings and starts at sweep 0: frame k is the same picture, bit for bit."
+
+
+def command_line(verb: str, subject: str, flags: Mapping[str, Any], *rest: str) -> str:
+    """`python -m pmpviz VERB SUBJECT --flag value ... REST`, quoted for a shell."""
+    parts = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in flags.items()]
+    return " ".join(["python -m pmpviz", verb, shlex.quote(subject), *parts, *rest])
 
 
 def link_to(query: Mapping[str, str], page: str, base: str | None = None) -> str:

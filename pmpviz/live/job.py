@@ -11,7 +11,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from pmpviz.live.worker import LEASE_SECONDS, worker
+from pmpviz.live.background import TruthJob
+from pmpviz.live.view import View, status_of
+from pmpviz.live.worker import LEASE_SECONDS, Job, worker
 from pmpviz.types import InputError
 
 log = logging.getLogger(__name__)
@@ -36,35 +38,73 @@ def warm(lanes: list[Any]) -> None:
         list(pool.map(lambda lane: lane.warm(), first))
 
 
-class LiveJob:
-    """Commands from pages, a lease, play, pause and step, and a pace; a subclass owns the lanes and the view.
+class Watched(Job):
+    """What the worker named `queue` serves while somebody looks at it."""
 
-    `queue` names the worker that serves it. Pages call `post`, `play`, ... and read `view`, which is replaced by one
-    assignment; only the worker touches the rest. A subclass gives `_restart`, `_adopt`, `_publish`, `_advance_one`,
-    and may give `_waiting` and `_look_around`.
-    """
-
-    view: Any
     queue = "live"
 
-    def __init__(self, plan: Any, speed: float):
-        self.plan, self.speed = plan, speed
-        self._wanted, self._number = plan, next(_numbers)
-        self._commands: deque[tuple[Callable[[], None], threading.Event]] = deque()
-        self._serving, self._stepped = False, threading.Event()
+    def __init__(self) -> None:
         self._touched = time.monotonic()
-        self._trouble: str | None = None
-        self._playing, self._epoch, self._begun, self._steps = False, 0, 0, 0
-        self._pace_start, self._pace_count, self._next_due, self._published = 0.0, 0, 0.0, 0.0
-        self._marks: list[tuple[int, str]] = []
-        self._lanes: list[Any] = []
-
-    # Called by pages.
 
     def touch(self) -> None:
         """Keep the lease: what nobody looks at for 6 s stops."""
         self._touched = time.monotonic()
         worker(self.queue).wake()
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody looks at it."""
+        return time.monotonic() - self._touched < LEASE_SECONDS
+
+    def begin(self) -> None:
+        """Take a place in the worker's queue."""
+        worker(self.queue).add(self)
+
+    def close(self) -> None:
+        """Give up the place in the worker's queue."""
+        worker(self.queue).remove(self)
+
+
+class LiveJob(Watched):
+    """Commands from pages, a lease, play, pause and step, a pace, turns of lanes, and the view.
+
+    Pages call `post`, `play`, ... and read `view`, which is replaced by one assignment; only the worker touches the
+    rest. A subclass gives `_make_lanes`, `_advance` and `_lanes_view`, and where it differs `_over`, `_used`,
+    `_begins_anew`, `_adjust`, `_extras`, `_waiting` and `_look_around`. `reference` is what the view waits for from
+    the background.
+    """
+
+    view: Any
+    view_type: type[View] = View
+    beginning = "building"
+
+    def __init__(self, plan: Any, files: Callable[[str], Any] | None = None, speed: float = 0.0):
+        super().__init__()
+        self.plan, self.speed, self._files = plan, speed, files
+        self._wanted, self._number = plan, next(_numbers)
+        self._commands: deque[tuple[Callable[[], None], threading.Event]] = deque()
+        self._serving, self._stepped = False, threading.Event()
+        self._trouble: str | None = None
+        self._playing, self._epoch, self._begun = False, 0, 0
+        self._pace_start, self._pace_count, self._next_due, self._published = 0.0, 0, 0.0, 0.0
+        self._marks: list[tuple[int, str]] = []
+        self._lanes: list[Any] = []
+        self._turn: list[Any] = []  # Lanes that still have to make the step that was asked for.
+        self.reference: TruthJob | None = None
+        self.view = self.view_type(run=self._number, plan=plan, status=self.beginning)
+
+    def begin(self) -> None:
+        """Have the worker make the lanes: the last thing that a subclass does as it is made."""
+        self.post(self._restart, wait=0.0)
+        super().begin()
+
+    # Called by pages.
+
+    def touch(self) -> None:
+        """Keep the lease, that of the reference too."""
+        super().touch()
+        if (reference := self.reference) is not None:
+            reference.touch()
 
     def post(self, command: Callable[[], None], wait: float = POST_WAIT_SECONDS) -> None:
         """Have the worker do this between chunks, first in first out; waits a moment for it."""
@@ -91,7 +131,7 @@ class LiveJob:
     @property
     def busy(self) -> bool:
         """Whether something that was asked for is not in the view yet."""
-        return bool(self._commands) or self._serving or self._steps > 0
+        return bool(self._commands or self._serving or self._turn)
 
     @property
     def settled(self) -> bool:
@@ -127,10 +167,6 @@ class LiveJob:
         """Bring the view up to date (worker thread only)."""
         self._publish()
 
-    def close(self) -> None:
-        """Give up the place in the worker's queue."""
-        worker(self.queue).remove(self)
-
     # Called by the worker only.
 
     @property
@@ -142,11 +178,11 @@ class LiveJob:
         """At once with commands; while playing when the pace allows; never when unwatched."""
         if self._commands:
             return 0.0
-        if time.monotonic() - self._touched > LEASE_SECONDS:
+        if not self.watched:
             return None
         if self._cold():
             return 0.0
-        if self._steps or self._playing:
+        if self._turn or self._playing:
             return self._next_due
         return self._published + WAIT_SECONDS if self._waiting() else None
 
@@ -159,21 +195,22 @@ class LiveJob:
             warm(cold)
             self._repace()
         until = time.monotonic() + seconds
-        self._serving = self._steps > 0
+        self._serving = bool(self._turn)
         try:
-            while (self._playing or self._steps) and self._advance_one() and time.monotonic() < until:
+            while (self._playing or self._turn) and self._advance_one() and time.monotonic() < until:
                 pass
             self._look_around()
             if not self._playing or time.monotonic() - self._published > PUBLISH_SECONDS:
                 self._publish()
         finally:
             self._serving = False
-        if not self._steps:
+        if not self._turn:
             self._stepped.set()
 
     def fail(self, error: Exception) -> None:
-        """Stop and say so; the settings stay."""
-        self._halt(f"the computation stopped: {str(error)[:200] or type(error).__name__}; change a setting or reset")
+        """Stop and say so, a person's own mistake in its own words; the settings stay."""
+        words = f"the computation stopped: {str(error)[:200] or type(error).__name__}; change a setting or reset"
+        self._halt(str(error) if isinstance(error, InputError) else words)
 
     def _cold(self) -> list[Any]:
         return [] if self._trouble else [lane for lane in self._lanes if not lane.warmed]
@@ -187,10 +224,9 @@ class LiveJob:
     def _obey(self, command: Callable[[], None], done: threading.Event) -> None:
         try:
             command()
-        except InputError as error:
-            self._halt(str(error))
         except Exception as error:  # Before the poster goes on: its page is to say so.
-            log.exception("a command failed")
+            if not isinstance(error, InputError):
+                log.exception("a command failed")
             self.fail(error)
         finally:
             self._publish()
@@ -198,13 +234,13 @@ class LiveJob:
             done.set()
 
     def _halt(self, sentence: str) -> None:
-        self._playing, self._steps = False, 0
+        self._playing, self._turn = False, []
         self._publish(trouble=sentence)
         self._trouble = sentence
 
     def _begin_anew(self) -> None:
         """A new epoch without lanes, marks and trouble."""
-        self._trouble, self._epoch, self._marks, self._steps = None, self._epoch + 1, [], 0
+        self._trouble, self._epoch, self._marks, self._turn = None, self._epoch + 1, [], []
         self._begun, self._lanes = self._epoch, []
 
     def _play(self) -> None:
@@ -212,15 +248,11 @@ class LiveJob:
         self._repace()
 
     def _pause(self) -> None:
-        self._playing, self._steps = False, 0
+        self._playing, self._turn = False, []
 
     def _step(self) -> None:
-        self._playing, self._steps = False, self._lanes_to_step()
-        self._next_due = 0.0
-
-    def _lanes_to_step(self) -> int:
-        """How many lanes one step is for."""
-        return len(self._lanes)
+        self._playing, self._next_due = False, 0.0
+        self._turn = [lane for lane in self._lanes if not self._over(lane)]
 
     def _repace(self) -> None:
         self._pace_start, self._next_due = time.monotonic(), 0.0
@@ -246,16 +278,90 @@ class LiveJob:
         for lane in self._lanes:
             lane.show(self._epoch)
 
-    # Given by the subclass.
-
     def _restart(self) -> None:
-        raise NotImplementedError
+        self._begin_anew()
+        self._lanes = self._make_lanes()
+        self._repace()
 
     def _adopt(self, plan: Any) -> None:
-        raise NotImplementedError
+        before, self.plan = self.plan, plan
+        if plan == before and self._trouble is None:
+            return
+        if self._trouble is not None or not self._lanes or self._begins_anew(before, plan):
+            self._restart()
+        elif changes := self._adjust(before, plan):
+            self._mark(changes)
 
     def _advance_one(self) -> bool:
-        raise NotImplementedError
+        """One chunk: of a lane that is to make a step, else of the one that has used least; False for none now."""
+        if self._cold():
+            return False  # Equal shares begin when all lanes are compiled.
+        waiting = [lane for lane in self._lanes if not self._over(lane)]
+        self._turn = [lane for lane in self._turn if not self._over(lane)]
+        if not waiting or not (self._turn or self._playing):
+            self._pause()
+            return False
+        if self._turn:
+            if self._advance(self._turn[0], 1):
+                self._turn.pop(0)
+            return True
+        lane = min(waiting, key=self._used)
+        allowed = self._allowance(lane)
+        if allowed < 1:
+            return False
+        self._advance(lane, allowed)
+        self._next_due = time.monotonic()
+        return True
 
     def _publish(self, trouble: str | None = None) -> None:
+        self._published = time.monotonic()
+        lanes = self._lanes_view()
+        self.view = self.view_type(
+            run=self._number,
+            plan=self.plan,
+            epoch=self._epoch,
+            begun=self._begun,
+            playing=self._playing,
+            status=status_of(lanes, self._playing),
+            trouble=trouble or self._trouble,
+            lanes=lanes,
+            marks=tuple(self._marks),
+            **self._extras(),
+        )
+
+    # Given by the subclass.
+
+    def _make_lanes(self) -> list[Any]:
+        """The lanes of the plan at their start; raises InputError."""
         raise NotImplementedError
+
+    def _advance(self, lane: Any, most: int) -> bool:
+        """One chunk of a lane, of at most so many steps; whether it ended a step."""
+        raise NotImplementedError
+
+    def _lanes_view(self) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def _extras(self) -> dict[str, Any]:
+        """What the view has beside its head."""
+        return {}
+
+    def _over(self, lane: Any) -> bool:
+        """Whether a lane is to make no further step now."""
+        return bool(self.plan.budget) and lane.count >= self.plan.budget
+
+    def _used(self, lane: Any) -> float:
+        """What is shared out equally among the lanes: seconds, so that each gets as far as it does."""
+        return lane.seconds
+
+    def _allowance(self, lane: Any) -> int:
+        """Steps that a lane may make now."""
+        return self._allowed(lane.count)
+
+    def _begins_anew(self, before: Any, plan: Any) -> bool:
+        """Whether a change of the plan needs other lanes."""
+        return True
+
+    def _adjust(self, before: Any, plan: Any) -> str:
+        """Take up a change that needs no other lanes; words for its mark, or none."""
+        return ""

@@ -1,32 +1,29 @@
-"""What an update of the live player is made of, whatever is watched: cursors, limits, the layout of a model's sites."""
+"""What an update of the live player is made of, whatever is watched: its envelope, lanes, traces, layout of sites."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pmpviz.live.view import View
 from pmpviz.models import LayeredModel
 from pmpviz.models.ising import Ising
 from pmpviz.player.graph import MOST_DRAWN, force_directed
 from pmpviz.player.layered import image_shape
-from pmpviz.player.wire import Payload
+from pmpviz.player.style import styles_of
+from pmpviz.player.wire import Payload, encode, frame_words, thin
 
 MOST_FRAMES = 64
-
-
 FIRST_FRAMES = 256
-
-
 AGAIN_SECONDS = 1.0
-
-
 AGAIN_UPDATES = 3
-
-
 MOST_TRACE_POINTS = 240
+FLOORED = ("y", "low", "high")
 
 
 class Cursors:
@@ -49,6 +46,72 @@ class Cursors:
     def clear(self) -> None:
         """Begin anew."""
         self._sent.clear()
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a person has before them beside the picture: the bar's buttons, the speed (0 is as fast as it goes), and
+    the last event of the browser whose effect is in the view."""
+
+    bar: tuple[str, ...] = ()
+    speed: float = 0.0
+    answered: tuple[str, int] | None = None
+
+
+class Envelope:
+    """One update in the making: what all capabilities send alike, from a live view and what has been sent before."""
+
+    def __init__(self, view: View, sent: Cursors):
+        self.view, self.sent, self.payload = view, sent, Payload()
+        self.styles = styles_of([lane.algorithm for lane in view.lanes])
+
+    def lane(self, index: int, sub: str, status: str, **own: Any) -> dict[str, Any]:
+        """A lane's head; `own` are its frames and what else the capability says of it."""
+        lane, style = self.view.lanes[index], self.styles[index]
+        head = {"id": str(index), "algorithm": lane.algorithm, "label": lane.label, "badge": lane.guarantee}
+        head |= {"colour": style.colour, "dash": style.dash, "sub": sub, "status": status}
+        return {**head, "strip": None, "layer": None, **own}
+
+    def frames(self, index: int, room: int = MOST_FRAMES, first: int = MOST_FRAMES) -> dict[str, Any]:
+        """The frames of a lane's ring that are new: all up to the sweep `first`, then at most `room`."""
+        start = self.sent.start(str(index))
+        frames = self.view.lanes[index].ring.since(start, room, first)
+        if len(frames.numbers):
+            self.sent.sent(str(index), int(frames.numbers[-1]))
+        return frame_words(self.payload, frames, start)
+
+    def lines(self, columns: Callable[[Any], Mapping[str, Any]], floor: float | None = None) -> list[dict[str, Any]]:
+        """A line of a trace for each lane of which there is something to draw.
+
+        `columns(lane)` gives `x`, `y`, and `low` and `high` where it has a band; heights are at least `floor`.
+        """
+        found = ((index, columns(lane)) for index, lane in enumerate(self.view.lanes))
+        return [self._line(index, floor, given) for index, given in found if len(given.get("x", ()))]
+
+    def _line(self, index: int, floor: float | None, columns: Mapping[str, Any]) -> dict[str, Any]:
+        style, keep = self.styles[index], thin(len(columns["x"]), MOST_TRACE_POINTS)
+        line = {"lane": str(index), "colour": style.colour, "dash": style.dash, "marker": style.marker}
+        for name, values in columns.items():
+            values = np.asarray(values)[keep]
+            line[name] = self.payload.add(values if floor is None or name not in FLOORED else np.maximum(values, floor))
+        return line
+
+    def seal(
+        self, desk: Desk, speeds: Sequence[float], lanes: list[dict], traces: list[dict], announce: str, **own: Any
+    ) -> bytes:
+        """The blob for the browser; `own` adds to the head what is the capability's."""
+        view = self.view
+        head = {"run": str(view.run), "epoch": view.epoch, "begun": view.begun, "answered": desk.answered}
+        head |= {"playing": view.playing, "trouble": view.trouble or "", "announce": announce, "bar": list(desk.bar)}
+        head |= {"speed": {"value": desk.speed, "options": list(speeds)}, "lanes": lanes, "traces": traces}
+        head |= {"marks": [list(mark) for mark in view.marks], "tool": "none", "hover": None}
+        return encode({**head, **own}, self.payload.blobs)
+
+
+def trace(id: str, title: str, x: str, lines: list[dict], log: bool = False, unit: str = "", **more: Any) -> dict:
+    """A trace card: lines over `x`; `more` may give `exact` (y, label), `band` (low, high, label) and `bars`."""
+    words = {"id": id, "title": title, "x": x, "log": log, "unit": unit, "lines": lines}
+    return {**words, "exact": None, "band": None, **more}
 
 
 def geometry_of(payload: Payload, model: Any, text: str) -> dict:

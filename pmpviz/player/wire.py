@@ -43,7 +43,6 @@ from pmpviz.types import InputError
 MAGIC = b"PMPV"
 VERSION = 1
 HEADER = struct.Struct("<4sHHI")
-MOST_STRIP = 8
 
 
 class Payload:

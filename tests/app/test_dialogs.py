@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.capabilities.sampling import code, settings, share
+from pmpviz.app.share import link_to
+from pmpviz.capabilities.sampling import code, settings
 from pmpviz.capabilities.sampling.plan import LanePlan, Plan
 
 PLAN = Plan(
@@ -19,10 +20,12 @@ def page():
     from pmpviz.app import export
     from pmpviz.capabilities.sampling import manifest as manifests
     from pmpviz.capabilities.sampling import share
+    from pmpviz.capabilities.sampling.page import open_stage
 
     plan = st.session_state["plan"]
     if st.session_state["dialog"] == "share":
-        share.share_dialog(plan, "race")
+        stage = open_stage("race")
+        stage.page.share(plan, *stage._shared(plan))
     elif st.session_state["dialog"] == "code":
         share.code_dialog(plan, [3, 5])
     else:
@@ -55,11 +58,13 @@ def test_share_shows_the_link_and_what_it_leaves_out():
     ],
 )
 def test_a_link_has_one_slash(base, page):
-    assert share.link(PLAN, page, base).startswith("http://host:8501/race?v=1&model=square:8x8&")
+    assert link_to(settings.plan_to_query(PLAN), page, base).startswith("http://host:8501/race?v=1&model=square:8x8&")
 
 
 def test_a_link_to_the_first_page_names_no_page():
-    assert share.link(PLAN, "home", "http://host:8501/app/").startswith("http://host:8501/app/?v=1&")
+    assert link_to(settings.plan_to_query(PLAN), "home", "http://host:8501/app/").startswith(
+        "http://host:8501/app/?v=1&"
+    )
 
 
 def test_code_shows_the_script_and_a_command_a_lane():

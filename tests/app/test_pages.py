@@ -8,7 +8,7 @@ import pytest
 from opened import ROOT, WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.capabilities import GALLERY, presets_of
+from pmpviz.capabilities import shown_on_home
 from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
 from pmpviz.capabilities.learning.presets import LEARNING
 from pmpviz.capabilities.marginals.presets import INFERENCE
@@ -51,7 +51,7 @@ def test_the_app_begins_at_home_and_its_first_run_has_no_fault():
     test = run(AppTest.from_file(str(ROOT / "app.py"), default_timeout=WAIT_SECONDS))
     assert algorithms(wait(test, lambda u: u["lanes"])) == ["colour_gibbs", "swendsen_wang"]
     links = [(link.proto.page, link.proto.query_string) for link in test.get("page_link")]
-    assert links == [(page, f"preset={preset.id}") for page in GALLERY for preset in presets_of(page)]
+    assert links == [(page, f"preset={preset.id}") for _, page, presets in shown_on_home() for preset in presets]
     assert len(links) >= 30
 
 

@@ -21,7 +21,7 @@ from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import projection_of
 from pmpviz.models import build_spec
 from pmpviz.oracles import Potentials
-from pmpviz.player.update import Cursors
+from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 from pmpviz.types import Target
 
@@ -162,7 +162,7 @@ def test_the_truth_arrives_and_pictures_hold_what_was_computed(watched):
     live = watched(TRIANGLE.replace(lanes=lanes))
     live.run_to("end")
     view = until(live, lambda view: view.truth is not None and all(lane.done for lane in view.lanes))
-    meta, _ = decode(frank_wolfe.update(view, Cursors(), bar=("play",), speed=0.0, layer="marginals"))
+    meta, _ = decode(frank_wolfe.update(view, Cursors(), Desk(("play",)), layer="marginals"))
     assert [lane["id"] for lane in meta["lanes"]] == ["0", "1", "2"]
     assert len({(lane["colour"], lane["dash"]) for lane in meta["lanes"]}) == 3
     figure = polytope.walk(view, "black")

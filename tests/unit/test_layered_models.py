@@ -25,7 +25,7 @@ from pmpviz.io.npz import model_to_npz
 from pmpviz.models import RBM, SRBM, build_spec, builder_of
 from pmpviz.player.filters import filters_image
 from pmpviz.player.layered import image_shape, picture_of, picture_shape, site_words
-from pmpviz.player.update import Cursors
+from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 from pmpviz.types import InputError, Target
 
@@ -114,7 +114,7 @@ def wait(run: LiveRun, condition) -> None:
 
 
 def update(run: LiveRun, layer: str = "none") -> dict:
-    blob = payload.update(run.view, Cursors(), bar=(), speed=0.0, tool="none", layer=layer)
+    blob = payload.update(run.view, Cursors(), Desk(), tool="none", layer=layer)
     return decode(blob)[0]
 
 

@@ -11,7 +11,7 @@ from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane, found_in, 
 from pmpviz.capabilities.deconvolution.live import LiveDeconvolution
 from pmpviz.capabilities.deconvolution.plan import ConvLanePlan, DeconvolutionPlan, problem_of
 from pmpviz.capabilities.deconvolution.presets import ARROW, RING
-from pmpviz.player.update import Cursors
+from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 
 WAIT_SECONDS = 120.0
@@ -150,7 +150,7 @@ def test_an_update_carries_new_frames_once_and_all_of_them_after_a_new_mount(beg
     live.play()
     wait(live, lambda view: view.status == "done")
     sent = Cursors()
-    first, blobs = decode(deconvolution.update(live.view, sent, bar=("play",), speed=0.0))
+    first, blobs = decode(deconvolution.update(live.view, sent, Desk(("play",))))
     frames = first["lanes"][0]["frames"]
     assert frames["numbers"] == list(range(7)) and frames["since"] == -1
     shape, samples = first["shape"], first["lanes"][0]["samples"]
@@ -159,7 +159,7 @@ def test_an_update_carries_new_frames_once_and_all_of_them_after_a_new_mount(beg
     assert len(blobs[frames["pictures"]]) == 7 * size
     assert {trace["id"] for trace in first["traces"]} == {"wrong", "explained", "energy", "residual", "sharpness"}
     sent.clear()
-    again, _ = decode(deconvolution.update(live.view, sent, bar=("play",), speed=0.0))
+    again, _ = decode(deconvolution.update(live.view, sent, Desk(("play",))))
     assert again["lanes"][0]["frames"]["numbers"] == frames["numbers"]
 
 

@@ -94,7 +94,6 @@ class DeconvolutionLane:
         self._algorithm = plan.build()
         self.run: Any = None
         self.warmed, self.seconds, self.compile_seconds = False, 0.0, 0.0
-        self.exhausted = False
         self._frames: list[Frame] = []
         self._snapshot: Any = None
         self._order: tuple[tuple[int, ...], ...] = ()
@@ -180,27 +179,27 @@ class DeconvolutionLane:
             float(np.abs(grey / 255.0 - 0.5).mean()),
         )
 
-    def view(self, at_once: bool = True) -> DeconvolutionLaneView:
+    def view(self, done: bool = False, at_once: bool = True) -> DeconvolutionLaneView:
         """What pages may see of it; features are compared with the glyphs now and then, or `at_once`."""
         features = None if self._snapshot is None else np.asarray(self._snapshot.features)
         if features is not None:
             self._compare(features, at_once)
         return DeconvolutionLaneView(
-            self.plan,
-            self.plan.algorithm,
-            self.spec.label,
-            self.spec.guarantee,
-            self._settings.samples,
-            self.count,
-            self.seconds,
-            self.compile_seconds,
-            tuple(self._frames),
-            self._order,
-            self._found,
-            features,
-            None if features is None else np.asarray(self._snapshot.locations),
-            self.exhausted,
-            self.rested,
+            plan=self.plan,
+            algorithm=self.plan.algorithm,
+            label=self.spec.label,
+            guarantee=self.spec.guarantee,
+            samples=self._settings.samples,
+            sweep=self.count,
+            seconds=self.seconds,
+            compile_seconds=self.compile_seconds,
+            frames=tuple(self._frames),
+            order=self._order,
+            found=self._found,
+            features=features,
+            locations=None if features is None else np.asarray(self._snapshot.locations),
+            done=done,
+            rested=self.rested,
         )
 
     def _compare(self, features: np.ndarray, at_once: bool) -> None:

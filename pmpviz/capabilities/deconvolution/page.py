@@ -1,24 +1,29 @@
-"""The stage of the deconvolution page: painters, the live player, and what leaves the page."""
+"""The deconvolution page: its controls, painters, the live player, and what leaves the page."""
 
 from __future__ import annotations
 
 import json
-import shlex
 
 import numpy as np
 import streamlit as st
 
-from pmpviz.app.address import keep_plan
-from pmpviz.app.answers import Turn, answer, speed_of, tick
-from pmpviz.app.asked import asked_on
-from pmpviz.app.export import ExportFile, export_dialog, lanes_npz
+from pmpviz.app.asked import Asked
+from pmpviz.app.export import ExportFile, lanes_npz
 from pmpviz.app.folds import folds
-from pmpviz.app.session import held_live
-from pmpviz.app.share import ALWAYS, link_dialog
-from pmpviz.app.uploads import uploaded
-from pmpviz.app.words import as_text, sentence
+from pmpviz.app.page import Page
+from pmpviz.app.share import ALWAYS, command_line
+from pmpviz.app.stage import Stage, Turn
+from pmpviz.app.words import as_text, show_notices
 from pmpviz.capabilities.deconvolution import picture as deconvolution
 from pmpviz.capabilities.deconvolution.bitmaps import INK, PAPER, UNSET
+from pmpviz.capabilities.deconvolution.controls import (
+    data_controls,
+    known_controls,
+    lane_controls,
+    model_controls,
+    preset_control,
+    run_controls,
+)
 from pmpviz.capabilities.deconvolution.lane import DeconvolutionLaneView
 from pmpviz.capabilities.deconvolution.live import DeconvolutionView, LiveDeconvolution
 from pmpviz.capabilities.deconvolution.painter import painter
@@ -30,20 +35,40 @@ from pmpviz.capabilities.deconvolution.plan import (
     Problem,
     conv_sampler_class,
 )
-from pmpviz.capabilities.deconvolution.presets import DeconvolutionPreset
-from pmpviz.capabilities.deconvolution.settings import plan_to_query
+from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION, DeconvolutionPreset
+from pmpviz.capabilities.deconvolution.settings import plan_from_query, plan_to_query
+from pmpviz.live.view import View
 from pmpviz.player import filters
 from pmpviz.runs.device import device_words
 
-PAGE = "deconvolution"
-# The whole story takes some forty sweeps: as fast as it goes, a class would miss it.
-SPEED = 10.0
-BAR = ("play", "step", "reset", "seed", "speed", "share", "export")
+PAGE = Page("deconvolution", DECONVOLUTION, plan_from_query, plan_to_query)
+CONTROLS = {
+    "Images": data_controls,
+    "Given": known_controls,
+    "Model": model_controls,
+    "Algorithms": lane_controls,
+    "Run": run_controls,
+}
 
 
-def keep(plan: DeconvolutionPlan) -> None:
-    """Keep the plan over page switches and in the address."""
-    keep_plan(PAGE, plan, plan_to_query)
+def draw() -> None:
+    """The page."""
+    plan, notices = PAGE.open()
+    side = st.sidebar
+    plan = preset_control(plan, side)
+    for title, controls in CONTROLS.items():
+        side.markdown(f"##### {title}")
+        plan = controls(plan, side)
+    show_notices(notices)
+    preset = PAGE.ask(plan, "What are these images made of?", lambda a, b: a.replace(seed=b.seed) == b)
+    plan = paint_glyphs(plan)
+    place = st.container()
+    plan = clamp_features(plan)
+    PAGE.keep(plan)
+    with place:
+        if not empty(plan):
+            STAGE.draw(plan)
+    explain(plan, preset)
 
 
 # Painters.
@@ -91,53 +116,45 @@ def empty(plan: DeconvolutionPlan) -> bool:
 # The player.
 
 
-def speed() -> float:
-    """Sweeps a second; 0 is as fast as it goes."""
-    return speed_of(PAGE, SPEED)
+class DeconvolutionStage(Stage):
+    """Features, locations and reconstructions of every sample, beside what was given."""
+
+    job = LiveDeconvolution
+    component = "deconvolution"
+    # The whole story takes some forty sweeps: as fast as it goes, a class would miss it.
+    first_speed = 10.0
+    autoplay = True
+
+    def _update(self, turn: Turn) -> bytes:
+        return deconvolution.update(turn.view, turn.sent, turn.desk)
+
+    def _above(self, view: View) -> None:
+        super()._below(view)
+        st.caption(f"{as_text(deconvolution.computing(view, device_words()))}.")
+
+    def _below(self, view: View) -> None:
+        st.markdown(as_text(deconvolution.verdict(view)))
+
+    def _moment(self, view: DeconvolutionView) -> str:
+        return f"The run as it was at sweep {max((lane.sweep for lane in view.lanes), default=0):,.0f}."
+
+    def _files(self, asked: Asked) -> list[ExportFile]:
+        return _files(asked.view)
+
+    def _shared(self, plan: DeconvolutionPlan) -> tuple[list[str], list[str]]:
+        words, lines = [ALWAYS.replace("frame k is the same picture", "sweep k of PMP is the same picture")], []
+        if plan.is_file:
+            words.append("The images are not in the link: whoever opens it is asked for the same file.")
+        if takes_command(plan):
+            words.append("On the command line, with the images of Export:")
+            lines = [command(plan, lane) for lane in plan.lanes]
+        return words, lines
 
 
-def stage(plan: DeconvolutionPlan) -> None:
-    """The player, fed while something moves."""
-    every = tick(_live(plan))
-    st.fragment(_stage, run_every=every, key="stage-deconvolution")(every)
-    _show_outlet()
-
-
-def _stage(every: float | None) -> None:
-    turn = Turn(PAGE, lambda event: answer(PAGE, event, plan_to_query))
-    view: DeconvolutionView = turn.view
-    if view.trouble:
-        st.error(sentence(view.trouble))
-    st.caption(f"{as_text(deconvolution.computing(view, device_words()))}.")
-    update = deconvolution.update(view, turn.sent, bar=BAR, speed=speed(), answered=turn.answered)
-    turn.show(update, component="deconvolution")
-    st.markdown(as_text(deconvolution.verdict(view)))
-    if turn.changed or tick(turn.live) != every:
-        st.rerun()
+STAGE = DeconvolutionStage(PAGE)
 
 
 # What leaves the page.
-
-
-def _show_outlet() -> None:
-    asked = asked_on(PAGE)
-    if asked is None:
-        return
-    if asked.name == "share":
-        _share(asked.view.plan)
-    else:
-        sweep = max((lane.sweep for lane in asked.view.lanes), default=0)
-        export_dialog(_files(asked.view), f"The run as it was at sweep {sweep:,.0f}.")
-
-
-def _share(plan: DeconvolutionPlan) -> None:
-    words, lines = [ALWAYS.replace("frame k is the same picture", "sweep k of PMP is the same picture")], []
-    if plan.is_file:
-        words.append("The images are not in the link: whoever opens it is asked for the same file.")
-    if takes_command(plan):
-        words.append("On the command line, with the images of Export:")
-        lines = [command(plan, lane) for lane in plan.lanes]
-    link_dialog(plan_to_query(plan), PAGE, words, lines)
 
 
 def takes_command(plan: DeconvolutionPlan) -> bool:
@@ -151,10 +168,9 @@ def command(plan: DeconvolutionPlan, lane: ConvLanePlan) -> str:
     flags: dict[str, object] = {"features": plan.features}
     flags["feature-size"] = f"{plan.feature_height}x{plan.feature_width}"
     flags |= {"algorithm": lane.algorithm, "sweeps": plan.budget or 400, "samples": plan.samples, "seed": plan.seed}
-    flags |= {p.name.replace("_", "-"): getattr(plan, p.name) for p in PRIORS}
+    flags |= {p.name: getattr(plan, p.name) for p in PRIORS}
     flags |= dict(lane.knobs)
-    parts = [f"--{name} {shlex.quote(str(value))}" for name, value in flags.items()]
-    return " ".join(["python -m pmpviz deconvolve images.npz", *parts, "--out result.npz"])
+    return command_line("deconvolve", "images.npz", flags, "--out result.npz")
 
 
 def _files(view: DeconvolutionView) -> list[ExportFile]:
@@ -237,8 +253,4 @@ NUMBERS = """
 """
 
 
-__all__ = ["PAGE", "clamp_features", "command", "empty", "explain", "keep", "paint_glyphs", "stage"]
-
-
-def _live(plan: DeconvolutionPlan) -> LiveDeconvolution:
-    return held_live(PAGE, lambda: LiveDeconvolution(plan, uploaded, speed()), plan, speed(), True)
+__all__ = ["command", "draw"]

@@ -12,9 +12,8 @@ from pmpviz.capabilities.deconvolution.live import DeconvolutionView
 from pmpviz.capabilities.deconvolution.plan import Problem
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.pictures import DARK, LIGHT
-from pmpviz.player.style import styles_of
-from pmpviz.player.update import Cursors
-from pmpviz.player.wire import Payload, encode, thin
+from pmpviz.player.update import Cursors, Desk, Envelope, trace
+from pmpviz.player.wire import Payload, thin
 
 SPEEDS = (2, 5, 10, 50, 0)
 MOST_SENT = 240
@@ -44,42 +43,13 @@ def features_of(belief: np.ndarray, problem: Problem) -> np.ndarray:
     return pictures_of(np.moveaxis(belief, -4, -3), problem.picture)
 
 
-def update(
-    view: DeconvolutionView,
-    sent: Cursors,
-    *,
-    bar: tuple[str, ...],
-    speed: float,
-    answered: tuple[str, int] | None = None,
-) -> bytes:
+def update(view: DeconvolutionView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the stage; `sent` is brought up to date."""
-    payload = Payload()
-    meta = {
-        "run": str(view.run),
-        "epoch": view.epoch,
-        "begun": view.begun,
-        "answered": answered,
-        "playing": view.playing,
-        "trouble": "",
-        "announce": verdict(view),
-        "alt": verdict(view),
-        "bar": list(bar),
-        "unit": "sweeps",
-        "speed": {"value": speed, "options": list(SPEEDS)},
-        "lanes": [],
-        "traces": [],
-        "numbers": numbers(view),
-        **_problem(payload, view),
-    }
-    if view.problem is not None:
-        names = [lane.algorithm for lane in view.lanes]
-        styles = styles_of(names)
-        meta["lanes"] = [
-            _lane(payload, view.problem, view, index, lane, styles[index], sent)
-            for index, lane in enumerate(view.lanes)
-        ]
-        meta["traces"] = _traces(payload, view, styles)
-    return encode(meta, payload.blobs)
+    envelope, problem, said = Envelope(view, sent), view.problem, verdict(view)
+    lanes = [] if problem is None else [_lane(envelope, problem, view, k, lane) for k, lane in enumerate(view.lanes)]
+    traces = [] if problem is None else _traces(envelope, view, problem)
+    own = {"alt": said, "unit": "sweeps", "numbers": numbers(view), "trouble": "", **_problem(envelope.payload, view)}
+    return envelope.seal(desk, SPEEDS, lanes, traces, said, **own)
 
 
 def _problem(payload: Payload, view: DeconvolutionView) -> dict:
@@ -112,30 +82,28 @@ def _truth(payload: Payload, problem: Problem) -> dict:
     return {"bits": payload.add(glyphs, "u1"), "count": count, "rows": rows, "cols": columns}
 
 
-def _lane(payload: Payload, problem: Problem, view, index: int, lane: DeconvolutionLaneView, style, sent: Cursors):
-    name = str(index)
-    start = sent.start(name)
+def _lane(envelope: Envelope, problem: Problem, view, index: int, lane: DeconvolutionLaneView) -> dict:
+    return envelope.lane(
+        index,
+        f"{seconds(lane.seconds)} computing" if lane.seconds else "",
+        _status(view, lane),
+        short=SHORT.get(lane.algorithm, lane.label),
+        samples=lane.samples,
+        timed=len(view.lanes) > 1,
+        order=[list(order) for order in lane.order] or [list(range(problem.shape.features))] * lane.samples,
+        found=[[found_words(each) for each in sample] for sample in lane.found],
+        counts=list(lane.found_counts),
+        frames=_new_frames(envelope, problem, index, lane),
+    )
+
+
+def _new_frames(envelope: Envelope, problem: Problem, index: int, lane: DeconvolutionLaneView) -> dict:
+    start = envelope.sent.start(str(index))
     frames = [frame for frame in lane.frames if frame.number > start]
     frames = [frames[place] for place in thin(len(frames), MOST_SENT)]
     if frames:
-        sent.sent(name, frames[-1].number)
-    return {
-        "id": name,
-        "algorithm": lane.algorithm,
-        "label": lane.label,
-        "short": SHORT.get(lane.algorithm, lane.label),
-        "badge": lane.guarantee,
-        "colour": style.colour,
-        "dash": style.dash,
-        "sub": f"{seconds(lane.seconds)} computing" if lane.seconds else "",
-        "status": _status(view, lane),
-        "samples": lane.samples,
-        "timed": len(view.lanes) > 1,
-        "order": [list(order) for order in lane.order] or [list(range(problem.shape.features))] * lane.samples,
-        "found": [[found_words(each) for each in sample] for sample in lane.found],
-        "counts": list(lane.found_counts),
-        "frames": _frames(payload, problem, frames, start),
-    }
+        envelope.sent.sent(str(index), frames[-1].number)
+    return _frames(envelope.payload, problem, frames, start)
 
 
 def _status(view: DeconvolutionView, lane: DeconvolutionLaneView) -> str:
@@ -178,42 +146,36 @@ def found_words(found: Found) -> str:
 # Traces.
 
 
-def _traces(payload: Payload, view: DeconvolutionView, styles) -> list[dict]:
-    problem = view.problem
-    assert problem is not None
+def _traces(envelope: Envelope, view: DeconvolutionView, problem: Problem) -> list[dict]:
     if not any(lane.frames for lane in view.lanes):
         return []
-    traces = []
+    cards = []
     if problem.seen.any():
         ink = max(1, int(problem.images[problem.seen].sum()))
-        traces.append(_trace(payload, view, styles, "wrong", "Wrong pixels", 1.0, "of all images"))
-        traces.append(_trace(payload, view, styles, "explained", "Explained pixels", 100.0 / ink, "% of the ink"))
+        cards.append(("wrong", "Wrong pixels", 1.0, "of all images"))
+        cards.append(("explained", "Explained pixels", 100.0 / ink, "% of the ink"))
     if not problem.seen.all() and problem.seen.any():
-        traces.append(_trace(payload, view, styles, "hidden_wrong", "Hidden pixels filled in wrongly", 1.0, ""))
-    traces.append(_trace(payload, view, styles, "energy", "Energy", 1.0, "nats"))
+        cards.append(("hidden_wrong", "Hidden pixels filled in wrongly", 1.0, ""))
+    cards.append(("energy", "Energy", 1.0, "nats"))
     if any(lane.algorithm == "pmp" for lane in view.lanes):
-        traces.append(_trace(payload, view, styles, "residual", "Largest change of a message", 1.0, "a sweep", True))
-    traces.append(_trace(payload, view, styles, "sharpness", "Certainty of the features, |belief − ½|", 1.0, ""))
-    return traces
+        cards.append(("residual", "Largest change of a message", 1.0, "a sweep"))
+    cards.append(("sharpness", "Certainty of the features, |belief − ½|", 1.0, ""))
+    return [_trace(envelope, *card) for card in cards]
 
 
-def _trace(
-    payload: Payload, view: DeconvolutionView, styles, name: str, title: str, scale: float, unit: str, log: bool = False
-) -> dict:
-    lines = []
-    for index, lane in enumerate(view.lanes):
+def _trace(envelope: Envelope, name: str, title: str, scale: float, unit: str) -> dict:
+    log = name == "residual"
+
+    def columns(lane: DeconvolutionLaneView) -> dict:
         kept = tuple(lane.frames[place] for place in thin(len(lane.frames), MOST_POINTS))
-        if log:
-            kept = tuple(frame for frame in kept if frame.residual > 0)
+        kept = tuple(frame for frame in kept if not log or frame.residual > 0)
         if not kept:
-            continue
+            return {}
         values = scale * series(kept, name)
-        style = styles[index]
-        columns = {"x": np.array([f.sweep for f in kept]), "seconds": np.array([f.seconds for f in kept])}
-        columns |= {"y": values.mean(1), "low": values.min(1), "high": values.max(1)}
-        added = {key: payload.add(np.maximum(value, 1e-6) if log else value) for key, value in columns.items()}
-        lines.append({"lane": str(index), "colour": style.colour, "dash": style.dash, "marker": style.marker} | added)
-    return {"id": name, "title": title, "x": "sweeps", "log": log, "unit": unit, "lines": lines}
+        times = {"x": [f.sweep for f in kept], "seconds": [f.seconds for f in kept]}
+        return {**times, "y": values.mean(1), "low": values.min(1), "high": values.max(1)}
+
+    return trace(name, title, "sweeps", envelope.lines(columns, 1e-6 if log else None), log, unit)
 
 
 # Words.

@@ -64,6 +64,11 @@ class LearningLaneView:
     ring: FrameRing
     model: Ising
 
+    @property
+    def algorithm(self) -> str:
+        """The learner's id, under the name that all lanes have for theirs."""
+        return self.learner
+
 
 def is_metric_iteration(iteration: int) -> bool:
     """0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ...: four in every doubling, whatever the chunks are."""
@@ -198,21 +203,21 @@ class LearningLane:
         """The picture of this moment."""
         value, spec = self.training, self.training.learner.spec
         return LearningLaneView(
-            spec.id,
-            spec.label,
-            spec.guarantee,
-            self.plan.full_knobs,
-            value.iteration,
-            value.epoch,
-            value.seconds,
-            self.rate,
-            self.compile_seconds,
-            done,
-            self.series.columns(),
-            tuple(self.points),
-            tuple(self.likelihoods.found),
-            self.ring,
-            value.model,
+            learner=spec.id,
+            label=spec.label,
+            guarantee=spec.guarantee,
+            knobs=self.plan.full_knobs,
+            iteration=value.iteration,
+            epoch=value.epoch,
+            seconds=value.seconds,
+            rate=self.rate,
+            compile_seconds=self.compile_seconds,
+            done=done,
+            series=self.series.columns(),
+            points=tuple(self.points),
+            likelihoods=tuple(self.likelihoods.found),
+            ring=self.ring,
+            model=value.model,
         )
 
 

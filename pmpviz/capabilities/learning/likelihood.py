@@ -15,7 +15,8 @@ from jaxtyping import Int8
 from pmpviz import exact, keys
 from pmpviz.learning.ais import annealed_log_z
 from pmpviz.learning.parameters import log_likelihood
-from pmpviz.live.worker import LEASE_SECONDS, worker
+from pmpviz.live.background import Beside
+from pmpviz.live.worker import worker
 from pmpviz.models import Ising, LayeredModel
 from pmpviz.types import Target
 
@@ -36,21 +37,23 @@ class Likelihood:
     exact: bool
 
 
-class LikelihoodJob:
+class LikelihoodJob(Beside):
     """Asked for the likelihood of a model now and then; only the last model that was asked for is worked on."""
 
     def __init__(self, key: jax.Array, train: Int8[np.ndarray, "m v"], test: Int8[np.ndarray, "k v"]):
+        super().__init__()
         self.key, self.test = key, test
         rate = (train.sum(0) + 0.5) / (len(train) + 1)
         self.base = np.log(rate / (1 - rate))
         self.found: list[Likelihood] = []
         self._wanted: tuple[Ising, int, float] | None = None
-        self._touched, self._lock, self._queued = 0.0, threading.Lock(), False
+        self._lock, self._queued = threading.Lock(), False
 
     def ask(self, model: Ising, iteration: int, seconds: float) -> None:
         """Have the likelihood of this model worked out, instead of any other that still waits."""
         with self._lock:
-            self._wanted, self._touched = (model, iteration, seconds), time.monotonic()
+            self._wanted = (model, iteration, seconds)
+        self.touch()
         if not self._queued:
             self._queued = True
             worker("background").add(self)
@@ -60,10 +63,10 @@ class LikelihoodJob:
         """Give up the place in the queue."""
         worker("background").remove(self)
 
-    def due(self) -> float | None:
-        """At once while a model waits that somebody may still look at."""
-        fresh = time.monotonic() - self._touched < LEASE_SECONDS
-        return 0.0 if self._wanted is not None and fresh else None
+    @property
+    def unfinished(self) -> bool:
+        """Whether a model waits."""
+        return self._wanted is not None
 
     def work(self, seconds: float) -> None:
         """One likelihood."""
@@ -73,6 +76,7 @@ class LikelihoodJob:
             model, iteration, spent = wanted
             values = self._bar(model, iteration)
             self.found.append(Likelihood(iteration, spent, *values, is_small(model)))
+        self._worked = time.monotonic()
 
     def fail(self, error: Exception) -> None:
         """Leave this one out."""

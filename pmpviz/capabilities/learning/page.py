@@ -1,80 +1,122 @@
-"""The stage of the learning page: the live player, the pictures beneath it, and what leaves the page."""
+"""The learning page: its controls, the live player, the pictures beneath it, and what leaves the page."""
 
 from __future__ import annotations
-
-import shlex
 
 import streamlit as st
 from PIL import Image
 
-from pmpviz.app.answers import Turn, answer, speed_of, tick
-from pmpviz.app.asked import asked_on, snapshot
-from pmpviz.app.export import ExportFile, LaneTable, export_dialog, lanes_npz, traces_csv
+from pmpviz.app.asked import Asked, snapshot
+from pmpviz.app.export import ExportFile, LaneTable, lanes_npz, traces_csv
 from pmpviz.app.folds import folds
-from pmpviz.app.session import held, held_live
-from pmpviz.app.share import ALWAYS, link_dialog
-from pmpviz.app.uploads import STORE, uploaded
-from pmpviz.app.words import sentence
+from pmpviz.app.page import Page
+from pmpviz.app.session import held
+from pmpviz.app.share import ALWAYS, command_line
+from pmpviz.app.stage import Stage, Turn
+from pmpviz.app.uploads import STORE
+from pmpviz.app.words import show_notices
 from pmpviz.capabilities.learning import picture as learning
 from pmpviz.capabilities.learning.command import knob_flag
+from pmpviz.capabilities.learning.controls import (
+    data_controls,
+    learner_controls,
+    model_controls,
+    optimiser_controls,
+    preset_control,
+    run_controls,
+    saved_controls,
+)
 from pmpviz.capabilities.learning.lane import LearningLaneView
 from pmpviz.capabilities.learning.live import LearningView, LiveLearning
 from pmpviz.capabilities.learning.plan import LearnerPlan, LearningPlan
+from pmpviz.capabilities.learning.presets import LEARNING
 from pmpviz.capabilities.learning.saved import pack
-from pmpviz.capabilities.learning.settings import plan_to_query
+from pmpviz.capabilities.learning.settings import plan_from_query, plan_to_query
 from pmpviz.capabilities.sampling.hand_over import open_model
 from pmpviz.io.npz import model_from_npz, model_to_npz
 from pmpviz.learning import learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
+from pmpviz.live.view import View
 from pmpviz.models import LayeredModel
 from pmpviz.player import filters
 from pmpviz.runs.device import device_words
 
-PAGE = "learning"
-PICTURES_SECONDS = 1.0
-BAR = ("play", "step", "reset", "seed", "speed", "share", "export")
+PAGE = Page("learning", LEARNING, plan_from_query, plan_to_query)
 SHOWN_DATA = 36
 SAVE_SECONDS = 30.0
 ALL_ROWS = 1_000_000
 
 
-def speed() -> float:
-    """Iterations a second; 0 is as fast as it goes."""
-    return speed_of(PAGE)
+def draw() -> None:
+    """The page."""
+    plan, notices = PAGE.open()
+    leave(plan)
+    side = st.sidebar
+    plan = preset_control(plan, side)
+    if saved := saved_controls(side):
+        plan, blobs = saved
+        STAGE.job_of(plan).restore(plan, blobs)
+    for title, controls in CONTROLS.items():
+        side.markdown(f"##### {title}")
+        plan = controls(plan, side)
+    PAGE.keep(plan)
+    show_notices(notices)
+    like = lambda a, b: (a.data, a.kind) == (b.data, b.kind)  # noqa: E731
+    preset = PAGE.ask(plan, "What does this model learn from these pictures?", like)
+    STAGE.draw(plan)
+    open_buttons()
+    explain(plan, preset.notice if preset else "Your own training. Compare what it dreams with the data beside it.")
 
 
-def stage(plan: LearningPlan) -> None:
-    """The player, fed while something moves, and the pictures of weights and data."""
-    every = tick(_live(plan))
-    st.fragment(_stage, run_every=every, key="stage-learning")(every)
-    st.fragment(_pictures, run_every=PICTURES_SECONDS if every else None, key="pictures-learning")()
-    _show_outlet()
+CONTROLS = {
+    "Data": data_controls,
+    "Model": model_controls,
+    "Learner": learner_controls,
+    "Optimiser": optimiser_controls,
+    "Run": run_controls,
+}
 
 
-def resume(plan: LearningPlan, blobs: list[bytes]) -> LearningPlan:
-    """Have the page's training go on from a saved one; its plan."""
-    _live(plan).restore(plan, blobs)
-    return plan
+class LearningStage(Stage):
+    """The player, and the pictures of weights and data."""
+
+    job = LiveLearning
+
+    def draw(self, plan: LearningPlan) -> None:
+        """The player, fed while something moves, and the pictures."""
+        super().draw(plan)
+        self.beside("pictures", _pictures, self.tick(self.job_of(plan)))
+
+    def _update(self, turn: Turn) -> bytes:
+        return learning.update(turn.view, turn.sent, turn.desk)
+
+    def _below(self, view: View) -> None:
+        super()._below(view)
+        st.markdown(f"{learning.computing(view, device_words())}.")
+        st.caption(learning.verdict(view))
+
+    def _moment(self, view: LearningView) -> str:
+        return f"The training as it was at iteration {max((lane.iteration for lane in view.lanes), default=0):,}."
+
+    def _files(self, asked: Asked) -> list[ExportFile]:
+        return _files(asked.view)
+
+    def _shared(self, plan: LearningPlan) -> tuple[list[str], list[str]]:
+        words, lines = "On the command line, which learns from all pictures and holds none out:", []
+        if plan.data.startswith("file:"):
+            words = "The pictures are not in the link: whoever opens it is asked for the same files."
+        else:
+            lines = [command(plan, lane) for lane in plan.lanes]
+        return [ALWAYS.replace("sweep 0: frame", "iteration 0: iteration"), words], lines
 
 
-def _stage(every: float | None) -> None:
-    turn = Turn(PAGE, lambda event: answer(PAGE, event, plan_to_query))
-    view = turn.view
-    turn.show(learning.update(view, turn.sent, bar=BAR, speed=speed(), answered=turn.answered))
-    if view.trouble:
-        st.error(sentence(view.trouble))
-    st.markdown(f"{learning.computing(view, device_words())}.")
-    st.caption(learning.verdict(view))
-    if turn.changed or tick(turn.live) != every:
-        st.rerun()
+STAGE = LearningStage(PAGE)
 
 
 # Pictures.
 
 
 def _pictures() -> None:
-    live = held(PAGE).live
-    view: LearningView = live.view
+    view: LearningView = STAGE.view
     if not view.lanes or view.train is None:
         return
     dark = st.context.theme.type == "dark"
@@ -106,8 +148,7 @@ SAMPLE_IT = {"playground": "Sample it in the Playground", "race": "Race samplers
 
 def open_buttons() -> None:
     """Buttons that sample what was learned on the other pages; see `leave`."""
-    live = held(PAGE).live
-    if live is not None and live.view.lanes:
+    if STAGE.view is not None and STAGE.view.lanes:
         row = st.container(horizontal=True)
         for target, label in SAMPLE_IT.items():
             row.button(label, key=f"learning_to_{target}")
@@ -116,7 +157,7 @@ def open_buttons() -> None:
 def leave(plan: LearningPlan) -> None:
     """Go where a button of `open_buttons` was clicked to, before this page's timers are set once more."""
     target = next((t for t in SAMPLE_IT if st.session_state.get(f"learning_to_{t}")), None)
-    live = held(PAGE).live
+    live = held(PAGE.id).live
     if target is None or live is None or not live.view.lanes:
         return
     lane = snapshot(live)[0].lanes[0]
@@ -128,26 +169,6 @@ def leave(plan: LearningPlan) -> None:
     st.switch_page(f"pages/{target}.py")
 
 
-def _show_outlet() -> None:
-    asked = asked_on(PAGE)
-    if asked is None:
-        return
-    if asked.name == "share":
-        _share(asked.view.plan)
-    else:
-        iteration = max((lane.iteration for lane in asked.view.lanes), default=0)
-        export_dialog(_files(asked.view), f"The training as it was at iteration {iteration:,}.")
-
-
-def _share(plan: LearningPlan) -> None:
-    words, lines = "On the command line, which learns from all pictures and holds none out:", []
-    if plan.data.startswith("file:"):
-        words = "The pictures are not in the link: whoever opens it is asked for the same files."
-    else:
-        lines = [command(plan, lane) for lane in plan.lanes]
-    link_dialog(plan_to_query(plan), PAGE, [ALWAYS.replace("sweep 0: frame", "iteration 0: iteration"), words], lines)
-
-
 def command(plan: LearningPlan, lane: LearnerPlan) -> str:
     """The command line that trains a lane with the plan's settings, on all pictures."""
     flags: dict[str, object] = {"model": plan.kind, "learner": lane.learner, "chains": plan.chains}
@@ -157,8 +178,7 @@ def command(plan: LearningPlan, lane: LearnerPlan) -> str:
     flags |= {"start": plan.start, "seed": plan.seed, "optimiser": plan.method}
     flags |= {p.name: getattr(plan, p.name) for p in OPTIMISER_PARAMS if p.name != "method"}
     flags |= {knob_flag(name): value for name, value in lane.knobs}
-    parts = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in flags.items()]
-    return " ".join(["python -m pmpviz train", shlex.quote(plan.data), *parts, "--out model.npz"])
+    return command_line("train", plan.data, flags, "--out model.npz")
 
 
 def _files(view: LearningView) -> list[ExportFile]:
@@ -166,7 +186,7 @@ def _files(view: LearningView) -> list[ExportFile]:
     files.append(
         ExportFile("Traces", "traces.csv", "text/csv", lambda: traces_csv(_tables(view)), "One row an iteration.")
     )
-    live = held(PAGE).live
+    live = held(PAGE.id).live
     saved = lambda: live.ask(lambda run: pack(run.plan, [lane.training for lane in run.lanes]), SAVE_SECONDS)  # noqa: E731
     words = "With chains and optimiser: bring it back to go on, bit for bit, from where it is when this is pressed."
     files.append(ExportFile("Training", "training.zip", "application/zip", saved, words))
@@ -194,10 +214,7 @@ def _tables(view: LearningView) -> list[LaneTable]:
             f"lane{index + 1}",
             lane.learner,
             {"sweep": lane.series["iteration"], **lane.series},
-            {
-                name: [(p.iteration, p.seconds, getattr(p, name)) for p in lane.points]
-                for name in ("mmd2", "deviation", "reconstruction", "free_energy_gap")
-            }
+            LaneTable.metrics_of(lane.points, "iteration", "mmd2", "deviation", "reconstruction", "free_energy_gap")
             | {"log_likelihood": [(p.iteration, p.seconds, p.value) for p in lane.likelihoods]},
         )
         for index, lane in enumerate(view.lanes)
@@ -234,7 +251,3 @@ NUMBERS = """
 - **Free energy, held-out minus training**: rises when the model learns its training pictures by heart.
 - **Gradient** and **weights**: root mean squares over the entries.
 """
-
-
-def _live(plan: LearningPlan) -> LiveLearning:
-    return held_live(PAGE, lambda: LiveLearning(plan, uploaded, speed()), plan, speed(), False)

@@ -3,75 +3,38 @@
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from collections.abc import Sequence
+from typing import Any
 
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.models import Ising, LayeredModel
 from pmpviz.player.numbers import integer, seconds, significant
-from pmpviz.player.style import style_of
-from pmpviz.player.update import MOST_FRAMES, MOST_TRACE_POINTS, Cursors
-from pmpviz.player.wire import Payload, encode, frame_words, thin
+from pmpviz.player.update import Cursors, Desk, Envelope, trace
 
 SPEEDS = (1, 5, 20, 100, 0)
 
 
-def update(
-    view: LearningView,
-    sent: Cursors,
-    *,
-    bar: tuple[str, ...],
-    speed: float,
-    answered: tuple[str, int] | None = None,
-) -> bytes:
+def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the player; `sent` is brought up to date."""
-    payload = Payload()
-    meta = {
-        "run": str(view.run),
-        "epoch": view.epoch,
-        "begun": view.begun,
-        "answered": answered,
-        "playing": view.playing,
-        "trouble": view.trouble or "",
-        "announce": verdict(view),
-        "alt": "Pictures that the models of each lane dream up",
-        "tool": "none",
-        "bar": list(bar),
-        "unit": "iterations",
-        "speed": {"value": speed, "options": list(SPEEDS)},
-        "lanes": [_lane(payload, view, index, lane, sent) for index, lane in enumerate(view.lanes)],
-        "traces": _traces(payload, view),
-        "marks": [[iteration, text] for iteration, text in view.marks],
-        "hover": None,
-    }
-    return encode(meta, payload.blobs)
+    envelope = Envelope(view, sent)
+    lanes = [_lane(envelope, view, index, lane) for index, lane in enumerate(view.lanes)]
+    alt = "Pictures that the models of each lane dream up"
+    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), verdict(view), alt=alt, unit="iterations")
 
 
-def _lane(payload: Payload, view: LearningView, index: int, lane: LearningLaneView, sent: Cursors) -> dict:
-    style, name = style_of(lane.learner), str(index)
-    start = sent.start(name)
-    frames = lane.ring.since(start, MOST_FRAMES, MOST_FRAMES)
-    if len(frames.numbers):
-        sent.sent(name, int(frames.numbers[-1]))
+def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLaneView) -> dict:
     assert view.train is not None
     _, _, height, width = mosaic_shape(min(view.plan.chains, MOST_PICTURES), view.train.shape)
-    return {
-        "id": name,
-        "algorithm": lane.learner,
-        "label": lane.label,
-        "step": "iteration",
-        "badge": lane.guarantee,
-        "colour": style.colour,
-        "dash": style.dash,
-        "sub": _sub(lane),
-        "status": "done" if lane.done else "compiling …" if view.playing and not lane.rate else "",
-        "n": height * width,
-        "geometry": {"kind": "grid", "rows": height, "cols": width},
-        "frames": frame_words(payload, frames, start),
-        "strip": None,
-        "layer": None,
-    }
+    return envelope.lane(
+        index,
+        _sub(lane),
+        "done" if lane.done else "compiling …" if view.playing and not lane.rate else "",
+        step="iteration",
+        n=height * width,
+        geometry={"kind": "grid", "rows": height, "cols": width},
+        frames=envelope.frames(index),
+    )
 
 
 def _sub(lane: LearningLaneView) -> str:
@@ -83,76 +46,53 @@ def _sub(lane: LearningLaneView) -> str:
 # Traces.
 
 
-def _traces(payload: Payload, view: LearningView) -> list[dict]:
+def _traces(envelope: Envelope, view: LearningView) -> list[dict]:
     if not view.lanes:
         return []
-    traces = [_mmd(payload, view, "iterations")]
+    traces = [_mmd(envelope, view, "iterations")]
     if len(view.lanes) > 1:
-        traces.append(_mmd(payload, view, "seconds"))
+        traces.append(_mmd(envelope, view, "seconds"))
     if any(lane.likelihoods for lane in view.lanes):
-        traces.append(_likelihood(payload, view))
-    traces.append(_series(payload, view, "gradient_norm", "Gradient, root mean square", True))
+        traces.append(_likelihood(envelope, view))
+    traces.append(_series(envelope, "gradient_norm", "Gradient, root mean square", True))
     if any(math.isfinite(p.reconstruction) for lane in view.lanes for p in lane.points[:1]):
-        traces.append(_points(payload, view, "reconstruction", "Reconstruction error a pixel"))
-        traces.append(_points(payload, view, "free_energy_gap", "Free energy, held-out minus training"))
-    traces.append(_series(payload, view, "weight_norm", "Weights, root mean square", False))
+        traces.append(_points(envelope, "reconstruction", "Reconstruction error a pixel"))
+        traces.append(_points(envelope, "free_energy_gap", "Free energy, held-out minus training"))
+    traces.append(_series(envelope, "weight_norm", "Weights, root mean square", False))
     return traces
 
 
-def _line(index: int, lane: LearningLaneView) -> dict:
-    style = style_of(lane.learner)
-    return {"lane": str(index), "colour": style.colour, "dash": style.dash, "marker": style.marker}
-
-
-def _trace(id: str, title: str, x: str, lines: list[dict], log: bool = False, unit: str = "", band=None) -> dict:
-    words = {"id": id, "title": title, "x": x, "log": log, "unit": unit, "lines": lines}
-    return {**words, "exact": None, "band": band}
-
-
-def _mmd(payload: Payload, view: LearningView, x: str) -> dict:
+def _mmd(envelope: Envelope, view: LearningView, x: str) -> dict:
     noise = view.lanes[0].points[0].deviation if view.lanes[0].points else math.nan
     floor = noise / 10 if math.isfinite(noise) and noise else 1e-8
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        places = [p.seconds if x == "seconds" else p.iteration for p in lane.points]
-        heights = np.maximum([p.mmd2 for p in lane.points], floor)
-        lines.append(_line(index, lane) | {"x": payload.add(np.array(places)), "y": payload.add(heights)})
+    at = "seconds" if x == "seconds" else "iteration"
+    lines = envelope.lines(lambda lane: _columns(lane.points, x=at, y="mmd2"), floor)
     band = {"low": floor, "high": 2 * noise, "label": "noise"} if math.isfinite(noise) else None
-    return _trace(f"mmd-{x}", "MMD² to held-out data", x, lines, True, band=band)
+    return trace(f"mmd-{x}", "MMD² to held-out data", x, lines, True, band=band)
 
 
-def _points(payload: Payload, view: LearningView, name: str, title: str) -> dict:
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        x, y = (np.array([getattr(p, key) for p in lane.points]) for key in ("iteration", name))
-        lines.append(_line(index, lane) | {"x": payload.add(x), "y": payload.add(y)})
-    return _trace(name, title, "iterations", lines)
+def _points(envelope: Envelope, name: str, title: str) -> dict:
+    lines = envelope.lines(lambda lane: _columns(lane.points, x="iteration", y=name))
+    return trace(name, title, "iterations", lines)
 
 
-def _series(payload: Payload, view: LearningView, name: str, title: str, log: bool) -> dict:
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        keep = thin(len(lane.series["iteration"]), MOST_TRACE_POINTS)
-        if len(keep):
-            x, y = lane.series["iteration"][keep], lane.series[name][keep]
-            y = np.maximum(y, 1e-9) if log else y
-            lines.append(_line(index, lane) | {"x": payload.add(x), "y": payload.add(y)})
-    return _trace(name, title, "iterations", lines, log)
+def _series(envelope: Envelope, name: str, title: str, log: bool) -> dict:
+    lines = envelope.lines(lambda lane: {"x": lane.series["iteration"], "y": lane.series[name]}, 1e-9 if log else None)
+    return trace(name, title, "iterations", lines, log)
 
 
-def _likelihood(payload: Payload, view: LearningView) -> dict:
-    lines = []
-    for index, lane in enumerate(view.lanes):
+def _likelihood(envelope: Envelope, view: LearningView) -> dict:
+    def columns(lane: LearningLaneView) -> dict:
         found = sorted(lane.likelihoods, key=lambda each: each.iteration)
-        if found:
-            columns = {
-                name: payload.add(np.array([getattr(each, key) for each in found]))
-                for name, key in (("x", "iteration"), ("y", "value"), ("low", "low"), ("high", "high"))
-            }
-            lines.append(_line(index, lane) | columns)
+        return _columns(found, x="iteration", y="value", low="low", high="high")
+
     exact = all(each.exact for lane in view.lanes for each in lane.likelihoods)
-    how = "exact" if exact else "annealed, too good on average"
-    return _trace("likelihood", "Log-likelihood of held-out data", "iterations", lines, unit=f"nats, {how}")
+    unit = f"nats, {'exact' if exact else 'annealed, too good on average'}"
+    return trace("likelihood", "Log-likelihood of held-out data", "iterations", envelope.lines(columns), unit=unit)
+
+
+def _columns(points: Sequence[Any], **names: str) -> dict[str, list]:
+    return {column: [getattr(point, name) for point in points] for column, name in names.items()}
 
 
 # Words.

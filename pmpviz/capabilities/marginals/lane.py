@@ -16,7 +16,6 @@ from pmpviz.marginals.projection import Projection
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record
 from pmpviz.oracles.potentials import Potentials
 
-GOALS = ("end", "gap", "rho")
 MOST_PATH = 2048
 
 
@@ -69,7 +68,7 @@ class InferenceLane:
         self.state: Any = self.algorithm.start(potentials)
         self.ring = FrameRing(-(-potentials.n // 8))
         self._path = [self.projection.of(self._point())]
-        self.epoch = epoch
+        self.epoch, self.since = epoch, 0
         self.show(epoch)
 
     @property
@@ -87,11 +86,11 @@ class InferenceLane:
         self.epoch = epoch
         self._append()
 
-    def met(self, goal: str, since: int) -> bool:
+    def met(self, goal: str) -> bool:
         """Whether a goal has been reached by a step after the `since`-th: the end, a small gap, another rho."""
         if self.state.reason:
             return True
-        records = self.state.trace[since:]
+        records = self.state.trace[self.since :]
         if goal == "gap":
             return any(self._is_small(record) for record in records)
         if goal == "rho":
@@ -114,23 +113,23 @@ class InferenceLane:
         spec, state = self.algorithm.spec, self.state
         vertices, weights = self._vertices()
         return InferenceLaneView(
-            spec.id,
-            self.plan.label,
-            spec.guarantee,
-            promise(self.algorithm, state),
-            spec.update,
-            self.count,
-            self.seconds,
-            state.reason,
-            state.trace,
-            self.algorithm.answer(state),
-            np.array(self._path),
-            self.projection.of(vertices),
-            weights,
-            self._decoded(vertices),
-            None if spec.id == "bp" else rho_of(state),
-            self._shown(),
-            self.ring,
+            algorithm=spec.id,
+            label=self.plan.label,
+            guarantee=spec.guarantee,
+            promise=promise(self.algorithm, state),
+            update=spec.update,
+            count=self.count,
+            seconds=self.seconds,
+            reason=state.reason,
+            trace=state.trace,
+            answer=self.algorithm.answer(state),
+            path=np.array(self._path),
+            corners=self.projection.of(vertices),
+            weights=weights,
+            configurations=self._decoded(vertices),
+            rho=None if spec.id == "bp" else rho_of(state),
+            shown=self._shown(),
+            ring=self.ring,
         )
 
     def _vertices(self) -> tuple[np.ndarray, np.ndarray]:
@@ -177,4 +176,4 @@ def promise(algorithm: MarginalSolver, state: Any) -> str:
     return "certified" if state.solution.exact else "oracle's bound"
 
 
-__all__ = ["GOALS", "InferenceLane", "InferenceLaneView", "promise", "rho_of"]
+__all__ = ["InferenceLane", "InferenceLaneView", "promise", "rho_of"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +11,15 @@ import numpy as np
 from pmpviz import exact
 from pmpviz.capabilities.marginals.lane import InferenceLane, InferenceLaneView
 from pmpviz.capabilities.marginals.plan import InferencePlan
+from pmpviz.live import background
 from pmpviz.live.job import LiveJob
 from pmpviz.live.plan import resolve_model
-from pmpviz.live.worker import worker
+from pmpviz.live.view import View
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import Projection, projection_of
 from pmpviz.models import Ising
 from pmpviz.oracles.potentials import Potentials
+from pmpviz.runs.truth import truth_key
 from pmpviz.types import Exact, InputError, Refusal, Target
 
 
@@ -31,77 +32,45 @@ class Truth:
     why_not: str = ""
 
 
-class TruthJob:
-    """Solves a target exactly in the background."""
-
-    def __init__(self, target: Target, potentials: Potentials, projection: Projection):
-        self._target, self._potentials, self._projection = target, potentials, projection
-        self.truth: Truth | None = None
-
-    def due(self) -> float | None:
-        """At once, until it is solved or refused."""
-        return 0.0 if self.truth is None else None
-
-    def work(self, seconds: float) -> None:
-        """All of it."""
-        if (reason := exact.why_not(self._target)) is not None:
-            self.truth = Truth(why_not=reason)
-            return
-        solution = exact.solve(self._target)
-        s = self._potentials.structure
-        if solution.marginals is None or solution.pair_marginals is None:
-            self.truth = Truth(solution, why_not="only log Z is known exactly")
-            return
-        table = solution.pair_marginals(np.stack([s.i, s.j], 1))
-        self.truth = Truth(solution, self._projection.of(Cells(s).flat(np.stack(solution.marginals), table)))
-
-    def fail(self, error: Exception) -> None:
-        """Keep the reason."""
-        self.truth = Truth(why_not=str(error)[:200])
+def solving(target: Target, potentials: Potentials, projection: Projection) -> Generator[float, None, Truth]:
+    """Solves a target exactly, all in one step."""
+    yield 0.0
+    if (reason := exact.why_not(target)) is not None:
+        return Truth(why_not=reason)
+    solution, s = exact.solve(target), potentials.structure
+    if solution.marginals is None or solution.pair_marginals is None:
+        return Truth(solution, why_not="only log Z is known exactly")
+    table = solution.pair_marginals(np.stack([s.i, s.j], 1))
+    return Truth(solution, projection.of(Cells(s).flat(np.stack(solution.marginals), table)))
 
 
-@dataclass(frozen=True, eq=False)
-class InferenceView:
-    """An immutable picture of a live inference; the fields are as in `LiveView`."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InferenceView(View):
+    """An immutable picture of a live inference."""
 
-    run: int
-    epoch: int
-    begun: int
-    playing: bool
-    status: str
-    trouble: str | None
     plan: InferencePlan
-    model: Ising | None
-    potentials: Potentials | None
-    projection: Projection | None
-    truth: Truth | None
-    lanes: tuple[InferenceLaneView, ...]
-    marks: tuple[tuple[int, str], ...]
+    model: Ising | None = None
+    potentials: Potentials | None = None
+    projection: Projection | None = None
+    truth: Truth | None = None
+    lanes: tuple[InferenceLaneView, ...] = ()
 
 
 class LiveInference(LiveJob):
     """Owns the lanes; a step is one MAP call or one sweep of messages. Play goes on to a goal."""
 
     view: InferenceView
+    view_type = InferenceView
     queue = "solvers"
 
     def __init__(self, plan: InferencePlan, files: Callable[[str], Any] | None = None, speed: float = 0.0):
-        super().__init__(plan, speed)
-        self._files, self._goal, self._since = files, "end", [0] * len(plan.lanes)
+        super().__init__(plan, files, speed)
+        self._goal = "end"
         self._built: tuple[str, float] | None = None
-        self._turn: list[InferenceLane] = []
         self._model: Ising | None = None
         self._potentials: Potentials | None = None
         self._projection: Projection | None = None
-        self._truth: TruthJob | None = None
-        self.view = InferenceView(self._number, 0, 0, False, "building", None, plan, None, None, None, None, (), ())
-        self.post(self._restart, wait=0.0)
-        worker(self.queue).add(self)
-
-    def close(self) -> None:
-        """Give up the places in the queues."""
-        super().close()
-        self._drop_truth()
+        self.begin()
 
     def run_to(self, goal: str) -> None:
         """Play until every lane has met the goal: `gap`, `rho` or `end`."""
@@ -111,19 +80,23 @@ class LiveInference(LiveJob):
 
     def _toward(self, goal: str) -> None:
         self._play()
-        self._goal, self._since = goal, [lane.count for lane in self._lanes]
+        self._goal = goal
+        for lane in self._lanes:
+            lane.since = lane.count
 
     def _play(self) -> None:
         self._goal = "end"
         super()._play()
 
-    def _restart(self) -> None:
-        self._begin_anew()
-        self._goal, self._since = "end", [0] * len(self.plan.lanes)
+    def _step(self) -> None:
+        self._goal = "end"
+        super()._step()
+
+    def _make_lanes(self) -> list[InferenceLane]:
+        self._goal = "end"
         self._build()
         assert self._potentials is not None and self._projection is not None
-        self._lanes = [InferenceLane(plan, self._potentials, self._projection, self._epoch) for plan in self.plan.lanes]
-        self._repace()
+        return [InferenceLane(plan, self._potentials, self._projection, self._epoch) for plan in self.plan.lanes]
 
     def _build(self) -> None:
         plan = self.plan
@@ -136,66 +109,35 @@ class LiveInference(LiveJob):
         potentials, _ = Potentials.of_target(target)
         if potentials.n != model.n:
             raise Refusal("this page shows models without clamped variables")
-        self._model, self._potentials = model, potentials
-        self._projection, self._built = projection_of(potentials), (plan.model, plan.beta)
-        self._drop_truth()
-        self._truth = TruthJob(target, potentials, self._projection)
-        worker("background").add(self._truth)
-
-    def _drop_truth(self) -> None:
-        if self._truth is not None:
-            worker("background").remove(self._truth)
-
-    def _adopt(self, plan: InferencePlan) -> None:
-        if plan != self.plan or self._trouble is not None:
-            self.plan = plan
-            self._restart()
+        projection = projection_of(potentials)
+        self._model, self._potentials, self._projection = model, potentials, projection
+        self._built = (plan.model, plan.beta)
+        key = f"{truth_key(target)} in its projection"
+        self.reference = background.request(key, lambda: solving(target, potentials, projection))
 
     def _waiting(self) -> bool:
-        shown = self.view.truth
-        return self._truth is not None and shown is not self._truth.truth
+        return self.reference is not None and self.view.truth is None
 
-    def _advance_one(self) -> bool:
-        """One step of the lane that has made fewest; lanes that have met the goal wait for the others."""
-        stepping = bool(self._steps)
-        goal = "end" if stepping else self._goal
-        open_lanes = [lane for lane, since in zip(self._lanes, self._since, strict=True) if not lane.met(goal, since)]
-        if not open_lanes:
-            self._playing, self._steps, self._goal = False, 0, "end"
-            return False
-        lane = self._turn.pop(0) if stepping else min(open_lanes, key=lambda lane: lane.count)
-        if not stepping and self._allowed(lane.count) < 1:
-            return False
+    def _over(self, lane: InferenceLane) -> bool:
+        """Lanes that have met the goal wait for the others."""
+        return lane.met(self._goal)
+
+    def _used(self, lane: InferenceLane) -> float:
+        return lane.count
+
+    def _advance(self, lane: InferenceLane, most: int) -> bool:
         lane.advance()
-        if stepping:
-            self._steps -= 1
-        else:
-            self._next_due = time.monotonic()
         return True
 
-    def _lanes_to_step(self) -> int:
-        self._turn = [lane for lane in self._lanes if not lane.met("end", 0)]
-        return len(self._turn)
+    def _lanes_view(self) -> tuple[InferenceLaneView, ...]:
+        return tuple(lane.view() for lane in self._lanes)
 
-    def _publish(self, trouble: str | None = None) -> None:
-        self._published = time.monotonic()
-        lanes = tuple(lane.view() for lane in self._lanes)
-        done = bool(lanes) and all(lane.done for lane in lanes)
-        self.view = InferenceView(
-            self._number,
-            self._epoch,
-            self._begun,
-            self._playing,
-            "done" if done else "running" if self._playing else "paused",
-            trouble or self._trouble,
-            self.plan,
-            self._model,
-            self._potentials,
-            self._projection,
-            None if self._truth is None else self._truth.truth,
-            lanes,
-            tuple(self._marks),
-        )
+    def _extras(self) -> dict[str, Any]:
+        job, truth = self.reference, None
+        if job is not None and not job.unfinished:
+            truth = job.truth or Truth(why_not=job.trouble or "")
+        built = {"model": self._model, "potentials": self._potentials, "projection": self._projection}
+        return {**built, "truth": truth}
 
 
 __all__ = ["InferenceView", "LiveInference", "Truth"]

@@ -1,28 +1,27 @@
-"""The stage of the Frank-Wolfe page: the player, the polytope beside it, what was found beneath it."""
+"""The Frank-Wolfe page: its controls, the player, the polytope beside it, what was found beneath it."""
 
 from __future__ import annotations
 
 import json
-import shlex
 
 import streamlit as st
 
-from pmpviz.app.answers import Turn, answer, speed_of, tick
-from pmpviz.app.asked import asked_on
-from pmpviz.app.export import ExportFile, export_dialog
-from pmpviz.app.folds import folds
+from pmpviz.app.asked import Asked
+from pmpviz.app.export import ExportFile
+from pmpviz.app.folds import chart, folds
+from pmpviz.app.page import Page
 from pmpviz.app.player import Event
-from pmpviz.app.session import held, held_live
-from pmpviz.app.share import ALWAYS, link_dialog
-from pmpviz.app.uploads import uploaded
+from pmpviz.app.share import ALWAYS, command_line
+from pmpviz.app.stage import Stage, Turn
 from pmpviz.app.widgets import bind
-from pmpviz.app.words import as_text, sentence
+from pmpviz.app.words import as_text, show_notices
 from pmpviz.capabilities.marginals import picture as frank_wolfe
 from pmpviz.capabilities.marginals import polytope
+from pmpviz.capabilities.marginals.controls import lane_controls, model_controls, preset_control
 from pmpviz.capabilities.marginals.live import InferenceView, LiveInference
 from pmpviz.capabilities.marginals.plan import InferencePlan, SolverPlan
-from pmpviz.capabilities.marginals.presets import InferencePreset
-from pmpviz.capabilities.marginals.settings import plan_to_query
+from pmpviz.capabilities.marginals.presets import INFERENCE, InferencePreset
+from pmpviz.capabilities.marginals.settings import plan_from_query, plan_to_query
 from pmpviz.marginals import Inferred, solver_class
 from pmpviz.marginals.plain import as_object
 from pmpviz.oracles import ORACLES, PROMISES
@@ -30,38 +29,73 @@ from pmpviz.player import filters
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, significant
 
-PAGE = "frank_wolfe"
-SPEED_KEY = f"speed:{PAGE}"
-PICTURE_SECONDS = 1.0
-BAR = ("play", "step", "reset", "speed", "share", "export")
-SPEED = 2.0
+PAGE = Page("frank_wolfe", INFERENCE, plan_from_query, plan_to_query)
 
 
-def speed() -> float:
-    """Steps a second; 0 is as fast as it goes."""
-    return speed_of(PAGE, SPEED)
+def draw() -> None:
+    """The page."""
+    plan, notices = PAGE.open()
+    side = st.sidebar
+    plan = preset_control(plan, side, f"speed:{PAGE.id}")
+    side.markdown("##### Algorithms")
+    plan = lane_controls(plan, side)
+    with side.expander("Model"):
+        plan, more = model_controls(plan, st)
+    PAGE.keep(plan)
+    show_notices([*notices, *more])
+    preset = PAGE.ask(plan, "How close do MAP calls come to the marginals?")
+    STAGE.draw(plan)
+    explain(plan, preset)
 
 
-def stage(plan: InferencePlan) -> None:
-    """The walk in the polytope and the player, fed while something moves."""
-    live = _live(plan)
-    every = _tick(live)
-    slow = PICTURE_SECONDS if every else None
-    alone = len(plan.lanes) == 1
-    left, right = st.columns([0.48, 0.52], gap="medium")
-    with left:
-        _goals(live)
-        st.fragment(_walk, run_every=slow, key="walk-frank_wolfe")()
-    with right if alone else st.container():
-        st.fragment(_stage, run_every=every, key="stage-frank_wolfe")(every)
-    with right if not alone else st.container():
-        st.fragment(_found, run_every=slow, key="found-frank_wolfe")(alone)
-    st.fragment(_table, run_every=slow, key="table-frank_wolfe")()
-    _show_outlet()
+class InferenceStage(Stage):
+    """The player, the walk in the polytope beside it, and what was found."""
+
+    job = LiveInference
+    bar = ("play", "step", "reset", "speed", "share", "export")
+    first_speed = 2.0
+    autoplay = True
+
+    def draw(self, plan: InferencePlan) -> None:
+        """The walk and the player, fed while something moves."""
+        live = self.job_of(plan)
+        every, alone = self.tick(live), len(plan.lanes) == 1
+        left, right = st.columns([0.48, 0.52], gap="medium")
+        with left:
+            _goals(live)
+            self.beside("walk", _walk, every)
+        with right if alone else st.container():
+            super().draw(plan)
+        with right if not alone else st.container():
+            self.beside("found", _found, every)
+        self.beside("table", _table, every)
+
+    def _update(self, turn: Turn) -> bytes:
+        layer = _layer_control(turn.view)
+        return frank_wolfe.update(turn.view, turn.sent, turn.desk, layer)
+
+    def _answer(self, event: Event) -> bool:
+        return super()._answer(event) or event.type in ("step", "reset")
+
+    def _waiting(self, view: InferenceView) -> bool:
+        return view.truth is None
+
+    def _moment(self, view: InferenceView) -> str:
+        return "The walk as it is now."
+
+    def _files(self, asked: Asked) -> list[ExportFile]:
+        return _files(asked.view)
+
+    def _shared(self, plan: InferencePlan) -> tuple[list[str], list[str]]:
+        words, lines = "On the command line:", []
+        if plan.model.startswith("file:"):
+            words = "The model's file is not in the link: whoever opens it is asked for the same file."
+        else:
+            lines = [command(plan, lane) for lane in plan.lanes]
+        return [ALWAYS.replace("sweep 0: frame", "step 0: step"), words], lines
 
 
-def _tick(live: LiveInference) -> float | None:
-    return tick(live, waiting=live.view.truth is None and live.view.trouble is None)
+STAGE = InferenceStage(PAGE)
 
 
 def _goals(live: LiveInference) -> None:
@@ -84,22 +118,6 @@ def _goals(live: LiveInference) -> None:
         )
 
 
-def _stage(every: float | None) -> None:
-    layer = _layer_control(held(PAGE).live.view)
-    turn = Turn(PAGE, _answer)
-    view = turn.view
-    turn.show(frank_wolfe.update(view, turn.sent, bar=BAR, speed=speed(), layer=layer, answered=turn.answered))
-    if view.trouble:
-        st.error(sentence(view.trouble))
-    if turn.changed or _tick(turn.live) != every:
-        st.rerun()
-
-
-def _answer(event: Event) -> bool:
-    # A step or a reset draws the pictures beside the player anew, too.
-    return answer(PAGE, event) or event.type in ("step", "reset")
-
-
 def _layer_control(view: InferenceView) -> str:
     options = list(frank_wolfe.LAYERS if frank_wolfe.exact_p1(view) is not None else frank_wolfe.LAYERS[:2])
     chosen = bind("inference_layer", st.session_state.get("inference_layer", options[0]))
@@ -118,12 +136,11 @@ def _ink() -> str:
 
 
 def _walk() -> None:
-    view: InferenceView = held(PAGE).live.view
+    view: InferenceView = STAGE.view
     if view.projection is None:
         st.caption("building …")
         return
-    figure = polytope.walk(view, _ink())
-    st.plotly_chart(figure, key="inference_walk", width="stretch", config={"displayModeBar": False})
+    chart(polytope.walk(view, _ink()), "inference_walk", "")
     words = model_words(view.model, view.plan.beta) if view.model is not None else ""
     st.markdown(f"{as_text(frank_wolfe.computing(view, words[:1].upper() + words[1:]))}.")
     st.caption(as_text(frank_wolfe.verdict(view)))
@@ -132,27 +149,22 @@ def _walk() -> None:
         _vertices(view)
 
 
-def _found(alone: bool) -> None:
-    view: InferenceView = held(PAGE).live.view
+def _found() -> None:
+    view: InferenceView = STAGE.view
     if not view.lanes:
         return
+    alone = len(view.lanes) == 1
     columns = st.columns(2, gap="medium") if alone else [st.container(), st.container()]
     lane = view.lanes[0]
     with columns[0]:
         st.markdown("###### Marginals against the exact ones")
-        figure = polytope.scatter(view, _ink())
-        if figure is None:
-            why = view.truth.why_not if view.truth is not None else ""
-            st.caption(f"No exact marginals: {as_text(why)}." if why else "The exact marginals are being computed …")
-        else:
-            st.plotly_chart(figure, key="inference_scatter", width="stretch", config={"displayModeBar": False})
+        why = view.truth.why_not if view.truth is not None else ""
+        words = f"No exact marginals: {as_text(why)}." if why else "The exact marginals are being computed …"
+        chart(polytope.scatter(view, _ink()), "inference_scatter", words)
     with columns[1]:
         st.markdown("###### Edge appearance probabilities ρ")
-        figure = polytope.edges(view, lane, _ink())
-        if figure is None:
-            st.caption("This lane has no ρ to draw, or too many edges.")
-        else:
-            st.plotly_chart(figure, key="inference_edges", width="stretch", config={"displayModeBar": False})
+        none = "This lane has no ρ to draw, or too many edges."
+        if chart(polytope.edges(view, lane, _ink()), "inference_edges", none):
             st.caption(f"{as_text(lane.label)}: thick edges are in most spanning trees.")
 
 
@@ -176,7 +188,7 @@ def _vertices(view: InferenceView) -> None:
 
 def _table() -> None:
     """One row a lane: what it has cost and what it knows."""
-    view: InferenceView = held(PAGE).live.view
+    view: InferenceView = STAGE.view
     if not view.lanes:
         return
     exact = frank_wolfe.exact_log_z(view)
@@ -200,31 +212,11 @@ def _number(value: float | None, digits: int = 3) -> str:
 # What leaves the page.
 
 
-def _show_outlet() -> None:
-    asked = asked_on(PAGE)
-    if asked is None:
-        return
-    if asked.name == "share":
-        _share(asked.view.plan)
-    else:
-        export_dialog(_files(asked.view), "The walk as it is now.")
-
-
-def _share(plan: InferencePlan) -> None:
-    words, lines = "On the command line:", []
-    if plan.model.startswith("file:"):
-        words = "The model's file is not in the link: whoever opens it is asked for the same file."
-    else:
-        lines = [command(plan, lane) for lane in plan.lanes]
-    link_dialog(plan_to_query(plan), PAGE, [ALWAYS.replace("sweep 0: frame", "step 0: step"), words], lines)
-
-
 def command(plan: InferencePlan, lane: SolverPlan) -> str:
     """The command line of a lane."""
     flags = {"algorithm": lane.algorithm} | ({"beta": f"{plan.beta:g}"} if plan.beta != 1 else {})
     flags |= {name: str(value) for name, value in lane.full_knobs.items()}
-    parts = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in flags.items()]
-    return " ".join(["python -m pmpviz infer", shlex.quote(plan.model), *parts, "--json"])
+    return command_line("infer", plan.model, flags, "--json")
 
 
 def _files(view: InferenceView) -> list[ExportFile]:
@@ -274,8 +266,4 @@ NUMBERS = """
 """
 
 
-__all__ = ["PAGE", "SPEED_KEY", "command", "explain", "stage"]
-
-
-def _live(plan: InferencePlan) -> LiveInference:
-    return held_live(PAGE, lambda: LiveInference(plan, uploaded, speed()), plan, speed(), True)
+__all__ = ["command", "draw"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -11,9 +13,8 @@ from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.marginals.solver import Record
 from pmpviz.player.numbers import configuration, integer, seconds, significant
-from pmpviz.player.style import Style, styles_of
-from pmpviz.player.update import MOST_FRAMES, MOST_TRACE_POINTS, Cursors, geometry_of
-from pmpviz.player.wire import Payload, encode, frame_words, thin
+from pmpviz.player.update import Cursors, Desk, Envelope, geometry_of, trace
+from pmpviz.player.wire import Payload
 
 SPEEDS = (1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
@@ -21,38 +22,19 @@ SMALLEST_GAP = 1e-6
 UNITS = {"MAP call": "MAP call", "sweep of all messages": "sweep"}
 
 
-def update(
-    view: InferenceView,
-    sent: Cursors,
-    *,
-    bar: tuple[str, ...],
-    speed: float,
-    layer: str,
-    answered: tuple[str, int] | None = None,
-) -> bytes:
+def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
     """The blob for the player; `sent` is brought up to date."""
-    payload = Payload()
-    styles = styles_of([lane.algorithm for lane in view.lanes])
-    pairs = list(zip(view.lanes, styles, strict=True))
-    meta = {
-        "run": str(view.run),
-        "epoch": view.epoch,
-        "begun": view.begun,
-        "answered": answered,
-        "playing": view.playing,
-        "trouble": view.trouble or "",
-        "announce": verdict(view),
-        "alt": "The configuration that each lane found last, on the model's graph",
-        "tool": "none",
-        "bar": list(bar),
-        "unit": "steps",
-        "speed": {"value": speed, "options": list(SPEEDS)},
-        "lanes": [_lane(payload, view, k, lane, style, sent, layer) for k, (lane, style) in enumerate(pairs)],
-        "traces": _traces(payload, view, styles),
-        "marks": _rho_marks(view),
-        "hover": None,
-    }
-    return encode(meta, payload.blobs)
+    envelope = Envelope(view, sent)
+    return envelope.seal(
+        desk,
+        SPEEDS,
+        [_lane(envelope, view, index, lane, layer) for index, lane in enumerate(view.lanes)],
+        _traces(envelope, view),
+        verdict(view),
+        alt="The configuration that each lane found last, on the model's graph",
+        unit="steps",
+        marks=_rho_marks(view),
+    )
 
 
 def _rho_marks(view: InferenceView) -> list[list]:
@@ -64,28 +46,19 @@ def _rho_marks(view: InferenceView) -> list[list]:
     return [[call, "ρ"] for call in changes]
 
 
-def _lane(payload, view, index: int, lane: InferenceLaneView, style: Style, sent: Cursors, layer: str) -> dict:
-    name = str(index)
-    start = sent.start(name)
-    frames = lane.ring.since(start, MOST_FRAMES, MOST_FRAMES)
-    if len(frames.numbers):
-        sent.sent(name, int(frames.numbers[-1]))
-    return {
-        "id": name,
-        "algorithm": lane.algorithm,
-        "label": lane.label,
-        "step": unit_of(lane),
-        "badge": lane.promise,
-        "colour": style.colour,
-        "dash": style.dash,
-        "sub": _sub(lane),
-        "status": "done" if lane.done else "",
-        "n": view.model.n,
-        "geometry": geometry_of(payload, view.model, view.plan.model),
-        "frames": frame_words(payload, frames, start),
-        "strip": None,
-        "layer": _layer(payload, view, lane, layer),
-    }
+def _lane(envelope: Envelope, view: InferenceView, index: int, lane: InferenceLaneView, layer: str) -> dict:
+    assert view.model is not None
+    return envelope.lane(
+        index,
+        _sub(lane),
+        "done" if lane.done else "",
+        badge=lane.promise,
+        step=unit_of(lane),
+        n=view.model.n,
+        geometry=geometry_of(envelope.payload, view.model, view.plan.model),
+        frames=envelope.frames(index),
+        layer=_layer(envelope.payload, view, lane, layer),
+    )
 
 
 def _layer(payload: Payload, view: InferenceView, lane: InferenceLaneView, name: str) -> dict | None:
@@ -134,47 +107,38 @@ def unit_of(lane: InferenceLaneView) -> str:
 # Traces.
 
 
-def _traces(payload: Payload, view: InferenceView, styles: list[Style]) -> list[dict]:
+def _traces(envelope: Envelope, view: InferenceView) -> list[dict]:
     if not view.lanes:
         return []
-    found = [_gap(payload, view, styles), _log_z(payload, view, styles)]
+    found = [_gap(envelope), _log_z(envelope, view)]
     if exact_log_z(view) is not None:
-        found.append(_excess(payload, view, styles))
-    if any("delta" in record for lane in view.lanes for record in lane.trace[:1]):
-        found.append(_one(payload, view, styles, "delta", "Contraction δ", True))
-    if any("residual" in record for lane in view.lanes for record in lane.trace[:1]):
-        found.append(_one(payload, view, styles, "residual", "Largest message change", True))
+        found.append(_excess(envelope, view))
+    for name, title in (("delta", "Contraction δ"), ("residual", "Largest message change")):
+        if any(name in record for lane in view.lanes for record in lane.trace[:1]):
+            lines = envelope.lines(partial(_column, name=name), 1e-12)
+            found.append(trace(name, title, "steps", lines, True))
     return found
 
 
-def _column(lane: InferenceLaneView, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """(steps, values) of the records that have this number."""
-    pairs = [(r["call"], r[name]) for r in lane.trace if r.get(name) is not None]
-    return tuple(np.array(pairs, np.float64).reshape(-1, 2).T)  # type: ignore[return-value]
+def _column(lane: InferenceLaneView, name: str) -> dict[str, np.ndarray]:
+    """Steps and values of the records that have this number."""
+    return _xy([(record["call"], record[name]) for record in lane.trace if record.get(name) is not None])
 
 
-def _line(payload: Payload, index: int, style: Style, x: np.ndarray, y: np.ndarray, **more) -> dict:
-    keep = thin(len(x), MOST_TRACE_POINTS)
-    line = {"lane": str(index), "colour": style.colour, "dash": style.dash, "marker": style.marker}
-    return line | {"x": payload.add(x[keep]), "y": payload.add(y[keep])} | more
+def _xy(pairs: list[tuple[Any, Any]]) -> dict[str, np.ndarray]:
+    x, y = np.array(pairs, np.float64).reshape(-1, 2).T
+    return {"x": x, "y": y}
 
 
-def _trace(id: str, title: str, lines: list[dict], log: bool, unit: str = "", exact: dict | None = None) -> dict:
-    words = {"id": id, "title": title, "x": "steps", "log": log, "unit": unit, "lines": lines}
-    return {**words, "exact": exact, "band": None}
-
-
-def _gap(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:
+def _gap(envelope: Envelope) -> dict:
     """The gap of every step above the least so far at its rho, between which the range is filled."""
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        x, y = _gaps(lane)
-        if len(x):
-            gap, keep = np.maximum(y, SMALLEST_GAP), thin(len(x), MOST_TRACE_POINTS)
-            least = np.maximum(_least(lane), SMALLEST_GAP)
-            limits = {"low": payload.add(least[keep]), "high": payload.add(gap[keep])}
-            lines.append(_line(payload, index, styles[index], x, gap, **limits))
-    return _trace("gap", "Duality gap, above the least at this ρ", lines, True, "nats")
+
+    def columns(lane: InferenceLaneView) -> dict:
+        found = _xy([(record["call"], gap) for record, gap in _with_gap(lane)])
+        return {**found, "low": _least(lane), "high": found["y"]}
+
+    lines = envelope.lines(columns, SMALLEST_GAP)
+    return trace("gap", "Duality gap, above the least at this ρ", "steps", lines, True, "nats")
 
 
 def _least(lane: InferenceLaneView) -> np.ndarray:
@@ -199,47 +163,29 @@ def _with_gap(lane: InferenceLaneView) -> list[tuple[Record, float]]:
     return [(record, gap) for record in lane.trace if (gap := gap_of(record)) is not None]
 
 
-def _gaps(lane: InferenceLaneView) -> tuple[np.ndarray, np.ndarray]:
-    pairs = [(record["call"], gap) for record, gap in _with_gap(lane)]
-    return tuple(np.array(pairs, np.float64).reshape(-1, 2).T)  # type: ignore[return-value]
-
-
-def _log_z(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:
+def _log_z(envelope: Envelope, view: InferenceView) -> dict:
     """Objective (line) between the bound from the visited configurations and the best certified bound (range)."""
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        x, y = _column(lane, "objective")
-        if not len(x):
-            continue
-        limits = {}
+
+    def columns(lane: InferenceLaneView) -> dict:
         bounded = all(r.get("best_bound") is not None and r.get("lower") is not None for r in lane.trace)
-        if bounded:
-            keep = thin(len(x), MOST_TRACE_POINTS)
-            for name, source in (("low", "lower"), ("high", "best_bound")):
-                limits[name] = payload.add(_column(lane, source)[1][keep])
-        lines.append(_line(payload, index, styles[index], x, y, **limits))
+        limits = {"low": "lower", "high": "best_bound"} if bounded else {}
+        return _column(lane, "objective") | {name: _column(lane, source)["y"] for name, source in limits.items()}
+
     known = exact_log_z(view)
     exact = None if known is None else {"y": known, "label": f"exact log Z {significant(known, 5)}"}
-    return _trace("log_z", "Objective, with the bounds on log Z", lines, False, "nats", exact)
+    lines = envelope.lines(columns)
+    return trace("log_z", "Objective, with the bounds on log Z", "steps", lines, unit="nats", exact=exact)
 
 
-def _excess(payload: Payload, view: InferenceView, styles: list[Style]) -> dict:
+def _excess(envelope: Envelope, view: InferenceView) -> dict:
     """How far the best certified bound is above the exact log Z."""
-    known, lines = exact_log_z(view) or 0.0, []
-    for index, lane in enumerate(view.lanes):
-        x, y = _column(lane, "best_bound")
-        if len(x):
-            lines.append(_line(payload, index, styles[index], x, np.maximum(y - known, SMALLEST_GAP)))
-    return _trace("excess", "Best bound minus exact log Z", lines, True, "nats")
 
+    def columns(lane: InferenceLaneView) -> dict:
+        found = _column(lane, "best_bound")
+        return {**found, "y": found["y"] - (exact_log_z(view) or 0.0)}
 
-def _one(payload: Payload, view: InferenceView, styles: list[Style], name: str, title: str, log: bool) -> dict:
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        x, y = _column(lane, name)
-        if len(x):
-            lines.append(_line(payload, index, styles[index], x, np.maximum(y, 1e-12) if log else y))
-    return _trace(name, title, lines, log)
+    lines = envelope.lines(columns, SMALLEST_GAP)
+    return trace("excess", "Best bound minus exact log Z", "steps", lines, True, "nats")
 
 
 # Words.

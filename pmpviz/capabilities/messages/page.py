@@ -1,4 +1,4 @@
-"""The stage of the Messages page: a run recorded at once, and played in the browser."""
+"""The Messages page: its controls, and a run recorded at once, and played in the browser."""
 
 from __future__ import annotations
 
@@ -10,40 +10,53 @@ import io
 import numpy as np
 import streamlit as st
 
-from pmpviz.app.address import keep_plan
 from pmpviz.app.asked import ask_for, asked_on
 from pmpviz.app.folds import folds
+from pmpviz.app.page import Page
 from pmpviz.app.player import Event, events, player
-from pmpviz.app.share import link_dialog
-from pmpviz.app.words import as_text, sentence
+from pmpviz.app.words import as_text, sentence, show_notices
+from pmpviz.capabilities.messages.controls import evidence_controls, graph_controls, message_controls, preset_control
 from pmpviz.capabilities.messages.picture import Story, blob, places_of, tell
 from pmpviz.capabilities.messages.plan import PLAYS, MessagePlan, next_value
-from pmpviz.capabilities.messages.presets import MessagePreset
+from pmpviz.capabilities.messages.presets import MESSAGES, MessagePreset
 from pmpviz.capabilities.messages.recording import truth
-from pmpviz.capabilities.messages.settings import FILE, graph_of, mended, plan_to_query, target_of
+from pmpviz.capabilities.messages.settings import FILE, graph_of, mended, plan_from_query, plan_to_query, target_of
 from pmpviz.capabilities.messages.words import bethe_words, decoded_words, thresholds_words
 from pmpviz.models.small_graphs import parse_small_graph, small_graph
 from pmpviz.player.numbers import integer
 from pmpviz.types import Evidence, InputError, Target
 
-PAGE = "messages"
+PAGE = Page("messages", MESSAGES, plan_from_query, plan_to_query)
 KEY = "messages_microscope"
 MOST_KEPT = 32
 FOUR_JOINED = "wrong_model"
 
 
-def answered(plan: MessagePlan) -> MessagePlan:
-    """The plan with what was just done in the picture."""
+def draw() -> None:
+    """The page."""
+    plan, notices = PAGE.open()
     for event in events(KEY):
         plan = _after(plan, event)
-    return plan
+    side = st.sidebar
+    plan = preset_control(plan, side)
+    side.markdown("##### Graph")
+    plan = graph_controls(plan, side)
+    side.markdown("##### Messages")
+    plan, more = message_controls(plan, side)
+    with side.expander("Held variables"):
+        plan = evidence_controls(plan, st)
+    show_notices([*notices, *more])
+    preset = PAGE.ask(plan, "Where do these messages settle?", lambda a, b: a.computed == b.computed)
+    PAGE.keep(plan)
+    stage(plan)
+    explain(plan, preset)
 
 
 def _after(plan: MessagePlan, event: Event) -> MessagePlan:
     if event.type == "mode" and 0 <= event.site < len(PLAYS):
         return plan.replace(play=PLAYS[event.site])
     if event.type == "share":
-        ask_for("share", PAGE)
+        ask_for("share", PAGE.id)
     if event.type != "click":
         return plan
     try:
@@ -53,11 +66,6 @@ def _after(plan: MessagePlan, event: Event) -> MessagePlan:
     if not 0 <= event.site < len(card):
         return plan
     return mended(plan.replace(evidence=next_value(plan.evidence, event.site, card[event.site])))[0]
-
-
-def keep(plan: MessagePlan) -> None:
-    """Keep the plan over page switches and in the address."""
-    keep_plan(PAGE, plan, plan_to_query)
 
 
 def story_of(plan: MessagePlan) -> Story:
@@ -84,7 +92,7 @@ def stage(plan: MessagePlan) -> None:
     except InputError as error:
         st.error(sentence(error))
         if plan.evidence and st.button("Free all variables", key="messages_free"):
-            keep(plan.replace(evidence=()))
+            PAGE.keep(plan.replace(evidence=()))
             st.rerun()
         return
     st.markdown(as_text(computing(story)))
@@ -92,10 +100,10 @@ def stage(plan: MessagePlan) -> None:
     if late:
         for event in late:
             plan = _after(plan, event)
-        keep(plan)
+        PAGE.keep(plan)
         st.rerun()
     _below(story)
-    if asked_on(PAGE):
+    if asked_on(PAGE.id):
         _share(plan)
 
 
@@ -103,7 +111,7 @@ def _share(plan: MessagePlan) -> None:
     words = ["It opens this page with these settings: the same messages in the same order."]
     if plan.graph.startswith(FILE):
         words.append("The graph's file is not in the link: whoever opens it is asked for the same file.")
-    link_dialog(plan_to_query(plan), PAGE, words)
+    PAGE.share(plan, words)
 
 
 def computing(story: Story) -> str:
@@ -214,4 +222,4 @@ NUMBERS = """
 """
 
 
-__all__ = ["PAGE", "answered", "computing", "explain", "keep", "stage", "story_of", "table"]
+__all__ = ["computing", "draw", "story_of", "table"]

@@ -25,8 +25,9 @@ from pmpviz.capabilities.perturbation.parts import (
     walking,
 )
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS, MOST_SITES, LabPlan
+from pmpviz.live.job import Watched
 from pmpviz.live.plan import resolve_model
-from pmpviz.live.worker import LEASE_SECONDS, worker
+from pmpviz.live.worker import worker
 from pmpviz.models import Ising
 from pmpviz.types import Exact, InputError, Refusal
 
@@ -82,7 +83,7 @@ def bench_of(plan: LabPlan, files: Callable[[str], Any] | None = None) -> Bench:
     return bench
 
 
-class LivePerturbation:
+class LivePerturbation(Watched):
     """Works off a list of pieces, the shown perturbation first; a change of plan keeps what it does not touch.
 
     Pages call `set_plan`, `touch`, `close` and read `view`, which is replaced by one assignment.
@@ -91,10 +92,11 @@ class LivePerturbation:
     queue = "solvers"
 
     def __init__(self, plan: LabPlan, files: Callable[[str], Any] | None = None):
+        super().__init__()
         self._wanted, self._files = plan, files
-        self._touched, self._served, self._pieces = time.monotonic(), 0.0, self._all_of(plan)
+        self._served, self._pieces = 0.0, self._all_of(plan)
         self.view = LabView(plan)
-        worker(self.queue).add(self)
+        self.begin()
 
     @property
     def busy(self) -> bool:
@@ -106,11 +108,6 @@ class LivePerturbation:
         self._wanted = plan
         worker(self.queue).wake()
 
-    def touch(self) -> None:
-        """Keep the lease: what nobody looks at for 6 s stops."""
-        self._touched = time.monotonic()
-        worker(self.queue).wake()
-
     def wait(self, seconds: float) -> None:
         """Until this plan's perturbation is solved by all, or for so long: a page then draws it at its first run."""
         until = time.monotonic() + seconds
@@ -119,17 +116,12 @@ class LivePerturbation:
                 return
             time.sleep(WAITING)
 
-    def close(self) -> None:
-        """Give up the place in the worker's queue."""
-        worker(self.queue).remove(self)
-
     # Called by the worker only.
 
     def due(self) -> float | None:
         """Since its last piece, so that labs take turns, while there is something to do and somebody to see it."""
-        watched = time.monotonic() - self._touched < LEASE_SECONDS
         rest = REST if self.view.solved and self.view.plan == self._wanted else 0.0
-        return self._served + rest if watched and self.busy else None
+        return self._served + rest if self.watched and self.busy else None
 
     def work(self, seconds: float) -> None:
         """Pieces for about that long; one piece may take longer."""

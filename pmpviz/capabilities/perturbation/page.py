@@ -1,36 +1,53 @@
-"""The stage of the perturbation lab: one perturbation solved side by side, and below it what many of them say."""
+"""The perturbation lab: one perturbation solved side by side, and below it what many of them say."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
-from pmpviz.app.address import keep_plan
 from pmpviz.app.asked import ask_for, asked_on
-from pmpviz.app.folds import folds
+from pmpviz.app.folds import chart, folds
 from pmpviz.app.models import model_of
-from pmpviz.app.session import held
-from pmpviz.app.share import link_dialog
+from pmpviz.app.page import Page
+from pmpviz.app.session import held, held_live
 from pmpviz.app.uploads import uploaded
 from pmpviz.app.widgets import bind, select
-from pmpviz.app.words import as_text, sentence
+from pmpviz.app.words import as_text, sentence, show_notices
 from pmpviz.capabilities.perturbation import maps as perturbation_maps
 from pmpviz.capabilities.perturbation import panels as perturbation_panels
 from pmpviz.capabilities.perturbation import picture as perturbation
+from pmpviz.capabilities.perturbation.controls import model_controls, noise_controls, preset_control, solver_controls
 from pmpviz.capabilities.perturbation.live import LabView, LivePerturbation
 from pmpviz.capabilities.perturbation.panels import Panel
 from pmpviz.capabilities.perturbation.parts import resolved
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS, LabPlan
-from pmpviz.capabilities.perturbation.presets import PerturbationPreset
-from pmpviz.capabilities.perturbation.settings import plan_to_query
+from pmpviz.capabilities.perturbation.presets import PERTURBATION, PerturbationPreset
+from pmpviz.capabilities.perturbation.settings import plan_from_query, plan_to_query
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.types import InputError
 
-PAGE = "perturbation_lab"
+PAGE = Page("perturbation_lab", PERTURBATION, plan_from_query, plan_to_query)
 TICK_SECONDS, SLOW_SECONDS, PATIENCE = 0.5, 1.5, 0.6
 SHORT = {"exact": "a maximum", "bound": "with an upper bound, not met here", "heuristic": "without any bound"}
+
+
+def draw() -> None:
+    """The page."""
+    plan, notices = PAGE.open()
+    side = st.sidebar
+    plan = preset_control(plan, side)
+    side.markdown("##### Solvers")
+    plan = solver_controls(plan, side)
+    with side.expander("Model"):
+        plan, more = model_controls(plan, st)
+    side.markdown("##### Noise")
+    plan = noise_controls(plan, side, sites_of(plan))
+    show_notices([*notices, *more])
+    preset = PAGE.ask(plan, "What do solvers make of the same noise?", lambda a, b: a.replace(draw=b.draw) == b)
+    PAGE.keep(plan)
+    draw_buttons(plan)
+    stage(plan)
+    explain(plan, preset)
 
 
 def draw_buttons(plan: LabPlan) -> None:
@@ -43,18 +60,18 @@ def draw_buttons(plan: LabPlan) -> None:
         step = -1
     if step:
         # Once more from the top, so that the buttons, too, know where they are.
-        keep(plan.replace(draw=min(max(plan.draw + step, 0), MOST_DRAWS - 1)))
+        PAGE.keep(plan.replace(draw=min(max(plan.draw + step, 0), MOST_DRAWS - 1)))
         st.rerun()
     words.caption(f"Perturbation {integer(plan.draw)} of seed {plan.seed}; every solver is given the same noise.")
     if share.button("Share", key="lab_share", width="stretch", shortcut="S"):
-        ask_for("share", PAGE)
-    if asked_on(PAGE):
-        link_dialog(plan_to_query(plan), PAGE, ["It opens this page with these settings: the same noise, bit for bit."])
+        ask_for("share", PAGE.id)
+    if asked_on(PAGE.id):
+        PAGE.share(plan, ["It opens this page with these settings: the same noise, bit for bit."])
 
 
 def stage(plan: LabPlan) -> None:
     """Everything under the question."""
-    live = _held(plan)
+    live = held_live(PAGE.id, lambda: LivePerturbation(plan, uploaded), plan)
     live.wait(PATIENCE)
     busy = live.busy
     st.fragment(_shown, run_every=TICK_SECONDS if busy else None, key="lab-shown")(busy)
@@ -62,20 +79,13 @@ def stage(plan: LabPlan) -> None:
 
 
 def _live() -> LivePerturbation:
-    live = held(PAGE).live
+    live = held(PAGE.id).live
     live.touch()
     return live
 
 
 def _dark() -> bool:
     return st.context.theme.type == "dark"
-
-
-def _chart(figure: Any, key: str, otherwise: str) -> None:
-    if figure is None:
-        st.caption(otherwise)
-    else:
-        st.plotly_chart(figure, key=key, width="stretch", config={"displayModeBar": False})
 
 
 def _panels(panels: list[Panel], otherwise: str) -> None:
@@ -146,18 +156,18 @@ def _many() -> None:
         st.markdown("###### Noise atlas")
         _atlas(view)
         st.markdown("###### Bounds on log Z")
-        _chart(perturbation.bounds(view, _dark()), "lab_bounds", waiting)
+        chart(perturbation.bounds(view, _dark()), "lab_bounds", waiting)
         if view.no_truth:
             st.caption(f"No exact log Z: {as_text(view.no_truth)}.")
     with right:
         st.markdown("###### Energy lost")
-        _chart(perturbation.lost(view, _dark()), "lab_lost", "No maximum of this model is known for certain.")
+        chart(perturbation.lost(view, _dark()), "lab_lost", "No maximum of this model is known for certain.")
         st.caption(as_text(" ".join(perturbation.lost_words(view))))
         st.markdown("###### States against the exact law")
-        _chart(perturbation.histogram(view, _dark()), "lab_states", "States are listed for up to 10 free variables.")
+        chart(perturbation.histogram(view, _dark()), "lab_states", "States are listed for up to 10 free variables.")
         st.caption(as_text(perturbation.histogram_words(view)))
         st.markdown("###### The unbiased sampler's attempts")
-        _chart(perturbation_maps.tree(view, _dark()), "lab_tree", "")
+        chart(perturbation_maps.tree(view, _dark()), "lab_tree", "")
         st.caption(as_text(perturbation_maps.tree_words(view)))
 
 
@@ -166,7 +176,7 @@ def _atlas(view: LabView) -> None:
     chosen = st.session_state.get("lab_layer")
     chosen = bind("lab_layer", chosen if chosen in options else options[0])
     select(st, "Coloured by", options, "lab_layer", label_visibility="collapsed")
-    _chart(perturbation_maps.atlas(view, chosen, _dark()), "lab_atlas", "")
+    chart(perturbation_maps.atlas(view, chosen, _dark()), "lab_atlas", "")
     st.caption(as_text(perturbation_maps.atlas_words(view)))
 
 
@@ -176,11 +186,6 @@ def sites_of(plan: LabPlan) -> int:
         return resolved(plan.model, model_of)[0].n
     except InputError:
         return 2
-
-
-def keep(plan: LabPlan) -> None:
-    """Keep the plan over page switches and in the address."""
-    keep_plan(PAGE, plan, plan_to_query)
 
 
 def explain(plan: LabPlan, preset: PerturbationPreset | None) -> None:
@@ -217,14 +222,4 @@ NUMBERS = """
 """
 
 
-__all__ = ["PAGE", "computing", "draw_buttons", "explain", "keep", "sites_of", "stage"]
-
-
-def _held(plan: LabPlan) -> LivePerturbation:
-    """This session's lab with these settings: made at the first call, afterwards told what has changed."""
-    holder = held(PAGE)
-    if holder.live is None:
-        holder.live = LivePerturbation(plan, uploaded)
-    holder.live.set_plan(plan)
-    holder.live.touch()
-    return holder.live
+__all__ = ["computing", "draw"]

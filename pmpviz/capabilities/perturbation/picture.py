@@ -14,7 +14,6 @@ from pmpviz.player.style import Style, styles_of
 
 HEIGHT, MOST_STATES = 300, 48
 SYMBOLS = {"triangle": "triangle-up"}
-OPEN = ("linear_program", "mplp", "trws", "qpbo", "graph_cut")
 EXACT = "exact"
 
 

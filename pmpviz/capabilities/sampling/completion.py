@@ -6,11 +6,9 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Int8
 
-from pmpviz.app.address import keep_plan
 from pmpviz.app.models import model_of
-from pmpviz.capabilities.sampling.page import Page
 from pmpviz.capabilities.sampling.plan import Plan
-from pmpviz.capabilities.sampling.settings import plan_to_query
+from pmpviz.capabilities.sampling.stage import SamplingStage
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import LayeredModel
 from pmpviz.player.layered import image_shape
@@ -20,19 +18,19 @@ BARS = "A row and a column"
 DIGITS = tuple(f"Digit {digit}" for digit in range(10))
 
 
-def completion(page: Page) -> None:
+def completion(stage: SamplingStage) -> None:
     """The choice of a picture whose upper half is clamped; nothing for a model of other pictures."""
-    live = page.live
-    model = model_of(page.plan.model) if live is not None else None
-    if not isinstance(model, LayeredModel) or image_shape(model.visible, page.plan.model) != SHAPE:
+    live = stage.live
+    model = model_of(stage.plan.model) if live is not None else None
+    if not isinstance(model, LayeredModel) or image_shape(model.visible, stage.plan.model) != SHAPE:
         return
     choice, clamp, release = st.columns([2, 1, 1], vertical_alignment="bottom")
     help = "One of scikit-learn's handwritten digits, or two bars. A model that has learned such pictures completes it."
-    name = choice.selectbox("Picture to complete", (BARS, *DIGITS), key=f"completion:{page.id}", help=help)
-    if clamp.button("Clamp its upper half", width="stretch", key=f"complete:{page.id}"):
-        _adopt(page, page.plan.replace(clamp=with_upper_half(page.plan.clamp, picture(name))))
-    if release.button("Release all", width="stretch", key=f"release:{page.id}", disabled=not page.plan.clamp):
-        _adopt(page, page.plan.replace(clamp=()))
+    name = choice.selectbox("Picture to complete", (BARS, *DIGITS), key=f"completion:{stage.id}", help=help)
+    if clamp.button("Clamp its upper half", width="stretch", key=f"complete:{stage.id}"):
+        _adopt(stage, stage.plan.replace(clamp=with_upper_half(stage.plan.clamp, picture(name))))
+    if release.button("Release all", width="stretch", key=f"release:{stage.id}", disabled=not stage.plan.clamp):
+        _adopt(stage, stage.plan.replace(clamp=()))
 
 
 def picture(name: str) -> Int8[np.ndarray, "8 8"]:
@@ -51,9 +49,6 @@ def with_upper_half(clamp: tuple[tuple[int, int], ...], x: Int8[np.ndarray, "h w
     return (*enumerate(upper), *kept)
 
 
-def _adopt(page: Page, plan: Plan) -> None:
-    live = page.live
-    assert live is not None
-    keep_plan(page.id, plan, plan_to_query)
-    live.set_plan(plan)
+def _adopt(stage: SamplingStage, plan: Plan) -> None:
+    stage.change(plan)
     st.rerun()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pmpviz.capabilities.sampling.equations import algorithm_equation, model_equation
-from pmpviz.capabilities.sampling.page import Page
+from pmpviz.capabilities.sampling.stage import SamplingStage
 from pmpviz.capabilities.sampling.words import reference_words
 from pmpviz.player.style import GUARANTEES
 from pmpviz.samplers import sampler_class
@@ -29,14 +29,14 @@ METRICS = """
 """
 
 
-def explain(page: Page) -> None:
+def explain(stage: SamplingStage) -> None:
     """The folds of a page."""
-    live = page.live
+    live = stage.live
     if live is None or not live.view.lanes:
         return
     view = live.view
     with st.expander("What to notice"):
-        st.markdown(page.preset.notice if page.plan.model == page.preset.plan.model else _own(view))
+        st.markdown(stage.preset.notice if stage.plan.model == stage.preset.plan.model else _own(view))
         for lane in view.lanes:
             spec = sampler_class(lane.algorithm).spec
             st.markdown(f"**{spec.label}** ({GUARANTEES[spec.guarantee]}). {spec.summary}")

@@ -9,24 +9,24 @@ import numpy as np
 import streamlit as st
 
 from pmpviz.app.models import model_of
-from pmpviz.capabilities.sampling.page import Page
+from pmpviz.capabilities.sampling.stage import SamplingStage
 from pmpviz.models import LayeredModel
 from pmpviz.player.filters import filters_image
 from pmpviz.player.layered import image_shape
 from pmpviz.player.numbers import integer, significant
 
 
-def weights(page: Page) -> None:
+def weights(stage: SamplingStage) -> None:
     """The weights of each hidden unit; nothing where the model has no hidden layer."""
-    live = page.live
-    model = model_of(page.plan.model) if live is not None else None
+    live = stage.live
+    model = model_of(stage.plan.model) if live is not None else None
     if not isinstance(model, LayeredModel):
         return
     with st.expander("Weights of the hidden units", expanded=True):
-        by_norm = st.toggle("Largest norm first", key=f"filters:{page.id}")
+        by_norm = st.toggle("Largest norm first", key=f"filters:{stage.id}")
         dark = st.context.theme.type == "dark"
-        picture, shown, limit = _picture(page.plan.model, dark, by_norm)
-        words = _words(model, page.plan.model, shown, by_norm)
+        picture, shown, limit = _picture(stage.plan.model, dark, by_norm)
+        words = _words(model, stage.plan.model, shown, by_norm)
         st.image(picture, output_format="PNG", alt=words)
         zero = "black" if dark else "white"
         st.caption(f"{words} Blue is below zero, orange above, {zero} zero; full colour is ±{significant(limit)}.")

@@ -13,35 +13,24 @@ from pmpviz.capabilities.sampling.plan import Plan, begins_anew, describe_change
 from pmpviz.live import background
 from pmpviz.live.job import LiveJob, warm
 from pmpviz.live.plan import resolve_model
-from pmpviz.live.worker import worker
+from pmpviz.live.view import View
 from pmpviz.runs.schedule import Budget
-from pmpviz.runs.truth import Truth
+from pmpviz.runs.truth import Truth, build, truth_key
 
 SUMMARY_SECONDS = 1.0
 NO_REFERENCE = "a reference needs at least two chains"
 
 
-@dataclass(frozen=True)
-class LiveView:
-    """An immutable picture of a live run, published by one assignment.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LiveView(View):
+    """An immutable picture of a live run."""
 
-    `run` numbers the runs of this process. `epoch` goes up with every change of the settings and with every restart;
-    `begun` is the epoch of the last restart, since which the frames belong together.
-    """
-
-    run: int
-    epoch: int
-    begun: int
-    playing: bool
-    status: str
-    trouble: str | None
     plan: Plan
-    model: Any
-    lanes: tuple[LaneView, ...]
-    truth: Truth | None
-    truth_share: float
-    truth_trouble: str | None
-    marks: tuple[tuple[int, str], ...]
+    model: Any = None
+    lanes: tuple[LaneView, ...] = ()
+    truth: Truth | None = None
+    truth_share: float = 0.0
+    truth_trouble: str | None = None
 
 
 def compile_ahead(plan: Plan) -> None:
@@ -57,27 +46,19 @@ class LiveRun(LiveJob):
     """A run or a race. Owns the lanes; only the worker touches them."""
 
     view: LiveView
+    view_type = LiveView
+    beginning = "building the model"
 
     def __init__(self, plan: Plan, files: Callable[[str], Any] | None = None, speed: float = 0.0):
-        super().__init__(plan, speed)
+        super().__init__(plan, files, speed)
         self.layer = "none"
-        self._files = files
         self._model: Any = None
         self._resolved: str | None = None
         self._budget = Budget()
-        self._truth_job: background.TruthJob | None = None
         self._summarised = 0.0
-        self.view = LiveView(self._number, 0, 0, False, "building the model", None, plan, None, (), None, 0.0, None, ())
-        self.post(self._restart, wait=0.0)
-        worker().add(self)
+        self.begin()
 
     # Called by pages.
-
-    def touch(self) -> None:
-        """Keep the lease, that of the reference too."""
-        super().touch()
-        if self._truth_job is not None:
-            self._truth_job.touch()
 
     def set_layer(self, layer: str) -> None:
         """What is shown over the lattice: see `layers.LAYERS`."""
@@ -96,14 +77,12 @@ class LiveRun(LiveJob):
         """The resolved model."""
         return self._model
 
-    def _restart(self) -> None:
-        self._begin_anew()
-        self._truth_job = None
+    def _make_lanes(self) -> list[Lane]:
+        self.reference = None
         if self._model is None or self._resolved != self.plan.model:
             self._model, self._resolved = resolve_model(self.plan.model, self._files), self.plan.model
-        self._lanes = _lanes_of(self.plan, self._model, self._epoch)
         self._budget = Budget(self.plan.unit, self.plan.budget)
-        self._repace()
+        return _lanes_of(self.plan, self._model, self._epoch)
 
     def _pause(self) -> None:
         super()._pause()
@@ -115,48 +94,38 @@ class LiveRun(LiveJob):
                 lane.flip(site)
         self._mark(f"site {site} of chain 0 flipped by hand")
 
-    def _adopt(self, plan: Plan) -> None:
-        old, self.plan = self.plan, plan
-        if plan == old and self._trouble is None:
-            return
-        if self._trouble is not None or not self._lanes or begins_anew(old, plan):
-            self._restart()
-            return
+    def _begins_anew(self, before: Plan, plan: Plan) -> bool:
+        return begins_anew(before, plan)
+
+    def _adjust(self, before: Plan, plan: Plan) -> str:
         self._budget = Budget(plan.unit, plan.budget)
-        changes = describe_change(old, plan)
-        if changes:
-            target = plan.target(self._model)
-            another = (old.beta, old.field, old.clamp) != (plan.beta, plan.field, plan.clamp)
-            for lane, lane_plan in zip(self._lanes, plan.lanes, strict=True):
-                if another or lane_plan != lane.plan:
-                    lane.change(lane_plan, target)
-            self._mark(changes)
-            if another:
-                self._forget_truth()
+        changes = describe_change(before, plan)
+        if not changes:
+            return ""
+        target = plan.target(self._model)
+        another = (before.beta, before.field, before.clamp) != (plan.beta, plan.field, plan.clamp)
+        for lane, lane_plan in zip(self._lanes, plan.lanes, strict=True):
+            if another or lane_plan != lane.plan:
+                lane.change(lane_plan, target)
+        if another:
+            self._forget_truth()
+        return changes
 
     def _forget_truth(self) -> None:
         for lane in self._lanes:
             lane.points.clear()
             lane.waiting.clear()
-        self._truth_job = None
+        self.reference = None
 
-    def _advance_one(self) -> bool:
-        open_lanes = [lane for lane in self._lanes if not self._over(lane)]
-        if not open_lanes:
-            self._playing, self._steps = False, 0
-            return False
-        lane = min(open_lanes, key=lambda item: self._budget.used(item.run))
-        if self._steps:
-            lane = min(open_lanes, key=lambda item: item.run.sweep)
-            self._steps -= lane.advance(self._budget, 1)
-            return True
+    def _used(self, lane: Lane) -> float:
+        return self._budget.used(lane.run)
+
+    def _allowance(self, lane: Lane) -> int:
         # The pace is of whole sweeps: one that is begun goes on.
-        allowed = 1 if lane.midway else self._allowed(lane.run.sweep)
-        if allowed < 1:
-            return False
-        lane.advance(self._budget, allowed)
-        self._next_due = time.monotonic()
-        return True
+        return 1 if lane.midway else self._allowed(lane.count)
+
+    def _advance(self, lane: Lane, most: int) -> bool:
+        return lane.advance(self._budget, most)
 
     def _over(self, lane: Lane) -> bool:
         return lane.stopped or self._budget.spent(lane.run)
@@ -170,41 +139,26 @@ class LiveRun(LiveJob):
     def _look_around(self) -> None:
         """Ask for the reference once every lane moves, so that its making does not hold up the first picture."""
         moving = not self._playing or all(lane.run.quantum for lane in self._lanes)
-        if self._truth_job is None and self._wants_truth() and moving and not self._cold():
-            self._truth_job = background.request(self.plan.target(self._model))
-        if self._truth_job is not None:
-            for lane in self._lanes:
-                lane.measure(self._truth_job.truth)
+        if self.reference is None and self._wants_truth() and moving and not self._cold():
+            target = self.plan.target(self._model)
+            self.reference = background.request(truth_key(target), lambda: build(target))
         for lane in self._lanes:
+            lane.measure(self.reference.truth if self.reference is not None else None)
             lane.check_stop(self.plan.stop, self.plan.threshold)
 
-    def _publish(self, trouble: str | None = None) -> None:
-        now = self._published = time.monotonic()
+    def _lanes_view(self) -> tuple[LaneView, ...]:
+        now = time.monotonic()
         summarise = now - self._summarised > SUMMARY_SECONDS
         if summarise:
             self._summarised = now
-        job = self._truth_job
-        truth = job.truth if job is not None else None
-        lanes = tuple(
+        truth = self.reference.truth if self.reference is not None else None
+        return tuple(
             lane.view(self._over(lane), layers.layer(self.layer, lane.run, truth), summarise) for lane in self._lanes
         )
-        self.view = LiveView(
-            self._number,
-            self._epoch,
-            self._begun,
-            self._playing,
-            self._status(lanes),
-            trouble or self._trouble,
-            self.plan,
-            self._model,
-            lanes,
-            truth,
-            job.share if job is not None else 0.0,
-            job.trouble if job is not None else None if self.plan.chains > 1 else NO_REFERENCE,
-            tuple(self._marks),
-        )
 
-    def _status(self, lanes: tuple[LaneView, ...]) -> str:
-        if lanes and all(lane.done for lane in lanes):
-            return "done"
-        return "running" if self._playing else "paused"
+    def _extras(self) -> dict[str, Any]:
+        job, trouble = self.reference, None if self.plan.chains > 1 else NO_REFERENCE
+        if job is None:
+            return {"model": self._model, "truth_trouble": trouble}
+        trouble = job.trouble and f"no reference could be made: {job.trouble}"
+        return {"model": self._model, "truth": job.truth, "truth_share": job.share, "truth_trouble": trouble}

@@ -1,95 +1,97 @@
-"""What a page is made of before it draws: its plan, speed and live run, and the preset that it shows."""
+"""Home, the Playground and the Race: their controls, and what stands around the stage."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import streamlit as st
 
-from pmpviz.app.address import keep_plan, open_plan
+from pmpviz.app.gallery import gallery
+from pmpviz.app.model_picker import model_controls
 from pmpviz.app.models import model_of
-from pmpviz.app.page import _through_the_entrance, enter, show_plan
-from pmpviz.app.session import held_live
-from pmpviz.app.uploads import uploaded
+from pmpviz.app.page import Page, show_plan
 from pmpviz.app.widgets import edited, preset_of, select, show
-from pmpviz.app.words import show_notices
-from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.completion import completion
+from pmpviz.capabilities.sampling.controls import adopt, lane_controls, run_controls
+from pmpviz.capabilities.sampling.explain import explain
+from pmpviz.capabilities.sampling.filters import weights
 from pmpviz.capabilities.sampling.plan import MAX_LANES, LanePlan, Plan
 from pmpviz.capabilities.sampling.presets import HOME, PLAYGROUND, RACE, PagePreset
 from pmpviz.capabilities.sampling.settings import plan_from_query, plan_to_query
+from pmpviz.capabilities.sampling.stage import SamplingStage, layer_control, tool_control
 from pmpviz.samplers import SAMPLERS
-from pmpviz.types import InputError, Target
 
-PRESETS: dict[str, tuple[PagePreset, ...]] = {"home": (HOME,), "playground": PLAYGROUND, "race": RACE}
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page of this session: its id (and path), the plan on screen and the preset that the plan began as."""
-
-    id: str
-    preset: PagePreset
-    plan: Plan
-    autoplay: bool
-    notices: tuple[str, ...] = ()
-
-    @property
-    def speed(self) -> float:
-        """Sweeps a second; 0 is as fast as it goes."""
-        return st.session_state.get(f"speed:{self.id}", self.preset.speed)
-
-    @property
-    def live(self) -> LiveRun | None:
-        """The live run, told the plan; None where the plan's model is not here (a file that must be brought)."""
-        if self.target(self.plan) is None:
-            return None
-        return held_live(
-            self.id, lambda: LiveRun(self.plan, uploaded, self.speed), self.plan, self.speed, self.autoplay
-        )
-
-    def target(self, plan: Plan) -> Target | None:
-        """The target of a plan, or None where it cannot be built."""
-        try:
-            return plan.target(model_of(plan.model))
-        except InputError:
-            return None
-
-    def with_plan(self, plan: Plan, notices: list[str] | tuple[str, ...] = ()) -> Page:
-        """The page with the plan that its controls give, kept and written into the address."""
-        keep_plan(self.id, plan, plan_to_query)
-        show_notices([*self.notices, *notices])
-        return replace(self, plan=plan)
-
-    @property
-    def as_begun(self) -> bool:
-        """Whether model and start are still the preset's."""
-        return (self.plan.model, self.plan.start) == (self.preset.plan.model, self.preset.plan.start)
-
-    def question(self) -> str:
-        """The question that the page answers."""
-        if self.as_begun:
-            return self.preset.question
-        names = [label_of(lane.algorithm) for lane in self.plan.lanes]
-        return f"How does {names[0]} work on this model?" if len(names) == 1 else "Which sampler gets there first?"
+PAGES = {
+    page: Page(page, presets, plan_from_query, plan_to_query)
+    for page, presets in {"home": (HOME,), "playground": PLAYGROUND, "race": RACE}.items()
+}
 
 
-def label_of(algorithm: str) -> str:
-    """The label of a registered algorithm."""
-    return next(cls.spec.label for cls in SAMPLERS if cls.spec.id == algorithm)
+def home(rows: Iterable[tuple[str, str, Sequence[Any]]]) -> None:
+    """Two samplers already racing, and `rows` of pictures (title, page, presets) that open every other page."""
+    stage = open_stage("home")
+    stage.autoplay = True
+    stage.take(stage.plan)
+    stage.show()
+    st.caption(
+        "Both lattices started from the same random configuration at the critical temperature, and are computed now. "
+        "Space pauses, N steps, and the slider under the pictures goes back in time."
+    )
+    st.markdown("#### Look further")
+    gallery(rows)
 
 
-def open_page(identity: str, default: PagePreset, autoplay: bool = False) -> Page:
-    """Begin a page's script: its plan from the address, else as it was left, else the default preset's."""
-    _through_the_entrance()
-    presets = PRESETS[identity]
-    plan, notices = open_plan(identity, (_begun(identity) or default).plan, plan_from_query, presets)
-    preset = _begun(identity) or default
-    enter(identity)
-    return Page(identity, preset, plan, autoplay, tuple(notices))
+def playground() -> None:
+    """Build a model, pick an algorithm, watch it work."""
+    stage, side = open_stage("playground"), st.sidebar
+    side.markdown("##### Model")
+    plan, notices = model_controls(stage.plan, side, key="playground_model", run_key="playground_run", adopt=adopt)
+    side.markdown("##### Algorithm")
+    target = stage.target(plan)
+    plan = plan.replace(lanes=(lane_controls(plan.lanes[0], "playground_lane", side, target),))
+    side.markdown("##### Run")
+    plan = run_controls(plan, side, key="playground_run", model=model_of(plan.model) if target is not None else None)
+    stage.take(plan, notices)
+    left, right = st.columns([1, 1], vertical_alignment="bottom")
+    layer_control(stage, left)
+    tool_control(stage, right)
+    stage.show()
+    completion(stage)
+    weights(stage)
+    explain(stage)
 
 
-def _begun(identity: str) -> PagePreset | None:
-    return preset_of(PRESETS[identity], st.session_state.get(f"preset:{identity}", ""))
+def race() -> None:
+    """Two to four samplers on the same model, from the same start, on one budget."""
+    stage, side = open_stage("race"), st.sidebar
+    plan = preset_control(stage, side)
+    side.markdown("##### Lanes")
+    lanes = lanes_control(plan, side)
+    target = stage.target(plan)
+    for index, lane in enumerate(lanes):
+        box = side.expander(f"Lane {index + 1}", expanded=index < 2)
+        lanes[index] = lane_controls(lane, f"race_lane{index}", box, target)
+    plan = plan.replace(lanes=tuple(lanes))
+    with side.expander("Model"):
+        plan, notices = model_controls(plan, st, key="race_model", run_key="race_run", adopt=adopt)
+    side.markdown("##### Run")
+    plan = run_controls(plan, side, key="race_run", model=model_of(plan.model) if target is not None else None)
+    stage.take(plan, notices)
+    stage.show()
+    stage.table()
+    explain(stage)
+
+
+def open_stage(identity: str) -> SamplingStage:
+    """Begin a page's script: its plan from the address, else as it was left, else of the preset that it began as."""
+    page = PAGES[identity]
+    plan, notices = page.open(_begun(page).plan)
+    return SamplingStage(page, _begun(page), plan, notices)
+
+
+def _begun(page: Page) -> PagePreset:
+    return preset_of(page.presets, st.session_state.get(f"preset:{page.id}", "")) or page.presets[0]
 
 
 def open_preset(identity: str, preset: PagePreset) -> None:
@@ -98,19 +100,19 @@ def open_preset(identity: str, preset: PagePreset) -> None:
     show_plan(identity, preset.plan)
 
 
-def preset_control(page: Page, presets: tuple[PagePreset, ...], box) -> Plan:
+def preset_control(stage: SamplingStage, box) -> Plan:
     """The choice of a race: a newly chosen one is opened, else the page's plan is given back."""
-    labels = {"": "Your own", **{preset.id: preset.label for preset in presets}}
-    key = f"{page.id}_preset_choice"
-    chosen = preset_of(presets, st.session_state[key]) if edited(key) else None
+    labels = {"": "Your own", **{preset.id: preset.label for preset in RACE}}
+    key = f"{stage.id}_preset_choice"
+    chosen = preset_of(RACE, st.session_state[key]) if edited(key) else None
     if chosen is not None:
-        open_preset(page.id, chosen)
+        open_preset(stage.id, chosen)
         show(key, chosen.id)
         st.query_params.clear()
         st.rerun()
-    show(key, page.preset.id if page.as_begun else "")
+    show(key, stage.preset.id if stage.as_begun else "")
     select(box, "Race", labels, key)
-    return page.plan
+    return stage.plan
 
 
 def lanes_control(plan: Plan, box) -> list[LanePlan]:

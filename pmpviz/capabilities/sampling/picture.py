@@ -14,9 +14,8 @@ from pmpviz.models import LayeredModel
 from pmpviz.models.ising import Ising
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
-from pmpviz.player.style import style_of
-from pmpviz.player.update import FIRST_FRAMES, MOST_FRAMES, MOST_TRACE_POINTS, Cursors, geometry_of
-from pmpviz.player.wire import Payload, encode, frame_words, thin
+from pmpviz.player.update import FIRST_FRAMES, MOST_FRAMES, Cursors, Desk, Envelope, geometry_of, trace
+from pmpviz.player.wire import Payload, encode
 
 MOST_BYTES = 1 << 18
 SPEEDS = (1, 5, 20, 60, 240, 0)
@@ -24,43 +23,20 @@ ORDERS = ("means", "pairs", "triples", "fours", "more")
 DIVERGING = ("local field", "marginal error")
 
 
-def update(
-    view: LiveView,
-    sent: Cursors,
-    *,
-    bar: tuple[str, ...],
-    speed: float,
-    tool: str,
-    layer: str,
-    hover: Any = None,
-    answered: tuple[str, int] | None = None,
-) -> bytes:
-    """The blob for the player; `sent` is brought up to date.
-
-    `hover` is None or (lane, site, lines of text);
-    `answered` is the last event of the browser whose effect is in the view.
-    """
-    payload = Payload()
-    lanes = [_lane(payload, view, index, lane, sent, layer) for index, lane in enumerate(view.lanes)]
-    meta = {
-        "run": str(view.run),
-        "epoch": view.epoch,
-        "begun": view.begun,
-        "answered": answered,
-        "playing": view.playing,
-        "trouble": view.trouble or "",
-        "announce": _announce(view),
-        "alt": f"Chain 0 of each lane on a {model_words(view.model, view.plan.beta)}" if view.model else "",
-        "clamped": _clamped(payload, view),
-        "tool": tool,
-        "bar": list(bar),
-        "speed": {"value": speed, "options": list(SPEEDS)},
-        "lanes": lanes,
-        "traces": _traces(payload, view),
-        "marks": [[sweep, text] for sweep, text in view.marks],
-        "hover": {"lane": hover[0], "site": hover[1], "lines": list(hover[2])} if hover else None,
-    }
-    return encode(meta, payload.blobs)
+def update(view: LiveView, sent: Cursors, desk: Desk, tool: str, layer: str, hover: Any = None) -> bytes:
+    """The blob for the player; `sent` is brought up to date. `hover` is None or (lane, site, lines of text)."""
+    envelope = Envelope(view, sent)
+    return envelope.seal(
+        desk,
+        SPEEDS,
+        [_lane(envelope, view, index, lane, layer) for index, lane in enumerate(view.lanes)],
+        _traces(envelope, view),
+        _announce(view),
+        alt=f"Chain 0 of each lane on a {model_words(view.model, view.plan.beta)}" if view.model else "",
+        clamped=_clamped(envelope.payload, view),
+        tool=tool,
+        hover={"lane": hover[0], "site": hover[1], "lines": list(hover[2])} if hover else None,
+    )
 
 
 def _clamped(payload: Payload, view: LiveView) -> int | None:
@@ -83,27 +59,19 @@ def _announce(view: LiveView) -> str:
 # Lanes.
 
 
-def _lane(payload: Payload, view: LiveView, index: int, lane: LaneView, sent: Cursors, layer: str) -> dict:
-    style, name = style_of(lane.algorithm), str(index)
-    room, start = max(MOST_BYTES * 8 // view.model.n, 4), sent.start(name)
-    frames = lane.ring.since(start, min(MOST_FRAMES, room), min(FIRST_FRAMES, room))
-    if len(frames.numbers):
-        sent.sent(name, int(frames.numbers[-1]))
-    return {
-        "id": name,
-        "algorithm": lane.algorithm,
-        "label": lane.label,
-        "badge": lane.guarantee,
-        "colour": style.colour,
-        "dash": style.dash,
-        "sub": _sub(lane),
-        "status": _status(view, lane),
-        "n": view.model.n,
-        "geometry": geometry_of(payload, view.model, view.plan.model),
-        "frames": frame_words(payload, frames, start),
-        "strip": payload.add(lane.strip, "u1") if len(lane.strip) and _is_plane(view.model) else None,
-        "layer": _layer(payload, lane, layer),
-    }
+def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, layer: str) -> dict:
+    room = max(MOST_BYTES * 8 // view.model.n, 4)
+    payload = envelope.payload
+    return envelope.lane(
+        index,
+        _sub(lane),
+        _status(view, lane),
+        n=view.model.n,
+        geometry=geometry_of(payload, view.model, view.plan.model),
+        frames=envelope.frames(index, min(MOST_FRAMES, room), min(FIRST_FRAMES, room)),
+        strip=payload.add(lane.strip, "u1") if len(lane.strip) and _is_plane(view.model) else None,
+        layer=_layer(payload, lane, layer),
+    )
 
 
 def _is_plane(model) -> bool:
@@ -149,88 +117,58 @@ def _layer(payload: Payload, lane: LaneView, name: str) -> dict | None:
 # Traces.
 
 
-def _traces(payload: Payload, view: LiveView) -> list[dict]:
+def _traces(envelope: Envelope, view: LiveView) -> list[dict]:
     if not view.lanes:
         return []
-    traces = [_mmd(payload, view, "sweeps")]
+    mmd, energy = _mmd(envelope, view, "sweeps"), _series(envelope, view, "energy", "Energy")
     if len(view.lanes) > 1:
-        traces += [_mmd(payload, view, "seconds"), _spectrum(view), _series(payload, view, "energy", "Energy")]
-        return traces
-    traces = [_series(payload, view, "energy", "Energy"), _series(payload, view, "magnetisation", "Magnetisation")]
+        return [mmd, _mmd(envelope, view, "seconds"), _spectrum(envelope, view), energy]
+    traces = [energy, _series(envelope, view, "magnetisation", "Magnetisation")]
     if isinstance(view.model, Ising) and view.model.shape is not None:
-        traces.append(_series(payload, view, "absolute_magnetisation", "Mean |magnetisation|"))
+        traces.append(_series(envelope, view, "absolute_magnetisation", "Mean |magnetisation|"))
     for name in [key[:-5] for key in view.lanes[0].series if key.endswith(":mean")]:
         if name not in BANDS:
-            traces.append(_series(payload, view, name, name.replace("_", " ").capitalize(), log=name == "residual"))
-    return [*traces, _flips(payload, view), _mmd(payload, view, "sweeps"), _spectrum(view)]
+            traces.append(_series(envelope, view, name, name.replace("_", " ").capitalize(), log=name == "residual"))
+    return [*traces, _flips(envelope), mmd, _spectrum(envelope, view)]
 
 
-def _series(payload: Payload, view: LiveView, name: str, title: str, log: bool = False) -> dict:
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        if f"{name}:mean" not in lane.series or not len(lane.series["sweep"]):
-            continue
-        keep = thin(len(lane.series["sweep"]), MOST_TRACE_POINTS)
-        columns = {k: lane.series[f"{name}:{k}"][keep] for k in ("mean", "low", "high")}
-        if log:
-            columns = {k: np.maximum(v, 1e-7) for k, v in columns.items()}
-        lines.append(
-            _line(index, lane)
-            | {"x": payload.add(lane.series["sweep"][keep]), "y": payload.add(columns["mean"])}
-            | {k: payload.add(columns[k]) for k in ("low", "high")}
-        )
+def _series(envelope: Envelope, view: LiveView, name: str, title: str, log: bool = False) -> dict:
+    def columns(lane: LaneView) -> dict:
+        band = {"y": "mean", "low": "low", "high": "high"}
+        has = f"{name}:mean" in lane.series
+        return {"x": lane.series["sweep"], **{k: lane.series[f"{name}:{v}"] for k, v in band.items()}} if has else {}
+
     exact = None
     if name == "energy" and view.truth is not None and view.truth.energy is not None:
         exact = {"y": view.truth.energy, "label": f"exact {significant(view.truth.energy, 4)}"}
-    return {"id": name, "title": title, "x": "sweeps", "log": log, "lines": lines, "exact": exact, "band": None}
+    return trace(name, title, "sweeps", envelope.lines(columns, 1e-7 if log else None), log, exact=exact)
 
 
-def _flips(payload: Payload, view: LiveView) -> dict:
-    lane = view.lanes[0]
-    keep = thin(len(lane.series["sweep"]), MOST_TRACE_POINTS)
-    line = _line(0, lane) | {k: payload.add(lane.series[v][keep]) for k, v in (("x", "sweep"), ("y", "flips"))}
-    lines = [line] if len(keep) else []
-    return {"id": "flips", "title": "Flipped sites of chain 0", "unit": "share", "x": "sweeps", "lines": lines}
+def _flips(envelope: Envelope) -> dict:
+    lines = envelope.lines(lambda lane: {"x": lane.series["sweep"], "y": lane.series["flips"]})
+    return trace("flips", "Flipped sites of chain 0", "sweeps", lines, unit="share")
 
 
-def _line(index: int, lane: LaneView) -> dict:
-    style = style_of(lane.algorithm)
-    return {"lane": str(index), "colour": style.colour, "dash": style.dash, "marker": style.marker}
+def _mmd(envelope: Envelope, view: LiveView, x: str) -> dict:
+    def columns(lane: LaneView) -> dict:
+        points = [p for p in lane.points if x == "sweeps" or p.sweep > 0]
+        return {"x": [p.sweep if x == "sweeps" else p.seconds for p in points], "y": [p.mmd2 for p in points]}
 
-
-def _mmd(payload: Payload, view: LiveView, x: str) -> dict:
     deviations = [p.deviation for lane in view.lanes for p in lane.points if np.isfinite(p.deviation)]
     noise = deviations[0] if deviations else None
     floor = noise / 10 if noise else 1e-8
-    lines = []
-    for index, lane in enumerate(view.lanes):
-        points = [p for p in lane.points if x == "sweeps" or p.sweep > 0]
-        if points:
-            place = np.array([getattr(p, "sweep" if x == "sweeps" else "seconds") for p in points])
-            height = np.maximum([p.mmd2 for p in points], floor)
-            lines.append(_line(index, lane) | {"x": payload.add(place), "y": payload.add(height)})
     band = {"low": floor, "high": 2 * noise, "label": "noise"} if noise else None
     title = "MMD²" if view.truth is not None else f"MMD² · {sentences.reference_words(view)}"
-    return {"id": f"mmd-{x}", "title": title, "x": x, "log": True, "lines": lines, "exact": None, "band": band}
+    return trace(f"mmd-{x}", title, x, envelope.lines(columns, floor), True, band=band)
 
 
-def _spectrum(view: LiveView) -> dict:
+def _spectrum(envelope: Envelope, view: LiveView) -> dict:
     rows = []
-    for lane in view.lanes:
+    for lane, style in zip(view.lanes, envelope.styles, strict=True):
         if lane.points:
-            values = _positive(lane.points[-1])
-            rows.append({"label": lane.label, "colour": style_of(lane.algorithm).colour, "values": values})
-    bars = {"names": list(ORDERS), "rows": rows}
-    unit = significant(max(sum(row["values"]) for row in rows)) if rows else ""
-    return {
-        "id": "spectrum",
-        "title": "MMD² by order",
-        "x": "sweeps",
-        "log": False,
-        "lines": [],
-        "bars": bars,
-        "unit": f"full width {unit}" if unit else "",
-    }
+            rows.append({"label": lane.label, "colour": style.colour, "values": _positive(lane.points[-1])})
+    unit = f"full width {significant(max(sum(row['values']) for row in rows))}" if rows else ""
+    return trace("spectrum", "MMD² by order", "sweeps", [], unit=unit, bars={"names": list(ORDERS), "rows": rows})
 
 
 def _positive(point: MetricPoint) -> list[float]:

@@ -1,4 +1,4 @@
-"""The dialogs that carry a run elsewhere: a link, and code."""
+"""The dialog that carries a run elsewhere as code."""
 
 from __future__ import annotations
 
@@ -6,26 +6,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pmpviz.app.share import ALWAYS, link_dialog, link_to
 from pmpviz.app.widgets import forget_outlet
 from pmpviz.app.words import as_text
 from pmpviz.capabilities.sampling.code import command, command_limits, script
 from pmpviz.capabilities.sampling.plan import Plan
-from pmpviz.capabilities.sampling.settings import plan_to_query, share_limits
 from pmpviz.samplers import sampler_class
-
-
-def link(plan: Plan, page: str, base: str | None = None) -> str:
-    """The address of `page` with this plan; `base` is the app's address, by default the one in the browser.
-
-    The one in the browser ends with the page, except on the first page, which has no name of its own in addresses.
-    """
-    return link_to(plan_to_query(plan), page, base)
-
-
-def share_dialog(plan: Plan, page: str) -> None:
-    """The link to copy, and what it leaves out; `page` is the page's path."""
-    link_dialog(plan_to_query(plan), page, [ALWAYS, *share_limits(plan)])
 
 
 @st.dialog("Code", width="large", on_dismiss=forget_outlet)

@@ -1,29 +1,38 @@
-"""The stage: the live player in a fragment of its own, what a person does on it, and the words beneath."""
+"""The stage of Home, the Playground and the Race: what a person does on the player, and the words beneath it."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
 from pmpviz.app.address import kept_plan
-from pmpviz.app.answers import Turn, answer, change, tick
-from pmpviz.app.asked import ask_for
+from pmpviz.app.asked import Asked
+from pmpviz.app.export import ExportFile
+from pmpviz.app.models import model_of
+from pmpviz.app.page import Page
 from pmpviz.app.player import Event
 from pmpviz.app.session import held
-from pmpviz.app.words import sentence
+from pmpviz.app.share import ALWAYS
+from pmpviz.app.stage import Stage, Turn
+from pmpviz.app.words import show_notices
 from pmpviz.capabilities.sampling import outlets, table
 from pmpviz.capabilities.sampling import picture as payload
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.layers import LAYERS, site_report
 from pmpviz.capabilities.sampling.live import LiveRun, LiveView
-from pmpviz.capabilities.sampling.page import Page
-from pmpviz.capabilities.sampling.settings import plan_to_query
+from pmpviz.capabilities.sampling.plan import Plan
+from pmpviz.capabilities.sampling.presets import PagePreset
+from pmpviz.capabilities.sampling.settings import share_limits
+from pmpviz.capabilities.sampling.share import code_dialog
+from pmpviz.live.view import View
 from pmpviz.player.layered import site_words
 from pmpviz.player.numbers import significant
 from pmpviz.runs.device import device_words
+from pmpviz.samplers import SAMPLERS
+from pmpviz.types import InputError, Target
 
-WAIT_SECONDS = 1.0
-TABLE_SECONDS = 1.0
-BAR = ("play", "step", "reset", "seed", "speed", "share", "code", "export")
 TOOLS = {
     "none": "Look",
     "flip": "Flip a site",
@@ -37,84 +46,123 @@ FIELD_STEP = 1.0
 MOST_EDITS = 20_000
 
 
-def stage(page: Page) -> None:
-    """The player of this page, fed five times in two seconds while something moves."""
-    live = page.live
-    if live is None:
-        st.info("This plan's model is a file. Bring it under “From a file” in the side bar, and the run begins.")
-        return
-    every = _tick(live)
-    st.fragment(_stage, run_every=every, key=f"stage-{page.id}")(page, every)
-    outlets.show_outlet(page.id)
+class SamplingStage(Stage):
+    """The stage of one run of a page's script: the plan on screen, and the preset that the plan began as."""
 
+    job = LiveRun
+    bar = ("play", "step", "reset", "seed", "speed", "share", "code", "export")
 
-def _tick(live: LiveRun) -> float | None:
-    """As `tick`: slower while only the reference is to come."""
-    view = live.view
-    return tick(live, view.truth is None and view.truth_trouble is None and view.trouble is None, WAIT_SECONDS)
+    def __init__(self, page: Page, preset: PagePreset, plan: Plan, notices: Sequence[str] = ()):
+        super().__init__(page)
+        self.preset, self.plan, self.notices = preset, plan, notices
+        self.first_speed = preset.speed
 
+    @property
+    def live(self) -> LiveRun | None:
+        """The live run, told the plan; None where the plan's model is not here (a file that must be brought)."""
+        return None if self.target(self.plan) is None else self.job_of(self.plan)
 
-def _stage(page: Page, every: float | None) -> None:
-    turn = Turn(page.id, lambda event: _answer(page, event))
-    blob = payload.update(
-        turn.view,
-        turn.sent,
-        bar=BAR,
-        speed=page.speed,
-        tool=st.session_state.get(f"tool:{page.id}", "none"),
-        layer=turn.live.layer,
-        hover=held(page.id).hover,
-        answered=turn.answered,
-    )
-    turn.show(blob)
-    _words(turn.live.view)
-    if turn.changed or _tick(turn.live) != every:
-        st.rerun()
+    def target(self, plan: Plan) -> Target | None:
+        """The target of a plan, or None where it cannot be built."""
+        try:
+            return plan.target(model_of(plan.model))
+        except InputError:
+            return None
 
+    def take(self, plan: Plan, notices: Sequence[str] = ()) -> None:
+        """Take the plan that the page's controls give, keep it and write it into the address; ask the question."""
+        self.page.keep(plan)
+        show_notices([*self.notices, *notices])
+        self.plan = plan
+        st.markdown(f"#### {self.question()}")
 
-def _words(view: LiveView) -> None:
-    if view.trouble:
-        st.error(sentence(view.trouble))
-    st.markdown(f"{sentences.computing(view, device_words())}.")
-    st.caption(sentences.reference_words(view))
+    @property
+    def as_begun(self) -> bool:
+        """Whether model and start are still the preset's."""
+        return (self.plan.model, self.plan.start) == (self.preset.plan.model, self.preset.plan.start)
 
+    def question(self) -> str:
+        """The question that the page answers."""
+        if self.as_begun:
+            return self.preset.question
+        names = [next(c.spec.label for c in SAMPLERS if c.spec.id == lane.algorithm) for lane in self.plan.lanes]
+        return f"How does {names[0]} work on this model?" if len(names) == 1 else "Which sampler gets there first?"
 
-def _answer(page: Page, event: Event) -> bool:
-    """Do what the event asks for; True where the whole page must be drawn again."""
-    holder = held(page.id)
-    if event.type in ("click", "paint"):
-        return _edit(page, holder.live, event)
-    if event.type == "hover":
-        holder.hover = _hover(holder.live, event)
-        return False
-    if event.type == "export":
-        ask_for(event.type, page.id, holder.live, outlets.samples)
-        return True
-    return answer(page.id, event, plan_to_query)
-
-
-def _edit(page: Page, live: LiveRun, event: Event) -> bool:
-    plan, n = kept_plan(page.id, page.plan), live.view.model.n if live.view.model is not None else 0
-    sites = [site for site in event.sites or (event.site,) if 0 <= site < n]
-    if not sites or event.tool == "none":
-        return False
-    if event.tool == "flip":
-        live.flip(sites[0])
-        return False
-    field, clamp = dict(plan.field), dict(plan.clamp)
-    for site in sites:
-        if event.tool in ("field+", "field-"):
-            field[site] = FIELD_STEP if event.tool == "field+" else -FIELD_STEP
-        elif event.tool in ("clamp0", "clamp1"):
-            clamp[site] = int(event.tool == "clamp1")
+    def show(self) -> None:
+        """The player, or what is missing for it."""
+        if self.live is None:
+            st.info("This plan's model is a file. Bring it under “From a file” in the side bar, and the run begins.")
         else:
-            field.pop(site, None)
-            clamp.pop(site, None)
-    if len(field) + len(clamp) > MOST_EDITS:
-        st.toast(f"More than {MOST_EDITS:,} painted sites: clear some first.")
-        return False
-    change(page.id, plan.replace(field=tuple(field.items()), clamp=tuple(clamp.items())), plan_to_query)
-    return True
+            self.draw(self.plan)
+
+    def _update(self, turn: Turn) -> bytes:
+        tool = st.session_state.get(f"tool:{self.id}", "none")
+        return payload.update(turn.view, turn.sent, turn.desk, tool, turn.live.layer, held(self.id).hover)
+
+    def _waiting(self, view: LiveView) -> bool:
+        return view.truth is None and view.truth_trouble is None
+
+    def _below(self, view: View) -> None:
+        super()._below(view)
+        st.markdown(f"{sentences.computing(view, device_words())}.")
+        st.caption(sentences.reference_words(view))
+
+    def _more_of(self, job: Any) -> Any:
+        return outlets.samples(job)
+
+    def _files(self, asked: Asked) -> list[ExportFile]:
+        return outlets.files(asked)
+
+    def _moment(self, view: LiveView) -> str:
+        return f"The run as it was at {outlets.sweeps_in_words(view)}."
+
+    def _show_code(self, asked: Asked) -> None:
+        code_dialog(asked.view.plan, [lane.sweep for lane in asked.view.lanes])
+
+    def _shared(self, plan: Plan) -> tuple[list[str], list[str]]:
+        return [ALWAYS, *share_limits(plan)], []
+
+    def _answer(self, event: Event) -> bool:
+        holder = held(self.id)
+        if event.type in ("click", "paint"):
+            return self._edit(holder.live, event)
+        if event.type == "hover":
+            holder.hover = _hover(holder.live, event)
+            return False
+        return super()._answer(event)
+
+    def _edit(self, live: LiveRun, event: Event) -> bool:
+        plan, n = kept_plan(self.id, self.plan), live.view.model.n if live.view.model is not None else 0
+        sites = [site for site in event.sites or (event.site,) if 0 <= site < n]
+        if not sites or event.tool == "none":
+            return False
+        if event.tool == "flip":
+            live.flip(sites[0])
+            return False
+        field, clamp = dict(plan.field), dict(plan.clamp)
+        for site in sites:
+            if event.tool in ("field+", "field-"):
+                field[site] = FIELD_STEP if event.tool == "field+" else -FIELD_STEP
+            elif event.tool in ("clamp0", "clamp1"):
+                clamp[site] = int(event.tool == "clamp1")
+            else:
+                field.pop(site, None)
+                clamp.pop(site, None)
+        if len(field) + len(clamp) > MOST_EDITS:
+            st.toast(f"More than {MOST_EDITS:,} painted sites: clear some first.")
+            return False
+        self.change(plan.replace(field=tuple(field.items()), clamp=tuple(clamp.items())))
+        return True
+
+    def table(self) -> None:
+        """The lanes' numbers and what they say, brought up to date once a second."""
+        if (live := self.live) is not None:
+            self.beside("table", self._table, self.tick(live))
+
+    def _table(self) -> None:
+        if self.view is not None and self.view.lanes:
+            st.markdown(f"**{sentences.verdict(self.view)}**")
+            st.markdown(table.markdown(self.view), help=table.HELP)
 
 
 def _hover(live: LiveRun, event: Event) -> tuple[int, int, tuple[str, ...]] | None:
@@ -135,7 +183,7 @@ def _hover(live: LiveRun, event: Event) -> tuple[int, int, tuple[str, ...]] | No
     return event.lane, event.site, tuple(lines)
 
 
-def layer_control(page: Page, box) -> None:
+def layer_control(page: SamplingStage, box) -> None:
     """What is laid over the picture."""
     live = page.live
     if live is not None:
@@ -143,7 +191,7 @@ def layer_control(page: Page, box) -> None:
         live.set_layer(st.session_state[f"layer:{page.id}"])
 
 
-def tool_control(page: Page, box) -> None:
+def tool_control(page: SamplingStage, box) -> None:
     """What a click or a stroke on the picture does."""
     box.segmented_control(
         "Click or drag to",
@@ -153,18 +201,3 @@ def tool_control(page: Page, box) -> None:
         default="none",
         required=True,
     )
-
-
-def race_table(page: Page) -> None:
-    """The lanes' numbers and what they say, brought up to date once a second."""
-    live = page.live
-    if live is not None:
-        run_every = TABLE_SECONDS if _tick(live) else None
-        st.fragment(_table, run_every=run_every, key=f"table-{page.id}")(page)
-
-
-def _table(page: Page) -> None:
-    live = held(page.id).live
-    if live is not None and live.view.lanes:
-        st.markdown(f"**{sentences.verdict(live.view)}**")
-        st.markdown(table.markdown(live.view), help=table.HELP)

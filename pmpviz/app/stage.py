@@ -1,0 +1,194 @@
+"""A page's live player: what was done on it is answered, then it is shown an update, and the next one is timed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pmpviz.app.address import kept_plan
+from pmpviz.app.asked import Asked, ask_for, asked_on
+from pmpviz.app.export import ExportFile, export_dialog
+from pmpviz.app.page import Page
+from pmpviz.app.player import Event, answered, events, player
+from pmpviz.app.session import held, held_live
+from pmpviz.app.uploads import uploaded
+from pmpviz.app.words import sentence
+from pmpviz.live.job import LiveJob
+from pmpviz.live.view import View
+from pmpviz.player.update import Desk
+
+TICK_SECONDS = 0.4
+SLOW_SECONDS = 1.0
+
+
+class Turn:
+    """One run of the fragment that holds the player of a page.
+
+    It begins by answering what was done; `answer` says of each event whether the whole page must be drawn again, which
+    is then so of the turn: `changed`. `view`, `sent` and `desk` are what an update is made of; see `show`.
+    """
+
+    def __init__(self, page: str, bar: tuple[str, ...], speed: float, answer: Callable[[Event], bool]) -> None:
+        holder = held(page)
+        self.live, self.sent = holder.live, holder.sent
+        self.live.touch()
+        self._key, self._answer = f"player-{page}", answer
+        self.changed = any([answer(event) for event in events(self._key)])
+        self.desk = Desk(bar, speed, None if self.live.busy else answered(self._key))
+        self.view = self.live.view
+        holder.seen_by(self.view.begun)
+
+    def show(self, update: bytes, component: str = "player") -> None:
+        """Show an update, and answer what has come meanwhile."""
+        late = [self._answer(event) for event in player(update, key=self._key, component=component)]
+        self.changed = self.changed or any(late)
+
+
+class Stage:
+    """The live player of a page, in a fragment of its own, and the dialogs that it asks for.
+
+    A capability gives the kind of its live job as `job`, `_update`, `_files` and `_shared`, and where it differs the
+    bar, the speed at first (steps a second; 0 is as fast as it goes), `_above`, `_below`, `_answer`, `_waiting`, ...
+    """
+
+    job: Callable[..., LiveJob]
+    bar: tuple[str, ...] = ("play", "step", "reset", "seed", "speed", "share", "export")
+    component = "player"
+    first_speed = 0.0
+    autoplay = False
+
+    def __init__(self, page: Page):
+        self.page = page
+
+    @property
+    def id(self) -> str:
+        """The page's."""
+        return self.page.id
+
+    @property
+    def speed(self) -> float:
+        """Steps a second, as chosen on the page; 0 is as fast as it goes."""
+        return st.session_state.get(f"speed:{self.id}", self.first_speed)
+
+    @property
+    def view(self) -> Any:
+        """What the page's job shows now; None before the first `job_of`."""
+        live = held(self.id).live
+        return None if live is None else live.view
+
+    def job_of(self, plan: Any) -> Any:
+        """This session's job, told the plan."""
+        make = lambda: self.job(plan, uploaded, self.speed)  # noqa: E731
+        return held_live(self.id, make, plan, self.speed, self.autoplay)
+
+    def draw(self, plan: Any) -> None:
+        """The player, fed while something moves, and the dialog that was asked for."""
+        every = self.tick(self.job_of(plan))
+        st.fragment(self._turn, run_every=every, key=f"stage-{self.id}")(every)
+        self.show_asked()
+
+    def beside(self, name: str, drawn: Callable[[], None], every: float | None) -> None:
+        """Something that is drawn anew once a second while the player is fed."""
+        slow = SLOW_SECONDS if every else None
+        st.fragment(drawn, run_every=slow, key=f"{name}-{self.id}")()
+
+    def _turn(self, every: float | None) -> None:
+        turn = Turn(self.id, self.bar, self.speed, self._answer)
+        self._above(turn.view)
+        turn.show(self._update(turn), self.component)
+        self._below(turn.view)
+        if turn.changed or self.tick(turn.live) != every:
+            st.rerun()
+
+    def tick(self, live: LiveJob) -> float | None:
+        """Seconds to the next update, None where nothing will be new.
+
+        Few while something moves, or what was asked for or the first picture come; more while the page waits for
+        something else, or a browser may not have drawn the last of it.
+        """
+        view = live.view
+        if live.busy or view.playing or (not view.lanes and view.trouble is None):
+            return TICK_SECONDS
+        if view.trouble is None and self._waiting(view):
+            return SLOW_SECONDS
+        return None if live.settled else TICK_SECONDS
+
+    def change(self, plan: Any) -> None:
+        """Keep another plan, and have the page's job adopt it."""
+        self.page.keep(plan)
+        held(self.id).live.set_plan(plan)
+
+    def show_asked(self) -> None:
+        """Open the dialog that was asked for, and keep it open over the page's runs until it is dismissed."""
+        asked = asked_on(self.id)
+        if asked is None:
+            return
+        if asked.name == "share":
+            self.page.share(asked.view.plan, *self._shared(asked.view.plan))
+        elif asked.name == "code":
+            self._show_code(asked)
+        else:
+            export_dialog(self._files(asked), self._moment(asked.view))
+
+    # Given by the capability.
+
+    def _update(self, turn: Turn) -> bytes:
+        """The blob for the player."""
+        raise NotImplementedError
+
+    def _files(self, asked: Asked) -> list[ExportFile]:
+        """What the export offers."""
+        raise NotImplementedError
+
+    def _shared(self, plan: Any) -> tuple[Sequence[str], Sequence[str]]:
+        """(sentences on a link, command lines of the same)."""
+        raise NotImplementedError
+
+    def _moment(self, view: Any) -> str:
+        """A sentence on what state the export is of."""
+        return "The run as it is now."
+
+    def _show_code(self, asked: Asked) -> None:
+        """The dialog of the run as code."""
+
+    def _above(self, view: View) -> None:
+        """What stands between the question and the player."""
+
+    def _below(self, view: View) -> None:
+        """What stands beneath the player."""
+        if view.trouble:
+            st.error(sentence(view.trouble))
+
+    def _waiting(self, view: Any) -> bool:
+        """Whether a page that stands still waits for something from the background."""
+        return False
+
+    def _more_of(self, job: LiveJob) -> Any:
+        """What an export needs besides the view, noted when it is asked for (worker thread only)."""
+        return None
+
+    def _answer(self, event: Event) -> bool:
+        """Do what any player may ask for; True where the whole page must be drawn again."""
+        live = held(self.id).live
+        if event.type in ("play", "pause", "step", "reset"):
+            getattr(live, event.type)()
+            return event.type in ("play", "pause")
+        if event.type == "mount":
+            held(self.id).sent.clear()
+        elif event.type == "seed" and "seed" in self.bar:
+            plan = kept_plan(self.id, live.view.plan)
+            self.change(plan.replace(seed=(plan.seed + 1) % 2**31))
+            return True
+        elif event.type == "speed":
+            st.session_state[f"speed:{self.id}"] = event.speed
+            live.set_speed(event.speed)
+            return True
+        elif event.type in ("share", "code", "export"):
+            ask_for(event.type, self.id, live, self._more_of if event.type == "export" else lambda job: None)
+            return True
+        return False
+
+
+__all__ = ["Stage", "Turn"]

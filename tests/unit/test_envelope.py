@@ -1,0 +1,54 @@
+"""What every update of a live player has, whatever is watched."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pmpviz.live.view import View
+from pmpviz.player.style import style_of
+from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, trace
+from pmpviz.player.wire import decode
+
+
+def lane(algorithm: str, **more):
+    return SimpleNamespace(algorithm=algorithm, label=algorithm, guarantee="exact", done=False, **more)
+
+
+@pytest.fixture
+def envelope() -> Envelope:
+    lanes = (lane("gibbs", y=[1.0, 1e-9]), lane("gibbs", y=[2.0]), lane("pmp", y=[]))
+    return Envelope(
+        View(run=3, plan=None, epoch=4, begun=2, playing=True, lanes=lanes, marks=((7, "hotter"),)), Cursors()
+    )
+
+
+def test_the_head_says_what_the_view_says(envelope):
+    desk = Desk(("play",), 5.0, ("mount", 9))
+    meta, _ = decode(envelope.seal(desk, (1, 0), [envelope.lane(2, "sub", "still", n=4)], [], "said", unit="steps"))
+    head = {"run": "3", "epoch": 4, "begun": 2, "playing": True, "trouble": "", "answered": ["mount", 9]}
+    assert head.items() <= meta.items()
+    assert meta["bar"] == ["play"] and meta["speed"] == {"value": 5.0, "options": [1, 0]}
+    assert (meta["announce"], meta["unit"], meta["marks"]) == ("said", "steps", [[7, "hotter"]])
+    assert [(one["id"], one["sub"], one["status"], one["n"]) for one in meta["lanes"]] == [("2", "sub", "still", 4)]
+
+
+def test_lanes_of_one_algorithm_look_different_and_the_first_like_the_algorithm(envelope):
+    first, second = (envelope.lane(k, "", "")["colour"] for k in (0, 1))
+    assert first == style_of("gibbs").colour != second
+
+
+def test_lines_are_floored_and_there_is_none_of_a_lane_without_points(envelope):
+    lines = envelope.lines(lambda each: {"x": range(len(each.y)), "y": each.y}, 1e-6)
+    assert [line["lane"] for line in lines] == ["0", "1"]
+    heights = np.frombuffer(envelope.payload.blobs[lines[0]["y"]], "<f4")
+    np.testing.assert_allclose(heights, [1.0, 1e-6])
+    assert trace("energy", "Energy", "sweeps", lines)["exact"] is None
+
+
+def test_a_long_line_is_thinned_with_its_band_and_keeps_its_ends(envelope):
+    x = np.arange(10.0 * MOST_TRACE_POINTS)
+    line, *_ = envelope.lines(lambda each: {"x": x, "y": x, "low": x - 1})
+    drawn, low = (np.frombuffer(envelope.payload.blobs[line[name]], "<f4") for name in ("x", "low"))
+    assert len(drawn) == MOST_TRACE_POINTS and (drawn[0], drawn[-1]) == (x[0], x[-1])
+    np.testing.assert_array_equal(low, drawn - 1)
