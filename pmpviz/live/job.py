@@ -13,7 +13,7 @@ from typing import Any
 
 from pmpviz.live.background import TruthJob
 from pmpviz.live.view import View, status_of
-from pmpviz.live.worker import LEASE_SECONDS, worker
+from pmpviz.live.worker import LEASE_SECONDS, Job, worker
 from pmpviz.types import InputError
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def warm(lanes: list[Any]) -> None:
         list(pool.map(lambda lane: lane.warm(), first))
 
 
-class Watched:
+class Watched(Job):
     """What the worker named `queue` serves while somebody looks at it."""
 
     queue = "live"
@@ -58,11 +58,11 @@ class Watched:
 
     def begin(self) -> None:
         """Take a place in the worker's queue."""
-        worker(self.queue).add(self)  # type: ignore[arg-type]
+        worker(self.queue).add(self)
 
     def close(self) -> None:
         """Give up the place in the worker's queue."""
-        worker(self.queue).remove(self)  # type: ignore[arg-type]
+        worker(self.queue).remove(self)
 
 
 class LiveJob(Watched):

@@ -54,7 +54,7 @@ def rank_normalise(values: Shaped[np.ndarray, "..."]) -> Float[np.ndarray, "..."
 def _split(values: np.ndarray) -> np.ndarray:
     """Each chain as two, its first and its last half; an odd draw in the middle is left out."""
     half = values.shape[1] // 2
-    return np.concatenate([values[:, :half], values[:, -half:]])
+    return np.concatenate([values[:, :half], values[:, values.shape[1] - half :]])
 
 
 def _split_rhat(halves: np.ndarray) -> np.ndarray:
@@ -191,8 +191,19 @@ def integrated_time(values: Shaped[np.ndarray, "chains draws"]) -> Reading:
     return Reading(float(halves.shape[0] * halves.shape[1] / _split_ess(halves)))
 
 
+def of_all_chains(ess: Reading, recorded: int, chains: int) -> Reading:
+    """Effective draws of all `chains` in the sweeps of which `recorded` ones have this ESS; n/a as the ESS is.
+
+    ESS of all = ESS of the recorded * chains / recorded: chains are independent and of one law.
+    """
+    return ess if ess.value is None else Reading(ess.value * chains / recorded)
+
+
 def ess_per_second(ess: Reading, seconds: float) -> Reading:
-    """Effective draws a second of sampling time (compilation and metrics excluded); n/a as the ESS is."""
+    """Effective draws a second of sampling time (compilation and metrics excluded); n/a as the ESS is.
+
+    Both of the same chains and the same sweeps, or the figure depends on how much of a run was recorded.
+    """
     if ess.value is None:
         return ess
     if not seconds > 0:

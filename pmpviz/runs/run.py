@@ -305,7 +305,8 @@ def retarget(run: Run, target: Target | None = None, algorithm=None) -> Run:
     """The same run with new weights, beta, evidence or knobs from here on; compiles nothing that a start has not.
 
     A chain goes on from its configuration, with newly clamped sites at their values and cached sums made anew; a draw
-    keeps its perturbation and messages.
+    keeps its perturbation and messages, but only draws that are begun from here on are `counted`: `begin_anew` of the
+    algorithm sees to it where its state remembers draws.
     """
     target = run.target if target is None else target
     algorithm = run.algorithm if algorithm is None else algorithm
@@ -315,7 +316,9 @@ def retarget(run: Run, target: Target | None = None, algorithm=None) -> Run:
         x = _positions(run.algorithm, run.target, run.state)
         mask, value = np.asarray(target.evidence.mask), np.asarray(target.evidence.value)
         state = _init(algorithm, target, words, np.where(mask, value, np.asarray(x)))
-        state = state if run.mesh is None else _shard(state, run.mesh)
+    elif hasattr(algorithm, "begin_anew"):
+        state = algorithm.begin_anew(state)
+    state = state if run.mesh is None else _shard(state, run.mesh)
     return dataclasses.replace(run, target=target, algorithm=algorithm, state=state)
 
 

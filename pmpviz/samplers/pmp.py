@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys
@@ -79,7 +82,8 @@ SPEC = Spec(
 @pytree
 class PmpState:
     """Messages of one tile: `perturbation[n, t]`, `incoming` as `max_product` stores them, the last completed draw
-    `completed[n, t]`, sweeps spent on this draw, the draw's index, and the chains' NOISE keys.
+    `completed[n, t]`, sweeps spent on this draw, the draw's index, the chains' NOISE keys, and the index of the first
+    draw that is wholly of the present target and knobs.
     """
 
     perturbation: Float[Array, "n t"]
@@ -88,6 +92,7 @@ class PmpState:
     age: Int[Array, ""]
     draw: Int[Array, ""]
     key: Array
+    first: Int[Array, ""]
 
 
 @pytree
@@ -114,6 +119,7 @@ class PerturbAndMaxProduct:
             jnp.int32(0),
             jnp.int32(0),
             chain_keys,
+            jnp.int32(0),
         )
 
     def step_tile(self, chain_keys: Array, target: Target, state: PmpState) -> tuple[PmpState, Info]:
@@ -123,7 +129,7 @@ class PerturbAndMaxProduct:
         state = jax.lax.fori_loop(0, due.astype(jnp.int32), lambda _, s: self._next_draw(target, s), state)
         couplings, field = _perturbed(target, state.perturbation)
         incoming, residual = max_product.update(couplings, field, state.incoming, self.damping)
-        fresh = PmpState(state.perturbation, incoming, state.completed, state.age + 1, state.draw, state.key)
+        fresh = dataclasses.replace(state, incoming=incoming, age=state.age + 1)
         return fresh, {"residual": residual}
 
     def _next_draw(self, target: Target, state: PmpState) -> PmpState:
@@ -137,6 +143,7 @@ class PerturbAndMaxProduct:
             jnp.int32(0),
             draw,
             state.key,
+            state.first,
         )
 
     def _first_messages(self, target: Target, chains: int) -> max_product.Messages:
@@ -148,9 +155,22 @@ class PerturbAndMaxProduct:
         return (max_product.belief(couplings, field, state.incoming) > 0).astype(jnp.int8).T
 
     def counted_tile(self, target: Target, state: PmpState) -> Int8[Array, "t n"]:
-        """The last completed draw once there is one; until then the draw in the making."""
-        unfinished = (state.draw > 0) & (state.age < self.sweeps_per_draw)
+        """The last completed draw of the present target and knobs; until there is one the draw in the making."""
+        unfinished = (state.draw > state.first) & (state.age < self.sweeps_per_draw)
         return jnp.where(unfinished, state.completed.T, self.position_tile(target, state))
+
+    def begin_anew(self, state: PmpState) -> PmpState:
+        """The state of all tiles under a new target or knobs: no draw that was begun under the old ones counts.
+
+        The draw in the making goes on, with its perturbation and messages. On the host, which compiles nothing.
+        """
+        begun = np.asarray(state.draw) + (np.asarray(state.age) > 0)
+        return dataclasses.replace(state, first=begun.astype(np.int32))
+
+    def draws_done(self, state: PmpState) -> int:
+        """Draws that a chain has completed under the present target and knobs; the state is of all tiles."""
+        draw, age, first = (int(np.ravel(leaf)[0]) for leaf in (state.draw, state.age, state.first))
+        return max(draw - first + int(age >= self.sweeps_per_draw), 0)
 
     def fingerprint(self, state: PmpState) -> Float[Array, " 4"]:
         """Four fixed projections of the first chain's messages: they repeat exactly when the messages do."""

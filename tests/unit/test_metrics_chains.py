@@ -16,6 +16,7 @@ from pmpviz.metrics.chains import (
     bulk_ess,
     ess_per_second,
     integrated_time,
+    of_all_chains,
     rank_normalise,
     rhat,
     site_ess,
@@ -161,7 +162,8 @@ def test_sites_take_the_median_over_those_that_change():
 
 @pytest.mark.parametrize("measure", [rhat, bulk_ess, integrated_time])
 def test_what_does_not_apply_says_why(measure):
-    assert "8" in measure(np.random.default_rng(0).random((4, 7))).reason
+    for draws in (0, 1, 7):
+        assert "8" in measure(np.random.default_rng(0).random((4, draws))).reason
     assert "alike" in measure(np.ones((4, 20))).reason
     assert "finite" in measure(np.array([[1.0, np.nan] * 10])).reason
     assert str(measure(np.ones((4, 20)))) == "n/a"
@@ -173,4 +175,6 @@ def test_missing_values_stay_missing():
     assert ess_per_second(Reading.none("because"), 1.0).reason == "because"
     assert ess_per_second(Reading(10.0), 0.0).value is None
     assert ess_per_second(Reading(10.0), 4.0).value == 2.5
+    assert of_all_chains(Reading.none("because"), 2, 6).reason == "because"
+    assert of_all_chains(Reading(10.0), 2, 6).value == 30.0
     assert math.isnan(Reading.none("because").number)

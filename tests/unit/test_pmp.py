@@ -13,7 +13,7 @@ from pmpviz import keys
 from pmpviz.models import Ising, build_spec
 from pmpviz.models.couplings import DenseCouplings, LayeredCouplings, dense
 from pmpviz.oracles import max_product
-from pmpviz.runs import compile_clock, retarget, sample, start
+from pmpviz.runs import compile_clock, counted, positions, retarget, sample, start
 from pmpviz.runs import run as running
 from pmpviz.samplers.pmp import PerturbAndMaxProduct, perturbations
 from pmpviz.types import Evidence, Target
@@ -327,6 +327,40 @@ def test_nothing_recompiles_when_a_knob_weight_beta_or_evidence_changes():
     for change in changes:
         run = running.advance(retarget(run, **change), 5)[0]
     assert compile_clock.compilations() == before
+
+
+@pytest.mark.parametrize("spent", [2, 4])
+def test_no_draw_begun_before_a_change_is_counted_after_it(spent):
+    """Two draws of four sweeps and `spent` sweeps of a third at another beta: the fourth is the first to count."""
+    model, key, algorithm = (
+        build_spec("square:4x5,couplings=glass,J=1"),
+        jax.random.key(28),
+        PerturbAndMaxProduct(0.5, 4),
+    )
+    old, new = Target.of(model, beta=2.0), Target.of(model, beta=0.2)
+    run = running.advance(start(algorithm, old, key, 8), 8 + spent)[0]
+    assert algorithm.draws_done(run.state) == (8 + spent) // 4
+    before = positions(run)
+    run, of_new = retarget(run, new), [sample(algorithm, new, key, 8, 4 * (draw + 1)) for draw in range(6)]
+    assert (positions(run) != before).any()
+    while run.sweep < 24:
+        done = max(run.sweep // 4 - 3, 0)
+        assert algorithm.draws_done(run.state) == done
+        assert (counted(run) == (of_new[2 + done] if done else positions(run))).all()
+        run = running.advance(run, 1)[0]
+    assert algorithm.draws_done(retarget(run, algorithm=PerturbAndMaxProduct(0.5, 1)).state) == 0
+
+
+def test_a_draw_that_is_not_begun_at_a_change_counts():
+    model, key, algorithm = (
+        build_spec("square:4x5,couplings=glass,J=1"),
+        jax.random.key(29),
+        PerturbAndMaxProduct(0.5, 4),
+    )
+    run = retarget(start(algorithm, Target.of(model, beta=2.0), key, 8), Target.of(model))
+    run = running.advance(run, 5)[0]
+    assert algorithm.draws_done(run.state) == 1
+    assert (counted(run) == sample(algorithm, run.target, key, 8, 4)).all()
 
 
 def test_single_chain_form_is_a_tile_of_one():

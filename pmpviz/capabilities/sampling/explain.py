@@ -19,8 +19,12 @@ METRICS = """
 - **Pair error**: mean over (at most 2,048) edges of the total variation between the pair's frequencies and its
   marginal in the reference.
 - **τ**: integrated autocorrelation time of the energy, in sweeps.
-- **ESS** and **R-hat**: of the energy, rank-normalised, over the second half of the last 1,024 sweeps. For a method
-  that makes independent draws the ESS is their number, and R-hat does not apply.
+- **ESS**, **R-hat** and **τ**: of the energy of at most 128 chains, over the second half of the last 1,024 sweeps
+  (of fewer, while there are fewer). ESS and R-hat are rank-normalised; the ESS is scaled up to all chains. For a
+  method that makes independent draws the ESS is the number of draws completed, and R-hat and τ do not apply.
+- **ESS/s**: effective draws of all chains a second of computing, compilation excluded: of chains over the sweeps of
+  the ESS, of draws over all seconds since the statistics began. It does not depend on how long one looks.
+- All these begin anew when β, a field, a clamped site or a knob changes. A draw that was begun before is not counted.
 - **Residual**: the largest change of a message that an undamped update would make.
 """
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pmpviz.capabilities.sampling.statistics import Statistics, Summary
 from pmpviz.live.plan import Choice
-from pmpviz.live.store import FrameRing, Series, Window
-from pmpviz.metrics import chains as chain_metrics
+from pmpviz.live.store import FrameRing, Series
 from pmpviz.metrics.marginals import marginal_l1, pair_marginal_error
 from pmpviz.metrics.mmd import mmd2
-from pmpviz.metrics.oscillation import find_period
 from pmpviz.metrics.spectrum import spectrum
 from pmpviz.runs import run as running
 from pmpviz.runs.schedule import Budget, is_metric_sweep
@@ -21,10 +21,6 @@ from pmpviz.runs.trace import Trace
 from pmpviz.runs.truth import Truth
 
 SPECTRUM_ORDERS = 4
-WINDOW_SWEEPS = 1024
-WINDOW_CHAINS = 128
-PERIOD_SWEEPS = 64
-PERIOD_TOLERANCE = 1e-4
 LIVE_CHUNK_SECONDS = 0.04
 BANDS = ("energy", "magnetisation", "absolute_magnetisation")
 
@@ -45,7 +41,10 @@ class MetricPoint:
 
 @dataclass(frozen=True)
 class LaneView:
-    """An immutable picture of a lane for pages: numbers, copies of the series, and the ring of frames."""
+    """An immutable picture of a lane for pages: numbers, copies of the series, and the ring of frames.
+
+    `period`, `summary` and `completed_draws` are statistics of the present settings, which hold since sweep `since`.
+    """
 
     algorithm: str
     label: str
@@ -63,11 +62,15 @@ class LaneView:
     ring: FrameRing
     strip: np.ndarray
     period: int | None
-    ess: float | None
-    rhat: float | None
-    time: float | None
+    summary: Summary
     completed_draws: int | None
+    since: int
     layer: np.ndarray | None
+
+    @property
+    def point(self) -> MetricPoint | None:
+        """The last metrics of the present settings."""
+        return _last_since(self.points, self.since)
 
 
 class Lane:
@@ -84,13 +87,11 @@ class Lane:
         stats = tuple(f"{n}:{s}" for n in (*BANDS, *info) for s in ("mean", "low", "high"))
         self.series = Series(("sweep", "seconds", "updates", "first_energy", "flips", *stats))
         self.ring = FrameRing(-(-run.target.n // 8))
-        self.energies = Window(WINDOW_SWEEPS, min(run.chains, WINDOW_CHAINS))
-        self.messages = Window(PERIOD_SWEEPS, running.FINGERPRINT)
+        self.statistics, self._summary = Statistics(run), Summary()
         self.points: list[MetricPoint] = []
         self.waiting: list[tuple[int, float, float, np.ndarray]] = []
         self._part: running.Run | None = None
         self._chunk, self.rate, self.compile_seconds = 1, 0.0, 0.0
-        self._summary: tuple[float | None, float | None, float | None] = (None, None, None)
         self.stopped = self.warmed = False
         self.show(epoch)
         self._metrics_due()
@@ -177,9 +178,7 @@ class Lane:
             columns |= {f"{name}:mean": rows.mean(1), f"{name}:low": low, f"{name}:high": high}
         self.series.append(columns)
         self.ring.append(trace.sweeps, trace.frames[:, 0], self.epoch)
-        self.energies.append(trace.energies)
-        if trace.fingerprints is not None:
-            self.messages.append(trace.fingerprints)
+        self.statistics.append(trace)
 
     def _metrics_due(self) -> None:
         x = running.counted(self.run)
@@ -209,9 +208,10 @@ class Lane:
         self.waiting.clear()
 
     def change(self, plan: Choice, target) -> None:
-        """New knobs, weights, beta or evidence from here on."""
+        """New knobs, weights, beta or evidence from here on; the statistics begin anew."""
         self.plan, self._part = plan, None
         self.run = running.retarget(self.run, target, plan.build())
+        self.statistics, self._summary, self.stopped = Statistics(self.run), Summary(), False
 
     def flip(self, site: int) -> None:
         """Flip one site of chain 0 (chains only)."""
@@ -220,37 +220,26 @@ class Lane:
         fresh = running.start(self.run.algorithm, self.run.target, self.run.key, self.run.chains, x)
         self.run, self._part = dataclasses.replace(self.run, state=fresh.state), None
 
-    def summary(self) -> tuple[float | None, float | None, float | None]:
-        """(bulk ESS, R-hat, autocorrelation time in sweeps) of the energy over the second half of the last 1,024
-        sweeps; None where n/a."""
-        if self.run.algorithm.spec.kind != "chain":
-            return None, None, None
-        rows = self.energies.ordered()
-        rows = rows[len(rows) // 2 :]
-        if len(rows) < chain_metrics.MIN_DRAWS:
-            return None, None, None
-        values = rows.T
-        ess, rhat = chain_metrics.bulk_ess(values), chain_metrics.rhat(values)
-        return ess.value, rhat.value, chain_metrics.integrated_time(values).value
-
     def check_stop(self, stop: str, threshold: float) -> None:
-        """Stop the lane where the plan's condition holds: residual, MMD^2 or R-hat at or below the threshold."""
-        if stop == "residual":
-            rows = self.series.columns().get("residual:high", np.zeros(0))
-            self.stopped = len(rows) > 0 and bool(rows[-1] <= threshold)
-        elif stop == "mmd":
-            self.stopped = bool(self.points) and self.points[-1].mmd2 <= threshold
-        elif stop == "rhat":
-            self.stopped = self._summary[1] is not None and self._summary[1] <= threshold
-        else:
-            self.stopped = False
+        """Stop the lane where residual, MMD^2 or R-hat, under the present settings, is at or below the threshold."""
+        value = {"residual": self._residual, "mmd": self._mmd2, "rhat": lambda: self._summary.rhat}.get(stop)
+        found = None if value is None else value()
+        self.stopped = found is not None and bool(found <= threshold)
+
+    def _residual(self) -> float | None:
+        columns = self.series.columns()
+        rows = columns.get("residual:high", np.zeros(0))
+        return float(rows[-1]) if len(rows) and columns["sweep"][-1] > self.statistics.since else None
+
+    def _mmd2(self) -> float | None:
+        point = _last_since(self.points, self.statistics.since)
+        return None if point is None else point.mmd2
 
     def view(self, done: bool, layer: np.ndarray | None, summarise: bool) -> LaneView:
         """The picture of this moment."""
         run, spec = self.run, self.run.algorithm.spec
         if summarise:
-            self._summary = self.summary()
-        draws = self._draws()
+            self._summary = self.statistics.summary(run)
         return LaneView(
             spec.id,
             spec.label,
@@ -267,22 +256,17 @@ class Lane:
             tuple(self.points),
             self.ring,
             np.packbits(running.positions(run)[1:9] > 0, axis=1),
-            self._period(),
-            float(draws * run.chains) if draws is not None else self._summary[0],
-            self._summary[1],
-            self._summary[2],
-            draws,
+            self.statistics.period(),
+            self._summary,
+            self.statistics.draws(run),
+            self.statistics.since,
             layer,
         )
 
-    def _draws(self) -> int | None:
-        if self.run.algorithm.spec.kind != "draw":
-            return None
-        return self.run.sweep // int(self.plan.full_knobs.get("sweeps_per_draw", 1))
 
-    def _period(self) -> int | None:
-        rows = self.messages.ordered()
-        return find_period(rows, PERIOD_TOLERANCE) if len(rows) >= 8 else None
+def _last_since(points: Sequence[MetricPoint], since: int) -> MetricPoint | None:
+    """The last point, unless it is of the settings before a change at sweep `since`."""
+    return points[-1] if points and (not since or points[-1].sweep > since) else None
 
 
 def _pair_error(x: np.ndarray, truth: Truth) -> float:

@@ -83,9 +83,15 @@ def _is_plane(model) -> bool:
 def _sub(lane: LaneView) -> str:
     rate = f"{significant(lane.rate)} sweeps/s" if lane.rate else ""
     parts = [rate, f"{seconds(lane.seconds)} computing"]
+    return " · ".join(part for part in (_counted(lane), *parts) if part)
+
+
+def _counted(lane: LaneView) -> str:
+    """Completed draws, and since when statistics count where that is not the start."""
+    since = f" since sweep {integer(lane.since)}" if lane.since else ""
     if lane.completed_draws:
-        parts.insert(0, f"{integer(lane.completed_draws)} draws a chain")
-    return " · ".join(part for part in parts if part)
+        return f"{integer(lane.completed_draws)} draws a chain{since}"
+    return f"statistics{since}" if since else ""
 
 
 def _status(view: LiveView, lane: LaneView) -> str:

@@ -162,7 +162,7 @@ class SamplingStage(Stage):
     def _table(self) -> None:
         if self.view is not None and self.view.lanes:
             st.markdown(f"**{sentences.verdict(self.view)}**")
-            st.markdown(table.markdown(self.view))
+            st.markdown(table.markdown(self.view), help=table.HELP)
 
 
 def _hover(live: LiveRun, event: Event) -> tuple[int, int, tuple[str, ...]] | None:

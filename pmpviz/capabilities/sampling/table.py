@@ -19,8 +19,19 @@ COLUMNS = (
     "R-hat",
     "τ",
     "sweeps/s",
+    "statistics since",
     "compiled in",
 )
+HELP = """
+**ESS**: effective draws of all chains, by their energy, in the second half of the last 1,024 sweeps (of fewer, while
+there are fewer); of a method that makes independent draws, all completed ones.
+
+**ESS/s**: effective draws of all chains for each second that they took to compute, so that lanes can be compared
+however long they ran. More chains do not change it where a sweep of twice as many takes twice as long; it rises where
+they are computed side by side.
+
+**Statistics since**: the sweep at which the settings last changed. ESS, R-hat and τ begin anew there.
+"""
 
 
 def rows(view: LiveView) -> list[tuple[str, ...]]:
@@ -29,8 +40,7 @@ def rows(view: LiveView) -> list[tuple[str, ...]]:
 
 
 def _row(lane: LaneView) -> tuple[str, ...]:
-    point = lane.points[-1] if lane.points else None
-    rate = lane.ess / lane.seconds if lane.ess is not None and lane.seconds > 0 else None
+    point, found = lane.point, lane.summary
     return (
         f"{lane.label} ({lane.guarantee})",
         integer(lane.sweep),
@@ -39,11 +49,12 @@ def _row(lane: LaneView) -> tuple[str, ...]:
         significant(point.deviation if point else None),
         significant(point.marginal_l1 if point else None),
         significant(point.pair_error if point else None),
-        significant(lane.ess),
-        significant(rate),
-        significant(lane.rhat, 4),
-        significant(lane.time),
+        significant(found.ess),
+        significant(found.ess_rate),
+        significant(found.rhat, 4),
+        significant(found.time),
         significant(lane.rate),
+        f"sweep {integer(lane.since)}",
         seconds(lane.compile_seconds),
     )
 

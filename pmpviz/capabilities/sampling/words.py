@@ -39,7 +39,7 @@ def reference_words(view: LiveView) -> str:
 def convergence(lane: LaneView) -> str:
     """Whether the messages of a draw have settled, oscillate, or neither yet."""
     residual = lane.series.get("residual:mean")
-    if residual is None or not len(residual):
+    if residual is None or not len(residual) or lane.series["sweep"][-1] <= lane.since:
         return ""
     if lane.period:
         return f"oscillating with period {lane.period}: more damping stops it"

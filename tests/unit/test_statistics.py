@@ -1,0 +1,171 @@
+"""ESS/s whatever was looked at and for how long; statistics of one setting alone."""
+
+import dataclasses
+import time
+from types import SimpleNamespace
+
+import jax
+import pytest
+
+from pmpviz import runs
+from pmpviz.capabilities.sampling import lane as lanes
+from pmpviz.capabilities.sampling import table
+from pmpviz.capabilities.sampling.lane import Lane
+from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.picture import update
+from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.models import build_spec
+from pmpviz.player.update import Cursors
+from pmpviz.player.wire import decode
+from pmpviz.runs.schedule import Budget
+from pmpviz.samplers import make_sampler
+from pmpviz.types import Evidence, Target
+
+MODEL = build_spec("square:4x4,J=0.1")
+SECONDS = 1e-6
+"""Of a sweep of one chain, in place of measured ones."""
+
+
+@pytest.fixture
+def clockwork(monkeypatch):
+    """A computer that takes the same time for every sweep of every chain, in chunks of 64 sweeps."""
+    advance = lanes.running.advance
+
+    def timed(run, count, record=True, donate=False):
+        ahead, trace = advance(run, count, record, donate)
+        cost = SECONDS * run.chains
+        trace = dataclasses.replace(trace, seconds=trace.sweeps * cost, run_seconds=cost)
+        return dataclasses.replace(ahead, seconds=ahead.quantum / ahead.quanta * cost), trace
+
+    monkeypatch.setattr(lanes.running, "advance", timed)
+    monkeypatch.setattr(lanes, "LIVE_CHUNK_SECONDS", 1e9)
+
+
+def begin(algorithm, chains, beta=1.0, **knobs) -> Lane:
+    target = Target.of(MODEL, beta=beta)
+    run = runs.start(make_sampler(algorithm, **knobs), target, jax.random.key(5), chains)
+    return Lane(sampler(algorithm, **knobs), run)
+
+
+def advanced(lane: Lane, sweeps: int) -> Lane:
+    until = Budget("sweeps", lane.count + sweeps)
+    while not until.spent(lane.run):
+        lane.advance(until, 64)
+    return lane
+
+
+def cells(lane: Lane) -> dict[str, str]:
+    """The lane's row of the race's table."""
+    (row,) = table.rows(SimpleNamespace(lanes=[lane.view(False, None, True)]))
+    return dict(zip(table.COLUMNS, row, strict=True))
+
+
+def number(cell: str) -> float:
+    return float(cell.replace("\u2009", ""))
+
+
+def ess_rate(algorithm, chains, sweeps, **knobs) -> float:
+    return number(cells(advanced(begin(algorithm, chains, **knobs), sweeps))["ESS/s"])
+
+
+def test_ess_a_second_is_the_same_however_long_one_looks_and_however_many_chains_there_are(clockwork):
+    """Of a fast chain: of 64 chains and 512 sweeps, its standard error is below 3 %."""
+    short, long = (ess_rate("colour_gibbs", 64, sweeps) for sweeps in (1024, 16384))
+    many = ess_rate("colour_gibbs", 4096, 1024)
+    assert max(short, long, many) < 1.15 * min(short, long, many)
+    # Nearly every sweep is an effective draw here.
+    assert 0.8 < short * SECONDS < 1.2
+
+
+def test_independent_draws_count_as_they_are_made(clockwork):
+    """One effective draw a chain for every sixteen sweeps."""
+    found = {ess_rate("pmp", *size, sweeps_per_draw=16) for size in ((8, 256), (8, 1024), (64, 256))}
+    assert found == {1 / (16 * SECONDS)}
+
+
+def test_the_ess_is_of_all_chains(clockwork):
+    few, many = (number(cells(advanced(begin("colour_gibbs", n), 64))["ESS"]) for n in (128, 512))
+    assert many == pytest.approx(4 * few, rel=1e-3)
+
+
+OTHERS = {
+    "beta": lambda: Target.of(MODEL, beta=0.2),
+    "field": lambda: Target.of(dataclasses.replace(MODEL, bias=MODEL.bias + 0.5)),
+    "clamp": lambda: Target.of(MODEL, Evidence.of(MODEL.n, {3: 1})),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_statistics_begin_anew_when_a_setting_changes(clockwork, what):
+    """They are those of a lane that begins at that moment."""
+    lane = advanced(begin("gwg", 8), 40)
+    assert number(cells(lane)["R-hat"]) > 0
+    lane.change(lane.plan, OTHERS[what]())
+    fresh = Lane(lane.plan, runs.run.copied(lane.run))
+    columns = ("ESS", "ESS/s", "R-hat", "τ")
+    assert [cells(lane)[name] for name in columns] == ["n/a"] * 4
+    ours, theirs = (cells(advanced(each, 24)) for each in (lane, fresh))
+    assert [ours[name] for name in columns] == [theirs[name] for name in columns]
+    assert number(ours["ESS"]) > 0 and ours["sweeps"] == "64"
+
+
+def test_draws_are_counted_as_they_were_made(clockwork):
+    lane = advanced(begin("pmp", 3, sweeps_per_draw=64), 600)
+    assert lane.view(False, None, True).completed_draws == 9
+    lane.change(sampler("pmp", sweeps_per_draw=1), lane.run.target)
+    assert lane.view(False, None, True).completed_draws == 0
+    advanced(lane, 5)
+    assert lane.view(False, None, True).completed_draws == 5 and number(cells(lane)["ESS"]) == 15
+
+
+def test_a_draw_in_the_making_is_none_of_the_settings_after_it(clockwork):
+    lane = advanced(begin("pmp", 3, sweeps_per_draw=16), 40)
+    lane.change(lane.plan, OTHERS["beta"]())
+    found = [advanced(lane, sweeps).view(False, None, True).completed_draws for sweeps in (8, 15, 1)]
+    assert found == [0, 0, 1]
+
+
+@pytest.mark.parametrize(("algorithm", "stop"), [("colour_gibbs", "rhat"), ("pmp", "residual")])
+def test_what_has_stopped_goes_on_under_other_settings(clockwork, algorithm, stop):
+    lane = advanced(begin(algorithm, 4), 64)
+    lane.view(False, None, True)
+    lane.check_stop(stop, 1e6)
+    assert lane.stopped
+    lane.change(lane.plan, OTHERS["beta"]())
+    assert not lane.stopped
+    lane.check_stop(stop, 1e6)
+    assert not lane.stopped
+    advanced(lane, 64).view(False, None, True)
+    lane.check_stop(stop, 1e6)
+    assert lane.stopped
+
+
+def settle(live: LiveRun) -> None:
+    """Wait until all that was asked for is in the view."""
+    until = time.monotonic() + 60
+    while (live.busy or not live.view.lanes) and time.monotonic() < until:
+        live.touch()
+        time.sleep(0.02)
+    assert not live.busy
+
+
+def test_the_page_says_since_when_statistics_count():
+    live = LiveRun(Plan(model="square:6x6", chains=4, lanes=(sampler("gibbs"), sampler("pmp"))))
+    try:
+        for _ in range(2):
+            live.step()
+            settle(live)
+        assert not any("since" in lane["sub"] for lane in shown(live))
+        live.set_plan(live.plan.replace(beta=0.5))
+        settle(live)
+        assert all("statistics since sweep 2" in lane["sub"] for lane in shown(live))
+        assert [dict(zip(table.COLUMNS, row, strict=True))["statistics since"] for row in table.rows(live.view)] == [
+            "sweep 2"
+        ] * 2
+    finally:
+        live.close()
+
+
+def shown(live: LiveRun) -> list[dict]:
+    """The lanes as the player is told of them."""
+    return decode(update(live.view, Cursors(), bar=(), speed=0.0, tool="none", layer="none"))[0]["lanes"]
