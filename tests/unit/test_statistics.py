@@ -15,7 +15,7 @@ from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.picture import update
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.models import build_spec
-from pmpviz.player.update import Cursors
+from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 from pmpviz.runs.schedule import Budget
 from pmpviz.samplers import make_sampler
@@ -168,4 +168,4 @@ def test_the_page_says_since_when_statistics_count():
 
 def shown(live: LiveRun) -> list[dict]:
     """The lanes as the player is told of them."""
-    return decode(update(live.view, Cursors(), bar=(), speed=0.0, tool="none", layer="none"))[0]["lanes"]
+    return decode(update(live.view, Cursors(), Desk(), tool="none", layer="none"))[0]["lanes"]
