@@ -110,7 +110,7 @@ class Workload:
         lowered = running._sample.lower(algorithm, target, words, words, first, np.int32(0))
         chain_keys = keys.of_chains(jax.random.key(0), jnp.asarray(index[0]))
         x0 = jax.ShapeDtypeStruct(first.shape[1:], jnp.int8)
-        state = jax.eval_shape(lambda x: tiles.init_tile(algorithm, chain_keys, target, x), x0)
+        state = jax.eval_shape(lambda x: algorithm.init_tile(chain_keys, target, x), x0)
         # A key's two words are counted as eight bytes.
         size = sum(leaf.size * getattr(leaf.dtype, "itemsize", 8) for leaf in jax.tree.leaves(state))
         analysis = lowered.compile().memory_analysis()

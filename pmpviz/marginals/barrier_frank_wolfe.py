@@ -16,7 +16,7 @@ from pmpviz.oracles import ORACLES, make_oracle, oracle_class
 from pmpviz.oracles.icm import descend
 from pmpviz.oracles.oracle import MapOracle, Solution
 from pmpviz.oracles.potentials import Potentials
-from pmpviz.types import Param, Refusal, Spec
+from pmpviz.types import Param, Refusal, Spec, Style
 
 CONTRACTIONS = ("adaptive", "fixed", "none")
 CORRECTIONS = ("every step", "after rho", "never")
@@ -30,6 +30,7 @@ LAST_DELTA, LAST = 1e-4, 0.01
 SPEC = Spec(
     id="barrier_frank_wolfe",
     label="Barrier Frank-Wolfe",
+    style=Style("#7B4FB5", "solid", "circle"),
     kind="solver",
     guarantee="bound",
     reversible=False,

@@ -12,7 +12,7 @@ from pmpviz.marginals.perturbation import PerturbedMaxima, clamped_marginals, gu
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record, unknown
 from pmpviz.oracles import ORACLES, make_oracle
 from pmpviz.oracles.potentials import Potentials
-from pmpviz.types import Param, Refusal, Spec
+from pmpviz.types import Param, Refusal, Spec, Style
 
 BATCH = 50
 
@@ -126,6 +126,7 @@ class PerturbAndMap(_Perturbing):
     spec = Spec(
         id="perturb_and_map",
         label="Perturb-and-MAP frequencies",
+        style=Style("#5B6C8F", "longdash", "triangle"),
         kind="solver",
         guarantee="approximate",
         reversible=False,
@@ -151,6 +152,7 @@ class ExpectedMaxima(_Perturbing):
     spec = Spec(
         id="expected_maxima",
         label="Ratios of expected maxima",
+        style=Style("#9C6ADE", "dashdot", "diamond"),
         kind="solver",
         guarantee="approximate",
         reversible=False,

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int8
 
 from pmpviz.oracles.potentials import Potentials, Structure
-from pmpviz.types import Param, Refusal
+from pmpviz.types import Param, Refusal, Style
 
 T = TypeVar("T")
 
@@ -39,6 +39,7 @@ class OracleSpec:
     paper: str
     params: tuple[Param, ...] = ()
     why_not: Callable[[Potentials], str | None] = lambda potentials: None
+    style: Style | None = None
 
 
 @dataclass(frozen=True)

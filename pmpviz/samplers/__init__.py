@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pmpviz.samplers._conv import ConvAlgorithm
 from pmpviz.samplers.colour_gibbs import ColourGibbs
 from pmpviz.samplers.conv_gibbs import ConvGibbs
 from pmpviz.samplers.conv_gwg import ConvGWG
@@ -51,3 +52,6 @@ def make_sampler(name: str, **knobs):
 def make_conv_sampler(name: str, **knobs):
     """A sampler of the binary convolution, as `make_sampler`."""
     return configured(sampler_class(name, CONV_SAMPLERS), knobs)
+
+
+__all__ = ["CONV_SAMPLERS", "SAMPLERS", "ConvAlgorithm", "make_conv_sampler", "make_sampler", "sampler_class"]

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Int, Int8, UInt32
 
-from pmpviz.types import Info, Target
+from pmpviz.types import Algorithm, Info, Target
 
 
 class Hashed:
@@ -37,7 +37,7 @@ class DrawState(NamedTuple):
     draw: Int[np.ndarray, ""]
 
 
-class HostDraws:
+class HostDraws(Algorithm):
     """Base of the samplers whose draws are functions of the keys, the draw's index and the target alone.
 
     One quantum is one draw. x0 is not used, and a change of the target keeps the keys. A subclass makes the draws in
@@ -51,6 +51,10 @@ class HostDraws:
     def step_tile(self, keys: Array, target: Target, state: DrawState) -> tuple[DrawState, Info]:
         """The next draw; it is made when `position_tile` asks for it."""
         return DrawState(state.words, np.asarray(state.draw + 1, np.int32)), {}
+
+    def draws_done(self, state: DrawState) -> int:
+        """One a quantum."""
+        return int(np.ravel(state.draw)[0])
 
     def position_tile(self, target: Target, state: DrawState) -> Int8[np.ndarray, "t n"]:
         """The draws; raises Refusal where they cannot be made on this target."""

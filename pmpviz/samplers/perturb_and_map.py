@@ -17,7 +17,7 @@ from pmpviz.oracles import ORACLES, MapOracle
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.samplers._host import DrawState, Hashed, HostDraws
 from pmpviz.samplers.pmp import perturbations
-from pmpviz.types import InputError, Param, Refusal, Spec, Target, pytree
+from pmpviz.types import InputError, Param, Refusal, Spec, Style, Target, pytree
 
 CHOICES = tuple(cls.spec.id for cls in ORACLES)
 
@@ -59,6 +59,7 @@ SPEC = Spec(
             help="What looks for the maximum. With an exact solver only the noise is approximate.",
         ),
     ),
+    style=Style("#5B6C8F", "longdash", "triangle"),
 )
 
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Higher rooms may import lower ones and their neighbours on the same floor, as long as neighbours form no circle.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"types"}),
-    frozenset({"keys", "tiles"}),
+    frozenset({"keys", "numerals", "plugins", "tiles"}),
     frozenset({"models"}),
     frozenset({"exact", "messages", "oracles"}),
     frozenset({"marginals", "samplers"}),
