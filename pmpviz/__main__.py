@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pmpviz import plugins
 from pmpviz.types import InputError, Param
 
 LONGEST_LINE = 300
@@ -20,6 +21,9 @@ LISTED = ("models", "algorithms", "solvers", "oracles", "datasets", "learners", 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, or 2 with one sentence on standard error for bad input."""
     try:
+        argv = plugins.take(sys.argv[1:] if argv is None else argv)
+        for sentence in _left_out():
+            _tell(sentence, 0)
         args = _parser().parse_args(argv)
         # What overflows is refused with a sentence of its own; a warning would stand beside it.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -41,6 +45,15 @@ def main(argv: list[str] | None = None) -> int:
         return _tell("this does not fit into memory; give fewer chains or a smaller model", 2)
 
 
+def _left_out() -> tuple[str, ...]:
+    """One sentence for everything that people have brought and that cannot be used."""
+    if not plugins.asked():
+        return ()
+    from pmpviz.experiments.registries import troubles
+
+    return troubles()
+
+
 def _tell(sentence: str, code: int) -> int:
     """One line on standard error, whatever the sentence quotes."""
     words = " ".join(f"pmpviz: {sentence}".split())
@@ -59,7 +72,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m pmpviz", description="Sample discrete energy-based models and solve them exactly.")
+    parser = _Parser(
+        prog="python -m pmpviz",
+        description="Sample discrete energy-based models and solve them exactly.",
+        epilog="With any command: --plugin FILE.py brings algorithms of your own (again for more; or PMPVIZ_PLUGINS).",
+    )
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     _add_list(commands)
     _add_exact(commands)
@@ -70,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_deconvolve(commands)
     _add_reproduce(commands)
     _add_bench(commands)
+    _add_contract(commands)
     return parser
 
 
@@ -171,6 +189,13 @@ def _add_bench(commands) -> None:
     parser.add_argument("--reference", help="a checkout of the authors' perturb-and-max-product code")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.set_defaults(run=_bench)
+
+
+def _add_contract(commands) -> None:
+    parser = commands.add_parser("contract", help="which laws algorithms of your own keep (with --plugin FILE.py)")
+    parser.add_argument("--id", action="append", help="an algorithm by its id, again for more; all yours if left out")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
+    parser.set_defaults(run=_contract)
 
 
 def _add_model(parser) -> None:
@@ -322,6 +347,14 @@ def _bench(args) -> None:
     from pmpviz.experiments import bench
 
     bench.main(args.workload, args.reference, args.json)
+
+
+def _contract(args) -> None:
+    from pmpviz.contract import command
+    from pmpviz.runs import device
+
+    device.prepare()
+    command.main(args.id, args.json)
 
 
 if __name__ == "__main__":

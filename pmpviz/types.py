@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, dataclass_transform
 
@@ -99,7 +99,7 @@ class Param:
     scale: str = "linear"
     help: str = ""
     unit: str = ""
-    choices: tuple[str, ...] = ()
+    choices: Sequence[str] = ()
     advanced: bool = False
 
     def parse(self, text: Any) -> Any:

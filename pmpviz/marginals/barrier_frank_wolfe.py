@@ -41,7 +41,7 @@ SPEC = Spec(
     metrics=("gap", "found_gap", "bound", "objective", "lower", "delta"),
     params=(
         Param("oracle", "MAP oracle", 0, 0, "exact", "choice", "Solves the linear problem of every step.",
-              choices=tuple(cls.spec.id for cls in ORACLES)),
+              choices=ORACLES.ids),
         Param("contraction", "Contraction", 0, 0, "adaptive", "choice",
               "Keeps the iterates off the faces: delta shrinks by Algorithm 1, stays, or is 0.", choices=CONTRACTIONS),
         Param("delta", "Contraction delta", 1e-8, 0.25, 0.05, "log",

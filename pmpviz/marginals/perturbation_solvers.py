@@ -18,7 +18,7 @@ BATCH = 50
 
 _SHARED = (
     Param("oracle", "MAP oracle", 0, 0, "exact", "choice", "Maximises under every perturbation.",
-          choices=tuple(cls.spec.id for cls in ORACLES)),
+          choices=ORACLES.ids),
     Param("perturbations", "Perturbations", 2, 100_000, 1000, "int", "How many draws of the noise."),
     Param("seed", "Seed", 0, 2**31 - 1, 0, "int", "Of the noise."),
 )  # fmt: skip

@@ -19,8 +19,6 @@ from pmpviz.samplers._host import DrawState, Hashed, HostDraws
 from pmpviz.samplers.pmp import perturbations
 from pmpviz.types import InputError, Param, Refusal, Spec, Style, Target, pytree
 
-CHOICES = tuple(cls.spec.id for cls in ORACLES)
-
 
 def _why_not(target: Target) -> str | None:
     if isinstance(target.model, Ising):
@@ -52,10 +50,10 @@ SPEC = Spec(
             "oracle",
             "Solver",
             0,
-            len(CHOICES) - 1,
-            CHOICES[0],
+            0,
+            ORACLES.own[0].spec.id,
             scale="choice",
-            choices=CHOICES,
+            choices=ORACLES.ids,
             help="What looks for the maximum. With an exact solver only the noise is approximate.",
         ),
     ),

@@ -17,8 +17,8 @@ import jax
 import numpy as np
 from scipy.stats import norm
 
-from tests.contract import detectors, suite
-from tests.contract.laws import ALPHA, FIRST_LOOK
+from pmpviz.contract import detectors, suite
+from pmpviz.contract.laws import ALPHA, FIRST_LOOK
 from tests.contract.mutants import MUTANTS, Mutant
 
 STATISTICAL = (

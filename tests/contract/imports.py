@@ -22,7 +22,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"player"}),
     frozenset({"app"}),
     frozenset({"capabilities"}),
-    frozenset({"experiments", "pages"}),
+    frozenset({"contract", "experiments", "pages"}),
     frozenset({"app.py", "pmpviz", "__main__"}),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from pmpviz.contract.detectors import Detector, Verdict
+from pmpviz.contract.fixtures import BY_NAME
 from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.types import Algorithm, Target, pytree
-from tests.contract.detectors import Detector, Verdict
-from tests.contract.fixtures import BY_NAME
 
 
 @dataclass(frozen=True)

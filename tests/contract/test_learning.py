@@ -11,15 +11,15 @@ import pytest
 
 import pmpviz.learning
 from pmpviz import exact
+from pmpviz.contract import learning_detectors as detectors
+from pmpviz.contract.laws import edge_sum
+from pmpviz.contract.learning_fixtures import BY_NAME, FIXTURES, REFUSALS, by_thoroughness, learnable, learned_by
 from pmpviz.learning import LEARNERS, learner_class, make_learner
 from pmpviz.learning.learner import LearnerSpec
 from pmpviz.learning.parameters import check_form
 from pmpviz.models import LayeredModel
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import InputError, Target
-from tests.contract import learning_detectors as detectors
-from tests.contract.laws import edge_sum
-from tests.contract.learning_fixtures import BY_NAME, FIXTURES, REFUSALS, by_thoroughness, learnable, learned_by
 
 KEY = jax.random.key(20_240_602)
 MODULES = [m.name for m in pkgutil.iter_modules(pmpviz.learning.__path__)]

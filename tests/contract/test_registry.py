@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import pmpviz.samplers
+from pmpviz.contract import suite
+from pmpviz.contract.fixtures import EVERYDAY, FIXTURES, REFUSALS, case_id, fixtures_of
 from pmpviz.samplers import CONV_SAMPLERS, SAMPLERS, make_sampler
 from pmpviz.types import Spec
-from tests.contract import suite
-from tests.contract.fixtures import EVERYDAY, FIXTURES, REFUSALS, case_id, fixtures_of
 from tests.contract.imports import back_edges
 
 MODULES = [m.name for m in pkgutil.iter_modules(pmpviz.samplers.__path__) if not m.name.startswith("_")]

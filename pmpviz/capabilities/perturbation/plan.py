@@ -12,7 +12,7 @@ from pmpviz.types import Param
 SOLVERS = 3
 MOST_DRAWS, MOST_SITES = 512, 1024
 PREFERRED = ("max_product", "linear_program", "exact")
-KNOWN = tuple(cls.spec.id for cls in ORACLES)
+KNOWN = ORACLES.ids
 DEFAULT = tuple(name if name in KNOWN else "icm" for name in PREFERRED)
 
 SEED = Param("seed", "Seed", 0, 2**31 - 1, 0, "int", "Of all perturbations.")

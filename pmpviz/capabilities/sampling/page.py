@@ -119,7 +119,8 @@ def lanes_control(plan: Plan, box) -> list[LanePlan]:
     """Two to four lanes: added ones take the first algorithms that are not in the race yet."""
     lanes = list(plan.lanes)
     plus, minus = box.columns(2)
-    spare = [c.spec.id for c in SAMPLERS if c.spec.id not in {lane.algorithm for lane in lanes}] or ["gibbs"]
+    raced = {lane.algorithm for lane in lanes}
+    spare = [id for id in SAMPLERS.ids if id not in raced] or [SAMPLERS[0].spec.id]
     if plus.button("Add lane", disabled=len(lanes) >= MAX_LANES, width="stretch", key="race_add"):
         lanes.append(LanePlan(spare[0]))
     if minus.button("Remove", disabled=len(lanes) <= 2, width="stretch", key="race_remove"):

@@ -1,7 +1,7 @@
-"""The checks of the contract suite as functions (algorithm, fixture, key) -> Verdict.
+"""The checks of the contract as functions (algorithm, fixture, key) -> Verdict.
 
-The tests apply them to everything registered, `mutants.py` names the one that catches each planted bug, and
-`fresh.py` repeats them at fresh seeds.
+The tests apply them to everything registered, `python -m pmpviz contract` to somebody's own; in the tests, `mutants.py`
+names the one that catches each planted bug, and `fresh.py` repeats them at fresh seeds.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from pmpviz import keys
-from pmpviz.runs import Run, advance, checkpoint, compile_clock, counted, positions, retarget, sample, start
-from pmpviz.types import Evidence, Spec, Target
-from tests.contract.fixtures import Fixture
-from tests.contract.laws import ALPHA, bowker, chi_square, table, two_stages
+from pmpviz.contract.fixtures import Fixture
+from pmpviz.contract.laws import ALPHA, bowker, chi_square, table, two_stages
+from pmpviz.runs import Run, Trace, advance, checkpoint, compile_clock, counted, positions, retarget, sample, start
+from pmpviz.runs.run import draws_done, first_state, prepared
+from pmpviz.types import Evidence, Spec, Target, brings
 
 # Chains are run 2^15 at a time, so that all checks of a law share one compiled program; a look takes four batches.
 BATCH = 1 << 15
@@ -32,6 +33,8 @@ COLD_STARTS = 4
 FEW = 17
 TREE_CHAINS = 1 << 12
 TREE_SWEEPS = 12
+MOST_SWEEPS = 1000
+TILE, TILE_SWEEPS = 5, 6
 
 
 @dataclass(frozen=True)
@@ -141,16 +144,26 @@ def clamped_stay(algorithm, fixture: Fixture, key) -> Verdict:
     return Verdict(True)
 
 
-def _sweeps_per_draw(algorithm) -> int:
-    return int(getattr(algorithm, "sweeps_per_draw", 1))
+def tried(algorithm, law: str):
+    """The algorithm under the knobs that its spec asks for in the trial of a law."""
+    return dataclasses.replace(algorithm, **algorithm.spec.trials.get(law, {}))
+
+
+def sweeps_a_draw(algorithm, target: Target, key) -> int:
+    """Sweeps until the first draw is done; raises RuntimeError where none is within 1,000."""
+    run = start(algorithm, target, key, FEW)
+    while not draws_done(run):
+        if run.sweep == MOST_SWEEPS:
+            raise RuntimeError(f"no draw is done after {MOST_SWEEPS} sweeps: see draws_done")
+        run, _trace = advance(run, run.quanta)
+    return run.sweep
 
 
 def draws_law(algorithm, fixture: Fixture, key) -> Verdict:
     """Of a `draw`: the first draw and the next have the target's law and are independent, whatever x0 was."""
     law, size = fixture.law, len(fixture.law.p)
-    if any(param.name == "sweeps_per_draw" for param in algorithm.spec.params):
-        algorithm = dataclasses.replace(algorithm, sweeps_per_draw=2)
-    sweeps = _sweeps_per_draw(algorithm)
+    algorithm = tried(algorithm, "draws_law")
+    sweeps = sweeps_a_draw(algorithm, fixture.target, key)
     first = np.ones((BATCH, fixture.target.n), np.int8)
 
     def p_value(stage, factor):
@@ -175,19 +188,20 @@ def draw_noise(key, chains: int, n: int, draw: int = 0) -> np.ndarray:
 
 
 def tree_map(algorithm, fixture: Fixture, key) -> Verdict:
-    """On a tree, undamped, after more sweeps than the diameter: the maximum under the perturbation, by brute force.
+    """On a tree, after more sweeps than the diameter: the maximum under the perturbation, by brute force.
 
     Sites are decoded one by one, which is the maximum where it is the only one: draws in which float32 cannot tell the
     best two apart do not count.
     """
-    if any(param.name == "damping" for param in algorithm.spec.params):
-        algorithm = dataclasses.replace(algorithm, damping=0.0)
+    algorithm = tried(algorithm, "tree_map")
     target, law = fixture.target, fixture.law
     x = sample(algorithm, target, key, TREE_CHAINS, TREE_SWEEPS)
     index = law.index(x)
     if (index < 0).any():
         return Verdict(False, found="a clamped site moved")
-    noise = draw_noise(key, TREE_CHAINS, target.n, TREE_SWEEPS // _sweeps_per_draw(algorithm))
+    begin = start(algorithm, target, key, FEW)
+    draw = draws_done(advance(begin, TREE_SWEEPS * begin.quanta)[0])
+    noise = draw_noise(key, TREE_CHAINS, target.n, draw)
     score = law.log_weight + noise @ law.states.T
     second, best = np.partition(score, -2, axis=1)[:, -2:].T
     short = np.where(best - second >= 1e-4, best - score[np.arange(TREE_CHAINS), index], 0.0)
@@ -226,17 +240,24 @@ def chain_count(algorithm, fixture: Fixture, key) -> Verdict:
     return Verdict(True)
 
 
+def recorded(run: Run, count: int) -> tuple[Run, Trace]:
+    """`advance` with its trace."""
+    ahead, trace = advance(run, count)
+    assert trace is not None
+    return ahead, trace
+
+
 def chunks(algorithm, fixture: Fixture, key) -> Verdict:
     """Nine sweeps are the same bits in chunks of any size, recorded or not, given away or kept, run or sampled."""
     begin = start(algorithm, fixture.target, key, FEW, _starts(fixture, key, FEW))
-    whole, trace = advance(begin, 9 * begin.quanta)
+    whole, trace = recorded(begin, 9 * begin.quanta)
     total, quanta = whole.quantum, begin.quanta
     splits = {"single sweeps": [quanta] * 9, "uneven": [1, 3 * quanta, total - 3 * quanta - 1]}
     energies = []
     for name, counts in splits.items():
         run = begin
         for count in counts:
-            run, part = advance(run, count)
+            run, part = recorded(run, count)
             energies.append(part.energies)
         if not _same(run, whole):
             return Verdict(False, found=f"chunks of {name} change the state")
@@ -282,8 +303,7 @@ def seeds(algorithm, fixture: Fixture, key) -> Verdict:
 
 def _path(algorithm, target: Target, key, x0) -> np.ndarray:
     """Configurations counted over 32 draws or 32 sweeps, [32, chains, n]."""
-    if any(param.name == "sweeps_per_draw" for param in algorithm.spec.params):
-        algorithm = dataclasses.replace(algorithm, sweeps_per_draw=1)
+    algorithm = tried(algorithm, "seeds")
     run, rows = start(algorithm, target, key, len(x0), x0), []
     for _ in range(32):
         run, _trace = advance(run, run.quanta)
@@ -320,7 +340,9 @@ def _other_knobs(spec: Spec, rng: np.random.Generator) -> dict:
         elif param.scale == "choice":
             values[param.name] = int(rng.integers(len(param.choices)))
         else:
-            values[param.name] = int(rng.integers(low, high + 1)) if param.scale == "int" else rng.uniform(low, high)
+            values[param.name] = (
+                int(rng.integers(int(low), int(high) + 1)) if param.scale == "int" else rng.uniform(low, high)
+            )
     return values
 
 
@@ -341,7 +363,7 @@ def finite(algorithm, fixture: Fixture, key) -> Verdict:
     model = scaled_model(fixture.target.model, 100 / biggest)
     for beta in (0.0, 1e-4, 1.0, 1e4):
         for evidence in (fixture.target.evidence, Evidence.of(fixture.target.n, {0: 1, 1: 0})):
-            run, trace = advance(
+            run, trace = recorded(
                 start(algorithm, Target.of(model, evidence, beta), key, FEW), 5 * algorithm.spec.quanta(model)
             )
             numbers = [trace.energies, trace.means, *trace.info.values()]
@@ -351,6 +373,59 @@ def finite(algorithm, fixture: Fixture, key) -> Verdict:
             if not np.isin(positions(run), (0, 1)).all():
                 return Verdict(False, found=f"a state is neither 0 nor 1 at beta {beta:g}")
     return Verdict(True)
+
+
+def has_both_forms(cls) -> bool:
+    """Whether an algorithm has tile forms and single-chain forms of its own."""
+    return brings(cls, "step_tile") and all(brings(cls, name) for name in ("init", "step", "position"))
+
+
+def tile_forms(algorithm, fixture: Fixture, key) -> Verdict:
+    """A tile of five chains gives the numbers of each chain alone, over six sweeps."""
+    target, spec = prepared(algorithm, fixture.target), algorithm.spec
+    chain_keys = keys.of_chains(keys.role(key, keys.INIT), jnp.arange(TILE))
+    first = _starts(fixture, key, TILE)
+    tile = algorithm.init_tile(chain_keys, target, first)
+    single = [algorithm.init(chain_keys[chain], target, first[chain]) for chain in range(TILE)]
+    step_tile, step, shown_tile, shown = (
+        jax.jit(getattr(type(algorithm), name)) for name in ("step_tile", "step", "position_tile", "position")
+    )
+    for quantum in range(TILE_SWEEPS * spec.quanta(target.model)):
+        own = keys.fold_in(chain_keys, quantum)
+        tile, told = step_tile(algorithm, own, target, tile)
+        x = np.asarray(shown_tile(algorithm, target, tile))
+        for chain in range(TILE):
+            single[chain], info = step(algorithm, own[chain], target, single[chain])
+            if (np.asarray(shown(algorithm, target, single[chain])) != x[chain]).any():
+                return Verdict(
+                    False, found=f"chain {chain} of a tile differs from the chain alone at quantum {quantum}"
+                )
+            for name in spec.metrics:
+                if not np.allclose(info[name], told[name][chain], rtol=1e-4, atol=1e-5):
+                    return Verdict(False, found=f"{name} of a tile differs from that of the chain alone")
+    return Verdict(True)
+
+
+def brought(algorithm, fixture: Fixture, key) -> Verdict:
+    """What an algorithm brings besides is what it says: overlays over the sites, draws that are done, an equation."""
+    target, spec = prepared(algorithm, fixture.target), algorithm.spec
+    run = start(algorithm, target, key, FEW)
+    before = draws_done(run)
+    run, _trace = advance(run, TILE_SWEEPS * run.quanta)
+    state, after = first_state(algorithm, run.state), draws_done(run)
+    if spec.kind == "draw" and not (before in (0, 1) and after is not None and before <= after <= TILE_SWEEPS + 1):
+        return Verdict(False, found=f"{before} draws are done at the start, {after} after {TILE_SWEEPS} sweeps")
+    for overlay in spec.overlays:
+        field = np.asarray(algorithm.overlay(run.target, state, overlay.name), np.float64)
+        if field.shape != (target.n,) or not np.isfinite(field).all():
+            return Verdict(False, found=f"the overlay {overlay.name} has not one finite number a site")
+        if overlay.kind == "labels" and (field != np.round(field)).any():
+            return Verdict(False, found=f"the labels of {overlay.name} are no whole numbers")
+    for site, said in algorithm.heard(run.target, state, 0):
+        if not (0 <= site < target.n and np.isfinite(said)):
+            return Verdict(False, found=f"what site 0 hears comes from site {site}: {said}")
+    equation = algorithm.equation(run.target)
+    return Verdict(isinstance(equation, str) and bool(equation.strip()), found="the equation is empty")
 
 
 Detector = Callable[..., Verdict]

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from pmpviz.contract.fixtures import _machines, _six_spins, layouts, without_edges
+from pmpviz.contract.laws import all_states, edge_sum, law_of
 from pmpviz.models import Ising, LayeredModel
 from pmpviz.models.couplings import ShiftCouplings, SparseCouplings
 from pmpviz.types import Target
-from tests.contract.fixtures import _machines, _six_spins, layouts, without_edges
-from tests.contract.laws import all_states, edge_sum, law_of
 from tests.thorough import case
 
 Statistics = dict[str, np.ndarray]
@@ -127,7 +128,7 @@ class LearningFixture:
         return self._moments[1]
 
 
-def ends(model: Ising) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def ends(model: Any) -> dict[str, tuple[Any, ...]]:
     """(i, j) of every entry of the arrays of weights, whether the edge exists or not."""
     couplings, n = model.couplings, model.n
     if isinstance(model, LayeredModel):
