@@ -22,7 +22,8 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, or 2 with one sentence on standard error for bad input."""
     try:
         argv = plugins.take(sys.argv[1:] if argv is None else argv)
-        for sentence in _left_out():
+        # The command `contract` says itself what is left out.
+        for sentence in _left_out() if argv[:1] != ["contract"] else ():
             _tell(sentence, 0)
         args = _parser().parse_args(argv)
         # What overflows is refused with a sentence of its own; a warning would stand beside it.
@@ -194,6 +195,7 @@ def _add_bench(commands) -> None:
 def _add_contract(commands) -> None:
     parser = commands.add_parser("contract", help="which laws algorithms of your own keep (with --plugin FILE.py)")
     parser.add_argument("--id", action="append", help="an algorithm by its id, again for more; all yours if left out")
+    parser.add_argument("--law", action="append", help="one law by its name, again for more; all if left out")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
     parser.set_defaults(run=_contract)
 
@@ -350,11 +352,11 @@ def _bench(args) -> None:
 
 
 def _contract(args) -> None:
-    from pmpviz.contract import command
+    from pmpviz.contract.command import main as try_laws
     from pmpviz.runs import device
 
     device.prepare()
-    command.main(args.id, args.json)
+    try_laws(args.id, args.law, args.json)
 
 
 if __name__ == "__main__":

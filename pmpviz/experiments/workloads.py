@@ -29,7 +29,7 @@ MMD_ROWS, MMD_SITES = 5923, 900
 CRITICAL_J = 0.44068679350977147
 # Of a sampler that has no workload of its own: the first of these that it takes.
 ANY_MODEL = ("square:64x64", "square:16x16", "complete:16", "square:3x3")
-FLIP_BYTES = "2 n: every spin read and written"
+READ_AND_WRITTEN = "2 n: every spin read and written"
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _model(spec: str) -> Ising:
     return build_spec(spec)
 
 
-def _spins(model: Ising, tile: int) -> float:
+def _read_and_written(model: Ising, tile: int) -> float:
     return 2.0 * model.n
 
 
@@ -315,7 +315,7 @@ def everyone_else() -> tuple[Workload, ...]:
         if spec is not None:
             name = f"{cls.spec.id}-{spec.split(':')[0]}-{spec.split(':')[1]}"
             title = f"{cls.spec.label}, {spec}"
-            found.append(Workload(name, title, FLIP_BYTES, _spins, spec, cls.spec.id, None, 16, 4))
+            found.append(Workload(name, title, READ_AND_WRITTEN, _read_and_written, spec, cls.spec.id, None, 16, 4))
     return tuple(found)
 
 
