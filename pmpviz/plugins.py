@@ -89,6 +89,14 @@ def paths() -> tuple[str, ...]:
     return tuple(_paths)
 
 
+def file_of(entry: Any) -> str | None:
+    """The file that brought an entry; None for the program's own and those of packages, which need no naming."""
+    for path, things in _files.items():
+        if any(thing.value is entry for thing in things):
+            return path
+    return None
+
+
 def asked() -> bool:
     """Whether anything is there to be brought."""
     groups = importlib.metadata.entry_points().groups

@@ -16,6 +16,7 @@ from pmpviz.contract.fixtures import EVERYDAY, FIXTURES, fixtures_of
 from pmpviz.contract.learning_fixtures import FIXTURES as LEARNT
 from pmpviz.learning.learner import SampledLearner
 from pmpviz.plugins import spec_of
+from pmpviz.types import brings
 
 SEED = 20_240_601
 BITS = ("six_sparse", "six_dense_clamped", "six_lattice")
@@ -96,6 +97,10 @@ def _sampler(cls: Any) -> Iterator[Clause]:
         yield _over(detectors.tile_forms, cls, taken)
 
 
+def _samples(cls: Any) -> bool:
+    return issubclass(cls, SampledLearner) and brings(cls, "sample", SampledLearner)
+
+
 def _learner(cls: Any) -> Iterator[Clause]:
     yield Clause("knobs", "The knobs are those that the spec names", (("", lambda: _verdict(said.knobs(cls))),))
     taken = [f for f in LEARNT if f.name in ("six_sparse", "srbm", "rbm") and cls.spec.why_not(f.model) is None]
@@ -105,11 +110,11 @@ def _learner(cls: Any) -> Iterator[Clause]:
         yield _over(d.enumerated_gradient, cls, taken)
     elif cls.spec.guarantee == "invariant":
         yield _over(d.mean_gradient, cls, taken)
-    elif issubclass(cls, SampledLearner):
+    elif _samples(cls):
         check = d.mean_after(3 if cls.spec.persistent else 1)
         check.__name__ = "exact_without_edges"
         yield _over(check, cls, flat, "Where no two variables interact the mean gradient is the enumerated one")
-    for check in (d.own_samples, d.memory, d.seeds) if issubclass(cls, SampledLearner) else ():
+    for check in (d.own_samples, d.memory, d.seeds) if _samples(cls) else ():
         yield _over(check, cls, taken)
     for check in (d.chunks, d.adjusted, d.structure):
         yield _over(check, cls, taken[:1])
