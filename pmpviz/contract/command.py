@@ -23,10 +23,11 @@ def main(ids: list[str] | None, laws: list[str] | None, as_json: bool) -> None:
     broken: list[str] = [] if ids else list(plugins.troubles())
     for kind, entry in chosen:
         spec = spec_of(entry)
+        wanted = _wanted(clauses_of(kind, entry), laws)
         if not as_json:
             print(f"{spec.id}: {spec.label}, {kind}", flush=True)
         rows: list[dict[str, Any]] = []
-        for clause in _wanted(clauses_of(kind, entry), laws):
+        for clause in wanted:
             begin = time.perf_counter()
             holds, found = clause.judge()
             rows.append({"law": clause.name, "says": clause.words, "holds": holds, "found": found})

@@ -1,7 +1,7 @@
 """An algorithm of one's own in the app: offered, run and raced; one that cannot be used is one sentence."""
 
 import pytest
-from opened import ROOT, WAIT_SECONDS, open_page, own_run, run  # noqa: F401
+from opened import ROOT, WAIT_SECONDS, let_go, open_page, own_run, run  # noqa: F401
 from streamlit.testing.v1 import AppTest
 from test_pages import SMALL, algorithms, own_cache, wait  # noqa: F401
 
@@ -13,6 +13,8 @@ from tests.guide import GUIDE, STUMBLES, UNUSABLE
 def none_left():
     plugins.forget()
     yield
+    # The run goes first: it asks for its algorithm by name.
+    AppTest.from_function(let_go, default_timeout=WAIT_SECONDS).run()
     plugins.forget()
 
 
