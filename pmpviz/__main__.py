@@ -269,8 +269,10 @@ def _described(identity: str, label: str, words: str, params: tuple[Param, ...])
 
 
 def _described_class(cls) -> dict[str, Any]:
+    from pmpviz.oracles import OracleSpec
+
     spec = cls.spec
-    said = {name: getattr(spec, name) for name in ("guarantee", "promise") if hasattr(spec, name)}
+    said = {"promise": spec.promise} if isinstance(spec, OracleSpec) else {"guarantee": spec.guarantee}
     own = said | {"paper": spec.paper}
     return _described(spec.id, spec.label, spec.summary, spec.params) | own
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -60,8 +61,8 @@ def layouts(model: Ising) -> dict[str, Ising]:
 
 def without_edges(model: Ising) -> Ising:
     """The same arrays with all weights 0."""
-    couplings = replace(model.couplings, weight=np.zeros_like(model.couplings.weight))
-    return replace(model, couplings=couplings)
+    couplings: Any = model.couplings
+    return replace(model, couplings=replace(couplings, weight=np.zeros_like(couplings.weight)))
 
 
 def _trees() -> dict[str, Ising]:

@@ -30,6 +30,7 @@ class OracleSpec:
     """What an oracle says of itself. `promise` is a key of `PROMISES`: the best that it can hold on any model.
 
     `why_not(potentials)` is None or the sentence that the user reads, also where an optional library is missing.
+    `timed` says that it may take all of a time limit for one problem.
     """
 
     id: str
@@ -40,6 +41,7 @@ class OracleSpec:
     params: tuple[Param, ...] = ()
     why_not: Callable[[Potentials], str | None] = lambda potentials: None
     style: Style | None = None
+    timed: bool = False
 
 
 @dataclass(frozen=True)
