@@ -134,7 +134,7 @@ def _add_sample(commands) -> None:
 
     parser = commands.add_parser("sample", help="run a sampler and write samples.npz")
     _add_model(parser)
-    parser.add_argument("--algorithm", default="pmp", help=", ".join(cls.spec.id for cls in SAMPLERS))
+    parser.add_argument("--algorithm", default=SAMPLERS[0].spec.id, help=", ".join(SAMPLERS.ids))
     parser.add_argument("--sweeps", default="64", help="full sweeps of all variables (or of all messages)")
     parser.add_argument("--chains", default="1000", help="independent chains, one sample each")
     parser.add_argument("--seed", default="0", help=SEED.help)

@@ -26,7 +26,7 @@ def said(cls: Any) -> Verdict:
 
 def _words(cls: Any):
     spec = cls.spec
-    for name in ("label", "summary", "paper"):
+    for name in ("label", "summary", "paper", "update"):
         yield bool(str(getattr(spec, name)).strip()), f"its {name} is empty"
     yield bool((cls.__doc__ or "").strip()), "the class has no docstring"
     style = spec.style
