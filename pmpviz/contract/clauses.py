@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from pmpviz.contract import detectors, learning_detectors, said, suite, tables
+from pmpviz.contract import detectors, forms, learning_detectors, said, suite, tables
 from pmpviz.contract.detectors import Verdict
 from pmpviz.contract.fixtures import EVERYDAY, FIXTURES, fixtures_of
 from pmpviz.contract.learning_fixtures import FIXTURES as LEARNT
@@ -28,7 +28,7 @@ OF_BITS = (
     detectors.compiles_once,
     detectors.finite,
     detectors.clamped_stay,
-    detectors.brought,
+    forms.brought,
 )
 
 
@@ -93,8 +93,8 @@ def _sampler(cls: Any) -> Iterator[Clause]:
     taken = [fixture for fixture in FIXTURES if fixture.name in BITS and cls.spec.why_not(fixture.target) is None]
     for check in OF_BITS:
         yield _over(check, cls, taken)
-    if detectors.has_both_forms(cls):
-        yield _over(detectors.tile_forms, cls, taken)
+    if forms.has_both_forms(cls):
+        yield _over(forms.tile_forms, cls, taken)
 
 
 def _samples(cls: Any) -> bool:

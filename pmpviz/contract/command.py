@@ -34,7 +34,8 @@ def main(ids: list[str] | None, laws: list[str] | None, as_json: bool) -> None:
             if not as_json:
                 _print(clause.name, clause.words, holds, found, time.perf_counter() - begin)
         report.append({"id": spec.id, "kind": kind, "laws": rows})
-        broken += [f"{spec.id} breaks {row['law']}" for row in rows if not row["holds"]]
+        lost = [row["law"] for row in rows if not row["holds"]]
+        broken += [f"{spec.id} breaks {', '.join(lost)}"] if lost else []
         if not as_json:
             print(f"  {sum(row['holds'] for row in rows)} of {len(rows)} laws hold", flush=True)
     if as_json:

@@ -21,8 +21,8 @@ from pmpviz import keys
 from pmpviz.contract.fixtures import Fixture
 from pmpviz.contract.laws import ALPHA, bowker, chi_square, table, two_stages
 from pmpviz.runs import Run, Trace, advance, checkpoint, compile_clock, counted, positions, retarget, sample, start
-from pmpviz.runs.run import draws_done, first_state, prepared
-from pmpviz.types import Evidence, Spec, Target, brings
+from pmpviz.runs.run import draws_done
+from pmpviz.types import Evidence, Spec, Target
 
 # Chains are run 2^15 at a time, so that all checks of a law share one compiled program; a look takes four batches.
 BATCH = 1 << 15
@@ -34,7 +34,6 @@ FEW = 17
 TREE_CHAINS = 1 << 12
 TREE_SWEEPS = 12
 MOST_SWEEPS = 1000
-TILE, TILE_SWEEPS = 5, 6
 
 
 @dataclass(frozen=True)
@@ -208,7 +207,7 @@ def tree_map(algorithm, fixture: Fixture, key) -> Verdict:
     return Verdict(bool(short.max() < 1e-4), found=f"{(short >= 1e-4).mean():.3%} of the draws are not the maximum")
 
 
-def _starts(fixture: Fixture, key, chains: int) -> np.ndarray:
+def starts(fixture: Fixture, key, chains: int) -> np.ndarray:
     return host_rng(key).integers(0, 2, (chains, fixture.target.n)).astype(np.int8)
 
 
@@ -230,7 +229,7 @@ def chain_count(algorithm, fixture: Fixture, key) -> Verdict:
     At a quarter of beta, where chains that hear one another seldom agree by chance.
     """
     target = dataclasses.replace(fixture.target, beta=np.float32(fixture.target.beta / 4))
-    first = _starts(fixture, key, FEW)
+    first = starts(fixture, key, FEW)
     for x0, sweeps in itertools.product((None, first), (1, 2, 3, 7)):
         full = sample(algorithm, target, key, FEW, sweeps, x0)
         for chains in (1, 3):
@@ -249,7 +248,7 @@ def recorded(run: Run, count: int) -> tuple[Run, Trace]:
 
 def chunks(algorithm, fixture: Fixture, key) -> Verdict:
     """Nine sweeps are the same bits in chunks of any size, recorded or not, given away or kept, run or sampled."""
-    begin = start(algorithm, fixture.target, key, FEW, _starts(fixture, key, FEW))
+    begin = start(algorithm, fixture.target, key, FEW, starts(fixture, key, FEW))
     whole, trace = recorded(begin, 9 * begin.quanta)
     total, quanta = whole.quantum, begin.quanta
     splits = {"single sweeps": [quanta] * 9, "uneven": [1, 3 * quanta, total - 3 * quanta - 1]}
@@ -263,17 +262,17 @@ def chunks(algorithm, fixture: Fixture, key) -> Verdict:
             return Verdict(False, found=f"chunks of {name} change the state")
     if (np.concatenate(energies[:9]) != trace.energies).any():
         return Verdict(False, found="chunks change the recorded energies")
-    given = start(algorithm, fixture.target, key, FEW, _starts(fixture, key, FEW))
+    given = start(algorithm, fixture.target, key, FEW, starts(fixture, key, FEW))
     plain, _ = advance(given, total, record=False, donate=True)
     if not _same(plain, whole):
         return Verdict(False, found="recording, or giving the state away, changes it")
-    direct = sample(algorithm, fixture.target, key, FEW, 9, _starts(fixture, key, FEW))
+    direct = sample(algorithm, fixture.target, key, FEW, 9, starts(fixture, key, FEW))
     return Verdict(bool((direct == positions(whole)).all()), found="sample and run differ")
 
 
 def resumed(algorithm, fixture: Fixture, key) -> Verdict:
     """A run saved in mid-way, loaded into a fresh one and carried on has the bits of one never stopped."""
-    first = _starts(fixture, key, FEW)
+    first = starts(fixture, key, FEW)
     begin = start(algorithm, fixture.target, key, FEW, first)
     whole, _ = advance(begin, 9 * begin.quanta)
     half, _ = advance(begin, 4 * begin.quanta + 1)
@@ -373,59 +372,6 @@ def finite(algorithm, fixture: Fixture, key) -> Verdict:
             if not np.isin(positions(run), (0, 1)).all():
                 return Verdict(False, found=f"a state is neither 0 nor 1 at beta {beta:g}")
     return Verdict(True)
-
-
-def has_both_forms(cls) -> bool:
-    """Whether an algorithm has tile forms and single-chain forms of its own."""
-    return brings(cls, "step_tile") and all(brings(cls, name) for name in ("init", "step", "position"))
-
-
-def tile_forms(algorithm, fixture: Fixture, key) -> Verdict:
-    """A tile of five chains gives the numbers of each chain alone, over six sweeps."""
-    target, spec = prepared(algorithm, fixture.target), algorithm.spec
-    chain_keys = keys.of_chains(keys.role(key, keys.INIT), jnp.arange(TILE))
-    first = _starts(fixture, key, TILE)
-    tile = algorithm.init_tile(chain_keys, target, first)
-    single = [algorithm.init(chain_keys[chain], target, first[chain]) for chain in range(TILE)]
-    step_tile, step, shown_tile, shown = (
-        jax.jit(getattr(type(algorithm), name)) for name in ("step_tile", "step", "position_tile", "position")
-    )
-    for quantum in range(TILE_SWEEPS * spec.quanta(target.model)):
-        own = keys.fold_in(chain_keys, quantum)
-        tile, told = step_tile(algorithm, own, target, tile)
-        x = np.asarray(shown_tile(algorithm, target, tile))
-        for chain in range(TILE):
-            single[chain], info = step(algorithm, own[chain], target, single[chain])
-            if (np.asarray(shown(algorithm, target, single[chain])) != x[chain]).any():
-                return Verdict(
-                    False, found=f"chain {chain} of a tile differs from the chain alone at quantum {quantum}"
-                )
-            for name in spec.metrics:
-                if not np.allclose(info[name], told[name][chain], rtol=1e-4, atol=1e-5):
-                    return Verdict(False, found=f"{name} of a tile differs from that of the chain alone")
-    return Verdict(True)
-
-
-def brought(algorithm, fixture: Fixture, key) -> Verdict:
-    """What an algorithm brings besides is what it says: overlays over the sites, draws that are done, an equation."""
-    target, spec = prepared(algorithm, fixture.target), algorithm.spec
-    run = start(algorithm, target, key, FEW)
-    before = draws_done(run)
-    run, _trace = advance(run, TILE_SWEEPS * run.quanta)
-    state, after = first_state(algorithm, run.state), draws_done(run)
-    if spec.kind == "draw" and not (before in (0, 1) and after is not None and before <= after <= TILE_SWEEPS + 1):
-        return Verdict(False, found=f"{before} draws are done at the start, {after} after {TILE_SWEEPS} sweeps")
-    for overlay in spec.overlays:
-        field = np.asarray(algorithm.overlay(run.target, state, overlay.name), np.float64)
-        if field.shape != (target.n,) or not np.isfinite(field).all():
-            return Verdict(False, found=f"the overlay {overlay.name} has not one finite number a site")
-        if overlay.kind == "labels" and (field != np.round(field)).any():
-            return Verdict(False, found=f"the labels of {overlay.name} are no whole numbers")
-    for site, said in algorithm.heard(run.target, state, 0):
-        if not (0 <= site < target.n and np.isfinite(said)):
-            return Verdict(False, found=f"what site 0 hears comes from site {site}: {said}")
-    equation = algorithm.equation(run.target)
-    return Verdict(isinstance(equation, str) and bool(equation.strip()), found="the equation is empty")
 
 
 Detector = Callable[..., Verdict]

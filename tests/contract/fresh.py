@@ -19,7 +19,8 @@ from scipy.stats import norm
 
 from pmpviz.contract import detectors, suite
 from pmpviz.contract.laws import ALPHA, FIRST_LOOK
-from tests.contract.mutants import MUTANTS, Mutant
+from tests.contract.brought_mutants import MUTANTS
+from tests.contract.mutants import Mutant
 
 STATISTICAL = (
     detectors.exact_start,

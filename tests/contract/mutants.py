@@ -362,47 +362,6 @@ class HashedKnob(OnSpoiltTarget):
 MUTANTS.append(Mutant(HashedKnob, detectors.compiles_once, "six_sparse"))
 
 
-@caught_by(detectors.tile_forms, "six_sparse")
-class KeysOfATileTurnedRound(swendsen_wang.SwendsenWang):
-    """Each chain of a tile draws by another one's key: the right law, and other numbers than alone."""
-
-    def step_tile(self, keys, target, state):
-        return super().step_tile(keys[::-1], target, state)
-
-
-@caught_by(detectors.tile_forms, "six_lattice")
-class TellsOfAnotherChain(GibbsWithGradients):
-    """The acceptance that a tile tells is that of its neighbour."""
-
-    def step_tile(self, keys, target, state):
-        state, info = super().step_tile(keys, target, state)
-        return state, {name: jnp.roll(value, 1) for name, value in info.items()}
-
-
-@caught_by(detectors.brought, "six_lattice")
-class OverlayOfAllChains(swendsen_wang.SwendsenWang):
-    """The layer has a row for every chain of the tile."""
-
-    def overlay(self, target, state, name):
-        return state.label
-
-
-@caught_by(detectors.brought, "six_sparse")
-class DrawsOfAllChainsCounted(PerturbAndMaxProduct):
-    """The draws that are done are those of all chains together, from the start."""
-
-    def draws_done(self, state):
-        return state.draw + jnp.int32(state.key.shape[0])
-
-
-@caught_by(detectors.brought, "six_dense")
-class NothingToRead(ColourGibbs):
-    """Its equation is empty."""
-
-    def equation(self, target):
-        return ""
-
-
 @pytree(static=("n_colours",))
 class HalfField(Ising):
     """A model whose local field counts every coupling half."""

@@ -3,7 +3,7 @@
 import jax
 import pytest
 
-from pmpviz.contract import detectors
+from pmpviz.contract import detectors, forms
 from pmpviz.contract.fixtures import BY_NAME, cases
 from tests.thorough import case
 
@@ -15,7 +15,7 @@ CHECKS = (
     detectors.compiles_once,
     detectors.finite,
     detectors.clamped_stay,
-    detectors.brought,
+    forms.brought,
 )
 # One of each layout: evidence and beta are traced, so the others run the same program. Those that know no layout, for
 # they list all states or ask a solver, have the others in thorough runs.
@@ -36,19 +36,19 @@ def test_determinism(cls, fixture, check):
     assert verdict.passed, f"{cls.spec.id} on {fixture.name}: {verdict.found}"
 
 
-BOTH_FORMS = [_case(*pair) for pair in PAIRS if detectors.has_both_forms(pair[0])]
+BOTH_FORMS = [_case(*pair) for pair in PAIRS if forms.has_both_forms(pair[0])]
 
 
 @pytest.mark.parametrize("cls, fixture", BOTH_FORMS)
 def test_a_tile_gives_the_numbers_of_single_chains(cls, fixture):
-    verdict = detectors.tile_forms(cls(), fixture, jax.random.key(7))
+    verdict = forms.tile_forms(cls(), fixture, jax.random.key(7))
     assert verdict.passed, f"{cls.spec.id} on {fixture.name}: {verdict.found}"
 
 
 def test_algorithms_without_both_forms_are_those_of_the_host():
     from pmpviz.samplers import SAMPLERS
 
-    assert all(detectors.has_both_forms(cls) is cls.spec.jit for cls in SAMPLERS)
+    assert all(forms.has_both_forms(cls) is cls.spec.jit for cls in SAMPLERS)
 
 
 def test_every_algorithm_is_covered():

@@ -12,7 +12,8 @@ from pmpviz.contract.fixtures import BY_NAME
 from pmpviz.contract.laws import bowker, chi_square
 from pmpviz.runs import advance
 from pmpviz.types import Evidence
-from tests.contract.mutants import MODEL_MUTANTS, MUTANTS, as_mutant
+from tests.contract.brought_mutants import MUTANTS
+from tests.contract.mutants import MODEL_MUTANTS, as_mutant
 
 KEY_SEED = 11
 
