@@ -1,8 +1,14 @@
 """The app: to `streamlit run` its server, which makes Home ready first; in a session its navigation."""
 
+import sys
+
 import streamlit as st
 
+from pmpviz.app.brought import bring, say_what_is_left_out
 from pmpviz.capabilities import PAGES, make_ready, modules
+from pmpviz.experiments.registries import troubles
+
+bring(sys.argv[1:])
 
 if st.runtime.exists():
     from pmpviz.app.session import prepare
@@ -12,7 +18,9 @@ if st.runtime.exists():
     pages = [
         st.Page(f"pages/{page.id}.py", title=page.title, icon=page.icon, default=page.id == "home") for page in PAGES
     ]
-    st.navigation(pages).run()
+    page = st.navigation(pages)
+    say_what_is_left_out(troubles)
+    page.run()
 else:
     from pmpviz.app.server import lifespan
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pmpviz import plugins
 from pmpviz.types import InputError, Param
 
 LONGEST_LINE = 300
@@ -20,6 +21,10 @@ LISTED = ("models", "algorithms", "solvers", "oracles", "datasets", "learners", 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit code: 0, or 2 with one sentence on standard error for bad input."""
     try:
+        argv = plugins.take(sys.argv[1:] if argv is None else argv)
+        # The command `contract` says itself what is left out.
+        for sentence in _left_out() if argv[:1] != ["contract"] else ():
+            _tell(sentence, 0)
         args = _parser().parse_args(argv)
         # What overflows is refused with a sentence of its own; a warning would stand beside it.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -41,6 +46,15 @@ def main(argv: list[str] | None = None) -> int:
         return _tell("this does not fit into memory; give fewer chains or a smaller model", 2)
 
 
+def _left_out() -> tuple[str, ...]:
+    """One sentence for everything that people have brought and that cannot be used."""
+    if not plugins.asked():
+        return ()
+    from pmpviz.experiments.registries import troubles
+
+    return troubles()
+
+
 def _tell(sentence: str, code: int) -> int:
     """One line on standard error, whatever the sentence quotes."""
     words = " ".join(f"pmpviz: {sentence}".split())
@@ -59,7 +73,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m pmpviz", description="Sample discrete energy-based models and solve them exactly.")
+    parser = _Parser(
+        prog="python -m pmpviz",
+        description="Sample discrete energy-based models and solve them exactly.",
+        epilog="With any command: --plugin FILE.py brings algorithms of your own (again for more; or PMPVIZ_PLUGINS).",
+    )
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     _add_list(commands)
     _add_exact(commands)
@@ -70,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_deconvolve(commands)
     _add_reproduce(commands)
     _add_bench(commands)
+    _add_contract(commands)
     return parser
 
 
@@ -115,7 +134,7 @@ def _add_sample(commands) -> None:
 
     parser = commands.add_parser("sample", help="run a sampler and write samples.npz")
     _add_model(parser)
-    parser.add_argument("--algorithm", default="pmp", help=", ".join(cls.spec.id for cls in SAMPLERS))
+    parser.add_argument("--algorithm", default=SAMPLERS[0].spec.id, help=", ".join(SAMPLERS.ids))
     parser.add_argument("--sweeps", default="64", help="full sweeps of all variables (or of all messages)")
     parser.add_argument("--chains", default="1000", help="independent chains, one sample each")
     parser.add_argument("--seed", default="0", help=SEED.help)
@@ -171,6 +190,14 @@ def _add_bench(commands) -> None:
     parser.add_argument("--reference", help="a checkout of the authors' perturb-and-max-product code")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.set_defaults(run=_bench)
+
+
+def _add_contract(commands) -> None:
+    parser = commands.add_parser("contract", help="which laws algorithms of your own keep (with --plugin FILE.py)")
+    parser.add_argument("--id", action="append", help="an algorithm by its id, again for more; all yours if left out")
+    parser.add_argument("--law", action="append", help="one law by its name, again for more; all if left out")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else")
+    parser.set_defaults(run=_contract)
 
 
 def _add_model(parser) -> None:
@@ -242,8 +269,10 @@ def _described(identity: str, label: str, words: str, params: tuple[Param, ...])
 
 
 def _described_class(cls) -> dict[str, Any]:
+    from pmpviz.oracles import OracleSpec
+
     spec = cls.spec
-    said = {name: getattr(spec, name) for name in ("guarantee", "promise") if hasattr(spec, name)}
+    said = {"promise": spec.promise} if isinstance(spec, OracleSpec) else {"guarantee": spec.guarantee}
     own = said | {"paper": spec.paper}
     return _described(spec.id, spec.label, spec.summary, spec.params) | own
 
@@ -322,6 +351,14 @@ def _bench(args) -> None:
     from pmpviz.experiments import bench
 
     bench.main(args.workload, args.reference, args.json)
+
+
+def _contract(args) -> None:
+    from pmpviz.contract.command import main as try_laws
+    from pmpviz.runs import device
+
+    device.prepare()
+    try_laws(args.id, args.law, args.json)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A tile of chains: an algorithm's own batched form, or its single-chain form mapped; and many tiles in turn."""
+"""Tiles of chains: how many chains are computed together, and many tiles in turn."""
 
 from __future__ import annotations
 
@@ -10,27 +10,6 @@ from pmpviz import keys
 from pmpviz.types import Target
 
 GPU_TILES = 64
-
-
-def init_tile(algorithm, chain_keys: Array, target: Target, x0: Int8[Array, "t n"]):
-    """State of one tile."""
-    if hasattr(algorithm, "init_tile"):
-        return algorithm.init_tile(chain_keys, target, x0)
-    return jax.vmap(algorithm.init, in_axes=(0, None, 0))(chain_keys, target, x0)
-
-
-def step_tile(algorithm, chain_keys: Array, target: Target, state):
-    """One quantum of one tile: (state, info)."""
-    if hasattr(algorithm, "step_tile"):
-        return algorithm.step_tile(chain_keys, target, state)
-    return jax.vmap(algorithm.step, in_axes=(0, None, 0))(chain_keys, target, state)
-
-
-def position_tile(algorithm, target: Target, state) -> Int8[Array, "t n"]:
-    """Configurations of one tile."""
-    if hasattr(algorithm, "position_tile"):
-        return algorithm.position_tile(target, state)
-    return jax.vmap(algorithm.position, in_axes=(None, 0))(target, state)
 
 
 def tile_of(algorithm, target: Target) -> int:
@@ -57,13 +36,13 @@ def sample_tiles(
 
     def one_tile(args):
         own, words, first = args
-        state = init_tile(algorithm, jax.random.wrap_key_data(own), target, first)
+        state = algorithm.init_tile(jax.random.wrap_key_data(own), target, first)
         chain_keys = jax.random.wrap_key_data(words)
 
         def body(i, state):
             quantum_keys = keys.fold_in(chain_keys, i)
-            return step_tile(algorithm, quantum_keys, target, state)[0]
+            return algorithm.step_tile(quantum_keys, target, state)[0]
 
-        return position_tile(algorithm, target, jax.lax.fori_loop(0, count, body, state))
+        return algorithm.position_tile(target, jax.lax.fori_loop(0, count, body, state))
 
     return jax.lax.map(one_tile, (init_words, step_words, x0))

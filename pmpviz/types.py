@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, dataclass_transform, runtime_checkable
+from typing import Any, ClassVar, dataclass_transform
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Int8
+from jaxtyping import Array, Bool, Float, Int8
 
 MAX_CARDINALITY = 127
 
@@ -99,7 +99,7 @@ class Param:
     scale: str = "linear"
     help: str = ""
     unit: str = ""
-    choices: tuple[str, ...] = ()
+    choices: Sequence[str] = ()
     advanced: bool = False
 
     def parse(self, text: Any) -> Any:
@@ -160,12 +160,37 @@ class Param:
 
 
 @dataclass(frozen=True)
+class Style:
+    """Colour (hex), dash (`solid`, `dash`, `dot`, `dashdot`, `longdash`) and marker of an algorithm in every plot."""
+
+    colour: str
+    dash: str = "solid"
+    marker: str = "circle"
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """A field over the sites that an algorithm gives, offered as a layer over the picture.
+
+    `kind` is `labels` (discrete: equal numbers have equal colours), `sequential` (from 0 up) or `diverging` (about 0).
+    """
+
+    name: str
+    kind: str = "sequential"
+
+
+@dataclass(frozen=True)
 class Spec:
     """What an algorithm says of itself (design: contracts).
 
     `kind` is `chain`, `draw` or `solver`; `guarantee` is `invariant`, `exact`, `bound` or `approximate`.
     `metrics` names the entries of `info`. `update` names the unit of the `updates` budget.
     `why_not(target)` is None or the sentence that the user reads.
+
+    What it may say besides: `style`, without which it gets one of a spare set, always the same; `short`, its name
+    where there is little room; `overlays`, the fields that `Algorithm.overlay` gives; `remedy`, what stops messages
+    that oscillate; `trials`, by the name of a law the knobs under which the contract tries it, where the defaults
+    would take long or do not promise it.
     """
 
     id: str
@@ -183,6 +208,11 @@ class Spec:
     updates_per_sweep: Callable[[Any], int] = field(default=lambda model: model.n)
     tile: Callable[[Any], int] = field(default=lambda model: 16)
     why_not: Callable[[Any], str | None] = field(default=lambda target: None)
+    style: Style | None = None
+    short: str = ""
+    overlays: tuple[Overlay, ...] = ()
+    remedy: str = ""
+    trials: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
 
 @pytree
@@ -216,11 +246,15 @@ class Evidence:
 
 @pytree
 class Target:
-    """What is sampled: p(x) proportional to exp(beta * log_weight(x)) over the x that agree with the evidence."""
+    """What is sampled: p(x) proportional to exp(beta * log_weight(x)) over the x that agree with the evidence.
+
+    `prepared` is what the algorithm of a run has prepared of the rest (`Algorithm.prepare`); None elsewhere.
+    """
 
     model: Any
     evidence: Evidence
     beta: Float[Array, ""]
+    prepared: Any = None
 
     @classmethod
     def of(cls, model, evidence: Evidence | None = None, beta: float = 1.0) -> Target:
@@ -270,23 +304,86 @@ def configured(cls, knobs: Mapping[str, Any]):
 
 
 State = Any
+# Of a host algorithm arrays are numpy's, of the others JAX's.
+AnyArray = Array | np.ndarray
 Info = dict[str, Array]
 
 
-@runtime_checkable
-class Algorithm(Protocol):
-    """A pytree of knobs. The single-chain functions define what the algorithm means.
+class Algorithm:
+    """Base of the samplers: a pytree of knobs, whose single-chain functions `init`, `step` and `position` define it.
 
-    Optional batched forms, with a leading or any other layout of the chains of one tile, must give the same law
-    and the same numbers: `init_tile(keys, target, x0)`, `step_tile(keys, target, state)`,
-    `position_tile(target, state)`; optional `counted(target, state)` is the configuration that statistics count
-    where it differs from the one shown.
+    The others may be brought besides; what each does here is what holds for an algorithm that does not bring it.
     """
 
-    spec: Spec
+    spec: ClassVar[Spec]
 
-    def init(self, key: Array, target: Target, x0: Int8[Array, " n"]) -> State: ...
+    def init(self, key: Array, target: Target, x0: Int8[Array, " n"]) -> State:
+        """State of one chain that starts at x0."""
+        raise NotImplementedError
 
-    def step(self, key: Array, target: Target, state: State) -> tuple[State, Info]: ...
+    def step(self, key: Array, target: Target, state: State) -> tuple[State, Info]:
+        """One quantum of one chain, and the numbers that `spec.metrics` names."""
+        raise NotImplementedError
 
-    def position(self, target: Target, state: State) -> Int[Array, " n"]: ...
+    def position(self, target: Target, state: State) -> Int8[AnyArray, " n"]:
+        """The configuration to show and to count."""
+        raise NotImplementedError
+
+    def prepare(self, target: Target) -> Any:
+        """Arrays computed once a target, outside the sweep: all other functions find them as `target.prepared`.
+
+        Their shapes depend on sizes and topology alone, so that new weights compile nothing.
+        """
+        return None
+
+    # A tile of chains, in a layout of the algorithm's own: the same law and the same numbers as the functions above.
+
+    def init_tile(self, keys: Array, target: Target, x0: Int8[Array, "t n"]) -> State:
+        """State of a tile of chains."""
+        return jax.vmap(self.init, in_axes=(0, None, 0))(keys, target, x0)
+
+    def step_tile(self, keys: Array, target: Target, state: State) -> tuple[State, Info]:
+        """One quantum of a tile."""
+        return jax.vmap(self.step, in_axes=(0, None, 0))(keys, target, state)
+
+    def position_tile(self, target: Target, state: State) -> Int8[AnyArray, "t n"]:
+        """The configurations of a tile."""
+        return jax.vmap(self.position, in_axes=(None, 0))(target, state)
+
+    def counted_tile(self, target: Target, state: State) -> Int8[AnyArray, "t n"]:
+        """The configurations that statistics count: those shown, unless a draw is still being made."""
+        return self.position_tile(target, state)
+
+    def fingerprint(self, state: State) -> Float[Array, " 4"] | None:
+        """Four numbers of a tile's first chain that repeat exactly when its messages do; None without messages."""
+        return None
+
+    # Of the state of a whole run, whose leaves have an axis of tiles in front; on the host, where it compiles nothing.
+
+    def draws_done(self, state: State) -> int | None:
+        """Of a `draw`: the draws that each chain has completed since `begin_anew`; None says: one a sweep."""
+        return None
+
+    def begin_anew(self, state: State) -> State:
+        """The state under a new target or new knobs: no draw that was begun under the old ones counts."""
+        return state
+
+    # Of the state of one chain; of a tile of chains, of which the first counts, where the algorithm has tile forms.
+
+    def overlay(self, target: Target, state: State, name: str) -> AnyArray:
+        """The field [n] over the sites that `spec.overlays` calls by this name."""
+        raise NotImplementedError(name)
+
+    def heard(self, target: Target, state: State, site: int) -> tuple[tuple[int, float], ...]:
+        """(other site, log-ratio of what it says to this one), the largest first."""
+        return ()
+
+    def equation(self, target: Target) -> str:
+        """What one update computes, in KaTeX, with the numbers of these knobs and this target."""
+        return r"x \sim p(x)"
+
+
+def brings(algorithm: Any, name: str, base: type = Algorithm) -> bool:
+    """Whether an algorithm (or its class) has a form of its own of an optional function of the base."""
+    cls = algorithm if isinstance(algorithm, type) else type(algorithm)
+    return getattr(cls, name) is not getattr(base, name)

@@ -22,11 +22,14 @@ from pmpviz.metrics.mmd import mmd
 from pmpviz.models import Ising, build_spec
 from pmpviz.models.conv_or import ConvOR, ConvShape, clamp
 from pmpviz.runs import run as running
-from pmpviz.samplers import make_conv_sampler, make_sampler
+from pmpviz.samplers import SAMPLERS, make_conv_sampler, make_sampler
 from pmpviz.types import InputError, Target
 
 MMD_ROWS, MMD_SITES = 5923, 900
 CRITICAL_J = 0.44068679350977147
+# Of a sampler that has no workload of its own: the first of these that it takes.
+ANY_MODEL = ("square:64x64", "square:16x16", "complete:16", "square:3x3")
+READ_AND_WRITTEN = "2 n: every spin read and written"
 
 
 @dataclass(frozen=True)
@@ -104,13 +107,16 @@ class Workload:
         if self.algorithm is None:
             return None, None
         algorithm, target = self.sampler(), self.target()
+        if not algorithm.spec.jit:
+            return None, None
+        target = running.prepared(algorithm, target)
         index = tiles.tile_index(self.chains, tiles.tile_of(algorithm, target))
         first = jax.ShapeDtypeStruct((*index.shape, target.n), jnp.int8)
         words = jax.ShapeDtypeStruct((*index.shape, 2), jnp.uint32)
         lowered = running._sample.lower(algorithm, target, words, words, first, np.int32(0))
         chain_keys = keys.of_chains(jax.random.key(0), jnp.asarray(index[0]))
         x0 = jax.ShapeDtypeStruct(first.shape[1:], jnp.int8)
-        state = jax.eval_shape(lambda x: tiles.init_tile(algorithm, chain_keys, target, x), x0)
+        state = jax.eval_shape(lambda x: algorithm.init_tile(chain_keys, target, x), x0)
         # A key's two words are counted as eight bytes.
         size = sum(leaf.size * getattr(leaf.dtype, "itemsize", 8) for leaf in jax.tree.leaves(state))
         analysis = lowered.compile().memory_analysis()
@@ -120,6 +126,10 @@ class Workload:
 @cache
 def _model(spec: str) -> Ising:
     return build_spec(spec)
+
+
+def _read_and_written(model: Ising, tile: int) -> float:
+    return 2.0 * model.n
 
 
 def _edges(model: Ising) -> int:
@@ -295,11 +305,26 @@ WORKLOADS: tuple[Workload, ...] = (
 )
 
 
+def everyone_else() -> tuple[Workload, ...]:
+    """A workload for each compiled sampler, and each that somebody has brought, that has none of its own."""
+    timed = {workload.algorithm for workload in WORKLOADS if workload.made is None}
+    rest = [cls for cls in SAMPLERS if cls.spec.id not in timed and (cls.spec.jit or SAMPLERS.is_yours(cls))]
+    found = []
+    for cls in rest:
+        spec = next((spec for spec in ANY_MODEL if cls.spec.why_not(Target.of(_model(spec))) is None), None)
+        if spec is not None:
+            name = f"{cls.spec.id}-{spec.split(':')[0]}-{spec.split(':')[1]}"
+            title = f"{cls.spec.label}, {spec}"
+            found.append(Workload(name, title, READ_AND_WRITTEN, _read_and_written, spec, cls.spec.id, None, 16, 4))
+    return tuple(found)
+
+
 def choose(names: list[str] | None) -> tuple[Workload, ...]:
     """The workloads of these names, all where None; raises InputError naming the choices for an unknown one."""
+    everything = (*WORKLOADS, *everyone_else())
     if not names:
-        return WORKLOADS
-    known = {workload.name: workload for workload in WORKLOADS}
+        return everything
+    known = {workload.name: workload for workload in everything}
     for name in names:
         if name not in known:
             raise InputError(f"there is no workload {name[:40]!r}; choose from {', '.join(known)}")

@@ -6,21 +6,27 @@ from typing import Any
 
 from pmpviz.learning.chain_learners import DescentLearner, GibbsResetLearner, GwgLearner, GwgResetLearner, PcdLearner
 from pmpviz.learning.direct import ExactLearner, PseudoLikelihoodLearner
+from pmpviz.learning.learner import LearnerSpec
 from pmpviz.learning.linear_program import PerturbLpLearner
 from pmpviz.learning.pmp import PersistentPmpLearner, PmpLearner
+from pmpviz.plugins import Registry
 from pmpviz.types import InputError, configured
 
-LEARNERS: tuple[Any, ...] = (
-    PmpLearner,
-    PersistentPmpLearner,
-    GibbsResetLearner,
-    PcdLearner,
-    GwgResetLearner,
-    GwgLearner,
-    DescentLearner,
-    PerturbLpLearner,
-    PseudoLikelihoodLearner,
-    ExactLearner,
+LEARNERS: Registry[Any] = Registry(
+    "pmpviz.learners",
+    (
+        PmpLearner,
+        PersistentPmpLearner,
+        GibbsResetLearner,
+        PcdLearner,
+        GwgResetLearner,
+        GwgLearner,
+        DescentLearner,
+        PerturbLpLearner,
+        PseudoLikelihoodLearner,
+        ExactLearner,
+    ),
+    lambda thing: isinstance(thing, type) and isinstance(getattr(thing, "spec", None), LearnerSpec),
 )
 
 

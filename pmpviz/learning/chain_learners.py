@@ -14,7 +14,7 @@ from pmpviz.learning.learner import LearnerSpec, Phase, SampledLearner, sweeps_p
 from pmpviz.models import Ising
 from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.samplers.gwg import GibbsWithGradients, propose_some
-from pmpviz.types import Param, Target, pytree
+from pmpviz.types import Param, Style, Target, pytree
 
 UPDATES = Param(
     "updates",
@@ -48,6 +48,7 @@ class GibbsResetLearner(ResetLearner):
     spec = LearnerSpec(
         id="gibbs_reset",
         label="Gibbs, reset",
+        style=Style("#0072B2", "dash", "square"),
         guarantee="invariant",
         persistent=False,
         summary="Starts its chains anew for every gradient: what is learned suits a sampler of just that many sweeps.",
@@ -66,6 +67,7 @@ class GwgResetLearner(ResetLearner):
     spec = LearnerSpec(
         id="gwg_reset",
         label="Gibbs-with-gradients, reset",
+        style=Style("#009E73", "dash", "diamond"),
         guarantee="invariant",
         persistent=False,
         summary="Gibbs-with-gradients chains started anew for every gradient.",
@@ -108,6 +110,7 @@ class DescentLearner(ResetLearner):
     spec = LearnerSpec(
         id="descent",
         label="Perturb-and-coordinate-descent",
+        style=Style("#B88A00", "longdash", "cross"),
         guarantee="approximate",
         persistent=False,
         summary="Lowers the perturbed energy one coordinate (one layer) at a time: it stops in the nearest minimum.",
@@ -130,6 +133,7 @@ class PcdLearner(SampledLearner):
     spec = LearnerSpec(
         id="pcd",
         label="Persistent Gibbs (PCD)",
+        style=Style("#56B4E9", "solid", "triangle"),
         guarantee="invariant",
         persistent=True,
         summary="Carries its chains on: cheap, and biased where the weights outrun the chains.",
@@ -178,6 +182,7 @@ class GwgLearner(SampledLearner):
     spec = LearnerSpec(
         id="gwg",
         label="Persistent Gibbs-with-gradients",
+        style=Style("#009E73", "dot", "diamond"),
         guarantee="invariant",
         persistent=True,
         summary="Carries Gibbs-with-gradients chains on from one learning step to the next.",

@@ -12,7 +12,7 @@ from pmpviz.learning.learner import LearnerSpec, Phase, SampledLearner, needs_al
 from pmpviz.learning.parameters import Moments, in_form, parameters_of, with_parameters
 from pmpviz.models import Ising, LayeredModel
 from pmpviz.samplers.gibbs import Gibbs
-from pmpviz.types import Target, pytree
+from pmpviz.types import Style, Target, pytree
 
 MOST_SITES = 16
 
@@ -40,6 +40,7 @@ class ExactLearner(SampledLearner):
     spec = LearnerSpec(
         id="exact",
         label="Exact gradient",
+        style=Style("#8A8A86", "solid", "star"),
         guarantee="exact",
         persistent=False,
         summary="Enumerates: the gradient of the log-likelihood itself, for small models.",
@@ -104,6 +105,7 @@ class PseudoLikelihoodLearner(SampledLearner):
     spec = LearnerSpec(
         id="pseudo_likelihood",
         label="Pseudo-likelihood",
+        style=Style("#CC79A7", "dashdot", "square"),
         guarantee="approximate",
         persistent=False,
         summary="Fits every site's conditional to the data: fast, exact in the limit of data from the model itself.",

@@ -13,7 +13,7 @@ from jaxtyping import Array, Int8
 from pmpviz.learning.chains import random_start
 from pmpviz.learning.parameters import Moments, data_moments, visible_moments
 from pmpviz.models import Ising, LayeredModel
-from pmpviz.types import Param, pytree
+from pmpviz.types import Param, Style, pytree
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class LearnerSpec:
     params: tuple[Param, ...] = ()
     jit: bool = True
     why_not: Callable[[Any], str | None] = field(default=lambda model: None)
+    style: Style | None = None
 
 
 @pytree

@@ -12,7 +12,7 @@ from pmpviz import keys
 from pmpviz.learning.learner import LearnerSpec, Phase, SampledLearner
 from pmpviz.oracles.linear_program import LinearProgram, why_not
 from pmpviz.samplers.pmp import perturbations
-from pmpviz.types import pytree
+from pmpviz.types import Style, pytree
 
 
 @pytree
@@ -28,6 +28,7 @@ class PerturbLpLearner(SampledLearner):
     spec = LearnerSpec(
         id="perturb_lp",
         label="Perturb-and-LP",
+        style=Style("#8A8A86", "dash", "square"),
         guarantee="approximate",
         persistent=False,
         summary="Solves the linear relaxation under every perturbation and rounds it: no message passing, but slow.",

@@ -12,7 +12,7 @@ from pmpviz.learning.parameters import moments, visible_moments
 from pmpviz.models import LayeredModel
 from pmpviz.oracles import max_product
 from pmpviz.samplers.pmp import MESSAGES, PerturbAndMaxProduct
-from pmpviz.types import Param, Target, pytree
+from pmpviz.types import Param, Style, Target, pytree
 
 DAMPING = Param("damping", "Damping", 0.0, 0.99, 0.5, help="Share of the old message that is kept.")
 HIDDEN = ("means", "decoded")
@@ -36,6 +36,7 @@ class PmpLearner(SampledLearner):
     spec = LearnerSpec(
         id="pmp",
         label="Perturb-and-max-product",
+        style=Style("#D55E00", "solid", "circle"),
         guarantee="approximate",
         persistent=False,
         summary="Matches the data's statistics with those of perturb-and-max-product's own samples: what is learned "
@@ -89,6 +90,7 @@ class PersistentPmpLearner(SampledLearner):
     spec = LearnerSpec(
         id="persistent_pmp",
         label="Persistent PMP",
+        style=Style("#D55E00", "dot", "diamond"),
         guarantee="approximate",
         persistent=True,
         summary="Perturbs the last perturbation a little and goes on from its messages, so that few sweeps suffice.",

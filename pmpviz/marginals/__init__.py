@@ -7,15 +7,20 @@ from pmpviz.marginals.belief_propagation import BeliefPropagation, TreeReweighte
 from pmpviz.marginals.exact_solver import ExactMarginals
 from pmpviz.marginals.perturbation_solvers import ExpectedMaxima, PerturbAndMap
 from pmpviz.marginals.solver import Answer, Inferred, MarginalSolver, infer, stream
+from pmpviz.plugins import Registry
 from pmpviz.types import InputError, configured
 
-SOLVERS: tuple[type[MarginalSolver], ...] = (
-    BarrierFrankWolfe,
-    TreeReweightedBeliefPropagation,
-    BeliefPropagation,
-    PerturbAndMap,
-    ExpectedMaxima,
-    ExactMarginals,
+SOLVERS: Registry[type[MarginalSolver]] = Registry(
+    "pmpviz.solvers",
+    (
+        BarrierFrankWolfe,
+        TreeReweightedBeliefPropagation,
+        BeliefPropagation,
+        PerturbAndMap,
+        ExpectedMaxima,
+        ExactMarginals,
+    ),
+    lambda thing: isinstance(thing, type) and issubclass(thing, MarginalSolver),
 )
 
 

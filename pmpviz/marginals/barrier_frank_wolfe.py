@@ -16,7 +16,7 @@ from pmpviz.oracles import ORACLES, make_oracle, oracle_class
 from pmpviz.oracles.icm import descend
 from pmpviz.oracles.oracle import MapOracle, Solution
 from pmpviz.oracles.potentials import Potentials
-from pmpviz.types import Param, Refusal, Spec
+from pmpviz.types import Param, Refusal, Spec, Style
 
 CONTRACTIONS = ("adaptive", "fixed", "none")
 CORRECTIONS = ("every step", "after rho", "never")
@@ -30,6 +30,7 @@ LAST_DELTA, LAST = 1e-4, 0.01
 SPEC = Spec(
     id="barrier_frank_wolfe",
     label="Barrier Frank-Wolfe",
+    style=Style("#7B4FB5", "solid", "circle"),
     kind="solver",
     guarantee="bound",
     reversible=False,
@@ -40,7 +41,7 @@ SPEC = Spec(
     metrics=("gap", "found_gap", "bound", "objective", "lower", "delta"),
     params=(
         Param("oracle", "MAP oracle", 0, 0, "exact", "choice", "Solves the linear problem of every step.",
-              choices=tuple(cls.spec.id for cls in ORACLES)),
+              choices=ORACLES.ids),
         Param("contraction", "Contraction", 0, 0, "adaptive", "choice",
               "Keeps the iterates off the faces: delta shrinks by Algorithm 1, stays, or is 0.", choices=CONTRACTIONS),
         Param("delta", "Contraction delta", 1e-8, 0.25, 0.05, "log",

@@ -14,7 +14,7 @@ from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record
 from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matrix_tree
 from pmpviz.oracles.potentials import Potentials, Structure
-from pmpviz.types import Param, Spec
+from pmpviz.types import Param, Spec, Style
 
 # No edge is lighter than this share of the heaviest when spanning trees are drawn.
 LEAST_WEIGHT = 1e-6
@@ -165,6 +165,7 @@ class BeliefPropagation(MarginalSolver):
     spec = Spec(
         id="bp",
         label="Belief propagation",
+        style=Style("#A0522D", "dot", "triangle"),
         kind="solver",
         guarantee="approximate",
         reversible=False,
@@ -213,6 +214,7 @@ class TreeReweightedBeliefPropagation(MarginalSolver):
     spec = Spec(
         id="trbp",
         label="Tree-reweighted belief propagation",
+        style=Style("#1B8A8A", "dash", "square"),
         kind="solver",
         guarantee="bound",
         reversible=False,

@@ -11,7 +11,7 @@ from pmpviz import exact
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record, unknown
 from pmpviz.models.tables import TableModel
 from pmpviz.oracles.potentials import Potentials
-from pmpviz.types import Exact, Refusal, Spec, Target
+from pmpviz.types import Exact, Refusal, Spec, Style, Target
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,7 @@ class ExactMarginals(MarginalSolver):
     spec = Spec(
         id="exact",
         label="Exact",
+        style=Style("#8A8A86", "solid", "star"),
         kind="solver",
         guarantee="exact",
         reversible=False,

@@ -12,13 +12,13 @@ from pmpviz.marginals.perturbation import PerturbedMaxima, clamped_marginals, gu
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record, unknown
 from pmpviz.oracles import ORACLES, make_oracle
 from pmpviz.oracles.potentials import Potentials
-from pmpviz.types import Param, Refusal, Spec
+from pmpviz.types import Param, Refusal, Spec, Style
 
 BATCH = 50
 
 _SHARED = (
     Param("oracle", "MAP oracle", 0, 0, "exact", "choice", "Maximises under every perturbation.",
-          choices=tuple(cls.spec.id for cls in ORACLES)),
+          choices=ORACLES.ids),
     Param("perturbations", "Perturbations", 2, 100_000, 1000, "int", "How many draws of the noise."),
     Param("seed", "Seed", 0, 2**31 - 1, 0, "int", "Of the noise."),
 )  # fmt: skip
@@ -126,6 +126,7 @@ class PerturbAndMap(_Perturbing):
     spec = Spec(
         id="perturb_and_map",
         label="Perturb-and-MAP frequencies",
+        style=Style("#5B6C8F", "longdash", "triangle"),
         kind="solver",
         guarantee="approximate",
         reversible=False,
@@ -151,6 +152,7 @@ class ExpectedMaxima(_Perturbing):
     spec = Spec(
         id="expected_maxima",
         label="Ratios of expected maxima",
+        style=Style("#9C6ADE", "dashdot", "diamond"),
         kind="solver",
         guarantee="approximate",
         reversible=False,

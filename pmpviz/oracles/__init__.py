@@ -18,25 +18,30 @@ from pmpviz.oracles.oracle import PROMISES, MapOracle, OracleSpec, Solution
 from pmpviz.oracles.outside import Scip, Toulbar2
 from pmpviz.oracles.potentials import Potentials, Structure
 from pmpviz.oracles.trws import TrwS
+from pmpviz.plugins import Registry
 from pmpviz.types import InputError, configured
 
-ORACLES: tuple[type[MapOracle], ...] = (
-    Exact,
-    Enumeration,
-    Elimination,
-    BipartiteEnumeration,
-    LocalPolytope,
-    Icm,
-    MultiStart,
-    MaxProduct,
-    Mplp,
-    TrwS,
-    GraphCut,
-    Qpbo,
-    Annealing,
-    BestOf,
-    Toulbar2,
-    Scip,
+ORACLES: Registry[type[MapOracle]] = Registry(
+    "pmpviz.oracles",
+    (
+        Exact,
+        Enumeration,
+        Elimination,
+        BipartiteEnumeration,
+        LocalPolytope,
+        Icm,
+        MultiStart,
+        MaxProduct,
+        Mplp,
+        TrwS,
+        GraphCut,
+        Qpbo,
+        Annealing,
+        BestOf,
+        Toulbar2,
+        Scip,
+    ),
+    lambda thing: isinstance(thing, type) and issubclass(thing, MapOracle),
 )
 
 

@@ -12,7 +12,7 @@ from pmpviz.models.couplings import colouring
 from pmpviz.oracles.icm import descend, random_states
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Prepared, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
-from pmpviz.types import Param
+from pmpviz.types import Param, Style
 
 
 def _groups(structure: Structure) -> tuple[np.ndarray, ...]:
@@ -76,6 +76,7 @@ class Annealing(MapOracle):
     spec = OracleSpec(
         id="annealing",
         label="Simulated annealing",
+        style=Style("#009E73", "dot", "diamond"),
         promise="heuristic",
         summary="Heat-bath sweeps while the temperature falls, from several starts; the best end is kept.",
         paper="Kirkpatrick, Gelatt and Vecchi 1983",

@@ -9,7 +9,7 @@ from pmpviz.oracles.icm import Icm
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Solution
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.oracles.trws import TrwS
-from pmpviz.types import Param
+from pmpviz.types import Param, Style
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class BestOf(MapOracle):
     spec = OracleSpec(
         id="best_of",
         label="Best of QPBO, TRW-S and ICM",
+        style=Style("#CC79A7", "dashdot", "cross"),
         promise="bound",
         summary="Runs all three; keeps the best configuration and the smallest upper bound.",
         paper="Krishnan, Lacoste-Julien and Sontag 2015, Barrier Frank-Wolfe, section 5",

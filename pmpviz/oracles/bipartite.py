@@ -9,6 +9,7 @@ from jaxtyping import Int
 
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
+from pmpviz.types import Style
 
 # log2 of the states of the side that is listed, and cells worked on at once.
 MAX_SIDE, BLOCK = 22, 1 << 14
@@ -21,6 +22,7 @@ class BipartiteEnumeration(MapOracle):
     spec = OracleSpec(
         id="bipartite",
         label="Bipartite enumeration",
+        style=Style("#8A8A86", "solid", "star"),
         promise="exact",
         summary="Lists the states of the smaller side of a bipartite binary model, such as an RBM.",
         paper="",

@@ -12,7 +12,7 @@ from pmpviz.exact.order import Order, best_order
 from pmpviz.oracles.bipartite import BipartiteEnumeration, not_bipartite
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Prepared, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
-from pmpviz.types import Refusal
+from pmpviz.types import Refusal, Style
 
 # log2 of the states that are listed, and cells worked on at once.
 MAX_LISTED, BLOCK = 20, 1 << 14
@@ -29,6 +29,7 @@ class Enumeration(MapOracle):
     spec = OracleSpec(
         id="enumeration",
         label="Enumeration",
+        style=Style("#8A8A86", "solid", "star"),
         promise="exact",
         summary="Looks at every state.",
         paper="",
@@ -105,6 +106,7 @@ class Elimination(MapOracle):
     spec = OracleSpec(
         id="elimination",
         label="Variable elimination",
+        style=Style("#8A8A86", "solid", "star"),
         promise="exact",
         summary="Maximises the variables out one by one, in an order that keeps the tables small.",
         paper="Dechter 1999 (bucket elimination)",
@@ -274,6 +276,7 @@ class Exact(MapOracle):
     spec = OracleSpec(
         id="exact",
         label="Exact",
+        style=Style("#8A8A86", "solid", "star"),
         promise="exact",
         summary="Enumeration, variable elimination or bipartite enumeration, whichever is cheapest on this model.",
         paper="",

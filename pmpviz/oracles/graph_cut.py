@@ -22,6 +22,7 @@ from jaxtyping import Bool, Float, Int, Int8
 from pmpviz.oracles.icm import descend, unary_argmax
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Solution
 from pmpviz.oracles.potentials import Potentials
+from pmpviz.types import Style
 
 # The flow of a round stays below this whole number, and so does every capacity. Rounds end when no more than this
 # share of the capacity can still flow.
@@ -107,6 +108,7 @@ class GraphCut(MapOracle):
     spec = OracleSpec(
         id="graph_cut",
         label="Graph cut",
+        style=Style("#7D7D79", "dot", "square"),
         promise="exact",
         summary="A minimum cut: the maximum of attractive two-state models, up to rounding that is checked.",
         paper="Greig, Porteous and Seheult 1989; Dinic 1970",
@@ -134,6 +136,7 @@ class Qpbo(MapOracle):
     spec = OracleSpec(
         id="qpbo",
         label="QPBO",
+        style=Style("#B9B9B5", "longdash", "square"),
         promise="bound",
         summary="Labels the variables that roof duality decides; ICM completes the others. The bound is the LP's.",
         paper="Boros and Hammer 2002; Kolmogorov and Rother 2007",

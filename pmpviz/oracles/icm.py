@@ -9,7 +9,7 @@ from jaxtyping import Float, Int, Int8
 
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Solution
 from pmpviz.oracles.potentials import Potentials
-from pmpviz.types import Param
+from pmpviz.types import Param, Style
 
 # A move must gain more than this share of the largest potential: rounding alone then never starts a circle.
 LEAST_GAIN = 1e-12
@@ -89,6 +89,7 @@ class Icm(MapOracle):
     spec = OracleSpec(
         id="icm",
         label="ICM",
+        style=Style("#0072B2", "dash", "square"),
         promise="heuristic",
         summary="Iterated conditional modes: site after site takes its best state, until none moves.",
         paper="Besag 1986, On the statistical analysis of dirty pictures",
@@ -109,6 +110,7 @@ class MultiStart(MapOracle):
     spec = OracleSpec(
         id="multi_start",
         label="ICM from many starts",
+        style=Style("#56B4E9", "dash", "triangle"),
         promise="heuristic",
         summary="Iterated conditional modes from several random configurations; the best end is kept.",
         paper="Besag 1986, On the statistical analysis of dirty pictures",

@@ -21,7 +21,7 @@ from jaxtyping import Float
 
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Prepared, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
-from pmpviz.types import Refusal
+from pmpviz.types import Refusal, Style
 
 MOST_COLUMNS = 200_000
 # HiGHS keeps its constraints to 1e-7; the vertices of the binary program are multiples of 1/2 (Padberg 1989).
@@ -210,6 +210,7 @@ class LocalPolytope(MapOracle):
     spec = OracleSpec(
         id="linear_program",
         label="LP relaxation",
+        style=Style("#6F6F6B", "dash", "square"),
         promise="bound",
         summary="Maximises over locally consistent marginals: an upper bound, and the maximum itself where no variable "
         "stays fractional.",

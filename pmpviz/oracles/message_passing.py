@@ -14,7 +14,7 @@ from pmpviz.models.couplings import DenseCouplings, SparseCouplings
 from pmpviz.oracles import max_product
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Prepared, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
-from pmpviz.types import Param
+from pmpviz.types import Param, Style
 
 # Problems side by side in one compiled call; fewer are padded, so that a structure compiles once and a problem's
 # numbers never depend on how many are solved with it.
@@ -83,6 +83,7 @@ class MaxProduct(MapOracle):
     spec = OracleSpec(
         id="max_product",
         label="Max-product",
+        style=Style("#D55E00", "solid", "circle"),
         promise="heuristic",
         summary="Damped parallel message passing, as perturb-and-max-product runs it; right on trees.",
         paper="Perturb-and-max-product, section 3 and Eq. 6",

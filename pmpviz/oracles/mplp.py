@@ -19,7 +19,7 @@ from jaxtyping import Float
 
 from pmpviz.oracles.oracle import TOLERANCE, MapOracle, OracleSpec, Prepared, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
-from pmpviz.types import Param
+from pmpviz.types import Param, Style
 
 # Cells (edges x pairs of states x problems) that are worked on at once.
 CELLS = 1 << 18
@@ -115,6 +115,7 @@ class Mplp(MapOracle):
     spec = OracleSpec(
         id="mplp",
         label="MPLP",
+        style=Style("#A8A8A4", "dot", "diamond"),
         promise="bound",
         summary="Lowers an upper bound edge by edge; exact where the configuration read off reaches it. With all edges "
         "at once (parallel) the bound swings instead, as the paper says.",

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int8
 
 from pmpviz.oracles.potentials import Potentials, Structure
-from pmpviz.types import Param, Refusal
+from pmpviz.types import Param, Refusal, Style
 
 T = TypeVar("T")
 
@@ -30,6 +30,7 @@ class OracleSpec:
     """What an oracle says of itself. `promise` is a key of `PROMISES`: the best that it can hold on any model.
 
     `why_not(potentials)` is None or the sentence that the user reads, also where an optional library is missing.
+    `timed` says that it may take all of a time limit for one problem.
     """
 
     id: str
@@ -39,6 +40,8 @@ class OracleSpec:
     paper: str
     params: tuple[Param, ...] = ()
     why_not: Callable[[Potentials], str | None] = lambda potentials: None
+    style: Style | None = None
+    timed: bool = False
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 from pmpviz.oracles.icm import MultiStart
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Solution
 from pmpviz.oracles.potentials import Potentials
-from pmpviz.types import Param, Refusal
+from pmpviz.types import Param, Refusal, Style
 
 # Seconds after its limit at which a process is ended; before it at which a solver is asked to stop by itself.
 GRACE, EARLY = 0.5, 0.1
@@ -188,6 +188,8 @@ class Toulbar2(MapOracle):
     spec = OracleSpec(
         id="toulbar2",
         label="toulbar2",
+        style=Style("#8A8A86", "longdash", "circle"),
+        timed=True,
         promise="exact",
         summary="An outside branch and bound (pytoulbar2), good on small dense models; stops at its time limit.",
         paper="Hurley et al. 2016, Multi-language evaluation of exact solvers in graphical model optimization",
@@ -210,6 +212,8 @@ class Scip(MapOracle):
     spec = OracleSpec(
         id="scip",
         label="SCIP",
+        style=Style("#8A8A86", "longdash", "circle"),
+        timed=True,
         promise="exact",
         summary="An outside branch and cut (PySCIPOpt), good on sparse frustrated models; stops at its time limit.",
         paper="Bolusani et al. 2024, The SCIP Optimization Suite 9.0",

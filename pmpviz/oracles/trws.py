@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 
 from pmpviz.oracles.oracle import TOLERANCE, MapOracle, OracleSpec, Prepared, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
-from pmpviz.types import Param
+from pmpviz.types import Param, Style
 
 # Cells (messages x pairs of states x problems) that are worked on at once.
 CELLS = 1 << 18
@@ -148,6 +148,7 @@ class TrwS(MapOracle):
     spec = OracleSpec(
         id="trws",
         label="TRW-S",
+        style=Style("#5A5A57", "dashdot", "triangle"),
         promise="bound",
         summary="Tree-reweighted messages, one variable after another: an upper bound that never rises, and the best "
         "configuration read off on the way.",

@@ -1,37 +1,12 @@
-"""Numbers as people read them: three significant digits, thin-space thousands, ms or s."""
+"""Numbers, times and configurations as people read them."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-THIN = "\u2009"
+from pmpviz.numerals import THIN, integer, significant
 
-
-def integer(value: float) -> str:
-    """Whole number with thin-space thousands."""
-    return f"{round(value):,}".replace(",", THIN)
-
-
-def significant(value: float | None, digits: int = 3) -> str:
-    """`digits` significant digits without exponents between 1e-4 and 1e6; n/a for None or nan."""
-    if value is None or math.isnan(value):
-        return "n/a"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    size = abs(value)
-    if size >= 10**digits:
-        return integer(value).replace("-", "−")
-    if size and size < 1e-4:
-        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        return f"{mantissa}·10{_superscript(int(exponent))}".replace("-", "−")
-    decimals = max(digits - 1 - (math.floor(math.log10(size)) if size else 0), 0)
-    return f"{value:.{decimals}f}".replace("-", "−")
-
-
-def _superscript(value: int) -> str:
-    return str(value).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+__all__ = ["THIN", "configuration", "integer", "seconds", "significant"]
 
 
 def seconds(value: float) -> str:

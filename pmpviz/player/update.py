@@ -15,7 +15,7 @@ from pmpviz.models import LayeredModel
 from pmpviz.models.ising import Ising
 from pmpviz.player.graph import MOST_DRAWN, force_directed
 from pmpviz.player.layered import image_shape
-from pmpviz.player.style import styles_of
+from pmpviz.player.style import Styled, Unstyled, styles_of
 from pmpviz.player.wire import Payload, encode, frame_words, thin
 
 MOST_FRAMES = 64
@@ -59,11 +59,15 @@ class Desk:
 
 
 class Envelope:
-    """One update in the making: what all capabilities send alike, from a live view and what has been sent before."""
+    """One update in the making: what all capabilities send alike, from a live view and what has been sent before.
 
-    def __init__(self, view: View, sent: Cursors):
+    `specs` are those of the lanes' algorithms: each lane is drawn in its own style, or in a spare one where they are
+    left out.
+    """
+
+    def __init__(self, view: View, sent: Cursors, specs: Sequence[Styled] | None = None):
         self.view, self.sent, self.payload = view, sent, Payload()
-        self.styles = styles_of([lane.algorithm for lane in view.lanes])
+        self.styles = styles_of([Unstyled(lane.algorithm) for lane in view.lanes] if specs is None else specs)
 
     def lane(self, index: int, sub: str, status: str, **own: Any) -> dict[str, Any]:
         """A lane's head; `own` are its frames and what else the capability says of it."""

@@ -72,8 +72,7 @@ def _record(buffers, place: tuple[int, int], algorithm, target: Target, state, i
 
 def positions(algorithm, target: Target, state, counted: bool = False) -> Int8[np.ndarray, "tiles t n"]:
     """Configurations of all tiles, or those that statistics count."""
-    own = counted and hasattr(algorithm, "counted_tile")
-    of_tile = algorithm.counted_tile if own else algorithm.position_tile
+    of_tile = algorithm.counted_tile if counted else algorithm.position_tile
     return np.stack([of_tile(target, tile) for tile in _tiles(state)])
 
 

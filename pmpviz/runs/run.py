@@ -22,8 +22,8 @@ from jaxtyping import Array
 from pmpviz import keys
 from pmpviz.runs import compile_clock, host
 from pmpviz.runs.trace import Trace
-from pmpviz.tiles import init_tile, position_tile, sample_tiles, step_tile, tile_index, tile_of
-from pmpviz.types import InputError, Target
+from pmpviz.tiles import sample_tiles, tile_index, tile_of
+from pmpviz.types import InputError, Target, brings
 
 MAX_CHUNK_SWEEPS = 64
 FINGERPRINT = 4
@@ -72,6 +72,18 @@ def check(algorithm, target: Target, chains: int) -> None:
         raise InputError(f"{chains} chains; give from 1 to 1,000,000")
 
 
+def prepared(algorithm, target: Target) -> Target:
+    """The target with what the algorithm prepares of it, in arrays of strong types: other values recompile nothing."""
+    found = algorithm.prepare(dataclasses.replace(target, prepared=None))
+    return dataclasses.replace(target, prepared=jax.tree.map(_array, found))
+
+
+def _array(leaf):
+    if isinstance(leaf, (jax.Array, np.ndarray)):
+        return jax.lax.convert_element_type(leaf, leaf.dtype) if getattr(leaf, "weak_type", False) else leaf
+    return np.asarray(leaf, np.float32 if isinstance(leaf, float) else None)
+
+
 def start(
     algorithm,
     target: Target,
@@ -86,6 +98,7 @@ def start(
     With several `devices` of one kind the tiles are sharded over them, which changes no bit.
     """
     check(algorithm, target, chains)
+    target = prepared(algorithm, target)
     shard = algorithm.spec.jit and devices is not None and len(devices) > 1
     mesh = jax.sharding.Mesh(np.array(devices), ("chains",)) if shard else None
     index = tile_index(chains, tile_of(algorithm, target), 1 if mesh is None else mesh.size)
@@ -148,7 +161,7 @@ def _init_role(algorithm) -> int:
 @jax.jit
 def _init(algorithm, target, words, x0):
     def one_tile(args):
-        return init_tile(algorithm, jax.random.wrap_key_data(args[0]), target, args[1])
+        return algorithm.init_tile(jax.random.wrap_key_data(args[0]), target, args[1])
 
     return jax.lax.map(one_tile, (words, x0))
 
@@ -156,14 +169,14 @@ def _init(algorithm, target, words, x0):
 def _record(algorithm, target, state, info, slot, buffers):
     # The barrier keeps the recording out of the step's fusion, so that recording cannot change a bit of it.
     state = jax.lax.optimization_barrier(state)
-    x = position_tile(algorithm, target, state)
+    x = algorithm.position_tile(target, state)
     row = {
         "energy": -jax.vmap(target.model.log_weight)(x),
         "mean": x.astype(jnp.float32).mean(1),
         "frame": jnp.packbits(x[0] > 0),
         **{f"info:{name}": info[name] for name in algorithm.spec.metrics},
     }
-    if hasattr(algorithm, "fingerprint"):
+    if brings(algorithm, "fingerprint"):
         row["fingerprint"] = algorithm.fingerprint(state)
     return {name: buffers[name].at[slot].set(value) for name, value in row.items()}
 
@@ -172,7 +185,7 @@ def _buffers(algorithm, n, tile):
     rows = MAX_CHUNK_SWEEPS + 1
     shapes = {"energy": (tile,), "mean": (tile,), "frame": (-(-n // 8),)}
     shapes |= {f"info:{name}": (tile,) for name in algorithm.spec.metrics}
-    if hasattr(algorithm, "fingerprint"):
+    if brings(algorithm, "fingerprint"):
         shapes["fingerprint"] = (FINGERPRINT,)
     kinds = {"frame": jnp.uint8}
     return {name: jnp.zeros((rows, *s), kinds.get(name, jnp.float32)) for name, s in shapes.items()}
@@ -188,7 +201,7 @@ def _advance(algorithm, target, words, state, quantum, count, quanta, record, me
             state, buffers = carry
             now = quantum + i
             quantum_keys = keys.fold_in(chain_keys, now)
-            state, info = step_tile(algorithm, quantum_keys, target, state)
+            state, info = algorithm.step_tile(quantum_keys, target, state)
             if record:
                 # Within a sweep of several quanta only the last is recorded: the others would be overwritten.
                 write = partial(_record, algorithm, target, state, info, now // quanta - first_sweep)
@@ -277,7 +290,7 @@ def _trace(run: Run, ahead: Run, buffers, run_seconds: float, compile_seconds: f
 
 @jax.jit
 def _positions(algorithm, target, state):
-    return jax.lax.map(lambda s: position_tile(algorithm, target, s), state)
+    return jax.lax.map(lambda s: algorithm.position_tile(target, s), state)
 
 
 @jax.jit
@@ -294,11 +307,25 @@ def positions(run: Run) -> np.ndarray:
 
 def counted(run: Run) -> np.ndarray:
     """Configurations that statistics count, int8 [chains, n]: of a `draw`, each chain's last completed draw."""
-    if run.algorithm.spec.jit and not hasattr(run.algorithm, "counted_tile"):
+    if run.algorithm.spec.jit and not brings(run.algorithm, "counted_tile"):
         return positions(run)
     of_tiles = _counted if run.algorithm.spec.jit else partial(host.positions, counted=True)
     x = np.asarray(of_tiles(run.algorithm, run.target, run.state))
     return x.reshape(-1, run.target.n)[: run.chains]
+
+
+def first_state(algorithm, state):
+    """Of a run's state that of its first tile, or of its first chain where the algorithm has no tile forms."""
+    place = 0 if brings(algorithm, "step_tile") else (0, 0)
+    return jax.tree.map(lambda leaf: leaf[place], state)
+
+
+def draws_done(run: Run) -> int | None:
+    """Draws that each chain has completed; None where the chains are not made of independent draws."""
+    if run.algorithm.spec.kind != "draw":
+        return None
+    count = run.algorithm.draws_done(run.state)
+    return run.sweep if count is None else count
 
 
 def retarget(run: Run, target: Target | None = None, algorithm=None) -> Run:
@@ -308,15 +335,15 @@ def retarget(run: Run, target: Target | None = None, algorithm=None) -> Run:
     keeps its perturbation and messages, but only draws that are begun from here on are `counted`: `begin_anew` of the
     algorithm sees to it where its state remembers draws.
     """
-    target = run.target if target is None else target
     algorithm = run.algorithm if algorithm is None else algorithm
+    target = prepared(algorithm, run.target if target is None else target)
     state = run.state
     if algorithm.spec.kind == "chain" and algorithm.spec.jit:
         words = _chain_words(run.key, _init_role(algorithm), _index(run), run.chains)
         x = _positions(run.algorithm, run.target, run.state)
         mask, value = np.asarray(target.evidence.mask), np.asarray(target.evidence.value)
         state = _init(algorithm, target, words, np.where(mask, value, np.asarray(x)))
-    elif hasattr(algorithm, "begin_anew"):
+    else:
         state = algorithm.begin_anew(state)
     state = state if run.mesh is None else _shard(state, run.mesh)
     return dataclasses.replace(run, target=target, algorithm=algorithm, state=state)
@@ -331,6 +358,7 @@ def sample(algorithm, target: Target, key: Array, chains: int, sweeps: int, x0: 
     Only one tile's state exists at a time, so that memory does not grow with the number of chains.
     """
     check(algorithm, target, chains)
+    target = prepared(algorithm, target)
     index = tile_index(chains, tile_of(algorithm, target))
     first = _padded(_random_start(key, chains, target.n) if x0 is None else np.asarray(x0, np.int8), index)
     quanta, role = algorithm.spec.quanta(target.model), _init_role(algorithm)

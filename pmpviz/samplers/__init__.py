@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import jax
+
+from pmpviz.plugins import Registry
+from pmpviz.samplers._conv import ConvAlgorithm
 from pmpviz.samplers.colour_gibbs import ColourGibbs
 from pmpviz.samplers.conv_gibbs import ConvGibbs
 from pmpviz.samplers.conv_gwg import ConvGWG
@@ -16,25 +21,48 @@ from pmpviz.samplers.perturb_and_map import PerturbAndMap
 from pmpviz.samplers.pmp import PerturbAndMaxProduct
 from pmpviz.samplers.swendsen_wang import SwendsenWang
 from pmpviz.samplers.unbiased import UnbiasedSampler
-from pmpviz.types import InputError, configured
+from pmpviz.types import Algorithm, InputError, Spec, brings, configured
 
-SAMPLERS: tuple[Any, ...] = (
-    PerturbAndMaxProduct,
-    Gibbs,
-    ColourGibbs,
-    GibbsWithGradients,
-    SwendsenWang,
-    PerturbAndMap,
-    GumbelTable,
-    UnbiasedSampler,
-    ExactSampler,
+
+def _is_sampler(thing: Any) -> bool:
+    spec = getattr(thing, "spec", None)
+    return isinstance(thing, type) and isinstance(spec, Spec) and spec.kind in ("chain", "draw")
+
+
+def _complaint(cls: Any) -> str | None:
+    if not issubclass(cls, Algorithm):
+        return "it is no Algorithm; let it inherit pmpviz.types.Algorithm"
+    knobs = cls()
+    if any(leaf is knobs for leaf in jax.tree.leaves(knobs)):
+        return "it is no pytree; put @pytree of pmpviz.types above it"
+    forms = (("init", "step", "position"), ("init_tile", "step_tile", "position_tile"))
+    if not any(all(brings(cls, name) for name in form) for form in forms):
+        return "it has not all of init, step and position"
+    return None
+
+
+SAMPLERS: Registry[Any] = Registry(
+    "pmpviz.samplers",
+    (
+        PerturbAndMaxProduct,
+        Gibbs,
+        ColourGibbs,
+        GibbsWithGradients,
+        SwendsenWang,
+        PerturbAndMap,
+        GumbelTable,
+        UnbiasedSampler,
+        ExactSampler,
+    ),
+    _is_sampler,
+    _complaint,
 )
 
 # Of the binary convolution: the same algorithms by name, with kernels of their own.
 CONV_SAMPLERS: tuple[Any, ...] = (ConvPMP, ConvGWG, ConvGibbs)
 
 
-def sampler_class(name: str, registry: tuple[Any, ...] = SAMPLERS):
+def sampler_class(name: str, registry: Sequence[Any] = SAMPLERS):
     """The sampler registered under `name`; raises InputError naming the choices."""
     for cls in registry:
         if cls.spec.id == name:
@@ -51,3 +79,6 @@ def make_sampler(name: str, **knobs):
 def make_conv_sampler(name: str, **knobs):
     """A sampler of the binary convolution, as `make_sampler`."""
     return configured(sampler_class(name, CONV_SAMPLERS), knobs)
+
+
+__all__ = ["CONV_SAMPLERS", "SAMPLERS", "ConvAlgorithm", "make_conv_sampler", "make_sampler", "sampler_class"]

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Int, Int8, UInt32
 
-from pmpviz.types import Info, Target
+from pmpviz.types import Algorithm, Info, Target
 
 
 class Hashed:
@@ -37,11 +37,11 @@ class DrawState(NamedTuple):
     draw: Int[np.ndarray, ""]
 
 
-class HostDraws:
+class HostDraws(Algorithm):
     """Base of the samplers whose draws are functions of the keys, the draw's index and the target alone.
 
     One quantum is one draw. x0 is not used, and a change of the target keeps the keys. A subclass makes the draws in
-    `position_tile`, when they are asked for.
+    `position_tile`, when they are asked for; a tile is the least that is computed, so that there are tile forms alone.
     """
 
     def init_tile(self, keys: Array, target: Target, x0: Int8[Array, "t n"]) -> DrawState:
@@ -52,22 +52,13 @@ class HostDraws:
         """The next draw; it is made when `position_tile` asks for it."""
         return DrawState(state.words, np.asarray(state.draw + 1, np.int32)), {}
 
+    def draws_done(self, state: DrawState) -> int:
+        """One a quantum."""
+        return int(np.ravel(state.draw)[0])
+
     def position_tile(self, target: Target, state: DrawState) -> Int8[np.ndarray, "t n"]:
         """The draws; raises Refusal where they cannot be made on this target."""
         raise NotImplementedError
-
-    def init(self, key: Array, target: Target, x0: Int8[Array, " n"]) -> DrawState:
-        """Single-chain form: a tile of one."""
-        return self.init_tile(key[None], target, x0)
-
-    def step(self, key: Array, target: Target, state: DrawState) -> tuple[DrawState, Info]:
-        """Single-chain form of `step_tile`."""
-        state, info = self.step_tile(key, target, state)
-        return state, {name: value[0] for name, value in info.items()}
-
-    def position(self, target: Target, state: DrawState) -> Int8[np.ndarray, " n"]:
-        """Single-chain form of `position_tile`."""
-        return self.position_tile(target, state)[0]
 
 
 def words_of(keys) -> UInt32[np.ndarray, "t 2"]:

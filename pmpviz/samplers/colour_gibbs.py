@@ -6,8 +6,8 @@ import jax
 from jaxtyping import Array, Int8
 
 from pmpviz.models.ising import Ising
-from pmpviz.samplers.gibbs import sweep
-from pmpviz.types import Info, Spec, Target, pytree
+from pmpviz.samplers.gibbs import equation, sweep
+from pmpviz.types import Algorithm, Info, Spec, Style, Target, pytree
 
 # Chains side by side, by how far a flip reaches.
 TILES = {"lists": 16, "matrix": 64}
@@ -29,11 +29,12 @@ SPEC = Spec(
     paper="Geman and Geman 1984; Gonzalez et al. 2011 (chromatic sampler)",
     tile=lambda model: TILES[model.couplings.form],
     why_not=_why_not,
+    style=Style("#56B4E9", "dash", "triangle"),
 )
 
 
 @pytree
-class ColourGibbs:
+class ColourGibbs(Algorithm):
     """For each colour c in turn: x_i ~ Bernoulli(sigmoid(beta (b_i + sum_j w_ij x_j))) for all i of colour c."""
 
     spec = SPEC
@@ -65,3 +66,7 @@ class ColourGibbs:
     def position(self, target: Target, state: Int8[Array, " n"]) -> Int8[Array, " n"]:
         """The chain's configuration."""
         return state
+
+    def equation(self, target: Target) -> str:
+        """The conditional that a site is drawn from."""
+        return equation(target)

@@ -10,8 +10,9 @@ from jaxtyping import Array, Int8
 
 from pmpviz import keys
 from pmpviz.models.conv_or import ConvOR, explanations
+from pmpviz.samplers._conv import ConvAlgorithm
 from pmpviz.samplers.conv_pmp import why_not
-from pmpviz.types import Info, Spec, Target, pytree
+from pmpviz.types import Info, Spec, Style, Target, pytree
 
 SPEC = Spec(
     id="gibbs",
@@ -24,11 +25,13 @@ SPEC = Spec(
     metrics=("flips",),
     tile=lambda model: 1,
     why_not=why_not,
+    style=Style("#0072B2", "dash", "square"),
+    short="Gibbs",
 )
 
 
 @pytree
-class ConvGibbs:
+class ConvGibbs(ConvAlgorithm):
     """One sweep draws every free variable once from its conditional, in a fixed order.
 
     Places of one feature that are a whole feature apart share no pixel, and images share none at all: given the rest

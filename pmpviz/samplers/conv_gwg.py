@@ -9,8 +9,9 @@ from jaxtyping import Array, Float, Int8
 
 from pmpviz import keys
 from pmpviz.models.conv_or import ConvOR, at_features, at_locations, explanations
+from pmpviz.samplers._conv import ConvAlgorithm
 from pmpviz.samplers.conv_pmp import why_not
-from pmpviz.types import Info, Spec, Target, pytree
+from pmpviz.types import Info, Spec, Style, Target, pytree
 
 # Proposals of one quantum.
 BLOCK = 64
@@ -35,6 +36,8 @@ SPEC = Spec(
     quanta=_quanta,
     tile=lambda model: 1,
     why_not=why_not,
+    style=Style("#009E73", "dot", "diamond"),
+    short="GWG",
 )
 
 
@@ -52,7 +55,7 @@ class ConvGwgState:
 
 
 @pytree
-class ConvGWG:
+class ConvGWG(ConvAlgorithm):
     """Flips variable i with probability proportional to exp(d_i / 2), d_i = (1 - 2 x_i) log-odds of x_i, and accepts
     with min(1, sum_j exp(d_j(x) / 2) / sum_j exp(d_j(x') / 2)).
 

@@ -10,7 +10,8 @@ from pmpviz.models.conv_or import ConvOR
 from pmpviz.oracles import conv_max_product
 from pmpviz.oracles.conv_max_product import ConvMessages
 from pmpviz.oracles.max_product import CLAMPED_FIELD
-from pmpviz.types import Info, Param, Spec, Target, pytree
+from pmpviz.samplers._conv import ConvAlgorithm
+from pmpviz.types import Info, Param, Spec, Style, Target, pytree
 
 
 def why_not(target: Target) -> str | None:
@@ -41,6 +42,9 @@ SPEC = Spec(
             help="Share of the old message that is kept: n <- damping n + (1 - damping) n'.",
         ),
     ),
+    style=Style("#D55E00", "solid", "circle"),
+    short="PMP",
+    remedy="more damping",
 )
 
 
@@ -54,7 +58,7 @@ class ConvPmpState:
 
 
 @pytree
-class ConvPMP:
+class ConvPMP(ConvAlgorithm):
     """(S, W, X) = argmax log_weight + sum_i e_i x_i with e_i ~ Logistic(0, 1) for the free variables.
 
     A chain is one draw, refined by its sweeps; x0 is not used. Pixels that nobody has seen say nothing of features and
@@ -93,6 +97,10 @@ class ConvPMP:
         explained = model.log_odds_of_pixels(s, w)
         pixels = image.transpose(3, 0, 1, 2) + target.beta * explained > 0
         return target.evidence.apply(model.join(s, w, pixels))
+
+    def draws_done(self, state: ConvPmpState) -> int:
+        """A chain is one draw."""
+        return 1
 
     def belief(self, target: Target, state: ConvPmpState) -> Float[Array, "c f a b"]:
         """Log-ratios of the features' pixels, 1 against 0: their signs are what is decoded."""

@@ -9,7 +9,7 @@ from jaxtyping import Int8, UInt32
 
 from pmpviz import exact
 from pmpviz.samplers._host import DrawState, Hashed, HostDraws
-from pmpviz.types import Exact, InputError, Refusal, Spec, Target, pytree
+from pmpviz.types import Exact, InputError, Refusal, Spec, Style, Target, pytree
 
 # Sampling has a cost per call (tables are rebuilt), so that draws are made ahead, in blocks of up to this many.
 BLOCK = 64
@@ -50,6 +50,7 @@ SPEC = Spec(
     jit=False,
     tile=lambda model: 64,
     why_not=_why_not,
+    style=Style("#8A8A86", "solid", "star"),
 )
 
 
@@ -70,6 +71,10 @@ class ExactSampler(HostDraws):
         first, size = block_of(draw)
         draws = _block(Hashed(target), _seed(state.words, first), size * chains)
         return draws[(draw - first) * chains :][:chains]
+
+    def equation(self, target: Target) -> str:
+        """One variable after another, in the order of elimination turned round."""
+        return r"x_i \sim p(x_i \mid x_{i+1}, \ldots, x_n),\quad i = n, \ldots, 1"
 
 
 def block_of(draw: int) -> tuple[int, int]:

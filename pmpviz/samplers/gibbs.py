@@ -14,11 +14,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int, Int8
 
-from pmpviz import keys
+from pmpviz import keys, numerals
 from pmpviz.models.couplings import Conditionals
 from pmpviz.models.ising import Ising
 from pmpviz.models.order import SweepOrder
-from pmpviz.types import Info, Spec, Target, pytree
+from pmpviz.models.rbm import LayeredModel
+from pmpviz.types import Algorithm, Info, Spec, Style, Target, pytree
 
 
 def _why_not(target: Target) -> str | None:
@@ -37,6 +38,7 @@ SEQUENTIAL = Spec(
     paper="Geman and Geman 1984; the baseline of perturb-and-max-product",
     tile=lambda model: 64,
     why_not=_why_not,
+    style=Style("#0072B2", "dash", "square"),
 )
 
 
@@ -49,7 +51,7 @@ class GibbsState:
 
 
 @pytree
-class Gibbs:
+class Gibbs(Algorithm):
     """x_i ~ Bernoulli(sigmoid(beta (b_i + sum_j w_ij x_j))) for i = 0, ..., n - 1 in turn; one quantum is one sweep."""
 
     spec = SEQUENTIAL
@@ -84,6 +86,21 @@ class Gibbs:
     def position(self, target: Target, state: GibbsState) -> Int8[Array, " n"]:
         """The chain's configuration."""
         return state.x
+
+    def equation(self, target: Target) -> str:
+        """The conditional that a site is drawn from."""
+        return equation(target)
+
+
+def equation(target: Target) -> str:
+    """The conditional of a site, or of a unit of either layer."""
+    beta = numerals.katex(float(target.beta))
+    if isinstance(target.model, LayeredModel) and target.model.couplings.lateral is None:
+        return (
+            rf"p(h_k = 1 \mid v) = \sigma\big({beta}\,(b_k + \textstyle\sum_i W_{{ki}} v_i)\big),\quad "
+            rf"p(v_i = 1 \mid h) = \sigma\big({beta}\,(c_i + \textstyle\sum_k W_{{ki}} h_k)\big)"
+        )
+    return rf"p(x_i = 1 \mid x_{{-i}}) = \sigma\Big({beta}\,\big(b_i + \textstyle\sum_j w_{{ij}} x_j\big)\Big)"
 
 
 def _advance(chain_keys: Array, target: Target, state: GibbsState, count: Int[Array, ""]) -> GibbsState:

@@ -11,7 +11,7 @@ from pmpviz.exact.problem import Problem
 from pmpviz.oracles.perturbed import table_of
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.samplers._host import DrawState, Hashed, HostDraws
-from pmpviz.types import InputError, Refusal, Spec, Target, pytree
+from pmpviz.types import InputError, Refusal, Spec, Style, Target, pytree
 
 MAX_LOG_STATES = 16
 # Numbers drawn at once: chains x states.
@@ -48,6 +48,7 @@ SPEC = Spec(
     jit=False,
     tile=lambda model: 64,
     why_not=_why_not,
+    style=Style("#8A8A86", "dot", "diamond"),
 )
 
 

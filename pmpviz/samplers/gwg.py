@@ -12,10 +12,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8
 
-from pmpviz import keys
+from pmpviz import keys, numerals
 from pmpviz.models.ising import Ising
 from pmpviz.samplers import _gwg_dense, _gwg_sparse
-from pmpviz.types import Info, Spec, Target, pytree
+from pmpviz.types import Algorithm, Info, Spec, Style, Target, pytree
 
 QUANTA = 16
 LEAST_PROPOSALS = 4
@@ -46,6 +46,8 @@ SPEC = Spec(
     quanta=lambda model: min(QUANTA, max(model.n // LEAST_PROPOSALS, 1)),
     tile=lambda model: _kernel(model).tile(model.n),
     why_not=_why_not,
+    style=Style("#009E73", "dot", "diamond"),
+    short="GWG",
 )
 
 
@@ -61,7 +63,7 @@ class GwgState:
 
 
 @pytree
-class GibbsWithGradients:
+class GibbsWithGradients(Algorithm):
     """Flip site i ~ softmax(delta / 2), delta_i = -(2 x_i - 1) beta field_i; accept with min(1, Z(x) / Z(x')).
 
     Z(x) = sum_i exp(delta_i(x) / 2) over the free sites. The ratio is exact because delta_i is the true change of
@@ -87,6 +89,15 @@ class GibbsWithGradients:
         accepted = jnp.where(fresh, 0.0, state.accepted) + accepted
         info = {"acceptance": accepted / end.astype(jnp.float32)}
         return GwgState(x, log_weight, (state.quantum + 1) % quanta, accepted), info
+
+    def equation(self, target: Target) -> str:
+        """The proposal, and what accepts it."""
+        return (
+            r"q(i \mid x) = \frac{e^{\delta_i/2}}{Z(x)},\quad "
+            rf"\delta_i = -(2x_i - 1)\,{numerals.katex(float(target.beta))}\,"
+            r"\big(b_i + \textstyle\sum_j w_{ij} x_j\big),\quad "
+            r"\alpha = \min\!\Big(1, \frac{Z(x)}{Z(x')}\Big)"
+        )
 
     def position_tile(self, target: Target, state: GwgState) -> Int8[Array, "t n"]:
         """The chains' configurations."""

@@ -17,9 +17,7 @@ from pmpviz.oracles import ORACLES, MapOracle
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.samplers._host import DrawState, Hashed, HostDraws
 from pmpviz.samplers.pmp import perturbations
-from pmpviz.types import InputError, Param, Refusal, Spec, Target, pytree
-
-CHOICES = tuple(cls.spec.id for cls in ORACLES)
+from pmpviz.types import InputError, Param, Refusal, Spec, Style, Target, pytree
 
 
 def _why_not(target: Target) -> str | None:
@@ -52,13 +50,14 @@ SPEC = Spec(
             "oracle",
             "Solver",
             0,
-            len(CHOICES) - 1,
-            CHOICES[0],
+            0,
+            ORACLES.own[0].spec.id,
             scale="choice",
-            choices=CHOICES,
+            choices=ORACLES.ids,
             help="What looks for the maximum. With an exact solver only the noise is approximate.",
         ),
     ),
+    style=Style("#5B6C8F", "longdash", "triangle"),
 )
 
 

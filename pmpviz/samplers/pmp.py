@@ -9,10 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Int8
 
-from pmpviz import keys
+from pmpviz import keys, numerals
 from pmpviz.models.ising import Ising
 from pmpviz.oracles import max_product
-from pmpviz.types import Info, Param, Spec, Target, pytree
+from pmpviz.types import Algorithm, Info, Overlay, Param, Spec, Style, Target, pytree
+
+MOST_HEARD = 8
 
 # A knob of the learners too: what is learned suits the sampler that it is learned with.
 MESSAGES = Param(
@@ -76,6 +78,11 @@ SPEC = Spec(
         ),
         MESSAGES,
     ),
+    style=Style("#D55E00", "solid", "circle"),
+    short="PMP",
+    overlays=(Overlay("message magnitude"),),
+    remedy="more damping",
+    trials={"draws_law": {"sweeps_per_draw": 2}, "seeds": {"sweeps_per_draw": 1}, "tree_map": {"damping": 0.0}},
 )
 
 
@@ -96,7 +103,7 @@ class PmpState:
 
 
 @pytree
-class PerturbAndMaxProduct:
+class PerturbAndMaxProduct(Algorithm):
     """x = argmax_x log_weight(x) + sum_i e_i x_i with e_i ~ Logistic(0, 1), by damped parallel max-product.
 
     The difference of two Gumbel perturbations of a binary unary is logistic. beta multiplies the potentials, never
@@ -176,6 +183,27 @@ class PerturbAndMaxProduct:
         """Four fixed projections of the first chain's messages: they repeat exactly when the messages do."""
         return sum(_projections(leaf[..., 0]) for leaf in jax.tree.leaves(state.incoming))
 
+    def overlay(self, target: Target, state: PmpState, name: str) -> Float[np.ndarray, " n"]:
+        """Sum of the sizes of the messages into each site."""
+        return np.abs(np.asarray(_to_site(target.model.couplings, state.incoming))).sum(1)
+
+    def heard(self, target: Target, state: PmpState, site: int) -> tuple[tuple[int, float], ...]:
+        """The messages into a site, at most eight."""
+        couplings = target.model.couplings
+        values = np.asarray(_to_site(couplings, state.incoming))[site].tolist()
+        senders, weights = (np.asarray(table)[site] for table in couplings.neighbour_lists())
+        pairs = [(int(i), v) for i, v, w in zip(senders, values, weights, strict=True) if w != 0]
+        return tuple(sorted(pairs, key=lambda pair: -abs(pair[1]))[:MOST_HEARD])
+
+    def equation(self, target: Target) -> str:
+        """The update of a message (Appendix C.1)."""
+        damping = float(self.damping)
+        return (
+            rf"n_{{i\to j}} \leftarrow {numerals.katex(damping)}\, n_{{i\to j}} + {numerals.katex(1 - damping)}\,"
+            r"\big[\max(0, P + \beta w_{ij}) - \max(0, P)\big],\quad "
+            r"P = \beta b_i + \varepsilon_i + \sum_{k\ne j} n_{k\to i},\quad \varepsilon_i \sim \mathrm{Logistic}(0, 1)"
+        )
+
     def init(self, key: Array, target: Target, x0: Int8[Array, " n"]) -> PmpState:
         """Single-chain form: a tile of one."""
         return self.init_tile(key[None], target, x0[None])
@@ -194,6 +222,12 @@ def perturbations(chain_keys: Array, n: int, draw: Int[Array, ""]) -> Float[Arra
     """Logistic noise of one draw, one column a chain, from the chains' NOISE keys."""
     draw_keys = keys.fold_in(chain_keys, draw)
     return keys.logistic_threshold(keys.uniform_at(draw_keys, jnp.arange(n)[:, None]))
+
+
+@jax.jit
+def _to_site(couplings, incoming: max_product.Messages) -> Float[Array, "n k"]:
+    """The first chain's messages."""
+    return max_product.to_site(couplings, jax.tree.map(lambda leaf: leaf[..., :1], incoming))[..., 0]
 
 
 def _projections(messages: Float[Array, "r ..."]) -> Float[Array, " 4"]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8, UInt32
 
-from pmpviz import keys
+from pmpviz import keys, numerals
 from pmpviz.models.ising import Ising
-from pmpviz.types import Info, Spec, Target, pytree
+from pmpviz.types import Algorithm, Info, Overlay, Spec, Style, Target, pytree
 
 MAX_PAIRS = 1 << 21
 
@@ -39,6 +40,8 @@ SPEC = Spec(
     metrics=("flips", "largest_cluster"),
     tile=_tile,
     why_not=_why_not,
+    style=Style("#CC79A7", "dashdot", "cross"),
+    overlays=(Overlay("clusters", "labels"),),
 )
 
 
@@ -51,13 +54,13 @@ class ClusterState:
 
 
 @pytree
-class SwendsenWang:
+class SwendsenWang(Algorithm):
     """Bond on edge (i, j) with probability 1 - exp(-|beta w_ij| / 2) where J_ij s_i s_j > 0, else none; then each
     cluster c turns with probability sigma(-2 sum_{i in c} beta h_i s_i), J = w / 4, h_i = b_i / 2 + sum_j w_ij / 4.
 
     This draws from p(bonds | s) and then from p(s | bonds) of the joint law of Edwards and Sokal, so any signs and
     fields leave p(s) invariant. A cluster with a clamped site does not turn: given the bonds, the one orientation
-    that agrees with the evidence has all the probability. `clusters` are the labels that a page can colour.
+    that agrees with the evidence has all the probability. The labels are an overlay that a page can colour.
     """
 
     spec = SPEC
@@ -83,9 +86,14 @@ class SwendsenWang:
         """The chains' configurations."""
         return state.x
 
-    def clusters(self, target: Target, state: ClusterState) -> Int[Array, " n"]:
-        """Layer `clusters` of a tile's first chain: for each site the least site of its cluster in the last sweep."""
+    def overlay(self, target: Target, state: ClusterState, name: str) -> Int[Array, " n"]:
+        """For each site the least site of its cluster in the last sweep."""
         return state.label[0]
+
+    def equation(self, target: Target) -> str:
+        """The probability of a bond between satisfied neighbours."""
+        chance = 1 - np.exp(-np.abs(target.model.pairwise()[3]) * float(target.beta) / 2)
+        return rf"p(\text{{bond}}) = 1 - e^{{-\beta |w_{{ij}}|/2}} = {numerals.katex_span(chance)}"
 
     def init(self, key: Array, target: Target, x0: Int8[Array, " n"]) -> ClusterState:
         """Single-chain form: a tile of one."""

@@ -14,7 +14,7 @@ from pmpviz.oracles.perturbed import expected_maxima, gumbels, table_of
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.samplers._host import DrawState, Hashed, HostDraws
 from pmpviz.samplers.gumbel_table import too_many_states
-from pmpviz.types import Info, Param, Refusal, Spec, Target, pytree
+from pmpviz.types import Info, Param, Refusal, Spec, Style, Target, pytree
 
 MAX_LOG_STATES = 12
 MOST_RESTARTS = 1e5
@@ -64,6 +64,7 @@ SPEC = Spec(
             " maximum raises only the bounds that are broken, and rejects less.",
         ),
     ),
+    style=Style("#8A8A86", "dashdot", "square"),
 )
 
 

@@ -17,9 +17,10 @@ import jax
 import numpy as np
 from scipy.stats import norm
 
-from tests.contract import detectors, suite
-from tests.contract.laws import ALPHA, FIRST_LOOK
-from tests.contract.mutants import MUTANTS, Mutant
+from pmpviz.contract import detectors, suite
+from pmpviz.contract.laws import ALPHA, FIRST_LOOK
+from tests.contract.brought_mutants import MUTANTS
+from tests.contract.mutants import Mutant
 
 STATISTICAL = (
     detectors.exact_start,

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Higher rooms may import lower ones and their neighbours on the same floor, as long as neighbours form no circle.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"types"}),
-    frozenset({"keys", "tiles"}),
+    frozenset({"keys", "numerals", "plugins", "tiles"}),
     frozenset({"models"}),
     frozenset({"exact", "messages", "oracles"}),
     frozenset({"marginals", "samplers"}),
@@ -22,7 +22,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"player"}),
     frozenset({"app"}),
     frozenset({"capabilities"}),
-    frozenset({"experiments", "pages"}),
+    frozenset({"contract", "experiments", "pages"}),
     frozenset({"app.py", "pmpviz", "__main__"}),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

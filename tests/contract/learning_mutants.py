@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 
+from pmpviz.contract import learning_detectors as detectors
+from pmpviz.contract.detectors import Verdict
+from pmpviz.contract.learning_fixtures import BY_NAME
 from pmpviz.learning import chain_learners, direct, parameters, pmp
 from pmpviz.learning.chain_learners import GibbsResetLearner, GwgLearner, PcdLearner
 from pmpviz.learning.chains import random_start
@@ -16,9 +19,6 @@ from pmpviz.learning.learner import Phase
 from pmpviz.learning.optimiser import Optimiser
 from pmpviz.learning.pmp import PersistentPmpLearner, PmpLearner
 from pmpviz.types import pytree
-from tests.contract import learning_detectors as detectors
-from tests.contract.detectors import Verdict
-from tests.contract.learning_fixtures import BY_NAME
 from tests.contract.planting import patched
 
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pmpviz import keys
+from pmpviz.contract import detectors
 from pmpviz.models import Ising
 from pmpviz.models.couplings import DenseCouplings
 from pmpviz.models.order import SweepOrder
@@ -21,7 +22,6 @@ from pmpviz.samplers.gwg import GibbsWithGradients
 from pmpviz.samplers.pmp import PerturbAndMaxProduct
 from pmpviz.samplers.swendsen_wang import SwendsenWang
 from pmpviz.types import Evidence, pytree
-from tests.contract import detectors
 from tests.contract.planting import MUTANTS, Mutant, OnSpoiltTarget, caught_by, patched, with_model
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from pmpviz.contract.detectors import Detector, Verdict
+from pmpviz.contract.fixtures import BY_NAME
 from pmpviz.samplers.gibbs import Gibbs
-from pmpviz.types import Target, pytree
-from tests.contract.detectors import Detector, Verdict
-from tests.contract.fixtures import BY_NAME
+from pmpviz.types import Algorithm, Target, pytree
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def caught_by(detector: Detector, fixture: str) -> Callable[[type], type]:
     return register
 
 
-class OnSpoiltTarget:
+class OnSpoiltTarget(Algorithm):
     """A real sampler, single-chain form, whose steps see `spoil(target)` in place of the target."""
 
     inner: type = Gibbs

@@ -7,11 +7,11 @@ import jax
 import numpy as np
 import pytest
 
+from pmpviz.contract.detectors import BATCH, BATCHES_A_LOOK, Verdict, batches, host_rng
+from pmpviz.contract.fixtures import FIXTURES, case_id
+from pmpviz.contract.laws import chi_square, codes, two_stages
 from pmpviz.runs import advance, positions, start
 from pmpviz.samplers.swendsen_wang import SwendsenWang
-from tests.contract.detectors import BATCH, BATCHES_A_LOOK, Verdict, batches, host_rng
-from tests.contract.fixtures import FIXTURES, case_id
-from tests.contract.laws import chi_square, codes, two_stages
 
 SIX = [fixture for fixture in FIXTURES if fixture.purpose == "law" and fixture.target.n == 6]
 

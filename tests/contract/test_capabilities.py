@@ -6,10 +6,10 @@ import jax
 import numpy as np
 import pytest
 
+from pmpviz.contract.claims import capabilities
+from pmpviz.contract.fixtures import BY_NAME, COLD, FIXTURES, case_id, layouts
 from pmpviz.models import BUILDERS, RBM, Ising
 from pmpviz.types import Evidence, Target
-from tests.contract.claims import capabilities
-from tests.contract.fixtures import BY_NAME, COLD, FIXTURES, case_id, layouts
 
 SMALL = {
     "square": ("3x3", {"couplings": "gaussian", "field": "random", "h": 1.0}),

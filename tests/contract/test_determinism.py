@@ -3,8 +3,8 @@
 import jax
 import pytest
 
-from tests.contract import detectors
-from tests.contract.fixtures import BY_NAME, cases
+from pmpviz.contract import detectors, forms
+from pmpviz.contract.fixtures import BY_NAME, cases
 from tests.thorough import case
 
 CHECKS = (
@@ -15,6 +15,7 @@ CHECKS = (
     detectors.compiles_once,
     detectors.finite,
     detectors.clamped_stay,
+    forms.brought,
 )
 # One of each layout: evidence and beta are traced, so the others run the same program. Those that know no layout, for
 # they list all states or ask a solver, have the others in thorough runs.
@@ -33,6 +34,21 @@ def _case(cls, fixture):
 def test_determinism(cls, fixture, check):
     verdict = check(cls(), fixture, jax.random.key(5))
     assert verdict.passed, f"{cls.spec.id} on {fixture.name}: {verdict.found}"
+
+
+BOTH_FORMS = [_case(*pair) for pair in PAIRS if forms.has_both_forms(pair[0])]
+
+
+@pytest.mark.parametrize("cls, fixture", BOTH_FORMS)
+def test_a_tile_gives_the_numbers_of_single_chains(cls, fixture):
+    verdict = forms.tile_forms(cls(), fixture, jax.random.key(7))
+    assert verdict.passed, f"{cls.spec.id} on {fixture.name}: {verdict.found}"
+
+
+def test_algorithms_without_both_forms_are_those_of_the_host():
+    from pmpviz.samplers import SAMPLERS
+
+    assert all(forms.has_both_forms(cls) is cls.spec.jit for cls in SAMPLERS)
 
 
 def test_every_algorithm_is_covered():

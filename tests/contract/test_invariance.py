@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.contract import suite
-from tests.contract.fixtures import EVERYDAY
+from pmpviz.contract import suite
+from pmpviz.contract.fixtures import EVERYDAY
 from tests.thorough import case
 
 CHECKS = [case(check, name=str(check), everyday=check.fixture.name in EVERYDAY) for check in suite.law_cases()]

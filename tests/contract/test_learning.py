@@ -11,15 +11,16 @@ import pytest
 
 import pmpviz.learning
 from pmpviz import exact
+from pmpviz.contract import learning_detectors as detectors
+from pmpviz.contract.laws import edge_sum
+from pmpviz.contract.learning_fixtures import BY_NAME, EVERYDAY, FIXTURES, REFUSALS, learnable, learned_by
 from pmpviz.learning import LEARNERS, learner_class, make_learner
 from pmpviz.learning.learner import LearnerSpec
 from pmpviz.learning.parameters import check_form
 from pmpviz.models import LayeredModel
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import InputError, Target
-from tests.contract import learning_detectors as detectors
-from tests.contract.laws import edge_sum
-from tests.contract.learning_fixtures import BY_NAME, FIXTURES, REFUSALS, by_thoroughness, learnable, learned_by
+from tests.thorough import case
 
 KEY = jax.random.key(20_240_602)
 MODULES = [m.name for m in pkgutil.iter_modules(pmpviz.learning.__path__)]
@@ -31,6 +32,14 @@ SAMPLED = [cls for cls in LEARNERS if cls.spec.id not in NOT_SAMPLED]
 APPROXIMATE = [cls for cls in BY_GUARANTEE["approximate"] if cls in SAMPLED]
 # Each learner's bits on one model; evidence of more layouts is in the checks of the gradient.
 BITS = [(cls, BY_NAME["six_sparse" if cls.spec.id == "pseudo_likelihood" else "srbm"]) for cls in LEARNERS]
+
+
+def by_thoroughness(pairs) -> list:
+    """The pairs as parameters of a test, marked where they are not taken every day."""
+    return [
+        case(cls, fixture, name=f"{cls.spec.id}-{fixture.name}", everyday=fixture.name in EVERYDAY)
+        for cls, fixture in pairs
+    ]
 
 
 def name_of(value):

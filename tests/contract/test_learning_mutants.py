@@ -6,9 +6,9 @@ import jax
 import numpy as np
 import pytest
 
+from pmpviz.contract import learning_detectors as detectors
+from pmpviz.contract.learning_fixtures import BY_NAME
 from pmpviz.learning import make_learner
-from tests.contract import learning_detectors as detectors
-from tests.contract.learning_fixtures import BY_NAME
 from tests.contract.learning_mutants import MUTANTS
 
 KEY = jax.random.key(12)

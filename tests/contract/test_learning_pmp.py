@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, norm
 
+from pmpviz.contract import learning_detectors as detectors
+from pmpviz.contract.detectors import draw_noise
+from pmpviz.contract.laws import ALPHA, chi_square, table
+from pmpviz.contract.learning_fixtures import BY_NAME
 from pmpviz.learning import make_learner
 from pmpviz.learning.pmp import gumbel_score
 from pmpviz.oracles.linear_program import LinearProgram
@@ -13,10 +17,6 @@ from pmpviz.oracles.max_product import STARTS, first_messages
 from pmpviz.runs import sample
 from pmpviz.samplers.pmp import PerturbAndMaxProduct
 from pmpviz.types import Target
-from tests.contract import learning_detectors as detectors
-from tests.contract.detectors import draw_noise
-from tests.contract.laws import ALPHA, chi_square, table
-from tests.contract.learning_fixtures import BY_NAME
 
 KEY = jax.random.key(20_240_603)
 CHAINS = 1 << 14

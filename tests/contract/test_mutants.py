@@ -6,13 +6,14 @@ import jax
 import numpy as np
 import pytest
 
+from pmpviz.contract import detectors
+from pmpviz.contract.claims import capabilities
+from pmpviz.contract.fixtures import BY_NAME
+from pmpviz.contract.laws import bowker, chi_square
 from pmpviz.runs import advance
 from pmpviz.types import Evidence
-from tests.contract import detectors
-from tests.contract.claims import capabilities
-from tests.contract.fixtures import BY_NAME
-from tests.contract.laws import bowker, chi_square
-from tests.contract.mutants import MODEL_MUTANTS, MUTANTS, as_mutant
+from tests.contract.brought_mutants import MUTANTS
+from tests.contract.mutants import MODEL_MUTANTS, as_mutant
 
 KEY_SEED = 11
 

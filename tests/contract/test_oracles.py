@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import pmpviz.oracles
+from pmpviz.contract.oracle_models import brute_force, of_spec, random_potentials
 from pmpviz.oracles import ORACLES, PROMISES, MapOracle, Potentials, Structure, make_oracle, oracle_class
 from pmpviz.types import InputError, Refusal
-from tests.contract.oracle_models import brute_force, of_spec, random_potentials
 
 MODELS = 500
 # Modules of this room that hold no oracle: contracts, and kernels that samplers and learners call themselves.

@@ -48,7 +48,7 @@ def test_list_names_everything():
         assert cls.spec.id in text and all(param.name in text for param in cls.spec.params)
 
 
-COMMANDS = ["list", "exact", "infer", "map", "sample", "train", "reproduce", "bench"]
+COMMANDS = ["list", "exact", "infer", "map", "sample", "train", "reproduce", "bench", "contract"]
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])

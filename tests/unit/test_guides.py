@@ -5,8 +5,10 @@ from pathlib import Path
 
 import jax
 import numpy as np
+import pytest
 
 from pmpviz import exact, runs
+from pmpviz.experiments import readme
 from pmpviz.learning import LEARNERS
 from pmpviz.marginals import SOLVERS
 from pmpviz.models import build_spec
@@ -51,19 +53,17 @@ def test_the_training_of_the_readme_learns():
     assert fit.iteration == 500 and gain > 5
 
 
-def _rows(text: str, heading: str) -> dict[str, str]:
-    """Id and last cell of every row of the section's table."""
-    section = text.split(heading + "\n")[1].split("\n## ")[0]
-    return dict(re.findall(r"^\| `(\w+)` \|.*\| (\w+) \|$", section, re.M))
-
-
-def test_the_readme_names_every_algorithm_and_learner():
+def test_the_readme_has_the_tables_of_the_registries():
     text = (ROOT / "README.md").read_text()
-    rows = _rows(text, "## Algorithms")
-    assert rows == {cls.spec.id: cls.spec.guarantee for cls in SAMPLERS}
-    section = text.split("## Marginals and log Z\n")[1].split("\n## ")[0]
-    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (\w+)[^|]*\|$", section, re.M))
-    assert rows == {cls.spec.id: cls.spec.guarantee for cls in SOLVERS}
-    rows = _rows(text, "## Learners")
-    assert rows == {cls.spec.id: cls.spec.guarantee for cls in LEARNERS}
+    assert readme.rewritten(text) == text, "run `python -m pmpviz.experiments.readme`"
+    for registry in (SAMPLERS, SOLVERS, LEARNERS):
+        for cls in registry:
+            assert re.search(rf"^\| `{cls.spec.id}` \|.*\| {cls.spec.guarantee} \|$", text, re.M)
     assert all((ROOT / path).is_file() for path in re.findall(r"\]\((assets/[^)]+)\)", text))
+
+
+def test_a_table_that_is_not_the_registry_s_is_rewritten():
+    text = (ROOT / "README.md").read_text()
+    assert readme.rewritten(text.replace("| `gibbs` |", "| `gibs` |")) == text
+    with pytest.raises(ValueError, match="## Learners"):
+        readme.rewritten(text.replace("## Learners", "## Those who learn"))

@@ -18,7 +18,7 @@ from pmpviz.capabilities.sampling import completion, equations, outlets
 from pmpviz.capabilities.sampling import picture as payload
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.code import script
-from pmpviz.capabilities.sampling.layers import LAYERS
+from pmpviz.capabilities.sampling.layers import layers_of
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.io.npz import model_to_npz
@@ -127,7 +127,7 @@ def test_the_player_is_told_both_layers_and_gets_the_other_chains(live):
 
 def test_every_layer_that_applies_has_a_number_for_each_site(live):
     wait(live, lambda view: view.truth is not None)
-    for layer in LAYERS:
+    for layer in layers_of(("pmp", "swendsen_wang")):
         neither, first, both = [False, False], [True, False], [True, True]
         there = {"none": neither, "clusters": neither, "message magnitude": first}.get(layer, both)
         live.set_layer(layer)

@@ -5,12 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
+from pmpviz.contract.oracle_models import brute_force, of_spec, random_potentials
 from pmpviz.oracles import Potentials, make_oracle
 from pmpviz.oracles.graph_cut import minimum_cut, roof
 from pmpviz.oracles.mplp import Descent, matchings
 from pmpviz.oracles.trws import Passes
 from pmpviz.types import Refusal
-from tests.contract.oracle_models import brute_force, of_file, of_spec, random_potentials
+from tests.contract.oracle_files import of_file
 
 MODELS = [random_potentials(seed, states=2 if seed % 2 else 4) for seed in range(1, 80)]
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from pmpviz.contract.oracle_models import brute_force, of_spec
 from pmpviz.models import build_spec
 from pmpviz.oracles import Potentials, Structure, make_oracle
 from pmpviz.oracles import exact as module
 from pmpviz.types import Evidence, Refusal, Target
-from tests.contract.oracle_models import brute_force, of_file, of_spec
+from tests.contract.oracle_files import of_file
 
 
 def glass(rows: int, columns: int, seed: int, states: int = 2) -> Potentials:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from pmpviz.contract.oracle_models import brute_force, of_spec, random_potentials
 from pmpviz.oracles import make_oracle
 from pmpviz.oracles.icm import descend, fields, random_states, unary_argmax
-from tests.contract.oracle_models import brute_force, of_spec, random_potentials
 
 
 def by_hand(potentials, x):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from pmpviz.contract.oracle_models import brute_force, of_spec, random_potentials
 from pmpviz.oracles import Potentials, make_oracle
 from pmpviz.oracles import local_polytope as module
 from pmpviz.oracles.linear_program import LinearProgram
 from pmpviz.types import Refusal
-from tests.contract.oracle_models import brute_force, of_spec, random_potentials
 
 LP = make_oracle("linear_program")
 

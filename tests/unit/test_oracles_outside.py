@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import pmpviz
+from pmpviz.contract.oracle_models import of_spec
 from pmpviz.oracles import Potentials, make_oracle, outside, solver_process
 from pmpviz.types import Refusal
-from tests.contract.oracle_models import of_file, of_spec
+from tests.contract.oracle_files import of_file
 
 LIBRARIES = {"toulbar2": "pytoulbar2", "scip": "pyscipopt"}
 BOTH = [

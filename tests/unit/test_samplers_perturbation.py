@@ -56,7 +56,7 @@ def test_the_noise_is_that_of_pmp_bit_for_bit():
 
 def test_every_registered_oracle_can_be_chosen():
     choices = PerturbAndMap.spec.params[0].choices
-    assert choices == tuple(cls.spec.id for cls in ORACLES)
+    assert tuple(choices) == tuple(cls.spec.id for cls in ORACLES)
     assert int(make_sampler("perturb_and_map", oracle="enumeration").oracle) == choices.index("enumeration")
 
 

@@ -151,7 +151,7 @@ def test_bits_depend_on_neither_chunks_nor_chains_and_clusters_are_shown():
         run, _ = advance(run, count)
     np.testing.assert_array_equal(positions(run)[:2], positions(whole))
     tile = jax.tree.map(lambda leaf: leaf[0], run.state)
-    label = np.asarray(run.algorithm.clusters(target, tile))
+    label = np.asarray(run.algorithm.overlay(target, tile, "clusters"))
     share = np.bincount(label).max() / 256
     np.testing.assert_allclose(trace.info["largest_cluster"][-1, 0], share, rtol=1e-6)
 

@@ -9,16 +9,16 @@ from PIL import Image
 
 from pmpviz.capabilities.deconvolution.lane import MOST_SHOWN, DeconvolutionLaneView, Found, Frame, series
 from pmpviz.capabilities.deconvolution.live import DeconvolutionView
-from pmpviz.capabilities.deconvolution.plan import Problem
+from pmpviz.capabilities.deconvolution.plan import Problem, conv_sampler
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.pictures import DARK, LIGHT
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 from pmpviz.player.wire import Payload, thin
+from pmpviz.types import Spec
 
 SPEEDS = (2, 5, 10, 50, 0)
 MOST_SENT = 240
 MOST_POINTS = 240
-SHORT = {"pmp": "PMP", "gwg": "GWG", "gibbs": "Gibbs"}
 HELP = {
     "wrong": "Pixels of all images on which the reconstruction differs from what is given: best and worst sample.",
     "explained": "Ink of the images that the reconstruction has too.",
@@ -28,6 +28,10 @@ HELP = {
     "energy": "Minus log p(X, S, W) without its constant: lower is more probable.",
     "hidden": "Hidden pixels that were filled in otherwise than in the image that was hidden: best and worst sample.",
 }
+
+
+def _spec(lane: DeconvolutionLaneView) -> Spec:
+    return conv_sampler(lane.algorithm).spec
 
 
 def pictures_of(planes: np.ndarray, picture: tuple[int, int] | None) -> np.ndarray:
@@ -45,7 +49,7 @@ def features_of(belief: np.ndarray, problem: Problem) -> np.ndarray:
 
 def update(view: DeconvolutionView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the stage; `sent` is brought up to date."""
-    envelope, problem, said = Envelope(view, sent), view.problem, verdict(view)
+    envelope, problem, said = Envelope(view, sent, [_spec(lane) for lane in view.lanes]), view.problem, verdict(view)
     lanes = [] if problem is None else [_lane(envelope, problem, view, k, lane) for k, lane in enumerate(view.lanes)]
     traces = [] if problem is None else _traces(envelope, view, problem)
     own = {"alt": said, "unit": "sweeps", "numbers": numbers(view), "trouble": "", **_problem(envelope.payload, view)}
@@ -87,7 +91,7 @@ def _lane(envelope: Envelope, problem: Problem, view, index: int, lane: Deconvol
         index,
         f"{seconds(lane.seconds)} computing" if lane.seconds else "",
         _status(view, lane),
-        short=SHORT.get(lane.algorithm, lane.label),
+        short=_spec(lane).short or lane.label,
         samples=lane.samples,
         timed=len(view.lanes) > 1,
         order=[list(order) for order in lane.order] or [list(range(problem.shape.features))] * lane.samples,
@@ -157,7 +161,7 @@ def _traces(envelope: Envelope, view: DeconvolutionView, problem: Problem) -> li
     if not problem.seen.all() and problem.seen.any():
         cards.append(("hidden_wrong", "Hidden pixels filled in wrongly", 1.0, ""))
     cards.append(("energy", "Energy", 1.0, "nats"))
-    if any(lane.algorithm == "pmp" for lane in view.lanes):
+    if any("residual" in _spec(lane).metrics for lane in view.lanes):
         cards.append(("residual", "Largest change of a message", 1.0, "a sweep"))
     cards.append(("sharpness", "Certainty of the features, |belief − ½|", 1.0, ""))
     return [_trace(envelope, *card) for card in cards]
@@ -192,7 +196,7 @@ def numbers(view: DeconvolutionView) -> list[list[str]]:
     if problem is not None:
         present = {"wrong": problem.seen.any(), "explained": problem.seen.any(), "found": problem.glyphs is not None}
         present["hidden"] = problem.seen.any() and not problem.seen.all()
-        present["residual"] = lane is None or lane.algorithm == "pmp"
+        present["residual"] = lane is None or "residual" in _spec(lane).metrics
         names = {key: name for key, name in names.items() if present.get(key, True)}
     return [[name, values.get(key, "–"), HELP[key]] for key, name in names.items()]
 
@@ -247,7 +251,7 @@ def verdict(view: DeconvolutionView) -> str:
 def _verdict_of(lane: DeconvolutionLaneView, problem: Problem) -> str:
     frame = lane.last
     assert frame is not None
-    name = SHORT.get(lane.algorithm, lane.label)
+    name = _spec(lane).short or lane.label
     parts = []
     if problem.glyphs is not None and problem.shape.features not in (0, len(problem.clamped)):
         total = problem.glyphs.shape[1]

@@ -15,7 +15,8 @@ from pmpviz.models.conv_or import ConvOR, or_convolution
 from pmpviz.runs import compile_clock
 from pmpviz.runs import run as running
 from pmpviz.runs.run import Run
-from pmpviz.types import InputError, Target
+from pmpviz.samplers import ConvAlgorithm
+from pmpviz.types import InputError, Target, brings
 
 MEMORY = 1 << 33
 
@@ -68,7 +69,7 @@ def _bytes(algorithm, model: ConvOR, samples: int) -> int:
     """About what a run takes: configurations, and of message passing two numbers for every AND and sample that are
     kept, and six more of one sample that come and go."""
     configurations = 16 * model.n * (samples + 1)
-    if not hasattr(algorithm, "belief"):
+    if not brings(algorithm, "belief", ConvAlgorithm):
         return configurations
     return configurations + 4 * model.shape.images * model.shape.ands * (2 * samples + 6)
 
@@ -100,7 +101,8 @@ def _view(algorithm, target, state):
         x = algorithm.position(target, state)
         s, w, _ = model.split(x)
         z = or_convolution(s, w)
-        soft = jax.nn.sigmoid(algorithm.belief(target, state)) if hasattr(algorithm, "belief") else w * 1.0
+        belief = algorithm.belief(target, state)
+        soft = w * 1.0 if belief is None else jax.nn.sigmoid(belief)
         return {
             "belief": soft.astype(jnp.float32),
             "features": w,

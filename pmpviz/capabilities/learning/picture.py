@@ -8,6 +8,7 @@ from typing import Any
 
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.live import LearningView
+from pmpviz.learning import learner_class
 from pmpviz.models import Ising, LayeredModel
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
@@ -17,7 +18,7 @@ SPEEDS = (1, 5, 20, 100, 0)
 
 def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the player; `sent` is brought up to date."""
-    envelope = Envelope(view, sent)
+    envelope = Envelope(view, sent, [learner_class(lane.algorithm).spec for lane in view.lanes])
     lanes = [_lane(envelope, view, index, lane) for index, lane in enumerate(view.lanes)]
     alt = "Pictures that the models of each lane dream up"
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), verdict(view), alt=alt, unit="iterations")

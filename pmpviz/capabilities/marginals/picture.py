@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.marginals import solver_class
 from pmpviz.marginals.solver import Record
 from pmpviz.player.numbers import configuration, integer, seconds, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, geometry_of, trace
@@ -24,7 +25,7 @@ UNITS = {"MAP call": "MAP call", "sweep of all messages": "sweep"}
 
 def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
     """The blob for the player; `sent` is brought up to date."""
-    envelope = Envelope(view, sent)
+    envelope = Envelope(view, sent, [solver_class(lane.algorithm).spec for lane in view.lanes])
     return envelope.seal(
         desk,
         SPEEDS,

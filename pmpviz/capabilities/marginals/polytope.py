@@ -10,6 +10,7 @@ from PIL import Image
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.picture import exact_p1
+from pmpviz.marginals import solver_class
 from pmpviz.models import Ising
 from pmpviz.player.graph import force_directed
 from pmpviz.player.numbers import configuration
@@ -33,7 +34,9 @@ def walk(view: InferenceView, ink: str) -> Any:
     ):
         if frame is not None:
             figure.add_trace(_wires(frame, name, ink, dash))
-    for lane, style in zip(view.lanes, styles_of([lane.algorithm for lane in view.lanes]), strict=True):
+    for lane, style in zip(
+        view.lanes, styles_of([solver_class(lane.algorithm).spec for lane in view.lanes]), strict=True
+    ):
         _add_lane(figure, lane, style)
     if view.truth is not None and view.truth.place is not None:
         x, y, z = view.truth.place
@@ -88,7 +91,9 @@ def scatter(view: InferenceView, ink: str) -> Any:
     figure.add_scatter(
         x=[0, 1], y=[0, 1], mode="lines", line={"color": ink, "width": 1}, name="equal", hoverinfo="skip"
     )
-    for lane, style in zip(view.lanes, styles_of([lane.algorithm for lane in view.lanes]), strict=True):
+    for lane, style in zip(
+        view.lanes, styles_of([solver_class(lane.algorithm).spec for lane in view.lanes]), strict=True
+    ):
         mark = {"color": style.colour, "symbol": style.marker.replace("triangle", "triangle-up"), "size": 8}
         figure.add_scatter(x=exact, y=lane.p1, mode="markers", name=lane.label, marker=mark)
     figure.update_layout(

@@ -8,6 +8,7 @@ from PIL import Image, ImageDraw
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.marginals import solver_class
 from pmpviz.player.pictures import LIGHT
 from pmpviz.player.style import styles_of
 
@@ -31,7 +32,9 @@ def walk_picture(view: InferenceView, side: int) -> Image.Image:
         at = place(corners)
         for a, b in edges:
             draw.line([tuple(at[a]), tuple(at[b])], fill=LIGHT.line, width=OVERSAMPLED)
-    for lane, style in zip(view.lanes, styles_of([lane.algorithm for lane in view.lanes]), strict=True):
+    for lane, style in zip(
+        view.lanes, styles_of([solver_class(lane.algorithm).spec for lane in view.lanes]), strict=True
+    ):
         _draw_lane(draw, lane, style.colour, place)
     return image.resize((side, side), Image.Resampling.LANCZOS)
 

@@ -187,7 +187,7 @@ class LivePerturbation(Watched):
 
     def _more_draws(self, bench: Bench, tally: Tally, most: int) -> Iterator[bool]:
         # A solver with a time limit may need all of it for one perturbation: others in the queue wait no longer.
-        chunk = 1 if any(hasattr(solver, "seconds") for solver in bench.solvers) else CHUNK
+        chunk = 1 if any(solver.spec.timed for solver in bench.solvers) else CHUNK
         while tally.draws < most:
             tally.add(bench, min(chunk, most - tally.draws))
             if tally.draws in SHOWN_AT or tally.draws == most:

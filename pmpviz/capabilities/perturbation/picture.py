@@ -9,8 +9,9 @@ from jaxtyping import Float
 
 from pmpviz.capabilities.perturbation.live import LabView
 from pmpviz.capabilities.perturbation.parts import lost_share, total_variation
+from pmpviz.oracles import oracle_class
 from pmpviz.player.numbers import configuration, significant
-from pmpviz.player.style import Style, styles_of
+from pmpviz.player.style import Style, style_of, styles_of
 
 HEIGHT, MOST_STATES = 300, 48
 SYMBOLS = {"triangle": "triangle-up"}
@@ -24,7 +25,7 @@ def ink(dark: bool) -> str:
 
 def styles(view: LabView) -> list[Style]:
     """One a solver of the plan."""
-    return styles_of(list(view.plan.solvers))
+    return styles_of([oracle_class(name).spec for name in view.plan.solvers])
 
 
 def line_colour(name: str, style: Style, dark: bool) -> str:
@@ -147,7 +148,7 @@ def bound_rows(view: LabView) -> list[tuple[str, float, float, Style, str]]:
     rows = []
     maxima = np.array(tally.maxima)
     if not np.isnan(maxima).any():
-        rows.append(("E max, exactly solved: a bound", *_mean(maxima), styles_of(["exact"])[0], "exact"))
+        rows.append(("E max, exactly solved: a bound", *_mean(maxima), style_of(oracle_class(EXACT).spec), "exact"))
     for name, label, style, upper in zip(view.plan.solvers, bench.labels, styles(view), tally.uppers, strict=True):
         found = np.array(upper)
         if name != "exact" and len(found) and not np.isnan(found).any():

@@ -16,7 +16,7 @@ from pmpviz.types import InputError
 SOLVERS = 3
 MOST_DRAWS, MOST_SITES, MOST_EDGES = 512, 1024, 20_000
 PREFERRED = ("max_product", "linear_program", "exact")
-KNOWN = tuple(cls.spec.id for cls in ORACLES)
+KNOWN = ORACLES.ids
 DEFAULT = tuple(name if name in KNOWN else "icm" for name in PREFERRED)
 
 

@@ -7,9 +7,11 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from pmpviz import plugins
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.live.link import text_of
 from pmpviz.live.plan import Choice
+from pmpviz.samplers import sampler_class
 
 FILE_PREFIX = "file:"
 
@@ -22,8 +24,19 @@ def script(plan: Plan, sweeps: int | Sequence[int]) -> str:
     the page as long as no setting was changed in mid-run.
     """
     each = [sweeps] * len(plan.lanes) if isinstance(sweeps, int) else list(sweeps)
-    parts = [_head(plan), _imports(plan), "", _settings(plan, each), "", _model(plan), "", _RUN, _report(plan)]
+    settings = [*_brought(plan), _settings(plan, each)]
+    parts = [_head(plan), _imports(plan), "", *settings, "", _model(plan), "", _RUN, _report(plan)]
     return "\n".join(parts)
+
+
+def _files_of(lanes: Sequence[Choice]) -> list[str]:
+    """The files of the lanes' algorithms that somebody has brought."""
+    found = (plugins.file_of(sampler_class(lane.algorithm)) for lane in lanes)
+    return list(dict.fromkeys(file for file in found if file is not None))
+
+
+def _brought(plan: Plan) -> list[str]:
+    return [f"plugins.add({_literal(file)})" for file in _files_of(plan.lanes)]
 
 
 def _head(plan: Plan) -> str:
@@ -40,6 +53,7 @@ def _imports(plan: Plan) -> str:
     plain = ["import hashlib", "import pathlib", "import sys", ""] if _is_file(plan) else []
     helpers = [name for name, used in _helpers(plan).items() if used]
     own = [
+        *(["from pmpviz import plugins"] if _files_of(plan.lanes) else []),
         "from pmpviz.io import load_model_bytes" if _is_file(plan) else "from pmpviz.models import build_spec",
         f"from pmpviz.runs import advance, counted, start{', truth' if plan.chains > 1 else ''}",
         *([f"from pmpviz.runs.plan import {', '.join(helpers)}"] if helpers else []),
@@ -132,6 +146,7 @@ def command(plan: Plan, lane: int | Choice, sweeps: int, out: str = "samples.npz
         words += [f"--{name.replace('_', '-')}", value]
     words += ["--beta", float(plan.beta), "--start", plan.start]
     words += ["--evidence", "clamped.evid"] if plan.clamp else []
+    words += [word for file in _files_of([chosen]) for word in (plugins.FLAG, file)]
     return shlex.join(text_of(word) for word in [*words, "--out", out])
 
 

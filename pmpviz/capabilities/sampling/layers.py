@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import jax
 import numpy as np
 
-from pmpviz.oracles import max_product
 from pmpviz.runs import run as running
 from pmpviz.runs.truth import Truth
+from pmpviz.samplers import sampler_class
+from pmpviz.types import Overlay
 
-LAYERS = ("none", "local field", "message magnitude", "marginal error", "clusters")
+# Of any run: what they are called, and how they are coloured.
+GENERAL = (Overlay("local field", "diverging"), Overlay("marginal error", "diverging"))
+
+
+def layers_of(algorithms: Iterable[str]) -> tuple[str, ...]:
+    """Names of the layers of runs of these algorithms, `none` first."""
+    own = [overlay.name for name in algorithms for overlay in sampler_class(name).spec.overlays]
+    return tuple(dict.fromkeys(("none", *(overlay.name for overlay in GENERAL), *own)))
+
+
+def kind_of(name: str, algorithm: str) -> str:
+    """How a layer of this algorithm is coloured: see `Overlay`."""
+    known = (*GENERAL, *sampler_class(algorithm).spec.overlays)
+    return next((overlay.kind for overlay in known if overlay.name == name), "sequential")
 
 
 def layer(name: str, run: running.Run, truth: Truth | None) -> np.ndarray | None:
@@ -20,20 +35,17 @@ def layer(name: str, run: running.Run, truth: Truth | None) -> np.ndarray | None
         return None
     if name == "local field":
         return np.asarray(_field(run.target, running.positions(run)[0]))
-    if name == "message magnitude":
-        return np.abs(np.asarray(_to_site(run.target.model.couplings, _first(run.state).incoming))).sum(1)
     if name == "marginal error":
         assert truth is not None
         return (running.counted(run).mean(0) - truth.p1).astype(np.float32)
-    return np.asarray(run.algorithm.clusters(run.target, _first(run.state)), np.float32)
+    state = running.first_state(run.algorithm, run.state)
+    return np.asarray(run.algorithm.overlay(run.target, state, name), np.float32)
 
 
 def why_no_layer(name: str, run: running.Run, truth: Truth | None) -> str | None:
     """The sentence why this layer does not apply to this run, or None."""
-    if name == "message magnitude" and not hasattr(run.state, "incoming"):
-        return f"{run.algorithm.spec.label} passes no messages"
-    if name == "clusters" and not hasattr(run.algorithm, "clusters"):
-        return f"{run.algorithm.spec.label} builds no clusters"
+    if name not in (overlay.name for overlay in (*GENERAL, *run.algorithm.spec.overlays)):
+        return f"{run.algorithm.spec.label} has no {name}"
     if name == "marginal error" and truth is None:
         return "the marginal error needs the reference, which is not there yet"
     return None
@@ -63,28 +75,8 @@ def site_report(site: int, run: running.Run, truth: Truth | None) -> SiteReport:
         float(truth.p1[site]) if truth is not None else None,
         truth is not None and truth.exact,
         float(_field(run.target, shown)[site]),
-        _messages_at(site, run),
+        run.algorithm.heard(run.target, running.first_state(run.algorithm, run.state), site),
     )
-
-
-def _messages_at(site: int, run: running.Run) -> tuple[tuple[int, float], ...]:
-    if not hasattr(run.state, "incoming"):
-        return ()
-    couplings = run.target.model.couplings
-    values = np.asarray(_to_site(couplings, _first(run.state).incoming))[site].tolist()
-    senders, weights = (np.asarray(table)[site] for table in couplings.neighbour_lists())
-    pairs = [(int(i), v) for i, v, w in zip(senders, values, weights, strict=True) if w != 0]
-    return tuple(sorted(pairs, key=lambda pair: -abs(pair[1]))[:8])
-
-
-@jax.jit
-def _to_site(couplings, incoming):
-    first = jax.tree.map(lambda leaf: leaf[..., :1], incoming)
-    return max_product.to_site(couplings, first)[..., 0]
-
-
-def _first(state):
-    return jax.tree.map(lambda leaf: leaf[0], state)
 
 
 @jax.jit

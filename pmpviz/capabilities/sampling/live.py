@@ -61,7 +61,7 @@ class LiveRun(LiveJob):
     # Called by pages.
 
     def set_layer(self, layer: str) -> None:
-        """What is shown over the lattice: see `layers.LAYERS`."""
+        """What is shown over the lattice: see `layers.layers_of`."""
         if layer != self.layer:
             self.layer = layer
             self.post(self._publish)

@@ -9,6 +9,7 @@ import numpy as np
 
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.lane import BANDS, LaneView, MetricPoint
+from pmpviz.capabilities.sampling.layers import kind_of
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.models import LayeredModel
 from pmpviz.models.ising import Ising
@@ -16,16 +17,16 @@ from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import FIRST_FRAMES, MOST_FRAMES, Cursors, Desk, Envelope, geometry_of, trace
 from pmpviz.player.wire import Payload, encode
+from pmpviz.samplers import sampler_class
 
 MOST_BYTES = 1 << 18
 SPEEDS = (1, 5, 20, 60, 240, 0)
 ORDERS = ("means", "pairs", "triples", "fours", "more")
-DIVERGING = ("local field", "marginal error")
 
 
 def update(view: LiveView, sent: Cursors, desk: Desk, tool: str, layer: str, hover: Any = None) -> bytes:
     """The blob for the player; `sent` is brought up to date. `hover` is None or (lane, site, lines of text)."""
-    envelope = Envelope(view, sent)
+    envelope = Envelope(view, sent, [sampler_class(lane.algorithm).spec for lane in view.lanes])
     return envelope.seal(
         desk,
         SPEEDS,
@@ -106,10 +107,10 @@ def _layer(payload: Payload, lane: LaneView, name: str) -> dict | None:
     values = lane.layer
     if values is None:
         return None
-    if name == "clusters":
+    kind = kind_of(name, lane.algorithm)
+    if kind == "labels":
         return {"values": payload.add(values), "kind": "labels", "low": 0, "high": float(values.max()), "name": name}
     high = max(float(np.quantile(np.abs(values), 0.99)), 1e-6)
-    kind = "diverging" if name in DIVERGING else "sequential"
     low = -high if kind == "diverging" else 0.0
     return {"values": payload.add(values), "kind": kind, "low": low, "high": high, "name": name}
 

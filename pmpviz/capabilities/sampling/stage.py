@@ -20,7 +20,7 @@ from pmpviz.app.words import show_notices
 from pmpviz.capabilities.sampling import outlets, table
 from pmpviz.capabilities.sampling import picture as payload
 from pmpviz.capabilities.sampling import words as sentences
-from pmpviz.capabilities.sampling.layers import LAYERS, site_report
+from pmpviz.capabilities.sampling.layers import layers_of, site_report
 from pmpviz.capabilities.sampling.live import LiveRun, LiveView
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.capabilities.sampling.settings import share_limits
@@ -187,8 +187,11 @@ def layer_control(page: SamplingStage, box) -> None:
     """What is laid over the picture."""
     live = page.live
     if live is not None:
-        box.segmented_control("Show", LAYERS, key=f"layer:{page.id}", default="none", required=True)
-        live.set_layer(st.session_state[f"layer:{page.id}"])
+        options, key = layers_of(lane.algorithm for lane in page.plan.lanes), f"layer:{page.id}"
+        if st.session_state.get(key, "none") not in options:
+            st.session_state[key] = "none"
+        box.segmented_control("Show", options, key=key, default="none", required=True)
+        live.set_layer(st.session_state[key])
 
 
 def tool_control(page: SamplingStage, box) -> None:

@@ -37,7 +37,7 @@ class Statistics:
 
     def __init__(self, run: running.Run):
         self.since, self._begun, self._clock = run.sweep, run.seconds, run.seconds
-        self._drawn = draws_done(run)
+        self._drawn = running.draws_done(run) or 0
         self._energies = Window(WINDOW_SWEEPS, min(run.chains, WINDOW_CHAINS))
         self._durations = Window(WINDOW_SWEEPS, 1)
         self._messages = Window(PERIOD_SWEEPS, running.FINGERPRINT)
@@ -52,7 +52,8 @@ class Statistics:
 
     def draws(self, run: running.Run) -> int | None:
         """Draws that a chain has completed since then; None of what makes no independent draws."""
-        return draws_done(run) - self._drawn if run.algorithm.spec.kind == "draw" else None
+        done = running.draws_done(run)
+        return None if done is None else done - self._drawn
 
     def summary(self, run: running.Run) -> Summary:
         """Of draws: completed ones, over all seconds since then. Of chains: see `_of_chains`. Of solvers: nothing."""
@@ -75,12 +76,6 @@ class Statistics:
         """Sweeps after which the messages repeat, or None."""
         rows = self._messages.ordered()
         return find_period(rows, PERIOD_TOLERANCE) if len(rows) >= 8 else None
-
-
-def draws_done(run: running.Run) -> int:
-    """Draws that a chain has completed: as its algorithm counts them, else one a sweep."""
-    count = getattr(run.algorithm, "draws_done", None)
-    return run.sweep if count is None else count(run.state)
 
 
 def _second_half(rows: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
+from pmpviz.samplers import sampler_class
 
 
 def computing(view: LiveView, device: str) -> str:
@@ -42,7 +43,8 @@ def convergence(lane: LaneView) -> str:
     if residual is None or not len(residual) or lane.series["sweep"][-1] <= lane.since:
         return ""
     if lane.period:
-        return f"oscillating with period {lane.period}: more damping stops it"
+        remedy = sampler_class(lane.algorithm).spec.remedy
+        return f"oscillating with period {lane.period}" + (f": {remedy} stops it" if remedy else "")
     if residual[-1] < 1e-4:
         return "converged: the largest message change is below 0.0001"
     return f"largest message change {significant(float(residual[-1]))}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import jax
 import numpy as np
 
+from pmpviz.contract.detectors import Verdict
+from pmpviz.contract.laws import all_states, edge_sum
 from pmpviz.types import Evidence, Target
-from tests.contract.detectors import Verdict
-from tests.contract.laws import all_states, edge_sum
 
 
 def capabilities(model, evidence: Evidence, beta: float) -> Verdict:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from pmpviz.contract.fixtures import _machines, _six_spins, layouts, without_edges
+from pmpviz.contract.laws import all_states, edge_sum, law_of
 from pmpviz.models import Ising, LayeredModel
 from pmpviz.models.couplings import ShiftCouplings, SparseCouplings
 from pmpviz.types import Target
-from tests.contract.fixtures import _machines, _six_spins, layouts, without_edges
-from tests.contract.laws import all_states, edge_sum, law_of
-from tests.thorough import case
 
 Statistics = dict[str, np.ndarray]
 ROWS = 50
@@ -127,7 +127,7 @@ class LearningFixture:
         return self._moments[1]
 
 
-def ends(model: Ising) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def ends(model: Any) -> dict[str, tuple[Any, ...]]:
     """(i, j) of every entry of the arrays of weights, whether the edge exists or not."""
     couplings, n = model.couplings, model.n
     if isinstance(model, LayeredModel):
@@ -176,8 +176,8 @@ DEAR, SPARED_TOO = frozenset({"pcd", "gwg", "gwg_reset", "descent"}), frozenset(
 
 
 def learnable(cls, edgeless: bool = False) -> list[LearningFixture]:
-    """The fixtures that a learner has to pass: all but its listed refusals, and those that others pass for it."""
-    out = set(REFUSALS.get(cls.spec.id, ()))
+    """The fixtures that a learner has to pass: all that it takes, but those that others pass for it."""
+    out = {fixture.name for fixture in FIXTURES if cls.spec.why_not(fixture.model) is not None}
     if cls.spec.id not in THOROUGH:
         left_out = SPARED | (SPARED_TOO if cls.spec.id in DEAR else frozenset())
         out |= {fixture.name for fixture in FIXTURES if fixture.name.split("_")[-1] in left_out}
@@ -189,16 +189,8 @@ def learned_by(classes, edgeless: bool = False) -> list[tuple[type, LearningFixt
     return [(cls, fixture) for cls in classes for fixture in learnable(cls, edgeless)]
 
 
-# What every run of the tests takes of the checks that draw samples; the other layouts and forms are thorough.
+# What every run takes of the checks that draw samples; the other layouts and forms are thorough.
 EVERYDAY = frozenset({"six_sparse", "rbm", "srbm", "edgeless_sparse", "edgeless_srbm"})
-
-
-def by_thoroughness(pairs) -> list:
-    """The pairs as parameters of a test, marked where they are not taken every day."""
-    return [
-        case(cls, fixture, name=f"{cls.spec.id}-{fixture.name}", everyday=fixture.name in EVERYDAY)
-        for cls, fixture in pairs
-    ]
 
 
 def shifted(fixture: LearningFixture, name: str, entry: tuple, step: float) -> Ising:

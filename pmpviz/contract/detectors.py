@@ -1,7 +1,7 @@
-"""The checks of the contract suite as functions (algorithm, fixture, key) -> Verdict.
+"""The checks of the contract as functions (algorithm, fixture, key) -> Verdict.
 
-The tests apply them to everything registered, `mutants.py` names the one that catches each planted bug, and
-`fresh.py` repeats them at fresh seeds.
+The tests apply them to everything registered, `python -m pmpviz contract` to somebody's own; in the tests, `mutants.py`
+names the one that catches each planted bug, and `fresh.py` repeats them at fresh seeds.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from pmpviz import keys
-from pmpviz.runs import Run, advance, checkpoint, compile_clock, counted, positions, retarget, sample, start
+from pmpviz.contract.fixtures import Fixture
+from pmpviz.contract.laws import ALPHA, bowker, chi_square, table, two_stages
+from pmpviz.runs import Run, Trace, advance, checkpoint, compile_clock, counted, positions, retarget, sample, start
+from pmpviz.runs.run import draws_done
 from pmpviz.types import Evidence, Spec, Target
-from tests.contract.fixtures import Fixture
-from tests.contract.laws import ALPHA, bowker, chi_square, table, two_stages
 
 # Chains are run 2^15 at a time, so that all checks of a law share one compiled program; a look takes four batches.
 BATCH = 1 << 15
@@ -32,6 +33,7 @@ COLD_STARTS = 4
 FEW = 17
 TREE_CHAINS = 1 << 12
 TREE_SWEEPS = 12
+MOST_SWEEPS = 1000
 
 
 @dataclass(frozen=True)
@@ -141,16 +143,26 @@ def clamped_stay(algorithm, fixture: Fixture, key) -> Verdict:
     return Verdict(True)
 
 
-def _sweeps_per_draw(algorithm) -> int:
-    return int(getattr(algorithm, "sweeps_per_draw", 1))
+def tried(algorithm, law: str):
+    """The algorithm under the knobs that its spec asks for in the trial of a law."""
+    return dataclasses.replace(algorithm, **algorithm.spec.trials.get(law, {}))
+
+
+def sweeps_a_draw(algorithm, target: Target, key) -> int:
+    """Sweeps until the first draw is done; raises RuntimeError where none is within 1,000."""
+    run = start(algorithm, target, key, FEW)
+    while not draws_done(run):
+        if run.sweep == MOST_SWEEPS:
+            raise RuntimeError(f"no draw is done after {MOST_SWEEPS} sweeps: see draws_done")
+        run, _trace = advance(run, run.quanta)
+    return run.sweep
 
 
 def draws_law(algorithm, fixture: Fixture, key) -> Verdict:
     """Of a `draw`: the first draw and the next have the target's law and are independent, whatever x0 was."""
     law, size = fixture.law, len(fixture.law.p)
-    if any(param.name == "sweeps_per_draw" for param in algorithm.spec.params):
-        algorithm = dataclasses.replace(algorithm, sweeps_per_draw=2)
-    sweeps = _sweeps_per_draw(algorithm)
+    algorithm = tried(algorithm, "draws_law")
+    sweeps = sweeps_a_draw(algorithm, fixture.target, key)
     first = np.ones((BATCH, fixture.target.n), np.int8)
 
     def p_value(stage, factor):
@@ -175,26 +187,27 @@ def draw_noise(key, chains: int, n: int, draw: int = 0) -> np.ndarray:
 
 
 def tree_map(algorithm, fixture: Fixture, key) -> Verdict:
-    """On a tree, undamped, after more sweeps than the diameter: the maximum under the perturbation, by brute force.
+    """On a tree, after more sweeps than the diameter: the maximum under the perturbation, by brute force.
 
     Sites are decoded one by one, which is the maximum where it is the only one: draws in which float32 cannot tell the
     best two apart do not count.
     """
-    if any(param.name == "damping" for param in algorithm.spec.params):
-        algorithm = dataclasses.replace(algorithm, damping=0.0)
+    algorithm = tried(algorithm, "tree_map")
     target, law = fixture.target, fixture.law
     x = sample(algorithm, target, key, TREE_CHAINS, TREE_SWEEPS)
     index = law.index(x)
     if (index < 0).any():
         return Verdict(False, found="a clamped site moved")
-    noise = draw_noise(key, TREE_CHAINS, target.n, TREE_SWEEPS // _sweeps_per_draw(algorithm))
+    begin = start(algorithm, target, key, FEW)
+    draw = draws_done(advance(begin, TREE_SWEEPS * begin.quanta)[0])
+    noise = draw_noise(key, TREE_CHAINS, target.n, draw)
     score = law.log_weight + noise @ law.states.T
     second, best = np.partition(score, -2, axis=1)[:, -2:].T
     short = np.where(best - second >= 1e-4, best - score[np.arange(TREE_CHAINS), index], 0.0)
     return Verdict(bool(short.max() < 1e-4), found=f"{(short >= 1e-4).mean():.3%} of the draws are not the maximum")
 
 
-def _starts(fixture: Fixture, key, chains: int) -> np.ndarray:
+def starts(fixture: Fixture, key, chains: int) -> np.ndarray:
     return host_rng(key).integers(0, 2, (chains, fixture.target.n)).astype(np.int8)
 
 
@@ -216,7 +229,7 @@ def chain_count(algorithm, fixture: Fixture, key) -> Verdict:
     At a quarter of beta, where chains that hear one another seldom agree by chance.
     """
     target = dataclasses.replace(fixture.target, beta=np.float32(fixture.target.beta / 4))
-    first = _starts(fixture, key, FEW)
+    first = starts(fixture, key, FEW)
     for x0, sweeps in itertools.product((None, first), (1, 2, 3, 7)):
         full = sample(algorithm, target, key, FEW, sweeps, x0)
         for chains in (1, 3):
@@ -226,33 +239,40 @@ def chain_count(algorithm, fixture: Fixture, key) -> Verdict:
     return Verdict(True)
 
 
+def recorded(run: Run, count: int) -> tuple[Run, Trace]:
+    """`advance` with its trace."""
+    ahead, trace = advance(run, count)
+    assert trace is not None
+    return ahead, trace
+
+
 def chunks(algorithm, fixture: Fixture, key) -> Verdict:
     """Nine sweeps are the same bits in chunks of any size, recorded or not, given away or kept, run or sampled."""
-    begin = start(algorithm, fixture.target, key, FEW, _starts(fixture, key, FEW))
-    whole, trace = advance(begin, 9 * begin.quanta)
+    begin = start(algorithm, fixture.target, key, FEW, starts(fixture, key, FEW))
+    whole, trace = recorded(begin, 9 * begin.quanta)
     total, quanta = whole.quantum, begin.quanta
     splits = {"single sweeps": [quanta] * 9, "uneven": [1, 3 * quanta, total - 3 * quanta - 1]}
     energies = []
     for name, counts in splits.items():
         run = begin
         for count in counts:
-            run, part = advance(run, count)
+            run, part = recorded(run, count)
             energies.append(part.energies)
         if not _same(run, whole):
             return Verdict(False, found=f"chunks of {name} change the state")
     if (np.concatenate(energies[:9]) != trace.energies).any():
         return Verdict(False, found="chunks change the recorded energies")
-    given = start(algorithm, fixture.target, key, FEW, _starts(fixture, key, FEW))
+    given = start(algorithm, fixture.target, key, FEW, starts(fixture, key, FEW))
     plain, _ = advance(given, total, record=False, donate=True)
     if not _same(plain, whole):
         return Verdict(False, found="recording, or giving the state away, changes it")
-    direct = sample(algorithm, fixture.target, key, FEW, 9, _starts(fixture, key, FEW))
+    direct = sample(algorithm, fixture.target, key, FEW, 9, starts(fixture, key, FEW))
     return Verdict(bool((direct == positions(whole)).all()), found="sample and run differ")
 
 
 def resumed(algorithm, fixture: Fixture, key) -> Verdict:
     """A run saved in mid-way, loaded into a fresh one and carried on has the bits of one never stopped."""
-    first = _starts(fixture, key, FEW)
+    first = starts(fixture, key, FEW)
     begin = start(algorithm, fixture.target, key, FEW, first)
     whole, _ = advance(begin, 9 * begin.quanta)
     half, _ = advance(begin, 4 * begin.quanta + 1)
@@ -282,8 +302,7 @@ def seeds(algorithm, fixture: Fixture, key) -> Verdict:
 
 def _path(algorithm, target: Target, key, x0) -> np.ndarray:
     """Configurations counted over 32 draws or 32 sweeps, [32, chains, n]."""
-    if any(param.name == "sweeps_per_draw" for param in algorithm.spec.params):
-        algorithm = dataclasses.replace(algorithm, sweeps_per_draw=1)
+    algorithm = tried(algorithm, "seeds")
     run, rows = start(algorithm, target, key, len(x0), x0), []
     for _ in range(32):
         run, _trace = advance(run, run.quanta)
@@ -320,7 +339,9 @@ def _other_knobs(spec: Spec, rng: np.random.Generator) -> dict:
         elif param.scale == "choice":
             values[param.name] = int(rng.integers(len(param.choices)))
         else:
-            values[param.name] = int(rng.integers(low, high + 1)) if param.scale == "int" else rng.uniform(low, high)
+            values[param.name] = (
+                int(rng.integers(int(low), int(high) + 1)) if param.scale == "int" else rng.uniform(low, high)
+            )
     return values
 
 
@@ -341,7 +362,7 @@ def finite(algorithm, fixture: Fixture, key) -> Verdict:
     model = scaled_model(fixture.target.model, 100 / biggest)
     for beta in (0.0, 1e-4, 1.0, 1e4):
         for evidence in (fixture.target.evidence, Evidence.of(fixture.target.n, {0: 1, 1: 0})):
-            run, trace = advance(
+            run, trace = recorded(
                 start(algorithm, Target.of(model, evidence, beta), key, FEW), 5 * algorithm.spec.quanta(model)
             )
             numbers = [trace.energies, trace.means, *trace.info.values()]

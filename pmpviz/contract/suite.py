@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 
+from pmpviz.contract import detectors
+from pmpviz.contract.detectors import Detector, Verdict
+from pmpviz.contract.fixtures import Fixture, fixtures_of
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import Spec
-from tests.contract import detectors
-from tests.contract.detectors import Detector, Verdict
-from tests.contract.fixtures import Fixture, fixtures_of
 
 
 @dataclass(frozen=True)
 class Case:
     """One check of one algorithm on one fixture."""
 
-    algorithm: type
+    algorithm: Any
     fixture: Fixture
     detector: Detector
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import os
-from pathlib import Path
 
 import numpy as np
 
-from pmpviz.io import load_model
 from pmpviz.models import build_spec
 from pmpviz.oracles import Potentials, Structure
 from pmpviz.types import Target
-
-FOLDER = Path(os.environ.get("PMPVIZ_DATA", "")) / "uai"
 
 
 def random_potentials(seed: int, states: int = 4, attractive: bool = False) -> Potentials:
@@ -52,11 +47,3 @@ def brute_force(potentials: Potentials) -> tuple[np.ndarray, float]:
 def of_spec(spec: str) -> Potentials:
     """The potentials of a builder's model."""
     return Potentials.of_target(Target.of(build_spec(spec)))[0]
-
-
-def of_file(name: str) -> Potentials | None:
-    """The potentials of a real file, or None where it is not at hand."""
-    if not (FOLDER / name).exists():
-        return None
-    loaded = load_model(FOLDER / name)
-    return Potentials.of_target(Target.of(loaded.model), loaded.tables)[0]

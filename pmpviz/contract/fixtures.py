@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
+from pmpviz.contract.laws import Law, law_of
 from pmpviz.models import RBM, SRBM, Ising
 from pmpviz.models.builders import lattice_model
 from pmpviz.models.topologies import lattice
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import Evidence, Target
-from tests.contract.laws import Law, law_of
 
-# Fixtures that an algorithm may refuse, by its id. An unlisted refusal fails: nothing is skipped in silence.
+# Fixtures that an algorithm may refuse, by its id. In the tests an unlisted refusal fails: nothing is skipped in
+# silence.
 REFUSALS: dict[str, frozenset[str]] = {}
 
 
@@ -59,8 +61,8 @@ def layouts(model: Ising) -> dict[str, Ising]:
 
 def without_edges(model: Ising) -> Ising:
     """The same arrays with all weights 0."""
-    couplings = replace(model.couplings, weight=np.zeros_like(model.couplings.weight))
-    return replace(model, couplings=couplings)
+    couplings: Any = model.couplings
+    return replace(model, couplings=replace(couplings, weight=np.zeros_like(couplings.weight)))
 
 
 def _trees() -> dict[str, Ising]:
@@ -127,9 +129,8 @@ def _law(name: str) -> Law:
 
 
 def fixtures_of(cls, purpose: str = "law") -> list[Fixture]:
-    """The fixtures of this purpose (or `cold`) that the algorithm has to pass: all but its listed refusals."""
-    refused = REFUSALS.get(cls.spec.id, frozenset())
-    return [fixture for fixture in FIXTURES if _serves(fixture, purpose) and fixture.name not in refused]
+    """The fixtures of this purpose (or `cold`) that the algorithm takes, and has to pass."""
+    return [fixture for fixture in FIXTURES if _serves(fixture, purpose) and cls.spec.why_not(fixture.target) is None]
 
 
 def _serves(fixture: Fixture, purpose: str) -> bool:

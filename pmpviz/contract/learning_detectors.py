@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.stats import norm
 
+from pmpviz.contract.detectors import Verdict, batches
+from pmpviz.contract.laws import edge_sum, two_stages
+from pmpviz.contract.learning_fixtures import LearningFixture, shifted
 from pmpviz.learning.optimiser import Optimiser
 from pmpviz.runs import compile_clock, training
-from tests.contract.detectors import Verdict, batches
-from tests.contract.laws import edge_sum, two_stages
-from tests.contract.learning_fixtures import LearningFixture, shifted
 
 # All checks of a learner on models of one shape share this number of chains, and with it one compiled program.
 CHAINS, CHAINS_ON_HOST = 1 << 11, 1 << 7

@@ -1,0 +1,69 @@
+"""Checks of what an algorithm brings besides its single-chain functions: tile forms, layers, draws, an equation."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pmpviz import keys
+from pmpviz.contract.detectors import FEW, Verdict, starts
+from pmpviz.contract.fixtures import Fixture
+from pmpviz.runs import advance, start
+from pmpviz.runs.run import draws_done, first_state, prepared
+from pmpviz.types import brings
+
+TILE, TILE_SWEEPS = 5, 6
+
+
+def has_both_forms(cls) -> bool:
+    """Whether an algorithm has tile forms and single-chain forms of its own."""
+    return brings(cls, "step_tile") and all(brings(cls, name) for name in ("init", "step", "position"))
+
+
+def tile_forms(algorithm, fixture: Fixture, key) -> Verdict:
+    """A tile of five chains gives the numbers of each chain alone, over six sweeps."""
+    target, spec = prepared(algorithm, fixture.target), algorithm.spec
+    chain_keys = keys.of_chains(keys.role(key, keys.INIT), jnp.arange(TILE))
+    first = starts(fixture, key, TILE)
+    tile = algorithm.init_tile(chain_keys, target, first)
+    single = [algorithm.init(chain_keys[chain], target, first[chain]) for chain in range(TILE)]
+    step_tile, step, shown_tile, shown = (
+        jax.jit(getattr(type(algorithm), name)) for name in ("step_tile", "step", "position_tile", "position")
+    )
+    for quantum in range(TILE_SWEEPS * spec.quanta(target.model)):
+        own = keys.fold_in(chain_keys, quantum)
+        tile, told = step_tile(algorithm, own, target, tile)
+        x = np.asarray(shown_tile(algorithm, target, tile))
+        for chain in range(TILE):
+            single[chain], info = step(algorithm, own[chain], target, single[chain])
+            if (np.asarray(shown(algorithm, target, single[chain])) != x[chain]).any():
+                return Verdict(
+                    False, found=f"chain {chain} of a tile differs from the chain alone at quantum {quantum}"
+                )
+            for name in spec.metrics:
+                if not np.allclose(info[name], told[name][chain], rtol=1e-4, atol=1e-5):
+                    return Verdict(False, found=f"{name} of a tile differs from that of the chain alone")
+    return Verdict(True)
+
+
+def brought(algorithm, fixture: Fixture, key) -> Verdict:
+    """What an algorithm brings besides is what it says: overlays over the sites, draws that are done, an equation."""
+    target, spec = prepared(algorithm, fixture.target), algorithm.spec
+    run = start(algorithm, target, key, FEW)
+    before = draws_done(run)
+    run, _trace = advance(run, TILE_SWEEPS * run.quanta)
+    state, after = first_state(algorithm, run.state), draws_done(run)
+    if spec.kind == "draw" and not (before in (0, 1) and after is not None and before <= after <= TILE_SWEEPS + 1):
+        return Verdict(False, found=f"{before} draws are done at the start, {after} after {TILE_SWEEPS} sweeps")
+    for overlay in spec.overlays:
+        field = np.asarray(algorithm.overlay(run.target, state, overlay.name), np.float64)
+        if field.shape != (target.n,) or not np.isfinite(field).all():
+            return Verdict(False, found=f"the overlay {overlay.name} has not one finite number a site")
+        if overlay.kind == "labels" and (field != np.round(field)).any():
+            return Verdict(False, found=f"the labels of {overlay.name} are no whole numbers")
+    for site, said in algorithm.heard(run.target, state, 0):
+        if not (0 <= site < target.n and np.isfinite(said)):
+            return Verdict(False, found=f"what site 0 hears comes from site {site}: {said}")
+    equation = algorithm.equation(run.target)
+    return Verdict(isinstance(equation, str) and bool(equation.strip()), found="the equation is empty")

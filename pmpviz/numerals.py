@@ -1,0 +1,47 @@
+"""Numbers as text, for people and in KaTeX: three significant digits, thin-space thousands."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+THIN = "\u2009"
+
+
+def integer(value: float) -> str:
+    """Whole number with thin-space thousands."""
+    return f"{round(value):,}".replace(",", THIN)
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """`digits` significant digits without exponents between 1e-4 and 1e6; n/a for None or nan."""
+    if value is None or math.isnan(value):
+        return "n/a"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    size = abs(value)
+    if size >= 10**digits:
+        return integer(value).replace("-", "−")
+    if size and size < 1e-4:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        return f"{mantissa}·10{_superscript(int(exponent))}".replace("-", "−")
+    decimals = max(digits - 1 - (math.floor(math.log10(size)) if size else 0), 0)
+    return f"{value:.{decimals}f}".replace("-", "−")
+
+
+def _superscript(value: int) -> str:
+    return str(value).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def katex(value: float) -> str:
+    """`significant` as KaTeX takes it."""
+    return significant(value).replace(THIN, r"\,").replace("−", "-")
+
+
+def katex_span(values: np.ndarray) -> str:
+    """The least and the largest of the values, or the one that all have; 0 where there is none."""
+    if not np.size(values):
+        return "0"
+    low, high = float(np.min(values)), float(np.max(values))
+    return katex(low) if low == high else rf"{katex(low)} \ldots {katex(high)}"
