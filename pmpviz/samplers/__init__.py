@@ -34,8 +34,9 @@ SAMPLERS: tuple[Any, ...] = (
 CONV_SAMPLERS: tuple[Any, ...] = (ConvPMP, ConvGWG, ConvGibbs)
 
 
-def sampler_class(name: str, registry: tuple[Any, ...] = SAMPLERS):
-    """The sampler registered under `name`; raises InputError naming the choices."""
+def sampler_class(name: str, registry: tuple[Any, ...] | None = None):
+    """The sampler registered under `name` (in SAMPLERS where None); raises InputError naming the choices."""
+    registry = SAMPLERS if registry is None else registry
     for cls in registry:
         if cls.spec.id == name:
             return cls
