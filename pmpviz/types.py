@@ -273,6 +273,17 @@ class Target:
         """Log-odds of x_i = 1 given the rest, at this beta, for all i (binary models)."""
         return self.beta * self.model.local_field(x)
 
+    def conditional_logits(self, x: Int8[Array, " n"]) -> Float[Array, "n k"]:
+        """log p(x_i = k given the rest) at this beta but for a constant of each i, [n, K]; any finite states.
+
+        Mixed cardinalities are padded to the largest, K: -inf where a state does not exist (`model.space.mask`), and
+        where a factor forbids it, at beta 0 too. As the local field it says of a clamped variable what the rest would
+        make of it.
+        """
+        logits = self.model.conditional_logits(x)
+        allowed = jnp.asarray(self.model.space.mask) & ~jnp.isneginf(logits)
+        return jnp.where(allowed, self.beta * jnp.where(allowed, logits, 0.0), -jnp.inf)
+
 
 @dataclass(frozen=True)
 class Exact:

@@ -32,7 +32,10 @@ class LaneTable:
     def of_trace(cls, name: str, algorithm: str, trace: Trace) -> LaneTable:
         """Means over the chains of a trace with their 10 % and 90 % quantiles."""
         columns = {"sweep": trace.sweeps, "seconds": trace.seconds}
-        for what, rows in {"energy": trace.energies, "mean_x": trace.means, **trace.info}.items():
+        counts = {f"state_{k}": trace.shares[..., k] for k in range(trace.space.states)}
+        if trace.means is not None:
+            counts = {"mean_x": trace.means}
+        for what, rows in {"energy": trace.energies, **counts, **trace.info}.items():
             columns |= {what: rows.mean(1)}
             low, high = np.quantile(rows, (0.1, 0.9), axis=1)
             columns |= {f"{what}_p10": low, f"{what}_p90": high}

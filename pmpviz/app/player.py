@@ -9,11 +9,13 @@ from typing import Any
 
 import streamlit as st
 
+from pmpviz.models.space import MOST_SHOWN
+
 TYPES = (
     *("play", "pause", "step", "reset", "seed", "speed", "share", "code", "export"),
     *("click", "paint", "hover", "mount", "mode"),
 )
-TOOLS = ("none", "flip", "field+", "field-", "clamp1", "clamp0", "free")
+TOOLS = ("none", "flip", "field+", "field-", *(f"clamp{state}" for state in range(MOST_SHOWN)), "free")
 MOST_SITES = 512
 MOST_EVENTS = 64
 MOST_INDEX = 2**24

@@ -20,6 +20,7 @@ import numpy as np
 from pmpviz import keys
 from pmpviz.contract.fixtures import Fixture
 from pmpviz.contract.laws import ALPHA, bowker, chi_square, table, two_stages
+from pmpviz.models.tables import TableModel
 from pmpviz.runs import Run, Trace, advance, checkpoint, compile_clock, counted, positions, retarget, sample, start
 from pmpviz.runs.run import draws_done
 from pmpviz.types import Evidence, Spec, Target
@@ -105,11 +106,19 @@ def symmetry(algorithm, fixture: Fixture, key) -> Verdict:
 
 
 def cold_states(fixture: Fixture) -> np.ndarray:
-    """All 0, all 1, the least likely state and the most likely one turned over, int8 [4, n]."""
-    law = fixture.law
+    """All 0, all 1, the least likely state and the most likely one with each variable's next state, int8 [4, n]."""
+    law, card = fixture.law, _card(fixture)
     worst, best = law.states[law.p.argmin()], law.states[law.p.argmax()]
-    n = fixture.target.n
-    return np.stack([np.zeros(n, np.int8), np.ones(n, np.int8), worst, 1 - best])
+    return np.stack([0 * card, np.minimum(1, card - 1), worst, (best + 1) % card]).astype(np.int8)
+
+
+def _card(fixture: Fixture) -> np.ndarray:
+    """Each variable's number of states."""
+    return np.array(fixture.target.model.card)
+
+
+def _any_states(fixture: Fixture, rng: np.random.Generator, chains: int) -> np.ndarray:
+    return rng.integers(0, _card(fixture), (chains, fixture.target.n)).astype(np.int8)
 
 
 def cold_start(algorithm, fixture: Fixture, key) -> Verdict:
@@ -132,9 +141,10 @@ def clamped_stay(algorithm, fixture: Fixture, key) -> Verdict:
     target, n = fixture.target, fixture.target.n
     rng = host_rng(key)
     for mask in (np.asarray(target.evidence.mask), rng.random(n) < 0.5, np.ones(n, bool)):
-        value = np.where(mask, np.asarray(target.evidence.value) ^ (rng.random(n) < 0.5), 0).astype(np.int8)
+        moved = (np.asarray(target.evidence.value) + (rng.random(n) < 0.5)) % _card(fixture)
+        value = np.where(mask, moved, 0).astype(np.int8)
         held = Target(target.model, Evidence(mask, value), target.beta)
-        run = start(algorithm, held, key, FEW, rng.integers(0, 2, (FEW, n)))
+        run = start(algorithm, held, key, FEW, _any_states(fixture, rng, FEW))
         for _ in range(4):
             x = positions(run)
             if (x[:, mask] != value[mask]).any() or (counted(run)[:, mask] != value[mask]).any():
@@ -208,7 +218,7 @@ def tree_map(algorithm, fixture: Fixture, key) -> Verdict:
 
 
 def starts(fixture: Fixture, key, chains: int) -> np.ndarray:
-    return host_rng(key).integers(0, 2, (chains, fixture.target.n)).astype(np.int8)
+    return _any_states(fixture, host_rng(key), chains)
 
 
 def _leaves(run: Run) -> list[np.ndarray]:
@@ -346,7 +356,9 @@ def _other_knobs(spec: Spec, rng: np.random.Generator) -> dict:
 
 
 def scaled_model(model, factor: float):
-    """The same model with bias and weights times `factor`."""
+    """The same model with bias and weights, or all entries of its tables, times `factor`."""
+    if isinstance(model, TableModel):
+        return dataclasses.replace(model, values=np.asarray(model.values) * np.float32(factor))
     couplings = dataclasses.replace(model.couplings, weight=np.asarray(model.couplings.weight) * np.float32(factor))
     return dataclasses.replace(model, bias=np.asarray(model.bias) * np.float32(factor), couplings=couplings)
 
@@ -358,19 +370,21 @@ def _other_target(target: Target, rng: np.random.Generator) -> Target:
 
 def finite(algorithm, fixture: Fixture, key) -> Verdict:
     """Weights up to 100 times larger, beta 0, 1e-4 and 1e4, clamped or not: nothing is infinite, bits stay bits."""
-    biggest = max(np.abs(np.asarray(fixture.target.model.couplings.weight)).max(), 1.0)
-    model = scaled_model(fixture.target.model, 100 / biggest)
+    own = fixture.target.model
+    biggest = np.abs(np.asarray(own.values if isinstance(own, TableModel) else own.couplings.weight)).max()
+    model = scaled_model(own, 100 / max(biggest, 1.0))
     for beta in (0.0, 1e-4, 1.0, 1e4):
         for evidence in (fixture.target.evidence, Evidence.of(fixture.target.n, {0: 1, 1: 0})):
             run, trace = recorded(
                 start(algorithm, Target.of(model, evidence, beta), key, FEW), 5 * algorithm.spec.quanta(model)
             )
-            numbers = [trace.energies, trace.means, *trace.info.values()]
+            numbers = [trace.energies, trace.statistics, *trace.info.values()]
             numbers += [leaf for leaf in _leaves(run) if np.issubdtype(leaf.dtype, np.floating)]
             if not all(np.isfinite(number).all() for number in numbers):
                 return Verdict(False, found=f"infinite or undefined numbers at beta {beta:g}")
-            if not np.isin(positions(run), (0, 1)).all():
-                return Verdict(False, found=f"a state is neither 0 nor 1 at beta {beta:g}")
+            x = positions(run)
+            if (x < 0).any() or (x >= _card(fixture)).any():
+                return Verdict(False, found=f"a state is none of its variable's at beta {beta:g}")
     return Verdict(True)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from pmpviz.contract.laws import Law, law_of
 from pmpviz.models import RBM, SRBM, Ising
 from pmpviz.models.builders import lattice_model
+from pmpviz.models.tables import TableModel
 from pmpviz.models.topologies import lattice
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import Evidence, Target
@@ -26,7 +27,7 @@ REFUSALS: dict[str, frozenset[str]] = {}
 
 @dataclass(frozen=True)
 class Fixture:
-    """A named target. `purpose` is `law` (the small hard models), `edgeless` or `tree`."""
+    """A named target. `purpose` is `law` (the small hard models), `edgeless`, `tree` or `states`."""
 
     name: str
     purpose: str
@@ -113,14 +114,40 @@ def _fixtures():
         yield Fixture(f"tree_{layout}_clamped", "tree", Target.of(model, Evidence.of(7, {2: 1}), 1.7))
 
 
+def _three_states() -> TableModel:
+    """Four variables of three states, each wanting to differ from every other: one pair cannot; with fields."""
+    rng = np.random.default_rng(4)
+    pairs = [((i, j), -1.6 * np.eye(3) + 0.3 * rng.normal(size=(3, 3))) for j in range(4) for i in range(j)]
+    return TableModel.of(
+        (3,) * 4, [*pairs, ((0,), np.array([0.4, -0.3, 0.1])), ((3,), np.array([-0.5, 0.2, 0.6]))], 0.2
+    )
+
+
+def _mixed_states() -> TableModel:
+    """Variables of two, three, four, two and one states: a ring and a table of three variables."""
+    rng, card = np.random.default_rng(7), (2, 3, 4, 2, 1)
+    scopes = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 1, 2), (1, 4), (2,)]
+    return TableModel.of(card, [(scope, rng.normal(0, 0.9, [card[v] for v in scope])) for scope in scopes])
+
+
+def _state_fixtures():
+    three, mixed = _three_states(), _mixed_states()
+    yield Fixture("three", "states", Target.of(three))
+    yield Fixture("three_clamped", "states", Target.of(three, Evidence.of(4, {1: 2}), 1.3))
+    yield Fixture("mixed", "states", Target.of(mixed, beta=0.9))
+    yield Fixture("mixed_clamped", "states", Target.of(mixed, Evidence.of(5, {2: 3}), 1.2))
+
+
 FIXTURES = tuple(_fixtures())
+# Of more than two states, for those that take them.
+STATE_FIXTURES = tuple(_state_fixtures())
 # Long runs from cold starts: each layout once, clamped or free (evidence is traced, so the program is the same).
 COLD = frozenset({"rbm", "six_sparse", "six_dense_clamped", "six_lattice", "odd_torus_clamped"})
 # What every run of the tests takes of each purpose: each layout once, as above. The others differ in what is traced,
 # and are taken by `-m thorough` and at fresh seeds.
 EVERYDAY = COLD | {"srbm_clamped"} | {f"tree_{kind}" for kind in ("sparse", "dense_clamped", "lattice", "rbm", "srbm")}
 EVERYDAY |= {f"edgeless_{kind}" for kind in ("sparse", "dense_clamped", "lattice", "rbm", "srbm")}
-BY_NAME = {fixture.name: fixture for fixture in FIXTURES}
+BY_NAME = {fixture.name: fixture for fixture in (*FIXTURES, *STATE_FIXTURES)}
 
 
 @cache

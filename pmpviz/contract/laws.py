@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
+from pmpviz.models.tables import TableModel
+
 POOL_BELOW = 20.0
 FIRST_LOOK, ALPHA, BEYOND_DOUBT = 1e-3, 1e-6, 1e-15
 SECOND_LOOK_FACTOR = 8
@@ -15,31 +17,37 @@ SECOND_LOOK_FACTOR = 8
 
 @dataclass(frozen=True)
 class Law:
-    """Exact law of a target: `states[m, n]` consistent with the evidence, `p[m]`, `log_weight[m]` (times beta)."""
+    """Exact law of a target: `states[m, n]` consistent with the evidence, `p[m]`, `log_weight[m]` (times beta).
+
+    `card[n]` are the variables' numbers of states.
+    """
 
     states: np.ndarray
     p: np.ndarray
     log_weight: np.ndarray
+    card: tuple[int, ...]
 
     def index(self, x: np.ndarray) -> np.ndarray:
-        """Row of `states` of each configuration; -1 for one that the evidence forbids."""
-        place = np.full(1 << self.states.shape[1], -1)
-        place[codes(self.states)] = np.arange(len(self.states))
-        return place[codes(x)]
+        """Row of `states` of each configuration; -1 for one that the evidence forbids, or that does not exist."""
+        place = np.full(np.prod(self.card), -1)
+        place[codes(self.states, self.card)] = np.arange(len(self.states))
+        exists = np.all((x >= 0) & (x < np.array(self.card)), axis=1)
+        return np.where(exists, place[codes(np.where(exists[:, None], x, 0), self.card)], -1)
 
     def draws(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Independent exact draws, int8 [count, n]."""
         return self.states[rng.choice(len(self.p), count, p=self.p)]
 
 
-def codes(x: np.ndarray) -> np.ndarray:
-    """Configurations as whole numbers, site 0 the lowest bit."""
-    return x.astype(np.int64) @ (1 << np.arange(x.shape[1]))
+def codes(x: np.ndarray, card: tuple[int, ...] | None = None) -> np.ndarray:
+    """Configurations as whole numbers of mixed radix, site 0 the lowest digit; bits where `card` is None."""
+    radix = (2,) * x.shape[1] if card is None else card
+    return x.astype(np.int64) @ np.cumprod([1, *radix[:-1]])
 
 
-def all_states(n: int) -> np.ndarray:
-    """All 2^n configurations, int8 [2^n, n]."""
-    return np.array(list(itertools.product((0, 1), repeat=n)), np.int8)
+def all_states(n: int, card: tuple[int, ...] | None = None) -> np.ndarray:
+    """All configurations of n variables of these cardinalities (of two states where None), int8 [m, n]."""
+    return np.array(list(itertools.product(*map(range, card or (2,) * n))), np.int8)
 
 
 def edge_sum(model, states: np.ndarray) -> np.ndarray:
@@ -49,14 +57,21 @@ def edge_sum(model, states: np.ndarray) -> np.ndarray:
     return x @ bias + (x[:, i] * x[:, j]) @ w + float(model.constant)
 
 
+def table_sum(model, states: np.ndarray) -> np.ndarray:
+    """log_weight of each state of a table model in float64, table by table."""
+    entries = [table[tuple(states[:, v] for v in scope)] for scope, table in model.factors]
+    return np.sum(entries, axis=0) + float(model.constant)
+
+
 def law_of(target) -> Law:
-    """The law of a binary pairwise target by enumeration."""
-    states = all_states(target.n)
+    """The law of a binary pairwise target, or one of tables, by enumeration."""
+    states = all_states(target.n, target.model.card)
     mask, value = np.asarray(target.evidence.mask), np.asarray(target.evidence.value)
     states = states[(states[:, mask] == value[mask]).all(1)]
-    log_weight = float(target.beta) * edge_sum(target.model, states)
+    weigh = table_sum if isinstance(target.model, TableModel) else edge_sum
+    log_weight = float(target.beta) * weigh(target.model, states)
     p = np.exp(log_weight - log_weight.max())
-    return Law(states, p / p.sum(), log_weight)
+    return Law(states, p / p.sum(), log_weight, tuple(target.model.card))
 
 
 def chi_square(counts: np.ndarray, p: np.ndarray) -> float:

@@ -19,7 +19,7 @@ Marginals = Float[np.ndarray, " n"] | Sequence[Float[np.ndarray, " states"]]
 BLOCK = 1 << 22
 
 
-def _table(marginals: Marginals) -> Float[np.ndarray, "n states"]:
+def marginal_table(marginals: Marginals) -> Float[np.ndarray, "n states"]:
     """One row of probabilities a variable, padded with zeros to the largest cardinality."""
     if isinstance(marginals, np.ndarray) and marginals.ndim == 1:
         p1 = marginals.astype(np.float64)
@@ -40,7 +40,7 @@ def frequencies(x: Int8[np.ndarray, "rows n"], states: int) -> Float[np.ndarray,
 
 
 def _compare(x, marginals: Marginals) -> tuple[np.ndarray, np.ndarray]:
-    truth = _table(marginals)
+    truth = marginal_table(marginals)
     found = frequencies(x, truth.shape[1])
     if len(found) != len(truth):
         raise InputError(f"the samples have {len(found)} variables and the reference {len(truth)}; use one model")
@@ -122,7 +122,7 @@ def _mean_absolute_deviation(p: np.ndarray, count: int) -> np.ndarray:
 
 def marginal_l1_floor(marginals: Marginals, count: int, free: Bool[np.ndarray, " n"] | None = None) -> float:
     """Mean of `marginal_l1` over `count` independent draws of the truth itself (exact, by De Moivre's formula)."""
-    return _mean_over(_mean_absolute_deviation(_table(marginals), count).sum(1) / 2, free)
+    return _mean_over(_mean_absolute_deviation(marginal_table(marginals), count).sum(1) / 2, free)
 
 
 def pair_marginal_floor(tables: Float[np.ndarray, "pairs states states"], count: int) -> float:

@@ -6,6 +6,7 @@ from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.ising import Ising
 from pmpviz.models.presets import PRESETS, Preset
 from pmpviz.models.rbm import RBM, SRBM, LayeredModel
+from pmpviz.models.space import Space
 from pmpviz.models.spec import build_spec, builder_of, format_spec, model_hash, parse_model_spec
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Ising",
     "LayeredModel",
     "Preset",
+    "Space",
     "build_spec",
     "builder_of",
     "format_spec",

@@ -14,6 +14,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int, Int8
 
+from pmpviz.models.space import Space, binary_logits
 from pmpviz.types import Evidence, InputError, Param, pytree
 
 CONVENTIONS = ("exact", "authors")
@@ -163,6 +164,11 @@ class ConvOR:
     def card(self) -> tuple[int, ...]:
         return (2,) * self.n
 
+    @property
+    def space(self) -> Space:
+        """Two-state variables."""
+        return Space.binary_of(self.n)
+
     def split(self, x: Int8[Array, "... n"]) -> tuple[Array, Array, Array]:
         """(S [..., images, features, h, w], W [..., channels, features, fh, fw], X [..., images, channels, H, W])."""
         s, w, _ = self.shape.sizes
@@ -203,6 +209,10 @@ class ConvOR:
         image = self.noise_logit * jnp.where(count > 0, 1.0, -1.0)
         location = location + self.location_copies * self.location_logit
         return jnp.concatenate([a.reshape(-1) for a in (location, feature + self.feature_logit, image)])
+
+    def conditional_logits(self, x: Int8[Array, " n"]) -> Float[Array, "n 2"]:
+        """log p(x_i = k given the rest), but for a constant of each i."""
+        return binary_logits(self.local_field(x))
 
 
 def explanations(s: Float[Array, "n f h w"], w: Float[Array, "c f a b"]) -> Float[Array, "n c height width"]:

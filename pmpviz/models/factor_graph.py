@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int8
+from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz.models.factors import (
     MAX_EXPANDED,
@@ -21,6 +21,7 @@ from pmpviz.models.factors import (
     grouped,
 )
 from pmpviz.models.ising import Ising
+from pmpviz.models.space import Space, pairs_of
 from pmpviz.models.tables import Factor as Table
 from pmpviz.models.tables import TableModel, check_card
 from pmpviz.types import InputError, Refusal, pytree
@@ -77,6 +78,11 @@ class FactorGraph:
         return len(self.card)
 
     @property
+    def space(self) -> Space:
+        """Variables of these cardinalities."""
+        return Space.of(self.card)
+
+    @property
     def states(self) -> int:
         """The largest cardinality K; arrays over states are padded to it."""
         return max(self.card, default=1)
@@ -93,6 +99,22 @@ class FactorGraph:
         state = jnp.asarray(x, jnp.int32)[:, None]
         own = jnp.take_along_axis(jnp.asarray(self.unary), state, 1).sum()
         return own + sum(group.log_weight(x).sum() for group in self.groups) + self.constant
+
+    def conditional_logits(self, x: Int8[Array, " n"]) -> Float[Array, "n k"]:
+        """log p(x_i = k given the rest), but for a constant of each i; states that do not exist hold any number.
+
+        The variable's own potential and, of each of its factors, what it gives x with x_i set to k.
+        """
+        states = self.space.states
+        own = jnp.asarray(self.unary)
+        found = jnp.pad(own, ((0, 0), (0, states - own.shape[1])))
+        for group in self.groups:
+            found = found.at[group.scope].add(group.conditional(x, states))
+        return found
+
+    def pairs(self) -> Int[np.ndarray, "m 2"]:
+        """Pairs of variables that share a factor (of at most 64 variables), each once."""
+        return pairs_of([scope for group in self.groups for scope in np.asarray(group.scope).tolist()])
 
     def to_tables(self) -> TableModel:
         """The same model as tables, logical factors written out.

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Int8
+from jaxtyping import Array, Bool, Float, Int, Int8
 
 from pmpviz.models.tables import check_scope
 from pmpviz.types import InputError, Refusal, pytree
@@ -177,6 +177,16 @@ class Tables:
             place = place * states + jnp.asarray(x, jnp.int32)[self.scope[:, slot]]
         return jnp.take_along_axis(table.reshape(len(place), -1), place[:, None], 1)[:, 0]
 
+    def conditional(self, x: Int8[Array, " n"], states: int) -> Float[Array, "f k states"]:
+        """The entry at x with one of its variables set to each state, for each variable."""
+        size, arity = self.log_table.shape[-1], self.scope.shape[1]
+        strides = size ** np.arange(arity)[::-1]
+        steps = strides * jnp.asarray(x, jnp.int32)[self.scope]
+        rest = steps.sum(1, keepdims=True) - steps
+        place = rest[..., None] + strides[:, None] * jnp.minimum(jnp.arange(states), size - 1)
+        first = size**arity * jnp.arange(len(steps))[:, None, None]
+        return jnp.asarray(self.log_table).reshape(-1)[first + place]
+
 
 @pytree
 class Or:
@@ -200,6 +210,15 @@ class Or:
         on = jnp.asarray(x)[self.scope] > 0
         return jnp.where(on[:, :-1].any(1) == on[:, -1], 0.0, -jnp.inf)
 
+    def conditional(self, x: Int8[Array, " n"], states: int) -> Float[Array, "f k states"]:
+        """0 where the factor allows x with one of its variables set to each state, else -inf, for each variable."""
+        on = jnp.asarray(x)[self.scope] > 0
+        others = on[:, :-1].sum(1, keepdims=True) - on[:, :-1]
+        state = jnp.arange(states) > 0
+        tops = (others > 0)[..., None] | state
+        bottom = on[:, :-1].any(1)[:, None, None] == state
+        return _zero_or_forbidden(jnp.concatenate([tops == on[:, -1:, None], bottom], 1))
+
 
 @pytree
 class And:
@@ -222,6 +241,15 @@ class And:
         """0 where the factor allows x, else -inf."""
         on = jnp.asarray(x)[self.scope] > 0
         return jnp.where(on[:, :-1].all(1) == on[:, -1], 0.0, -jnp.inf)
+
+    def conditional(self, x: Int8[Array, " n"], states: int) -> Float[Array, "f k states"]:
+        """0 where the factor allows x with one of its variables set to each state, else -inf, for each variable."""
+        on = jnp.asarray(x)[self.scope] > 0
+        others = (~on[:, :-1]).sum(1, keepdims=True) - ~on[:, :-1]
+        state = jnp.arange(states) > 0
+        tops = (others == 0)[..., None] & state
+        bottom = on[:, :-1].all(1)[:, None, None] == state
+        return _zero_or_forbidden(jnp.concatenate([tops == on[:, -1:, None], bottom], 1))
 
 
 @pytree
@@ -249,6 +277,17 @@ class Cardinality:
         """0 where the factor allows x, else -inf."""
         count = (jnp.asarray(x)[self.scope] > 0).sum(1)
         return jnp.where((count >= self.low) & (count <= self.high), 0.0, -jnp.inf)
+
+    def conditional(self, x: Int8[Array, " n"], states: int) -> Float[Array, "f k states"]:
+        """0 where the factor allows x with one of its variables set to each state, else -inf, for each variable."""
+        on = jnp.asarray(x)[self.scope] > 0
+        count = (on.sum(1, keepdims=True) - on)[..., None] + (jnp.arange(states) > 0)
+        low, high = (jnp.asarray(limit)[:, None, None] for limit in (self.low, self.high))
+        return _zero_or_forbidden((count >= low) & (count <= high))
+
+
+def _zero_or_forbidden(allowed: Bool[Array, "..."]) -> Float[Array, "..."]:
+    return jnp.where(allowed, 0.0, -jnp.inf)
 
 
 Group = Tables | Or | And | Cardinality

@@ -15,6 +15,7 @@ from pmpviz.models.couplings import (
     to_sparse,
 )
 from pmpviz.models.order import SweepOrder
+from pmpviz.models.space import Space, binary_logits
 from pmpviz.types import pytree
 
 
@@ -76,6 +77,11 @@ class Ising:
         return (2,) * self.n
 
     @property
+    def space(self) -> Space:
+        """Two-state variables."""
+        return Space.binary_of(self.n)
+
+    @property
     def shape(self) -> tuple[int, ...] | None:
         """Sides of the lattice, or None for a graph without a regular layout."""
         return self.couplings.sides
@@ -88,6 +94,10 @@ class Ising:
         """b_i + sum_j w_ij x_j: log-odds of x_i = 1 given the rest."""
         return self.bias + self.couplings.field(x.astype(jnp.float32))
 
+    def conditional_logits(self, x: Int8[Array, " n"]) -> Float[Array, "n 2"]:
+        """log p(x_i = k given the rest), but for a constant of each i."""
+        return binary_logits(self.local_field(x))
+
     def blocks(self) -> list[np.ndarray]:
         """Sites of each colour: the sites of one block are independent given the others."""
         return [np.flatnonzero(np.asarray(self.colour) == c) for c in range(self.n_colours)]
@@ -96,6 +106,10 @@ class Ising:
         """(bias, i, j, w) as float64 host arrays, each edge once."""
         i, j, w = self.couplings.edges()
         return np.asarray(self.bias, np.float64), i, j, np.asarray(w, np.float64)
+
+    def pairs(self) -> Int[np.ndarray, "m 2"]:
+        """The edges, each once."""
+        return np.stack(self.pairwise()[1:3], 1)
 
     def to_spin(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:
         """(h, i, j, J, constant) of the spin form, float64, constant included: J = w/4, h_i = b_i/2 + sum_j w_ij/4."""

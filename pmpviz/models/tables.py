@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz.models.ising import Ising
+from pmpviz.models.space import Space, pairs_of
 from pmpviz.types import MAX_CARDINALITY, InputError, pytree
 
 MAX_ENTRIES = 1 << 26
@@ -75,6 +76,11 @@ class TableModel:
         return len(self.card)
 
     @property
+    def space(self) -> Space:
+        """Variables of these cardinalities."""
+        return Space.of(self.card)
+
+    @property
     def factors(self) -> list[Factor]:
         """(scope, log table) of every factor, the tables as views of `values` (host arrays)."""
         values, found = np.asarray(self.values), []
@@ -90,6 +96,26 @@ class TableModel:
             return jnp.asarray(self.constant)
         place = self.offset + (self.stride * jnp.asarray(x, jnp.int32)[self.variable]).sum(1)
         return jnp.asarray(self.values)[place].sum() + self.constant
+
+    def conditional_logits(self, x: Int8[Array, " n"]) -> Float[Array, "n k"]:
+        """log p(x_i = k given the rest), but for a constant of each i; states that do not exist hold any number.
+
+        Sum over the factors of i of the entries at x with x_i set to k: -inf where one of them forbids it.
+        """
+        states, found = self.space.states, jnp.zeros((self.n, self.space.states))
+        if not len(self.arity):
+            return found
+        steps = self.stride * jnp.asarray(x, jnp.int32)[self.variable]
+        rest = self.offset[:, None] + steps.sum(1, keepdims=True) - steps
+        place = rest[..., None] + self.stride[..., None] * jnp.arange(states)
+        entries = jnp.asarray(self.values)[jnp.minimum(place, len(self.values) - 1)]
+        counts = jnp.arange(self.variable.shape[1]) < jnp.asarray(self.arity)[:, None]
+        return found.at[self.variable].add(jnp.where(counts[..., None], entries, 0.0))
+
+    def pairs(self) -> Int[np.ndarray, "m 2"]:
+        """Pairs of variables that share a factor (of at most 64 variables), each once."""
+        rows = zip(np.asarray(self.variable).tolist(), np.asarray(self.arity).tolist(), strict=True)
+        return pairs_of([row[:arity] for row, arity in rows])
 
     def quadratic(self) -> Quadratic:
         """(bias, i, j, w, constant) in float64: log_weight = b.x + sum_{edges} w x_i x_j + constant.

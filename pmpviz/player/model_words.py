@@ -13,6 +13,8 @@ def model_words(model, beta: float) -> str:
         size = _layers(model)
     elif isinstance(model, Ising) and model.shape and len(model.shape) > 1:
         size = " × ".join(str(s) for s in model.shape) + " lattice"
+    elif model.space.states > 2:
+        size = f"model of {integer(model.n)} variables of {model.space.words}"
     else:
         size = f"model of {integer(model.n)} sites"
     return size if beta == 1 else f"{size} at β = {significant(beta)}"

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int, UInt8
 from PIL import Image, ImageDraw
 
+from pmpviz.models.space import PALETTE
 from pmpviz.types import InputError
 
 SIDE = 1024
@@ -22,7 +23,7 @@ Shape = tuple[int, ...]
 
 
 class Inks(NamedTuple):
-    """RGB of state 0, of the last state, of edges and gaps."""
+    """RGB of state 0 and of state 1 where there are two (the ground and the outlines else), of edges and gaps."""
 
     paper: tuple[int, int, int]
     ink: tuple[int, int, int]
@@ -55,10 +56,11 @@ def _side_by_side(cube: np.ndarray) -> np.ndarray:
 
 
 def _palette(inks: Inks, states: int) -> UInt8[np.ndarray, "k 3"]:
-    """Row 0 for gaps, then paper to ink in equal steps."""
-    share = np.linspace(0, 1, states)[:, None]
-    steps = (1 - share) * np.array(inks.paper) + share * np.array(inks.ink)
-    return np.vstack([inks.line, steps]).round().astype(np.uint8)
+    """Row 0 for gaps, then paper and ink, or the colours of more states; ink last, for outlines."""
+    if states <= 2:
+        return np.array([inks.line, inks.paper, inks.ink], np.uint8)
+    colours = [tuple(bytes.fromhex(colour[1:])) for colour in PALETTE[:states]]
+    return np.array([inks.line, *colours, inks.ink], np.uint8)
 
 
 def lattice_image(x: np.ndarray, shape: Shape, side: int = SIDE, dark: bool = False, states: int = 2) -> Image.Image:
@@ -87,7 +89,7 @@ def graph_image(
     big = 2 * side
     place, radius = _placed(np.asarray(positions, np.float64), big)
     colours = [tuple(row) for row in _palette(DARK if dark else LIGHT, states).tolist()]
-    image = Image.new("RGB", (big, big), colours[1])
+    image = Image.new("RGB", (big, big), (DARK if dark else LIGHT).paper)
     draw = ImageDraw.Draw(image)
     for i, j in np.asarray(edges, int).reshape(-1, 2):
         draw.line([*place[i], *place[j]], fill=colours[0], width=max(2, big // 700))

@@ -167,5 +167,5 @@ def _placed(model) -> tuple[np.ndarray, np.ndarray]:
         site = np.arange(model.n)
         nodes = 0.02 + 0.96 * np.stack([site % side, site // side], 1) / max(side - 1, 1)
         return nodes.astype(np.float32), np.zeros((0, 2), np.int32)
-    _, i, j, _ = model.pairwise()
-    return force_directed(model.n, i, j).astype(np.float32), np.stack([i, j], 1).astype(np.int32)
+    pairs = model.pairs()
+    return force_directed(model.n, *pairs.T).astype(np.float32), pairs.astype(np.int32)

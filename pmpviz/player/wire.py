@@ -12,14 +12,15 @@ a blob is named by its index in that list (`Payload.add` returns it).
               geometry: {kind: "grid" | "stack" | "hex" | "chain" | "graph" | "layers", rows, cols, planes?,
                          hidden?: units beside the image of "layers", offset?: "triangular" | "honeycomb",
                          nodes?: float32 [n, 2], edges?: int32 [m, 2]},
-              frames?: {sweeps: [m ints], epochs?: [m ints], bits?: blob of m * ceil(n / 8) bytes,
+              states?: {planes: bits of a state, 1 where this is left out, colours: ["#rrggbb"], names: [...]},
+              frames?: {sweeps: [m ints], epochs?: [m ints], bits?: blob of m * planes * ceil(n / 8) bytes,
                         since?: number of the frame after which these come, last?: number of the last of these},
               strip?: up to 8 packed frames,
               layer?: {values: float32 [n], kind: "diverging" | "sequential" | "labels", low, high, name} | null}],
      traces?: [{id, title, x: "sweeps" | "seconds" | "iterations", log?, unit?, exact?: {y, label},
                 band?: {low, high, label},
-                lines: [{lane, colour, dash, marker?, x, y, low?, high?: float32 blobs}],
-                bars?: {names: [...], rows: [{label, colour, values: [...]}]}}],
+                lines: [{lane, colour, dash, marker?, x, y, low?, high?: float32 blobs, exact?: number}],
+                bars?: {names: [...], colours?: [one a name], rows: [{label, colour, values: [...]}]}}],
      marks: [[sweep, text]], hover: {lane, site, lines: [...]} | null}
 
 Frames belong to the update's epoch unless `epochs` says otherwise; those of an earlier one can be looked back at,
@@ -38,6 +39,7 @@ import numpy as np
 from jaxtyping import Bool, Int, UInt8
 
 from pmpviz.live.store import Frames
+from pmpviz.models.space import Space
 from pmpviz.types import InputError
 
 MAGIC = b"PMPV"
@@ -73,9 +75,20 @@ def thin(count: int, most: int) -> Int[np.ndarray, " kept"]:
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 
-def pack(x: Int[np.ndarray, "*m n"] | Bool[np.ndarray, "*m n"]) -> UInt8[np.ndarray, "*m bytes"]:
-    """Configurations of 0/1 as bits, first site in the highest bit of the first byte: uint8 [..., ceil(n / 8)]."""
-    return np.packbits(np.asarray(x) > 0, axis=-1)
+def pack(x: Int[np.ndarray, "*m n"] | Bool[np.ndarray, "*m n"], states: int = 2) -> UInt8[np.ndarray, "*m bytes"]:
+    """Configurations as bits, first site in the highest bit of the first byte: uint8 [..., ceil(n / 8)].
+
+    Of more than two states ceil(log2 states) such planes one after another, that of the lowest bit first.
+    """
+    x = np.asarray(x)
+    return Space(x.shape[-1], states).pack(x)
+
+
+def state_words(space: Space) -> dict:
+    """What a lane says of states that are not paper and ink: the planes of a frame, a colour and a name each."""
+    if not space.palette:
+        return {}
+    return {"states": {"planes": space.planes, "colours": list(space.palette), "names": list(space.legend)}}
 
 
 def encode(update: dict, blobs: Sequence[bytes]) -> bytes:

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int8
 
 from pmpviz import keys
+from pmpviz.models.space import Space
 from pmpviz.types import Target
 
 
@@ -44,7 +45,8 @@ def advance(algorithm, target: Target, key: Array, index: np.ndarray, state, spa
     quanta = algorithm.spec.quanta(target.model)
     tiles = _tiles(state)
     first = span.start // quanta
-    buffers = _buffers(algorithm, target.n, index.shape, span.stop // quanta - first) if record else {}
+    space = target.model.space
+    buffers = _buffers(algorithm, space, index.shape, span.stop // quanta - first) if record else {}
     for quantum in span:
         words = keys.fold_words(chain_words, quantum)
         for t, tile in enumerate(tiles):
@@ -54,18 +56,23 @@ def advance(algorithm, target: Target, key: Array, index: np.ndarray, state, spa
     return _stack(tiles), buffers
 
 
-def _buffers(algorithm, n: int, index_shape: tuple[int, int], sweeps: int) -> dict[str, np.ndarray]:
+def _buffers(algorithm, space: Space, index_shape: tuple[int, int], sweeps: int) -> dict[str, np.ndarray]:
     tiles, chains = index_shape
-    numbers = ("energy", "mean", *(f"info:{name}" for name in algorithm.spec.metrics))
-    buffers = {name: np.zeros((tiles, sweeps, chains), np.float32) for name in numbers}
-    return buffers | {"frame": np.zeros((tiles, sweeps, -(-n // 8)), np.uint8)}
+    shapes: dict[str, tuple[int, ...]] = {name: () for name in ("energy", *_infos(algorithm))}
+    shapes["statistic"] = space.statistic_shape
+    buffers = {name: np.zeros((tiles, sweeps, chains, *shape), np.float32) for name, shape in shapes.items()}
+    return buffers | {"frame": np.zeros((tiles, sweeps, space.frame_bytes), np.uint8)}
+
+
+def _infos(algorithm) -> list[str]:
+    return [f"info:{name}" for name in algorithm.spec.metrics]
 
 
 def _record(buffers, place: tuple[int, int], algorithm, target: Target, state, info) -> None:
-    x = algorithm.position_tile(target, state)
+    x, space = algorithm.position_tile(target, state), target.model.space
     buffers["energy"][place] = _energies(target.model, x)
-    buffers["mean"][place] = x.mean(1, dtype=np.float32)
-    buffers["frame"][place] = np.packbits(x[0] > 0)
+    buffers["statistic"][place] = space.statistic(x)
+    buffers["frame"][place] = space.pack(x[0])
     for name in algorithm.spec.metrics:
         buffers[f"info:{name}"][place] = info[name]
 

@@ -31,11 +31,11 @@ def with_field(model: Any, field: tuple[tuple[int, float], ...]) -> Any:
 def start_configuration(start: str, model: Any, chains: int) -> np.ndarray | None:
     """x0 int8 [chains, n] of a named start; None for `random`, which every run draws from its own START key.
 
-    `stripes` fills half of the sites: on a lattice two bands along the first side, elsewhere the first half.
+    `stripes` are bands of every state, the last state first: of two states half of the sites each, on a lattice along
+    its first side. `ones` leaves variables of a single state at 0.
     """
     if start == "random":
         return None
-    row = np.full(model.n, int(start == "ones"), np.int8)
-    if start == "stripes":
-        row[: model.n // 2] = 1
-    return np.broadcast_to(row, (chains, model.n))
+    card, n = np.array(model.space.card, int), model.n
+    rows = {"zeros": np.zeros(n, int), "ones": np.minimum(1, card - 1), "stripes": np.arange(n)[::-1] * card // n}
+    return np.broadcast_to(rows[start].astype(np.int8), (chains, n))

@@ -102,7 +102,7 @@ def start(
     shard = algorithm.spec.jit and devices is not None and len(devices) > 1
     mesh = jax.sharding.Mesh(np.array(devices), ("chains",)) if shard else None
     index = tile_index(chains, tile_of(algorithm, target), 1 if mesh is None else mesh.size)
-    first = _padded(_random_start(key, chains, target.n) if x0 is None else np.asarray(x0, np.int8), index)
+    first = _padded(_random_start(key, chains, target) if x0 is None else np.asarray(x0, np.int8), index)
     if algorithm.spec.jit:
         state = _init(algorithm, target, _chain_words(key, _init_role(algorithm), index, chains), first)
     else:
@@ -138,15 +138,8 @@ def _kept_words(words, role, chains):
     return keys.fold_words(keys.fold_words(np.array(words, np.uint32), role), np.arange(chains))
 
 
-@partial(jax.jit, static_argnums=1)
-def _first_bits(words, n):
-    sites = jnp.arange(n, dtype=jnp.uint32)
-    bits = jax.vmap(lambda own: keys.hash_bits(jax.random.wrap_key_data(own), sites))(words)
-    return (bits >> 31).astype(jnp.int8)
-
-
-def _random_start(key, chains, n):
-    return _first_bits(_words_of(key, keys.START, chains), n)
+def _random_start(key, chains, target):
+    return target.model.space.random_start(_words_of(key, keys.START, chains))
 
 
 def _chain_words(key, role, index, chains) -> np.ndarray:
@@ -169,11 +162,11 @@ def _init(algorithm, target, words, x0):
 def _record(algorithm, target, state, info, slot, buffers):
     # The barrier keeps the recording out of the step's fusion, so that recording cannot change a bit of it.
     state = jax.lax.optimization_barrier(state)
-    x = algorithm.position_tile(target, state)
+    x, space = algorithm.position_tile(target, state), target.model.space
     row = {
         "energy": -jax.vmap(target.model.log_weight)(x),
-        "mean": x.astype(jnp.float32).mean(1),
-        "frame": jnp.packbits(x[0] > 0),
+        "statistic": space.statistic(x, jnp),
+        "frame": space.pack(x[0], jnp),
         **{f"info:{name}": info[name] for name in algorithm.spec.metrics},
     }
     if brings(algorithm, "fingerprint"):
@@ -181,9 +174,9 @@ def _record(algorithm, target, state, info, slot, buffers):
     return {name: buffers[name].at[slot].set(value) for name, value in row.items()}
 
 
-def _buffers(algorithm, n, tile):
+def _buffers(algorithm, space, tile):
     rows = MAX_CHUNK_SWEEPS + 1
-    shapes = {"energy": (tile,), "mean": (tile,), "frame": (-(-n // 8),)}
+    shapes = {"energy": (tile,), "statistic": (tile, *space.statistic_shape), "frame": (space.frame_bytes,)}
     shapes |= {f"info:{name}": (tile,) for name in algorithm.spec.metrics}
     if brings(algorithm, "fingerprint"):
         shapes["fingerprint"] = (FINGERPRINT,)
@@ -195,7 +188,7 @@ def _advance(algorithm, target, words, state, quantum, count, quanta, record, me
     def one_tile(args):
         state, words, (algorithm, target, quantum, count) = args
         first_sweep, chain_keys = quantum // quanta, jax.random.wrap_key_data(words)
-        buffers = _buffers(algorithm, target.n, words.shape[0]) if record else {}
+        buffers = _buffers(algorithm, target.model.space, words.shape[0]) if record else {}
 
         def body(i, carry):
             state, buffers = carry
@@ -269,16 +262,16 @@ def _trace(run: Run, ahead: Run, buffers, run_seconds: float, compile_seconds: f
     done = ahead.sweep - run.sweep
 
     def per_chain(name):
-        rows = np.asarray(buffers[name])[:, :done]
-        return np.moveaxis(rows, 0, 1).reshape(done, rows.shape[0] * rows.shape[2])[:, : run.chains]
+        rows = np.moveaxis(np.asarray(buffers[name])[:, :done], 0, 1)
+        return rows.reshape(done, rows.shape[1] * rows.shape[2], *rows.shape[3:])[:, : run.chains]
 
     sweeps = np.arange(run.sweep + 1, ahead.sweep + 1)
     share = (sweeps * run.quanta - run.quantum) / max(ahead.quantum - run.quantum, 1)
     return Trace(
-        run.target.n,
+        run.target.model.space,
         sweeps,
         per_chain("energy"),
-        per_chain("mean"),
+        per_chain("statistic"),
         {name: per_chain(f"info:{name}") for name in run.algorithm.spec.metrics},
         np.moveaxis(np.asarray(buffers["frame"])[:, :done], 0, 1),
         np.asarray(buffers["fingerprint"])[0, :done] if "fingerprint" in buffers else None,
@@ -360,7 +353,7 @@ def sample(algorithm, target: Target, key: Array, chains: int, sweeps: int, x0: 
     check(algorithm, target, chains)
     target = prepared(algorithm, target)
     index = tile_index(chains, tile_of(algorithm, target))
-    first = _padded(_random_start(key, chains, target.n) if x0 is None else np.asarray(x0, np.int8), index)
+    first = _padded(_random_start(key, chains, target) if x0 is None else np.asarray(x0, np.int8), index)
     quanta, role = algorithm.spec.quanta(target.model), _init_role(algorithm)
     if algorithm.spec.jit:
         words = (_chain_words(key, name, index, chains) for name in (role, keys.STEP))

@@ -6,23 +6,26 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pmpviz.models.space import Space
+
 
 @dataclass(frozen=True)
 class Trace:
     """Record of some sweeps of a run.
 
     `sweeps[m]`: number of each recorded sweep; `energies[m, chains]` = -log_weight(x) (without beta);
-    `means[m, chains]` = mean of x over the sites; `info[name][m, chains]`: what the algorithm reports (residual,
-    acceptance, ...); `frames[m, tiles, bytes]`: bit-packed configuration of the first chain of each tile;
+    `statistics[m, chains, ...]` = mean of x over the sites, or for more than two states the share of sites in each
+    (`Space.statistic`); `info[name][m, chains]`: what the algorithm reports (residual, acceptance, ...);
+    `frames[m, tiles, bytes]`: configuration of the first chain of each tile, as `space` packs it;
     `fingerprints[m, 4]`: projections of the first chain's messages, where the algorithm passes messages;
     `seconds[m]`: time inside compiled calls when that sweep was done, compilation excluded;
     `metrics[name]`: (sweep, seconds, value) triples taken at the metric schedule.
     """
 
-    n: int
+    space: Space
     sweeps: np.ndarray
     energies: np.ndarray
-    means: np.ndarray
+    statistics: np.ndarray
     info: dict[str, np.ndarray]
     frames: np.ndarray
     fingerprints: np.ndarray | None
@@ -33,7 +36,17 @@ class Trace:
 
     def frame(self, index: int, tile: int = 0) -> np.ndarray:
         """Configuration int8[n] of the first chain of `tile` at recorded sweep `index`."""
-        return np.unpackbits(self.frames[index, tile])[: self.n].astype(np.int8)
+        return self.space.unpack(self.frames[index, tile])
+
+    @property
+    def means(self) -> np.ndarray | None:
+        """Mean of x over the sites, [m, chains]; None where a variable has more than two states."""
+        return self.statistics if self.space.binary else None
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Share of the sites in each state, [m, chains, K]."""
+        return np.stack([1 - self.statistics, self.statistics], -1) if self.space.binary else self.statistics
 
 
 def join(traces: list[Trace]) -> Trace:
@@ -44,10 +57,10 @@ def join(traces: list[Trace]) -> Trace:
         for name, points in trace.metrics.items():
             metrics.setdefault(name, []).extend(points)
     return Trace(
-        first.n,
+        first.space,
         np.concatenate([t.sweeps for t in traces]),
         np.concatenate([t.energies for t in traces]),
-        np.concatenate([t.means for t in traces]),
+        np.concatenate([t.statistics for t in traces]),
         {name: np.concatenate([t.info[name] for t in traces]) for name in first.info},
         np.concatenate([t.frames for t in traces]),
         None if first.fingerprints is None else np.concatenate([t.fingerprints for t in traces]),

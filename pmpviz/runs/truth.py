@@ -15,9 +15,12 @@ import numpy as np
 
 from pmpviz import exact, keys
 from pmpviz.io.files import cache_folder
+from pmpviz.metrics.marginals import Marginals, marginal_table
 from pmpviz.metrics.mmd import Reference
 from pmpviz.models import model_hash
 from pmpviz.models.ising import Ising
+from pmpviz.models.space import Space
+from pmpviz.models.tables import TableModel
 from pmpviz.runs import run as running
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Refusal, Target
@@ -33,22 +36,32 @@ MOST_PAIRS = 2048
 class Truth:
     """Reference samples and, where known, exact numbers.
 
-    `pairs[m, 2]` are some edges and `pair_tables[m, 2, 2]` their pair marginals, exact where `exact` is true.
-    `exact` says whether the samples are; `label` says what they are; `p1[n]` are exact marginals, or the long run's
-    where those are not known; `log_z` and `energy` (exact mean of -log_weight) are None where not known; `check` is a
-    sentence on how the long run was checked.
+    `pairs[m, 2]` are some edges and `pair_tables[m, K, K]` their pair marginals, exact where `exact` is true.
+    `exact` says whether the samples are; `label` says what they are; `marginals[i][k]` are exact, or the long run's
+    where those are not known (of two states p(x_i = 1) alone, [n]); `log_z` and `energy` (exact mean of -log_weight)
+    are None where not known; `check` is a sentence on how the long run was checked.
     """
 
     label: str
     exact: bool
     reference: Reference
-    p1: np.ndarray
+    marginals: Marginals
     log_z: float | None
     energy: float | None
     check: str = ""
     key: str = ""
     pairs: np.ndarray | None = None
     pair_tables: np.ndarray | None = None
+
+    @property
+    def p1(self) -> np.ndarray | None:
+        """p(x_i = 1) for each i; None where a variable has more than two states."""
+        return self.marginals if isinstance(self.marginals, np.ndarray) else None
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Mean over the variables of p(x_i = k), for each state k."""
+        return marginal_table(self.marginals).mean(0)
 
 
 def truth_key(target: Target) -> str:
@@ -89,38 +102,55 @@ def _from_exact(target: Target, solved: Any) -> Truth:
     seed = int(jax.random.bits(keys.role(jax.random.key(0), keys.REFERENCE)) >> 1)
     x = np.asarray(solved.sample(seed, SAMPLES), np.int8)
     label = f"{SAMPLES:,} exact samples ({solved.method})"
-    # Not the mean state, which exceeds 1 where there are more than two.
-    p1 = (x == 1).mean(0) if solved.p1 is None else solved.p1
+    marginals = solved.p1 if target.model.space.binary else solved.marginals
     energy = exact_energy(target, solved)
     pairs = edge_pairs(target)
     tables = solved.pair_marginals(pairs) if len(pairs) and solved.pair_marginals is not None else None
     key = truth_key(target)
-    return Truth(label, True, Reference.of(x, label), p1, solved.log_z, energy, "", key, pairs, tables)
+    return Truth(label, True, Reference.of(x, label), marginals, solved.log_z, energy, "", key, pairs, tables)
 
 
 def edge_pairs(target: Target) -> np.ndarray:
-    """At most 2,048 edges of the model, evenly chosen, as [m, 2]; none of a model that is not pairwise."""
-    if not isinstance(target.model, Ising):
-        return np.zeros((0, 2), int)
-    _, i, j, _ = target.model.pairwise()
-    chosen = np.unique(np.linspace(0, max(len(i) - 1, 0), min(len(i), MOST_PAIRS)).round().astype(int))
-    return np.stack([i, j], 1)[chosen[: len(i)]]
+    """At most 2,048 pairs of variables that share a factor, evenly chosen, as [m, 2]."""
+    pairs = target.model.pairs()
+    chosen = np.unique(np.linspace(0, max(len(pairs) - 1, 0), min(len(pairs), MOST_PAIRS)).round().astype(int))
+    return pairs[chosen[: len(pairs)]]
 
 
-def pair_frequencies(x: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Share of samples in each of the four states of each pair, [m, 2, 2]."""
-    a, b = x[:, pairs[:, 0]].astype(bool), x[:, pairs[:, 1]].astype(bool)
-    cells = [(~a & ~b), (~a & b), (a & ~b), (a & b)]
-    return np.stack([cell.mean(0) for cell in cells], 1).reshape(-1, 2, 2)
+def pair_frequencies(x: np.ndarray, pairs: np.ndarray, states: int = 2) -> np.ndarray:
+    """Share of samples in each of the K^2 states of each pair, [m, K, K]."""
+    joint = x[:, pairs[:, 0]].astype(np.int16) * states + x[:, pairs[:, 1]]
+    return np.stack([(joint == cell).mean(0) for cell in range(states**2)], 1).reshape(-1, states, states)
 
 
 def exact_energy(target: Target, solved: Any) -> float | None:
     """Exact mean of -log_weight from the marginals and the pair marginals of the edges; None for other models."""
-    if not isinstance(target.model, Ising) or solved.pair_marginals is None:
+    if solved.pair_marginals is None:
+        return None
+    if isinstance(target.model, TableModel):
+        return _table_energy(target.model, solved)
+    if not isinstance(target.model, Ising):
         return None
     bias, i, j, w = target.model.pairwise()
     both = solved.pair_marginals(np.stack([i, j], 1))[:, 1, 1] if len(i) else np.zeros(0)
     return -float(bias @ solved.p1 + w @ both + target.model.constant)
+
+
+def _table_energy(model: TableModel, solved: Any) -> float | None:
+    """Of tables of at most two variables; None where there is a larger one."""
+    if (np.asarray(model.arity) > 2).any():
+        return None
+    total, factors = float(model.constant), model.factors
+    joint = [factor for factor in factors if len(factor[0]) == 2]
+    laws = solved.pair_marginals(np.array([scope for scope, _ in joint])) if joint else np.zeros((0, 1, 1))
+    for (_, table), law in zip(joint, laws, strict=True):
+        total += _mean(table, law[: table.shape[0], : table.shape[1]])
+    return -(total + sum(_mean(table, solved.marginals[scope[0]]) for scope, table in factors if len(scope) == 1))
+
+
+def _mean(table: np.ndarray, law: np.ndarray) -> float:
+    """Mean of a log table's entries; forbidden ones have probability 0."""
+    return float((law * np.where(np.isneginf(table), 0.0, table)).sum())
 
 
 def known_energy(target: Target) -> float | None:
@@ -148,7 +178,7 @@ def _long_run(target: Target, p1: np.ndarray | None) -> Generator[float, None, T
         raise Refusal(f"this model gives no exact samples and cannot be sampled by {needs}; use a smaller model")
     name, sweeps = reference_sampler(target)
     path = cache_folder() / "references" / f"{truth_key(target)}-{name}-{sweeps}.npz"
-    x = _cached(path, target.n)
+    x = _cached(path, target.model.space)
     if x is None:
         key = keys.role(jax.random.key(0), keys.REFERENCE)
         run = running.start(make_sampler(name), target, key, SAMPLES)
@@ -156,7 +186,7 @@ def _long_run(target: Target, p1: np.ndarray | None) -> Generator[float, None, T
             run, _ = running.advance(run, min(SLICE, sweeps - run.sweep), record=False, donate=True)
             yield run.sweep / sweeps
         x = running.positions(run)
-        _store(path, x)
+        _store(path, x, target.model.space)
     return _from_long_run(target, x, name, sweeps, p1)
 
 
@@ -170,24 +200,24 @@ def _from_long_run(target: Target, x: np.ndarray, name: str, sweeps: int, p1: np
     log_z = exact.log_z_only(target)
     p1 = x.mean(0) if p1 is None else p1
     pairs, key = edge_pairs(target), truth_key(target)
-    tables = pair_frequencies(x, pairs) if len(pairs) else None
+    tables = pair_frequencies(x, pairs, target.model.space.states) if len(pairs) else None
     return Truth(label, False, Reference.of(x, label), p1, log_z, known, check, key, pairs, tables)
 
 
-def _cached(path: Path, n: int) -> np.ndarray | None:
+def _cached(path: Path, space: Space) -> np.ndarray | None:
     try:
         with np.load(path, allow_pickle=False) as file:
-            x = np.unpackbits(file["bits"], axis=1)[:, :n].astype(np.int8)
-            return x if x.shape == (SAMPLES, n) else None
+            bits = file["bits"]
+            return space.unpack(bits) if bits.shape == (SAMPLES, space.frame_bytes) else None
     except (OSError, ValueError, KeyError, EOFError):
         return None
 
 
-def _store(path: Path, x: np.ndarray) -> None:
+def _store(path: Path, x: np.ndarray, space: Space) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part:
-            np.savez(part, bits=np.packbits(x > 0, axis=1))
+            np.savez(part, bits=space.pack(x))
         os.replace(part.name, path)
     except OSError:
         return  # A cache that cannot be written costs time, nothing else.

@@ -16,16 +16,16 @@ from pmpviz.samplers import sampler_class
 FILE_PREFIX = "file:"
 
 
-def script(plan: Plan, sweeps: int | Sequence[int]) -> str:
+def script(plan: Plan, sweeps: int | Sequence[int], states: int = 2) -> str:
     """A short Python script on the library that runs every lane of the plan for `sweeps` sweeps (or one number each).
 
-    At each sweep at which the pages take metrics, and at the last, it prints the lane's mean energy, mean of x and
-    MMD^2 to the reference that the pages use; it writes the samples to samples.npz. A run is bitwise the same as on
-    the page as long as no setting was changed in mid-run.
+    At each sweep at which the pages take metrics, and at the last, it prints the lane's mean energy, mean of x (or for
+    more than two `states` the share of sites in each) and MMD^2 to the reference that the pages use; it writes the
+    samples to samples.npz. A run is bitwise the same as on the page as long as no setting was changed in mid-run.
     """
     each = [sweeps] * len(plan.lanes) if isinstance(sweeps, int) else list(sweeps)
     settings = [*_brought(plan), _settings(plan, each)]
-    parts = [_head(plan), _imports(plan), "", *settings, "", _model(plan), "", _RUN, _report(plan)]
+    parts = [_head(plan), _imports(plan), "", *settings, "", _model(plan), "", _RUN, _report(plan, states)]
     return "\n".join(parts)
 
 
@@ -121,8 +121,8 @@ def sample(name, sweeps, knobs):
 
 _REPORT = """
 def report(name, run, trace):
-    energy, mean = trace.energies[-1].mean(), trace.means[-1].mean(){mmd}
-    print(f"{{name}}: sweep {{run.sweep}}, energy {{energy:.9g}}, mean of x {{mean:.9g}}{shown}")
+    energy, {counted}{mmd}
+    print(f"{{name}}: sweep {{run.sweep}}, energy {{energy:.9g}}, {counts}{shown}")
 
 
 samples = [sample(*lane) for lane in LANES]
@@ -130,11 +130,16 @@ np.savez_compressed("samples.npz", {save})
 """
 
 
-def _report(plan: Plan) -> str:
+_MEAN = "mean = trace.energies[-1].mean(), trace.means[-1].mean()", "mean of x {mean:.9g}"
+_SHARES = "shares = trace.energies[-1].mean(), trace.shares[-1].mean(0)", "shares of states {shares}"
+
+
+def _report(plan: Plan, states: int) -> str:
+    counted, counts = _MEAN if states == 2 else _SHARES
     mmd = "\n    mmd2 = reference.mmd2(counted(run))" if plan.chains > 1 else ""
     shown = ", MMD^2 {mmd2:.9g}" if plan.chains > 1 else ""
     save = "x=samples[0]" if len(plan.lanes) == 1 else '**{f"lane{i + 1}": x for i, x in enumerate(samples)}'
-    return _REPORT.format(mmd=mmd, shown=shown, save=save)
+    return _REPORT.format(mmd=mmd, shown=shown, save=save, counted=counted, counts=counts)
 
 
 def command(plan: Plan, lane: int | Choice, sweeps: int, out: str = "samples.npz") -> str:

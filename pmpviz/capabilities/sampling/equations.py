@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
-from pmpviz.models import LayeredModel
+from pmpviz.models import Ising, LayeredModel
 from pmpviz.numerals import katex_span, significant
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Target
@@ -16,6 +18,8 @@ def model_equation(view: LiveView) -> str:
     """The distribution that is sampled, with beta and the range of the weights."""
     if isinstance(view.model, LayeredModel):
         return _layers_equation(view.model, view.plan.beta)
+    if not isinstance(view.model, Ising):
+        return _factors_equation(view.model, view.plan.beta)
     bias, _, _, w = view.model.pairwise()
     weights = katex_span(w)
     return (
@@ -34,6 +38,18 @@ def _layers_equation(model: LayeredModel, beta: float) -> str:
     return (
         rf"p(v, h) = \frac{{1}}{{Z}} e^{{-\beta E(v, h)}},\quad E(v, h) = -h^\top W v - b^\top h - c^\top v{within},"
         rf"\quad \beta = {significant(beta)},\; {ranges}"
+    )
+
+
+def _factors_equation(model: Any, beta: float) -> str:
+    """Of any finite factors, with the states that the variables have."""
+    counts = sorted(set(model.card))
+    alike = len(counts) == 1
+    domain = rf"x_i \in \{{0, \ldots, {counts[0] - 1 if alike else 'K_i - 1'}\}}"
+    domain += "" if alike else rf",\; K_i \in \{{{', '.join(map(str, counts))}\}}"
+    return (
+        r"p(x) = \frac{1}{Z}\prod_f \psi_f(x_f)^\beta,\quad "
+        rf"{domain},\quad \beta = {significant(beta)},\; i = 0, \ldots, {model.n - 1}"
     )
 
 

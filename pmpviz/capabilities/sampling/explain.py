@@ -15,7 +15,8 @@ METRICS = """
   laws. The estimate is unbiased, so it may be slightly negative; the band is ± 2 standard deviations of what equal
   laws would show with this many chains.
 - **MMD spectrum**: the same MMD² split into means, pairs, triples and higher orders of sites.
-- **Marginal L1**: mean over the sites of |p̂(x = 1) − p(x = 1)|.
+- **Marginal L1**: mean over the sites of |p̂(x = 1) − p(x = 1)|; of more than two states of half the sum of
+  |p̂(x = k) − p(x = k)| over the states k.
 - **Pair error**: mean over (at most 2,048) edges of the total variation between the pair's frequencies and its
   marginal in the reference.
 - **τ**: integrated autocorrelation time of the energy, in sweeps.

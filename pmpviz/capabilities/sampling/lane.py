@@ -13,8 +13,9 @@ from pmpviz.capabilities.sampling.statistics import Statistics, Summary
 from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing, Series
 from pmpviz.metrics.marginals import marginal_l1, pair_marginal_error
-from pmpviz.metrics.mmd import mmd2
+from pmpviz.metrics.mmd import Histograms, mmd2
 from pmpviz.metrics.spectrum import spectrum
+from pmpviz.models.space import Space
 from pmpviz.runs import run as running
 from pmpviz.runs.schedule import Budget, is_metric_sweep
 from pmpviz.runs.trace import Trace
@@ -22,7 +23,17 @@ from pmpviz.runs.truth import Truth
 
 SPECTRUM_ORDERS = 4
 LIVE_CHUNK_SECONDS = 0.04
-BANDS = ("energy", "magnetisation", "absolute_magnetisation")
+MAGNETISATION = ("magnetisation", "absolute_magnetisation")
+
+
+def bands(space: Space) -> tuple[str, ...]:
+    """What is counted over the chains beside what the algorithm reports: of more than two states the shares of each."""
+    return ("energy", *(MAGNETISATION if space.binary else map(share_name, range(space.states))))
+
+
+def share_name(state: int) -> str:
+    """The series of the share of sites in a state."""
+    return f"share of state {state}"
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,7 @@ class LaneView:
     completed_draws: int | None
     since: int
     layer: np.ndarray | None
+    frequencies: np.ndarray | None = None  # Of each state of each variable, where there are more than two.
 
     @property
     def point(self) -> MetricPoint | None:
@@ -84,12 +96,13 @@ class Lane:
     def __init__(self, plan: Choice, run: running.Run, epoch: int = 0):
         self.plan, self.run, self.epoch = plan, run, epoch
         info = tuple(run.algorithm.spec.metrics)
-        stats = tuple(f"{n}:{s}" for n in (*BANDS, *info) for s in ("mean", "low", "high"))
+        stats = tuple(f"{n}:{s}" for n in (*bands(self.space), *info) for s in ("mean", "low", "high"))
         self.series = Series(("sweep", "seconds", "updates", "first_energy", "flips", *stats))
-        self.ring = FrameRing(-(-run.target.n // 8))
+        self.ring = FrameRing(self.space.frame_bytes)
         self.statistics, self._summary = Statistics(run), Summary()
         self.points: list[MetricPoint] = []
         self.waiting: list[tuple[int, float, float, np.ndarray]] = []
+        self.frequencies: np.ndarray | None = None
         self._part: running.Run | None = None
         self._chunk, self.rate, self.compile_seconds = 1, 0.0, 0.0
         self.stopped = self.warmed = False
@@ -100,6 +113,11 @@ class Lane:
     def algorithm(self) -> str:
         """The algorithm's id: lanes of one algorithm share their programs."""
         return self.plan.algorithm
+
+    @property
+    def space(self) -> Space:
+        """Of the model's configurations."""
+        return self.run.target.model.space
 
     @property
     def count(self) -> int:
@@ -115,7 +133,7 @@ class Lane:
         """The frame of this moment, the first of an epoch: what a person has changed shows before the next sweep."""
         self.epoch = epoch
         x = running.positions(self.run)
-        self.ring.append(np.array([self.run.sweep]), np.packbits(x[:1] > 0, axis=1), epoch)
+        self.ring.append(np.array([self.run.sweep]), self.space.pack(x[:1]), epoch)
 
     def warm(self) -> None:
         """Compile the program that `advance` runs, and advance by nothing."""
@@ -162,7 +180,7 @@ class Lane:
 
     def _append(self, trace: Trace) -> None:
         shown = np.concatenate([self.ring.last(1), trace.frames[:, 0]])
-        flips = np.bitwise_count(shown[1:] ^ shown[:-1]).sum(1) / self.run.target.n
+        flips = self.space.differing(shown[1:], shown[:-1]) / self.run.target.n
         per_sweep = self.run.algorithm.spec.updates_per_sweep(self.run.target.model)
         columns = {
             "sweep": trace.sweeps,
@@ -171,9 +189,8 @@ class Lane:
             "first_energy": trace.energies[:, 0],
             "flips": flips,
         }
-        magnetisation = 2 * trace.means - 1
-        bands = dict(zip(BANDS, (trace.energies, magnetisation, np.abs(magnetisation)), strict=True)) | trace.info
-        for name, rows in bands.items():
+        counted = dict(zip(bands(self.space), (trace.energies, *_counts(trace)), strict=True)) | trace.info
+        for name, rows in counted.items():
             low, high = np.percentile(rows, (10, 90), axis=1)
             columns |= {f"{name}:mean": rows.mean(1), f"{name}:low": low, f"{name}:high": high}
         self.series.append(columns)
@@ -182,14 +199,15 @@ class Lane:
 
     def _metrics_due(self) -> None:
         x = running.counted(self.run)
-        self.waiting.append((self.run.sweep, self.run.seconds, self.run.updates, np.packbits(x > 0, axis=1)))
+        self.waiting.append((self.run.sweep, self.run.seconds, self.run.updates, self.space.pack(x)))
 
     def measure(self, truth: Truth | None) -> None:
         """Metrics of all configurations that wait for the reference."""
         if truth is None:
             return
         for sweep, seconds, updates, bits in self.waiting:
-            x = np.unpackbits(bits, axis=1)[:, : self.run.target.n].astype(np.int8)
+            x = self.space.unpack(bits)
+            self.frequencies = None if self.space.binary else self.space.frequencies(x)
             if len(x) < 2:
                 continue
             found = truth.reference.histograms(x)
@@ -200,8 +218,8 @@ class Lane:
                     updates,
                     mmd2(*found),
                     truth.reference.noise(len(x)).deviation,
-                    tuple(float(v) for v in spectrum(*found, orders=SPECTRUM_ORDERS)),
-                    float(marginal_l1(x, truth.p1)),
+                    _spectrum(found, self.space),
+                    float(marginal_l1(x, truth.marginals)),
                     _pair_error(x, truth),
                 )
             )
@@ -214,9 +232,9 @@ class Lane:
         self.statistics, self._summary, self.stopped = Statistics(self.run), Summary(), False
 
     def flip(self, site: int) -> None:
-        """Flip one site of chain 0 (chains only)."""
+        """Flip one site of chain 0 to its next state (chains only)."""
         x = np.array(running.positions(self.run))
-        x[0, site] ^= 1
+        x[0, site] = self.space.flipped(x[0], site)
         fresh = running.start(self.run.algorithm, self.run.target, self.run.key, self.run.chains, x)
         self.run, self._part = dataclasses.replace(self.run, state=fresh.state), None
 
@@ -255,18 +273,33 @@ class Lane:
             self.series.columns(),
             tuple(self.points),
             self.ring,
-            np.packbits(running.positions(run)[1:9] > 0, axis=1),
+            self.space.pack(running.positions(run)[1:9]),
             self.statistics.period(),
             self._summary,
             self.statistics.draws(run),
             self.statistics.since,
             layer,
+            self.frequencies,
         )
 
 
 def _last_since(points: Sequence[MetricPoint], since: int) -> MetricPoint | None:
     """The last point, unless it is of the settings before a change at sweep `since`."""
     return points[-1] if points and (not since or points[-1].sweep > since) else None
+
+
+def _counts(trace: Trace) -> tuple[np.ndarray, ...]:
+    if trace.means is None:
+        return tuple(np.moveaxis(trace.shares, -1, 0))
+    magnetisation = 2 * trace.means - 1
+    return magnetisation, np.abs(magnetisation)
+
+
+def _spectrum(found: Histograms, space: Space) -> tuple[float, ...]:
+    """MMD^2 by order; none where cardinalities differ: the kernel then has no common orders."""
+    if space.own is not None:
+        return ()
+    return tuple(float(v) for v in spectrum(*found, orders=SPECTRUM_ORDERS, cardinality=space.states))
 
 
 def _pair_error(x: np.ndarray, truth: Truth) -> float:

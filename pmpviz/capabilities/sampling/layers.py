@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
+from pmpviz.metrics.marginals import marginal_table
 from pmpviz.runs import run as running
 from pmpviz.runs.truth import Truth
 from pmpviz.samplers import sampler_class
-from pmpviz.types import Overlay
+from pmpviz.types import Overlay, Target
 
+LARGEST_LEAD = 30.0
 # Of any run: what they are called, and how they are coloured.
 GENERAL = (Overlay("local field", "diverging"), Overlay("marginal error", "diverging"))
 
@@ -34,10 +36,10 @@ def layer(name: str, run: running.Run, truth: Truth | None) -> np.ndarray | None
     if name == "none" or why_no_layer(name, run, truth):
         return None
     if name == "local field":
-        return np.asarray(_field(run.target, running.positions(run)[0]))
+        return _lead(run.target, running.positions(run)[0])
     if name == "marginal error":
         assert truth is not None
-        return (running.counted(run).mean(0) - truth.p1).astype(np.float32)
+        return _error(run, truth)
     state = running.first_state(run.algorithm, run.state)
     return np.asarray(run.algorithm.overlay(run.target, state, name), np.float32)
 
@@ -51,34 +53,66 @@ def why_no_layer(name: str, run: running.Run, truth: Truth | None) -> str | None
     return None
 
 
+def _lead(target: Target, x: np.ndarray) -> np.ndarray:
+    """Of two states the log-odds of 1; of more those of the state that is shown against the best other, within 30."""
+    if target.model.space.binary:
+        return np.asarray(_field(target, x))
+    logits, here = np.array(_conditionals(target, x)), np.asarray(x, int)[:, None]
+    own = np.take_along_axis(logits, here, 1)[:, 0]
+    np.put_along_axis(logits, here, -np.inf, 1)
+    with np.errstate(invalid="ignore"):  # No state is possible, whatever this site does.
+        return np.clip(np.nan_to_num(own - logits.max(1)), -LARGEST_LEAD, LARGEST_LEAD)
+
+
+def _error(run: running.Run, truth: Truth) -> np.ndarray:
+    """Of two states how far p(x = 1) is off, with its sign; of more half the sum over the states."""
+    x = running.counted(run)
+    if truth.p1 is not None:
+        return (x.mean(0) - truth.p1).astype(np.float32)
+    found = run.target.model.space.frequencies(x)
+    return (np.abs(found - marginal_table(truth.marginals)[:, : found.shape[1]]).sum(1) / 2).astype(np.float32)
+
+
 @dataclass(frozen=True)
 class SiteReport:
-    """What is known of one site: value in chain 0, share of chains at 1, reference marginal, field, messages."""
+    """What is known of one site: its state in chain 0, the share of chains in each state, the reference's marginals,
+    what the rest of chain 0 makes of it (its states' probabilities, and of two states the log-odds), messages."""
 
     site: int
     value: int
-    share: float
-    marginal: float | None
+    shares: tuple[float, ...]
+    marginals: tuple[float, ...] | None
     exact: bool
-    field: float
+    conditional: tuple[float, ...]
+    field: float | None
     messages: tuple[tuple[int, float], ...]
 
 
 def site_report(site: int, run: running.Run, truth: Truth | None) -> SiteReport:
     """Report on a site; `messages` are (neighbour, log-ratio) of chain 0, at most eight, the largest first."""
-    x = running.counted(run)
-    shown = running.positions(run)[0]
+    space, shown = run.target.model.space, running.positions(run)[0]
+    x, states = running.counted(run)[:, site], space.card_at(site)
+    row = None if truth is None else marginal_table(truth.marginals)[site, :states]
+    logits = np.asarray(_conditionals(run.target, shown))[site, :states].astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        weights = np.exp(logits - logits.max())
     return SiteReport(
         site,
         int(shown[site]),
-        float(x[:, site].mean()),
-        float(truth.p1[site]) if truth is not None else None,
+        tuple(float((x == state).mean()) for state in range(states)),
+        None if row is None else tuple(row.tolist()),
         truth is not None and truth.exact,
-        float(_field(run.target, shown)[site]),
+        tuple((weights / weights.sum()).tolist()),
+        float(_field(run.target, shown)[site]) if space.binary else None,
         run.algorithm.heard(run.target, running.first_state(run.algorithm, run.state), site),
     )
 
 
 @jax.jit
-def _field(target, x):
-    return target.local_field(x)
+def _conditionals(target, x):
+    return target.conditional_logits(x)
+
+
+def _field(target, x) -> np.ndarray:
+    logits = np.asarray(_conditionals(target, x))
+    return logits[:, 1] - logits[:, 0]

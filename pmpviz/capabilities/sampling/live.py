@@ -38,6 +38,11 @@ def compile_ahead(plan: Plan) -> None:
     warm(_lanes_of(plan, resolve_model(plan.model), epoch=0))
 
 
+def _shown(model: Any) -> Any:
+    model.space.check_shown()
+    return model
+
+
 def _lanes_of(plan: Plan, model: Any, epoch: int) -> list[Lane]:
     return [Lane(lane, run, epoch) for lane, run in zip(plan.lanes, plan.begin(model), strict=True)]
 
@@ -80,7 +85,7 @@ class LiveRun(LiveJob):
     def _make_lanes(self) -> list[Lane]:
         self.reference = None
         if self._model is None or self._resolved != self.plan.model:
-            self._model, self._resolved = resolve_model(self.plan.model, self._files), self.plan.model
+            self._model, self._resolved = _shown(resolve_model(self.plan.model, self._files)), self.plan.model
         self._budget = Budget(self.plan.unit, self.plan.budget)
         return _lanes_of(self.plan, self._model, self._epoch)
 

@@ -18,6 +18,7 @@ def read_manifest(data: bytes) -> Plan:
 
 def plan_files(plan: Plan, sweeps: int | Sequence[int], model: Any = None) -> list[ExportFile]:
     """The files that follow from the plan alone: manifest, script, and the clamped sites where there are any."""
+    states = 2 if model is None else model.space.states
     extra = {"sweeps": sweeps if isinstance(sweeps, int) else list(sweeps)}
     files = [
         ExportFile(
@@ -28,7 +29,11 @@ def plan_files(plan: Plan, sweeps: int | Sequence[int], model: Any = None) -> li
             "Opens this run again.",
         ),
         ExportFile(
-            "Script", "again.py", "text/x-python", lambda: script(plan, sweeps).encode(), "Same numbers, no app."
+            "Script",
+            "again.py",
+            "text/x-python",
+            lambda: script(plan, sweeps, states).encode(),
+            "Same numbers, no app.",
         ),
     ]
     if plan.clamp:

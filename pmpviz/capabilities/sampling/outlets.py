@@ -52,7 +52,7 @@ def _tables(view: LiveView) -> list[LaneTable]:
 
 def _last_frames(view: LiveView, count: int) -> np.ndarray:
     packed = view.lanes[0].ring.last(count)
-    return np.unpackbits(packed, axis=1)[:, : view.model.n].astype(np.int8)
+    return view.model.space.unpack(packed)
 
 
 def _picture(view: LiveView) -> bytes:
@@ -60,8 +60,8 @@ def _picture(view: LiveView) -> bytes:
     shape = picture_shape(model, view.plan.model)
     if shape is not None:
         return picture_png(picture_of(model, x), shape=shape)
-    _, i, j, _ = model.pairwise()
-    return picture_png(x, positions=force_directed(model.n, i, j), edges=np.stack([i, j], 1))
+    pairs = model.pairs()
+    return picture_png(x, positions=force_directed(model.n, *pairs.T), edges=pairs, states=model.space.states)
 
 
 def _animation_of(view: LiveView):

@@ -8,20 +8,34 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.sampling import words as sentences
-from pmpviz.capabilities.sampling.lane import BANDS, LaneView, MetricPoint
+from pmpviz.capabilities.sampling.lane import LaneView, MetricPoint, bands, share_name
 from pmpviz.capabilities.sampling.layers import kind_of
 from pmpviz.capabilities.sampling.live import LiveView
+from pmpviz.metrics.marginals import marginal_table
 from pmpviz.models import LayeredModel
 from pmpviz.models.ising import Ising
+from pmpviz.models.space import PALETTE
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
-from pmpviz.player.update import FIRST_FRAMES, MOST_FRAMES, Cursors, Desk, Envelope, geometry_of, trace
-from pmpviz.player.wire import Payload, encode
+from pmpviz.player.update import (
+    FIRST_FRAMES,
+    MOST_FRAMES,
+    MOST_TRACE_POINTS,
+    Cursors,
+    Desk,
+    Envelope,
+    geometry_of,
+    trace,
+)
+from pmpviz.player.wire import Payload, encode, state_words, thin
 from pmpviz.samplers import sampler_class
 
 MOST_BYTES = 1 << 18
 SPEEDS = (1, 5, 20, 60, 240, 0)
 ORDERS = ("means", "pairs", "triples", "fours", "more")
+LEAD = "log-odds of the state shown"
+# Variables whose marginals are drawn beside the exact ones.
+MOST_MARGINALS = 6
 
 
 def update(view: LiveView, sent: Cursors, desk: Desk, tool: str, layer: str, hover: Any = None) -> bytes:
@@ -61,22 +75,24 @@ def _announce(view: LiveView) -> str:
 
 
 def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, layer: str) -> dict:
-    room = max(MOST_BYTES * 8 // view.model.n, 4)
-    payload = envelope.payload
+    space, payload = view.model.space, envelope.payload
+    room = max(MOST_BYTES * 8 // (view.model.n * space.planes), 4)
     return envelope.lane(
         index,
         _sub(lane),
         _status(view, lane),
         n=view.model.n,
+        **state_words(space),
         geometry=geometry_of(payload, view.model, view.plan.model),
         frames=envelope.frames(index, min(MOST_FRAMES, room), min(FIRST_FRAMES, room)),
-        strip=payload.add(lane.strip, "u1") if len(lane.strip) and _is_plane(view.model) else None,
-        layer=_layer(payload, lane, layer),
+        strip=payload.add(lane.strip, "u1") if len(lane.strip) and _has_strip(view.model) else None,
+        layer=_layer(payload, lane, layer, space.binary),
     )
 
 
-def _is_plane(model) -> bool:
-    if isinstance(model, LayeredModel):
+def _has_strip(model) -> bool:
+    """Whether the other chains are shown small: of two states only where they are images, which need no lines."""
+    if isinstance(model, LayeredModel) or model.space.palette:
         return True
     return isinstance(model, Ising) and model.shape is not None and len(model.shape) > 1
 
@@ -103,7 +119,7 @@ def _status(view: LiveView, lane: LaneView) -> str:
     return sentences.convergence(lane)
 
 
-def _layer(payload: Payload, lane: LaneView, name: str) -> dict | None:
+def _layer(payload: Payload, lane: LaneView, name: str, binary: bool) -> dict | None:
     values = lane.layer
     if values is None:
         return None
@@ -111,6 +127,8 @@ def _layer(payload: Payload, lane: LaneView, name: str) -> dict | None:
     if kind == "labels":
         return {"values": payload.add(values), "kind": "labels", "low": 0, "high": float(values.max()), "name": name}
     high = max(float(np.quantile(np.abs(values), 0.99)), 1e-6)
+    kind = kind if binary or name != "marginal error" else "sequential"
+    name = LEAD if name == "local field" and not binary else name
     low = -high if kind == "diverging" else 0.0
     return {"values": payload.add(values), "kind": kind, "low": low, "high": high, "name": name}
 
@@ -122,15 +140,60 @@ def _traces(envelope: Envelope, view: LiveView) -> list[dict]:
     if not view.lanes:
         return []
     mmd, energy = _mmd(envelope, view, "sweeps"), _series(envelope, view, "energy", "Energy")
+    space = view.model.space
+    by_order = [_spectrum(envelope, view)] if space.own is None else []
     if len(view.lanes) > 1:
-        return [mmd, _mmd(envelope, view, "seconds"), _spectrum(envelope, view), energy]
-    traces = [energy, _series(envelope, view, "magnetisation", "Magnetisation")]
+        beside = [] if space.binary else [_marginals(view)]
+        return [mmd, _mmd(envelope, view, "seconds"), *by_order, energy, *beside]
+    if space.binary:
+        traces = [energy, _series(envelope, view, "magnetisation", "Magnetisation")]
+    else:
+        traces = [energy, _shares(envelope, view), _marginals(view)]
     if isinstance(view.model, Ising) and view.model.shape is not None:
         traces.append(_series(envelope, view, "absolute_magnetisation", "Mean |magnetisation|"))
     for name in [key[:-5] for key in view.lanes[0].series if key.endswith(":mean")]:
-        if name not in BANDS:
+        if name not in bands(space):
             traces.append(_series(envelope, view, name, name.replace("_", " ").capitalize(), log=name == "residual"))
-    return [*traces, _flips(envelope), mmd, _spectrum(envelope, view)]
+    return [*traces, _flips(envelope, space.binary), mmd, *by_order]
+
+
+def _colours(view: LiveView) -> tuple[str, ...]:
+    space = view.model.space
+    return space.palette or PALETTE[:2]
+
+
+def _shares(envelope: Envelope, view: LiveView) -> dict:
+    """Share of the sites in each state over the sweeps; where they are known, the exact ones beside."""
+    lane, lines, payload = view.lanes[0], [], envelope.payload
+    keep = thin(len(lane.series["sweep"]), MOST_TRACE_POINTS)
+    exact = view.truth.shares if view.truth is not None and view.truth.exact else None
+    for state, colour in enumerate(_colours(view)):
+        columns = {k: lane.series[f"{share_name(state)}:{k}"][keep] for k in ("mean", "low", "high")}
+        line: dict[str, Any] = {"lane": "0", "colour": colour, "dash": "solid", "marker": "circle"}
+        line |= {"x": payload.add(lane.series["sweep"][keep]), "y": payload.add(columns["mean"])}
+        line |= {} if exact is None else {"exact": float(exact[state])}
+        lines.append(line)
+    unit = "of the sites" if exact is None else "of the sites, exact dashed"
+    return trace("shares", "Share of each state", "sweeps", lines if len(keep) else [], unit=unit)
+
+
+def _marginals(view: LiveView) -> dict:
+    """Of one lane each variable's states beside the reference's; of more, or of many variables, their means."""
+    rows: list[tuple[str, np.ndarray]] = []
+    tables = [(lane.label, lane.frequencies) for lane in view.lanes if lane.frequencies is not None]
+    if view.truth is not None:
+        tables.append(("exact" if view.truth.exact else "reference", marginal_table(view.truth.marginals)))
+    if len(view.lanes) == 1 and view.model.n <= MOST_MARGINALS:
+        for site in range(view.model.n):
+            rows += [
+                (f"x{site} {'samples' if place == 0 else name}", t[site]) for place, (name, t) in enumerate(tables)
+            ]
+    else:
+        rows = [(name, table.mean(0)) for name, table in tables]
+    bars = {"names": list(view.model.space.legend), "colours": list(_colours(view))}
+    bars["rows"] = [{"label": label, "colour": "#8A8A86", "values": values.tolist()} for label, values in rows]
+    unit = "each variable" if len(view.lanes) == 1 and view.model.n <= MOST_MARGINALS else "mean over the variables"
+    return trace("marginals", "Probability of each state", "sweeps", [], unit=unit, bars=bars)
 
 
 def _series(envelope: Envelope, view: LiveView, name: str, title: str, log: bool = False) -> dict:
@@ -145,9 +208,10 @@ def _series(envelope: Envelope, view: LiveView, name: str, title: str, log: bool
     return trace(name, title, "sweeps", envelope.lines(columns, 1e-7 if log else None), log, exact=exact)
 
 
-def _flips(envelope: Envelope) -> dict:
+def _flips(envelope: Envelope, binary: bool) -> dict:
     lines = envelope.lines(lambda lane: {"x": lane.series["sweep"], "y": lane.series["flips"]})
-    return trace("flips", "Flipped sites of chain 0", "sweeps", lines, unit="share")
+    title = "Flipped sites of chain 0" if binary else "Changed sites of chain 0"
+    return trace("flips", title, "sweeps", lines, unit="share")
 
 
 def _mmd(envelope: Envelope, view: LiveView, x: str) -> dict:

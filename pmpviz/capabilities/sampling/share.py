@@ -14,12 +14,12 @@ from pmpviz.samplers import sampler_class
 
 
 @st.dialog("Code", width="large", on_dismiss=forget_outlet)
-def code_dialog(plan: Plan, sweeps: int | Sequence[int]) -> None:
-    """A Python script and a command a lane, for the sweeps that the run (or each lane) has done."""
+def code_dialog(plan: Plan, sweeps: int | Sequence[int], states: int = 2) -> None:
+    """A Python script and a command a lane, for the sweeps that the run (or each lane) has done, of so many states."""
     each = [sweeps] * len(plan.lanes) if isinstance(sweeps, int) else list(sweeps)
     python, shell = st.tabs(["Python", "Command line"])
     python.caption("Prints this page's numbers at its sweeps, and writes the samples.")
-    python.code(script(plan, each), language="python")
+    python.code(script(plan, each, states), language="python")
     for index, (lane, last) in enumerate(zip(plan.lanes, each, strict=True)):
         out = "samples.npz" if len(plan.lanes) == 1 else f"samples{index + 1}.npz"
         shell.caption(f"{sampler_class(lane.algorithm).spec.label}, {last:,} sweeps")

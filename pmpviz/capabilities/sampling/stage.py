@@ -20,13 +20,14 @@ from pmpviz.app.words import show_notices
 from pmpviz.capabilities.sampling import outlets, table
 from pmpviz.capabilities.sampling import picture as payload
 from pmpviz.capabilities.sampling import words as sentences
-from pmpviz.capabilities.sampling.layers import layers_of, site_report
+from pmpviz.capabilities.sampling.layers import SiteReport, layers_of, site_report
 from pmpviz.capabilities.sampling.live import LiveRun, LiveView
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.capabilities.sampling.settings import share_limits
 from pmpviz.capabilities.sampling.share import code_dialog
 from pmpviz.live.plan import Preset
 from pmpviz.live.view import View
+from pmpviz.models import Ising, Space
 from pmpviz.player.layered import site_words
 from pmpviz.player.numbers import significant
 from pmpviz.runs.device import device_words
@@ -117,7 +118,9 @@ class SamplingStage(Stage):
         return f"The run as it was at {outlets.sweeps_in_words(view)}."
 
     def _show_code(self, asked: Asked) -> None:
-        code_dialog(asked.view.plan, [lane.sweep for lane in asked.view.lanes])
+        model = asked.view.model
+        sweeps = [lane.sweep for lane in asked.view.lanes]
+        code_dialog(asked.view.plan, sweeps, 2 if model is None else model.space.states)
 
     def _shared(self, plan: Plan) -> tuple[list[str], list[str]]:
         return [ALWAYS, *share_limits(plan)], []
@@ -132,9 +135,13 @@ class SamplingStage(Stage):
         return super()._answer(event)
 
     def _edit(self, live: LiveRun, event: Event) -> bool:
-        plan, n = kept_plan(self.id, self.plan), live.view.model.n if live.view.model is not None else 0
-        sites = [site for site in event.sites or (event.site,) if 0 <= site < n]
-        if not sites or event.tool == "none":
+        plan, model = kept_plan(self.id, self.plan), live.view.model
+        if model is None or event.tool == "none" or event.tool not in tools_of(model):
+            return False
+        sites = [site for site in event.sites or (event.site,) if 0 <= site < model.n]
+        if event.tool.startswith("clamp"):
+            sites = _with_state(sites, int(event.tool.removeprefix("clamp")), model.space)
+        if not sites:
             return False
         if event.tool == "flip":
             live.flip(sites[0])
@@ -143,8 +150,8 @@ class SamplingStage(Stage):
         for site in sites:
             if event.tool in ("field+", "field-"):
                 field[site] = FIELD_STEP if event.tool == "field+" else -FIELD_STEP
-            elif event.tool in ("clamp0", "clamp1"):
-                clamp[site] = int(event.tool == "clamp1")
+            elif event.tool.startswith("clamp"):
+                clamp[site] = int(event.tool.removeprefix("clamp"))
             else:
                 field.pop(site, None)
                 clamp.pop(site, None)
@@ -165,6 +172,26 @@ class SamplingStage(Stage):
             st.markdown(table.markdown(self.view), help=table.HELP)
 
 
+def tools_of(model: Any) -> dict[str, str]:
+    """What a click or a stroke may do on this model, by its id, in words; a field is of two-state pairwise models."""
+    if model is None or isinstance(model, Ising):
+        return TOOLS
+    clamps = {f"clamp{state}": f"Clamp to {state}" for state in range(model.space.states)}
+    flip = "Flip a site" if model.space.states == 2 else "Next state of a site"
+    return {"none": "Look", "flip": flip, **clamps, "free": "Clear"}
+
+
+def _with_state(sites: list[int], state: int, space: Space) -> list[int]:
+    """Those of the sites that have the state; of the others a word is said."""
+    kept = [site for site in sites if space.holds(site, state)]
+    if sites and not kept:
+        has = space.card_at(sites[0])
+        st.toast(
+            f"Variable {sites[0]} has {has} state{'s' if has > 1 else ''}, from 0: it cannot be clamped to {state}."
+        )
+    return kept
+
+
 def _hover(live: LiveRun, event: Event) -> tuple[int, int, tuple[str, ...]] | None:
     """What is known of the site under the pointer, as lines of text."""
     view = live.view
@@ -173,14 +200,27 @@ def _hover(live: LiveRun, event: Event) -> tuple[int, int, tuple[str, ...]] | No
     report = live.ask(lambda run: site_report(event.site, run.lanes[event.lane].run, view.truth), wait=0.3)
     if report is None:
         return None
-    lines = [f"site {report.site}: x = {report.value}", f"share of chains at 1: {significant(report.share)}"]
-    if report.marginal is not None:
-        source = "exact" if report.exact else "reference"
-        lines.append(f"{source} p(x = 1): {significant(report.marginal)}")
-    lines.append(f"local field: {significant(report.field)}")
+    lines = _site_lines(report)
     text = view.plan.model
     lines += [f"message from {site_words(view.model, text, i)}: {significant(v)}" for i, v in report.messages[:6]]
     return event.lane, event.site, tuple(lines)
+
+
+def _site_lines(report: SiteReport) -> list[str]:
+    source = "exact" if report.exact else "reference"
+    if report.field is not None:
+        lines = [f"site {report.site}: x = {report.value}", f"share of chains at 1: {significant(report.shares[1])}"]
+        if report.marginals is not None:
+            lines.append(f"{source} p(x = 1): {significant(report.marginals[1])}")
+        return [*lines, f"local field: {significant(report.field)}"]
+    lines = [f"site {report.site}: state {report.value}", f"shares of chains: {_numbers(report.shares)}"]
+    if report.marginals is not None:
+        lines.append(f"{source} p(x = k): {_numbers(report.marginals)}")
+    return [*lines, f"p(x = k | the rest): {_numbers(report.conditional)}"]
+
+
+def _numbers(values: tuple[float, ...]) -> str:
+    return " · ".join(significant(value, 2) for value in values)
 
 
 def layer_control(page: SamplingStage, box) -> None:
@@ -196,11 +236,11 @@ def layer_control(page: SamplingStage, box) -> None:
 
 def tool_control(page: SamplingStage, box) -> None:
     """What a click or a stroke on the picture does."""
-    box.segmented_control(
-        "Click or drag to",
-        list(TOOLS),
-        format_func=TOOLS.__getitem__,
-        key=f"tool:{page.id}",
-        default="none",
-        required=True,
-    )
+    target, key = page.target(page.plan), f"tool:{page.id}"
+    tools = tools_of(None if target is None else target.model)
+    if st.session_state.get(key) not in tools:
+        st.session_state[key] = "none"
+    if tools is not TOOLS:  # One for each state: they have no room side by side.
+        box.selectbox("Click or drag to", list(tools), format_func=tools.__getitem__, key=key)
+        return
+    box.segmented_control("Click or drag to", list(tools), format_func=tools.__getitem__, key=key, required=True)

@@ -1,4 +1,4 @@
-// Reading of the server's updates: see pmpviz/views/frames.py for the format.
+// Reading of the server's updates: see pmpviz/player/wire.py for the format.
 
 // The JSON of an update, and `some(index, Type)`, which reads one of its blobs.
 export function opened(bytes) {
@@ -38,7 +38,7 @@ export function unpack(bytes) {
 }
 
 function readLane(lane, some) {
-  const size = Math.ceil(lane.n / 8);
+  const size = Math.ceil(lane.n / 8) * (lane.states ? lane.states.planes : 1);
   const geometry = lane.geometry;
   geometry.nodes = some(geometry.nodes, Float32Array);
   geometry.edges = some(geometry.edges, Int32Array);
@@ -56,6 +56,15 @@ function readLane(lane, some) {
 
 export function bit(bits, site) {
   return (bits[site >> 3] >> (7 - (site & 7))) & 1;
+}
+
+// The state of a site: of more than two states the frame has a plane for each of its bits, the lowest first.
+export function stateAt(bits, site, planes) {
+  if (planes === 1) return bit(bits, site);
+  const size = bits.length / planes;
+  let state = 0;
+  for (let p = 0; p < planes; p++) state |= ((bits[p * size + (site >> 3)] >> (7 - (site & 7))) & 1) << p;
+  return state;
 }
 
 // FNV-1a, 32 bits: the same digits as pmpviz.player.wire.frame_hash.

@@ -26,7 +26,7 @@ export class Lane extends Figure {
 
   // Geometry of an update, before its frames: another shape forgets the past.
   fit(meta) {
-    const shape = JSON.stringify([meta.n, { ...meta.geometry, nodes: null, edges: null }]);
+    const shape = JSON.stringify([meta.n, { ...meta.geometry, nodes: null, edges: null }, meta.states]);
     if (shape === this.shape && !meta.geometry.nodes) return;
     if (shape !== this.shape) this.forget();
     this.shape = shape;
@@ -159,8 +159,9 @@ export class Lane extends Figure {
   }
 
   drawLegend(theme) {
-    const layer = this.meta.layer;
+    const { layer, states } = this.meta;
     this.legend.replaceChildren();
+    if (states) this.legend.append(...states.names.map((name, k) => swatch(name, states.colours[k])));
     if (this.clamped) {
       const held = make("span", "pv-held");
       held.style.background = css(heldColour(theme));
@@ -177,15 +178,18 @@ export class Lane extends Figure {
 
   // Thumbnails of the other chains.
   drawStrip(theme) {
-    const frames = this.meta.geometry.nodes ? [] : this.meta.strip;
+    const frames = this.meta.strip;
     while (this.strip.children.length > frames.length) this.strip.lastChild.remove();
     frames.forEach((bits, k) => {
       if (!this.strip.children[k]) this.strip.append(make("canvas", "pv-thumb"));
-      this.thumbs = this.thumbs && this.thumbShape === this.shape ? this.thumbs : thumbnailFor(this.meta);
+      const same = this.thumbs && this.thumbShape === this.shape && (k || !this.meta.geometry.nodes);
+      this.thumbs = same ? this.thumbs : thumbnailFor(this.meta);
       this.thumbShape = this.shape;
       const canvas = this.strip.children[k];
       const ratio = window.devicePixelRatio || 1;
-      const room = Math.max(40 * ratio, Math.min(this.thumbs.width, this.thumbs.height, 64 * ratio));
+      // A graph has no pixels of its own: as large as may be.
+      const own = this.thumbs.width ? Math.min(this.thumbs.width, this.thumbs.height) : Infinity;
+      const room = Math.max(40 * ratio, Math.min(own, 64 * ratio));
       const [w, h] = this.thumbs.fit(2 * room, room);
       if (canvas.width !== w) canvas.width = w;
       if (canvas.height !== h) canvas.height = h;
@@ -194,4 +198,13 @@ export class Lane extends Figure {
       this.thumbs.paint(canvas, bits, null, theme);
     });
   }
+}
+
+// A state's colour and name in the legend.
+function swatch(name, colour) {
+  const root = make("span", "pv-state");
+  const box = make("span", "pv-swatch");
+  box.style.background = colour;
+  root.append(box, make("span", "", name));
+  return root;
 }

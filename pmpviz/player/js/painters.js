@@ -1,9 +1,9 @@
 // How configurations become pictures: a raster for lattices, discs and lines for graphs.
 
-import { bit } from "./decode.js";
+import { bit, stateAt } from "./decode.js";
 import { LayersPainter } from "./layers.js";
 import { cleared, RasterPainter } from "./raster.js";
-import { css, heldColour, scaleColour, word } from "./theme.js";
+import { css, heldColour, scaleColour, stateColours, word } from "./theme.js";
 
 export function painterFor(lane) {
   if (lane.geometry.kind === "chain") return new ChainPainter(lane);
@@ -14,8 +14,15 @@ export function painterFor(lane) {
 // Of a layered model a thumbnail shows the image alone.
 export function thumbnailFor(lane) {
   const { kind, rows, cols } = lane.geometry;
-  return kind === "layers" ? new RasterPainter({ n: rows * cols, geometry: { rows, cols } }) : painterFor(lane);
+  if (kind === "layers") return new RasterPainter({ n: rows * cols, geometry: { rows, cols } });
+  const painter = painterFor(lane);
+  painter.share = THUMB_SHARE;
+  return painter;
 }
+
+// The largest radius of a graph's discs, as a share of its side: larger where the whole is small.
+const SHARE = 1 / 28;
+const THUMB_SHARE = 1 / 11;
 
 // A chain through time: one row a frame, the newest at the bottom; a layer covers the lowest rows.
 const CHAIN_ROWS = 64;
@@ -23,7 +30,7 @@ const LAYER_ROWS = 6;
 
 class ChainPainter extends RasterPainter {
   constructor(lane) {
-    super({ n: lane.n, geometry: { rows: CHAIN_ROWS, cols: lane.n } });
+    super({ n: lane.n, states: lane.states, geometry: { rows: CHAIN_ROWS, cols: lane.n } });
     this.n = lane.n;
     for (let p = 0; p < this.map.length; p++) this.map[p] = p % lane.n;
     this.past = CHAIN_ROWS;
@@ -31,13 +38,14 @@ class ChainPainter extends RasterPainter {
 
   paint(canvas, bits, layer, theme, frames = []) {
     this.prepare(1);
-    const { pixels, n } = this;
-    const colours = [word(theme.paper), word(theme.ink)];
+    const { pixels, n, states } = this;
+    const planes = states ? states.planes : 1;
+    const colours = stateColours(states, theme).map(word);
     pixels.fill(0);
     const rows = [...frames.map((frame) => frame.bits), bits].slice(-CHAIN_ROWS);
     rows.forEach((row, k) => {
       const start = (CHAIN_ROWS - rows.length + k) * n;
-      for (let i = 0; i < n; i++) pixels[start + i] = colours[(row[i >> 3] >> (7 - (i & 7))) & 1];
+      for (let i = 0; i < n; i++) pixels[start + i] = colours[stateAt(row, i, planes)];
     });
     if (layer) {
       for (let p = (CHAIN_ROWS - LAYER_ROWS) * n; p < pixels.length; p++) {
@@ -61,11 +69,12 @@ class GraphPainter {
     this.nodes = lane.geometry.nodes;
     this.edges = lane.geometry.edges || new Int32Array(0);
     this.n = lane.n;
+    this.states = lane.states;
   }
 
   fit(width, height) {
     const side = Math.floor(Math.min(width, height));
-    this.radius = Math.max(2, Math.min(side / 28, (0.24 * side) / Math.sqrt(this.n)));
+    this.radius = Math.max(2, Math.min(side * (this.share || SHARE), (0.24 * side) / Math.sqrt(this.n)));
     return [side, side];
   }
 
@@ -79,15 +88,19 @@ class GraphPainter {
     this.lines(context, canvas.width, theme);
     context.lineWidth = Math.max(1, this.radius * 0.16);
     context.strokeStyle = css(theme.ink);
+    const colours = stateColours(this.states, theme);
+    const planes = this.states ? this.states.planes : 1;
     for (let site = 0; site < this.n; site++) {
       const [x, y] = this.at(site, canvas.width);
-      const colour = layer ? scaleColour(layer, layer.values[site], theme) : bit(bits, site) ? theme.ink : theme.paper;
+      const own = colours[stateAt(bits, site, planes)];
+      const colour = layer ? scaleColour(layer, layer.values[site], theme) : own;
       context.fillStyle = css(colour);
       context.beginPath();
       context.arc(x, y, this.radius, 0, 2 * Math.PI);
       context.fill();
       context.stroke();
-      if (layer) this.dot(context, x, y, bit(bits, site) ? theme.ink : theme.paper);
+      if (layer) this.dot(context, x, y, own, this.states && theme.paper);
+      context.strokeStyle = css(theme.ink);
     }
   }
 
@@ -104,11 +117,15 @@ class GraphPainter {
     }
   }
 
-  dot(context, x, y, colour) {
+  // Of many states it has a ring, for the layer may have the state's colour.
+  dot(context, x, y, colour, ring) {
     context.fillStyle = css(colour);
     context.beginPath();
-    context.arc(x, y, this.radius * 0.35, 0, 2 * Math.PI);
+    context.arc(x, y, this.radius * (ring ? 0.45 : 0.35), 0, 2 * Math.PI);
     context.fill();
+    if (!ring) return;
+    context.strokeStyle = css(ring);
+    context.stroke();
   }
 
   lines(context, side, theme) {

@@ -1,7 +1,7 @@
 // A configuration as square pixels, one a site: lattices, images, chains.
 
-import { bit } from "./decode.js";
-import { css, heldColour, scaleColour, word } from "./theme.js";
+import { bit, stateAt } from "./decode.js";
+import { css, heldColour, scaleColour, stateColours, word } from "./theme.js";
 
 export function cleared(canvas) {
   const context = canvas.getContext("2d");
@@ -38,6 +38,7 @@ function rasterMap(geometry, n) {
 export class RasterPainter {
   constructor(lane) {
     Object.assign(this, rasterMap(lane.geometry, lane.n));
+    this.states = lane.states;
     this.scratch = document.createElement("canvas");
     this.fine = 0;
   }
@@ -67,22 +68,21 @@ export class RasterPainter {
   draw(context, width, height, bits, layer, theme) {
     const dotted = layer && this.size === 1 && this.cell >= 6;
     this.prepare(dotted ? 3 : 1);
-    const ink = word(theme.ink);
-    const paper = word(theme.paper);
     if (layer && (this.filled !== layer || this.ground !== theme.id)) this.fill(layer, theme);
-    if (!layer || dotted) this.spins(bits, ink, paper);
+    if (!layer || dotted) this.spins(bits, stateColours(this.states, theme).map(word));
     this.scratch.getContext("2d").putImageData(this.image, 0, 0);
     context.imageSmoothingEnabled = false;
     context.drawImage(this.scratch, 0, 0, width, height);
     if (layer && layer.kind === "labels" && this.cell >= 4) this.outlines(context, layer.values, theme);
   }
 
-  spins(bits, ink, paper) {
-    const { map, pixels, width, fine } = this;
+  spins(bits, colours) {
+    const { map, pixels, width, fine, states } = this;
+    const planes = states ? states.planes : 1;
     this.filled = fine === 3 ? this.filled : null;
     for (let p = 0; p < map.length; p++) {
       const site = map[p];
-      const colour = site < 0 ? 0 : (bits[site >> 3] >> (7 - (site & 7))) & 1 ? ink : paper;
+      const colour = site < 0 ? 0 : colours[stateAt(bits, site, planes)];
       if (fine === 1) pixels[p] = colour;
       else if (site >= 0) pixels[(3 * Math.floor(p / width) + 1) * 3 * width + 3 * (p % width) + 1] = colour;
     }

@@ -55,6 +55,11 @@ export function readTheme(element) {
   };
 }
 
+// The colour of each state of a lane: paper and ink of two, else those that the server names.
+export function stateColours(states, theme) {
+  return states ? states.colours.map(rgb) : [theme.paper, theme.ink];
+}
+
 export function scaleColour(layer, value, theme) {
   if (!Number.isFinite(value)) return theme.rule;
   if (layer.kind === "labels") return rgb(LABELS[((Math.round(value) % LABELS.length) + LABELS.length) % LABELS.length]);

@@ -72,6 +72,7 @@ class Card {
     this.drawBand();
     this.drawMarks(marks, cursor);
     for (const line of this.trace.lines) this.drawRange(line);
+    for (const line of this.trace.lines) this.drawOwnExact(line);
     for (const line of this.trace.lines) this.drawLine(line);
     this.context.restore();
     this.drawExact();
@@ -91,6 +92,7 @@ class Card {
         see(line.y[i]);
         if (line.low && line.high) [line.low[i], line.high[i]].forEach(see);
       }
+      if (Number.isFinite(line.exact)) see(line.exact);
     }
     if (this.trace.exact) see(this.trace.exact.y);
     if (this.trace.band) [this.trace.band.low, this.trace.band.high].forEach(see);
@@ -182,6 +184,20 @@ class Card {
     context.fillText(exact.label, width - RIGHT - 4, at);
   }
 
+  // What a line comes to, across the chart in its colour.
+  drawOwnExact(line) {
+    if (!Number.isFinite(line.exact)) return;
+    const { context, width } = this;
+    context.strokeStyle = line.colour;
+    context.lineWidth = 1.25;
+    context.setLineDash([5, 3]);
+    context.beginPath();
+    context.moveTo(LEFT, this.py(line.exact));
+    context.lineTo(width - RIGHT, this.py(line.exact));
+    context.stroke();
+    context.setLineDash([]);
+  }
+
   drawMarks(marks, cursor) {
     if (this.trace.x === "seconds") return;
     const { context, theme } = this;
@@ -260,6 +276,7 @@ class Card {
     const step = 26;
     const left = 96;
     const shade = (colour, k) => {
+      if (bars.colours) return bars.colours[k];
       const c = rgb(colour);
       return css(c.map((v, i) => Math.round(v + (theme.ground[i] - v) * Math.min(0.8, 0.24 * k))));
     };
@@ -281,6 +298,8 @@ class Card {
     context.textAlign = "left";
     context.fillStyle = css(theme.soft);
     let at = left;
+    const wide = bars.names.reduce((sum, name) => sum + 27 + context.measureText(name).width, 0);
+    if (bars.colours && left + wide > width) return; // The legend beneath the picture has them.
     bars.names.forEach((name, k) => {
       context.fillStyle = shade(css(theme.text), k);
       context.fillRect(at, height - 14, 9, 9);

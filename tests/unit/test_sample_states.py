@@ -1,0 +1,74 @@
+"""Models of more than two states on the command line: sampled by what takes them, the same in chunks and resumed."""
+
+import jax
+import numpy as np
+import pytest
+from command_line import cache, call, found, in_a_folder_of_its_own, refused  # noqa: F401
+from few_states import FILES, SEVENTEEN
+from metropolis import Metropolis
+from own_samplers import register
+
+from pmpviz import exact, runs
+from pmpviz.io import load_model
+from pmpviz.metrics.marginals import marginal_l1, marginal_l1_floor
+from pmpviz.runs.truth import build, finish
+from pmpviz.samplers import make_sampler
+from pmpviz.types import Target
+
+
+def written(text: str) -> str:
+    with open("model.uai", "w") as file:
+        file.write(text)
+    return "model.uai"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_exact_samples_have_the_law_and_every_state_s_share(name):
+    path = written(FILES[name])
+    said = found("sample", path, "--algorithm", "exact", "--chains", 2000, "--sweeps", 1, "--out", "x.npz")
+    target = Target.of(load_model(path).model)
+    with np.load("x.npz") as file:
+        x = file["x"]
+    truth = exact.solve(target)
+    assert [len(row) for row in said["marginals"]] == list(target.model.card)
+    assert marginal_l1(x, truth.marginals) < 3 * marginal_l1_floor(truth.marginals, len(x))
+
+
+@pytest.mark.parametrize("start", ["random", "zeros", "ones", "stripes", "exact"])
+def test_a_sampler_of_one_s_own_samples_from_every_start(start, request):
+    register(request, Metropolis)
+    path = written(FILES["mixed"])
+    common = ("--algorithm", "metropolis", "--chains", 2000, "--sweeps", 40, "--seed", 3, "--start", start)
+    said = found("sample", path, *common, "--out", "x.npz")
+    assert said["algorithm"] == "metropolis"
+    target = Target.of(load_model(path).model)
+    with np.load("x.npz") as file:
+        x = file["x"]
+    truth = exact.solve(target)
+    assert marginal_l1(x, truth.marginals) < 3 * marginal_l1_floor(truth.marginals, len(x))
+    if start == "random":
+        run = runs.sample(make_sampler("metropolis"), target, jax.random.key(3), 2000, 40)
+        assert (run == x).all()
+
+
+def test_more_states_than_pages_show_are_sampled_here():
+    said = found("sample", written(SEVENTEEN), "--algorithm", "exact", "--chains", 50, "--sweeps", 2)
+    assert len(said["marginals"][0]) == 17
+
+
+def test_a_sampler_of_two_states_refuses_in_one_line():
+    assert "needs binary variables" in refused("sample", written(FILES["three"]), "--algorithm", "gibbs")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_truth_has_marginals_of_every_state(name):
+    target = Target.of(load_model(written(FILES[name])).model, beta=0.8)
+    truth, solved = finish(build(target)), exact.solve(target)
+    assert truth.exact and truth.p1 is None and len(truth.pairs) == len(truth.pair_tables)
+    for found_row, row in zip(truth.marginals, solved.marginals, strict=True):
+        assert np.allclose(found_row, row)
+    # The mean energy is minus the derivative of log Z.
+    steps = [exact.solve(Target.of(target.model, beta=float(target.beta) + h)) for h in (-1e-3, 1e-3)]
+    slope = (steps[1].log_z - steps[0].log_z) / 2e-3
+    assert truth.energy == pytest.approx(-slope, abs=1e-4)
+    assert np.allclose(truth.shares.sum(), 1)
