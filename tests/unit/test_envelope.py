@@ -9,6 +9,7 @@ from pmpviz.live.view import View
 from pmpviz.player.style import style_of
 from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, trace
 from pmpviz.player.wire import decode
+from pmpviz.samplers import sampler_class
 
 
 def lane(algorithm: str, **more):
@@ -18,9 +19,8 @@ def lane(algorithm: str, **more):
 @pytest.fixture
 def envelope() -> Envelope:
     lanes = (lane("gibbs", y=[1.0, 1e-9]), lane("gibbs", y=[2.0]), lane("pmp", y=[]))
-    return Envelope(
-        View(run=3, plan=None, epoch=4, begun=2, playing=True, lanes=lanes, marks=((7, "hotter"),)), Cursors()
-    )
+    view = View(run=3, plan=None, epoch=4, begun=2, playing=True, lanes=lanes, marks=((7, "hotter"),))
+    return Envelope(view, Cursors(), [sampler_class(each.algorithm).spec for each in lanes])
 
 
 def test_the_head_says_what_the_view_says(envelope):
@@ -35,7 +35,7 @@ def test_the_head_says_what_the_view_says(envelope):
 
 def test_lanes_of_one_algorithm_look_different_and_the_first_like_the_algorithm(envelope):
     first, second = (envelope.lane(k, "", "")["colour"] for k in (0, 1))
-    assert first == style_of("gibbs").colour != second
+    assert first == style_of(sampler_class("gibbs").spec).colour != second
 
 
 def test_lines_are_floored_and_there_is_none_of_a_lane_without_points(envelope):
