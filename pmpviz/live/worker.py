@@ -85,6 +85,14 @@ class Worker:
                 self._wake.wait(min(max(min(due)[0] - now, 0.001), 1.0) if due else 1.0)
             return None
 
+    def _give_up(self, job: Job, error: Exception) -> None:
+        """Have the job say what happened; one that cannot even do that is served no more."""
+        try:
+            job.fail(error)
+        except Exception:
+            log.exception("a job could not say that it failed")
+            self.remove(job)
+
     def _loop(self) -> None:
         if self._patient and sys.platform == "linux":
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), PATIENT_NICENESS)
@@ -95,7 +103,7 @@ class Worker:
                 job.work(seconds)
             except Exception as error:  # The thread must outlive any job.
                 log.exception("a job failed")
-                job.fail(error)
+                self._give_up(job, error)
             if compile_clock.compilations() != compiled:
                 compiled = compile_clock.compilations()
                 settle_memory()

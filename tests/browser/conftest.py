@@ -35,6 +35,8 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 # Streamlit's own client asks for these beside the address of a page that is opened by a link, and is refused.
 # A picture that a later run of the page took away before the browser had fetched it is gone, too.
 PROBES = re.compile(r"/_stcore/(host-config|health)$|/media/[0-9a-f]+\.(jpg|png)$")
+# What the client says of such a picture in its own words, which name the picture's address.
+GONE = re.compile(r"^Client Error: Image source error - \S+/media/[0-9a-f]+\.(jpg|png)$")
 HOW = "there is no Chromium: install the package `chromium`, or run `python -m playwright install chromium`"
 
 
@@ -140,7 +142,7 @@ def _told(message) -> str:
 
 def _is_fault(message) -> bool:
     probe = "404" in message.text and PROBES.search((message.location or {}).get("url", ""))
-    return message.type == "error" and not probe
+    return message.type == "error" and not probe and not GONE.search(message.text)
 
 
 @pytest.fixture
