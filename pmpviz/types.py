@@ -329,7 +329,8 @@ class Algorithm:
     spec: ClassVar[Spec]
 
     def init(self, key: Array, target: Target, x0: Int8[Array, " n"]) -> State:
-        """State of one chain that starts at x0."""
+        """State of one chain that starts at x0; of a chain that is compiled also what it goes on from, with its present
+        configuration as x0, when the target or a knob changes (`runs.run.retarget`)."""
         raise NotImplementedError
 
     def step(self, key: Array, target: Target, state: State) -> tuple[State, Info]:
@@ -376,7 +377,8 @@ class Algorithm:
         return None
 
     def begin_anew(self, state: State) -> State:
-        """The state under a new target or new knobs: no draw that was begun under the old ones counts."""
+        """Of a draw or an algorithm on the host, the state under a new target or new knobs: no draw begun under the old
+        ones counts. A compiled chain is begun again by `init` instead."""
         return state
 
     # Of the state of one chain; of a tile of chains, of which the first counts, where the algorithm has tile forms.
