@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 
 from pmpviz.contract import forms
 from pmpviz.samplers.colour_gibbs import ColourGibbs
@@ -45,7 +46,7 @@ class DrawsOfAllChainsCounted(PerturbAndMaxProduct):
     """The draws that are done are those of all chains together, from the start."""
 
     def draws_done(self, state):
-        return state.draw + jnp.int32(state.key.shape[0])
+        return (super().draws_done(state) + 1) * int(np.prod(state.key.shape))
 
 
 @caught_by(forms.brought, "six_dense")
