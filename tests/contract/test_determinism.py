@@ -3,33 +3,23 @@
 import jax
 import pytest
 
-from pmpviz.contract import detectors, forms
+from pmpviz.contract import forms
+from pmpviz.contract.clauses import BITS, OF_BITS
 from pmpviz.contract.fixtures import BY_NAME, cases
 from tests.thorough import case
 
-CHECKS = (
-    detectors.chain_count,
-    detectors.chunks,
-    detectors.resumed,
-    detectors.seeds,
-    detectors.compiles_once,
-    detectors.finite,
-    detectors.clamped_stay,
-    forms.brought,
-)
-# One of each layout: evidence and beta are traced, so the others run the same program. Those that know no layout, for
-# they list all states or ask a solver, have the others in thorough runs.
-NAMES = ("six_sparse", "six_dense_clamped", "six_lattice")
-PAIRS = [case for case in cases() if case[1].name in NAMES]
+# The models of `BITS` are one of each layout: evidence and beta are traced, so others run the same program. Algorithms
+# that know no layout, for they list all states or ask a solver, have the others in thorough runs.
+PAIRS = [case for case in cases() if case[1].name in BITS]
 LAYOUTLESS = frozenset({"exact", "gumbel_table", "perturb_and_map", "unbiased"})
 
 
 def _case(cls, fixture):
-    everyday = cls.spec.id not in LAYOUTLESS or fixture.name == NAMES[0]
+    everyday = cls.spec.id not in LAYOUTLESS or fixture.name == BITS[0]
     return case(cls, fixture, name=f"{cls.spec.id}-{fixture.name}", everyday=everyday)
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", OF_BITS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("cls, fixture", [_case(*pair) for pair in PAIRS])
 def test_determinism(cls, fixture, check):
     verdict = check(cls(), fixture, jax.random.key(5))
