@@ -12,6 +12,12 @@ from pmpviz.live.link import from_query, quote, to_query
 from pmpviz.live.plan import Preset
 
 PRESET = "preset"
+CLASS_MODE = "class"
+
+
+def class_mode() -> bool:
+    """Whether this session is shown to a class: so it was opened (`?class=1`), or so it was chosen since."""
+    return st.session_state.setdefault(CLASS_MODE, st.query_params.get(CLASS_MODE) == "1")
 
 
 def open_plan(page: str, default: Any, presets: Sequence[Preset] = ()) -> tuple[Any, list[str]]:
@@ -20,7 +26,7 @@ def open_plan(page: str, default: Any, presets: Sequence[Preset] = ()) -> tuple[
     An address that says `preset=ID` begins as that preset of `presets`. Call it first in a page's script. The notices
     stay until the plan changes.
     """
-    kept, query = st.session_state.get(f"plan:{page}"), dict(st.query_params)
+    kept, query = st.session_state.get(f"plan:{page}"), _of_plan(st.query_params)
     if query and query != st.session_state.get(f"query:{page}") and not is_echo(f"query:{page}", query):
         kept = _of_preset(page, query, default, presets) if PRESET in query else from_query(query, default)
         st.session_state[f"plan:{page}"], st.session_state[f"query:{page}"] = kept, query
@@ -48,9 +54,14 @@ def keep_plan(page: str, plan: Any) -> None:
     query, last = to_query(plan), st.session_state.get(f"query:{page}")
     if last and last != query:
         replace(f"query:{page}", last)
-    if dict(st.query_params) != query:
-        st.query_params.from_dict(query)
+    shown = query | ({CLASS_MODE: "1"} if class_mode() else {})
+    if dict(st.query_params) != shown:
+        st.query_params.from_dict(shown)
     st.session_state[f"query:{page}"] = query
+
+
+def _of_plan(query: Any) -> dict[str, str]:
+    return {name: value for name, value in query.items() if name != CLASS_MODE}
 
 
 def kept_plan(page: str, default: Any) -> Any:

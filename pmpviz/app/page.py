@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pmpviz.app.address import keep_plan, open_plan
+from pmpviz.app.address import CLASS_MODE, class_mode, keep_plan, open_plan
 from pmpviz.app.share import link_dialog
 from pmpviz.live.link import to_query
 from pmpviz.live.plan import Preset
@@ -21,6 +21,14 @@ STYLE = """<style>
 .stMainBlockContainer table { font-variant-numeric: tabular-nums; font-size: 0.8125rem; }
 .stMainBlockContainer :is(td, th) { white-space: nowrap; padding: 0.3rem 0.5rem; }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(table) { overflow-x: auto; }
+</style>"""
+
+CLASS_STYLE = """<style>
+html { font-size: 25.6px; }
+.stSidebar, [data-testid="stExpandSidebarButton"] { display: none; }
+.stMainBlockContainer { padding: 0.5rem 1rem 2rem; max-width: none; }
+.stMainBlockContainer h4 { padding: 0; font-size: 1.25rem; }
+.stMainBlockContainer [data-testid="stLayoutWrapper"]:has([data-testid="stButtonGroup"]) { display: none; }
 </style>"""
 
 
@@ -57,10 +65,15 @@ class Page:
 def enter(identity: str) -> None:
     """Style, and the number of the visit: another one has a player that has seen nothing yet."""
     _through_the_entrance()
-    st.html(STYLE)
+    st.html(STYLE + (CLASS_STYLE if class_mode() else ""))
     if st.session_state.get("page now") != identity:
         st.session_state["page now"] = identity
         st.session_state["visit"] = st.session_state.get("visit", 0) + 1
+
+
+def switch_class_mode() -> None:
+    """Into class mode or out of it."""
+    st.session_state[CLASS_MODE] = not class_mode()
 
 
 def _through_the_entrance() -> None:

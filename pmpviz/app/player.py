@@ -13,19 +13,24 @@ from pmpviz.models.space import MOST_SHOWN
 
 TYPES = (
     *("play", "pause", "step", "reset", "seed", "speed", "share", "code", "export"),
-    *("click", "paint", "hover", "mount", "mode"),
+    *("click", "paint", "hover", "mount", "mode", "knob", "class"),
 )
 TOOLS = ("none", "flip", "field+", "field-", *(f"clamp{state}" for state in range(MOST_SHOWN)), "free")
 MOST_SITES = 512
 MOST_EVENTS = 64
 MOST_INDEX = 2**24
 MOST_SPEED = 1e6
+MOST_NAME = 60
+WIDE = 1e12
 _SEEN = "_player_seen"
 
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that a person did: `sites` and `site` (-1 for none) are indices, `sweep` is the one on screen."""
+    """One thing that a person did: `sites` and `site` (-1 for none) are indices, `sweep` is the one on screen.
+
+    A knob has a `name` and a `value` (not a number where none was sent), and is `done` once it was let go.
+    """
 
     type: str
     lane: int = 0
@@ -34,6 +39,9 @@ class Event:
     tool: str = "none"
     speed: float = 0.0
     sweep: int = 0
+    name: str = ""
+    value: float = math.nan
+    done: bool = False
 
 
 @cache
@@ -100,6 +108,9 @@ def parse(raw: Any) -> Event | None:
         tool=tool if tool in TOOLS else "none",
         speed=_number(raw.get("speed"), MOST_SPEED),
         sweep=_whole(raw.get("sweep"), 2**53),
+        name=str(raw.get("name", ""))[:MOST_NAME],
+        value=_number(raw.get("value"), WIDE, -WIDE, math.nan),
+        done=raw.get("done") is True,
     )
 
 
@@ -109,7 +120,7 @@ def _whole(value: Any, high: int, low: int = 0) -> int:
     return int(min(max(value, low), high))
 
 
-def _number(value: Any, high: float) -> float:
+def _number(value: Any, high: float, low: float = 0.0, otherwise: float = 0.0) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return 0.0
-    return float(min(max(value, 0.0), high))
+        return otherwise
+    return float(min(max(value, low), high))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
 
-from pmpviz.app.address import kept_plan
+from pmpviz.app.address import class_mode, kept_plan
 from pmpviz.app.asked import Asked, ask_for, asked_on
 from pmpviz.app.export import ExportFile, export_dialog
-from pmpviz.app.page import Page
+from pmpviz.app.page import Page, switch_class_mode
 from pmpviz.app.player import Event, answered, events, player
 from pmpviz.app.session import held, held_live
 from pmpviz.app.uploads import uploaded
 from pmpviz.app.words import sentence
+from pmpviz.live.handles import handle_of, turned
 from pmpviz.live.job import LiveJob
 from pmpviz.live.view import View
 from pmpviz.player.update import Desk
@@ -26,17 +28,19 @@ SLOW_SECONDS = 1.0
 class Turn:
     """One run of the fragment that holds the player of a page.
 
-    It begins by answering what was done; `answer` says of each event whether the whole page must be drawn again, which
-    is then so of the turn: `changed`. `view`, `sent` and `desk` are what an update is made of; see `show`.
+    It begins by answering what was done; the stage's `answer` says of each event whether the whole page must be drawn
+    again, which is then so of the turn: `changed`. `view`, `sent` and `desk` are what an update is made of; see `show`.
     """
 
-    def __init__(self, page: str, bar: tuple[str, ...], speed: float, answer: Callable[[Event], bool]) -> None:
-        holder = held(page)
+    def __init__(self, stage: Stage) -> None:
+        holder = held(stage.id)
         self.live, self.sent = holder.live, holder.sent
         self.live.touch()
-        self._key, self._answer = f"player-{page}", answer
-        self.changed = any([answer(event) for event in events(self._key)])
-        self.desk = Desk(bar, speed, None if self.live.busy else answered(self._key))
+        self._key, self._answer = f"player-{stage.id}", stage.answer
+        self.changed = any([stage.answer(event) for event in events(self._key)])
+        heard = None if self.live.busy else answered(self._key)
+        handles = stage.handles(kept_plan(stage.id, self.live.view.plan))
+        self.desk = Desk(stage.bar, stage.speed, heard, handles, class_mode())
         self.view = self.live.view
         holder.seen_by(self.view.begun)
 
@@ -50,11 +54,11 @@ class Stage:
     """The live player of a page, in a fragment of its own, and the dialogs that it asks for.
 
     A capability gives the kind of its live job as `job`, `_update`, `_files` and `_shared`, and where it differs the
-    bar, the speed at first (steps a second; 0 is as fast as it goes), `_above`, `_below`, `_answer`, `_waiting`, ...
+    bar, the speed at first (steps a second; 0 is as fast as it goes), `_above`, `_below`, `answer`, `_waiting`, ...
     """
 
     job: Callable[..., LiveJob]
-    bar: tuple[str, ...] = ("play", "step", "reset", "seed", "speed", "share", "export")
+    bar: tuple[str, ...] = ("play", "step", "reset", "seed", "speed", "share", "export", "class")
     component = "player"
     first_speed = 0.0
     autoplay = False
@@ -95,7 +99,7 @@ class Stage:
         st.fragment(drawn, run_every=slow, key=f"{name}-{self.id}")()
 
     def _turn(self, every: float | None) -> None:
-        turn = Turn(self.id, self.bar, self.speed, self._answer)
+        turn = Turn(self)
         self._above(turn.view)
         turn.show(self._update(turn), self.component)
         self._below(turn.view)
@@ -132,7 +136,16 @@ class Stage:
         else:
             export_dialog(self._files(asked), self._moment(asked.view))
 
+    def handles(self, plan: Any) -> list[dict[str, Any]]:
+        """The page's own knobs in this plan, as the browser is told of them."""
+        found = (handle_of(plan, name) for name in self.knobs(plan))
+        return [handle.words for handle in found if handle is not None]
+
     # Given by the capability.
+
+    def knobs(self, plan: Any) -> Sequence[str]:
+        """The names (see `live.handles.Handle`) of the one or two knobs that the page's question is about."""
+        return ()
 
     def _update(self, turn: Turn) -> bytes:
         """The blob for the player."""
@@ -169,7 +182,7 @@ class Stage:
         """What an export needs besides the view, noted when it is asked for (worker thread only)."""
         return None
 
-    def _answer(self, event: Event) -> bool:
+    def answer(self, event: Event) -> bool:
         """Do what any player may ask for; True where the whole page must be drawn again."""
         live = held(self.id).live
         if event.type in ("play", "pause", "step", "reset"):
@@ -184,6 +197,14 @@ class Stage:
         elif event.type == "speed":
             st.session_state[f"speed:{self.id}"] = event.speed
             live.set_speed(event.speed)
+            return True
+        elif event.type == "knob":
+            plan = kept_plan(self.id, live.view.plan)
+            if math.isfinite(event.value):
+                self.change(turned(plan, event.name, event.value))
+            return event.done
+        elif event.type == "class":
+            switch_class_mode()
             return True
         elif event.type in ("share", "code", "export"):
             ask_for(event.type, self.id, live, self._more_of if event.type == "export" else lambda job: None)

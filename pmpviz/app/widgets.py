@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.app.echo import is_echo, replace
-from pmpviz.live.plan import TEMPERATURE
+from pmpviz.live.plan import DRAGGED
 from pmpviz.types import Param
 
 SHOWN = "shown by widgets"
@@ -166,9 +166,6 @@ def matches(shown: float, value: float) -> bool:
 def digits(value: float) -> str:
     """Three significant digits."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
-
-
-DRAGGED = Param("T", "Temperature T", 0.1, 10.0, 1.0, "log", TEMPERATURE.help)
 
 
 def temperature_control(beta: Param, key: str, value: float, container: Any = None) -> float:

@@ -28,6 +28,7 @@ BETA = Param(
     help="Multiplies the potentials: log p = β · log_weight − log Z. PMP's perturbations are never multiplied.",
 )
 TEMPERATURE = Param("T", "Temperature T", 0.05, 100.0, 1.0, help="T = 1/β: hot is disorder, cold is order.")
+DRAGGED = Param("T", "Temperature T", 0.1, 10.0, 1.0, "log", TEMPERATURE.help)
 SEED = Param("seed", "Seed", 0, 2**31 - 1, 0, scale="int", help="Of the run's random numbers; the model has its own.")
 CHAINS = Param("chains", "Chains", 1, 4096, 64, scale="int", help="Independent copies; statistics are over them.")
 

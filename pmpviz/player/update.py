@@ -50,12 +50,14 @@ class Cursors:
 
 @dataclass(frozen=True)
 class Desk:
-    """What a person has before them beside the picture: the bar's buttons, the speed (0 is as fast as it goes), and
-    the last event of the browser whose effect is in the view."""
+    """What a person has before them beside the picture: the bar's buttons, the speed (0 is as fast as it goes), the
+    last event of the browser whose effect is in the view, knobs (`live.handles.Handle`), and whether it is a class."""
 
     bar: tuple[str, ...] = ()
     speed: float = 0.0
     answered: tuple[str, int] | None = None
+    knobs: Sequence[dict[str, Any]] = ()
+    large: bool = False
 
 
 class Envelope:
@@ -107,6 +109,7 @@ class Envelope:
         view = self.view
         head = {"run": str(view.run), "epoch": view.epoch, "begun": view.begun, "answered": desk.answered}
         head |= {"playing": view.playing, "trouble": view.trouble or "", "announce": announce, "bar": list(desk.bar)}
+        head |= {"knobs": list(desk.knobs), "large": desk.large, "said": []}
         head |= {"speed": {"value": desk.speed, "options": list(speeds)}, "lanes": lanes, "traces": traces}
         head |= {"marks": [list(mark) for mark in view.marks], "tool": "none", "hover": None}
         return encode({**head, **own}, self.payload.blobs)

@@ -14,7 +14,7 @@ from pmpviz.app.page import Page
 from pmpviz.app.presets import preset_control
 from pmpviz.app.share import ALWAYS, command_line
 from pmpviz.app.stage import Stage, Turn
-from pmpviz.app.words import as_text, show_notices
+from pmpviz.app.words import show_notices
 from pmpviz.capabilities.deconvolution import picture as deconvolution
 from pmpviz.capabilities.deconvolution.bitmaps import INK, PAPER, UNSET
 from pmpviz.capabilities.deconvolution.controls import (
@@ -38,7 +38,6 @@ from pmpviz.live.link import to_query
 from pmpviz.live.plan import Choice, Preset
 from pmpviz.live.view import View
 from pmpviz.player import filters
-from pmpviz.runs.device import device_words
 
 PAGE = Page("deconvolution", DECONVOLUTION)
 CONTROLS = {
@@ -129,10 +128,13 @@ class DeconvolutionStage(Stage):
 
     def _above(self, view: View) -> None:
         super()._below(view)
-        st.caption(f"{as_text(deconvolution.computing(view, device_words()))}.")
 
     def _below(self, view: View) -> None:
-        st.markdown(as_text(deconvolution.verdict(view)))
+        """Troubles stand above: the images that are given are far down."""
+
+    def knobs(self, plan: DeconvolutionPlan) -> list[str]:
+        """The first knob of the first lane."""
+        return [f"lane1.{p.name}" for p in plan.lanes[0].spec.params if not p.advanced][:1]
 
     def _moment(self, view: DeconvolutionView) -> str:
         return f"The run as it was at sweep {max((lane.sweep for lane in view.lanes), default=0):,.0f}."

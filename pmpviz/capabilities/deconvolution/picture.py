@@ -14,6 +14,7 @@ from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.pictures import DARK, LIGHT
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 from pmpviz.player.wire import Payload, thin
+from pmpviz.runs.device import device_words
 from pmpviz.types import Spec
 
 SPEEDS = (2, 5, 10, 50, 0)
@@ -53,6 +54,7 @@ def update(view: DeconvolutionView, sent: Cursors, desk: Desk) -> bytes:
     lanes = [] if problem is None else [_lane(envelope, problem, view, k, lane) for k, lane in enumerate(view.lanes)]
     traces = [] if problem is None else _traces(envelope, view, problem)
     own = {"alt": said, "unit": "sweeps", "numbers": numbers(view), "trouble": "", **_problem(envelope.payload, view)}
+    own["said"] = [said, f"{computing(view, device_words())}."]
     return envelope.seal(desk, SPEEDS, lanes, traces, said, **own)
 
 

@@ -35,10 +35,8 @@ from pmpviz.io.npz import model_from_npz, model_to_npz
 from pmpviz.learning import learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.live.plan import Choice
-from pmpviz.live.view import View
 from pmpviz.models import LayeredModel
 from pmpviz.player import filters
-from pmpviz.runs.device import device_words
 
 PAGE = Page("learning", LEARNING)
 SHOWN_DATA = 36
@@ -89,10 +87,9 @@ class LearningStage(Stage):
     def _update(self, turn: Turn) -> bytes:
         return learning.update(turn.view, turn.sent, turn.desk)
 
-    def _below(self, view: View) -> None:
-        super()._below(view)
-        st.markdown(f"{learning.computing(view, device_words())}.")
-        st.caption(learning.verdict(view))
+    def knobs(self, plan: LearningPlan) -> tuple[str, ...]:
+        """How fast it learns."""
+        return ("learning_rate",)
 
     def _moment(self, view: LearningView) -> str:
         return f"The training as it was at iteration {max((lane.iteration for lane in view.lanes), default=0):,}."

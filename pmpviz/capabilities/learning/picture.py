@@ -12,6 +12,7 @@ from pmpviz.learning import learner_class
 from pmpviz.models import Ising, LayeredModel
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
+from pmpviz.runs.device import device_words
 
 SPEEDS = (1, 5, 20, 100, 0)
 
@@ -21,7 +22,9 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     envelope = Envelope(view, sent, [learner_class(lane.algorithm).spec for lane in view.lanes])
     lanes = [_lane(envelope, view, index, lane) for index, lane in enumerate(view.lanes)]
     alt = "Pictures that the models of each lane dream up"
-    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), verdict(view), alt=alt, unit="iterations")
+    said = verdict(view)
+    words = {"said": [said, f"{computing(view, device_words())}."], "alt": alt, "unit": "iterations"}
+    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), said, **words)
 
 
 def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLaneView) -> dict:

@@ -76,8 +76,8 @@ class InferenceStage(Stage):
         layer = _layer_control(turn.view)
         return frank_wolfe.update(turn.view, turn.sent, turn.desk, layer)
 
-    def _answer(self, event: Event) -> bool:
-        return super()._answer(event) or event.type in ("step", "reset")
+    def answer(self, event: Event) -> bool:
+        return super().answer(event) or event.type in ("step", "reset")
 
     def _waiting(self, view: InferenceView) -> bool:
         return view.truth is None

@@ -28,6 +28,7 @@ from pmpviz.player.update import (
     trace,
 )
 from pmpviz.player.wire import Payload, encode, state_words, thin
+from pmpviz.runs.device import device_words
 from pmpviz.samplers import sampler_class
 
 MOST_BYTES = 1 << 18
@@ -47,6 +48,7 @@ def update(view: LiveView, sent: Cursors, desk: Desk, tool: str, layer: str, hov
         [_lane(envelope, view, index, lane, layer) for index, lane in enumerate(view.lanes)],
         _traces(envelope, view),
         _announce(view),
+        said=_said(view),
         alt=f"Chain 0 of each lane on a {model_words(view.model, view.plan.beta)}" if view.model else "",
         clamped=_clamped(envelope.payload, view),
         tool=tool,
@@ -69,6 +71,11 @@ def _announce(view: LiveView) -> str:
     if len(view.lanes) > 1:
         return sentences.verdict(view)
     return sentences.computing(view, "") if view.lanes else view.status
+
+
+def _said(view: LiveView) -> list[str]:
+    computing = f"{sentences.computing(view, device_words())}."
+    return [sentences.verdict(view), computing] if len(view.lanes) > 1 else ["", computing]
 
 
 # Lanes.

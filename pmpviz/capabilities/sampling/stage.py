@@ -30,7 +30,6 @@ from pmpviz.live.view import View
 from pmpviz.models import Ising, Space
 from pmpviz.player.layered import site_words
 from pmpviz.player.numbers import significant
-from pmpviz.runs.device import device_words
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import InputError, Target
 
@@ -51,7 +50,7 @@ class SamplingStage(Stage):
     """The stage of one run of a page's script: the plan on screen, and the preset that the plan began as."""
 
     job = LiveRun
-    bar = ("play", "step", "reset", "seed", "speed", "share", "code", "export")
+    bar = ("play", "step", "reset", "seed", "speed", "share", "code", "export", "class")
 
     def __init__(self, page: Page, preset: Preset, plan: Plan, notices: Sequence[str] = ()):
         super().__init__(page)
@@ -69,6 +68,11 @@ class SamplingStage(Stage):
             return plan.target(model_of(plan.model))
         except InputError:
             return None
+
+    def knobs(self, plan: Plan) -> list[str]:
+        """Temperature, and of a single algorithm its first knob."""
+        own = [p.name for p in plan.lanes[0].spec.params if not p.advanced] if len(plan.lanes) == 1 else []
+        return ["T", *(f"lane1.{name}" for name in own[:1])]
 
     def take(self, plan: Plan, notices: Sequence[str] = ()) -> None:
         """Take the plan that the page's controls give, keep it and write it into the address; ask the question."""
@@ -105,7 +109,6 @@ class SamplingStage(Stage):
 
     def _below(self, view: View) -> None:
         super()._below(view)
-        st.markdown(f"{sentences.computing(view, device_words())}.")
         st.caption(sentences.reference_words(view))
 
     def _more_of(self, job: Any) -> Any:
@@ -125,14 +128,14 @@ class SamplingStage(Stage):
     def _shared(self, plan: Plan) -> tuple[list[str], list[str]]:
         return [ALWAYS, *share_limits(plan)], []
 
-    def _answer(self, event: Event) -> bool:
+    def answer(self, event: Event) -> bool:
         holder = held(self.id)
         if event.type in ("click", "paint"):
             return self._edit(holder.live, event)
         if event.type == "hover":
             holder.hover = _hover(holder.live, event)
             return False
-        return super()._answer(event)
+        return super().answer(event)
 
     def _edit(self, live: LiveRun, event: Event) -> bool:
         plan, model = kept_plan(self.id, self.plan), live.view.model
@@ -168,7 +171,6 @@ class SamplingStage(Stage):
 
     def _table(self) -> None:
         if self.view is not None and self.view.lanes:
-            st.markdown(f"**{sentences.verdict(self.view)}**")
             st.markdown(table.markdown(self.view), help=table.HELP)
 
 

@@ -1,4 +1,4 @@
-// The bar (play, step, reset, new seed, speed; share, code, export) and the timeline.
+// The bar (play, step, reset, new seed, speed), what leaves the page (share, code, export), and the timeline.
 
 import { make, thousands } from "./theme.js";
 
@@ -9,7 +9,9 @@ const ACTIONS = {
   share: ["Share", "S", "A link that shows this run"],
   code: ["Code", "", "A script that gives these numbers"],
   export: ["Export", "", "Samples, traces, picture or animation"],
+  class: ["Class mode", "", "Larger, and without the side bar: for a projector"],
 };
+const OUTLETS = ["share", "code", "export", "class"];
 
 // A button that says its key; `act` is given its name.
 export function actionButton(name, text, key, title, act) {
@@ -39,6 +41,7 @@ export class Bar {
     this.root = make("div", "pv-bar");
     this.root.setAttribute("role", "toolbar");
     this.root.setAttribute("aria-label", "Run");
+    this.outlets = make("div", "pv-outlets");
     this.buttons = {};
   }
 
@@ -54,18 +57,16 @@ export class Bar {
 
   build(names, speed, unit) {
     this.root.replaceChildren();
+    this.outlets.replaceChildren();
     this.buttons = {};
     this.speed = null;
     this.unit = unit || "sweeps";
-    const left = make("div", "pv-group");
-    const right = make("div", "pv-group");
     for (const name of names) {
-      const into = ["share", "code", "export"].includes(name) ? right : left;
+      const into = OUTLETS.includes(name) ? this.outlets : this.root;
       if (name === "play") into.append(this.button("play", "Play", "Space", "Play or pause"));
       else if (ACTIONS[name]) into.append(this.button(name, ...ACTIONS[name]));
     }
-    if (speed && speed.options.length) left.append(this.choice(speed, this.unit));
-    this.root.append(left, right);
+    if (speed && speed.options.length) this.root.append(this.choice(speed, this.unit));
   }
 
   button(name, text, key, title) {
@@ -75,7 +76,8 @@ export class Bar {
   }
 
   choice(speed, unit) {
-    const label = make("label", "pv-speed", "Speed ");
+    const label = make("label", "pv-speed");
+    label.append(make("span", "", "Speed"));
     this.speed = make("select", "pv-select");
     for (const value of speed.options) {
       const option = make("option", "", value ? `${thousands(value)} ${unit}/s` : "as fast as it goes");

@@ -2,12 +2,18 @@
 
 import { Bar, Timeline } from "./bar.js";
 import { Stage } from "./component.js";
+import { Knobs } from "./knobs.js";
 import { make } from "./theme.js";
 import { Traces } from "./traces.js";
 
 const HOLD_MS = 3000;
 const TRACE_MS = 100;
 const ASK_MS = 1000;
+const FEW_TRACES = 2; // As in player.css; one before a class.
+const MARGIN = 12;
+const GAP = 8;
+const LEAST_HIGH = 150;
+const MOST_HIGH = 720;
 
 // Brings `newLane(index)` and `scrub(at)` too.
 export class Live extends Stage {
@@ -22,12 +28,42 @@ export class Live extends Stage {
     this.stage = make("div", "pv-stage");
     this.bar = new Bar((type, more) => this.act(type, more));
     this.timeline = new Timeline((at) => this.scrub(at));
+    this.knobs = new Knobs((type, more) => this.act(type, more));
     this.traces = new Traces();
+    this.said = make("div", "pv-said");
     this.main = make("div", "pv-main");
-    this.main.append(this.trouble, this.stage, this.timeline.root, this.bar.root);
+    this.main.append(this.trouble, this.stage, this.timeline.root, this.knobs.root, this.bar.root, this.said);
+    this.side = make("div", "pv-side");
+    this.side.append(this.traces.root, this.foot());
     this.body = make("div", "pv-body");
-    this.body.append(this.main);
+    this.body.append(this.main, this.side);
     this.root.append(this.body, this.spoken);
+    this.showMore(false);
+  }
+
+  // Beneath the traces: the others, and what leaves the page.
+  foot() {
+    const foot = make("div", "pv-foot");
+    this.more = make("button", "pv-button pv-more");
+    this.more.type = "button";
+    this.more.addEventListener("click", () => this.showMore(this.side.classList.contains("pv-few")));
+    foot.append(this.more, this.bar.outlets);
+    return foot;
+  }
+
+  showMore(all) {
+    this.side.classList.toggle("pv-few", !all);
+    this.countMore();
+    this.tracesDirty = true;
+    this.wake();
+  }
+
+  countMore() {
+    const few = this.side.classList.contains("pv-few");
+    const others = this.traces.cards.size - (this.large ? 1 : FEW_TRACES);
+    this.more.hidden = others < 1;
+    this.more.textContent = few ? `${others} more trace${others > 1 ? "s" : ""}` : "Fewer traces";
+    this.more.setAttribute("aria-expanded", !few);
   }
 
   look() {
@@ -87,10 +123,35 @@ export class Live extends Stage {
 
   // The rest of an update, after its lanes.
   takeRest(update) {
+    this.large = Boolean(update.large);
+    this.root.classList.toggle("pv-large", this.large);
     this.bar.adopt(update.bar, update.speed, this.playing, update.unit);
+    if (this.bar.buttons.class) this.bar.buttons.class.firstChild.textContent = this.large ? "Leave class mode" : "Class mode";
+    this.knobs.adopt(update.knobs || []);
+    this.tell(update.said || []);
+    this.countMore();
     this.announce(update.announce);
     this.layout();
     this.prefer(update);
+  }
+
+  // What was found, and what is being computed.
+  tell(sentences) {
+    const text = sentences.join("\n");
+    if (this.told === text) return;
+    this.told = text;
+    const paragraphs = sentences.map((sentence, k) => make("p", k ? "pv-soft" : "pv-verdict", sentence));
+    this.said.replaceChildren(...paragraphs.filter((paragraph) => paragraph.textContent));
+  }
+
+  // How high pictures in so many rows may be for all of the stage to be seen without scrolling.
+  high(rows) {
+    const page = this.root.closest("[data-testid=stMain]");
+    const top = this.main.getBoundingClientRect().top + (page ? page.scrollTop : window.scrollY);
+    const below = this.main.offsetHeight - this.stage.offsetHeight;
+    const around = Math.max(0, ...this.lanes.map((lane) => lane.root.offsetHeight - lane.canvas.offsetHeight));
+    const high = (window.innerHeight - top - below - MARGIN) / rows - around - GAP;
+    return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, high));
   }
 
   // Where motion is not wanted, what starts to play by itself goes in steps.

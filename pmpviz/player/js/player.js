@@ -9,11 +9,14 @@ import { make } from "./theme.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./bar.js";
 import "./figure.js";
+import "./knobs.js";
 import "./layers.js";
 import "./painters.js";
 import "./traces.js";
 
 const STEP_MS = 1500;
+const BESIDE = 700; // From this width on traces stand beside the pictures.
+const NARROWEST = 190; // A lane's least width.
 
 class Player extends Live {
   constructor(parent) {
@@ -21,7 +24,6 @@ class Player extends Live {
     this.steppedUntil = 0;
     this.tip = make("div", "pv-tip");
     this.tip.setAttribute("aria-hidden", "true");
-    this.body.append(this.traces.root);
     this.root.append(this.tip);
     this.pointer = new Pointer(this);
     this.wake();
@@ -128,15 +130,13 @@ class Player extends Live {
   layout() {
     const width = this.root.clientWidth;
     if (!width || !this.lanes.length) return;
-    const wide = width >= 860 && this.lanes.length <= 2 && this.traces.cards.size > 0;
-    this.body.classList.toggle("pv-beside", wide);
+    this.body.classList.toggle("pv-beside", width >= BESIDE);
     const room = this.main.clientWidth;
-    const across = Math.max(1, Math.min(this.lanes.length, Math.floor((room + 16) / 236)));
+    const across = Math.max(1, Math.min(this.lanes.length, Math.floor((room + 16) / NARROWEST)));
     const columns = this.lanes.length === 4 && across === 3 ? 2 : across;
     const each = Math.floor((room - 16 * (columns - 1)) / columns);
     this.stage.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
-    // Few lanes leave room for the bar below them on the screen.
-    const high = this.lanes.length > 2 ? 420 : Math.max(240, Math.min(560, 0.54 * window.innerHeight));
+    const high = this.high(Math.ceil(this.lanes.length / columns));
     for (const lane of this.lanes) lane.resize(each, high);
     if (this.width !== width) this.tracesDirty = true;
     this.width = width;

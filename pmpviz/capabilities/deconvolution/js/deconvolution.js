@@ -9,6 +9,7 @@ import { make } from "../pmpviz.player/theme.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "../pmpviz.player/bar.js";
 import "../pmpviz.player/figure.js";
+import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/traces.js";
 
 class Deconvolution extends Live {
@@ -19,10 +20,8 @@ class Deconvolution extends Live {
     this.numbers = make("dl", "dc-numbers");
     this.images = new ImageGrid((sample) => this.choose(sample));
     this.axis = make("div", "dc-axis");
-    this.side = make("div", "dc-side");
-    this.side.append(this.numbers, this.axis, this.traces.root);
+    this.side.prepend(this.numbers, this.axis);
     this.main.append(this.images.root);
-    this.body.append(this.side);
     this.buildAxis();
   }
 
