@@ -1,0 +1,37 @@
+"""The knobs beside the picture: which there are, what they are set to, and what turning one makes of a plan."""
+
+import math
+
+import pytest
+
+from pmpviz.capabilities.learning.plan import LearningPlan
+from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.live.handles import handle_of, turned
+
+PLAN = Plan(beta=0.5, lanes=(sampler("pmp", damping=0.25), sampler("gibbs")))
+
+
+def test_a_handle_has_the_range_and_the_value_of_its_knob():
+    damping, temperature = handle_of(PLAN, "lane1.damping"), handle_of(PLAN, "T")
+    assert (damping.value, damping.param.name) == (0.25, "damping")
+    assert temperature.value == 2.0 and temperature.words["scale"] == "log"
+    assert handle_of(LearningPlan(), "learning_rate").value == LearningPlan().learning_rate
+
+
+@pytest.mark.parametrize("name", ["", "lane2.damping", "lane3.damping", "lane1", "lanes", "model", "start", "lane1.x"])
+def test_a_name_that_is_no_number_of_the_plan_turns_nothing(name):
+    assert handle_of(PLAN, name) is None
+    assert turned(PLAN, name, 0.5) is PLAN
+
+
+def test_turning_changes_that_knob_alone_and_stays_in_its_range():
+    assert turned(PLAN, "lane1.damping", 0.75).lanes == (sampler("pmp", damping=0.75), sampler("gibbs"))
+    assert turned(PLAN, "T", 4.0) == PLAN.replace(beta=0.25)
+    high = handle_of(PLAN, "lane1.damping").param.high
+    assert turned(PLAN, "lane1.damping", 1e9).lanes[0].full_knobs["damping"] == high
+    assert turned(PLAN, "seed", 7.4).seed == 7
+
+
+def test_at_beta_0_the_temperature_is_at_the_end_of_its_range():
+    handle = handle_of(PLAN.replace(beta=0.0), "T")
+    assert handle.value == handle.param.high and math.isfinite(handle.value)
