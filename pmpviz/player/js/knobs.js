@@ -31,7 +31,7 @@ class Knob {
     this.act = act;
     this.root = make("label", "pv-knob");
     this.root.title = knob.help;
-    this.range = make("input", "pv-range");
+    this.range = make("input", "pv-turn");
     const whole = knob.scale === "int" && knob.high - knob.low <= STOPS;
     Object.assign(this.range, { type: "range", min: 0, max: whole ? knob.high - knob.low : STOPS, step: 1 });
     this.range.setAttribute("aria-label", knob.label);
