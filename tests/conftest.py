@@ -6,6 +6,8 @@ import os
 import jax
 import pytest
 
+from tests.compiling import compile_quickly, install
+
 BROWSER = "tests/browser/"
 
 
@@ -17,6 +19,7 @@ def pytest_configure(config):
     jax.config.update("jax_compilation_cache_dir", folder)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+    install()
 
 
 def pytest_collection_modifyitems(items):
@@ -39,6 +42,12 @@ def pytest_xdist_make_scheduler(config, log):
 
 def _in_browser(nodeid: str) -> bool:
     return nodeid.startswith(BROWSER)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Before the fixtures, which may compile."""
+    compile_quickly(item.get_closest_marker("as_shipped") is None)
 
 
 @pytest.fixture(autouse=True, scope="module")

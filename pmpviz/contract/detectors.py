@@ -121,13 +121,13 @@ def _any_states(fixture: Fixture, rng: np.random.Generator, chains: int) -> np.n
     return rng.integers(0, _card(fixture), (chains, fixture.target.n)).astype(np.int8)
 
 
-def cold_start(algorithm, fixture: Fixture, key) -> Verdict:
+def cold_start(algorithm, fixture: Fixture, key, chains: int = BATCH) -> Verdict:
     """60 sweeps of 2^15 chains from four cold starts: the chains of each must have reached the target's law."""
-    first = np.repeat(cold_states(fixture), BATCH // COLD_STARTS, axis=0)
+    first = np.repeat(cold_states(fixture), chains // COLD_STARTS, axis=0)
 
     def p_value(stage, factor):
         index = [
-            fixture.law.index(sample(algorithm, fixture.target, batch, BATCH, COLD_SWEEPS, first))
+            fixture.law.index(sample(algorithm, fixture.target, batch, chains, COLD_SWEEPS, first))
             for batch in batches(key, stage, factor)
         ]
         starts = np.concatenate([i.reshape(COLD_STARTS, -1) for i in index], axis=1)

@@ -8,6 +8,7 @@ from pmpviz.contract.clauses import BITS, OF_BITS
 from pmpviz.contract.fixtures import BY_NAME, cases
 from tests.thorough import case
 
+pytestmark = pytest.mark.as_shipped
 # The models of `BITS` are one of each layout: evidence and beta are traced, so others run the same program. Algorithms
 # that know no layout, for they list all states or ask a solver, have the others in thorough runs.
 PAIRS = [case for case in cases() if case[1].name in BITS]

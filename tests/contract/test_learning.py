@@ -165,6 +165,7 @@ USUAL = ("pmp", "persistent_pmp", "pcd")
 SPLIT = [pytest.param(*pair, marks=() if pair[0].spec.id in USUAL else pytest.mark.thorough) for pair in BITS]
 
 
+@pytest.mark.as_shipped
 @pytest.mark.parametrize("detector", CHECKS, ids=lambda d: d.__name__)
 @pytest.mark.parametrize("cls, fixture", SPLIT, ids=name_of)
 def test_bits_of_a_training(cls, fixture, detector):

@@ -19,8 +19,6 @@ from metropolis import Metropolis  # noqa: E402
 ANY_STATES = {"exact", "gumbel_table", "unbiased", "perturb_and_map"}
 ANY_FACTORS = {"exact"}
 NAMES = [fixture.name for fixture in STATE_FIXTURES]
-LAW = [(check, name) for check in (detectors.exact_start, detectors.symmetry) for name in ("three", "mixed_clamped")]
-LAW += [(detectors.cold_start, "three")]
 BITS = (
     detectors.chain_count,
     detectors.chunks,
@@ -51,10 +49,16 @@ def test_exact_samplers_draw_from_the_law(algorithm, name):
     assert verdict.passed, verdict.found
 
 
+def cold_start(algorithm, fixture, key):
+    """With a quarter of the chains, each of which is slow; small errors are for the 2^17 draws of `exact_start`.
+
+    Of a start's 2^11 chains the first look sees, in 99 of 100 runs, a law at a chi-square distance of 0.05 from the target.
+    """
+    return detectors.cold_start(algorithm, fixture, key, chains=1 << 13)
+
+
 @pytest.mark.parametrize("name", ["three", "mixed_clamped"])
-@pytest.mark.parametrize(
-    "check", [detectors.exact_start, detectors.cold_start, detectors.symmetry], ids=lambda c: c.__name__
-)
+@pytest.mark.parametrize("check", [detectors.exact_start, cold_start, detectors.symmetry], ids=lambda c: c.__name__)
 def test_metropolis_keeps_the_law(check, name):
     verdict = check(Metropolis(), BY_NAME[name], jax.random.key(20_240_603))
     assert verdict.passed, verdict.found
@@ -81,6 +85,7 @@ def test_planted_bugs_are_caught(mutant):
     assert not detectors.exact_start(mutant(), BY_NAME["three"], jax.random.key(20_240_604)).passed
 
 
+@pytest.mark.as_shipped
 @pytest.mark.parametrize("check", BITS, ids=lambda c: c.__name__)
 def test_metropolis_is_a_sampler_like_any_other(check):
     verdict = check(Metropolis(), BY_NAME["mixed_clamped"], jax.random.key(5))

@@ -18,6 +18,7 @@ from pmpviz.capabilities.sampling import code
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.runs import truth
 
+pytestmark = pytest.mark.as_shipped
 PLAN = Plan(
     model="square:4x5,J=0.3,field=random,h=0.2",
     beta=0.7,

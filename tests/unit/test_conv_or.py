@@ -225,6 +225,7 @@ def test_a_proposal_keeps_differences_up_to_date():
     assert 0 < float(info["acceptance"]) <= 1
 
 
+@pytest.mark.as_shipped
 @pytest.mark.parametrize("cls", CONV_SAMPLERS, ids=lambda cls: cls.spec.id)
 def test_chunks_and_neighbours_change_no_bit(cls):
     target = next(_small_targets())

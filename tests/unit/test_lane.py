@@ -12,10 +12,10 @@ from pmpviz.capabilities.sampling.lane import Lane
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.models import build_spec
-from pmpviz.runs import compile_clock
 from pmpviz.runs.schedule import Budget
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Target
+from tests.compilations import compiled
 
 MODEL = build_spec("square:8x8,J=0.3")
 
@@ -39,15 +39,17 @@ def swept(run, sweeps: int):
     return runs.advance(run, sweeps * run.quanta - run.quantum % run.quanta)[0]
 
 
+@pytest.mark.as_shipped
 def test_a_sweep_in_parts_is_that_in_one_and_shows_when_it_is_whole(parts):
     run = Lane(sampler("gwg"), begin())
     run.warm()
-    before, quanta = compile_clock.compilations(), run.run.quanta
-    for sweep in (1, 2):
-        for quantum in range(quanta):
-            assert run.count == sweep - 1 and len(run.ring.since(-1, 99).sweeps) == sweep
-            assert run.advance(Budget(), 64) == (quantum == quanta - 1)
-    assert compile_clock.compilations() == before
+    quanta = run.run.quanta
+    with compiled() as meanwhile:
+        for sweep in (1, 2):
+            for quantum in range(quanta):
+                assert run.count == sweep - 1 and len(run.ring.since(-1, 99).sweeps) == sweep
+                assert run.advance(Budget(), 64) == (quantum == quanta - 1)
+    assert not meanwhile
     whole = swept(begin(), 2)
     assert np.array_equal(runs.positions(run.run), runs.positions(whole)) and run.run.quantum == whole.quantum
     frame = np.packbits(np.asarray(runs.positions(whole))[:1] > 0, axis=1)

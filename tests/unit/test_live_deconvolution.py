@@ -56,6 +56,7 @@ def test_glyphs_are_found_while_beliefs_sharpen_and_messages_come_to_rest(begin)
     assert lane.rested or lane.sweep == SMALL.budget
 
 
+@pytest.mark.as_shipped
 def test_reset_repeats_every_sweep_and_a_seed_another_one(begin):
     live = begin(SMALL.replace(budget=4))
     beliefs = []

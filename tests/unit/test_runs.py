@@ -12,6 +12,7 @@ from pmpviz.runs.run import MAX_CHUNK_SWEEPS, advance
 from pmpviz.samplers import SAMPLERS, make_sampler
 from pmpviz.types import Evidence, InputError, Target
 
+pytestmark = pytest.mark.as_shipped
 SPECS = {
     "lattice": "square:6x7,J=0.3",
     "sparse": "erdos_renyi:30",

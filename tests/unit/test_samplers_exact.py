@@ -81,6 +81,7 @@ def chain_target() -> Target:
     return Target.of(build_spec("square:4x5,J=0.5,h=0.2,field=random"), Evidence.of(20, {3: 1}))
 
 
+@pytest.mark.as_shipped
 def test_bits_depend_on_neither_chunks_nor_chains():
     begin = start(ExactSampler(), chain_target(), jax.random.key(1), 3)
     whole, trace = advance(begin, 9)

@@ -97,6 +97,7 @@ def test_sixteen_quanta_are_n_proposals():
     np.testing.assert_allclose(trace.info["acceptance"][0, 0], accepted / 99, rtol=1e-6)
 
 
+@pytest.mark.as_shipped
 @LAYOUTS
 @pytest.mark.parametrize("beta", [1.0, 60.0])
 def test_bits_depend_on_neither_chunks_nor_chains(layout, beta):

@@ -44,6 +44,7 @@ def test_pmp_finds_the_maximum_under_the_same_noise_where_it_must(spec):
     assert (short > 1e-4).mean() <= (0 if spec.startswith("tree") else 0.1)
 
 
+@pytest.mark.as_shipped
 def test_the_noise_is_that_of_pmp_bit_for_bit():
     target = Target.of(build_spec("chain:5"), Evidence.of(5, {1: 1}))
     potentials, problem = Potentials.of_target(target)

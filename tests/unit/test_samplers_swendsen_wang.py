@@ -143,6 +143,7 @@ def test_field_sums_are_exact_in_fixed_point():
     assert (swendsen_wang._field_sums(label, 0 * value, jnp.float32(0.0)) == 0).all()
 
 
+@pytest.mark.as_shipped
 def test_bits_depend_on_neither_chunks_nor_chains_and_clusters_are_shown():
     target = Target.of(build_spec("square:16x16,J=0.44"), Evidence.of(256, {3: 1}))
     whole, trace = advance(start(SwendsenWang(), target, jax.random.key(3), 2), 12)
