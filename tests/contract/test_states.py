@@ -52,7 +52,7 @@ def test_exact_samplers_draw_from_the_law(algorithm, name):
 def cold_start(algorithm, fixture, key):
     """With a quarter of the chains, each of which is slow; small errors are for the 2^17 draws of `exact_start`.
 
-    Of a start's 2^11 chains the first look sees, in 99 of 100 runs, a law at a chi-square distance of 0.05 from the target.
+    The first look at a start's 2^11 chains sees a law at a chi-square distance of 0.05 in 99 of 100 runs.
     """
     return detectors.cold_start(algorithm, fixture, key, chains=1 << 13)
 
