@@ -5,14 +5,16 @@ from __future__ import annotations
 import jax
 from jax._src import compiler
 
-# What tests compile runs for a moment: half the time of compiling it is saved, and the same arithmetic is done. Without
-# any optimisation a little more would be saved, but the laws' many chains would run five times longer.
+# What tests compile runs for a moment: half the time of compiling it is saved, and the same arithmetic is done.
 QUICKLY = (("xla_cpu_use_fusion_emitters", False), ("xla_backend_optimization_level", 1))
-_now = {"quickly": False}
+# Half of that again; but what runs for long, as the many chains of a law do, runs five times longer.
+BRIEFLY = (("xla_cpu_use_fusion_emitters", False), ("xla_backend_optimization_level", 0))
+AS_SHIPPED = ()
+_now: dict[str, tuple[tuple[str, bool | int], ...]] = {"options": AS_SHIPPED}
 
 
 def install() -> None:
-    """Let programs be compiled quickly from here on where they are asked to be.
+    """Let programs be compiled by the options of `compile_by` from here on.
 
     An inner name of JAX, whose own way takes options of single programs only; where it is gone, tests take longer.
     """
@@ -20,17 +22,16 @@ def install() -> None:
 
     def options(*args, **kwargs):
         found = real(*args, **kwargs)
-        if _now["quickly"]:
-            # What a program asks for itself comes last, and counts.
-            found.env_option_overrides = [*QUICKLY, *found.env_option_overrides]
+        # What a program asks for itself comes last, and counts.
+        found.env_option_overrides = [*_now["options"], *found.env_option_overrides]
         return found
 
     if real is not None:
         compiler.get_compile_options = options
 
 
-def compile_quickly(whether: bool) -> None:
-    """Programs that were compiled the other way are given up."""
-    if _now["quickly"] is not whether:
+def compile_by(options: tuple[tuple[str, bool | int], ...]) -> None:
+    """Compile by these options; programs that were compiled by others are given up."""
+    if _now["options"] != options:
         jax.clear_caches()
-        _now["quickly"] = whether
+        _now["options"] = options

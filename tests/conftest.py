@@ -6,25 +6,29 @@ import os
 import jax
 import pytest
 
-from tests.compiling import compile_quickly, install
+from tests.compiling import AS_SHIPPED, BRIEFLY, QUICKLY, compile_by, install
 
 BROWSER = "tests/browser/"
 
 
 def pytest_configure(config):
     """Programs that were compiled once are kept beside pytest's own cache: compiling is most of what tests take, and
-    the processes that share the tests or that tests start, and their modules, compile many of the same."""
+    the processes that share the tests or that tests start, and their modules, compile many of the same. The smallest
+    are the most: to read one takes a third of compiling it."""
     folder = os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.rootpath / ".pytest_cache" / "programs"))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     jax.config.update("jax_compilation_cache_dir", folder)
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
     install()
 
 
 def pytest_collection_modifyitems(items):
-    """The browser tests take longest and come first."""
+    """The browser tests take longest and come first; the models of the pages without a browser are small."""
     items.sort(key=lambda item: not _in_browser(item.nodeid))
+    for item in items:
+        if item.nodeid.startswith("tests/app/"):
+            item.add_marker("brief")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -47,7 +51,8 @@ def _in_browser(nodeid: str) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     """Before the fixtures, which may compile."""
-    compile_quickly(item.get_closest_marker("as_shipped") is None)
+    marked = {"as_shipped": AS_SHIPPED, "brief": BRIEFLY}
+    compile_by(next((options for name, options in marked.items() if item.get_closest_marker(name)), QUICKLY))
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from urllib.parse import urlencode
@@ -143,7 +144,7 @@ def close_dialog(page) -> None:
     """Close the open dialog by its key; Streamlit takes no key in the moment in which a download begins."""
     for _ in range(20):
         page.keyboard.press("Escape")
-        page.wait_for_timeout(500)
-        if not page.locator("[role=dialog]").count():
+        with contextlib.suppress(TimeoutError):
+            page.wait_for_selector("[role=dialog]", state="detached", timeout=500)
             return
     raise AssertionError("the dialog does not close")

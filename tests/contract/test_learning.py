@@ -22,6 +22,7 @@ from pmpviz.samplers import SAMPLERS
 from pmpviz.types import InputError, Target
 from tests.thorough import case
 
+pytestmark = pytest.mark.brief
 KEY = jax.random.key(20_240_602)
 MODULES = [m.name for m in pkgutil.iter_modules(pmpviz.learning.__path__)]
 BY_GUARANTEE = {
@@ -172,6 +173,7 @@ def test_bits_of_a_training(cls, fixture, detector):
     passes(detector, cls, fixture)
 
 
+@pytest.mark.as_shipped
 @pytest.mark.parametrize("fixture", ["six_sparse", "six_lattice", "six_spin_form"])
 def test_structure_is_kept_in_every_layout(fixture):
     passes(detectors.structure, learner_class("exact"), BY_NAME[fixture])

@@ -11,6 +11,7 @@ from pmpviz.contract.learning_fixtures import BY_NAME
 from pmpviz.learning import make_learner
 from tests.contract.learning_mutants import MUTANTS
 
+pytestmark = pytest.mark.brief
 KEY = jax.random.key(12)
 
 

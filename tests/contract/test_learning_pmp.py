@@ -27,6 +27,7 @@ def own_key(key):
     return jax.random.split(jax.random.fold_in(key, 0))[0]
 
 
+@pytest.mark.as_shipped
 @pytest.mark.parametrize("name", ["six_sparse", "srbm"])
 @pytest.mark.parametrize("start", [0, 1])
 def test_pmp_learns_from_the_samples_of_the_sampler(name, start):

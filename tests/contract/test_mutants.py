@@ -15,6 +15,7 @@ from pmpviz.types import Evidence
 from tests.contract.brought_mutants import MUTANTS
 from tests.contract.mutants import MODEL_MUTANTS, as_mutant
 
+pytestmark = pytest.mark.brief
 KEY_SEED = 11
 
 
