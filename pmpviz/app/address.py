@@ -1,4 +1,8 @@
-"""A page's plan and its address: read when it changes, kept over page switches, written back."""
+"""A page's plan and its address: read when a person goes there, kept over page switches, written back.
+
+A session's address changes by hand in two ways: Back and Forward of the browser, and a link of the app to another page.
+At any other time what the browser sends is what the server has written, at times what it had written before.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pmpviz.app.echo import is_echo, replace
 from pmpviz.live.link import from_query, quote, to_query
 from pmpviz.live.plan import Preset
 
 PRESET = "preset"
+MOST_UNDONE = 50
 CLASS_MODE = "class"
 
 
@@ -21,16 +26,34 @@ def class_mode() -> bool:
 
 
 def open_plan(page: str, default: Any, presets: Sequence[Preset] = ()) -> tuple[Any, list[str]]:
-    """This page's plan: from the address where it has changed, else as `keep_plan` left it, else `default`.
+    """This page's plan: from the address where a person has gone there, else as `keep_plan` left it, else `default`.
 
     An address that says `preset=ID` begins as that preset of `presets`. Call it first in a page's script. The notices
     stay until the plan changes.
     """
+    st.session_state.setdefault(f"default:{page}", default)
     kept, query = st.session_state.get(f"plan:{page}"), _of_plan(st.query_params)
-    if query and query != st.session_state.get(f"query:{page}") and not is_echo(f"query:{page}", query):
+    if navigated(page) and query and query != st.session_state.get(f"query:{page}") and not _of_another(page, query):
         kept = _of_preset(page, query, default, presets) if PRESET in query else from_query(query, default)
         st.session_state[f"plan:{page}"], st.session_state[f"query:{page}"] = kept, query
     return kept or (default, [])
+
+
+def navigated(page: str) -> bool:
+    """Whether this run is the first of a visit of the page, or one that Back or Forward asked for."""
+    context, visit, key = get_script_run_ctx(), st.session_state.get("visit"), f"opened:{page}"
+    came = key not in st.session_state or st.session_state[key] != visit
+    st.session_state[key] = visit
+    return came or (context is not None and context.is_history_navigation)
+
+
+def _of_another(page: str, query: dict[str, str]) -> bool:
+    """Whether another page has written this address: its last run may reach a browser that has already gone on."""
+    own = f"query:{page}"
+    return any(
+        str(key).startswith("query:") and key != own and st.session_state[key] == query and PRESET not in query
+        for key in list(st.session_state)
+    )
 
 
 def _of_preset(page: str, query: dict, default: Any, presets: Sequence[Preset]) -> tuple[Any, list[str]]:
@@ -47,17 +70,40 @@ def _of_preset(page: str, query: dict, default: Any, presets: Sequence[Preset]) 
 
 
 def keep_plan(page: str, plan: Any) -> None:
-    """Keep the plan over page switches, and in the address."""
-    before = st.session_state.get(f"plan:{page}")
-    if before is None or before[0] != plan:
-        st.session_state[f"plan:{page}"] = (plan, [])
-    query, last = to_query(plan), st.session_state.get(f"query:{page}")
-    if last and last != query:
-        replace(f"query:{page}", last)
-    shown = query | ({CLASS_MODE: "1"} if class_mode() else {})
-    if dict(st.query_params) != shown:
+    """Keep the plan over page switches, and in the address: one without settings stands for the page's default."""
+    note_plan(page, plan)
+    query = to_query(plan)
+    shown, there = query | ({CLASS_MODE: "1"} if class_mode() else {}), dict(st.query_params)
+    if there != shown and (there or class_mode() or plan != st.session_state.get(f"default:{page}")):
         st.query_params.from_dict(shown)
     st.session_state[f"query:{page}"] = query
+
+
+def note_plan(page: str, plan: Any) -> None:
+    """Keep the plan, and what it was before to be undone; the page's next run writes it into the address."""
+    before = kept_plan(page, None)
+    if before == plan:
+        return
+    st.session_state[f"plan:{page}"] = (plan, [])
+    if before is not None:
+        done, _ = _stacks(page)
+        st.session_state[f"undo:{page}"] = [*done[1 - MOST_UNDONE :], before], []
+
+
+def turn_back(page: str, forward: bool = False) -> Any | None:
+    """Undo the last change of the page's plan, or do `forward` what was undone last: the plan, None for nothing."""
+    (taken, given), now = _stacks(page)[:: -1 if forward else 1], kept_plan(page, None)
+    if not taken or now is None:
+        return None
+    plan, stacks = taken[-1], (taken[:-1], [*given, now])
+    st.session_state[f"undo:{page}"] = stacks[:: -1 if forward else 1]
+    st.session_state[f"plan:{page}"] = (plan, [])
+    return plan
+
+
+def _stacks(page: str) -> tuple[list[Any], list[Any]]:
+    """(what can be undone, what can be done again), each the next one last."""
+    return st.session_state.get(f"undo:{page}", ([], []))
 
 
 def _of_plan(query: Any) -> dict[str, str]:
@@ -65,6 +111,6 @@ def _of_plan(query: Any) -> dict[str, str]:
 
 
 def kept_plan(page: str, default: Any) -> Any:
-    """The plan as `keep_plan` left it."""
+    """The plan as it was noted last."""
     kept = st.session_state.get(f"plan:{page}")
     return kept[0] if kept else default

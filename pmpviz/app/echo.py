@@ -1,7 +1,7 @@
 """Echoes: what the browser sends back because it has not heard yet that the server has changed it.
 
-Every run that the browser asks for, also those of a fragment's timer, carries the address and the values of all
-widgets as the browser knows them. What the server replaced a moment ago must not be taken for a person's choice.
+Every run that the browser asks for, also those of a fragment's timer, carries the values of all widgets as the browser
+knows them. What the server replaced a moment ago must not be taken for a person's choice.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def preset_of(plan: Any) -> Preset | None:
 
 def _with_preset(plan: Any, key: str) -> Any:
     preset = next((p for p in PRESETS if edited(key) and p.id == st.session_state[key]), None)
-    return plan if preset is None else plan.replace(model=preset.spec, beta=preset.beta, field=(), clamp=())
+    return plan if preset is None else plan.replace(model=preset.spec, beta=preset.beta, field=(), clamp=(), places=())
 
 
 def _draw_preset(plan: Any, box: Any, key: str) -> None:
@@ -137,7 +137,7 @@ def _built_or_kept(plan: Any, box: Any, key: str) -> Any:
         box.error(sentence(error))
         return plan
     st.session_state.pop(f"{key}_draft", None)
-    return plan.replace(model=text, field=(), clamp=())
+    return plan.replace(model=text, field=(), clamp=(), places=())
 
 
 def _builder_controls(text: str, box: Any, key: str) -> str | None:
@@ -214,7 +214,7 @@ def _read(plan: Any, name: str, data: bytes, notices: list[str], adopt: Callable
         return adopt(plan, None, notices)
     if wanted.startswith("file:") and STORE.find(wanted[len("file:") :]) is None:
         notices.append("this is not the file that the link names; its own model is shown")
-    return plan.replace(model=model, field=(), clamp=())
+    return plan.replace(model=model, field=(), clamp=(), places=())
 
 
 def _evidence(plan: Any, name: str, data: bytes) -> tuple[tuple[int, int], ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pmpviz.app.address import CLASS_MODE, class_mode, keep_plan, open_plan
+from pmpviz.app.address import CLASS_MODE, class_mode, keep_plan, note_plan, open_plan
 from pmpviz.app.share import link_dialog
 from pmpviz.live.link import to_query
 from pmpviz.live.plan import Preset
@@ -21,6 +21,7 @@ STYLE = """<style>
 .stMainBlockContainer table { font-variant-numeric: tabular-nums; font-size: 0.8125rem; }
 .stMainBlockContainer :is(td, th) { white-space: nowrap; padding: 0.3rem 0.5rem; }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(table) { overflow-x: auto; }
+[data-testid="stElementContainer"]:has(> .stHtml > script) { display: none; }
 </style>"""
 
 CLASS_STYLE = """<style>
@@ -30,6 +31,24 @@ html { font-size: 25.6px; }
 .stMainBlockContainer h4 { padding: 0; font-size: 1.25rem; }
 .stMainBlockContainer [data-testid="stLayoutWrapper"]:has([data-testid="stButtonGroup"]) { display: none; }
 </style>"""
+
+# Streamlit makes every new address a step of the browser's history: Back would have to be pressed twice on each page,
+# and once for each setting that was moved. Here a step is a page; settings have an undo of their own. And a page that
+# answers late, when Back was pressed again meanwhile, would be pushed over the one that is wanted.
+ONE_STEP = """<script>
+if (!history.onePage) {
+  history.onePage = true;
+  let back = false;
+  addEventListener("popstate", () => (back = true), true);
+  addEventListener("pointerdown", (event) => (back = back && event.button > 2), true);
+  addEventListener("keydown", (event) => (back = back && event.altKey), true);
+  const push = history.pushState;
+  history.pushState = (state, title, address) => {
+    const same = new URL(address ?? "", location).pathname === location.pathname;
+    if (same || !back) (same ? history.replaceState : push).call(history, state, title, address);
+  };
+}
+</script>"""
 
 
 @dataclass(frozen=True)
@@ -66,6 +85,7 @@ def enter(identity: str) -> None:
     """Style, and the number of the visit: another one has a player that has seen nothing yet."""
     _through_the_entrance()
     st.html(STYLE + (CLASS_STYLE if class_mode() else ""))
+    st.html(ONE_STEP, unsafe_allow_javascript=True)
     if st.session_state.get("page now") != identity:
         st.session_state["page now"] = identity
         st.session_state["visit"] = st.session_state.get("visit", 0) + 1
@@ -90,5 +110,5 @@ def _through_the_entrance() -> None:
 def show_plan(identity: str, plan: Any) -> None:
     """Make a page show this plan the next time it is drawn."""
     st.session_state.pop(f"speed:{identity}", None)
-    st.session_state[f"plan:{identity}"] = (plan, [])
+    note_plan(identity, plan)
     st.session_state.pop(f"query:{identity}", None)

@@ -13,10 +13,10 @@ from pmpviz.models.space import MOST_SHOWN
 
 TYPES = (
     *("play", "pause", "step", "reset", "seed", "speed", "share", "code", "export"),
-    *("click", "paint", "hover", "mount", "mode", "knob", "class"),
+    *("click", "paint", "clear", "place", "undo", "redo", "hover", "mount", "mode", "knob", "class"),
 )
 TOOLS = ("none", "flip", "field+", "field-", *(f"clamp{state}" for state in range(MOST_SHOWN)), "free")
-MOST_SITES = 512
+MOST_SITES = 4096
 MOST_EVENTS = 64
 MOST_INDEX = 2**24
 MOST_SPEED = 1e6
@@ -29,6 +29,7 @@ _SEEN = "_player_seen"
 class Event:
     """One thing that a person did: `sites` and `site` (-1 for none) are indices, `sweep` is the one on screen.
 
+    `x` and `y` are a place in the picture, as shares of its sides.
     A knob has a `name` and a `value` (not a number where none was sent), and is `done` once it was let go.
     """
 
@@ -42,6 +43,8 @@ class Event:
     name: str = ""
     value: float = math.nan
     done: bool = False
+    x: float = 0.0
+    y: float = 0.0
 
 
 @cache
@@ -111,6 +114,8 @@ def parse(raw: Any) -> Event | None:
         name=str(raw.get("name", ""))[:MOST_NAME],
         value=_number(raw.get("value"), WIDE, -WIDE, math.nan),
         done=raw.get("done") is True,
+        x=_number(raw.get("x"), 1.0, 0.0, 0.0),
+        y=_number(raw.get("y"), 1.0, 0.0, 0.0),
     )
 
 

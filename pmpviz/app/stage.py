@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pmpviz.app.address import class_mode, kept_plan
+from pmpviz.app.address import class_mode, kept_plan, note_plan, turn_back
 from pmpviz.app.asked import Asked, ask_for, asked_on
 from pmpviz.app.export import ExportFile, export_dialog
 from pmpviz.app.page import Page, switch_class_mode
@@ -120,8 +120,8 @@ class Stage:
         return None if live.settled else TICK_SECONDS
 
     def change(self, plan: Any) -> None:
-        """Keep another plan, and have the page's job adopt it."""
-        self.page.keep(plan)
+        """Keep another plan, and have the page's job adopt it; the page, drawn again, writes it into the address."""
+        note_plan(self.id, plan)
         held(self.id).live.set_plan(plan)
 
     def show_asked(self) -> None:
@@ -194,6 +194,11 @@ class Stage:
             plan = kept_plan(self.id, live.view.plan)
             self.change(plan.replace(seed=(plan.seed + 1) % 2**31))
             return True
+        elif event.type in ("undo", "redo"):
+            plan = turn_back(self.id, forward=event.type == "redo")
+            if plan is not None:
+                live.set_plan(plan)
+            return plan is not None
         elif event.type == "speed":
             st.session_state[f"speed:{self.id}"] = event.speed
             live.set_speed(event.speed)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
+
+from pmpviz.models.ising import Ising
 
 MOST_DRAWN = 400
+MOST_GRID = 10_000
 STEPS = 200
 GRAVITY = 4.0
 
@@ -14,8 +19,11 @@ def force_directed(n: int, i: Int[np.ndarray, " e"], j: Int[np.ndarray, " e"]) -
     """Positions in the unit square by spring forces (Fruchterman and Reingold 1991), the same for the same graph.
 
     Repulsion k^2 / d between all pairs, attraction d^2 / k along edges, k = n^(-1/2); a pull to
-    the middle keeps loose parts near; the largest step cools linearly. Meant for up to a few hundred nodes.
+    the middle keeps loose parts near; the largest step cools linearly. Meant for up to a few hundred nodes. A grid is
+    drawn as one.
     """
+    if (grid := grid_places(n, i, j)) is not None:
+        return grid
     angle = 2 * np.pi * np.arange(n) / max(n, 1)
     at = 0.5 + 0.4 * np.stack([np.cos(angle), np.sin(angle)], 1)
     if n < 3 or len(i) * 2 == n * (n - 1):
@@ -35,3 +43,47 @@ def force_directed(n: int, i: Int[np.ndarray, " e"], j: Int[np.ndarray, " e"]) -
         at += force / size * np.minimum(size, 0.1 * (1 - step / STEPS))
     at -= at.min(0)
     return 0.04 + 0.92 * at / np.maximum(at.max(0), 1e-9)
+
+
+def grid_places(n: int, i: Int[np.ndarray, " e"], j: Int[np.ndarray, " e"]) -> Float[np.ndarray, "n 2"] | None:
+    """Positions in the unit square of a graph that is an open grid of two rows and columns or more, else None.
+
+    However its nodes are numbered: with a and b the distances from two corners at the ends of a side of length c - 1,
+    a node stands in row (a + b - (c - 1)) / 2 and column (a - b + c - 1) / 2.
+    """
+    degree = np.bincount(np.concatenate([i, j]).astype(int), minlength=n)
+    corners = np.flatnonzero(degree == 2)
+    if n > MOST_GRID or len(corners) != 4 or degree.min() < 2 or degree.max() > 4:
+        return None
+    near = _distances(n, i, j, corners[0])
+    for second in corners[1:]:
+        far, side = _distances(n, i, j, second), near[second]
+        row, column = (near + far - side) / 2, (near - far + side) / 2
+        at = np.stack([column, row], 1)
+        shape = at.max(0) + 1
+        steps = np.abs(at[i] - at[j]).sum(1)
+        edges = 2 * n - int(shape.sum())
+        if shape.prod() == n == len(np.unique(at, axis=0)) and len(i) == edges and (steps == 1).all():
+            return 0.5 + (at - at.max(0) / 2) * 0.92 / max(shape.max() - 1, 1)
+    return None
+
+
+def _distances(n: int, i: Int[np.ndarray, " e"], j: Int[np.ndarray, " e"], start: int) -> Int[np.ndarray, " n"]:
+    """Edges on the shortest way from a node to each one; n where there is none."""
+    found = np.full(n, n)
+    found[start] = 0
+    for _ in range(n):
+        nearer = found.copy()
+        np.minimum.at(nearer, i, found[j] + 1)
+        np.minimum.at(nearer, j, found[i] + 1)
+        if (nearer == found).all():
+            break
+        found = nearer
+    return found
+
+
+def opposed_pairs(model: Any, pairs: Int[np.ndarray, "e 2"]) -> Bool[np.ndarray, " e"]:
+    """Which pairs of a pairwise model of two states have a negative coupling: their variables would rather differ."""
+    if not isinstance(model, Ising):
+        return np.zeros(len(pairs), bool)
+    return model.pairwise()[3] < 0

@@ -13,7 +13,7 @@ import numpy as np
 from pmpviz.live.view import View
 from pmpviz.models import LayeredModel
 from pmpviz.models.ising import Ising
-from pmpviz.player.graph import MOST_DRAWN, force_directed
+from pmpviz.player.graph import MOST_DRAWN, force_directed, grid_places, opposed_pairs
 from pmpviz.player.layered import image_shape
 from pmpviz.player.style import Styled, Unstyled, styles_of
 from pmpviz.player.wire import Payload, encode, frame_words, thin
@@ -121,14 +121,14 @@ def trace(id: str, title: str, x: str, lines: list[dict], log: bool = False, uni
     return {**words, "exact": None, "band": None, **more}
 
 
-def geometry_of(payload: Payload, model: Any, text: str) -> dict:
-    """How the sites of a model are laid out; `text` is the model's spec."""
+def geometry_of(payload: Payload, model: Any, text: str, places: Sequence[tuple[int, float, float]] = ()) -> dict:
+    """How the sites of a model are laid out; `text` is the model's spec, `places` are nodes that stand elsewhere."""
     if isinstance(model, LayeredModel):
         rows, cols = image_shape(model.visible, text)
         return {"kind": "layers", "rows": rows, "cols": cols, "hidden": model.hidden}
     shape = model.shape if isinstance(model, Ising) else None
     if shape is None:
-        return _graph(payload, model)
+        return _graph(payload, model, places)
     if len(shape) == 3:
         return {"kind": "stack", "planes": shape[0], "rows": shape[1], "cols": shape[2]}
     if len(shape) == 1:
@@ -140,22 +140,27 @@ def geometry_of(payload: Payload, model: Any, text: str) -> dict:
     return {"kind": "grid", "rows": rows, "cols": cols}
 
 
-def _graph(payload: Payload, model) -> dict:
-    nodes, edges = _drawing(model)
+def _graph(payload: Payload, model, places: Sequence[tuple[int, float, float]]) -> dict:
+    nodes, edges, opposed = _drawing(model)
+    if places := [place for place in places if place[0] < model.n]:
+        nodes = nodes.copy()
+        nodes[[site for site, *_ in places]] = [at for _, *at in places]
     return {
         "kind": "graph",
         "rows": 1,
         "cols": model.n,
         "nodes": payload.add(nodes),
         "edges": payload.add(edges, "<i4"),
+        "opposed": payload.add(opposed, "u1") if opposed.any() else None,
     }
 
 
-_KEPT: dict[int, tuple[Any, tuple[np.ndarray, np.ndarray]]] = {}
+_KEPT: dict[int, tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
 
 
-def _drawing(model) -> tuple[np.ndarray, np.ndarray]:
-    """Node positions and edges of a graph; kept for the last few models, since the forces take a moment."""
+def _drawing(model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Node positions, edges, and which of these are negative couplings; kept for the last few models, since the forces
+    take a moment."""
     held = _KEPT.get(id(model))
     if held is None or held[0] is not model:
         while len(_KEPT) >= 16:
@@ -164,11 +169,12 @@ def _drawing(model) -> tuple[np.ndarray, np.ndarray]:
     return held[1]
 
 
-def _placed(model) -> tuple[np.ndarray, np.ndarray]:
-    if model.n > MOST_DRAWN:
+def _placed(model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    pairs = model.pairs()
+    if model.n > MOST_DRAWN and (grid := grid_places(model.n, *pairs.T)) is None:
         side = int(np.ceil(np.sqrt(model.n)))
         site = np.arange(model.n)
         nodes = 0.02 + 0.96 * np.stack([site % side, site // side], 1) / max(side - 1, 1)
-        return nodes.astype(np.float32), np.zeros((0, 2), np.int32)
-    pairs = model.pairs()
-    return force_directed(model.n, *pairs.T).astype(np.float32), pairs.astype(np.int32)
+        return nodes.astype(np.float32), np.zeros((0, 2), np.int32), np.zeros(0, np.uint8)
+    nodes = force_directed(model.n, *pairs.T) if model.n <= MOST_DRAWN else grid
+    return nodes.astype(np.float32), pairs.astype(np.int32), opposed_pairs(model, pairs).astype(np.uint8)

@@ -7,7 +7,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.app import echo
+from pmpviz.app import address, echo
 from pmpviz.app.models import chain_limit, model_of
 from pmpviz.app.uploads import STORE
 from pmpviz.capabilities.sampling.plan import Plan, sampler
@@ -374,25 +374,48 @@ def test_a_bad_file_gives_one_sentence(app, name, content):
     assert plan_of(app) == before
 
 
-def test_an_address_that_was_just_replaced_does_not_bring_the_old_plan_back(app, monkeypatch):
-    monkeypatch.setattr(echo, "ECHO_SECONDS", 60.0)
-    before = dict(app.query_params)
+def test_the_address_is_read_where_a_person_has_gone_there_alone(app, monkeypatch):
+    app.number_input(key="run_seed").set_value(4)
+    before = to_query(plan_of(run(app)))
     app.number_input(key="run_seed").set_value(9)
     run(app)
-    assert plan_of(app).seed == 9
     # A run that the browser asked for before it heard of the new address.
-    app.query_params.clear()
-    for name, values in before.items():
-        app.query_params[name] = values
-    run(app)
+    went_to(app, before)
     assert plan_of(app).seed == 9
-    # The same address later is a person who went back.
-    monkeypatch.setattr(echo, "ECHO_SECONDS", -1.0)
+    # The same address when Back was pressed.
+    monkeypatch.setattr(address, "navigated", lambda page: True)
+    went_to(app, before)
+    assert plan_of(app).seed == 4
+    # What another page has written reaches a browser that has already gone on.
+    app.session_state["query:other"] = {**before, "seed": "3", "graph": "tree"}
+    went_to(app, app.session_state["query:other"])
+    assert plan_of(app).seed == 4 and not app.warning
+
+
+def went_to(app, query) -> None:
+    """Run with this address."""
     app.query_params.clear()
-    for name, values in before.items():
+    for name, values in query.items():
         app.query_params[name] = values
     run(app)
-    assert plan_of(app).seed == 0
+
+
+def history():
+    import streamlit as st
+
+    from pmpviz.app.address import kept_plan, note_plan, turn_back
+
+    for seed in (*range(61), 60):
+        note_plan("play", seed)
+    back = [turn_back("play") for _ in range(52)]
+    on = [turn_back("play", forward=True) for _ in range(3)]
+    note_plan("play", -1)
+    st.session_state["found"] = back, on, turn_back("play", forward=True), turn_back("play"), kept_plan("play", None)
+
+
+def test_fifty_changes_are_undone_and_done_again():
+    test = run(AppTest.from_function(history, default_timeout=WAIT))
+    assert test.session_state["found"] == ([*range(59, 9, -1), None, None], [11, 12, 13], None, 13, 13)
 
 
 def test_a_value_that_a_control_has_just_lost_is_not_taken_for_a_choice(app, monkeypatch):

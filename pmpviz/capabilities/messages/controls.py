@@ -23,7 +23,7 @@ def graph_controls(plan: MessagePlan, box: Any) -> MessagePlan:
     """The plan with the chosen small graph and its knobs, or with the file that was just brought."""
     above, below = box.container(), box.container()
     text = _small_graph(_from_file(plan.graph, below), above)
-    return plan if text == plan.graph else plan.replace(graph=text, evidence=())
+    return plan if text == plan.graph else plan.replace(graph=text, evidence=(), places=())
 
 
 def _small_graph(text: str, box: Any) -> str:

@@ -10,6 +10,7 @@ import io
 import numpy as np
 import streamlit as st
 
+from pmpviz.app.address import turn_back
 from pmpviz.app.asked import ask_for, asked_on
 from pmpviz.app.folds import folds
 from pmpviz.app.page import Page
@@ -23,6 +24,7 @@ from pmpviz.capabilities.messages.presets import MESSAGES
 from pmpviz.capabilities.messages.recording import truth
 from pmpviz.capabilities.messages.settings import FILE, graph_of, mended, target_of
 from pmpviz.capabilities.messages.words import bethe_words, decoded_words, thresholds_words
+from pmpviz.live.places import moved
 from pmpviz.live.plan import Preset
 from pmpviz.models.small_graphs import parse_small_graph, small_graph
 from pmpviz.player.numbers import integer
@@ -57,8 +59,12 @@ def draw() -> None:
 def _after(plan: MessagePlan, event: Event) -> MessagePlan:
     if event.type == "mode" and 0 <= event.site < len(PLAYS):
         return plan.replace(play=PLAYS[event.site])
+    if event.type in ("undo", "redo"):
+        return turn_back(PAGE.id, forward=event.type == "redo") or plan
     if event.type == "share":
         ask_for("share", PAGE.id)
+    if event.type == "place":
+        return plan.replace(places=moved(plan.places, event.site, event.x, event.y))
     if event.type != "click":
         return plan
     try:
@@ -73,7 +79,7 @@ def _after(plan: MessagePlan, event: Event) -> MessagePlan:
 def story_of(plan: MessagePlan) -> Story:
     """The plan's run, recorded, with the exact answer where there is one; raises InputError."""
     graph_of(plan.graph)  # A file that has gone is missed here, not served from the cache.
-    return _story(plan.replace(play=PLAYS[0]))
+    return _story(plan.replace(play=PLAYS[0], places=()))
 
 
 @functools.lru_cache(maxsize=MOST_KEPT)

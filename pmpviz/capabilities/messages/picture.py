@@ -4,6 +4,7 @@ The wire format is that of `views.frames.encode`. The JSON:
 
     {run: another one begins anew, play: message | sweep | run, rule, schedule, temperature, damping, tolerance,
      limit: log-ratio of the full colours, period, verdict, exactWords, logZ, alt, states: K,
+     places: [[variable, x, y]] of those that were dragged, as shares of the picture,
      milestones: [[sweep, status, words]], ends: events up to the end of each sweep,
      variables: [{name, words, card, evidence: -1 or the value, x, y}],
      factors: [{kind, label, words, joint: number of joint states, scope, x, y, table: float64 blob or null}],
@@ -129,6 +130,7 @@ def blob(story: Story) -> bytes:
         "ends": ends(record).tolist(),
         **_nodes(story, payload),
         "alt": alt(story),
+        "places": [list(place) for place in plan.places if place[0] < story.target.model.n],
         "edge": payload.add(record.edge, "<i4"),
         "toVariable": payload.add(record.to_variable, "u1"),
         "undamped": payload.add(_plain(record.undamped), "<f8"),

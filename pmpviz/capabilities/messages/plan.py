@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pmpviz.capabilities.messages.settings import GRAPH, HELD, mended
+from pmpviz.live.places import PLACES, Places
 from pmpviz.live.plan import Settings, choice, knob
 
 MOST_SWEEPS = 200
@@ -23,7 +24,10 @@ MOST = "How many sweeps are computed and recorded; of two undamped passes, which
 
 @dataclass(frozen=True)
 class MessagePlan(Settings):
-    """`graph` is a small graph's text, or `file:` and a content hash; `evidence` pairs of variable and value."""
+    """`graph` is a small graph's text, or `file:` and a content hash; `evidence` pairs of variable and value.
+
+    `places` are the variables that were dragged.
+    """
 
     graph: str = GRAPH.field("tree")
     schedule: str = choice("Schedule", SCHEDULES, ORDERS, "two_pass")
@@ -33,6 +37,7 @@ class MessagePlan(Settings):
     sweeps: int = knob("Sweeps", 1, MOST_SWEEPS, 60, "int", MOST)
     play: str = choice("Played by", PLAYS, "How the recording is played.")
     evidence: tuple[tuple[int, int], ...] = HELD.field(())
+    places: Places = PLACES.field(())
 
     def mended(self, default: Any) -> tuple[MessagePlan, list[str]]:
         """The plan with a schedule that its graph allows."""

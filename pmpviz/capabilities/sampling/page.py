@@ -74,6 +74,7 @@ def race() -> None:
     side.markdown("##### Run")
     plan = run_controls(plan, side, key="race_run", model=model_of(plan.model) if target is not None else None)
     stage.take(plan, notices)
+    tool_control(stage, st)
     stage.show()
     stage.table()
     explain(stage)

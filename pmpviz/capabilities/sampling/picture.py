@@ -51,6 +51,7 @@ def update(view: LiveView, sent: Cursors, desk: Desk, tool: str, layer: str, hov
         said=_said(view),
         alt=f"Chain 0 of each lane on a {model_words(view.model, view.plan.beta)}" if view.model else "",
         clamped=_clamped(envelope.payload, view),
+        field=_field(envelope.payload, view),
         tool=tool,
         hover={"lane": hover[0], "site": hover[1], "lines": list(hover[2])} if hover else None,
     )
@@ -65,6 +66,12 @@ def _clamped(payload: Payload, view: LiveView) -> int | None:
     mask = np.zeros(view.model.n, bool)
     mask[sites] = True
     return payload.add(np.packbits(mask), "u1")
+
+
+def _field(payload: Payload, view: LiveView) -> int | None:
+    """site + 1 of every site with a painted field, negative where the field is."""
+    signs = [site + 1 if h > 0 else -site - 1 for site, h in view.plan.field if h]
+    return payload.add(np.array(signs), "<i4") if signs and view.model is not None else None
 
 
 def _announce(view: LiveView) -> str:
@@ -90,7 +97,7 @@ def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, layer:
         _status(view, lane),
         n=view.model.n,
         **state_words(space),
-        geometry=geometry_of(payload, view.model, view.plan.model),
+        geometry=geometry_of(payload, view.model, view.plan.model, view.plan.places),
         frames=envelope.frames(index, min(MOST_FRAMES, room), min(FIRST_FRAMES, room)),
         strip=payload.add(lane.strip, "u1") if len(lane.strip) and _has_strip(view.model) else None,
         layer=_layer(payload, lane, layer, space.binary),

@@ -9,6 +9,7 @@ import jax
 
 from pmpviz.capabilities.sampling.edits import EDITS
 from pmpviz.capabilities.sampling.settings import MODEL, fitted
+from pmpviz.live.places import PLACES, Places
 from pmpviz.live.plan import (
     BETA,
     CHAINS,
@@ -44,7 +45,8 @@ LANES = Lanes(sampler, 4)
 class Plan(Settings):
     """Model (a builder's spec, or `file:` and a content hash), settings, lanes and sparse edits.
 
-    `field` holds (site, h) in spin units, added to the model's own; `clamp` holds (site, value).
+    `field` holds (site, h) in spin units, added to the model's own; `clamp` holds (site, value); `places` holds the
+    nodes of a graph that were dragged.
     """
 
     ANEW = ("model", "chains", "seed", "start")
@@ -63,6 +65,7 @@ class Plan(Settings):
     lanes: tuple[Choice, ...] = LANES.field((sampler("pmp"),))
     field: tuple[tuple[int, float], ...] = EDITS.field(())
     clamp: tuple[tuple[int, int], ...] = EDITS.field(())
+    places: Places = PLACES.field(())
 
     def target(self, model: Any) -> Target:
         """The target on `model` (as resolved from `self.model`), with the painted field and the clamped sites."""

@@ -15,7 +15,7 @@ class Model(Text):
 
     def read(self, plan: Any, given: dict[str, str], notices: list[str]) -> Any:
         """The text as it is."""
-        return plan.replace(model=given["model"], field=(), clamp=()) if "model" in given else plan
+        return plan.replace(model=given["model"], field=(), clamp=(), places=()) if "model" in given else plan
 
 
 MODEL = Model("model", "model was", model_of)
@@ -43,7 +43,7 @@ def fitted(plan: Any, default: Any) -> tuple[Any, list[str]]:
     text, notices = mend_model(plan.model, default.model)
     if (plan.field or plan.clamp) and not _of_equal_sites(text, plan.model):
         notices.append("the sites painted or clamped on that model were left out")
-        plan = plan.replace(field=(), clamp=())
+        plan = plan.replace(field=(), clamp=(), places=())
     plan = plan.replace(model=text)
     try:
         model = model_of(text)

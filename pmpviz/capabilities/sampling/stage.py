@@ -25,6 +25,7 @@ from pmpviz.capabilities.sampling.live import LiveRun, LiveView
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.capabilities.sampling.settings import share_limits
 from pmpviz.capabilities.sampling.share import code_dialog
+from pmpviz.live.places import moved
 from pmpviz.live.plan import Preset
 from pmpviz.live.view import View
 from pmpviz.models import Ising, Space
@@ -132,6 +133,13 @@ class SamplingStage(Stage):
         holder = held(self.id)
         if event.type in ("click", "paint"):
             return self._edit(holder.live, event)
+        if event.type == "place":
+            plan = kept_plan(self.id, self.plan)
+            self.change(plan.replace(places=moved(plan.places, event.site, event.x, event.y)))
+            return True
+        if event.type == "clear":
+            self.change(kept_plan(self.id, self.plan).replace(field=(), clamp=()))
+            return True
         if event.type == "hover":
             holder.hover = _hover(holder.live, event)
             return False

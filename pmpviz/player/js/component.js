@@ -13,6 +13,23 @@ const DAMAGED = "This update arrived damaged; the last picture is kept, and the 
 const KEYS = { " ": "play", n: "step", b: "back", s: "share" };
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable=true]";
 const CONTROL = `${TYPING}, button, a[href], input, summary, [role=button], [role=slider], [role=application]`;
+const MOVES = ["Tab", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
+
+// Whether the focus was moved by keys: Space is then the control's own, as it must be for those who use no mouse; a
+// control that was only clicked lets it through.
+let byKeys = true;
+document.addEventListener("pointerdown", () => (byKeys = false), true);
+document.addEventListener("keydown", (event) => (byKeys = byKeys || MOVES.includes(event.key)), true);
+
+const HANDS = ["undo", "redo"];
+
+// What a key asks for.
+function keyed({ key, ctrlKey, metaKey, shiftKey }) {
+  const letter = key.toLowerCase();
+  if (!ctrlKey && !metaKey) return KEYS[letter];
+  if (letter === "z") return shiftKey ? "redo" : "undo";
+  return letter === "y" ? "redo" : undefined;
+}
 
 // Streamlit calls this once for each update; the component itself is made once for each mount and kept, so that zoom,
 // focus and what was seen survive. What a person does goes back under `name`.
@@ -74,14 +91,14 @@ export class Stage extends Component {
     this.still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.scheme();
     this.onKey = (event) => this.key(event);
-    document.addEventListener("keydown", this.onKey);
+    document.addEventListener("keydown", this.onKey, true);
     this.observer = new ResizeObserver(() => this.layout());
     this.observer.observe(this.root);
   }
 
   end() {
     super.end();
-    document.removeEventListener("keydown", this.onKey);
+    document.removeEventListener("keydown", this.onKey, true);
     this.observer.disconnect();
     this.rest();
   }
@@ -127,15 +144,19 @@ export class Stage extends Component {
   }
 
   key(event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.defaultPrevented || event.altKey) return;
     const focus = document.activeElement;
     const dialog = document.querySelector("[role=dialog]");
     if (dialog) return this.leaveDialog(dialog, event, focus);
-    const name = KEYS[event.key.toLowerCase()];
-    if (!name || !this.bar.buttons[name] || (event.repeat && !this.repeating.includes(name))) return;
-    if (focus && focus.closest(name === "play" ? CONTROL : TYPING)) return;
+    const name = keyed(event);
+    const within = (what) => Boolean(focus && focus.closest(what));
+    if (!name || within(TYPING) || (name === "play" && byKeys && within(CONTROL))) return;
+    if (!HANDS.includes(name) && !this.bar.buttons[name]) return;
     event.preventDefault();
-    this.act(name);
+    event.stopPropagation();
+    // A button that was clicked before would be pressed again when the key is let go.
+    if (name === "play") document.addEventListener("keyup", (up) => up.preventDefault(), { once: true, capture: true });
+    if (!event.repeat || this.repeating.includes(name)) this.act(name);
   }
 
   // A download button gives up the focus while its file is made, and the dialog then no longer hears Escape.

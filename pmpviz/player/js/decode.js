@@ -23,6 +23,7 @@ export function decode(bytes) {
   if (!Number.isFinite(meta.epoch) || !Array.isArray(meta.lanes)) throw new Error("incomplete player update");
   for (const lane of meta.lanes) readLane(lane, some);
   meta.clamped = some(meta.clamped, Uint8Array);
+  meta.field = some(meta.field, Int32Array);
   return meta;
 }
 
@@ -42,6 +43,7 @@ function readLane(lane, some) {
   const geometry = lane.geometry;
   geometry.nodes = some(geometry.nodes, Float32Array);
   geometry.edges = some(geometry.edges, Int32Array);
+  geometry.opposed = some(geometry.opposed, Uint8Array);
   const bits = lane.frames ? some(lane.frames.bits, Uint8Array) : null;
   const sweeps = lane.frames ? lane.frames.sweeps : [];
   const { epochs = [], since = -1, last = -1 } = lane.frames || {};

@@ -3,7 +3,7 @@
 import { frameHash } from "./decode.js";
 import { Figure } from "./figure.js";
 import { painterFor, thumbnailFor } from "./painters.js";
-import { css, heldColour, make, number, scaleColour, sized, thousands } from "./theme.js";
+import { css, heldColour, make, number, OPPOSED, scaleColour, sized, thousands } from "./theme.js";
 
 const RING = 2000;
 const MOST_WAITING = 4000;
@@ -14,8 +14,6 @@ export class Lane extends Figure {
     super(index, "pv-lane", "pv-canvas", "live-canvas");
     this.forget();
     this.paints = 0;
-    this.touched = new Set();
-    this.clamped = null; // One bit a site, or null where none is.
     this.box = make("div", "pv-box");
     this.box.append(this.canvas);
     this.legend = make("div", "pv-legend");
@@ -41,21 +39,10 @@ export class Lane extends Figure {
     this.canvas.setAttribute("aria-label", `${meta.label}. ${alt || ""}`.trim());
     if (!still) this.say(meta);
     this.drawKey();
-    this.drawLegend(theme);
     this.dirty = true;
-  }
-
-  // Which sites are clamped, from this epoch on: also where the picture is frozen by hand.
-  hold(clamped, epoch, theme) {
-    if (`${clamped}` === `${this.clamped}`) return;
-    this.clamped = clamped;
-    this.clampedSince = epoch;
-    this.dirty = true;
-    if (this.meta) this.drawLegend(theme);
   }
 
   forget() {
-    this.clamped = null;
     this.queue = [];
     this.ring = [];
     this.shown = null;
@@ -138,14 +125,13 @@ export class Lane extends Figure {
     this.dirty = true;
   }
 
-  paint(theme, sweep) {
+  paint(theme, sweep, edits) {
     const frame = sweep === null ? this.shown : this.past(sweep);
     if (!frame || !this.painter || !this.canvas.width) return;
     const layer = sweep === null ? this.meta.layer : null;
     const before = this.painter.past ? this.before(frame, this.painter.past - 1) : undefined;
     this.painter.paint(this.canvas, frame.bits, layer && layer.values ? layer : null, theme, before);
-    if (this.clamped && frame.epoch >= this.clampedSince) this.painter.clamp(this.canvas, this.clamped, theme);
-    if (this.touched.size) this.painter.touch(this.canvas, this.touched, theme);
+    if (edits.any()) this.painter.mark(this.canvas, edits.over(frame.epoch, this.meta.states, theme), theme);
     this.dirty = false;
     this.paints += 1;
     const data = this.canvas.dataset;
@@ -158,14 +144,15 @@ export class Lane extends Figure {
     this.counter.textContent = `${this.meta.step || "sweep"} ${thousands(frame.sweep)}`;
   }
 
-  drawLegend(theme) {
-    const { layer, states } = this.meta;
+  drawLegend(theme, clamped = false, field = false) {
+    const { layer, states, geometry } = this.meta;
     this.legend.replaceChildren();
     if (states) this.legend.append(...states.names.map((name, k) => swatch(name, states.colours[k])));
-    if (this.clamped) {
-      const held = make("span", "pv-held");
-      held.style.background = css(heldColour(theme));
-      this.legend.append(held, make("span", "", "clamped"));
+    if (clamped) this.explain(css(heldColour(theme)), "clamped");
+    if (field) this.explain("linear-gradient(90deg, #0072B2 50%, #D55E00 50%)", "field down, up");
+    if (geometry.opposed) {
+      const colour = css(theme.dark ? OPPOSED.dark : OPPOSED.light);
+      this.explain(`repeating-linear-gradient(90deg, ${colour} 0 4px, transparent 4px 7px)`, "negative coupling", "pv-dashed");
     }
     if (!layer || !layer.values) return;
     this.legend.append(make("span", "", layer.name));
@@ -174,6 +161,12 @@ export class Lane extends Figure {
     const ramp = make("span", "pv-ramp");
     ramp.style.background = `linear-gradient(90deg, ${stops.map((v) => css(scaleColour(layer, v, theme))).join()})`;
     this.legend.append(make("span", "pv-figure", number(layer.low)), ramp, make("span", "pv-figure", number(layer.high)));
+  }
+
+  explain(background, words, kind = "pv-held") {
+    const sign = make("span", kind);
+    sign.style.background = background;
+    this.legend.append(sign, make("span", "", words));
   }
 
   // Thumbnails of the other chains.

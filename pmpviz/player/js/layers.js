@@ -123,19 +123,16 @@ export class LayersPainter {
     return -1;
   }
 
-  clamp(canvas, clamped, theme) {
-    const context = canvas.getContext("2d");
-    for (const { raster, box } of this.parts) {
-      context.setTransform(1, 0, 0, 1, box.left, box.top);
-      raster.corners(context, clamped, theme);
-    }
+  // The finer of the two grids, so that no site lies between two dabs.
+  grain() {
+    return Math.min(...this.parts.map(({ raster }) => raster.cell));
   }
 
-  touch(canvas, sites, theme) {
+  mark(canvas, { wash, held }, theme) {
     const context = canvas.getContext("2d");
     for (const { raster, box } of this.parts) {
       context.setTransform(1, 0, 0, 1, box.left, box.top);
-      raster.mark(context, sites, theme);
+      raster.marks(context, wash, held, theme);
     }
   }
 }

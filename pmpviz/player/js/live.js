@@ -188,6 +188,7 @@ export class Live extends Stage {
   // Commands.
 
   act(name, more = {}) {
+    if (name === "step" && this.goOn()) return;
     const type = name === "play" && this.playing ? "pause" : name;
     if (["play", "pause", "step"].includes(type)) {
       this.preferred = true;
@@ -199,6 +200,28 @@ export class Live extends Stage {
     }
     this.post({ type, ...more });
     this.wake();
+  }
+
+  // A step while one looks back is one to the next picture that was kept; the newest one is left by a new step.
+  goOn() {
+    const later = this.at === null ? [] : this.lanes.map((lane) => this.next(lane)).filter((at) => at !== null);
+    if (!later.length) return false;
+    if (this.playing) {
+      this.hold("paused");
+      this.post({ type: "pause" });
+    }
+    this.scrub(Math.min(...later));
+    return true;
+  }
+
+  // The moment of a lane's first picture after the one on screen.
+  next(lane) {
+    const found = lane.ring.find((frame) => this.moment(frame) > this.at);
+    return found ? this.moment(found) : null;
+  }
+
+  moment(frame) {
+    return frame.sweep;
   }
 
   hold(wish) {

@@ -1,9 +1,9 @@
 // How configurations become pictures: a raster for lattices, discs and lines for graphs.
 
-import { bit, stateAt } from "./decode.js";
+import { stateAt } from "./decode.js";
 import { LayersPainter } from "./layers.js";
 import { cleared, RasterPainter } from "./raster.js";
-import { css, heldColour, scaleColour, stateColours, word } from "./theme.js";
+import { css, heldColour, OPPOSED, scaleColour, stateColours, word } from "./theme.js";
 
 export function painterFor(lane) {
   if (lane.geometry.kind === "chain") return new ChainPainter(lane);
@@ -59,8 +59,8 @@ class ChainPainter extends RasterPainter {
   }
 
   // In the newest row only.
-  clamp(canvas, clamped, theme) {
-    this.corners(canvas.getContext("2d"), clamped, theme, (CHAIN_ROWS - 1) * this.n);
+  mark(canvas, { wash, held }, theme) {
+    this.marks(canvas.getContext("2d"), wash, held, theme, (CHAIN_ROWS - 1) * this.n);
   }
 }
 
@@ -68,6 +68,7 @@ class GraphPainter {
   constructor(lane) {
     this.nodes = lane.geometry.nodes;
     this.edges = lane.geometry.edges || new Int32Array(0);
+    this.opposed = lane.geometry.opposed;
     this.n = lane.n;
     this.states = lane.states;
   }
@@ -104,15 +105,26 @@ class GraphPainter {
     }
   }
 
-  // A ring around every clamped site.
-  clamp(canvas, clamped, theme) {
+  grain() {
+    return 2.2 * this.radius;
+  }
+
+  // A disc in its colour over every painted site, a ring around every clamped one.
+  mark(canvas, { wash, held }, theme) {
     const context = canvas.getContext("2d");
+    const circle = (site, radius) => {
+      context.beginPath();
+      context.arc(...this.at(site, canvas.width), radius, 0, 2 * Math.PI);
+    };
+    for (const [site, colour] of wash) {
+      context.fillStyle = `rgba(${colour & 255},${(colour >> 8) & 255},${(colour >> 16) & 255},${(colour >>> 24) / 255})`;
+      circle(site, this.radius);
+      context.fill();
+    }
     context.strokeStyle = css(heldColour(theme));
     context.lineWidth = Math.max(1.5, this.radius * 0.3);
-    for (let site = 0; site < this.n; site++) {
-      if (!bit(clamped, site)) continue;
-      context.beginPath();
-      context.arc(...this.at(site, canvas.width), this.radius + context.lineWidth, 0, 2 * Math.PI);
+    for (const site of held) {
+      circle(site, this.radius + context.lineWidth);
       context.stroke();
     }
   }
@@ -128,17 +140,36 @@ class GraphPainter {
     context.stroke();
   }
 
+  // Negative couplings are dashed, in a colour of their own.
   lines(context, side, theme) {
-    context.strokeStyle = css(theme.soft);
     context.globalAlpha = Math.max(0.08, Math.min(0.6, 250 / (this.edges.length / 2 + 1)));
-    context.lineWidth = Math.max(1, side / 700);
+    const wide = Math.max(1, side / 700);
+    this.drawn(context, side, false, theme.soft, wide);
+    if (this.opposed) {
+      context.globalAlpha = Math.min(1, 1.6 * context.globalAlpha);
+      context.setLineDash([4 * wide + 2, 3 * wide + 1]);
+      this.drawn(context, side, true, theme.dark ? OPPOSED.dark : OPPOSED.light, 1.5 * wide);
+      context.setLineDash([]);
+    }
+    context.globalAlpha = 1;
+  }
+
+  drawn(context, side, opposed, colour, wide) {
+    context.strokeStyle = css(colour);
+    context.lineWidth = wide;
     context.beginPath();
     for (let e = 0; e + 1 < this.edges.length; e += 2) {
+      if (Boolean(this.opposed && this.opposed[e / 2]) !== opposed) continue;
       context.moveTo(...this.at(this.edges[e], side));
       context.lineTo(...this.at(this.edges[e + 1], side));
     }
     context.stroke();
-    context.globalAlpha = 1;
+  }
+
+  // Where a node is that is drawn at this place of the canvas, as shares of both.
+  place(x, y, side) {
+    const room = side - 2 * this.radius - 4;
+    return [x, y].map((share) => Math.min(1, Math.max(0, (share * side - this.radius - 2) / room)));
   }
 
   site(x, y, side) {
@@ -150,10 +181,5 @@ class GraphPainter {
       if (distance < least) [best, least] = [site, distance];
     }
     return best;
-  }
-
-  touch(canvas, sites, theme) {
-    const context = canvas.getContext("2d");
-    for (const site of sites) this.dot(context, ...this.at(site, canvas.width), theme.accent);
   }
 }

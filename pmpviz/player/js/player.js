@@ -2,10 +2,12 @@
 
 import { mounted } from "./component.js";
 import { decode } from "./decode.js";
+import { Edits } from "./edits.js";
 import { Lane } from "./lane.js";
 import { Live } from "./live.js";
 import { Pointer } from "./pointer.js";
 import { make } from "./theme.js";
+import { Tools } from "./tools.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./bar.js";
 import "./figure.js";
@@ -25,6 +27,10 @@ class Player extends Live {
     this.tip = make("div", "pv-tip");
     this.tip.setAttribute("aria-hidden", "true");
     this.root.append(this.tip);
+    this.edits = new Edits(this.mount);
+    this.tools = new Tools((name) => this.act(name));
+    this.stage.after(this.tools.root);
+    this.moved = new Map(); // Where nodes have been dragged to, and the event that says so: [x, y, number].
     this.pointer = new Pointer(this);
     this.wake();
   }
@@ -40,9 +46,9 @@ class Player extends Live {
       lane.dirty = true;
       if (!lane.meta) continue;
       lane.drawKey();
-      lane.drawLegend(this.theme);
       lane.drawStrip(this.theme);
     }
+    this.legends();
     this.tracesDirty = true;
   }
 
@@ -74,8 +80,11 @@ class Player extends Live {
     this.miss(behind, now);
     const stepped = now < this.steppedUntil;
     this.words(update, this.held === "paused" && this.serverPlaying && !fresh && !stepped);
-    for (const lane of this.lanes) lane.hold(update.clamped, update.epoch, this.theme);
-    this.pointer.answer(update, fresh);
+    if (this.edits.adopt(update)) this.marked();
+    this.settled(update);
+    this.legends();
+    this.pointer.answer(update);
+    this.tools.show(update.tool !== "none" || this.edits.any());
     this.takeRest(update);
     if (stepped || (this.held === "paused" && !this.serverPlaying)) this.skip();
   }
@@ -96,10 +105,47 @@ class Player extends Live {
     this.tracesDirty = true;
   }
 
+  // What is done by hand.
+
+  marked() {
+    for (const lane of this.lanes) lane.dirty = true;
+    this.wake();
+  }
+
+  legends() {
+    const [clamped, field] = [this.edits.clamped !== null, this.edits.field.length > 0];
+    for (const lane of this.lanes) if (lane.meta) lane.drawLegend(this.theme, clamped, field);
+  }
+
+  // A node is drawn elsewhere in every lane; `placed` tells the server.
+  place(site, [x, y], number = 0) {
+    this.moved.set(site, [x, y, number]);
+    for (const { painter } of this.lanes) {
+      if (painter && painter.nodes && 2 * site < painter.nodes.length) painter.nodes.set([x, y], 2 * site);
+    }
+    this.marked();
+  }
+
+  placed(site) {
+    const [x, y] = this.moved.get(site);
+    this.post({ type: "place", site, x, y });
+    this.moved.set(site, [x, y, this.number]);
+  }
+
+  // Nodes stay where they were dragged to until the server has heard of it.
+  settled({ answered }) {
+    for (const [site, [x, y, number]] of this.moved) {
+      if (number && answered && answered[0] === this.mount && answered[1] >= number) this.moved.delete(site);
+      else this.place(site, [x, y], number);
+    }
+  }
+
   // Commands.
 
   act(name, more) {
-    if (name === "step") this.steppedUntil = performance.now() + STEP_MS;
+    if (name === "clear") this.edits.wipe(this.number + 1);
+    if (name === "clear") this.marked();
+    if (name === "step" && this.at === null) this.steppedUntil = performance.now() + STEP_MS;
     super.act(name, more);
   }
 
@@ -147,7 +193,7 @@ class Player extends Live {
     const moving = this.advance(passed);
     for (const lane of this.lanes) {
       const repeat = this.playing && this.at === null && lane.moves();
-      if (lane.dirty || repeat) lane.paint(this.theme, this.at);
+      if (lane.dirty || repeat) lane.paint(this.theme, this.at, this.edits);
     }
     this.drawTimeline();
     this.drawTraces(now, this.at);

@@ -1,117 +1,151 @@
-// Clicks, strokes and hovering on the canvases, sent in batches.
+// Clicks, strokes, drags of nodes and hovering on the canvases.
+//
+// A stroke lasts from the press to the release whatever is drawn anew meanwhile, shows itself at once, and is one event.
 
-const STROKE_MS = 120;
 const HOVER_MS = 150;
-const TOUCH_MS = 2500;
-const MOST_SITES = 512;
+const MOST_SITES = 4096; // In one event: a longer stroke is several.
+const MOST_STEPS = 3000;
+const DRAGGED = 4; // Pixels, of which fewer are a click.
 
 export class Pointer {
   constructor(player) {
     this.player = player;
     this.tool = "none";
     this.stroke = null;
+    this.drag = null;
     this.hovered = "";
+    this.onMove = (event) => this.moved(event);
+    this.onUp = (event) => this.up(event);
+    for (const [kind, listener] of this.listeners()) window.addEventListener(kind, listener);
+  }
+
+  // On the window: a canvas that is moved, resized or covered under the pointer loses nothing.
+  listeners() {
+    return [["pointermove", this.onMove], ["pointerup", this.onUp], ["pointercancel", this.onUp]];
   }
 
   attach(lane) {
     const canvas = lane.canvas;
     canvas.addEventListener("pointerdown", (event) => this.down(lane, event));
-    canvas.addEventListener("pointermove", (event) => this.move(lane, event));
-    canvas.addEventListener("pointerup", (event) => this.up(lane, event));
-    canvas.addEventListener("pointercancel", () => this.finish());
+    canvas.addEventListener("pointermove", (event) => this.hover(lane, this.site(lane, event), event));
     canvas.addEventListener("pointerleave", () => this.hover(lane, -1, null));
   }
 
   // The server's answer: which tool is in hand, and what it knows of the site under the pointer.
-  answer(update, fresh) {
+  answer(update) {
     this.tool = update.tool || "none";
     const drawing = this.tool !== "none";
     this.player.root.dataset.tool = this.tool;
     for (const lane of this.player.lanes) {
-      lane.canvas.style.cursor = drawing ? "crosshair" : "default";
+      lane.canvas.style.cursor = drawing ? "crosshair" : lane.painter && lane.painter.nodes ? "grab" : "default";
       lane.canvas.style.touchAction = drawing ? "none" : "auto";
-      if (fresh && lane.touched.size) this.clear(lane);
     }
     this.known = update.hover || null;
     this.showTip();
   }
 
-  site(lane, event) {
-    const box = lane.canvas.getBoundingClientRect();
+  // The site under the pointer, or one so many pixels of the canvas away from it.
+  site(lane, { clientX, clientY }, right = 0, down = 0, box = lane.canvas.getBoundingClientRect()) {
     if (!lane.painter || !box.width) return -1;
-    const x = (event.clientX - box.left) / box.width;
-    const y = (event.clientY - box.top) / box.height;
+    const x = (clientX - box.left) / box.width + right / lane.canvas.width;
+    const y = (clientY - box.top) / box.height + down / lane.canvas.height;
     return lane.painter.site(x, y, lane.canvas.width, lane.canvas.height);
   }
 
   down(lane, event) {
     if (event.button !== 0) return;
+    this.finish();
     const site = this.site(lane, event);
     if (site < 0) return;
-    if (this.tool === "none") {
-      this.player.post({ type: "click", lane: lane.index, site, sites: [site] });
-      return;
-    }
     lane.canvas.setPointerCapture(event.pointerId);
-    this.stroke = { lane, sites: new Set(), from: event };
-    this.add(site);
-    this.timer = setInterval(() => this.flush(), STROKE_MS);
+    const from = { clientX: event.clientX, clientY: event.clientY };
+    if (this.tool === "none") {
+      this.drag = { lane, site, from, far: false };
+    } else if (this.tool === "flip") {
+      this.player.post({ type: "paint", tool: "flip", lane: lane.index, site, sites: [site] });
+    } else {
+      this.stroke = { lane, from, tool: this.tool, edit: this.player.edits.begin(this.tool) };
+      this.dab(lane, event);
+    }
   }
 
-  move(lane, event) {
-    if (this.stroke && this.stroke.lane === lane && this.tool !== "flip") this.line(lane, event);
-    this.hover(lane, this.site(lane, event), event);
+  moved(event) {
+    if (this.stroke) this.line(event);
+    if (this.drag) this.pull(event);
   }
 
   // Every site between the last position and this one.
-  line(lane, event) {
-    const from = this.stroke.from;
+  line(event) {
+    const { from, lane } = this.stroke;
+    if (!lane.canvas.clientWidth) return;
     const far = Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY);
-    const steps = Math.max(1, Math.min(400, Math.ceil(far / 2)));
+    const grain = this.grain(lane) * (lane.canvas.clientWidth / Math.max(1, lane.canvas.width));
+    const steps = Math.max(1, Math.min(MOST_STEPS, Math.ceil((2 * far) / Math.max(0.5, grain))));
     for (let k = 1; k <= steps; k++) {
       const share = k / steps;
       const clientX = from.clientX + (event.clientX - from.clientX) * share;
       const clientY = from.clientY + (event.clientY - from.clientY) * share;
-      this.add(this.site(lane, { clientX, clientY }));
+      this.dab(lane, { clientX, clientY });
     }
     this.stroke.from = { clientX: event.clientX, clientY: event.clientY };
   }
 
-  add(site) {
-    if (site < 0 || this.stroke.lane.touched.has(site)) return;
-    this.stroke.sites.add(site);
-    this.stroke.lane.touched.add(site);
-    this.stroke.lane.dirty = true;
-    if (this.stroke.sites.size >= MOST_SITES) this.flush();
-    this.player.wake();
+  // From one site to the next, in pixels of the canvas.
+  grain(lane) {
+    return lane.painter.grain ? lane.painter.grain() : 1;
   }
 
-  up(lane) {
-    if (this.stroke && this.stroke.lane === lane) this.finish();
+  // Where the canvas was as the stroke began: what is drawn anew above may push it about for a moment.
+  ground({ lane, box }) {
+    const now = lane.canvas.getBoundingClientRect();
+    return box && Math.abs(box.width - now.width) < 1 && Math.abs(box.height - now.height) < 1 ? box : now;
+  }
+
+  // The sites under the brush, whose middle is here.
+  dab(lane, at) {
+    const { edits, tools } = this.player;
+    const box = (this.stroke.box = this.ground(this.stroke));
+    const [reach, grain] = [(tools.brush - 1) / 2, this.grain(lane)];
+    let came = false;
+    for (let down = -reach; down <= reach; down++) {
+      for (let right = -reach; right <= reach; right++) {
+        came = edits.add(this.stroke.edit, this.site(lane, at, right * grain, down * grain, box)) || came;
+      }
+    }
+    if (came) this.player.marked();
+  }
+
+  // A node follows the pointer.
+  pull(event) {
+    const { lane, site, from } = this.drag;
+    const far = Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > DRAGGED;
+    if (!lane.painter || !lane.painter.place || !(far || this.drag.far)) return;
+    this.drag.far = true;
+    const box = lane.canvas.getBoundingClientRect();
+    const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    this.player.place(site, lane.painter.place(x, y, lane.canvas.width));
+  }
+
+  up(event) {
+    if (this.stroke && event.type === "pointerup") this.line(event);
+    this.finish();
   }
 
   finish() {
-    if (!this.stroke) return;
-    const lane = this.stroke.lane;
-    this.flush();
-    clearInterval(this.timer);
-    this.stroke = null;
-    clearTimeout(lane.clearing);
-    lane.clearing = setTimeout(() => this.clear(lane), TOUCH_MS);
+    const { stroke, drag, player } = this;
+    this.stroke = this.drag = null;
+    if (stroke) this.send(stroke);
+    if (drag && drag.far) player.placed(drag.site);
+    else if (drag) player.post({ type: "click", lane: drag.lane.index, site: drag.site, sites: [drag.site] });
   }
 
-  clear(lane) {
-    lane.touched.clear();
-    lane.dirty = true;
-    this.player.wake();
-  }
-
-  flush() {
-    const { lane, sites } = this.stroke;
-    if (!sites.size) return;
-    const list = [...sites].slice(0, MOST_SITES);
-    this.player.post({ type: "paint", tool: this.tool, lane: lane.index, site: list[0], sites: list });
-    sites.clear();
+  send({ lane, tool, edit }) {
+    const all = [...edit.sites];
+    for (let k = 0; k < all.length; k += MOST_SITES) {
+      const sites = all.slice(k, k + MOST_SITES);
+      this.player.post({ type: "paint", tool, lane: lane.index, site: sites[0], sites });
+    }
+    this.player.edits.sent(edit, this.player.number);
   }
 
   hover(lane, site, event) {
@@ -122,6 +156,7 @@ export class Pointer {
     this.over = site < 0 ? null : { lane, site };
     this.showTip();
     clearTimeout(this.waiting);
+    if (this.stroke || this.drag) return;
     this.waiting = setTimeout(() => this.player.post({ type: "hover", lane: lane.index, site }), HOVER_MS);
   }
 
@@ -150,7 +185,8 @@ export class Pointer {
   }
 
   end() {
-    clearInterval(this.timer);
+    this.finish();
+    for (const [kind, listener] of this.listeners()) window.removeEventListener(kind, listener);
     clearTimeout(this.waiting);
   }
 }

@@ -1,6 +1,6 @@
 // A configuration as square pixels, one a site: lattices, images, chains.
 
-import { bit, stateAt } from "./decode.js";
+import { stateAt } from "./decode.js";
 import { css, heldColour, scaleColour, stateColours, word } from "./theme.js";
 
 export function cleared(canvas) {
@@ -120,39 +120,48 @@ export class RasterPainter {
     return this.map[row * this.width + col];
   }
 
-  // Outlines of the sites that the person has touched, until the server answers.
-  touch(canvas, sites, theme) {
-    this.mark(canvas.getContext("2d"), sites, theme);
+  grain() {
+    return this.cell * this.size;
   }
 
-  // A corner of every clamped site: what it is, and a layer's dot, stay to be seen.
-  clamp(canvas, clamped, theme) {
-    this.corners(canvas.getContext("2d"), clamped, theme);
+  // What a person has done: colours over sites, and a corner of every clamped site, so that what it is, and a layer's
+  // dot, stay to be seen.
+  mark(canvas, { wash, held }, theme) {
+    this.marks(canvas.getContext("2d"), wash, held, theme);
   }
 
-  corners(context, clamped, theme, first = 0) {
+  marks(context, wash, held, theme, first = 0) {
+    if (wash.size) this.washed(context, wash, first);
+    if (held.size) this.corners(context, held, theme, first);
+  }
+
+  washed(context, wash, first) {
+    if (this.wash !== wash || this.washSize !== wash.size) {
+      this.film = this.film || document.createElement("canvas");
+      Object.assign(this.film, { width: this.width, height: this.height });
+      const film = this.film.getContext("2d");
+      const image = film.createImageData(this.width, this.height);
+      const pixels = new Uint32Array(image.data.buffer);
+      for (let p = first; p < this.map.length; p++) pixels[p] = wash.get(this.map[p]) || 0;
+      film.putImageData(image, 0, 0);
+      Object.assign(this, { wash, washSize: wash.size });
+    }
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.film, 0, 0, this.width * this.cell, this.height * this.cell);
+  }
+
+  corners(context, held, theme, first) {
     context.fillStyle = css(heldColour(theme));
     const { cell, width, size } = this;
     const edge = Math.max(1, cell * size * 0.3);
     context.globalAlpha = cell * size < 2 ? 0.4 : 1; // A site of one pixel is tinted.
     for (let p = first; p < this.map.length; p++) {
       const site = this.map[p];
-      if (site < 0 || !bit(clamped, site)) continue;
+      if (site < 0 || !held.has(site)) continue;
       if (size > 1 && (this.map[p - 1] === site || this.map[p - width] === site)) continue;
       const [x, y] = [(p % width) + size, Math.floor(p / width) + size];
       context.fillRect(x * cell - edge, y * cell - edge, edge, edge);
     }
     context.globalAlpha = 1;
-  }
-
-  mark(context, sites, theme) {
-    context.fillStyle = css(theme.accent);
-    const edge = Math.max(1, this.cell * this.size * 0.3);
-    for (let p = 0; p < this.map.length; p++) {
-      if (!sites.has(this.map[p])) continue;
-      const x = ((p % this.width) + 0.5) * this.cell;
-      const y = (Math.floor(p / this.width) + 0.5) * this.cell;
-      context.fillRect(x - edge / 2, y - edge / 2, edge, edge);
-    }
   }
 }

@@ -4,6 +4,9 @@ const DASHES = { solid: [], dash: [7, 4], dot: [1.5, 3.5], dashdot: [8, 3, 1.5, 
 const LABELS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#8A8A86", "#7A5195", "#4E79A7"];
 const CIVIDIS = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#fee838"];
 
+// Negative couplings, which are dashed as well; blue and orange are states, fields and messages.
+export const OPPOSED = { light: [122, 81, 149], dark: [190, 152, 219] };
+
 export function dashOf(name) {
   return DASHES[name] || [];
 }

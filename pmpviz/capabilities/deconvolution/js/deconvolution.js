@@ -110,8 +110,13 @@ class Deconvolution extends Live {
   // Commands.
 
   act(name, more) {
+    const back = this.at;
     super.act(name, more);
-    if (name === "step") this.scrub(null);
+    if (name === "step" && this.at === back) this.scrub(null);
+  }
+
+  moment(frame) {
+    return this.lanes.length > 1 ? Math.round(1000 * frame.seconds) : frame.sweep;
   }
 
   scrub(at) {
@@ -171,7 +176,7 @@ class Deconvolution extends Live {
     this.lanes.forEach((lane, k) => lane.paint(frames[k], this.theme, this.sample, this.at === null));
     this.images.paint(frames, this.lanes.map((lane) => lane.meta), this.theme, this.sample);
     const rings = this.lanes.map((lane) => lane.ring).filter((ring) => ring.length);
-    const when = (frame) => (timed ? Math.round(1000 * frame.seconds) : frame.sweep);
+    const when = (frame) => this.moment(frame);
     const first = rings.length ? Math.min(...rings.map((ring) => when(ring[0]))) : 0;
     const last = rings.length ? Math.max(...rings.map((ring) => when(ring[ring.length - 1]))) : 0;
     this.timeline.show(first, last, this.at, timed ? "computing, ms" : "sweep");

@@ -6,7 +6,6 @@
 import { Component, mounted } from "../pmpviz.player/component.js";
 import { css, make, mix, sized } from "../pmpviz.player/theme.js";
 
-const SEND_MS = 300;
 const MOST_SIDE = 168;
 const NAMES = { 1: "ink", 0: "paper", "-": "free" };
 
@@ -28,7 +27,7 @@ class Painter extends Component {
 
   end() {
     super.end();
-    clearTimeout(this.waiting);
+    for (const grid of this.grids) grid.end();
   }
 
   themed() {
@@ -43,16 +42,17 @@ class Painter extends Component {
     const [mount, number] = data.answered || ["", 0];
     const behind = mount === this.mount ? number < this.number : this.number > 0 && !reshaped;
     this.root.dataset.answered = mount === this.mount ? number : 0;
-    if (reshaped || !(behind || this.stroke || this.waiting)) this.cells = data.glyphs.map((text) => [...text]);
+    if (reshaped || !(behind || this.stroke)) this.cells = data.glyphs.map((text) => [...text]);
     this.build();
   }
 
   build() {
     const { mode, fixed, most, rows, cols } = this.meta;
     this.brushes(mode === "ternary");
-    while (this.grids.length > this.cells.length) this.grids.pop().root.remove();
+    while (this.grids.length > this.cells.length) this.grids.pop().leave();
     while (this.grids.length < this.cells.length) this.grids.push(new Grid(this, this.grids.length));
-    this.list.append(...this.grids.map((grid) => grid.root));
+    // One that is there already stays where it is: moved, it would lose the pointer in the middle of a stroke.
+    for (const { root } of this.grids) if (!root.isConnected) this.list.append(root);
     if (!fixed && this.cells.length < most) this.list.append(this.add);
     else this.add.remove();
     this.root.dataset.glyphs = this.cells.length;
@@ -93,13 +93,13 @@ class Painter extends Component {
     this.cells.push(Array(this.meta.rows * this.meta.cols).fill("0"));
     this.build();
     this.grids[this.grids.length - 1].canvas.focus();
-    this.soon();
+    this.post();
   }
 
   remove(place) {
     this.cells.splice(place, 1);
     this.build();
-    this.soon();
+    this.post();
   }
 
   // What the brush makes of a pixel: painting over the same colour takes it away.
@@ -108,14 +108,8 @@ class Painter extends Component {
     return cell === "1" ? "0" : "1";
   }
 
-  soon() {
-    clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.post(), SEND_MS);
-  }
-
+  // One event a stroke, once it is over: what comes later brings it, too.
   post() {
-    if (this.stroke) return this.soon();
-    this.waiting = null;
     this.number += 1;
     this.root.dataset.sent = this.number;
     const glyphs = this.cells.map((cells) => cells.join(""));
@@ -159,12 +153,21 @@ class Grid {
   listen() {
     const canvas = this.canvas;
     canvas.addEventListener("pointerdown", (event) => this.down(event));
-    canvas.addEventListener("pointermove", (event) => this.move(event));
-    canvas.addEventListener("pointerup", () => this.up());
-    canvas.addEventListener("pointercancel", () => this.up());
+    this.heard = { pointermove: (event) => this.move(event), pointerup: () => this.up(), pointercancel: () => this.up() };
+    for (const [kind, listener] of Object.entries(this.heard)) window.addEventListener(kind, listener);
     canvas.addEventListener("keydown", (event) => this.key(event));
     canvas.addEventListener("focus", () => this.draw(this.painter.theme));
     canvas.addEventListener("blur", () => this.draw(this.painter.theme));
+  }
+
+  end() {
+    this.up();
+    for (const [kind, listener] of Object.entries(this.heard)) window.removeEventListener(kind, listener);
+  }
+
+  leave() {
+    this.end();
+    this.root.remove();
   }
 
   get cells() {
@@ -174,7 +177,7 @@ class Grid {
   wipe() {
     this.cells.fill(this.painter.empty());
     this.draw(this.painter.theme);
-    this.painter.soon();
+    this.painter.post();
   }
 
   pixel(event) {
@@ -191,14 +194,14 @@ class Grid {
     event.preventDefault();
     this.canvas.focus({ preventScroll: true });
     this.canvas.setPointerCapture(event.pointerId);
-    this.painter.stroke = { colour: this.painter.stroked(this.cells[at]), from: event };
+    this.painter.stroke = { grid: this, colour: this.painter.stroked(this.cells[at]), from: event };
     this.paint(at);
   }
 
   // Every pixel between the last position and this one.
   move(event) {
     const stroke = this.painter.stroke;
-    if (!stroke || !this.canvas.hasPointerCapture(event.pointerId)) return;
+    if (!stroke || stroke.grid !== this) return;
     const { from } = stroke;
     const steps = Math.max(1, Math.min(200, Math.ceil(Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) / 3)));
     for (let k = 1; k <= steps; k++) {
@@ -212,9 +215,9 @@ class Grid {
   }
 
   up() {
-    if (!this.painter.stroke) return;
+    if (!this.painter.stroke || this.painter.stroke.grid !== this) return;
     this.painter.stroke = null;
-    this.painter.soon();
+    this.painter.post();
   }
 
   paint(at) {
@@ -231,7 +234,7 @@ class Grid {
       this.at = Math.min(rows - 1, Math.max(0, row + move[0])) * cols + Math.min(cols - 1, Math.max(0, col + move[1]));
     } else if (event.key === " " || event.key === "Enter") {
       this.cells[this.at] = this.painter.stroked(this.cells[this.at]);
-      this.painter.soon();
+      this.painter.post();
     } else if (event.key === "Delete" || event.key === "Backspace") {
       this.wipe();
     } else {

@@ -1,7 +1,7 @@
 // The factor graph: circles for variables, squares for factors, and the messages that travel between them.
 
 import { impossible } from "./replay.js";
-import { css, mix, scaleColour, sized } from "../pmpviz.player/theme.js";
+import { css, mix, OPPOSED, scaleColour, sized } from "../pmpviz.player/theme.js";
 
 const MARGIN = 40;
 const STRETCH = 1.5;
@@ -17,7 +17,7 @@ export class Graph {
   }
 
   // Where everything is, in CSS pixels.
-  fit(record, width, height) {
+  fit(record, width, height, moved = new Map()) {
     Object.assign(this, { record, width, height });
     const nodes = [...record.variables, ...record.factors];
     const box = (name) => [Math.min(...nodes.map((n) => n[name])), Math.max(...nodes.map((n) => n[name]))];
@@ -34,6 +34,33 @@ export class Graph {
     const near = Math.min(...record.edgeFactor.map((f, e) => far(this.factors[f], this.variables[record.edgeVariable[e]])), 1e3);
     this.radius = Math.max(13, Math.min(27, 0.34 * apart, 0.5 * near));
     this.half = Math.max(7, Math.min(12, 0.45 * this.radius, 0.24 * near + 2));
+    this.move(moved);
+  }
+
+  // Variables stand where they were dragged to; a factor moves by the mean of what its variables move by.
+  move(moved) {
+    const shift = this.variables.map(() => [0, 0]);
+    for (const [variable, [x, y]] of moved) {
+      const at = this.inside(x * this.width, y * this.height);
+      shift[variable] = [at[0] - this.variables[variable][0], at[1] - this.variables[variable][1]];
+      this.variables[variable] = at;
+    }
+    this.record.factors.forEach(({ scope }, factor) => {
+      const [x, y] = this.factors[factor];
+      const mean = (axis) => scope.reduce((sum, variable) => sum + shift[variable][axis], 0) / Math.max(1, scope.length);
+      this.factors[factor] = this.inside(x + mean(0), y + mean(1));
+    });
+  }
+
+  inside(x, y) {
+    const keep = (at, most) => Math.min(most - this.radius - 2, Math.max(this.radius + 2, at));
+    return [keep(x, this.width), keep(y, this.height)];
+  }
+
+  // Whether a factor would rather have its two variables differ.
+  opposes(factor) {
+    const { scope, joint, table } = this.record.factors[factor];
+    return scope.length === 2 && joint === 4 && table !== null && table[0] + table[3] < table[1] + table[2] - ROUNDING;
   }
 
   draw(view, theme) {
@@ -61,6 +88,7 @@ export class Graph {
   edge(edge) {
     const { context, theme, view } = this;
     if (view.watched === edge) this.glow(edge);
+    if (this.opposes(this.record.edgeFactor[edge])) this.dashes(edge);
     for (const down of [true, false]) {
       const message = view.replay.message(edge, down);
       const [colour, strength] = messageColour(message, this.record.limit);
@@ -73,6 +101,19 @@ export class Graph {
       context.stroke();
       this.arrow(from, to, context.strokeStyle, 4 + 3 * strength);
     }
+  }
+
+  // Between the two messages: their factor is a negative coupling.
+  dashes(edge) {
+    const { context, theme } = this;
+    context.strokeStyle = css(theme.dark ? OPPOSED.dark : OPPOSED.light);
+    context.lineWidth = 2;
+    context.setLineDash([5, 4]);
+    context.beginPath();
+    context.moveTo(...this.factors[this.record.edgeFactor[edge]]);
+    context.lineTo(...this.variables[this.record.edgeVariable[edge]]);
+    context.stroke();
+    context.setLineDash([]);
   }
 
   glow(edge) {
@@ -105,9 +146,10 @@ export class Graph {
     const name = factor.label;
     context.font = `600 ${name.length > 2 ? 10 : 11}px ${theme.font}`;
     const wide = Math.max(half, context.measureText(name).width / 2 + 4);
-    context.fillStyle = css(theme.ink);
+    const opposed = this.opposes(index);
+    context.fillStyle = css(opposed ? (theme.dark ? OPPOSED.dark : OPPOSED.light) : theme.ink);
     context.fillRect(x - wide, y - half, 2 * wide, 2 * half);
-    context.fillStyle = css(theme.paper);
+    context.fillStyle = css(opposed && !theme.dark ? [255, 255, 255] : theme.paper);
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.fillText(name, x, y + 0.5);

@@ -14,6 +14,8 @@ import "../pmpviz.player/bar.js";
 import "../pmpviz.player/decode.js";
 
 const ANNOUNCE_MS = 2500;
+const PLACED_MS = 8000;
+const DRAGGED = 4; // Pixels, of which fewer are a click.
 const TRAVEL = 0.72; // Of a message's time: the rest it stands at its end, to be read.
 const [LOW, HIGH, CONTROLS, TITLES] = [110, 240, 150, 40];
 const RESIDUAL = "#D55E00";
@@ -28,6 +30,7 @@ class Microscope extends Stage {
     this.player = new Playhead(this.still);
     this.watched = 0;
     this.hovered = -1;
+    this.moved = new Map(); // Where variables were dragged to, as shares of the picture.
     this.build();
     this.arrange();
     this.listen();
@@ -70,6 +73,17 @@ class Microscope extends Stage {
     this.canvas.addEventListener("pointermove", (event) => this.point(event));
     this.canvas.addEventListener("pointerleave", () => this.point(null));
     this.canvas.addEventListener("click", (event) => this.click(event));
+    this.canvas.addEventListener("pointerdown", (event) => this.take(event));
+    this.onMove = (event) => this.pull(event);
+    this.onUp = () => this.let();
+    window.addEventListener("pointermove", this.onMove);
+    window.addEventListener("pointerup", this.onUp);
+  }
+
+  end() {
+    super.end();
+    window.removeEventListener("pointermove", this.onMove);
+    window.removeEventListener("pointerup", this.onUp);
   }
 
   // What the server sends.
@@ -81,9 +95,20 @@ class Microscope extends Stage {
     const mode = Math.max(0, MODES.findIndex(({ id }) => id === record.play));
     if (mode !== this.asked) this.player.setMode(mode);
     this.asked = mode;
+    this.takePlaces(record.places);
     this.wake();
-    if (record.run === this.run) return;
-    this.adopt(record);
+    if (record.run !== this.run) this.adopt(record);
+    else this.layout();
+  }
+
+  // A variable that was dragged stays there until the server has heard of it.
+  takePlaces(places) {
+    if (this.drag) return;
+    const [told, now] = [new Map(places.map(([variable, ...at]) => [variable, at])), performance.now()];
+    const { waits } = this;
+    if (waits && now < waits.until && `${told.get(waits.variable)}` !== `${waits.at}`) told.set(waits.variable, waits.at);
+    else this.waits = null;
+    this.moved = told;
   }
 
   adopt(record) {
@@ -91,6 +116,7 @@ class Microscope extends Stage {
     const sameGraph = this.record && JSON.stringify(this.record.factors) === JSON.stringify(record.factors);
     Object.assign(this, { record, run: record.run, replay: new Replay(record) });
     this.player.take(this.replay);
+    this.graph.record = record;
     if (!sameGraph) this.watched = this.replay.total ? this.firstDown() : 0;
     this.heat.take(this.replay);
     this.equation.take(this.replay);
@@ -129,6 +155,7 @@ class Microscope extends Stage {
         ? `Lines: messages as log-ratios, blue for state 0, orange for state 1, full at ±${plain(limit)}.`
         : "Lines: messages, in the colour of the state that they favour; thicker, the surer.",
       exact ? "Ring: belief; thin outer ring: exact." : "Ring: belief.",
+      this.record.factors.some((_, factor) => this.graph.opposes(factor)) ? "Dashes: a negative coupling." : "",
     ];
     this.legend.textContent = words.join(" ");
     this.canvas.setAttribute("aria-label", this.record.alt);
@@ -151,7 +178,7 @@ class Microscope extends Stage {
       this.asked = value;
       this.post({ type: "mode", site: value });
     }
-    if (name === "share") this.post({ type: "share" });
+    if (["share", "undo", "redo"].includes(name)) this.post({ type: name });
     if (name === "speed") player.speeds[player.mode] = value;
     this.wake();
   }
@@ -198,7 +225,7 @@ class Microscope extends Stage {
       `${name}: ${words}`,
       `belief ${shares}`,
       ...(exact ? [`exact ${[...exact].map((p) => p.toFixed(3)).join(", ")}`] : []),
-      `Click to ${next}.`,
+      `Click to ${next}; drag to move it.`,
     ];
     this.tip.replaceChildren(...lines.map((line) => make("div", "", line)));
     const box = this.root.getBoundingClientRect();
@@ -206,8 +233,37 @@ class Microscope extends Stage {
     this.tip.style.top = `${event.clientY - box.top + 18}px`;
   }
 
+  // Dragging a variable.
+
+  take(event) {
+    const found = event.button === 0 && this.record ? this.at(event) : { variable: -1 };
+    this.dragged = false;
+    if (found.variable >= 0) this.drag = { variable: found.variable, x: event.clientX, y: event.clientY };
+  }
+
+  pull(event) {
+    const { drag } = this;
+    if (!drag || (!this.dragged && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) <= DRAGGED)) return;
+    this.dragged = true;
+    this.tip.hidden = true;
+    const box = this.canvas.getBoundingClientRect();
+    const share = (at, whole) => Math.round(1000 * Math.min(1, Math.max(0, at / whole))) / 1000;
+    const place = [share(event.clientX - box.left, box.width), share(event.clientY - box.top, box.height)];
+    this.moved.set(drag.variable, place);
+    this.layout();
+  }
+
+  let() {
+    const { drag } = this;
+    this.drag = null;
+    if (!drag || !this.dragged) return;
+    const at = this.moved.get(drag.variable);
+    this.waits = { variable: drag.variable, at, until: performance.now() + PLACED_MS };
+    this.post({ type: "place", site: drag.variable, x: at[0], y: at[1] });
+  }
+
   click(event) {
-    if (!this.record) return;
+    if (!this.record || this.dragged) return;
     const { variable, edge } = this.at(event);
     if (variable >= 0) return this.post({ type: "click", site: variable, sites: [variable] });
     if (edge >= 0) this.watched = edge;
@@ -232,7 +288,7 @@ class Microscope extends Stage {
     this.root.classList.toggle("mm-wide", wide);
     const room = this.stage.clientWidth;
     const high = Math.max(260, Math.min(0.78 * room, 0.46 * window.innerHeight, 520));
-    this.graph.fit(this.record, room, high);
+    this.graph.fit(this.record, room, high, this.moved);
     this.heat.fit(this.heat.root.clientWidth);
     this.chartHeight = wide ? this.fillingHeight(high) : LOW;
     this.wake();

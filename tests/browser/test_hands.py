@@ -1,0 +1,209 @@
+"""Hands on the picture, the keyboard, and the way back: what a person does is never lost."""
+
+from __future__ import annotations
+
+import time
+from urllib.parse import parse_qs, urlparse
+
+import numpy as np
+import pytest
+
+from pmpviz.capabilities.sampling.edits import unpack
+from pmpviz.io.uai import write_uai
+from pmpviz.models import build_spec
+from tests.browser.stage import lanes, link, look_back, pass_frame, pause, play, press, rest, wait_lanes
+
+LATTICE = {"model": "square:64x64", "chains": "4", "budget": "0"}
+STROKES = {5: 0.3, 15: 1.0, 25: 4.0, 35: 10.0}
+COLUMNS = range(2, 62)
+PLACES = """() => [...document.querySelectorAll('[data-testid=live-canvas]')].map((c) => {
+  const box = c.getBoundingClientRect(); return [box.x, box.y, box.width, box.height] })"""
+
+
+def setting(page, name: str) -> str:
+    """A setting in the page's address; empty where there is none."""
+    return parse_qs(urlparse(page.url).query).get(name, [""])[0]
+
+
+def painted(page, name: str = "field") -> set[int]:
+    """The sites in the page's address."""
+    return {site for site, _ in unpack(text)} if (text := setting(page, name)) else set()
+
+
+def wait_for(page, condition, seconds: float = 30) -> None:
+    """Wait until the condition holds."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, page.url
+        page.wait_for_timeout(100)
+
+
+def stroke(page, points, seconds: float) -> None:
+    """Press, move along the points in that time, and let go."""
+    page.mouse.move(*points[0])
+    page.mouse.down()
+    for point in points[1:]:
+        page.mouse.move(*point)
+        page.wait_for_timeout(1000 * seconds / len(points))
+    page.mouse.up()
+
+
+def row_of(page, row: int, points: int, lane: int = 0) -> list[tuple[float, float]]:
+    """Points along a row of a lattice, over its columns 2 to 61."""
+    x, y, width, _ = page.evaluate(PLACES)[lane]
+    return [(x + at * width / 64, y + (row + 0.5) * width / 64) for at in np.linspace(2.5, 61.5, points)]
+
+
+def take(page, name: str, tool: str) -> None:
+    """Take a tool in hand."""
+    page.get_by_role("radio", name=name).click()
+    page.wait_for_selector(f".pv-root[data-tool='{tool}']")
+    rest(page)
+
+
+def serpentine(box: dict, rows: int, columns: int) -> list[tuple[float, float]]:
+    """The way over every pixel of a grid in this box."""
+    ends = [(row, at) for row in range(rows) for at in ((0.5, columns - 0.5) if row % 2 else (columns - 0.5, 0.5))]
+    wide, high = box["width"] / columns, box["height"] / rows
+    return [(box["x"] + at * wide, box["y"] + (row + 0.5) * high) for row, at in ends]
+
+
+def test_every_stroke_paints_every_site_and_is_undone(server, open_page):
+    page = open_page(link(server, "playground", ("gibbs",), **LATTICE))
+    wait_lanes(page, 1)
+    play(page)
+    take(page, "Paint field up", "field+")
+    for row, seconds in STROKES.items():
+        stroke(page, row_of(page, row, max(4, int(6 * seconds))), seconds)
+    rows = {row * 64 + column for row in STROKES for column in COLUMNS}
+    wait_for(page, lambda: painted(page) == rows)
+    # A wide brush paints seven sites across.
+    page.locator("[data-brush='7']").click()
+    stroke(page, row_of(page, 50, 8), 0.3)
+    wide = {row * 64 + column for row in range(47, 54) for column in range(64)}
+    wait_for(page, lambda: painted(page) - wide == rows and len(painted(page) & wide) >= 7 * 60)
+    for left in (rows, {site for site in rows if site < 35 * 64}):
+        press(page, "Control+z")
+        wait_for(page, lambda left=left: painted(page) == left)
+    page.locator("[data-action=clear]").click()
+    wait_for(page, lambda: not painted(page))
+
+
+def test_strokes_on_the_other_surfaces_are_whole(server, open_page):
+    page = open_page(link(server, "race", ("gibbs", "colour_gibbs"), **LATTICE))
+    wait_lanes(page, 2)
+    play(page)
+    take(page, "Paint field down", "field-")
+    stroke(page, row_of(page, 9, 10, lane=1), 1.0)
+    wait_for(page, lambda: painted(page) == {9 * 64 + column for column in COLUMNS})
+    page.goto(f"{server}/playground?preset=bars")
+    wait_lanes(page, 1)
+    take(page, "Clamp to 1", "clamp1")
+    x, y, _, high = page.evaluate(PLACES)[0]
+    cell = (high - 18) // 8
+    stroke(page, serpentine({"x": x, "y": y + 18, "width": 8 * cell, "height": 8 * cell}, 8, 8), 1.0)
+    wait_for(page, lambda: painted(page, "clamp") == set(range(64)))
+    page.goto(f"{server}/deconvolution?preset=painted")
+    canvas = page.locator("[data-testid=glyph-canvas]").first
+    canvas.wait_for()
+    page.wait_for_selector("[data-testid=images-canvas]")
+    rest(page)
+    # All pixels become what the first one was not.
+    stroke(page, serpentine(canvas.bounding_box(), 5, 5), 1.0)
+    wait_for(page, lambda: setting(page, "painted").split(":")[-1][:8] in ("ffffff80", "00000000"))
+
+
+def test_a_grid_of_a_file_is_one_and_its_nodes_are_dragged_into_the_link(server, open_page, tmp_path):
+    file = tmp_path / "grid.uai"
+    file.write_text(write_uai(build_spec("square:5x5,periodic=false")))
+    page = open_page(f"{server}/playground")
+    wait_lanes(page, 1)
+    page.get_by_text("From a file").first.click()
+    page.locator("input[type=file]").first.set_input_files(file)
+    wait_for(page, lambda: setting(page, "model").startswith("file:"))
+    wait_lanes(page, 1)
+    rest(page)
+    wait_for(page, lambda: middle(page)[1].startswith("site 12"))
+    (x, y, width, _), _ = middle(page)
+    stroke(page, [(x + width / 2 + k, y + width / 2 + 2 * k) for k in (0, 10, 20, 30)], 0.5)
+    wait_for(page, lambda: setting(page, "places").startswith("12."))
+    press(page, "Control+z")
+    wait_for(page, lambda: not setting(page, "places"))
+
+
+def middle(page) -> tuple[list[float], str]:
+    """Where the picture is, and what the page says of the node in its middle, after it was pointed at."""
+    x, y, width, high = page.evaluate(PLACES)[0]
+    page.mouse.move(x + 5, y + 5)
+    page.mouse.move(x + width / 2, y + high / 2)
+    return [x, y, width, high], page.locator(".pv-tip").text_content()
+
+
+def test_space_plays_from_anywhere_and_a_step_goes_on_from_where_one_looks_back(server, open_page):
+    page = open_page(link(server, "playground", ("colour_gibbs",), **LATTICE))
+    wait_lanes(page, 1)
+    side = page.locator("[data-testid=stSidebarContent]")
+    for element in (page.get_by_text("Temperature T").first, page.locator("[data-action=reset]")):
+        element.click()
+        before = page.locator(".pv-root").get_attribute("data-playing"), side.evaluate("(e) => e.scrollTop")
+        page.keyboard.press("Space")
+        after = page.locator(".pv-root").get_attribute("data-playing"), side.evaluate("(e) => e.scrollTop")
+        assert before[0] != after[0] and before[1] == after[1]
+    field = page.get_by_role("spinbutton", name="Inverse temperature β")
+    field.click()
+    page.keyboard.press("Space")
+    assert page.locator(".pv-root").get_attribute("data-playing") == after[0]
+    pass_frame(page, 1, 40)
+    pause(page)
+    look_back(page, 20)
+    press(page, "n")
+    page.wait_for_function("document.querySelector('[data-testid=live-canvas]').dataset.sweep === '21'")
+    assert "looking back" in page.locator(".pv-when").inner_text() and int(lanes(page)[0]["sweep"]) == 21
+
+
+@pytest.mark.thorough
+def test_back_and_forward_find_every_page_as_it_was_left(server, open_page):
+    page = open_page(server)
+    wait_lanes(page, 2)
+    seen = [state(page)]
+    for name in (
+        "Playground",
+        "Race",
+        "Messages",
+        "Learning",
+        "Deconvolution",
+        "Frank-Wolfe",
+        "Perturbation lab",
+        "Race",
+    ):
+        page.get_by_role("link", name=name).click()
+        settled(page)
+        if len(seen) < 3:
+            field = page.get_by_role("spinbutton", name="Inverse temperature β")
+            field.fill("0.8")
+            field.press("Enter")
+            wait_for(page, lambda: setting(page, "beta") == "0.8")
+            settled(page)
+        seen.append(state(page))
+    page.get_by_role("link", name="Playground").click()
+    settled(page)
+    seen.append(state(page))
+    order = [*range(len(seen) - 2, -1, -1), *range(1, len(seen))]
+    for place, kept in enumerate(order):
+        (page.go_back if place < len(seen) - 1 else page.go_forward)(wait_until="commit")
+        wait_for(page, lambda kept=kept: state(page) == seen[kept])
+        settled(page)
+        assert state(page) == seen[kept]
+        assert not page.locator("[data-testid=stAlert]").count()
+
+
+def settled(page) -> None:
+    """Wait until the page has its question and no script runs."""
+    page.wait_for_timeout(500)
+    page.locator("h4").first.wait_for()
+    rest(page)
+
+
+def state(page) -> tuple[str, str]:
+    """The address, and the question of the page."""
+    return page.url, page.evaluate("document.querySelector('h4')?.innerText ?? ''")
