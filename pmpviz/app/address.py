@@ -79,15 +79,23 @@ def keep_plan(page: str, plan: Any) -> None:
     st.session_state[f"query:{page}"] = query
 
 
-def note_plan(page: str, plan: Any) -> None:
-    """Keep the plan, and what it was before to be undone; the page's next run writes it into the address."""
-    before = kept_plan(page, None)
+def note_plan(page: str, plan: Any, gesture: str = "") -> None:
+    """Keep the plan, and what it was before to be undone; the page's next run writes it into the address.
+
+    Changes in a row by one `gesture`, such as a knob that is being dragged, are undone as one.
+    """
+    before, last = kept_plan(page, None), st.session_state.get(f"gesture:{page}", "")
     if before == plan:
         return
-    st.session_state[f"plan:{page}"] = (plan, [])
-    if before is not None:
+    st.session_state[f"plan:{page}"], st.session_state[f"gesture:{page}"] = (plan, []), gesture
+    if before is not None and not (gesture and gesture == last):
         done, _ = _stacks(page)
         st.session_state[f"undo:{page}"] = [*done[1 - MOST_UNDONE :], before], []
+
+
+def end_gesture(page: str) -> None:
+    """What comes next is undone by itself."""
+    st.session_state.pop(f"gesture:{page}", None)
 
 
 def turn_back(page: str, forward: bool = False) -> Any | None:

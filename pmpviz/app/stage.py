@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pmpviz.app.address import class_mode, kept_plan, note_plan, turn_back
+from pmpviz.app.address import class_mode, end_gesture, kept_plan, note_plan, turn_back
 from pmpviz.app.asked import Asked, ask_for, asked_on
 from pmpviz.app.export import ExportFile, export_dialog
 from pmpviz.app.page import Page, switch_class_mode
@@ -119,9 +119,9 @@ class Stage:
             return SLOW_SECONDS
         return None if live.settled else TICK_SECONDS
 
-    def change(self, plan: Any) -> None:
+    def change(self, plan: Any, gesture: str = "") -> None:
         """Keep another plan, and have the page's job adopt it; the page, drawn again, writes it into the address."""
-        note_plan(self.id, plan)
+        note_plan(self.id, plan, gesture)
         held(self.id).live.set_plan(plan)
 
     def show_asked(self) -> None:
@@ -204,10 +204,7 @@ class Stage:
             live.set_speed(event.speed)
             return True
         elif event.type == "knob":
-            plan = kept_plan(self.id, live.view.plan)
-            if math.isfinite(event.value):
-                self.change(turned(plan, event.name, event.value))
-            return event.done
+            return self._turn_knob(event)
         elif event.type == "class":
             switch_class_mode()
             return True
@@ -215,6 +212,15 @@ class Stage:
             ask_for(event.type, self.id, live, self._more_of if event.type == "export" else lambda job: None)
             return True
         return False
+
+    def _turn_knob(self, event: Event) -> bool:
+        """A tick of a knob that is being dragged is taken up alone; the page follows when it is let go."""
+        if math.isfinite(event.value):
+            plan = kept_plan(self.id, held(self.id).live.view.plan)
+            self.change(turned(plan, event.name, event.value), event.name)
+        if event.done:
+            end_gesture(self.id)
+        return event.done
 
 
 __all__ = ["Stage", "Turn"]
