@@ -50,6 +50,10 @@ def draw() -> None:
     explain(plan, preset)
 
 
+# Narrow pages wrap the heads of the table's columns.
+STYLE = "<style>.st-key-inference_found th { white-space: normal !important; }</style>"
+
+
 class InferenceStage(Stage):
     """The walk through the polytope, and what was found."""
 
@@ -61,12 +65,11 @@ class InferenceStage(Stage):
 
     def draw(self, plan: InferencePlan) -> None:
         """The walk, fed while something moves, and beneath it what was found."""
+        st.html(STYLE)
         super().draw(plan)
         every = self.tick(self.job_of(plan))
-        left, right = st.columns([0.64, 0.36], gap="medium")
-        with left:
+        with st.container(key="inference_found"):
             self.beside("table", _table, every)
-        with right:
             self.beside("vertices", _vertices, every)
 
     def _update(self, turn: Turn) -> bytes:
@@ -129,7 +132,7 @@ def _table() -> None:
     if not view.lanes:
         return
     exact = frank_wolfe.exact_log_z(view)
-    head = "| lane | steps | gap | log Z estimate | log Z at most | log Z at least | mean error of p(xᵢ = 1) |"
+    head = "| lane | steps | gap | log Z estimate | log Z at most | log Z at least | mean error |"
     lines = [head, "|:---|---:|---:|---:|---:|---:|---:|"]
     for lane in view.lanes:
         gap = frank_wolfe.gap_of(lane.trace[-1]) if lane.trace else None

@@ -8,8 +8,14 @@ import { Edges, Marginals } from "./found.js";
 import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./camera.js";
-import "../pmpviz.player/live.js";
+import "../pmpviz.player/bar.js";
+import "../pmpviz.player/figure.js";
 import "../pmpviz.player/lane.js";
+import "../pmpviz.player/layers.js";
+import "../pmpviz.player/live.js";
+import "../pmpviz.player/painters.js";
+import "../pmpviz.player/pointer.js";
+import "../pmpviz.player/raster.js";
 import "../pmpviz.player/traces.js";
 
 const [LONGEST, SHORTEST] = [700, 120]; // Of a step that is shown on its way, in ms.
@@ -148,7 +154,7 @@ class Walk extends Player {
 
   // What was known at the step that is on screen.
   write(walks) {
-    const text = walks.map((walk) => this.sentence(walk));
+    const text = walks.map((walk) => this.sentence(walk, walks.length > 1));
     if (JSON.stringify(text) === this.written) return;
     this.written = JSON.stringify(text);
     this.lines.replaceChildren(
@@ -162,17 +168,17 @@ class Walk extends Player {
     );
   }
 
-  sentence({ lane, last, past }) {
+  sentence({ lane, last, past }, raced) {
     const step = lane.steps[last];
     const corner = lane.found[last];
     const words = [`${past ? "looking back: " : ""}${lane.label}: ${step} ${lane.step}${step === 1 ? "" : "s"}`];
-    if (corner >= 0) words.push(`found ${lane.names[corner]}`);
+    if (corner >= 0 && !raced) words.push(`found ${lane.names[corner]}`);
     if (Number.isFinite(lane.gap[last])) words.push(`gap ${digits(lane.gap[last], 3)}`);
     const [low, high] = [lane.low[last], lane.high[last]];
     const known = this.exact === null ? "" : `; exactly ${digits(this.exact, 5)}`;
     const least = Number.isFinite(low) ? `${digits(low, 5)} ≤ ` : "";
     const bounds = Number.isFinite(high) ? `${least}log Z ≤ ${digits(high, 5)}${known}` : "";
-    return [words.join(", "), bounds].filter(Boolean).join(". ");
+    return [words.join(", "), bounds].filter(Boolean).join("; ");
   }
 
   // Where rho changed, on the axis of the timeline.
