@@ -119,7 +119,8 @@ def _graph(payload: Payload, view: InferenceView) -> dict[str, int] | None:
     at = places(view.model, s.i, s.j)
     span = np.maximum(np.ptp(at, 0).max(), 1e-9)
     rho = payload.add(lane.rho)
-    nodes, edges = payload.add((at - at.min(0)) / span), payload.add(np.stack([s.i, s.j], 1), "<i4")
+    middle = (at.min(0) + at.max(0)) / 2
+    nodes, edges = payload.add(0.5 + (at - middle) / span), payload.add(np.stack([s.i, s.j], 1), "<i4")
     return {"lane": view.lanes.index(lane), "nodes": nodes, "edges": edges, "rho": rho}
 
 

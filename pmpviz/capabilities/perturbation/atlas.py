@@ -16,7 +16,7 @@ from pmpviz.metrics.oscillation import HISTORY, find_period
 from pmpviz.models import Ising
 from pmpviz.oracles import Solution, max_product
 
-ATLAS_SIDE, MOST_PICTURED = 32, 400
+ATLAS_SIDE, MOST_PICTURED = 32, 256
 # Sweeps before the messages are watched for a repeat, and how nearly they must repeat.
 SETTLE, REPEATS = 256, 1e-3
 

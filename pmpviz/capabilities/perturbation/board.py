@@ -23,7 +23,7 @@ REST = ("#009E73", "#D55E00")
 PERIODS = (2, 6, 24)
 # Two sites in the order in which their states are written.
 LINE = np.array([[0.0, 0.5], [1.0, 0.5]])
-MOST_BARS, MOST_NAMED = 48, 10
+MOST_BARS, MOST_NAMED = 24, 10
 
 
 def update(view: LabView, layer: str, dark: bool) -> bytes:

@@ -11,7 +11,8 @@ from pmpviz.capabilities.perturbation.parts import AttemptTree
 from pmpviz.capabilities.perturbation.picture import ink
 from pmpviz.player.numbers import integer, significant
 
-NAMED_LEVELS = 3
+# Prefixes as long as this have their name beside them, and those at the end of a short tree.
+NAMED_LEVELS, SHORT_TREE = 2, 3
 
 
 def tree(view: LabView, dark: bool) -> Any:
@@ -55,7 +56,8 @@ def _add_nodes(figure: Any, found: AttemptTree, counts, colour: str, symbol: str
             size.append(4 + 22 * float(np.sqrt(row[k] / found.attempts)))
             prefix = format(int(k), f"0{j}b") if j else "the empty prefix"
             # Deeper ones are told on hover: they would lie on each other.
-            names.append(prefix if 0 < j <= NAMED_LEVELS and not shift else "")
+            named = 0 < j <= NAMED_LEVELS or j == len(counts) - 1 <= SHORT_TREE
+            names.append(prefix if named and not shift else "")
             places.append("middle right" if j == len(counts) - 1 else "top center")
             words.append(f"{prefix}: {row[k]} of {found.attempts} {name}")
     mark = {"color": colour, "symbol": symbol, "size": size, "line": {"color": colour, "width": 2}, "opacity": 0.85}

@@ -38,8 +38,10 @@ BOARD = "lab_board"
 # Of so few variables the bars say it all.
 FEW = 3
 # Width of a picture of many, in pixels.
-PANEL = 122
+PANEL = 104
 TICK_SECONDS, SLOW_SECONDS, PATIENCE = 0.5, 1.5, 0.6
+# The last column's words wrap where the page is narrow.
+STYLE = "<style>.st-key-lab_table td:last-child { white-space: normal !important; }</style>"
 SHORT = {"exact": "a maximum", "bound": "with an upper bound, not met here", "heuristic": "without any bound"}
 
 
@@ -142,7 +144,7 @@ def _panels(panels: list[Panel], otherwise: str) -> None:
     if not panels:
         st.caption(otherwise)
         return
-    row = st.container(horizontal=True, gap="medium")
+    row = st.container(horizontal=True, gap="small")
     for panel in panels:
         with row.container(width=PANEL):
             st.markdown(f"**{as_text(panel.title)}**")
@@ -164,7 +166,9 @@ def _shown(was_busy: bool, layer: str) -> None:
         PAGE.keep(plan)
         st.rerun()
     if view.shown is not None:
-        _table(view)
+        st.html(STYLE)
+        with st.container(key="lab_table"):
+            _table(view)
     if was_busy and not live.busy:
         st.rerun()
 

@@ -109,7 +109,11 @@ def bounds(view: LabView, dark: bool) -> Any:
     if view.truth is not None:
         words = f"log Z = {significant(view.truth.log_z, 5)}"
         figure.add_vline(
-            x=view.truth.log_z, line={"color": ink(dark), "width": 1}, annotation_text=words, annotation_yshift=14
+            x=view.truth.log_z,
+            line={"color": ink(dark), "width": 1},
+            annotation_text=words,
+            annotation_yshift=14,
+            annotation_xanchor="auto",
         )
     figure = _plain(figure, "nats", "")
     figure.update_layout(height=120 + 46 * len(rows))
