@@ -30,6 +30,7 @@ export class Scene {
     this.tip.hidden = true;
     this.root.append(this.canvas, this.tools, this.tip);
     this.paints = 0;
+    this.scale = 1;
     this.spots = [];
     this.listen();
   }
@@ -120,7 +121,7 @@ export class Scene {
     Object.assign(this, { data, theme, spots: [] });
     const context = (this.context = sized(this.canvas, this.width, this.height));
     context.clearRect(0, 0, this.width, this.height);
-    context.font = `12px ${theme.font}`;
+    context.font = `${12 * this.scale}px ${theme.font}`;
     context.lineJoin = context.lineCap = "round";
     this.camera.fit(data.box, this.width, this.height);
     this.drawBox();
@@ -357,7 +358,7 @@ export class Scene {
     }
     this.labels = [];
     if (!data.marginal) return;
-    context.font = `600 13px ${theme.font}`;
+    context.font = `600 ${13 * this.scale}px ${theme.font}`;
     data.marginal.corners.forEach((corner, k) => {
       const [x, y] = this.camera.place(corner);
       const out = [x - middle[0], y - middle[1]];

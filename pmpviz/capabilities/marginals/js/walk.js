@@ -10,6 +10,7 @@ import { Scene } from "./scene.js";
 import "./camera.js";
 import "../pmpviz.player/bar.js";
 import "../pmpviz.player/figure.js";
+import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/lane.js";
 import "../pmpviz.player/layers.js";
 import "../pmpviz.player/live.js";
@@ -18,8 +19,10 @@ import "../pmpviz.player/pointer.js";
 import "../pmpviz.player/raster.js";
 import "../pmpviz.player/traces.js";
 
+const BESIDE = 700; // From this width on what was found stands beside the walk.
 const [LONGEST, SHORTEST] = [700, 120]; // Of a step that is shown on its way, in ms.
 const THUMB = 8; // Half the width of the timeline's handle.
+const CLASS = 1.6; // How much larger words are before a class.
 const WHITE = [255, 255, 255]; // Towards which colours go on a dark ground.
 const NUMBERS = ["gap", "objective", "low", "high", "delta"];
 
@@ -40,14 +43,12 @@ class Walk extends Player {
   }
 
   arrange() {
-    this.more = make("div", "wk-more");
-    this.more.append(this.marginals.root, this.edges.root);
-    this.main.replaceChildren(this.trouble, this.scene.root, this.ticks, this.timeline.root, this.bar.root, this.lines);
-    this.main.append(this.caption, this.more);
-    const side = make("div", "wk-side");
-    side.append(this.stage, this.choice, this.traces.root);
-    this.body.append(side);
-    this.side = side;
+    this.below = make("div", "wk-below");
+    this.below.append(this.marginals.root, this.edges.root);
+    this.stage.replaceWith(this.scene.root);
+    this.timeline.root.before(this.ticks);
+    this.main.append(this.lines, this.caption, this.below);
+    this.side.prepend(this.stage, this.choice);
   }
 
   layerControl() {
@@ -84,9 +85,8 @@ class Walk extends Player {
 
   // Beside Play, what play may go on to.
   buildGoals() {
-    const group = this.bar.root.firstChild;
-    if (!group || group.querySelector("[data-goal]")) return;
-    const before = this.bar.buttons.reset || null;
+    const bar = this.bar.root;
+    if (bar.querySelector("[data-goal]")) return;
     this.goals.forEach(([words, title], k) => {
       const button = make("button", "pv-button", words);
       button.type = "button";
@@ -96,7 +96,7 @@ class Walk extends Player {
         this.hold("playing");
         this.post({ type: "mode", site: k });
       });
-      group.insertBefore(button, before);
+      bar.insertBefore(button, this.bar.buttons.reset || null);
     });
   }
 
@@ -110,8 +110,9 @@ class Walk extends Player {
   layout() {
     const width = this.root.clientWidth;
     if (!width || !this.lanes.length) return;
-    this.body.classList.toggle("wk-beside", width >= 720);
+    this.body.classList.toggle("pv-beside", width >= BESIDE);
     const room = this.main.clientWidth;
+    this.scene.scale = this.large ? CLASS : 1;
     this.scene.resize(room, Math.round(Math.max(280, Math.min(0.82 * room, 0.52 * window.innerHeight, 620))));
     const across = Math.max(1, Math.min(this.lanes.length, Math.floor(this.side.clientWidth / 165)));
     this.stage.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
@@ -129,7 +130,7 @@ class Walk extends Player {
     this.scene.draw(this.data, walks, this.theme);
     this.write(walks);
     this.drawTicks(walks);
-    this.more.hidden = !this.marginals.draw(this.exactP1, walks, this.theme) & !this.edges.draw(this.data.graph, walks, this.theme);
+    this.below.hidden = !this.marginals.draw(this.exactP1, walks, this.theme) & !this.edges.draw(this.data.graph, walks, this.theme);
     return more || walks.some((walk) => walk.share < 1);
   }
 

@@ -50,9 +50,7 @@ class Board extends Stage {
       all: actionButton("all", "All of them", "", "Every perturbation that has been solved", act),
       reset: actionButton("reset", "Clear", "", "Begin again without samples", act),
     };
-    const group = make("div", "pv-group");
-    group.append(...Object.values(buttons));
-    root.append(group);
+    root.append(...Object.values(buttons));
     this.bar = { root, buttons };
   }
 
