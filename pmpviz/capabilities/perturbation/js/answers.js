@@ -12,7 +12,7 @@ export class Answers {
   }
 
   // `rows` are { title, words, values, kind, colour }; null values are not known.
-  draw(rows, shape, theme) {
+  draw(rows, shape, theme, scale) {
     while (this.panels.length > rows.length) this.panels.pop().root.remove();
     while (this.panels.length < rows.length) {
       this.panels.push(panel());
@@ -24,7 +24,7 @@ export class Answers {
       key.style.background = row.colour || "";
       key.hidden = !row.colour;
       if (words.textContent !== row.words) words.textContent = row.words;
-      const side = Math.max(SMALL, Math.min(LARGE, root.clientWidth));
+      const side = Math.max(SMALL, Math.min(LARGE * scale, root.clientWidth));
       canvas.dataset.panel = row.title;
       canvas.dataset.values = row.values ? [...row.values].slice(0, 36).map((v) => v.toFixed(2)).join() : "";
       canvas.setAttribute("aria-label", `${row.title}: ${row.words}`);
@@ -91,15 +91,15 @@ function graph(canvas, row, { nodes, edges }, side, theme) {
     context.fill();
     context.strokeStyle = css(theme.text);
     context.stroke();
-    if (radius >= 14 && row.values) label(context, row, row.values[v], colour, x, y, theme);
+    if (radius >= 14 && row.values) label(context, row, row.values[v], colour, [x, y, radius], theme);
   }
 }
 
 // Large circles have their number in them.
-function label(context, row, value, colour, x, y, theme) {
+function label(context, row, value, colour, [x, y, radius], theme) {
   const bright = colour[0] * 0.3 + colour[1] * 0.59 + colour[2] * 0.11 > 140;
   context.fillStyle = bright ? "#1C1B19" : "#FBFAF7";
-  context.font = `600 12px ${theme.font}`;
+  context.font = `600 ${Math.min(20, Math.max(12, 0.6 * radius))}px ${theme.font}`;
   context.textAlign = "center";
   context.fillText(row.kind === "field" ? number(Number(value.toPrecision(2))) : number(value), x, y + 4);
 }

@@ -144,11 +144,12 @@ class Board extends Stage {
   play(passed, now) {
     if (!this.meta) return false;
     const { samples, shown, shape } = this.meta;
+    const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // Larger before a class.
     if (samples && samples.points) this.fall(passed, now, samples);
-    this.map.draw(this.left.clientWidth, Math.max(300, Math.min(520, 0.56 * window.innerHeight)), this.theme, this.dots(now));
+    this.map.draw(this.left.clientWidth, Math.max(300, Math.min(520, 0.56 * window.innerHeight)), this.theme, this.dots(now), scale);
     this.drawLegend();
-    if (shown && shape) this.answers.draw(this.rows(), shape, this.theme);
-    this.bars.draw(samples, Math.floor(this.fallen), this.meta.colours, this.theme);
+    if (shown && shape) this.answers.draw(this.rows(), shape, this.theme, scale);
+    this.bars.draw(samples, Math.floor(this.fallen), this.meta.colours, this.theme, scale);
     this.bar.root.hidden = !(samples && samples.points);
     showPlaying(this.bar.buttons.play, this.falling);
     Object.assign(this.root.dataset, { fallen: Math.floor(this.fallen), layer: this.map.layer.id, falling: Boolean(this.falling) });

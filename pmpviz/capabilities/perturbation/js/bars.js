@@ -20,30 +20,31 @@ export class Bars {
   }
 
   // The first `shown` samples.
-  draw(samples, shown, colours, theme) {
+  draw(samples, shown, colours, theme, scale) {
     this.root.hidden = !samples;
     if (!samples) return;
     const { law, names, regions, readable, places } = samples;
+    [this.left, this.bottom] = [LEFT, BOTTOM].map((v) => Math.round(v * scale));
     const counts = new Float64Array(law.length);
     for (let k = 0; k < shown; k++) counts[places[k]] += 1;
     const share = counts.map((count) => count / Math.max(1, shown));
     const width = Math.max(200, this.root.clientWidth);
     const context = sized(this.canvas, width, HEIGHT);
     context.clearRect(0, 0, width, HEIGHT);
-    context.font = `11px ${theme.font}`;
+    context.font = `${11 * scale}px ${theme.font}`;
     const high = Math.max(...law, ...share.slice(0, names.length)) * 1.06;
-    const step = (width - LEFT - RIGHT) / names.length;
-    const y = (p) => HEIGHT - BOTTOM - (p / high) * (HEIGHT - TOP - BOTTOM);
+    const step = (width - this.left - RIGHT) / names.length;
+    const y = (p) => HEIGHT - this.bottom - (p / high) * (HEIGHT - TOP - this.bottom);
     this.axis(context, high, y, width, theme);
     names.forEach((name, k) => {
-      const x = LEFT + k * step;
+      const x = this.left + k * step;
       context.fillStyle = css(mix(rgb(colours[regions[k]]), theme.ground, 0.15));
-      context.fillRect(x + 0.12 * step, y(share[k]), 0.76 * step, HEIGHT - BOTTOM - y(share[k]));
+      context.fillRect(x + 0.12 * step, y(share[k]), 0.76 * step, HEIGHT - this.bottom - y(share[k]));
       context.fillStyle = css(theme.text);
       context.fillRect(x + 0.04 * step, y(law[k]) - 1, 0.92 * step, 2);
       context.textAlign = "center";
       context.fillStyle = css(theme.soft);
-      if (readable && step > 7 * name.length) context.fillText(name, x + step / 2, HEIGHT - 7);
+      if (readable && step > 7 * scale * name.length) context.fillText(name, x + step / 2, HEIGHT - 7);
     });
     this.say(samples, share, shown);
   }
@@ -54,9 +55,9 @@ export class Bars {
     context.textAlign = "right";
     const tick = high > 0.5 ? 0.25 : high > 0.2 ? 0.1 : high > 0.08 ? 0.04 : 0.01;
     for (let p = 0; p <= high; p += tick) {
-      context.fillText(String(Number(p.toFixed(2))), LEFT - 5, y(p) + 4);
+      context.fillText(String(Number(p.toFixed(2))), this.left - 5, y(p) + 4);
       context.beginPath();
-      context.moveTo(LEFT, y(p));
+      context.moveTo(this.left, y(p));
       context.lineTo(width - RIGHT, y(p));
       context.stroke();
     }

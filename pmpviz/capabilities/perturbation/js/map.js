@@ -9,7 +9,7 @@ const NAMED = 0.012; // Share of the map above which a region has its name on it
 
 export class NoiseMap {
   constructor({ moved, dropped }) {
-    Object.assign(this, { moved, dropped, pixel: null });
+    Object.assign(this, { moved, dropped, pixel: null, scale: 1, left: LEFT, bottom: BOTTOM });
     this.root = make("div", "at-map");
     this.canvas = make("canvas", "at-canvas");
     this.canvas.dataset.testid = "atlas-canvas";
@@ -42,7 +42,7 @@ export class NoiseMap {
     const box = this.canvas.getBoundingClientRect();
     const { side } = this.atlas;
     const part = (at, from) => Math.max(0, Math.min(side - 1, Math.floor(((at - from) / this.room) * side)));
-    return [part(event.clientX - box.left, LEFT), side - 1 - part(event.clientY - box.top, TOP)];
+    return [part(event.clientX - box.left, this.left), side - 1 - part(event.clientY - box.top, TOP)];
   }
 
   drag(event) {
@@ -92,7 +92,7 @@ export class NoiseMap {
     const { reach, side } = this.atlas;
     const edge = reach * (1 + 1 / (side - 1));
     const part = (v) => (v + edge) / (2 * edge);
-    return [LEFT + part(x) * this.room, TOP + (1 - part(y)) * this.room];
+    return [this.left + part(x) * this.room, TOP + (1 - part(y)) * this.room];
   }
 
   tell(event) {
@@ -134,13 +134,15 @@ export class NoiseMap {
   }
 
   // `dots` are { x, y, colour, share } of the samples, `share` of their fall done.
-  draw(width, high, theme, dots) {
-    const room = Math.max(120, Math.min(width - LEFT - RIGHT, high - TOP - BOTTOM));
+  draw(width, high, theme, dots, scale) {
+    [this.left, this.bottom] = [LEFT, BOTTOM].map((v) => Math.round(v * scale));
+    this.scale = scale;
+    const room = Math.floor(Math.max(120, Math.min(width - this.left - RIGHT, high - TOP - this.bottom)));
     this.room = room;
-    const context = sized(this.canvas, room + LEFT + RIGHT, room + TOP + BOTTOM);
+    const context = sized(this.canvas, room + this.left + RIGHT, room + TOP + this.bottom);
     this.context = context;
-    context.clearRect(0, 0, room + LEFT + RIGHT, room + TOP + BOTTOM);
-    context.font = `12px ${theme.font}`;
+    context.clearRect(0, 0, room + this.left + RIGHT, room + TOP + this.bottom);
+    context.font = `${12 * this.scale}px ${theme.font}`;
     if (!this.atlas) return this.empty(theme);
     this.measure();
     this.pixels(theme);
@@ -153,9 +155,9 @@ export class NoiseMap {
   empty(theme) {
     this.context.fillStyle = css(theme.soft);
     this.context.textAlign = "center";
-    this.context.fillText("the map comes after the first perturbations", LEFT + this.room / 2, TOP + this.room / 2);
+    this.context.fillText("the map comes after the first perturbations", this.left + this.room / 2, TOP + this.room / 2);
     this.context.strokeStyle = css(theme.rule);
-    this.context.strokeRect(LEFT, TOP, this.room, this.room);
+    this.context.strokeRect(this.left, TOP, this.room, this.room);
   }
 
   pixels(theme) {
@@ -166,7 +168,7 @@ export class NoiseMap {
       for (let column = 0; column < side; column++) {
         this.context.fillStyle = css(this.colour(own[row * side + column], theme));
         const [x, y] = [edge(column), edge(side - 1 - row)];
-        this.context.fillRect(LEFT + x, TOP + y, edge(column + 1) - x, edge(side - row) - y);
+        this.context.fillRect(this.left + x, TOP + y, edge(column + 1) - x, edge(side - row) - y);
       }
     }
   }
@@ -186,14 +188,14 @@ export class NoiseMap {
     for (const tick of [-5, 0, 5]) {
       const [x, y] = this.place(tick, tick);
       context.textAlign = "center";
-      context.fillText(number(tick), x, TOP + this.room + 14);
+      context.fillText(number(tick), x, TOP + this.room + 14 * this.scale);
       context.textAlign = "right";
-      context.fillText(number(tick), LEFT - 5, y + 4);
+      context.fillText(number(tick), this.left - 5, y + 4);
     }
     context.textAlign = "center";
-    context.fillText(`noise of site ${atlas.sites[0]}`, LEFT + this.room / 2, TOP + this.room + 29);
+    context.fillText(`noise of site ${atlas.sites[0]}`, this.left + this.room / 2, TOP + this.room + 29 * this.scale);
     context.save();
-    context.translate(12, TOP + this.room / 2);
+    context.translate(12 * this.scale, TOP + this.room / 2);
     context.rotate(-Math.PI / 2);
     context.fillText(`noise of site ${atlas.sites[1]}`, 0, 0);
     context.restore();
@@ -210,13 +212,13 @@ export class NoiseMap {
       sums[code][1] += this.noiseAt(pixel % side);
       sums[code][2] += this.noiseAt(Math.floor(pixel / side));
     });
-    this.context.font = `600 15px ${theme.font}`;
+    this.context.font = `600 ${15 * this.scale}px ${theme.font}`;
     this.context.textAlign = "center";
     sums.forEach(([count, x, y], code) => {
       if (count < NAMED * side * side) return;
       this.halo(states[code], ...this.place(x / count, y / count), theme);
     });
-    this.context.font = `12px ${theme.font}`;
+    this.context.font = `${12 * this.scale}px ${theme.font}`;
   }
 
   halo(words, x, y, theme) {
