@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
-from opened import WAIT_SECONDS, open_page, own_run, run  # noqa: F401
+from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
+
+from pmpviz.player.wire import decode
 
 SMALL = {"model": "clique:5,theta=2", "solvers": "icm,linear_program,exact"}
 
@@ -41,7 +44,8 @@ def test_three_solvers_and_their_energies_on_one_perturbation():
     rows = table(test)
     assert [row.split("|")[1].strip() for row in rows] == ["ICM", "LP relaxation", "Exact"]
     assert "proved to be the maximum" in rows[2]
-    wait(test, lambda t: said(t, "Total variation") and said(t, "attempts accepted"))
+    wait(test, lambda t: update(t)["samples"] and said(t, "attempts accepted"))
+    assert [solver["label"] for solver in update(test)["shown"]["solvers"]] == ["ICM", "LP relaxation", "Exact"]
 
 
 def test_another_perturbation_and_back():
@@ -65,15 +69,42 @@ def test_share_gives_the_link_to_the_perturbation_that_is_shown():
     assert said(test, "the same noise, bit for bit")
 
 
-def test_a_preset_and_the_layers_of_its_atlas():
-    test = opened(**SMALL)
-    test.selectbox(key="lab_preset").set_value("two-spins")
-    run(test)
-    wait(test, lambda t: said(t, "the plane is the whole noise"))
+def test_the_page_opens_on_the_atlas_of_two_spins_and_goes_on_to_36():
+    test = opened()
+    wait(test, lambda t: update(t)["atlas"] and "plane is the whole noise" in update(t)["atlas"]["words"])
     assert any("whole sampler" in m.value for m in test.markdown)
-    for layer in test.selectbox(key="lab_layer").options:
-        test.selectbox(key="lab_layer").set_value(layer)
-        run(test)
+    test.button(key="lab_more").click()
+    run(test)
+    assert "6x6" in "".join(test.query_params["model"])
+    assert not [button for button in test.button if button.key == "lab_more"]
+
+
+def test_the_ring_opens_on_rest_or_not_and_a_link_brings_any_layer():
+    test = opened(preset="triangle")
+    wait(test, lambda t: update(t)["atlas"])
+    head = update(test)
+    assert head["layer"] == "rest" and "rest" in [layer["id"] for layer in head["layers"]]
+    test = opened(**SMALL, layer="energy2")
+    wait(test, lambda t: update(t)["atlas"])
+    assert update(test)["layer"] == "energy2"
+
+
+def test_a_cross_put_by_hand_is_the_noise_that_is_solved():
+    test = opened(**SMALL, first="1", second="3", cross="0.5,-2")
+    wait(test, table)
+    head, blobs = decode(test.get("bidi_component")[0].proto.bytes)
+    assert np.frombuffer(blobs[head["shown"]["noise"]], "<f4")[[1, 3]].tolist() == [0.5, -2.0]
+    test.button(key="lab_next").click()
+    run(test)
+    assert "cross" not in test.query_params
+
+
+def test_export_offers_what_there_is():
+    test = opened(**SMALL)
+    wait(test, lambda t: table(t) and update(t)["samples"])
+    test.button(key="lab_export").click()
+    run(test)
+    assert len(test.get("download_button")) == 2
 
 
 @pytest.mark.parametrize(
@@ -83,6 +114,8 @@ def test_a_preset_and_the_layers_of_its_atlas():
         ({"model": "square:50x50"}, "up to 1,024"),
         ({"solvers": "magic"}, "there is no solver"),
         ({"draw": "-3"}, "outside 0 to 511"),
+        ({"cross": "9,nowhere"}, "no place of the map"),
+        ({"cross": "1,99"}, "no place of the map"),
         ({"colour": "red"}, "do not exist"),
     ],
 )

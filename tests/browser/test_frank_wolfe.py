@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import time
 
-from tests.browser.stage import link, pause, press, rest, wait_lanes
+from tests.browser.stage import link, look_back, pause, press, rest, wait_lanes
 
 TRIANGLE = {"model": "complete:3,J=-1"}
+WALK = "[data-testid=walk-canvas]"
 GAP = "canvas.pv-chart[aria-label^='Duality gap']"
 
 
@@ -20,15 +21,16 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     rest(page)
     press(page, "n")
     wait_lanes(page, 1, "Number(d.sweep) === 1")
-    page.wait_for_function("() => /found [01]{3} /.test(document.querySelector('.pv-root').innerText)")
-    page.locator(".pv-root select").select_option("0")
+    page.wait_for_function("() => /found [01]{3},/.test(document.querySelector('.pv-root').innerText)")
+    page.locator(".pv-bar select").select_option("0")
     begin = time.perf_counter()
     page.get_by_role("button", name="Run to gap").click()
-    page.wait_for_function(r"() => /MAP calls, gap 0\.00\d+/.test(document.body.innerText)", timeout=60_000)
+    page.wait_for_function(
+        r"() => /MAP calls, found [01]{3}, gap 0\.00\d+/.test(document.body.innerText)", timeout=60_000
+    )
     record_property("seconds to the gap", round(time.perf_counter() - begin, 1))
     page.get_by_role("button", name="Run to end").click()
     page.wait_for_function("() => document.querySelector('.pv-root').innerText.includes('done')", timeout=60_000)
-    page.wait_for_selector(".st-key-inference_walk .js-plotly-plot")
     page.wait_for_selector(GAP)
     bound, exact = re.search(r"≤ log Z ≤ ([\d.]+); exactly ([\d.]+)", page.inner_text("body")).groups()
     assert float(bound) >= float(exact)
@@ -45,5 +47,58 @@ def test_raced_walks_keep_their_settings_over_another_page(server, open_page):
     wait_lanes(page, 1)
     page.get_by_role("link", name="Frank-Wolfe").click()
     wait_lanes(page, 3, "Number(d.sweep) > 1")
-    page.wait_for_selector(".st-key-inference_walk .js-plotly-plot")
+    page.wait_for_selector(f"{WALK}[data-paints]")
     assert "polytope%3Dlocal" in page.url
+
+
+# From now on, fifty times a second: how much of the walk's canvas is drawn on, and whether it is the same element.
+PROBE = f"""() => {{
+  const first = document.querySelector("{WALK}");
+  window.probe = {{ looks: 0, least: Infinity, other: 0 }};
+  setInterval(() => {{
+    const canvas = document.querySelector("{WALK}");
+    window.probe.looks += 1;
+    if (canvas !== first) return (window.probe.other += 1);
+    const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    let drawn = 0;
+    for (let k = 3; k < pixels.length; k += 64) drawn += pixels[k] > 0;
+    window.probe.least = Math.min(window.probe.least, drawn);
+  }}, 20);
+}}"""
+# Contexts for WebGL that the page asks for, from its very beginning.
+COUNT_WEBGL = """
+window.webgl = 0;
+const get = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+  if (String(kind).includes("webgl")) window.webgl += 1;
+  return get.call(this, kind, ...more);
+};"""
+
+
+def test_a_long_walk_is_one_canvas_that_keeps_its_camera(server, open_page, record_property):
+    long = "barrier_frank_wolfe;tolerance=0.0001;rho_updates=100;calls_per_rho=1000"
+    glass = {"model": "square:5x5,periodic=false,couplings=gaussian,sigma=2,field=random,h=1"}
+    page = open_page("about:blank")
+    page.add_init_script(COUNT_WEBGL)
+    page.goto(link(server, "frank_wolfe", (long,), **glass))
+    wait_lanes(page, 1)
+    page.wait_for_selector(f"{WALK}[data-paints]")
+    box = page.locator(WALK).bounding_box()
+    before = page.get_attribute(WALK, "data-camera")
+    page.mouse.move(box["x"] + 200, box["y"] + 150)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 320, box["y"] + 190, steps=6)
+    page.mouse.up()
+    page.wait_for_function(f"(before) => document.querySelector('{WALK}').dataset.camera !== before", arg=before)
+    turned = page.get_attribute(WALK, "data-camera")
+    page.evaluate(PROBE)
+    page.locator(".pv-bar select").select_option("0")
+    wait_lanes(page, 1, "Number(d.sweep) >= 300", seconds=120)
+    found = page.evaluate("window.probe")
+    record_property("looks at the canvas", found["looks"])
+    assert found["looks"] > 20 and not found["other"] and found["least"] > 50
+    assert page.get_attribute(WALK, "data-camera") == turned and page.evaluate("window.webgl") == 0
+    pause(page)
+    look_back(page, 7)
+    page.wait_for_selector(f"{WALK}[data-step='7']")
+    assert "looking back" in page.inner_text("[data-testid=walk-words]")

@@ -8,6 +8,11 @@ import pytest
 
 ENERGIES = """() => [...document.querySelectorAll('.stMainBlockContainer table tbody tr')]
   .map((row) => [...row.cells].map((cell) => cell.innerText)).filter((cells) => cells.length === 5)"""
+MAP = "[data-testid=atlas-canvas]"
+BARS = "[data-testid=atlas-bars]"
+PANELS = "() => document.querySelectorAll('canvas[data-panel]').length >= 5"
+VALUES = """() => Object.fromEntries(
+  [...document.querySelectorAll('canvas[data-panel]')].map((c) => [c.dataset.panel, c.dataset.values]))"""
 SOLVED = f"() => ({ENERGIES})().filter((row) => row[1] !== '…').length === 3"
 
 
@@ -25,14 +30,14 @@ def note(record_property, capsys):
 
 def test_three_solvers_on_one_perturbation(server, open_page, note):
     begin = time.perf_counter()
-    page = open_page(f"{server}/perturbation_lab")
+    page = open_page(f"{server}/perturbation_lab?preset=glass")
     page.wait_for_function(SOLVED)
-    page.locator(".st-key-lab_panels img").nth(4).wait_for()
+    page.wait_for_function(PANELS)
     note("seconds from opening to three energies, the process being new", round(time.perf_counter() - begin, 1))
     begin = time.perf_counter()
-    other = open_page(f"{server}/perturbation_lab?seed=1")
+    other = open_page(f"{server}/perturbation_lab?preset=glass&seed=1")
     other.wait_for_function(SOLVED)
-    other.locator(".st-key-lab_panels img").nth(4).wait_for()
+    other.wait_for_function(PANELS)
     note("and of another session", round(time.perf_counter() - begin, 1))
     other.close()
     first = page.evaluate(ENERGIES)
@@ -40,6 +45,62 @@ def test_three_solvers_on_one_perturbation(server, open_page, note):
     page.locator(".st-key-lab_next button").click()
     page.wait_for_function(f"() => ({SOLVED})() && ({ENERGIES})()[2][1] !== '{first[2][1]}'")
     assert "draw=1" in page.url
-    page.locator(".st-key-lab_atlas .js-plotly-plot").wait_for()
+    page.wait_for_selector(f"{MAP}[data-x]")
     page.locator(".st-key-lab_averages img").nth(3).wait_for()
     page.get_by_text("Bounds on log Z").wait_for()
+
+
+def on_map(page, across: float, up: float) -> tuple[float, float]:
+    """The place on the screen of a noise, as the axes have it."""
+    box = page.locator(MAP).bounding_box()
+    room, edge = box["width"] - 46, 6 * (1 + 1 / 31)
+    return box["x"] + 38 + room * (across + edge) / (2 * edge), box["y"] + 8 + room * (1 - (up + edge) / (2 * edge))
+
+
+def test_the_cross_is_dragged_and_the_answers_follow_before_and_after_it_is_let_go(server, open_page):
+    page = open_page(f"{server}/perturbation_lab")
+    page.wait_for_selector(f"{MAP}[data-x]")
+    page.wait_for_function(PANELS)
+    page.wait_for_function("() => document.querySelector('.at-words').innerText.includes('4 states appear.')")
+    page.wait_for_function(f"() => !document.querySelector('.at-words').innerText.includes('Row') && ({SOLVED})()")
+    canvas = page.query_selector(MAP)
+    page.mouse.move(*on_map(page, 0, 0))
+    page.mouse.down()
+    page.mouse.move(*on_map(page, 4, -4), steps=5)
+    page.wait_for_function(f"() => ({VALUES})().Exact === '1.00,0.00'")
+    across, up = (float(page.get_attribute(MAP, f"data-{axis}")) for axis in "xy")
+    assert abs(across - 4) < 0.25 and abs(up + 4) < 0.25 and "cross" not in page.url
+    assert [float(v) for v in page.evaluate(VALUES)["noise"].split(",")] == [round(across, 2), round(up, 2)]
+    page.mouse.move(*on_map(page, -4, -4), steps=5)
+    page.wait_for_function(f"() => ({VALUES})().Exact === '0.00,0.00'")
+    page.mouse.up()
+    page.wait_for_url("**cross=-*")
+    page.wait_for_function(f"() => ({SOLVED})() && ({VALUES})().Exact === '0.00,0.00'")
+    assert canvas.evaluate("(canvas) => canvas.isConnected")
+
+
+def test_samples_fall_and_fill_the_bars(server, open_page):
+    page = open_page(f"{server}/perturbation_lab", reduced_motion="reduce")
+    page.wait_for_selector(f"{MAP}[data-x]")
+    page.wait_for_selector(f"{BARS}[data-samples]")
+    for count in (1, 2):
+        page.locator("[data-action=one]").click()
+        page.wait_for_selector(f"{BARS}[data-samples='{count}']")
+    page.locator("[data-action=play]").click()
+    page.wait_for_function(f"() => Number(document.querySelector('{BARS}').dataset.samples) > 5")
+    page.locator("[data-action=all]").click()
+    page.wait_for_selector(f"{BARS}[data-samples='512']")
+    assert "as many exact draws" in page.locator(".at-bars").inner_text()
+
+
+def test_another_layer_is_drawn_at_once_and_kept_in_the_link(server, open_page):
+    page = open_page(f"{server}/perturbation_lab?preset=triangle")
+    page.wait_for_selector(".at-root[data-layer=rest]")
+    page.wait_for_function("() => document.querySelector('.at-legend').innerText.includes('never at rest')")
+    page.get_by_label("Map coloured by").select_option("period")
+    page.wait_for_selector(".at-root[data-layer=period]")
+    page.wait_for_url("**layer=period*")
+    page.locator(".st-key-lab_export button").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="perturbation.npz").click()
+    assert download.value.suggested_filename == "perturbation.npz"

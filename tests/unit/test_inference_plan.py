@@ -10,7 +10,6 @@ from pairwise import all_states, random_pairwise
 
 from pmpviz.__main__ import _parser
 from pmpviz.capabilities.marginals import picture as frank_wolfe
-from pmpviz.capabilities.marginals import polytope
 from pmpviz.capabilities.marginals.live import LiveInference
 from pmpviz.capabilities.marginals.page import command
 from pmpviz.capabilities.marginals.plan import InferencePlan, solver
@@ -162,15 +161,16 @@ def test_the_truth_arrives_and_pictures_hold_what_was_computed(watched):
     live = watched(TRIANGLE.replace(lanes=lanes))
     live.run_to("end")
     view = until(live, lambda view: view.truth is not None and all(lane.done for lane in view.lanes))
-    meta, _ = decode(frank_wolfe.update(view, Cursors(), Desk(("play",)), layer="marginals"))
+    meta, blobs = decode(frank_wolfe.update(view, Cursors(), Desk(("play",)), layer="marginals"))
     assert [lane["id"] for lane in meta["lanes"]] == ["0", "1", "2"]
     assert len({(lane["colour"], lane["dash"]) for lane in meta["lanes"]}) == 3
-    figure = polytope.walk(view, "black")
-    names = [trace.name for trace in figure.data if trace.name]
-    assert names[:2] == ["local polytope", "marginal polytope"] and "exact marginals" in names
-    path = next(t for t in figure.data if t.name == view.lanes[0].label)
-    np.testing.assert_allclose(path.x, view.lanes[0].path[:, 0])
-    assert len(polytope.scatter(view, "black").data) == 4
+    walk = meta["walk"]
+    assert walk["local"] and len(walk["marginal"]["edges"]) == 6 and "000 111" in walk["marginal"]["names"]
+    np.testing.assert_allclose(walk["exact"], view.truth.place)
+    for lane, sent in zip(view.lanes, walk["lanes"], strict=True):
+        path = np.frombuffer(blobs[sent["path"]], "<f4").reshape(-1, 3)
+        np.testing.assert_allclose(path, lane.path, atol=1e-6)
+        assert sent["changes"] == [call for call in sent["changes"] if lane.trace[call - 1]["rho_update"]]
     assert frank_wolfe.error(view, view.lanes[0]) < 0.01
     # The relaxation leaves the tetrahedron: the correlations of a distribution sum to at least -1 here.
     assert view.lanes[0].path[-1].sum() >= -1 - 1e-9 > view.lanes[1].path[-1].sum()
@@ -202,6 +202,24 @@ def test_a_step_moves_every_lane_once(watched):
     counts = [lane.count + (not lane.done) for lane in before.lanes]
     live.step()
     until(live, lambda view: [lane.count for lane in view.lanes] == counts)
+
+
+def test_a_long_walk_keeps_its_steps_and_ends_with_the_present(monkeypatch):
+    from pmpviz.capabilities.marginals import lane as lanes
+
+    monkeypatch.setattr(lanes, "MOST_PATH", 8)
+    potentials = random_pairwise(0, n=6, density=1.0, strength=3.0)
+    plan = solver("barrier_frank_wolfe", tolerance=1e-4, calls_per_rho=60)
+    lane, whole = lanes.InferenceLane(plan, potentials, projection_of(potentials), 0), {}
+    while not lane.state.reason:
+        lane.advance()
+        step = lane.count
+        view = lane.view()
+        whole[step] = view.path[-1]
+        assert view.steps[-1] == step and len(view.steps) <= 10 and (np.diff(view.steps) > 0).all()
+        for at, point in zip(view.steps[1:], view.path[1:], strict=True):
+            np.testing.assert_array_equal(point, whole[at])
+    assert lane.count > 20
 
 
 def test_a_badge_says_what_was_certified():

@@ -10,10 +10,12 @@ from PIL import Image
 
 from pmpviz import exact
 from pmpviz.app.presets import preset_of
+from pmpviz.capabilities.perturbation import board
 from pmpviz.capabilities.perturbation import maps as perturbation_maps
 from pmpviz.capabilities.perturbation import panels as perturbation_panels
 from pmpviz.capabilities.perturbation import picture as perturbation
 from pmpviz.capabilities.perturbation.atlas import AtlasMaker, Watch
+from pmpviz.capabilities.perturbation.files import energies_csv, perturbation_npz
 from pmpviz.capabilities.perturbation.live import LabView, LivePerturbation, bench_of
 from pmpviz.capabilities.perturbation.parts import Tally, attempt_tree, show, state_law, total_variation, walking
 from pmpviz.capabilities.perturbation.plan import LabPlan
@@ -21,6 +23,7 @@ from pmpviz.capabilities.perturbation.presets import PERTURBATION
 from pmpviz.capabilities.perturbation.scenes import SCENES, scene_of
 from pmpviz.live.link import from_query, to_query
 from pmpviz.oracles.perturbed import table_of
+from pmpviz.player.wire import decode
 from pmpviz.runs import sample
 from pmpviz.samplers import make_sampler
 from pmpviz.types import InputError
@@ -84,6 +87,9 @@ def test_the_atlas_is_a_map_a_pixel(bench):
             table = table_of(bench.potentials.with_values(bench.potentials.unary + own))
             best = "".join(map(str, np.unravel_index(table.argmax(), table.shape)))
             assert atlas.states[int(atlas.code[row, column])] == best
+            assert atlas.best[row, column] == pytest.approx(table.max())
+            exact = atlas.pictures[atlas.shows[2][row, column]]
+            assert "".join(map(str, exact // 254)) == best
     assert set(np.unique(atlas.code)) == set(range(len(atlas.states)))
 
 
@@ -163,13 +169,19 @@ def test_everything_is_computed_and_drawn():
     for dark in (False, True):
         panels = [*perturbation_panels.perturbed(view, dark), *perturbation_panels.averages(view, dark)]
         assert len(panels) == 5 + 7 and "energy" in panels[4].words
+        head, blobs = decode(board.update(view, "state", dark))
+        assert head["atlas"]["rows"] == head["atlas"]["side"] == len(view.atlas.axis)
+        assert {layer["id"] for layer in head["layers"]} <= set(head["atlas"]["values"])
+        places = np.frombuffer(blobs[head["samples"]["places"]], "<i4")
+        order = np.argsort(-view.law, kind="stable")
+        np.testing.assert_array_equal(np.bincount(places, minlength=64), view.tally.counts[order])
         assert all(Image.open(io.BytesIO(panel.picture)).size[0] >= 100 for panel in panels)
-        for draw in (perturbation.lost, perturbation.histogram, perturbation.bounds, perturbation_maps.tree):
+        for draw in (perturbation.lost, perturbation.bounds, perturbation_maps.tree):
             assert draw(view, dark).data
-        for layer in perturbation_maps.layers(view):
-            assert perturbation_maps.atlas(view, layer, dark).data
-    assert "Total variation" in perturbation.histogram_words(view)
     assert "attempts accepted" in perturbation_maps.tree_words(view)
+    exported = np.load(io.BytesIO(perturbation_npz(view)))
+    assert {"noise", "field", "icm", "exact", "atlas_code"} <= set(exported.files)
+    assert len(energies_csv(view).decode().splitlines()) == 1 + 512
 
 
 def test_another_perturbation_keeps_the_statistics():
@@ -185,6 +197,28 @@ def test_another_perturbation_keeps_the_statistics():
     live.close()
     assert live.view.tally.draws == 512 and live.view.bench is before.bench
     assert (live.view.shown.noise != before.shown.noise).any()
+
+
+def finished(live: LivePerturbation) -> LabView:
+    until = time.monotonic() + 60
+    while live.busy and time.monotonic() < until:
+        live.touch()
+        time.sleep(0.02)
+    return live.view
+
+
+def test_a_cross_put_by_hand_keeps_the_atlas_and_answers_as_its_pixel():
+    live = LivePerturbation(CLIQUE)
+    before = finished(live)
+    row, column = 3, 20
+    cross = float(before.atlas.axis[column]), float(before.atlas.axis[row])
+    live.set_plan(CLIQUE.replace(cross=cross))
+    after = finished(live)
+    live.close()
+    assert after.atlas is before.atlas and after.tally.draws == 512
+    assert after.shown.noise[:2].tolist() == list(cross) and (after.shown.noise[2:] == before.shown.noise[2:]).all()
+    assert "".join(map(str, after.shown.solutions[2].x)) == before.atlas.states[int(before.atlas.code[row, column])]
+    assert after.shown.best == pytest.approx(before.atlas.best[row, column])
 
 
 def test_labs_take_turns():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int8
+from jaxtyping import Float, Int, Int8
 
 from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing
@@ -23,9 +23,10 @@ MOST_PATH = 2048
 class InferenceLaneView:
     """An immutable picture of a lane for pages.
 
-    `path` are the iterates' coordinates and `corners` those of the visited vertices, with their `weights` and
-    `configurations`; `rho` are the edges' appearance probabilities where the algorithm has them. `shown` is the
-    configuration found last (a message passer's: the most probable state of each variable).
+    `path` are the iterates' coordinates, each with its number in `steps`, the last one the present, and `corners` those
+    of the visited vertices, with their `weights` and `configurations`; `rho` are the edges' appearance probabilities
+    where the algorithm has them. `shown` is the configuration found last (a message passer's: the most probable state
+    of each variable).
     """
 
     algorithm: str
@@ -39,6 +40,7 @@ class InferenceLaneView:
     trace: tuple[Record, ...]
     answer: Answer
     path: Float[np.ndarray, "k 3"]
+    steps: Int[np.ndarray, " k"]
     corners: Float[np.ndarray, "v 3"]
     weights: Float[np.ndarray, " v"]
     configurations: Int8[np.ndarray, "v n"]
@@ -67,7 +69,7 @@ class InferenceLane:
         self.cells = Cells(potentials.structure)
         self.state: Any = self.algorithm.start(potentials)
         self.ring = FrameRing(-(-potentials.n // 8))
-        self._path = [self.projection.of(self._point())]
+        self._path, self._every = {0: self._place()}, 1
         self.epoch, self.since = epoch, 0
         self.show(epoch)
 
@@ -104,9 +106,17 @@ class InferenceLane:
     def advance(self) -> None:
         """One MAP call, or one sweep of messages."""
         self.state = self.algorithm.step(self.state)
-        if len(self._path) < MOST_PATH:
-            self._path.append(self.projection.of(self._point()))
+        self._lengthen()
         self._append()
+
+    def _lengthen(self) -> None:
+        """One more point of the path; a full one keeps every second, and the present always."""
+        if len(self._path) > MOST_PATH:
+            self._every *= 2
+            self._path = {step: at for step, at in self._path.items() if step % self._every == 0}
+        elif (self.count - 1) % self._every:
+            self._path.pop(self.count - 1, None)
+        self._path[self.count] = self._place()
 
     def view(self) -> InferenceLaneView:
         """What pages see."""
@@ -123,7 +133,8 @@ class InferenceLane:
             reason=state.reason,
             trace=state.trace,
             answer=self.algorithm.answer(state),
-            path=np.array(self._path),
+            path=np.array(list(self._path.values())),
+            steps=np.array(list(self._path)),
             corners=self.projection.of(vertices),
             weights=weights,
             configurations=self._decoded(vertices),
@@ -144,9 +155,9 @@ class InferenceLane:
         rows = vertices[:, : self.cells.split].reshape(len(vertices), s.n, s.states)
         return rows.argmax(2).astype(np.int8)
 
-    def _point(self) -> np.ndarray:
+    def _place(self) -> Float[np.ndarray, " 3"]:
         answer = self.algorithm.answer(self.state)
-        return self.cells.flat(answer.unary, answer.table)
+        return self.projection.of(self.cells.flat(answer.unary, answer.table))
 
     def _shown(self) -> Int8[np.ndarray, " n"]:
         if isinstance(self.state, FrankWolfeState) and self.state.calls:

@@ -1,4 +1,4 @@
-"""The Frank-Wolfe page: its controls, the player, the polytope beside it, what was found beneath it."""
+"""The Frank-Wolfe page: its controls, the walk through the polytope, what was found beneath it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import streamlit as st
 
 from pmpviz.app.asked import Asked
 from pmpviz.app.export import ExportFile
-from pmpviz.app.folds import chart, folds
+from pmpviz.app.folds import folds
 from pmpviz.app.lanes import lanes_control
 from pmpviz.app.model_picker import checked_model_controls
 from pmpviz.app.page import Page
 from pmpviz.app.player import Event
 from pmpviz.app.presets import preset_control
+from pmpviz.app.session import held
 from pmpviz.app.share import ALWAYS, command_line
 from pmpviz.app.stage import Stage, Turn
-from pmpviz.app.widgets import bind
 from pmpviz.app.words import as_text, show_notices
 from pmpviz.capabilities.marginals import picture as frank_wolfe
 from pmpviz.capabilities.marginals import polytope
@@ -28,10 +28,10 @@ from pmpviz.marginals import Inferred
 from pmpviz.marginals.plain import as_object
 from pmpviz.oracles import ORACLES, PROMISES
 from pmpviz.player import filters
-from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, significant
 
 PAGE = Page("frank_wolfe", INFERENCE)
+LAYER = "inference_layer"
 
 
 def draw() -> None:
@@ -50,33 +50,39 @@ def draw() -> None:
     explain(plan, preset)
 
 
+# Narrow pages wrap the heads of the table's columns.
+STYLE = "<style>.st-key-inference_found th { white-space: normal !important; }</style>"
+
+
 class InferenceStage(Stage):
-    """The player, the walk in the polytope beside it, and what was found."""
+    """The walk through the polytope, and what was found."""
 
     job = LiveInference
-    bar = ("play", "step", "reset", "speed", "share", "export")
+    bar = ("play", "step", "reset", "speed", "share", "export", "class")
+    component = "walk"
     first_speed = 2.0
     autoplay = True
 
     def draw(self, plan: InferencePlan) -> None:
-        """The walk and the player, fed while something moves."""
-        live = self.job_of(plan)
-        every, alone = self.tick(live), len(plan.lanes) == 1
-        left, right = st.columns([0.48, 0.52], gap="medium")
-        with left:
-            _goals(live)
-            self.beside("walk", _walk, every)
-        with right if alone else st.container():
-            super().draw(plan)
-        with right if not alone else st.container():
-            self.beside("found", _found, every)
-        self.beside("table", _table, every)
+        """The walk, fed while something moves, and beneath it what was found."""
+        st.html(STYLE)
+        super().draw(plan)
+        every = self.tick(self.job_of(plan))
+        with st.container(key="inference_found"):
+            self.beside("table", _table, every)
+            self.beside("vertices", _vertices, every)
 
     def _update(self, turn: Turn) -> bytes:
-        layer = _layer_control(turn.view)
-        return frank_wolfe.update(turn.view, turn.sent, turn.desk, layer)
+        return frank_wolfe.update(turn.view, turn.sent, turn.desk, st.session_state.get(LAYER, frank_wolfe.LAYERS[0]))
 
     def answer(self, event: Event) -> bool:
+        goals, layers = list(frank_wolfe.GOALS), frank_wolfe.LAYERS
+        if event.type == "mode" and 0 <= event.site < len(goals):
+            held(self.id).live.run_to(goals[event.site])
+            return True
+        if event.type == "mode" and 0 <= event.site - len(goals) < len(layers):
+            st.session_state[LAYER] = layers[event.site - len(goals)]
+            return True
         return super().answer(event) or event.type in ("step", "reset")
 
     def _waiting(self, view: InferenceView) -> bool:
@@ -100,84 +106,16 @@ class InferenceStage(Stage):
 STAGE = InferenceStage(PAGE)
 
 
-def _goals(live: LiveInference) -> None:
-    """Buttons that play up to a point."""
-    columns = st.columns(3)
-    for column, goal, words, help_text in zip(
-        columns,
-        ("gap", "rho", "end"),
-        ("Run to gap", "Change ρ", "Run to end"),
-        (
-            "Goes on until the gap is at most the one to reach.",
-            "Goes on until ρ has taken its next step to a better spanning tree.",
-            "Goes on until the last ρ is done.",
-        ),
-        strict=True,
-    ):
-        # A callback: a click that comes while the page is being drawn would be lost with that run.
-        column.button(
-            words, key=f"inference_to_{goal}", help=help_text, width="stretch", on_click=live.run_to, args=(goal,)
-        )
+# What stands beneath the stage.
 
 
-def _layer_control(view: InferenceView) -> str:
-    options = list(frank_wolfe.LAYERS if frank_wolfe.exact_p1(view) is not None else frank_wolfe.LAYERS[:2])
-    chosen = bind("inference_layer", st.session_state.get("inference_layer", options[0]))
-    chosen = chosen if chosen in options else options[0]
-    st.segmented_control(
-        "Sites show", options, key="inference_layer", required=True, label_visibility="collapsed", width="stretch"
-    )
-    return chosen
-
-
-# Pictures.
-
-
-def _ink() -> str:
-    return "#ECECE8" if st.context.theme.type == "dark" else "#1A1A1A"
-
-
-def _walk() -> None:
-    view: InferenceView = STAGE.view
-    if view.projection is None:
-        st.caption("building …")
-        return
-    chart(polytope.walk(view, _ink()), "inference_walk", "")
-    words = model_words(view.model, view.plan.beta) if view.model is not None else ""
-    st.markdown(f"{as_text(frank_wolfe.computing(view, words[:1].upper() + words[1:]))}.")
-    st.caption(as_text(frank_wolfe.verdict(view)))
-    st.caption(as_text(view.projection.words))
-    if len(view.lanes) == 1:
-        _vertices(view)
-
-
-def _found() -> None:
-    view: InferenceView = STAGE.view
-    if not view.lanes:
-        return
-    alone = len(view.lanes) == 1
-    columns = st.columns(2, gap="medium") if alone else [st.container(), st.container()]
-    lane = view.lanes[0]
-    with columns[0]:
-        st.markdown("###### Marginals against the exact ones")
-        why = view.truth.why_not if view.truth is not None else ""
-        words = f"No exact marginals: {as_text(why)}." if why else "The exact marginals are being computed …"
-        chart(polytope.scatter(view, _ink()), "inference_scatter", words)
-    with columns[1]:
-        st.markdown("###### Edge appearance probabilities ρ")
-        none = "This lane has no ρ to draw, or too many edges."
-        if chart(polytope.edges(view, lane, _ink()), "inference_edges", none):
-            st.caption(f"{as_text(lane.label)}: thick edges are in most spanning trees.")
-
-
-def _vertices(view: InferenceView) -> None:
-    st.markdown("###### Configurations found")
-    lane = next((lane for lane in view.lanes if len(lane.weights)), None)
+def _vertices() -> None:
+    lane = next((lane for lane in STAGE.view.lanes if len(lane.weights)), None)
     if lane is None:
-        st.caption("None yet: every MAP call finds one.")
         return
-    image = polytope.vertices_image(lane, st.context.theme.type == "dark")
-    if image is not None:
+    st.markdown("###### Configurations found")
+    if lane.configurations.shape[1] > polytope.MOST_READ:
+        image = polytope.vertices_image(lane, st.context.theme.type == "dark")
         st.image(filters.data_address(image), width="content")
         st.caption("One row a configuration, in the order in which they were found.")
     rows, more = polytope.vertices_table(lane)
@@ -194,7 +132,7 @@ def _table() -> None:
     if not view.lanes:
         return
     exact = frank_wolfe.exact_log_z(view)
-    head = "| lane | steps | gap | log Z estimate | log Z at most | log Z at least | mean error of p(xᵢ = 1) |"
+    head = "| lane | steps | gap | log Z estimate | log Z at most | log Z at least | mean error |"
     lines = [head, "|:---|---:|---:|---:|---:|---:|---:|"]
     for lane in view.lanes:
         gap = frank_wolfe.gap_of(lane.trace[-1]) if lane.trace else None

@@ -11,15 +11,23 @@ from jaxtyping import Float
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
 from pmpviz.marginals import solver_class
 from pmpviz.marginals.solver import Record
-from pmpviz.player.numbers import configuration, integer, seconds, significant
+from pmpviz.player.model_words import model_words
+from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, geometry_of, trace
 from pmpviz.player.wire import Payload
 
 SPEEDS = (1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
 SMALLEST_GAP = 1e-6
+# What play may go on to: the button's words, and what it does.
+GOALS = {
+    "gap": ("Run to gap", "Goes on until the gap is at most the one to reach"),
+    "rho": ("Change ρ", "Goes on until ρ has taken its next step to a better spanning tree"),
+    "end": ("Run to end", "Goes on until the last ρ is done"),
+}
 UNITS = {"MAP call": "MAP call", "sweep of all messages": "sweep"}
 
 
@@ -34,17 +42,13 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         verdict(view),
         alt="The configuration that each lane found last, on the model's graph",
         unit="steps",
-        marks=_rho_marks(view),
+        goals=[list(goal) for goal in GOALS.values()],
+        layer=[list(LAYERS if exact_p1(view) is not None else LAYERS[:2]), layer],
+        walk=scene(envelope.payload, view) if view.lanes and view.projection is not None else None,
+        words=_sentence(view),
+        exact=exact_log_z(view),
+        exact_p1=None if (exact := exact_p1(view)) is None else envelope.payload.add(exact),
     )
-
-
-def _rho_marks(view: InferenceView) -> list[list]:
-    """Where rho changed, of a lane that is alone."""
-    if len(view.lanes) != 1:
-        return []
-    trace = view.lanes[0].trace
-    changes = [b["call"] for a, b in zip(trace, trace[1:], strict=False) if a.get("rho_update") != b.get("rho_update")]
-    return [[call, "ρ"] for call in changes]
 
 
 def _lane(envelope: Envelope, view: InferenceView, index: int, lane: InferenceLaneView, layer: str) -> dict:
@@ -56,10 +60,21 @@ def _lane(envelope: Envelope, view: InferenceView, index: int, lane: InferenceLa
         badge=lane.promise,
         step=unit_of(lane),
         n=view.model.n,
-        geometry=geometry_of(envelope.payload, view.model, view.plan.model),
+        geometry=_geometry(envelope.payload, view),
         frames=envelope.frames(index),
         layer=_layer(envelope.payload, view, lane, layer),
     )
+
+
+def _geometry(payload: Payload, view: InferenceView) -> dict:
+    """As anywhere, but a chain as a graph: two variables in a row of pixels would be a stripe."""
+    assert view.model is not None and view.potentials is not None
+    found = geometry_of(payload, view.model, view.plan.model)
+    if found["kind"] != "chain":
+        return found
+    s = view.potentials.structure
+    nodes, edges = places(view.model, s.i, s.j), np.stack([s.i, s.j], 1)
+    return {**found, "kind": "graph", "nodes": payload.add(nodes), "edges": payload.add(edges, "<i4")}
 
 
 def _layer(payload: Payload, view: InferenceView, lane: InferenceLaneView, name: str) -> dict | None:
@@ -94,7 +109,7 @@ def _sub(lane: InferenceLaneView) -> str:
     parts = [f"{seconds(lane.seconds)} computing"]
     if len(lane.weights):
         used = integer(int((lane.weights > 1e-9).sum()))
-        parts.insert(0, f"found {configuration(lane.shown)} · {used} of {integer(len(lane.weights))} vertices in use")
+        parts.insert(0, f"{used} of {integer(len(lane.weights))} vertices in use")
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")
     return " · ".join(parts)
@@ -153,13 +168,6 @@ def _least(lane: InferenceLaneView) -> np.ndarray:
     return np.array(found)
 
 
-def gap_of(record: Record) -> float | None:
-    """The certified gap of a step; towards what a heuristic found where there is none and it is above 0."""
-    gap = record.get("gap")
-    found = record.get("found_gap", -1.0)
-    return gap if gap is not None else found if found > 0 else None
-
-
 def _with_gap(lane: InferenceLaneView) -> list[tuple[Record, float]]:
     return [(record, gap) for record in lane.trace if (gap := gap_of(record)) is not None]
 
@@ -192,18 +200,12 @@ def _excess(envelope: Envelope, view: InferenceView) -> dict:
 # Words.
 
 
-def computing(view: InferenceView, model_words: str) -> str:
-    """One line: what is walked in, how far, at what cost."""
-    if not view.lanes or view.model is None:
+def _sentence(view: InferenceView) -> str:
+    """One line: what is walked in, and what the picture shows of it."""
+    if view.model is None or view.projection is None:
         return f"{view.status} …"
-    lane = view.lanes[0]
-    parts = []
-    for each in view.lanes:
-        parts.append(f"{each.label}: {integer(each.count)} {unit_of(each)}{'s' * (each.count != 1)}")
-    found = "; ".join(parts)
-    gap = gap_of(lane.trace[-1]) if lane.trace else None
-    more = f", gap {significant(gap)}" if gap is not None and len(view.lanes) == 1 else ""
-    return f"{model_words}. {found}{more}"
+    words = model_words(view.model, view.plan.beta)
+    return f"{words[:1].upper()}{words[1:]}. {view.projection.words}"
 
 
 def verdict(view: InferenceView) -> str:
@@ -226,4 +228,4 @@ def verdict(view: InferenceView) -> str:
     )
 
 
-__all__ = ["LAYERS", "computing", "configuration", "error", "exact_log_z", "exact_p1", "gap_of", "update", "verdict"]
+__all__ = ["GOALS", "LAYERS", "error", "exact_log_z", "exact_p1", "gap_of", "update", "verdict"]

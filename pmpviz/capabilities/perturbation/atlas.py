@@ -8,14 +8,15 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int, UInt8
 
-from pmpviz.capabilities.perturbation.parts import Bench, solved
+from pmpviz.capabilities.perturbation.parts import Bench, picture_of, solved
+from pmpviz.capabilities.perturbation.plan import REACH
 from pmpviz.metrics.oscillation import HISTORY, find_period
 from pmpviz.models import Ising
 from pmpviz.oracles import Solution, max_product
 
-ATLAS_SIDE, ATLAS_REACH = 32, 6.0
+ATLAS_SIDE, MOST_PICTURED = 32, 256
 # Sweeps before the messages are watched for a repeat, and how nearly they must repeat.
 SETTLE, REPEATS = 256, 1e-3
 
@@ -26,7 +27,9 @@ class Atlas:
 
     Arrays [side, side], the row being the second site's noise, nan where not computed yet: `code` numbers the states
     of the maximum (`states`, most frequent first), `lost[s]` is a solver's energy above the least, `fractional` the
-    share of fractional LP variables, `period` of max-product's messages (1: converged, 0: no repeat found).
+    share of fractional LP variables, `period` of max-product's messages (1: converged, 0: no repeat found), `best` the
+    perturbed maximum. `shows[s]` is the place of a solver's answer among `pictures`, p(x_i = 1) of all variables in
+    254ths; -1 where there is none, or pictures are too large to be kept.
     """
 
     axis: Float[np.ndarray, " side"]
@@ -38,21 +41,37 @@ class Atlas:
     fractional: Float[np.ndarray, "side side"]
     period: Float[np.ndarray, "side side"]
     rows: int
+    best: Float[np.ndarray, "side side"]
+    shows: tuple[Int[np.ndarray, "side side"], ...]
+    pictures: UInt8[np.ndarray, "m n"]
+
+    @property
+    def done(self) -> bool:
+        """Whether all rows are there."""
+        return self.rows == len(self.axis)
+
+
+def varied(bench: Bench, sites: tuple[int, int]) -> tuple[int, int]:
+    """Which of the free variables these two sites are; the first two where they are not two free ones."""
+    place = {int(v): k for k, v in enumerate(bench.problem.free)}
+    free = [place[v] for v in sites if v in place]
+    return (free[0], free[1]) if len(set(free)) == 2 else (0, min(1, len(place) - 1))
 
 
 class AtlasMaker:
     """Computes an atlas row by row."""
 
     def __init__(self, bench: Bench, draw: int, sites: tuple[int, int], side: int = ATLAS_SIDE):
-        place = {int(v): k for k, v in enumerate(bench.problem.free)}
-        free = [place[v] for v in sites if v in place]
-        self._free = tuple(free) if len(set(free)) == 2 else (0, min(1, len(place) - 1))
+        self._free = varied(bench, sites)
         self.sites = (int(bench.problem.free[self._free[0]]), int(bench.problem.free[self._free[1]]))
         self._bench, self._noise = bench, bench.noise(draw, 1)[0]
-        self.axis = np.linspace(-ATLAS_REACH, ATLAS_REACH, side)
+        self.axis = np.linspace(-REACH, REACH, side)
         self.rows, blank = 0, np.full((side, side), np.nan)
         self._code, self._fractional, self._period = blank.copy(), blank.copy(), blank.copy()
         self._lost = [blank.copy() for _ in bench.solvers]
+        self._best = blank.copy()
+        self._shows = [np.full((side, side), -1) for _ in bench.solvers]
+        self._pictures: dict[bytes, int] = {}
         self._seen: dict[bytes, int] = {}
         self._watch = Watch(bench)
 
@@ -73,11 +92,15 @@ class AtlasMaker:
         for c, best in enumerate(known):
             if best is not None:
                 self._code[r, c] = self._seen.setdefault(best.x.tobytes(), len(self._seen))
+                self._best[r, c] = best.value
         self._period[r] = self._watch.periods(unary)
         self.rows += 1
 
     def _note(self, s: int, r: int, found: list[Solution], known: list[Solution | None]) -> None:
         for c, (one, best) in enumerate(zip(found, known, strict=False)):
+            if self._bench.target.n <= MOST_PICTURED:
+                picture = np.round(254 * picture_of(self._bench, one)).astype(np.uint8).tobytes()
+                self._shows[s][r, c] = self._pictures.setdefault(picture, len(self._pictures))
             if best is not None:
                 self._lost[s][r, c] = max(0.0, best.value - one.value)
             if "fractional" in one.notes:
@@ -104,6 +127,9 @@ class AtlasMaker:
             self._fractional.copy(),
             self._period.copy(),
             self.rows,
+            self._best.copy(),
+            tuple(one.copy() for one in self._shows),
+            np.frombuffer(b"".join(self._pictures), np.uint8).reshape(-1, self._bench.target.n),
         )
 
 
@@ -142,4 +168,4 @@ def _tail(couplings, fields: Float[np.ndarray, "n b"]):
     return jax.lax.scan(sweep, settled, None, length=HISTORY)[1]
 
 
-__all__ = ["Atlas", "AtlasMaker", "Watch"]
+__all__ = ["Atlas", "AtlasMaker", "Watch", "varied"]

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from pmpviz import exact
-from pmpviz.capabilities.perturbation.atlas import Atlas, AtlasMaker
+from pmpviz.capabilities.perturbation.atlas import Atlas, AtlasMaker, varied
 from pmpviz.capabilities.perturbation.parts import (
     AttemptTree,
     Bench,
@@ -67,7 +68,9 @@ class LabView:
     @property
     def solved(self) -> bool:
         """Whether all solvers have answered the shown perturbation."""
-        return self.shown is not None and self.shown.draw == self.plan.draw and not any(self.shown.pending)
+        if self.shown is None or any(self.shown.pending):
+            return False
+        return (self.shown.draw, self.shown.cross) == (self.plan.draw, self.plan.cross)
 
 
 def bench_of(plan: LabPlan, files: Callable[[str], Any] | None = None) -> Bench:
@@ -81,6 +84,14 @@ def bench_of(plan: LabPlan, files: Callable[[str], Any] | None = None) -> Bench:
     if bench.potentials.n < 2:
         raise Refusal("the lab needs at least two free variables; clamp fewer")
     return bench
+
+
+def crossed(bench: Bench, plan: LabPlan) -> Float[np.ndarray, "n k"]:
+    """The noise of the plan's draw, that of the two varied sites where the cross stands."""
+    noise = bench.noise(min(plan.draw, MOST_DRAWS - 1), 1)[0]
+    if plan.cross is not None:
+        noise[list(varied(bench, (plan.first, plan.second))), 1] = plan.cross
+    return noise
 
 
 class LivePerturbation(Watched):
@@ -145,7 +156,9 @@ class LivePerturbation(Watched):
     def _begin(self, plan: LabPlan) -> None:
         before = self.view
         if before.trouble is None and before.bench is not None and before.plan.sampled == plan.sampled:
-            self.view = replace(before, plan=plan, atlas=None, doing="solving this perturbation")
+            same = (before.plan.draw, before.plan.first, before.plan.second) == (plan.draw, plan.first, plan.second)
+            atlas = before.atlas if same and before.atlas is not None and before.atlas.done else None
+            self.view = replace(before, plan=plan, atlas=atlas, doing="solving this perturbation")
             self._pieces = self._rest_of(plan, before.bench, before.tally)
         else:
             self.view, self._pieces = LabView(plan), self._all_of(plan)
@@ -160,8 +173,8 @@ class LivePerturbation(Watched):
 
     def _rest_of(self, plan: LabPlan, bench: Bench, tally: Tally | None) -> Iterator[bool]:
         draw = min(plan.draw, MOST_DRAWS - 1)
-        for shown in showing(bench, draw):
-            self._set(shown=shown)
+        for shown in showing(bench, draw, crossed(bench, plan)):
+            self._set(shown=replace(shown, cross=plan.cross))
             yield True
         self._set(doing="trying other perturbations")
         if self.view.truth is None and not self.view.no_truth:
@@ -176,14 +189,17 @@ class LivePerturbation(Watched):
             for walked in walking(bench):
                 self._set(walked=walked, doing="walking to Frank-Wolfe's marginals")
                 yield True
-        maker = AtlasMaker(bench, draw, (plan.first, plan.second))
+        if self.view.atlas is None:
+            yield from self._draw_atlas(AtlasMaker(bench, draw, (plan.first, plan.second)))
+        yield from self._more_draws(bench, tally, MOST_DRAWS)
+        self._set(doing="")
+
+    def _draw_atlas(self, maker: AtlasMaker) -> Iterator[bool]:
         while not maker.done:
             maker.row()
             if maker.rows % ROWS == 0 or maker.done:
                 self._set(atlas=maker.atlas(), doing="drawing the noise atlas")
             yield True
-        yield from self._more_draws(bench, tally, MOST_DRAWS)
-        self._set(doing="")
 
     def _more_draws(self, bench: Bench, tally: Tally, most: int) -> Iterator[bool]:
         # A solver with a time limit may need all of it for one perturbation: others in the queue wait no longer.

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
+from pmpviz.app.address import kept_plan
 from pmpviz.app.asked import ask_for, asked_on
+from pmpviz.app.export import export_dialog
 from pmpviz.app.folds import chart, folds
 from pmpviz.app.models import model_of
 from pmpviz.app.page import Page
-from pmpviz.app.presets import preset_control
+from pmpviz.app.player import Event, events, player
+from pmpviz.app.presets import preset_control, preset_of
 from pmpviz.app.session import held, held_live
 from pmpviz.app.uploads import uploaded
-from pmpviz.app.widgets import bind, select
 from pmpviz.app.words import as_text, sentence, show_notices
+from pmpviz.capabilities.perturbation import board
 from pmpviz.capabilities.perturbation import maps as perturbation_maps
 from pmpviz.capabilities.perturbation import panels as perturbation_panels
 from pmpviz.capabilities.perturbation import picture as perturbation
 from pmpviz.capabilities.perturbation.controls import model_controls, noise_controls, solver_controls
+from pmpviz.capabilities.perturbation.files import files
 from pmpviz.capabilities.perturbation.live import LabView, LivePerturbation
 from pmpviz.capabilities.perturbation.panels import Panel
 from pmpviz.capabilities.perturbation.parts import resolved
@@ -28,17 +34,24 @@ from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.types import InputError
 
 PAGE = Page("perturbation_lab", PERTURBATION)
+BOARD = "lab_board"
+# Of so few variables the bars say it all.
+FEW = 3
+# Width of a picture of many, in pixels.
+PANEL = 104
 TICK_SECONDS, SLOW_SECONDS, PATIENCE = 0.5, 1.5, 0.6
+# The last column's words wrap where the page is narrow.
+STYLE = "<style>.st-key-lab_table td:last-child { white-space: normal !important; }</style>"
 SHORT = {"exact": "a maximum", "bound": "with an upper bound, not met here", "heuristic": "without any bound"}
 
 
 def draw() -> None:
     """The page."""
     plan, notices = PAGE.open()
+    for event in events(BOARD):
+        plan = _after(plan, event)
     side = st.sidebar
-    plan = preset_control(
-        PERTURBATION, "Experiment", PAGE.id, plan, side, lambda a, b: a.replace(draw=b.draw) == b, "lab_preset"
-    )
+    plan = preset_control(PERTURBATION, "Experiment", PAGE.id, plan, side, _alike, "lab_preset")
     side.markdown("##### Solvers")
     plan = solver_controls(plan, side)
     with side.expander("Model"):
@@ -46,38 +59,74 @@ def draw() -> None:
     side.markdown("##### Noise")
     plan = noise_controls(plan, side, sites_of(plan))
     show_notices([*notices, *more])
-    preset = PAGE.ask(plan, "What do solvers make of the same noise?", lambda a, b: a.replace(draw=b.draw) == b)
+    preset = PAGE.ask(plan, "What do solvers make of the same noise?", _alike)
     PAGE.keep(plan)
     draw_buttons(plan)
     stage(plan)
+    show_asked(plan)
     explain(plan, preset)
+
+
+def _alike(a: LabPlan, b: LabPlan) -> bool:
+    """Whether two plans differ in the perturbation and the layer that are shown only."""
+    return a.replace(draw=b.draw, cross=b.cross, layer=b.layer) == b
+
+
+def _after(plan: LabPlan, event: Event) -> LabPlan:
+    """The plan after something was done on the board: another layer, or the cross put elsewhere."""
+    view: LabView | None = held(PAGE.id).live and held(PAGE.id).live.view
+    if view is None:
+        return plan
+    layers = board.layers(view)
+    if event.type == "mode" and 0 <= event.site < len(layers):
+        return plan.replace(layer=layers[event.site]["id"])
+    if event.type == "click" and view.atlas is not None and 0 <= event.site < view.atlas.code.size:
+        row, column = divmod(event.site, len(view.atlas.axis))
+        return plan.replace(cross=(float(view.atlas.axis[column]), float(view.atlas.axis[row])))
+    return plan
 
 
 def draw_buttons(plan: LabPlan) -> None:
     """Which perturbation is shown: the next, the one before; and the link."""
-    left, right, words, share = st.columns([0.25, 0.19, 0.43, 0.13], vertical_alignment="center")
-    step = 0
-    if left.button("Another perturbation", key="lab_next", width="stretch", shortcut="N"):
-        step = 1
-    if right.button("The one before", key="lab_before", width="stretch", disabled=plan.draw == 0):
-        step = -1
-    if step:
+    step, other = 0, None
+    with st.container(horizontal=True, key="lab_bar"):
+        if st.button("Another perturbation", key="lab_next", shortcut="N"):
+            step = 1
+        if st.button("The one before", key="lab_before", disabled=plan.draw == 0):
+            step = -1
+        if plan.model == PERTURBATION[0].plan.model:
+            words = "A lattice of 36 spins, where no plane shows all the noise."
+            other = preset_of(PERTURBATION, "glass") if st.button("Now 36 spins", key="lab_more", help=words) else None
+        if st.button("Share", key="lab_share", shortcut="S"):
+            ask_for("share", PAGE.id)
+        if st.button("Export", key="lab_export"):
+            ask_for("export", PAGE.id)
+    if step or other:
         # Once more from the top, so that the buttons, too, know where they are.
-        PAGE.keep(plan.replace(draw=min(max(plan.draw + step, 0), MOST_DRAWS - 1)))
+        moved = plan.replace(draw=min(max(plan.draw + step, 0), MOST_DRAWS - 1), cross=None)
+        PAGE.keep(other.plan if other else moved)
         st.rerun()
-    words.caption(f"Perturbation {integer(plan.draw)} of seed {plan.seed}; every solver is given the same noise.")
-    if share.button("Share", key="lab_share", width="stretch", shortcut="S"):
-        ask_for("share", PAGE.id)
-    if asked_on(PAGE.id):
+
+
+def show_asked(plan: LabPlan) -> None:
+    """Open the dialog that was asked for."""
+    asked = asked_on(PAGE.id)
+    if asked is not None and asked.name == "share":
         PAGE.share(plan, ["It opens this page with these settings: the same noise, bit for bit."])
+    elif asked is not None:
+        view: LabView = _live().view
+        export_dialog(
+            files(view), f"What is known after {integer(view.tally.draws if view.tally else 0)} perturbations."
+        )
 
 
 def stage(plan: LabPlan) -> None:
     """Everything under the question."""
-    live = held_live(PAGE.id, lambda: LivePerturbation(plan, uploaded), plan)
+    computed = plan.computed
+    live = held_live(PAGE.id, lambda: LivePerturbation(computed, uploaded), computed)
     live.wait(PATIENCE)
     busy = live.busy
-    st.fragment(_shown, run_every=TICK_SECONDS if busy else None, key="lab-shown")(busy)
+    st.fragment(_shown, run_every=TICK_SECONDS if busy else None, key="lab-shown")(busy, plan.layer)
     st.fragment(_many, run_every=SLOW_SECONDS if busy else None, key="lab-many")()
 
 
@@ -95,22 +144,31 @@ def _panels(panels: list[Panel], otherwise: str) -> None:
     if not panels:
         st.caption(otherwise)
         return
-    for column, panel in zip(st.columns(len(panels)), panels, strict=True):
-        column.markdown(f"**{as_text(panel.title)}**")
-        column.image(panel.picture, width="stretch", output_format="PNG", alt=f"{panel.title}: {panel.words}")
-        column.caption(as_text(panel.words))
+    row = st.container(horizontal=True, gap="small")
+    for panel in panels:
+        with row.container(width=PANEL):
+            st.markdown(f"**{as_text(panel.title)}**")
+            st.image(panel.picture, width="stretch", output_format="PNG", alt=f"{panel.title}: {panel.words}")
+            st.caption(as_text(panel.words))
 
 
-def _shown(was_busy: bool) -> None:
+def _shown(was_busy: bool, layer: str) -> None:
     live = _live()
     view: LabView = live.view
     if view.trouble:
         st.error(sentence(view.trouble))
     st.markdown(computing(view))
-    with st.container(key="lab_panels"):
-        _panels(perturbation_panels.perturbed(view, _dark()), "Solving the first perturbation …")
+    late = player(board.update(view, layer, _dark()), key=BOARD, component="atlas")
+    if late:
+        plan = kept_plan(PAGE.id, view.plan.replace(layer=layer))
+        for event in late:
+            plan = _after(plan, event)
+        PAGE.keep(plan)
+        st.rerun()
     if view.shown is not None:
-        _table(view)
+        st.html(STYLE)
+        with st.container(key="lab_table"):
+            _table(view)
     if was_busy and not live.busy:
         st.rerun()
 
@@ -124,7 +182,9 @@ def computing(view: LabView) -> str:
     free = view.bench.potentials.n
     some = f", {integer(free)} of its variables free" if free < view.bench.target.n else ""
     doing = f", {view.doing} …" if view.doing else ""
-    return as_text(f"{words[:1].upper()}{words[1:]}{some}; {integer(draws)} perturbations solved{doing}")
+    moved = ", its cross moved by hand" if view.plan.cross is not None else ""
+    shown = f"Perturbation {integer(view.plan.draw)} of seed {view.plan.seed}{moved}, the same for every solver"
+    return as_text(f"{words[:1].upper()}{words[1:]}{some}. {shown}; {integer(draws)} perturbations solved{doing}")
 
 
 def _table(view: LabView) -> None:
@@ -150,37 +210,29 @@ def _table(view: LabView) -> None:
 
 def _many() -> None:
     view: LabView = _live().view
-    st.markdown("##### One best answer against many")
-    waiting = "After the first perturbations …"
-    with st.container(key="lab_averages"):
-        _panels(perturbation_panels.averages(view, _dark()), waiting)
+    if view.bench is not None and view.bench.target.n > FEW:
+        st.markdown("##### One best answer against many")
+        with st.container(key="lab_averages"):
+            _panels(perturbation_panels.averages(view, _dark()), "After the first perturbations …")
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown("###### Noise atlas")
-        _atlas(view)
-        st.markdown("###### Bounds on log Z")
-        chart(perturbation.bounds(view, _dark()), "lab_bounds", waiting)
+        _part("Bounds on log Z", perturbation.bounds(view, _dark()), "lab_bounds")
         if view.no_truth:
             st.caption(f"No exact log Z: {as_text(view.no_truth)}.")
+        _part("The unbiased sampler's attempts", perturbation_maps.tree(view, _dark()), "lab_tree")
+        if view.tree is not None:
+            st.caption(as_text(perturbation_maps.tree_words(view)))
     with right:
-        st.markdown("###### Energy lost")
-        chart(perturbation.lost(view, _dark()), "lab_lost", "No maximum of this model is known for certain.")
-        st.caption(as_text(" ".join(perturbation.lost_words(view))))
-        st.markdown("###### States against the exact law")
-        chart(perturbation.histogram(view, _dark()), "lab_states", "States are listed for up to 10 free variables.")
-        st.caption(as_text(perturbation.histogram_words(view)))
-        st.markdown("###### The unbiased sampler's attempts")
-        chart(perturbation_maps.tree(view, _dark()), "lab_tree", "")
-        st.caption(as_text(perturbation_maps.tree_words(view)))
+        _part("Energy lost", perturbation.lost(view, _dark()), "lab_lost")
+        if view.tally is not None and view.tally.draws:
+            st.caption(as_text(" ".join(perturbation.lost_words(view))))
 
 
-def _atlas(view: LabView) -> None:
-    options = perturbation_maps.layers(view)
-    chosen = st.session_state.get("lab_layer")
-    chosen = bind("lab_layer", chosen if chosen in options else options[0])
-    select(st, "Coloured by", options, "lab_layer", label_visibility="collapsed")
-    chart(perturbation_maps.atlas(view, chosen, _dark()), "lab_atlas", "")
-    st.caption(as_text(perturbation_maps.atlas_words(view)))
+def _part(title: str, figure: Any, key: str) -> None:
+    """A chart under its title; nothing where there is none."""
+    if figure is not None:
+        st.markdown(f"###### {title}")
+        chart(figure, key, "")
 
 
 def sites_of(plan: LabPlan) -> int:
@@ -216,8 +268,8 @@ NUMBERS = """
   a proved maximum of the same perturbation, in nats.
 - **Fractional**: variables that the linear program leaves between 0 and 1, drawn grey. Its value is then a bound that
   no configuration reaches.
-- **Noise atlas**: the noise of two sites varies, all other noise stays as it is shown above. The cross is the shown
-  perturbation.
+- **Noise atlas**: the noise of two sites varies, all other noise stays as it is shown. The cross is the shown
+  perturbation; where it is dragged, noise, field and answers are those of the pixel under it.
 - **Period** is of max-product's undamped messages: 1 is rest.
 - **Mean of ...**: the average of a solver's maxima over perturbations, approximate as a marginal whatever the solver:
   one number a site is too little noise for the exact law.

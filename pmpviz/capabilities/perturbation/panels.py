@@ -124,7 +124,7 @@ def _graph(colours: UInt8[np.ndarray, "n 3"], i: np.ndarray, j: np.ndarray, dark
     """Circles at their places, thin lines between those that interact, drawn large and then reduced."""
     inks, size = (DARK if dark else LIGHT), SIDE * SMOOTH
     radius = size * min(0.06, 0.5 / len(colours) ** 0.5 * 0.6)
-    at = _places(len(colours), tuple(i.tolist()), tuple(j.tolist())) * (size - 3 * radius) + 1.5 * radius
+    at = places(len(colours), tuple(i.tolist()), tuple(j.tolist())) * (size - 3 * radius) + 1.5 * radius
     picture = Image.new("RGB", (size, size), inks.paper)
     draw = ImageDraw.Draw(picture)
     if len(i) <= MOST_DRAWN:
@@ -137,8 +137,9 @@ def _graph(colours: UInt8[np.ndarray, "n 3"], i: np.ndarray, j: np.ndarray, dark
 
 
 @lru_cache(maxsize=8)
-def _places(n: int, i: tuple[int, ...], j: tuple[int, ...]) -> Float[np.ndarray, "n 2"]:
+def places(n: int, i: tuple[int, ...], j: tuple[int, ...]) -> Float[np.ndarray, "n 2"]:
+    """Where the nodes of a graph are drawn, in the unit square."""
     return force_directed(n, np.array(i, np.int64), np.array(j, np.int64))
 
 
-__all__ = ["Panel", "averages", "perturbed"]
+__all__ = ["Panel", "averages", "perturbed", "places"]

@@ -105,8 +105,9 @@ def walking(bench: Bench) -> Iterator[Walked]:
 class Shown:
     """One perturbation: the noise of state 1 less that of state 0, the field that it makes, and what each solver says.
 
-    `draw` is the perturbation's number. `pictures[s]` is p(x_i = 1) of solver s (fractional where an LP is), None where
-    it cannot run or is `pending`. `best` is the proved maximum, `alone` that of theta itself, where they are known.
+    `draw` is the perturbation's number, `cross` the noise of two sites where a hand has put it. `pictures[s]` is
+    p(x_i = 1) of solver s (fractional where an LP is), None where it cannot run or is `pending`. `best` is the proved
+    maximum, `alone` that of theta itself, where they are known.
     """
 
     noise: Float[np.ndarray, " n"]
@@ -118,6 +119,7 @@ class Shown:
     draw: int
     alone: Int8[np.ndarray, " n"] | None
     best: float | None
+    cross: tuple[float, float] | None = None
 
 
 def show(bench: Bench, draw: int) -> Shown:
@@ -125,9 +127,9 @@ def show(bench: Bench, draw: int) -> Shown:
     return list(showing(bench, draw))[-1]
 
 
-def showing(bench: Bench, draw: int) -> Iterator[Shown]:
-    """The same after each solver, those first that need no compiling."""
-    noise = bench.noise(draw, 1)[0]
+def showing(bench: Bench, draw: int, noise: Float[np.ndarray, "n k"] | None = None) -> Iterator[Shown]:
+    """The same after each solver, those first that need no compiling; of another noise where it is given."""
+    noise = bench.noise(draw, 1)[0] if noise is None else noise
     perturbed = bench.potentials.with_values(bench.potentials.unary + noise)
     spread, bias = np.zeros(bench.target.n), np.zeros(bench.target.n)
     spread[bench.problem.free] = noise[:, 1]
@@ -155,7 +157,7 @@ def _with(bench: Bench, perturbed: Potentials, shown: Shown, s: int) -> Shown:
             begin = time.perf_counter()
             bench.solvers[s].solve(perturbed)
     took = time.perf_counter() - begin
-    pictures = None if solution is None else _picture(bench, solution)
+    pictures = None if solution is None else picture_of(bench, solution)
     return replace(
         shown,
         solutions=_put(shown.solutions, s, solution),
@@ -169,13 +171,16 @@ def _put(row: tuple, place: int, value) -> tuple:
     return (*row[:place], value, *row[place + 1 :])
 
 
-def _picture(bench: Bench, solution: Solution) -> Float[np.ndarray, " n"]:
+def picture_of(bench: Bench, solution: Solution) -> Float[np.ndarray, " n"]:
+    """p(x_i = 1) of all variables in a solver's answer: fractional where a linear program is."""
     return bench.picture(np.eye(2)[solution.x] if solution.relaxed is None else solution.relaxed[0])
 
 
 @dataclass(eq=False)
 class Tally:
-    """What the solvers did under the perturbations so far. A line of `lost` is a solver's energy above the least."""
+    """What the solvers did under the perturbations so far. A line of `lost` is a solver's energy above the least.
+
+    Of few variables `counts` says how often each state was the maximum, and `codes` which one each time."""
 
     draws: int = 0
     lost: list[list[float]] = field(default_factory=list)
@@ -184,6 +189,7 @@ class Tally:
     totals: list[np.ndarray] = field(default_factory=list)
     maxima: list[float] = field(default_factory=list)
     counts: np.ndarray | None = None
+    codes: list[int] = field(default_factory=list)
 
     @classmethod
     def of(cls, bench: Bench) -> Tally:
@@ -205,14 +211,15 @@ class Tally:
         for best in known:
             self.maxima.append(np.nan if best is None else best.value)
             if self.counts is not None and best is not None:
-                self.counts[int(best.x @ (1 << np.arange(len(best.x))[::-1]))] += 1
+                self.codes.append(int(best.x @ (1 << np.arange(len(best.x))[::-1])))
+                self.counts[self.codes[-1]] += 1
         self.draws += count
 
     def frozen(self) -> Tally:
         """A copy that later additions leave alone."""
         lost, uppers, fractional = ([list(one) for one in part] for part in (self.lost, self.uppers, self.fractional))
         totals, counts = [one.copy() for one in self.totals], None if self.counts is None else self.counts.copy()
-        return Tally(self.draws, lost, uppers, fractional, totals, list(self.maxima), counts)
+        return Tally(self.draws, lost, uppers, fractional, totals, list(self.maxima), counts, list(self.codes))
 
 
 def solved(bench: Bench, unary: Float[np.ndarray, "b n k"]) -> tuple[list[list[Solution]], list[Solution | None]]:
@@ -320,6 +327,7 @@ __all__ = [
     "Tally",
     "attempt_tree",
     "lost_share",
+    "picture_of",
     "resolved",
     "show",
     "solved",

@@ -1,4 +1,4 @@
-"""Plotly pictures of the perturbation lab: energies lost, states against the exact law, bounds."""
+"""Plotly pictures of the perturbation lab: energies lost, bounds."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import numpy as np
 from jaxtyping import Float
 
 from pmpviz.capabilities.perturbation.live import LabView
-from pmpviz.capabilities.perturbation.parts import lost_share, total_variation
+from pmpviz.capabilities.perturbation.parts import lost_share
 from pmpviz.oracles import oracle_class
-from pmpviz.player.numbers import configuration, significant
+from pmpviz.player.numbers import significant
 from pmpviz.player.style import Style, style_of, styles_of
 
-HEIGHT, MOST_STATES = 300, 48
+HEIGHT = 300
+# Energies closer than this are the same maximum.
+SMALLEST = 1e-6
 SYMBOLS = {"triangle": "triangle-up"}
 EXACT = "exact"
 
@@ -37,7 +39,8 @@ def line_colour(name: str, style: Style, dark: bool) -> str:
 
 
 def lost(view: LabView, dark: bool) -> Any:
-    """Histogram of the energy that each solver lost to the maximum; None until there is one, or none is known."""
+    """Histogram of the energy that each solver lost to the maximum; None until there is one,
+    where no maximum is known, and where nothing was lost."""
     import plotly.graph_objects as go
 
     tally, bench = view.tally, view.bench
@@ -47,7 +50,9 @@ def lost(view: LabView, dark: bool) -> Any:
     if not any(len(one) for one in values):
         return None
     high = max(float(one.max(initial=0)) for one in values)
-    edges = np.linspace(0, max(high, 1e-3) * 1.0001, 25)
+    if high < SMALLEST:
+        return None
+    edges = np.linspace(0, high * 1.0001, 25)
     figure = go.Figure()
     for name, label, style, one in zip(view.plan.solvers, bench.labels, styles(view), values, strict=True):
         if not len(one):
@@ -67,7 +72,10 @@ def lost_words(view: LabView) -> list[str]:
     tally, bench = view.tally, view.bench
     if tally is None or bench is None or not tally.draws:
         return []
-    said = []
+    said: list[str] = []
+    known = [one for one in tally.lost if one and not np.isnan(one).all()]
+    if known and max(float(np.nanmax(one)) for one in known) < SMALLEST:
+        return [f"Every solver found the maximum under each of {tally.draws} perturbations."]
     scale = float(np.nanmean(np.abs(tally.maxima))) if not np.isnan(tally.maxima).all() else 1.0
     proved = [solver.spec.promise == "exact" for solver in bench.solvers]
     for label, one, fractional, sure in zip(bench.labels, tally.lost, tally.fractional, proved, strict=True):
@@ -80,38 +88,6 @@ def lost_words(view: LabView) -> list[str]:
         )
         said.append(words + ".")
     return said
-
-
-def histogram(view: LabView, dark: bool) -> Any:
-    """Shares of the states against exact p, the likeliest first; None where states are too many to list."""
-    import plotly.graph_objects as go
-
-    if view.law is None or view.tally is None or view.tally.counts is None or not view.tally.counts.sum():
-        return None
-    order = np.argsort(-view.law, kind="stable")[:MOST_STATES]
-    counts, n = view.tally.counts, int(np.log2(len(view.law)) + 0.5)
-    share = counts / counts.sum()
-    names = [configuration(np.array([(k >> (n - 1 - v)) & 1 for v in range(n)])) for k in order]
-    figure = go.Figure()
-    bar = {"color": "#7A5195"}
-    figure.add_bar(x=names, y=share[order], name="perturb-and-MAP, exact solver", marker=bar, opacity=0.75)
-    mark = {"color": ink(dark), "symbol": "line-ew-open", "size": 11, "line": {"width": 2}}
-    figure.add_scatter(x=names, y=view.law[order], name="exact p(x)", mode="markers", marker=mark)
-    figure = _plain(figure, "states, the likeliest first", "probability")
-    figure.update_xaxes(type="category", tickfont={"family": "monospace", "size": 10}, showticklabels=len(order) <= 16)
-    return figure
-
-
-def histogram_words(view: LabView) -> str:
-    """Total variation with its noise floor."""
-    if view.law is None or view.tally is None or view.tally.counts is None or not view.tally.counts.sum():
-        return ""
-    distance, floor = total_variation(view.tally.counts, view.law)
-    draws = int(view.tally.counts.sum())
-    return (
-        f"Total variation to the exact law {significant(distance)}; {draws} exact draws would show "
-        f"{significant(floor)} (noise floor)."
-    )
 
 
 def bounds(view: LabView, dark: bool) -> Any:
@@ -133,7 +109,11 @@ def bounds(view: LabView, dark: bool) -> Any:
     if view.truth is not None:
         words = f"log Z = {significant(view.truth.log_z, 5)}"
         figure.add_vline(
-            x=view.truth.log_z, line={"color": ink(dark), "width": 1}, annotation_text=words, annotation_yshift=14
+            x=view.truth.log_z,
+            line={"color": ink(dark), "width": 1},
+            annotation_text=words,
+            annotation_yshift=14,
+            annotation_xanchor="auto",
         )
     figure = _plain(figure, "nats", "")
     figure.update_layout(height=120 + 46 * len(rows))
@@ -181,4 +161,4 @@ def _faint(colour: str) -> str:
     return f"rgba({red},{green},{blue},0.12)"
 
 
-__all__ = ["bounds", "histogram", "histogram_words", "ink", "lost", "lost_words"]
+__all__ = ["bounds", "ink", "line_colour", "lost", "lost_words", "styles"]

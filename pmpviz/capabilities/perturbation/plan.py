@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from pmpviz.app.models import model_of
 from pmpviz.capabilities.perturbation.scenes import PREFIX, scene_of
 from pmpviz.live.link import quote
-from pmpviz.live.plan import BETA, Settings, Special, Text, knob, setting
+from pmpviz.live.plan import BETA, Settings, Special, Text, choice, knob, setting
 from pmpviz.models import Ising
 from pmpviz.oracles import ORACLES
 from pmpviz.types import InputError
 
 SOLVERS = 3
 MOST_DRAWS, MOST_SITES, MOST_EDGES = 512, 1024, 20_000
+# Of the noise atlas: how far its axes reach, and what it can be coloured by.
+REACH = 6.0
+LAYERS = ("state", "rest", "period", "fractional", "energy1", "energy2", "energy3")
 PREFERRED = ("max_product", "linear_program", "exact")
 KNOWN = ORACLES.ids
 DEFAULT = tuple(name if name in KNOWN else "icm" for name in PREFERRED)
@@ -49,6 +53,29 @@ class Solvers(Special):
         return plan.replace(solvers=kept or plan.solvers)
 
 
+class Cross(Special):
+    """The field `cross`: the noise of the two varied sites where a hand has put it, None where the draw's own is."""
+
+    keys = ("cross",)
+
+    def write(self, plan: Any) -> dict[str, str]:
+        """`cross` = `0.58,-1.2`, or nothing."""
+        return {} if plan.cross is None else {"cross": ",".join(f"{value:.9g}" for value in plan.cross)}
+
+    def read(self, plan: Any, given: dict[str, str], notices: list[str]) -> Any:
+        """Two finite numbers within the map; the draw's own noise where there are none."""
+        if "cross" not in given:
+            return plan.replace(cross=None)
+        try:
+            across, up = (float(part) for part in given["cross"].split(","))
+        except ValueError:
+            across = up = math.nan
+        if not max(abs(across), abs(up)) <= REACH:
+            notices.append(f"cross {quote(given['cross'])} is no place of the map, and was left out")
+            return plan.replace(cross=None)
+        return plan.replace(cross=(across, up))
+
+
 MODEL = Text("model", "model was", check_model)
 
 
@@ -63,6 +90,14 @@ class LabPlan(Settings):
     draw: int = knob("Perturbation", 0, MOST_DRAWS - 1, 0, "int", "Which of the perturbations is shown.")
     first: int = knob("Noise varied, across", 0, MOST_SITES - 1, 0, "int", "Site whose noise runs along the map.")
     second: int = knob("Noise varied, up", 0, MOST_SITES - 1, 1, "int", "Site whose noise runs up the map.")
+
+    cross: tuple[float, float] | None = Cross().field(None)
+    layer: str = choice("Map coloured by", LAYERS, "What the noise atlas shows.")
+
+    @property
+    def computed(self) -> LabPlan:
+        """What anything is computed from: all but the layer."""
+        return self.replace(layer=LAYERS[0])
 
     @property
     def sampled(self) -> tuple:

@@ -9,6 +9,16 @@ THREE = ("max_product", "linear_program", "exact")
 
 PERTURBATION: tuple[Preset, ...] = (
     Preset(
+        "two-spins",
+        "Two spins: the atlas",
+        "Can the whole sampler be seen at once?",
+        LabPlan("chain:2,J=0.6,periodic=false,field=uniform,h=0.2", solvers=THREE),
+        "With two spins the plane of the atlas is all the noise there is, and a region's logistic mass is its state's "
+        "probability. The borders are straight: one number a spin cannot bend them to the exact law, which is the "
+        "bias of unary noise as geometry. Drag the cross over a border: the field changes a little, the answer at "
+        "once. Samples fall into the regions and fill the bars; the lines are the exact law.",
+    ),
+    Preset(
         "glass",
         "6 x 6 spin glass",
         "Do three solvers find the same maximum under the same noise?",
@@ -20,21 +30,12 @@ PERTURBATION: tuple[Preset, ...] = (
         "oscillates.",
     ),
     Preset(
-        "two-spins",
-        "Two spins: the atlas",
-        "Can the whole sampler be seen at once?",
-        LabPlan("chain:2,J=0.6,periodic=false,field=uniform,h=0.2", solvers=THREE),
-        "With two spins the plane of the atlas is all the noise there is, and a region's logistic mass is its state's "
-        "probability. The borders are straight: one number a spin cannot bend them to the exact law, which is the "
-        "bias of unary noise as geometry. Compare the histogram.",
-    ),
-    Preset(
         "triangle",
         "Frustrated ring: oscillation",
         "Where in noise space does max-product never come to rest?",
-        LabPlan("chain:3,J=-1,periodic=true", solvers=THREE),
+        LabPlan("chain:3,J=-1,periodic=true", solvers=THREE, layer="rest"),
         "Three spins that all want to differ. Where the noise decides nothing, undamped messages travel round the ring "
-        "for ever: colour the atlas by the period.",
+        "for ever: the map says where, and coloured by the period how they go round.",
     ),
     Preset(
         "clique",

@@ -20,7 +20,7 @@ const STEP_MS = 1500;
 const BESIDE = 700; // From this width on traces stand beside the pictures.
 const NARROWEST = 190; // A lane's least width.
 
-class Player extends Live {
+export class Player extends Live {
   constructor(parent) {
     super(parent, "pv-root");
     this.steppedUntil = 0;

@@ -1,0 +1,127 @@
+// What the walk has found by now: its marginals against the exact ones, and rho on the edges.
+
+import { css, make, mix, scaleColour, sized } from "../pmpviz.player/theme.js";
+
+const HEIGHT = 210;
+const [LEFT, RIGHT, TOP, BOTTOM] = [40, 12, 8, 32];
+const TICKS = [0, 0.5, 1];
+
+class Small {
+  constructor(title) {
+    this.root = make("figure", "wk-small");
+    this.title = make("figcaption", "pv-title");
+    this.head = make("span", "", title);
+    this.when = make("span", "pv-unit");
+    this.title.append(this.head, this.when);
+    this.canvas = make("canvas", "pv-chart");
+    this.canvas.setAttribute("role", "img");
+    this.root.append(this.title, this.canvas);
+  }
+
+  // The canvas cleared, or null where nothing is to be drawn; `step` is the moment that it is of.
+  begin(shown, step, theme) {
+    this.root.hidden = !shown;
+    if (!shown) return null;
+    this.when.textContent = `at step ${step}`;
+    this.width = Math.max(160, this.root.clientWidth);
+    const context = sized(this.canvas, this.width, HEIGHT);
+    context.clearRect(0, 0, this.width, HEIGHT);
+    context.font = `11px ${theme.font}`;
+    return context;
+  }
+}
+
+function newest({ lane }) {
+  return lane.steps[lane.steps.length - 1];
+}
+
+export class Marginals extends Small {
+  constructor() {
+    super("Marginals against the exact ones");
+  }
+
+  draw(exact, walks, theme) {
+    const context = this.begin(exact && walks.length, walks.length && Math.max(...walks.map(newest)), theme);
+    if (!context) return false;
+    const side = Math.min(this.width - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
+    const at = (x, y) => [LEFT + x * side, HEIGHT - BOTTOM - y * side];
+    context.strokeStyle = css(theme.rule);
+    context.fillStyle = css(theme.soft);
+    context.strokeRect(LEFT + 0.5, TOP + 0.5, side, side);
+    context.textAlign = "center";
+    for (const tick of TICKS) context.fillText(String(tick), ...at(tick, 0).map((v, k) => v + (k ? 13 : 0)));
+    context.fillText("exact p(xᵢ = 1)", LEFT + side / 2, HEIGHT - 4);
+    context.textAlign = "right";
+    for (const tick of TICKS) context.fillText(String(tick), LEFT - 5, at(0, tick)[1] + 4);
+    context.strokeStyle = css(theme.text);
+    context.beginPath();
+    context.moveTo(...at(0, 0));
+    context.lineTo(...at(1, 1));
+    context.stroke();
+    for (const { lane, colour } of walks) {
+      context.fillStyle = colour;
+      context.strokeStyle = css(theme.ground);
+      for (let v = 0; v < exact.length; v++) {
+        context.beginPath();
+        context.arc(...at(exact[v], lane.p1[v]), 4, 0, 2 * Math.PI);
+        context.fill();
+        context.stroke();
+      }
+    }
+    const worst = walks.map(({ lane }) => Math.max(...exact.map((p, v) => Math.abs(p - lane.p1[v]))).toFixed(3));
+    this.canvas.setAttribute("aria-label", `Largest error of the marginals of each lane: ${worst.join(", ")}`);
+    return true;
+  }
+}
+
+export class Edges extends Small {
+  constructor() {
+    super("Edge appearance probabilities ρ");
+  }
+
+  draw(graph, walks, theme) {
+    const walk = graph && walks[graph.lane];
+    const context = this.begin(walk, walk && newest(walk), theme);
+    if (!context) return false;
+    const { nodes, edges, rho } = graph;
+    const side = Math.min(this.width, HEIGHT) - 40;
+    const at = (v) => [(this.width - side) / 2 + nodes[2 * v] * side, 20 + nodes[2 * v + 1] * side];
+    context.lineCap = "round";
+    for (let e = 0; e < rho.length; e++) {
+      context.strokeStyle = css(mix(theme.ground, theme.text, 0.2 + 0.7 * rho[e]));
+      context.lineWidth = 0.6 + 7 * rho[e];
+      context.beginPath();
+      context.moveTo(...at(edges[2 * e]));
+      context.lineTo(...at(edges[2 * e + 1]));
+      context.stroke();
+    }
+    this.numbers(context, rho, edges, at, theme);
+    const scale = { kind: "sequential", low: 0, high: 1 };
+    walk.lane.p1.forEach((p, v) => {
+      context.fillStyle = css(scaleColour(scale, p, theme));
+      context.strokeStyle = css(theme.text);
+      context.lineWidth = 1;
+      context.beginPath();
+      context.arc(...at(v), 6, 0, 2 * Math.PI);
+      context.fill();
+      context.stroke();
+    });
+    this.canvas.setAttribute("aria-label", `rho of the edges from ${Math.min(...rho).toFixed(3)} to ${Math.max(...rho).toFixed(3)}; nodes show p(x = 1)`);
+    return true;
+  }
+
+  // Few edges have their number on them.
+  numbers(context, rho, edges, at, theme) {
+    if (rho.length > 12) return;
+    context.textAlign = "center";
+    context.lineWidth = 3;
+    context.strokeStyle = css(theme.ground);
+    context.fillStyle = css(theme.text);
+    for (let e = 0; e < rho.length; e++) {
+      const [a, b] = [at(edges[2 * e]), at(edges[2 * e + 1])];
+      const [x, y] = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2 + 4];
+      context.strokeText(rho[e].toFixed(2), x, y);
+      context.fillText(rho[e].toFixed(2), x, y);
+    }
+  }
+}

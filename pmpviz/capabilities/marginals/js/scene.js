@@ -1,0 +1,393 @@
+// The polytopes with the walks in them, on a plain 2-D canvas; pointing at something tells its coordinates.
+
+import { Camera } from "./camera.js";
+import { css, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
+
+const NEAR_PX = 11;
+const ARROW = 9;
+// Where the name of each axis stands: along it in the middle, at these ends of the others.
+const AXES = [[null, 0, 0], [1, null, 0], [0, 0, null]];
+const BOX = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((a) => [1, 2, 4].filter((bit) => !(a & bit)).map((bit) => [a, a | bit]));
+
+export class Scene {
+  constructor(wake, choose) {
+    this.wake = wake;
+    this.choose = choose;
+    this.camera = new Camera();
+    this.root = make("div", "wk-picture");
+    this.canvas = make("canvas", "wk-canvas");
+    this.canvas.dataset.testid = "walk-canvas";
+    this.canvas.setAttribute("role", "img");
+    this.canvas.tabIndex = 0;
+    this.tools = make("div", "wk-tools");
+    this.again = make("button", "pv-button", "Turn back");
+    this.again.type = "button";
+    this.again.title = "The view as it was at first: drag turns, the wheel zooms, arrow keys turn too (0)";
+    this.again.addEventListener("click", () => this.moved(this.camera.reset()));
+    this.tools.append(this.again);
+    this.tip = make("div", "pv-tip");
+    this.tip.setAttribute("aria-hidden", "true");
+    this.tip.hidden = true;
+    this.root.append(this.canvas, this.tools, this.tip);
+    this.paints = 0;
+    this.scale = 1;
+    this.spots = [];
+    this.listen();
+  }
+
+  listen() {
+    const { canvas } = this;
+    canvas.addEventListener("pointerdown", (event) => this.grab(event));
+    canvas.addEventListener("pointermove", (event) => this.point(event));
+    canvas.addEventListener("pointerup", (event) => this.let(event));
+    canvas.addEventListener("pointercancel", () => this.let(null));
+    canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    canvas.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || !this.camera.key(event.key)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.moved();
+    });
+  }
+
+  moved() {
+    this.tip.hidden = true;
+    this.wake();
+  }
+
+  grab(event) {
+    if (event.button !== 0) return;
+    this.canvas.setPointerCapture(event.pointerId);
+    this.held = { x: event.clientX, y: event.clientY, far: 0 };
+    this.canvas.classList.add("wk-held");
+  }
+
+  point(event) {
+    if (!this.held) return this.tell(event);
+    const [x, y] = [event.clientX - this.held.x, event.clientY - this.held.y];
+    Object.assign(this.held, { x: event.clientX, y: event.clientY, far: this.held.far + Math.abs(x) + Math.abs(y) });
+    this.camera.turn(x, y);
+    this.moved();
+  }
+
+  let(event) {
+    const click = event && this.held && this.held.far < 4;
+    this.held = null;
+    this.canvas.classList.remove("wk-held");
+    const spot = click ? this.near(event) : null;
+    if (spot && spot.step !== undefined) this.choose(spot.step);
+  }
+
+  wheel(event) {
+    if (event.ctrlKey || !this.camera.nearer(Math.exp(-event.deltaY * 0.0015))) return;
+    event.preventDefault();
+    this.moved();
+  }
+
+  // The nearest thing under the pointer.
+  near(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    let [best, least] = [null, NEAR_PX];
+    for (const spot of this.spots) {
+      const far = Math.hypot(spot.at[0] - x, spot.at[1] - y) - (spot.rank || 0);
+      if (far < least) [best, least] = [spot, far];
+    }
+    return best;
+  }
+
+  tell(event) {
+    const spot = this.near(event);
+    this.tip.hidden = !spot;
+    this.canvas.style.cursor = spot && spot.step !== undefined ? "pointer" : "";
+    if (!spot) return;
+    const rows = this.data.names.map((name, k) => `${name} = ${number(spot.point[k])}`);
+    this.tip.replaceChildren(...[spot.words, ...rows].map((line) => make("div", "", line)));
+    const box = this.canvas.getBoundingClientRect();
+    this.tip.style.lineHeight = "1.4";
+    this.tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 16, box.width - 200))}px`;
+    this.tip.style.top = `${event.clientY - box.top + 18}px`;
+  }
+
+  resize(width, height) {
+    this.width = width;
+    this.height = height;
+  }
+
+  // `walks` are the lanes as they stand on screen: { lane, colour, last, share, past }.
+  draw(data, walks, theme) {
+    if (!this.width) return;
+    Object.assign(this, { data, theme, spots: [] });
+    const context = (this.context = sized(this.canvas, this.width, this.height));
+    context.clearRect(0, 0, this.width, this.height);
+    context.font = `${12 * this.scale}px ${theme.font}`;
+    context.lineJoin = context.lineCap = "round";
+    this.camera.fit(data.box, this.width, this.height);
+    this.drawBox();
+    const faces = this.faces();
+    faces.filter((face) => !face.front).forEach((face) => this.fill(face));
+    if (data.marginal) this.wires(data.marginal, [], 1.25, 0.75);
+    for (const walk of walks) this.drawBarrier(walk);
+    for (const walk of walks) this.drawCorners(walk);
+    for (const walk of walks) this.drawTrail(walk);
+    faces.filter((face) => face.front).forEach((face) => this.fill(face));
+    this.drawMarks();
+    for (const walk of walks) this.drawArrow(walk);
+    for (const walk of walks) this.drawNow(walk);
+    this.drawNames();
+    this.paints += 1;
+    const { yaw, pitch, zoom } = this.camera;
+    const step = walks.length ? walks[0].lane.steps[walks[0].last] : "";
+    Object.assign(this.canvas.dataset, { paints: this.paints, step, camera: [yaw, pitch, zoom].map((v) => v.toFixed(4)).join() });
+  }
+
+  // The local polytope where it is known, else the box of what has been met, with the names of the axes.
+  drawBox() {
+    const { box, local, names } = this.data;
+    const corners = BOX_CORNERS.map((bits) => bits.map((bit, k) => box[bit][k]));
+    const frame = local || { corners, edges: BOX };
+    this.wires(frame, local ? [2, 4] : [1, 5], 1, local ? 0.6 : 0.35);
+    const { context, theme } = this;
+    context.fillStyle = css(theme.soft);
+    names.forEach((name, k) => {
+      const at = AXES[k].map((end, j) => (end === null ? (box[0][j] + box[1][j]) / 2 : box[end][j]));
+      const [x, y] = this.camera.place(at);
+      const out = [x - this.width / 2, y - this.height / 2];
+      const far = Math.hypot(...out) || 1;
+      context.textAlign = Math.abs(out[0]) < 0.3 * far ? "center" : out[0] > 0 ? "left" : "right";
+      const words = `${name}: ${number(box[0][k])} to ${number(box[1][k])}`;
+      this.write(words, x + (16 * out[0]) / far, y + (22 * out[1]) / far, theme.soft);
+    });
+  }
+
+  // The four faces of a tetrahedron, the farthest first, each as bright as it faces the light.
+  faces() {
+    const { marginal } = this.data;
+    if (!marginal) return [];
+    const at = marginal.corners.map((corner) => this.camera.place(corner));
+    const middle = at.reduce((sum, corner) => sum + corner[2], 0) / at.length;
+    return [0, 1, 2, 3]
+      .map((left) => {
+        const [a, b, c] = [0, 1, 2, 3].filter((k) => k !== left).map((k) => at[k]);
+        const area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+        const depth = (a[2] + b[2] + c[2]) / 3;
+        const slope = Math.abs(area) / (this.width * this.height);
+        return { at: [a, b, c], depth, front: depth > middle, light: Math.min(1, 2.4 * slope + 0.16 * left) };
+      })
+      .sort((a, b) => a.depth - b.depth);
+  }
+
+  fill({ at, front, light }) {
+    const { context, theme } = this;
+    context.fillStyle = css(mix(theme.soft, theme.accent, 0.25));
+    context.globalAlpha = (front ? 0.03 : 0.06) + 0.13 * light;
+    context.beginPath();
+    at.forEach(([x, y]) => context.lineTo(x, y));
+    context.fill();
+    context.globalAlpha = 1;
+  }
+
+  wires({ corners, edges }, dash, width, alpha) {
+    const { context, theme } = this;
+    const at = corners.map((corner) => this.camera.place(corner));
+    context.strokeStyle = css(theme.text);
+    context.globalAlpha = alpha;
+    context.lineWidth = width;
+    context.setLineDash(dash);
+    context.beginPath();
+    for (const [a, b] of edges) {
+      context.moveTo(at[a][0], at[a][1]);
+      context.lineTo(at[b][0], at[b][1]);
+    }
+    context.stroke();
+    context.setLineDash([]);
+    context.globalAlpha = 1;
+  }
+
+  // The polytope drawn towards its centre by delta: where the iterates stay.
+  drawBarrier({ lane, last }) {
+    const delta = lane.delta[last];
+    const { marginal, centre } = this.data;
+    if (!marginal || !(delta > 0.004)) return;
+    const corners = marginal.corners.map((corner) => corner.map((v, k) => (1 - delta) * v + delta * centre[k]));
+    this.wires({ corners, edges: marginal.edges }, [1, 3], 1, 0.5);
+  }
+
+  drawCorners({ lane, last, colour, past }) {
+    const { context, theme } = this;
+    const seen = past ? new Set(lane.found.subarray(0, last + 1)) : null;
+    for (let v = 0; v < lane.weights.length; v++) {
+      if (seen && !seen.has(v)) continue;
+      const point = lane.corners.subarray(3 * v, 3 * v + 3);
+      const [x, y] = this.camera.place(point);
+      const size = past ? 4 : 3 + 11 * Math.sqrt(Math.max(0, lane.weights[v]));
+      context.fillStyle = context.strokeStyle = colour;
+      context.globalAlpha = 0.3;
+      disc(context, x, y, size);
+      context.fill();
+      context.globalAlpha = 1;
+      context.lineWidth = 1.5;
+      context.stroke();
+      const weight = past ? "" : `, weight ${number(lane.weights[v])}`;
+      this.spots.push({ at: [x, y], point, words: `${lane.names[v]}${weight}`, rank: 2 });
+      if (lane.named && !this.data.marginal) this.labels = [...(this.labels || []), [x, y, size, lane.names[v], theme.text]];
+    }
+  }
+
+  // Old steps are pale, the last ones have the lane's full colour.
+  drawTrail(walk) {
+    const { lane, last, colour } = walk;
+    const { context, theme } = this;
+    const full = rgb(colour);
+    let before = null;
+    const end = walk.share < 1 ? last - 1 : last;
+    for (let k = 0; k <= end; k++) {
+      const point = lane.path.subarray(3 * k, 3 * k + 3);
+      const at = this.camera.place(point);
+      if (before) {
+        context.strokeStyle = css(mix(mix(theme.ground, full, 0.35), full, last ? k / last : 1));
+        context.lineWidth = 1.5 + (1.5 * k) / Math.max(1, last);
+        context.beginPath();
+        context.moveTo(before[0], before[1]);
+        context.lineTo(at[0], at[1]);
+        context.stroke();
+      }
+      this.spots.push({ at, point, words: `${lane.label}, step ${lane.steps[k]}`, step: lane.steps[k] });
+      before = at;
+    }
+  }
+
+  drawMarks() {
+    const { context, theme, data } = this;
+    const mark = (point, words, shape) => {
+      const [x, y] = this.camera.place(point);
+      context.fillStyle = css(theme.text);
+      context.strokeStyle = css(theme.ground);
+      context.lineWidth = 1.5;
+      shape(x, y);
+      this.spots.push({ at: [x, y], point, words, rank: 3 });
+      return [x, y];
+    };
+    const [cx, cy] = mark(data.centre, "u₀, the uniform distribution: the barrier's centre", (x, y) => {
+      context.strokeStyle = css(theme.text);
+      context.beginPath();
+      context.moveTo(x - 5, y);
+      context.lineTo(x + 5, y);
+      context.moveTo(x, y - 5);
+      context.lineTo(x, y + 5);
+      context.stroke();
+    });
+    context.textAlign = "right";
+    this.write("u₀", cx - 8, cy - 6, theme.text);
+    if (!data.exact) return;
+    const [x, y] = mark(data.exact, "exact marginals", (ex, ey) => {
+      context.beginPath();
+      for (const [a, b] of [[0, -7], [7, 0], [0, 7], [-7, 0]]) context.lineTo(ex + a, ey + b);
+      context.closePath();
+      context.fill();
+      context.stroke();
+    });
+    context.textAlign = "left";
+    this.write("exact", x + 10, y + 14, theme.text);
+  }
+
+  // From the iterate to the corner that the MAP call found there.
+  drawArrow({ lane, last, share, colour }) {
+    const corner = lane.found[last];
+    if (last < 1 || !(corner >= 0)) return;
+    const { context } = this;
+    const from = this.camera.place(lane.path.subarray(3 * last - 3, 3 * last));
+    const to = this.camera.place(lane.corners.subarray(3 * corner, 3 * corner + 3));
+    const grown = Math.min(1, share / 0.5);
+    const tip = [from[0] + (to[0] - from[0]) * grown, from[1] + (to[1] - from[1]) * grown];
+    const way = Math.atan2(to[1] - from[1], to[0] - from[0]);
+    context.strokeStyle = context.fillStyle = colour;
+    context.globalAlpha = share < 1 ? 1 : 0.75;
+    context.lineWidth = 1.75;
+    context.setLineDash([5, 4]);
+    context.beginPath();
+    context.moveTo(from[0], from[1]);
+    context.lineTo(tip[0], tip[1]);
+    context.stroke();
+    context.setLineDash([]);
+    context.beginPath();
+    for (const bend of [0, Math.PI - 0.4, Math.PI + 0.4]) {
+      const [x, y] = bend ? [tip[0] + ARROW * Math.cos(way + bend), tip[1] + ARROW * Math.sin(way + bend)] : tip;
+      context.lineTo(x, y);
+    }
+    context.fill();
+    if (grown === 1) {
+      disc(context, to[0], to[1], 10);
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+
+  drawNow({ lane, last, share, colour }) {
+    const { context, theme } = this;
+    const to = lane.path.subarray(3 * last, 3 * last + 3);
+    const from = last ? lane.path.subarray(3 * last - 3, 3 * last) : to;
+    const slid = Math.max(0, Math.min(1, (share - 0.5) / 0.5));
+    const point = [0, 1, 2].map((k) => from[k] + (to[k] - from[k]) * slid);
+    const [x, y] = this.camera.place(point);
+    if (last && share < 1) {
+      const start = this.camera.place(from);
+      context.strokeStyle = colour;
+      context.lineWidth = 3;
+      context.beginPath();
+      context.moveTo(start[0], start[1]);
+      context.lineTo(x, y);
+      context.stroke();
+    }
+    context.fillStyle = colour;
+    context.strokeStyle = css(theme.ground);
+    context.lineWidth = 2;
+    disc(context, x, y, 6.5);
+    context.fill();
+    context.stroke();
+    this.spots.push({ at: [x, y], point, words: `${lane.label}: μ at step ${lane.steps[last]}`, rank: 4 });
+  }
+
+  drawNames() {
+    const { context, theme, data } = this;
+    const middle = [this.width / 2, this.height / 2];
+    for (const [x, y, size, name] of this.labels || []) {
+      context.textAlign = x > middle[0] ? "left" : "right";
+      this.write(name, x + (x > middle[0] ? size + 4 : -size - 4), y + 4, theme.text);
+    }
+    this.labels = [];
+    if (!data.marginal) return;
+    context.font = `600 ${13 * this.scale}px ${theme.font}`;
+    data.marginal.corners.forEach((corner, k) => {
+      const [x, y] = this.camera.place(corner);
+      const out = [x - middle[0], y - middle[1]];
+      const far = Math.hypot(...out) || 1;
+      const words = data.marginal.names[k].replace(" ", " · ");
+      context.textAlign = Math.abs(out[0]) < 0.3 * far ? "center" : out[0] > 0 ? "left" : "right";
+      this.write(words, x + (18 * out[0]) / far, y + (20 * out[1]) / far + 4, theme.text);
+      this.spots.push({ at: [x, y], point: corner, words, rank: 1 });
+    });
+  }
+
+  // Words that can be read on anything, and never leave the picture.
+  write(words, x, y, colour) {
+    const { context, theme } = this;
+    const wide = context.measureText(words).width;
+    const before = { left: 0, center: wide / 2, right: wide }[context.textAlign];
+    const at = Math.max(before + 3, Math.min(this.width - wide + before - 3, x));
+    const down = Math.max(13, Math.min(this.height - 5, y));
+    context.lineWidth = 3;
+    context.strokeStyle = css(theme.ground);
+    context.strokeText(words, at, down);
+    context.fillStyle = css(colour);
+    context.fillText(words, at, down);
+  }
+}
+
+const BOX_CORNERS = [0, 1, 2, 3, 4, 5, 6, 7].map((code) => [code & 1, (code >> 1) & 1, (code >> 2) & 1]);
+
+function disc(context, x, y, radius) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+}

@@ -1,0 +1,235 @@
+// The stage of the Frank-Wolfe page: the walk through the polytope, played; beside it what each step found.
+
+import { mounted } from "../pmpviz.player/component.js";
+import { decode, opened } from "../pmpviz.player/decode.js";
+import { Player } from "../pmpviz.player/player.js";
+import { css, make, mix, rgb, sized } from "../pmpviz.player/theme.js";
+import { Edges, Marginals } from "./found.js";
+import { Scene } from "./scene.js";
+// What others import is asked for here too, at once: found one after the other they would be waited for in turn.
+import "./camera.js";
+import "../pmpviz.player/bar.js";
+import "../pmpviz.player/figure.js";
+import "../pmpviz.player/knobs.js";
+import "../pmpviz.player/lane.js";
+import "../pmpviz.player/layers.js";
+import "../pmpviz.player/live.js";
+import "../pmpviz.player/painters.js";
+import "../pmpviz.player/pointer.js";
+import "../pmpviz.player/raster.js";
+import "../pmpviz.player/traces.js";
+
+const BESIDE = 700; // From this width on what was found stands beside the walk.
+const [LONGEST, SHORTEST] = [700, 120]; // Of a step that is shown on its way, in ms.
+const THUMB = 8; // Half the width of the timeline's handle.
+const CLASS = 1.6; // How much larger words are before a class.
+const WHITE = [255, 255, 255]; // Towards which colours go on a dark ground.
+const NUMBERS = ["gap", "objective", "low", "high", "delta"];
+
+class Walk extends Player {
+  constructor(parent) {
+    super(parent);
+    this.root.classList.add("wk-root");
+    this.scene = new Scene(() => this.wake(), (step) => this.scrub(step));
+    this.caption = make("div", "wk-caption");
+    this.lines = make("div", "wk-lines");
+    this.lines.dataset.testid = "walk-words";
+    this.ticks = make("canvas", "wk-ticks");
+    this.ticks.setAttribute("role", "img");
+    this.marginals = new Marginals();
+    this.edges = new Edges();
+    this.choice = this.layerControl();
+    this.arrange();
+  }
+
+  arrange() {
+    this.below = make("div", "wk-below");
+    this.below.append(this.marginals.root, this.edges.root);
+    this.stage.replaceWith(this.scene.root);
+    this.timeline.root.before(this.ticks);
+    this.main.append(this.lines, this.caption, this.below);
+    this.side.prepend(this.stage, this.choice);
+  }
+
+  layerControl() {
+    const label = make("label", "wk-layer", "Sites show ");
+    this.chooser = make("select", "pv-select");
+    this.chooser.addEventListener("change", () => {
+      this.post({ type: "mode", site: this.goals.length + this.chooser.selectedIndex });
+    });
+    label.append(this.chooser);
+    return label;
+  }
+
+  // What the server sends.
+
+  receive(bytes) {
+    const update = this.read(bytes, decodeWalk);
+    if (!update || !this.isNew(update)) return;
+    this.adopt(update);
+    this.wake();
+  }
+
+  adopt(update) {
+    this.data = update.walk;
+    this.exact = update.exact;
+    this.exactP1 = update.exactP1;
+    this.pace = update.speed.value ? 1000 / update.speed.value : 0;
+    this.goals = update.goals;
+    super.adopt(update);
+    this.caption.textContent = update.words;
+    this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
+    this.buildGoals();
+    this.buildLayers(update.layer);
+  }
+
+  // Beside Play, what play may go on to.
+  buildGoals() {
+    const bar = this.bar.root;
+    if (bar.querySelector("[data-goal]")) return;
+    this.goals.forEach(([words, title], k) => {
+      const button = make("button", "pv-button", words);
+      button.type = "button";
+      button.title = title;
+      button.dataset.goal = k;
+      button.addEventListener("click", () => {
+        this.hold("playing");
+        this.post({ type: "mode", site: k });
+      });
+      bar.insertBefore(button, this.bar.buttons.reset || null);
+    });
+  }
+
+  buildLayers([names, chosen]) {
+    if (this.chooser.length !== names.length) this.chooser.replaceChildren(...names.map((name) => new Option(name, name)));
+    if (document.activeElement !== this.chooser) this.chooser.value = names.includes(chosen) ? chosen : names[0];
+  }
+
+  // Drawing.
+
+  layout() {
+    const width = this.root.clientWidth;
+    if (!width || !this.lanes.length) return;
+    this.body.classList.toggle("pv-beside", width >= BESIDE);
+    const room = this.main.clientWidth;
+    this.scene.scale = this.large ? CLASS : 1;
+    this.scene.resize(room, Math.round(Math.max(280, Math.min(0.82 * room, 0.52 * window.innerHeight, 620))));
+    const across = Math.max(1, Math.min(this.lanes.length, Math.floor(this.side.clientWidth / 165)));
+    this.stage.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
+    const each = Math.floor((this.side.clientWidth - 16 * (across - 1)) / across);
+    for (const lane of this.lanes) lane.resize(each, this.lanes.length > 1 ? 150 : 190);
+    if (this.width !== width) this.tracesDirty = true;
+    this.width = width;
+    this.wake();
+  }
+
+  play(passed, now) {
+    const more = super.play(passed, now);
+    if (!this.data) return more;
+    const walks = this.lanes.map((lane, k) => this.walk(lane, this.data.lanes[k], now)).filter(Boolean);
+    this.scene.draw(this.data, walks, this.theme);
+    this.write(walks);
+    this.drawTicks(walks);
+    this.below.hidden = !this.marginals.draw(this.exactP1, walks, this.theme) & !this.edges.draw(this.data.graph, walks, this.theme);
+    return more || walks.some((walk) => walk.share < 1);
+  }
+
+  // A lane as it stands on screen: up to which point of its path, and how far on the way there.
+  walk(lane, data, now) {
+    if (!data || !lane.meta) return null;
+    const frame = this.at === null ? lane.shown : lane.past(this.at);
+    const last = placeOf(data.steps, frame ? frame.sweep : 0);
+    if (last !== lane.walked) {
+      const onward = last === lane.walked + 1 && this.at === null && !this.still;
+      const wanted = this.playing ? this.pace : LONGEST;
+      lane.takes = onward && wanted > SHORTEST ? Math.min(LONGEST, 0.9 * wanted) : 0;
+      lane.since = now;
+      lane.walked = last;
+    }
+    const share = lane.takes ? Math.min(1, (now - lane.since) / lane.takes) : 1;
+    const { label, step } = lane.meta;
+    const colour = this.theme.dark ? css(mix(rgb(lane.meta.colour), WHITE, 0.35)) : lane.meta.colour;
+    const past = this.at !== null && last < data.steps.length - 1;
+    return { lane: Object.assign(data, { label, step }), colour, last, share, past };
+  }
+
+  // What was known at the step that is on screen.
+  write(walks) {
+    const text = walks.map((walk) => this.sentence(walk, walks.length > 1));
+    if (JSON.stringify(text) === this.written) return;
+    this.written = JSON.stringify(text);
+    this.lines.replaceChildren(
+      ...walks.map(({ colour }, k) => {
+        const line = make("div", "wk-line");
+        const swatch = make("span", "wk-swatch");
+        swatch.style.background = colour;
+        line.append(swatch, make("span", "", text[k]));
+        return line;
+      }),
+    );
+  }
+
+  sentence({ lane, last, past }, raced) {
+    const step = lane.steps[last];
+    const corner = lane.found[last];
+    const words = [`${past ? "looking back: " : ""}${lane.label}: ${step} ${lane.step}${step === 1 ? "" : "s"}`];
+    if (corner >= 0 && !raced) words.push(`found ${lane.names[corner]}`);
+    if (Number.isFinite(lane.gap[last])) words.push(`gap ${digits(lane.gap[last], 3)}`);
+    const [low, high] = [lane.low[last], lane.high[last]];
+    const known = this.exact === null ? "" : `; exactly ${digits(this.exact, 5)}`;
+    const least = Number.isFinite(low) ? `${digits(low, 5)} ≤ ` : "";
+    const bounds = Number.isFinite(high) ? `${least}log Z ≤ ${digits(high, 5)}${known}` : "";
+    return [words.join(", "), bounds].filter(Boolean).join("; ");
+  }
+
+  // Where rho changed, on the axis of the timeline.
+  drawTicks(walks) {
+    const range = this.timeline.range;
+    const [low, high] = [Number(range.min), Number(range.max)];
+    const changes = walks.flatMap(({ lane, colour }) => lane.changes.filter((call) => call <= high).map((call) => [call, colour]));
+    this.ticks.hidden = !changes.length;
+    if (!changes.length) return;
+    const wide = range.clientWidth || 200;
+    const context = sized(this.ticks, this.main.clientWidth, 16);
+    context.clearRect(0, 0, this.main.clientWidth, 16);
+    for (const [call, colour] of changes) {
+      const x = THUMB + ((call - low) / Math.max(1, high - low)) * (wide - 2 * THUMB);
+      context.fillStyle = colour;
+      context.fillRect(Math.round(x) - 1, 6, 2, 10);
+    }
+    context.font = `11px ${this.theme.font}`;
+    context.fillStyle = css(this.theme.soft);
+    context.fillText(`ρ changed ${changes.length === 1 ? "once" : `${changes.length} times`}`, wide + 10, 13);
+    this.ticks.setAttribute("aria-label", `rho changed at ${changes.map(([call]) => call).join(", ")}`);
+  }
+}
+
+export default mounted(Walk);
+
+// An update with the arrays of its walks read.
+function decodeWalk(bytes) {
+  const update = decode(bytes);
+  const { some } = opened(bytes);
+  update.exactP1 = some(update.exact_p1, Float32Array);
+  const walk = update.walk;
+  if (!walk) return update;
+  for (const lane of walk.lanes) {
+    for (const name of ["path", "corners", "weights", "p1", ...NUMBERS]) lane[name] = some(lane[name], Float32Array);
+    for (const name of ["steps", "found"]) lane[name] = some(lane[name], Int32Array);
+  }
+  if (!walk.graph) return update;
+  for (const name of ["nodes", "rho"]) walk.graph[name] = some(walk.graph[name], Float32Array);
+  walk.graph.edges = some(walk.graph.edges, Int32Array);
+  return update;
+}
+
+// The last place whose step is at most this one.
+function placeOf(steps, step) {
+  let last = 0;
+  for (let k = 0; k < steps.length && steps[k] <= step; k++) last = k;
+  return last;
+}
+
+function digits(value, count) {
+  return String(Number(value.toPrecision(count))).replace("-", "−");
+}

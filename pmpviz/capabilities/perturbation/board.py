@@ -1,0 +1,191 @@
+"""What the browser draws the lab from: the noise atlas, one perturbation with its answers, samples and their bars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pmpviz.capabilities.perturbation.live import LabView
+from pmpviz.capabilities.perturbation.panels import places
+from pmpviz.capabilities.perturbation.parts import Bench, total_variation
+from pmpviz.capabilities.perturbation.picture import line_colour, styles
+from pmpviz.capabilities.perturbation.plan import LAYERS
+from pmpviz.player.numbers import configuration, integer
+from pmpviz.player.wire import Payload, encode
+
+# Regions of states are told apart by colour; all but the most frequent ones share the last.
+REGIONS = (
+    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7A5195", "#A0522D", "#5A5A57",
+    "#B9B9B5",
+)  # fmt: skip
+REST = ("#009E73", "#D55E00")
+PERIODS = (2, 6, 24)
+# Two sites in the order in which their states are written.
+LINE = np.array([[0.0, 0.5], [1.0, 0.5]])
+MOST_BARS, MOST_NAMED = 24, 10
+
+
+def update(view: LabView, layer: str, dark: bool) -> bytes:
+    """The blob for the board."""
+    payload = Payload()
+    return encode(
+        {
+            "atlas": _atlas(payload, view),
+            "layers": layers(view),
+            "layer": layer,
+            "colours": REGIONS,
+            "shown": _shown(payload, view, dark),
+            "shape": _shape(payload, view),
+            "samples": _samples(payload, view),
+        },
+        payload.blobs,
+    )
+
+
+# The atlas.
+
+
+def layers(view: LabView) -> list[dict[str, Any]]:
+    """What the atlas can be coloured by: id, words, and how values become colours."""
+    found = [
+        {"id": "state", "label": "state of the maximum", "kind": "states"},
+        {"id": "rest", "label": "max-product at rest or not", "kind": "two", "words": ["at rest", "never at rest"],
+         "colours": REST},
+        {"id": "period", "label": "period of max-product", "kind": "scale", "low": -1.0, "high": 6.0,
+         "ticks": [[-1, "none found"], [0, "rest"], *([float(np.log2(p)), str(p)] for p in PERIODS)]},
+    ]  # fmt: skip
+    if "linear_program" in view.plan.solvers:
+        words = "fractional share of the LP"
+        found.append({"id": "fractional", "label": words, "kind": "scale", "low": 0.0, "high": 1.0})
+    labels, reasons = ((), ()) if view.bench is None else (view.bench.labels, view.bench.refusals)
+    for place, (label, reason) in enumerate(zip(labels, reasons, strict=True)):
+        if reason is None:
+            found.append({"id": f"energy{place + 1}", "label": f"energy lost by {label}", "kind": "scale", "low": 0.0})
+    return found
+
+
+def _atlas(payload: Payload, view: LabView) -> dict[str, Any] | None:
+    if view.atlas is None or view.bench is None:
+        return None
+    found, values = view.atlas, {}
+    period = found.period
+    layers_of = {
+        "state": found.code,
+        "rest": np.where(np.isnan(period), np.nan, period != 1),
+        # Rest is 1; a period's logarithm tells 2 from 6 as well as 6 from 18.
+        "period": np.log2(np.maximum(period, 0.5)),
+        "fractional": found.fractional,
+    } | {f"energy{s + 1}": lost for s, lost in enumerate(found.lost)}
+    for name in LAYERS:
+        if name in layers_of:
+            values[name] = payload.add(layers_of[name])
+    return {
+        "reach": float(found.axis[-1]),
+        "side": len(found.axis),
+        "rows": found.rows,
+        "sites": found.sites,
+        "states": [_bits(state) for state in found.states],
+        "regions": list(_regions(view).values()),
+        "values": values,
+        "best": payload.add(found.best),
+        "shows": [payload.add(one, "<i4") for one in found.shows],
+        "pictures": payload.add(found.pictures, "u1"),
+        "words": atlas_words(view),
+    }
+
+
+def _regions(view: LabView) -> dict[str, int]:
+    """The colour of each state that appears: of few variables its own, else by how much of the map it has."""
+    assert view.atlas is not None
+    few, last = 2 ** len(view.atlas.states[0]) < len(REGIONS), len(REGIONS) - 1
+    return {state: int(state, 2) if few else min(k, last) for k, state in enumerate(view.atlas.states)}
+
+
+def _bits(state: str) -> str:
+    return configuration(np.array([int(bit) for bit in state]))
+
+
+def atlas_words(view: LabView) -> str:
+    """What a pixel is, and how many regions there are."""
+    if view.atlas is None or view.bench is None:
+        return "The atlas is drawn after the first perturbations have been solved."
+    found = view.atlas
+    words = f"A MAP a pixel: {len(found.axis)} × {len(found.axis)} noises of two sites, all others as shown"
+    if view.bench.potentials.n == 2:
+        words = "Two spins: the plane is the whole noise, and a region's logistic mass is its state's probability"
+    more = "" if found.done else f" Row {found.rows} of {len(found.axis)}."
+    return f"{words}. {integer(len(found.states))} states appear.{more}"
+
+
+# One perturbation.
+
+
+def _shown(payload: Payload, view: LabView, dark: bool) -> dict[str, Any] | None:
+    if view.shown is None or view.bench is None:
+        return None
+    shown, scene = view.shown, view.bench.scene
+    rows = zip(view.plan.solvers, view.bench.labels, styles(view), shown.solutions, shown.pictures, shown.pending,
+               strict=True)  # fmt: skip
+    solvers = [
+        {
+            "label": label,
+            "colour": line_colour(name, style, dark),
+            "energy": None if found is None else -found.value,
+            "picture": None if picture is None else payload.add(picture),
+            "pending": pending,
+        }
+        for name, label, style, found, picture, pending in rows
+    ]
+    seen = None if scene is None else payload.add(scene.seen.ravel())
+    noise, field = payload.add(shown.noise), payload.add(shown.field)
+    return {"draw": shown.draw, "noise": noise, "field": field, "solvers": solvers, "seen": seen}
+
+
+def _shape(payload: Payload, view: LabView) -> dict[str, Any] | None:
+    """Rows and columns of a lattice, or nodes and edges."""
+    if view.bench is None:
+        return None
+    scene, model = view.bench.scene, view.bench.target.model
+    shape = model.shape if scene is None else scene.shape
+    if shape is not None and len(shape) == 2:
+        return {"rows": shape[0], "cols": shape[1]}
+    _, i, j, _ = model.pairwise()
+    nodes = LINE if model.n == 2 else places(model.n, tuple(i.tolist()), tuple(j.tolist()))
+    return {"nodes": payload.add(nodes), "edges": payload.add(np.stack([i, j], 1), "<i4")}
+
+
+# Many perturbations.
+
+
+def _samples(payload: Payload, view: LabView) -> dict[str, Any] | None:
+    """Which state each perturbation chose, in the order of the exact law, and where it lies if noise is a plane."""
+    tally, bench = view.tally, view.bench
+    if tally is None or bench is None or view.law is None or not tally.codes:
+        return None
+    order = np.argsort(-view.law, kind="stable")
+    place = np.empty(len(order), int)
+    place[order] = np.arange(len(order))
+    names = ["".join(map(str, state)) for state in _states(order[:MOST_BARS], bench)]
+    few = len(order) < len(REGIONS)
+    regions = {} if few or view.atlas is None else _regions(view)
+    flat = bench.potentials.n == 2 and len(tally.codes) == tally.draws
+    points = bench.noise(0, tally.draws)[:, :, 1] if flat else None
+    return {
+        "places": payload.add(place[np.array(tally.codes)], "<i4"),
+        "law": payload.add(view.law[order]),
+        "names": names,
+        "readable": len(names[0]) <= MOST_NAMED,
+        "regions": [int(name, 2) if few else regions.get(name, len(REGIONS) - 1) for name in names],
+        "points": None if points is None else payload.add(points),
+        "floor": total_variation(tally.counts, view.law)[1] if tally.counts is not None else None,
+    }
+
+
+def _states(codes: np.ndarray, bench: Bench) -> np.ndarray:
+    n = bench.potentials.n
+    free = (codes[:, None] >> np.arange(n)[::-1]) & 1
+    return free.astype(np.int8)
+
+
+__all__ = ["atlas_words", "layers", "update"]

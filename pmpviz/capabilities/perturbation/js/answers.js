@@ -1,0 +1,110 @@
+// The perturbation that is shown, as small pictures: noise, field, and what each solver makes of it.
+
+import { css, make, mix, number, scaleColour, sized } from "../pmpviz.player/theme.js";
+
+const GREY = [138, 138, 134];
+const [SMALL, LARGE] = [96, 150];
+
+export class Answers {
+  constructor() {
+    this.root = make("div", "at-panels");
+    this.panels = [];
+  }
+
+  // `rows` are { title, words, values, kind, colour }; null values are not known.
+  draw(rows, shape, theme, scale) {
+    while (this.panels.length > rows.length) this.panels.pop().root.remove();
+    while (this.panels.length < rows.length) {
+      this.panels.push(panel());
+      this.root.append(this.panels[this.panels.length - 1].root);
+    }
+    rows.forEach((row, k) => {
+      const { head, key, words, canvas, root } = this.panels[k];
+      head.textContent = row.title;
+      key.style.background = row.colour || "";
+      key.hidden = !row.colour;
+      if (words.textContent !== row.words) words.textContent = row.words;
+      const side = Math.max(SMALL, Math.min(LARGE * scale, root.clientWidth));
+      canvas.dataset.panel = row.title;
+      canvas.dataset.values = row.values ? [...row.values].slice(0, 36).map((v) => v.toFixed(2)).join() : "";
+      canvas.setAttribute("aria-label", `${row.title}: ${row.words}`);
+      (shape.cols ? lattice : graph)(canvas, row, shape, side, theme);
+    });
+  }
+}
+
+function panel() {
+  const root = make("figure", "at-panel");
+  const caption = make("figcaption");
+  const [key, head] = [make("span", "at-key"), make("span")];
+  caption.append(key, head);
+  const canvas = make("canvas");
+  canvas.setAttribute("role", "img");
+  const words = make("div", "at-under");
+  root.append(caption, canvas, words);
+  return { root, head, key, canvas, words };
+}
+
+// Paper over grey to ink, or blue over the ground to orange.
+function colourOf({ kind, limit }, value, theme) {
+  if (Number.isNaN(value)) return theme.paper;
+  if (kind === "field") return scaleColour({ kind: "diverging", low: -limit, high: limit }, value, theme);
+  return value < 0.5 ? mix(theme.paper, GREY, 2 * value) : mix(GREY, theme.ink, 2 * value - 1);
+}
+
+function lattice(canvas, row, { rows, cols }, side, theme) {
+  const cell = Math.max(2, Math.floor(side / Math.max(rows, cols)));
+  const context = sized(canvas, cell * cols, cell * rows);
+  context.fillStyle = css(theme.rule);
+  context.fillRect(0, 0, cell * cols, cell * rows);
+  if (!row.values) return;
+  const gap = cell >= 8 ? 1 : 0;
+  row.values.forEach((value, site) => {
+    context.fillStyle = css(colourOf(row, value, theme));
+    context.fillRect((site % cols) * cell, Math.floor(site / cols) * cell, cell - gap, cell - gap);
+  });
+}
+
+function graph(canvas, row, { nodes, edges }, side, theme) {
+  const n = nodes.length / 2;
+  const radius = Math.max(3, Math.min(0.13, 0.34 / Math.sqrt(n)) * side);
+  const high = n === 2 ? Math.round(0.55 * side) : side;
+  const context = sized(canvas, side, high);
+  context.clearRect(0, 0, side, high);
+  const room = side - 2 * radius - 10;
+  const at = (v) => [radius + 5 + nodes[2 * v] * room, n === 2 ? high / 2 : radius + 5 + nodes[2 * v + 1] * room];
+  context.strokeStyle = css(theme.soft);
+  context.globalAlpha = Math.max(0.1, Math.min(0.7, 120 / (edges.length + 1)));
+  context.beginPath();
+  for (let e = 0; e + 1 < edges.length; e += 2) {
+    context.moveTo(...at(edges[e]));
+    context.lineTo(...at(edges[e + 1]));
+  }
+  context.stroke();
+  context.globalAlpha = 1;
+  for (let v = 0; v < n; v++) {
+    const [x, y] = at(v);
+    const colour = row.values ? colourOf(row, row.values[v], theme) : theme.rule;
+    context.beginPath();
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+    context.fillStyle = css(colour);
+    context.fill();
+    context.strokeStyle = css(theme.text);
+    context.stroke();
+    if (radius >= 14 && row.values) label(context, row, row.values[v], colour, [x, y, radius], theme);
+  }
+}
+
+// Large circles have their number in them.
+function label(context, row, value, colour, [x, y, radius], theme) {
+  const bright = colour[0] * 0.3 + colour[1] * 0.59 + colour[2] * 0.11 > 140;
+  context.fillStyle = bright ? "#1C1B19" : "#FBFAF7";
+  context.font = `600 ${Math.min(20, Math.max(12, 0.6 * radius))}px ${theme.font}`;
+  context.textAlign = "center";
+  context.fillText(row.kind === "field" ? number(Number(value.toPrecision(2))) : number(value), x, y + 4);
+}
+
+export function limitOf(values) {
+  return Math.max(1e-9, ...[...values].map(Math.abs));
+}
+

@@ -1,0 +1,277 @@
+// The board of the perturbation lab: the noise atlas, whose cross is dragged, and what follows from where it is.
+
+import { actionButton, showPlaying } from "../pmpviz.player/bar.js";
+import { mounted, Stage } from "../pmpviz.player/component.js";
+import { opened } from "../pmpviz.player/decode.js";
+import { css, make, number, scaleColour } from "../pmpviz.player/theme.js";
+import { Answers, limitOf } from "./answers.js";
+import { Bars } from "./bars.js";
+import { NoiseMap } from "./map.js";
+
+const FALL_MS = 380;
+const SLOW = 12; // So many samples fall one by one; then they come ever faster.
+const [FIRST_RATE, FAST_RATE] = [2.5, 70]; // Samples a second.
+const WAIT_MS = 4000;
+
+class Board extends Stage {
+  constructor(parent) {
+    super(parent, "pv-root at-root");
+    this.map = new NoiseMap({ moved: () => this.moved(), dropped: (pixel) => this.dropped(pixel) });
+    this.answers = new Answers();
+    this.bars = new Bars();
+    this.fallen = 0;
+    this.build();
+  }
+
+  build() {
+    this.choice = make("select", "pv-select");
+    this.choice.setAttribute("aria-label", "Map coloured by");
+    this.choice.addEventListener("change", () => this.choose(this.choice.selectedIndex));
+    this.legend = make("div", "at-legend");
+    this.words = make("div", "at-words");
+    const head = make("div", "at-head");
+    head.append(make("span", "at-title", "Noise atlas"), this.choice);
+    const left = make("div", "at-left");
+    left.append(head, this.map.root, this.legend, this.words);
+    this.heading = make("div", "at-title");
+    this.buildBar();
+    const right = make("div", "at-right");
+    right.append(this.heading, this.answers.root, this.bars.root, this.bar.root);
+    this.left = left;
+    this.root.append(this.trouble, left, right, this.spoken);
+  }
+
+  buildBar() {
+    const act = (name) => this.act(name);
+    const root = make("div", "pv-bar");
+    const buttons = {
+      play: actionButton("play", "Play", "Space", "Let samples fall, or hold them", act),
+      one: actionButton("one", "Drop one", "", "One more sample", act),
+      all: actionButton("all", "All of them", "", "Every perturbation that has been solved", act),
+      reset: actionButton("reset", "Clear", "", "Begin again without samples", act),
+    };
+    root.append(...Object.values(buttons));
+    this.bar = { root, buttons };
+  }
+
+  // What the server sends.
+
+  receive(bytes) {
+    const meta = this.read(bytes, decodeBoard);
+    if (!meta) return;
+    const first = !this.meta;
+    const { samples } = meta;
+    const other = samples && this.law && JSON.stringify([samples.names, samples.law[0]]) !== this.law;
+    this.meta = meta;
+    this.map.atlas = meta.atlas;
+    this.map.colours = meta.colours;
+    this.takeLayer(meta);
+    this.takeCross(meta);
+    if (samples) this.law = JSON.stringify([samples.names, samples.law[0]]);
+    if (other || !samples) this.fallen = 0;
+    if ((first || other || this.falling === undefined) && samples) this.falling = !this.still;
+    if (samples && !samples.points) this.fallen = samples.places.length;
+    this.layout();
+  }
+
+  takeLayer({ layers, layer }) {
+    const names = JSON.stringify(layers);
+    if (names !== this.names) this.choice.replaceChildren(...layers.map(({ label, id }) => new Option(label, id)));
+    this.names = names;
+    if (this.wished === layer || performance.now() - (this.wishedAt || -WAIT_MS) > WAIT_MS) this.wished = null;
+    const chosen = layers.find(({ id }) => id === (this.wished || layer)) || layers[0];
+    this.choice.value = chosen.id;
+    this.map.layer = chosen;
+  }
+
+  // The cross of the server is where its noise is; a hand's own holds until the server has come to it.
+  takeCross({ shown, atlas }) {
+    if (!shown || !atlas) return;
+    const { map } = this;
+    map.cross = atlas.sites.map((site) => shown.noise[site]);
+    const own = map.pixel === null ? null : [map.noiseAt(map.pixel % atlas.side), map.noiseAt(Math.floor(map.pixel / atlas.side))];
+    const there = own && own.every((v, k) => Math.abs(v - map.cross[k]) < 1e-3);
+    const late = performance.now() - (this.droppedAt || 0) > WAIT_MS;
+    const solved = shown.solvers.every(({ pending }) => !pending);
+    if (!map.dragging && (this.draw0 !== shown.draw || late || (there && solved))) map.pixel = null;
+    this.draw0 = shown.draw;
+  }
+
+  // What a person does.
+
+  act(name) {
+    const { samples } = this.meta || {};
+    if (!samples) return;
+    if (name === "play") this.falling = !this.falling;
+    else this.falling = false;
+    if (name === "play" && this.falling && this.fallen >= samples.places.length) this.fallen = 0;
+    if (name === "one") this.add(1);
+    if (name === "all") this.fallen = samples.places.length;
+    if (name === "reset") this.fallen = 0;
+    this.wake();
+  }
+
+  add(count) {
+    this.fallen = Math.min(this.meta.samples.places.length, this.fallen + count);
+    this.lastFall = performance.now();
+  }
+
+  choose(index) {
+    this.wished = this.meta.layers[index].id;
+    this.wishedAt = performance.now();
+    this.map.layer = this.meta.layers[index];
+    this.post({ type: "mode", site: index });
+    this.wake();
+  }
+
+  moved() {
+    this.droppedAt = performance.now();
+    this.wake();
+  }
+
+  dropped(pixel) {
+    this.droppedAt = performance.now();
+    this.post({ type: "click", site: pixel, sites: [pixel] });
+  }
+
+  // Drawing.
+
+  layout() {
+    this.root.classList.toggle("at-wide", this.root.clientWidth >= 700);
+    this.wake();
+  }
+
+  play(passed, now) {
+    if (!this.meta) return false;
+    const { samples, shown, shape } = this.meta;
+    const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // Larger before a class.
+    if (samples && samples.points) this.fall(passed, now, samples);
+    this.map.draw(this.left.clientWidth, Math.max(300, Math.min(520, 0.56 * window.innerHeight)), this.theme, this.dots(now), scale);
+    this.drawLegend();
+    if (shown && shape) this.answers.draw(this.rows(), shape, this.theme, scale);
+    this.bars.draw(samples, Math.floor(this.fallen), this.meta.colours, this.theme, scale);
+    this.bar.root.hidden = !(samples && samples.points);
+    showPlaying(this.bar.buttons.play, this.falling);
+    Object.assign(this.root.dataset, { fallen: Math.floor(this.fallen), layer: this.map.layer.id, falling: Boolean(this.falling) });
+    return Boolean(samples && samples.points) && (this.falling || now - (this.lastFall || 0) < FALL_MS);
+  }
+
+  fall(passed, now, samples) {
+    if (!this.falling) return;
+    const rate = this.fallen < SLOW ? FIRST_RATE : Math.min(FAST_RATE, FIRST_RATE + (this.fallen - SLOW) * 0.6);
+    const before = Math.floor(this.fallen);
+    this.fallen = Math.min(samples.places.length, this.fallen + (rate * passed) / 1000);
+    if (Math.floor(this.fallen) > before) this.lastFall = now;
+    if (this.fallen >= samples.places.length && samples.places.length >= 512) this.falling = false;
+  }
+
+  dots(now) {
+    const { samples, colours } = this.meta;
+    if (!samples || !samples.points || !this.meta.atlas) return [];
+    const count = Math.floor(this.fallen);
+    return Array.from({ length: count }, (_, k) => ({
+      x: samples.points[2 * k],
+      y: samples.points[2 * k + 1],
+      colour: colours[samples.regions[samples.places[k]]],
+      share: k === count - 1 ? Math.min(1, (now - (this.lastFall || 0)) / FALL_MS) : 1,
+    }));
+  }
+
+  // The small pictures: as the server has them, or at the hand's cross as the map has them.
+  rows() {
+    const { shown, atlas } = this.meta;
+    const { pixel } = this.map;
+    const own = pixel !== null && atlas;
+    let { noise, field } = shown;
+    if (own) {
+      const at = [this.map.noiseAt(pixel % atlas.side), this.map.noiseAt(Math.floor(pixel / atlas.side))];
+      [noise, field] = [Float32Array.from(noise), Float32Array.from(field)];
+      atlas.sites.forEach((site, k) => {
+        field[site] += at[k] - noise[site];
+        noise[site] = at[k];
+      });
+    }
+    this.heading.textContent = own ? "This noise, and what solvers make of it" : `Perturbation ${shown.draw}, and what solvers make of it`;
+    const signed = (title, values) => ({ title, values, kind: "field", limit: limitOf(values), words: `±${number(limitOf(values))}` });
+    const rows = [signed("noise", noise), signed("perturbed field", field)];
+    if (shown.seen) rows.unshift({ title: "seen", values: shown.seen, kind: "state", words: shown.seen.some(Number.isNaN) ? "blank where hidden" : "with flipped pixels" });
+    shown.solvers.forEach((solver, s) => rows.push(own ? this.owned(solver, s, pixel) : asked(solver)));
+    return rows;
+  }
+
+  owned({ label, colour }, s, pixel) {
+    const { best, pictures, shows, values } = this.meta.atlas;
+    const row = { title: label, colour, kind: "state", values: null, words: "not worked out yet" };
+    const place = shows[s][pixel];
+    const lost = values[`energy${s + 1}`][pixel];
+    const n = this.meta.shown.noise.length;
+    if (place >= 0) row.values = Float32Array.from(pictures.subarray(place * n, (place + 1) * n), (v) => v / 254);
+    if (Number.isFinite(lost)) row.words = `energy ${energy(lost - best[pixel])}`;
+    return row;
+  }
+
+  drawLegend() {
+    const { map, meta } = this;
+    const shape = JSON.stringify([map.layer, map.high, meta.atlas && meta.atlas.states.slice(0, 11), this.theme.id]);
+    this.words.textContent = meta.atlas ? meta.atlas.words : "";
+    if (shape === this.legendShape || !meta.atlas) return;
+    this.legendShape = shape;
+    this.legend.replaceChildren(...this.entries().map(([colour, text]) => entry(colour, text)));
+  }
+
+  entries() {
+    const { layer, atlas, colours, low, high } = this.map;
+    if (layer.kind === "two") return layer.words.map((word, k) => [layer.colours[k], word]);
+    if (layer.kind === "states") {
+      if (!atlas.states.length || atlas.states[0].length > 10) return [];
+      const few = atlas.states.slice(0, colours.length - 1).map((state, k) => [colours[atlas.regions[k]], state]);
+      return atlas.states.length < colours.length ? few : [...few, [colours[colours.length - 1], "others"]];
+    }
+    const ticks = layer.ticks || [0, 0.5, 1].map((share) => [low + share * (high - low), number(low + share * (high - low))]);
+    const scale = { kind: "sequential", low, high };
+    return ticks.map(([value, text]) => [css(scaleColour(scale, value, this.theme)), text]);
+  }
+}
+
+export default mounted(Board);
+
+function entry(colour, text) {
+  const root = make("span", "at-entry");
+  const swatch = make("span", "at-swatch");
+  swatch.style.background = colour;
+  root.append(swatch, make("span", "", text));
+  return root;
+}
+
+function asked({ label, colour, energy: value, picture, pending }) {
+  const words = pending ? "solving …" : value === null ? "cannot run here" : `energy ${energy(value)}`;
+  return { title: label, colour, kind: "state", values: picture, words };
+}
+
+function energy(value) {
+  return String(Number(value.toPrecision(5))).replace("-", "−");
+}
+
+function decodeBoard(bytes) {
+  const { meta, some } = opened(bytes);
+  const { atlas, shown, shape, samples } = meta;
+  if (atlas) {
+    for (const name of Object.keys(atlas.values)) atlas.values[name] = some(atlas.values[name], Float32Array);
+    atlas.best = some(atlas.best, Float32Array);
+    atlas.shows = atlas.shows.map((index) => some(index, Int32Array));
+    atlas.pictures = some(atlas.pictures, Uint8Array);
+  }
+  if (shown) {
+    for (const name of ["noise", "field", "seen"]) shown[name] = some(shown[name], Float32Array);
+    for (const solver of shown.solvers) solver.picture = some(solver.picture, Float32Array);
+  }
+  if (shape && shape.edges !== undefined) {
+    shape.nodes = some(shape.nodes, Float32Array);
+    shape.edges = some(shape.edges, Int32Array);
+  }
+  if (samples) {
+    samples.places = some(samples.places, Int32Array);
+    for (const name of ["law", "points"]) samples[name] = some(samples[name], Float32Array);
+  }
+  return meta;
+}

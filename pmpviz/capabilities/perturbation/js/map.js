@@ -1,0 +1,267 @@
+// The noise atlas: a map of two sites' noise, the cross that is dragged over it, samples that fall into it.
+
+import { css, make, mix, number, rgb, scaleColour, sized } from "../pmpviz.player/theme.js";
+
+const [LEFT, BOTTOM, TOP, RIGHT] = [38, 34, 8, 8];
+const DOT = 3.5;
+const SEND_MS = 400;
+const NAMED = 0.012; // Share of the map above which a region has its name on it.
+
+export class NoiseMap {
+  constructor({ moved, dropped }) {
+    Object.assign(this, { moved, dropped, pixel: null, scale: 1, left: LEFT, bottom: BOTTOM });
+    this.root = make("div", "at-map");
+    this.canvas = make("canvas", "at-canvas");
+    this.canvas.dataset.testid = "atlas-canvas";
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "application");
+    this.tip = make("div", "pv-tip");
+    this.tip.hidden = true;
+    this.tip.style.lineHeight = "1.4";
+    this.root.append(this.canvas, this.tip);
+    this.listen();
+  }
+
+  listen() {
+    const { canvas } = this;
+    canvas.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0 || !this.atlas) return;
+      canvas.setPointerCapture(event.pointerId);
+      canvas.focus({ preventScroll: true });
+      this.dragging = true;
+      this.drag(event);
+    });
+    canvas.addEventListener("pointermove", (event) => (this.dragging ? this.drag(event) : this.tell(event)));
+    for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => this.drop());
+    canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    canvas.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  // [column, row] of the map under the pointer, kept within it.
+  under(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const { side } = this.atlas;
+    const part = (at, from) => Math.max(0, Math.min(side - 1, Math.floor(((at - from) / this.room) * side)));
+    return [part(event.clientX - box.left, this.left), side - 1 - part(event.clientY - box.top, TOP)];
+  }
+
+  drag(event) {
+    const [column, row] = this.under(event);
+    this.tip.hidden = true;
+    this.go(column, row);
+  }
+
+  go(column, row) {
+    const pixel = row * this.atlas.side + column;
+    if (pixel === this.pixel) return;
+    this.pixel = pixel;
+    this.moved();
+  }
+
+  drop() {
+    if (!this.dragging) return;
+    this.dragging = false;
+    if (this.pixel !== null) this.dropped(this.pixel);
+  }
+
+  key(event) {
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+    if (!way || !this.atlas) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const { side } = this.atlas;
+    const [column, row] = this.pixel === null ? this.nearest(...this.cross) : [this.pixel % side, Math.floor(this.pixel / side)];
+    const within = (at) => Math.max(0, Math.min(side - 1, at));
+    this.go(within(column + way[0]), within(row + way[1]));
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.dropped(this.pixel), SEND_MS);
+  }
+
+  // The noise of the middle of a column or row, and the column and row nearest to a noise.
+  noiseAt(k) {
+    const { reach, side } = this.atlas;
+    return -reach + (2 * reach * k) / (side - 1);
+  }
+
+  nearest(x, y) {
+    const { reach, side } = this.atlas;
+    return [x, y].map((v) => Math.max(0, Math.min(side - 1, Math.round(((v + reach) / (2 * reach)) * (side - 1)))));
+  }
+
+  place(x, y) {
+    const { reach, side } = this.atlas;
+    const edge = reach * (1 + 1 / (side - 1));
+    const part = (v) => (v + edge) / (2 * edge);
+    return [this.left + part(x) * this.room, TOP + (1 - part(y)) * this.room];
+  }
+
+  tell(event) {
+    if (!this.atlas) return;
+    const [column, row] = this.under(event);
+    const pixel = row * this.atlas.side + column;
+    const code = this.atlas.values.state[pixel];
+    const [a, b] = this.atlas.sites;
+    const lines = [`noise of site ${a}: ${number(this.noiseAt(column))}`, `noise of site ${b}: ${number(this.noiseAt(row))}`];
+    lines.push(Number.isNaN(code) ? "not worked out yet" : this.atlas.states[code]);
+    if (this.layer.kind !== "states") lines.push(`${this.layer.label}: ${this.say(this.atlas.values[this.layer.id][pixel])}`);
+    this.tip.replaceChildren(...lines.map((line) => make("div", "", line)));
+    const box = this.canvas.getBoundingClientRect();
+    this.tip.hidden = false;
+    this.tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 16, box.width - 190))}px`;
+    this.tip.style.top = `${event.clientY - box.top + 18}px`;
+  }
+
+  say(value) {
+    if (Number.isNaN(value)) return "not worked out yet";
+    if (this.layer.kind === "two") return this.layer.words[value];
+    if (this.layer.id === "period") return value < 0 ? "none found" : String(Math.round(2 ** value));
+    return number(value);
+  }
+
+  // Pale on the ground, so that dots of the same colour are seen on it.
+  colour(value, theme) {
+    if (Number.isNaN(value)) return theme.ground;
+    const { kind, colours } = this.layer;
+    if (kind === "states") return mix(rgb(this.colours[this.atlas.regions[value]]), theme.ground, 0.42);
+    if (kind === "two") return mix(rgb(colours[value]), theme.ground, 0.2);
+    return scaleColour({ kind: "sequential", low: this.low, high: this.high }, value, theme);
+  }
+
+  measure() {
+    const values = this.atlas.values[this.layer.id];
+    this.low = this.layer.low || 0;
+    this.high = this.layer.high === undefined ? Math.max(1e-6, ...values.filter((v) => !Number.isNaN(v))) : this.layer.high;
+  }
+
+  // `dots` are { x, y, colour, share } of the samples, `share` of their fall done.
+  draw(width, high, theme, dots, scale) {
+    [this.left, this.bottom] = [LEFT, BOTTOM].map((v) => Math.round(v * scale));
+    this.scale = scale;
+    const room = Math.floor(Math.max(120, Math.min(width - this.left - RIGHT, high - TOP - this.bottom)));
+    this.room = room;
+    const context = sized(this.canvas, room + this.left + RIGHT, room + TOP + this.bottom);
+    this.context = context;
+    context.clearRect(0, 0, room + this.left + RIGHT, room + TOP + this.bottom);
+    context.font = `${12 * this.scale}px ${theme.font}`;
+    if (!this.atlas) return this.empty(theme);
+    this.measure();
+    this.pixels(theme);
+    this.axes(theme);
+    if (this.layer.kind === "states") this.names(theme);
+    for (const dot of dots) this.dot(dot, theme);
+    this.drawCross(theme);
+  }
+
+  empty(theme) {
+    this.context.fillStyle = css(theme.soft);
+    this.context.textAlign = "center";
+    this.context.fillText("the map comes after the first perturbations", this.left + this.room / 2, TOP + this.room / 2);
+    this.context.strokeStyle = css(theme.rule);
+    this.context.strokeRect(this.left, TOP, this.room, this.room);
+  }
+
+  pixels(theme) {
+    const { side, values } = this.atlas;
+    const own = values[this.layer.id];
+    const edge = (k) => Math.round((k / side) * this.room);
+    for (let row = 0; row < side; row++) {
+      for (let column = 0; column < side; column++) {
+        this.context.fillStyle = css(this.colour(own[row * side + column], theme));
+        const [x, y] = [edge(column), edge(side - 1 - row)];
+        this.context.fillRect(this.left + x, TOP + y, edge(column + 1) - x, edge(side - row) - y);
+      }
+    }
+  }
+
+  axes(theme) {
+    const { context, atlas } = this;
+    context.fillStyle = css(theme.soft);
+    context.strokeStyle = css(theme.text);
+    context.globalAlpha = 0.25;
+    context.beginPath();
+    context.moveTo(...this.place(0, -atlas.reach));
+    context.lineTo(...this.place(0, atlas.reach));
+    context.moveTo(...this.place(-atlas.reach, 0));
+    context.lineTo(...this.place(atlas.reach, 0));
+    context.stroke();
+    context.globalAlpha = 1;
+    for (const tick of [-5, 0, 5]) {
+      const [x, y] = this.place(tick, tick);
+      context.textAlign = "center";
+      context.fillText(number(tick), x, TOP + this.room + 14 * this.scale);
+      context.textAlign = "right";
+      context.fillText(number(tick), this.left - 5, y + 4);
+    }
+    context.textAlign = "center";
+    context.fillText(`noise of site ${atlas.sites[0]}`, this.left + this.room / 2, TOP + this.room + 29 * this.scale);
+    context.save();
+    context.translate(12 * this.scale, TOP + this.room / 2);
+    context.rotate(-Math.PI / 2);
+    context.fillText(`noise of site ${atlas.sites[1]}`, 0, 0);
+    context.restore();
+  }
+
+  // The name of each large region where most of it is; long names stay in the legend and under the pointer.
+  names(theme) {
+    const { side, values, states } = this.atlas;
+    if (!states.length || states[0].length > 10) return;
+    const sums = states.map(() => [0, 0, 0]);
+    values.state.forEach((code, pixel) => {
+      if (Number.isNaN(code)) return;
+      sums[code][0] += 1;
+      sums[code][1] += this.noiseAt(pixel % side);
+      sums[code][2] += this.noiseAt(Math.floor(pixel / side));
+    });
+    this.context.font = `600 ${15 * this.scale}px ${theme.font}`;
+    this.context.textAlign = "center";
+    sums.forEach(([count, x, y], code) => {
+      if (count < NAMED * side * side) return;
+      this.halo(states[code], ...this.place(x / count, y / count), theme);
+    });
+    this.context.font = `${12 * this.scale}px ${theme.font}`;
+  }
+
+  halo(words, x, y, theme) {
+    this.context.lineWidth = 3.5;
+    this.context.lineJoin = "round";
+    this.context.strokeStyle = css(theme.ground);
+    this.context.strokeText(words, x, y);
+    this.context.fillStyle = css(theme.text);
+    this.context.fillText(words, x, y);
+  }
+
+  dot({ x, y, colour, share }, theme) {
+    const { reach } = this.atlas;
+    const within = (v) => Math.max(-reach, Math.min(reach, v));
+    const [px, py] = this.place(within(x), within(y));
+    this.context.beginPath();
+    this.context.arc(px, TOP + (py - TOP) * share * share, share < 1 ? DOT + 2 : DOT, 0, 2 * Math.PI);
+    this.context.fillStyle = colour;
+    this.context.fill();
+    this.context.strokeStyle = css(mix(theme.text, rgb(colour), 0.25));
+    this.context.lineWidth = 1;
+    this.context.stroke();
+  }
+
+  drawCross(theme) {
+    const { side } = this.atlas;
+    const [x, y] = this.pixel === null ? this.cross : [this.noiseAt(this.pixel % side), this.noiseAt(Math.floor(this.pixel / side))];
+    const { reach } = this.atlas;
+    const [px, py] = this.place(...[x, y].map((v) => Math.max(-reach, Math.min(reach, v))));
+    for (const [colour, wide] of [[theme.ground, 6], [theme.text, 2.5]]) {
+      this.context.strokeStyle = css(colour);
+      this.context.lineWidth = wide;
+      this.context.lineCap = "round";
+      this.context.beginPath();
+      this.context.moveTo(px - 11, py);
+      this.context.lineTo(px + 11, py);
+      this.context.moveTo(px, py - 11);
+      this.context.lineTo(px, py + 11);
+      this.context.stroke();
+    }
+    Object.assign(this.canvas.dataset, { x: x.toFixed(4), y: y.toFixed(4) });
+    const [a, b] = this.atlas.sites;
+    const words = `Noise atlas, ${this.layer.label}. The cross is at noise ${number(x)} of site ${a} and ${number(y)} of site ${b}; arrow keys move it.`;
+    this.canvas.setAttribute("aria-label", words);
+  }
+}
