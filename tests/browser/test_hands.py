@@ -72,7 +72,7 @@ def test_every_stroke_paints_every_site_and_is_undone(server, open_page):
     page = open_page(link(server, "playground", ("gibbs",), **LATTICE))
     wait_lanes(page, 1)
     play(page)
-    take(page, "Paint field up", "field+")
+    take(page, "Field +", "field+")
     for row, seconds in STROKES.items():
         stroke(page, row_of(page, row, max(4, int(6 * seconds))), seconds)
     rows = {row * 64 + column for row in STROKES for column in COLUMNS}
@@ -93,12 +93,12 @@ def test_strokes_on_the_other_surfaces_are_whole(server, open_page):
     page = open_page(link(server, "race", ("gibbs", "colour_gibbs"), **LATTICE))
     wait_lanes(page, 2)
     play(page)
-    take(page, "Paint field down", "field-")
+    take(page, "Field −", "field-")
     stroke(page, row_of(page, 9, 10, lane=1), 1.0)
     wait_for(page, lambda: painted(page) == {9 * 64 + column for column in COLUMNS})
     page.goto(f"{server}/playground?preset=bars")
     wait_lanes(page, 1)
-    take(page, "Clamp to 1", "clamp1")
+    take(page, "Clamp 1", "clamp1")
     x, y, _, high = page.evaluate(PLACES)[0]
     cell = (high - 18) // 8
     stroke(page, serpentine({"x": x, "y": y + 18, "width": 8 * cell, "height": 8 * cell}, 8, 8), 1.0)

@@ -51,7 +51,7 @@ def test_both_layers_move_and_a_hidden_unit_is_told_and_flipped(server, open_pag
     wait_lanes(page, 1, f"Number(d.sweep) > 10 && d.frameHash !== '{first}'")
     pause(page)
     assert page.locator(".pv-strip canvas").count() == 8
-    page.get_by_role("radio", name="Flip a site").click()
+    page.get_by_role("radio", name="Flip").click()
     page.wait_for_function("document.querySelector('[data-testid=live-canvas]').style.cursor === 'crosshair'")
     rest(page)
     places = page.evaluate(PLACES)

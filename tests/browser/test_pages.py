@@ -299,7 +299,7 @@ def test_settings_and_run_are_kept_when_the_page_is_left(server, open_page):
 def test_painting_a_field_and_clamping_change_the_run_and_the_link(server, open_page):
     page = open_page(link(server, "playground", ("colour_gibbs",), **SMALL))
     wait_lanes(page, 1)
-    for tool, id, word in (("Paint field up", "field+", "field="), ("Clamp to 1", "clamp1", "clamp=")):
+    for tool, id, word in (("Field +", "field+", "field="), ("Clamp 1", "clamp1", "clamp=")):
         before = int(lanes(page)[0]["epoch"])
         page.get_by_role("radio", name=tool).click()
         page.wait_for_selector(f".pv-root[data-tool='{id}']")
@@ -347,7 +347,7 @@ def ink(page, row: int, column: int) -> bool:
 def test_a_flip_shows_at_once_while_the_run_pauses(server, open_page):
     page = open_page(link(server, "playground", ("colour_gibbs",), **SMALL))
     wait_lanes(page, 1)
-    page.get_by_role("radio", name="Flip a site").click()
+    page.get_by_role("radio", name="Flip").click()
     page.wait_for_function("document.querySelector('[data-testid=live-canvas]').style.cursor === 'crosshair'")
     rest(page)
     before = ink(page, 5, 5)

@@ -111,7 +111,7 @@ AT = """([x, y]) => {
 @pytest.mark.parametrize(("name", "site"), [("three", 1), ("mixed", 2)])
 def test_a_site_is_clamped_to_state_two_and_let_go(open_page, server, name, site):
     view = opened(open_page, server, "playground", FILES[name])
-    choose_tool(view, "Clamp to 2")
+    choose_tool(view, "Clamp 2")
     view.wait_for_selector(".pv-root[data-tool=clamp2]")
     view.locator("[data-testid=live-canvas]").scroll_into_view_if_needed()
     view.mouse.click(*node_at(view, FILES[name], site))

@@ -53,7 +53,7 @@ def playground() -> None:
     side.markdown("##### Run")
     plan = run_controls(plan, side, key="playground_run", model=model_of(plan.model) if target is not None else None)
     stage.take(plan, notices)
-    left, right = st.columns([1, 1], vertical_alignment="bottom")
+    left, right = st.columns([1, 1.75], vertical_alignment="bottom")
     layer_control(stage, left)
     tool_control(stage, right)
     stage.show()

@@ -36,11 +36,11 @@ from pmpviz.types import InputError, Target
 
 TOOLS = {
     "none": "Look",
-    "flip": "Flip a site",
-    "field+": "Paint field up",
-    "field-": "Paint field down",
-    "clamp1": "Clamp to 1",
-    "clamp0": "Clamp to 0",
+    "flip": "Flip",
+    "field+": "Field +",
+    "field-": "Field −",
+    "clamp1": "Clamp 1",
+    "clamp0": "Clamp 0",
     "free": "Clear",
 }
 FIELD_STEP = 1.0
@@ -186,8 +186,8 @@ def tools_of(model: Any) -> dict[str, str]:
     """What a click or a stroke may do on this model, by its id, in words; a field is of two-state pairwise models."""
     if model is None or isinstance(model, Ising):
         return TOOLS
-    clamps = {f"clamp{state}": f"Clamp to {state}" for state in range(model.space.states)}
-    flip = "Flip a site" if model.space.states == 2 else "Next state of a site"
+    clamps = {f"clamp{state}": f"Clamp {state}" for state in range(model.space.states)}
+    flip = "Flip" if model.space.states == 2 else "Next state of a site"
     return {"none": "Look", "flip": flip, **clamps, "free": "Clear"}
 
 
