@@ -88,7 +88,8 @@ def _strong(value) -> np.ndarray:
 class Param:
     """One knob: the controls of the app, the flags of the command line and the docs are generated from it.
 
-    `scale` is `linear`, `log`, `int`, `bool` or `choice`; a choice's value is its index into `choices`.
+    `scale` is `linear`, `log`, `int`, `bool` or `choice`; a choice's value is its index into `choices`. A knob that
+    `compiles` may change the shapes of the state, or bring a program of its own.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Param:
     unit: str = ""
     choices: Sequence[str] = ()
     advanced: bool = False
+    compiles: bool = False
 
     def parse(self, text: Any) -> Any:
         """Value of this knob from text or a number; raises InputError naming the range."""

@@ -14,6 +14,8 @@ from pmpviz.samplers.conv_gibbs import ConvGibbs
 from pmpviz.samplers.conv_gwg import ConvGWG
 from pmpviz.samplers.conv_pmp import ConvPMP
 from pmpviz.samplers.exact_sampler import ExactSampler
+from pmpviz.samplers.gaussian_gibbs import GaussianGibbs
+from pmpviz.samplers.gaussian_hmc import GaussianHMC
 from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.samplers.gumbel_table import GumbelTable
 from pmpviz.samplers.gwg import GibbsWithGradients
@@ -49,6 +51,8 @@ SAMPLERS: Registry[Any] = Registry(
         ColourGibbs,
         GibbsWithGradients,
         SwendsenWang,
+        GaussianGibbs,
+        GaussianHMC,
         PerturbAndMap,
         GumbelTable,
         UnbiasedSampler,

@@ -68,6 +68,14 @@ class ThreeLayers:
         """How many Gaussians there are."""
         return self.visible.m
 
+    def hidden_field(self, v: Float[Array, "v t"]) -> Float[Array, "h t"]:
+        """The log-odds of the hidden units given the visible layer."""
+        return self.weight @ v.astype(jnp.float32) + self.hidden_bias[:, None]
+
+    def visible_field(self, z: Float[Array, "m t"], h: Float[Array, "h t"]) -> Float[Array, "v t"]:
+        """The log-odds of the visible units given the Gaussians and the hidden layer."""
+        return self.visible.field(z) + self.weight.T @ h.astype(jnp.float32)
+
 
 def relax(target: Target, form: str = "auto", shift: str = "uniform", eps: float = 0.0) -> Relaxation | ThreeLayers:
     """The relaxation of a binary pairwise target by a map of `MAPS` and a shift of `SHIFTS`; on the host.
