@@ -368,6 +368,20 @@ class Algorithm:
         """The configurations that statistics count: those shown, unless a draw is still being made."""
         return self.position_tile(target, state)
 
+    def expected(self, target: Target, state: State) -> Float[AnyArray, " n ..."]:
+        """Of one chain, p(x_i = 1 | what else the state holds), or [n, K] of more than two states (Rao and Blackwell).
+
+        Averaged over a run it estimates the marginals with less noise than the configurations do. A clamped variable
+        has its value.
+        """
+        raise NotImplementedError
+
+    def expected_tile(self, target: Target, state: State) -> Float[AnyArray, "t n ..."]:
+        """`expected` of a tile; of an algorithm that brings none the configurations that count, as 0 and 1."""
+        if brings(self, "expected") and not brings(self, "step_tile"):
+            return jax.vmap(self.expected, in_axes=(None, 0))(target, state)
+        return target.model.space.indicator(self.counted_tile(target, state))
+
     def fingerprint(self, state: State) -> Float[Array, " 4"] | None:
         """Four numbers of a tile's first chain that repeat exactly when its messages do; None without messages."""
         return None

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int8
 
 from pmpviz import numerals
-from pmpviz.models.gaussian import MAPS, SHIFTS, ThreeLayers, relax
+from pmpviz.models.gaussian import MAPS, SHIFTS, ThreeLayers, clamped_mean, relax
 from pmpviz.samplers import _gaussian
 from pmpviz.samplers._gaussian import VARIABLES, GaussianState, draw_gaussians, draw_variables
 from pmpviz.types import Algorithm, Evidence, Info, Spec, Style, Target, pytree
@@ -90,6 +90,14 @@ class GaussianGibbs(Algorithm):
     def position(self, target: Target, state: GaussianState) -> Int8[Array, " n"]:
         """Single-chain form of `position_tile`."""
         return self.position_tile(target, state)[0]
+
+    def expected(self, target: Target, state: GaussianState) -> Float[Array, " n"]:
+        """Single-chain form of `expected_tile`."""
+        return self.expected_tile(target, state)[0]
+
+    def expected_tile(self, target: Target, state: GaussianState) -> Float[Array, "t n"]:
+        """p(s_i = 1 | z), of three layers given the other layer too."""
+        return clamped_mean(target.evidence, _field(target, state)).T
 
     def overlay(self, target: Target, state: GaussianState, name: str) -> Float[Array, " n"]:
         """The log-odds of every variable given the Gaussians."""

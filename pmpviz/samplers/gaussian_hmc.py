@@ -174,6 +174,15 @@ class GaussianHMC(Algorithm):
         """Single-chain form of `position_tile`."""
         return self.position_tile(target, state)[0]
 
+    def expected(self, target: Target, state: HmcState) -> Float[Array, " n"]:
+        """Single-chain form of `expected_tile`."""
+        return self.expected_tile(target, state)[0]
+
+    def expected_tile(self, target: Target, state: HmcState) -> Float[Array, "t n"]:
+        """p(s_i = 1 | z)."""
+        relaxation = target.prepared.relaxation
+        return relaxation.mean(target.evidence, relaxation.field(state.z)).T
+
     def overlay(self, target: Target, state: HmcState, name: str) -> Float[Array, " n"]:
         """The log-odds of every variable given the Gaussians."""
         return target.prepared.relaxation.field(state.z)[:, 0]

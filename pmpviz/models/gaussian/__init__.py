@@ -1,6 +1,6 @@
 """Gaussian relaxations of discrete models: diagonal shifts, maps from Gaussians to variables, and their spectrum."""
 
-from pmpviz.models.gaussian.relaxation import MAPS, SHIFTS, Relaxation, ThreeLayers, relax, relax_by
+from pmpviz.models.gaussian.relaxation import MAPS, SHIFTS, Relaxation, ThreeLayers, clamped_mean, relax, relax_by
 from pmpviz.models.gaussian.shifts import least_trace_shift, row_shift, shift_by_hand, uniform_shift
 from pmpviz.models.gaussian.spectrum import ONE_HILL, gap_bound, gibbs_gap, has_one_hill, largest_eigenvalue
 
@@ -10,6 +10,7 @@ __all__ = [
     "SHIFTS",
     "Relaxation",
     "ThreeLayers",
+    "clamped_mean",
     "gap_bound",
     "gibbs_gap",
     "has_one_hill",

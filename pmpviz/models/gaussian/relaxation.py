@@ -24,6 +24,11 @@ MAPS = ("auto", "edges", "eigen", "cholesky", "low_rank", "banded", "layers")
 SHIFTS = ("uniform", "least_trace", "rows")
 
 
+def clamped_mean(evidence: Evidence, field: Float[Array, "n t"]) -> Float[Array, "n t"]:
+    """sigmoid(field), of a clamped variable its value."""
+    return jnp.where(evidence.mask[:, None], evidence.value[:, None].astype(jnp.float32), jax.nn.sigmoid(field))
+
+
 @pytree
 class Relaxation:
     """`bias[n]` is c at beta; `map` is B; `root[m]` are the square roots of B'B's eigenvalues where its columns are
@@ -44,7 +49,7 @@ class Relaxation:
 
     def mean(self, evidence: Evidence, field: Float[Array, "n t"]) -> Float[Array, "n t"]:
         """p(s_i = 1 | z), of a clamped variable its value."""
-        return jnp.where(evidence.mask[:, None], evidence.value[:, None].astype(jnp.float32), jax.nn.sigmoid(field))
+        return clamped_mean(evidence, field)
 
     def summed(self, evidence: Evidence, field: Float[Array, "n t"]) -> Float[Array, "n t"]:
         """log sum_{s_i} exp(s_i field_i): softplus, of a clamped variable its value times the field."""
@@ -182,4 +187,4 @@ def _three_layers(model: LayeredModel, beta: float, shift: str, eps: float) -> T
     return ThreeLayers(visible, weight.astype(np.float32), hidden_bias.astype(np.float32))
 
 
-__all__ = ["MAPS", "SHIFTS", "Relaxation", "ThreeLayers", "relax", "relax_by"]
+__all__ = ["MAPS", "SHIFTS", "Relaxation", "ThreeLayers", "clamped_mean", "relax", "relax_by"]
