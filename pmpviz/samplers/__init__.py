@@ -23,6 +23,7 @@ from pmpviz.samplers.perturb_and_map import PerturbAndMap
 from pmpviz.samplers.pmp import PerturbAndMaxProduct
 from pmpviz.samplers.swendsen_wang import SwendsenWang
 from pmpviz.samplers.unbiased import UnbiasedSampler
+from pmpviz.samplers.wolff import Wolff
 from pmpviz.types import Algorithm, InputError, Spec, brings, configured
 
 
@@ -51,6 +52,7 @@ SAMPLERS: Registry[Any] = Registry(
         ColourGibbs,
         GibbsWithGradients,
         SwendsenWang,
+        Wolff,
         GaussianGibbs,
         GaussianHMC,
         PerturbAndMap,

@@ -100,8 +100,12 @@ class Gibbs(Algorithm):
         return equation(target)
 
 
-def conditional_means(target: Target, x: Int8[Array, "t n"]) -> Float[Array, "t n"]:
-    """p(x_i = 1 | the rest of x), of a clamped site its value."""
+def conditional_means(target: Target, x: Int8[Array, "t n"]) -> Float[Array, "t n ..."]:
+    """p(x_i = 1 | the rest of x), or [t, n, K] of more than two states; of a clamped site its value."""
+    space = target.model.space
+    if not space.binary:
+        p = jax.nn.softmax(jax.vmap(target.conditional_logits)(x))
+        return jnp.where(target.evidence.mask[:, None], space.indicator(target.evidence.value), p)
     mean = jax.nn.sigmoid(jax.vmap(target.local_field)(x))
     return jnp.where(target.evidence.mask, target.evidence.value.astype(jnp.float32), mean)
 

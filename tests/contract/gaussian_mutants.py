@@ -1,4 +1,4 @@
-"""Planted bugs of the Gaussian samplers, each with the check that must catch it."""
+"""Planted bugs of the Gaussian samplers and of the ghost spin, each with the check that must catch it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from pmpviz.contract.detectors import Verdict
 from pmpviz.models.gaussian import Relaxation
 from pmpviz.models.gaussian.maps import DenseMap
 from pmpviz.runs import advance, start
-from pmpviz.samplers import gaussian_gibbs, gaussian_hmc
+from pmpviz.samplers import gaussian_gibbs, gaussian_hmc, wolff
 from pmpviz.samplers.gaussian_gibbs import GaussianGibbs
 from pmpviz.samplers.gaussian_hmc import GaussianHMC
+from pmpviz.samplers.wolff import Wolff
 from pmpviz.types import pytree
 from tests.contract.planting import caught_by, patched
 
@@ -141,3 +142,12 @@ class HiddenLayerNotDrawnAgain(GaussianGibbs):
 def _hidden_before(keys, target, layers, v):
     _, of_hidden = gaussian_gibbs._layers(target.evidence, layers.weight.shape[1])
     return gaussian_gibbs.draw_variables(keys, of_hidden, layers.hidden_field(v), gaussian_gibbs.HIDDEN_BEFORE)
+
+
+@caught_by(detectors.exact_start, "six_lattice_clamped")
+class GhostOfHalfTheField(Wolff):
+    """Bonds to the ghost have probability 1 - exp(-|h|)."""
+
+    def step_tile(self, keys, target, state):
+        with patched(wolff, _bonded=lambda real, field, spin, u: real(0.5 * field, spin, u)):
+            return super().step_tile(keys, target, state)

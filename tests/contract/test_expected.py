@@ -11,7 +11,7 @@ from pmpviz.contract import forms
 from pmpviz.contract.fixtures import BY_NAME, case_id
 from pmpviz.runs import advance, retarget, start
 from pmpviz.samplers import SAMPLERS, make_sampler
-from pmpviz.samplers.gibbs import Gibbs
+from pmpviz.samplers.gibbs import Gibbs, conditional_means
 from pmpviz.types import brings, pytree
 
 BRING = [cls for cls in SAMPLERS if brings(cls, "expected")]
@@ -61,6 +61,15 @@ def test_a_run_averages_its_chains_and_sweeps_alone(name):
     for a, b in zip(jax.tree.leaves(plain.state), jax.tree.leaves(whole.state), strict=True):
         if not jax.dtypes.issubdtype(jnp.asarray(a).dtype, jax.dtypes.prng_key):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", ["three_clamped", "mixed_clamped", "six_dense_clamped"])
+def test_conditional_means_average_to_the_marginals_over_the_whole_law(name):
+    fixture = BY_NAME[name]
+    expected = np.asarray(conditional_means(fixture.target, fixture.law.states), np.float64)
+    average = np.tensordot(fixture.law.p, expected, 1)
+    marginals = np.tensordot(fixture.law.p, fixture.target.model.space.indicator(fixture.law.states), 1)
+    np.testing.assert_allclose(average, marginals, atol=1e-5)
 
 
 def test_states_are_averaged_one_by_one():
