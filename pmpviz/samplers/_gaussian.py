@@ -11,11 +11,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int8
 
 from pmpviz import keys
-from pmpviz.models.gaussian import SHIFTS, Relaxation
+from pmpviz.models.gaussian import SHIFTS, Relaxation, StateRelaxation
+from pmpviz.models.gaussian.states import why_not_tables
 from pmpviz.models.ising import Ising
-from pmpviz.types import Evidence, Overlay, Param, Target, pytree
+from pmpviz.types import Overlay, Param, Target, pytree
 
 VARIABLES = 1 << 31
+AnyRelaxation = Relaxation | StateRelaxation
 FIELD = Overlay("Gaussian field", "diverging")
 
 SHIFT = Param(
@@ -50,9 +52,10 @@ def map_param(choices: tuple[str, ...], words: str) -> Param:
 
 def needs_pairs(name: str, target: Target) -> str | None:
     """Why a sampler cannot run on this target, or None."""
-    if not isinstance(target.model, Ising):
-        return f"{name} needs binary variables with pairwise factors; this model has others"
-    return None
+    if isinstance(target.model, Ising):
+        return None
+    reason = why_not_tables(target)
+    return None if reason is None else f"{name} cannot run here: {reason}"
 
 
 @pytree
@@ -63,21 +66,23 @@ class GaussianState:
     z: Float[Array, "m t"]
 
 
-def draw_gaussians(chain_keys: Array, relaxation: Relaxation, x: Int8[Array, "n t"]) -> Float[Array, "m t"]:
+def draw_gaussians(chain_keys: Array, relaxation: AnyRelaxation, x: Int8[Array, "n t"]) -> Float[Array, "m t"]:
     """z ~ N(B's, I)."""
-    return relaxation.map.back(x.astype(jnp.float32)) + keys.normal_at(chain_keys, relaxation.m)
+    return relaxation.map.back(relaxation.indicator(x)) + keys.normal_at(chain_keys, relaxation.m)
 
 
-def draw_variables(
-    chain_keys: Array, evidence: Evidence, field: Float[Array, "n t"], first: int = VARIABLES
-) -> Int8[Array, "n t"]:
-    """s_i = 1 with probability sigmoid(field_i); clamped variables at their values."""
-    counter = jnp.uint32(first) + jnp.arange(len(field), dtype=jnp.uint32)[:, None]
-    drawn = keys.uniform_at(chain_keys, counter) * (1.0 + jnp.exp(-field)) < 1.0
-    return jnp.where(evidence.mask[:, None], evidence.value[:, None], drawn.astype(jnp.int8))
+def numbers(chain_keys: Array, count: int, first: int = VARIABLES) -> Float[Array, "n t"]:
+    """One uniform number a variable, of the counters from `first` on."""
+    counter = jnp.uint32(first) + jnp.arange(count, dtype=jnp.uint32)[:, None]
+    return keys.uniform_at(chain_keys, counter)
 
 
-def begin(chain_keys: Array, target: Target, relaxation: Relaxation, x0: Int8[Array, "t n"]) -> GaussianState:
+def draw_variables(chain_keys: Array, target: Target, relaxation: AnyRelaxation, field) -> Int8[Array, "n t"]:
+    """x ~ p(x | z) by its field; clamped variables at their values."""
+    return relaxation.choose(target.evidence, field, numbers(chain_keys, target.n))
+
+
+def begin(chain_keys: Array, target: Target, relaxation: AnyRelaxation, x0: Int8[Array, "t n"]) -> GaussianState:
     """x0 with the clamped variables at their values, and its Gaussians."""
     x = jax.vmap(target.evidence.apply)(x0).T
     return GaussianState(x, draw_gaussians(chain_keys, relaxation, x))

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int8
 
 from pmpviz import numerals
-from pmpviz.models.gaussian import MAPS, SHIFTS, ThreeLayers, clamped_mean, relax
+from pmpviz.models.gaussian import MAPS, SHIFTS, ThreeLayers, clamped_choice, clamped_mean, relax
 from pmpviz.samplers import _gaussian
 from pmpviz.samplers._gaussian import VARIABLES, GaussianState, draw_gaussians, draw_variables
 from pmpviz.types import Algorithm, Evidence, Info, Spec, Style, Target, pytree
@@ -73,7 +73,7 @@ class GaussianGibbs(Algorithm):
         if isinstance(relaxed, ThreeLayers):
             return _three_layers(keys, target, relaxed, state.x), {}
         z = draw_gaussians(keys, relaxed, state.x)
-        return GaussianState(draw_variables(keys, target.evidence, relaxed.field(z)), z), {}
+        return GaussianState(draw_variables(keys, target, relaxed, relaxed.field(z)), z), {}
 
     def position_tile(self, target: Target, state: GaussianState) -> Int8[Array, "t n"]:
         """The chains' configurations."""
@@ -97,11 +97,15 @@ class GaussianGibbs(Algorithm):
 
     def expected_tile(self, target: Target, state: GaussianState) -> Float[Array, "t n"]:
         """p(s_i = 1 | z), of three layers given the other layer too."""
-        return clamped_mean(target.evidence, _field(target, state)).T
+        relaxed, field = target.prepared, _field(target, state)
+        if isinstance(relaxed, ThreeLayers):
+            return clamped_mean(target.evidence, field).T
+        return relaxed.by_chains(relaxed.mean(target.evidence, field))
 
     def overlay(self, target: Target, state: GaussianState, name: str) -> Float[Array, " n"]:
-        """The log-odds of every variable given the Gaussians."""
-        return _field(target, state)[:, 0]
+        """The log-odds of every variable given the Gaussians, of state 1 against 0."""
+        relaxed, field = target.prepared, _field(target, state)
+        return (field if isinstance(relaxed, ThreeLayers) else relaxed.shown(field))[:, 0]
 
     def equation(self, target: Target) -> str:
         """Both conditionals."""
@@ -126,15 +130,19 @@ def _layers(evidence: Evidence, visible: int) -> tuple[Evidence, Evidence]:
     )
 
 
+def _drawn(keys: Array, evidence: Evidence, field: Float[Array, "n t"], first: int) -> Int8[Array, "n t"]:
+    return clamped_choice(evidence, field, _gaussian.numbers(keys, len(field), first))
+
+
 def _three_layers(keys: Array, target: Target, layers: ThreeLayers, x: Int8[Array, "n t"]) -> GaussianState:
     """Hidden units and Gaussians given the visible layer, that given both, and the hidden units again."""
     visible = layers.weight.shape[1]
     of_visible, of_hidden = _layers(target.evidence, visible)
     v = x[:visible]
-    h = draw_variables(keys, of_hidden, layers.hidden_field(v), HIDDEN_BEFORE)
+    h = _drawn(keys, of_hidden, layers.hidden_field(v), HIDDEN_BEFORE)
     z = draw_gaussians(keys, layers.visible, v)
-    v = draw_variables(keys, of_visible, layers.visible_field(z, h), VARIABLES)
-    h = draw_variables(keys, of_hidden, layers.hidden_field(v), HIDDEN_AFTER)
+    v = _drawn(keys, of_visible, layers.visible_field(z, h), VARIABLES)
+    h = _drawn(keys, of_hidden, layers.hidden_field(v), HIDDEN_AFTER)
     return GaussianState(jnp.concatenate([v, h]), z)
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys, numerals
-from pmpviz.models.gaussian import MAPS, SHIFTS, Relaxation, relax
+from pmpviz.models.gaussian import MAPS, SHIFTS, Relaxation, StateRelaxation, ThreeLayers, relax
 from pmpviz.models.gaussian.maps import MOST_DENSE
+from pmpviz.models.ising import Ising
 from pmpviz.samplers import _gaussian
 from pmpviz.samplers._gaussian import VARIABLES, GaussianState, draw_variables
 from pmpviz.types import Algorithm, Info, Param, Refusal, Spec, Style, Target, pytree
@@ -101,7 +102,7 @@ SPEC = Spec(
 class Landscape:
     """The relaxation, and each coordinate's step at the knob's 1, `unit[m]`."""
 
-    relaxation: Relaxation
+    relaxation: Relaxation | StateRelaxation
     unit: Float[Array, " m"]
 
 
@@ -136,7 +137,7 @@ class GaussianHMC(Algorithm):
         plain = COORDINATES[int(self.coordinates)] == "A = I"
         form = _form(target, OWN_MAPS[int(self.map)], plain)
         relaxation = relax(target, form, SHIFTS[int(self.shift)], float(self.eps))
-        assert isinstance(relaxation, Relaxation)
+        assert not isinstance(relaxation, ThreeLayers)
         root = np.asarray(relaxation.root, np.float64)
         scale = np.where(root > 0, root.min(initial=np.inf) / np.where(root > 0, root, 1.0), 1.0)
         unit = (scale if plain else np.ones(len(root))) * max(relaxation.m, 1) ** -0.25
@@ -153,7 +154,7 @@ class GaussianHMC(Algorithm):
     def step_tile(self, keys: Array, target: Target, state: HmcState) -> tuple[HmcState, Info]:
         """One trajectory, then the variables where it ends."""
         z, field, error = _trajectory(self, keys, target, state)
-        x = draw_variables(keys, target.evidence, field)
+        x = draw_variables(keys, target, target.prepared.relaxation, field)
         info = {"acceptance": jnp.exp(-jnp.maximum(error, 0.0)), "energy_error": jnp.abs(error)}
         return HmcState(x, z, state.count + 1), info
 
@@ -181,11 +182,12 @@ class GaussianHMC(Algorithm):
     def expected_tile(self, target: Target, state: HmcState) -> Float[Array, "t n"]:
         """p(s_i = 1 | z)."""
         relaxation = target.prepared.relaxation
-        return relaxation.mean(target.evidence, relaxation.field(state.z)).T
+        return relaxation.by_chains(relaxation.mean(target.evidence, relaxation.field(state.z)))
 
     def overlay(self, target: Target, state: HmcState, name: str) -> Float[Array, " n"]:
-        """The log-odds of every variable given the Gaussians."""
-        return target.prepared.relaxation.field(state.z)[:, 0]
+        """The log-odds of every variable given the Gaussians, of state 1 against 0."""
+        relaxation = target.prepared.relaxation
+        return relaxation.shown(relaxation.field(state.z))[:, 0]
 
     def equation(self, target: Target) -> str:
         """The energy, and what accepts a trajectory."""
@@ -206,6 +208,8 @@ def _form(target: Target, form: str, plain: bool) -> str:
         return "eigen"
     if form != "auto":
         return form
+    if not isinstance(target.model, Ising):
+        return "auto"
     lists = target.model.couplings.form == "lists"
     return "edges" if lists or (hasattr(target.model, "visible") and target.n > MOST_DENSE) else "eigen"
 

@@ -141,7 +141,7 @@ class HiddenLayerNotDrawnAgain(GaussianGibbs):
 
 def _hidden_before(keys, target, layers, v):
     _, of_hidden = gaussian_gibbs._layers(target.evidence, layers.weight.shape[1])
-    return gaussian_gibbs.draw_variables(keys, of_hidden, layers.hidden_field(v), gaussian_gibbs.HIDDEN_BEFORE)
+    return gaussian_gibbs._drawn(keys, of_hidden, layers.hidden_field(v), gaussian_gibbs.HIDDEN_BEFORE)
 
 
 @caught_by(detectors.exact_start, "six_lattice_clamped")

@@ -13,10 +13,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int8
 
 from pmpviz.models.couplings import Couplings, ShiftCouplings
-from pmpviz.models.gaussian import maps, shifts
+from pmpviz.models.gaussian import maps, shifts, states
+from pmpviz.models.gaussian.states import StateRelaxation
+from pmpviz.models.ising import Ising
 from pmpviz.models.rbm import LayeredModel
 from pmpviz.types import Evidence, Refusal, Target, pytree
 
@@ -27,6 +29,12 @@ SHIFTS = ("uniform", "least_trace", "rows")
 def clamped_mean(evidence: Evidence, field: Float[Array, "n t"]) -> Float[Array, "n t"]:
     """sigmoid(field), of a clamped variable its value."""
     return jnp.where(evidence.mask[:, None], evidence.value[:, None].astype(jnp.float32), jax.nn.sigmoid(field))
+
+
+def clamped_choice(evidence: Evidence, field: Float[Array, "n t"], u: Float[Array, "n t"]) -> Int8[Array, "n t"]:
+    """1 where u < sigmoid(field); clamped variables at their values."""
+    drawn = (u * (1.0 + jnp.exp(-field)) < 1.0).astype(jnp.int8)
+    return jnp.where(evidence.mask[:, None], evidence.value[:, None], drawn)
 
 
 @pytree
@@ -46,6 +54,22 @@ class Relaxation:
     def field(self, z: Float[Array, "m t"]) -> Float[Array, "n t"]:
         """(B z)_i + c_i: the log-odds of s_i = 1 given z."""
         return self.map.forward(z) + self.bias[:, None]
+
+    def indicator(self, x: Int8[Array, "n t"]) -> Float[Array, "n t"]:
+        """Configurations as what the couplings multiply."""
+        return x.astype(jnp.float32)
+
+    def choose(self, evidence: Evidence, field: Float[Array, "n t"], u: Float[Array, "n t"]) -> Int8[Array, "n t"]:
+        """s_i = 1 where u < sigmoid(field_i); clamped variables at their values."""
+        return clamped_choice(evidence, field, u)
+
+    def by_chains(self, mean: Float[Array, "n t"]) -> Float[Array, "t n"]:
+        """Means as `Algorithm.expected_tile` gives them."""
+        return mean.T
+
+    def shown(self, field: Float[Array, "n t"]) -> Float[Array, "n t"]:
+        """One number a variable: its log-odds."""
+        return field
 
     def mean(self, evidence: Evidence, field: Float[Array, "n t"]) -> Float[Array, "n t"]:
         """p(s_i = 1 | z), of a clamped variable its value."""
@@ -82,13 +106,17 @@ class ThreeLayers:
         return self.visible.field(z) + self.weight.T @ h.astype(jnp.float32)
 
 
-def relax(target: Target, form: str = "auto", shift: str = "uniform", eps: float = 0.0) -> Relaxation | ThreeLayers:
-    """The relaxation of a binary pairwise target by a map of `MAPS` and a shift of `SHIFTS`; on the host.
+def relax(
+    target: Target, form: str = "auto", shift: str = "uniform", eps: float = 0.0
+) -> Relaxation | StateRelaxation | ThreeLayers:
+    """The relaxation of a pairwise target by a map of `MAPS` and a shift of `SHIFTS`; on the host.
 
     `auto` is the three layers of a layered model, the edge form where few sites interact, and the eigenvectors
     elsewhere. `edges` has the shift of the rows whatever is asked. Raises Refusal where a map does not fit the model.
     """
     model, beta = target.model, float(target.beta)
+    if not isinstance(model, Ising):
+        return _of_states(target, form, shift, eps)
     layered = isinstance(model, LayeredModel)
     form = _automatic(model) if form == "auto" else form
     if form == "layers":
@@ -99,6 +127,22 @@ def relax(target: Target, form: str = "auto", shift: str = "uniform", eps: float
     if form == "edges":
         return _edge_form(model.couplings, bias, beta)
     return _shifted(_matrix(model.couplings, form, beta), bias, form, shift, eps)
+
+
+def _of_states(target: Target, form: str, shift: str, eps: float) -> StateRelaxation:
+    """That of the indicators of K states; `auto` is the eigenvectors up to 1,024 of them, else the edge form."""
+    space = target.model.space
+    if form == "auto":
+        form = "eigen" if space.n * space.states <= maps.MOST_DENSE else "edges"
+    if form in ("layers", "banded"):
+        raise Refusal("of more than two states there are the maps edges, eigen, cholesky and low_rank; choose one")
+    matrix, bias = states.couplings_of(target, centred=form != "edges")
+    if form == "edges":
+        found, d = states.edge_map(matrix)
+        return StateRelaxation((bias - d / 2).astype(np.float32), found, np.ones(found.m, np.float32), space.mask)
+    maps.check_dense(len(bias))
+    flat = _shifted(matrix.toarray(), bias, form, shift, eps)
+    return StateRelaxation(flat.bias, flat.map, flat.root, space.mask)
 
 
 def _automatic(model) -> str:
@@ -187,4 +231,14 @@ def _three_layers(model: LayeredModel, beta: float, shift: str, eps: float) -> T
     return ThreeLayers(visible, weight.astype(np.float32), hidden_bias.astype(np.float32))
 
 
-__all__ = ["MAPS", "SHIFTS", "Relaxation", "ThreeLayers", "clamped_mean", "relax", "relax_by"]
+__all__ = [
+    "MAPS",
+    "SHIFTS",
+    "Relaxation",
+    "StateRelaxation",
+    "ThreeLayers",
+    "clamped_choice",
+    "clamped_mean",
+    "relax",
+    "relax_by",
+]
