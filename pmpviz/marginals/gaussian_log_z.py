@@ -10,16 +10,17 @@ from typing import Any
 import jax
 import numpy as np
 from jaxtyping import Float
-from scipy.special import expit, log_expit
+from scipy.special import logsumexp, softmax
 
 from pmpviz import keys
 from pmpviz.marginals import log_z_estimates as estimates
 from pmpviz.marginals.log_z_estimates import Estimate
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record, unknown
-from pmpviz.models.gaussian import Relaxation
+from pmpviz.models.gaussian import Relaxation, StateRelaxation
 from pmpviz.models.gaussian.maps import MOST_DENSE
 from pmpviz.models.ising import Ising
-from pmpviz.oracles.icm import descend, unary_argmax
+from pmpviz.models.tables import TableModel
+from pmpviz.oracles.icm import descend, random_states, unary_argmax
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.samplers.gaussian_gibbs import GaussianGibbs
 from pmpviz.samplers.gaussian_hmc import GaussianHMC
@@ -44,7 +45,7 @@ class DrawsState:
     reason: str = ""
 
     @property
-    def relaxation(self) -> Relaxation:
+    def relaxation(self) -> Relaxation | StateRelaxation:
         """Of the chains' target."""
         found = self.target.prepared
         return getattr(found, "relaxation", found)
@@ -95,26 +96,21 @@ class GaussianLogZ(MarginalSolver):
     )  # fmt: skip
 
     def why_not(self, potentials: Potentials) -> str | None:
-        """Binary models of at most 1,024 free variables."""
-        if not potentials.structure.binary:
-            return "the Gaussian relaxation needs binary variables; this model has others"
-        if potentials.n > MOST_DENSE:
-            return (
-                f"a Gaussian of {potentials.n:,} dimensions needs too many draws; give at most {MOST_DENSE:,} variables"
-            )
+        """Models of at most 1,024 free variables, or of more than two states as many states in all."""
+        s = potentials.structure
+        size = s.n if s.binary else s.n * s.states
+        if size > MOST_DENSE:
+            return f"a Gaussian of {size:,} dimensions needs too many draws; give a model of at most {MOST_DENSE:,}"
         return None
 
     def start(self, potentials: Potentials) -> DrawsState:
         """The relaxation by eigenvectors, and sixteen chains from random configurations."""
         if (reason := self.why_not(potentials)) is not None:
             raise Refusal(reason)
-        bias, w, constant = potentials.quadratic()
-        s = potentials.structure
-        target = Target.of(Ising.from_edges(bias, s.i, s.j, w, constant, layout="dense"))
-        algorithm = self._sampler()
+        target, algorithm = Target.of(_model(potentials)), self._sampler()
         target = replace(target, prepared=algorithm.prepare(target))
         words = self._words(keys.INIT)
-        x0 = np.random.default_rng(self.seed).integers(0, 2, (CHAINS, potentials.n)).astype(np.int8)
+        x0 = random_states(potentials, np.random.default_rng(self.seed), CHAINS).astype(np.int8)
         chains = algorithm.init_tile(jax.random.wrap_key_data(words), target, x0)
         state = DrawsState(potentials, target, chains)
         while state.sweeps < self.burn_in:
@@ -159,8 +155,9 @@ class GaussianLogZ(MarginalSolver):
         shift = float(state.target.model.constant) - 0.5 * z.shape[1] * np.log(2 * np.pi)
         if name == "state":
             best = descend(state.potentials, unary_argmax(state.potentials))
-            given = log_expit((2.0 * best - 1.0) * _fields(state.relaxation, z)).sum(1)
-            return estimates.of_state(given, float(state.potentials.value(best)))
+            logits = _logits(state.relaxation, z)
+            given = logits[:, np.arange(len(best)), best] - logsumexp(logits, axis=2)
+            return estimates.of_state(given.sum(1), float(state.potentials.value(best)))
         if name in ("bridge", "forward"):
             found = getattr(estimates, name)(z, log_p, rng)
         else:
@@ -172,15 +169,13 @@ class GaussianLogZ(MarginalSolver):
         s = state.potentials.structure
         if not state.batches:
             return unknown(s)
-        p = expit(_fields(state.relaxation, state.draws))
-        both = (p[:, s.i] * p[:, s.j]).mean(0) if len(s.i) else np.zeros(0)
-        one = p.mean(0)
-        ones = one[s.i], one[s.j]
-        table = np.stack([1 - ones[0] - ones[1] + both, ones[1] - both, ones[0] - both, both], -1)
+        p = softmax(_logits(state.relaxation, state.draws), axis=2)
+        flat = p.reshape(len(p), -1)
+        both = (flat.T @ flat / len(flat)).reshape(s.n, s.states, s.n, s.states)
         last = state.trace[-1] if state.trace else {}
         return Answer(
-            np.stack([1 - one, one], 1),
-            table.reshape(-1, 2, 2),
+            p.mean(0),
+            both[s.i, :, s.j],
             last.get("objective"),
             None,
             standard_error=last.get("standard_error"),
@@ -199,13 +194,28 @@ def _sweeps(algorithm, target: Target, words, chains, first):
     return jax.lax.scan(one, chains, np.arange(BATCH, dtype=np.int32))
 
 
-def _fields(relaxation: Relaxation, z: Float[np.ndarray, "k m"]) -> Float[np.ndarray, "k n"]:
-    return z @ np.asarray(relaxation.map.weight, np.float64).T + np.asarray(relaxation.bias, np.float64)
+def _model(potentials: Potentials) -> Ising | TableModel:
+    s = potentials.structure
+    if s.binary:
+        bias, w, constant = potentials.quadratic()
+        return Ising.from_edges(bias, s.i, s.j, w, constant, layout="dense")
+    own = [((v,), row[:size]) for v, (row, size) in enumerate(zip(potentials.unary, s.card, strict=True))]
+    pairs = zip(s.i.tolist(), s.j.tolist(), potentials.table, strict=True)
+    tables = [((i, j), table[: s.card[i], : s.card[j]]) for i, j, table in pairs]
+    return TableModel.of(s.card, [*own, *tables], potentials.constant)
 
 
-def log_landscape(relaxation: Relaxation, z: Float[np.ndarray, "k m"]) -> Float[np.ndarray, " k"]:
-    """log p*(z) = -z'z / 2 + sum_i softplus((B z)_i + c_i), of a map that is a matrix, in float64."""
-    return -0.5 * (z**2).sum(1) + np.logaddexp(0.0, _fields(relaxation, z)).sum(1)
+def _logits(relaxation: Relaxation | StateRelaxation, z: Float[np.ndarray, "k m"]) -> Float[np.ndarray, "k n s"]:
+    """log p(x_i = s | z) but for a constant of each i, of a map that is a matrix, in float64."""
+    field = z @ np.asarray(relaxation.map.weight, np.float64).T + np.asarray(relaxation.bias, np.float64)
+    if isinstance(relaxation, StateRelaxation):
+        return np.where(relaxation.mask, field.reshape(len(z), *relaxation.mask.shape), -np.inf)
+    return np.stack([np.zeros_like(field), field], axis=2)
+
+
+def log_landscape(relaxation: Relaxation | StateRelaxation, z: Float[np.ndarray, "k m"]) -> Float[np.ndarray, " k"]:
+    """log p*(z) = -z'z / 2 + sum_i log sum_s exp(field_is), softplus of two states; in float64."""
+    return -0.5 * (z**2).sum(1) + logsumexp(_logits(relaxation, z), axis=2).sum(1)
 
 
 __all__ = ["GaussianLogZ", "log_landscape"]

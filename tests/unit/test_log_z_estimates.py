@@ -80,11 +80,12 @@ def test_murray_and_salakhutdinovs_estimate_has_no_bias():
     assert biased.mean() - 1 > 5 * biased.std() / np.sqrt(len(biased))
 
 
-def test_chib_takes_more_states_than_two():
+@pytest.mark.parametrize("name", ["chib", "gaussian_log_z"])
+def test_more_states_than_two(name):
     rng = np.random.default_rng(0)
     tables = [((0, 1), rng.normal(size=(2, 3))), ((1, 2), rng.normal(size=(3, 4))), ((0,), rng.normal(size=2))]
     target = Target.of(TableModel.of((2, 3, 4), tables))
-    solver = make_solver("chib", sweeps=800)
+    solver = make_solver(name, **({"sweeps": 800} if name == "chib" else {"draws": 12800}))
     found, truth = infer(solver, target), exact.solve(target)
     assert abs(found.answer.log_z - truth.log_z) < 5 * found.answer.standard_error
     for row, wanted in zip(found.marginals, truth.marginals, strict=True):
@@ -112,6 +113,6 @@ def test_what_does_not_fit_is_refused():
     many = Target.of(build_spec("square:33x33,J=0.1"))
     with pytest.raises(Refusal, match="1,089 dimensions"):
         infer(GaussianLogZ(), many)
-    three = Target.of(TableModel.of((3,), [((0,), np.zeros(3))]))
-    with pytest.raises(Refusal, match="binary variables"):
+    three = Target.of(TableModel.of((3,) * 400, [((v,), np.zeros(3)) for v in range(400)]))
+    with pytest.raises(Refusal, match="1,200 dimensions"):
         infer(GaussianLogZ(), three)
