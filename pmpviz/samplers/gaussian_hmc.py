@@ -14,7 +14,7 @@ from pmpviz.models.gaussian import MAPS, SHIFTS, Relaxation, StateRelaxation, Th
 from pmpviz.models.gaussian.maps import MOST_DENSE
 from pmpviz.models.ising import Ising
 from pmpviz.samplers import _gaussian
-from pmpviz.samplers._gaussian import VARIABLES, GaussianState, draw_variables
+from pmpviz.samplers._gaussian import VARIABLES, draw_variables
 from pmpviz.types import Algorithm, Info, Param, Refusal, Spec, Style, Target, pytree
 
 COORDINATES = ("whitened", "A = I")
@@ -220,7 +220,7 @@ def _length(steps: Int[Array, ""], count: Int[Array, ""]) -> Int[Array, ""]:
     return 1 + jnp.floor(u * (2 * steps - 1)).astype(jnp.int32)
 
 
-def _trajectory(algorithm: GaussianHMC, chain_keys: Array, target: Target, state: HmcState | GaussianState):
+def _trajectory(algorithm: GaussianHMC, chain_keys: Array, target: Target, state: HmcState):
     """(z, field, dH) after one trajectory: where it is refused, of where it began, with the dH that refused it."""
     relaxation, evidence = target.prepared.relaxation, target.evidence
     step = (algorithm.step_size * target.prepared.unit)[:, None]
