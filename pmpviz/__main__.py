@@ -139,6 +139,12 @@ def _add_sample(commands) -> None:
     parser.add_argument("--chains", default="1000", help="independent chains, one sample each")
     parser.add_argument("--seed", default="0", help=SEED.help)
     parser.add_argument("--start", default="random", help=f"{', '.join(STARTS)} or exact")
+    parser.add_argument(
+        "--time-average",
+        action="store_true",
+        help="also the marginals averaged over all chains and the second half of the sweeps, by conditional means "
+        "where the sampler knows them",
+    )
     parser.add_argument("--out", help="file for the samples (npz: x, int8 [chains, n])")
     parser.add_argument("--checkpoint", help="file that holds the run; it is resumed from there if it exists")
     _add_knobs(parser, SAMPLERS, _sample)

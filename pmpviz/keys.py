@@ -7,6 +7,8 @@ layout, tile or chunk changes it.
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -98,3 +100,29 @@ def _unit(bits: Array) -> Array:
 def logistic_threshold(u: Float[Array, "..."]) -> Float[Array, "..."]:
     """logit(u): `field > logit(u)` happens with probability sigmoid(field)."""
     return jnp.log(u / (1.0 - u))
+
+
+def normal_at(key: Array, count: int, first: int = 0) -> Float[Array, "m ..."]:
+    """`count` standard normal numbers a key of any shape, [count, ...], of the counters from `first` on.
+
+    Box and Muller (1958): r cos and r sin of the angle 2 pi u, each pair from two numbers of `uniform_at`; the largest
+    is 5.8. With v = u - 1/2 the sine and cosine of pi v, |pi v| <= pi / 2, are short series, and those of 2 pi v follow
+    by doubling, which costs a fraction of the library's.
+    """
+    half = -(-count // 2)
+    counter = jnp.uint32(first) + jnp.arange(2 * half, dtype=jnp.uint32)
+    counter = counter.reshape(2, half, *(1,) * (jax.random.key_data(key).ndim - 1))
+    radius = jnp.sqrt(-2.0 * jnp.log(uniform_at(key, counter[0])))
+    sine, cosine = _half_turn(uniform_at(key, counter[1]) - 0.5)
+    pair = radius * (1.0 - 2.0 * sine * sine), radius * (2.0 * sine * cosine)
+    return jnp.concatenate(pair, axis=0)[:count]
+
+
+def _half_turn(v: Float[Array, "..."]) -> tuple[Array, Array]:
+    """(sin pi v, cos pi v) for |v| <= 1/2, to the precision of float32: Taylor's series."""
+    square = (jnp.float32(np.pi) * v) ** 2
+    sine, cosine = jnp.float32(0.0), jnp.float32(0.0)
+    for k in range(6, -1, -1):
+        sine = sine * square + jnp.float32((-1.0) ** k / math.factorial(2 * k + 1))
+        cosine = cosine * square + jnp.float32((-1.0) ** k / math.factorial(2 * k))
+    return jnp.float32(np.pi) * v * sine, cosine

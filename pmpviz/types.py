@@ -88,7 +88,8 @@ def _strong(value) -> np.ndarray:
 class Param:
     """One knob: the controls of the app, the flags of the command line and the docs are generated from it.
 
-    `scale` is `linear`, `log`, `int`, `bool` or `choice`; a choice's value is its index into `choices`.
+    `scale` is `linear`, `log`, `int`, `bool` or `choice`; a choice's value is its index into `choices`. A knob that
+    `compiles` may change the shapes of the state, or bring a program of its own.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Param:
     unit: str = ""
     choices: Sequence[str] = ()
     advanced: bool = False
+    compiles: bool = False
 
     def parse(self, text: Any) -> Any:
         """Value of this knob from text or a number; raises InputError naming the range."""
@@ -365,6 +367,20 @@ class Algorithm:
     def counted_tile(self, target: Target, state: State) -> Int8[AnyArray, "t n"]:
         """The configurations that statistics count: those shown, unless a draw is still being made."""
         return self.position_tile(target, state)
+
+    def expected(self, target: Target, state: State) -> Float[AnyArray, " n ..."]:
+        """Of one chain, p(x_i = 1 | what else the state holds), or [n, K] of more than two states (Rao and Blackwell).
+
+        Averaged over a run it estimates the marginals with less noise than the configurations do. A clamped variable
+        has its value.
+        """
+        raise NotImplementedError
+
+    def expected_tile(self, target: Target, state: State) -> Float[AnyArray, "t n ..."]:
+        """`expected` of a tile; of an algorithm that brings none the configurations that count, as 0 and 1."""
+        if brings(self, "expected") and not brings(self, "step_tile"):
+            return jax.vmap(self.expected, in_axes=(None, 0))(target, state)
+        return target.model.space.indicator(self.counted_tile(target, state))
 
     def fingerprint(self, state: State) -> Float[Array, " 4"] | None:
         """Four numbers of a tile's first chain that repeat exactly when its messages do; None without messages."""

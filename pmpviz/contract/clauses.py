@@ -95,6 +95,8 @@ def _sampler(cls: Any) -> Iterator[Clause]:
         yield _over(check, cls, taken)
     if forms.has_both_forms(cls):
         yield _over(forms.tile_forms, cls, taken)
+    if brings(cls, "expected"):
+        yield _over(forms.expected_means, cls, taken)
 
 
 def _samples(cls: Any) -> bool:

@@ -337,11 +337,12 @@ def compiles_once(algorithm, fixture: Fixture, key) -> Verdict:
 def _other_knobs(spec: Spec, rng: np.random.Generator) -> dict:
     """Every knob at a random value of its range: one that no earlier run can have compiled for.
 
-    What a choice of a host algorithm stands for, such as a solver, may be a program of its own: it stays.
+    What a choice of a host algorithm stands for, such as a solver, may be a program of its own, as may any knob that
+    says so: it stays.
     """
     values = {}
     for param in spec.params:
-        if param.scale == "choice" and not spec.jit:
+        if param.compiles or (param.scale == "choice" and not spec.jit):
             continue
         low, high = param.low, min(param.high, max(64, param.low))
         if param.scale == "bool":

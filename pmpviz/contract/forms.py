@@ -7,13 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from pmpviz import keys
-from pmpviz.contract.detectors import FEW, Verdict, starts
+from pmpviz.contract.detectors import FEW, Verdict, host_rng, starts
 from pmpviz.contract.fixtures import Fixture
 from pmpviz.runs import advance, start
 from pmpviz.runs.run import draws_done, first_state, prepared
 from pmpviz.types import brings
 
 TILE, TILE_SWEEPS = 5, 6
+MEAN_CHAINS = 1 << 14
 
 
 def has_both_forms(cls) -> bool:
@@ -45,6 +46,38 @@ def tile_forms(algorithm, fixture: Fixture, key) -> Verdict:
                 if not np.allclose(info[name], told[name][chain], rtol=1e-4, atol=1e-5):
                     return Verdict(False, found=f"{name} of a tile differs from that of the chain alone")
     return Verdict(True)
+
+
+def expected_means(algorithm, fixture: Fixture, key) -> Verdict:
+    """What is expected of each variable is its marginal on average, its value where clamped, and 0 to 1 always.
+
+    From 2^14 exact draws, after two sweeps; a tile says what each chain alone does.
+    """
+    target = prepared(algorithm, fixture.target)
+    law, rng = fixture.law, host_rng(key)
+    run = start(algorithm, fixture.target, key, MEAN_CHAINS, law.draws(rng, MEAN_CHAINS))
+    run, _trace = advance(run, 2 * run.quanta, record=False)
+    expected = np.asarray(_expected(algorithm, run.target, run.state), np.float64).reshape(-1, target.n)[:MEAN_CHAINS]
+    if (expected < 0).any() or (expected > 1).any():
+        return Verdict(False, found="what is expected is no probability")
+    error = expected.mean(0) - law.p @ law.states
+    spread = expected.std(0) / np.sqrt(MEAN_CHAINS)
+    if (np.abs(error) > 5.5 * spread + 1e-5).any():
+        return Verdict(False, found=f"what is expected is off by {np.abs(error).max():.3g} on average")
+    return _expected_alone(algorithm, target, key) if has_both_forms(type(algorithm)) else Verdict(True)
+
+
+@jax.jit
+def _expected(algorithm, target, state):
+    return jax.lax.map(lambda tile: algorithm.expected_tile(target, tile), state)
+
+
+def _expected_alone(algorithm, target, key) -> Verdict:
+    own = keys.of_chains(key, jnp.arange(TILE))
+    x = np.random.default_rng(1).integers(0, 2, (TILE, target.n)).astype(np.int8)
+    tile = algorithm.expected_tile(target, algorithm.init_tile(own, target, x))
+    alone = [algorithm.expected(target, algorithm.init(own[chain], target, x[chain])) for chain in range(TILE)]
+    return Verdict(bool(np.allclose(tile, np.stack(alone), atol=1e-4)), found="a tile expects other than a chain alone")
 
 
 def brought(algorithm, fixture: Fixture, key) -> Verdict:

@@ -63,7 +63,8 @@ def _table(algorithm: MarginalSolver, found: Inferred) -> str:
     lines = [f"{spec.label} ({promise}): {found.reason}; {found.seconds:.2f} s"]
     for name, value in (("log Z", answer.log_z), ("log Z at most", answer.bound), ("log Z at least", answer.lower)):
         if value is not None:
-            lines.append(f"{name} = {value:.9g}")
+            error = answer.standard_error if name == "log Z" and answer.mean_maximum is None else None
+            lines.append(f"{name} = {value:.9g}" + ("" if error is None else f" +- {error:.3g}"))
     if answer.mean_maximum is not None:
         error = answer.standard_error or 0.0
         lines.append(f"mean perturbed maximum = {answer.mean_maximum:.9g} +- {error:.3g}, above log Z on average")

@@ -29,7 +29,8 @@ SECONDS_BETWEEN_SAVES = 1.0
 
 
 def main(args: Arguments, algorithm, target: Target, tables: TableModel | None) -> None:
-    """Draw, write and say what was drawn. `args`: sweeps, chains, seed, start, checkpoint, out, json.
+    """Draw, write and say what was drawn. `args`: sweeps, chains, seed, start, time_average, checkpoint, out,
+    json.
 
     Raises InputError for anything that a person can mend.
     """
@@ -48,6 +49,10 @@ def main(args: Arguments, algorithm, target: Target, tables: TableModel | None) 
         f"mean energy {found['mean_energy']:.6g}, {found['seconds']:.2f} s of which "
         f"{found['compile_seconds']:.2f} s compiling" + (f"; wrote {args['out']}" if args["out"] else "")
     )
+    if "time_average" in found:
+        print(f"marginals averaged over the last {found['time_average']['sweeps']:,} sweeps:")
+        for number, row in enumerate(found["time_average"]["marginals"]):
+            print("\t".join([str(number), *(f"{p:.9f}" for p in row)]))
 
 
 def _whole(name: str, text: Any, low: int, high: int) -> int:
@@ -61,11 +66,12 @@ def run_samples(
     compiled = compile_clock.seconds()
     run, sweeps = _begin(args, algorithm, target, tables)
     chunk = max(1, min(64, sweeps // 20))
-    saved = time.monotonic()
+    saved, averages = time.monotonic(), bool(args.get("time_average"))
     with tqdm(total=sweeps, initial=run.sweep, unit="sweep", file=sys.stderr, disable=None) as bar:
         while run.sweep < sweeps:
             count = min(chunk, sweeps - run.sweep)
-            run, _ = runs.advance(run, count * run.quanta, record=False, donate=True)
+            late = averages and run.sweep >= sweeps // 2
+            run, _ = runs.advance(run, count * run.quanta, record=False, donate=True, mean=late)
             bar.update(count)
             if args["checkpoint"] is not None and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                 checkpoint.save(run, args["checkpoint"])
@@ -73,7 +79,18 @@ def run_samples(
     if args["checkpoint"] is not None:
         checkpoint.save(run, args["checkpoint"])
     x = runs.counted(run)
-    return x, {"sweeps": run.sweep, **_figures(target, x), "compile_seconds": compile_clock.seconds() - compiled}
+    figures = {"sweeps": run.sweep, **_figures(target, x), **_time_average(run)}
+    return x, figures | {"compile_seconds": compile_clock.seconds() - compiled}
+
+
+def _time_average(run: Run) -> dict[str, Any]:
+    """The marginals by what was expected of every chain at every sweep that was averaged."""
+    average = run.time_average
+    if average is None:
+        return {}
+    rows = np.stack([1 - average, average], 1) if average.ndim == 1 else average
+    shares = [[float(p) for p in row[:states]] for row, states in zip(rows, run.target.model.card, strict=True)]
+    return {"time_average": {"marginals": shares, "sweeps": run.averaged}}
 
 
 def _figures(target: Target, x: np.ndarray) -> dict[str, Any]:

@@ -156,6 +156,14 @@ def _flips(model: Ising, tile: int) -> float:
     return 8.0 * (model.n + 2.0 * _edges(model))
 
 
+def _gaussians(model: Ising, tile: int) -> float:
+    return 8.0 * _edges(model) + 2.0 * model.n
+
+
+def _maps(model: Ising, tile: int) -> float:
+    return 48.0 * model.n**2 / tile + 8.0 * model.n
+
+
 def _clusters(model: Ising, tile: int) -> float:
     return _edges(model) + 10.0 * model.n
 
@@ -234,6 +242,28 @@ WORKLOADS: tuple[Workload, ...] = (
         128,
         50,
         ReferenceJob("gibbs", 100, 2),
+    ),
+    Workload(
+        "gaussian-lattice-50",
+        "Gaussian block Gibbs in the edge form, lattice 50 x 50",
+        "8 E + 2 n: a Gaussian an edge written and read, every site read and written",
+        _gaussians,
+        LATTICE_50,
+        "gaussian_gibbs",
+        None,
+        128,
+        20,
+    ),
+    Workload(
+        "hmc-dense-100",
+        "Hamiltonian Monte Carlo, dense, 100 sites",
+        "48 n^2 / t + 8 n: the map read twice for each of six gradients, every Gaussian read and written",
+        _maps,
+        "complete:100",
+        "gaussian_hmc",
+        None,
+        128,
+        20,
     ),
     Workload(
         "gibbs-dense-900",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pmpviz.marginals.barrier_frank_wolfe import BarrierFrankWolfe
 from pmpviz.marginals.belief_propagation import BeliefPropagation, TreeReweightedBeliefPropagation
+from pmpviz.marginals.chib import Chib
 from pmpviz.marginals.exact_solver import ExactMarginals
+from pmpviz.marginals.gaussian_log_z import GaussianLogZ
 from pmpviz.marginals.perturbation_solvers import ExpectedMaxima, PerturbAndMap
 from pmpviz.marginals.solver import Answer, Inferred, MarginalSolver, infer, stream
 from pmpviz.plugins import Registry
@@ -18,6 +20,8 @@ SOLVERS: Registry[type[MarginalSolver]] = Registry(
         BeliefPropagation,
         PerturbAndMap,
         ExpectedMaxima,
+        GaussianLogZ,
+        Chib,
         ExactMarginals,
     ),
     lambda thing: isinstance(thing, type) and issubclass(thing, MarginalSolver),

@@ -136,6 +136,17 @@ class Space:
             return x.astype(xp.float32).mean(1)
         return xp.stack([(x == state).astype(xp.float32).mean(1) for state in range(self.states)], axis=-1)
 
+    @property
+    def indicator_shape(self) -> tuple[int, ...]:
+        """Shape of `indicator` of one configuration."""
+        return (self.n,) if self.binary else (self.n, self.states)
+
+    def indicator(self, x: Int8[Array, "t n"]) -> Float[Array, "t n ..."]:
+        """Configurations as what is averaged over a run: of two states x itself, of more one number a state."""
+        if self.binary:
+            return x.astype(np.float32)
+        return (x[..., None] == np.arange(self.states, dtype=np.int8)).astype(np.float32)
+
     def frequencies(self, x: Int8[np.ndarray, "m n"]) -> Float[np.ndarray, "n k"]:
         """Share of the configurations in each state of each variable."""
         return np.stack([(x == state).mean(0) for state in range(self.states)], axis=1)

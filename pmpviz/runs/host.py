@@ -39,20 +39,37 @@ def init(algorithm, target: Target, root: Array, index: np.ndarray, x0: np.ndarr
     return _stack([algorithm.init_tile(w, target, x) for w, x in zip(words, x0, strict=True)])
 
 
-def advance(algorithm, target: Target, key: Array, index: np.ndarray, state, span: range, record: bool):
-    """(state, buffers) after the quanta of `span`; the buffers hold the sweeps that it completes."""
+def advance(
+    algorithm,
+    target: Target,
+    key: Array,
+    index: np.ndarray,
+    state,
+    span: range,
+    record: bool,
+    weights: np.ndarray | None = None,
+):
+    """(state, buffers) after the quanta of `span`; the buffers hold the sweeps that it completes.
+
+    With `weights` of the chains they hold the sum of what is expected of these, too, under `total`.
+    """
     chain_words = keys.fold_words(keys.words_of(keys.role(key, keys.STEP)), index)
     quanta = algorithm.spec.quanta(target.model)
     tiles = _tiles(state)
     first = span.start // quanta
     space = target.model.space
     buffers = _buffers(algorithm, space, index.shape, span.stop // quanta - first) if record else {}
+    if weights is not None:
+        buffers["total"] = np.zeros((len(tiles), *space.indicator_shape))
     for quantum in span:
         words = keys.fold_words(chain_words, quantum)
         for t, tile in enumerate(tiles):
             tiles[t], info = algorithm.step_tile(words[t], target, tile)
             if record and (quantum + 1) % quanta == 0:
                 _record(buffers, (t, quantum // quanta - first), algorithm, target, tiles[t], info)
+            if weights is not None and (quantum + 1) % quanta == 0:
+                expected = np.asarray(algorithm.expected_tile(target, tiles[t]), np.float64)
+                buffers["total"][t] += np.tensordot(weights[t], expected, 1)
     return _stack(tiles), buffers
 
 

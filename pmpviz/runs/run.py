@@ -31,7 +31,11 @@ FINGERPRINT = 4
 
 @dataclass(frozen=True)
 class Run:
-    """Algorithm, target, key, state of all tiles (leading axis), quanta done, and seconds in compiled calls so far."""
+    """Algorithm, target, key, state of all tiles (leading axis), quanta done, and seconds in compiled calls so far.
+
+    `total` is the sum over `averaged` sweeps of the mean over the chains of `Algorithm.expected`, in float64; None
+    until `advance` is asked for it.
+    """
 
     algorithm: Any
     target: Target
@@ -41,6 +45,13 @@ class Run:
     quantum: int = 0
     seconds: float = 0.0
     mesh: jax.sharding.Mesh | None = None
+    total: np.ndarray | None = None
+    averaged: int = 0
+
+    @property
+    def time_average(self) -> np.ndarray | None:
+        """p(x_i = 1), float64 [n], or [n, K] of more than two states, averaged over chains and the sweeps so asked."""
+        return None if self.total is None or not self.averaged else self.total / self.averaged
 
     @property
     def tile(self) -> int:
@@ -174,6 +185,12 @@ def _record(algorithm, target, state, info, slot, buffers):
     return {name: buffers[name].at[slot].set(value) for name, value in row.items()}
 
 
+def _with_mean(algorithm, target, state, weights, total):
+    """The sum of what is expected of the chains that count, one more sweep included."""
+    expected = algorithm.expected_tile(target, jax.lax.optimization_barrier(state))
+    return total + jnp.tensordot(weights, expected, 1)
+
+
 def _buffers(algorithm, space, tile):
     rows = MAX_CHUNK_SWEEPS + 1
     shapes = {"energy": (tile,), "statistic": (tile, *space.statistic_shape), "frame": (space.frame_bytes,)}
@@ -184,33 +201,43 @@ def _buffers(algorithm, space, tile):
     return {name: jnp.zeros((rows, *s), kinds.get(name, jnp.float32)) for name, s in shapes.items()}
 
 
-def _advance(algorithm, target, words, state, quantum, count, quanta, record, mesh):
+def _advance(algorithm, target, words, weights, state, quantum, count, quanta, record, mesh):
     def one_tile(args):
-        state, words, (algorithm, target, quantum, count) = args
+        state, words, weights, (algorithm, target, quantum, count) = args
         first_sweep, chain_keys = quantum // quanta, jax.random.wrap_key_data(words)
         buffers = _buffers(algorithm, target.model.space, words.shape[0]) if record else {}
+        if weights is not None:
+            buffers["total"] = jnp.zeros(target.model.space.indicator_shape)
 
         def body(i, carry):
             state, buffers = carry
             now = quantum + i
             quantum_keys = keys.fold_in(chain_keys, now)
             state, info = algorithm.step_tile(quantum_keys, target, state)
-            if record:
+
+            def write(buffers):
+                kept = dict(buffers)
+                if record:
+                    kept |= _record(algorithm, target, state, info, now // quanta - first_sweep, buffers)
+                if weights is not None:
+                    kept["total"] = _with_mean(algorithm, target, state, weights, buffers["total"])
+                return kept
+
+            if buffers:
                 # Within a sweep of several quanta only the last is recorded: the others would be overwritten.
-                write = partial(_record, algorithm, target, state, info, now // quanta - first_sweep)
                 ends = (now + 1) % quanta == 0
                 buffers = write(buffers) if quanta == 1 else jax.lax.cond(ends, write, lambda kept: kept, buffers)
             return state, buffers
 
         return jax.lax.fori_loop(0, count, body, (state, buffers))
 
-    def tiles(state, words, shared):
-        return jax.lax.map(lambda args: one_tile((*args, shared)), (state, words))
+    def tiles(state, words, weights, shared):
+        return jax.lax.map(lambda args: one_tile((*args, shared)), (state, words, weights))
 
     if mesh is not None:
         split, whole = jax.sharding.PartitionSpec("chains"), jax.sharding.PartitionSpec()
-        tiles = jax.shard_map(tiles, mesh=mesh, in_specs=(split, split, whole), out_specs=split, check_vma=False)
-    return tiles(state, words, (algorithm, target, quantum, count))
+        tiles = jax.shard_map(tiles, mesh=mesh, in_specs=(split, split, split, whole), out_specs=split, check_vma=False)
+    return tiles(state, words, weights, (algorithm, target, quantum, count))
 
 
 _STATIC = ("quanta", "record", "mesh")
@@ -218,20 +245,27 @@ _advance_kept = jax.jit(_advance, static_argnames=_STATIC)
 _advance_given = jax.jit(_advance, static_argnames=_STATIC, donate_argnames=("state",))
 
 
-def advance(run: Run, count: int, record: bool = True, donate: bool = False) -> tuple[Run, Trace | None]:
+def advance(
+    run: Run, count: int, record: bool = True, donate: bool = False, mean: bool = False
+) -> tuple[Run, Trace | None]:
     """Compute `count` quanta of all chains in one compiled call; `count` is traced and never recompiles.
 
     With `record`, `count` is at most 64 sweeps, and the trace holds every sweep that was completed. With `donate`
-    the given run's memory is taken over: that run must not be used again.
+    the given run's memory is taken over: that run must not be used again. With `mean` every completed sweep is added to
+    the run's `time_average`.
     """
     if record and count > MAX_CHUNK_SWEEPS * run.quanta:
         raise InputError(f"{count} quanta in one recorded chunk; give at most {MAX_CHUNK_SWEEPS * run.quanta}")
     compiled, begin = compile_clock.seconds(), time.perf_counter()
-    state, buffers = _advance_on(run, count, record, donate)
+    state, buffers = _advance_on(run, count, record, donate, mean)
     jax.block_until_ready(state)
     compile_seconds = compile_clock.seconds() - compiled
     run_seconds = max(time.perf_counter() - begin - compile_seconds, 1e-9)
     ahead = dataclasses.replace(run, state=state, quantum=run.quantum + count, seconds=run.seconds + run_seconds)
+    if mean:
+        fresh = np.asarray(buffers["total"], np.float64).sum(0) / run.chains
+        total = fresh if run.total is None else run.total + fresh
+        ahead = dataclasses.replace(ahead, total=total, averaged=run.averaged + ahead.sweep - run.sweep)
     return ahead, _trace(run, ahead, buffers, run_seconds, compile_seconds) if record else None
 
 
@@ -240,15 +274,19 @@ def copied(run: Run) -> Run:
     return dataclasses.replace(run, state=jax.tree.map(lambda leaf: jax.device_put(leaf, may_alias=False), run.state))
 
 
-def _advance_on(run: Run, count: int, record: bool, donate: bool):
+def _advance_on(run: Run, count: int, record: bool, donate: bool, mean: bool):
+    index = _index(run)
+    # The chains that fill the last tile count for nothing.
+    weights = (index < run.chains).astype(np.float32) if mean else None
     if not run.algorithm.spec.jit:
         span = range(run.quantum, run.quantum + count)
-        return host.advance(run.algorithm, run.target, run.key, _index(run), run.state, span, record)
+        return host.advance(run.algorithm, run.target, run.key, index, run.state, span, record, weights)
     call = _advance_given if donate else _advance_kept
     return call(
         run.algorithm,
         run.target,
-        _chain_words(run.key, keys.STEP, _index(run), run.chains),
+        _chain_words(run.key, keys.STEP, index, run.chains),
+        weights,
         run.state,
         np.int32(run.quantum),
         np.int32(count),
@@ -339,7 +377,7 @@ def retarget(run: Run, target: Target | None = None, algorithm=None) -> Run:
     else:
         state = algorithm.begin_anew(state)
     state = state if run.mesh is None else _shard(state, run.mesh)
-    return dataclasses.replace(run, target=target, algorithm=algorithm, state=state)
+    return dataclasses.replace(run, target=target, algorithm=algorithm, state=state, total=None, averaged=0)
 
 
 _sample = jax.jit(sample_tiles)

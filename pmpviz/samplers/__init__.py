@@ -14,6 +14,8 @@ from pmpviz.samplers.conv_gibbs import ConvGibbs
 from pmpviz.samplers.conv_gwg import ConvGWG
 from pmpviz.samplers.conv_pmp import ConvPMP
 from pmpviz.samplers.exact_sampler import ExactSampler
+from pmpviz.samplers.gaussian_gibbs import GaussianGibbs
+from pmpviz.samplers.gaussian_hmc import GaussianHMC
 from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.samplers.gumbel_table import GumbelTable
 from pmpviz.samplers.gwg import GibbsWithGradients
@@ -21,6 +23,7 @@ from pmpviz.samplers.perturb_and_map import PerturbAndMap
 from pmpviz.samplers.pmp import PerturbAndMaxProduct
 from pmpviz.samplers.swendsen_wang import SwendsenWang
 from pmpviz.samplers.unbiased import UnbiasedSampler
+from pmpviz.samplers.wolff import Wolff
 from pmpviz.types import Algorithm, InputError, Spec, brings, configured
 
 
@@ -49,6 +52,9 @@ SAMPLERS: Registry[Any] = Registry(
         ColourGibbs,
         GibbsWithGradients,
         SwendsenWang,
+        Wolff,
+        GaussianGibbs,
+        GaussianHMC,
         PerturbAndMap,
         GumbelTable,
         UnbiasedSampler,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import jax
-from jaxtyping import Array, Int8
+from jaxtyping import Array, Float, Int8
 
 from pmpviz.models.ising import Ising
-from pmpviz.samplers.gibbs import equation, sweep
+from pmpviz.samplers.gibbs import conditional_means, equation, sweep
 from pmpviz.types import Algorithm, Info, Spec, Style, Target, pytree
 
 # Chains side by side, by how far a flip reaches.
@@ -66,6 +66,14 @@ class ColourGibbs(Algorithm):
     def position(self, target: Target, state: Int8[Array, " n"]) -> Int8[Array, " n"]:
         """The chain's configuration."""
         return state
+
+    def expected(self, target: Target, state: Int8[Array, " n"]) -> Float[Array, " n"]:
+        """Single-chain form of `expected_tile`."""
+        return conditional_means(target, state[None])[0]
+
+    def expected_tile(self, target: Target, state: Int8[Array, "slot t"]) -> Float[Array, "t n"]:
+        """p(x_i = 1 | the rest) for every site."""
+        return conditional_means(target, self.position_tile(target, state))
 
     def equation(self, target: Target) -> str:
         """The conditional that a site is drawn from."""

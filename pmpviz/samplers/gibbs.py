@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int, Int8
+from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys, numerals
 from pmpviz.models.couplings import Conditionals
@@ -87,9 +87,27 @@ class Gibbs(Algorithm):
         """The chain's configuration."""
         return state.x
 
+    def expected(self, target: Target, state: GibbsState) -> Float[Array, " n"]:
+        """Single-chain form of `expected_tile`."""
+        return conditional_means(target, state.x[None])[0]
+
+    def expected_tile(self, target: Target, state: GibbsState) -> Float[Array, "t n"]:
+        """p(x_i = 1 | the rest) for every site."""
+        return conditional_means(target, self.position_tile(target, state))
+
     def equation(self, target: Target) -> str:
         """The conditional that a site is drawn from."""
         return equation(target)
+
+
+def conditional_means(target: Target, x: Int8[Array, "t n"]) -> Float[Array, "t n ..."]:
+    """p(x_i = 1 | the rest of x), or [t, n, K] of more than two states; of a clamped site its value."""
+    space = target.model.space
+    if not space.binary:
+        p = jax.nn.softmax(jax.vmap(target.conditional_logits)(x))
+        return jnp.where(target.evidence.mask[:, None], space.indicator(target.evidence.value), p)
+    mean = jax.nn.sigmoid(jax.vmap(target.local_field)(x))
+    return jnp.where(target.evidence.mask, target.evidence.value.astype(jnp.float32), mean)
 
 
 def equation(target: Target) -> str:

@@ -12,6 +12,7 @@ from pmpviz.contract.fixtures import BY_NAME
 from pmpviz.contract.laws import bowker, chi_square
 from pmpviz.runs import advance
 from pmpviz.types import Evidence
+from tests.contract import gaussian_mutants  # noqa: F401  (registers its own among MUTANTS)
 from tests.contract.brought_mutants import MUTANTS
 from tests.contract.mutants import MODEL_MUTANTS, as_mutant
 

@@ -1,5 +1,6 @@
 """More than two states: registered samplers have the exact law or refuse in a sentence; one of one's own has it too."""
 
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -9,14 +10,16 @@ import pytest
 
 from pmpviz.contract import detectors
 from pmpviz.contract.fixtures import BY_NAME, STATE_FIXTURES
+from pmpviz.models.tables import TableModel
 from pmpviz.samplers import SAMPLERS, make_sampler
+from pmpviz.samplers.gaussian_gibbs import GaussianGibbs
 from pmpviz.types import pytree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from metropolis import Metropolis  # noqa: E402
 
 # What takes more than two states today; all but the first where no factor has three free variables.
-ANY_STATES = {"exact", "gumbel_table", "unbiased", "perturb_and_map"}
+ANY_STATES = {"gaussian_gibbs", "gaussian_hmc", "exact", "gumbel_table", "unbiased", "perturb_and_map"}
 ANY_FACTORS = {"exact"}
 NAMES = [fixture.name for fixture in STATE_FIXTURES]
 BITS = (
@@ -62,6 +65,29 @@ def cold_start(algorithm, fixture, key):
 def test_metropolis_keeps_the_law(check, name):
     verdict = check(Metropolis(), BY_NAME[name], jax.random.key(20_240_603))
     assert verdict.passed, verdict.found
+
+
+@pytest.mark.parametrize("name", ["three_clamped", "mixed_clamped"])
+@pytest.mark.parametrize("algorithm", ["gaussian_gibbs", "gaussian_hmc"])
+@pytest.mark.parametrize("check", [detectors.exact_start, detectors.symmetry], ids=lambda c: c.__name__)
+def test_gaussians_keep_the_law(check, algorithm, name):
+    for form in ("auto", "edges"):
+        verdict = check(make_sampler(algorithm, map=form), BY_NAME[name], jax.random.key(20_240_605))
+        assert verdict.passed, (form, verdict.found)
+
+
+@pytree
+class TablesTransposed(GaussianGibbs):
+    """A planted bug: every table is read with its variables in the other order."""
+
+    def prepare(self, target):
+        model = target.model
+        turned = [(scope, table.T if len(scope) == 2 else table) for scope, table in model.factors]
+        return super().prepare(dataclasses.replace(target, model=TableModel.of(model.card, turned)))
+
+
+def test_transposed_tables_are_caught():
+    assert not detectors.exact_start(TablesTransposed(), BY_NAME["three"], jax.random.key(20_240_604)).passed
 
 
 @pytree

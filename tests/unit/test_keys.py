@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 from pmpviz import keys
 from pmpviz.runs import compile_clock
@@ -229,3 +230,20 @@ def test_folding_in_compiles_nothing_outside_a_program():
     before = compile_clock.compilations()
     assert keys.fold_in(keys.role(key, keys.STEP), np.arange(1234)).shape == (1234,)
     assert compile_clock.compilations() == before
+
+
+def test_normal_numbers_are_normal_and_independent():
+    """2^20 numbers by Kolmogorov and Smirnov, and the squares' correlation of the two that one pair of hashes gives."""
+    x = np.asarray(keys.normal_at(keys.of_chains(jax.random.key(5), jnp.arange(1 << 10)), 1 << 10), np.float64)
+    assert kstest(x.ravel(), "norm").pvalue > 1e-6
+    one, two = x[: 1 << 9].ravel(), x[1 << 9 :].ravel()
+    for power in (1, 2):
+        assert abs(np.corrcoef(one**power, two**power)[0, 1]) * np.sqrt(one.size) < 5
+
+
+def test_normal_numbers_depend_on_their_key_and_counter_alone():
+    own = keys.of_chains(jax.random.key(5), jnp.arange(3))
+    np.testing.assert_allclose(keys.normal_at(own, 5)[:, 1], keys.normal_at(own[1], 5), atol=1e-6)
+    assert keys.normal_at(own, 0).shape == (0, 3)
+    np.testing.assert_allclose(keys.normal_at(own, 2, 7)[0], keys.normal_at(own, 2, 7)[:1][0])
+    assert np.isfinite(np.asarray(keys.normal_at(own, 1 << 12))).all()
