@@ -161,18 +161,18 @@ def _recoloured(chain_keys: Array, target: Target, x: Int8[Array, "t n"], label)
     unary = model.scaled_unary(target.beta)
     field = unary - unary[:, :1]
 
-    def sums(_):
-        size = jnp.abs(field).max()
-        parts = [jnp.broadcast_to(field[:, k], label.shape) for k in range(1, states)]
-        return jnp.stack([jnp.zeros(label.shape), *(_field_sums(label, part, size) for part in parts)])
-
-    # Without fields all states are alike, and nothing needs to be added up.
-    none = lambda _: jnp.zeros((states, *label.shape))  # noqa: E731
-    logits = jax.lax.cond((field != 0).any(), sums, none, None)
     first = jnp.uint32(_couplings(model).bond_counters)
     u = _numbers(chain_keys, first + jnp.arange(model.n, dtype=jnp.uint32))
+
+    def pulled(_):
+        size = jnp.abs(field).max()
+        parts = [jnp.broadcast_to(field[:, k], label.shape) for k in range(1, states)]
+        return _states.drawn(u, [jnp.zeros(label.shape), *(_field_sums(label, part, size) for part in parts)])
+
+    # Without fields all states are alike, and nothing needs to be added up.
+    new = jax.lax.cond((field != 0).any(), pulled, lambda _: (u * states).astype(jnp.int8), None)
     held = _sums(label, jnp.broadcast_to(target.evidence.mask, label.shape).astype(jnp.int32)) > 0
-    new = jnp.where(held, x, _states.drawn(u, logits))
+    new = jnp.where(held, x, new)
     return _at(new, label).get(mode="promise_in_bounds")
 
 
