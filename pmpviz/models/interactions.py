@@ -67,6 +67,18 @@ class Interactions:
         """What `said` multiplies the weights with."""
         return (state == jnp.arange(states)[:, None]).astype(jnp.float32)
 
+    def reverse(self) -> Int[Array, "n d"]:
+        """Of every slot the flat index of the slot of its neighbour that holds the site."""
+        if self.couplings.sides is None:
+            return cast(Any, self.couplings).reverse
+        neighbour = self.couplings.neighbour_lists()[0]
+        # For each shift of a lattice the site ahead, then the site behind.
+        return neighbour * neighbour.shape[1] + (np.arange(neighbour.shape[1]) ^ 1)
+
+    def slot_tables(self, terms: Float[Array, "n d ..."], states: int) -> Float[Array, "n d k k"]:
+        """The table of every slot, the site's own state first."""
+        return terms[..., None, None] * jnp.eye(states)
+
     def weighed(self, x: Int8[Array, " n"]) -> Float[Array, ""]:
         """Sum over the edges of one configuration."""
         return self.couplings.compared(x, lambda a, b: (a == b).astype(jnp.float32))
@@ -106,6 +118,10 @@ class Shared(Interactions):
         if isinstance(heard, list):
             return [sum(table[k, other] * part for other, part in enumerate(heard)) for k in range(len(heard))]
         return jnp.tensordot(table, heard, 1)
+
+    def slot_tables(self, terms: Float[Array, "n d"], states: int) -> Float[Array, "n d k k"]:
+        """The table times the weight of every slot."""
+        return terms[..., None, None] * jnp.asarray(self.table, jnp.float32)
 
     def row(self, state: Int[Array, " t"], states: int) -> Float[Array, "k t"]:
         """The table's column of the state."""
@@ -170,6 +186,10 @@ class Own(Interactions):
         table = jnp.asarray(self.table, jnp.float32)
         both = jnp.stack([table.swapaxes(1, 2), table])
         return both[jnp.asarray(self.first).astype(jnp.int32), self.edge]
+
+    def slot_tables(self, terms: Float[Array, "n d k k"], states: int) -> Float[Array, "n d k k"]:
+        """The tables themselves."""
+        return terms
 
     def one(self, term: Float[Array, "w k k"], other: Int8[Array, "w t"], state: Any) -> Float[Array, "w t"]:
         """What neighbours in these states add to the log potential of `state`."""

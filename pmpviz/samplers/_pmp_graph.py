@@ -54,8 +54,8 @@ def updates(model: FactorGraph | Pairwise | TableModel) -> int:
 
 def noise(chain_keys: Array, target: Target, draw: Int[Array, ""]) -> Float[Array, "t n s"]:
     """Gumbel noise of one draw, from the chains' NOISE keys."""
-    graph = _of(target).model
-    return jax.vmap(lambda key: messages.perturbation(key, graph.n, graph.states, draw))(chain_keys)
+    states = max(target.model.card, default=1)
+    return jax.vmap(lambda key: messages.perturbation(key, target.n, states, draw))(chain_keys)
 
 
 def first(target: Target, chains: int) -> Incoming:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import ModuleType
 from typing import Any
 
 import jax
@@ -14,7 +15,7 @@ from pmpviz import keys, numerals
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.ising import Ising
 from pmpviz.oracles import max_product
-from pmpviz.samplers import _pmp_graph
+from pmpviz.samplers import _pmp_graph, _pmp_pairs
 from pmpviz.types import Algorithm, Info, Overlay, Param, Spec, Style, Target, pytree
 
 MOST_HEARD = 8
@@ -37,6 +38,11 @@ MESSAGES = Param(
 def _binary(target: Target) -> bool:
     """Whether messages are log-ratios in the layout of the couplings; otherwise they have K numbers."""
     return isinstance(target.model, Ising)
+
+
+def _of_states(target: Target) -> ModuleType:
+    """The kernels of messages of K numbers."""
+    return _pmp_pairs if _pmp_pairs.serves(target.model) else _pmp_graph
 
 
 def _why_not(target: Target) -> str | None:
@@ -99,7 +105,7 @@ class PmpState:
     """Messages of one tile: `perturbation[n, t]`, `incoming` as `max_product` stores them, the last completed draw
     `completed[n, t]`, sweeps spent on this draw, the draw's index, the chains' NOISE keys, and the index of the first
     draw that is wholly of the present target and knobs. On graphs `perturbation[t, n, K]`, and of each group of factors
-    the messages `[t, factor, variable, K]`.
+    the messages `[t, factor, variable, K]`; of pairs of K states `[K, slot, t]`.
     """
 
     perturbation: Float[Array, "..."]
@@ -128,7 +134,7 @@ class PerturbAndMaxProduct(Algorithm):
 
     def prepare(self, target: Target) -> FactorGraph | None:
         """The factor graph, where the couplings do not hold the messages."""
-        return None if _binary(target) else _pmp_graph.prepare(target)
+        return None if _binary(target) or _pmp_pairs.serves(target.model) else _pmp_graph.prepare(target)
 
     def init_tile(self, chain_keys: Array, target: Target, x0: Int8[Array, "t n"]) -> PmpState:
         """First perturbation and messages of each chain; x0 is not used."""
@@ -152,7 +158,7 @@ class PerturbAndMaxProduct(Algorithm):
             couplings, field = _perturbed(target, state.perturbation)
             incoming, residual = max_product.update(couplings, field, state.incoming, self.damping)
         else:
-            incoming, residual = _pmp_graph.update(target, state.perturbation, state.incoming, self.damping)
+            incoming, residual = _of_states(target).update(target, state.perturbation, state.incoming, self.damping)
         fresh = dataclasses.replace(state, incoming=incoming, age=state.age + 1)
         return fresh, {"residual": residual}
 
@@ -172,13 +178,13 @@ class PerturbAndMaxProduct(Algorithm):
 
     def _first_messages(self, target: Target, chains: int) -> max_product.Messages:
         if not _binary(target):
-            return _pmp_graph.first(target, chains)
+            return _of_states(target).first(target, chains)
         return max_product.first_messages(target.model.couplings.scaled(target.beta), chains, self.messages)
 
     def position_tile(self, target: Target, state: PmpState) -> Int8[Array, "t n"]:
         """The configuration decoded from the messages as they are now."""
         if not _binary(target):
-            return _pmp_graph.decoded(target, state.perturbation, state.incoming)
+            return _of_states(target).decoded(target, state.perturbation, state.incoming)
         couplings, field = _perturbed(target, state.perturbation)
         return (max_product.belief(couplings, field, state.incoming) > 0).astype(jnp.int8).T
 
@@ -203,13 +209,13 @@ class PerturbAndMaxProduct(Algorithm):
     def fingerprint(self, state: PmpState) -> Float[Array, " 4"]:
         """Four fixed projections of the first chain's messages: they repeat exactly when the messages do."""
         # On graphs the chains are on the first axis, otherwise on the last.
-        place = 0 if state.perturbation.ndim == 3 else (..., 0)
+        place = 0 if state.perturbation.ndim == 3 and isinstance(state.incoming, tuple) else (..., 0)
         return sum((_projections(leaf[place]) for leaf in jax.tree.leaves(state.incoming)), jnp.zeros(4))
 
     def overlay(self, target: Target, state: PmpState, name: str) -> Float[np.ndarray, " n"]:
         """Sum of the sizes of the messages into each site."""
         if not _binary(target):
-            return _pmp_graph.magnitude(target, state.incoming)
+            return _of_states(target).magnitude(target, state.incoming)
         return np.abs(np.asarray(_to_site(target.model.couplings, state.incoming))).sum(1)
 
     def heard(self, target: Target, state: PmpState, site: int) -> tuple[tuple[int, float], ...]:
@@ -226,7 +232,7 @@ class PerturbAndMaxProduct(Algorithm):
         """The update of a message (Appendix C.1)."""
         damping = float(self.damping)
         if not _binary(target):
-            return _pmp_graph.equation(damping)
+            return _of_states(target).equation(damping)
         return (
             rf"n_{{i\to j}} \leftarrow {numerals.katex(damping)}\, n_{{i\to j}} + {numerals.katex(1 - damping)}\,"
             r"\big[\max(0, P + \beta w_{ij}) - \max(0, P)\big],\quad "
@@ -248,7 +254,11 @@ class PerturbAndMaxProduct(Algorithm):
 
 
 def _noise(chain_keys: Array, target: Target, draw: Int[Array, ""]) -> Float[Array, "..."]:
-    return perturbations(chain_keys, target.n, draw) if _binary(target) else _pmp_graph.noise(chain_keys, target, draw)
+    return (
+        perturbations(chain_keys, target.n, draw)
+        if _binary(target)
+        else _of_states(target).noise(chain_keys, target, draw)
+    )
 
 
 def perturbations(chain_keys: Array, n: int, draw: Int[Array, ""]) -> Float[Array, "n t"]:
