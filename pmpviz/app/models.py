@@ -118,13 +118,13 @@ def _mended_size(builder: Builder, text: str, notices: list[str]) -> Shape:
 
 def _mended_knobs(builder: Builder, parts: Iterable[str], notices: list[str]) -> dict[str, Any]:
     known = {param.name: param for param in builder.params}
-    if "J" in known:
+    if builder.spins:
         limit = known["J"].high / 2
         known["theta"] = Param("theta", "theta", -limit, limit, known["J"].default / 2)
     knobs: dict[str, Any] = {}
     for part in list(parts)[:64]:
         name, _, value = (piece.strip() for piece in part.partition("="))
-        both = "J" in known and {name, *knobs} >= {"J", "theta"}
+        both = builder.spins and {name, *knobs} >= {"J", "theta"}
         if name not in known or name in knobs or both:
             notices.append(f"{builder.id} cannot take {quote(part)}, which was left out")
             continue

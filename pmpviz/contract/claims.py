@@ -6,12 +6,21 @@ import jax
 import numpy as np
 
 from pmpviz.contract.detectors import Verdict
-from pmpviz.contract.laws import all_states, edge_sum
+from pmpviz.contract.laws import all_states, edge_sum, table_sum
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.types import Evidence, Target
+
+# Configurations at which the forms of a model of more than two states are compared.
+MOST_STATES = 200
 
 
 def capabilities(model, evidence: Evidence, beta: float) -> Verdict:
-    """log_weight, local_field, blocks, pairwise, to_spin and the target's forms agree on all consistent states."""
+    """log_weight, local_field, blocks, pairwise, to_spin and the target's forms agree on all consistent states.
+
+    Of more than two states log_weight and conditional_logits agree with the tables.
+    """
+    if isinstance(model, Pairwise):
+        return _of_states(Target.of(model, evidence, beta))
     target = Target.of(model, evidence, beta)
     states = all_states(model.n)
     mask, value = np.asarray(evidence.mask), np.asarray(evidence.value)
@@ -49,6 +58,26 @@ def _claims(target: Target, states) -> dict[str, jax.Array]:
     }
 
 
+def _of_states(target: Target) -> Verdict:
+    model, tables = target.model, target.model.to_tables()
+    rng = np.random.default_rng(0)
+    states = rng.integers(0, np.array(model.card), (MOST_STATES, model.n)).astype(np.int8)
+    weight = table_sum(tables, states)
+    said = np.asarray(jax.jit(jax.vmap(target.log_weight))(states))
+    logits = np.asarray(jax.jit(jax.vmap(target.conditional_logits))(states))
+    scale = 2e-6 * max(np.abs(weight).max(), 1.0) * max(float(target.beta), 1)
+    if not np.allclose(said, float(target.beta) * weight, rtol=0, atol=scale):
+        return Verdict(False, found="log_weight disagrees with the tables")
+    for site, states_of in enumerate(model.card):
+        other = states.copy()
+        other[:, site] = (states[:, site] + 1) % states_of
+        gain = np.take_along_axis(logits[:, site], np.stack([other[:, site], states[:, site]], 1).astype(int), 1)
+        wanted = float(target.beta) * (table_sum(tables, other) - weight)
+        if not np.allclose(gain[:, 0] - gain[:, 1], wanted, rtol=0, atol=scale):
+            return Verdict(False, found=f"conditional_logits of site {site} disagree with the tables")
+    return _independent(model, *model.pairs().T)
+
+
 def _field(model, states: np.ndarray) -> np.ndarray:
     """Log-odds of every site as a difference of two log-weights in float64."""
     field = np.empty(states.shape)
@@ -68,11 +97,15 @@ def spin_weight(model, states: np.ndarray) -> np.ndarray:
 
 def blocks_are_independent(model) -> Verdict:
     """Blocks part the sites, and no edge lies within one."""
+    _, i, j, w = model.pairwise()
+    return _independent(model, i[w != 0], j[w != 0])
+
+
+def _independent(model, i: np.ndarray, j: np.ndarray) -> Verdict:
     blocks = model.blocks()
     if sorted(np.concatenate(blocks).tolist()) != list(range(model.n)):
         return Verdict(False, found="blocks do not part the sites")
-    _, i, j, w = model.pairwise()
     block_of = np.empty(model.n, int)
     for number, block in enumerate(blocks):
         block_of[block] = number
-    return Verdict(not (block_of[i] == block_of[j])[w != 0].any(), found="an edge lies within a block")
+    return Verdict(not (block_of[i] == block_of[j]).any(), found="an edge lies within a block")

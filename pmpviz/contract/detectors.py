@@ -20,6 +20,7 @@ import numpy as np
 from pmpviz import keys
 from pmpviz.contract.fixtures import Fixture
 from pmpviz.contract.laws import ALPHA, bowker, chi_square, table, two_stages
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.tables import TableModel
 from pmpviz.runs import Run, Trace, advance, checkpoint, compile_clock, counted, positions, retarget, sample, start
 from pmpviz.runs.run import draws_done
@@ -360,6 +361,10 @@ def scaled_model(model, factor: float):
     """The same model with bias and weights, or all entries of its tables, times `factor`."""
     if isinstance(model, TableModel):
         return dataclasses.replace(model, values=np.asarray(model.values) * np.float32(factor))
+    if isinstance(model, Pairwise):
+        return dataclasses.replace(
+            model, unary=model.unary * np.float32(factor), interactions=model.interactions.scaled(factor)
+        )
     couplings = dataclasses.replace(model.couplings, weight=np.asarray(model.couplings.weight) * np.float32(factor))
     return dataclasses.replace(model, bias=np.asarray(model.bias) * np.float32(factor), couplings=couplings)
 
@@ -372,7 +377,8 @@ def _other_target(target: Target, rng: np.random.Generator) -> Target:
 def finite(algorithm, fixture: Fixture, key) -> Verdict:
     """Weights up to 100 times larger, beta 0, 1e-4 and 1e4, clamped or not: nothing is infinite, bits stay bits."""
     own = fixture.target.model
-    biggest = np.abs(np.asarray(own.values if isinstance(own, TableModel) else own.couplings.weight)).max()
+    tables = own.to_tables() if isinstance(own, Pairwise) else own
+    biggest = np.abs(np.asarray(tables.values if isinstance(tables, TableModel) else tables.couplings.weight)).max()
     model = scaled_model(own, 100 / max(biggest, 1.0))
     for beta in (0.0, 1e-4, 1.0, 1e4):
         for evidence in (fixture.target.evidence, Evidence.of(fixture.target.n, {0: 1, 1: 0})):

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from pmpviz.contract.laws import Law, law_of
-from pmpviz.models import RBM, SRBM, Ising
+from pmpviz.models import RBM, SRBM, Ising, build_spec
 from pmpviz.models.builders import lattice_model
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.tables import TableModel
 from pmpviz.models.topologies import lattice
 from pmpviz.samplers import SAMPLERS
@@ -136,6 +137,16 @@ def _state_fixtures():
     yield Fixture("three_clamped", "states", Target.of(three, Evidence.of(4, {1: 2}), 1.3))
     yield Fixture("mixed", "states", Target.of(mixed, beta=0.9))
     yield Fixture("mixed_clamped", "states", Target.of(mixed, Evidence.of(5, {2: 3}), 1.2))
+    pairs = Pairwise.from_tables(three)
+    yield Fixture("pairs", "states", Target.of(pairs, beta=0.9))
+    yield Fixture("pairs_clamped", "states", Target.of(pairs, Evidence.of(4, {1: 2}), 1.3))
+    pairs = Pairwise.from_tables(TableModel.of(mixed.card, [f for f in mixed.factors if len(f[0]) < 3]))
+    yield Fixture("pairs_mixed", "states", Target.of(pairs))
+    yield Fixture("pairs_mixed_clamped", "states", Target.of(pairs, Evidence.of(5, {2: 3}), 1.2))
+    potts = build_spec("potts:2x3,J=0.9,periodic=false,field=random,h=0.7")
+    yield Fixture("potts", "states", Target.of(potts))
+    yield Fixture("potts_clamped", "states", Target.of(potts, Evidence.of(6, {2: 2}), 1.2))
+    yield Fixture("clock", "states", Target.of(build_spec("clock:2x2,q=5,J=-0.8,periodic=false,field=random,h=0.6")))
 
 
 FIXTURES = tuple(_fixtures())

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.tables import TableModel
 
 POOL_BELOW = 20.0
@@ -68,8 +69,9 @@ def law_of(target) -> Law:
     states = all_states(target.n, target.model.card)
     mask, value = np.asarray(target.evidence.mask), np.asarray(target.evidence.value)
     states = states[(states[:, mask] == value[mask]).all(1)]
-    weigh = table_sum if isinstance(target.model, TableModel) else edge_sum
-    log_weight = float(target.beta) * weigh(target.model, states)
+    model = target.model.to_tables() if isinstance(target.model, Pairwise) else target.model
+    weigh = table_sum if isinstance(model, TableModel) else edge_sum
+    log_weight = float(target.beta) * weigh(model, states)
     p = np.exp(log_weight - log_weight.max())
     return Law(states, p / p.sum(), log_weight, tuple(target.model.card))
 

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.ising import Ising, merge_edges
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.tables import Factor, Quadratic, TableModel
 from pmpviz.types import InputError, Refusal, Target
 
@@ -35,13 +36,13 @@ class Problem:
         """The problem of a target; `tables` are the model's own values in float64 where a file gave them.
 
         Raises InputError where evidence names a state that doesn't exist, or where it forbids every state, and
-        Refusal for a model that is neither `Ising`, `TableModel` nor `FactorGraph`, and for logical factors whose
-        tables would be too large.
+        Refusal for a model that is neither `Ising`, `Pairwise`, `TableModel` nor `FactorGraph`, and for logical
+        factors whose tables would be too large.
         """
         model = target.model if tables is None else tables
         if isinstance(model, FactorGraph):
             model = model.to_tables()
-        if not isinstance(model, (Ising, TableModel)):
+        if not isinstance(model, (Ising, Pairwise, TableModel)):
             raise Refusal(f"{type(model).__name__} has no tables to eliminate; use a pairwise or a table model")
         if tuple(model.card) != tuple(target.model.card):
             raise InputError("the float64 tables belong to another model; give those of the target's own file")
@@ -53,7 +54,8 @@ class Problem:
         if (quadratic := _quadratic_of(model)) is not None:
             reduced = _clamp_quadratic(quadratic, beta, mask, value, number)
             return cls(tuple(model.card), value, free, reduced, (), reduced[4])
-        factors, constant = _clamp_factors(model, beta, mask, value, number)
+        clamp = _clamp_pairs if isinstance(model, Pairwise) else _clamp_factors
+        factors, constant = clamp(model, beta, mask, value, number)
         return cls(tuple(model.card), value, free, None, factors, constant)
 
     @property
@@ -133,7 +135,9 @@ def _clamped(target: Target) -> tuple[np.ndarray, np.ndarray]:
     return mask | (card == 1), value
 
 
-def _quadratic_of(model: Ising | TableModel) -> Quadratic | None:
+def _quadratic_of(model: Ising | Pairwise | TableModel) -> Quadratic | None:
+    if isinstance(model, Pairwise):
+        return model.quadratic() if model.space.binary else None
     if isinstance(model, Ising):
         bias, i, j, w = model.pairwise()
         i, j, w = merge_edges(i, j, w)
@@ -166,6 +170,22 @@ def _clamp_factors(model: TableModel, beta: float, mask, value, number) -> tuple
         else:
             constant = constant + table
     return tuple(found), float(constant)
+
+
+def _clamp_pairs(model: Pairwise, beta: float, mask, value, number) -> tuple[tuple[Factor, ...], float]:
+    """As `_clamp_factors`, without a Python step for every edge and state."""
+    card, (i, j, table) = model.card, model.edges()
+    unary, table = np.where(model.space.mask, model.unary, 0.0) * beta, table * beta
+    constant = beta * float(model.constant) + unary[mask, value[mask]].sum()
+    for a, b, rows in ((i, j, table), (j, i, table.swapaxes(1, 2))):
+        half = mask[b] & ~mask[a]
+        np.add.at(unary, a[half], rows[half, :, value[b[half]]])
+    both, keep = mask[i] & mask[j], ~mask[i] & ~mask[j]
+    constant += table[both, value[i[both]], value[j[both]]].sum()
+    own = [((k,), unary[v, : card[v]]) for k, v in enumerate(np.flatnonzero(~mask).tolist())]
+    joint = zip(i[keep].tolist(), j[keep].tolist(), table[keep], strict=True)
+    pairs = [((int(number[a]), int(number[b])), rows[: card[a], : card[b]]) for a, b, rows in joint]
+    return (*own, *pairs), float(constant)
 
 
 def _times(beta: float, table: np.ndarray) -> np.ndarray:

@@ -124,7 +124,7 @@ class Workload:
 
 
 @cache
-def _model(spec: str) -> Ising:
+def _model(spec: str) -> Any:
     return build_spec(spec)
 
 
@@ -133,7 +133,7 @@ def _read_and_written(model: Ising, tile: int) -> float:
 
 
 def _edges(model: Ising) -> int:
-    return len(model.couplings.edges()[0])
+    return len(model.pairs())
 
 
 def _messages(model: Ising, tile: int) -> float:
@@ -223,6 +223,7 @@ def _enumeration(n: int) -> Workload:
 
 RBM_MNIST = "rbm:28x28x500,pattern=random,strength=0.1"
 LATTICE_25, LATTICE_50, LATTICE_64 = "square:25x25,theta=-0.1", "square:50x50,theta=-0.1", "square:64x64"
+POTTS_64 = "potts:64x64"
 
 WORKLOADS: tuple[Workload, ...] = (
     _pmp("pmp-lattice-25", LATTICE_25, "lattice 25 x 25", 112, 50, ReferenceJob("pmap", 100, 5)),
@@ -310,6 +311,28 @@ WORKLOADS: tuple[Workload, ...] = (
         "E + 10 n: every bond, every site read and written with its label",
         _clusters,
         LATTICE_64,
+        "swendsen_wang",
+        None,
+        32,
+        5,
+    ),
+    Workload(
+        "gibbs-potts-64",
+        "colour-parallel Gibbs, three-state Potts lattice 64 x 64",
+        GIBBS_BYTES,
+        _spins,
+        POTTS_64,
+        "colour_gibbs",
+        None,
+        64,
+        50,
+    ),
+    Workload(
+        "sw-potts-64",
+        "Swendsen-Wang, three-state Potts lattice 64 x 64",
+        "E + 10 n: every bond, every site read and written with its label",
+        _clusters,
+        POTTS_64,
         "swendsen_wang",
         None,
         32,

@@ -12,6 +12,7 @@ from pmpviz.io.npz import load_samples, model_from_npz, model_to_npz, save_sampl
 from pmpviz.io.uai import parse_uai, read_evid, read_uai, write_evid, write_uai
 from pmpviz.models.factor_graph import FactorGraph, as_graph
 from pmpviz.models.ising import Ising
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.tables import TableModel
 from pmpviz.types import InputError, Refusal
 
@@ -20,7 +21,9 @@ SUFFIXES = (".uai", ".npz", ".json")
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model from a file: `Ising` where it fits, else `TableModel`; `tables` are the file's own values in float64.
+    """A model from a file: `Ising` where it fits, else `Pairwise`, else `TableModel`.
+
+    `tables` are the file's own values in float64.
 
     `tables` is None for a saved `Ising`, whose arrays are the file's own values. `why_not_ising` is the reason where
     `model` is no `Ising`. `graph` is a saved factor graph: `model` is then the same with its logical factors written
@@ -59,13 +62,20 @@ def load_model_bytes(name: str, data: bytes) -> Loaded:
         return Loaded(model, None, name)
     graph = model if isinstance(model, FactorGraph) else None
     try:
-        tables = model.to_tables() if isinstance(model, FactorGraph) else model
+        tables = model if isinstance(model, TableModel) else model.to_tables()
     except Refusal as reason:
         return Loaded(model, None, name, str(reason), graph)
     try:
         return Loaded(tables.to_ising(), tables, name, None, graph)
     except InputError as reason:
-        return Loaded(tables, tables, name, str(reason), graph)
+        return Loaded(_of_states(tables), tables, name, str(reason), graph)
+
+
+def _of_states(tables: TableModel) -> Pairwise | TableModel:
+    try:
+        return Pairwise.from_tables(tables)
+    except InputError:
+        return tables
 
 
 def save_model(path: str | Path, model: Model) -> None:

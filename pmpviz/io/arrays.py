@@ -10,6 +10,7 @@ from pmpviz.models.couplings import LAYOUTS, Couplings
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.factors import AndFactor, CardinalityFactor, OrFactor, TableFactor
 from pmpviz.models.ising import Ising
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.rbm import RBM, SRBM, LayeredModel
 from pmpviz.models.tables import MAX_ENTRIES, MAX_VARIABLES, TableModel, check_card, check_scope
 from pmpviz.types import InputError
@@ -45,13 +46,14 @@ KINDS: dict[str, dict[str, type]] = {
     },
 }
 FACTORS = ("table", "or", "and", "cardinality")
-Model = Ising | TableModel | FactorGraph
+Model = Ising | Pairwise | TableModel | FactorGraph
 
 
 def to_arrays(model: Model) -> tuple[str, Arrays]:
     """(kind, arrays) of a model; the arrays have the types that KINDS names."""
     if isinstance(model, FactorGraph):
         return "factor-graph", _of_graph(model)
+    model = model.to_tables() if isinstance(model, Pairwise) else model
     if isinstance(model, TableModel):
         factors = model.factors
         found = {

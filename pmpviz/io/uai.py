@@ -19,6 +19,7 @@ import numpy as np
 from pmpviz.io.files import read_text
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.ising import Ising
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.tables import MAX_ENTRIES, Factor, TableModel, check_card, check_scope, from_ising
 from pmpviz.types import InputError
 
@@ -154,14 +155,14 @@ def _factor(words: _Words, card: list[int], place: int, scope: tuple[int, ...]) 
         return scope, np.log(values)
 
 
-def write_uai(model: TableModel | Ising | FactorGraph) -> str:
+def write_uai(model: TableModel | Ising | Pairwise | FactorGraph) -> str:
     """The UAI text of a model. Values are linear, so that a loaded copy agrees to rounding, not bit for bit.
 
     Constants become factors without variables, logical factors tables. Raises InputError for a table that spans more
     than e^700, and Refusal for logical factors whose tables are too large (see `FactorGraph.to_tables`).
     """
     tables = from_ising(model) if isinstance(model, Ising) else model
-    tables = tables.to_tables() if isinstance(tables, FactorGraph) else tables
+    tables = tables.to_tables() if isinstance(tables, (FactorGraph, Pairwise)) else tables
     constant, factors = float(tables.constant), []
     for place, (scope, table) in enumerate(tables.factors):
         shift = _shift(place, table)

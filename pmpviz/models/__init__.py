@@ -4,6 +4,7 @@ from pmpviz.models.builder import Builder
 from pmpviz.models.builders import BUILDERS
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.ising import Ising
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.presets import PRESETS, Preset
 from pmpviz.models.rbm import RBM, SRBM, LayeredModel
 from pmpviz.models.space import Space
@@ -18,6 +19,7 @@ __all__ = [
     "FactorGraph",
     "Ising",
     "LayeredModel",
+    "Pairwise",
     "Preset",
     "Space",
     "build_spec",

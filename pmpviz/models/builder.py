@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
+
 from pmpviz.models.couplings import Shape
-from pmpviz.models.ising import Ising
 from pmpviz.types import InputError, Param
 
 MAX_SITES = 1 << 20
 
-_STRENGTH = {"uniform": "J", "glass": "J", "frustrated": "J", "gaussian": "sigma", "sk": "sigma"}
+# The strength that each kind of couplings reads; those at the critical point have none.
+_STRENGTH = {"uniform": "J", "glass": "J", "frustrated": "J", "gaussian": "sigma", "sk": "sigma", "critical": ""}
 
 Values = dict[str, Any]
 
@@ -34,11 +37,11 @@ class Builder:
     size: tuple[str, ...]
     default_size: Shape
     params: tuple[Param, ...]
-    make: Callable[[Shape, Values], Ising]
+    make: Callable[[Shape, Values], Any]
     max_sites: int = MAX_SITES
     random_graph: bool = False
 
-    def build(self, size: Shape | str | None = None, **params: Any) -> Ising:
+    def build(self, size: Shape | str | None = None, **params: Any) -> Any:
         """The model of this size; knobs not given take their defaults; raises InputError for bad ones."""
         return self.make(self.check_size(size), self.resolve(params))
 
@@ -68,6 +71,11 @@ class Builder:
         example = f"{self.id}:{'x'.join(map(str, self.default_size))}"
         return InputError(f"{self.id} has no size {text[:40]!r}; give {' x '.join(self.size)}, as in {example}")
 
+    @property
+    def spins(self) -> bool:
+        """Whether its J may be given as theta, J / 2: that of two-state spins."""
+        return self.param("J") is not None and self.param("q") is None
+
     def param(self, name: str) -> Param | None:
         """The knob of this name, or None."""
         return next((p for p in self.params if p.name == name), None)
@@ -75,7 +83,7 @@ class Builder:
     def resolve(self, given: Mapping[str, Any]) -> Values:
         """All knobs: those given, read and checked; the defaults of the others and of those without effect.
 
-        `theta` is read as J / 2. A strength given alone chooses the first kind that uses it (`h=0.1` means
+        `theta` is read as J / 2 of spins. A strength given alone chooses the first kind that uses it (`h=0.1` means
         `field=uniform`). Raises InputError for an unknown name, a bad value, or both of J and theta.
         """
         self.check_names(given)
@@ -91,7 +99,7 @@ class Builder:
     def check_names(self, names: Iterable[str]) -> None:
         """Raise InputError naming the knobs that exist, for the first name that is none."""
         known = [p.name for p in self.params]
-        if "J" in known:
+        if self.spins:
             known.append("theta")
         for name in names:
             if name not in known:
@@ -130,7 +138,34 @@ class Builder:
             used.add(_STRENGTH[full["couplings"]])
         if full.get("field", "none") != "none":
             used.add("h")
-        fixed = full.get("couplings") in ("uniform", "frustrated") and full.get("field") != "random"
+        fixed = full.get("couplings") in ("uniform", "frustrated", "critical") and full.get("field") != "random"
         if self.random_graph or not fixed:
             used.add("seed")
         return used & {p.name for p in self.params}
+
+
+COUPLING_STREAM, FIELD_STREAM, GRAPH_STREAM = range(3)
+
+
+def generator(values: Values, stream: int) -> np.random.Generator:
+    """Random numbers of the model's own seed; couplings, fields and graph don't disturb one another."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([values["seed"], stream])))
+
+
+def strengths(values: Values, shape: Shape) -> Float[np.ndarray, "..."]:
+    """J of each edge slot in float64 for all kinds but `frustrated` and `sk`."""
+    kind = values["couplings"]
+    if kind == "uniform":
+        return np.full(shape, float(values["J"]))
+    rng = generator(values, COUPLING_STREAM)
+    if kind == "glass":
+        return values["J"] * rng.choice([-1.0, 1.0], shape)
+    return values["sigma"] * rng.standard_normal(shape)
+
+
+SEED = Param("seed", "Model seed", 0, 2**31 - 1, 0, "int", "Draws the model's random couplings, fields and edges.")
+
+
+def periodic(default: bool, help: str) -> Param:
+    """The knob that joins opposite borders."""
+    return Param("periodic", "Periodic", 0, 1, default, "bool", help)

@@ -1,4 +1,4 @@
-"""Builders of Ising models: a size and a few knobs in, the model in its 0/1 form out.
+"""Builders of Ising models, and all builders: a size and a few knobs in, the model in its 0/1 form out.
 
 All knobs are in spin form, log p(s) = sum_edges J_ij s_i s_j + sum_i h_i s_i over s in {-1, 1}: J counts once per
 edge, J > 0 is ferromagnetic. The perturb-and-max-product paper writes a symmetric W and counts each edge twice, so
@@ -14,10 +14,21 @@ import numpy as np
 from jaxtyping import Float
 
 from pmpviz.models import topologies
-from pmpviz.models.builder import Builder, Values
+from pmpviz.models.builder import (
+    COUPLING_STREAM,
+    FIELD_STREAM,
+    GRAPH_STREAM,
+    SEED,
+    Builder,
+    Values,
+    generator,
+    periodic,
+    strengths,
+)
 from pmpviz.models.couplings import DenseCouplings, Shape, ShiftCouplings, SparseCouplings, shift_colouring
 from pmpviz.models.ising import Ising, spin_to_binary
 from pmpviz.models.rbm import RBM, SRBM
+from pmpviz.models.state_builders import STATE_BUILDERS
 from pmpviz.plugins import Registry
 from pmpviz.types import InputError, Param
 
@@ -30,30 +41,12 @@ CRITICAL_TRIANGULAR = math.log(3) / 4
 CRITICAL_HONEYCOMB = math.log(2 + math.sqrt(3)) / 2
 CRITICAL_CUBIC = 0.2216546
 
-_COUPLING_STREAM, _FIELD_STREAM, _GRAPH_STREAM = range(3)
-
-
-def _generator(values: Values, stream: int) -> np.random.Generator:
-    """Random numbers of the model's own seed; couplings, fields and graph don't disturb one another."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([values["seed"], stream])))
-
-
-def _strengths(values: Values, shape: Shape) -> Float[np.ndarray, "..."]:
-    """J of each edge slot in float64 for all kinds but `frustrated` and `sk`."""
-    kind = values["couplings"]
-    if kind == "uniform":
-        return np.full(shape, float(values["J"]))
-    rng = _generator(values, _COUPLING_STREAM)
-    if kind == "glass":
-        return values["J"] * rng.choice([-1.0, 1.0], shape)
-    return values["sigma"] * rng.standard_normal(shape)
-
 
 def _fields(values: Values, n: int) -> Float[np.ndarray, " n"]:
     """h of each site in float64: none, the same everywhere, uniform on [-h, h], or on the first site alone."""
     kind, strength = values["field"], values["h"]
     if kind == "random":
-        return _generator(values, _FIELD_STREAM).uniform(-abs(strength), abs(strength), n)
+        return generator(values, FIELD_STREAM).uniform(-abs(strength), abs(strength), n)
     h = np.zeros(n)
     if kind == "uniform":
         h[:] = strength
@@ -68,7 +61,7 @@ def _lattice(kind: str) -> Callable[[Shape, Values], Ising]:
         if values["couplings"] == "frustrated":
             J = _villain(shape, values)
         else:
-            J = _strengths(values, present.shape)
+            J = strengths(values, present.shape)
         return lattice_model(shifts, present, J, _fields(values, math.prod(shape)))
 
     return make
@@ -111,37 +104,37 @@ def dense_model(J: Float[np.ndarray, "n n"], h: Float[np.ndarray, " n"]) -> Isin
 def _complete(size: Shape, values: Values) -> Ising:
     (n,) = size
     if values["couplings"] == "sk":
-        rng = _generator(values, _COUPLING_STREAM)
+        rng = generator(values, COUPLING_STREAM)
         J = values["sigma"] / math.sqrt(n) * rng.standard_normal((n, n))
     else:
-        J = _strengths(values, (n, n))
+        J = strengths(values, (n, n))
     return dense_model(J, _fields(values, n))
 
 
 def _clique(size: Shape, values: Values) -> Ising:
     (n,) = size
     theta = values["theta"]
-    J = _generator(values, _COUPLING_STREAM).uniform(-theta, theta, (n, n))
-    return dense_model(J, _generator(values, _FIELD_STREAM).uniform(-1, 1, n))
+    J = generator(values, COUPLING_STREAM).uniform(-theta, theta, (n, n))
+    return dense_model(J, generator(values, FIELD_STREAM).uniform(-1, 1, n))
 
 
 def _graph(values: Values, n: int, i: np.ndarray, j: np.ndarray) -> Ising:
-    return Ising.from_spin(_fields(values, n), i, j, _strengths(values, (len(i),)))
+    return Ising.from_spin(_fields(values, n), i, j, strengths(values, (len(i),)))
 
 
 def _erdos_renyi(size: Shape, values: Values) -> Ising:
-    rng = _generator(values, _GRAPH_STREAM)
+    rng = generator(values, GRAPH_STREAM)
     return _graph(values, size[0], *topologies.erdos_renyi(rng, size[0], values["degree"]))
 
 
 def _random_regular(size: Shape, values: Values) -> Ising:
-    rng = _generator(values, _GRAPH_STREAM)
+    rng = generator(values, GRAPH_STREAM)
     return _graph(values, size[0], *topologies.random_regular(rng, size[0], values["degree"]))
 
 
 def _tree(size: Shape, values: Values) -> Ising:
     parent, child, depth = topologies.tree(size[0], values["branching"])
-    J = _strengths(values, (len(child),))
+    J = strengths(values, (len(child),))
     bias, w, constant = spin_to_binary(_fields(values, size[0]), parent, child, J)
     return Ising.of(bias, SparseCouplings.from_edges(size[0], parent, child, w), constant, depth % 2)
 
@@ -162,7 +155,7 @@ def _knobs(
         Param("field", "Field", 0, 0, field, "choice", _FIELD_HELP, choices=("none", "uniform", "random", "first")),
         Param("h", "Field strength h", -10, 10, 0.1, help="Over spins: log-odds of 2h on a free site."),
         *own,
-        _SEED,
+        SEED,
     )
 
 
@@ -171,9 +164,8 @@ _KINDS_HELP = (
     "frustrated: no plaquette can be satisfied (Villain); sk: normal with spread sigma / sqrt n."
 )
 _FIELD_HELP = "uniform: h on every site; random: uniform on -h to h; first: h on the first site only."
-_SEED = Param("seed", "Model seed", 0, 2**31 - 1, 0, "int", "Draws the model's random couplings, fields and edges.")
-_PERIODIC = Param("periodic", "Periodic", 0, 1, True, "bool", "Opposite borders are joined (a torus).")
-_OPEN = Param("periodic", "Periodic", 0, 1, False, "bool", "The ends are joined (a ring).")
+_PERIODIC = periodic(True, "Opposite borders are joined (a torus).")
+_OPEN = periodic(False, "The ends are joined (a ring).")
 
 
 def _layers(shape: Shape, values: Values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -181,7 +173,7 @@ def _layers(shape: Shape, values: Values) -> tuple[np.ndarray, np.ndarray, np.nd
     height, width, hidden = shape
     strength = float(values["strength"])
     if values["pattern"] == "random":
-        rng = _generator(values, _COUPLING_STREAM)
+        rng = generator(values, COUPLING_STREAM)
         weight = strength * rng.standard_normal((hidden, height * width))
         return weight, -weight.sum(0) / 2, -weight.sum(1) / 2
     bars = np.concatenate([np.repeat(np.eye(height), width, 1), np.tile(np.eye(width), (1, height))])
@@ -215,7 +207,7 @@ def _srbm(shape: Shape, values: Values) -> SRBM:
 _LAYER_KNOBS = (
     Param("pattern", "Weights", 0, 1, "bars", "choice", "What the hidden units stand for.", choices=("bars", "random")),
     Param("strength", "Strength", 0, 16, 4.0, help="0/1 weight of a bar's pixels, or the random weights' deviation."),
-    _SEED,
+    SEED,
 )
 
 BUILDERS: Registry[Builder] = Registry(
@@ -293,7 +285,7 @@ BUILDERS: Registry[Builder] = Registry(
             (10,),
             (
                 Param("theta", "Coupling range theta", 0, 16, 2.0, help="J is uniform on -theta to theta, per edge."),
-                _SEED,
+                SEED,
             ),
             _clique,
             MAX_DENSE,
@@ -346,6 +338,7 @@ BUILDERS: Registry[Builder] = Registry(
             _srbm,
             MAX_LAYER_PAIRS,
         ),
+        *STATE_BUILDERS,
     ),
     lambda thing: isinstance(thing, Builder),
 )

@@ -21,6 +21,7 @@ from pmpviz.models.factors import (
     grouped,
 )
 from pmpviz.models.ising import Ising
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.space import Space, pairs_of
 from pmpviz.models.tables import Factor as Table
 from pmpviz.models.tables import TableModel, check_card
@@ -197,10 +198,12 @@ def from_ising(model: Ising) -> FactorGraph:
     return FactorGraph.of(model.card, unary, factors, float(model.constant))
 
 
-def as_graph(model: FactorGraph | Ising | TableModel) -> FactorGraph:
+def as_graph(model: FactorGraph | Ising | Pairwise | TableModel) -> FactorGraph:
     """The factor graph of a model that has one; raises Refusal for others."""
     if isinstance(model, FactorGraph):
         return model
+    if isinstance(model, Pairwise):
+        model = model.to_tables()
     if isinstance(model, TableModel):
         return from_tables(model)
     if isinstance(model, Ising):

@@ -59,7 +59,7 @@ def _pairs(builder: Builder, parts: list[str]) -> dict[str, str]:
 def _refuse_idle(builder: Builder, given: Mapping[str, Any], values: Values) -> None:
     """A knob without effect would mislead, except `seed`, which is harmless."""
     active = {p.name for p in builder.active(values)} | {"seed"}
-    if "J" in active:
+    if "J" in active and builder.spins:
         active.add("theta")
     for name in given:
         if name not in active:

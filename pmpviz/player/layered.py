@@ -9,7 +9,6 @@ from jaxtyping import Int8
 
 from pmpviz.models import LayeredModel, parse_model_spec
 from pmpviz.models.couplings import Shape
-from pmpviz.models.ising import Ising
 
 IMAGE = ("height", "width", "hidden")
 
@@ -21,7 +20,7 @@ def picture_shape(model, text: str = "") -> Shape | None:
     """
     if isinstance(model, LayeredModel):
         return image_shape(model.visible, text)
-    return model.shape if isinstance(model, Ising) else None
+    return getattr(model, "shape", None)
 
 
 def image_shape(visible: int, text: str = "") -> tuple[int, int]:

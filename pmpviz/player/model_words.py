@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pmpviz.models import SRBM, LayeredModel
-from pmpviz.models.ising import Ising
 from pmpviz.player.numbers import integer, significant
 
 
@@ -11,8 +10,9 @@ def model_words(model, beta: float) -> str:
     """The model's kind and size, and beta where it is not 1."""
     if isinstance(model, LayeredModel):
         size = _layers(model)
-    elif isinstance(model, Ising) and model.shape and len(model.shape) > 1:
-        size = " × ".join(str(s) for s in model.shape) + " lattice"
+    elif (shape := getattr(model, "shape", None)) and len(shape) > 1:
+        size = " × ".join(map(str, shape)) + " lattice"
+        size += f" of {model.space.words}" if model.space.states > 2 else ""
     elif model.space.states > 2:
         size = f"model of {integer(model.n)} variables of {model.space.words}"
     else:

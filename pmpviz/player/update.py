@@ -12,7 +12,6 @@ import numpy as np
 
 from pmpviz.live.view import View
 from pmpviz.models import LayeredModel
-from pmpviz.models.ising import Ising
 from pmpviz.player.graph import MOST_DRAWN, force_directed, grid_places, opposed_pairs
 from pmpviz.player.layered import image_shape
 from pmpviz.player.style import Styled, Unstyled, styles_of
@@ -126,7 +125,7 @@ def geometry_of(payload: Payload, model: Any, text: str, places: Sequence[tuple[
     if isinstance(model, LayeredModel):
         rows, cols = image_shape(model.visible, text)
         return {"kind": "layers", "rows": rows, "cols": cols, "hidden": model.hidden}
-    shape = model.shape if isinstance(model, Ising) else None
+    shape = getattr(model, "shape", None)
     if shape is None:
         return _graph(payload, model, places)
     if len(shape) == 3:

@@ -19,6 +19,7 @@ from pmpviz.metrics.marginals import Marginals, marginal_table
 from pmpviz.metrics.mmd import Reference
 from pmpviz.models import model_hash
 from pmpviz.models.ising import Ising
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.space import Space
 from pmpviz.models.tables import TableModel
 from pmpviz.runs import run as running
@@ -127,8 +128,9 @@ def exact_energy(target: Target, solved: Any) -> float | None:
     """Exact mean of -log_weight from the marginals and the pair marginals of the edges; None for other models."""
     if solved.pair_marginals is None:
         return None
-    if isinstance(target.model, TableModel):
-        return _table_energy(target.model, solved)
+    if isinstance(target.model, (Pairwise, TableModel)):
+        tables = target.model.to_tables() if isinstance(target.model, Pairwise) else target.model
+        return _table_energy(tables, solved)
     if not isinstance(target.model, Ising):
         return None
     bias, i, j, w = target.model.pairwise()
@@ -165,16 +167,21 @@ def known_energy(target: Target) -> float | None:
 
 def reference_sampler(target: Target) -> tuple[str, int]:
     """(algorithm, sweeps) of the long run: Swendsen-Wang where no field nor frustration slows it, else Gibbs."""
-    model: Ising = target.model
-    h, i, _, J, _ = model.to_spin()
+    model: Ising | Pairwise = target.model
+    if isinstance(model, Pairwise):
+        # Only Potts models have clusters; those whose couplings are not all positive are refused.
+        h = np.ptp(model.unary, axis=1) if model.potts else np.ones(model.n)
+        J = np.asarray(model.interactions.couplings.edges()[2])
+    else:
+        h, _, _, J, _ = model.to_spin()
     free = np.abs(h).max(initial=0) < 1e-4 and not np.asarray(target.evidence.mask).any()
     attractive = len(J) > 0 and (J > 0).all()
     return ("swendsen_wang", SWENDSEN_WANG_SWEEPS) if free and attractive else ("colour_gibbs", GIBBS_SWEEPS)
 
 
 def _long_run(target: Target, p1: np.ndarray | None) -> Generator[float, None, Truth]:
-    if not isinstance(target.model, Ising):
-        needs = "a long run, which needs binary variables with pairwise factors"
+    if not isinstance(target.model, (Ising, Pairwise)):
+        needs = "a long run, which needs pairwise factors that forbid no state"
         raise Refusal(f"this model gives no exact samples and cannot be sampled by {needs}; use a smaller model")
     name, sweeps = reference_sampler(target)
     path = cache_folder() / "references" / f"{truth_key(target)}-{name}-{sweeps}.npz"
@@ -198,7 +205,7 @@ def _from_long_run(target: Target, x: np.ndarray, name: str, sweeps: int, p1: np
         deviations = (energies.mean() - known) / (energies.std(ddof=1) / np.sqrt(len(x)))
         check = f"its mean energy is {deviations:+.1f} standard errors from Kaufman's exact value"
     log_z = exact.log_z_only(target)
-    p1 = x.mean(0) if p1 is None else p1
+    p1 = (x.mean(0) if target.model.space.binary else target.model.space.frequencies(x)) if p1 is None else p1
     pairs, key = edge_pairs(target), truth_key(target)
     tables = pair_frequencies(x, pairs, target.model.space.states) if len(pairs) else None
     return Truth(label, False, Reference.of(x, label), p1, log_z, known, check, key, pairs, tables)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 from jaxtyping import Array, Float, Int8
 
-from pmpviz.models.ising import Ising
+from pmpviz.models.pairwise import Pairwise
+from pmpviz.samplers import _states
 from pmpviz.samplers.gibbs import conditional_means, equation, sweep
 from pmpviz.types import Algorithm, Info, Spec, Style, Target, pytree
 
@@ -14,9 +17,11 @@ TILES = {"lists": 16, "matrix": 64}
 
 
 def _why_not(target: Target) -> str | None:
-    if not isinstance(target.model, Ising):
-        return "colour-parallel Gibbs needs binary variables with pairwise factors; this model has others"
-    return None
+    return _states.why_not(target, "colour-parallel Gibbs")
+
+
+def _tile(model: Any) -> int:
+    return TILES["lists"] if isinstance(model, Pairwise) else TILES[model.couplings.form]
 
 
 SPEC = Spec(
@@ -27,7 +32,7 @@ SPEC = Spec(
     reversible=False,
     summary="Draws all sites of one colour together from their conditionals: no two of them interact.",
     paper="Geman and Geman 1984; Gonzalez et al. 2011 (chromatic sampler)",
-    tile=lambda model: TILES[model.couplings.form],
+    tile=_tile,
     why_not=_why_not,
     style=Style("#56B4E9", "dash", "triangle"),
 )
@@ -35,7 +40,10 @@ SPEC = Spec(
 
 @pytree
 class ColourGibbs(Algorithm):
-    """For each colour c in turn: x_i ~ Bernoulli(sigmoid(beta (b_i + sum_j w_ij x_j))) for all i of colour c."""
+    """For each colour c in turn: x_i ~ Bernoulli(sigmoid(beta (b_i + sum_j w_ij x_j))) for all i of colour c.
+
+    Of K states x_i ~ softmax_k(beta (theta_i(k) + sum_j theta_ij(k, x_j))).
+    """
 
     spec = SPEC
 

@@ -5,7 +5,8 @@ levels of the graph, whose parallel update gives what one site after another giv
 the couplings' own affair (`Couplings.sweep`), and how a site is drawn is said here.
 
 Within a sweep the configuration of a tile is kept by slots, `x[slot, chain]`, so that a group is one piece of memory.
-Site i is 1 where u_i (1 + exp(-field_i)) < 1, with u_i the chain's number at counter i.
+Site i is 1 where u_i (1 + exp(-field_i)) < 1, with u_i the chain's number at counter i; of more than two states it is
+drawn by inversion of the same number (`_states`).
 """
 
 from __future__ import annotations
@@ -16,16 +17,15 @@ from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys, numerals
 from pmpviz.models.couplings import Conditionals
-from pmpviz.models.ising import Ising
 from pmpviz.models.order import SweepOrder
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.rbm import LayeredModel
+from pmpviz.samplers import _states
 from pmpviz.types import Algorithm, Info, Spec, Style, Target, pytree
 
 
 def _why_not(target: Target) -> str | None:
-    if not isinstance(target.model, Ising):
-        return "this Gibbs sampler needs binary variables with pairwise factors; this model has others"
-    return None
+    return _states.why_not(target, "this Gibbs sampler")
 
 
 SEQUENTIAL = Spec(
@@ -52,7 +52,10 @@ class GibbsState:
 
 @pytree
 class Gibbs(Algorithm):
-    """x_i ~ Bernoulli(sigmoid(beta (b_i + sum_j w_ij x_j))) for i = 0, ..., n - 1 in turn; one quantum is one sweep."""
+    """x_i ~ Bernoulli(sigmoid(beta (b_i + sum_j w_ij x_j))) for i = 0, ..., n - 1 in turn; one quantum is one sweep.
+
+    Of K states x_i ~ softmax_k(beta (theta_i(k) + sum_j theta_ij(k, x_j))).
+    """
 
     spec = SEQUENTIAL
 
@@ -112,6 +115,8 @@ def conditional_means(target: Target, x: Int8[Array, "t n"]) -> Float[Array, "t 
 
 def equation(target: Target) -> str:
     """The conditional of a site, or of a unit of either layer."""
+    if isinstance(target.model, Pairwise):
+        return _states.equation(target)
     beta = numerals.katex(float(target.beta))
     if isinstance(target.model, LayeredModel) and target.model.couplings.lateral is None:
         return (
@@ -147,6 +152,8 @@ def sweep(
     x is kept by slots. Clamped sites take their values.
     """
     model, evidence = target.model, target.evidence
+    if isinstance(model, Pairwise):
+        return _states.sweep(chain_keys, target, order, x, first, last)
 
     def numbers(site):
         return keys.uniform_at(chain_keys, site[:, None])

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int8
 
 from pmpviz.exact.problem import Problem
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.oracles.perturbed import table_of
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.samplers._host import DrawState, Hashed, HostDraws
@@ -24,6 +25,8 @@ def _why_not(target: Target) -> str | None:
 
 def too_many_states(target: Target, most: int, reason: str) -> str | None:
     """Why a target has no table of at most 2^most states; None where it has. `reason` says what they are for."""
+    if isinstance(target.model, Pairwise) and (found := free_log_states(target)) > most:
+        return f"{reason} of the 2^{found:.0f} states of this model; it can for at most 2^{most}"
     try:
         problem = Problem.of(target)
         if problem.quadratic is None:
@@ -34,6 +37,12 @@ def too_many_states(target: Target, most: int, reason: str) -> str | None:
     if log_states <= most:
         return None
     return f"{reason} of the 2^{log_states:.0f} states of this model; it can for at most 2^{most}"
+
+
+def free_log_states(target: Target) -> float:
+    """log2 of the number of states of what is not clamped."""
+    free = ~np.asarray(target.evidence.mask)
+    return float(np.log2(np.array(target.model.card, np.float64)[free]).sum())
 
 
 SPEC = Spec(

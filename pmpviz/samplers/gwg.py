@@ -1,20 +1,22 @@
-"""Gibbs-with-gradients (Grathwohl et al. 2021) on binary pairwise models, with incremental gradients.
+"""Gibbs-with-gradients (Grathwohl et al. 2021) on pairwise models, with incremental gradients.
 
-The proposals are made by one of two kernels: `_gwg_sparse` where a flip changes the weights of a few neighbours,
-`_gwg_dense` where it changes all.
+The proposals are made by one of three kernels: `_gwg_sparse` where a flip changes the weights of a few neighbours,
+`_gwg_dense` where it changes all, `_gwg_states` where variables have more than two states.
 """
 
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys, numerals
-from pmpviz.models.ising import Ising
-from pmpviz.samplers import _gwg_dense, _gwg_sparse
+from pmpviz.models.pairwise import Pairwise
+from pmpviz.samplers import _gwg_dense, _gwg_sparse, _gwg_states, _states
 from pmpviz.types import Algorithm, Info, Spec, Style, Target, pytree
 
 QUANTA = 16
@@ -24,13 +26,11 @@ KERNELS: dict[str, ModuleType] = {"lists": _gwg_sparse, "matrix": _gwg_dense}
 
 
 def _why_not(target: Target) -> str | None:
-    if not isinstance(target.model, Ising):
-        return "Gibbs-with-gradients needs binary variables with pairwise factors; this model has others"
-    return None
+    return _states.why_not(target, "Gibbs-with-gradients")
 
 
-def _kernel(model: Ising) -> ModuleType:
-    return KERNELS[model.couplings.form]
+def _kernel(model: Any) -> ModuleType:
+    return _gwg_states if isinstance(model, Pairwise) else KERNELS[model.couplings.form]
 
 
 SPEC = Spec(
@@ -54,10 +54,10 @@ SPEC = Spec(
 @pytree
 class GwgState:
     """One tile: configuration `x[n, t]`, `log_weight[n, t]` (delta_i / 2, of clamped sites that of the sweep's start or
-    later), quanta and acceptances in this sweep."""
+    later; of K states the log potentials of all, [n K, t]), quanta and acceptances in this sweep."""
 
     x: Int8[Array, "n t"]
-    log_weight: Float[Array, "n t"]
+    log_weight: Float[Array, "m t"]
     quantum: Int[Array, ""]
     accepted: Float[Array, " t"]
 
@@ -69,7 +69,8 @@ class GibbsWithGradients(Algorithm):
     Z(x) = sum_i exp(delta_i(x) / 2) over the free sites. The ratio is exact because delta_i is the true change of
     log-weight (zero diagonal, single flips), so that the flip back has the weight exp(-delta_i / 2) in Z(x'). A
     sweep is n proposals, in 16 quanta unless n is small; at its start the gradients are computed afresh, so that
-    rounding never adds up. n proposals of one reversible kernel are reversible.
+    rounding never adds up. n proposals of one reversible kernel are reversible. Of K states a proposal is a site with
+    another of its states, (i, k) ~ softmax(delta / 2), delta = logit_i(k) - logit_i(x_i) given the rest.
     """
 
     spec = SPEC
@@ -92,6 +93,12 @@ class GibbsWithGradients(Algorithm):
 
     def equation(self, target: Target) -> str:
         """The proposal, and what accepts it."""
+        if isinstance(target.model, Pairwise):
+            return (
+                r"q(i, k \mid x) = \frac{e^{\delta_{ik}/2}}{Z(x)},\quad \delta_{ik} = \log "
+                r"\frac{p(x_i = k \mid x_{-i})}{p(x_i \mid x_{-i})},\quad "
+                r"\alpha = \min\!\Big(1, \frac{Z(x)}{Z(x')}\Big)"
+            )
         return (
             r"q(i \mid x) = \frac{e^{\delta_i/2}}{Z(x)},\quad "
             rf"\delta_i = -(2x_i - 1)\,{numerals.katex(float(target.beta))}\,"
@@ -131,8 +138,10 @@ def propose_some(chain_keys: Array, target: Target, x: Int8[Array, "t n"], count
     return jax.lax.fori_loop(0, -(-count // most), block, (x, _log_weights(target, x)))[0].T
 
 
-def _log_weights(target: Target, x: Int8[Array, "n t"]) -> Float[Array, "n t"]:
+def _log_weights(target: Target, x: Int8[Array, "n t"]) -> Float[Array, "m t"]:
     """delta_i / 2 = -(2 x_i - 1) beta field_i / 2 from the whole configuration."""
+    if isinstance(target.model, Pairwise):
+        return _gwg_states.log_weights(target, x)
     field = jax.vmap(target.local_field, in_axes=1, out_axes=1)(x)
     return 0.5 * jnp.where(x > 0, -field, field)
 
@@ -141,5 +150,6 @@ def _propose(chain_keys, target, x, log_weight, count):
     """`count` proposals (traced): x, log-weights, and how many were accepted, float32[t]."""
     kernel, most = _kernel(target.model), -(-target.n // SPEC.quanta(target.model))
     numbers = jax.vmap(lambda key: keys.uniform(key, kernel.NUMBERS * most), out_axes=-1)(chain_keys)
-    count = jnp.where(target.evidence.mask.all(), 0, count)
+    fixed = target.evidence.mask | (np.array(target.model.space.card) < 2)
+    count = jnp.where(fixed.all(), 0, count)
     return kernel.propose(numbers.reshape(most, kernel.NUMBERS, -1), target, x, log_weight, count)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache, partial
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Int8
 
-from pmpviz import keys
 from pmpviz.exact.problem import Problem
+from pmpviz.messages import perturbation
 from pmpviz.models.ising import Ising
+from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.tables import TableModel
 from pmpviz.oracles import ORACLES, MapOracle
 from pmpviz.oracles.potentials import Potentials
@@ -21,7 +21,7 @@ from pmpviz.types import InputError, Param, Refusal, Spec, Style, Target, pytree
 
 
 def _why_not(target: Target) -> str | None:
-    if isinstance(target.model, Ising):
+    if isinstance(target.model, (Ising, Pairwise)):
         return None
     if not isinstance(target.model, TableModel):
         return "perturb-and-MAP needs a model with pairwise factors; this one has others"
@@ -65,8 +65,8 @@ SPEC = Spec(
 class PerturbAndMap(HostDraws):
     """x = argmax_x log_weight(x) + sum_i gamma_i(x_i), gamma ~ Gumbel, by the oracle that `oracle` names.
 
-    The noise of a draw depends on (key, chain, draw) alone and, of two-state variables, is bit for bit that of
-    perturb-and-max-product's draw of the same index, so that solvers can be compared under one perturbation. Exact
+    The noise of a draw depends on (key, chain, draw) alone and is that of perturb-and-max-product's draw of the same
+    index, of two-state variables bit for bit, so that solvers can be compared under one perturbation. Exact
     where no two variables interact; otherwise one number a state of a variable is too little noise for the exact law,
     whatever the solver.
     """
@@ -104,9 +104,8 @@ def noise_of(words: np.ndarray, potentials: Potentials, problem: Problem, draw: 
     if max(problem.card, default=1) <= 2:
         noise[:, :, 1:] = np.asarray(_logistic(words, n, np.int32(draw)), np.float64)[problem.free].T[:, :, None]
         return noise
-    uniform = np.asarray(_uniform(words, n * max(problem.card), np.int32(draw)), np.float64)
-    gumbel = -np.log(-np.log(uniform)) - np.euler_gamma
-    own = gumbel.reshape(len(words), n, -1)[:, problem.free, : s.states]
+    gumbel = np.asarray(_gumbel(words, (n, max(problem.card)), np.int32(draw)), np.float64) - np.euler_gamma
+    own = gumbel[:, problem.free, : s.states]
     return np.where(s.valid, own, 0.0)
 
 
@@ -116,8 +115,5 @@ def _logistic(words: Array, n: int, draw: Int[Array, ""]) -> Float[Array, "n t"]
 
 
 @partial(jax.jit, static_argnums=1)
-def _uniform(words: Array, count: int, draw: Int[Array, ""]) -> Float[Array, "t count"]:
-    def one(own):
-        return keys.uniform_at(keys.fold_in(jax.random.wrap_key_data(own), draw), jnp.arange(count))
-
-    return jax.vmap(one)(words)
+def _gumbel(words: Array, shape: tuple[int, int], draw: Int[Array, ""]) -> Float[Array, "t n k"]:
+    return jax.vmap(lambda own: perturbation(jax.random.wrap_key_data(own), *shape, draw))(words)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from types import ModuleType
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,11 +12,14 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys, numerals
+from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.ising import Ising
 from pmpviz.oracles import max_product
+from pmpviz.samplers import _pmp_graph, _pmp_pairs
 from pmpviz.types import Algorithm, Info, Overlay, Param, Spec, Style, Target, pytree
 
 MOST_HEARD = 8
+GRAPH_TILE = 16
 
 # A knob of the learners too: what is learned suits the sampler that it is learned with.
 MESSAGES = Param(
@@ -25,23 +30,31 @@ MESSAGES = Param(
     "zero",
     "choice",
     "zero: 0 in the 0/1 form, as if all neighbours were 0 (Appendix C.1); balanced: half the weight, 0 in the spin "
-    "form, as if they were 0 or 1 at even odds.",
+    "form, as if they were 0 or 1 at even odds. With more states, or factors of more variables, always 0.",
     choices=max_product.STARTS,
 )
 
 
+def _binary(target: Target) -> bool:
+    """Whether messages are log-ratios in the layout of the couplings; otherwise they have K numbers."""
+    return isinstance(target.model, Ising)
+
+
+def _of_states(target: Target) -> ModuleType:
+    """The kernels of messages of K numbers."""
+    return _pmp_pairs if _pmp_pairs.serves(target.model) else _pmp_graph
+
+
 def _why_not(target: Target) -> str | None:
-    if not isinstance(target.model, Ising):
-        return "perturb-and-max-product needs binary variables with pairwise factors; this model has others"
-    return None
+    return None if _binary(target) else _pmp_graph.why_not(target)
 
 
-def _updates_per_sweep(model: Ising) -> int:
-    return 2 * len(model.couplings.edges()[0])
+def _updates_per_sweep(model: Any) -> int:
+    return 2 * len(model.couplings.edges()[0]) if isinstance(model, Ising) else _pmp_graph.updates(model)
 
 
-def _tile(model: Ising) -> int:
-    return model.couplings.message_tile
+def _tile(model: Any) -> int:
+    return model.couplings.message_tile if isinstance(model, Ising) else GRAPH_TILE
 
 
 SPEC = Spec(
@@ -50,7 +63,8 @@ SPEC = Spec(
     kind="draw",
     guarantee="approximate",
     reversible=False,
-    summary="Adds logistic noise to every unary and decodes the maximum by damped parallel max-product.",
+    summary="Adds logistic noise to every unary (Gumbel noise to every state) and decodes the maximum by damped "
+    "parallel max-product.",
     paper="Perturb-and-max-product, Algorithm 1 and Appendix C.1",
     metrics=("residual",),
     update="edge-message update",
@@ -90,10 +104,11 @@ SPEC = Spec(
 class PmpState:
     """Messages of one tile: `perturbation[n, t]`, `incoming` as `max_product` stores them, the last completed draw
     `completed[n, t]`, sweeps spent on this draw, the draw's index, the chains' NOISE keys, and the index of the first
-    draw that is wholly of the present target and knobs.
+    draw that is wholly of the present target and knobs. On graphs `perturbation[t, n, K]`, and of each group of factors
+    the messages `[t, factor, variable, K]`; of pairs of K states `[K, slot, t]`.
     """
 
-    perturbation: Float[Array, "n t"]
+    perturbation: Float[Array, "..."]
     incoming: max_product.Messages
     completed: Int8[Array, "n t"]
     age: Int[Array, ""]
@@ -108,7 +123,8 @@ class PerturbAndMaxProduct(Algorithm):
 
     The difference of two Gumbel perturbations of a binary unary is logistic. beta multiplies the potentials, never
     the perturbations. Every draw starts from the same first messages; its noise depends on (key, chain, draw) alone,
-    so that other solvers can be given the same perturbation.
+    so that other solvers can be given the same perturbation. On any other factor graph a Gumbel number is added to
+    every state, and messages have K numbers (section 3, footnote 2).
     """
 
     damping: Float[Array, ""] = 0.5
@@ -116,13 +132,17 @@ class PerturbAndMaxProduct(Algorithm):
     messages: Int[Array, ""] = 0
     spec = SPEC
 
+    def prepare(self, target: Target) -> FactorGraph | None:
+        """The factor graph, where the couplings do not hold the messages."""
+        return None if _binary(target) or _pmp_pairs.serves(target.model) else _pmp_graph.prepare(target)
+
     def init_tile(self, chain_keys: Array, target: Target, x0: Int8[Array, "t n"]) -> PmpState:
         """First perturbation and messages of each chain; x0 is not used."""
-        start = perturbations(chain_keys, target.n, jnp.int32(0))
+        chains = chain_keys.shape[0]
         return PmpState(
-            start,
-            self._first_messages(target, chain_keys.shape[0]),
-            jnp.zeros(start.shape, jnp.int8),
+            _noise(chain_keys, target, jnp.int32(0)),
+            self._first_messages(target, chains),
+            jnp.zeros((target.n, chains), jnp.int8),
             jnp.int32(0),
             jnp.int32(0),
             chain_keys,
@@ -134,16 +154,19 @@ class PerturbAndMaxProduct(Algorithm):
         due = state.age >= self.sweeps_per_draw
         # A loop of one turn or none: unlike a conditional it works in place, without a copy of the messages.
         state = jax.lax.fori_loop(0, due.astype(jnp.int32), lambda _, s: self._next_draw(target, s), state)
-        couplings, field = _perturbed(target, state.perturbation)
-        incoming, residual = max_product.update(couplings, field, state.incoming, self.damping)
+        if _binary(target):
+            couplings, field = _perturbed(target, state.perturbation)
+            incoming, residual = max_product.update(couplings, field, state.incoming, self.damping)
+        else:
+            incoming, residual = _of_states(target).update(target, state.perturbation, state.incoming, self.damping)
         fresh = dataclasses.replace(state, incoming=incoming, age=state.age + 1)
         return fresh, {"residual": residual}
 
     def _next_draw(self, target: Target, state: PmpState) -> PmpState:
         draw = state.draw + 1
-        first = self._first_messages(target, state.perturbation.shape[1])
+        first = self._first_messages(target, state.key.shape[0])
         return PmpState(
-            perturbations(state.key, target.n, draw),
+            _noise(state.key, target, draw),
             # Always the new ones; the choice makes XLA keep the old ones' layout, or it copies all in every sweep.
             jax.tree.map(lambda old, new: jnp.where(draw > 0, new, old), state.incoming, first),
             self.position_tile(target, state).T,
@@ -154,10 +177,14 @@ class PerturbAndMaxProduct(Algorithm):
         )
 
     def _first_messages(self, target: Target, chains: int) -> max_product.Messages:
+        if not _binary(target):
+            return _of_states(target).first(target, chains)
         return max_product.first_messages(target.model.couplings.scaled(target.beta), chains, self.messages)
 
     def position_tile(self, target: Target, state: PmpState) -> Int8[Array, "t n"]:
         """The configuration decoded from the messages as they are now."""
+        if not _binary(target):
+            return _of_states(target).decoded(target, state.perturbation, state.incoming)
         couplings, field = _perturbed(target, state.perturbation)
         return (max_product.belief(couplings, field, state.incoming) > 0).astype(jnp.int8).T
 
@@ -181,14 +208,20 @@ class PerturbAndMaxProduct(Algorithm):
 
     def fingerprint(self, state: PmpState) -> Float[Array, " 4"]:
         """Four fixed projections of the first chain's messages: they repeat exactly when the messages do."""
-        return sum(_projections(leaf[..., 0]) for leaf in jax.tree.leaves(state.incoming))
+        # On graphs the chains are on the first axis, otherwise on the last.
+        place = 0 if state.perturbation.ndim == 3 and isinstance(state.incoming, tuple) else (..., 0)
+        return sum((_projections(leaf[place]) for leaf in jax.tree.leaves(state.incoming)), jnp.zeros(4))
 
     def overlay(self, target: Target, state: PmpState, name: str) -> Float[np.ndarray, " n"]:
         """Sum of the sizes of the messages into each site."""
+        if not _binary(target):
+            return _of_states(target).magnitude(target, state.incoming)
         return np.abs(np.asarray(_to_site(target.model.couplings, state.incoming))).sum(1)
 
     def heard(self, target: Target, state: PmpState, site: int) -> tuple[tuple[int, float], ...]:
-        """The messages into a site, at most eight."""
+        """The messages into a site, at most eight; of log-ratios alone."""
+        if not _binary(target):
+            return ()
         couplings = target.model.couplings
         values = np.asarray(_to_site(couplings, state.incoming))[site].tolist()
         senders, weights = (np.asarray(table)[site] for table in couplings.neighbour_lists())
@@ -198,6 +231,8 @@ class PerturbAndMaxProduct(Algorithm):
     def equation(self, target: Target) -> str:
         """The update of a message (Appendix C.1)."""
         damping = float(self.damping)
+        if not _binary(target):
+            return _of_states(target).equation(damping)
         return (
             rf"n_{{i\to j}} \leftarrow {numerals.katex(damping)}\, n_{{i\to j}} + {numerals.katex(1 - damping)}\,"
             r"\big[\max(0, P + \beta w_{ij}) - \max(0, P)\big],\quad "
@@ -216,6 +251,14 @@ class PerturbAndMaxProduct(Algorithm):
     def position(self, target: Target, state: PmpState) -> Int8[Array, " n"]:
         """Single-chain form of `position_tile`."""
         return self.position_tile(target, state)[0]
+
+
+def _noise(chain_keys: Array, target: Target, draw: Int[Array, ""]) -> Float[Array, "..."]:
+    return (
+        perturbations(chain_keys, target.n, draw)
+        if _binary(target)
+        else _of_states(target).noise(chain_keys, target, draw)
+    )
 
 
 def perturbations(chain_keys: Array, n: int, draw: Int[Array, ""]) -> Float[Array, "n t"]:

@@ -1,4 +1,4 @@
-"""Swendsen-Wang cluster sampling (1987) for binary pairwise models of any signs and fields."""
+"""Swendsen-Wang cluster sampling (1987) for binary pairwise models of any signs and fields, and for Potts models."""
 
 from __future__ import annotations
 
@@ -8,24 +8,37 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8, UInt32
 
 from pmpviz import keys, numerals
+from pmpviz.models.couplings import Couplings
 from pmpviz.models.ising import Ising
+from pmpviz.models.pairwise import Pairwise
+from pmpviz.samplers import _states
 from pmpviz.types import Algorithm, Info, Overlay, Spec, Style, Target, pytree
 
 MAX_PAIRS = 1 << 21
 
 
 def _why_not(target: Target) -> str | None:
-    if not isinstance(target.model, Ising):
-        return "Swendsen-Wang needs binary variables with pairwise factors; this model has others"
-    pairs = target.model.couplings.bond_places
+    model = target.model
+    if isinstance(model, Pairwise):
+        if not model.potts:
+            return "Swendsen-Wang needs factors that tell equal states from unequal ones only, as Potts models have"
+        if (np.asarray(model.interactions.couplings.weight) < 0).any():
+            return "Swendsen-Wang of more than two states needs couplings that are not negative; this model has others"
+    elif not isinstance(model, Ising):
+        return "Swendsen-Wang needs binary variables with pairwise factors, or a Potts model; this model has others"
+    pairs = _couplings(model).bond_places
     if pairs > MAX_PAIRS:
         return f"Swendsen-Wang would draw {pairs:,} bonds a sweep; give a model with at most {MAX_PAIRS:,} couplings"
     return None
 
 
-def _tile(model: Ising) -> int:
+def _couplings(model: Ising | Pairwise) -> Couplings:
+    return model.interactions.couplings if isinstance(model, Pairwise) else model.couplings
+
+
+def _tile(model: Ising | Pairwise) -> int:
     """Chains side by side: about 2^16 bonds, which stay in the cache."""
-    return max(1, min(64, (1 << 16) // max(model.couplings.bond_places, 1)))
+    return max(1, min(64, (1 << 16) // max(_couplings(model).bond_places, 1)))
 
 
 SPEC = Spec(
@@ -61,6 +74,9 @@ class SwendsenWang(Algorithm):
     This draws from p(bonds | s) and then from p(s | bonds) of the joint law of Edwards and Sokal, so any signs and
     fields leave p(s) invariant. A cluster with a clamped site does not turn: given the bonds, the one orientation
     that agrees with the evidence has all the probability. The labels are an overlay that a page can colour.
+
+    Of K states: bonds between equal states with probability 1 - exp(-beta w_ij), w_ij >= 0, and a cluster's new state
+    is k with probability proportional to exp(beta sum_{i in c} theta_i(k)).
     """
 
     spec = SPEC
@@ -72,15 +88,19 @@ class SwendsenWang(Algorithm):
 
     def step_tile(self, keys: Array, target: Target, state: ClusterState) -> tuple[ClusterState, Info]:
         """One sweep: bonds, clusters, turns. `flips` and `largest_cluster` are shares of all sites."""
-        spin = 2.0 * state.x.astype(jnp.float32) - 1.0
-        label = _labels(_bonds(keys, target, spin), spin.shape)
-        turned = _turned(keys, target, spin, label)
+        if isinstance(target.model, Pairwise):
+            label = _labels(_equal_bonds(keys, target, state.x), state.x.shape)
+            x = _recoloured(keys, target, state.x, label)
+        else:
+            spin = 2.0 * state.x.astype(jnp.float32) - 1.0
+            label = _labels(_bonds(keys, target, spin), spin.shape)
+            x = state.x ^ _turned(keys, target, spin, label).astype(jnp.int8)
         sizes = _sums(label, jnp.ones_like(label))
         info = {
-            "flips": turned.astype(jnp.float32).mean(1),
+            "flips": (x != state.x).astype(jnp.float32).mean(1),
             "largest_cluster": sizes.max(1).astype(jnp.float32) / target.n,
         }
-        return ClusterState(state.x ^ turned.astype(jnp.int8), label), info
+        return ClusterState(x, label), info
 
     def position_tile(self, target: Target, state: ClusterState) -> Int8[Array, "t n"]:
         """The chains' configurations."""
@@ -92,6 +112,10 @@ class SwendsenWang(Algorithm):
 
     def equation(self, target: Target) -> str:
         """The probability of a bond between satisfied neighbours."""
+        if isinstance(target.model, Pairwise):
+            chance = 1 - np.exp(-np.asarray(target.model.interactions.couplings.edges()[2]) * float(target.beta))
+            span = numerals.katex_span(chance)
+            return rf"p(\text{{bond}} \mid x_i = x_j) = 1 - e^{{-\beta w_{{ij}}}} = {span}"
         chance = 1 - np.exp(-np.abs(target.model.pairwise()[3]) * float(target.beta) / 2)
         return rf"p(\text{{bond}}) = 1 - e^{{-\beta |w_{{ij}}|/2}} = {numerals.katex_span(chance)}"
 
@@ -122,6 +146,34 @@ def _bonds(chain_keys: Array, target: Target, spin: Float[Array, "t n"]):
     """Function label[t, n] -> least label of a site and those it is bonded to."""
     couplings = target.model.couplings.scaled(target.beta)
     return couplings.bonds(spin, lambda counter: _numbers(chain_keys, counter), _bonded)
+
+
+def _equal_bonds(chain_keys: Array, target: Target, x: Int8[Array, "t n"]):
+    """As `_bonds`, between neighbours of equal states."""
+    couplings = _couplings(target.model).scaled(target.beta)
+    bonded = lambda weight, equal, u: equal & (u < -jnp.expm1(-weight))  # noqa: E731
+    return couplings.bonds(x, lambda counter: _numbers(chain_keys, counter), bonded, jnp.equal)
+
+
+def _recoloured(chain_keys: Array, target: Target, x: Int8[Array, "t n"], label) -> Int8[Array, "t n"]:
+    """A new state for each cluster; clusters with a clamped site keep theirs."""
+    model, states = target.model, target.model.space.states
+    unary = model.scaled_unary(target.beta)
+    field = unary - unary[:, :1]
+
+    first = jnp.uint32(_couplings(model).bond_counters)
+    u = _numbers(chain_keys, first + jnp.arange(model.n, dtype=jnp.uint32))
+
+    def pulled(_):
+        size = jnp.abs(field).max()
+        parts = [jnp.broadcast_to(field[:, k], label.shape) for k in range(1, states)]
+        return _states.drawn(u, [jnp.zeros(label.shape), *(_field_sums(label, part, size) for part in parts)])
+
+    # Without fields all states are alike, and nothing needs to be added up.
+    new = jax.lax.cond((field != 0).any(), pulled, lambda _: (u * states).astype(jnp.int8), None)
+    held = _sums(label, jnp.broadcast_to(target.evidence.mask, label.shape).astype(jnp.int32)) > 0
+    new = jnp.where(held, x, new)
+    return _at(new, label).get(mode="promise_in_bounds")
 
 
 def _labels(least, shape) -> Int[Array, "t n"]:

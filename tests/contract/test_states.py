@@ -2,26 +2,36 @@
 
 import dataclasses
 import sys
+import zlib
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import pytest
 
-from pmpviz.contract import detectors
+from pmpviz.contract import detectors, forms
 from pmpviz.contract.fixtures import BY_NAME, STATE_FIXTURES
 from pmpviz.models.tables import TableModel
 from pmpviz.samplers import SAMPLERS, make_sampler
+from pmpviz.samplers.colour_gibbs import ColourGibbs
 from pmpviz.samplers.gaussian_gibbs import GaussianGibbs
 from pmpviz.types import pytree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from metropolis import Metropolis  # noqa: E402
 
-# What takes more than two states today; all but the first where no factor has three free variables.
-ANY_STATES = {"gaussian_gibbs", "gaussian_hmc", "exact", "gumbel_table", "unbiased", "perturb_and_map"}
-ANY_FACTORS = {"exact"}
+# What takes more than two states: any factors; tables where none has three free variables; pairs; Potts models.
+ANY_FACTORS = {"exact", "pmp"}
+TABLES = ANY_FACTORS | {"gumbel_table", "unbiased", "perturb_and_map", "gaussian_gibbs", "gaussian_hmc"}
+PAIRS = TABLES | {"gibbs", "colour_gibbs", "gwg"}
+POTTS = PAIRS | {"swendsen_wang"}
+TAKES = {"mixed": ANY_FACTORS, "three": TABLES, "pairs": PAIRS, "clock": PAIRS, "potts": POTTS}
 NAMES = [fixture.name for fixture in STATE_FIXTURES]
+# Fixtures of each layout and kind of table, with and without evidence.
+OF_PAIRS = ("pairs", "pairs_clamped", "pairs_mixed", "pairs_mixed_clamped", "clock")
+CHAINS = [(name, fixture) for name in ("gibbs", "colour_gibbs", "gwg") for fixture in OF_PAIRS]
+CHAINS += [(name, fixture) for name in sorted(POTTS - TABLES) for fixture in ("potts", "potts_clamped")]
+COLD = [("gibbs", "pairs_clamped"), ("colour_gibbs", "clock"), ("gwg", "pairs_mixed"), ("swendsen_wang", "potts")]
 BITS = (
     detectors.chain_count,
     detectors.chunks,
@@ -38,7 +48,8 @@ def test_every_sampler_takes_more_states_or_says_why_not(name):
     target = BY_NAME[name].target
     for cls in SAMPLERS:
         reason = cls.spec.why_not(target)
-        takes = cls.spec.id in (ANY_FACTORS if name == "mixed" else ANY_STATES)
+        kind = "three" if name == "mixed_clamped" else name if name == "mixed" else name.split("_")[0]
+        takes = cls.spec.id in TAKES[kind]
         assert (reason is None) == takes, (cls.spec.id, reason)
         assert takes or ("\n" not in reason and ". " not in reason)
 
@@ -58,6 +69,49 @@ def cold_start(algorithm, fixture, key):
     The first look at a start's 2^11 chains sees a law at a chi-square distance of 0.05 in 99 of 100 runs.
     """
     return detectors.cold_start(algorithm, fixture, key, chains=1 << 13)
+
+
+def key_of(*words: str):
+    return jax.random.fold_in(jax.random.key(20_240_606), zlib.crc32("-".join(words).encode()))
+
+
+@pytest.mark.parametrize(("algorithm", "name"), CHAINS)
+def test_chains_keep_the_law(algorithm, name):
+    sampler, fixture = make_sampler(algorithm), BY_NAME[name]
+    checks = [detectors.exact_start, *([detectors.symmetry] if sampler.spec.reversible else [])]
+    for check in checks:
+        verdict = check(sampler, fixture, key_of(algorithm, name))
+        assert verdict.passed, (check.__name__, verdict.found)
+
+
+@pytest.mark.parametrize(("algorithm", "name"), COLD)
+def test_chains_come_to_the_law(algorithm, name):
+    verdict = detectors.cold_start(make_sampler(algorithm), BY_NAME[name], key_of(algorithm, name))
+    assert verdict.passed, verdict.found
+
+
+@pytest.mark.parametrize("algorithm", ["gibbs", "colour_gibbs", "gwg", "swendsen_wang", "pmp"])
+def test_bits_of_more_states(algorithm):
+    sampler, name = make_sampler(algorithm), "potts_clamped" if algorithm == "swendsen_wang" else "pairs_mixed_clamped"
+    for check in (*BITS, forms.brought, *([forms.tile_forms] if forms.has_both_forms(type(sampler)) else [])):
+        verdict = check(sampler, BY_NAME[name], key_of(algorithm, name))
+        assert verdict.passed, (check.__name__, verdict.found)
+
+
+@pytree
+class Transposed(ColourGibbs):
+    """A planted bug: every edge's table is read the other way round."""
+
+    def step_tile(self, chain_keys, target, state):
+        held = target.model.interactions
+        turned = dataclasses.replace(held, first=~jnp.asarray(held.first))
+        model = dataclasses.replace(target.model, interactions=turned)
+        return super().step_tile(chain_keys, dataclasses.replace(target, model=model), state)
+
+
+@pytest.mark.parametrize("name", ["pairs", "pairs_mixed"])
+def test_a_transposed_table_is_caught(name):
+    assert not detectors.exact_start(Transposed(), BY_NAME[name], jax.random.key(20_240_605)).passed
 
 
 @pytest.mark.parametrize("name", ["three", "mixed_clamped"])

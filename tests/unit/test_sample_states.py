@@ -56,8 +56,20 @@ def test_more_states_than_pages_show_are_sampled_here():
     assert len(said["marginals"][0]) == 17
 
 
-def test_a_sampler_of_two_states_refuses_in_one_line():
-    assert "needs binary variables" in refused("sample", written(FILES["three"]), "--algorithm", "gibbs")
+@pytest.mark.parametrize("algorithm", ["gibbs", "colour_gibbs", "gwg"])
+def test_chains_of_three_states_come_within_a_hundredth_of_the_marginals(algorithm):
+    path = written(FILES["three"])
+    quanta = make_sampler(algorithm).spec.quanta(load_model(path).model)
+    common = ("--chains", 20_000, "--sweeps", -(-300 // quanta), "--seed", 1)
+    found("sample", path, "--algorithm", algorithm, *common, "--out", "x.npz")
+    with np.load("x.npz") as file:
+        x = file["x"]
+    assert marginal_l1(x, exact.solve(Target.of(load_model(path).model)).marginals) <= 0.01
+
+
+def test_a_sampler_of_equal_states_refuses_in_one_line():
+    said = refused("sample", written(FILES["three"]), "--algorithm", "swendsen_wang")
+    assert "tell equal states from unequal ones only" in said
 
 
 @pytest.mark.parametrize("name", FILES)

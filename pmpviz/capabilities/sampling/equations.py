@@ -8,7 +8,7 @@ import numpy as np
 
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
-from pmpviz.models import Ising, LayeredModel
+from pmpviz.models import Ising, LayeredModel, Pairwise
 from pmpviz.numerals import katex_span, significant
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Target
@@ -41,15 +41,27 @@ def _layers_equation(model: LayeredModel, beta: float) -> str:
     )
 
 
-def _factors_equation(model: Any, beta: float) -> str:
-    """Of any finite factors, with the states that the variables have."""
+def _domain(model: Any) -> str:
+    """The states that the variables have."""
     counts = sorted(set(model.card))
     alike = len(counts) == 1
     domain = rf"x_i \in \{{0, \ldots, {counts[0] - 1 if alike else 'K_i - 1'}\}}"
-    domain += "" if alike else rf",\; K_i \in \{{{', '.join(map(str, counts))}\}}"
+    return domain + ("" if alike else rf",\; K_i \in \{{{', '.join(map(str, counts))}\}}")
+
+
+def _factors_equation(model: Any, beta: float) -> str:
+    """Of any finite factors; of Potts models with the span of their couplings."""
+    if isinstance(model, Pairwise) and model.potts:
+        weights = katex_span(np.asarray(model.interactions.couplings.edges()[2]))
+        unary = rf" + \sum_i \theta_i(x_i), \theta_i(k) = {katex_span(model.unary)}" if np.any(model.unary) else ""
+        theta, _, span = unary.partition(", ")
+        return (
+            rf"p(x) = \frac{{1}}{{Z}}\exp\Big[\beta\Big(\sum_{{i<j}} w_{{ij}} [x_i = x_j]{theta}\Big)\Big],\quad "
+            rf"{_domain(model)},\quad \beta = {significant(beta)},\; w_{{ij}} = {weights}" + (span and rf",\; {span}")
+        )
     return (
         r"p(x) = \frac{1}{Z}\prod_f \psi_f(x_f)^\beta,\quad "
-        rf"{domain},\quad \beta = {significant(beta)},\; i = 0, \ldots, {model.n - 1}"
+        rf"{_domain(model)},\quad \beta = {significant(beta)},\; i = 0, \ldots, {model.n - 1}"
     )
 
 

@@ -115,6 +115,29 @@ RACE: tuple[Preset, ...] = (
     ),
 )
 
+# Models of more than two states, at the critical coupling log(1 + sqrt q).
+RACE += (
+    Preset(
+        "potts-3",
+        "Potts, three states",
+        "Do clusters help where there are three colours?",
+        Plan(model="potts:64x64", chains=64, budget=256.0, lanes=_lanes("swendsen_wang", "colour_gibbs")),
+        "At the critical coupling islands of every size stand side by side. Swendsen-Wang recolours whole clusters: "
+        "one picture hardly resembles the next; Gibbs only moves their borders.",
+        0.0,
+    ),
+    Preset(
+        "potts-10",
+        "Potts, ten states",
+        "Order or disorder: which of the two does a sampler find?",
+        Plan(model="potts:64x64,q=10", chains=64, budget=256.0, lanes=_lanes("swendsen_wang", "colour_gibbs")),
+        "With more than four states the transition is of first order: a picture is nearly of one colour or of all ten "
+        "in small patches, hardly ever between. Neither sampler crosses the gap soon: from a random start both stay in "
+        "the disorder, from one colour (start: zeros) in the order. The reference is a run from random starts as well.",
+        0.0,
+    ),
+)
+
 BARS = Preset(
     "bars",
     "RBM of bars",
@@ -136,4 +159,23 @@ def _playground(preset) -> Preset:
     return Preset(preset.id, preset.label, preset.lesson, plan, preset.lesson, 20.0)
 
 
-PLAYGROUND: tuple[Preset, ...] = tuple(_playground(preset) for preset in MODELS)
+_STATES = (
+    Preset(
+        "potts",
+        "Three-state Potts lattice",
+        "Paint a patch with a colour: how far is it heard?",
+        Plan(model="potts:64x64", chains=64, lanes=_lanes("colour_gibbs")),
+        "At the critical coupling a clamped patch of one colour draws its neighbourhood along, far and wide.",
+        20.0,
+    ),
+    Preset(
+        "clock",
+        "Six-state clock lattice",
+        "What lies between order and disorder where states are directions?",
+        Plan(model="clock:64x64,J=1.2", chains=64, lanes=_lanes("colour_gibbs")),
+        "Neighbours differ by one step at most, so colours pass into one another; where all six meet in a point there "
+        "is a vortex, which goes away only together with one that turns the other way.",
+        20.0,
+    ),
+)
+PLAYGROUND: tuple[Preset, ...] = (*(_playground(preset) for preset in MODELS), *_STATES)

@@ -194,8 +194,17 @@ class Couplings(ABC):
         spin: Float[Array, "t n"],
         numbers: Callable[[UInt32[Array, "..."]], Float[Array, "t ..."]],
         bonded: Callable[[Array, Array, Array], Bool[Array, "..."]],
+        compare: Callable[[Array, Array], Array] = jnp.multiply,
     ) -> LeastLabel:
-        """Draw bonds by `bonded(weight, s_i s_j, u)`, where u = numbers(counter) is the same from both of its ends."""
+        """Draw bonds by `bonded(weight, s_i s_j, u)`, where u = numbers(counter) is the same from both of its ends.
+
+        `compare(s_i, s_j)` may say another thing of two ends than their product.
+        """
+
+    def compared(self, x: Array, compare: Callable[[Array, Array], Array]) -> Float[Array, ""]:
+        """sum over the edges of w_ij compare(x_i, x_j), `compare` being symmetric."""
+        neighbour, weight = self.neighbour_lists()
+        return 0.5 * (weight * compare(x[:, None], jnp.take(x, neighbour))).sum()
 
     # Learning, in the shape of `weight`
 

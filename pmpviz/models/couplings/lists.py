@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz.models.couplings.base import Couplings
 from pmpviz.models.order import SweepOrder
@@ -55,25 +56,11 @@ class ListCouplings(Couplings):
 
     def sweep(self, conditionals, order, x, first=0, last=None):
         """Group after group, the sites of a group at once."""
-        groups, width = order.site.shape
-        rows = self._rows(conditionals, order)
 
-        def update(group, x):
-            row = {name: jnp.asarray(values)[group] for name, values in rows.items()}
-            field = _gathered_field(x, row)
-            new = conditionals.draw(conditionals.numbers(row["site"]), field).astype(x.dtype)
-            new = jnp.where(row["mask"][:, None], row["value"][:, None], new)
-            start = (group * width, 0)
-            if last is not None:
-                due = (row["site"] >= first) & (row["site"] < last)
-                new = jnp.where(due[:, None], new, jax.lax.dynamic_slice(x, start, new.shape))
-            return jax.lax.dynamic_update_slice(x, new, start)
+        def draw(row, x):
+            return conditionals.draw(conditionals.numbers(row["site"]), _gathered_field(x, row))
 
-        if groups <= UNROLLED_GROUPS:
-            for group in range(groups):
-                x = update(group, x)
-            return x
-        return jax.lax.fori_loop(0, groups, update, x)
+        return by_groups(order, self._rows(conditionals, order), draw, x, first, last)
 
     def _rows(self, conditionals, order) -> dict[str, Array]:
         """What each group needs, by slots: sites, fields at beta, neighbours' slots and weights at beta, evidence."""
@@ -102,6 +89,30 @@ class ListCouplings(Couplings):
         return math.prod(self.weight.shape)
 
 
+def by_groups(order: SweepOrder, rows: Mapping[str, Array], draw, x: Int8[Array, "slot t"], first=0, last=None):
+    """x after `draw(row, x)` of every site i with first <= i < last (all where None), group after group.
+
+    `rows` hold by groups what `draw` reads and `site`, `mask` and `value`: clamped sites take their values.
+    """
+    groups, width = order.site.shape
+
+    def update(group, x):
+        row = {name: jnp.asarray(values)[group] for name, values in rows.items()}
+        new = draw(row, x).astype(x.dtype)
+        new = jnp.where(row["mask"][:, None], row["value"][:, None], new)
+        start = (group * width, 0)
+        if last is not None:
+            due = (row["site"] >= first) & (row["site"] < last)
+            new = jnp.where(due[:, None], new, jax.lax.dynamic_slice(x, start, new.shape))
+        return jax.lax.dynamic_update_slice(x, new, start)
+
+    if groups <= UNROLLED_GROUPS:
+        for group in range(groups):
+            x = update(group, x)
+        return x
+    return jax.lax.fori_loop(0, groups, update, x)
+
+
 def _gathered_field(x, row) -> Float[Array, "w t"]:
     if row["slot"].shape[1] > UNROLLED_NEIGHBOURS:
         return row["bias"][:, None] + (row["weight"][..., None] * x[row["slot"]]).sum(1)
@@ -111,4 +122,4 @@ def _gathered_field(x, row) -> Float[Array, "w t"]:
     return field
 
 
-__all__ = ["ListCouplings"]
+__all__ = ["ListCouplings", "by_groups"]

@@ -99,12 +99,12 @@ class MatrixCouplings(Couplings):
         """One for every entry of the matrix."""
         return self.n**2
 
-    def bonds(self, spin: Float[Array, "t n"], numbers, bonded) -> LeastLabel:
+    def bonds(self, spin: Float[Array, "t n"], numbers, bonded, compare=jnp.multiply) -> LeastLabel:
         """The number of a pair is that of its entry above the diagonal."""
         n = spin.shape[1]
         weight, site = self.matrix(), jnp.arange(n, dtype=jnp.uint32)
         pair = jnp.minimum(site[:, None], site) * n + jnp.maximum(site[:, None], site)
-        bond = bonded(weight, spin[:, :, None] * spin[:, None], numbers(pair))
+        bond = bonded(weight, compare(spin[:, :, None], spin[:, None]), numbers(pair))
 
         def least(label):
             return jnp.minimum(label, jnp.where(bond, label[:, None], n).min(2))

@@ -74,9 +74,9 @@ class PairCouplings(ListCouplings):
         """One for every slot of the lists."""
         return self.as_lists().bond_counters
 
-    def bonds(self, spin: Float[Array, "t n"], numbers, bonded) -> LeastLabel:
+    def bonds(self, spin: Float[Array, "t n"], numbers, bonded, compare=jnp.multiply) -> LeastLabel:
         """Both slots of an edge read the number of the lower one."""
-        return self.as_lists().bonds(spin, numbers, bonded)
+        return self.as_lists().bonds(spin, numbers, bonded, compare)
 
     def pair_means(self, x: Float[Array, "m n"]) -> Float[Array, "..."]:
         """d/d weight of the mean of sum w_ij x_i x_j over the rows of x."""

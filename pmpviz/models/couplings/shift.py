@@ -52,6 +52,12 @@ class ShiftCouplings(ListCouplings):
             total = total + w * jnp.roll(plane, _back(shift), axes) + jnp.roll(w * plane, shift, axes)
         return total.reshape(-1)
 
+    def compared(self, x: Array, compare) -> Float[Array, ""]:
+        """sum of w_ij compare(x_i, x_j), plane by plane."""
+        plane, axes = x.reshape(self.shape), tuple(range(len(self.shape)))
+        ahead = [compare(plane, jnp.roll(plane, _back(shift), axes)) for shift in self.shifts]
+        return sum((w * same).sum() for w, same in zip(self.weight, ahead, strict=True))
+
     def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(i, j, w) of every edge that exists, i the site that the weight is stored at (host arrays)."""
         site = np.arange(self.n).reshape(self.shape)
@@ -116,7 +122,7 @@ class ShiftCouplings(ListCouplings):
             planes += [backward, _roll(forward, shift)]
         return jnp.stack([plane.reshape(self.n, -1) for plane in planes], axis=1)
 
-    def bonds(self, spin: Float[Array, "t n"], numbers, bonded) -> LeastLabel:
+    def bonds(self, spin: Float[Array, "t n"], numbers, bonded, compare=jnp.multiply) -> LeastLabel:
         """One random number for each entry of the weights."""
         shape, weight = self.shape, self.weight
         axes = tuple(range(1, len(shape) + 1))
@@ -125,7 +131,7 @@ class ShiftCouplings(ListCouplings):
         bonds = []
         for d, shift in enumerate(self.shifts):
             ahead = jnp.roll(plane, _back(shift), axes)
-            bond = bonded(weight[d], plane * ahead, u[:, d])
+            bond = bonded(weight[d], compare(plane, ahead), u[:, d])
             bonds.append((shift, bond, jnp.roll(bond, shift, axes)))
 
         def least(label):

@@ -105,11 +105,11 @@ class SparseCouplings(ListCouplings):
         """Messages into every site, slot by slot."""
         return incoming[self.number]
 
-    def bonds(self, spin: Float[Array, "t n"], numbers, bonded) -> LeastLabel:
+    def bonds(self, spin: Float[Array, "t n"], numbers, bonded, compare=jnp.multiply) -> LeastLabel:
         """Both slots of an edge read the number of the lower one."""
         slot = jnp.arange(self.weight.size, dtype=jnp.uint32).reshape(self.weight.shape)
         u = numbers(jnp.minimum(slot, self.reverse.astype(jnp.uint32)))
-        bond = bonded(self.weight, spin[:, :, None] * spin[:, self.neighbour], u)
+        bond = bonded(self.weight, compare(spin[:, :, None], spin[:, self.neighbour]), u)
 
         def least(label):
             return jnp.minimum(label, jnp.where(bond, label[:, self.neighbour], label[:, :, None]).min(2))
