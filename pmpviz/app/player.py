@@ -14,6 +14,7 @@ from pmpviz.models.space import MOST_SHOWN
 TYPES = (
     *("play", "pause", "step", "reset", "seed", "speed", "share", "code", "export"),
     *("click", "paint", "hover", "mount", "mode", "knob", "class"),
+    *("zoom", "look", "live", "keep", "drop"),
 )
 TOOLS = ("none", "flip", "field+", "field-", *(f"clamp{state}" for state in range(MOST_SHOWN)), "free")
 MOST_SITES = 512
@@ -27,7 +28,8 @@ _SEEN = "_player_seen"
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that a person did: `sites` and `site` (-1 for none) are indices, `sweep` is the one on screen.
+    """One thing that a person did: `sites` and `site` (-1 for none) are indices, `sweep` is the one on screen, `window`
+    what of the curves is zoomed into.
 
     A knob has a `name` and a `value` (not a number where none was sent), and is `done` once it was let go.
     """
@@ -42,6 +44,7 @@ class Event:
     name: str = ""
     value: float = math.nan
     done: bool = False
+    window: tuple[float, float] | None = None
 
 
 @cache
@@ -111,7 +114,15 @@ def parse(raw: Any) -> Event | None:
         name=str(raw.get("name", ""))[:MOST_NAME],
         value=_number(raw.get("value"), WIDE, -WIDE, math.nan),
         done=raw.get("done") is True,
+        window=_window(raw.get("window")),
     )
+
+
+def _window(value: Any) -> tuple[float, float] | None:
+    if not isinstance(value, list) or len(value) != 2:
+        return None
+    first, last = (_number(each, 2.0**53) for each in value)
+    return (first, last) if first < last else None
 
 
 def _whole(value: Any, high: int, low: int = 0) -> int:

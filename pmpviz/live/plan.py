@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -108,6 +109,53 @@ def _told(param: Param, value: Any) -> str:
         return param.label.lower()
     label = param.label[:1].lower() + param.label[1:] if param.label[1:2].islower() else param.label
     return f"{value} {label}" if param.name in ADJECTIVES else f"{label} {value}"
+
+
+def lane_names(lanes: Sequence[Choice]) -> list[str]:
+    """What each lane is called: its algorithm, and where that is raced more than once what differs.
+
+    `PMP · damping 0.9`; lanes of one algorithm that differ in nothing are numbered.
+    """
+    return [_lane_name(lanes, place) for place in range(len(lanes))]
+
+
+def lane_ranks(lanes: Sequence[Choice]) -> list[tuple[int, int]]:
+    """(place of each lane among those of its algorithm, in the order of the knobs that differ; how many there are)."""
+    found = []
+    for place, lane in enumerate(lanes):
+        alike = _alike(lanes, lane)
+        order = sorted(alike, key=lambda other: (*_differences(lanes, alike, other).values(), other))
+        found.append((order.index(place), len(alike)))
+    return found
+
+
+def _alike(lanes: Sequence[Choice], lane: Choice) -> list[int]:
+    return [place for place, other in enumerate(lanes) if other.algorithm == lane.algorithm]
+
+
+def _differences(lanes: Sequence[Choice], alike: list[int], place: int) -> dict[str, Any]:
+    """The knobs of a lane in which those like it are not all the same."""
+    knobs = [lanes[other].full_knobs for other in alike]
+    own = lanes[place].full_knobs
+    return {name: value for name, value in own.items() if any(other[name] != value for other in knobs)}
+
+
+def _lane_name(lanes: Sequence[Choice], place: int) -> str:
+    lane, alike = lanes[place], _alike(lanes, lanes[place])
+    if len(alike) == 1:
+        return lane.label
+    params = {param.name: param for param in lane.spec.params}
+    told = [_told_plainly(params[name], value) for name, value in _differences(lanes, alike, place).items()]
+    name = lane.spec.short or lane.spec.label
+    twin = [other for other in alike if lanes[other].full_knobs == lane.full_knobs]
+    numbered = [f"no. {1 + twin.index(place)}"] if len(twin) > 1 else []
+    return " · ".join([name, *told, *numbered])
+
+
+def _told_plainly(param: Param, value: Any) -> str:
+    if param.scale == "bool":
+        return f"{param.label.lower()} {'on' if value else 'off'}"
+    return _told(param, value if isinstance(value, str) else f"{value:g}")
 
 
 # The table.
@@ -323,12 +371,45 @@ def describe_change(old: Any, new: Any) -> str:
     for name, word in changed.items():
         if name in params:
             knobs.append(_arrow(word, getattr(old, name), getattr(new, name)))
-    for i, (a, b) in enumerate(zip(old.lanes, new.lanes, strict=True)):
+    for i, (a, b) in enumerate(zip(old.lanes, new.lanes, strict=False)):
         before, lane = a.full_knobs, f" of lane {i + 1}" if len(new.lanes) > 1 else ""
         for name, value in b.full_knobs.items():
             if before[name] != value:
                 knobs.append(_arrow(name.replace("_", " ") + lane, before[name], value))
-    return ", ".join([*knobs, *(word for name, word in changed.items() if name not in params)])
+    names = lane_names(new.lanes)[len(old.lanes) :] + lane_names(old.lanes)[len(new.lanes) :]
+    lanes = [f"{name} {'added' if len(new.lanes) > len(old.lanes) else 'removed'}" for name in names]
+    return ", ".join([*knobs, *(word for name, word in changed.items() if name not in params), *lanes])
+
+
+def merged_words(first: str, then: str) -> str | None:
+    """The words of two changes of the same things as one, empty where the second undoes the first; None of others.
+
+    `β 1 → 0.9` and `β 0.9 → 0.5` are `β 1 → 0.5`.
+    """
+    before, after = _changes(first), _changes(then)
+    if list(before) != list(after):
+        return None
+    told = {name: (before[name][0], after[name][1]) for name in before}
+    return ", ".join(_one_change(name, *told[name]) for name in told if not told[name][0] or len(set(told[name])) > 1)
+
+
+def all_merged(changes: Sequence[str]) -> str:
+    """The words of many changes, one after another, as one."""
+    told: dict[str, tuple[str, str]] = {}
+    for words in changes:
+        for name, (before, after) in _changes(words).items():
+            told[name] = (told.get(name, (before,))[0], after)
+    return ", ".join(_one_change(name, *pair) for name, pair in told.items() if not pair[0] or len(set(pair)) > 1)
+
+
+def _changes(words: str) -> dict[str, tuple[str, str]]:
+    """What changed, by its name, with its values before and after; two empty ones where it has none."""
+    found = (re.fullmatch(r"(.*) (\S+) → (\S+)", part) or part for part in words.split(", "))
+    return dict((part, ("", "")) if isinstance(part, str) else (part[1], (part[2], part[3])) for part in found)
+
+
+def _one_change(name: str, before: str, after: str) -> str:
+    return f"{name} {before} → {after}" if before else name
 
 
 def _arrow(word: str, before: Any, now: Any) -> str:

@@ -59,7 +59,11 @@ class LiveDeconvolution(LiveJob):
         return all(map(self._over, draws)) and lane.seconds >= most
 
     def _allowance(self, lane: DeconvolutionLane) -> int:
-        return self._allowed(int(lane.count)) if lane.spec.kind == "draw" or not self.speed else 1
+        """A chain keeps no pace of its own: it has the seconds of the draws beside it."""
+        draws = [other.seconds for other in self._lanes if other.spec.kind == "draw" and not self._over(other)]
+        if lane.spec.kind == "draw" or not self.speed:
+            return self._allowed(lane)
+        return int(not draws or lane.seconds <= max(draws))
 
     def _advance(self, lane: DeconvolutionLane, most: float) -> bool:
         left = max(self.plan.budget - lane.count, 1.0) if self.plan.budget else float("inf")

@@ -58,7 +58,7 @@ class LearningLaneView:
     rate: float
     compile_seconds: float
     done: bool
-    series: dict[str, np.ndarray]
+    series: Series
     points: tuple[LearningPoint, ...]
     likelihoods: tuple[Likelihood, ...]
     ring: FrameRing
@@ -213,7 +213,7 @@ class LearningLane:
             rate=self.rate,
             compile_seconds=self.compile_seconds,
             done=done,
-            series=self.series.columns(),
+            series=self.series,
             points=tuple(self.points),
             likelihoods=tuple(self.likelihoods.found),
             ring=self.ring,

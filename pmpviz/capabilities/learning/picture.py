@@ -11,7 +11,7 @@ from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.learning import learner_class
 from pmpviz.models import Ising, LayeredModel
 from pmpviz.player.numbers import integer, seconds, significant
-from pmpviz.player.update import Cursors, Desk, Envelope, trace
+from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, trace
 from pmpviz.runs.device import device_words
 
 SPEEDS = (1, 5, 20, 100, 0)
@@ -81,7 +81,12 @@ def _points(envelope: Envelope, name: str, title: str) -> dict:
 
 
 def _series(envelope: Envelope, name: str, title: str, log: bool) -> dict:
-    lines = envelope.lines(lambda lane: {"x": lane.series["iteration"], "y": lane.series[name]}, 1e-9 if log else None)
+    def columns(lane: LearningLaneView) -> dict:
+        bins = lane.series.bins(most=MOST_TRACE_POINTS)
+        found = {"x": bins.mean["iteration"], "y": bins.mean[name]}
+        return found if bins.width == 1 else {**found, "least": bins.least[name], "most": bins.most[name]}
+
+    lines = envelope.lines(columns, 1e-9 if log else None)
     return trace(name, title, "iterations", lines, log)
 
 
