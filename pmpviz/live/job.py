@@ -307,7 +307,7 @@ class LiveJob(Watched):
 
     def _surviving(self, lasting: list[str]) -> str:
         gone = {word for name, word in getattr(self.plan, "TOLD", {}).items() if not getattr(self.plan, name)}
-        return all_merged([words for words in lasting if words not in gone])
+        return ", ".join(words for words in all_merged(lasting).split(", ") if words not in gone)
 
     def _restart(self) -> None:
         self._begin_anew()

@@ -9,6 +9,7 @@ from typing import Any
 from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane, DeconvolutionLaneView
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, Problem, problem_of
 from pmpviz.live.job import LiveJob
+from pmpviz.live.plan import lane_names
 from pmpviz.live.view import View
 
 # Beside PMP, once it has ended, chains go on to so many times its seconds, and so many at least: nobody may say that
@@ -72,7 +73,9 @@ class LiveDeconvolution(LiveJob):
 
     def _lanes_view(self) -> tuple[DeconvolutionLaneView, ...]:
         over = [self._over(lane) for lane in self._lanes]
-        return tuple(lane.view(done, done or not self._playing) for lane, done in zip(self._lanes, over, strict=True))
+        names = lane_names([lane.plan for lane in self._lanes])
+        rows = zip(self._lanes, over, names, strict=True)
+        return tuple(lane.view(done, done or not self._playing, name) for lane, done, name in rows)
 
     def _extras(self) -> dict[str, Any]:
         return {"problem": self._problem}

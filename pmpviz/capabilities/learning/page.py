@@ -212,7 +212,7 @@ def _tables(view: LearningView) -> list[LaneTable]:
             f"lane{index + 1}",
             lane.learner,
             _columns(lane.series.bins().table()),
-            LaneTable.metrics_of(lane.points, "iteration", "mmd2", "deviation", "reconstruction", "free_energy_gap")
+            LaneTable.metrics_of(lane.points, "iteration", "mmd2", "noise", "reconstruction", "free_energy_gap")
             | {"log_likelihood": [(p.iteration, p.seconds, p.value) for p in lane.likelihoods]},
         )
         for index, lane in enumerate(view.lanes)

@@ -293,7 +293,8 @@ export class Chart {
   fill(line, low, high, alpha) {
     if (!low || !high) return;
     const { context } = this;
-    const at = (v) => this.y.px(this.y.log ? Math.max(v, this.y.ends[0]) : v);
+    const [bottom, top] = this.y.ends; // A band may be open above or below.
+    const at = (v) => this.y.px(Math.min(Math.max(v, bottom), top));
     context.fillStyle = line.colour;
     context.globalAlpha = alpha;
     context.beginPath();
