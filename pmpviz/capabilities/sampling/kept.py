@@ -38,4 +38,5 @@ def _frozen(lane: LaneView, view: LiveView, style: Style) -> Kept:
     draws = lane.draws
     draws = None if draws is None else DrawsView(draws.series.copy(), draws.done, draws.age, draws.length)
     name = f"{lane.label}, kept at sweep {integer(lane.sweep)}"
+    style = Style(style.colour, "dot" if style.dash != "dot" else "dashdot", style.marker)
     return Kept(name, lane.algorithm, style, lane.series.copy(), draws, lane.points)

@@ -133,6 +133,7 @@ export class Chart {
     if (!(low <= high)) return false;
     if (span) [left, right] = [Math.min(left, span[0]), Math.max(right, span[1])];
     if (view.x) [left, right] = view.x;
+    else if (!xlog && left > 0 && left < 0.02 * right) left = 0; // The middle of a first bin is where a run began.
     if (!(left < right)) [left, right] = !Number.isFinite(left) ? [0, 1] : xlog ? [left, left * 10] : [left, left + 1];
     this.x = scale([left, right], [LEFT, this.width - RIGHT], xlog);
     const ends = [this.height - BOTTOM, this.top];
@@ -286,8 +287,9 @@ export class Chart {
   // The 10-90 % band of the chains, and the range of the line itself within its bins.
   drawRange(line) {
     if (!line.x || line.ghost) return;
-    this.fill(line, line.low, line.high, 0.16);
-    this.fill(line, line.least, line.most, line.faint ? 0.16 : 0.24);
+    const bands = this.trace.lines.filter((other) => other.low && !other.ghost).length;
+    this.fill(line, line.low, line.high, bands > 1 ? 0.07 : 0.16);
+    this.fill(line, line.least, line.most, line.faint || bands > 1 ? 0.14 : 0.24);
   }
 
   fill(line, low, high, alpha) {
@@ -364,21 +366,22 @@ export class Chart {
     const words = [`${this.trace.x} ${show(this.trace.x, this.x.value(at[0]))}`, ...this.values(at[0]), ...marked];
     this.tip.replaceChildren(...words.map((text) => make("div", "", text)));
     const left = at[0] + 14 + this.tip.offsetWidth > this.width ? at[0] - 14 - this.tip.offsetWidth : at[0] + 14;
-    Object.assign(this.tip.style, { left: `${Math.max(0, left)}px`, top: `${this.canvas.offsetTop + 4}px` });
+    const under = this.canvas.offsetTop + this.height - BOTTOM + 2; // The curves stay in sight.
+    Object.assign(this.tip.style, { left: `${Math.max(0, left)}px`, top: `${under}px` });
   }
 
   // "name value (least to most)" of each line at the point nearest to a place.
   values(px) {
-    const many = (this.trace.lines || []).length > 1;
-    return (this.trace.lines || []).flatMap((line) => {
+    const all = this.trace.lines || [];
+    const lines = all.filter((line) => !line.faint || !all.some((other) => other.dots && other.lane === line.lane));
+    return lines.flatMap((line) => {
       if (!line.x || !line.x.length) return [];
       let near = 0;
       for (let i = 1; i < line.x.length; i++) {
         if (Math.abs(this.x.px(line.x[i]) - px) < Math.abs(this.x.px(line.x[near]) - px)) near = i;
       }
       if (!Number.isFinite(line.y[near])) return [];
-      const kind = line.faint ? ", every sweep" : line.dots ? ", finished draws" : "";
-      const name = many && line.name ? `${line.name}${kind}: ` : "";
+      const name = lines.length > 1 && line.name ? `${line.name}: ` : "";
       const range = line.least && line.most ? [line.least, line.most] : line.low && line.high ? [line.low, line.high] : null;
       const words = range ? ` (${number(range[0][near])} to ${number(range[1][near])})` : "";
       return [`${name}${number(line.y[near])}${words}`];
