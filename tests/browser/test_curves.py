@@ -60,14 +60,14 @@ def test_looking_back_takes_words_strip_and_numbers_along(open_page, server):
     page = open_page(stage.link(server, "race", LANES[:2], **{**SMALL, "budget": "100"}))
     ran(page, 2, 100)
     stage.look_back(page, 28)
-    page.get_by_text("Looking back at sweep 28:").wait_for()
+    page.locator(".pv-said", has_text="Looking back at sweep 28:").wait_for()
     every = "(e) => /looking back at sweep 28/.test(e.textContent)"
     page.wait_for_function(f"[...document.querySelectorAll('.pv-sub')].every({every})")
     shown = page.locator(".pv-strip").evaluate_all("(all) => all.map((e) => Number(e.dataset.sweep))")
     assert all(sweep <= 28 for sweep in shown)
     assert page.locator("table tbody tr td:nth-child(2)").all_inner_texts() == ["28", "28"]
     page.locator(".pv-live").click()
-    page.get_by_text("Looking back at sweep 28:").wait_for(state="detached")
+    page.locator(".pv-said", has_text="Looking back").wait_for(state="detached")
 
 
 def test_a_kept_curve_stays_through_a_reset_and_can_be_taken_away(open_page, server):

@@ -40,7 +40,7 @@ export class Traces {
     const own = lanes.map((lane, k) => this.entry(lane, lane.label, kept && ["keep", k, "Keep this curve behind the next run"]));
     const old = (kept || []).map((curve, k) => this.entry(curve, curve.name, ["drop", k, "Take this curve away"]));
     this.legend.replaceChildren(...(kept || lanes.length > 1 ? own : []), ...old);
-    if (this.legend.children.length) this.root.prepend(this.legend);
+    if (this.legend.children.length) this.root.before(this.legend);
     else this.legend.remove();
   }
 
