@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from pmpviz.live.lane_names import lane_names, told
 from pmpviz.live.link import lane_text, read_checked, read_named
 from pmpviz.models import build_spec
 from pmpviz.types import InputError, Param, configured
@@ -61,10 +62,6 @@ class Catalogue:
         return f"<{self.word}s>"
 
 
-# Choices that stand before the name of their setting.
-ADJECTIVES = ("polytope",)
-
-
 @dataclass(frozen=True)
 class Choice:
     """One algorithm of a catalogue and its knobs by name; knobs left out have their defaults."""
@@ -100,62 +97,8 @@ class Choice:
     def label(self) -> str:
         """The algorithm's label, with what is chosen otherwise than by default."""
         known = {p.name: p for p in self.spec.params if p.scale in ("choice", "bool")}
-        told = [_told(known[k], v) for k, v in self.knobs if k in known and v != known[k].default]
-        return ", ".join([self.spec.label, *told])
-
-
-def _told(param: Param, value: Any) -> str:
-    if param.scale == "bool":
-        return param.label.lower()
-    label = param.label[:1].lower() + param.label[1:] if param.label[1:2].islower() else param.label
-    return f"{value} {label}" if param.name in ADJECTIVES else f"{label} {value}"
-
-
-def lane_names(lanes: Sequence[Choice]) -> list[str]:
-    """What each lane is called: its algorithm, and where that is raced more than once what differs.
-
-    `PMP · damping 0.9`; lanes of one algorithm that differ in nothing are numbered.
-    """
-    return [_lane_name(lanes, place) for place in range(len(lanes))]
-
-
-def lane_ranks(lanes: Sequence[Choice]) -> list[tuple[int, int]]:
-    """(place of each lane among those of its algorithm, in the order of the knobs that differ; how many there are)."""
-    found = []
-    for place, lane in enumerate(lanes):
-        alike = _alike(lanes, lane)
-        order = sorted(alike, key=lambda other: (*_differences(lanes, alike, other).values(), other))
-        found.append((order.index(place), len(alike)))
-    return found
-
-
-def _alike(lanes: Sequence[Choice], lane: Choice) -> list[int]:
-    return [place for place, other in enumerate(lanes) if other.algorithm == lane.algorithm]
-
-
-def _differences(lanes: Sequence[Choice], alike: list[int], place: int) -> dict[str, Any]:
-    """The knobs of a lane in which those like it are not all the same."""
-    knobs = [lanes[other].full_knobs for other in alike]
-    own = lanes[place].full_knobs
-    return {name: value for name, value in own.items() if any(other[name] != value for other in knobs)}
-
-
-def _lane_name(lanes: Sequence[Choice], place: int) -> str:
-    lane, alike = lanes[place], _alike(lanes, lanes[place])
-    if len(alike) == 1:
-        return lane.label
-    params = {param.name: param for param in lane.spec.params}
-    told = [_told_plainly(params[name], value) for name, value in _differences(lanes, alike, place).items()]
-    name = lane.spec.short or lane.spec.label
-    twin = [other for other in alike if lanes[other].full_knobs == lane.full_knobs]
-    numbered = [f"no. {1 + twin.index(place)}"] if len(twin) > 1 else []
-    return " · ".join([name, *told, *numbered])
-
-
-def _told_plainly(param: Param, value: Any) -> str:
-    if param.scale == "bool":
-        return f"{param.label.lower()} {'on' if value else 'off'}"
-    return _told(param, value if isinstance(value, str) else f"{value:g}")
+        words = [told(known[k], v) for k, v in self.knobs if k in known and v != known[k].default]
+        return ", ".join([self.spec.label, *words])
 
 
 # The table.

@@ -37,7 +37,7 @@ class Unstyled:
 
 # Lanes of one algorithm take its hue from light to dark: the outermost lightnesses (CIE L*), of which both themes'
 # grounds are clear, and dashes and markers in this order, from the algorithm's own on.
-LIGHTEST, DARKEST = 72.0, 36.0
+LIGHTEST, DARKEST = 75.0, 41.0
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 MARKERS = ("circle", "square", "triangle", "diamond", "star")
 SPARE = tuple(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.live.plan import lane_ranks
+from pmpviz.live.lane_names import lane_ranks
 from pmpviz.live.store import folded
 from pmpviz.live.view import View
 from pmpviz.models import LayeredModel

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pmpviz.capabilities.sampling.plan import sampler
-from pmpviz.live.plan import lane_names, lane_ranks
+from pmpviz.live.lane_names import lane_names, lane_ranks
 from pmpviz.player.style import LIGHTEST, lightness_of, styles_of
 
 # A dichromat's picture of linear RGB: Viénot, Brettel and Mollon 1999, deuteranopia.

@@ -9,7 +9,7 @@ from typing import Any
 from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane, DeconvolutionLaneView
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, Problem, problem_of
 from pmpviz.live.job import LiveJob
-from pmpviz.live.plan import lane_names
+from pmpviz.live.lane_names import lane_names
 from pmpviz.live.view import View
 
 # Beside PMP, once it has ended, chains go on to so many times its seconds, and so many at least: nobody may say that

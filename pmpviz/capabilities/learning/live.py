@@ -11,7 +11,8 @@ from pmpviz.capabilities.learning.lane import LearningLane, LearningLaneView
 from pmpviz.capabilities.learning.plan import LearningPlan, resolve_data, split
 from pmpviz.io.datasets import Dataset
 from pmpviz.live.job import LiveJob
-from pmpviz.live.plan import begins_anew, describe_change, lane_names
+from pmpviz.live.lane_names import lane_names
+from pmpviz.live.plan import begins_anew, describe_change
 from pmpviz.live.view import View
 
 RESTORE_SECONDS = 10.0

@@ -7,7 +7,7 @@ import streamlit as st
 from pmpviz.capabilities.sampling.equations import algorithm_equation, model_equation
 from pmpviz.capabilities.sampling.stage import SamplingStage
 from pmpviz.capabilities.sampling.words import reference_words
-from pmpviz.live.plan import lane_names
+from pmpviz.live.lane_names import lane_names
 from pmpviz.player.model_words import model_words
 from pmpviz.player.style import GUARANTEES
 from pmpviz.samplers import sampler_class

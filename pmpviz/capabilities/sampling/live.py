@@ -14,7 +14,8 @@ from pmpviz.capabilities.sampling.lane import Lane, LaneView
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.live import background
 from pmpviz.live.job import LiveJob, warm
-from pmpviz.live.plan import begins_anew, describe_change, lane_names, resolve_model
+from pmpviz.live.lane_names import lane_names
+from pmpviz.live.plan import begins_anew, describe_change, resolve_model
 from pmpviz.live.view import View
 from pmpviz.runs.schedule import Budget
 from pmpviz.runs.truth import Truth, build, truth_key

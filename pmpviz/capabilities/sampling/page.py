@@ -22,7 +22,8 @@ from pmpviz.capabilities.sampling.filters import weights
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.capabilities.sampling.presets import HOME, PLAYGROUND, RACE
 from pmpviz.capabilities.sampling.stage import SamplingStage, layer_control, tool_control
-from pmpviz.live.plan import Preset, lane_names
+from pmpviz.live.lane_names import lane_names
+from pmpviz.live.plan import Preset
 from pmpviz.samplers import SAMPLERS
 
 PAGES = {

@@ -346,9 +346,8 @@ export class Chart {
   // The values under the pointer, and the box that is being drawn.
   drawPointed() {
     const at = this.pointed;
-    const inside = at && at[0] >= LEFT && at[0] <= this.width - RIGHT && at[1] <= this.height;
-    this.tip.hidden = !inside;
-    if (!inside) return;
+    this.tip.hidden = !(at && at[0] >= LEFT && at[0] <= this.width - RIGHT && at[1] <= this.height);
+    if (this.tip.hidden) return;
     const { context, theme } = this;
     context.strokeStyle = css(theme.soft);
     context.lineWidth = 1;
