@@ -392,6 +392,10 @@ class Algorithm:
         """Of a `draw`: the draws that each chain has completed since `begin_anew`; None says: one a sweep."""
         return None
 
+    def draw_sweeps(self) -> int:
+        """Of a `draw`: the sweeps that one takes."""
+        return 1
+
     def begin_anew(self, state: State) -> State:
         """Of a draw or an algorithm on the host, the state under a new target or new knobs: no draw begun under the old
         ones counts. A compiled chain is begun again by `init` instead."""

@@ -21,12 +21,16 @@ Points = Sequence[tuple[int, float, float]]
 
 @dataclass(frozen=True)
 class LaneTable:
-    """One lane's traces: columns of equal length with `sweep` among them, and (sweep, seconds, value) of metrics."""
+    """One lane's traces: columns of equal length with `sweep` among them, and (sweep, seconds, value) of metrics.
+
+    `label` is what the lane is called on the page, where that is not its algorithm's id.
+    """
 
     name: str
     algorithm: str
     columns: Mapping[str, np.ndarray]
     metrics: Mapping[str, Points] = field(default_factory=dict)
+    label: str = ""
 
     @classmethod
     def of_trace(cls, name: str, algorithm: str, trace: Trace) -> LaneTable:
@@ -75,7 +79,8 @@ def traces_npz(lanes: Sequence[LaneTable]) -> bytes:
 def traces_csv(lanes: Sequence[LaneTable]) -> bytes:
     """CSV with one row a lane and sweep; a cell is empty where a quantity was not taken at that sweep."""
     names = list(dict.fromkeys(name for lane in lanes for name in [*lane.columns, *lane.metrics]))
-    head = ["lane", "algorithm", "sweep", "seconds", *(n for n in names if n not in ("sweep", "seconds"))]
+    labels = ["label"] if any(lane.label for lane in lanes) else []
+    head = ["lane", "algorithm", *labels, "sweep", "seconds", *(n for n in names if n not in ("sweep", "seconds"))]
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, head, restval="", lineterminator="\n")
     writer.writeheader()
@@ -86,12 +91,13 @@ def traces_csv(lanes: Sequence[LaneTable]) -> bytes:
 
 def _rows(lane: LaneTable) -> list[dict[str, Any]]:
     rows: dict[int, dict[str, Any]] = {}
+    who = {"lane": lane.name, "algorithm": lane.algorithm, **({"label": lane.label} if lane.label else {})}
     for index, sweep in enumerate(np.asarray(lane.columns["sweep"]).astype(int).tolist()):
         values = {name: float(column[index]) for name, column in lane.columns.items()}
-        rows[sweep] = {"lane": lane.name, "algorithm": lane.algorithm, **values, "sweep": sweep}
+        rows[sweep] = {**who, **values, "sweep": sweep}
     for metric, points in lane.metrics.items():
         for sweep, seconds, value in points:
-            plain = {"lane": lane.name, "algorithm": lane.algorithm, "sweep": int(sweep), "seconds": float(seconds)}
+            plain = {**who, "sweep": int(sweep), "seconds": float(seconds)}
             rows.setdefault(int(sweep), plain)[metric] = float(value)
     return [rows[sweep] for sweep in sorted(rows)]
 

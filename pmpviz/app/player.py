@@ -14,6 +14,7 @@ from pmpviz.models.space import MOST_SHOWN
 TYPES = (
     *("play", "pause", "step", "reset", "seed", "speed", "share", "code", "export"),
     *("click", "paint", "clear", "place", "undo", "redo", "hover", "mount", "mode", "knob", "class"),
+    *("zoom", "look", "live", "keep", "drop"),
 )
 TOOLS = ("none", "flip", "field+", "field-", *(f"clamp{state}" for state in range(MOST_SHOWN)), "free")
 MOST_SITES = 4096
@@ -27,7 +28,8 @@ _SEEN = "_player_seen"
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that a person did: `sites` and `site` (-1 for none) are indices, `sweep` is the one on screen.
+    """One thing that a person did: `sites` and `site` (-1 for none) are indices, `sweep` is the one on screen, `window`
+    what of the curves is zoomed into.
 
     `x` and `y` are a place in the picture, as shares of its sides.
     A knob has a `name` and a `value` (not a number where none was sent), and is `done` once it was let go.
@@ -45,6 +47,7 @@ class Event:
     done: bool = False
     x: float = 0.0
     y: float = 0.0
+    window: tuple[float, float] | None = None
 
 
 @cache
@@ -116,7 +119,15 @@ def parse(raw: Any) -> Event | None:
         done=raw.get("done") is True,
         x=_number(raw.get("x"), 1.0, 0.0, 0.0),
         y=_number(raw.get("y"), 1.0, 0.0, 0.0),
+        window=_window(raw.get("window")),
     )
+
+
+def _window(value: Any) -> tuple[float, float] | None:
+    if not isinstance(value, list) or len(value) != 2:
+        return None
+    first, last = (_number(each, 2.0**53) for each in value)
+    return (first, last) if first < last else None
 
 
 def _whole(value: Any, high: int, low: int = 0) -> int:

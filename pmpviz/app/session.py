@@ -17,19 +17,27 @@ from pmpviz.runs import device
 
 @dataclass
 class Held:
-    """What a page holds: its live run or training, and what it has sent to the browser so far."""
+    """What a page holds: its live run or training, and what it has sent to the browser so far.
+
+    `window` is what of the curves is zoomed into, `at` the sweep that is looked back at, `kept` the curves that are
+    drawn behind those of the run.
+    """
 
     live: Any = None
     begun: int = -1
     sent: Cursors = field(default_factory=Cursors)
     hover: tuple[int, int, tuple[str, ...]] | None = None
     mounted_by: str = ""
+    window: tuple[float, float] | None = None
+    at: int | None = None
+    kept: tuple[Any, ...] = ()
 
     def seen_by(self, begun: int) -> None:
         """Begin anew what is sent where another visit of the page, or another start of the run, looks on."""
         visit = str(st.session_state.get("visit"))
         if (self.mounted_by, self.begun) != (visit, begun):
             self.sent.clear()
+            self.window = self.at = None
         self.mounted_by, self.begun = visit, begun
 
     def close(self) -> None:

@@ -38,11 +38,12 @@ class Turn:
         self.live.touch()
         self._key, self._answer = f"player-{stage.id}", stage.answer
         self.changed = any([stage.answer(event) for event in events(self._key)])
-        heard = None if self.live.busy else answered(self._key)
-        handles = stage.handles(kept_plan(stage.id, self.live.view.plan))
-        self.desk = Desk(stage.bar, stage.speed, heard, handles, class_mode())
         self.view = self.live.view
         holder.seen_by(self.view.begun)
+        self.kept = holder.kept
+        heard = None if self.live.busy else answered(self._key)
+        handles = stage.handles(kept_plan(stage.id, self.live.view.plan))
+        self.desk = Desk(stage.bar, stage.speed, heard, handles, class_mode(), holder.window, holder.at)
 
     def show(self, update: bytes, component: str = "player") -> None:
         """Show an update, and answer what has come meanwhile."""
@@ -190,6 +191,10 @@ class Stage:
             return event.type in ("play", "pause")
         if event.type == "mount":
             held(self.id).sent.clear()
+        elif event.type == "zoom":
+            held(self.id).window = event.window
+        elif event.type in ("look", "live"):
+            held(self.id).at = event.sweep if event.type == "look" else None
         elif event.type == "seed" and "seed" in self.bar:
             plan = kept_plan(self.id, live.view.plan)
             self.change(plan.replace(seed=(plan.seed + 1) % 2**31))

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pmpviz.live.background import TruthJob
+from pmpviz.live.plan import all_merged, merged_words
 from pmpviz.live.view import View, status_of
 from pmpviz.live.worker import LEASE_SECONDS, Job, worker
 from pmpviz.types import InputError
@@ -23,6 +24,7 @@ SETTLE_SECONDS = 3.0
 PACE_SECONDS = 0.1
 WAIT_SECONDS = 0.2
 PUBLISH_SECONDS = 0.1
+GESTURE_SECONDS = 2.0
 
 _numbers = itertools.count()
 _compiling = threading.Lock()
@@ -86,8 +88,11 @@ class LiveJob(Watched):
         self._serving, self._stepped = False, threading.Event()
         self._trouble: str | None = None
         self._playing, self._epoch, self._begun = False, 0, 0
-        self._pace_start, self._pace_count, self._next_due, self._published = 0.0, 0, 0.0, 0.0
+        self._paces: dict[int, tuple[float, float]] = {}  # Of each lane: when its pace began, and at which step.
+        self._next_due, self._published = 0.0, 0.0
         self._marks: list[tuple[int, str]] = []
+        self._lasting: list[str] = []  # Words of the changes that a reset does not undo.
+        self._changed = -GESTURE_SECONDS
         self._lanes: list[Any] = []
         self._turn: list[Any] = []  # Lanes that still have to make the step that was asked for.
         self.reference: TruthJob | None = None
@@ -140,7 +145,7 @@ class LiveJob(Watched):
 
     def reset(self) -> None:
         """Back to the start with the same seed."""
-        self.post(self._restart)
+        self.post(self._reset)
 
     def set_speed(self, speed: float) -> None:
         """Steps a second of every lane; 0 is as fast as it goes."""
@@ -213,7 +218,11 @@ class LiveJob(Watched):
         self._halt(str(error) if isinstance(error, InputError) else words)
 
     def _cold(self) -> list[Any]:
-        return [] if self._trouble else [lane for lane in self._lanes if not lane.warmed]
+        return [] if self._trouble else [lane for lane in self._lanes if not lane.warmed and not self._later(lane)]
+
+    def _later(self, lane: Any) -> bool:
+        """Whether a lane is being compiled elsewhere, and the others need not wait for it."""
+        return False
 
     def _waiting(self) -> bool:
         return False
@@ -241,7 +250,7 @@ class LiveJob(Watched):
     def _begin_anew(self) -> None:
         """A new epoch without lanes, marks and trouble."""
         self._trouble, self._epoch, self._marks, self._turn = None, self._epoch + 1, [], []
-        self._begun, self._lanes = self._epoch, []
+        self._begun, self._lanes, self._lasting = self._epoch, [], []
 
     def _play(self) -> None:
         self._playing = self._trouble is None
@@ -255,28 +264,50 @@ class LiveJob(Watched):
         self._turn = [lane for lane in self._lanes if not self._over(lane)]
 
     def _repace(self) -> None:
-        self._pace_start, self._next_due = time.monotonic(), 0.0
-        self._pace_count = min((lane.count for lane in self._lanes), default=0)
+        self._paces, self._next_due = {}, 0.0
 
-    def _allowed(self, count: int) -> int:
-        """Steps that the pace allows a lane that has made `count`."""
+    def _allowed(self, lane: Any) -> int:
+        """Steps that the pace allows a lane, counted from where it was when the pace began."""
         if not self.speed:
             return 10**9
-        passed = min(time.monotonic() - self._pace_start, 3600.0)
-        allowed = int(passed * self.speed) - (count - self._pace_count)
+        now, count = time.monotonic(), int(lane.count)
+        begun, before = self._paces.setdefault(id(lane), (now, count))
+        allowed = int(min(now - begun, 3600.0) * self.speed) - int(count - before)
         if allowed > max(self.speed, 1):
-            self._repace()  # The lane can't keep the pace: do not let it run after a debt.
+            self._paces[id(lane)] = now, count  # It can't keep the pace: do not let it run after a debt.
             return 1
         if allowed < 1:
             self._next_due = time.monotonic() + PACE_SECONDS
         return allowed
 
-    def _mark(self, text: str) -> None:
+    def _mark(self, text: str, lasting: bool = False) -> None:
+        """Mark what a person has just done; what is `lasting` holds after a reset, too, and one gesture is one mark."""
         count = max((lane.count for lane in self._lanes), default=0)
-        self._marks.append((count, text))
+        now = time.monotonic()
+        same = lasting and self._marks and self._lasting and now - self._changed < GESTURE_SECONDS
+        joined = merged_words(self._marks[-1][1], text) if same else None
+        if joined is None:
+            self._marks.append((count, text))
+        else:
+            self._marks[-1:] = [(self._marks[-1][0], joined)] if joined else []
+        if lasting:
+            self._changed = now
+            self._lasting.append(text)
         self._epoch += 1
         for lane in self._lanes:
             lane.show(self._epoch)
+
+    def _reset(self) -> None:
+        """Back to the start: what was changed and still holds is marked there."""
+        lasting = self._lasting
+        self._restart()
+        self._lasting = lasting
+        if words := self._surviving(lasting):
+            self._marks = [(0, words)]
+
+    def _surviving(self, lasting: list[str]) -> str:
+        gone = {word for name, word in getattr(self.plan, "TOLD", {}).items() if not getattr(self.plan, name)}
+        return ", ".join(words for words in all_merged(lasting).split(", ") if words not in gone)
 
     def _restart(self) -> None:
         self._begin_anew()
@@ -290,7 +321,7 @@ class LiveJob(Watched):
         if self._trouble is not None or not self._lanes or self._begins_anew(before, plan):
             self._restart()
         elif changes := self._adjust(before, plan):
-            self._mark(changes)
+            self._mark(changes, lasting=True)
 
     def _advance_one(self) -> bool:
         """One chunk: of a lane that is to make a step, else of the one that has used least; False for none now."""
@@ -305,13 +336,12 @@ class LiveJob(Watched):
             if self._advance(self._turn[0], 1):
                 self._turn.pop(0)
             return True
-        lane = min(waiting, key=self._used)
-        allowed = self._allowance(lane)
-        if allowed < 1:
-            return False
-        self._advance(lane, allowed)
-        self._next_due = time.monotonic()
-        return True
+        for lane in sorted((lane for lane in waiting if lane.warmed), key=self._used):
+            if (allowed := self._allowance(lane)) >= 1:
+                self._advance(lane, allowed)
+                self._next_due = time.monotonic()
+                return True
+        return False
 
     def _publish(self, trouble: str | None = None) -> None:
         self._published = time.monotonic()
@@ -356,7 +386,7 @@ class LiveJob(Watched):
 
     def _allowance(self, lane: Any) -> int:
         """Steps that a lane may make now."""
-        return self._allowed(lane.count)
+        return self._allowed(lane)
 
     def _begins_anew(self, before: Any, plan: Any) -> bool:
         """Whether a change of the plan needs other lanes."""

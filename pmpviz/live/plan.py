@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from pmpviz.live.lane_names import lane_names, told
 from pmpviz.live.link import lane_text, read_checked, read_named
 from pmpviz.models import build_spec
 from pmpviz.types import InputError, Param, configured
@@ -60,10 +62,6 @@ class Catalogue:
         return f"<{self.word}s>"
 
 
-# Choices that stand before the name of their setting.
-ADJECTIVES = ("polytope",)
-
-
 @dataclass(frozen=True)
 class Choice:
     """One algorithm of a catalogue and its knobs by name; knobs left out have their defaults."""
@@ -99,15 +97,8 @@ class Choice:
     def label(self) -> str:
         """The algorithm's label, with what is chosen otherwise than by default."""
         known = {p.name: p for p in self.spec.params if p.scale in ("choice", "bool")}
-        told = [_told(known[k], v) for k, v in self.knobs if k in known and v != known[k].default]
-        return ", ".join([self.spec.label, *told])
-
-
-def _told(param: Param, value: Any) -> str:
-    if param.scale == "bool":
-        return param.label.lower()
-    label = param.label[:1].lower() + param.label[1:] if param.label[1:2].islower() else param.label
-    return f"{value} {label}" if param.name in ADJECTIVES else f"{label} {value}"
+        words = [told(known[k], v) for k, v in self.knobs if k in known and v != known[k].default]
+        return ", ".join([self.spec.label, *words])
 
 
 # The table.
@@ -323,12 +314,45 @@ def describe_change(old: Any, new: Any) -> str:
     for name, word in changed.items():
         if name in params:
             knobs.append(_arrow(word, getattr(old, name), getattr(new, name)))
-    for i, (a, b) in enumerate(zip(old.lanes, new.lanes, strict=True)):
+    for i, (a, b) in enumerate(zip(old.lanes, new.lanes, strict=False)):
         before, lane = a.full_knobs, f" of lane {i + 1}" if len(new.lanes) > 1 else ""
         for name, value in b.full_knobs.items():
             if before[name] != value:
                 knobs.append(_arrow(name.replace("_", " ") + lane, before[name], value))
-    return ", ".join([*knobs, *(word for name, word in changed.items() if name not in params)])
+    names = lane_names(new.lanes)[len(old.lanes) :] + lane_names(old.lanes)[len(new.lanes) :]
+    lanes = [f"{name} {'added' if len(new.lanes) > len(old.lanes) else 'removed'}" for name in names]
+    return ", ".join([*knobs, *(word for name, word in changed.items() if name not in params), *lanes])
+
+
+def merged_words(first: str, then: str) -> str | None:
+    """The words of two changes of the same things as one, empty where the second undoes the first; None of others.
+
+    `β 1 → 0.9` and `β 0.9 → 0.5` are `β 1 → 0.5`.
+    """
+    before, after = _changes(first), _changes(then)
+    if list(before) != list(after):
+        return None
+    told = {name: (before[name][0], after[name][1]) for name in before}
+    return ", ".join(_one_change(name, *told[name]) for name in told if not told[name][0] or len(set(told[name])) > 1)
+
+
+def all_merged(changes: Sequence[str]) -> str:
+    """The words of many changes, one after another, as one."""
+    told: dict[str, tuple[str, str]] = {}
+    for words in changes:
+        for name, (before, after) in _changes(words).items():
+            told[name] = (told.get(name, (before,))[0], after)
+    return ", ".join(_one_change(name, *pair) for name, pair in told.items() if not pair[0] or len(set(pair)) > 1)
+
+
+def _changes(words: str) -> dict[str, tuple[str, str]]:
+    """What changed, by its name, with its values before and after; two empty ones where it has none."""
+    found = (re.fullmatch(r"(.*) (\S+) → (\S+)", part) or part for part in words.split(", "))
+    return dict((part, ("", "")) if isinstance(part, str) else (part[1], (part[2], part[3])) for part in found)
+
+
+def _one_change(name: str, before: str, after: str) -> str:
+    return f"{name} {before} → {after}" if before else name
 
 
 def _arrow(word: str, before: Any, now: Any) -> str:

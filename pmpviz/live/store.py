@@ -1,15 +1,19 @@
-"""Flat memory for what a live run has shown: a ring of bit-packed frames and capped series of numbers."""
+"""Flat memory for what a live run has shown: a ring of bit-packed frames, and series of numbers in nested bins."""
 
 from __future__ import annotations
 
+import copy
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 FRAME_BYTES = 16 * 2**20
 MOST_FRAMES = 4096
-MOST_POINTS = 4096
+FAN = 4
+HALF_BINS = 1024
 
 
 @dataclass(frozen=True)
@@ -63,33 +67,176 @@ class FrameRing:
             return self._frames[held].copy()
 
 
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """A stretch of a series in bins of `width` rows: mean, smallest and largest value of each column, [bins] each.
+
+    The last bin may have fewer rows; of one row they are all three its value.
+    """
+
+    width: int
+    mean: dict[str, np.ndarray]
+    least: dict[str, np.ndarray]
+    most: dict[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.mean.values())))
+
+    def table(self) -> dict[str, np.ndarray]:
+        """The means by name; of bins of several rows `NAME_min` and `NAME_max` too."""
+        found = dict(self.mean)
+        if self.width > 1:
+            found |= {f"{name}_min": values for name, values in self.least.items()}
+            found |= {f"{name}_max": values for name, values in self.most.items()}
+        return found
+
+
 class Series:
-    """Named columns over sweeps with at most 4,096 rows: when full, every second row is dropped and fewer are taken."""
+    """Named columns, one row for each sweep (the first column counts them), whose past never changes as it grows.
+
+    Beside the rows there are bins of 4, 16, 64, ... rows, counted from row 0, with mean, minimum and maximum, made
+    once when they are full. Of each kind the first 1,024 and the last 1,024 are kept: whatever begins at row 0 can be
+    shown in at most 1,024 bins that are the same ones at any later moment. Safe to read from other threads.
+    """
 
     def __init__(self, names: tuple[str, ...]):
         self.names = names
-        self._rows = np.zeros((MOST_POINTS, len(names) + 1))  # the last column is the row's number
-        self._count, self._stride, self._seen = 0, 1, 0
+        self._levels = [_Level(len(names))]
+        self._last: np.ndarray | None = None
+        self._lock = threading.Lock()
 
     def append(self, columns: dict[str, np.ndarray]) -> None:
         """Add one row for each entry of the columns."""
-        block = np.stack([columns[name] for name in self.names], axis=1)
-        number = self._seen + np.arange(len(block))
-        self._seen += len(block)
-        keep = np.column_stack([block, number])[number % self._stride == 0]
-        while self._count + len(keep) > MOST_POINTS:
-            self._stride *= 2
-            held = self._rows[: self._count]
-            held = held[held[:, -1] % self._stride == 0]
-            self._rows[: len(held)], self._count = held, len(held)
-            keep = keep[keep[:, -1] % self._stride == 0]
-        self._rows[self._count : self._count + len(keep)] = keep
-        self._count += len(keep)
+        rows = np.stack([np.asarray(columns[name], np.float64) for name in self.names], axis=1)
+        if len(rows):
+            with self._lock:
+                self._last = rows[-1]
+                self._cascade(np.repeat(rows[:, None], 3, axis=1).astype(np.float32))
 
-    def columns(self) -> dict[str, np.ndarray]:
-        """A copy of every column."""
-        rows = self._rows[: self._count].copy()
-        return {name: rows[:, i] for i, name in enumerate(self.names)}
+    def copy(self) -> Series:
+        """The series as it is now; what is added to either is not to the other."""
+        with self._lock:
+            other = Series(self.names)
+            other._last, other._levels = self._last, [level.copy() for level in self._levels]
+        return other
+
+    def _cascade(self, bins: np.ndarray) -> None:
+        for depth in range(64):
+            if depth == len(self._levels):
+                self._levels.append(_Level(len(self.names)))
+            bins = self._levels[depth].take(bins)
+            if not len(bins):
+                return
+
+    @property
+    def last(self) -> dict[str, float]:
+        """The last row by name; empty before the first."""
+        row = self._last
+        return {} if row is None else dict(zip(self.names, row.tolist(), strict=True))
+
+    def bins(self, first: float = -np.inf, last: float = np.inf, most: int = HALF_BINS) -> Bins:
+        """The finest bins, at most `most` (of 4 to 1,024), that hold all rows from `first` to `last`."""
+        with self._lock:
+            for depth, level in enumerate(self._levels):
+                found = self._between(level, depth, first, last)
+                if found is not None and len(found) <= most:
+                    break
+        assert found is not None
+        mean, least, largest = ({n: found[:, k, i] for i, n in enumerate(self.names)} for k in range(3))
+        return Bins(FAN**depth, mean, least, largest)
+
+    def _between(self, level: _Level, depth: int, first: float, last: float) -> np.ndarray | None:
+        """Bins of a level that meet the stretch, that in the making among them; None where it has forgotten some."""
+        head, tail = level.kept()
+        if len(tail) and head[-1, 2, 0] < last and tail[0, 1, 0] > first and level.forgotten:
+            return None
+        held = np.concatenate([head, tail, self._in_making(depth)])
+        return held[(held[:, 2, 0] >= first) & (held[:, 1, 0] <= last)]
+
+    def _in_making(self, depth: int) -> np.ndarray:
+        """The bin of a level that is not full yet, from what the finer levels have not passed on."""
+        waiting = [(FAN**k, self._levels[k].waiting) for k in reversed(range(depth)) if len(self._levels[k].waiting)]
+        if not waiting:
+            return np.zeros((0, 3, len(self.names)), np.float32)
+        parts = np.concatenate([bins for _, bins in waiting])
+        weights = np.concatenate([np.full(len(bins), width) for width, bins in waiting])
+        return _joined(parts, weights)[None].astype(np.float32)
+
+
+class _Level:
+    """Bins of one width, [bins, (mean, least, most), columns]: the first and the last, and those to be passed on."""
+
+    def __init__(self, columns: int):
+        empty = np.zeros((0, 3, columns), np.float32)
+        self._first, self._ring, self._count = empty, empty, 0
+        self.waiting = empty
+
+    def copy(self) -> _Level:
+        other = copy.copy(self)
+        other._ring = self._ring.copy()  # The rest is replaced as it grows, never written to.
+        return other
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether bins between the first and the last are gone."""
+        return self._count > 2 * HALF_BINS
+
+    def take(self, bins: np.ndarray) -> np.ndarray:
+        """Keep these; the bins of the next level that are full now."""
+        self._keep(bins)
+        bins = np.concatenate([self.waiting, bins])
+        full = len(bins) // FAN
+        self.waiting = bins[full * FAN :]
+        groups = bins[: full * FAN].reshape(full, FAN, *bins.shape[1:]).astype(np.float64)
+        return np.stack([groups[:, :, 0].mean(1), groups[:, :, 1].min(1), groups[:, :, 2].max(1)], axis=1).astype(
+            np.float32
+        )
+
+    def _keep(self, bins: np.ndarray) -> None:
+        room = HALF_BINS - len(self._first)
+        self._first = np.concatenate([self._first, bins[:room]]) if room else self._first
+        self._count += len(bins)
+        late = bins[room:][-HALF_BINS:]
+        if not len(late):
+            return
+        if len(self._ring) < HALF_BINS:
+            self._ring = np.concatenate(
+                [self._ring, np.zeros((HALF_BINS - len(self._ring), *late.shape[1:]), np.float32)]
+            )
+        slots = (self._count - HALF_BINS - len(late) + np.arange(len(late))) % HALF_BINS
+        self._ring[slots] = late
+
+    def kept(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first bins, and the last of those after them, in order."""
+        late = self._count - len(self._first)
+        order = np.arange(max(late - HALF_BINS, 0), late) % HALF_BINS
+        return self._first, self._ring[order] if late else self._first[:0]
+
+
+def _joined(parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    mean = np.average(parts[:, 0], axis=0, weights=weights)
+    return np.stack([mean, parts[:, 1].min(0), parts[:, 2].max(0)])
+
+
+def folded(columns: Mapping[str, Any], most: int) -> dict[str, np.ndarray]:
+    """Columns of equal length in at most `most` bins of 1, 4, 16, ... entries, counted from the first.
+
+    `x` and `y` become means, `low` the smallest and `high` the largest, and `least` and `most` those of `y`.
+    """
+    values = {name: np.asarray(column, np.float64) for name, column in columns.items()}
+    count, width = len(values["x"]), 1
+    while -(-count // width) > most:
+        width *= FAN
+    if width == 1:
+        return values
+    values = {"least": values["y"], "most": values["y"], **values}
+    starts = np.arange(0, count, width)
+    sizes = np.diff(starts, append=count)
+    fold = {"low": np.minimum, "least": np.minimum, "high": np.maximum, "most": np.maximum}
+    return {
+        name: fold[name].reduceat(v, starts) if name in fold else np.add.reduceat(v, starts) / sizes
+        for name, v in values.items()
+    }
 
 
 class Window:

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from pmpviz.types import Style
 
-__all__ = ["GUARANTEES", "SPARE", "VARIANTS", "Style", "Styled", "Unstyled", "style_of", "styles_of"]
+__all__ = ["GUARANTEES", "SPARE", "Style", "Styled", "Unstyled", "lightness_of", "shade", "style_of", "styles_of"]
 
 
 class Styled(Protocol):
@@ -33,12 +35,11 @@ class Unstyled:
     style: Style | None = None
 
 
-# Lanes of one algorithm with different knobs: the first has the algorithm's style, the others these.
-VARIANTS = (
-    Style("#D1457B", "dash", "square"),
-    Style("#3D85C6", "dot", "diamond"),
-    Style("#7F8C1A", "dashdot", "triangle"),
-)
+# Lanes of one algorithm take its hue from light to dark: the outermost lightnesses (CIE L*), of which both themes'
+# grounds are clear, and dashes and markers in this order, from the algorithm's own on.
+LIGHTEST, DARKEST = 75.0, 41.0
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+MARKERS = ("circle", "square", "triangle", "diamond", "star")
 SPARE = tuple(
     Style(colour, dash, marker)
     for dash, marker in (("longdash", "circle"), ("dot", "square"))
@@ -57,10 +58,49 @@ def style_of(spec: Styled) -> Style:
     return spec.style or SPARE[zlib.crc32(spec.id.encode()) % len(SPARE)]
 
 
-def styles_of(specs: Sequence[Styled]) -> list[Style]:
-    """Styles of lanes that may run one algorithm several times: every lane has one of its own."""
-    found: list[Style] = []
-    for place, spec in enumerate(specs):
-        before = sum(other.id == spec.id for other in specs[:place])
-        found.append(VARIANTS[(before - 1) % len(VARIANTS)] if before else style_of(spec))
-    return found
+def styles_of(specs: Sequence[Styled], ranks: Sequence[tuple[int, int]] | None = None) -> list[Style]:
+    """Styles of lanes that may run one algorithm several times: every lane has one of its own.
+
+    `ranks` is (place among those of its algorithm, how many there are) of each lane, as `lane_ranks` gives it; the
+    order of the lanes where it is left out.
+    """
+    ids = [spec.id for spec in specs]
+    ranks = ranks or [(ids[:place].count(id), ids.count(id)) for place, id in enumerate(ids)]
+    alone = [style_of(spec) for spec, (_, count) in zip(specs, ranks, strict=True) if count == 1]
+    return [_ranked(style_of(spec), *rank, alone) for spec, rank in zip(specs, ranks, strict=True)]
+
+
+def _ranked(style: Style, rank: int, count: int, others: Sequence[Style]) -> Style:
+    if count == 1:
+        return style
+    lightness = LIGHTEST + (DARKEST - LIGHTEST) * rank / (count - 1)
+    dash = _in_turn(DASHES, style.dash, [other.dash for other in others])[rank % len(DASHES)]
+    marker = _in_turn(MARKERS, style.marker, [other.marker for other in others])[rank % len(MARKERS)]
+    return Style(shade(style.colour, lightness), dash, marker)
+
+
+def _in_turn(choices: Sequence[str], own: str, taken: Sequence[str]) -> list[str]:
+    """The algorithm's own first, those that other algorithms have last."""
+    rest = sorted((each for each in choices if each != own), key=lambda each: each in taken)
+    return [own, *rest]
+
+
+def shade(colour: str, lightness: float) -> str:
+    """The colour, mixed with white or black until its CIE lightness L* (0 to 100) is this."""
+    own = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)], float)
+    end = 255.0 if lightness_of(colour) < lightness else 0.0
+    shares = np.linspace(0, 1, 256)
+    mixed = [_hex(own + share * (end - own)) for share in shares]
+    return min(mixed, key=lambda each: abs(lightness_of(each) - lightness))
+
+
+def lightness_of(colour: str) -> float:
+    """CIE lightness L* of an sRGB colour "#rrggbb": 0 is black, 100 white."""
+    values = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ (0.2126, 0.7152, 0.0722))
+    return 116 * luminance ** (1 / 3) - 16 if luminance > 0.008856 else 903.3 * luminance
+
+
+def _hex(colour: np.ndarray) -> str:
+    return "#" + "".join(f"{round(float(v)):02X}" for v in colour)

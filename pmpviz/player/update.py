@@ -10,19 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from pmpviz.live.lane_names import lane_ranks
+from pmpviz.live.store import folded
 from pmpviz.live.view import View
 from pmpviz.models import LayeredModel
 from pmpviz.player.graph import MOST_DRAWN, force_directed, grid_places, opposed_pairs
 from pmpviz.player.layered import image_shape
-from pmpviz.player.style import Styled, Unstyled, styles_of
-from pmpviz.player.wire import Payload, encode, frame_words, thin
+from pmpviz.player.style import Style, Styled, Unstyled, styles_of
+from pmpviz.player.wire import Payload, encode, frame_words
 
 MOST_FRAMES = 64
 FIRST_FRAMES = 256
 AGAIN_SECONDS = 1.0
 AGAIN_UPDATES = 3
-MOST_TRACE_POINTS = 240
-FLOORED = ("y", "low", "high")
+MOST_TRACE_POINTS = 480
+FLOORED = ("y", "low", "high", "least", "most")
 
 
 class Cursors:
@@ -50,13 +52,16 @@ class Cursors:
 @dataclass(frozen=True)
 class Desk:
     """What a person has before them beside the picture: the bar's buttons, the speed (0 is as fast as it goes), the
-    last event of the browser whose effect is in the view, knobs (`live.handles.Handle`), and whether it is a class."""
+    last event of the browser whose effect is in the view, knobs (`live.handles.Handle`), whether it is a class, the
+    stretch of the curves that is zoomed into, and the sweep that is looked back at."""
 
     bar: tuple[str, ...] = ()
     speed: float = 0.0
     answered: tuple[str, int] | None = None
     knobs: Sequence[dict[str, Any]] = ()
     large: bool = False
+    window: tuple[float, float] | None = None
+    at: int | None = None
 
 
 class Envelope:
@@ -68,13 +73,17 @@ class Envelope:
 
     def __init__(self, view: View, sent: Cursors, specs: Sequence[Styled] | None = None):
         self.view, self.sent, self.payload = view, sent, Payload()
-        self.styles = styles_of([Unstyled(lane.algorithm) for lane in view.lanes] if specs is None else specs)
+        specs = [Unstyled(lane.algorithm) for lane in view.lanes] if specs is None else specs
+        planned = getattr(view.plan, "lanes", ())
+        # A plan that could not be begun may stand beside the lanes before it.
+        known = [lane.algorithm for lane in planned] == [lane.algorithm for lane in view.lanes]
+        self.styles = styles_of(specs, lane_ranks(planned) if known else None)
 
     def lane(self, index: int, sub: str, status: str, **own: Any) -> dict[str, Any]:
         """A lane's head; `own` are its frames and what else the capability says of it."""
         lane, style = self.view.lanes[index], self.styles[index]
         head = {"id": str(index), "algorithm": lane.algorithm, "label": lane.label, "badge": lane.guarantee}
-        head |= {"colour": style.colour, "dash": style.dash, "sub": sub, "status": status}
+        head |= {"colour": style.colour, "dash": style.dash, "marker": style.marker, "sub": sub, "status": status}
         return {**head, "strip": None, "layer": None, **own}
 
     def frames(self, index: int, room: int = MOST_FRAMES, first: int = MOST_FRAMES) -> dict[str, Any]:
@@ -88,16 +97,20 @@ class Envelope:
     def lines(self, columns: Callable[[Any], Mapping[str, Any]], floor: float | None = None) -> list[dict[str, Any]]:
         """A line of a trace for each lane of which there is something to draw.
 
-        `columns(lane)` gives `x`, `y`, and `low` and `high` where it has a band; heights are at least `floor`.
+        `columns(lane)` gives `x`, `y`, and `low` and `high` where it has a band; heights are at least `floor`. Long
+        ones are folded into bins, never thinned.
         """
         found = ((index, columns(lane)) for index, lane in enumerate(self.view.lanes))
-        return [self._line(index, floor, given) for index, given in found if len(given.get("x", ()))]
+        return [
+            {**self.line(str(index), self.styles[index], given, floor), "name": self.view.lanes[index].label}
+            for index, given in found
+            if len(given.get("x", ()))
+        ]
 
-    def _line(self, index: int, floor: float | None, columns: Mapping[str, Any]) -> dict[str, Any]:
-        style, keep = self.styles[index], thin(len(columns["x"]), MOST_TRACE_POINTS)
-        line = {"lane": str(index), "colour": style.colour, "dash": style.dash, "marker": style.marker}
-        for name, values in columns.items():
-            values = np.asarray(values)[keep]
+    def line(self, id: str, style: Style, columns: Mapping[str, Any], floor: float | None = None) -> dict[str, Any]:
+        """A line in this style, of columns as `lines` takes them."""
+        line: dict[str, Any] = {"lane": id, "colour": style.colour, "dash": style.dash, "marker": style.marker}
+        for name, values in folded(columns, MOST_TRACE_POINTS).items():
             line[name] = self.payload.add(values if floor is None or name not in FLOORED else np.maximum(values, floor))
         return line
 

@@ -15,14 +15,20 @@ a blob is named by its index in that list (`Payload.add` returns it).
               states?: {planes: bits of a state, 1 where this is left out, colours: ["#rrggbb"], names: [...]},
               frames?: {sweeps: [m ints], epochs?: [m ints], bits?: blob of m * planes * ceil(n / 8) bytes,
                         since?: number of the frame after which these come, last?: number of the last of these},
+              marker?, sweep?: the one that strip and layer are of,
               strip?: up to 8 packed frames,
               layer?: {values: float32 [n], kind: "diverging" | "sequential" | "labels", low, high, name} | null}],
      traces?: [{id, title, x: "sweeps" | "seconds" | "iterations", log?, unit?, exact?: {y, label},
                 band?: {low, high, label},
-                lines: [{lane, colour, dash, marker?, x, y, low?, high?: float32 blobs, exact?: number}],
-                bars?: {names: [...], colours?: [one a name], rows: [{label, colour, values: [...]}]}}],
+                span?: [low, high] that the axis holds at least, upper?: {label, x, y: float32 blobs}: a second axis,
+                lines: [{lane, name?, colour, dash, marker?, x, y, low?, high?, least?, most?: float32 blobs,
+                         exact?: number, faint?, ghost?, dots?}],
+                bars?: {names: [...], colours?: [one a name], full?: width that is drawn at least, noise?,
+                        rows: [{label, colour, values: [...]}]}}],
+     kept?: [{name, colour, dash, marker}] of curves behind those of the lanes,
      marks: [[sweep, text]], hover: {lane, site, lines: [...]} | null}
 
+Of a line `low` and `high` are the band of the chains, `least` and `most` the range of the line itself within a bin.
 Frames belong to the update's epoch unless `epochs` says otherwise; those of an earlier one can be looked back at,
 but are not played. Another `begun` forgets all earlier frames. Send the last frames again with every update: the
 player keeps what it has not seen, so that an update that the browser skipped loses nothing. Where `since` shows it

@@ -206,6 +206,10 @@ class PerturbAndMaxProduct(Algorithm):
         draw, age, first = (int(np.ravel(leaf)[0]) for leaf in (state.draw, state.age, state.first))
         return max(draw - first + int(age >= self.sweeps_per_draw), 0)
 
+    def draw_sweeps(self) -> int:
+        """As many as the knob says."""
+        return int(np.asarray(self.sweeps_per_draw))
+
     def fingerprint(self, state: PmpState) -> Float[Array, " 4"]:
         """Four fixed projections of the first chain's messages: they repeat exactly when the messages do."""
         # On graphs the chains are on the first axis, otherwise on the last.

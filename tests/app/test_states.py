@@ -239,7 +239,7 @@ def test_the_files_of_a_run_hold_its_states(name):
     while (live.busy or not live.view.lanes or live.view.lanes[0].sweep < 1) and time.monotonic() < until:
         live.touch()
         time.sleep(0.05)
-    view, samples = live.ask(lambda run: (run.publish(), run.view, outlets.samples(run))[1:], wait=10)
+    view, samples = live.ask(lambda run: (run.publish(), run.view, outlets.note(run))[1:], wait=10)
     live.close()
     made = {file.name: file.make() for file in outlets.files(Asked("export", "playground", view, samples))}
     assert json.loads(made["manifest.json"]) and made["picture.png"][:4] == b"\x89PNG"

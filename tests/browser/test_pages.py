@@ -216,7 +216,7 @@ def test_keyboard_alone_runs_steps_shares_and_exports_and_the_script_gives_the_s
     for index, name in enumerate(("colour_gibbs", "swendsen_wang")):
         shown = latest(page, "MMD²")[index]
         # The chart's axis is logarithmic: what lies below a tenth of the noise is drawn at its foot.
-        foot = max(float(row["deviation"]) for row in rows if row["deviation"]) / 10
+        foot = max(float(row["noise"]) for row in rows if row["noise"]) / 10
         assert abs(max(printed[name][24], foot) - shown) <= 0.006 * shown
 
 

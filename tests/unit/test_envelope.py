@@ -33,9 +33,10 @@ def test_the_head_says_what_the_view_says(envelope):
     assert [(one["id"], one["sub"], one["status"], one["n"]) for one in meta["lanes"]] == [("2", "sub", "still", 4)]
 
 
-def test_lanes_of_one_algorithm_look_different_and_the_first_like_the_algorithm(envelope):
-    first, second = (envelope.lane(k, "", "")["colour"] for k in (0, 1))
-    assert first == style_of(sampler_class("gibbs").spec).colour != second
+def test_lanes_of_one_algorithm_look_different_and_one_alone_like_the_algorithm(envelope):
+    first, second, alone = (envelope.lane(k, "", "") for k in range(3))
+    assert all(first[part] != second[part] for part in ("colour", "dash", "marker"))
+    assert alone["colour"] == style_of(sampler_class("pmp").spec).colour
 
 
 def test_lines_are_floored_and_there_is_none_of_a_lane_without_points(envelope):
@@ -46,9 +47,10 @@ def test_lines_are_floored_and_there_is_none_of_a_lane_without_points(envelope):
     assert trace("energy", "Energy", "sweeps", lines)["exact"] is None
 
 
-def test_a_long_line_is_thinned_with_its_band_and_keeps_its_ends(envelope):
+def test_a_long_line_is_folded_with_its_band_and_hides_no_extreme(envelope):
     x = np.arange(10.0 * MOST_TRACE_POINTS)
-    line, *_ = envelope.lines(lambda each: {"x": x, "y": x, "low": x - 1})
-    drawn, low = (np.frombuffer(envelope.payload.blobs[line[name]], "<f4") for name in ("x", "low"))
-    assert len(drawn) == MOST_TRACE_POINTS and (drawn[0], drawn[-1]) == (x[0], x[-1])
-    np.testing.assert_array_equal(low, drawn - 1)
+    y = np.where(x == 1234, 7.0, 0.0)
+    line, *_ = envelope.lines(lambda each: {"x": x, "y": y, "low": y - 1})
+    drawn = {name: np.frombuffer(envelope.payload.blobs[line[name]], "<f4") for name in ("x", "low", "least", "most")}
+    assert {len(column) for column in drawn.values()} == {300}
+    assert (drawn["most"].max(), drawn["least"].min(), drawn["low"].min()) == (7, 0, -1)

@@ -7,7 +7,7 @@ import pytest
 
 from pmpviz.capabilities.deconvolution import lane as deconvolution_lane
 from pmpviz.capabilities.deconvolution import picture as deconvolution
-from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane, found_in, grey_levels, orders
+from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane, Frame, found_in, grey_levels, orders, superfluous
 from pmpviz.capabilities.deconvolution.live import LiveDeconvolution
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, conv_sampler, problem_of
 from pmpviz.capabilities.deconvolution.presets import ARROW, RING
@@ -174,3 +174,32 @@ def test_words_say_what_was_reached(begin):
     assert "hidden, wrong" in names and "unknown binary variables" in deconvolution.computing(live.view, "cpu")
     picture = deconvolution.features_image(live.view.lanes[0].features[0], live.view.problem, unit=4)
     assert picture.size == (2 * 20 + 1, 20)
+
+
+def test_frames_keep_their_times_and_early_ones_are_never_thinned():
+    kept = [frame_at(k) for k in range(400)]
+    for k in range(400, 4000):
+        kept.append(frame_at(k))
+        del kept[superfluous(kept)]
+    sweeps = [frame.sweep for frame in kept]
+    assert sweeps[:20] == list(range(20)) and sweeps[-1] == 3999 and sweeps == sorted(set(sweeps))
+    assert all(frame.seconds == frame.sweep / 8 for frame in kept)
+
+
+def frame_at(k: int) -> Frame:
+    none = np.zeros(0, np.uint8)
+    return Frame(k, float(k), k / 8, none, none, (0,), (0,), (0.0,), 0.0, (0,), 0.0)
+
+
+def test_the_first_time_is_told_and_does_not_creep(begin):
+    live = begin(SMALL.replace(known_features="given"))
+    live.play()
+    wait(live, lambda view: view.lanes and view.lanes[0].explained_at is not None)
+    first = live.view.lanes[0].explained_at
+    frame = next(frame for frame in live.view.lanes[0].frames if min(frame.wrong) == 0)
+    assert first == (frame.sweep, frame.seconds)
+    before = live.view.lanes[0].sweep
+    live.step()
+    wait(live, lambda view: view.lanes[0].sweep > before or view.lanes[0].rested)
+    assert live.view.lanes[0].explained_at == first
+    assert "every one first at sweep" in deconvolution.verdict(live.view)

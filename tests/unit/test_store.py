@@ -1,9 +1,9 @@
-"""Flat memory: rings keep the last rows in order, series thin themselves out evenly."""
+"""Flat memory: rings keep the last rows in order, series put what is old into bins."""
 
 import numpy as np
 import pytest
 
-from pmpviz.live.store import MOST_POINTS, FrameRing, Series, Window
+from pmpviz.live.store import HALF_BINS, FrameRing, Series, Window, folded
 
 
 def fill(ring, first, last, step=7):
@@ -41,18 +41,72 @@ def test_ring_of_large_frames_stays_within_its_memory():
     assert FrameRing(131_072).capacity * 131_072 <= 16 * 2**20
 
 
-@pytest.mark.parametrize("block", [1, 13, 64])
-def test_series_stays_capped_and_evenly_thinned(block):
-    series = Series(("sweep", "twice"))
-    total = 5 * MOST_POINTS
-    for a in range(0, total, block):
-        rows = np.arange(a, min(a + block, total))
-        series.append({"sweep": rows, "twice": 2 * rows})
-    columns = series.columns()
-    steps = np.diff(columns["sweep"])
-    assert MOST_POINTS / 2 <= len(columns["sweep"]) <= MOST_POINTS
-    assert (columns["twice"] == 2 * columns["sweep"]).all()
-    assert columns["sweep"][0] == 0 and (steps == steps[0]).all()
+def sawtooth(total: int) -> dict[str, np.ndarray]:
+    """As the energy of draws of 64 sweeps: high at first, low at the end of each."""
+    sweeps = np.arange(1, total + 1)
+    return {"sweep": sweeps, "energy": np.random.default_rng(3).normal(size=total) - 45.0 * ((sweeps - 1) % 64 > 9)}
+
+
+@pytest.mark.parametrize("blocks", [(1, 3), (64, 65)])
+def test_a_history_once_shown_never_changes(blocks):
+    """Of 200,000 sweeps: at every zoom the first 10,000 look as they did when they were new."""
+    total = 200_000 if blocks[0] > 1 else 20_000
+    columns, series, before = sawtooth(total), Series(("sweep", "energy")), {}
+    rng, at = np.random.default_rng(4), 0
+    while at < total:
+        end = min(at + int(rng.integers(*blocks)), total)
+        series.append({name: values[at:end] for name, values in columns.items()})
+        at = end
+        if at >= 10_240:
+            for last in (300, 1000, 4000, 10_000):
+                bins = series.bins(1, last, most=480)
+                shown = [part[name].tobytes() for part in (bins.mean, bins.least, bins.most) for name in part]
+                assert before.setdefault(last, (bins.width, shown)) == (bins.width, shown)
+    width, _ = before[10_000]
+    bins, energy = series.bins(1, 10_000, most=480), columns["energy"][:10_048].reshape(-1, width)
+    np.testing.assert_allclose(bins.mean["energy"], energy.mean(1), rtol=1e-5)
+    np.testing.assert_allclose([bins.least["energy"], bins.most["energy"]], [energy.min(1), energy.max(1)], rtol=1e-6)
+
+
+@pytest.mark.parametrize("total", [1, 5, 1023, 5000, 70_001])
+def test_bins_hold_every_row_between_them_and_no_zoom_hides_an_outlier(total):
+    rows, series = np.arange(total), Series(("sweep", "energy"))
+    energy = np.where(rows == total // 3, 1e3, 0.0)
+    series.append({"sweep": rows, "energy": energy})
+    for first, last in ((0, total), (total // 3, total // 3), (total - 200, total)):
+        for most in (4, 100, 480):
+            bins = series.bins(first, last, most)
+            assert len(bins) <= max(most, 4) and bins.width & (bins.width - 1) == 0
+            held = (rows >= bins.least["sweep"][0]) & (rows <= bins.most["sweep"][-1])
+            assert held[max(first, 0) : last + 1].all()
+            assert bins.most["energy"].max() == energy[held].max() and bins.least["energy"].min() == energy[held].min()
+    assert series.last == {"sweep": total - 1, "energy": energy[-1]}
+
+
+def test_memory_of_a_series_grows_with_the_logarithm_of_its_length_only():
+    series = Series(("sweep",))
+    series.append({"sweep": np.arange(300_000)})
+    assert sum(len(part) for level in series._levels for part in level.kept()) <= 7 * 2 * HALF_BINS
+
+
+def test_a_copy_stays_as_it_was():
+    series = Series(("sweep",))
+    series.append({"sweep": np.arange(9000)})
+    copy = series.copy()
+    before = copy.bins(most=480).table()
+    series.append({"sweep": np.arange(9000, 30_000)})
+    np.testing.assert_equal(copy.bins(most=480).table(), before)
+    assert copy.last["sweep"] == 8999 and series.last["sweep"] == 29_999
+
+
+def test_long_columns_are_folded_with_their_extremes():
+    y = np.zeros(1000)
+    y[777] = 5.0
+    found = folded({"x": np.arange(1000), "y": y, "low": y - 1, "high": y + 1}, 480)
+    assert {name: len(column) for name, column in found.items()} == dict.fromkeys(found, 250)
+    assert found["most"].max() == 5 and found["high"].max() == 6 and found["low"].min() == -1
+    assert found["y"].max() == 5 / 4 and found["x"][0] == 1.5
+    assert set(folded({"x": [1.0], "y": [2.0]}, 480)) == {"x", "y"}
 
 
 def test_window_holds_the_last_rows_in_order_and_the_first_chains():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,11 @@ from jaxtyping import Float, Int8, UInt8
 from pmpviz.capabilities.deconvolution import posterior as deconvolution
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, Problem
 from pmpviz.live.plan import Choice
+from pmpviz.live.store import Series
 
 MOST_FRAMES = 480
+# What is told of all samples of a frame: their mean, least and most.
+MEASURES = ("wrong", "explained", "energy", "residual", "hidden_wrong", "sharpness")
 MOST_SHOWN = 36
 MOST_SWEEPS = 10
 CHUNK_SECONDS = 0.12
@@ -57,7 +61,11 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class DeconvolutionLaneView:
-    """An immutable picture of a lane; `order[sample]` says which feature stands at each place."""
+    """An immutable picture of a lane; `order[sample]` says which feature stands at each place.
+
+    `series` has the measures of every frame there was, `explained_at` is the first (sweep, seconds) at which a sample
+    explained every pixel.
+    """
 
     plan: Choice
     algorithm: str
@@ -68,6 +76,8 @@ class DeconvolutionLaneView:
     seconds: float
     compile_seconds: float
     frames: tuple[Frame, ...]
+    series: Series
+    explained_at: tuple[float, float] | None
     order: tuple[tuple[int, ...], ...]
     found: tuple[tuple[Found, ...], ...]
     features: Int8[np.ndarray, "m c f a b"] | None
@@ -96,6 +106,9 @@ class DeconvolutionLane:
         self.run: Any = None
         self.warmed, self.seconds, self.compile_seconds = False, 0.0, 0.0
         self._frames: list[Frame] = []
+        told = (f"{name}:{part}" for name in MEASURES for part in ("mean", "low", "high"))
+        self.series = Series(("sweep", "seconds", *told))
+        self._explained_at: tuple[float, float] | None = None
         self._snapshot: Any = None
         self._order: tuple[tuple[int, ...], ...] = ()
         self._found: tuple[tuple[Found, ...], ...] = ()
@@ -153,12 +166,14 @@ class DeconvolutionLane:
     def _take(self, snapshot: Any) -> None:
         self._snapshot = snapshot
         self.seconds = float(snapshot.seconds)
-        self._frames.append(self._frame(snapshot))
+        frame = self._frame(snapshot)
+        self._frames.append(frame)
+        self.series.append({name: np.array([value]) for name, value in measures(frame).items()})
+        if self._explained_at is None and min(frame.wrong) == 0:
+            self._explained_at = frame.sweep, frame.seconds
         self._number += 1
         if len(self._frames) > MOST_FRAMES:
-            # Every other frame of the older half goes: memory is flat, and the whole run stays within reach.
-            half = MOST_FRAMES // 2
-            self._frames = self._frames[:half:2] + self._frames[half:]
+            del self._frames[superfluous(self._frames)]
 
     def _frame(self, snapshot: Any) -> Frame:
         problem = self._problem
@@ -180,21 +195,23 @@ class DeconvolutionLane:
             float(np.abs(grey / 255.0 - 0.5).mean()),
         )
 
-    def view(self, done: bool = False, at_once: bool = True) -> DeconvolutionLaneView:
-        """What pages may see of it; features are compared with the glyphs now and then, or `at_once`."""
+    def view(self, done: bool = False, at_once: bool = True, name: str = "") -> DeconvolutionLaneView:
+        """What pages may see of it, called `name`; features are compared with the glyphs now and then, or `at_once`."""
         features = None if self._snapshot is None else np.asarray(self._snapshot.features)
         if features is not None:
             self._compare(features, at_once)
         return DeconvolutionLaneView(
             plan=self.plan,
             algorithm=self.plan.algorithm,
-            label=self.spec.label,
+            label=name or self.spec.label,
             guarantee=self.spec.guarantee,
             samples=self._settings.samples,
             sweep=self.count,
             seconds=self.seconds,
             compile_seconds=self.compile_seconds,
             frames=tuple(self._frames),
+            series=self.series,
+            explained_at=self._explained_at,
             order=self._order,
             found=self._found,
             features=features,
@@ -253,10 +270,19 @@ def orders(
     return tuple(tuple(int(place) for place in deconvolution.align(sample, reference)) for sample in features)
 
 
-def series(frames: tuple[Frame, ...], name: str) -> Float[np.ndarray, "k m"]:
-    """One measure of all frames, a column a sample."""
-    rows = [np.atleast_1d(np.asarray(getattr(frame, name), float)) for frame in frames]
-    return np.stack(rows) if rows else np.zeros((0, 1))
+def measures(frame: Frame) -> dict[str, float]:
+    """Sweep and seconds of a frame, and mean, least and most of each measure over the samples."""
+    told = {"sweep": frame.sweep, "seconds": frame.seconds}
+    for name in MEASURES:
+        values = np.asarray(getattr(frame, name), float)
+        told |= {f"{name}:mean": values.mean(), f"{name}:low": values.min(), f"{name}:high": values.max()}
+    return told
+
+
+def superfluous(frames: Sequence[Frame]) -> int:
+    """Place of the frame that is missed least: early ones stand close, and none is moved in time."""
+    times = np.log1p([frame.sweep for frame in frames])
+    return int(np.argmin(times[2:] - times[:-2])) + 1
 
 
 __all__ = [
@@ -267,5 +293,5 @@ __all__ = [
     "found_in",
     "grey_levels",
     "orders",
-    "series",
+    "measures",
 ]

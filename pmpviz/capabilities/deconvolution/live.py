@@ -9,6 +9,7 @@ from typing import Any
 from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane, DeconvolutionLaneView
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, Problem, problem_of
 from pmpviz.live.job import LiveJob
+from pmpviz.live.lane_names import lane_names
 from pmpviz.live.view import View
 
 # Beside PMP, once it has ended, chains go on to so many times its seconds, and so many at least: nobody may say that
@@ -59,7 +60,11 @@ class LiveDeconvolution(LiveJob):
         return all(map(self._over, draws)) and lane.seconds >= most
 
     def _allowance(self, lane: DeconvolutionLane) -> int:
-        return self._allowed(int(lane.count)) if lane.spec.kind == "draw" or not self.speed else 1
+        """A chain keeps no pace of its own: it has the seconds of the draws beside it."""
+        draws = [other.seconds for other in self._lanes if other.spec.kind == "draw" and not self._over(other)]
+        if lane.spec.kind == "draw" or not self.speed:
+            return self._allowed(lane)
+        return int(not draws or lane.seconds <= max(draws))
 
     def _advance(self, lane: DeconvolutionLane, most: float) -> bool:
         left = max(self.plan.budget - lane.count, 1.0) if self.plan.budget else float("inf")
@@ -68,7 +73,9 @@ class LiveDeconvolution(LiveJob):
 
     def _lanes_view(self) -> tuple[DeconvolutionLaneView, ...]:
         over = [self._over(lane) for lane in self._lanes]
-        return tuple(lane.view(done, done or not self._playing) for lane, done in zip(self._lanes, over, strict=True))
+        names = lane_names([lane.plan for lane in self._lanes])
+        rows = zip(self._lanes, over, names, strict=True)
+        return tuple(lane.view(done, done or not self._playing, name) for lane, done, name in rows)
 
     def _extras(self) -> dict[str, Any]:
         return {"problem": self._problem}

@@ -7,19 +7,18 @@ import math
 import numpy as np
 from PIL import Image
 
-from pmpviz.capabilities.deconvolution.lane import MOST_SHOWN, DeconvolutionLaneView, Found, Frame, series
+from pmpviz.capabilities.deconvolution.lane import MOST_SHOWN, DeconvolutionLaneView, Found, Frame
 from pmpviz.capabilities.deconvolution.live import DeconvolutionView
 from pmpviz.capabilities.deconvolution.plan import Problem, conv_sampler
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.pictures import DARK, LIGHT
-from pmpviz.player.update import Cursors, Desk, Envelope, trace
+from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, trace
 from pmpviz.player.wire import Payload, thin
 from pmpviz.runs.device import device_words
 from pmpviz.types import Spec
 
 SPEEDS = (2, 5, 10, 50, 0)
 MOST_SENT = 240
-MOST_POINTS = 240
 HELP = {
     "wrong": "Pixels of all images on which the reconstruction differs from what is given: best and worst sample.",
     "explained": "Ink of the images that the reconstruction has too.",
@@ -93,7 +92,7 @@ def _lane(envelope: Envelope, problem: Problem, view, index: int, lane: Deconvol
         index,
         f"{seconds(lane.seconds)} computing" if lane.seconds else "",
         _status(view, lane),
-        short=_spec(lane).short or lane.label,
+        short=_short(lane),
         samples=lane.samples,
         timed=len(view.lanes) > 1,
         order=[list(order) for order in lane.order] or [list(range(problem.shape.features))] * lane.samples,
@@ -101,6 +100,11 @@ def _lane(envelope: Envelope, problem: Problem, view, index: int, lane: Deconvol
         counts=list(lane.found_counts),
         frames=_new_frames(envelope, problem, index, lane),
     )
+
+
+def _short(lane: DeconvolutionLaneView) -> str:
+    """What a lane is called in few words: of several of one algorithm by what differs."""
+    return lane.label if lane.label != _spec(lane).label else _spec(lane).short or lane.label
 
 
 def _new_frames(envelope: Envelope, problem: Problem, index: int, lane: DeconvolutionLaneView) -> dict:
@@ -173,13 +177,11 @@ def _trace(envelope: Envelope, name: str, title: str, scale: float, unit: str) -
     log = name == "residual"
 
     def columns(lane: DeconvolutionLaneView) -> dict:
-        kept = tuple(lane.frames[place] for place in thin(len(lane.frames), MOST_POINTS))
-        kept = tuple(frame for frame in kept if not log or frame.residual > 0)
-        if not kept:
-            return {}
-        values = scale * series(kept, name)
-        times = {"x": [f.sweep for f in kept], "seconds": [f.seconds for f in kept]}
-        return {**times, "y": values.mean(1), "low": values.min(1), "high": values.max(1)}
+        bins = lane.series.bins(most=MOST_TRACE_POINTS)
+        kept = bins.mean[f"{name}:mean"] > 0 if log else np.ones(len(bins), bool)
+        found = {"x": bins.mean["sweep"], "seconds": bins.mean["seconds"], "y": scale * bins.mean[f"{name}:mean"]}
+        found |= {"low": scale * bins.least[f"{name}:low"], "high": scale * bins.most[f"{name}:high"]}
+        return {column: values[kept] for column, values in found.items()}
 
     return trace(name, title, "sweeps", envelope.lines(columns, 1e-6 if log else None), log, unit)
 
@@ -253,7 +255,7 @@ def verdict(view: DeconvolutionView) -> str:
 def _verdict_of(lane: DeconvolutionLaneView, problem: Problem) -> str:
     frame = lane.last
     assert frame is not None
-    name = _spec(lane).short or lane.label
+    name = _short(lane)
     parts = []
     if problem.glyphs is not None and problem.shape.features not in (0, len(problem.clamped)):
         total = problem.glyphs.shape[1]
@@ -261,7 +263,10 @@ def _verdict_of(lane: DeconvolutionLaneView, problem: Problem) -> str:
         parts.append(f"{'all' if best == total else best} of the {total} glyphs found")
     if problem.seen.any():
         wrong = min(frame.wrong)
-        parts.append("every given pixel explained" if wrong == 0 else f"{integer(wrong)} pixels wrong")
+        said = "every given pixel explained" if wrong == 0 else f"{integer(wrong)} pixels wrong"
+        if lane.explained_at is not None:
+            said += f" (every one first at sweep {_sweeps(lane.explained_at[0])}, {seconds(lane.explained_at[1])})"
+        parts.append(said)
     if problem.seen.any() and not problem.seen.all():
         hidden = int((~problem.seen).sum())
         parts.append(f"{integer(min(frame.hidden_wrong))} of {integer(hidden)} hidden pixels filled in otherwise")
@@ -269,8 +274,11 @@ def _verdict_of(lane: DeconvolutionLaneView, problem: Problem) -> str:
         parts.append("images made up, from the prior and what is given")
     time = f" in {seconds(lane.seconds)}" if lane.seconds else ""
     where = " in its best sample" if lane.samples > 1 else ""
-    sweeps = integer(lane.sweep) if lane.sweep >= 10 or lane.sweep == int(lane.sweep) else significant(lane.sweep)
-    return f"{name}: {', '.join(parts)}{where}, after {sweeps} sweeps{time}."
+    return f"{name}: {', '.join(parts)}{where}, after {_sweeps(lane.sweep)} sweeps{time}."
+
+
+def _sweeps(count: float) -> str:
+    return integer(count) if count >= 10 or count == int(count) else significant(count)
 
 
 # Pictures.

@@ -16,6 +16,7 @@ from pmpviz.learning.parameters import visible_of
 from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing, Series
 from pmpviz.metrics.mmd import Reference, mmd2
+from pmpviz.metrics.noise import NoiseBand, noise_band
 from pmpviz.models import Ising, LayeredModel
 from pmpviz.runs import training as running
 
@@ -30,7 +31,7 @@ SERIES = ("iteration", "seconds", "gradient_norm", "weight_norm")
 class LearningPoint:
     """Metrics at one iteration; nan where one does not apply.
 
-    `mmd2` of the fantasies against held-out data with its noise `deviation`; `reconstruction`: mean
+    `mmd2` of the fantasies against held-out data with the `band` of its noise; `reconstruction`: mean
     |v - E[v | E[h | v]]| a pixel of held-out data; `free_energy_gap`: mean free energy of held-out minus training data
     (above 0 and rising: overfitting).
     """
@@ -39,14 +40,19 @@ class LearningPoint:
     epoch: float
     seconds: float
     mmd2: float
-    deviation: float
+    band: NoiseBand
     reconstruction: float
     free_energy_gap: float
+
+    @property
+    def noise(self) -> float:
+        """Where the band ends above."""
+        return self.band.high
 
 
 @dataclass(frozen=True)
 class LearningLaneView:
-    """An immutable picture of a lane for pages."""
+    """An immutable picture of a lane for pages; `independent` is the log-likelihood of independent pixels."""
 
     learner: str
     label: str
@@ -58,9 +64,10 @@ class LearningLaneView:
     rate: float
     compile_seconds: float
     done: bool
-    series: dict[str, np.ndarray]
+    series: Series
     points: tuple[LearningPoint, ...]
     likelihoods: tuple[Likelihood, ...]
+    independent: float
     ring: FrameRing
     model: Ising
 
@@ -173,7 +180,7 @@ class LearningLane:
     def _measure(self) -> None:
         model, visible = self.training.model, visible_of(self.training.structure)
         found = self.reference.histograms(np.ascontiguousarray(self.training.fantasies[:, :visible]))
-        noise = self.reference.noise(self.training.chains).deviation
+        noise = noise_band(self.reference, self.training.chains)
         self.points.append(
             LearningPoint(
                 self.count,
@@ -199,12 +206,12 @@ class LearningLane:
         self.show(self.epoch)
         self._measure()
 
-    def view(self, done: bool) -> LearningLaneView:
-        """The picture of this moment."""
+    def view(self, done: bool, name: str = "") -> LearningLaneView:
+        """The picture of this moment; `name` is what the lane is called among others."""
         value, spec = self.training, self.training.learner.spec
         return LearningLaneView(
             learner=spec.id,
-            label=spec.label,
+            label=name or spec.label,
             guarantee=spec.guarantee,
             knobs=self.plan.full_knobs,
             iteration=value.iteration,
@@ -213,9 +220,10 @@ class LearningLane:
             rate=self.rate,
             compile_seconds=self.compile_seconds,
             done=done,
-            series=self.series.columns(),
+            series=self.series,
             points=tuple(self.points),
             likelihoods=tuple(self.likelihoods.found),
+            independent=self.likelihoods.independent,
             ring=self.ring,
             model=value.model,
         )

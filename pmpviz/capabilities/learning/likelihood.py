@@ -45,6 +45,8 @@ class LikelihoodJob(Beside):
         self.key, self.test = key, test
         rate = (train.sum(0) + 0.5) / (len(train) + 1)
         self.base = np.log(rate / (1 - rate))
+        # What pixels that know nothing of each other would be given.
+        self.independent = float(np.mean(test @ np.log(rate) + (1 - test) @ np.log1p(-rate)))
         self.found: list[Likelihood] = []
         self._wanted: tuple[Ising, int, float] | None = None
         self._lock, self._queued = threading.Lock(), False

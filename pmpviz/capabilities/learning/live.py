@@ -11,6 +11,7 @@ from pmpviz.capabilities.learning.lane import LearningLane, LearningLaneView
 from pmpviz.capabilities.learning.plan import LearningPlan, resolve_data, split
 from pmpviz.io.datasets import Dataset
 from pmpviz.live.job import LiveJob
+from pmpviz.live.lane_names import lane_names
 from pmpviz.live.plan import begins_anew, describe_change
 from pmpviz.live.view import View
 
@@ -90,7 +91,8 @@ class LiveLearning(LiveJob):
         return True
 
     def _lanes_view(self) -> tuple[LearningLaneView, ...]:
-        return tuple(lane.view(self._over(lane)) for lane in self._lanes)
+        names = lane_names([lane.plan for lane in self._lanes])
+        return tuple(lane.view(self._over(lane), name) for name, lane in zip(names, self._lanes, strict=True))
 
     def _extras(self) -> dict[str, Any]:
         train, test = self._data or (None, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 from PIL import Image
 
@@ -210,12 +211,16 @@ def _tables(view: LearningView) -> list[LaneTable]:
         LaneTable(
             f"lane{index + 1}",
             lane.learner,
-            {"sweep": lane.series["iteration"], **lane.series},
-            LaneTable.metrics_of(lane.points, "iteration", "mmd2", "deviation", "reconstruction", "free_energy_gap")
+            _columns(lane.series.bins().table()),
+            LaneTable.metrics_of(lane.points, "iteration", "mmd2", "noise", "reconstruction", "free_energy_gap")
             | {"log_likelihood": [(p.iteration, p.seconds, p.value) for p in lane.likelihoods]},
         )
         for index, lane in enumerate(view.lanes)
     ]
+
+
+def _columns(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {"sweep": table["iteration"], **table}
 
 
 # Words.

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
+from pmpviz.capabilities.learning.likelihood import Likelihood
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.learning import learner_class
 from pmpviz.models import Ising, LayeredModel
 from pmpviz.player.numbers import integer, seconds, significant
-from pmpviz.player.update import Cursors, Desk, Envelope, trace
+from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, trace
 from pmpviz.runs.device import device_words
 
 SPEEDS = (1, 5, 20, 100, 0)
@@ -67,11 +68,11 @@ def _traces(envelope: Envelope, view: LearningView) -> list[dict]:
 
 
 def _mmd(envelope: Envelope, view: LearningView, x: str) -> dict:
-    noise = view.lanes[0].points[0].deviation if view.lanes[0].points else math.nan
+    noise = view.lanes[0].points[0].noise if view.lanes[0].points else math.nan
     floor = noise / 10 if math.isfinite(noise) and noise else 1e-8
     at = "seconds" if x == "seconds" else "iteration"
     lines = envelope.lines(lambda lane: _columns(lane.points, x=at, y="mmd2"), floor)
-    band = {"low": floor, "high": 2 * noise, "label": "noise"} if math.isfinite(noise) else None
+    band = {"low": floor, "high": noise, "label": "noise, up to 95 %"} if math.isfinite(noise) else None
     return trace(f"mmd-{x}", "MMD² to held-out data", x, lines, True, band=band)
 
 
@@ -81,7 +82,12 @@ def _points(envelope: Envelope, name: str, title: str) -> dict:
 
 
 def _series(envelope: Envelope, name: str, title: str, log: bool) -> dict:
-    lines = envelope.lines(lambda lane: {"x": lane.series["iteration"], "y": lane.series[name]}, 1e-9 if log else None)
+    def columns(lane: LearningLaneView) -> dict:
+        bins = lane.series.bins(most=MOST_TRACE_POINTS)
+        found = {"x": bins.mean["iteration"], "y": bins.mean[name]}
+        return found if bins.width == 1 else {**found, "least": bins.least[name], "most": bins.most[name]}
+
+    lines = envelope.lines(columns, 1e-9 if log else None)
     return trace(name, title, "iterations", lines, log)
 
 
@@ -123,20 +129,54 @@ def computing(view: LearningView, device: str) -> str:
 
 
 def verdict(view: LearningView) -> str:
-    """Who dreams nearest to the held-out data now, and whether the noise allows to say so."""
-    raced = [(lane, lane.points[-1]) for lane in view.lanes if lane.points]
-    if not raced or not any(point.iteration for _, point in raced):
+    """How probable the held-out data are under each model, and what the samples' MMD adds to that."""
+    if not any(lane.iteration for lane in view.lanes):
         return "Nothing is learned yet: press Play."
-    raced.sort(key=lambda pair: pair[1].mmd2)
-    best, first = raced[0]
-    near = first.mmd2 < 2 * first.deviation
-    said = f"MMD² {significant(max(first.mmd2, 0.0))} after {seconds(first.seconds)}"
-    if len(raced) == 1:
-        return f"{said}: within the noise of held-out data." if near else f"{said} to the held-out data."
-    other, second = raced[-1]
-    if second.mmd2 < 2 * second.deviation:
-        return "Both learners' samples are within the noise of held-out data."
-    return (
-        f"{best.label} is nearer to held-out data: {said}, against {significant(second.mmd2)} of {other.label} "
-        f"after {seconds(second.seconds)}."
-    )
+    said = [f"{_probable(lane)} {_similar(lane)}".strip() for lane in view.lanes]
+    if len(view.lanes) == 1:
+        return said[0]
+    told = [f"{lane.label}: {words}" for lane, words in zip(view.lanes, said, strict=True)]
+    return " ".join([*_ahead(view), *told])
+
+
+def _last(lane: LearningLaneView) -> Likelihood | None:
+    return max(lane.likelihoods, key=lambda each: each.iteration, default=None)
+
+
+def _probable(lane: LearningLaneView) -> str:
+    found = _last(lane)
+    if found is None:
+        return "The likelihood of held-out data is not worked out yet."
+    how = "exact" if found.exact else f"annealed, {_bar(found)}"
+    apart = significant(lane.independent, 4)
+    if found.high <= lane.independent:
+        far = f"no better than pixels that know nothing of each other ({apart})"
+    else:
+        far = f"independent pixels would have {apart}"
+    at = integer(found.iteration)
+    return f"Held-out data have {significant(found.value, 4)} nats a picture ({how}) at iteration {at}; {far}."
+
+
+def _bar(found: Likelihood) -> str:
+    if not math.isfinite(found.high):
+        return f"at least {significant(found.low, 4)}, with no upper bound"
+    return f"between {significant(found.low, 4)} and {significant(found.high, 4)}"
+
+
+def _similar(lane: LearningLaneView) -> str:
+    point = lane.points[-1]
+    within = point.mmd2 <= point.noise
+    value = f"MMD² of the samples is {significant(max(point.mmd2, 0.0))}"
+    return f"{value}, which noise alone may give: it mostly sees means." if within else f"{value}, above its noise."
+
+
+def _ahead(view: LearningView) -> list[str]:
+    """Which of two is ahead by the likelihood, where their errors allow to say so."""
+    found = [(lane, last) for lane in view.lanes if (last := _last(lane)) is not None]
+    if len(found) < len(view.lanes):
+        return []
+    found.sort(key=lambda pair: -pair[1].value)
+    (best, first), (_, second) = found[:2]
+    if first.low > second.high or (first.exact and second.exact and first.value > second.value):
+        return [f"{best.label} is ahead by the likelihood."]
+    return ["The errors of the likelihoods overlap: neither is ahead."]

@@ -7,13 +7,15 @@ import streamlit as st
 from pmpviz.capabilities.sampling.equations import algorithm_equation, model_equation
 from pmpviz.capabilities.sampling.stage import SamplingStage
 from pmpviz.capabilities.sampling.words import reference_words
+from pmpviz.live.lane_names import lane_names
+from pmpviz.player.model_words import model_words
 from pmpviz.player.style import GUARANTEES
 from pmpviz.samplers import sampler_class
 
 METRICS = """
 - **MMD²** compares the samples with the reference through the kernel exp(−share of differing sites): 0 for equal
-  laws. The estimate is unbiased, so it may be slightly negative; the band is ± 2 standard deviations of what equal
-  laws would show with this many chains.
+  laws. The estimate is unbiased, so it may be slightly negative; the band ends where 95 of 100 estimates between as
+  many independent samples of the reference's law are below it.
 - **MMD spectrum**: the same MMD² split into means, pairs, triples and higher orders of sites.
 - **Marginal L1**: mean over the sites of |p̂(x = 1) − p(x = 1)|; of more than two states of half the sum of
   |p̂(x = k) − p(x = k)| over the states k.
@@ -37,7 +39,7 @@ def explain(stage: SamplingStage) -> None:
         return
     view = live.view
     with st.expander("What to notice"):
-        st.markdown(stage.preset.notice if stage.plan.model == stage.preset.plan.model else _own(view))
+        st.markdown(stage.preset.notice if stage.as_begun else _own(view))
         for lane in view.lanes:
             spec = sampler_class(lane.algorithm).spec
             st.markdown(f"**{spec.label}** ({GUARANTEES[spec.guarantee]}). {spec.summary}")
@@ -52,4 +54,5 @@ def explain(stage: SamplingStage) -> None:
 
 
 def _own(view) -> str:
-    return f"Your own model with {view.model.n:,} sites. Compare what it does under another algorithm or temperature."
+    names = " and ".join(lane_names(view.plan.lanes))
+    return f"{names} on a {model_words(view.model, view.plan.beta)}: these are your own settings, no preset's."

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pmpviz.capabilities.sampling.draws import Draws, DrawsView
 from pmpviz.capabilities.sampling.statistics import Statistics, Summary
 from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing, Series
 from pmpviz.metrics.marginals import marginal_l1, pair_marginal_error
 from pmpviz.metrics.mmd import Histograms, mmd2
+from pmpviz.metrics.noise import NoiseBand, noise_band
 from pmpviz.metrics.spectrum import spectrum
 from pmpviz.models.space import Space
 from pmpviz.runs import run as running
@@ -38,23 +39,32 @@ def share_name(state: int) -> str:
 
 @dataclass(frozen=True)
 class MetricPoint:
-    """Metrics of the counted configurations at one sweep, against the truth's reference."""
+    """Metrics of the counted configurations at one sweep, against the truth's reference.
+
+    `band` is where 5 to 95 % of the estimates of MMD^2 lie for as many independent samples of the reference's law.
+    """
 
     sweep: int
     seconds: float
     updates: float
     mmd2: float
-    deviation: float
+    band: NoiseBand
     spectrum: tuple[float, ...]
     marginal_l1: float
     pair_error: float
+
+    @property
+    def noise(self) -> float:
+        """Where the band ends above."""
+        return self.band.high
 
 
 @dataclass(frozen=True)
 class LaneView:
     """An immutable picture of a lane for pages: numbers, copies of the series, and the ring of frames.
 
-    `period`, `summary` and `completed_draws` are statistics of the present settings, which hold since sweep `since`.
+    `period`, `summary`, `completed_draws` and `points` are statistics of the present settings, which hold since sweep
+    `since`.
     """
 
     algorithm: str
@@ -68,7 +78,8 @@ class LaneView:
     rate: float
     compile_seconds: float
     done: bool
-    series: dict[str, np.ndarray]
+    series: Series
+    draws: DrawsView | None
     points: tuple[MetricPoint, ...]
     ring: FrameRing
     strip: np.ndarray
@@ -76,13 +87,27 @@ class LaneView:
     summary: Summary
     completed_draws: int | None
     since: int
+    since_seconds: float
     layer: np.ndarray | None
     frequencies: np.ndarray | None = None  # Of each state of each variable, where there are more than two.
 
     @property
     def point(self) -> MetricPoint | None:
         """The last metrics of the present settings."""
-        return _last_since(self.points, self.since)
+        return self.points[-1] if self.points else None
+
+    def at(self, sweep: int) -> LaneView:
+        """The lane as it was measured at an earlier sweep; what was not kept is left out."""
+        points = tuple(p for p in self.points if p.sweep <= sweep)
+        time = max((p.seconds for p in points), default=0.0)
+        early = {"points": points, "seconds": time, "summary": Summary(), "completed_draws": None, "layer": None}
+        return dataclasses.replace(self, sweep=min(sweep, self.sweep), rate=0.0, period=None, **early)
+
+    @property
+    def passage(self) -> MetricPoint | None:
+        """The first metrics, once it has moved, that are within the noise of the reference."""
+        moved = (p for p in self.points if p.sweep > self.since)
+        return next((p for p in moved if p.mmd2 <= p.band.high), None)
 
 
 class Lane:
@@ -97,7 +122,9 @@ class Lane:
         self.plan, self.run, self.epoch = plan, run, epoch
         info = tuple(run.algorithm.spec.metrics)
         stats = tuple(f"{n}:{s}" for n in (*bands(self.space), *info) for s in ("mean", "low", "high"))
-        self.series = Series(("sweep", "seconds", "updates", "first_energy", "flips", *stats))
+        names = ("sweep", "seconds", "updates", "first_energy", "flips", *stats)
+        self.series = Series(names)
+        self.draws = Draws(names) if run.algorithm.spec.kind == "draw" else None
         self.ring = FrameRing(self.space.frame_bytes)
         self.statistics, self._summary = Statistics(run), Summary()
         self.points: list[MetricPoint] = []
@@ -106,6 +133,7 @@ class Lane:
         self._part: running.Run | None = None
         self._chunk, self.rate, self.compile_seconds = 1, 0.0, 0.0
         self.stopped = self.warmed = False
+        self.later, self.head_start = False, 0.0  # Compiled elsewhere; what it is taken to have used at its start.
         self.show(epoch)
         self._metrics_due()
 
@@ -194,6 +222,8 @@ class Lane:
             low, high = np.percentile(rows, (10, 90), axis=1)
             columns |= {f"{name}:mean": rows.mean(1), f"{name}:low": low, f"{name}:high": high}
         self.series.append(columns)
+        if self.draws is not None:
+            self.draws.append(columns, self.run.algorithm.draw_sweeps())
         self.ring.append(trace.sweeps, trace.frames[:, 0], self.epoch)
         self.statistics.append(trace)
 
@@ -217,7 +247,7 @@ class Lane:
                     seconds,
                     updates,
                     mmd2(*found),
-                    truth.reference.noise(len(x)).deviation,
+                    noise_band(truth.reference, len(x)),
                     _spectrum(found, self.space),
                     float(marginal_l1(x, truth.marginals)),
                     _pair_error(x, truth),
@@ -230,6 +260,10 @@ class Lane:
         self.plan, self._part = plan, None
         self.run = running.retarget(self.run, target, plan.build())
         self.statistics, self._summary, self.stopped = Statistics(self.run), Summary(), False
+        self.points.clear()
+        self.waiting.clear()
+        if self.draws is not None:
+            self.draws.renew()
 
     def flip(self, site: int) -> None:
         """Flip one site of chain 0 to its next state (chains only)."""
@@ -245,22 +279,20 @@ class Lane:
         self.stopped = found is not None and bool(found <= threshold)
 
     def _residual(self) -> float | None:
-        columns = self.series.columns()
-        rows = columns.get("residual:high", np.zeros(0))
-        return float(rows[-1]) if len(rows) and columns["sweep"][-1] > self.statistics.since else None
+        last = self.series.last
+        return last.get("residual:high") if last and last["sweep"] > self.statistics.since else None
 
     def _mmd2(self) -> float | None:
-        point = _last_since(self.points, self.statistics.since)
-        return None if point is None else point.mmd2
+        return self.points[-1].mmd2 if self.points else None
 
-    def view(self, done: bool, layer: np.ndarray | None, summarise: bool) -> LaneView:
-        """The picture of this moment."""
+    def view(self, done: bool, layer: np.ndarray | None, summarise: bool, name: str = "") -> LaneView:
+        """The picture of this moment; `name` is what the lane is called among others."""
         run, spec = self.run, self.run.algorithm.spec
         if summarise:
             self._summary = self.statistics.summary(run)
         return LaneView(
             spec.id,
-            spec.label,
+            name or spec.label,
             spec.kind,
             spec.guarantee,
             self.plan.full_knobs,
@@ -270,7 +302,8 @@ class Lane:
             self.rate,
             self.compile_seconds,
             done,
-            self.series.columns(),
+            self.series,
+            None if self.draws is None else self.draws.view(run.algorithm.draw_sweeps()),
             tuple(self.points),
             self.ring,
             self.space.pack(running.positions(run)[1:9]),
@@ -278,14 +311,10 @@ class Lane:
             self._summary,
             self.statistics.draws(run),
             self.statistics.since,
+            self.statistics.begun,
             layer,
             self.frequencies,
         )
-
-
-def _last_since(points: Sequence[MetricPoint], since: int) -> MetricPoint | None:
-    """The last point, unless it is of the settings before a change at sweep `since`."""
-    return points[-1] if points and (not since or points[-1].sweep > since) else None
 
 
 def _counts(trace: Trace) -> tuple[np.ndarray, ...]:

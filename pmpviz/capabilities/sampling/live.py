@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pmpviz.capabilities.sampling import layers
@@ -12,10 +14,13 @@ from pmpviz.capabilities.sampling.lane import Lane, LaneView
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.live import background
 from pmpviz.live.job import LiveJob, warm
+from pmpviz.live.lane_names import lane_names
 from pmpviz.live.plan import begins_anew, describe_change, resolve_model
 from pmpviz.live.view import View
 from pmpviz.runs.schedule import Budget
 from pmpviz.runs.truth import Truth, build, truth_key
+
+log = logging.getLogger(__name__)
 
 SUMMARY_SECONDS = 1.0
 NO_REFERENCE = "a reference needs at least two chains"
@@ -31,6 +36,10 @@ class LiveView(View):
     truth: Truth | None = None
     truth_share: float = 0.0
     truth_trouble: str | None = None
+
+    def at(self, sweep: int) -> LiveView:
+        """What had been measured at an earlier sweep."""
+        return replace(self, lanes=tuple(lane.at(sweep) for lane in self.lanes))
 
 
 def compile_ahead(plan: Plan) -> None:
@@ -94,13 +103,18 @@ class LiveRun(LiveJob):
         self._summarised = 0.0  # What stands still is summed up as it is.
 
     def _flip(self, site: int) -> None:
-        for lane in self._lanes:
-            if lane.run.algorithm.spec.kind == "chain" and 0 <= site < self._model.n:
-                lane.flip(site)
-        self._mark(f"site {site} of chain 0 flipped by hand")
+        flipped = [
+            lane for lane in self._lanes if lane.run.algorithm.spec.kind == "chain" and 0 <= site < self._model.n
+        ]
+        for lane in flipped:
+            lane.flip(site)
+        if flipped:
+            self._mark(f"site {site} of chain 0 flipped by hand")
 
     def _begins_anew(self, before: Plan, plan: Plan) -> bool:
-        return begins_anew(before, plan)
+        """A lane that is added at the end, or taken away there, leaves the others as they are."""
+        shared = min(len(before.lanes), len(plan.lanes))
+        return begins_anew(before.replace(lanes=before.lanes[:shared]), plan.replace(lanes=plan.lanes[:shared]))
 
     def _adjust(self, before: Plan, plan: Plan) -> str:
         self._budget = Budget(plan.unit, plan.budget)
@@ -109,25 +123,43 @@ class LiveRun(LiveJob):
             return ""
         target = plan.target(self._model)
         another = (before.beta, before.field, before.clamp) != (plan.beta, plan.field, plan.clamp)
-        for lane, lane_plan in zip(self._lanes, plan.lanes, strict=True):
+        del self._lanes[len(plan.lanes) :]
+        self._turn = [lane for lane in self._turn if lane in self._lanes]
+        for lane, lane_plan in zip(self._lanes, plan.lanes, strict=False):
             if another or lane_plan != lane.plan:
                 lane.change(lane_plan, target)
+        for place in range(len(self._lanes), len(plan.lanes)):
+            self._add(plan, place)
         if another:
-            self._forget_truth()
+            self.reference = None
         return changes
 
-    def _forget_truth(self) -> None:
-        for lane in self._lanes:
-            lane.points.clear()
-            lane.waiting.clear()
-        self.reference = None
+    def _add(self, plan: Plan, place: int) -> None:
+        """One more lane from the common start, compiled beside the others; it need not be given what they have had."""
+        begun = lambda: Lane(plan.lanes[place], plan.begin_lane(self._model, place), self._epoch)  # noqa: E731
+        lane = begun()
+        lane.head_start = min((self._used(other) for other in self._lanes), default=0.0)
+        lane.later = True
+        self._lanes.append(lane)
+        threading.Thread(target=self._prepare, args=(begun, lane), daemon=True).start()
+
+    def _prepare(self, begun: Callable[[], Lane], lane: Lane) -> None:
+        """Compile what a lane needs, by another one that is thrown away; then let it begin."""
+        try:
+            warm([begun()])
+        except Exception:  # The worker comes upon it again, and says so.
+            log.exception("a lane could not be compiled ahead")
+        self.post(lambda: setattr(lane, "later", False), wait=0.0)
+
+    def _later(self, lane: Lane) -> bool:
+        return lane.later
 
     def _used(self, lane: Lane) -> float:
-        return self._budget.used(lane.run)
+        return self._budget.used(lane.run) + lane.head_start
 
     def _allowance(self, lane: Lane) -> int:
         # The pace is of whole sweeps: one that is begun goes on.
-        return 1 if lane.midway else self._allowed(lane.count)
+        return 1 if lane.midway else self._allowed(lane)
 
     def _advance(self, lane: Lane, most: int) -> bool:
         return lane.advance(self._budget, most)
@@ -157,8 +189,10 @@ class LiveRun(LiveJob):
         if summarise:
             self._summarised = now
         truth = self.reference.truth if self.reference is not None else None
+        names = lane_names([lane.plan for lane in self._lanes])
         return tuple(
-            lane.view(self._over(lane), layers.layer(self.layer, lane.run, truth), summarise) for lane in self._lanes
+            lane.view(self._over(lane), layers.layer(self.layer, lane.run, truth), summarise, name)
+            for name, lane in zip(names, self._lanes, strict=True)
         )
 
     def _extras(self) -> dict[str, Any]:

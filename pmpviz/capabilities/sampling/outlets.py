@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from pmpviz.app import export
 from pmpviz.app.asked import Asked
 from pmpviz.app.export import LaneTable
+from pmpviz.capabilities.sampling.kept import Kept
+from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveRun, LiveView
 from pmpviz.capabilities.sampling.manifest import plan_files
 from pmpviz.player.graph import force_directed
@@ -18,36 +23,40 @@ from pmpviz.runs import run as running
 GIF_FRAMES = 200
 
 
-def samples(run: LiveRun) -> dict[str, np.ndarray]:
-    """The samples of each lane so far, to be noted when the export is asked for (worker thread only)."""
-    return {f"lane{i + 1}": running.counted(lane.run) for i, lane in enumerate(run.lanes)}
+@dataclass(frozen=True)
+class Noted:
+    """What an export shows of the moment at which it is asked for: samples, and the curves of lanes and kept ones."""
+
+    samples: dict[str, np.ndarray]
+    tables: list[LaneTable]
+
+
+def note(run: LiveRun, kept: Sequence[Kept] = ()) -> Noted:
+    """What the export needs of a run as it is now (worker thread only)."""
+    run.publish()
+    lanes = [_table(f"lane{i + 1}", lane, lane.label) for i, lane in enumerate(run.view.lanes)]
+    before = [_table(f"kept{i + 1}", each, each.name) for i, each in enumerate(kept)]
+    return Noted({f"lane{i + 1}": running.counted(lane.run) for i, lane in enumerate(run.lanes)}, lanes + before)
 
 
 def files(asked: Asked) -> list[export.ExportFile]:
     """The files that follow from the plan, and those of the run where its samples were noted."""
-    view = asked.view
+    view, more = asked.view, asked.more
     found = plan_files(view.plan, [lane.sweep for lane in view.lanes], view.model)
-    if not asked.more:
+    if not more:
         return found
-    make = (lambda: asked.more, lambda: _tables(view), lambda: _picture(view), _animation_of(view))
+    make = (lambda: more.samples, lambda: more.tables, lambda: _picture(view), _animation_of(view))
     return found + export.run_files(*make)
+
+
+def _table(name: str, lane: LaneView | Kept, label: str) -> LaneTable:
+    metrics = LaneTable.metrics_of(lane.points, "sweep", "mmd2", "noise", "marginal_l1", "pair_error")
+    return LaneTable(name, lane.algorithm, lane.series.bins().table(), metrics, label)
 
 
 def sweeps_in_words(view: LiveView) -> str:
     """The sweep of each lane, once where they are equal."""
     return "sweep " + ", ".join(integer(sweep) for sweep in dict.fromkeys(lane.sweep for lane in view.lanes))
-
-
-def _tables(view: LiveView) -> list[LaneTable]:
-    return [
-        LaneTable(
-            f"lane{i + 1}",
-            lane.algorithm,
-            lane.series,
-            LaneTable.metrics_of(lane.points, "sweep", "mmd2", "deviation", "marginal_l1", "pair_error"),
-        )
-        for i, lane in enumerate(view.lanes)
-    ]
 
 
 def _last_frames(view: LiveView, count: int) -> np.ndarray:

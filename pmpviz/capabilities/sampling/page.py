@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import streamlit as st
 
 from pmpviz.app.gallery import gallery
-from pmpviz.app.lanes import lane_control, lanes_control
+from pmpviz.app.lanes import lane_control, lanes_control, refusals
 from pmpviz.app.model_picker import model_controls
 from pmpviz.app.models import model_of
 from pmpviz.app.page import Page, show_plan
 from pmpviz.app.presets import preset_of
+from pmpviz.app.session import held
 from pmpviz.app.widgets import edited, select, show
 from pmpviz.capabilities.sampling.completion import completion
 from pmpviz.capabilities.sampling.controls import adopt, run_controls
 from pmpviz.capabilities.sampling.explain import explain
 from pmpviz.capabilities.sampling.filters import weights
-from pmpviz.capabilities.sampling.plan import Plan
+from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.capabilities.sampling.presets import HOME, PLAYGROUND, RACE
 from pmpviz.capabilities.sampling.stage import SamplingStage, layer_control, tool_control
+from pmpviz.live.lane_names import lane_names
 from pmpviz.live.plan import Preset
+from pmpviz.samplers import SAMPLERS
 
 PAGES = {
     page: Page(page, presets) for page, presets in {"home": (HOME,), "playground": PLAYGROUND, "race": RACE}.items()
@@ -52,6 +55,9 @@ def playground() -> None:
     plan = plan.replace(lanes=(lane_control(plan.lanes[0], "playground_lane", side, target),))
     side.markdown("##### Run")
     plan = run_controls(plan, side, key="playground_run", model=model_of(plan.model) if target is not None else None)
+    usable = {c.spec.id: c.spec.label for c in SAMPLERS if c.spec.id not in refusals(sampler, target)}
+    usable |= {plan.lanes[0].algorithm: usable.pop(plan.lanes[0].algorithm, plan.lanes[0].spec.label)}  # Itself last.
+    carry(stage, side, "Race it against", usable, "race", lambda rival: (plan.lanes[0], sampler(rival)), plan)
     stage.take(plan, notices)
     left, right = st.columns([1, 1.75], vertical_alignment="bottom")
     layer_control(stage, left)
@@ -73,11 +79,26 @@ def race() -> None:
         plan, notices = model_controls(plan, st, key="race_model", run_key="race_run", adopt=adopt)
     side.markdown("##### Run")
     plan = run_controls(plan, side, key="race_run", model=model_of(plan.model) if target is not None else None)
+    names = dict(enumerate(lane_names(plan.lanes)))
+    carry(stage, side, "Look closer at", names, "playground", lambda place: (plan.lanes[place],), plan)
     stage.take(plan, notices)
     tool_control(stage, st)
     stage.show()
     stage.table()
     explain(stage)
+
+
+def carry(
+    stage: SamplingStage, box: Any, label: str, options: dict, page: str, lanes: Callable[[Any], tuple], plan: Plan
+) -> None:
+    """A choice and a button that shows this plan on another page: its model, settings and edits, with other lanes."""
+    words, button = box.columns([3, 1], vertical_alignment="bottom")
+    chosen = words.selectbox(label, list(options), format_func=options.__getitem__, key=f"{stage.id}_carry")
+    if button.button("Go", key=f"{stage.id}_carry_go", width="stretch") and chosen is not None:
+        stage.page.keep(plan)
+        show_plan(page, plan.replace(lanes=lanes(chosen)))
+        held(page).kept = held(stage.id).kept
+        st.switch_page(f"pages/{page}.py")
 
 
 def open_stage(identity: str) -> SamplingStage:

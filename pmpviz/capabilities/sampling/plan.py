@@ -73,9 +73,13 @@ class Plan(Settings):
 
     def begin(self, model: Any) -> list[running.Run]:
         """One run a lane, all from the same start."""
-        target, key = self.target(model), jax.random.key(self.seed)
+        return [self.begin_lane(model, place) for place in range(len(self.lanes))]
+
+    def begin_lane(self, model: Any, place: int) -> running.Run:
+        """The run of one lane, from the start that all have."""
         x0 = start_configuration(self.start, model, self.chains)
-        return [running.start(lane.build(), target, key, self.chains, x0) for lane in self.lanes]
+        algorithm, key = self.lanes[place].build(), jax.random.key(self.seed)
+        return running.start(algorithm, self.target(model), key, self.chains, x0)
 
     def mended(self, default: Plan) -> tuple[Plan, list[str]]:
         """The plan with a model that can be built, or is a file to be asked for, and with edits that fit it."""

@@ -20,6 +20,7 @@ from pmpviz.app.words import show_notices
 from pmpviz.capabilities.sampling import outlets, table
 from pmpviz.capabilities.sampling import picture as payload
 from pmpviz.capabilities.sampling import words as sentences
+from pmpviz.capabilities.sampling.kept import Kept, keep
 from pmpviz.capabilities.sampling.layers import SiteReport, layers_of, site_report
 from pmpviz.capabilities.sampling.live import LiveRun, LiveView
 from pmpviz.capabilities.sampling.plan import Plan
@@ -31,7 +32,6 @@ from pmpviz.live.view import View
 from pmpviz.models import Ising, Space
 from pmpviz.player.layered import site_words
 from pmpviz.player.numbers import significant
-from pmpviz.samplers import SAMPLERS
 from pmpviz.types import InputError, Target
 
 TOOLS = {
@@ -57,6 +57,7 @@ class SamplingStage(Stage):
         super().__init__(page)
         self.preset, self.plan, self.notices = preset, plan, notices
         self.first_speed = preset.speed
+        self._kept: tuple[Kept, ...] = ()
 
     @property
     def live(self) -> LiveRun | None:
@@ -84,15 +85,15 @@ class SamplingStage(Stage):
 
     @property
     def as_begun(self) -> bool:
-        """Whether model and start are still the preset's."""
-        return (self.plan.model, self.plan.start) == (self.preset.plan.model, self.preset.plan.start)
+        """Whether the plan still is the preset's: in model, start, temperature, edits and algorithms."""
+        return _what(self.plan) == _what(self.preset.plan)
 
     def question(self) -> str:
         """The question that the page answers."""
         if self.as_begun:
             return self.preset.question
-        names = [next(c.spec.label for c in SAMPLERS if c.spec.id == lane.algorithm) for lane in self.plan.lanes]
-        return f"How does {names[0]} work on this model?" if len(names) == 1 else "Which sampler gets there first?"
+        target = self.target(self.plan)
+        return sentences.headline(None if target is None else target.model, self.plan)
 
     def show(self) -> None:
         """The player, or what is missing for it."""
@@ -103,7 +104,7 @@ class SamplingStage(Stage):
 
     def _update(self, turn: Turn) -> bytes:
         tool = st.session_state.get(f"tool:{self.id}", "none")
-        return payload.update(turn.view, turn.sent, turn.desk, tool, turn.live.layer, held(self.id).hover)
+        return payload.update(turn.view, turn.sent, turn.desk, tool, turn.live.layer, held(self.id).hover, turn.kept)
 
     def _waiting(self, view: LiveView) -> bool:
         return view.truth is None and view.truth_trouble is None
@@ -113,7 +114,7 @@ class SamplingStage(Stage):
         st.caption(sentences.reference_words(view))
 
     def _more_of(self, job: Any) -> Any:
-        return outlets.samples(job)
+        return outlets.note(job, self._kept)
 
     def _files(self, asked: Asked) -> list[ExportFile]:
         return outlets.files(asked)
@@ -131,6 +132,7 @@ class SamplingStage(Stage):
 
     def answer(self, event: Event) -> bool:
         holder = held(self.id)
+        self._kept = holder.kept  # The worker, which notes them for an export, is in no session.
         if event.type in ("click", "paint"):
             return self._edit(holder.live, event)
         if event.type == "place":
@@ -143,7 +145,15 @@ class SamplingStage(Stage):
         if event.type == "hover":
             holder.hover = _hover(holder.live, event)
             return False
-        return super().answer(event)
+        if event.type == "keep" and event.lane < len(holder.live.view.lanes):
+            view = holder.live.view
+            holder.kept = keep(holder.kept, view, event.lane, payload.styles(view)[event.lane])
+            return False
+        if event.type == "drop":
+            holder.kept = tuple(kept for place, kept in enumerate(holder.kept) if place != event.lane)
+            return False
+        # What is written beside the player is of the moment that is looked back at, too.
+        return super().answer(event) or event.type in ("look", "live")
 
     def _edit(self, live: LiveRun, event: Event) -> bool:
         plan, model = kept_plan(self.id, self.plan), live.view.model
@@ -178,8 +188,15 @@ class SamplingStage(Stage):
             self.beside("table", self._table, self.tick(live))
 
     def _table(self) -> None:
-        if self.view is not None and self.view.lanes:
-            st.markdown(table.markdown(self.view), help=table.HELP)
+        moment, at = self.view, held(self.id).at
+        if moment is not None and moment.lanes:
+            st.markdown(table.markdown(moment if at is None else moment.at(at)), help=table.HELP)
+
+
+def _what(plan: Plan) -> tuple[Any, ...]:
+    """What a preset's words are about."""
+    algorithms = tuple(lane.algorithm for lane in plan.lanes)
+    return plan.model, plan.start, plan.beta, plan.field, plan.clamp, algorithms
 
 
 def tools_of(model: Any) -> dict[str, str]:

@@ -36,7 +36,7 @@ class Statistics:
     """
 
     def __init__(self, run: running.Run):
-        self.since, self._begun, self._clock = run.sweep, run.seconds, run.seconds
+        self.since, self.begun, self._clock = run.sweep, run.seconds, run.seconds
         self._drawn = running.draws_done(run) or 0
         self._energies = Window(WINDOW_SWEEPS, min(run.chains, WINDOW_CHAINS))
         self._durations = Window(WINDOW_SWEEPS, 1)
@@ -60,7 +60,7 @@ class Statistics:
         draws = self.draws(run)
         if draws is not None:
             ess = Reading(float(draws * run.chains))
-            return Summary(ess.value, chain_metrics.ess_per_second(ess, run.seconds - self._begun).value)
+            return Summary(ess.value, chain_metrics.ess_per_second(ess, run.seconds - self.begun).value)
         return self._of_chains(run.chains) if run.algorithm.spec.kind == "chain" else Summary()
 
     def _of_chains(self, chains: int) -> Summary:

@@ -11,7 +11,7 @@ COLUMNS = (
     "sweeps",
     "time",
     "MMD²",
-    "± noise",
+    "noise",
     "marginal L1",
     "pair error",
     "ESS",
@@ -30,7 +30,9 @@ there are fewer); of a method that makes independent draws, all completed ones.
 however long they ran. More chains do not change it where a sweep of twice as many takes twice as long; it rises where
 they are computed side by side.
 
-**Statistics since**: the sweep at which the settings last changed. ESS, R-hat and τ begin anew there.
+**Noise**: 95 of 100 estimates of MMD² between as many independent samples of the reference's law are below it.
+
+**Statistics since**: the sweep at which the settings last changed. All statistics begin anew there, MMD² too.
 """
 
 
@@ -46,14 +48,14 @@ def _row(lane: LaneView) -> tuple[str, ...]:
         integer(lane.sweep),
         seconds(lane.seconds),
         significant(point.mmd2 if point else None),
-        significant(point.deviation if point else None),
+        significant(point.noise if point else None),
         significant(point.marginal_l1 if point else None),
         significant(point.pair_error if point else None),
         significant(found.ess),
         significant(found.ess_rate),
         significant(found.rhat, 4),
         significant(found.time),
-        significant(lane.rate),
+        significant(lane.rate or None),
         f"sweep {integer(lane.since)}",
         seconds(lane.compile_seconds),
     )

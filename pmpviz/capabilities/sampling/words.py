@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
-from pmpviz.capabilities.sampling.lane import LaneView
+from pmpviz.capabilities.sampling.lane import LaneView, MetricPoint
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
@@ -39,37 +39,77 @@ def reference_words(view: LiveView) -> str:
 
 def convergence(lane: LaneView) -> str:
     """Whether the messages of a draw have settled, oscillate, or neither yet."""
-    residual = lane.series.get("residual:mean")
-    if residual is None or not len(residual) or lane.series["sweep"][-1] <= lane.since:
+    last = lane.series.last
+    residual = last.get("residual:mean")
+    if residual is None or last["sweep"] <= lane.since:
         return ""
     if lane.period:
         remedy = sampler_class(lane.algorithm).spec.remedy
         return f"oscillating with period {lane.period}" + (f": {remedy} stops it" if remedy else "")
-    if residual[-1] < 1e-4:
+    if residual < 1e-4:
         return "converged: the largest message change is below 0.0001"
-    return f"largest message change {significant(float(residual[-1]))}"
+    return f"largest message change {significant(residual)}"
 
 
 def verdict(view: LiveView) -> str:
-    """A sentence on a race: who is nearest to the reference now, and whether the noise allows to say so."""
-    raced = [(lane, lane.points[-1]) for lane in view.lanes if lane.points]
-    if len(raced) < 2 or len(raced) < len(view.lanes):
+    """A sentence on a race: which lane came within the noise of the reference first, and which have not."""
+    if not any(lane.sweep > lane.since for lane in view.lanes):
+        return "Nothing has run yet under these settings: press Play."
+    if not all(lane.points for lane in view.lanes):
         return "Nothing can be said yet: " + reference_words(view)[0].lower() + reference_words(view)[1:]
-    raced.sort(key=lambda pair: pair[1].mmd2)
-    (best, first), (second, other) = raced[0], raced[1]
-    noise = first.deviation if not math.isnan(first.deviation) else 0.0
-    at_noise = [lane.label for lane, point in raced if point.mmd2 < 2 * noise]
-    if len(at_noise) == len(raced):
-        return "All lanes are within the noise of the reference: this many chains cannot tell them apart any more."
-    if first.mmd2 < 2 * noise:
-        rest = f"{second.label} is at MMD² {significant(other.mmd2)}" if other.mmd2 >= 2 * noise else "so are others"
-        return (
-            f"{best.label} has reached the reference's noise after {integer(best.sweep)} sweeps "
-            f"({seconds(best.seconds)}); {rest} after {integer(second.sweep)} ({seconds(second.seconds)})."
-        )
-    ratio = other.mmd2 / first.mmd2
-    return (
-        f"{best.label} is nearest: MMD² {significant(first.mmd2)} after {integer(best.sweep)} sweeps and "
-        f"{seconds(best.seconds)}, {significant(ratio, 2)} times below {second.label} "
-        f"({integer(second.sweep)} sweeps, {seconds(second.seconds)})."
-    )
+    place = (lambda at: at[2]) if view.plan.unit == "seconds" else (lambda at: at[1])
+    passed = sorted([(lane, *_spent(lane, lane.passage)) for lane in view.lanes if lane.passage], key=place)
+    still = [lane for lane in view.lanes if not lane.passage]
+    if not passed:
+        return _nearest(still)
+    (first, sweeps, time), *later = passed
+    said = [f"{first.label} first came within the noise of the reference after {_count(sweeps)} ({seconds(time)})"]
+    said += [f"{lane.label} after {_count(sweeps)} ({seconds(time)})" for lane, sweeps, time in later]
+    said += [f"{lane.label} has not in {_count(lane.sweep - lane.since)}" for lane in still]
+    return f"{'; '.join(said)}.{_since(view)}"
+
+
+def _spent(lane: LaneView, point: MetricPoint | None) -> tuple[int, float]:
+    """Sweeps and seconds from the last change of the settings to a point."""
+    assert point is not None
+    return point.sweep - lane.since, point.seconds - lane.since_seconds
+
+
+def _count(sweeps: int) -> str:
+    return f"{integer(sweeps)} sweep{'' if sweeps == 1 else 's'}"
+
+
+def _since(view: LiveView) -> str:
+    since = max(lane.since for lane in view.lanes)
+    return f" Counted since the change at sweep {integer(since)}." if since else ""
+
+
+def _nearest(lanes: list[LaneView]) -> str:
+    """Of lanes that are all beyond the noise."""
+    raced = sorted(((lane, lane.points[-1]) for lane in lanes), key=lambda pair: pair[1].mmd2)
+    (best, first), *others = raced
+    sweeps, time = _spent(best, first)
+    said = f"MMD² {significant(first.mmd2)} after {_count(sweeps)} and {seconds(time)}"
+    if not others:
+        return f"{best.label} has not come within the noise of the reference: {said}."
+    second, other = others[0]
+    ratio = significant(other.mmd2 / first.mmd2, 2)
+    return f"None is within the noise yet. {best.label} is nearest: {said}, {ratio} times below {second.label}."
+
+
+def looking_back(sweep: int) -> str:
+    """What is said while somebody looks at an earlier moment."""
+    return f"Looking back at sweep {integer(sweep)}"
+
+
+def headline(view_model: Any, plan: Any) -> str:
+    """The question of a plan that is no preset's: it names the algorithms, the model and its temperature."""
+    names = list(dict.fromkeys(lane.spec.label for lane in plan.lanes))
+    if view_model is None:
+        return "Which sampler gets there first?" if len(plan.lanes) > 1 else f"How does {names[0]} work?"
+    model = model_words(view_model, plan.beta)
+    if len(plan.lanes) == 1:
+        return f"What does {names[0]} do on this {model}?"
+    if len(names) == 1:
+        return f"Which setting of {names[0]} gets there first on this {model}?"
+    return f"Which gets there first on this {model}: {', '.join(names[:-1])} or {names[-1]}?"

@@ -1,6 +1,7 @@
 // What any lane has: a header with its key, name, badge and counter, a canvas, and words beneath.
 
-import { dashOf, make, sized } from "./theme.js";
+import { make } from "./theme.js";
+import { drawKey } from "./traces.js";
 
 export class Figure {
   constructor(index, name, canvas, testid) {
@@ -34,15 +35,6 @@ export class Figure {
   }
 
   drawKey() {
-    if (!this.meta) return;
-    const context = sized(this.key, 26, 10);
-    context.clearRect(0, 0, 26, 10);
-    context.strokeStyle = this.meta.colour;
-    context.lineWidth = 3;
-    context.setLineDash(dashOf(this.meta.dash));
-    context.beginPath();
-    context.moveTo(0, 5);
-    context.lineTo(26, 5);
-    context.stroke();
+    if (this.meta) drawKey(this.key, this.meta);
   }
 }

@@ -6,6 +6,7 @@ import { painterFor, thumbnailFor } from "./painters.js";
 import { css, heldColour, make, number, OPPOSED, scaleColour, sized, thousands } from "./theme.js";
 
 const RING = 2000;
+const MOMENTS = 128;
 const MOST_WAITING = 4000;
 const NONE = { sweep: -1, epoch: -1 };
 
@@ -35,6 +36,7 @@ export class Lane extends Figure {
   // Words and layer of an update; frames go through `take`.
   adopt(meta, theme, alt, still) {
     this.meta = meta;
+    this.remember(meta);
     this.call(meta);
     this.canvas.setAttribute("aria-label", `${meta.label}. ${alt || ""}`.trim());
     if (!still) this.say(meta);
@@ -42,7 +44,21 @@ export class Lane extends Figure {
     this.dirty = true;
   }
 
+  // The other chains and the layer as they came, for those who look back.
+  remember({ sweep, strip, layer }) {
+    if (!Number.isFinite(sweep)) return;
+    while (this.moments.length && this.moments[this.moments.length - 1].sweep >= sweep) this.moments.pop();
+    this.moments.push({ sweep, strip, layer });
+    if (this.moments.length > MOMENTS) this.moments.shift();
+  }
+
+  // What came last at or before a sweep.
+  moment(sweep) {
+    return this.moments.findLast((moment) => moment.sweep <= sweep) || null;
+  }
+
   forget() {
+    this.moments = [];
     this.queue = [];
     this.ring = [];
     this.shown = null;
@@ -128,7 +144,8 @@ export class Lane extends Figure {
   paint(theme, sweep, edits) {
     const frame = sweep === null ? this.shown : this.past(sweep);
     if (!frame || !this.painter || !this.canvas.width) return;
-    const layer = sweep === null ? this.meta.layer : null;
+    const moment = sweep === null ? null : this.moment(frame.sweep);
+    const layer = sweep === null ? this.meta.layer : moment && moment.sweep === frame.sweep ? moment.layer : null;
     const before = this.painter.past ? this.before(frame, this.painter.past - 1) : undefined;
     this.painter.paint(this.canvas, frame.bits, layer && layer.values ? layer : null, theme, before);
     if (edits.any()) this.painter.mark(this.canvas, edits.over(frame.epoch, this.meta.states, theme), theme);
@@ -169,9 +186,12 @@ export class Lane extends Figure {
     this.legend.append(sign, make("span", "", words));
   }
 
-  // Thumbnails of the other chains.
-  drawStrip(theme) {
-    const frames = this.meta.strip;
+  // Thumbnails of the other chains, of the moment that is looked back at where there is one.
+  drawStrip(theme, sweep = null) {
+    const moment = sweep === null ? this.meta : this.moment(sweep) || { strip: [] };
+    const frames = moment.strip;
+    this.strip.dataset.sweep = moment.sweep ?? "";
+    this.strip.title = moment.sweep === undefined ? "" : `eight other chains at sweep ${moment.sweep}`;
     while (this.strip.children.length > frames.length) this.strip.lastChild.remove();
     frames.forEach((bits, k) => {
       if (!this.strip.children[k]) this.strip.append(make("canvas", "pv-thumb"));

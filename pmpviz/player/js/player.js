@@ -10,15 +10,20 @@ import { make } from "./theme.js";
 import { Tools } from "./tools.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./bar.js";
+import "./bars.js";
+import "./chart.js";
 import "./figure.js";
 import "./knobs.js";
 import "./layers.js";
+import "./marks.js";
 import "./painters.js";
+import "./scale.js";
 import "./traces.js";
 
 const STEP_MS = 1500;
 const BESIDE = 700; // From this width on traces stand beside the pictures.
 const NARROWEST = 190; // A lane's least width.
+const LOOK_BACK_MS = 200;
 
 export class Player extends Live {
   constructor(parent) {
@@ -26,6 +31,7 @@ export class Player extends Live {
     this.steppedUntil = 0;
     this.tip = make("div", "pv-tip");
     this.tip.setAttribute("aria-hidden", "true");
+    this.traces.send = (event) => this.post(event);
     this.root.append(this.tip);
     this.edits = new Edits(this.mount);
     this.tools = new Tools((name) => this.act(name));
@@ -46,7 +52,7 @@ export class Player extends Live {
       lane.dirty = true;
       if (!lane.meta) continue;
       lane.drawKey();
-      lane.drawStrip(this.theme);
+      lane.drawStrip(this.theme, this.at);
     }
     this.legends();
     this.tracesDirty = true;
@@ -95,13 +101,14 @@ export class Player extends Live {
     if (!frozen || layers !== this.layers) {
       update.lanes.forEach((meta, k) => {
         this.lanes[k].adopt(meta, this.theme, update.alt, frozen);
-        this.lanes[k].drawStrip(this.theme);
+        this.lanes[k].drawStrip(this.theme, this.at);
       });
     }
     this.layers = layers;
     const kinds = JSON.stringify((update.traces || []).map(kindOf));
     if (update.traces && (!frozen || kinds !== this.kinds)) this.traces.adopt(update.traces, update.marks);
     this.kinds = kinds;
+    this.traces.tell(update.lanes, update.kept || null);
     this.tracesDirty = true;
   }
 
@@ -155,9 +162,21 @@ export class Player extends Live {
 
   scrub(at) {
     this.at = at;
-    for (const lane of this.lanes) lane.dirty = true;
+    for (const lane of this.lanes) {
+      lane.dirty = true;
+      if (lane.meta) lane.drawStrip(this.theme, at);
+    }
     this.tracesDirty = true;
+    clearTimeout(this.looking);
+    this.looking = setTimeout(() => this.tellLook(at), LOOK_BACK_MS);
     this.wake();
+  }
+
+  // Words and numbers that the server makes are of the moment that is looked back at, too.
+  tellLook(at) {
+    if (this.gone || at !== this.at || at === (this.lookedAt ?? null)) return;
+    this.lookedAt = at;
+    this.post({ type: at === null ? "live" : "look" });
   }
 
   shownSweep() {

@@ -99,10 +99,12 @@ class Deconvolution extends Live {
     }
     const traces = this.meta.traces.map((trace) => ({
       ...trace,
+      xlog: seconds && farApart(trace.lines.map((line) => (line.seconds ? line.seconds[line.seconds.length - 1] : 0))),
       x: seconds ? "seconds" : "sweeps",
       lines: trace.lines.map((line) => ({ ...line, x: seconds ? line.seconds : line.x })),
     }));
     this.traces.adopt(traces, []);
+    this.traces.tell(this.meta.lanes.length > 1 ? this.meta.lanes : [], null);
     this.tracesDirty = true;
     this.wake();
   }
@@ -181,6 +183,12 @@ class Deconvolution extends Live {
     const last = rings.length ? Math.max(...rings.map((ring) => when(ring[ring.length - 1]))) : 0;
     this.timeline.show(first, last, this.at, timed ? "computing, ms" : "sweep");
   }
+}
+
+// Whether times differ tenfold.
+function farApart(times) {
+  const some = times.filter((time) => time > 0);
+  return some.length > 1 && Math.max(...some) >= 10 * Math.min(...some);
 }
 
 export default mounted(Deconvolution);

@@ -1,0 +1,52 @@
+"""The independent draws that a lane has finished, and the one that it is making."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pmpviz.live.store import Series
+
+
+@dataclass(frozen=True)
+class DrawsView:
+    """`series` has a row for each finished draw (of `done`); the one in the making has had `age` of `length` sweeps."""
+
+    series: Series
+    done: int
+    age: int
+    length: int
+
+
+class Draws:
+    """Counts the sweeps of each draw, as the algorithm does, and keeps what a lane shows at the end of each.
+
+    A draw that was begun under other settings than those it ends under is of neither, and is left out.
+    """
+
+    def __init__(self, names: Sequence[str]):
+        self.series = Series(("sweep", "draw", *(name for name in names if name != "sweep")))
+        self.done, self._age, self._whole = 0, 0, True
+
+    def append(self, columns: dict[str, np.ndarray], length: int) -> None:
+        """The next sweeps of a lane, where a draw takes `length` of them."""
+        ends = [place for place in range(len(columns["sweep"])) if self._ends(length)]
+        numbers = self.done + 1 + np.arange(len(ends))
+        self.done += len(ends)
+        self.series.append({name: values[ends] for name, values in columns.items()} | {"draw": numbers})
+
+    def _ends(self, length: int) -> bool:
+        if self._age >= length:
+            self._age, self._whole = 0, True
+        self._age += 1
+        return self._age == length and self._whole
+
+    def renew(self) -> None:
+        """Settings have changed."""
+        self._whole = self._age == 0
+
+    def view(self, length: int) -> DrawsView:
+        """The draws of this moment."""
+        return DrawsView(self.series, self.done, self._age, length)

@@ -1,0 +1,42 @@
+"""Curves that a person has kept: what a lane had shown at a moment, to be drawn behind the runs that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pmpviz.capabilities.sampling.draws import DrawsView
+from pmpviz.capabilities.sampling.lane import LaneView, MetricPoint
+from pmpviz.capabilities.sampling.live import LiveView
+from pmpviz.live.store import Series
+from pmpviz.player.numbers import integer
+from pmpviz.player.style import Style
+
+MOST = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The curves of a lane up to a sweep, under the name and the style that they have from then on."""
+
+    name: str
+    algorithm: str
+    style: Style
+    series: Series
+    draws: DrawsView | None
+    points: tuple[MetricPoint, ...]
+
+
+def keep(kept: tuple[Kept, ...], view: LiveView, index: int, style: Style) -> tuple[Kept, ...]:
+    """With the curves of one more lane; the oldest make room. Without those of a lane that has shown nothing yet."""
+    lane = view.lanes[index]
+    if not lane.series.last:
+        return kept
+    return (*kept, _frozen(lane, view, style))[-MOST:]
+
+
+def _frozen(lane: LaneView, view: LiveView, style: Style) -> Kept:
+    draws = lane.draws
+    draws = None if draws is None else DrawsView(draws.series.copy(), draws.done, draws.age, draws.length)
+    name = f"{lane.label}, kept at sweep {integer(lane.sweep)}"
+    style = Style(style.colour, "dot" if style.dash != "dot" else "dashdot", style.marker)
+    return Kept(name, lane.algorithm, style, lane.series.copy(), draws, lane.points)

@@ -1,0 +1,243 @@
+"""The curves beside the picture: energy, magnetisation, MMD^2, ..., of the lanes and of the curves that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pmpviz.capabilities.sampling import words as sentences
+from pmpviz.capabilities.sampling.draws import DrawsView
+from pmpviz.capabilities.sampling.kept import Kept
+from pmpviz.capabilities.sampling.lane import LaneView, MetricPoint, bands, share_name
+from pmpviz.capabilities.sampling.live import LiveView
+from pmpviz.live.store import Series
+from pmpviz.metrics.marginals import marginal_table
+from pmpviz.models.ising import Ising
+from pmpviz.models.space import PALETTE
+from pmpviz.player.numbers import integer, significant
+from pmpviz.player.style import Style
+from pmpviz.player.update import MOST_TRACE_POINTS, Envelope, trace
+
+ORDERS = ("means", "pairs", "triples", "fours", "more")
+# Variables whose marginals are drawn beside the exact ones.
+MOST_MARGINALS = 6
+LEAST_RESIDUAL = 1e-7
+EVERYTHING = (-np.inf, np.inf)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the curves are made of: `then` is the view at the moment that is looked back at, the view itself else.
+
+    `window` is the stretch of sweeps that is zoomed into.
+    """
+
+    envelope: Envelope
+    view: LiveView
+    then: LiveView
+    kept: tuple[Kept, ...] = ()
+    window: tuple[float, float] = EVERYTHING
+    at: int | None = None
+
+    def lines(self, columns_of: Any, floor: float | None = None) -> list[dict[str, Any]]:
+        """A line for each kept curve, behind, and one or two for each lane: `columns_of` gives their columns."""
+        found = []
+        for number, kept in enumerate(self.kept):
+            more = {"ghost": True, "name": kept.name}
+            found += self._drawn(f"kept{number}", kept.style, columns_of(kept), floor, more)
+        for index, lane in enumerate(self.view.lanes):
+            style = self.envelope.styles[index]
+            found += self._drawn(str(index), style, columns_of(lane), floor, {"name": lane.label})
+        return found
+
+    def _drawn(self, id: str, style: Style, found: Iterable[Mapping[str, Any]], floor, more: dict) -> list[dict]:
+        lines = []
+        for given in found:
+            columns = {k: v for k, v in given.items() if k not in ("faint", "dots")}
+            flags = {k: v for k, v in given.items() if k in ("faint", "dots")}
+            if len(columns["x"]):
+                lines.append({**self.envelope.line(id, style, columns, floor), **flags, **more})
+        return lines
+
+
+def traces(scene: Scene) -> list[dict]:
+    """The cards, the most telling first."""
+    view = scene.view
+    if not view.lanes:
+        return []
+    mmd, energy, space = _mmd(scene, "sweeps"), _series(scene, "energy", "Energy"), view.model.space
+    by_order = [_spectrum(scene)] if space.own is None else []
+    if len(view.lanes) > 1:
+        beside = [] if space.binary else [_marginals(scene.then)]
+        return [mmd, _mmd(scene, "seconds"), *by_order, energy, *beside]
+    found = [energy, *_making(scene)]
+    if space.binary:
+        found.append(_series(scene, "magnetisation", "Magnetisation"))
+    else:
+        found += [_shares(scene), _marginals(scene.then)]
+    if isinstance(view.model, Ising) and view.model.shape is not None:
+        found.append(_series(scene, "absolute_magnetisation", "Mean |magnetisation|"))
+    for name in [key[:-5] for key in view.lanes[0].series.names if key.endswith(":mean")]:
+        if name not in bands(space):
+            found.append(_series(scene, name, name.replace("_", " ").capitalize(), log=name == "residual"))
+    return [*found, _flips(scene), mmd, *by_order]
+
+
+def _band(series: Series, name: str, window: tuple[float, float]) -> dict[str, np.ndarray]:
+    """Mean over the chains with the range of its bins, and the 10-90 % band of the chains."""
+    if f"{name}:mean" not in series.names:
+        return {"x": np.zeros(0)}
+    bins = series.bins(*window, most=MOST_TRACE_POINTS)
+    columns = {"x": bins.mean["sweep"], "y": bins.mean[f"{name}:mean"]}
+    columns |= {"low": bins.least[f"{name}:low"], "high": bins.most[f"{name}:high"]}
+    if bins.width > 1:
+        columns |= {"least": bins.least[f"{name}:mean"], "most": bins.most[f"{name}:mean"]}
+    return columns
+
+
+def _lines_of(lane: LaneView | Kept, name: str, window: tuple[float, float]) -> list[dict[str, Any]]:
+    """Of a lane whose draws take several sweeps: the finished draws, before all sweeps in a faint line."""
+    sweeps = _band(lane.series, name, window)
+    if lane.draws is None or lane.draws.length < 2 or lane.draws.done < 2:
+        return [sweeps]
+    faint = {k: v for k, v in sweeps.items() if k not in ("low", "high")}
+    return [{**faint, "faint": True}, {**_band(lane.draws.series, name, window), "dots": True}]
+
+
+def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
+    view, exact, more = scene.view, None, {}
+    if name == "energy":
+        exact = _exact_energy(view)
+    lanes = view.lanes
+    if len(lanes) == 1 and (draws := lanes[0].draws) is not None and draws.length > 1:
+        more = {"unit": f"{integer(draws.done)} finished draws a chain, faint: every sweep", **_upper(scene, draws)}
+    lines = scene.lines(lambda lane: _lines_of(lane, name, scene.window), LEAST_RESIDUAL if log else None)
+    return trace(name, title, "sweeps", lines, log, exact=exact, **more)
+
+
+def _exact_energy(view: LiveView) -> dict | None:
+    if view.truth is None or view.truth.energy is None:
+        return None
+    return {"y": view.truth.energy, "label": f"exact {significant(view.truth.energy, 4)}"}
+
+
+def _upper(scene: Scene, draws: DrawsView) -> dict:
+    """A second axis, of finished draws: the sweeps at which they ended, and their numbers."""
+    bins, payload = draws.series.bins(*scene.window, most=MOST_TRACE_POINTS), scene.envelope.payload
+    if not len(bins):
+        return {}
+    places = {"x": payload.add(bins.mean["sweep"]), "y": payload.add(bins.mean["draw"])}
+    return {"upper": {"label": "draws", **places}}
+
+
+def _making(scene: Scene) -> list[dict]:
+    """The draw in the making: the energy over its own sweeps."""
+    lane, at = scene.view.lanes[0], scene.at
+    draws = lane.draws
+    if draws is None or draws.length < 2:
+        return []
+    now = lane.sweep - draws.age, draws.done + int(draws.age < draws.length)
+    place = now if at is None else _draw_at(draws, at)
+    if place is None:
+        return []
+    begin, number = place
+    bins = lane.series.bins(begin + 1, lane.sweep if at is None else at, most=MOST_TRACE_POINTS)
+    names = {"y": "mean", "low": "low", "high": "high"}
+    columns = {"x": bins.mean["sweep"] - begin, **{k: bins.mean[f"energy:{v}"] for k, v in names.items()}}
+    line = scene.envelope.line("0", scene.envelope.styles[0], columns) if len(bins) else None
+    title = f"Draw {integer(number)} in the making: energy"
+    more = {"span": [0, draws.length], "exact": _exact_energy(scene.view), "unit": f"of {integer(draws.length)} sweeps"}
+    lines = [{**line, "name": lane.label}] if line else []
+    return [trace("making", title, "sweeps of this draw", lines, **more)]
+
+
+def _draw_at(draws: DrawsView, at: int) -> tuple[int, int] | None:
+    """(sweep before the first one, number) of the draw that was being made at a sweep; None where it is not known."""
+    ended = draws.series.bins(at - 2 * draws.length, at - 1)
+    before = np.flatnonzero(ended.most["sweep"] < at)
+    if ended.width > 1 or not len(before):
+        return (0, 1) if at <= draws.length else None
+    return int(ended.most["sweep"][before[-1]]), int(ended.most["draw"][before[-1]]) + 1
+
+
+def _flips(scene: Scene) -> dict:
+    def columns(lane: LaneView | Kept) -> list[dict]:
+        bins = lane.series.bins(*scene.window, most=MOST_TRACE_POINTS)
+        found = {"x": bins.mean["sweep"], "y": bins.mean["flips"]}
+        return [found if bins.width == 1 else {**found, "least": bins.least["flips"], "most": bins.most["flips"]}]
+
+    title = "Flipped sites of chain 0" if scene.view.model.space.binary else "Changed sites of chain 0"
+    return trace("flips", title, "sweeps", scene.lines(columns), unit="share")
+
+
+def _colours(view: LiveView) -> tuple[str, ...]:
+    return view.model.space.palette or PALETTE[:2]
+
+
+def _shares(scene: Scene) -> dict:
+    """Share of the sites in each state over the sweeps; where they are known, the exact ones beside."""
+    view, lane, lines = scene.view, scene.view.lanes[0], []
+    exact = view.truth.shares if view.truth is not None and view.truth.exact else None
+    for state, colour in enumerate(_colours(view)):
+        columns = _band(lane.series, share_name(state), scene.window)
+        if len(columns["x"]):
+            line = scene.envelope.line("0", Style(colour, "solid", "circle"), columns)
+            line |= {"name": view.model.space.legend[state]} | ({} if exact is None else {"exact": float(exact[state])})
+            lines.append(line)
+    unit = "of the sites" if exact is None else "of the sites, exact dashed"
+    return trace("shares", "Share of each state", "sweeps", lines, unit=unit)
+
+
+def _marginals(view: LiveView) -> dict:
+    """Of one lane each variable's states beside the reference's; of more, or of many variables, their means."""
+    rows: list[tuple[str, np.ndarray]] = []
+    tables = [(lane.label, lane.frequencies) for lane in view.lanes if lane.frequencies is not None]
+    if view.truth is not None:
+        tables.append(("exact" if view.truth.exact else "reference", marginal_table(view.truth.marginals)))
+    if len(view.lanes) == 1 and view.model.n <= MOST_MARGINALS:
+        for site in range(view.model.n):
+            rows += [
+                (f"x{site} {'samples' if place == 0 else name}", t[site]) for place, (name, t) in enumerate(tables)
+            ]
+    else:
+        rows = [(name, table.mean(0)) for name, table in tables]
+    bars = {"names": list(view.model.space.legend), "colours": list(_colours(view))}
+    bars["rows"] = [{"label": label, "colour": "#8A8A86", "values": values.tolist()} for label, values in rows]
+    unit = "each variable" if len(view.lanes) == 1 and view.model.n <= MOST_MARGINALS else "mean over the variables"
+    return trace("marginals", "Probability of each state", "sweeps", [], unit=unit, bars=bars)
+
+
+def _mmd(scene: Scene, x: str) -> dict:
+    def columns(lane: LaneView | Kept) -> list[dict]:
+        points = [p for p in lane.points if x == "sweeps" or p.sweep > 0]
+        return [{"x": [p.sweep if x == "sweeps" else p.seconds for p in points], "y": [p.mmd2 for p in points]}]
+
+    noise = _noise(scene.view)
+    floor = noise / 10 if noise else 1e-8
+    band = {"low": floor, "high": noise, "label": "noise, up to 95 %"} if noise else None
+    title = "MMD²" if scene.view.truth is not None else f"MMD² · {sentences.reference_words(scene.view)}"
+    return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, band=band)
+
+
+def _noise(view: LiveView) -> float | None:
+    """Where the noise band ends above."""
+    return next((p.band.high for lane in view.lanes for p in lane.points[-1:] if p.band.known), None)
+
+
+def _spectrum(scene: Scene) -> dict:
+    """MMD^2 by order: bars that are never drawn longer than the noise makes them worth."""
+    rows, noise = [], _noise(scene.then) or 0.0
+    for lane, style in zip(scene.then.lanes, scene.envelope.styles, strict=True):
+        if lane.points:
+            rows.append({"label": lane.label, "colour": style.colour, "values": _positive(lane.points[-1])})
+    full = max([4 * noise, *(sum(row["values"]) for row in rows)])
+    unit = f"full width {significant(full)}" if rows else ""
+    bars = {"names": list(ORDERS), "rows": rows, "full": full, "noise": noise}
+    return trace("spectrum", "MMD² by order", "sweeps", [], unit=unit, bars=bars)
+
+
+def _positive(point: MetricPoint) -> list[float]:
+    return [max(value, 0.0) for value in point.spectrum]

@@ -1,0 +1,400 @@
+// One live chart: lines with their ranges, the exact value, a noise band, marks, a second axis, or stacked bars.
+// Hovering gives values, a drawn box zooms, a double click shows everything again.
+
+import { drawBars } from "./bars.js";
+import { Marks } from "./marks.js";
+import { decades, number, scale, show, thousands, ticks } from "./scale.js";
+import { css, dashOf, make, sized } from "./theme.js";
+
+const HEIGHT = 148;
+const LEFT = 50;
+const RIGHT = 10;
+const BOTTOM = 20;
+const BOX = 6; // A pointer that moves less than this many pixels draws no box.
+const BETWEEN = 90; // Pixels between the markers of a line.
+
+export class Chart {
+  // `zoom(x, y)` is called with what a drawn box spans, and with nulls to show everything.
+  constructor(parent, zoom) {
+    this.root = make("figure", "pv-trace");
+    this.title = make("figcaption", "pv-title");
+    this.canvas = make("canvas", "pv-chart");
+    this.canvas.setAttribute("role", "img");
+    this.tip = make("div", "pv-tip");
+    this.tip.setAttribute("aria-hidden", "true");
+    this.tip.hidden = true;
+    this.root.append(this.title, this.canvas, this.tip);
+    parent.append(this.root);
+    this.zoom = zoom;
+    this.marks = new Marks();
+    this.listen();
+  }
+
+  listen() {
+    const at = (event) => {
+      const box = this.canvas.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    this.canvas.addEventListener("pointerdown", (event) => {
+      if (event.button || !this.x || this.trace.bars) return;
+      this.box = { from: at(event), to: at(event) };
+      this.canvas.setPointerCapture(event.pointerId);
+    });
+    this.canvas.addEventListener("pointermove", (event) => {
+      if (this.box) this.box.to = at(event);
+      this.pointed = at(event);
+      this.again();
+    });
+    this.canvas.addEventListener("pointerup", () => this.boxed());
+    this.canvas.addEventListener("pointerleave", () => {
+      this.pointed = null;
+      this.again();
+    });
+    this.canvas.addEventListener("dblclick", () => this.zoom(null, null));
+  }
+
+  // A box that is low spans sweeps alone.
+  boxed() {
+    const { from, to } = this.box || {};
+    this.box = null;
+    if (!from || !this.x || Math.abs(to[0] - from[0]) < BOX) return this.again();
+    const x = [from[0], to[0]].map((at) => this.x.value(at)).sort((a, b) => a - b);
+    const tall = Math.abs(to[1] - from[1]) > 4 * BOX;
+    this.zoom(x, tall ? [from[1], to[1]].map((at) => this.y.value(at)).sort((a, b) => a - b) : null);
+  }
+
+  adopt(trace) {
+    this.trace = trace;
+    const unit = [trace.unit, trace.log ? "log axis" : ""].filter(Boolean).join(", ");
+    this.title.replaceChildren(make("span", "", trace.title), make("span", "pv-unit", unit));
+    const solid = (trace.lines || []).filter((line) => !line.faint && !line.ghost);
+    const last = solid.map((line) => (line.y && line.y.length ? number(line.y[line.y.length - 1]) : "n/a"));
+    this.canvas.setAttribute("aria-label", `${trace.title}: latest ${last.join(", ")}`);
+  }
+
+  // `view` is what is zoomed into: `x` and `y`, or null each.
+  draw(theme, marks, cursor, view) {
+    this.drawn = [theme, marks, cursor, view];
+    const width = Math.max(160, this.root.clientWidth);
+    const bars = this.trace.bars;
+    this.theme = theme;
+    this.width = width;
+    this.top = this.trace.upper ? 22 : 8;
+    const height = bars ? 8 + 26 * Math.max(1, bars.rows.length) + BOTTOM : HEIGHT + this.top - 8;
+    this.height = height;
+    this.context = sized(this.canvas, width, height);
+    this.context.clearRect(0, 0, width, height);
+    this.context.font = `11px ${theme.font}`;
+    this.x = null;
+    if (bars) return drawBars(this, bars, height);
+    const empty = !this.measure(view || {});
+    this.drawAxes(empty);
+    if (empty) return;
+    this.context.save();
+    this.context.beginPath();
+    this.context.rect(LEFT, this.top - 1, width - LEFT - RIGHT, height - this.top - BOTTOM + 2);
+    this.context.clip();
+    this.drawBand();
+    const lines = this.trace.lines;
+    for (const line of lines) this.drawRange(line);
+    for (const line of lines) this.drawOwnExact(line);
+    for (const line of lines) this.drawLine(line);
+    this.drawMarks(marks, cursor);
+    this.context.restore();
+    this.drawExact();
+    this.drawPointed();
+  }
+
+  again() {
+    if (this.drawn) this.draw(...this.drawn);
+  }
+
+  measure(view) {
+    const { log, xlog, lines, span } = this.trace;
+    let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
+    const see = (value) => {
+      if (!Number.isFinite(value) || (log && value <= 0)) return;
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    };
+    const inside = (x) => Number.isFinite(x) && !(xlog && x <= 0) && (!view.x || (x >= view.x[0] && x <= view.x[1]));
+    for (const line of lines || []) {
+      if (!line.x || !line.y) continue;
+      for (let i = 0; i < line.y.length; i++) {
+        if (!inside(line.x[i])) continue;
+        [left, right] = [Math.min(left, line.x[i]), Math.max(right, line.x[i])];
+        see(line.y[i]);
+        for (const name of ["low", "high", "least", "most"]) if (line[name]) see(line[name][i]);
+      }
+      if (Number.isFinite(line.exact)) see(line.exact);
+    }
+    if (this.trace.exact) see(this.trace.exact.y);
+    if (this.trace.band) [this.trace.band.low, this.trace.band.high].forEach(see);
+    if (!(low <= high)) return false;
+    if (span) [left, right] = [Math.min(left, span[0]), Math.max(right, span[1])];
+    if (view.x) [left, right] = view.x;
+    else if (!xlog && left > 0 && left < 0.02 * right) left = 0; // The middle of a first bin is where a run began.
+    if (!(left < right)) [left, right] = !Number.isFinite(left) ? [0, 1] : xlog ? [left, left * 10] : [left, left + 1];
+    this.x = scale([left, right], [LEFT, this.width - RIGHT], xlog);
+    const ends = [this.height - BOTTOM, this.top];
+    if (view.y && (!log || view.y[0] > 0)) this.y = scale(view.y, ends, log);
+    else if (log) {
+      const [first, last] = [10 ** Math.floor(Math.log10(low) + 1e-9), 10 ** Math.ceil(Math.log10(high) - 1e-9)];
+      this.y = scale([first, last > first ? last : 10 * first], ends, true);
+    } else {
+      const room = (high - low || Math.abs(high) || 1) * 0.07;
+      this.y = scale([low - room, high + room], ends, false);
+    }
+    return true;
+  }
+
+  drawAxes(empty) {
+    const { context, theme, width, top, height } = this;
+    context.lineWidth = 1;
+    context.strokeStyle = css(theme.rule);
+    context.fillStyle = css(theme.soft);
+    context.strokeRect(LEFT + 0.5, top + 0.5, width - LEFT - RIGHT - 1, height - top - BOTTOM - 1);
+    if (empty) {
+      context.textAlign = "center";
+      context.fillText(this.trace.empty || "no values yet", (LEFT + width - RIGHT) / 2, height / 2);
+      return;
+    }
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    const whole = this.y.log && this.y.ends[1] / this.y.ends[0] >= 10;
+    for (const [value, text] of whole ? decades(this.y.ends) : ticks(this.y.ends, 4)) {
+      const y = Math.round(this.y.px(value)) + 0.5;
+      context.fillText(text, LEFT - 6, y);
+      context.beginPath();
+      context.moveTo(LEFT, y);
+      context.lineTo(width - RIGHT, y);
+      context.stroke();
+    }
+    context.textBaseline = "alphabetic";
+    this.drawAcross();
+    if (this.trace.upper) this.drawUpper();
+  }
+
+  // The ends of the axis and what it counts; of a log axis its decades.
+  drawAcross() {
+    const { context, width, height, trace } = this;
+    const name = trace.xlog ? `${trace.x}, log axis` : trace.x;
+    const inner = trace.xlog ? decades(this.x.ends).filter(([v]) => v >= this.x.ends[0] && v <= this.x.ends[1]) : [];
+    for (const [value] of inner) {
+      const x = Math.round(this.x.px(value)) + 0.5;
+      context.beginPath();
+      context.moveTo(x, this.top);
+      context.lineTo(x, height - BOTTOM);
+      context.stroke();
+    }
+    context.textAlign = "left";
+    context.fillText(show(trace.x, this.x.ends[0]), LEFT, height - 6);
+    context.textAlign = "center";
+    context.fillText(name, (LEFT + width - RIGHT) / 2, height - 6);
+    context.textAlign = "right";
+    context.fillText(show(trace.x, this.x.ends[1]), width - RIGHT, height - 6);
+  }
+
+  // The second axis: where the first, tenth, hundredth ... draw ended.
+  drawUpper() {
+    const { context } = this;
+    const { x, y, label } = this.trace.upper;
+    if (!x || !x.length) return;
+    const seen = [...x.keys()].filter((i) => x[i] >= this.x.ends[0] && x[i] <= this.x.ends[1]);
+    if (!seen.length) return;
+    const [first, last] = [y[seen[0]], y[seen[seen.length - 1]]];
+    const wanted = ticks([first - 1e-9, Math.max(last, first + 1)], 4).filter(([n]) => n >= 1 && Number.isInteger(n));
+    context.textAlign = "left";
+    context.fillText(label, 4, 12);
+    context.textAlign = "center";
+    for (const [n] of wanted) {
+      const at = seen.find((i) => y[i] >= n);
+      if (at === undefined) continue;
+      const px = Math.round(this.x.px(x[at])) + 0.5;
+      if (px > this.width - RIGHT - 8 || px < LEFT + 6) continue;
+      context.fillText(thousands(n), px, 12);
+      context.beginPath();
+      context.moveTo(px, this.top - 5);
+      context.lineTo(px, this.top);
+      context.stroke();
+    }
+  }
+
+  drawBand() {
+    const band = this.trace.band;
+    if (!band) return;
+    const { context, theme } = this;
+    const low = this.y.log ? Math.max(band.low, this.y.ends[0]) : band.low;
+    const [top, bottom] = [this.y.px(band.high), this.y.px(low)];
+    context.fillStyle = css(theme.text);
+    context.globalAlpha = 0.09;
+    context.fillRect(LEFT, top, this.width, bottom - top);
+    context.globalAlpha = 1;
+    context.fillStyle = css(theme.soft);
+    context.textAlign = "left";
+    context.fillText(band.label || "", LEFT + 5, Math.min(bottom - 4, this.height - BOTTOM - 4));
+  }
+
+  drawExact() {
+    const exact = this.trace.exact;
+    if (!exact || !Number.isFinite(exact.y)) return;
+    const { context, theme, width, top } = this;
+    const y = this.y.px(exact.y);
+    if (y < top || y > this.height - BOTTOM) return;
+    context.strokeStyle = context.fillStyle = css(theme.text);
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.moveTo(LEFT, y);
+    context.lineTo(width - RIGHT, y);
+    context.stroke();
+    context.textAlign = "right";
+    context.lineWidth = 3;
+    context.strokeStyle = css(theme.ground);
+    const at = y < top + 18 ? y + 13 : y - 5;
+    context.strokeText(exact.label, width - RIGHT - 4, at);
+    context.fillText(exact.label, width - RIGHT - 4, at);
+  }
+
+  // What a line comes to, across the chart in its colour.
+  drawOwnExact(line) {
+    if (!Number.isFinite(line.exact)) return;
+    const { context, width } = this;
+    context.strokeStyle = line.colour;
+    context.lineWidth = 1.25;
+    context.setLineDash([5, 3]);
+    context.beginPath();
+    context.moveTo(LEFT, this.y.px(line.exact));
+    context.lineTo(width - RIGHT, this.y.px(line.exact));
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  drawMarks(marks, cursor) {
+    if (this.trace.x === "seconds" || this.trace.x.includes("this")) return;
+    this.marks.draw(this, marks, { left: LEFT, right: this.width - RIGHT, top: this.top, bottom: this.height - BOTTOM });
+    this.context.strokeStyle = css(this.theme.accent);
+    if (cursor !== null) this.upright(this.x.px(cursor));
+  }
+
+  upright(px) {
+    const at = Math.round(px) + 0.5;
+    this.context.beginPath();
+    this.context.moveTo(at, this.top);
+    this.context.lineTo(at, this.height - BOTTOM);
+    this.context.stroke();
+  }
+
+  // The 10-90 % band of the chains, and the range of the line itself within its bins.
+  drawRange(line) {
+    if (!line.x || line.ghost) return;
+    const bands = this.trace.lines.filter((other) => other.low && !other.ghost).length;
+    this.fill(line, line.low, line.high, bands > 1 ? 0.07 : 0.16);
+    this.fill(line, line.least, line.most, line.faint || bands > 1 ? 0.14 : 0.24);
+  }
+
+  fill(line, low, high, alpha) {
+    if (!low || !high) return;
+    const { context } = this;
+    const [bottom, top] = this.y.ends; // A band may be open above or below.
+    const at = (v) => this.y.px(Math.min(Math.max(v, bottom), top));
+    context.fillStyle = line.colour;
+    context.globalAlpha = alpha;
+    context.beginPath();
+    for (let i = 0; i < line.x.length; i++) context.lineTo(this.x.px(line.x[i]), at(high[i]));
+    for (let i = line.x.length - 1; i >= 0; i--) context.lineTo(this.x.px(line.x[i]), at(low[i]));
+    context.fill();
+    context.globalAlpha = 1;
+  }
+
+  drawLine(line) {
+    if (!line.x || !line.y) return;
+    const { context } = this;
+    context.strokeStyle = context.fillStyle = line.colour;
+    context.lineWidth = line.faint || line.ghost ? 1 : 1.75;
+    context.globalAlpha = line.faint ? 0.45 : line.ghost ? 0.6 : 1;
+    context.lineJoin = "round";
+    context.setLineDash(line.faint ? [] : dashOf(line.dash));
+    context.beginPath();
+    const places = [];
+    for (let i = 0; i < line.x.length; i++) {
+      const bad = !Number.isFinite(line.y[i]) || (this.y.log && line.y[i] <= 0) || (this.x.log && line.x[i] <= 0);
+      const place = bad ? null : [this.x.px(line.x[i]), this.y.px(line.y[i])];
+      if (place && places.length && places[places.length - 1]) context.lineTo(...place);
+      else if (place) context.moveTo(...place);
+      places.push(place);
+    }
+    context.stroke();
+    context.setLineDash([]);
+    if (!line.faint) this.drawMarkers(line, places);
+    context.globalAlpha = 1;
+  }
+
+  // At the end and now and then before it, so that lines can be told apart without colour; of few draws at each.
+  drawMarkers(line, places) {
+    const shown = places.filter(Boolean);
+    const size = line.ghost ? 3 : 4;
+    if (line.dots && shown.length < 60) shown.forEach((place) => marker(this.context, line.marker, ...place, 2.5));
+    let next = -Infinity;
+    shown.forEach((place, k) => {
+      if (k < shown.length - 1 && place[0] < next) return;
+      if (k < shown.length - 1 && k === 0) return (next = place[0] + BETWEEN / 2);
+      marker(this.context, line.marker, ...place, size);
+      next = place[0] + BETWEEN;
+    });
+  }
+
+  // The values under the pointer, and the box that is being drawn.
+  drawPointed() {
+    const at = this.pointed;
+    this.tip.hidden = !(at && at[0] >= LEFT && at[0] <= this.width - RIGHT && at[1] <= this.height);
+    if (this.tip.hidden) return;
+    const { context, theme } = this;
+    context.strokeStyle = css(theme.soft);
+    context.lineWidth = 1;
+    this.upright(at[0]);
+    if (this.box) {
+      const { from, to } = this.box;
+      const tall = Math.abs(to[1] - from[1]) > 4 * BOX;
+      const [top, high] = tall ? [from[1], to[1] - from[1]] : [this.top, this.height - BOTTOM - this.top];
+      context.fillStyle = css(theme.accent);
+      context.globalAlpha = 0.15;
+      context.fillRect(from[0], top, to[0] - from[0], high);
+      context.globalAlpha = 1;
+    }
+    const marked = this.marks.at(at[0]);
+    const words = [`${this.trace.x} ${show(this.trace.x, this.x.value(at[0]))}`, ...this.values(at[0]), ...marked];
+    this.tip.replaceChildren(...words.map((text) => make("div", "", text)));
+    const left = at[0] + 14 + this.tip.offsetWidth > this.width ? at[0] - 14 - this.tip.offsetWidth : at[0] + 14;
+    const under = this.canvas.offsetTop + this.height - BOTTOM + 2; // The curves stay in sight.
+    Object.assign(this.tip.style, { left: `${Math.max(0, left)}px`, top: `${under}px` });
+  }
+
+  // "name value (least to most)" of each line at the point nearest to a place.
+  values(px) {
+    const all = this.trace.lines || [];
+    const lines = all.filter((line) => !line.faint || !all.some((other) => other.dots && other.lane === line.lane));
+    return lines.flatMap((line) => {
+      if (!line.x || !line.x.length) return [];
+      let near = 0;
+      for (let i = 1; i < line.x.length; i++) {
+        if (Math.abs(this.x.px(line.x[i]) - px) < Math.abs(this.x.px(line.x[near]) - px)) near = i;
+      }
+      if (!Number.isFinite(line.y[near])) return [];
+      const name = lines.length > 1 && line.name ? `${line.name}: ` : "";
+      const range = line.least && line.most ? [line.least, line.most] : line.low && line.high ? [line.low, line.high] : null;
+      const words = range ? ` (${number(range[0][near])} to ${number(range[1][near])})` : "";
+      return [`${name}${number(line.y[near])}${words}`];
+    });
+  }
+}
+
+export function marker(context, kind, x, y, size) {
+  const sides = { square: 4, triangle: 3, diamond: 4, cross: 4, star: 5 }[kind] || 24;
+  const turn = kind === "square" ? Math.PI / 4 : -Math.PI / 2;
+  context.beginPath();
+  for (let k = 0; k < sides; k++) {
+    const angle = turn + (2 * Math.PI * k) / sides;
+    context.lineTo(x + size * Math.cos(angle), y + size * Math.sin(angle));
+  }
+  context.fill();
+}

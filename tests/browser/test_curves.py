@@ -1,0 +1,103 @@
+"""The charts under a person's hands: values, a box, everything again; kept curves; words that do not overlap."""
+
+from tests.browser import stage
+
+LANES = ("pmp;damping=0.1", "pmp;damping=0.5", "pmp;damping=0.9")
+SMALL = {"model": "square:4x4,J=0.2", "chains": "16", "budget": "2000"}
+CHART = "canvas.pv-chart[aria-label^='Energy']"
+PLACED = """async ([marks, left, right]) => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("marks.js"));
+  const { grouped } = await import(loaded);
+  return grouped(marks, left, right, (text) => 6 * text.length);
+}"""
+
+
+def ran(page, count, budget):
+    """Play to the end of the budget."""
+    stage.wait_lanes(page, count)
+    stage.speed(page, 0)
+    stage.press(page, "Space")
+    stage.wait_lanes(page, count, f"d.sweep === '{budget}'")
+    stage.wait_server(page, "paused")
+
+
+def test_a_chart_gives_values_zooms_into_a_box_and_shows_everything_again(open_page, server):
+    page = open_page(stage.link(server, "playground", ("pmp;sweeps_per_draw=8",), **SMALL))
+    ran(page, 1, 2000)
+    chart = page.locator(CHART).first
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    page.mouse.move(box["x"] + 150, box["y"] + 60)
+    tip = page.locator(".pv-trace", has=chart).locator(".pv-tip")
+    tip.wait_for(state="visible")
+    assert "sweeps" in tip.inner_text() and " to " in tip.inner_text()
+    whole = int(stage.number(tip.inner_text().split("\n")[0].removeprefix("sweeps ")))
+    page.mouse.down()
+    page.mouse.move(box["x"] + 190, box["y"] + 62, steps=4)
+    page.mouse.up()
+    page.mouse.move(box["x"] + 55, box["y"] + 60)
+    at = lambda: int(stage.number(tip.inner_text().split("\n")[0].removeprefix("sweeps ")))  # noqa: E731
+    assert whole <= at() < whole + 100
+    page.mouse.dblclick(box["x"] + 55, box["y"] + 60)
+    page.mouse.move(box["x"] + 56, box["y"] + 60)
+    assert at() < 100 < whole
+
+
+def test_three_dampings_have_three_names_three_keys_and_three_rows(open_page, server):
+    page = open_page(stage.link(server, "race", LANES, **{**SMALL, "budget": "100"}))
+    ran(page, 3, 100)
+    names = [f"PMP · damping {damping}" for damping in ("0.1", "0.5", "0.9")]
+    assert page.locator(".pv-name").all_inner_texts() == names
+    assert page.locator(".pv-line > span").all_inner_texts() == names
+    looks = page.locator(".pv-line canvas").evaluate_all("(all) => all.map((c) => c.toDataURL())")
+    assert len(set(looks)) == 3
+    page.wait_for_function("document.querySelectorAll('table tbody tr').length === 3")
+    rows = page.locator("table tbody tr td:first-child").all_inner_texts()
+    assert rows == [f"{name} (approximate)" for name in names]
+
+
+def test_looking_back_takes_words_strip_and_numbers_along(open_page, server):
+    page = open_page(stage.link(server, "race", LANES[:2], **{**SMALL, "budget": "100"}))
+    ran(page, 2, 100)
+    stage.look_back(page, 28)
+    page.locator(".pv-said", has_text="Looking back at sweep 28:").wait_for()
+    every = "(e) => /looking back at sweep 28/.test(e.textContent)"
+    page.wait_for_function(f"[...document.querySelectorAll('.pv-sub')].every({every})")
+    shown = page.locator(".pv-strip").evaluate_all("(all) => all.map((e) => Number(e.dataset.sweep))")
+    assert all(sweep <= 28 for sweep in shown)
+    assert page.locator("table tbody tr td:nth-child(2)").all_inner_texts() == ["28", "28"]
+    page.locator(".pv-live").click()
+    page.locator(".pv-said", has_text="Looking back").wait_for(state="detached")
+
+
+def test_a_kept_curve_stays_through_a_reset_and_can_be_taken_away(open_page, server):
+    page = open_page(stage.link(server, "playground", ("gibbs",), **{**SMALL, "budget": "200"}))
+    ran(page, 1, 200)
+    page.locator("[data-action=keep]").click()
+    kept = page.locator(".pv-line", has_text="kept at sweep 200")
+    kept.wait_for()
+    page.locator("[data-action=reset]").click()
+    stage.wait_lanes(page, 1, "d.sweep === '0'")
+    assert kept.count() == 1
+    kept.locator("button").click()
+    kept.wait_for(state="detached")
+
+
+def test_words_of_marks_neither_overlap_nor_are_cut_off(open_page, server):
+    page = open_page(stage.link(server, "playground", ("gibbs",), **SMALL))
+    stage.wait_lanes(page, 1)
+    marks = [[100, "beta 1 to 0.5"], [104, "field painted"], [395, "damping 0.5 to 0.9"], [250, "x" * 200]]
+    groups = page.evaluate(PLACED, [marks, 50, 400])
+    assert groups[0]["texts"] == ["beta 1 to 0.5", "field painted"] and groups[0]["words"] == "field painted (+1)"
+    assert all(50 <= each["at"] and each["at"] + 6 * len(each["words"]) <= 400 for each in groups)
+
+
+def test_a_plan_goes_to_the_race_and_back(open_page, server):
+    page = open_page(stage.link(server, "playground", ("pmp;damping=0.3",), **{**SMALL, "clamp": "0=1"}))
+    stage.wait_lanes(page, 1)
+    page.locator("[class*=st-key-playground_carry_go] button").click()
+    stage.wait_lanes(page, 2)
+    assert "damping=0.3" in page.url.replace("%3D", "=") and "/race" in page.url and "J%3D0.2" in page.url
+    page.locator("[class*=st-key-race_carry_go] button").click()
+    stage.wait_lanes(page, 1)
+    assert "/playground" in page.url and "damping=0.3" in page.url.replace("%3D", "=")

@@ -1,0 +1,277 @@
+"""What the curves and the words beside them say stays true: first passages, noise, draws, marks, moments."""
+
+import dataclasses
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pmpviz.capabilities.sampling import kept as keeping
+from pmpviz.capabilities.sampling import picture, words
+from pmpviz.capabilities.sampling.lane import Lane
+from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.live import job
+from pmpviz.live.plan import all_merged, merged_words
+from pmpviz.metrics.mmd import Reference
+from pmpviz.metrics.noise import NoiseBand, noise_band
+from pmpviz.models import build_spec
+from pmpviz.player.update import Cursors, Desk
+from pmpviz.player.wire import decode
+from pmpviz.runs.schedule import Budget
+
+WAIT_SECONDS = 60
+PLAN = Plan(model="square:4x4,J=0.2", chains=16, lanes=(sampler("pmp", sweeps_per_draw=8),))
+
+
+@pytest.fixture
+def begin():
+    """Jobs that end with the test."""
+    jobs: list[LiveRun] = []
+
+    def start(plan: Plan, speed: float = 0.0) -> LiveRun:
+        jobs.append(LiveRun(plan, speed=speed))
+        return jobs[-1]
+
+    yield start
+    for each in jobs:
+        each.close()
+
+
+def wait(live: LiveRun, condition, seconds: float = WAIT_SECONDS):
+    until = time.monotonic() + seconds
+    while not condition(live.view) and time.monotonic() < until:
+        live.touch()
+        time.sleep(0.02)
+    assert condition(live.view)
+    return live.view
+
+
+def advanced(plan: Plan, sweeps: int, chunk: int = 64) -> Lane:
+    model = build_spec(plan.model)
+    lane = Lane(plan.lanes[0], plan.begin_lane(model, 0))
+    lane.warm()
+    while lane.count < sweeps:
+        lane.advance(Budget(), min(chunk, sweeps - lane.count))
+    return lane
+
+
+# Draws.
+
+
+@pytest.mark.parametrize("chunk", [1, 5, 64])
+def test_finished_draws_are_what_the_algorithm_counts_and_end_where_a_new_noise_begins(chunk):
+    lane = advanced(PLAN, 101, chunk)
+    view = lane.view(False, None, False)
+    assert view.draws.done == view.completed_draws == 12 and view.draws.age == 5
+    assert lane.draws.series.bins().mean["sweep"].tolist() == list(range(8, 97, 8))
+    energies = lane.series.bins().mean["energy:mean"]
+    np.testing.assert_array_equal(lane.draws.series.bins().mean["energy:mean"], energies[7:96:8])
+
+
+def test_a_draw_begun_under_other_settings_is_not_shown_as_finished():
+    lane = advanced(PLAN, 13)
+    lane.change(sampler("pmp", sweeps_per_draw=8, damping=0.1), lane.run.target)
+    while lane.count < 40:
+        lane.advance(Budget(), 40 - lane.count)
+    assert lane.draws.series.bins().mean["sweep"].tolist() == [8, 24, 32, 40]
+    assert lane.view(False, None, False).completed_draws == 3
+
+
+def test_the_energy_of_draws_has_a_second_axis_and_the_draw_in_the_making_a_card_of_its_own(begin):
+    live = begin(PLAN.replace(budget=101.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    view = wait(live, lambda view: view.status == "done")
+    meta, blobs = decode(picture.update(view, Cursors(), Desk(), "none", "none"))
+    cards = {card["id"]: card for card in meta["traces"]}
+    faint, draws = cards["energy"]["lines"]
+    assert faint["faint"] and draws["dots"] and "12 finished draws" in cards["energy"]["unit"]
+    read = lambda index: np.frombuffer(blobs[index], "<f4")  # noqa: E731
+    assert read(cards["energy"]["upper"]["y"]).tolist() == list(range(1, 13))
+    making = cards["making"]
+    assert making["title"] == "Draw 13 in the making: energy" and making["span"] == [0, 8]
+    assert read(making["lines"][0]["x"]).tolist() == [1, 2, 3, 4, 5]
+    meta, blobs = decode(picture.update(view, Cursors(), Desk(at=28), "none", "none"))
+    making = next(card for card in meta["traces"] if card["id"] == "making")
+    assert making["title"] == "Draw 4 in the making: energy"
+    assert np.frombuffer(blobs[making["lines"][0]["x"]], "<f4").tolist() == [1, 2, 3, 4]
+    assert meta["lanes"][0]["sub"] == "looking back at sweep 28"
+
+
+# Noise.
+
+
+def two_hills(rng, rows):
+    return (rng.random((rows, 24)) < np.where(rng.random((rows, 1)) < 0.5, 0.95, 0.05)).astype(np.int8)
+
+
+def test_the_noise_band_holds_nine_of_ten_independent_samples_of_a_law_with_two_hills():
+    """Its share outside is 10 % within 4.5 standard errors, and of the uncertainty of the reference's own quantiles."""
+    rng = np.random.default_rng(5)
+    counts = []
+    for _ in range(40):
+        reference = Reference.of(two_hills(rng, 400))
+        band = noise_band(reference, 64)
+        found = [reference.mmd2(two_hills(rng, 64)) for _ in range(10)]
+        counts.append(np.mean([band.low <= each <= band.high for each in found]))
+    error = np.std(counts, ddof=1) / np.sqrt(len(counts))
+    assert abs(np.mean(counts) - 0.9) < 4.5 * error + 0.01
+
+
+def test_there_is_no_band_of_one_draw():
+    assert not noise_band(Reference.of(two_hills(np.random.default_rng(0), 50)), 1).known
+
+
+# Verdicts.
+
+
+def point(sweep, mmd2, high=0.01):
+    return SimpleNamespace(sweep=sweep, seconds=sweep / 100, mmd2=mmd2, band=NoiseBand(-high, high))
+
+
+def race(view, *curves, since=0):
+    """The view's lane once for each curve of MMD^2 at sweeps 0, 1, 2, 4, 8, ..."""
+    sweeps = [0, *(2**k for k in range(20))]
+    lanes = []
+    for place, curve in enumerate(curves):
+        points = tuple(point(sweep, value) for sweep, value in zip(sweeps, curve, strict=False) if sweep >= since)
+        more = {"points": points, "sweep": points[-1].sweep, "since": since, "since_seconds": since / 100}
+        lanes.append(dataclasses.replace(view.lanes[0], label=f"lane {place + 1}", **more))
+    return dataclasses.replace(view, lanes=tuple(lanes))
+
+
+@pytest.fixture
+def idle(begin):
+    return wait(begin(PLAN), lambda view: view.lanes)
+
+
+def test_nothing_is_said_before_anything_ran(idle):
+    still = race(idle, [0.001], [0.5])
+    assert words.verdict(still) == "Nothing has run yet under these settings: press Play."
+
+
+def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
+    quick, slow = [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
+    first = words.verdict(race(idle, slow, quick))
+    assert first.startswith("lane 2 first came within the noise of the reference after 16 sweeps (160 ms); lane 1 has")
+    spikes = [0.02, 0.001, 0.03, 0.001]
+    later = words.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
+    assert "lane 2 first came within the noise of the reference after 16 sweeps (160 ms); lane 1 after 256" in later
+    assert "None is within the noise yet. lane 2 is nearest" in words.verdict(race(idle, slow, quick[:5]))
+
+
+def test_a_passage_is_counted_from_the_change_of_the_settings(idle):
+    said = words.verdict(race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8))
+    assert "after 24 sweeps (240 ms)" in said and "since the change at sweep 8" in said
+
+
+def test_looking_back_says_what_was_known_then(idle):
+    view = race(idle, [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05])
+    assert "first came" in words.verdict(view) and "None is within" in words.verdict(view.at(8))
+    assert view.at(8).lanes[0].sweep == 8 and view.at(8).lanes[0].point.sweep == 8
+    assert view.at(8).lanes[0].summary.ess is None
+
+
+def test_bars_of_nothing_but_noise_are_short(begin):
+    live = begin(PLAN.replace(lanes=(sampler("exact"),), budget=64.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    view = wait(live, lambda view: view.status == "done" and view.lanes[0].points)
+    card = next(c for c in decode(picture.update(view, Cursors(), Desk(), "none", "none"))[0]["traces"] if "bars" in c)
+    noise = view.lanes[0].points[-1].band.high
+    assert card["bars"]["full"] >= 4 * noise and card["bars"]["noise"] == pytest.approx(noise)
+
+
+def test_a_knob_begins_the_curve_of_mmd_anew(begin):
+    live = begin(PLAN)
+    live.play()
+    wait(live, lambda view: view.lanes and view.lanes[0].points and view.lanes[0].sweep > 200)
+    live.set_plan(PLAN.replace(lanes=(sampler("pmp", sweeps_per_draw=8, damping=0.1),)))
+    view = wait(live, lambda view: view.lanes[0].since > 0 and view.lanes[0].points)
+    assert all(each.sweep > view.lanes[0].since for each in view.lanes[0].points)
+
+
+# Lanes.
+
+
+def test_an_added_lane_neither_resets_nor_holds_up_the_others(begin):
+    live = begin(PLAN, speed=100.0)
+    live.play()
+    before = wait(live, lambda view: view.lanes and view.lanes[0].sweep > 60)
+    live.set_plan(PLAN.replace(lanes=(*PLAN.lanes, sampler("gibbs"))))
+    after = wait(live, lambda view: len(view.lanes) == 2 and view.lanes[1].sweep > 20)
+    assert after.begun == before.begun and after.playing
+    # Both keep the pace: the first has gone on beside the second's first sweeps, which did not have to catch up.
+    assert after.lanes[0].sweep - before.lanes[0].sweep >= 20 and after.lanes[0].sweep > after.lanes[1].sweep
+    live.set_plan(PLAN)
+    alone = wait(live, lambda view: len(view.lanes) == 1)
+    assert alone.begun == before.begun and alone.lanes[0].sweep >= after.lanes[0].sweep
+
+
+def test_an_added_lane_is_the_one_that_would_have_run_from_the_start(begin):
+    both = PLAN.replace(lanes=(*PLAN.lanes, sampler("gibbs")), budget=40.0)
+    added, whole = begin(PLAN.replace(budget=40.0)), begin(both)
+    for live in (added, whole):
+        wait(live, lambda view: view.lanes)
+    added.set_plan(both)
+    for live in (added, whole):
+        live.play()
+        wait(live, lambda view: len(view.lanes) == 2 and view.status == "done")
+    np.testing.assert_array_equal(*(live.view.lanes[1].ring.last(30) for live in (added, whole)))
+
+
+# Marks.
+
+
+def test_words_of_one_gesture_are_one():
+    assert merged_words("β 1 → 0.9", "β 0.9 → 0.5") == "β 1 → 0.5"
+    assert merged_words("β 1 → 0.9", "β 0.9 → 1") == ""
+    assert merged_words("β 1 → 0.9", "damping 0.5 → 0.6") is None
+    assert merged_words("field painted", "field painted") == "field painted"
+    assert all_merged(["β 1 → 0.9", "field painted", "β 0.9 → 0.5"]) == "β 1 → 0.5, field painted"
+
+
+def test_a_gesture_is_one_mark_and_what_it_did_is_marked_after_a_reset(begin, monkeypatch):
+    live = begin(PLAN)
+    wait(live, lambda view: view.lanes)
+    for beta in (0.9, 0.8, 0.7):
+        live.set_plan(PLAN.replace(beta=beta))
+        wait(live, lambda view, beta=beta: view.plan.beta == beta)
+    assert [text for _, text in live.view.marks] == ["β 1 → 0.7"]
+    monkeypatch.setattr(job, "GESTURE_SECONDS", 0.0)
+    painted = PLAN.replace(beta=0.7, field=((3, 1.0),))
+    live.set_plan(painted)
+    live.flip(2)
+    live.set_plan(painted.replace(beta=0.5))
+    marks = wait(live, lambda view: view.plan.beta == 0.5).marks
+    assert [text for _, text in marks] == ["β 1 → 0.7", "field painted", "β 0.7 → 0.5"]  # PMP has nothing to flip.
+    live.reset()
+    assert wait(live, lambda view: len(view.marks) == 1).marks == ((0, "β 1 → 0.5, field painted"),)
+    live.set_plan(PLAN)
+    live.reset()
+    assert wait(live, lambda view: not view.marks).marks == ()
+
+
+# Kept curves.
+
+
+def test_a_kept_curve_stays_behind_the_next_run(begin):
+    live = begin(PLAN.replace(budget=30.0))
+    wait(live, lambda view: view.lanes)
+    assert keeping.keep((), live.view, 0, picture.styles(live.view)[0]) == ()
+    live.play()
+    view = wait(live, lambda view: view.status == "done")
+    kept = ()
+    for _ in range(keeping.MOST + 2):
+        kept = keeping.keep(kept, view, 0, picture.styles(view)[0])
+    assert len(kept) == keeping.MOST
+    live.reset()
+    fresh = wait(live, lambda view: view.begun > 1 and view.lanes)
+    meta, blobs = decode(picture.update(fresh, Cursors(), Desk(), "none", "none", kept=kept[:1]))
+    energy = next(card for card in meta["traces"] if card["id"] == "energy")
+    ghosts = [line for line in energy["lines"] if line.get("ghost")]
+    assert {line["name"] for line in ghosts} == {"Perturb-and-max-product, kept at sweep 30"}
+    assert np.frombuffer(blobs[ghosts[0]["x"]], "<f4").tolist() == list(range(1, 31))
+    assert meta["kept"][0]["name"] == ghosts[0]["name"]
