@@ -1,6 +1,6 @@
-"""Home: two samplers already racing, and pictures that open every other page at a preset."""
+"""Home: a sampler by hand, two samplers already racing, and pictures that open every other page."""
 
 from pmpviz.capabilities import shown_on_home
-from pmpviz.capabilities.sampling.page import home
+from pmpviz.capabilities.home.page import draw
 
-home(shown_on_home())
+draw(tuple(shown_on_home()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import streamlit as st
 from pmpviz.app.address import PRESET
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "gallery"
-COLUMNS = 6
 STYLE = """<style>
 [class*="st-key-card-"] { position: relative; gap: 0.25rem; }
 [class*="st-key-card-"] :is([data-testid="stElementContainer"], [data-testid="stPageLink"], div):has(a) {
@@ -25,30 +25,35 @@ STYLE = """<style>
 </style>"""
 
 
-def gallery(rows: Iterable[tuple[str, str, Sequence[Any]]]) -> None:
-    """One row of pictures a page (title, path, presets), each a link that opens it at a preset.
+@dataclass(frozen=True)
+class Tile:
+    """A picture that opens a page at a preset; `words` are the link, `note` stands beneath it."""
+
+    page: str
+    preset: Any
+    words: str
+    note: str
+
+
+def gallery(groups: Iterable[tuple[str, Sequence[Tile]]], columns: int) -> None:
+    """Tiles under the titles of their groups, so many in a row, each a link.
 
     Links, not buttons: with `st.switch_page` this page's timer may ask for its fragment once more before the browser
     knows of the other page, and Streamlit then draws that fragment over it.
     """
     st.html(STYLE)
-    for title, page, presets in rows:
+    for title, tiles in groups:
         st.markdown(f"##### {title}")
-        for start in range(0, len(presets), COLUMNS):
-            columns = st.columns(COLUMNS)
-            for column, preset in zip(columns, presets[start : start + COLUMNS], strict=False):
-                _card(page, preset, column)
+        for start in range(0, len(tiles), columns):
+            for column, tile in zip(st.columns(columns), tiles[start : start + columns], strict=False):
+                _card(tile, column)
 
 
-def _card(page: str, preset: Any, column) -> None:
+def _card(tile: Tile, column) -> None:
+    page, preset = tile.page, tile.preset
     card = column.container(key=f"card-{page}-{preset.id}")
     picture = FOLDER / f"{page}-{preset.id}.png"
     if picture.is_file():
         card.image(str(picture), alt=f"A sample of: {preset.label}", width="stretch", output_format="PNG")
-    card.page_link(
-        f"pages/{page}.py",
-        label=preset.label,
-        help=preset.question,
-        width="stretch",
-        query_params={PRESET: preset.id},
-    )
+    card.page_link(f"pages/{page}.py", label=tile.words, width="stretch", query_params={PRESET: preset.id})
+    card.caption(tile.note)

@@ -30,7 +30,7 @@ class Capability:
 
 
 PAGES = (
-    Capability("home", "Home", ":material/home:", "sampling", ready="HOME"),
+    Capability("home", "Home", ":material/home:", "home", ready="HOME"),
     Capability("playground", "Playground", ":material/grid_on:", "sampling", "PLAYGROUND", row=7),
     Capability("race", "Race", ":material/flag:", "sampling", "RACE", row=6),
     Capability("messages", "Messages", ":material/hub:", "messages", "MESSAGES", row=4),

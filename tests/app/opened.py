@@ -43,6 +43,6 @@ def run(test: AppTest) -> AppTest:
 
 
 def update(test: AppTest) -> dict:
-    """What the page has just sent to its player; nothing where there is none."""
-    players = test.get("bidi_component")
-    return decode(players[0].proto.bytes)[0] if players else {}
+    """What the page has just sent to the player of its lanes; nothing where there is none."""
+    sent = (decode(each.proto.bytes)[0] for each in test.get("bidi_component") if each.proto.bytes)
+    return next((found for found in sent if "lanes" in found), {})

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pmpviz.capabilities import shown_on_home
 from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
+from pmpviz.capabilities.home.tiles import GROUPS, first_tiles
 from pmpviz.capabilities.learning.presets import LEARNING
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.messages.presets import MESSAGES
@@ -51,8 +52,18 @@ def test_the_app_begins_at_home_and_its_first_run_has_no_fault():
     test = run(AppTest.from_file(str(ROOT / "app.py"), default_timeout=WAIT_SECONDS))
     assert algorithms(wait(test, lambda u: u["lanes"])) == ["colour_gibbs", "swendsen_wang"]
     links = [(link.proto.page, link.proto.query_string) for link in test.get("page_link")]
-    assert links == [(page, f"preset={preset.id}") for _, page, presets in shown_on_home() for preset in presets]
-    assert len(links) >= 30
+    everything = {(page, f"preset={preset.id}") for _, page, presets in shown_on_home() for preset in presets}
+    assert len(links) == len(set(links)) >= 30 and set(links) == everything
+    first = [(page, f"preset={preset}") for group in GROUPS for page, preset in group.presets]
+    assert links[: len(first)] == first
+    heads = [each.value for each in test.markdown]
+    assert all(f"##### {group.title}" in heads for group in GROUPS)
+
+
+def test_the_first_tiles_are_questions():
+    tiles = [tile for _, group in first_tiles(tuple(shown_on_home())) for tile in group]
+    assert len(tiles) == sum(len(group.presets) for group in GROUPS)
+    assert all(tile.words.endswith("?") for tile in tiles)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,19 @@
-"""What other slices may ask of this one: to open a model on the Playground or the Race."""
+"""What other slices may ask of this one: to open a model on the Playground or the Race, and the race on Home."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from pmpviz.app.page import show_plan
+from pmpviz.capabilities.sampling.live import compile_ahead as compile_race
+from pmpviz.capabilities.sampling.page import race_on_home
 from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.capabilities.sampling.presets import HOME
 
 
 def open_model(page: str, model: str, algorithms: Sequence[str], chains: int) -> None:
     """Make `page` show this model's text under these algorithms, with their default knobs, when it is next drawn."""
     show_plan(page, Plan(model=model, lanes=tuple(sampler(name) for name in algorithms), chains=chains))
+
+
+__all__ = ["HOME", "compile_race", "open_model", "race_on_home"]

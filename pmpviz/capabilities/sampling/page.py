@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from pmpviz.app.gallery import gallery
 from pmpviz.app.lanes import lane_control, lanes_control, refusals
 from pmpviz.app.model_picker import model_controls
 from pmpviz.app.models import model_of
@@ -31,9 +30,10 @@ PAGES = {
 }
 
 
-def home(rows: Iterable[tuple[str, str, Sequence[Any]]]) -> None:
-    """Two samplers already racing, and `rows` of pictures (title, page, presets) that open every other page."""
+def race_on_home(above: Callable[[], None]) -> None:
+    """Two samplers already racing, under what `above` draws."""
     stage = open_stage("home")
+    above()
     stage.autoplay = True
     stage.take(stage.plan)
     stage.show()
@@ -41,8 +41,6 @@ def home(rows: Iterable[tuple[str, str, Sequence[Any]]]) -> None:
         "Both lattices started from the same random configuration at the critical temperature, and are computed now. "
         "Space pauses, N steps, and the slider under the pictures goes back in time."
     )
-    st.markdown("#### Look further")
-    gallery(rows)
 
 
 def playground() -> None:

@@ -1,0 +1,168 @@
+// The 32 states, the likeliest first: how often each was drawn beside its exact probability.
+
+import { css, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
+import { arrows, isUp, SPINS } from "./signs.js";
+
+const HEIGHT = 230;
+const LEFT = 34;
+const CELL = 8; // Of a state's picture beneath its bar.
+const PMP = [213, 94, 0];
+const GROWTH_MS = 160;
+const MOST_RINGS = 6;
+
+export class Histogram {
+  constructor() {
+    this.root = make("figure", "fs-histogram");
+    const title = make("figcaption", "fs-title", "The 32 states, the likeliest first");
+    const key = make("span", "fs-key");
+    key.append(make("i", "fs-drawn"), "drawn ", make("i", "fs-exact"), "exact ", make("i", "fs-ring"), "by hand");
+    title.append(key);
+    this.canvas = make("canvas", "fs-states");
+    this.canvas.setAttribute("role", "img");
+    this.tip = make("div", "fs-tip", " ");
+    this.root.append(title, this.canvas, this.tip);
+    this.canvas.addEventListener("pointermove", (event) => this.point(event));
+    this.canvas.addEventListener("pointerleave", () => (this.tip.textContent = " "));
+  }
+
+  // Takes what has fallen, but for the one of `pending` (draw or hand) that is still to fall; another model begins anew.
+  take(update, pending, anew) {
+    if (anew) this.shares = this.top = null;
+    this.update = update;
+    this.counts = [...update.counts];
+    this.own = [...update.own_counts];
+    this.pending = pending;
+    if (pending === "draw") this.counts[update.state] -= 1;
+    if (pending === "hand") this.own[update.state] -= 1;
+  }
+
+  land() {
+    if (!this.pending) return;
+    (this.pending === "draw" ? this.counts : this.own)[this.update.state] += 1;
+    this.pending = null;
+  }
+
+  get drawn() {
+    return this.counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  column(place) {
+    const wide = (this.width - LEFT - 2) / this.update.order.length;
+    return [LEFT + place * wide, wide];
+  }
+
+  // The bars on their way to what they should be; whether they have still to go.
+  grow(passed) {
+    const drawn = Math.max(1, this.drawn);
+    const wanted = this.update.order.map((state) => this.counts[state] / drawn);
+    const top = 1.08 * Math.max(...this.update.exact, ...wanted);
+    const share = 1 - Math.exp(-passed / GROWTH_MS);
+    const to = (now, then) => (Math.abs(then - now) < 5e-4 ? then : now + (then - now) * share);
+    this.shares = wanted.map((then, place) => to(this.shares ? this.shares[place] : then, then));
+    this.top = to(this.top || top, top);
+    return this.top !== top || this.shares.some((now, place) => now !== wanted[place]);
+  }
+
+  draw(passed, theme, state, fall) {
+    if (!this.update) return false;
+    const moving = this.grow(passed);
+    this.width = this.root.clientWidth;
+    const base = HEIGHT - SPINS * CELL - 8;
+    const context = sized(this.canvas, this.width, HEIGHT);
+    context.clearRect(0, 0, this.width, HEIGHT);
+    Object.assign(this, { context, theme, base });
+    this.axis();
+    this.update.order.forEach((each, place) => this.state(each, place, each === state));
+    if (fall !== null && fall > 0) this.drop(this.update.order.indexOf(this.update.state), fall);
+    this.canvas.setAttribute("aria-label", `${thousands(this.drawn)} draws in 32 states, total variation ${number(this.update.distance)}`);
+    return moving;
+  }
+
+  y(share) {
+    return this.base - (share / this.top) * (this.base - 8);
+  }
+
+  axis() {
+    const { context, theme } = this;
+    const step = [0.02, 0.05, 0.1, 0.2, 0.5].find((each) => this.top / each <= 5) || 1;
+    context.font = `12px ${theme.font}`;
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    context.lineWidth = 1;
+    for (let tick = 0; tick <= this.top; tick += step) {
+      context.strokeStyle = css(theme.rule);
+      context.beginPath();
+      context.moveTo(LEFT, this.y(tick) + 0.5);
+      context.lineTo(this.width, this.y(tick) + 0.5);
+      context.stroke();
+      context.fillStyle = css(theme.soft);
+      context.fillText(String(Number(tick.toFixed(2))), LEFT - 6, this.y(tick));
+    }
+  }
+
+  state(state, place, now) {
+    const { context, theme } = this;
+    const [x, wide] = this.column(place);
+    const y = this.y(this.shares[place]);
+    if (now) {
+      context.fillStyle = css(mix(theme.ground, theme.text, 0.12));
+      context.fillRect(x, 0, wide, HEIGHT);
+    }
+    context.fillStyle = css(PMP);
+    context.fillRect(x + 2, y, wide - 4, this.base - y);
+    context.fillStyle = css(theme.text);
+    context.fillRect(x + 0.5, this.y(this.update.exact[state]) - 1, wide - 1, 2.5);
+    this.rings(x + wide / 2, this.own[state]);
+    const side = Math.min(CELL, wide - 3);
+    for (let spin = 0; spin < SPINS; spin++) {
+      const [left, top] = [x + (wide - side) / 2, this.base + 6 + spin * CELL];
+      context.fillStyle = css(isUp(state, spin) ? theme.ink : theme.paper);
+      context.fillRect(left, top, side, CELL - 1);
+      context.strokeStyle = css(theme.soft);
+      context.lineWidth = 0.75;
+      context.strokeRect(left, top, side, CELL - 1);
+    }
+  }
+
+  rings(x, count) {
+    const { context, theme } = this;
+    for (let k = 0; k < Math.min(count, MOST_RINGS); k++) this.ring(x, this.base - 6 - 10 * k);
+    if (count <= MOST_RINGS) return;
+    context.fillStyle = css(theme.text);
+    context.textAlign = "center";
+    context.fillText(String(count), x, this.base - 10 * MOST_RINGS - 8);
+  }
+
+  ring(x, y) {
+    const { context, theme } = this;
+    context.beginPath();
+    context.arc(x, y, 4, 0, 2 * Math.PI);
+    context.fillStyle = css(theme.ground);
+    context.fill();
+    context.strokeStyle = css(theme.text);
+    context.lineWidth = 1.75;
+    context.stroke();
+  }
+
+  drop(place, fall) {
+    const { context } = this;
+    const [x, wide] = this.column(place);
+    const end = this.pending === "hand" ? this.base - 6 : this.y(this.shares[place]);
+    const y = 6 + (end - 6) * Math.min(1, fall) ** 2;
+    if (this.pending === "hand") return this.ring(x + wide / 2, y);
+    context.fillStyle = css(PMP);
+    context.beginPath();
+    context.arc(x + wide / 2, y, 5, 0, 2 * Math.PI);
+    context.fill();
+  }
+
+  point(event) {
+    if (!this.update) return;
+    const place = Math.floor((event.offsetX - LEFT) / this.column(0)[1]);
+    const state = this.update.order[place];
+    if (state === undefined) return;
+    const [count, own] = [this.counts[state], this.own[state]];
+    const shown = `drawn ${number(count / Math.max(1, this.drawn))} (${thousands(count)} of ${thousands(this.drawn)})`;
+    this.tip.textContent = `${arrows(state)}: exact ${number(this.update.exact[state])}, ${shown}${own ? `, by hand ${own}` : ""}`;
+  }
+}

@@ -1,0 +1,61 @@
+"""Home in three moves: a sampler by hand, samplers racing, and the tiles that open everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from pmpviz.app.gallery import gallery
+from pmpviz.app.player import answered, events, player
+from pmpviz.capabilities.home.hand import Hand
+from pmpviz.capabilities.home.picture import blob
+from pmpviz.capabilities.home.tiles import first_tiles, other_tiles
+from pmpviz.capabilities.sampling import hand_over
+
+KEY = "five_spins"
+HAND = "hand on five spins"
+# Tiles in a row.
+FIRST, OTHERS = 5, 6
+SENTENCE = (
+    "Samplers of discrete energy-based models at work: all of it computed now, beside the exact answer where there is "
+    "one."
+)
+QUESTION = "Perturb-and-max-product by hand: can a maximum be a random sample?"
+HOW = (
+    "**Drag the noise** at a spin: messages settle on the best configuration under that noise, and it falls into the "
+    "histogram."
+)
+
+
+def draw(rows: Sequence[tuple[str, str, Sequence[Any]]]) -> None:
+    """The page; `rows` are (title, page, presets) of all pages that have presets."""
+    hand_over.race_on_home(by_hand)
+    st.markdown("#### Look further")
+    gallery(first_tiles(rows), FIRST)
+    rest = other_tiles(rows)
+    with st.expander(f"More: {sum(len(tiles) for _, tiles in rest)} other experiments, page by page"):
+        gallery(rest, OTHERS)
+
+
+def by_hand() -> None:
+    """The five spins, above the race."""
+    st.markdown(SENTENCE)
+    st.markdown(f"#### {QUESTION}")
+    st.markdown(HOW)
+    st.fragment(_spins, key="five-spins")()
+
+
+def _spins() -> None:
+    hand = st.session_state.get(HAND) or st.session_state.setdefault(HAND, Hand.begun())
+    for event in events(KEY):
+        hand.take(event)
+    late = player(blob(hand, answered(KEY)), key=KEY, component="spins")
+    for event in late:
+        hand.take(event)
+    if late:
+        st.rerun(scope="fragment")
+
+
+__all__ = ["draw"]

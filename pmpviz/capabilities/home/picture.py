@@ -1,0 +1,83 @@
+"""The five spins as one blob for the browser, in the wire format of `player.wire.encode`. The JSON:
+
+{answered: [mount, number], model: its id, models: [[id, label]], edges: [[i, j, J]], own: [fields, log-odds],
+ noise: [n], most: the largest noise by hand, directed: [[from, to]], messages: float32 [moments, directed],
+ totals: float32 [moments, n], state, best: number of a state, order: [states, the likeliest first],
+ exact: [states], counts: [states] of random noises, own_counts: [states] of those by hand,
+ drops: how often something fell, ever, last: draw | many | hand, full: no more draws,
+ said: [[words, whether they are the verdict]], distance}
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pmpviz.capabilities.home.hand import MOST_DRAWN, MOST_NOISE, Hand, expected_distance, margin
+from pmpviz.capabilities.home.spins import EDGES, LITTLE
+from pmpviz.player.numbers import integer, significant
+from pmpviz.player.wire import Payload, encode
+
+# From so many draws on it is said whether they meet the exact law.
+ENOUGH = 500
+
+
+def blob(hand: Hand, answered: tuple[str, int]) -> bytes:
+    """What the browser draws of the spins, the settling and the histogram."""
+    payload, little, settled = Payload(), hand.little, hand.settled()
+    directed = [pair for i, j in EDGES for pair in ((i, j), (j, i))]
+    senders, receivers = np.array(directed).T
+    update = {
+        "answered": answered,
+        "model": little.id,
+        "models": [[each.id, each.label] for each in LITTLE.values()],
+        "edges": [[*edge, J] for edge, J in zip(EDGES, little.J, strict=True)],
+        "own": [2 * h for h in little.h],
+        "noise": hand.noise,
+        "most": MOST_NOISE,
+        "directed": directed,
+        "messages": payload.add(settled.messages[:, receivers, senders]),
+        "totals": payload.add(settled.totals),
+        "state": settled.state,
+        "best": settled.best,
+        "order": np.argsort(-little.law, kind="stable"),
+        "exact": little.law,
+        "counts": hand.counts,
+        "own_counts": hand.own,
+        "drops": hand.drops,
+        "last": hand.last,
+        "full": hand.full,
+        "distance": hand.distance,
+        "said": [[words(hand), True], *([reason, False] for reason in reasons(hand))],
+    }
+    return encode(update, payload.blobs)
+
+
+def words(hand: Hand) -> str:
+    """How far the random draws are from the exact law, and how far as many exact ones would be."""
+    count = hand.drawn
+    chance = expected_distance(hand.little.law, count)
+    draws = "1 random draw" if count == 1 else f"{integer(count)} random draws"
+    far = f"Total variation {significant(hand.distance)} after {draws}"
+    if count < ENOUGH:
+        return f"{far}: too few to judge, exact ones would miss by {significant(chance)}. Press “1,000 more”."
+    if hand.distance <= chance + margin(count):
+        return f"{far}: met. Exact ones would miss by {significant(chance)} on average."
+    return f"{far}: missed. Exact ones would miss by {significant(chance)} only, and more draws do not help."
+
+
+def reasons(hand: Hand) -> list[str]:
+    """Why the histogram meets the exact law or misses it."""
+    found = [hand.little.why] if hand.drawn >= ENOUGH else []
+    if hand.drawn >= ENOUGH and hand.missed:
+        found.append(
+            f"In {integer(hand.missed)} of {integer(hand.drawn)} draws max-product, going round the loops, did not "
+            "find the best of the 32 states."
+        )
+    if own := int(hand.own.sum()):
+        found.append(f"Noise set by hand is not random: the {integer(own)} of yours (rings) count apart.")
+    if hand.full:
+        found.append(f"No more than {integer(MOST_DRAWN)} are drawn here: start over.")
+    return found
+
+
+__all__ = ["blob", "reasons", "words"]

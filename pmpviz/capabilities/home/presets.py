@@ -1,0 +1,7 @@
+"""What Home opens with: the race that already runs."""
+
+from __future__ import annotations
+
+from pmpviz.capabilities.sampling.hand_over import HOME
+
+__all__ = ["HOME"]
