@@ -19,6 +19,10 @@ from pmpviz.player.wire import Payload, encode
 
 # From so many draws on it is said whether they meet the exact law.
 ENOUGH = 500
+MEASURE = (
+    "Total variation is half of the sum of all gaps between the bars and the exact lines: 0 where they agree, 1 where "
+    "they have no state in common."
+)
 
 
 def blob(hand: Hand, answered: tuple[str, int]) -> bytes:
@@ -67,14 +71,14 @@ def words(hand: Hand) -> str:
 
 def reasons(hand: Hand) -> list[str]:
     """Why the histogram meets the exact law or misses it."""
-    found = [hand.little.why] if hand.drawn >= ENOUGH else []
+    found = [hand.little.why if hand.drawn >= ENOUGH else MEASURE]
     if hand.drawn >= ENOUGH and hand.missed:
         found.append(
             f"In {integer(hand.missed)} of {integer(hand.drawn)} draws max-product, going round the loops, did not "
             "find the best of the 32 states."
         )
     if own := int(hand.own.sum()):
-        found.append(f"Noise set by hand is not random: the {integer(own)} of yours (rings) count apart.")
+        found.append(f"Noise set by hand is not random and counts apart (rings: {integer(own)}).")
     if hand.full:
         found.append(f"No more than {integer(MOST_DRAWN)} are drawn here: start over.")
     return found

@@ -12,6 +12,8 @@ const ASK_MS = 1000;
 const FEW_TRACES = 2; // As in player.css; one before a class.
 const MARGIN = 12;
 const GAP = 8;
+const LOW = 0.5;
+const QUESTION = 56;
 const LEAST_HIGH = 150;
 const MOST_HIGH = 720;
 
@@ -144,13 +146,15 @@ export class Live extends Stage {
     this.said.replaceChildren(...paragraphs.filter((paragraph) => paragraph.textContent));
   }
 
-  // How high pictures in so many rows may be for all of the stage to be seen without scrolling.
+  // How high pictures in so many rows may be for all of the stage to be seen at once.
   high(rows) {
     const page = this.root.closest("[data-testid=stMain]");
     const top = this.main.getBoundingClientRect().top + (page ? page.scrollTop : window.scrollY);
     const below = this.main.offsetHeight - this.stage.offsetHeight;
     const around = Math.max(0, ...this.lanes.map((lane) => lane.root.offsetHeight - lane.canvas.offsetHeight));
-    const high = (window.innerHeight - top - below - MARGIN) / rows - around - GAP;
+    // A stage low on its page is scrolled to, with its question at the top of the window.
+    const above = top > LOW * window.innerHeight ? QUESTION : top;
+    const high = (window.innerHeight - above - below - MARGIN) / rows - around - GAP;
     return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, high));
   }
 

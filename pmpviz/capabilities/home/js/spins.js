@@ -12,6 +12,8 @@ const WIDE = 760;
 const SLOWEST = 7; // Sweeps a second, unless settling would then take longer than this:
 const LONGEST = 2.4;
 const FALL_SECONDS = 0.45;
+const LEGEND =
+  "Lines pull two spins alike (orange) or apart (blue, dashed), the thicker the harder. Dots are messages: orange for up, blue for down. In a spin: its field, noise and messages together.";
 
 class Spins extends Stage {
   constructor(parent) {
@@ -37,7 +39,7 @@ class Spins extends Stage {
   arrange() {
     const [left, right] = [make("div", "fs-left"), make("div", "fs-right")];
     this.status = make("div", "fs-status");
-    left.append(this.choice(), this.stage, this.status);
+    left.append(this.choice(), this.stage, this.status, make("div", "fs-legend", LEGEND));
     right.append(this.histogram.root, this.buttons(), this.said);
     const body = make("div", "fs-body");
     body.append(left, right);

@@ -1,0 +1,125 @@
+"""Home's five spins in a real Chromium: noise is dragged, draws fall, and meet the exact law or miss it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pmpviz.capabilities.home.hand import expected_distance
+from pmpviz.capabilities.home.spins import TIGHT
+from tests.browser.stage import lanes, press, rest, wait_lanes, wait_server
+
+ROOT = "document.querySelector('.fs-root').dataset"
+
+
+def spins(page) -> dict[str, str]:
+    """What the five spins show."""
+    return page.evaluate(f"() => ({{ ...{ROOT} }})")
+
+
+def wait_spins(page, condition: str) -> dict[str, str]:
+    """Wait until `d`, what they show, meets the condition and is at rest."""
+    page.wait_for_function(f"() => {{ const d = {ROOT}; return d.settled === 'true' && ({condition}); }}", polling=50)
+    return spins(page)
+
+
+@pytest.fixture
+def home(server, open_page):
+    """Home, untouched, once its first draw has fallen."""
+    page = open_page(server)
+    page.wait_for_selector(".fs-root[data-total]")
+    wait_spins(page, "d.total === '1'")
+    return page
+
+
+def bar(page, spin: int):
+    """The middle of a spin's noise bar and its height."""
+    found = page.locator(f".fs-bar[data-spin='{spin}']")
+    found.scroll_into_view_if_needed()
+    box = found.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, box["height"]
+
+
+def drag(page, spin: int, share: float) -> None:
+    """Drag a spin's noise to a share of the bar's half, 1 at its top; hold it there."""
+    x, y, high = bar(page, spin)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y - share * high / 2, steps=12)
+
+
+# The distance of 1,001 draws from their own law exceeds this once in a million times at most. Its mean is at most half
+# of the sum over the states of sqrt(p (1 - p) / n), which is largest, sqrt(31 / n) / 2, where all are as likely; one
+# draw moves it by 1/n at most, so that McDiarmid's inequality adds sqrt(log(10^6) / (2 n)).
+CHANCE = math.sqrt(31 / 1001) / 2 + math.sqrt(math.log(1e6) / (2 * 1001))
+# Their law is within this of the exact one on the loose model: tests/unit/test_home_spins.py.
+BIAS = 0.05
+
+
+def test_a_dragged_noise_changes_the_configuration_and_falls_into_the_histogram(home):
+    before = spins(home)
+    # Against the spin's own field, 2 h, and all messages to it, 2 |J| each: 6 is more than all of them.
+    up = before["state"] and (int(before["state"]) >> 2) & 1
+    drag(home, 2, -1.0 if up else 1.0)
+    home.wait_for_function(f"{ROOT}.state !== '{before['state']}'", polling=50)
+    assert spins(home)["total"] == "1"
+    home.mouse.up()
+    after = wait_spins(home, "d.total === '2'")
+    assert ((int(after["state"]) >> 2) & 1) != up
+    assert after["distance"] == before["distance"]
+    home.get_by_text("(rings: 1)").wait_for()
+
+
+def test_the_arrow_keys_move_a_noise_and_space_still_belongs_to_the_race(home):
+    wait_lanes(home, 2)
+    slider = home.locator(".fs-bar[data-spin='0']")
+    slider.focus()
+    value = float(slider.get_attribute("aria-valuenow"))
+    for _ in range(4):
+        home.keyboard.press("ArrowUp")
+    wait_spins(home, "d.total === '2'")
+    assert float(slider.get_attribute("aria-valuenow")) - value == pytest.approx(1.0, abs=0.13)
+    press(home, "Space")
+    wait_server(home, "paused")
+    assert len(lanes(home)) == 2
+
+
+def test_a_thousand_more_meet_the_loose_law_and_miss_the_tight_one(home):
+    home.get_by_role("button", name="Draw noise").click()
+    wait_spins(home, "d.total === '2'")
+    home.get_by_role("button", name="Start over").click()
+    wait_spins(home, "d.total === '1'")
+    home.get_by_role("button", name="1,000 more").click()
+    loose = wait_spins(home, "d.total === '1001'")
+    home.get_by_text("Each spin mostly goes its own way").wait_for()
+    assert float(loose["distance"]) < CHANCE + BIAS
+    home.locator("[data-model=tight]").click()
+    wait_spins(home, "d.model === 'tight' && d.total === '1'")
+    home.get_by_role("button", name="1,000 more").click()
+    tight = wait_spins(home, "d.total === '1001'")
+    home.get_by_text("too much noise for one decision").wait_for()
+    # No more than once in a million times would as many exact draws be so far away.
+    chance = expected_distance(TIGHT.law, 1001) + math.sqrt(math.log(1e6) / (2 * 1001))
+    assert float(tight["distance"]) > chance
+
+
+def test_the_spins_are_as_they_were_left(home):
+    home.locator("[data-model=tight]").click()
+    wait_spins(home, "d.model === 'tight'")
+    home.get_by_role("button", name="1,000 more").click()
+    wait_spins(home, "d.total === '1001'")
+    home.get_by_role("link", name="Race", exact=True).first.click()
+    home.wait_for_url(lambda url: "/race" in url)
+    wait_lanes(home, 2)
+    rest(home)
+    home.get_by_role("link", name="Home").click()
+    home.wait_for_selector(".fs-root[data-total]")
+    assert wait_spins(home, "d.total === '1001'")["model"] == "tight"
+
+
+def test_in_reduced_motion_a_draw_is_shown_at_rest(server, open_page):
+    page = open_page(server, reduced_motion="reduce")
+    page.wait_for_selector(".fs-root[data-total='1']")
+    page.get_by_role("button", name="Draw noise").click()
+    wait_spins(page, "d.total === '2'")
