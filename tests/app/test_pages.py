@@ -113,6 +113,12 @@ def test_a_page_runs_and_its_lanes_are_those_asked_for(page, asked):
     assert {lane["n"] for lane in found["lanes"]} == {36}
 
 
+def test_a_preset_of_the_playground_starts_moving_and_other_settings_wait():
+    assert wait(opened("playground"), lambda u: u["lanes"])["playing"] is True
+    test = opened("playground", preset="paper_four")
+    assert wait(test, lambda u: u["lanes"])["playing"] is True
+
+
 def test_a_change_of_temperature_reaches_the_run_without_a_restart():
     test = opened("playground", **SMALL, lane1="gibbs")
     before = wait(test, lambda u: u["lanes"])
