@@ -48,7 +48,7 @@ GROUPS = (
         "How does a model learn, and see?",
         (
             ("learning", "digits"),
-            ("playground", "bars"),
+            ("deconvolution", "painted"),
             ("deconvolution", "paper"),
             ("deconvolution", "letters"),
             ("deconvolution", "complete"),

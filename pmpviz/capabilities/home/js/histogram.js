@@ -1,7 +1,7 @@
 // The 32 states, the likeliest first: how often each was drawn beside its exact probability.
 
 import { css, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
-import { arrows, isUp, SPINS } from "./signs.js";
+import { arrows, isUp, SPINS, unit } from "./signs.js";
 
 const HEIGHT = 230;
 const LEFT = 34;
@@ -47,8 +47,8 @@ export class Histogram {
   }
 
   column(place) {
-    const wide = (this.width - LEFT - 2) / this.update.order.length;
-    return [LEFT + place * wide, wide];
+    const wide = (this.width - this.left - 2) / this.update.order.length;
+    return [this.left + place * wide, wide];
   }
 
   // The bars on their way to what they should be; whether they have still to go.
@@ -67,9 +67,12 @@ export class Histogram {
     if (!this.update) return false;
     const moving = this.grow(passed);
     this.width = this.root.clientWidth;
-    const base = HEIGHT - SPINS * CELL - 8;
-    const context = sized(this.canvas, this.width, HEIGHT);
-    context.clearRect(0, 0, this.width, HEIGHT);
+    this.large = unit();
+    this.left = LEFT * this.large;
+    this.height = HEIGHT * this.large;
+    const base = this.height - SPINS * CELL - 8;
+    const context = sized(this.canvas, this.width, this.height);
+    context.clearRect(0, 0, this.width, this.height);
     Object.assign(this, { context, theme, base });
     this.axis();
     this.update.order.forEach((each, place) => this.state(each, place, each === state));
@@ -85,18 +88,18 @@ export class Histogram {
   axis() {
     const { context, theme } = this;
     const step = [0.02, 0.05, 0.1, 0.2, 0.5].find((each) => this.top / each <= 5) || 1;
-    context.font = `12px ${theme.font}`;
+    context.font = `${12 * this.large}px ${theme.font}`;
     context.textAlign = "right";
     context.textBaseline = "middle";
     context.lineWidth = 1;
     for (let tick = 0; tick <= this.top; tick += step) {
       context.strokeStyle = css(theme.rule);
       context.beginPath();
-      context.moveTo(LEFT, this.y(tick) + 0.5);
+      context.moveTo(this.left, this.y(tick) + 0.5);
       context.lineTo(this.width, this.y(tick) + 0.5);
       context.stroke();
       context.fillStyle = css(theme.soft);
-      context.fillText(String(Number(tick.toFixed(2))), LEFT - 6, this.y(tick));
+      context.fillText(String(Number(tick.toFixed(2))), this.left - 6, this.y(tick));
     }
   }
 
@@ -106,7 +109,7 @@ export class Histogram {
     const y = this.y(this.shares[place]);
     if (now) {
       context.fillStyle = css(mix(theme.ground, theme.text, 0.12));
-      context.fillRect(x, 0, wide, HEIGHT);
+      context.fillRect(x, 0, wide, this.height);
     }
     context.fillStyle = css(PMP);
     context.fillRect(x + 2, y, wide - 4, this.base - y);
@@ -158,7 +161,7 @@ export class Histogram {
 
   point(event) {
     if (!this.update) return;
-    const place = Math.floor((event.offsetX - LEFT) / this.column(0)[1]);
+    const place = Math.floor((event.offsetX - this.left) / this.column(0)[1]);
     const state = this.update.order[place];
     if (state === undefined) return;
     const [count, own] = [this.counts[state], this.own[state]];

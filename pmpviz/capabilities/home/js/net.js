@@ -1,7 +1,7 @@
 // Five spins on a ring: couplings as lines, messages on their way, and what each spin has come to.
 
 import { css, mix, sized } from "../pmpviz.player/theme.js";
-import { isUp, signColour, signed, SPINS } from "./signs.js";
+import { isUp, signColour, signed, SPINS, unit } from "./signs.js";
 
 const RADIUS = 21;
 const BAR = 92; // Height of a noise bar, as in the style sheet.
@@ -18,10 +18,11 @@ export class Net {
   }
 
   fit(update, width) {
-    const height = Math.max(320, Math.min(380, 0.85 * width));
-    Object.assign(this, { width, height });
-    const across = Math.min((width / 2 - BESIDE - 58) / Math.sin(0.4 * Math.PI), 0.6 * height);
-    const [top, bottom] = [BAR / 2 + RAISED + 2, height - BAR / 2 - 2];
+    const large = unit();
+    const height = large * Math.max(320, Math.min(380, (0.85 * width) / large));
+    Object.assign(this, { width, height, large, radius: RADIUS * large });
+    const across = Math.min((width / 2 - large * (BESIDE + 58)) / Math.sin(0.4 * Math.PI), 0.6 * height);
+    const [top, bottom] = [large * (BAR / 2 + RAISED + 2), height - large * (BAR / 2 + 2)];
     const up = (bottom - top) / (1 + Math.cos(0.2 * Math.PI));
     this.places = Array.from({ length: SPINS }, (_, spin) => {
       const turn = (2 * Math.PI * spin) / SPINS - Math.PI / 2;
@@ -33,12 +34,12 @@ export class Net {
   barAt(spin) {
     const [x, y] = this.places[spin];
     const side = x < this.width / 2 - 1 ? -1 : 1;
-    return [x + side * BESIDE, spin ? y : y - RAISED, side];
+    return [x + side * BESIDE * this.large, spin ? y : y - RAISED * this.large, side];
   }
 
   // The spin under a point, or -1.
   find(x, y) {
-    return (this.places || []).findIndex((at) => Math.hypot(at[0] - x, at[1] - y) < NEAR);
+    return (this.places || []).findIndex((at) => Math.hypot(at[0] - x, at[1] - y) < NEAR * this.large);
   }
 
   // The number of the state decoded at this moment.
@@ -92,7 +93,7 @@ export class Net {
     const length = Math.hypot(b[0] - a[0], b[1] - a[1]);
     const [ux, uy] = [(b[0] - a[0]) / length, (b[1] - a[1]) / length];
     const at = (along) => [a[0] + ux * along - uy * ASIDE, a[1] + uy * along + ux * ASIDE];
-    return [at(RADIUS + 4), at(length - RADIUS - 12)];
+    return [at(this.radius + 4), at(length - this.radius - 12)];
   }
 
   disc([x, y], value) {
@@ -100,7 +101,7 @@ export class Net {
     const share = Math.min(1, Math.abs(value) / LARGEST);
     context.fillStyle = css(value === 0 ? theme.soft : signColour(value, theme));
     context.beginPath();
-    context.arc(x, y, 2 + 5.5 * share, 0, 2 * Math.PI);
+    context.arc(x, y, this.large * (2 + 5.5 * share), 0, 2 * Math.PI);
     context.fill();
   }
 
@@ -109,7 +110,7 @@ export class Net {
     const [a, b] = [this.places[from], this.places[to]];
     const length = Math.hypot(b[0] - a[0], b[1] - a[1]);
     const [ux, uy] = [(b[0] - a[0]) / length, (b[1] - a[1]) / length];
-    context.font = `12px ${theme.font}`;
+    context.font = `${12 * this.large}px ${theme.font}`;
     context.textAlign = "center";
     context.textBaseline = "middle";
     const words = signed(value);
@@ -125,23 +126,24 @@ export class Net {
   spin(spin, up) {
     const { context, theme } = this;
     const { update, moment } = this.view;
+    const { large, radius } = this;
     const [x, y] = this.places[spin];
     context.fillStyle = css(theme.ground);
-    circle(context, x, y, RADIUS + 4);
+    circle(context, x, y, radius + 4);
     context.fill();
     context.fillStyle = css(up ? theme.ink : theme.paper);
     context.strokeStyle = css(theme.ink);
     context.lineWidth = 2;
-    circle(context, x, y, RADIUS);
+    circle(context, x, y, radius);
     context.fill();
     context.stroke();
     context.fillStyle = css(up ? theme.paper : theme.ink);
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.font = `700 20px ${theme.font}`;
-    context.fillText(up ? "↑" : "↓", x, y - 5);
-    context.font = `600 11px ${theme.font}`;
-    context.fillText(signed(update.totals[moment * SPINS + spin]), x, y + 11);
+    context.font = `700 ${20 * large}px ${theme.font}`;
+    context.fillText(up ? "↑" : "↓", x, y - 5 * large);
+    context.font = `600 ${11 * large}px ${theme.font}`;
+    context.fillText(signed(update.totals[moment * SPINS + spin]), x, y + 11 * large);
   }
 }
 
