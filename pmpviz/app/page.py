@@ -20,6 +20,7 @@ STYLE = """<style>
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.5rem; }
 .stMainBlockContainer table { font-variant-numeric: tabular-nums; font-size: 0.8125rem; }
 .stMainBlockContainer :is(td, th) { white-space: nowrap; padding: 0.3rem 0.5rem; }
+.stMainBlockContainer th { white-space: normal; vertical-align: bottom; }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(table) { overflow-x: auto; }
 [data-testid="stElementContainer"]:has(> .stHtml > script) { display: none; }
 </style>"""

@@ -6,7 +6,9 @@ import { Marks } from "./marks.js";
 import { decades, number, scale, show, thousands, ticks } from "./scale.js";
 import { css, dashOf, make, sized } from "./theme.js";
 
-const HEIGHT = 148;
+export const HEIGHT = 148;
+const FONT = 11.5;
+const PLAIN = 16; // Pixels of a letter on a page that is not enlarged.
 const LEFT = 50;
 const RIGHT = 10;
 const BOTTOM = 20;
@@ -33,7 +35,7 @@ export class Chart {
   listen() {
     const at = (event) => {
       const box = this.canvas.getBoundingClientRect();
-      return [event.clientX - box.left, event.clientY - box.top];
+      return [event.clientX - box.left, event.clientY - box.top].map((at) => at / this.large);
     };
     this.canvas.addEventListener("pointerdown", (event) => {
       if (event.button || !this.x || this.trace.bars) return;
@@ -75,16 +77,18 @@ export class Chart {
   // `view` is what is zoomed into: `x` and `y`, or null each.
   draw(theme, marks, cursor, view) {
     this.drawn = [theme, marks, cursor, view];
-    const width = Math.max(160, this.root.clientWidth);
+    this.large = Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / PLAIN);
+    const width = Math.max(160, this.root.clientWidth) / this.large;
     const bars = this.trace.bars;
     this.theme = theme;
     this.width = width;
     this.top = this.trace.upper ? 22 : 8;
-    const height = bars ? 8 + 26 * Math.max(1, bars.rows.length) + BOTTOM : HEIGHT + this.top - 8;
+    const height = bars ? 8 + 26 * Math.max(1, bars.rows.length) + BOTTOM : (this.high || HEIGHT) + this.top - 8;
     this.height = height;
-    this.context = sized(this.canvas, width, height);
+    this.context = sized(this.canvas, width * this.large, height * this.large);
+    this.context.scale(this.large, this.large);
     this.context.clearRect(0, 0, width, height);
-    this.context.font = `11px ${theme.font}`;
+    this.context.font = `${FONT}px ${theme.font}`;
     this.x = null;
     if (bars) return drawBars(this, bars, height);
     const empty = !this.measure(view || {});
@@ -364,8 +368,9 @@ export class Chart {
     const marked = this.marks.at(at[0]);
     const words = [`${this.trace.x} ${show(this.trace.x, this.x.value(at[0]))}`, ...this.values(at[0]), ...marked];
     this.tip.replaceChildren(...words.map((text) => make("div", "", text)));
-    const left = at[0] + 14 + this.tip.offsetWidth > this.width ? at[0] - 14 - this.tip.offsetWidth : at[0] + 14;
-    const under = this.canvas.offsetTop + this.height - BOTTOM + 2; // The curves stay in sight.
+    const [px, wide] = [at[0] * this.large, this.tip.offsetWidth];
+    const left = px + 14 + wide > this.width * this.large ? px - 14 - wide : px + 14;
+    const under = this.canvas.offsetTop + (this.height - BOTTOM + 2) * this.large; // The curves stay in sight.
     Object.assign(this.tip.style, { left: `${Math.max(0, left)}px`, top: `${under}px` });
   }
 

@@ -1,6 +1,7 @@
 // The stage of a run on the server: lanes, a bar, a timeline and curves, and what the server says of them.
 
 import { Bar, Timeline } from "./bar.js";
+import { HEIGHT } from "./chart.js";
 import { Stage } from "./component.js";
 import { Knobs } from "./knobs.js";
 import { make } from "./theme.js";
@@ -12,6 +13,8 @@ const ASK_MS = 1000;
 const FEW_TRACES = 2; // As in player.css; one before a class.
 const MARGIN = 12;
 const GAP = 8;
+const TITLE = 40; // What stands above and beneath a trace.
+const MOST_TRACE = 230;
 const LOW = 0.5;
 const QUESTION = 56;
 const LEAST_HIGH = 150;
@@ -156,6 +159,15 @@ export class Live extends Stage {
     const above = top > LOW * window.innerHeight ? QUESTION : top;
     const high = (window.innerHeight - above - below - MARGIN) / rows - around - GAP;
     return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, high));
+  }
+
+  // Traces beside the pictures are as high as these leave room for.
+  spread() {
+    const few = this.side.classList.contains("pv-few");
+    const count = Math.min(this.traces.cards.size, few ? (this.large ? 1 : FEW_TRACES) : Infinity);
+    const taken = this.side.offsetHeight - this.traces.root.offsetHeight + count * TITLE;
+    const high = (this.main.offsetHeight - taken) / count;
+    this.traces.high = few && this.body.classList.contains("pv-beside") ? Math.min(MOST_TRACE, Math.max(HEIGHT, high)) : HEIGHT;
   }
 
   // Where motion is not wanted, what starts to play by itself goes in steps.

@@ -203,6 +203,7 @@ export class Player extends Live {
     this.stage.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
     const high = this.high(Math.ceil(this.lanes.length / columns));
     for (const lane of this.lanes) lane.resize(each, high);
+    this.spread();
     if (this.width !== width) this.tracesDirty = true;
     this.width = width;
     this.wake();

@@ -1,6 +1,6 @@
 // The live charts side by side, with one legend: which line is whose, and the curves that are kept behind them.
 
-import { Chart, marker } from "./chart.js";
+import { Chart, HEIGHT, marker } from "./chart.js";
 import { dashOf, make, sized } from "./theme.js";
 
 export class Traces {
@@ -12,6 +12,7 @@ export class Traces {
     this.send = send || null;
     this.spans = {}; // What is zoomed into, by what an axis counts.
     this.marks = [];
+    this.high = HEIGHT; // Of a chart, its axes included.
   }
 
   adopt(traces, marks) {
@@ -80,6 +81,7 @@ export class Traces {
   show(card) {
     if (!this.drawn) return;
     const [theme, cursor] = this.drawn;
+    card.high = this.high;
     card.draw(theme, this.marks, cursor, { x: this.spans[card.trace.x] || null, y: card.span || null });
   }
 }
