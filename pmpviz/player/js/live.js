@@ -17,7 +17,7 @@ const TITLE = 40; // What stands above and beneath a trace.
 const MOST_TRACE = 230;
 const LOW = 0.5;
 const QUESTION = 56;
-const LEAST_HIGH = 150;
+const LEAST_HIGH = 110;
 const MOST_HIGH = 720;
 
 // Brings `newLane(index)` and `scrub(at)` too.

@@ -22,7 +22,7 @@ import "./traces.js";
 
 const STEP_MS = 1500;
 const BESIDE = 700; // From this width on traces stand beside the pictures.
-const NARROWEST = 190; // A lane's least width.
+const NARROWEST = 160; // A lane's least width.
 const LOOK_BACK_MS = 200;
 
 export class Player extends Live {
@@ -201,7 +201,9 @@ export class Player extends Live {
     const columns = this.lanes.length === 4 && across === 3 ? 2 : across;
     const each = Math.floor((room - 16 * (columns - 1)) / columns);
     this.stage.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
-    const high = this.high(Math.ceil(this.lanes.length / columns));
+    const rows = Math.ceil(this.lanes.length / columns);
+    this.root.classList.toggle("pv-rows", rows > 1);
+    const high = this.high(rows);
     for (const lane of this.lanes) lane.resize(each, high);
     this.spread();
     if (this.width !== width) this.tracesDirty = true;

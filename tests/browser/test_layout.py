@@ -1,0 +1,75 @@
+"""What answers a page's question is on screen at once, and no word is cut off."""
+
+from contextlib import suppress
+
+import pytest
+from playwright.sync_api import TimeoutError
+
+from tests.browser.stage import link, wait_lanes
+
+SIZES = ((1440, 900), (1280, 800))
+DAMPINGS = ("pmp;damping=0.1", "pmp;damping=0.5", "pmp;damping=0.9")
+PAGES = {
+    "race": ("race", DAMPINGS, {"model": "square:16x16", "chains": "16"}, 3),
+    "playground": ("playground", ("gibbs",), {"model": "square:16x16", "chains": "16"}, 1),
+    "learning": ("learning", (), {}, 1),
+}
+# What lies below the window's lower edge, and whose words are cut off.
+FAULTS = """() => {
+  const found = [];
+  for (const part of ['.pv-stage', '.pv-timeline', '.pv-knobs', '.pv-bar', '.pv-said', '.pv-trace']) {
+    for (const each of document.querySelectorAll(part)) {
+      const box = each.getBoundingClientRect();
+      if (box.height && box.bottom > window.innerHeight + 1) found.push(`${part} ends at ${Math.round(box.bottom)}`);
+    }
+  }
+  const words = 'button, label, th, td, h4, .pv-root span, .pv-root p, .pv-root figcaption';
+  for (const each of document.querySelectorAll(words)) {
+    const style = getComputedStyle(each);
+    const cuts = style.display !== 'inline' && style.overflowX !== 'visible' && !each.closest('.pv-spoken');
+    if (cuts && each.clientWidth && each.scrollWidth > each.clientWidth + 1) found.push(`cut: ${each.textContent}`);
+  }
+  return found;
+}"""
+
+
+def settled(page) -> list[str]:
+    """What is wrong, once the stage has been laid out anew for its size."""
+    with suppress(TimeoutError):
+        page.wait_for_function(f"() => !({FAULTS})().length", timeout=15_000)
+    return page.evaluate(FAULTS)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_answers_the_question_is_seen_without_scrolling_and_whole(server, open_page, name):
+    identity, algorithms, settings, count = PAGES[name]
+    page = open_page(link(server, identity, algorithms, **settings))
+    wait_lanes(page, count)
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert settled(page) == []
+    assert page.locator(".pv-trace:visible").count() == 2
+
+
+def test_a_class_sees_one_trace_large_letters_and_no_side_bar(server, open_page):
+    page = open_page(link(server, "playground", ("gibbs",), model="square:16x16", chains="16", **{"class": "1"}))
+    wait_lanes(page, 1)
+    page.locator(".pv-large").wait_for()
+    assert not page.locator(".stSidebar").is_visible()
+    assert page.locator(".pv-trace:visible").count() == 1
+    assert page.evaluate("() => parseFloat(getComputedStyle(document.documentElement).fontSize)") > 24
+    page.get_by_role("button", name="Leave class mode").click()
+    page.locator(".stSidebar").wait_for(state="visible")
+
+
+def test_a_knob_beneath_the_picture_moves_the_run_while_it_is_dragged_and_the_side_bar_follows(server, open_page):
+    page = open_page(link(server, "playground", ("pmp;damping=0.5",), model="square:16x16", chains="16"))
+    wait_lanes(page, 1)
+    knob = page.locator("[data-knob='lane1.damping']")
+    knob.focus()
+    for _ in range(20):
+        knob.press("ArrowRight")
+    value = page.locator(".pv-knob", has=knob).locator(".pv-knob-value")
+    shown = float(value.inner_text())
+    assert 0.5 < shown < 0.6
+    page.wait_for_function(f"() => decodeURIComponent(location.search).includes('damping={shown:g}')")
