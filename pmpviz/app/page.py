@@ -30,7 +30,7 @@ html { font-size: 25.6px; }
 .stSidebar, [data-testid="stExpandSidebarButton"] { display: none; }
 .stMainBlockContainer { padding: 0.5rem 1rem 2rem; max-width: none; }
 .stMainBlockContainer h4 { padding: 0; font-size: 1.25rem; }
-.stMainBlockContainer :is([data-testid="stLayoutWrapper"], .stElementContainer):has([data-testid="stButtonGroup"]) { display: none; }
+.stMainBlockContainer :is([data-testid="stLayoutWrapper"], .stElementContainer):has(.stButtonGroup) { display: none; }
 </style>"""
 
 # Streamlit makes every new address a step of the browser's history: Back would have to be pressed twice on each page,

@@ -46,3 +46,11 @@ def update(test: AppTest) -> dict:
     """What the page has just sent to the player of its lanes; nothing where there is none."""
     sent = (decode(each.proto.bytes)[0] for each in test.get("bidi_component") if each.proto.bytes)
     return next((found for found in sent if "lanes" in found), {})
+
+
+def go_to(test: AppTest, page: str, **query: str) -> AppTest:
+    """The page under another address, as Back, Forward or a link of the app leads to it."""
+    for name, value in query.items():
+        test.query_params[name] = value
+    test.session_state[f"opened:{page}"] = None
+    return run(test)

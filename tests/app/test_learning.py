@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
+from opened import WAIT_SECONDS, go_to, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
 SMALL = {"data": "bars:3x3", "hidden": "4", "chains": "20", "batch": "0", "lane1": "exact"}
@@ -63,8 +63,7 @@ def test_the_learning_rate_changes_in_mid_run_and_nothing_is_lost():
     AppTest.from_function(playing, default_timeout=WAIT_SECONDS).run()
     wait(test, lambda found: found["lanes"][0]["frames"]["sweeps"][-1:] > [2])
     before = update(test)
-    test.query_params["learning_rate"] = "0.05"
-    run(test)
+    go_to(test, "learning", learning_rate="0.05")
     found = wait(test, lambda found: found["marks"])
     assert "learning rate 0.003 → 0.05" in found["marks"][0][1]
     assert found["begun"] == before["begun"]
@@ -96,8 +95,7 @@ def test_a_learner_that_cannot_says_so_and_the_page_goes_on():
         time.sleep(0.2)
         run(test)
     assert "needs every variable observed" in test.error[0].value
-    test.query_params["kind"] = "ising"
-    run(test)
+    go_to(test, "learning", kind="ising")
     wait(test, lambda found: found["lanes"])
 
 
