@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from opened import open_page, own_run, run, update  # noqa: F401
+from opened import go_to, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
 from pmpviz.app import player as players
@@ -176,8 +176,7 @@ def test_every_layer_tool_and_start_is_safe(name, monkeypatch):
         found = wait(test, lambda u: u["lanes"])
         assert found["tool"] == tool and not found["trouble"] and not test.error
     for start in ("zeros", "ones", "stripes"):
-        test.query_params["start"] = start
-        assert not wait(run(test), lambda u: u["lanes"])["trouble"]
+        assert not wait(go_to(test, "playground", start=start), lambda u: u["lanes"])["trouble"]
 
 
 def test_a_site_is_clamped_to_a_chosen_state_and_a_state_that_it_has_not_is_refused(monkeypatch):
