@@ -179,7 +179,8 @@ export class FeatureLane extends Figure {
         context.fillRect(left + (i % cols) * this.unit, top + Math.floor(i / cols) * this.unit, this.unit, this.unit);
       }
       const held = this.update.clamped && this.update.clamped[feature];
-      outline(context, left, top, cols * this.unit, rows * this.unit, held ? theme.text : mix(theme.ground, theme.text, 0.45), held ? 3 : 1);
+      outline(context, left, top, cols * this.unit, rows * this.unit, mix(theme.ground, theme.text, 0.45), 1);
+      if (held) thick(context, left, top, cols * this.unit, rows * this.unit, theme.text);
     }
   }
 
@@ -190,7 +191,7 @@ export class FeatureLane extends Figure {
     const used = stamps.list.filter((stamp) => stamp.image === pointed.image).map((stamp) => stamp.place);
     for (const place of pointed.place === undefined ? new Set(used) : [pointed.place]) {
       const top = this.top + Math.min(chosen, this.meta.samples - 1) * this.high + 1;
-      outline(context, LABEL + place * this.wide, top, cols * this.unit, rows * this.unit, theme.text, 3);
+      thick(context, LABEL + place * this.wide, top, cols * this.unit, rows * this.unit, theme.text);
     }
   }
 
@@ -218,4 +219,9 @@ function outline(context, left, top, width, height, colour, thick) {
   context.strokeStyle = css(colour);
   context.lineWidth = thick;
   context.strokeRect(left - thick / 2, top - thick / 2, width + thick, height + thick);
+}
+
+// A frame that keeps within the room of a thin one.
+function thick(context, left, top, width, height, colour) {
+  outline(context, left + 2, top + 2, width - 4, height - 4, colour, 3);
 }

@@ -170,7 +170,7 @@ export class ImageGrid {
     for (const { image, place, row, column } of found) {
       const [left, top] = this.corner(image, lane + (this.meta.images ? 1 : 0));
       const box = [left + column * unit, top + row * unit, cols * unit, (rows / this.meta.channels) * unit];
-      for (const [colour, thick] of [[theme.text, 4], [featureColour(place), 2]]) {
+      for (const [colour, thick] of [[theme.text, 3.5], [featureColour(place), 2]]) {
         context.strokeStyle = css(colour);
         context.lineWidth = thick;
         context.strokeRect(...box);
