@@ -43,6 +43,6 @@ def run(test: AppTest) -> AppTest:
 
 
 def update(test: AppTest) -> dict:
-    """What the page has just sent to the player of its lanes; nothing where there is none."""
+    """What the page has just sent to the player of its lanes, or of recorded messages; nothing where there is none."""
     sent = (decode(each.proto.bytes)[0] for each in test.get("bidi_component") if each.proto.bytes)
-    return next((found for found in sent if "lanes" in found), {})
+    return next((found for found in sent if "lanes" in found or "milestones" in found), {})
