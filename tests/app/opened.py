@@ -43,9 +43,9 @@ def run(test: AppTest) -> AppTest:
 
 
 def update(test: AppTest) -> dict:
-    """What the page has just sent to the player of its lanes; nothing where there is none."""
-    sent = (decode(each.proto.bytes)[0] for each in test.get("bidi_component") if each.proto.bytes)
-    return next((found for found in sent if "lanes" in found), {})
+    """What the page has just sent to the player of its lanes, else to its first component; nothing where none is."""
+    sent = [decode(each.proto.bytes)[0] for each in test.get("bidi_component") if each.proto.bytes]
+    return next((found for found in sent if "lanes" in found), sent[0] if sent else {})
 
 
 def go_to(test: AppTest, page: str, **query: str) -> AppTest:

@@ -53,6 +53,19 @@ def wait(test: AppTest, condition) -> dict:
     return found
 
 
+def played(test: AppTest) -> AppTest:
+    """The page, whose run was told to play."""
+    AppTest.from_function(play, default_timeout=WAIT_SECONDS).run()
+    return run(test)
+
+
+def play():
+    from pmpviz.app.session import held
+
+    held("deconvolution").live.set_speed(0.0)
+    held("deconvolution").live.play(wait=0.0)
+
+
 def done(found: dict) -> bool:
     return bool(found.get("lanes")) and found["lanes"][0]["status"] == "done"
 
@@ -64,7 +77,9 @@ def npz(**arrays) -> bytes:
 
 
 def test_painted_glyphs_become_images_and_features():
-    found = wait(opened(**SMALL), done)
+    found = shown(opened(**SMALL))
+    assert not found["playing"] and found["speed"]["value"] == 2
+    found = wait(played(opened(**SMALL)), done)
     shape = {"features": 2, "rows": 3, "cols": 3, "shown": 12, "height": 8, "width": 8}
     assert found["shape"] == shape and found["truth"]["count"] == 2
     assert found["lanes"][0]["frames"]["sweeps"][-1] == 3
@@ -135,7 +150,7 @@ def test_own_images_are_taken_apart():
     images = np.random.default_rng(0).integers(0, 2, (5, 7, 6)).astype(np.int8)
     test.file_uploader(key="deconvolution_files").set_value([("own.npz", npz(images=images), "application/zip")])
     run(test)
-    found = wait(test, lambda found: done(found) and found["total"] == 5)
+    found = wait(played(test), lambda found: done(found) and found["total"] == 5)
     assert found["truth"] == {"bits": None} and found["shape"]["height"] == 7
     assert not test.error
 
@@ -164,6 +179,6 @@ def test_a_plan_that_does_not_fit_is_told_and_the_page_goes_on():
         time.sleep(0.2)
         run(test)
     assert "does not fit into images of 8 x 8" in test.error[0].value.replace("\\", "")
-    test.query_params["feature_height"] = "3"
+    test.slider(key="deconvolution_feature_height").set_value(3)
     run(test)
     wait(test, lambda found: bool(found.get("lanes")))

@@ -8,7 +8,9 @@ from streamlit.testing.v1 import AppTest
 
 from pmpviz.capabilities.messages.presets import MESSAGES
 from pmpviz.io.json_model import model_to_json
+from pmpviz.io.uai import write_uai
 from pmpviz.models.small_graphs import build_small_graph
+from pmpviz.models.spec import build_spec
 
 TRIANGLE = {"graph": "triangle", "schedule": "parallel", "rule": "max", "sweeps": "60", "play": "run"}
 UAI_PAIR = "MARKOV\n2\n2 3\n1\n2 0 1\n6\n1 2 3 4 5 6\n"
@@ -112,11 +114,30 @@ def test_a_file_of_ones_own_and_one_that_is_too_large():
     test.file_uploader("messages_file").set_value(("pair.uai", UAI_PAIR.encode(), "text/plain"))
     run(test)
     assert [v["card"] for v in update(test)["variables"]] == [2, 3]
-    large = "MARKOV\n17\n" + "2 " * 17 + "\n0\n"
+    large = "MARKOV\n65\n" + "2 " * 65 + "\n0\n"
     test.file_uploader("messages_file").set_value(("large.uai", large.encode(), "text/plain"))
     run(test)
-    assert "up to 16 variables, and this one has 17" in plain(test.error)
+    assert "up to 64 variables, and this one has 65" in plain(test.error)
     assert [v["card"] for v in update(test)["variables"]] == [2, 3]
+
+
+def test_a_larger_file_and_its_evidence():
+    test = opened(**TRIANGLE)
+    grid = write_uai(build_spec("square:5x5,periodic=false"))
+    test.file_uploader("messages_file").set_value(("grid.uai", grid.encode(), "text/plain"))
+    run(test)
+    assert len(update(test)["variables"]) == 25 and not test.error
+    test.file_uploader("messages_evidence").set_value(("grid.uai.evid", b"2 3 1 24 0", "text/plain"))
+    run(test)
+    held = {k: v["evidence"] for k, v in enumerate(update(test)["variables"]) if v["evidence"] >= 0}
+    assert held == {3: 1, 24: 0} and "evidence" in test.query_params
+    test.multiselect(key="messages_held_25").set_value([3, 7])
+    run(test)
+    held = {k: v["evidence"] for k, v in enumerate(update(test)["variables"]) if v["evidence"] >= 0}
+    assert held == {3: 1, 7: 0}
+    test.file_uploader("messages_evidence").set_value(("bad.evid", b"1 99 0", "text/plain"))
+    run(test)
+    assert "variable 99 does not exist" in plain(test.error)
 
 
 def test_a_graph_without_factors_says_that_nothing_is_sent():

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from tests.browser.stage import POLL_MS, link, press, rest
+from tests.browser.stage import POLL_MS, link, play, press, rest, speed
 
 READ = "() => [...document.querySelectorAll('[data-testid=deconvolution-canvas]')].map((c) => ({ ...c.dataset }))"
 # Every frame that reaches the first canvas from now on, as [frame, sharpness, wrong].
@@ -58,12 +58,18 @@ def wait(page, condition: str, seconds: float = 60) -> None:
 
 def test_painted_glyphs_are_recovered_within_a_minute_and_features_sharpen(server, open_page, note):
     # Programs are compiled: the sizes are those of the page as it opens.
-    wait(open_page(f"{server}/deconvolution"), "Number(d.sweep) >= 1", 120)
+    page = open_page(f"{server}/deconvolution")
+    wait(page, "d.sweep === '0'", 120)
+    play(page)
+    wait(page, "Number(d.sweep) >= 1", 120)
     page = open_page(link(server, "deconvolution", data="painted", painted="5x5:00000000"))
     page.get_by_text("Nothing is painted yet").wait_for()
     page.evaluate(WATCH)
     begin = time.perf_counter()
     paint(page, 0, CORNER)
+    wait(page, "d.frame")
+    speed(page, 10)
+    play(page)
     page.locator(".gp-add").click()
     page.locator("[data-testid=glyph-canvas][data-glyph='1']").wait_for()
     paint(page, 1, CROSS)
@@ -83,6 +89,8 @@ def test_painted_glyphs_are_recovered_within_a_minute_and_features_sharpen(serve
 
 def test_space_pauses_n_steps_the_timeline_looks_back_and_reset_begins_again(server, open_page):
     page = open_page(link(server, "deconvolution", data="bars", images="20", samples="1", budget="0"))
+    wait(page, "d.sweep === '0'", 120)
+    play(page)
     wait(page, "Number(d.sweep) >= 2", 120)
     press(page, " ")
     page.wait_for_function("document.querySelector('.dc-root').dataset.server === 'paused'")
@@ -107,7 +115,8 @@ def test_space_pauses_n_steps_the_timeline_looks_back_and_reset_begins_again(ser
 
 def test_a_glyph_is_painted_by_keys_and_a_feature_is_clamped(server, open_page):
     page = open_page(link(server, "deconvolution", data="bars", images="20", samples="1", budget="40"))
-    wait(page, "Number(d.sweep) >= 1", 120)
+    wait(page, "d.sweep === '0'", 120)
+    play(page)
     page.get_by_text("Clamp a feature by painting it").click()
     canvas = page.locator("[data-testid=clamp-canvas][data-glyph='0']")
     canvas.focus()
@@ -118,6 +127,24 @@ def test_a_glyph_is_painted_by_keys_and_a_feature_is_clamped(server, open_page):
     page.wait_for_url("**clamped=0*")
     # Space went to the painter: the run was not paused by it, and begins again.
     wait(page, "Number(d.sweep) >= 1")
+
+
+def test_pointing_at_a_feature_or_an_image_outlines_its_stamps(server, open_page):
+    settings = {"data": "bars", "images": "20", "samples": "1", "known_locations": "given", "known_features": "given"}
+    page = open_page(link(server, "deconvolution", **settings))
+    wait(page, "d.sweep === '0'", 120)
+    images = page.locator("[data-testid=images-canvas]")
+    images.scroll_into_view_if_needed()
+    assert images.get_attribute("data-outlined") == "0" and int(images.get_attribute("data-painted")) > 100
+    box = page.locator("[data-testid=deconvolution-canvas]").bounding_box()
+    page.mouse.move(box["x"] + 90, box["y"] + box["height"] - 10)
+    page.wait_for_function("Number(document.querySelector('[data-testid=images-canvas]').dataset.outlined) > 3")
+    assert "Feature 1" in page.locator(".dc-lane .pv-tip").inner_text()
+    box = images.bounding_box()
+    page.mouse.move(box["x"] + 90, box["y"] + 20)
+    page.wait_for_function(
+        "['3', '4', '5', '6'].includes(document.querySelector('[data-testid=images-canvas]').dataset.outlined)"
+    )
 
 
 @pytest.mark.parametrize(

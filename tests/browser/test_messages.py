@@ -93,6 +93,9 @@ def test_beliefs_on_a_tree_are_the_exact_ones_after_two_passes(server, open_page
     beliefs, exact = [float(t) for t in numbers[::2]], [float(t) for t in numbers[1::2]]
     assert len(beliefs) == 7 and max(abs(a - b) for a, b in zip(beliefs, exact, strict=True)) <= 1e-5
     assert set(page.locator(".mm-sign").all_inner_texts()) == {"="}
+    press(page, "Space")
+    wait(page, "d.playing === 'false' && d.sweep === '2'")
+    assert "sweep 2 of 2" in page.locator(".mm-when").inner_text()
     assert "two passes" in page.locator("[data-testid=messages-status]").inner_text()
 
 
@@ -155,6 +158,26 @@ def test_s_shares_and_a_key_that_is_held_down_steps_on(server, open_page):
     wait(page, "d.event === '2'")
 
 
+def test_pointing_at_a_factor_shows_its_table_and_what_is_frustrated_is_framed(server, open_page):
+    page = open_page(
+        link(server, "messages", graph="cycle", rule="max", schedule="parallel", damping="0.5", play="run")
+    )
+    wait(page, "d.playing === 'false' && d.sweep === '60'")
+    # Three edges want their ends alike and one does not: whatever is decided, an odd number is left out.
+    assert int(data(page)["frustrated"]) % 2 == 1
+    box = page.locator(CANVAS).bounding_box()
+    tip, seen = page.locator(".mm-root .pv-tip"), set()
+    for row in range(1, 40):
+        for column in range(1, 40):
+            page.mouse.move(box["x"] + column * box["width"] / 40, box["y"] + row * box["height"] / 40)
+            if tip.is_visible() and "table of" in (words := tip.inner_text()):
+                seen.add(words.split("\n")[0])
+                assert tip.locator("td").count() == 4 and "rather have them" in words
+        if len(seen) > 1:
+            break
+    assert seen
+
+
 def test_a_click_holds_a_variable_and_beliefs_follow(server, open_page):
     page = open_page(link(server, "messages", graph="or_factor", schedule="two_pass", play="sweep"))
     still(page)
@@ -175,7 +198,16 @@ def test_a_click_holds_a_variable_and_beliefs_follow(server, open_page):
 
 def test_the_heat_map_goes_to_the_message_that_is_clicked_and_the_timeline_back(server, open_page):
     page = open_page(link(server, "messages", **TRIANGLE))
-    wait(page, "d.playing === 'false' && Number(d.sweep) === 88")
+    # What oscillates goes round its last period, of 6 sweeps, as long as one looks.
+    wait(page, "d.looping === 'true' && d.playing === 'true' && Number(d.sweep) >= 82")
+    wait(page, "d.sweep === '87'")
+    wait(page, "d.sweep === '83'")
+    press(page, "Space")
+    wait(page, "d.playing === 'false'")
+    page.locator(".mm-root .pv-range").evaluate(
+        "(range) => { range.value = range.max; range.dispatchEvent(new Event('input', { bubbles: true })); }"
+    )
+    wait(page, "d.sweep === '88' && d.looping === 'false'")
     heat = page.locator("[data-testid=messages-heat]")
     heat.scroll_into_view_if_needed()
     box = heat.bounding_box()

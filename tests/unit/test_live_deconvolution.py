@@ -158,10 +158,38 @@ def test_an_update_carries_new_frames_once_and_all_of_them_after_a_new_mount(beg
     assert len(blobs[frames["belief"]]) == 7 * samples * shape["features"] * shape["rows"] * shape["cols"]
     size = -(-samples * shape["shown"] * shape["height"] * shape["width"] // 8)
     assert len(blobs[frames["pictures"]]) == 7 * size
+    assert frames["stamps"] == [len(frame.places) for frame in live.view.lanes[0].frames]
+    assert len(blobs[frames["places"]]) == 4 * sum(frames["stamps"])
     assert {trace["id"] for trace in first["traces"]} == {"wrong", "explained", "energy", "residual", "sharpness"}
     sent.clear()
     again, _ = decode(deconvolution.update(live.view, sent, Desk(("play",))))
     assert again["lanes"][0]["frames"]["numbers"] == frames["numbers"]
+
+
+def test_features_at_the_places_of_a_frame_make_its_images(begin):
+    live = begin(SMALL.replace(budget=5))
+    live.play()
+    wait(live, lambda view: view.status == "done")
+    lane, problem = live.view.lanes[0], live.view.problem
+    shown = min(problem.shape.images, deconvolution_lane.MOST_SHOWN)
+    down, across = problem.shape.locations
+    made = np.zeros((2, shown, 11, 11), np.int8)
+    for sample, image, feature, row, column in zip(
+        *np.unravel_index(lane.last.places, (2, shown, problem.shape.features, down, across)), strict=True
+    ):
+        made[sample, image, row : row + 5, column : column + 5] |= lane.features[sample, 0, feature]
+    bits = np.unpackbits(lane.last.picture)[: made.size]
+    np.testing.assert_array_equal(made.ravel(), bits)
+
+
+def test_numbers_are_told_of_every_lane(begin):
+    live = begin(SMALL.replace(lanes=(PMP, GWG), samples=1, budget=3))
+    wait(live, lambda view: len(view.lanes) == 2 and all(lane.frames for lane in view.lanes))
+    rows = {name: values for name, values, _ in deconvolution.numbers(live.view)}
+    assert all(len(values) == 2 for values in rows.values())
+    wrong = [lane.last.wrong[0] for lane in live.view.lanes]
+    assert [int(value.replace("\u2009", "")) for value in rows["wrong pixels"]] == wrong
+    assert rows["largest change"][1] == "–"
 
 
 def test_words_say_what_was_reached(begin):

@@ -27,6 +27,7 @@ from pmpviz.live.link import from_query, to_query
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.factors import TableFactor
 from pmpviz.models.small_graphs import SMALL_GRAPHS, build_small_graph
+from pmpviz.models.spec import build_spec
 from pmpviz.player.wire import decode
 from pmpviz.types import Evidence, InputError, Refusal, Target
 
@@ -81,9 +82,12 @@ def test_clicks_hold_a_variable_at_each_state_and_free_it_again():
 
 
 def test_a_graph_too_large_is_refused_with_its_size():
-    with pytest.raises(Refusal, match="up to 16 variables, and this one has 17"):
-        checked(FactorGraph.of((2,) * 17))
-    assert checked(FactorGraph.of((2,) * 16)).n == 16
+    with pytest.raises(Refusal, match="up to 64 variables, and this one has 65"):
+        checked(FactorGraph.of((2,) * 65))
+    assert checked(FactorGraph.of((2,) * 64)).n == 64
+    assert checked(build_spec("square:8x8,periodic=false")).n == 64
+    with pytest.raises(Refusal, match="up to 600 edges of more than 16 variables, and this graph has 1,560"):
+        checked(build_spec("complete:40"))
 
 
 def test_a_file_that_is_not_here_is_asked_for():

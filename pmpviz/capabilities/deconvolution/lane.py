@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int8, UInt8
+from jaxtyping import Float, Int8, Int32, UInt8
 
 from pmpviz.capabilities.deconvolution import posterior as deconvolution
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, Problem
@@ -34,6 +34,7 @@ SLOW_SWEEPS = 20
 class Frame:
     """What one moment looked like: beliefs in 255 grey levels, reconstructions of the shown images in bits.
 
+    `places` are the locations that are on, of the shown images: indices into S of all samples, [m, shown, f, h, w].
     `sharpness` is the mean distance of the grey levels from the middle: 0 knows nothing, 1/2 is certain.
     """
 
@@ -42,6 +43,7 @@ class Frame:
     seconds: float
     belief: UInt8[np.ndarray, "m c f a b"]
     picture: UInt8[np.ndarray, " bytes"]
+    places: Int32[np.ndarray, " on"]
     wrong: tuple[int, ...]
     explained: tuple[int, ...]
     energy: tuple[float, ...]
@@ -187,6 +189,7 @@ class DeconvolutionLane:
             float(snapshot.seconds),
             grey,
             np.packbits(shown > 0),
+            np.flatnonzero(np.asarray(snapshot.locations)[:, :MOST_SHOWN]).astype(np.int32),
             tuple(np.asarray(snapshot.wrong).tolist()),
             tuple(np.asarray(snapshot.explained).tolist()),
             tuple(np.asarray(snapshot.energy, float).tolist()),

@@ -59,13 +59,10 @@ def draw() -> None:
         plan = controls(plan, side)
     show_notices(notices)
     preset = PAGE.ask(plan, "What are these images made of?", lambda a, b: a.replace(seed=b.seed) == b)
-    plan = paint_glyphs(plan)
-    place = st.container()
-    plan = clamp_features(plan)
+    plan = clamp_features(paint_glyphs(plan))
     PAGE.keep(plan)
-    with place:
-        if not empty(plan):
-            STAGE.draw(plan)
+    if not empty(plan):
+        STAGE.draw(plan)
     explain(plan, preset)
 
 
@@ -96,7 +93,7 @@ def clamp_features(plan: DeconvolutionPlan) -> DeconvolutionPlan:
     with st.expander("Clamp a feature by painting it", expanded=bool(plan.clamped)):
         st.caption(
             "Grey pixels are free. What is painted holds in every sample, and the other features arrange themselves "
-            "around it; a clamped feature has a coloured frame."
+            "around it; a clamped feature, below, has a thick frame. Its number is told where one points at it."
         )
         labels = tuple(f"Feature {feature + 1}" for feature in range(plan.features))
         drawn = painter(grids, rows, columns, key="deconvolution_clamps", ternary=True, labels=labels)
@@ -120,8 +117,7 @@ class DeconvolutionStage(Stage):
     job = LiveDeconvolution
     component = "deconvolution"
     # The whole story takes some forty sweeps: as fast as it goes, a class would miss it.
-    first_speed = 10.0
-    autoplay = True
+    first_speed = 2.0
 
     def _update(self, turn: Turn) -> bytes:
         return deconvolution.update(turn.view, turn.sent, turn.desk)
@@ -131,6 +127,10 @@ class DeconvolutionStage(Stage):
 
     def _below(self, view: View) -> None:
         """Troubles stand above: the images that are given are far down."""
+
+    def _waiting(self, view: View) -> bool:
+        """Whether what the start looks like is still to come."""
+        return any(not lane.frames for lane in view.lanes)
 
     def knobs(self, plan: DeconvolutionPlan) -> list[str]:
         """The first knob of the first lane."""
@@ -243,6 +243,9 @@ NUMBERS = """
   nearer to ink. A max-product belief is a difference of maxima in nats, not a probability that can be trusted; its
   quarter is shown because after few sweeps whole ones would leave no greys. A chain (GWG, Gibbs) shows its state, which
   is black and white at any time, however poor.
+- **Colours** are those of the features, and of the pixels that they explain in the images; a pixel of two features is
+  divided between them. Where a pixel is wrong its middle shows what is given. Point at a feature, or at an image, and
+  its stamps are outlined.
 - **Wrong pixels**: given pixels on which the OR of the sample's features at its locations differs from the image.
 - **Explained ink**: share of the images' ink that the reconstruction has too.
 - **Energy**: minus log p of the sample without its constant. A sample of PMP has S and W only; a wrong pixel costs ℓ_X.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -61,7 +62,8 @@ def _problem(payload: Payload, view: DeconvolutionView) -> dict:
     problem = view.problem
     if problem is None:
         shape = {"features": 1, "rows": 1, "cols": 1, "shown": 0, "height": 1, "width": 1}
-        return {"shape": shape, "images": None, "observed": False, "total": 0, "clamped": None, "truth": {"bits": None}}
+        words = {"shape": shape, "places": [1, 1], "channels": 1, "images": None, "observed": False, "total": 0}
+        return {**words, "clamped": None, "truth": {"bits": None}}
     observed = bool(problem.seen.any())
     shown = pictures_of(np.where(problem.seen, problem.images, 2)[:MOST_SHOWN], problem.picture)
     blank = np.zeros((1, *problem.shape.w), np.int8)
@@ -72,6 +74,8 @@ def _problem(payload: Payload, view: DeconvolutionView) -> dict:
     return {
         "shape": shape,
         "images": payload.add(shown, "u1") if observed else None,
+        "places": list(problem.shape.locations),
+        "channels": 1 if problem.picture else problem.shape.channels,
         "observed": observed,
         "total": problem.shape.images,
         "clamped": payload.add(held, "u1") if held.any() else None,
@@ -135,11 +139,14 @@ def _frames(payload: Payload, problem: Problem, frames: list[Frame], start: int)
         "sharpness": [round(frame.sharpness, 5) for frame in frames],
         "belief": None,
         "pictures": None,
+        "places": None,
+        "stamps": [len(frame.places) for frame in frames],
     }
     if frames:
         beliefs = np.stack([features_of(frame.belief, problem) for frame in frames])
         words["belief"] = payload.add(beliefs, "u1")
         words["pictures"] = payload.add(np.stack([frame.picture for frame in frames]), "u1")
+        words["places"] = payload.add(np.concatenate([frame.places for frame in frames]), "<i4")
     return words
 
 
@@ -189,23 +196,24 @@ def _trace(envelope: Envelope, name: str, title: str, scale: float, unit: str) -
 # Words.
 
 
-def numbers(view: DeconvolutionView) -> list[list[str]]:
-    """[name, value, help] of the first lane's newest frame."""
-    lane = view.lanes[0] if view.lanes else None
-    frame = None if lane is None else lane.last
+def numbers(view: DeconvolutionView) -> list[list[Any]]:
+    """[name, a value for each lane, help], of the lanes' newest frames."""
     problem = view.problem
     names = {"wrong": "wrong pixels", "explained": "explained ink", "found": "glyphs found"}
     names |= {"hidden": "hidden, wrong", "energy": "energy", "residual": "largest change"}
-    values = {} if lane is None or frame is None or problem is None else _values(lane, frame, problem)
+    values = [_values(lane, problem) for lane in view.lanes]
     if problem is not None:
         present = {"wrong": problem.seen.any(), "explained": problem.seen.any(), "found": problem.glyphs is not None}
         present["hidden"] = problem.seen.any() and not problem.seen.all()
-        present["residual"] = lane is None or "residual" in _spec(lane).metrics
+        present["residual"] = any("residual" in _spec(lane).metrics for lane in view.lanes)
         names = {key: name for key, name in names.items() if present.get(key, True)}
-    return [[name, values.get(key, "–"), HELP[key]] for key, name in names.items()]
+    return [[name, [found.get(key, "–") for found in values], HELP[key]] for key, name in names.items()]
 
 
-def _values(lane: DeconvolutionLaneView, frame: Frame, problem: Problem) -> dict[str, str]:
+def _values(lane: DeconvolutionLaneView, problem: Problem | None) -> dict[str, str]:
+    frame = lane.last
+    if frame is None or problem is None:
+        return {}
     ink = max(1, int(problem.images[problem.seen].sum()))
     shares = [100 * each / ink for each in frame.explained]
     glyphs = 0 if problem.glyphs is None else problem.glyphs.shape[1]
@@ -215,7 +223,7 @@ def _values(lane: DeconvolutionLaneView, frame: Frame, problem: Problem) -> dict
         "found": f"{max(lane.found_counts, default=0)} of {glyphs}",
         "hidden": _range(frame.hidden_wrong),
         "energy": significant(min(frame.energy), 4),
-        "residual": significant(frame.residual),
+        "residual": significant(frame.residual) if math.isfinite(frame.residual) else "–",
     }
 
 

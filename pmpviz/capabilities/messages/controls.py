@@ -9,7 +9,16 @@ from pmpviz.app.uploads import STORE
 from pmpviz.app.widgets import bind, param_control, select, settings_control
 from pmpviz.app.words import as_text
 from pmpviz.capabilities.messages.plan import ORDERS, MessagePlan
-from pmpviz.capabilities.messages.settings import FILE, GRAPHS, check_size, graph_of, mended
+from pmpviz.capabilities.messages.settings import (
+    FILE,
+    GRAPHS,
+    MANY,
+    MOST_VARIABLES,
+    check_size,
+    checked,
+    graph_of,
+    mended,
+)
 from pmpviz.models.small_graphs import SMALL_GRAPHS, format_small_graph, parse_small_graph
 from pmpviz.types import InputError
 
@@ -49,7 +58,9 @@ def _from_file(text: str, box: Any) -> str:
     fold = box.expander("From a file", expanded=bool(wanted and held is None))
     if held is not None:
         fold.caption(f"{as_text(held.name)}: {held.model.n} variables")
-    file = fold.file_uploader("Graph of up to 16 variables", type=["uai", "json", "npz"], key="messages_file")
+    file = fold.file_uploader(
+        f"Graph of up to {MOST_VARIABLES} variables", type=["uai", "json", "npz"], key="messages_file"
+    )
     brought = taken(file, "messages_file", fold, lambda file: GRAPHS.add(file.name, file.getvalue(), _load))
     return text if brought is None else f"{FILE}{brought.sha256}"
 
@@ -59,7 +70,7 @@ def _load(name: str, data: bytes) -> Any:
 
     loaded = load_model_bytes(name, data)
     check_size(loaded.model)
-    return loaded.as_graph()
+    return checked(loaded.as_graph())
 
 
 def message_controls(plan: MessagePlan, box: Any) -> tuple[MessagePlan, list[str]]:
@@ -72,19 +83,42 @@ def message_controls(plan: MessagePlan, box: Any) -> tuple[MessagePlan, list[str
 
 
 def evidence_controls(plan: MessagePlan, box: Any) -> MessagePlan:
-    """Which variables are held, and at what: as clicking them in the picture."""
+    """Which variables are held, and at what: as clicking them in the picture, or as a file says."""
     try:
         card = graph_of(plan.graph).card
     except InputError:
         return plan
-    held = dict(plan.evidence)
+    file = box.file_uploader("Evidence (UAI's evid)", type=["evid"], key="messages_evidence")
+    brought = taken(file, "messages_evidence", box, lambda file: _evidence(file.name, file.getvalue(), card))
+    held = dict(plan.evidence) if brought is None else brought
+    variables = _held(held, card, box)
     columns, chosen = box.columns(2), {}
-    for variable, states in enumerate(card):
+    for variable in variables:
+        states = card[variable]
         key = f"messages_hold_{variable}_{states}"
         chosen[variable] = bind(key, str(held.get(variable, FREE)))
         select(columns[variable % 2], f"x{variable}", [FREE, *map(str, range(states))], key)
     evidence = tuple((v, int(value)) for v, value in chosen.items() if value != FREE)
     return plan.replace(evidence=evidence)
+
+
+def _held(held: dict[int, int], card: tuple[int, ...], box: Any) -> list[int]:
+    """The variables that have a control: all of a few, of many those that are chosen, which are then held."""
+    if len(card) <= MANY:
+        return list(range(len(card)))
+    key = f"messages_held_{len(card)}"
+    chosen = bind(key, sorted(held))
+    box.multiselect("Held", range(len(card)), format_func=lambda variable: f"x{variable}", key=key)
+    for variable in set(chosen) - set(held):
+        held[variable] = 0
+    return sorted(chosen)
+
+
+def _evidence(name: str, data: bytes, card: tuple[int, ...]) -> dict[int, int]:
+    from pmpviz.io.files import decode
+    from pmpviz.io.uai import parse_evid
+
+    return parse_evid(decode(data, name), card, name)
 
 
 __all__ = ["evidence_controls", "graph_controls", "message_controls"]

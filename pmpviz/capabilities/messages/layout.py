@@ -63,14 +63,14 @@ def _shortest(at: Float[np.ndarray, "n 2"]) -> float:
 
 def _crossed(at: Float[np.ndarray, "n 2"], scopes: Sequence[Sequence[int]], clearance: float) -> list[bool]:
     """For each factor whether it is one of two whose edges cross in the middle: neither then stands there."""
-    middles = [
-        at[list(scope)].mean(0) if len(scope) == 2 else np.full(2, 1e9 * (1 + place))
-        for place, scope in enumerate(scopes)
-    ]
-    return [
-        any(np.abs(middle - other).max() < clearance for k, other in enumerate(middles) if k != place)
-        for place, middle in enumerate(middles)
-    ]
+    middles = np.array(
+        [
+            at[list(scope)].mean(0) if len(scope) == 2 else np.full(2, 1e9 * (1 + place))
+            for place, scope in enumerate(scopes)
+        ]
+    ).reshape(-1, 2)
+    near = np.abs(middles[:, None] - middles[None]).max(2) < clearance
+    return (near.sum(1) > 1).tolist()
 
 
 def _candidates(at: Float[np.ndarray, "n 2"], scope: tuple[int, ...], step: float) -> list[np.ndarray]:

@@ -14,7 +14,7 @@ from pmpviz.models.factor_graph import FactorGraph, as_graph
 from pmpviz.models.small_graphs import build_small_graph
 from pmpviz.types import Evidence, InputError, Refusal, Target
 
-MOST_VARIABLES = 16
+MOST_VARIABLES, MANY, MOST_EDGES = 64, 16, 600
 FILE = "file:"
 # Files brought to this page, as graphs: other pages have the same files as tables, without OR, AND and counts.
 GRAPHS = UploadStore()
@@ -40,9 +40,15 @@ def check_size(model: Any) -> None:
 
 
 def checked(model: Any) -> FactorGraph:
-    """The model as a graph that the page can draw; raises Refusal where it is too large or has no factors."""
+    """The model as a graph that the page can draw; raises Refusal where it is too large."""
     check_size(model)
-    return as_graph(model)
+    graph = as_graph(model)
+    edges = sum(len(factor.scope) for factor in graph.factors())
+    if graph.n > MANY and edges > MOST_EDGES:
+        raise Refusal(
+            f"the page draws up to {MOST_EDGES} edges of more than {MANY} variables, and this graph has {edges:,}"
+        )
+    return graph
 
 
 def target_of(plan: Any) -> Target:

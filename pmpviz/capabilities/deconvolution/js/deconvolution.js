@@ -3,9 +3,10 @@
 import { mounted } from "../pmpviz.player/component.js";
 import { bit, unpack } from "../pmpviz.player/decode.js";
 import { FeatureLane } from "./features.js";
-import { ImageGrid } from "../pmpviz.player/image_grid.js";
+import { ImageGrid } from "./images.js";
 import { Live } from "../pmpviz.player/live.js";
 import { make } from "../pmpviz.player/theme.js";
+import { stampsOf } from "./stamps.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "../pmpviz.player/bar.js";
 import "../pmpviz.player/figure.js";
@@ -18,7 +19,8 @@ class Deconvolution extends Live {
     this.sample = 0;
     this.seconds = null;
     this.numbers = make("dl", "dc-numbers");
-    this.images = new ImageGrid((sample) => this.choose(sample));
+    this.images = new ImageGrid((sample) => this.choose(sample), (image) => this.hover(image === null ? null : { image }));
+    this.pointed = null; // At an image, or at the place of a feature in its row.
     this.axis = make("div", "dc-axis");
     this.side.prepend(this.numbers, this.axis);
     this.main.append(this.images.root);
@@ -52,7 +54,7 @@ class Deconvolution extends Live {
   }
 
   newLane(index) {
-    return new FeatureLane(index, (sample) => this.choose(sample));
+    return new FeatureLane(index, (sample) => this.choose(sample), (place) => this.hover(place === null ? null : { place }));
   }
 
   adopt(meta) {
@@ -77,18 +79,25 @@ class Deconvolution extends Live {
   }
 
   adoptNumbers() {
-    const rows = this.meta.numbers || [];
+    const lanes = this.meta.lanes.map((lane) => lane.short);
+    const head = lanes.length > 1 ? [["", lanes, ""]] : [];
+    const rows = [...head, ...(this.meta.numbers || [])];
+    this.numbers.classList.toggle("dc-table", lanes.length > 1);
+    this.numbers.style.setProperty("--dc-lanes", lanes.length);
     while (this.numbers.children.length > rows.length) this.numbers.lastChild.remove();
     while (this.numbers.children.length < rows.length) {
       const row = make("div", "dc-number");
-      row.append(make("dt"), make("dd"));
+      row.append(make("dt"));
       this.numbers.append(row);
     }
-    rows.forEach(([name, value, help], k) => {
-      const [term, words] = this.numbers.children[k].children;
-      this.numbers.children[k].title = help;
-      if (term.textContent !== name) term.textContent = name;
-      if (words.textContent !== value) words.textContent = value;
+    rows.forEach(([name, values, help], k) => {
+      const row = this.numbers.children[k];
+      while (row.children.length > values.length + 1) row.lastChild.remove();
+      while (row.children.length < values.length + 1) row.append(make("dd"));
+      row.title = help;
+      [name, ...values].forEach((text, at) => {
+        if (row.children[at].textContent !== text) row.children[at].textContent = text;
+      });
     });
   }
 
@@ -134,6 +143,13 @@ class Deconvolution extends Live {
     this.wake();
   }
 
+  hover(pointed) {
+    if (JSON.stringify(pointed) === JSON.stringify(this.pointed)) return;
+    this.pointed = pointed;
+    this.dirty = true;
+    this.wake();
+  }
+
   // Drawing.
 
   layout() {
@@ -141,7 +157,7 @@ class Deconvolution extends Live {
     if (!width || !this.meta) return;
     this.body.classList.toggle("dc-beside", width >= 760);
     const room = this.main.clientWidth;
-    const high = Math.max(220, 0.46 * window.innerHeight) / Math.min(2, this.lanes.length);
+    const high = Math.max(220, 0.36 * window.innerHeight) / Math.min(2, this.lanes.length);
     for (const lane of this.lanes) lane.resize(room, high);
     this.images.resize(room);
     this.draw();
@@ -175,8 +191,12 @@ class Deconvolution extends Live {
     this.dirty = false;
     const timed = this.lanes.length > 1;
     const frames = this.lanes.map((lane) => lane.frame(this.at, timed));
-    this.lanes.forEach((lane, k) => lane.paint(frames[k], this.theme, this.sample, this.at === null));
-    this.images.paint(frames, this.lanes.map((lane) => lane.meta), this.theme, this.sample);
+    const stamps = this.lanes.map(({ meta }, k) => {
+      const sample = Math.min(this.sample, meta.samples - 1);
+      return stampsOf(frames[k], meta.order[sample], this.meta, sample);
+    });
+    this.lanes.forEach((lane, k) => lane.paint(frames[k], this.theme, this.sample, this.at === null, stamps[k], this.pointed));
+    this.images.paint(frames, this.lanes.map((lane) => lane.meta), this.theme, this.sample, stamps, this.pointed);
     const rings = this.lanes.map((lane) => lane.ring).filter((ring) => ring.length);
     const when = (frame) => this.moment(frame);
     const first = rings.length ? Math.min(...rings.map((ring) => when(ring[0]))) : 0;
@@ -201,7 +221,9 @@ function opened(bytes) {
   meta.clamped = some(meta.clamped, Uint8Array);
   const { features, rows, cols, shown, height, width } = meta.shape;
   for (const lane of meta.lanes) {
-    const { belief, pictures, numbers } = lane.frames;
+    const { belief, pictures, numbers, stamps } = lane.frames;
+    const places = some(lane.frames.places, Int32Array);
+    let stamped = 0;
     const [grey, bits] = [some(belief, Uint8Array), some(pictures, Uint8Array)];
     const size = lane.samples * features * rows * cols;
     const bytes = Math.ceil((lane.samples * shown * height * width) / 8);
@@ -216,6 +238,7 @@ function opened(bytes) {
       residual: lane.frames.residual[k],
       sharpness: lane.frames.sharpness[k],
       belief: grey.subarray(k * size, (k + 1) * size),
+      places: places.subarray(stamped, (stamped += stamps[k])),
       picture: (at) => bit(bits.subarray(k * bytes, (k + 1) * bytes), at),
     }));
   }

@@ -1,7 +1,8 @@
 // One lane of the deconvolution page: a row of features for each posterior sample, under the glyphs they should be.
 
 import { Figure } from "../pmpviz.player/figure.js";
-import { css, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
+import { css, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
+import { featureColour } from "./stamps.js";
 
 const RING = 600;
 const GAP = 10;
@@ -10,14 +11,19 @@ const FOOT = 16;
 const TRUTH_SHARE = 0.8;
 
 export class FeatureLane extends Figure {
-  constructor(index, choose) {
+  constructor(index, choose, point) {
     super(index, "pv-lane dc-lane", "dc-canvas", "deconvolution-canvas");
     this.forget();
     this.canvas.addEventListener("click", (event) => {
       const row = this.rowAt(event);
       if (row >= 0) choose(row);
     });
-    this.root.append(this.head, this.canvas, this.words);
+    this.canvas.addEventListener("pointermove", (event) => point(this.show(event)));
+    this.canvas.addEventListener("pointerleave", () => point(this.show(null)));
+    this.tip = make("div", "pv-tip");
+    this.tip.setAttribute("aria-hidden", "true");
+    this.tip.hidden = true;
+    this.root.append(this.head, this.canvas, this.tip, this.words);
   }
 
   forget() {
@@ -75,6 +81,21 @@ export class FeatureLane extends Figure {
     return y >= 0 && row < this.meta.samples ? row : -1;
   }
 
+  // The place of the feature under the pointer, of which it tells; null where there is none.
+  show(event) {
+    const row = event && this.meta && this.update ? this.rowAt(event) : -1;
+    const box = this.canvas.getBoundingClientRect();
+    const place = row < 0 ? -1 : Math.floor((event.clientX - box.left - LABEL) / this.wide);
+    this.tip.hidden = place < 0 || place >= this.update.shape.features;
+    if (this.tip.hidden) return null;
+    const feature = this.meta.order[row][place];
+    const held = this.update.clamped && this.update.clamped[feature] ? ", clamped" : "";
+    this.tip.textContent = `Feature ${feature + 1}${held}`;
+    this.tip.style.left = `${this.canvas.offsetLeft + LABEL + place * this.wide}px`;
+    this.tip.style.top = `${this.canvas.offsetTop + this.top + (row + 1) * this.high - GAP + 6}px`;
+    return place;
+  }
+
   // The generating glyphs stand above the first lane; those below keep its columns.
   get truth() {
     return this.index === 0 ? this.update.truth : { bits: null };
@@ -97,7 +118,7 @@ export class FeatureLane extends Figure {
   }
 
   // Features in the order that sets those of all samples, and the glyphs above them, one under the other.
-  paint(frame, theme, chosen, live) {
+  paint(frame, theme, chosen, live, stamps, pointed) {
     if (!this.size) return;
     const context = sized(this.canvas, ...this.size);
     context.fillStyle = css(theme.ground);
@@ -106,6 +127,7 @@ export class FeatureLane extends Figure {
     context.textBaseline = "middle";
     this.paintTruth(context, theme, frame, chosen, live);
     for (let row = 0; row < this.meta.samples; row++) this.paintRow(context, theme, frame, row, chosen);
+    this.point(context, theme, chosen, stamps, pointed);
     this.tell(frame, chosen);
   }
 
@@ -150,13 +172,26 @@ export class FeatureLane extends Figure {
     for (let place = 0; place < features; place++) {
       const feature = order[place];
       const left = LABEL + place * this.wide;
+      const colour = featureColour(place);
       for (let i = 0; i < size; i++) {
         const grey = frame ? frame.belief[(row * features + feature) * size + i] / 255 : 0.5;
-        context.fillStyle = css(mix(theme.paper, theme.ink, grey));
+        context.fillStyle = css(mix(theme.paper, colour, grey));
         context.fillRect(left + (i % cols) * this.unit, top + Math.floor(i / cols) * this.unit, this.unit, this.unit);
       }
       const held = this.update.clamped && this.update.clamped[feature];
-      outline(context, left, top, cols * this.unit, rows * this.unit, held ? theme.accent : theme.rule, held ? 2 : 1);
+      outline(context, left, top, cols * this.unit, rows * this.unit, mix(theme.ground, theme.text, 0.45), 1);
+      if (held) thick(context, left, top, cols * this.unit, rows * this.unit, theme.text);
+    }
+  }
+
+  // The features pointed at, or those that the image pointed at is made of.
+  point(context, theme, chosen, stamps, pointed) {
+    if (!pointed) return;
+    const { rows, cols } = this.update.shape;
+    const used = stamps.list.filter((stamp) => stamp.image === pointed.image).map((stamp) => stamp.place);
+    for (const place of pointed.place === undefined ? new Set(used) : [pointed.place]) {
+      const top = this.top + Math.min(chosen, this.meta.samples - 1) * this.high + 1;
+      thick(context, LABEL + place * this.wide, top, cols * this.unit, rows * this.unit, theme.text);
     }
   }
 
@@ -184,4 +219,9 @@ function outline(context, left, top, width, height, colour, thick) {
   context.strokeStyle = css(colour);
   context.lineWidth = thick;
   context.strokeRect(left - thick / 2, top - thick / 2, width + thick, height + thick);
+}
+
+// A frame that keeps within the room of a thin one.
+function thick(context, left, top, width, height, colour) {
+  outline(context, left + 2, top + 2, width - 4, height - 4, colour, 3);
 }

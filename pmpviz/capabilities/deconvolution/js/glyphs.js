@@ -6,7 +6,7 @@
 import { Component, mounted } from "../pmpviz.player/component.js";
 import { css, make, mix, sized } from "../pmpviz.player/theme.js";
 
-const MOST_SIDE = 168;
+const MOST_SIDE = { binary: 168, ternary: 84 }; // What is clamped stands above its effect.
 const NAMES = { 1: "ink", 0: "paper", "-": "free" };
 
 class Painter extends Component {
@@ -250,7 +250,7 @@ class Grid {
   draw(theme) {
     const { rows, cols, labels = [], fixed } = this.painter.meta;
     if (!this.cells) return;
-    const unit = Math.max(8, Math.floor(Math.min(26, MOST_SIDE / Math.max(rows, cols))));
+    const unit = Math.max(8, Math.floor(Math.min(26, MOST_SIDE[this.painter.meta.mode] / Math.max(rows, cols))));
     const context = sized(this.canvas, unit * cols, unit * rows);
     const middle = mix(theme.paper, theme.ink, 0.5);
     this.cells.forEach((cell, i) => {

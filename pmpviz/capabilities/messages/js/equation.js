@@ -1,6 +1,7 @@
 // The update of one message, in symbols and with the numbers that go into it.
 
-import { messageText, plain, ratioOf } from "./graph.js";
+import { plain } from "./digits.js";
+import { messageText, ratioOf } from "./graph.js";
 import { impossible } from "./replay.js";
 import { make } from "../pmpviz.player/theme.js";
 

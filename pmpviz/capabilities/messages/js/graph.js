@@ -1,14 +1,18 @@
 // The factor graph: circles for variables, squares for factors, and the messages that travel between them.
 
+import { plain, signed } from "./digits.js";
+import { frustrated, wish } from "./factor.js";
+import { drawPill, pill, rowsOf, separate } from "./pills.js";
 import { impossible } from "./replay.js";
 import { css, mix, OPPOSED, scaleColour, sized } from "../pmpviz.player/theme.js";
 
 const MARGIN = 40;
 const STRETCH = 1.5;
-const APART = 4;
 const NEAR = 9;
+const MANY = 16; // Variables, of which more are drawn small.
+const WHOLE = { apart: 4, beyond: 7, exact: 3.5, ring: 8, thin: 2.5, arrow: 4, line: 1.25, disc: 5, least: 13, most: 27, square: 7 };
+const SMALL = { apart: 1.5, beyond: 4, exact: 2, ring: 4, thin: 1.5, arrow: 1.5, line: 0.75, disc: 3, least: 4, most: 13, square: 2.5 };
 const FADED = 0.35;
-const ROUNDING = 1e-9;
 const MOST_WORDS = 26; // Messages in flight at once that still carry their numbers.
 
 export class Graph {
@@ -18,7 +22,7 @@ export class Graph {
 
   // Where everything is, in CSS pixels.
   fit(record, width, height, moved = new Map()) {
-    Object.assign(this, { record, width, height });
+    Object.assign(this, { record, width, height, form: record.variables.length > MANY ? SMALL : WHOLE });
     const nodes = [...record.variables, ...record.factors];
     const box = (name) => [Math.min(...nodes.map((n) => n[name])), Math.max(...nodes.map((n) => n[name]))];
     const [left, right] = box("x");
@@ -32,8 +36,8 @@ export class Graph {
     this.factors = record.factors.map(place);
     const apart = closest(this.variables);
     const near = Math.min(...record.edgeFactor.map((f, e) => far(this.factors[f], this.variables[record.edgeVariable[e]])), 1e3);
-    this.radius = Math.max(13, Math.min(27, 0.34 * apart, 0.5 * near));
-    this.half = Math.max(7, Math.min(12, 0.45 * this.radius, 0.24 * near + 2));
+    this.radius = Math.max(this.form.least, Math.min(this.form.most, 0.34 * apart, (this.form === SMALL ? 0.38 : 0.5) * near));
+    this.half = Math.max(this.form.square, Math.min(12, 0.45 * this.radius, 0.24 * near + 2));
     this.move(moved);
   }
 
@@ -59,8 +63,7 @@ export class Graph {
 
   // Whether a factor would rather have its two variables differ.
   opposes(factor) {
-    const { scope, joint, table } = this.record.factors[factor];
-    return scope.length === 2 && joint === 4 && table !== null && table[0] + table[3] < table[1] + table[2] - ROUNDING;
+    return wish(this.record, factor) < 0;
   }
 
   draw(view, theme) {
@@ -70,7 +73,7 @@ export class Graph {
     this.record.edgeFactor.forEach((_, edge) => this.edge(edge));
     this.record.factors.forEach((factor, index) => this.factor(factor, index));
     this.record.variables.forEach((variable, index) => this.variable(variable, index));
-    for (const event of view.flying) this.flight(event, view.share);
+    this.fly(view);
   }
 
   // Ends of one of the two lines between a factor and a variable, from sender to receiver.
@@ -79,9 +82,9 @@ export class Graph {
     const to = this.variables[this.record.edgeVariable[edge]];
     const length = far(from, to) || 1;
     const [ux, uy] = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
-    const side = down ? APART : -APART;
+    const side = down ? this.form.apart : -this.form.apart;
     const at = (start, along) => [start[0] + ux * along - uy * side, start[1] + uy * along + ux * side];
-    const ends = [at(from, this.half + 2), at(to, -this.radius - 7)];
+    const ends = [at(from, this.half + 2), at(to, -this.radius - this.form.beyond)];
     return down ? ends : ends.reverse();
   }
 
@@ -94,12 +97,12 @@ export class Graph {
       const [colour, strength] = messageColour(message, this.record.limit);
       const [from, to] = this.line(edge, down);
       context.strokeStyle = css(mix(theme.rule, colour, Math.min(1, 4 * strength)));
-      context.lineWidth = 1.25 + 2.75 * strength;
+      context.lineWidth = this.form.line * (1 + 2.2 * strength);
       context.beginPath();
       context.moveTo(...from);
       context.lineTo(...to);
       context.stroke();
-      this.arrow(from, to, context.strokeStyle, 4 + 3 * strength);
+      this.arrow(from, to, context.strokeStyle, this.form.arrow * (1 + 0.75 * strength));
     }
   }
 
@@ -145,14 +148,25 @@ export class Graph {
     const [x, y] = this.factors[index];
     const name = factor.label;
     context.font = `600 ${name.length > 2 ? 10 : 11}px ${theme.font}`;
-    const wide = Math.max(half, context.measureText(name).width / 2 + 4);
+    const named = half >= WHOLE.square;
+    const wide = named ? Math.max(half, context.measureText(name).width / 2 + 4) : half;
     const opposed = this.opposes(index);
     context.fillStyle = css(opposed ? (theme.dark ? OPPOSED.dark : OPPOSED.light) : theme.ink);
     context.fillRect(x - wide, y - half, 2 * wide, 2 * half);
+    if (frustrated(this.view.replay, index, this.view.head)) this.frame(x, y, wide, half, theme.text);
+    if (this.view.pointed === index) this.frame(x, y, wide, half, theme.accent);
+    if (!named) return;
     context.fillStyle = css(opposed && !theme.dark ? [255, 255, 255] : theme.paper);
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.fillText(name, x, y + 0.5);
+  }
+
+  frame(x, y, wide, half, colour) {
+    const off = half > 6 ? 4 : 2;
+    this.context.strokeStyle = css(colour);
+    this.context.lineWidth = 2;
+    this.context.strokeRect(x - wide - off, y - half - off, 2 * (wide + off), 2 * (half + off));
   }
 
   variable(variable, index) {
@@ -160,14 +174,15 @@ export class Graph {
     const [x, y] = this.variables[index];
     const clamped = variable.evidence >= 0;
     const held = clamped ? mix(theme.ground, stateColour(variable.evidence), FADED) : theme.ground;
-    disc(context, x, y, radius + 6, css(theme.ground));
+    const { exact: off, ring, thin, least, beyond } = this.form;
+    disc(context, x, y, radius + beyond - 1, css(theme.ground));
     disc(context, x, y, radius, css(held));
     const exact = view.replay.exact(index);
-    if (exact) this.ring(x, y, radius + 3.5, 2.5, exact);
-    const wide = radius > 18 ? 8 : 5;
+    if (exact) this.ring(x, y, radius + off, thin, exact);
+    const wide = Math.min(ring, radius > 18 || least < 13 ? ring : 5);
     this.ring(x, y, radius - wide / 2, wide, view.replay.belief(index, view.head));
-    if (view.hovered === index) this.circle(x, y, radius + 6, theme.accent, 1.5);
-    this.name(variable, x, y, clamped);
+    if (view.hovered === index) this.circle(x, y, radius + beyond - 1, theme.accent, 1.5);
+    if (radius >= WHOLE.least) this.name(variable, x, y, clamped);
   }
 
   name(variable, x, y, clamped) {
@@ -206,42 +221,38 @@ export class Graph {
     }
   }
 
-  // A message on its way, with its numbers.
-  flight(event, share) {
-    const { context, theme, record, view } = this;
-    const down = Boolean(record.toVariable[event]);
-    const [from, to] = this.line(record.edge[event], down);
-    const message = view.replay.sent(event);
-    const [colour] = messageColour(message, record.limit);
-    if (view.flying.length > MOST_WORDS) return disc(context, ...between(from, to, share), 5, css(colour));
-    const words = messageText(message);
-    context.font = `600 12px ${theme.font}`;
-    const wide = context.measureText(words).width + 14;
-    const [x, y] = between(...shortened(from, to, wide / 2 - 4, 7), share);
-    const left = Math.max(2, Math.min(this.width - wide - 2, x - wide / 2));
-    context.fillStyle = css(theme.ground);
-    context.strokeStyle = css(mix(theme.soft, colour, 0.9));
-    context.lineWidth = 2.5;
-    context.beginPath();
-    context.roundRect(left, y - 11, wide, 22, 11);
-    context.fill();
-    context.stroke();
-    context.fillStyle = css(theme.text);
-    context.textAlign = "center";
-    context.textBaseline = "middle";
-    context.fillText(words, left + wide / 2, y + 0.5);
+  // Messages on their way: few with their numbers, many as dots.
+  fly({ flying, share, replay }) {
+    const { context, theme, record } = this;
+    const pills = [];
+    for (const event of flying) {
+      const [from, to] = this.line(record.edge[event], Boolean(record.toVariable[event]));
+      const message = replay.sent(event);
+      const [colour] = messageColour(message, record.limit);
+      if (flying.length > MOST_WORDS) {
+        disc(context, ...between(from, to, share), this.form.disc, css(colour));
+        continue;
+      }
+      const rows = rowsOf(message, messageText(message), plain);
+      const one = pill(context, theme, from, rows, colour, rows.length > 1 ? rows.map((_, k) => stateColour(k)) : null);
+      [one.x, one.y] = between(...shortened(from, to, one.wide / 2 - 4, one.high / 2 - 4), share);
+      pills.push(one);
+    }
+    separate(pills, this.width, this.height);
+    for (const each of pills) drawPill(context, theme, each);
   }
 
-  // What is under a point: a variable, else an edge.
+  // What is under a point: a variable, else a factor and the nearest edge.
   find(x, y) {
-    const variable = (this.variables || []).findIndex((at) => far(at, [x, y]) <= this.radius + 5);
-    if (variable >= 0) return { variable, edge: -1 };
+    const variable = (this.variables || []).findIndex((at) => far(at, [x, y]) <= this.radius + this.form.beyond - 2);
+    if (variable >= 0) return { variable, edge: -1, factor: -1 };
+    const factor = (this.factors || []).findIndex((at) => Math.max(Math.abs(at[0] - x), Math.abs(at[1] - y)) <= this.half + 4);
     let [edge, least] = [-1, NEAR];
     (this.record ? this.record.edgeFactor : []).forEach((factor, index) => {
       const away = toSegment([x, y], this.factors[factor], this.variables[this.record.edgeVariable[index]]);
       if (away < least) [edge, least] = [index, away];
     });
-    return { variable: -1, edge };
+    return { variable: -1, edge, factor };
   }
 }
 
@@ -276,21 +287,6 @@ export function messageText(message) {
   if (message.length === 2) return signed(ratioOf(message, 1));
   if (message.length > 5) return `best ${message.indexOf(Math.max(...message))}`;
   return [...message].map((value) => (impossible(value) ? "−∞" : plain(value))).join("  ");
-}
-
-export function signed(value) {
-  const words = plain(value);
-  return value > 0 && words !== "0" ? `+${words}` : words;
-}
-
-// Two decimals, which do not jump; more where the number is small.
-export function plain(value) {
-  if (Number.isNaN(value)) return "n/a";
-  if (!Number.isFinite(value) || Math.abs(value) > 1e6) return value > 0 ? "∞" : "−∞";
-  const size = Math.abs(value);
-  if (size < ROUNDING) return "0";
-  if (size < 5e-4) return (value < 0 ? "−" : "") + size.toExponential(0).replace("e-", "e−");
-  return value.toFixed(size < 0.1 ? 3 : 2).replace("-", "−");
 }
 
 function disc(context, x, y, radius, colour) {

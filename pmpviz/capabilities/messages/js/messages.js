@@ -4,8 +4,10 @@ import { mounted, Stage } from "../pmpviz.player/component.js";
 import { Bar, MODES, Timeline } from "./bar.js";
 import { Beliefs } from "./beliefs.js";
 import { HeatMap, Lines } from "./charts.js";
+import { plain } from "./digits.js";
 import { Equation } from "./equation.js";
-import { Graph, plain } from "./graph.js";
+import { factorTip, frustrated, wish } from "./factor.js";
+import { Graph } from "./graph.js";
 import { Playhead } from "./playhead.js";
 import { Replay, decodeRecording } from "./replay.js";
 import { make, number } from "../pmpviz.player/theme.js";
@@ -30,6 +32,7 @@ class Microscope extends Stage {
     this.player = new Playhead(this.still);
     this.watched = 0;
     this.hovered = -1;
+    this.pointed = -1;
     this.moved = new Map(); // Where variables were dragged to, as shares of the picture.
     this.build();
     this.arrange();
@@ -156,6 +159,7 @@ class Microscope extends Stage {
         : "Lines: messages, in the colour of the state that they favour; thicker, the surer.",
       exact ? "Ring: belief; thin outer ring: exact." : "Ring: belief.",
       this.record.factors.some((_, factor) => this.graph.opposes(factor)) ? "Dashes: a negative coupling." : "",
+      this.record.factors.some((_, factor) => wish(this.record, factor)) ? "Framed: the likeliest states go against the factor." : "",
     ];
     this.legend.textContent = words.join(" ");
     this.canvas.setAttribute("aria-label", this.record.alt);
@@ -206,14 +210,15 @@ class Microscope extends Stage {
   }
 
   point(event) {
-    const found = event && this.record ? this.at(event) : { variable: -1, edge: -1 };
+    const found = event && this.record ? this.at(event) : { variable: -1, edge: -1, factor: -1 };
     this.canvas.style.cursor = found.variable >= 0 || found.edge >= 0 ? "pointer" : "default";
-    if (this.hovered !== found.variable) {
-      this.hovered = found.variable;
+    if (this.hovered !== found.variable || this.pointed !== found.factor) {
+      Object.assign(this, { hovered: found.variable, pointed: found.factor });
       this.wake();
     }
-    this.tip.hidden = found.variable < 0;
+    this.tip.hidden = found.variable < 0 && found.factor < 0;
     if (found.variable >= 0) this.tell(found.variable, event);
+    else if (found.factor >= 0) this.say(factorTip(this.replay, found.factor, this.player.head), event);
   }
 
   tell(variable, event) {
@@ -227,7 +232,11 @@ class Microscope extends Stage {
       ...(exact ? [`exact ${[...exact].map((p) => p.toFixed(3)).join(", ")}`] : []),
       `Click to ${next}; drag to move it.`,
     ];
-    this.tip.replaceChildren(...lines.map((line) => make("div", "", line)));
+    this.say(lines.map((line) => make("div", "", line)), event);
+  }
+
+  say(parts, event) {
+    this.tip.replaceChildren(...parts);
     const box = this.root.getBoundingClientRect();
     this.tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 16, box.width - 250))}px`;
     this.tip.style.top = `${event.clientY - box.top + 18}px`;
@@ -286,6 +295,7 @@ class Microscope extends Stage {
     if (!width || !this.record) return;
     const wide = width >= 700;
     this.root.classList.toggle("mm-wide", wide);
+    this.root.classList.toggle("mm-many", this.record.variables.length > 16);
     const room = this.stage.clientWidth;
     const high = Math.max(260, Math.min(0.78 * room, 0.46 * window.innerHeight, 520));
     this.graph.fit(this.record, room, high, this.moved);
@@ -309,7 +319,7 @@ class Microscope extends Stage {
     replay.go(head);
     const flying = flight ? range(flight.from, flight.to) : [];
     const share = flight ? smooth(Math.min(1, flight.share / TRAVEL)) : 0;
-    const view = { replay, head, watched: this.watched, hovered: this.hovered, flying, share };
+    const view = { replay, head, watched: this.watched, hovered: this.hovered, pointed: this.pointed, flying, share };
     this.graph.draw(view, this.theme);
     this.beliefs.draw(view);
     this.heat.draw(view, this.theme);
@@ -346,6 +356,8 @@ class Microscope extends Stage {
     if (this.status.textContent !== words) this.status.textContent = words;
     this.status.dataset.status = status;
     Object.assign(canvas.dataset, {
+      looping: player.looping,
+      frustrated: record.factors.reduce((count, _, factor) => count + frustrated(this.replay, factor, player.head), 0),
       sweep: played,
       event: player.head,
       residual: played ? record.residual[played - 1] : "",

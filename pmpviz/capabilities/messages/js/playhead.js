@@ -2,6 +2,8 @@
 
 import { MODES } from "./bar.js";
 
+const LOOPED = 6; // Sweeps a second of an oscillation that is shown again and again.
+
 export class Playhead {
   // `still`: without flights, where motion is not wanted.
   constructor(still) {
@@ -30,6 +32,7 @@ export class Playhead {
     this.credit = 0;
     this.once = false;
     this.flight = null;
+    this.looping = false;
   }
 
   get way() {
@@ -56,11 +59,13 @@ export class Playhead {
     this.once = false;
     this.playing = !this.playing;
     this.wanted = this.playing;
+    this.looping = false;
     if (this.playing && this.head >= this.replay.total) this.moveTo(0);
   }
 
   moveTo(event) {
     this.flight = null;
+    this.looping = false;
     this.head = Math.max(0, Math.min(this.replay.total, event));
   }
 
@@ -93,12 +98,20 @@ export class Playhead {
 
   // Go on by so many seconds.
   advance(seconds) {
-    const share = seconds * this.speeds[this.mode];
+    const share = seconds * (this.looping && this.way === "run" ? Math.min(LOOPED, this.speeds[this.mode]) : this.speeds[this.mode]);
     if (this.way === "run" || this.still) this.glide(share);
     else this.fly(share);
     if (this.head < this.replay.total || this.flight) return;
+    if (this.playing && this.milestone()[1] === "oscillating") return this.loop();
     this.playing = false;
     this.once = false;
+  }
+
+  // What repeats itself has no end: its last period once more.
+  loop() {
+    const { sweeps, record } = this.replay;
+    this.moveTo(this.replay.startOf(sweeps - record.period));
+    this.looping = true;
   }
 
   // Without flights: whole sweeps, or whole messages where motion is reduced.
@@ -136,12 +149,14 @@ export class Playhead {
     this.flight = { from, to, share: 0, pace: sweeping ? (together ? 2 : whole) : 1 };
   }
 
-  // Where nothing more is needed the play head rests by itself, once: Play goes on.
+  // Where nothing more is needed the play head rests by itself, once: Play goes on. After two passes one sweep is left,
+  // which shows that it changes nothing.
   land() {
     if (!this.flight) return;
     const before = this.milestone()[1];
     this.head = this.flight.to;
     this.flight = null;
+    if (this.replay.record.schedule === "two_pass") return;
     if (before !== "exact" && this.milestone()[1] === "exact") this.playing = false;
   }
 

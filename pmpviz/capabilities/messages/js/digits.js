@@ -1,0 +1,18 @@
+// Numbers of messages as words.
+
+const ROUNDING = 1e-9;
+
+export function signed(value) {
+  const words = plain(value);
+  return value > 0 && words !== "0" ? `+${words}` : words;
+}
+
+// Two decimals, which do not jump; more where the number is small.
+export function plain(value) {
+  if (Number.isNaN(value)) return "n/a";
+  if (!Number.isFinite(value) || Math.abs(value) > 1e6) return value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  if (size < ROUNDING) return "0";
+  if (size < 5e-4) return (value < 0 ? "−" : "") + size.toExponential(0).replace("e-", "e−");
+  return value.toFixed(size < 0.1 ? 3 : 2).replace("-", "−");
+}
