@@ -36,6 +36,7 @@ from pmpviz.io.npz import model_from_npz, model_to_npz
 from pmpviz.learning import learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.live.plan import Choice
+from pmpviz.live.view import View
 from pmpviz.models import LayeredModel
 from pmpviz.player import filters
 
@@ -87,6 +88,9 @@ class LearningStage(Stage):
 
     def _update(self, turn: Turn) -> bytes:
         return learning.update(turn.view, turn.sent, turn.desk)
+
+    def _below(self, view: View) -> None:
+        """Nothing: the player itself says what went wrong, where the pictures are."""
 
     def knobs(self, plan: LearningPlan) -> tuple[str, ...]:
         """How fast it learns."""

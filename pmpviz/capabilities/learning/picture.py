@@ -25,6 +25,8 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     alt = "Pictures that the models of each lane dream up"
     said = verdict(view)
     words = {"said": [said, f"{computing(view, device_words())}."], "alt": alt, "unit": "iterations"}
+    if view.trouble:
+        words["trouble"] = f"{view.trouble[:1].upper()}{view.trouble[1:].rstrip('.')}."
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), said, **words)
 
 
