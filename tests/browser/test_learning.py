@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.browser.stage import lanes, latest, link, play, rest, wait_lanes, wait_server
+from tests.browser.stage import lanes, latest, link, play, rest, speed, wait_lanes, wait_server
 
 
 @pytest.fixture
@@ -52,6 +52,7 @@ def test_training_goes_on_over_a_new_rate_and_another_page(server, open_page, no
 def test_digits_are_learned_within_a_minute_and_open_in_the_playground(server, open_page, note):
     page = open_page(f"{server}/learning")
     wait_lanes(page, 1)
+    speed(page, 0)
     begin = time.perf_counter()
     play(page)
     wait_lanes(page, 1, "Number(d.sweep) > 256", seconds=120)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 from PIL import Image
@@ -80,6 +82,7 @@ class LearningStage(Stage):
     """The player, and the pictures of weights and data."""
 
     job = LiveLearning
+    first_speed = 100.0
 
     def draw(self, plan: LearningPlan) -> None:
         """The player, fed while something moves, and the pictures."""
@@ -88,6 +91,15 @@ class LearningStage(Stage):
 
     def _update(self, turn: Turn) -> bytes:
         return learning.update(turn.view, turn.sent, turn.desk)
+
+    def _above(self, view: Any) -> None:
+        """A stop, offered where the held-out data have become less probable again."""
+        if words := learning.offer(view):
+            row = st.container(horizontal=True, vertical_alignment="center")
+            row.markdown(words, width="stretch")
+            if row.button("Stop, and go back there", key="learning_to_best", type="primary"):
+                held(PAGE.id).live.stop_at_best()
+                st.rerun()
 
     def _below(self, view: View) -> None:
         """Nothing: the player itself says what went wrong, where the pictures are."""

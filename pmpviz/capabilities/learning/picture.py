@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
-from pmpviz.capabilities.learning.likelihood import Likelihood
+from pmpviz.capabilities.learning.likelihood import Likelihood, best_of, is_past_best, is_small
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.learning import learner_class
 from pmpviz.models import Ising, LayeredModel
@@ -56,11 +56,9 @@ def _sub(lane: LearningLaneView) -> str:
 def _traces(envelope: Envelope, view: LearningView) -> list[dict]:
     if not view.lanes:
         return []
-    traces = [_mmd(envelope, view, "iterations")]
+    traces = [_mmd(envelope, view, "iterations"), _likelihood(envelope, view)]
     if len(view.lanes) > 1:
         traces.append(_mmd(envelope, view, "seconds"))
-    if any(lane.likelihoods for lane in view.lanes):
-        traces.append(_likelihood(envelope, view))
     traces.append(_series(envelope, "gradient_norm", "Gradient, root mean square", True))
     if any(math.isfinite(p.reconstruction) for lane in view.lanes for p in lane.points[:1]):
         traces.append(_points(envelope, "reconstruction", "Reconstruction error a pixel"))
@@ -98,7 +96,7 @@ def _likelihood(envelope: Envelope, view: LearningView) -> dict:
         found = sorted(lane.likelihoods, key=lambda each: each.iteration)
         return _columns(found, x="iteration", y="value", low="low", high="high")
 
-    exact = all(each.exact for lane in view.lanes for each in lane.likelihoods)
+    exact = all(is_small(lane.model) for lane in view.lanes)
     unit = f"nats, {'exact' if exact else 'annealed, too good on average'}"
     return trace("likelihood", "Log-likelihood of held-out data", "iterations", envelope.lines(columns), unit=unit)
 
@@ -128,6 +126,19 @@ def computing(view: LearningView, device: str) -> str:
     held = "" if view.test is view.train else f", {integer(len(view.test))} held out"
     far = f"iteration {integer(lane.iteration)}, {device}, compiled in {seconds(lane.compile_seconds)}"
     return f"{words}{held}; {far}"
+
+
+def offer(view: LearningView) -> str:
+    """Where each learner was best, once one of them has left its best behind; nothing before."""
+    if not any(is_past_best(lane.likelihoods) for lane in view.lanes):
+        return ""
+    found = [(lane, best) for lane in view.lanes if (best := best_of(lane.likelihoods))]
+    told = [
+        f"{lane.label + ': ' if len(found) > 1 else ''}{significant(best.value, 4)} nats a picture at iteration "
+        f"{integer(best.iteration)}, now {significant(lane.likelihoods[-1].value, 4)}"
+        for lane, best in found
+    ]
+    return f"The held-out data were most probable before. {'; '.join(told)}."
 
 
 def verdict(view: LearningView) -> str:
