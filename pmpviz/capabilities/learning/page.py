@@ -39,11 +39,11 @@ from pmpviz.learning import learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.live.plan import Choice
 from pmpviz.live.view import View
-from pmpviz.models import LayeredModel
 from pmpviz.player import filters
 
 PAGE = Page("learning", LEARNING)
 SHOWN_DATA = 36
+DATA_WIDTH = 620
 SAVE_SECONDS = 30.0
 ALL_ROWS = 1_000_000
 
@@ -79,9 +79,10 @@ CONTROLS = {
 
 
 class LearningStage(Stage):
-    """The player, and the pictures of weights and data."""
+    """The player with the filters, and the pictures that are learned from."""
 
     job = LiveLearning
+    component = "learning"
     first_speed = 100.0
 
     def draw(self, plan: LearningPlan) -> None:
@@ -134,18 +135,10 @@ def _pictures() -> None:
     if not view.lanes or view.train is None:
         return
     dark = st.context.theme.type == "dark"
-    columns = st.columns(len(view.lanes) + 1)
-    for column, lane in zip(columns, view.lanes, strict=False):
-        what = "filters" if isinstance(lane.model, LayeredModel) else "couplings of some pixels to all others"
-        column.image(
-            filters.png(_filters(view, lane, dark)),
-            caption=f"{lane.label}: {what} (blue below 0, orange above)",
-            width="stretch",
-        )
-    columns[-1].image(
+    st.image(
         filters.png(filters.pictures_image(view.train.x[:SHOWN_DATA], view.train.shape, dark)),
         caption=f"The data: {min(SHOWN_DATA, len(view.train))} of {len(view.train):,} pictures",
-        width="stretch",
+        width=DATA_WIDTH,
     )
 
 

@@ -11,6 +11,7 @@ from pmpviz.capabilities.learning.likelihood import Likelihood, best_of, is_past
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.learning import learner_class
 from pmpviz.models import Ising, LayeredModel
+from pmpviz.player.filters import filter_words
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, trace
 from pmpviz.runs.device import device_words
@@ -32,7 +33,8 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
 
 def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLaneView) -> dict:
     assert view.train is not None
-    _, _, height, width = mosaic_shape(min(view.plan.chains, MOST_PICTURES), view.train.shape)
+    pictures, shape = min(view.plan.chains, MOST_PICTURES), view.train.shape
+    _, columns, height, width = mosaic_shape(pictures, shape)
     return envelope.lane(
         index,
         _sub(lane),
@@ -41,6 +43,7 @@ def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLane
         n=height * width,
         geometry={"kind": "grid", "rows": height, "cols": width},
         frames=envelope.frames(index),
+        filters=filter_words(envelope.payload, lane.model, shape, pictures, columns),
     )
 
 
