@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pmpviz.io.datasets.dataset import MAX_IMAGES, MAX_PIXELS, Dataset
-from pmpviz.io.datasets.drawn import BARS, GLYPHS
+from pmpviz.io.datasets.drawn import BARS, GLYPHS, STROKES
 from pmpviz.io.datasets.scanned import CONTOURS, DIGITS, MNIST, zero_contour
 from pmpviz.io.datasets.source import DatasetSource, Progress, Values
 from pmpviz.io.datasets.uploads import dataset_from_folder, dataset_from_images, dataset_from_npz, unzipped
@@ -15,7 +15,7 @@ from pmpviz.types import InputError
 
 MAX_TEXT = 1000
 
-DATASETS: tuple[DatasetSource, ...] = (DIGITS, BARS, GLYPHS, MNIST, CONTOURS)
+DATASETS: tuple[DatasetSource, ...] = (DIGITS, STROKES, BARS, GLYPHS, MNIST, CONTOURS)
 
 
 def source_of(id: str) -> DatasetSource:
