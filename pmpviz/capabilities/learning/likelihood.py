@@ -24,7 +24,7 @@ from pmpviz.types import Target
 # States that are summed out again and again for the exact likelihood; chains and steps of annealing elsewhere.
 MOST_LOG_TERMS = 22
 AIS_CHAINS, AIS_STEPS = 64, 200
-LATER = 2
+LATER = 3
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def best_of(found: Sequence[Likelihood]) -> Likelihood | None:
 
 
 def is_past_best(found: Sequence[Likelihood]) -> bool:
-    """Whether the last two that were taken after the best lie below it, errors and all: it gets worse."""
+    """Whether the last three that were taken after the best lie below it, errors and all: it gets worse."""
     best = best_of(found)
     later = sorted((each for each in found if best and each.iteration > best.iteration), key=lambda e: e.iteration)
     return best is not None and len(later) >= LATER and all(each.high < best.low for each in later[-LATER:])

@@ -28,7 +28,7 @@ from pmpviz.capabilities.learning.controls import (
     run_controls,
     saved_controls,
 )
-from pmpviz.capabilities.learning.lane import LearningLaneView
+from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.live import LearningView, LiveLearning
 from pmpviz.capabilities.learning.plan import LearningPlan
 from pmpviz.capabilities.learning.presets import LEARNING
@@ -40,10 +40,12 @@ from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.live.plan import Choice
 from pmpviz.live.view import View
 from pmpviz.player import filters
+from pmpviz.player.pictures import animation_gif, picture_png
 
 PAGE = Page("learning", LEARNING)
 SHOWN_DATA = 36
 DATA_WIDTH = 620
+GIF_FRAMES = 200
 SAVE_SECONDS = 30.0
 ALL_ROWS = 1_000_000
 
@@ -207,11 +209,29 @@ def _lane_files(view: LearningView, index: int, lane: LearningLaneView) -> list[
     def picture() -> bytes:
         return filters.png(_filters(view, lane, dark=False))
 
+    def shown(bits: np.ndarray) -> np.ndarray:
+        return np.unpackbits(bits, axis=1, count=mosaic[0] * mosaic[1])
+
+    mosaic = mosaic_shape(min(view.plan.chains, MOST_PICTURES), view.train.shape)[2:]
     where = "Bring it to the Playground or to `python -m pmpviz sample`."
     name = f"model{index + 1}.npz"
     return [
         ExportFile(f"{lane.label}: model", name, "application/zip", lambda: model_to_npz(lane.model), where),
         ExportFile(f"{lane.label}: filters", f"filters{index + 1}.png", "image/png", picture),
+        ExportFile(
+            f"{lane.label}: samples",
+            f"samples{index + 1}.png",
+            "image/png",
+            lambda: picture_png(shown(lane.ring.last(1))[0], shape=mosaic),
+            "The pictures of the stage.",
+        ),
+        ExportFile(
+            f"{lane.label}: animation",
+            f"learning{index + 1}.gif",
+            "image/gif",
+            lambda: animation_gif(shown(lane.ring.since(-1, GIF_FRAMES).bits), mosaic),
+            "The samples from the start on, or as far back as they are kept.",
+        ),
     ]
 
 

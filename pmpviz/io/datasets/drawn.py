@@ -198,7 +198,7 @@ def _numerals(values: Values, progress: Progress | None = None) -> Dataset:
 
 STROKES = DatasetSource(
     "strokes",
-    "Written numerals 16 x 16",
+    "Written numerals",
     "The numerals 0 to 9 in strokes of a pen, drawn by this program: size, slant, bend and pen vary as in a hand.",
     (
         Param("side", "Side", 12, 32, PEN_SIDE, "int", "Height and width of an image.", "pixels"),
