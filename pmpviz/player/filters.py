@@ -77,8 +77,8 @@ def filter_words(payload: Payload, model: Ising, shape: tuple[int, int], picture
     `limit` float32 [k] of each, `bias` float32 [k] of the hidden units.
     """
     most = max(1, min(MOST_SENT, MOST_BYTES // math.prod(shape)))
-    hidden = isinstance(model, LayeredModel)
-    weight = weights_of(model, most)[:most]
+    hidden, weight = isinstance(model, LayeredModel), weights_of(model, most)[:most]
+    bias = np.asarray(model.hidden_bias) if isinstance(model, LayeredModel) else np.zeros(len(weight))
     limit = np.maximum(np.abs(weight).max(1), np.finfo(np.float32).tiny)
     return {
         "hidden": hidden,
@@ -89,7 +89,7 @@ def filter_words(payload: Payload, model: Ising, shape: tuple[int, int], picture
         "columns": columns,
         "weight": payload.add((127 * weight / limit[:, None]).round(), "i1"),
         "limit": payload.add(limit),
-        "bias": payload.add(np.asarray(model.hidden_bias)[:most] if hidden else np.zeros(len(weight))),
+        "bias": payload.add(bias[:most]),
     }
 
 

@@ -212,6 +212,7 @@ def _lane_files(view: LearningView, index: int, lane: LearningLaneView) -> list[
     def shown(bits: np.ndarray) -> np.ndarray:
         return np.unpackbits(bits, axis=1, count=mosaic[0] * mosaic[1])
 
+    assert view.train is not None
     mosaic = mosaic_shape(min(view.plan.chains, MOST_PICTURES), view.train.shape)[2:]
     where = "Bring it to the Playground or to `python -m pmpviz sample`."
     name = f"model{index + 1}.npz"
