@@ -67,7 +67,7 @@ def test_the_learning_rate_changes_in_mid_run_and_nothing_is_lost():
     AppTest.from_function(playing, default_timeout=WAIT_SECONDS).run()
     wait(test, lambda found: found["lanes"][0]["frames"]["sweeps"][-1:] > [2])
     before = update(test)
-    test.query_params["learning_rate"] = "0.05"
+    test.select_slider(key="learning_learning_rate").set_value(0.05)
     run(test)
     found = wait(test, lambda found: found["marks"])
     assert "learning rate 0.003 → 0.05" in found["marks"][0][1]
@@ -97,7 +97,7 @@ def test_a_learner_that_cannot_says_so_once_and_the_page_goes_on():
     found = wait(test, lambda found: found["trouble"])
     assert "needs every variable observed" in found["trouble"] and found["trouble"].endswith(".")
     assert not test.error
-    test.query_params["kind"] = "ising"
+    test.get("button_group")[0].set_value("ising")
     run(test)
     wait(test, lambda found: found["lanes"])
 
