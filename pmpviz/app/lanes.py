@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pmpviz.app.widgets import bind, param_control, select
-from pmpviz.app.words import as_text, sentence
+from pmpviz.app.words import as_text
 from pmpviz.live.plan import Catalogue, Choice, Lanes
 
 
 def lane_control(lane: Choice, key: str, box: Any, target: Any = None) -> Choice:
     """One lane: its algorithm with what it guarantees, and the algorithm's knobs, advanced ones folded.
 
-    Algorithms that cannot run on `target` are listed with the reason.
+    Algorithms that cannot run on `target` are listed with the reason; that of the chosen one is the stage's to say.
     """
     catalogue, word = lane.catalogue, lane.catalogue.word
     reasons = refusals(catalogue, target)
@@ -22,8 +22,6 @@ def lane_control(lane: Choice, key: str, box: Any, target: Any = None) -> Choice
     lane = lane if chosen == lane.algorithm else catalogue(chosen)
     select(box, word.capitalize(), usable, f"{key}_{word}", help=as_text(lane.spec.paper))
     box.caption(f"**{lane.spec.guarantee.capitalize()}.** {as_text(lane.spec.summary)}")
-    if chosen in reasons:
-        box.error(sentence(reasons[chosen]))
     lane = knobs_control(lane, f"{key}_{chosen}", box)
     left_out = [f"- {labels[id]}: {as_text(reason)}" for id, reason in reasons.items() if id != chosen]
     if left_out:

@@ -41,7 +41,7 @@ class Paths:
 
 def add_flags(parser: ArgumentParser) -> None:
     """The flags of `train`, from the Params of learners and optimiser."""
-    parser.add_argument("data", help="digits, mnist:labels=2, contours:labels=0, bars:4x4, an .npz file or a folder")
+    parser.add_argument("data", help="digits, mnist:labels=2, contours:labels=0, bars:4x4, an .npz, .zip or folder")
     parser.add_argument("--learner", default="pmp", help=", ".join(cls.spec.id for cls in LEARNERS))
     for param in PARAMS:
         words = f"{param.help} ({param.range_text()}, default {param.default})".replace("%", "%%")

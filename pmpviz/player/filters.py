@@ -6,20 +6,24 @@ import base64
 import io
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int8, UInt8
+from jaxtyping import Float, Int, Int8, UInt8
 from PIL import Image
 
 from pmpviz.models import Ising, LayeredModel
 from pmpviz.models.couplings import to_dense
 from pmpviz.player.pictures import DARK, LIGHT
+from pmpviz.player.wire import Payload
 from pmpviz.types import InputError
 
 MOST_TILES = 100
+MOST_SENT, MOST_BYTES = 64, 1 << 16
 WIDTH = 1000
 LARGEST, GAP = 96, 4
 NEGATIVE, POSITIVE = (0, 114, 178), (213, 94, 0)
+NEGATIVE_DARK, POSITIVE_DARK = (86, 180, 233), (255, 148, 56)
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,35 @@ def weights_of(model: Ising, most: int = MOST_TILES) -> Float[np.ndarray, "k vis
     """Rows of weights to the visible sites: those of the hidden units; without these, of some sites to all others."""
     if isinstance(model, LayeredModel):
         return np.asarray(model.weight)
-    weight = np.asarray(to_dense(model.couplings).weight)
-    return weight[np.unique(np.linspace(0, len(weight) - 1, min(most, len(weight))).round().astype(int))]
+    return np.asarray(to_dense(model.couplings).weight)[some_sites(model.n, most)]
+
+
+def some_sites(n: int, most: int) -> Int[np.ndarray, " k"]:
+    """At most `most` of n sites, evenly chosen."""
+    return np.unique(np.linspace(0, n - 1, min(most, n)).round().astype(int))
+
+
+def filter_words(payload: Payload, model: Ising, shape: tuple[int, int], pictures: int, columns: int) -> dict[str, Any]:
+    """What the player is sent of the filters of a model beside a mosaic of so many pictures in so many columns.
+
+    The first hidden units, or some pixels with their couplings to all others: `weight` int8 [k, pixels] of 127 at the
+    `limit` float32 [k] of each, `bias` float32 [k] of the hidden units.
+    """
+    most = max(1, min(MOST_SENT, MOST_BYTES // math.prod(shape)))
+    hidden, weight = isinstance(model, LayeredModel), weights_of(model, most)[:most]
+    bias = np.asarray(model.hidden_bias) if isinstance(model, LayeredModel) else np.zeros(len(weight))
+    limit = np.maximum(np.abs(weight).max(1), np.finfo(np.float32).tiny)
+    return {
+        "hidden": hidden,
+        "units": np.arange(len(weight)) if hidden else some_sites(model.n, most),
+        "height": shape[0],
+        "width": shape[1],
+        "pictures": pictures,
+        "columns": columns,
+        "weight": payload.add((127 * weight / limit[:, None]).round(), "i1"),
+        "limit": payload.add(limit),
+        "bias": payload.add(bias[:most]),
+    }
 
 
 def pictures_image(x: Int8[np.ndarray, "k visible"], shape: tuple[int, int], dark: bool = False) -> Image.Image:
@@ -82,9 +113,10 @@ def data_address(image: Image.Image) -> str:
 
 
 def _colours(share: Float[np.ndarray, "k h w"], dark: bool) -> UInt8[np.ndarray, "k h w 3"]:
-    """Shares from -1 to 1 as colours, mixed as the player's diverging scale mixes them."""
+    """Shares from -1 to 1 as colours, mixed as the player mixes those of filters."""
     middle = np.array((20, 20, 18) if dark else (250, 249, 246))
-    end = np.where(share[..., None] < 0, NEGATIVE, POSITIVE)
+    negative, positive = (NEGATIVE_DARK, POSITIVE_DARK) if dark else (NEGATIVE, POSITIVE)
+    end = np.where(share[..., None] < 0, negative, positive)
     return (middle + (end - middle) * np.abs(share)[..., None]).round().astype(np.uint8)
 
 

@@ -60,7 +60,7 @@ class Payload:
         self.blobs: list[bytes] = []
 
     def add(self, array: np.ndarray, dtype: str = "<f4") -> int:
-        """Append an array as little-endian `dtype` (`<f4`, `<i4` or `u1`) and return its index."""
+        """Append an array as little-endian `dtype` (`<f4`, `<i4`, `u1` or `i1`) and return its index."""
         self.blobs.append(np.ascontiguousarray(array, dtype=dtype).tobytes())
         return len(self.blobs) - 1
 

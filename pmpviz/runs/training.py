@@ -264,6 +264,13 @@ def adjust(training: Training, learner=None, optimiser: Optimiser | None = None)
     return dataclasses.replace(training, learner=learner, optimiser=optimiser, optimiser_state=state)
 
 
+def copy(training: Training) -> Training:
+    """The same training in memory of its own, which stays when the given one is advanced."""
+    carried = training.parameters, training.optimiser_state, training.phase
+    parameters, state, phase = jax.tree.map(lambda leaf: leaf.copy(), carried)
+    return dataclasses.replace(training, parameters=parameters, optimiser_state=state, phase=phase)
+
+
 def stream(training: Training, iterations: int, seconds: float = 1.0) -> Iterator[tuple[Training, TrainingTrace]]:
     """Advance until `iterations` are done, in chunks of about `seconds`; the chunks change no bit.
 

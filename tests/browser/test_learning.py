@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
+from PIL import Image
 
-from tests.browser.stage import lanes, latest, link, play, rest, wait_lanes, wait_server
+from tests.browser.stage import lanes, latest, link, pause, play, rest, speed, wait_lanes, wait_server
 
 
 @pytest.fixture
@@ -44,14 +46,50 @@ def test_training_goes_on_over_a_new_rate_and_another_page(server, open_page, no
     page.wait_for_selector("[data-testid=live-canvas][data-lane='1']")
     page.get_by_role("link", name="Learning").click()
     wait_lanes(page, 1, f"Number(d.sweep) >= {before}", seconds=120)
-    page.wait_for_function("() => document.querySelectorAll('[data-testid=stImage] img').length === 2")
-    page.get_by_text("filters (blue below 0, orange above)").wait_for(state="visible")
+    page.wait_for_function("() => document.querySelectorAll('[data-testid=stImage] img').length === 1")
+    page.get_by_text("blue below 0, orange above").wait_for(state="visible")
+
+
+LIT = """() => {
+  const light = document.querySelector('.ln-light');
+  if (light.hidden) return null;
+  const { data } = light.getContext('2d').getImageData(0, 0, light.width, light.height);
+  // The middle of a sample that is not lit is covered, that of a lit one is not.
+  return Array.from({ length: 36 }, (_, k) => {
+    const at = (i) => Math.floor(((i + 0.5) / 6) * light.width);
+    return data[4 * (at(Math.floor(k / 6)) * light.width + at(k % 6)) + 3] === 0;
+  }).filter(Boolean).length;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_filter_under_the_pointer_lights_up_the_samples_that_use_it(open_page, server, scheme):
+    address = link(server, "learning", ("pcd;sweeps=1",), data="digits", hidden="30")
+    page = open_page(address, viewport={"width": 1440, "height": 900}, color_scheme=scheme)
+    wait_lanes(page, 1)
+    play(page)
+    wait_lanes(page, 1, "Number(d.sweep) > 100", seconds=120)
+    pause(page)
+    filters, canvas = page.locator(".ln-filter"), page.locator("[data-testid=live-canvas]").bounding_box()
+    assert filters.count() == 30
+    for place in range(5):
+        filter = filters.nth(place).bounding_box()
+        assert 50 <= filter["width"] <= 66 and filter["x"] > canvas["x"] + canvas["width"]
+        filters.nth(place).hover()
+        page.get_by_text(f"hidden unit {place} is on in").wait_for(state="visible")
+        said = page.locator(".ln-words").inner_text()
+        assert page.evaluate(LIT) == int(said.split("is on in ")[1].split()[0]), said
+    page.mouse.move(5, 5)
+    page.wait_for_function(f"() => ({LIT})() === null")
+    page.mouse.move(canvas["x"] + 20, canvas["y"] + 20)
+    page.wait_for_function("() => document.querySelector('.ln-filter.ln-chosen')")
 
 
 @pytest.mark.thorough
 def test_digits_are_learned_within_a_minute_and_open_in_the_playground(server, open_page, note):
     page = open_page(f"{server}/learning")
     wait_lanes(page, 1)
+    speed(page, 0)
     begin = time.perf_counter()
     play(page)
     wait_lanes(page, 1, "Number(d.sweep) > 256", seconds=120)
@@ -69,3 +107,28 @@ def test_digits_are_learned_within_a_minute_and_open_in_the_playground(server, o
     wait_lanes(page, 1)
     play(page)
     wait_lanes(page, 1, "Number(d.sweep) > 5", seconds=120)
+
+
+def test_own_pictures_load_and_bad_ones_are_told_while_the_training_plays(open_page, server, tmp_path):
+    page = open_page(link(server, "learning", ("pcd;sweeps=1",), data="bars:4x4", hidden="8"))
+    wait_lanes(page, 1)
+    play(page)
+    page.locator(".st-key-learning_data [role=combobox], .st-key-learning_data [data-baseweb=select]").first.click()
+    page.get_by_role("option", name="Your own pictures").click()
+    uploader = page.locator(".st-key-learning_files input[type=file]")
+    uploader.wait_for(state="attached")
+    page.wait_for_timeout(1500)
+    images = np.random.default_rng(0).integers(0, 2, (12, 5, 4)).astype(np.uint8)
+    for place, image in enumerate(images):
+        Image.fromarray(image * 255).save(tmp_path / f"{place:02}.png")
+    (tmp_path / "bad.png").write_bytes(b"no picture")
+    good = sorted(tmp_path.glob("[0-9]*.png"))
+    uploader.set_input_files([good[0], tmp_path / "bad.png"])
+    page.get_by_text("bad.png is damaged or no picture").wait_for(state="visible")
+    assert page.locator("[data-testid=stAlertContentError]").count() == 1
+    page.get_by_role("button", name="Remove bad.png").click()
+    uploader.set_input_files(good[1:])
+    page.get_by_text("12 pictures").first.wait_for(state="visible")
+    page.get_by_text("learned from 12 pictures").wait_for(state="visible")
+    assert page.locator(".st-key-learning_files").is_visible()
+    assert page.locator("[data-testid=stAlertContentError]").count() == 0

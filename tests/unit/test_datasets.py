@@ -92,6 +92,22 @@ def test_a_dataset_is_checked():
     assert Dataset(x, (2, 2), None, "a").images.shape == (3, 2, 2)
 
 
+def test_written_numerals_differ_in_the_hand_and_are_told_apart():
+    found = parse_dataset("strokes:count=400,seed=3")
+    assert found.shape == (16, 16) and found.x.dtype == np.int8 and set(found.labels) == set(range(10))
+    assert len(np.unique(found.x, axis=0)) == 400
+    again, other = parse_dataset("strokes:count=400,seed=3"), parse_dataset("strokes:count=400,seed=4")
+    assert np.array_equal(found.x, again.x) and not np.array_equal(found.x, other.x)
+    still = parse_dataset("strokes:wobble=0,count=100")
+    assert len(np.unique(still.x, axis=0)) == 10
+    shapes = np.stack([still.x[still.labels == label][0] for label in range(10)])
+    assert (np.abs(shapes[:, None] - shapes[None]).sum(2)[~np.eye(10, dtype=bool)] > 12).all()
+    means = np.stack([found.x[found.labels == label].mean(0) for label in range(10)])
+    nearest = np.square(other.x[:, None] - means).sum(2).argmin(1)
+    assert (nearest == other.labels).mean() > 0.75
+    assert set(parse_dataset("strokes:labels=3+8,count=50").labels) == {3, 8}
+
+
 # ---- texts
 
 
@@ -117,6 +133,7 @@ def test_texts_and_values_are_inverse():
         "bars:3x5,count=7,seed=2",
         "bars:4x4,labels=columns",
         "glyphs:12x12,count=500,noise=0.02",
+        "strokes:side=20,wobble=0.5,count=60,labels=3+8",
         "mnist:part=test,count=5000,labels=2",
         "contours:labels=0,folder=a b/c",
     ):
@@ -141,7 +158,7 @@ def test_shorthands_and_names_mean_the_same():
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("", "choose one of digits, bars, glyphs, mnist, contours"),
+        ("", "choose one of digits, strokes, bars, glyphs, mnist, contours"),
         ("digit", "there is no dataset 'digit'; choose one of digits,"),
         ("digits:size=4", "it has threshold, count, labels"),
         ("digits:threshold=17", "a whole number from 1 to 16"),
@@ -183,7 +200,23 @@ def test_a_folder_with_a_comma_has_no_text():
     assert "comma" in refusal(dataset_text, "mnist", folder="a,b")
 
 
-WORDS = ["digits", "bars", "glyphs", "mnist", "contours", ":", ",", "=", "x", "+", "4x4", "labels", "count", "folder"]
+WORDS = [
+    "digits",
+    "strokes",
+    "bars",
+    "glyphs",
+    "mnist",
+    "contours",
+    ":",
+    ",",
+    "=",
+    "x",
+    "+",
+    "4x4",
+    "labels",
+    "count",
+    "folder",
+]
 WORDS += [
     "part",
     "all",

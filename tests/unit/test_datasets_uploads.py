@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from pmpviz.io.datasets import Dataset, dataset_from_folder, dataset_from_images, dataset_from_npz, parse_dataset
+from pmpviz.io.datasets import (
+    Dataset,
+    dataset_from_folder,
+    dataset_from_images,
+    dataset_from_npz,
+    parse_dataset,
+    unzipped,
+)
 from pmpviz.io.datasets import uploads as reading
 from pmpviz.io.npz import samples_to_npz
 from pmpviz.types import InputError
@@ -261,3 +268,55 @@ def test_the_path_of_an_archive(tmp_path, monkeypatch):
         assert np.array_equal(parse_dataset(text).images, images)
     (tmp_path / "pictures").mkdir()
     assert "holds no images" in refusal(parse_dataset, "pictures")
+
+
+# ---- archives of pictures
+
+
+def zipped(files, **more):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", **more) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def test_a_zip_is_read_in_the_order_of_its_names(tmp_path):
+    images = random_images(3)
+    names = ("set/b.png", "set/a.PNG", "c.png")
+    files = {name: picture(x.astype(np.uint8) * 255) for name, x in zip(names, images, strict=True)}
+    data = zipped(files | {"__MACOSX/set/._a.png": b"of no use", "set/": b"", "read.me": b"words"})
+    assert np.array_equal(dataset_from_images(unzipped(data)).images, images[[2, 1, 0]])
+    (tmp_path / "mine.zip").write_bytes(data)
+    found = parse_dataset(str(tmp_path / "mine.zip"))
+    assert np.array_equal(found.images, images[[2, 1, 0]]) and found.name == "mine.zip"
+
+
+def test_zips_of_something_else_get_one_sentence(monkeypatch):
+    read = lambda data: dataset_from_images(unzipped(data, "own.zip"))  # noqa: E731
+    one = picture(np.zeros((3, 4), np.uint8))
+    assert "holds no images" in refusal(read, zipped({"a.txt": b"words"}))
+    assert "has 1 image" in refusal(read, zipped({"a.png": one}))
+    assert "is damaged or no .zip" in refusal(read, b"words")
+    assert "b.png is damaged or no picture" in refusal(read, zipped({"a.png": one, "b.png": b"words"}))
+    locked = bytearray(zipped({"a.png": one, "b.png": one}))
+    at = locked.index(b"PK\x01\x02")
+    locked[at + 8] |= 1
+    assert "locked with a password" in refusal(read, bytes(locked))
+    bomb = zipped({"a.png": one, "b.png": bytes((1 << 24) + 1)}, compression=zipfile.ZIP_DEFLATED)
+    assert "b.png has 16777217 bytes" in refusal(read, bomb)
+    monkeypatch.setattr(reading, "MAX_IMAGES", 3)
+    assert "has 4 images; give 2 to 3" in refusal(read, zipped({f"{k}.png": one for k in range(4)}))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_damaged_zips_get_one_sentence(data):
+    whole = bytearray(zipped({name: picture(np.zeros((3, 4), np.uint8)) for name in ("a.png", "b.png")}))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(whole) - 1))
+        whole[at : at + data.draw(st.integers(0, 4))] = data.draw(st.binary(max_size=4))
+    try:
+        dataset_from_images(unzipped(bytes(whole)))
+    except InputError as error:
+        assert 10 < len(str(error)) < 400 and "\n" not in str(error)

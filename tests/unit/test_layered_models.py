@@ -23,10 +23,10 @@ from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.io.npz import model_to_npz
 from pmpviz.models import RBM, SRBM, build_spec, builder_of
-from pmpviz.player.filters import filters_image
+from pmpviz.player.filters import MOST_SENT, filter_words, filters_image
 from pmpviz.player.layered import image_shape, picture_of, picture_shape, site_words
 from pmpviz.player.update import Cursors, Desk
-from pmpviz.player.wire import decode
+from pmpviz.player.wire import Payload, decode
 from pmpviz.types import InputError, Target
 
 WAIT_SECONDS = 60
@@ -232,3 +232,31 @@ def test_digits_to_complete_are_those_named():
     pictures = [completion.picture(name) for name in completion.DIGITS]
     assert len({picture.tobytes() for picture in pictures}) == 10
     assert all(picture.shape == (8, 8) and 5 < picture.sum() < 50 for picture in pictures)
+
+
+@pytest.mark.parametrize("hidden", [3, 90])
+def test_filters_are_sent_each_on_its_own_scale_and_tell_which_unit_is_on(hidden):
+    rng = np.random.default_rng(0)
+    weight = rng.normal(0, np.geomspace(1e-3, 3, hidden)[:, None], (hidden, 12)).astype(np.float32)
+    model = RBM.of_layers(weight, rng.normal(size=12).astype(np.float32), rng.normal(size=hidden).astype(np.float32))
+    blobs = Payload()
+    words = filter_words(blobs, model, (3, 4), 10, 5)
+    count = min(hidden, MOST_SENT)
+    sent = np.frombuffer(blobs.blobs[words["weight"]], "i1").reshape(count, 12)
+    limit, bias = (np.frombuffer(blobs.blobs[words[name]], "<f4") for name in ("limit", "bias"))
+    assert np.array_equal(words["units"], np.arange(count)) and (np.abs(sent).max(1) == 127).all()
+    np.testing.assert_allclose(sent * limit[:, None] / 127, weight[:count], atol=(limit / 127).max())
+    v = rng.integers(0, 2, (50, 12))
+    field = v @ (sent * limit[:, None] / 127).T + bias
+    true = np.asarray(model.hidden_mean(v))[:, :count]
+    sure = np.abs(true - 0.5) > 0.05
+    assert np.array_equal((field > 0)[sure], (true > 0.5)[sure])
+
+
+def test_of_a_model_without_hidden_units_couplings_of_pixels_are_sent():
+    model = build_spec("complete:9")
+    blobs = Payload()
+    words = filter_words(blobs, model, (3, 3), 4, 2)
+    assert not words["hidden"] and np.array_equal(words["units"], np.arange(9))
+    sent = np.frombuffer(blobs.blobs[words["weight"]], "i1").reshape(9, 9)
+    assert not np.diag(sent).any()

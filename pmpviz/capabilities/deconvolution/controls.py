@@ -5,12 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import streamlit as st
-
-from pmpviz.app.file_controls import Pictures, pictures_control
+from pmpviz.app.file_controls import FILE, Pictures, pictures_control, source_control
 from pmpviz.app.lanes import knobs_control
 from pmpviz.app.uploads import Upload
-from pmpviz.app.widgets import bind, select, settings_control
+from pmpviz.app.widgets import bind, settings_control
 from pmpviz.app.words import as_text
 from pmpviz.capabilities.deconvolution.plan import (
     IMAGES,
@@ -31,8 +29,6 @@ from pmpviz.samplers import CONV_SAMPLERS
 from pmpviz.types import Param
 
 PAGE = "deconvolution"
-FILE = "file"
-ASKING = "deconvolution: own images are asked for beside these"
 PAINT_HEIGHT = Param("paint_height", "Glyph height", 2, MOST_GLYPH_SIDE, 5, "int", "", "pixels")
 PAINT_WIDTH = Param("paint_width", "Glyph width", 2, MOST_GLYPH_SIDE, 5, "int", "", "pixels")
 
@@ -42,12 +38,8 @@ PAINT_WIDTH = Param("paint_width", "Glyph width", 2, MOST_GLYPH_SIDE, 5, "int", 
 
 def data_controls(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     """The plan with the chosen images: stamped from a set of glyphs or from painted ones, or a person's own."""
-    labels = {each.id: each.label for each in GLYPH_SETS} | {PAINTED: "Painted by hand", FILE: "Your own images"}
-    # Own images are asked for until they come, or another plan does.
-    asking = st.session_state.get(ASKING) == plan.data
-    chosen = bind("deconvolution_data", FILE if plan.is_file or asking else plan.data)
-    st.session_state[ASKING] = plan.data if chosen == FILE else None
-    select(box, "Glyphs", labels, "deconvolution_data")
+    sources = {each.id: each.label for each in GLYPH_SETS} | {PAINTED: "Painted by hand"}
+    chosen = source_control("Glyphs", sources, "Your own images", plan.data, plan, "deconvolution_data", box)
     if chosen == FILE:
         return _uploaded(plan, box)
     plan = plan.replace(data=chosen)

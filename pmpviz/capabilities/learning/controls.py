@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.app.file_controls import Pictures, pictures_control, taken
+from pmpviz.app.file_controls import FILE, Pictures, pictures_control, source_control, taken
 from pmpviz.app.lanes import lanes_control
 from pmpviz.app.model_picker import COMPILES, FREE
-from pmpviz.app.widgets import bind, param_control, select, settings_control
+from pmpviz.app.widgets import bind, param_control, settings_control
 from pmpviz.app.words import as_text
 from pmpviz.capabilities.learning.plan import LearningPlan
 from pmpviz.capabilities.learning.saved import unpack
@@ -27,19 +27,14 @@ from pmpviz.io.datasets import (
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.learning.start import fresh_model
 
-FILE = "file"
-
-
 # Data.
 
 
 def data_controls(plan: LearningPlan, box: Any) -> LearningPlan:
     """The plan with the chosen data: a source with its knobs, or a person's own pictures."""
-    is_file = plan.data.startswith("file:")
-    now, values = (FILE, None) if is_file else _read(plan.data)
-    labels = {source.id: source.label for source in DATASETS} | {FILE: "Your own pictures"}
-    chosen = bind("learning_data", now)
-    select(box, "Pictures", labels, "learning_data")
+    now, values = (FILE, None) if plan.data.startswith("file:") else _read(plan.data)
+    sources = {source.id: source.label for source in DATASETS}
+    chosen = source_control("Pictures", sources, "Your own pictures", now, plan, "learning_data", box)
     if chosen == FILE:
         return pictures_control(PICTURES, plan, "learning", box, lambda plan, _: plan)
     source = source_of(chosen)
@@ -67,7 +62,8 @@ def _knobs(source: DatasetSource, values: Values, box: Any) -> Values:
 
 
 PICTURES = Pictures(
-    "Bring at least two pictures of one size, or an .npz with an array [pictures, height, width].",
+    "Bring at least two pictures of one size, all at once or in a .zip, or an .npz with an array "
+    "[pictures, height, width]. Until then the page goes on with what it has.",
     lambda held: f"{as_text(held.name)}: {len(held.model):,} pictures. {as_text(held.model.note)}",
     dataset_from_npz,
     dataset_from_images,

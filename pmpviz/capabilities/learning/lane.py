@@ -191,8 +191,8 @@ class LearningLane:
                 *layer_errors(model, self.train_rows, self.test_rows),
             )
         )
-        if is_small(model) or (self.count >= LEAST_AIS_ITERATION and self.count & (self.count - 1) == 0):
-            self.likelihoods.ask(model, self.count, self.training.seconds)
+        if is_small(model) or self.count >= LEAST_AIS_ITERATION:
+            self.likelihoods.ask(model, self.count, self.training.seconds, running.copy(self.training))
 
     def change(self, plan: Choice, optimiser) -> None:
         """New knobs from here on."""
@@ -205,6 +205,15 @@ class LearningLane:
         self.points.clear()
         self.show(self.epoch)
         self._measure()
+
+    def go_on_from_best(self, before: LearningLane) -> None:
+        """Go on from the best moment of another lane of the same plan, or from its last, with what it had found."""
+        best = before.likelihoods.best
+        self.training = before.training if best is None else running.copy(best)
+        self.points = [point for point in before.points if point.iteration <= self.count]
+        self.likelihoods.found = [each for each in before.likelihoods.found if each.iteration <= self.count]
+        self.likelihoods.best = best
+        self.show(self.epoch)
 
     def view(self, done: bool, name: str = "") -> LearningLaneView:
         """The picture of this moment; `name` is what the lane is called among others."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from pmpviz.types import Target
 # States that are summed out again and again for the exact likelihood; chains and steps of annealing elsewhere.
 MOST_LOG_TERMS = 22
 AIS_CHAINS, AIS_STEPS = 64, 200
+LATER = 3
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,23 @@ class Likelihood:
     exact: bool
 
 
+def best_of(found: Sequence[Likelihood]) -> Likelihood | None:
+    """The greatest likelihood."""
+    return max(found, key=lambda each: each.value, default=None)
+
+
+def is_past_best(found: Sequence[Likelihood]) -> bool:
+    """Whether the last three that were taken after the best lie below it, errors and all: it gets worse."""
+    best = best_of(found)
+    later = sorted((each for each in found if best and each.iteration > best.iteration), key=lambda e: e.iteration)
+    return best is not None and len(later) >= LATER and all(each.high < best.low for each in later[-LATER:])
+
+
 class LikelihoodJob(Beside):
-    """Asked for the likelihood of a model now and then; only the last model that was asked for is worked on."""
+    """Asked for the likelihood of a model now and then; only the last model that was asked for is worked on.
+
+    `best` is what was given to `ask` with the model of the greatest likelihood so far.
+    """
 
     def __init__(self, key: jax.Array, train: Int8[np.ndarray, "m v"], test: Int8[np.ndarray, "k v"]):
         super().__init__()
@@ -48,13 +65,14 @@ class LikelihoodJob(Beside):
         # What pixels that know nothing of each other would be given.
         self.independent = float(np.mean(test @ np.log(rate) + (1 - test) @ np.log1p(-rate)))
         self.found: list[Likelihood] = []
-        self._wanted: tuple[Ising, int, float] | None = None
+        self.best: Any = None
+        self._wanted: tuple[Ising, int, float, Any] | None = None
         self._lock, self._queued = threading.Lock(), False
 
-    def ask(self, model: Ising, iteration: int, seconds: float) -> None:
+    def ask(self, model: Ising, iteration: int, seconds: float, kept: Any = None) -> None:
         """Have the likelihood of this model worked out, instead of any other that still waits."""
         with self._lock:
-            self._wanted = (model, iteration, seconds)
+            self._wanted = (model, iteration, seconds, kept)
         self.touch()
         if not self._queued:
             self._queued = True
@@ -75,9 +93,12 @@ class LikelihoodJob(Beside):
         with self._lock:
             wanted, self._wanted = self._wanted, None
         if wanted is not None:
-            model, iteration, spent = wanted
+            model, iteration, spent, kept = wanted
             values = self._bar(model, iteration)
+            best = best_of(self.found)
             self.found.append(Likelihood(iteration, spent, *values, is_small(model)))
+            if best is None or values[0] > best.value:
+                self.best = kept
         self._worked = time.monotonic()
 
     def fail(self, error: Exception) -> None:
@@ -103,4 +124,4 @@ def is_small(model: Any) -> bool:
     return small + math.log2(large) <= MOST_LOG_TERMS
 
 
-__all__ = ["Likelihood", "LikelihoodJob", "is_small"]
+__all__ = ["Likelihood", "LikelihoodJob", "best_of", "is_past_best", "is_small"]

@@ -55,7 +55,18 @@ class LiveLearning(LiveJob):
         self._wanted = plan
         self.post(lambda: self._restore(plan, blobs), wait=RESTORE_SECONDS)
 
+    def stop_at_best(self) -> None:
+        """Back to where each lane's held-out data were most probable, and wait there."""
+        self.post(self._stop_at_best, wait=RESTORE_SECONDS)
+
     # Called by the worker only.
+
+    def _stop_at_best(self) -> None:
+        before = self._lanes
+        self._restart()
+        for lane, old in zip(self._lanes, before, strict=True):
+            lane.go_on_from_best(old)
+        self._pause()
 
     def _restore(self, plan: LearningPlan, blobs: list[bytes]) -> None:
         self.plan = plan

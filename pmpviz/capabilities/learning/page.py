@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 from PIL import Image
@@ -26,7 +28,7 @@ from pmpviz.capabilities.learning.controls import (
     run_controls,
     saved_controls,
 )
-from pmpviz.capabilities.learning.lane import LearningLaneView
+from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.live import LearningView, LiveLearning
 from pmpviz.capabilities.learning.plan import LearningPlan
 from pmpviz.capabilities.learning.presets import LEARNING
@@ -36,11 +38,14 @@ from pmpviz.io.npz import model_from_npz, model_to_npz
 from pmpviz.learning import learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.live.plan import Choice
-from pmpviz.models import LayeredModel
+from pmpviz.live.view import View
 from pmpviz.player import filters
+from pmpviz.player.pictures import animation_gif, picture_png
 
 PAGE = Page("learning", LEARNING)
 SHOWN_DATA = 36
+DATA_WIDTH = 620
+GIF_FRAMES = 200
 SAVE_SECONDS = 30.0
 ALL_ROWS = 1_000_000
 
@@ -76,9 +81,11 @@ CONTROLS = {
 
 
 class LearningStage(Stage):
-    """The player, and the pictures of weights and data."""
+    """The player with the filters, and the pictures that are learned from."""
 
     job = LiveLearning
+    component = "learning"
+    first_speed = 100.0
 
     def draw(self, plan: LearningPlan) -> None:
         """The player, fed while something moves, and the pictures."""
@@ -87,6 +94,18 @@ class LearningStage(Stage):
 
     def _update(self, turn: Turn) -> bytes:
         return learning.update(turn.view, turn.sent, turn.desk)
+
+    def _above(self, view: Any) -> None:
+        """A stop, offered where the held-out data have become less probable again."""
+        if words := learning.offer(view):
+            row = st.container(horizontal=True, vertical_alignment="center")
+            row.markdown(words, width="stretch")
+            if row.button("Stop, and go back there", key="learning_to_best", type="primary"):
+                held(PAGE.id).live.stop_at_best()
+                st.rerun()
+
+    def _below(self, view: View) -> None:
+        """Nothing: the player itself says what went wrong, where the pictures are."""
 
     def knobs(self, plan: LearningPlan) -> tuple[str, ...]:
         """How fast it learns."""
@@ -118,18 +137,10 @@ def _pictures() -> None:
     if not view.lanes or view.train is None:
         return
     dark = st.context.theme.type == "dark"
-    columns = st.columns(len(view.lanes) + 1)
-    for column, lane in zip(columns, view.lanes, strict=False):
-        what = "filters" if isinstance(lane.model, LayeredModel) else "couplings of some pixels to all others"
-        column.image(
-            filters.png(_filters(view, lane, dark)),
-            caption=f"{lane.label}: {what} (blue below 0, orange above)",
-            width="stretch",
-        )
-    columns[-1].image(
+    st.image(
         filters.png(filters.pictures_image(view.train.x[:SHOWN_DATA], view.train.shape, dark)),
         caption=f"The data: {min(SHOWN_DATA, len(view.train))} of {len(view.train):,} pictures",
-        width="stretch",
+        width=DATA_WIDTH,
     )
 
 
@@ -198,11 +209,30 @@ def _lane_files(view: LearningView, index: int, lane: LearningLaneView) -> list[
     def picture() -> bytes:
         return filters.png(_filters(view, lane, dark=False))
 
+    def shown(bits: np.ndarray) -> np.ndarray:
+        return np.unpackbits(bits, axis=1, count=mosaic[0] * mosaic[1])
+
+    assert view.train is not None
+    mosaic = mosaic_shape(min(view.plan.chains, MOST_PICTURES), view.train.shape)[2:]
     where = "Bring it to the Playground or to `python -m pmpviz sample`."
     name = f"model{index + 1}.npz"
     return [
         ExportFile(f"{lane.label}: model", name, "application/zip", lambda: model_to_npz(lane.model), where),
         ExportFile(f"{lane.label}: filters", f"filters{index + 1}.png", "image/png", picture),
+        ExportFile(
+            f"{lane.label}: samples",
+            f"samples{index + 1}.png",
+            "image/png",
+            lambda: picture_png(shown(lane.ring.last(1))[0], shape=mosaic),
+            "The pictures of the stage.",
+        ),
+        ExportFile(
+            f"{lane.label}: animation",
+            f"learning{index + 1}.gif",
+            "image/gif",
+            lambda: animation_gif(shown(lane.ring.since(-1, GIF_FRAMES).bits), mosaic),
+            "The samples from the start on, or as far back as they are kept.",
+        ),
     ]
 
 

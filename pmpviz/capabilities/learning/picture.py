@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
-from pmpviz.capabilities.learning.likelihood import Likelihood
+from pmpviz.capabilities.learning.likelihood import Likelihood, best_of, is_past_best, is_small
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.learning import learner_class
 from pmpviz.models import Ising, LayeredModel
+from pmpviz.player.filters import filter_words
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, trace
 from pmpviz.runs.device import device_words
@@ -25,12 +26,15 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     alt = "Pictures that the models of each lane dream up"
     said = verdict(view)
     words = {"said": [said, f"{computing(view, device_words())}."], "alt": alt, "unit": "iterations"}
+    if view.trouble:
+        words["trouble"] = f"{view.trouble[:1].upper()}{view.trouble[1:].rstrip('.')}."
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), said, **words)
 
 
 def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLaneView) -> dict:
     assert view.train is not None
-    _, _, height, width = mosaic_shape(min(view.plan.chains, MOST_PICTURES), view.train.shape)
+    pictures, shape = min(view.plan.chains, MOST_PICTURES), view.train.shape
+    _, columns, height, width = mosaic_shape(pictures, shape)
     return envelope.lane(
         index,
         _sub(lane),
@@ -39,6 +43,7 @@ def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLane
         n=height * width,
         geometry={"kind": "grid", "rows": height, "cols": width},
         frames=envelope.frames(index),
+        filters=filter_words(envelope.payload, lane.model, shape, pictures, columns),
     )
 
 
@@ -54,11 +59,9 @@ def _sub(lane: LearningLaneView) -> str:
 def _traces(envelope: Envelope, view: LearningView) -> list[dict]:
     if not view.lanes:
         return []
-    traces = [_mmd(envelope, view, "iterations")]
+    traces = [_mmd(envelope, view, "iterations"), _likelihood(envelope, view)]
     if len(view.lanes) > 1:
         traces.append(_mmd(envelope, view, "seconds"))
-    if any(lane.likelihoods for lane in view.lanes):
-        traces.append(_likelihood(envelope, view))
     traces.append(_series(envelope, "gradient_norm", "Gradient, root mean square", True))
     if any(math.isfinite(p.reconstruction) for lane in view.lanes for p in lane.points[:1]):
         traces.append(_points(envelope, "reconstruction", "Reconstruction error a pixel"))
@@ -96,7 +99,7 @@ def _likelihood(envelope: Envelope, view: LearningView) -> dict:
         found = sorted(lane.likelihoods, key=lambda each: each.iteration)
         return _columns(found, x="iteration", y="value", low="low", high="high")
 
-    exact = all(each.exact for lane in view.lanes for each in lane.likelihoods)
+    exact = all(is_small(lane.model) for lane in view.lanes)
     unit = f"nats, {'exact' if exact else 'annealed, too good on average'}"
     return trace("likelihood", "Log-likelihood of held-out data", "iterations", envelope.lines(columns), unit=unit)
 
@@ -126,6 +129,19 @@ def computing(view: LearningView, device: str) -> str:
     held = "" if view.test is view.train else f", {integer(len(view.test))} held out"
     far = f"iteration {integer(lane.iteration)}, {device}, compiled in {seconds(lane.compile_seconds)}"
     return f"{words}{held}; {far}"
+
+
+def offer(view: LearningView) -> str:
+    """Where each learner was best, once one of them has left its best behind; nothing before."""
+    if not any(is_past_best(lane.likelihoods) for lane in view.lanes):
+        return ""
+    found = [(lane, best) for lane in view.lanes if (best := best_of(lane.likelihoods))]
+    told = [
+        f"{lane.label + ': ' if len(found) > 1 else ''}{significant(best.value, 4)} nats a picture at iteration "
+        f"{integer(best.iteration)}, now {significant(lane.likelihoods[-1].value, 4)}"
+        for lane, best in found
+    ]
+    return f"The held-out data were most probable before. {'; '.join(told)}."
 
 
 def verdict(view: LearningView) -> str:

@@ -15,6 +15,14 @@ LEARNING: tuple[Preset, ...] = (
         "The pictures in the stage are the model's own: persistent Gibbs chains that never see the data.",
     ),
     Preset(
+        "strokes",
+        "RBM of strokes",
+        "Which strokes is a numeral made of?",
+        LearningPlan(data="strokes", hidden=100, learning_rate=0.005, lanes=(learner("pcd", sweeps=3),)),
+        "The program draws these numerals itself, with a pen that wobbles. Point at a filter: the samples that use "
+        "that stroke light up; point at a sample: its strokes are framed.",
+    ),
+    Preset(
         "pmp-gibbs",
         "PMP against Gibbs, reset",
         "Does a sampler learn a model that suits itself?",

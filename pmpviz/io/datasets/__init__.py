@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from pmpviz.io.datasets.dataset import MAX_IMAGES, MAX_PIXELS, Dataset
-from pmpviz.io.datasets.drawn import BARS, GLYPHS
+from pmpviz.io.datasets.drawn import BARS, GLYPHS, STROKES
 from pmpviz.io.datasets.scanned import CONTOURS, DIGITS, MNIST, zero_contour
 from pmpviz.io.datasets.source import DatasetSource, Progress, Values
-from pmpviz.io.datasets.uploads import dataset_from_folder, dataset_from_images, dataset_from_npz
+from pmpviz.io.datasets.uploads import dataset_from_folder, dataset_from_images, dataset_from_npz, unzipped
 from pmpviz.io.files import read_bytes
 from pmpviz.types import InputError
 
 MAX_TEXT = 1000
 
-DATASETS: tuple[DatasetSource, ...] = (DIGITS, BARS, GLYPHS, MNIST, CONTOURS)
+DATASETS: tuple[DatasetSource, ...] = (DIGITS, STROKES, BARS, GLYPHS, MNIST, CONTOURS)
 
 
 def source_of(id: str) -> DatasetSource:
@@ -24,7 +24,7 @@ def source_of(id: str) -> DatasetSource:
         if source.id == id:
             return source
     known = ", ".join(source.id for source in DATASETS)
-    raise InputError(f"there is no dataset {id[:40]!r}; choose one of {known}, or an .npz file or a folder of images")
+    raise InputError(f"there is no dataset {id[:40]!r}; choose one of {known}, or an .npz, .zip or folder of images")
 
 
 def parse_dataset_text(text: str) -> tuple[DatasetSource, Values]:
@@ -40,7 +40,7 @@ def parse_dataset_text(text: str) -> tuple[DatasetSource, Values]:
 
 
 def parse_dataset(text: str, *, files: bool = True, progress: Progress | None = None) -> Dataset:
-    """The dataset of a text as in `parse_dataset_text`, or of the path of an .npz file or of a folder of images.
+    """The dataset of a text as in `parse_dataset_text`, or of the path of an .npz, a .zip or a folder of images.
 
     `files=False` refuses paths, in `folder=` too: for text that a stranger may have written, such as a link.
     Raises InputError naming the choices.
@@ -56,7 +56,8 @@ def parse_dataset(text: str, *, files: bool = True, progress: Progress | None = 
 
 def _is_path(text: str) -> bool:
     try:
-        return "/" in text or "\\" in text or text.lower().endswith(".npz") or (text != "" and Path(text).exists())
+        named = "/" in text or "\\" in text or text.lower().endswith((".npz", ".zip"))
+        return named or (text != "" and Path(text).exists())
     except (OSError, ValueError):
         return False
 
@@ -64,6 +65,8 @@ def _is_path(text: str) -> bool:
 def _from_path(path: Path) -> Dataset:
     if path.suffix.lower() == ".npz":
         return dataset_from_npz(read_bytes(path), path.name)
+    if path.suffix.lower() == ".zip":
+        return dataset_from_images(unzipped(read_bytes(path), path.name), path.name)
     return dataset_from_folder(path)
 
 
@@ -89,5 +92,6 @@ __all__ = [
     "parse_dataset",
     "parse_dataset_text",
     "source_of",
+    "unzipped",
     "zero_contour",
 ]

@@ -1,4 +1,4 @@
-"""Datasets that are drawn, not read: bars and stripes, and small shapes."""
+"""Datasets that are drawn, not read: bars and stripes, small shapes, and numerals in strokes of a pen."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import math
 
 import numpy as np
-from jaxtyping import Bool, Int8, Int32
+from jaxtyping import Bool, Float, Int8, Int32
 
 from pmpviz.io.datasets.dataset import Dataset
 from pmpviz.io.datasets.source import DatasetSource, Progress, Values, count_param, seed_param
@@ -133,4 +133,79 @@ GLYPHS = DatasetSource(
     ),
     tuple(SHAPES),
     _glyphs,
+)
+
+
+def _arc(row: float, column: float, high: float, wide: float, start: float, end: float) -> tuple[Stroke, ...]:
+    """A part of an ellipse about (row, column), clockwise by the clock's hours from 12."""
+    angles = np.linspace(start, end, 17) * math.pi / 6
+    points = [(row - high * math.cos(a), column + wide * math.sin(a)) for a in angles]
+    return tuple((*a, *b) for a, b in zip(points, points[1:], strict=False))
+
+
+# Strokes of a pen from (row, column) to (row, column) in a box of height 1 and width 0.7.
+NUMERALS: dict[str, tuple[Stroke, ...]] = {
+    "0": _arc(0.5, 0.35, 0.5, 0.35, 0, 12),
+    "1": ((0.2, 0.1, 0, 0.4), (0, 0.4, 1, 0.4)),
+    "2": (*_arc(0.28, 0.35, 0.28, 0.33, -3, 4), (0.42, 0.635, 1, 0), (1, 0, 1, 0.7)),
+    "3": (*_arc(0.25, 0.33, 0.25, 0.3, -2.5, 6), *_arc(0.75, 0.33, 0.25, 0.35, 0, 8.5)),
+    "4": ((0, 0.5, 0.65, 0), (0.65, 0, 0.65, 0.7), (0.3, 0.5, 1, 0.5)),
+    "5": ((0, 0.65, 0, 0.08), (0, 0.08, 0.42, 0.05), *_arc(0.68, 0.33, 0.32, 0.36, -2, 8.5)),
+    "6": (*_arc(0.7, 0.35, 0.3, 0.33, 0, 12), *_arc(0.7, 0.7, 0.7, 0.69, -3, -0.4)),
+    "7": ((0, 0, 0, 0.7), (0, 0.7, 1, 0.25)),
+    "8": (*_arc(0.25, 0.35, 0.25, 0.28, 0, 12), *_arc(0.75, 0.35, 0.25, 0.35, 0, 12)),
+    "9": (*_arc(0.3, 0.35, 0.3, 0.33, 0, 12), *_arc(0.3, 0, 0.7, 0.69, 3, 5.6)),
+}
+PEN_SIDE, POINTS = 16, 30
+
+
+@functools.cache
+def pen_points(kind: int) -> Float[np.ndarray, "points 2"]:
+    """(row, column) of points along the strokes of a numeral, close enough to leave no gap."""
+    found = []
+    for row, column, to_row, to_column in tuple(NUMERALS.values())[kind]:
+        count = math.ceil(POINTS * math.hypot(to_row - row, to_column - column)) + 1
+        found.append(np.linspace((row, column), (to_row, to_column), count))
+    return np.concatenate(found)
+
+
+def written(kind: int, side: int, wobble: float, rng: np.random.Generator) -> Bool[np.ndarray, "side side"]:
+    """A numeral as a hand may write it: its size, slant, place, bend and the width of the pen are drawn."""
+    points = pen_points(kind) - (0.5, 0.35)
+    high, wide, slant, turn, row, column = wobble * rng.uniform(-1, 1, 6)
+    bends, phases = 0.05 * wobble * rng.uniform(-1, 1, 2), rng.uniform(0, 2 * math.pi, 2)
+    points = points + bends * np.sin(2 * math.pi * points[:, ::-1] + phases)
+    shear = np.array([[1 + 0.1 * high, 0.15 * turn], [-0.3 * slant - 0.15 * turn, 1 + 0.25 * wide]])
+    centre = side / 2 + 0.06 * side * np.array([row, column])
+    points = points @ shear.T * 0.68 * side + centre
+    pen = side * (0.055 + 0.015 * wobble * rng.uniform(-1, 1))
+    middle = np.arange(side) + 0.5
+    down, across = (np.square(middle - place[:, None]) for place in points.T)
+    return (down[:, :, None] + across[:, None, :]).min(0) < pen**2
+
+
+@functools.lru_cache(maxsize=4)
+def _written(count: int, side: int, wobble: float, labels: tuple[int, ...], seed: int) -> Dataset:
+    rng = np.random.Generator(np.random.PCG64(seed))
+    kinds = np.asarray(rng.choice(labels or range(len(NUMERALS)), size=count), np.int32)
+    x = np.stack([written(int(kind), side, wobble, rng) for kind in kinds])
+    return Dataset(x.reshape(count, -1).astype(np.int8), (side, side), kinds, f"written numerals {side} x {side}")
+
+
+def _numerals(values: Values, progress: Progress | None = None) -> Dataset:
+    return _written(*(values[name] for name in ("count", "side", "wobble", "labels", "seed")))
+
+
+STROKES = DatasetSource(
+    "strokes",
+    "Written numerals",
+    "The numerals 0 to 9 in strokes of a pen, drawn by this program: size, slant, bend and pen vary as in a hand.",
+    (
+        Param("side", "Side", 12, 32, PEN_SIDE, "int", "Height and width of an image.", "pixels"),
+        Param("wobble", "Wobble", 0.0, 1.5, 1.0, help="How much one writing differs from the next."),
+        count_param("Images drawn.", 2000, 1, 5000),
+        seed_param("Draws kinds and hands."),
+    ),
+    tuple(NUMERALS),
+    _numerals,
 )

@@ -6,6 +6,7 @@ import io
 import itertools
 import math
 import os
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -128,8 +129,41 @@ def dataset_from_folder(path: str | Path) -> Dataset:
 def _pictures(path: Path) -> Iterator[str]:
     with os.scandir(path) as entries:
         for entry in entries:
-            if entry.name.lower().endswith(SUFFIXES) and not entry.name.startswith(".") and entry.is_file():
+            if _is_picture(entry.name) and entry.is_file():
                 yield entry.name
+
+
+def _is_picture(name: str) -> bool:
+    return name.lower().endswith(SUFFIXES) and not name.startswith(".")
+
+
+def unzipped(data: bytes, name: str = "the archive") -> Iterator[tuple[str, bytes]]:
+    """(name, bytes) of the pictures of a .zip archive in the order of their names, those of its folders too.
+
+    Raises InputError where the archive is damaged, locked or too large, or has no picture.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = sorted(archive.infolist(), key=lambda member: member.filename)
+            members = [member for member in members if _is_picture(Path(member.filename).name)]
+            _check_members(members, name)
+            for member in members:
+                yield member.filename, archive.read(member)
+    except Exception as error:  # A damaged archive makes zipfile raise nearly anything.
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name[:80]} is damaged or no .zip archive; save it again") from None
+
+
+def _check_members(members: list[zipfile.ZipInfo], name: str) -> None:
+    if not members:
+        raise InputError(f"{name[:80]} holds no images; put files ending in {', '.join(SUFFIXES)} there")
+    if any(member.flag_bits & 1 for member in members):
+        raise InputError(f"{name[:80]} is locked with a password; save it without one")
+    _check_count(len(members), name[:80])
+    check_size(sum(member.file_size for member in members), f"{name[:80]}, unpacked,")
+    for member in members:
+        check_size(member.file_size, member.filename[:80], MAX_IMAGE_BYTES)
 
 
 def _picture(data: bytes, name: str) -> Int8[np.ndarray, "height width"]:

@@ -1,0 +1,156 @@
+// The filters of one lane, framed, each on its own scale; the one under the pointer says which samples use it.
+
+import { bit } from "../pmpviz.player/decode.js";
+import { make, mix, number, sized } from "../pmpviz.player/theme.js";
+
+const SIDE = 60;
+const DIM = 0.62;
+const COLOURS = {
+  light: { negative: [0, 114, 178], zero: [250, 249, 246], positive: [213, 94, 0] },
+  dark: { negative: [86, 180, 233], zero: [20, 20, 18], positive: [255, 148, 56] },
+};
+
+export class Filters {
+  constructor(lane, changed) {
+    this.lane = lane;
+    this.chosen = null; // The place of the filter under the pointer.
+    this.changed = changed;
+    this.root = make("section", "ln-panel");
+    this.head = make("div", "pv-head");
+    this.title = make("span", "ln-title");
+    this.head.append(this.title, make("span", "ln-legend", "blue below 0, orange above"));
+    this.grid = make("div", "ln-grid");
+    this.grid.addEventListener("pointerleave", () => this.choose(null));
+    this.said = make("div", "ln-words");
+    this.root.append(this.head, this.grid, this.said);
+    this.light = make("canvas", "ln-light");
+    lane.box.append(this.light);
+    lane.canvas.addEventListener("pointermove", (event) => this.point(event));
+    lane.canvas.addEventListener("pointerleave", () => this.mark([]));
+  }
+
+  end() {
+    this.root.remove();
+    this.light.remove();
+  }
+
+  adopt(meta, label, theme) {
+    this.meta = meta;
+    this.title.textContent = meta.hidden ? "Filters" : "Couplings of a pixel";
+    this.grid.setAttribute("aria-label", `${this.title.textContent}: ${label}`);
+    while (this.grid.children.length > meta.units.length) this.grid.lastChild.remove();
+    while (this.grid.children.length < meta.units.length) this.add(this.grid.children.length);
+    this.draw(theme);
+  }
+
+  add(place) {
+    const canvas = make("canvas", "ln-filter");
+    canvas.addEventListener("pointerenter", () => this.choose(place));
+    canvas.addEventListener("pointerdown", () => this.choose(place));
+    this.grid.append(canvas);
+  }
+
+  choose(place) {
+    if (place === this.chosen) return;
+    this.chosen = place;
+    this.mark(place === null ? [] : [place]);
+    this.changed();
+  }
+
+  mark(places) {
+    [...this.grid.children].forEach((canvas, k) => canvas.classList.toggle("ln-chosen", places.includes(k)));
+  }
+
+  // Every filter with a pixel of its own for each weight; the browser makes them larger.
+  draw(theme) {
+    const { height, width } = this.meta;
+    const { negative, zero, positive } = COLOURS[theme.dark ? "dark" : "light"];
+    const scale = Math.max(1, Math.floor(SIDE / Math.max(height, width)));
+    [...this.grid.children].forEach((canvas, k) => {
+      if (canvas.width !== width) canvas.width = width;
+      if (canvas.height !== height) canvas.height = height;
+      canvas.style.width = `${width * scale + 2}px`;
+      canvas.style.height = `${height * scale + 2}px`;
+      const image = new ImageData(width, height);
+      for (let i = 0; i < width * height; i++) {
+        const weight = this.meta.weight[k * width * height + i] / 127;
+        image.data.set([...mix(zero, weight < 0 ? negative : positive, Math.abs(weight)), 255], 4 * i);
+      }
+      canvas.getContext("2d").putImageData(image, 0, 0);
+    });
+  }
+
+  // Whether a filter is in use in a picture of the frame: its hidden unit is on rather than off, or its pixel is ink.
+  uses(bits, place, picture) {
+    const { height, width, hidden, units } = this.meta;
+    if (!hidden) return bit(bits, this.pixel(picture, units[place])) === 1;
+    let field = this.meta.bias[place];
+    const unit = this.meta.limit[place] / 127;
+    const from = place * height * width;
+    for (let i = 0; i < height * width; i++) {
+      if (bit(bits, this.pixel(picture, i))) field += unit * this.meta.weight[from + i];
+    }
+    return field > 0;
+  }
+
+  // The site of the mosaic where a pixel of a picture is.
+  pixel(picture, i) {
+    const { height, width, columns } = this.meta;
+    const row = 1 + Math.floor(picture / columns) * (height + 1) + Math.floor(i / width);
+    return row * (columns * (width + 1) + 1) + 1 + (picture % columns) * (width + 1) + (i % width);
+  }
+
+  // Over the samples: those that use the chosen filter framed, the others dimmed.
+  show(theme, at) {
+    const frame = this.meta && (at === null ? this.lane.shown : this.lane.past(at));
+    const on = this.chosen !== null && this.chosen < this.meta.units.length && Boolean(frame);
+    this.light.hidden = !on;
+    const used = on ? [...Array(this.meta.pictures).keys()].map((k) => this.uses(frame.bits, this.chosen, k)) : [];
+    if (on) this.frames(theme, used);
+    this.tell(used, at);
+  }
+
+  frames(theme, used) {
+    const { canvas } = this.lane;
+    const { height, width, columns } = this.meta;
+    const unit = canvas.clientWidth / (columns * (width + 1) + 1);
+    const context = sized(this.light, canvas.clientWidth, canvas.clientHeight);
+    Object.assign(this.light.style, { left: `${canvas.offsetLeft}px`, top: `${canvas.offsetTop}px` });
+    context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+    used.forEach((lit, k) => {
+      const left = (k % columns) * (width + 1) * unit + unit / 2;
+      const top = Math.floor(k / columns) * (height + 1) * unit + unit / 2;
+      const [wide, high] = [(width + 1) * unit, (height + 1) * unit];
+      context.fillStyle = `rgba(${theme.ground}, ${DIM})`;
+      context.strokeStyle = `rgb(${theme.accent})`;
+      context.lineWidth = 2;
+      if (lit) context.strokeRect(left + 1.5, top + 1.5, wide - 3, high - 3);
+      else context.fillRect(left, top, wide, high);
+    });
+  }
+
+  tell(used, at) {
+    const kind = this.meta && this.meta.hidden ? "hidden unit" : "pixel";
+    let words = `Each on its own scale. Point at one: the samples where its ${kind} is on light up.`;
+    if (used.length) {
+      const lit = used.filter(Boolean).length;
+      const limit = number(this.meta.limit[this.chosen]);
+      words = `Its ${kind} ${this.meta.units[this.chosen]} is on in ${lit} of ${used.length} samples; weights up to ±${limit}.`;
+    }
+    if (this.meta && at !== null) words += " Filters are those of now, not of the moment looked back at.";
+    if (this.said.textContent !== words) this.said.textContent = words;
+  }
+
+  // A sample under the pointer marks the filters that it uses.
+  point(event) {
+    const frame = this.lane.shown;
+    if (!this.meta || !frame) return;
+    const { height, width, columns, pictures, units } = this.meta;
+    const box = this.lane.canvas.getBoundingClientRect();
+    const unit = box.width / (columns * (width + 1) + 1);
+    const column = Math.floor((event.clientX - box.left) / unit / (width + 1));
+    const row = Math.floor((event.clientY - box.top) / unit / (height + 1));
+    const picture = row * columns + Math.min(column, columns - 1);
+    this.mark(picture < pictures ? units.map((_, k) => k).filter((k) => this.uses(frame.bits, k, picture)) : []);
+  }
+}

@@ -1,0 +1,105 @@
+"""A live training: its best moment by the held-out likelihood is gone back to, and its charts keep their order."""
+
+import io
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from pmpviz import exact
+from pmpviz.capabilities.learning import picture as learning
+from pmpviz.capabilities.learning.lane import mosaic, mosaic_shape
+from pmpviz.capabilities.learning.likelihood import Likelihood, best_of, is_past_best
+from pmpviz.capabilities.learning.live import LiveLearning
+from pmpviz.capabilities.learning.page import _lane_files
+from pmpviz.capabilities.learning.plan import LearningPlan, learner
+from pmpviz.learning.parameters import log_likelihood
+from pmpviz.player.update import Cursors, Desk
+from pmpviz.player.wire import decode
+from pmpviz.types import Target
+
+WAIT_SECONDS = 120.0
+# So few pictures that they are soon known by heart.
+BY_HEART = LearningPlan(
+    data="glyphs:5x5,count=110,noise=0.1", hidden=8, batch=0, learning_rate=0.05, lanes=(learner("exact"),)
+)
+
+
+def taken(iteration: int, value: float, bar: float = 0.0) -> Likelihood:
+    return Likelihood(iteration, 0.0, value, value - bar, value + bar, bar == 0)
+
+
+@pytest.mark.parametrize(
+    "found, past",
+    [
+        ([], False),
+        ([taken(1, -9.0), taken(2, -8.0)], False),
+        ([taken(1, -8.0), taken(2, -9.0)], False),
+        ([taken(1, -8.0), taken(2, -9.0), taken(4, -9.5)], False),
+        ([taken(1, -8.0), taken(2, -9.0), taken(4, -9.5), taken(8, -9.1)], True),
+        ([taken(1, -8.0), taken(2, -9.0), taken(4, -9.5), taken(8, -9.0), taken(16, -7.0)], False),
+        ([taken(1, -8.0, 1), taken(2, -9.0, 1), taken(4, -9.5, 1), taken(8, -9.5, 1)], False),
+        (
+            [taken(1, -8.0, 0.2), taken(2, -8.1, 0.2), taken(4, -9.5, 0.2), taken(8, -9.0, 0.2), taken(16, -9, 0.2)],
+            True,
+        ),
+    ],
+)
+def test_a_training_is_past_its_best_once_three_in_a_row_are_surely_worse(found, past):
+    assert is_past_best(found) == past
+    assert best_of(found) == max(found, key=lambda each: each.value, default=None)
+
+
+@pytest.fixture
+def live():
+    made = LiveLearning(BY_HEART)
+    yield made
+    made.close()
+
+
+def wait(live: LiveLearning, condition) -> None:
+    until = time.monotonic() + WAIT_SECONDS
+    while not condition(live.view):
+        assert time.monotonic() < until, live.view.trouble or "it did not get there in time"
+        live.touch()
+        time.sleep(0.05)
+
+
+def charts(live: LiveLearning) -> list[str]:
+    return [trace["id"] for trace in decode(learning.update(live.view, Cursors(), Desk()))[0]["traces"]]
+
+
+def test_a_stop_is_offered_at_the_best_held_out_likelihood_and_goes_back_to_it(live):
+    wait(live, lambda view: view.lanes)
+    order = charts(live)
+    assert order[:2] == ["mmd-iterations", "likelihood"] and learning.offer(live.view) == ""
+    live.play()
+    wait(live, learning.offer)
+    best = best_of(live.view.lanes[0].likelihoods)
+    assert f"iteration {best.iteration}," in learning.offer(live.view).replace("\u2009", "")
+    assert charts(live) == order
+    live.stop_at_best()
+    wait(live, lambda view: not view.playing and view.lanes and view.lanes[0].iteration <= best.iteration)
+    view, lane = live.view, live.view.lanes[0]
+    assert lane.iteration == best_of(lane.likelihoods).iteration and learning.offer(view) == ""
+    assert max(point.iteration for point in lane.points) <= lane.iteration
+    held_out = log_likelihood(lane.model, view.test.x, exact.solve(Target.of(lane.model)).log_z)
+    assert np.isclose(held_out, best_of(lane.likelihoods).value, rtol=1e-4)
+    live.step()
+    wait(live, lambda view: view.lanes[0].iteration == lane.iteration + 1)
+
+
+def test_the_export_has_the_samples_and_how_they_came_to_be(live):
+    wait(live, lambda view: view.lanes)
+    for iteration in range(1, 4):
+        live.step()
+        wait(live, lambda view, iteration=iteration: view.lanes[0].iteration == iteration)
+    files = {file.name: file.make for file in _lane_files(live.view, 0, live.view.lanes[0])[2:]}
+    still = np.asarray(Image.open(io.BytesIO(files["samples1.png"]())).convert("L"))
+    _, _, high, wide = mosaic_shape(36, (5, 5))
+    unit = still.shape[0] // high
+    samples = live.ask(lambda job: job.lanes[0].training.fantasies[:36, :25], WAIT_SECONDS)
+    ink = still[unit // 2 :: unit, unit // 2 :: unit][:high, :wide] < 128
+    assert np.array_equal(ink, mosaic(samples, (5, 5)))
+    assert Image.open(io.BytesIO(files["learning1.gif"]())).n_frames >= 2
