@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from pmpviz.types import Refusal
+
+T = TypeVar("T")
 
 BY_HAND = "stopped by hand: the best by then"
 
@@ -19,7 +20,7 @@ class Stopped(BaseException):
 
 
 class Limit:
-    """Within `with Limit(seconds)`, SIGINT and the end of the time stop work that is marked as `interruptible`.
+    """Within `with Limit(seconds)`, SIGINT and the end of the time stop work that is done by `attempt`.
 
     Elsewhere a signal is remembered in `reason`, which is empty until then: an answer or a file is never cut short.
     In other threads than the main one, which have no signals, the time is only asked for.
@@ -61,21 +62,20 @@ class Limit:
             self.reason = self._over
         return bool(self.reason)
 
-    @contextlib.contextmanager
-    def interruptible(self) -> Iterator[None]:
-        """Work that a signal ends at once, without an error; what it has not assigned by then is lost.
-
-        To be entered where the limit is not `reached`.
-        """
+    def attempt(self, work: Callable[[], T], otherwise: T) -> T:
+        """What the work gives, or `otherwise` where a signal ended it."""
         try:
-            self._open = True
-            yield
+            try:
+                self._open = True
+                return work()
+            finally:
+                # A signal up to here raises what is caught below; from here on it is remembered only.
+                self._open = False
         except (Stopped, KeyboardInterrupt, Refusal):
             # A solver's process that got the same signal has ended: no failure of its own.
             if not self.reason:
                 raise
-        finally:
-            self._open = False
+        return otherwise
 
 
 __all__ = ["BY_HAND", "Limit", "Stopped"]

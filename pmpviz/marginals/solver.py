@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -141,15 +142,11 @@ def infer(
 
 def _last_state(algorithm: MarginalSolver, given: Any, progress: Callable[[Any], None], limit: Limit) -> Any:
     """The state that ended, or the last before the limit; None where that was reached before there was one."""
+    begin = algorithm.start_factors if isinstance(given, Factors) else algorithm.start
     state: Any = None
     while not limit.reached() and not (state is not None and state.reason):
-        with limit.interruptible():
-            if state is not None:
-                state = algorithm.step(state)
-            elif isinstance(given, Factors):
-                state = algorithm.start_factors(given)
-            else:
-                state = algorithm.start(given)
+        work = partial(begin, given) if state is None else partial(algorithm.step, state)
+        state = limit.attempt(work, state)
         if state is not None:
             progress(state)
     return state

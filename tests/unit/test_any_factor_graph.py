@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from table_models import answers, brute_force, random_factors
 from pmpviz import exact
 from pmpviz.exact.problem import Problem
 from pmpviz.experiments.maximise import solve
-from pmpviz.marginals import SOLVERS, infer, make_solver
+from pmpviz.marginals import SOLVERS, anytime, infer, make_solver
 from pmpviz.models.tables import TableModel
 from pmpviz.oracles import ORACLES, make_oracle
 from pmpviz.oracles.factors import Factors
@@ -166,3 +167,12 @@ def test_an_interrupt_at_any_moment_gives_an_answer_and_a_file(name):
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert '"marginals"' in out and len(Path("out.MAR").read_text().split()) == 2 + 81 * 3
+
+
+def test_a_signal_while_work_is_handed_over_is_not_raised():
+    """However close to the end of a piece of work the limit falls, it never escapes as an exception."""
+    with anytime.Limit(0.25) as limit:
+        count = 0
+        while not limit.reached():
+            count = limit.attempt(partial(int.__add__, count, 1), count)
+    assert count > 0 and "0.25 s" in limit.reason
