@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -113,7 +116,8 @@ def _add_infer(commands) -> None:
     names = ", ".join(cls.spec.id for cls in SOLVERS)
     parser.add_argument("--algorithm", default=SOLVERS[0].spec.id, help=f"{names}; {SOLVERS[0].spec.id} unless given")
     parser.add_argument("--out", help="file for the marginals (.MAR) or for log Z (.PR, logarithm to base 10)")
-    _add_knobs(parser, SOLVERS, _infer)
+    parser.add_argument("--seconds", help="limit of the whole run, as Ctrl-C: the best by then is given and written")
+    _add_knobs(parser, SOLVERS, _infer, {"seconds": "seconds-per-call"})
 
 
 def _add_map(commands) -> None:
@@ -150,13 +154,14 @@ def _add_sample(commands) -> None:
     _add_knobs(parser, SAMPLERS, _sample)
 
 
-def _add_knobs(parser, classes, run) -> None:
-    """A flag for every knob of the classes, and the function that runs the command."""
+def _add_knobs(parser, classes, run, other: Mapping[str, str] = MappingProxyType({})) -> None:
+    """A flag for every knob of the classes, and the function that runs the command; `other` has flags' other names."""
     from pmpviz.experiments.infer import flags
 
     known = flags(classes)
     for name, (_, words) in known.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", dest=f"knob_{name}", metavar=name.upper(), help=words)
+        flag = other.get(name, name.replace("_", "-"))
+        parser.add_argument(f"--{flag}", dest=f"knob_{name}", metavar=name.upper(), help=words)
     parser.set_defaults(run=run, knobs=tuple(known))
 
 
@@ -219,6 +224,7 @@ def _number(name: str, text: Any, low: float, high: float, scale: str = "int"):
 
 def _load(args):
     """(target, float64 tables or None) of the command line's model, evidence and beta."""
+    from pmpviz.exact import insist_possible
     from pmpviz.io import SUFFIXES, load_model
     from pmpviz.io.uai import read_evid
     from pmpviz.models import build_spec
@@ -233,7 +239,9 @@ def _load(args):
         model = build_spec(args.model)
     # As a Path, since a text that begins with a digit would be read as the evidence itself.
     values = read_evid(Path(args.evidence), model.card) if args.evidence is not None else {}
-    return Target.of(model, Evidence.of(model.n, values), beta), tables
+    target = Target.of(model, Evidence.of(model.n, values), beta)
+    insist_possible(target, tables)
+    return target, tables
 
 
 def _list(args) -> None:
@@ -306,13 +314,17 @@ def _infer(args) -> None:
     from pmpviz.experiments import infer
     from pmpviz.io.files import check_outputs
     from pmpviz.marginals import make_solver
+    from pmpviz.marginals.anytime import Limit
     from pmpviz.runs import device
 
-    device.prepare()
-    algorithm = make_solver(args.algorithm, **_knobs(args))
-    target, tables = _load(args)
-    check_outputs((args.model, args.evidence), (args.out,))
-    infer.main(algorithm, target, tables, args.out, args.json)
+    seconds = None if args.seconds is None else _number("seconds", args.seconds, 0.0, 1e6, "linear")
+    # From here on a signal is answered with the best that is known by then.
+    with Limit(seconds) as limit:
+        device.prepare()
+        algorithm = make_solver(args.algorithm, **_knobs(args))
+        target, tables = _load(args)
+        check_outputs((args.model, args.evidence), (args.out,))
+        infer.main(algorithm, target, tables, args.out, args.json, limit)
 
 
 def _knobs(args) -> dict[str, str]:
@@ -368,4 +380,7 @@ def _contract(args) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    # The answer is given: an interrupt that comes late does not make a failure of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise SystemExit(code)

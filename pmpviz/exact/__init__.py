@@ -13,6 +13,7 @@ from pmpviz.exact.enumeration import MAX_FREE, MAX_LOG_STATES, Halves, Joint
 from pmpviz.exact.kaufman import kaufman_energy, kaufman_log_z, target_log_z
 from pmpviz.exact.layers import MAX_ENUMERATED, Layers
 from pmpviz.exact.order import Order, best_order, given_order
+from pmpviz.exact.possible import NOTHING_POSSIBLE, domains, forbids, insist_possible
 from pmpviz.exact.problem import Problem
 from pmpviz.models.rbm import LayeredModel
 from pmpviz.models.tables import TableModel
@@ -166,7 +167,7 @@ def _by_elimination(target: Target, tables: TableModel | None, problem: Problem,
 
 def _check_possible(log_z: float) -> None:
     if np.isneginf(log_z):
-        raise InputError("every state has probability 0; change the evidence or the zeros of the tables")
+        raise InputError(NOTHING_POSSIBLE)
 
 
 def _pairs(
@@ -205,4 +206,13 @@ def _clamped_pairs(target: Target, tables: TableModel | None, problem: Problem, 
     return [np.stack([p[s] * rows[s][u] for s in range(states)]) for u in range(len(problem.free))]
 
 
-__all__ = ["kaufman_energy", "kaufman_log_z", "log_z_only", "solve", "why_not"]
+__all__ = [
+    "domains",
+    "forbids",
+    "insist_possible",
+    "kaufman_energy",
+    "kaufman_log_z",
+    "log_z_only",
+    "solve",
+    "why_not",
+]

@@ -12,6 +12,7 @@ from tqdm import tqdm
 from pmpviz.io.files import check_outputs, write_bytes
 from pmpviz.io.uai import write_mar, write_pr
 from pmpviz.marginals import Inferred, MarginalSolver, infer
+from pmpviz.marginals.anytime import Limit
 from pmpviz.marginals.plain import as_object
 from pmpviz.models.tables import TableModel
 from pmpviz.types import InputError, Param, Target
@@ -30,37 +31,57 @@ def flags(classes: Sequence[Any]) -> dict[str, tuple[Param, str]]:
     return found
 
 
-def main(algorithm: MarginalSolver, target: Target, tables: TableModel | None, out: str | None, as_json: bool) -> None:
-    """Infer, print, and write the file; raises InputError before the work where the file's name does not fit."""
+def main(
+    algorithm: MarginalSolver,
+    target: Target,
+    tables: TableModel | None,
+    out: str | None,
+    as_json: bool,
+    limit: Limit | None = None,
+) -> None:
+    """Infer to the end or to the limit, print, and write the file.
+
+    Raises InputError before the work where the file's name does not fit.
+    """
     suffix = Path(out).suffix.lower() if out is not None else ".mar"
     if suffix not in SUFFIXES:
         raise InputError(f"the answer cannot be written to {str(out)[:80]!r}; end it in .MAR or .PR")
     if suffix == ".pr" and "objective" not in algorithm.spec.metrics:
         raise InputError(f"{algorithm.spec.id} gives no estimate of log Z; write the marginals (.MAR) instead")
     check_outputs((), (out,))
-    found = _watched(algorithm, target, tables)
+    found = _watched(algorithm, target, tables, limit)
     if out is not None:
-        text = write_mar(found.marginals) if suffix == ".mar" else write_pr(float(found.answer.log_z or 0.0))
-        write_bytes(Path(out), text.encode())
+        write_bytes(Path(out), (write_mar(found.marginals) if suffix == ".mar" else _pr(found)).encode())
     if as_json:
         print(json.dumps(as_object(algorithm, found)))
         return
     print(_table(algorithm, found) + (f"\nwrote {out}" if out is not None else ""))
 
 
-def _watched(algorithm: MarginalSolver, target: Target, tables: TableModel | None) -> Inferred:
+def _pr(found: Inferred) -> str:
+    if found.answer.log_z is None:
+        raise InputError(f"there is no estimate of log Z ({found.reason}); write the marginals (.MAR) instead")
+    return write_pr(float(found.answer.log_z))
+
+
+def _watched(algorithm: MarginalSolver, target: Target, tables: TableModel | None, limit: Limit | None) -> Inferred:
     with tqdm(unit=f" {algorithm.spec.update}", disable=None) as bar:
 
         def progress(state) -> None:
+            last = state.trace[-1] if state.trace else {}
+            known = {"bound": last.get("best_bound", last.get("bound")), "gap": last.get("gap")}
+            shown = {name: f"{value:.6g}" for name, value in known.items() if value is not None}
+            bar.set_postfix(shown, refresh=False) if shown else None
             bar.update(len(state.trace) - bar.n)
 
-        return infer(algorithm, target, tables, progress)
+        return infer(algorithm, target, tables, progress, limit)
 
 
 def _table(algorithm: MarginalSolver, found: Inferred) -> str:
     answer, spec = found.answer, algorithm.spec
     promise = "no bound" if spec.guarantee == "bound" and answer.bound is None else spec.guarantee
     lines = [f"{spec.label} ({promise}): {found.reason}; {found.seconds:.2f} s"]
+    lines += [found.words] if found.words else []
     for name, value in (("log Z", answer.log_z), ("log Z at most", answer.bound), ("log Z at least", answer.lower)):
         if value is not None:
             error = answer.standard_error if name == "log Z" and answer.mean_maximum is None else None

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from pmpviz.exact.problem import Problem
 from pmpviz.io.files import check_outputs, write_bytes
 from pmpviz.io.uai import write_map
 from pmpviz.models.tables import TableModel
 from pmpviz.oracles import PROMISES, MapOracle, Potentials, Solution
+from pmpviz.oracles.factors import Factors, is_pairwise
 from pmpviz.oracles.mplp import TIES
 from pmpviz.types import InputError, Target
 
@@ -31,11 +33,21 @@ def main(oracle: MapOracle, target: Target, tables: TableModel | None, out: str 
 
 def solve(oracle: MapOracle, target: Target, tables: TableModel | None = None) -> tuple[np.ndarray, Solution]:
     """(configuration of all variables, clamped ones included; the solution over the free ones)."""
-    potentials, problem = Potentials.of_target(target, tables)
-    if not np.isfinite(potentials.size):
+    problem = Problem.of(target, tables)
+    if is_pairwise(problem):
+        potentials = Potentials.of_problem(problem)
+        _insist_finite(potentials.size)
+        solution = oracle.solve(potentials)
+        return problem.all_states(solution.x[None])[0], solution
+    factors = Factors.of_problem(problem)
+    _insist_finite(factors.constant + factors.penalty)
+    solution = oracle.solve_factors(factors)
+    return problem.all_states(factors.free_states(solution.x)[None])[0], solution
+
+
+def _insist_finite(size: float) -> None:
+    if not np.isfinite(size):
         raise InputError("the weights are too large to be summed in double precision; scale them down")
-    solution = oracle.solve(potentials)
-    return problem.all_states(solution.x[None])[0], solution
 
 
 def as_object(oracle: MapOracle, x: np.ndarray, solution: Solution) -> dict[str, Any]:
@@ -44,7 +56,7 @@ def as_object(oracle: MapOracle, x: np.ndarray, solution: Solution) -> dict[str,
         "oracle": oracle.spec.id,
         "promise": oracle.spec.promise,
         "configuration": [int(state) for state in x],
-        "value": solution.value,
+        "value": solution.value if np.isfinite(solution.value) else None,
         "upper": solution.upper,
         "exact": solution.exact,
         "notes": dict(solution.notes),
@@ -53,6 +65,8 @@ def as_object(oracle: MapOracle, x: np.ndarray, solution: Solution) -> dict[str,
 
 def _text(oracle: MapOracle, found: dict[str, Any]) -> str:
     words = f"{oracle.spec.label} ({oracle.spec.promise}: {PROMISES[oracle.spec.promise]})"
+    if found["value"] is None:
+        return f"{words}\nno state of positive probability was found; {found['seconds']:.3f} s"
     if found["exact"]:
         bound = "proved to be the maximum"
     elif found["upper"] is None:

@@ -81,6 +81,7 @@ class FrankWolfeState:
     calls_here: int = 0
     bound: float | None = None
     best_bound: float = np.inf
+    best_rho: Float[np.ndarray, " e"] | None = None
     correction_gap: float = 0.0
     visited: Mapping[bytes, float] = field(default_factory=dict)
     solution: Solution | None = None
@@ -243,12 +244,16 @@ class BarrierFrankWolfe(MarginalSolver):
         }
 
     def answer(self, state: FrankWolfeState) -> Answer:
-        """The iterate's marginals; log Z is the objective there, the bound is the best so far."""
+        """The iterate's marginals; the bound is the best so far, log Z the objective of the bound's rho at the iterate.
+
+        Of that rho the bound is above all values of the objective: the estimate never exceeds it.
+        """
         cells = state.objective.cells
         bound = state.best_bound if np.isfinite(state.best_bound) else None
         gap = state.trace[-1]["gap"] if state.trace else None
         unary, table = cells.unary(state.mu), cells.table(state.mu)
-        log_z = state.objective.value(state.mu)
+        objective = state.objective if state.best_rho is None else state.objective.with_rho(state.best_rho)
+        log_z = min(objective.value(state.mu), state.best_bound)
         return Answer(unary, table, log_z, bound, state.lower, gap, state.calls)
 
 
@@ -266,6 +271,7 @@ def _call(state: FrankWolfeState, gradient, local: bool) -> tuple[FrankWolfeStat
         row = 1 + int(active.slopes(gradient)[1:].argmax())
     gap = float(gradient @ (active.points[row] - state.mu))
     bound = _bound(state, gradient, solution)
+    better = bound is not None and bound < state.best_bound
     return replace(
         state,
         bound=bound,
@@ -275,7 +281,8 @@ def _call(state: FrankWolfeState, gradient, local: bool) -> tuple[FrankWolfeStat
         visited=state.visited if local else _visit(state, solution.x),
         calls=state.calls + 1,
         calls_here=state.calls_here + 1,
-        best_bound=min(state.best_bound, np.inf if bound is None else bound),
+        best_bound=bound if better and bound is not None else state.best_bound,
+        best_rho=state.objective.rho if better else state.best_rho,
     ), gap
 
 

@@ -10,9 +10,11 @@ import numpy as np
 import scipy
 from jaxtyping import Float, Int
 
+from pmpviz.marginals.factor_messages import FactorMessages
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record
 from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matrix_tree
+from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.potentials import Potentials, Structure
 from pmpviz.types import Param, Spec, Style
 
@@ -75,6 +77,7 @@ class MessageState:
     rho_update: int = 0
     residual: float = np.inf
     best_bound: float = np.inf
+    best_rho: Float[np.ndarray, " e"] | None = None
     trace: tuple[Record, ...] = ()
     reason: str = ""
 
@@ -181,19 +184,29 @@ class BeliefPropagation(MarginalSolver):
         """All messages 0."""
         return _start(potentials, np.ones(len(potentials.structure.i)))
 
-    def step(self, state: MessageState) -> MessageState:
+    def start_factors(self, factors: Factors) -> FactorMessages:
+        """All messages 0, on the factors as they are."""
+        return FactorMessages.of(factors)
+
+    def step(self, state: MessageState | FactorMessages) -> MessageState | FactorMessages:
         """One parallel update of all messages."""
         if state.reason:
             return state
-        state = _sweep(state, self.damping)
+        if isinstance(state, FactorMessages):
+            state = state.swept(self.damping, _is_shown(len(state.trace) + 1))
+        else:
+            state = _sweep(state, self.damping)
         if state.residual <= self.tolerance:
             return replace(state, reason="the messages have stopped changing")
-        if state.sweeps >= self.sweeps:
-            return replace(state, reason=_unsettled(state))
+        if len(state.trace) >= self.sweeps:
+            return replace(state, reason=_unsettled(state.residual, len(state.trace)))
         return state
 
-    def answer(self, state: MessageState) -> Answer:
+    def answer(self, state: MessageState | FactorMessages) -> Answer:
         """The beliefs and Bethe's log Z."""
+        if isinstance(state, FactorMessages):
+            unary = state.marginals()
+            return Answer(unary, np.zeros((0, *unary.shape[1:] * 2)), state.log_z(), None)
         unary, table = state.beliefs()
         return Answer(unary, table, state.log_z(), None)
 
@@ -246,7 +259,7 @@ class TreeReweightedBeliefPropagation(MarginalSolver):
         if settled and state.rho_update >= self.rho_updates:
             return replace(state, reason="the messages have stopped changing")
         if state.sweeps_here >= self.sweeps and not settled:
-            return replace(state, reason=_unsettled(state))
+            return replace(state, reason=_unsettled(state.residual, state.sweeps_here))
         return state
 
     def _tighten(self, state: MessageState) -> MessageState:
@@ -258,18 +271,26 @@ class TreeReweightedBeliefPropagation(MarginalSolver):
         return replace(state, **begun)
 
     def answer(self, state: MessageState) -> Answer:
-        """The beliefs, the objective there, and the best bound of all sweeps."""
+        """The beliefs, the best bound of all sweeps, and the objective of its rho at the beliefs, at most the bound.
+
+        Only beliefs at rest are locally consistent: before, the objective may exceed its maximum over those that are.
+        """
         unary, table = state.beliefs()
-        bound = state.best_bound if np.isfinite(state.best_bound) else None
-        return Answer(unary, table, state.log_z(), bound)
+        if not np.isfinite(state.best_bound) or state.best_rho is None:
+            return Answer(unary, table, state.log_z(), None)
+        log_z = TreeReweighted.of(state.potentials, state.best_rho).value(
+            Cells(state.potentials.structure).flat(unary, table)
+        )
+        return Answer(unary, table, min(log_z, state.best_bound), state.best_bound)
 
 
 def _with_bound(state: MessageState) -> MessageState:
     """The state with the bound, and the best so far, in its last record."""
     bound = state.bound()
+    best_rho = state.rho if bound < state.best_bound else state.best_rho
     best = min(bound, state.best_bound)
     record = {**state.trace[-1], "bound": bound, "best_bound": best}
-    return replace(state, best_bound=best, trace=(*state.trace[:-1], record))
+    return replace(state, best_bound=best, best_rho=best_rho, trace=(*state.trace[:-1], record))
 
 
 def _start(potentials: Potentials, rho: Float[np.ndarray, " e"]) -> MessageState:
@@ -301,8 +322,8 @@ def _is_shown(sweep: int) -> bool:
     return sweep <= DENSE or sweep % SPARSE == 0
 
 
-def _unsettled(state: MessageState) -> str:
-    return f"the messages still change by {state.residual:.2g} after {state.sweeps_here} sweeps"
+def _unsettled(residual: float, sweeps: int) -> str:
+    return f"the messages still change by {residual:.2g} after {sweeps} sweeps"
 
 
 __all__ = ["BeliefPropagation", "TreeReweightedBeliefPropagation"]

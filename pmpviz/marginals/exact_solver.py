@@ -10,7 +10,8 @@ import numpy as np
 from pmpviz import exact
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record, unknown
 from pmpviz.models.tables import TableModel
-from pmpviz.oracles.potentials import Potentials
+from pmpviz.oracles.factors import Factors
+from pmpviz.oracles.potentials import Potentials, Structure
 from pmpviz.types import Exact, Refusal, Spec, Style, Target
 
 
@@ -18,13 +19,15 @@ from pmpviz.types import Exact, Refusal, Spec, Style, Target
 class ExactState:
     """The solution, once there is one."""
 
-    potentials: Potentials
+    potentials: Potentials | Factors
     solution: Exact | None = None
     trace: tuple[Record, ...] = ()
     reason: str = ""
 
 
-def _target(potentials: Potentials) -> Target:
+def _target(potentials: Potentials | Factors) -> Target:
+    if isinstance(potentials, Factors):
+        return Target.of(TableModel.of(potentials.card, potentials.factors, potentials.constant))
     s = potentials.structure
     factors: list[tuple[tuple[int, ...], np.ndarray]] = [
         ((v,), row[:states]) for v, (row, states) in enumerate(zip(potentials.unary, s.card, strict=True))
@@ -62,6 +65,12 @@ class ExactMarginals(MarginalSolver):
             raise Refusal(reason)
         return ExactState(potentials)
 
+    def start_factors(self, factors: Factors) -> ExactState:
+        """The same of factors as they are."""
+        if (reason := exact.why_not(_target(factors))) is not None:
+            raise Refusal(reason)
+        return ExactState(factors)
+
     def step(self, state: ExactState) -> ExactState:
         """All of it."""
         if state.reason:
@@ -73,7 +82,9 @@ class ExactMarginals(MarginalSolver):
 
     def answer(self, state: ExactState) -> Answer:
         """The marginals of the variables and of the edges; before the first step those of the uniform distribution."""
-        s = state.potentials.structure
+        given = state.potentials
+        # Of factors the variables' marginals are all that is asked for.
+        s = Structure(given.card, *np.zeros((2, 0), np.int64)) if isinstance(given, Factors) else given.structure
         if state.solution is None:
             return unknown(s)
         rows = state.solution.marginals

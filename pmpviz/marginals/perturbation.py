@@ -144,7 +144,8 @@ def _asked_clamps(potentials: Potentials, noise: np.ndarray, oracle: MapOracle |
     solver, s = make_oracle("exact") if oracle is None else oracle, potentials.structure
     found = np.zeros(noise.shape)
     for i, states in enumerate(s.card):
-        for k in range(states):
+        # Auxiliary variables are not perturbed, and no one asks for them.
+        for k in range(states if noise[:, i].any() else 0):
             unary = potentials.unary + noise
             unary[:, i] -= noise[:, i] + _outweighing(potentials, noise, i)
             unary[:, i, k] = potentials.unary[i, k]

@@ -11,7 +11,9 @@ from jaxtyping import Float
 from pmpviz.marginals.perturbation import PerturbedMaxima, clamped_marginals, gumbels, lists_clamps, perturbed_maxima
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record, unknown
 from pmpviz.oracles import ORACLES, make_oracle
+from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.potentials import Potentials
+from pmpviz.oracles.reduction import Reduction
 from pmpviz.types import Param, Refusal, Spec, Style
 
 BATCH = 50
@@ -65,6 +67,12 @@ class _Perturbing(MarginalSolver):
             raise Refusal(reason)
         rng = np.random.default_rng(self.seed)
         return PerturbationState(potentials, gumbels(rng, self.perturbations, potentials.structure))
+
+    def start_factors(self, factors: Factors) -> PerturbationState:
+        """As pairs of variables; the auxiliary ones, which the others decide, are not perturbed."""
+        state = self.start(Reduction.of(factors).potentials)
+        state.noise[:, factors.n :] = 0.0
+        return state
 
     def step(self, state: PerturbationState) -> PerturbationState:
         """The next fifty perturbations."""
@@ -178,7 +186,8 @@ class ExpectedMaxima(_Perturbing):
     def _calls(self, state: PerturbationState) -> int:
         if lists_clamps(state.potentials, make_oracle(_named(self.oracle))):
             return 1
-        return 1 + int(sum(state.potentials.structure.card))
+        perturbed = state.noise.any((0, 2))
+        return 1 + int(np.array(state.potentials.structure.card)[perturbed].sum())
 
 
 def _pairs(maxima: PerturbedMaxima, structure) -> Float[np.ndarray, "e k k"]:

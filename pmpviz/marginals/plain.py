@@ -25,6 +25,7 @@ def as_object(algorithm: MarginalSolver, found: Inferred) -> dict[str, Any]:
         "gap": _finite(answer.gap),
         "seconds": found.seconds,
         "ended": found.reason,
+        "model": found.words,
         "trace": [_plain(record) for record in found.trace],
     }
 

@@ -50,13 +50,25 @@ class Cells:
         return mu
 
     def features(self, mu: Float[np.ndarray, " d"]) -> Float[np.ndarray, " f"]:
-        """The cells that no constraint of the local polytope gives: those of states from 1 on."""
-        return np.concatenate([self.unary(mu)[:, 1:].reshape(-1), self.table(mu)[:, 1:, 1:].reshape(-1)])
+        """The cells that no constraint of the local polytope gives: those of states from 1 on that exist."""
+        return np.concatenate([self.unary(mu)[:, 1:].reshape(-1), self.table(mu)[:, 1:, 1:].reshape(-1)])[
+            self._existing
+        ]
+
+    @cached_property
+    def _existing(self) -> slice | Int[np.ndarray, " f"]:
+        """Which of the cells of states from 1 on exist."""
+        s = self.structure
+        held = np.concatenate([s.valid[:, 1:].reshape(-1), s.valid_pairs[:, 1:, 1:].reshape(-1)])
+        return slice(None) if held.all() else np.flatnonzero(held)
 
     def expand(self, features: Float[np.ndarray, "... f"]) -> Float[np.ndarray, "... d"]:
         """All cells from the `features`, by the constraints of the local polytope."""
         s, front = self.structure, features.shape[:-1]
         rest, count = s.states - 1, s.n * (s.states - 1)
+        wide = np.zeros((*front, count + len(s.i) * rest**2))
+        wide[..., self._existing] = features
+        features = wide
         one = features[..., :count].reshape(*front, s.n, rest)
         both = features[..., count:].reshape(*front, len(s.i), rest, rest)
         unary = np.concatenate([1.0 - one.sum(-1, keepdims=True), one], -1)
@@ -88,7 +100,8 @@ class Cells:
         wide = [(rows.reshape(-1), np.broadcast_to(cells, rows.shape).reshape(-1), sign) for rows, cells, sign in parts]
         rows, columns = np.concatenate([w[0] for w in wide]), np.concatenate([w[1] for w in wide])
         signs = np.concatenate([np.full(len(w[0]), w[2]) for w in wide])
-        return scipy.sparse.csr_array((signs, (rows, columns)), shape=(row.size + pair.size, self.size))
+        whole = scipy.sparse.csr_array((signs, (rows, columns)), shape=(row.size + pair.size, self.size))
+        return whole if isinstance(self._existing, slice) else scipy.sparse.csr_array(whole[self._existing])
 
     @cached_property
     def uniform(self) -> Float[np.ndarray, " d"]:

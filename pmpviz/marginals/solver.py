@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from jaxtyping import Float
 
+from pmpviz.exact.problem import Problem
+from pmpviz.marginals.anytime import Limit
 from pmpviz.marginals.polytope import Cells
 from pmpviz.models.tables import TableModel
+from pmpviz.oracles.factors import Factors, is_pairwise
 from pmpviz.oracles.potentials import Potentials, Structure
+from pmpviz.oracles.reduction import Reduction, reduced
 from pmpviz.types import Spec, Target
 
 Record = Mapping[str, Any]
@@ -67,6 +72,13 @@ class MarginalSolver:
         """The state before the first step; raises Refusal where the potentials do not fit."""
         raise NotImplementedError
 
+    def start_factors(self, factors: Factors) -> Any:
+        """The same on any factor graph: as pairs of variables, unless the algorithm brings a form of its own.
+
+        Its answer's first marginals are those of the factors' variables. Raises Refusal where that is too large.
+        """
+        return self.start(Reduction.of(factors).potentials)
+
     def step(self, state: Any) -> Any:
         """The state after one more step; the same state where it has ended."""
         raise NotImplementedError
@@ -78,13 +90,17 @@ class MarginalSolver:
 
 @dataclass(frozen=True)
 class Inferred:
-    """An answer over all variables of a target: `marginals[i][k] = p(x_i = k)`, a delta where clamped."""
+    """An answer over all variables of a target: `marginals[i][k] = p(x_i = k)`, a delta where clamped.
+
+    `words` say what became of zeros and of factors of three and more variables, where there are any.
+    """
 
     marginals: tuple[Float[np.ndarray, " k"], ...]
     answer: Answer
     trace: tuple[Record, ...]
     reason: str
     seconds: float
+    words: str = ""
 
 
 def stream(algorithm: MarginalSolver, potentials: Potentials) -> Iterator[Any]:
@@ -101,20 +117,56 @@ def infer(
     target: Target,
     tables: TableModel | None = None,
     progress: Callable[[Any], None] = lambda state: None,
+    limit: Limit | None = None,
 ) -> Inferred:
-    """Run to the end on a target: clamped variables are put in first, and reported as deltas.
+    """Run to the end, or to the limit, on a target: clamped variables are put in first, and reported as deltas.
 
-    Raises Refusal for factors of more than two variables, states of probability 0 and what the algorithm refuses.
+    Models with zeros or with factors of three and more variables are given as factors (`start_factors`). Raises Refusal
+    for what the algorithm refuses, and InputError where zeros and evidence leave no state possible.
     """
-    begin = time.perf_counter()
-    potentials, problem = Potentials.of_target(target, tables)
-    state: Any = None
-    for state in stream(algorithm, potentials):
-        progress(state)
-    answer = algorithm.answer(state)
-    free = [row[:states] for row, states in zip(answer.unary, problem.free_card, strict=True)]
+    begin, limit = time.perf_counter(), limit or Limit()
+    problem = Problem.of(target, tables)
+    factors = None if is_pairwise(problem) else Factors.of_problem(problem)
+    given: Any = Potentials.of_problem(problem) if factors is None else factors
+    state = _last_state(algorithm, given, progress, limit)
+    answer = _nothing_done(given) if state is None else algorithm.answer(state)
+    if factors is None:
+        free = [row[:states] for row, states in zip(answer.unary, problem.free_card, strict=True)]
+    else:
+        free = factors.free_rows(answer.unary, problem.free_card)
+    trace, reason = (state.trace, state.reason) if state is not None else ((), "")
+    words = _words(factors, state)
     seconds = time.perf_counter() - begin
-    return Inferred(problem.all_marginals(free), answer, state.trace, state.reason, seconds)
+    return Inferred(problem.all_marginals(free), answer, trace, reason or limit.reason, seconds, words)
+
+
+def _last_state(algorithm: MarginalSolver, given: Any, progress: Callable[[Any], None], limit: Limit) -> Any:
+    """The state that ended, or the last before the limit; None where that was reached before there was one."""
+    begin = algorithm.start_factors if isinstance(given, Factors) else algorithm.start
+    state: Any = None
+    while not limit.reached() and not (state is not None and state.reason):
+        work = partial(begin, given) if state is None else partial(algorithm.step, state)
+        state = limit.attempt(work, state)
+        if state is not None:
+            progress(state)
+    return state
+
+
+def _words(factors: Factors | None, state: Any) -> str:
+    if factors is None:
+        return ""
+    potentials = getattr(state, "potentials", None)
+    return reduced(factors, potentials) if isinstance(potentials, Potentials) else "the factors are taken as they are"
+
+
+def _nothing_done(given: Potentials | Factors) -> Answer:
+    """The uniform distribution's marginals; of potentials also its lower bound E theta + entropy (Jensen)."""
+    if isinstance(given, Factors):
+        return unknown(Structure(given.card, *np.zeros((2, 0), np.int64)))
+    cells = Cells(given.structure)
+    lower = float(cells.theta(given) @ cells.uniform) + given.constant
+    lower += float(np.log(np.array(given.structure.card, np.float64)).sum())
+    return replace(unknown(given.structure), log_z=lower, lower=lower)
 
 
 __all__ = ["Answer", "Inferred", "MarginalSolver", "Record", "SolverState", "infer", "stream", "unknown"]

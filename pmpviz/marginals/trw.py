@@ -10,6 +10,7 @@ import scipy
 from jaxtyping import Float
 
 from pmpviz.marginals.polytope import Cells
+from pmpviz.marginals.resistance import edge_resistances
 from pmpviz.oracles.potentials import Potentials, Structure
 
 # log 0 in the gradient: far below every log that a contraction leaves, yet finite.
@@ -20,6 +21,8 @@ LINE_STEPS = 60
 NO_EDGE = 1e-9
 # A line search ends where the slope has fallen to this share of its first value.
 FLAT = 1e-9
+# Up to so many variables resistances are worked out in one matrix, without a search for an order.
+SMALL = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +132,11 @@ def matrix_tree(structure: Structure, weight: Float[np.ndarray, " e"]) -> Float[
         return np.zeros(len(weight))
     w, n = weight / weight.max(), structure.n
     w = np.where(w < NO_EDGE, 0.0, w)
+    held = np.flatnonzero(w)
+    if n > SMALL and (sparse := edge_resistances(n, structure.i[held], structure.j[held], w[held])) is not None:
+        rho = np.zeros(len(w))
+        rho[held] = np.clip(w[held] * sparse, 0.0, 1.0)
+        return rho
     conductance = np.zeros((n, n))
     np.add.at(conductance, (structure.i, structure.j), w)
     resistance = _resistances(conductance + conductance.T)

@@ -9,6 +9,8 @@ import scipy
 from jaxtyping import Int
 
 from pmpviz.models.couplings import colouring
+from pmpviz.oracles import on_factors
+from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.icm import descend, random_states
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Prepared, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
@@ -101,12 +103,23 @@ class Annealing(MapOracle):
         alike = float(np.mean(values >= values[best] - 1e-9 * potentials.size))
         return Solution.found(potentials, ends[best], **{"share of starts": alike})
 
+    def solve_factors(self, factors: Factors) -> Solution:
+        """The same on the factors as they are, one variable after another."""
+        rng = np.random.default_rng(int(self.seed))
+        states = on_factors.random_states(factors, rng, int(self.starts)).T
+        states = on_factors.anneal(factors, states, self._temperatures(), rng)
+        ends = np.stack([on_factors.descend(factors, state) for state in states.T])
+        return Solution.on_factors(factors, ends[int(factors.value(ends).argmax())])
+
+    def _temperatures(self) -> list[float]:
+        return np.geomspace(float(self.hottest), float(self.coldest), int(self.sweeps)).tolist()
+
     def _anneal(self, potentials: Potentials, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         scale, fields = _scale(potentials, states), _Fields(potentials)
         x = np.ascontiguousarray(states.T)
         ones = np.zeros((potentials.n, potentials.structure.states, len(states)))
         ones[np.arange(potentials.n)[:, None], x, np.arange(len(states))] = 1.0
-        for temperature in np.geomspace(float(self.hottest), float(self.coldest), int(self.sweeps)).tolist():
+        for temperature in self._temperatures():
             fields.sweep(x, ones, temperature * scale, rng)
         return x.T
 

@@ -9,7 +9,9 @@ from jaxtyping import Float, Int, Int8
 
 from pmpviz.exact import elimination
 from pmpviz.exact.order import Order, best_order
+from pmpviz.oracles import on_factors
 from pmpviz.oracles.bipartite import BipartiteEnumeration, not_bipartite
+from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Prepared, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
 from pmpviz.types import Refusal, Style
@@ -45,6 +47,16 @@ class Enumeration(MapOracle):
         found, states = self.decode(potentials, unary), float(_states_of(potentials.structure).total)
         rows = zip(unary, found, strict=True)
         return [Solution.proved(potentials.with_values(one), x, states=states) for one, x in rows]
+
+    def solve_factors(self, factors: Factors) -> Solution:
+        """The same on the factors as they are."""
+        if (reason := _too_many(Structure(factors.card, *np.zeros((2, 0), np.int64)))) is not None:
+            raise Refusal(reason)
+        total = np.zeros(factors.card)
+        for scope, table in factors.factors:
+            total += table.reshape([states if v in scope else 1 for v, states in enumerate(factors.card)])
+        x = np.array(np.unravel_index(int(total.argmax()), total.shape), np.int64)
+        return Solution.on_factors(factors, x, True, states=float(total.size))
 
     def decode(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> Int8[np.ndarray, "b n"]:
         """The first maxima in the order of states."""
@@ -122,6 +134,11 @@ class Elimination(MapOracle):
         found, width = self.decode(potentials, unary), float(_plan_of(potentials.structure).order.width)
         rows = zip(unary, found, strict=True)
         return [Solution.proved(potentials.with_values(one), x, width=width) for one, x in rows]
+
+    def solve_factors(self, factors: Factors) -> Solution:
+        """The same on the factors as they are."""
+        x, width = on_factors.eliminate(factors)
+        return Solution.on_factors(factors, x, True, width=float(width))
 
     def decode(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> Int8[np.ndarray, "b n"]:
         """Maximising configurations."""
@@ -290,6 +307,12 @@ class Exact(MapOracle):
     def solve_batch(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> list[Solution]:
         """All by the same of the three."""
         return self._chosen(potentials).solve_batch(potentials, unary)
+
+    def solve_factors(self, factors: Factors) -> Solution:
+        """By elimination where its tables are small enough, else by the list of all states."""
+        log_states = float(np.log2(np.array(factors.card, np.float64)).sum())
+        small = on_factors.why_not_eliminate(factors) is not None and log_states <= MAX_LISTED
+        return (Enumeration() if small else Elimination()).solve_factors(factors)
 
     def decode(self, potentials: Potentials, unary: Float[np.ndarray, "b n k"]) -> Int8[np.ndarray, "b n"]:
         """All by the same of the three."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int, Int8
 
+from pmpviz.oracles import on_factors
+from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Solution
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.types import Param, Style
@@ -99,6 +101,10 @@ class Icm(MapOracle):
         """A local maximum."""
         return Solution.found(potentials, descend(potentials, unary_argmax(potentials)))
 
+    def solve_factors(self, factors: Factors) -> Solution:
+        """A local maximum, on the factors as they are, from a configuration that is built up greedily."""
+        return Solution.on_factors(factors, on_factors.descend(factors, on_factors.greedy(factors)))
+
 
 @dataclass(frozen=True)
 class MultiStart(MapOracle):
@@ -129,6 +135,13 @@ class MultiStart(MapOracle):
         best = int(values.argmax())
         alike = float(np.mean(values >= values[best] - slack(potentials) * (1 + potentials.n)))
         return Solution.found(potentials, ends[best], **{"share of starts": alike})
+
+    def solve_factors(self, factors: Factors) -> Solution:
+        """The same on the factors as they are; the first start is built up greedily."""
+        rng = np.random.default_rng(int(self.seed))
+        starts = [on_factors.greedy(factors), *on_factors.random_states(factors, rng, int(self.starts) - 1)]
+        ends = np.stack([on_factors.descend(factors, start) for start in starts])
+        return Solution.on_factors(factors, ends[int(factors.value(ends).argmax())])
 
 
 __all__ = ["Icm", "MultiStart", "descend"]

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Array, Float, Int8
 
 from pmpviz.models.couplings import DenseCouplings, SparseCouplings
-from pmpviz.oracles import max_product
+from pmpviz.oracles import max_product, on_factors
+from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Prepared, Solution
 from pmpviz.oracles.potentials import Potentials, Structure
 from pmpviz.types import Param, Style
@@ -22,6 +23,8 @@ TILE = 16
 # A matrix is faster than neighbour lists from this share of all pairs on, up to so many variables; small models are
 # padded to a multiple of 8 of them, so that few shapes are ever compiled.
 DENSE_SHARE, MOST_DENSE, SMALL, STEP = 0.5, 1024, 32, 8
+# On factors the messages are left at rest where none changes by more.
+SETTLED = 1e-9
 
 
 class _Layout:
@@ -118,6 +121,15 @@ class MaxProduct(MapOracle):
             for one, row, change in zip(part, x, residual.tolist(), strict=False):
                 found.append(Solution.found(potentials.with_values(one), row[: potentials.n], residual=change))
         return found
+
+    def solve_factors(self, factors: Factors) -> Solution:
+        """Max-product on the factors as they are, in double precision, any number of states."""
+        passing, residual = on_factors.Passing(factors, maximum=True), 0.0
+        for _ in range(int(self.sweeps)):
+            passing, residual = passing.sweep(float(self.damping))
+            if residual <= SETTLED:
+                break
+        return Solution.on_factors(factors, passing.beliefs().argmax(1), residual=residual)
 
 
 __all__ = ["MaxProduct"]

@@ -10,8 +10,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from jaxtyping import Float, Int8
 
+from pmpviz.exact.possible import NOTHING_POSSIBLE
+from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.potentials import Potentials, Structure
-from pmpviz.types import Param, Refusal, Style
+from pmpviz.oracles.reduction import Reduction
+from pmpviz.types import InputError, Param, Refusal, Style
 
 T = TypeVar("T")
 
@@ -73,6 +76,17 @@ class Solution:
         return cls(np.asarray(x, np.int8), float(potentials.value(x)), upper, False, notes)
 
     @classmethod
+    def on_factors(cls, factors: Factors, x: np.ndarray, exact: bool = False, **notes: float | str) -> Solution:
+        """A configuration of a factor graph; `exact` where it is proved to be a maximum.
+
+        Raises InputError where a proved maximum is forbidden.
+        """
+        value = float(factors.value(x))
+        if exact and not np.isfinite(value):
+            raise InputError(NOTHING_POSSIBLE)
+        return cls(np.asarray(x, np.int8), value, value if exact else None, exact, notes)
+
+    @classmethod
     def bounded(cls, potentials: Potentials, x: np.ndarray, upper: float, relaxed=None, **notes) -> Solution:
         """A configuration and a bound that may meet: exact where they differ by rounding alone."""
         value = float(potentials.value(x))
@@ -88,6 +102,21 @@ class MapOracle:
     def solve(self, potentials: Potentials) -> Solution:
         """A configuration of large theta; raises Refusal where `spec.why_not` gives a reason."""
         raise NotImplementedError
+
+    def solve_factors(self, factors: Factors) -> Solution:
+        """The same on any factor graph: as pairs of variables, unless the oracle brings a form of its own.
+
+        `value` is -inf where the configuration is forbidden. Raises Refusal where the reduction is too large, and
+        InputError where it is proved that nothing is possible.
+        """
+        reduction = Reduction.of(factors)
+        found = self.solve(reduction.potentials)
+        x = found.x[: factors.n]
+        value = float(factors.value(x))
+        if found.exact and not np.isfinite(value):
+            raise InputError(NOTHING_POSSIBLE)
+        upper = None if found.upper is None else max(found.upper, value)
+        return Solution(x, value, upper, found.exact, {**found.notes, "as pairs": reduction.words})
 
     def insist(self, potentials: Potentials) -> None:
         """Raise Refusal where this oracle cannot take these potentials."""

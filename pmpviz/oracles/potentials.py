@@ -17,12 +17,14 @@ from pmpviz.types import Refusal, Target
 class Structure:
     """Cardinalities and edges, without numbers. Oracles remember what they prepare for a structure by its identity.
 
-    Edge e joins variables i[e] < j[e], each pair once.
+    Edge e joins variables i[e] < j[e], each pair once. `forbidden` says which pairs of states have probability 0, their
+    entries being a finite penalty; None where there are none.
     """
 
     card: tuple[int, ...]
     i: Int[np.ndarray, " e"]
     j: Int[np.ndarray, " e"]
+    forbidden: Bool[np.ndarray, "e k k"] | None = None
 
     @property
     def n(self) -> int:
@@ -136,8 +138,13 @@ class Potentials:
 
     @cached_property
     def size(self) -> float:
-        """The largest size that theta can reach, 1 where all potentials are 0: what rounding is measured by."""
-        return (abs(self.constant) + _largest(self.unary) + _largest(self.table)) or 1.0
+        """The largest size that theta can reach, 1 where all potentials are 0: what rounding is measured by.
+
+        Penalties of forbidden pairs do not count.
+        """
+        table, forbidden = self.table, self.structure.forbidden
+        table = table if forbidden is None else np.where(forbidden, 0.0, table)
+        return (abs(self.constant) + _largest(self.unary) + _largest(table)) or 1.0
 
     def with_values(self, unary: Float[np.ndarray, "n k"], table: Float[np.ndarray, "e k k"] | None = None):
         """The same structure with other numbers."""

@@ -93,10 +93,6 @@ def test_mplp_says_what_is_up_to_rounding():
 def test_what_cannot_be_solved_is_said():
     assert "there is no oracle 'best'; choose one of exact" in refused("map", SMALL, "--oracle", "best")
     assert "edges repel" in refused("map", "square:3x4,J=-0.4", "--oracle", "graph_cut")
-    triple = write(TableModel.of([2, 2, 2], [((0, 1, 2), np.zeros((2, 2, 2)))]), "triple.uai")
-    assert "at most two variables; this model has one of 3" in refused("map", triple)
-    forbidding = write(TableModel.of([2], [((0,), np.array([0.0, -np.inf]))]), "zero.uai")
-    assert "forbid no state" in refused("map", forbidding)
     assert "elimination needs tables" in refused("map", "complete:40,J=0.1")
 
 

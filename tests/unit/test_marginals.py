@@ -108,7 +108,7 @@ def test_tables_that_do_not_fit_are_refused_with_the_reason():
     forbidden = TableModel.of((2, 3), [((0, 1), np.array([[0, -np.inf, 0], [0, 0, 0]]))])
     for model, words in ((three, "at most two variables"), (forbidden, "forbid no state")):
         with pytest.raises(Refusal, match=words):
-            infer(make_solver("trbp"), Target.of(model))
+            Potentials.of_target(Target.of(model))
     with pytest.raises(InputError, match="barrier_frank_wolfe"):
         make_solver("gibbs")
     with pytest.raises(Refusal, match="states"):

@@ -7,8 +7,10 @@ import pytest
 from pairwise import all_states, random_pairwise, solved
 from scipy.sparse.csgraph import connected_components
 
+from pmpviz.marginals import trw
 from pmpviz.marginals.active_set import ActiveSet
 from pmpviz.marginals.polytope import Cells
+from pmpviz.marginals.resistance import edge_resistances
 from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matrix_tree
 from pmpviz.oracles import Potentials, Structure
 
@@ -196,3 +198,27 @@ def test_features_say_all_of_a_point_and_of_a_slope(seed):
     vector = objective.gradient(points[0])
     offset = points @ vector - features @ cells.reduce(vector)
     np.testing.assert_allclose(offset, offset[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sparse_resistances_are_those_of_one_matrix(seed):
+    """Lattices and random graphs, whole and in parts, with weights over eight decades."""
+    rng = np.random.default_rng(seed)
+    site = np.arange(144).reshape(12, 12)
+    i, j = np.concatenate([[site[:, :-1].ravel(), site[:, 1:].ravel()], [site[:-1].ravel(), site[1:].ravel()]], 1)
+    kept = rng.random(len(i)) < (1.0, 0.9, 0.5)[seed % 3]
+    order = rng.permutation(144)
+    i, j = np.sort([order[i[kept]], order[j[kept]]], axis=0)
+    w = 10 ** rng.uniform(-8, 0, len(i))
+    whole = np.zeros((144, 144))
+    whole[i, j] = w
+    expected = w * trw._resistances(whole + whole.T)[i, j]
+    np.testing.assert_allclose(w * edge_resistances(144, i, j, w), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(matrix_tree(Structure((2,) * 144, i, j), w), np.clip(expected, 0, 1), atol=1e-8)
+
+
+def test_a_dense_graph_is_left_to_one_matrix():
+    i, j = np.triu_indices(80, 1)
+    assert edge_resistances(80, i, j, np.ones(len(i))) is None
+    rho = matrix_tree(Structure((2,) * 80, i, j), np.ones(len(i)))
+    np.testing.assert_allclose(rho, 2 / 80, atol=1e-12)
