@@ -277,7 +277,7 @@ def states(test: AppTest, text: str) -> np.ndarray:
 
 
 def test_another_sampler_is_refused_in_one_sentence_and_exact_is_offered():
-    test = opened("playground", FILES["three"], lane1="gibbs")
+    test = opened("playground", FILES["three"], lane1="swendsen_wang")
     found = wait(test, lambda u: u["trouble"])
     assert not found["lanes"] and "\n" not in found["trouble"] and ". " not in found["trouble"]
     options = test.selectbox("playground_lane_algorithm").options
