@@ -7,6 +7,8 @@ from pmpviz.experiments.reproductions import (
     blind_deconvolution,
     digits,
     erdos,
+    failure_mode,
+    hopfield,
     lattice,
     perturbed_maxima,
     semi_restricted,
@@ -35,6 +37,8 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     barrier.BOLTZMANN,
     barrier.STRENGTHS,
     spin_glass.REPRODUCTION,
+    failure_mode.REPRODUCTION,
+    hopfield.REPRODUCTION,
 )
 
 

@@ -1,0 +1,47 @@
+"""Reproductions of the continuous papers: expectations by other means, equal budgets, and a tiny run of each."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from test_reproductions import check
+
+from pmpviz import exact
+from pmpviz.experiments.reproductions import failure_mode, hopfield, walks
+from pmpviz.experiments.reproductions.base import Request
+from pmpviz.models import build_spec
+from pmpviz.samplers.gibbs import Gibbs
+from pmpviz.types import Target
+
+
+def test_leaving_the_failure_mode_is_as_often_as_expected():
+    rows = check(failure_mode.run(Request(True, 1), dataclasses.replace(failure_mode.QUICK, most=40_000)))
+    for t, p in ((2, 0.1596), (3, 0.0295), (4, 0.00371)):
+        ours = rows[f"leaves (1, 0), t = {t}, {failure_mode.PAPERS}"].ours
+        assert abs(ours - p) < 5 * np.sqrt(p * (1 - p) / failure_mode.QUICK.trials)
+    for t, p in ((2, 0.249), (3, 0.0997), (4, 0.0343)):
+        assert failure_mode.expected(t, failure_mode.shifts(t)[failure_mode.UNIFORM]) == pytest.approx(p, rel=3e-3)
+        assert abs(rows[f"away from it in standard errors, t = {t}, {failure_mode.UNIFORM}"].ours) < 5
+
+
+def test_a_walk_averages_over_all_its_sweeps():
+    target = Target.of(build_spec("chain:6,J=0.3"))
+    walk = walks.Chains.begun(Gibbs(), target, 0, 40, 60, ("x",)).walk(1000)
+    assert walk.sweeps == 1000 and walk.x.shape == (1000, 40, 6) and walk.z is None and walk.seconds > 0
+    np.testing.assert_allclose(walk.counted.mean(0), walk.x.mean(0), atol=1e-6)
+    for p in (walk.counted, walk.expected):
+        np.testing.assert_allclose(p.mean((0, 1)), exact.solve(target).p1, atol=0.02)
+
+
+def test_truth_of_a_small_hopfield_model_is_that_of_enumeration():
+    target = Target.of(hopfield.hopfield(12, 1.0, 3))
+    truth, known = hopfield.Truth.of(target), exact.solve(target)
+    assert truth.log_z == pytest.approx(known.log_z, abs=1e-4) and truth.largest == pytest.approx(4.0, rel=1e-4)
+    np.testing.assert_allclose(truth.p1, known.p1, atol=1e-5)
+
+
+def test_a_tiny_run_of_the_hopfield_model():
+    rows = check(hopfield.run(Request(True, 2), hopfield.Setting(40, (1.0,), 16, 50, 0.01)))
+    for name in hopfield.METHODS:
+        assert rows[f"RMSE of marginals, {name}, beta = 1"].ours < 0.2
+    assert rows["error of log Z, HMC, beta = 1"].ours < 0.2
