@@ -7,7 +7,7 @@ import pytest
 from test_reproductions import check
 
 from pmpviz import exact
-from pmpviz.experiments.reproductions import failure_mode, hopfield, walks
+from pmpviz.experiments.reproductions import failure_mode, grids, hopfield, walks
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.models import build_spec
 from pmpviz.samplers.gibbs import Gibbs
@@ -45,3 +45,33 @@ def test_a_tiny_run_of_the_hopfield_model():
     for name in hopfield.METHODS:
         assert rows[f"RMSE of marginals, {name}, beta = 1"].ours < 0.2
     assert rows["error of log Z, HMC, beta = 1"].ours < 0.2
+
+
+def test_chib_over_all_states_is_the_partition_function():
+    """E_p T(s* <- x) = p(s*), with every state as often as it is probable."""
+    target = Target.of(grids.grid(grids.STANDARD, 3, 1.0, 1.0, 0))
+    known = exact.solve(target)
+    states = (np.arange(512)[:, None] >> np.arange(9)) & 1
+    bias, i, j, w = target.model.pairwise()
+    p = np.exp(states @ bias + (states[:, i] * states[:, j]) @ w - known.log_z)
+    for goal in (states[0], states[77]):
+        reached = p @ np.exp(grids.log_reach(target, states, goal))
+        assert reached == pytest.approx(p[int(goal @ (1 << np.arange(9)))], rel=1e-6)
+
+
+def test_laws_of_the_grids():
+    """As printed the fields go with the couplings; without a field the spins' own are those of the noise."""
+    models = {law: grids.grid(law, 10, 1.0, 1.0, 0) for law in (grids.STANDARD, grids.PRINTED, grids.NO_FIELD)}
+    noise, model = np.asarray(models[grids.STANDARD].bias), models[grids.PRINTED]
+    np.testing.assert_allclose(models[grids.NO_FIELD].to_spin()[0], noise / 2, atol=1e-5)
+    sums = np.asarray(model.couplings.matrix()).sum(1)
+    np.testing.assert_allclose(np.asarray(model.bias) - noise, sums, atol=1e-4)
+
+
+def test_a_tiny_run_of_the_grids():
+    setting = grids.Setting((1.0,), (0.5,), 4, 1000, 100, 1, 4)
+    rows = check(grids.run((grids.STANDARD, grids.NO_FIELD), Request(True, 1), setting))
+    for law in (grids.STANDARD, grids.NO_FIELD):
+        assert rows[f"median MSE, {grids.WHITENED}, {law}"].ours < 1e-2
+        assert rows[f"log Z, median RMSE: {grids.BRIDGE}, {law}"].ours < 0.2
+        assert rows[f"log Z, median RMSE: {grids.CHIB}, {law}"].ours < 0.2

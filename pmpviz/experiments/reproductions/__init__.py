@@ -8,6 +8,7 @@ from pmpviz.experiments.reproductions import (
     digits,
     erdos,
     failure_mode,
+    grids,
     hopfield,
     lattice,
     perturbed_maxima,
@@ -39,6 +40,8 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     spin_glass.REPRODUCTION,
     failure_mode.REPRODUCTION,
     hopfield.REPRODUCTION,
+    grids.STANDARD_GRIDS,
+    grids.FRUSTRATED,
 )
 
 
