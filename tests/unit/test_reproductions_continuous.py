@@ -7,7 +7,7 @@ import pytest
 from test_reproductions import check
 
 from pmpviz import exact
-from pmpviz.experiments.reproductions import failure_mode, grids, hopfield, walks
+from pmpviz.experiments.reproductions import coverage, failure_mode, grids, hopfield, walks
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.models import build_spec
 from pmpviz.samplers.gibbs import Gibbs
@@ -75,3 +75,11 @@ def test_a_tiny_run_of_the_grids():
         assert rows[f"median MSE, {grids.WHITENED}, {law}"].ours < 1e-2
         assert rows[f"log Z, median RMSE: {grids.BRIDGE}, {law}"].ours < 0.2
         assert rows[f"log Z, median RMSE: {grids.CHIB}, {law}"].ours < 0.2
+
+
+def test_error_bars_of_log_z(monkeypatch):
+    monkeypatch.setattr(coverage, "DRAWS", 800)
+    rows = check(coverage.run(Request(True, 1), coverage.Setting((0.5,), 3)))
+    for name in (*coverage.GAUSSIAN, coverage.CHIBS):
+        assert rows[f"RMSE of log Z, {name}, J = 0.5"].ours < 0.3
+        assert 0 <= rows[f"coverage of 95 %, {name}, J = 0.5"].ours <= 1

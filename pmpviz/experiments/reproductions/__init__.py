@@ -5,6 +5,7 @@ from __future__ import annotations
 from pmpviz.experiments.reproductions import (
     barrier,
     blind_deconvolution,
+    coverage,
     digits,
     erdos,
     failure_mode,
@@ -42,6 +43,7 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     hopfield.REPRODUCTION,
     grids.STANDARD_GRIDS,
     grids.FRUSTRATED,
+    coverage.REPRODUCTION,
 )
 
 
