@@ -2,12 +2,13 @@
 
 import dataclasses
 
+import jax
 import numpy as np
 import pytest
 from test_reproductions import check
 
 from pmpviz import exact
-from pmpviz.experiments.reproductions import coverage, failure_mode, grids, hopfield, walks
+from pmpviz.experiments.reproductions import coverage, failure_mode, grids, hopfield, potts, walks
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.models import build_spec
 from pmpviz.samplers.gibbs import Gibbs
@@ -83,3 +84,20 @@ def test_error_bars_of_log_z(monkeypatch):
     for name in (*coverage.GAUSSIAN, coverage.CHIBS):
         assert rows[f"RMSE of log Z, {name}, J = 0.5"].ours < 0.3
         assert 0 <= rows[f"coverage of 95 %, {name}, J = 0.5"].ours <= 1
+
+
+def test_energy_of_a_strip_is_that_of_enumeration():
+    target = Target.of(build_spec("potts:3x4,q=2,couplings=uniform,J=0.7"))
+    states = ((np.arange(1 << 12)[:, None] >> np.arange(12)) & 1).astype(np.int8)
+    log = np.array([float(v) for v in jax.vmap(target.model.log_weight)(states)])
+    p = np.exp(log - log.max())
+    assert potts.strip_energy(3, 4, 2, 0.7) == pytest.approx(-(p @ log) / p.sum() / 0.7 / 12, rel=1e-4)
+
+
+def test_a_tiny_run_of_potts_lattices():
+    rows = check(potts.run(Request(True, 1), potts.Setting(6, (3, 6), 64, 128, 32, 20)))
+    for q in (2, 3):
+        words = f"energy, q = {q}, torus of 3 x 6, Swendsen-Wang: away from exact, in standard errors"
+        assert abs(rows[words].ours) < 5
+    ising, two = (rows[f"energy, {name}, 6x6, Swendsen-Wang"].ours for name in ("Ising", "q = 2"))
+    assert ising == pytest.approx(two, abs=0.05)

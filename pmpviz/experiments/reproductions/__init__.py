@@ -13,6 +13,7 @@ from pmpviz.experiments.reproductions import (
     hopfield,
     lattice,
     perturbed_maxima,
+    potts,
     semi_restricted,
     spin_glass,
     twos,
@@ -44,6 +45,7 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     grids.STANDARD_GRIDS,
     grids.FRUSTRATED,
     coverage.REPRODUCTION,
+    potts.REPRODUCTION,
 )
 
 
