@@ -9,6 +9,7 @@ from test_reproductions import check
 
 from pmpviz import exact
 from pmpviz.experiments.reproductions import coverage, failure_mode, grids, hopfield, potts, walks
+from pmpviz.experiments.reproductions import semi_restricted_samplers as machines
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.models import build_spec
 from pmpviz.samplers.gibbs import Gibbs
@@ -101,3 +102,23 @@ def test_a_tiny_run_of_potts_lattices():
         assert abs(rows[words].ours) < 5
     ising, two = (rows[f"energy, {name}, 6x6, Swendsen-Wang"].ours for name in ("Ising", "q = 2"))
     assert ising == pytest.approx(two, abs=0.05)
+
+
+def test_digits_shrink_to_means_of_their_areas():
+    images = np.zeros((1, 28, 28), np.uint8)
+    images[0, :14] = 255
+    np.testing.assert_array_equal(machines.shrunk(images)[0].reshape(16, 16), np.repeat([[1], [0]], 8, 0).repeat(16, 1))
+
+
+def test_a_machine_learns_what_its_images_share(monkeypatch):
+    """Pixels 0 and 1 are alike, 2 is their opposite: the machine's samples come to be so."""
+    bits = np.random.default_rng(0).integers(0, 2, 400)
+    x = np.stack([bits, bits, 1 - bits, np.ones(400, int)], 1).astype(np.int8)
+    setting = machines.Setting(0, 2, 3000, 0.1, 16, 500, 100, (0.1, 4.0))
+    model = machines.learned(x, setting, 0)
+    ess, walk = machines.effective(model, machines.GaussianGibbs(eps=0.01), setting, 0)
+    v = walk.x[..., :4].reshape(-1, 4)
+    assert ess > 1 and (v[:, 0] == v[:, 1]).mean() > 0.75 and (v[:, 0] != v[:, 2]).mean() > 0.75
+    monkeypatch.setattr(machines, "machine", lambda setting, seed: model)
+    assert check(machines.run_ess(Request(True, 1), setting))["effective draws of a chain, block Gibbs"].ours > 1
+    assert check(machines.run_epsilon(Request(True, 1), setting))["effective draws, eps = 0.1 over eps = 4"].ours > 0

@@ -15,6 +15,7 @@ from pmpviz.experiments.reproductions import (
     perturbed_maxima,
     potts,
     semi_restricted,
+    semi_restricted_samplers,
     spin_glass,
     twos,
     wrong_model,
@@ -46,6 +47,8 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     grids.FRUSTRATED,
     coverage.REPRODUCTION,
     potts.REPRODUCTION,
+    semi_restricted_samplers.ESS,
+    semi_restricted_samplers.EPSILON,
 )
 
 
