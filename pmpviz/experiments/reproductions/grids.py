@@ -84,8 +84,8 @@ def grid(law: str, side: int, fields: float, couplings: float, seed: int) -> Isi
     w = couplings * rng.normal(0, DEVIATION, len(i))
     sums = np.bincount(i, w, side * side) + np.bincount(j, w, side * side)
     noise = fields * rng.normal(0, DEVIATION, side * side)
-    middle = {STANDARD: 0.0, PRINTED: fields * sums, NO_FIELD: -sums / 2}[law]
-    return Ising.from_edges(noise + middle, i, j, w)
+    middle: dict[str, Float[np.ndarray, " n"]] = {STANDARD: 0 * sums, PRINTED: fields * sums, NO_FIELD: -sums / 2}
+    return Ising.from_edges(noise + middle[law], i, j, w)
 
 
 def log_reach(target: Target, x: Int[np.ndarray, "k n"], goal: Int[np.ndarray, " n"]) -> Float[np.ndarray, " k"]:

@@ -62,7 +62,7 @@ def energies(spec: str, sampler: str, setting: Setting, seed: int, start: int | 
     run = runs.start(make_sampler(sampler), Target.of(model), jax.random.key(seed), setting.chains, x0)
     burn_in, sweeps = (sweeps // 2, sweeps // 2) if sweeps else (setting.burn_in, setting.sweeps)
     run, _ = runs.advance(run, burn_in * run.quanta, record=False)
-    parts = []
+    parts: list[np.ndarray] = []
     while (left := sweeps - sum(len(part) for part in parts)) > 0:
         run, trace = runs.advance(run, min(left, runs.MAX_CHUNK_SWEEPS) * run.quanta)
         assert trace is not None

@@ -136,7 +136,8 @@ def effective(model: SRBM, algorithm, setting: Setting, seed: int) -> tuple[floa
 
 
 def _ess_of(setting: Setting, seed: int) -> dict[str, float]:
-    model, found = machine(setting, seed), {}
+    model = machine(setting, seed)
+    found: dict[str, float] = {}
     for name, algorithm in ((GAUSSIAN, GaussianGibbs(eps=EPS)), (BLOCK_GIBBS, Gibbs())):
         ess, walk = effective(model, algorithm, setting, seed)
         found |= {f"effective draws of a chain, {name}": ess, f"CPU seconds, {name}": walk.seconds}
