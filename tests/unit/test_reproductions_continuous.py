@@ -120,5 +120,5 @@ def test_a_machine_learns_what_its_images_share(monkeypatch):
     v = walk.x[..., :4].reshape(-1, 4)
     assert ess > 1 and (v[:, 0] == v[:, 1]).mean() > 0.75 and (v[:, 0] != v[:, 2]).mean() > 0.75
     monkeypatch.setattr(machines, "machine", lambda setting, seed: model)
-    assert check(machines.run_ess(Request(True, 1), setting))["effective draws of a chain, block Gibbs"].ours > 1
+    assert check(machines.run_ess(Request(True, 1), setting))["effective draws of a chain, sequential Gibbs"].ours > 1
     assert check(machines.run_epsilon(Request(True, 1), setting))["effective draws, eps = 0.1 over eps = 4"].ours > 0
