@@ -1,7 +1,7 @@
 """Martens and Sutskever 2010, 5.2 and 5.3: effective draws of sequential Gibbs sampling and of the Gaussian sampler.
 
 The machine is learned from MNIST scaled to 16 x 16 by persistent contrastive divergence with one sweep of the Gaussian
-sampler a step, as the paper's are.
+sampler a step; the paper's SRBM has one of sequential Gibbs.
 """
 
 from __future__ import annotations
