@@ -78,10 +78,10 @@ def _mean(values: np.ndarray) -> tuple[float, float]:
 def _one_seed(setting: Setting, seed: int) -> dict[str, float]:
     found: dict[str, float] = {}
 
-    def put(name: str, values: np.ndarray, exact: float) -> None:
+    def put(name: str, values: np.ndarray, exact: float, of: str = "exact") -> None:
         mean, error = _mean(values)
         found[name] = mean
-        found[f"{name}: away from exact, in standard errors"] = (mean - exact) / error
+        found[f"{name}: away from {of}, in standard errors"] = (mean - exact) / error
 
     square, (width, length) = f"{setting.side}x{setting.side}", setting.strip
     for q in (2, 3):
@@ -92,7 +92,7 @@ def _one_seed(setting: Setting, seed: int) -> dict[str, float]:
         drawn = energies(f"potts:{width}x{length},q={q}", "swendsen_wang", setting, seed)
         put(f"{words}, Swendsen-Wang", drawn / J, exact)
         drawn = energies(f"potts:{square},q={q}", "swendsen_wang", setting, seed)
-        put(f"energy, q = {q}, {square}, Swendsen-Wang", drawn / J, -(1 + 1 / math.sqrt(q)))
+        put(f"energy, q = {q}, {square}, Swendsen-Wang", drawn / J, -(1 + 1 / math.sqrt(q)), "the infinite lattice")
     # Ising spins of J / 2 count J / 2 for a pair that agrees and -J / 2 for one that does not; two pairs a site.
     J = critical_potts(2)
     ising = energies(f"square:{square},J={J / 2!r}", "swendsen_wang", setting, seed) / J - 1
