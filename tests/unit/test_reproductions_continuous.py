@@ -98,7 +98,7 @@ def test_energy_of_a_strip_is_that_of_enumeration():
 def test_a_tiny_run_of_potts_lattices():
     rows = check(potts.run(Request(True, 1), potts.Setting(6, (3, 6), 64, 128, 32, 20)))
     for q in (2, 3):
-        words = f"energy, q = {q}, torus of 3 x 6, Swendsen-Wang: away from exact, in standard errors"
+        words = f"energy, q = {q}, torus of 3 x 6, Swendsen-Wang: standard errors from exact"
         assert abs(rows[words].ours) < 5
     ising, two = (rows[f"energy, {name}, 6x6, Swendsen-Wang"].ours for name in ("Ising", "q = 2"))
     assert ising == pytest.approx(two, abs=0.05)

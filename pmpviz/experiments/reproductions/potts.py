@@ -81,7 +81,7 @@ def _one_seed(setting: Setting, seed: int) -> dict[str, float]:
     def put(name: str, values: np.ndarray, exact: float, of: str = "exact") -> None:
         mean, error = _mean(values)
         found[name] = mean
-        found[f"{name}: away from {of}, in standard errors"] = (mean - exact) / error
+        found[f"{name}: standard errors from {of}"] = (mean - exact) / error
 
     square, (width, length) = f"{setting.side}x{setting.side}", setting.strip
     for q in (2, 3):

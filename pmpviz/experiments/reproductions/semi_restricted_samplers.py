@@ -161,12 +161,12 @@ def run_ess(request: Request, setting: Setting | None = None) -> Outcome:
     notes = (
         f"{setting.chains} chains of {setting.sweeps:,} sweeps after {setting.burn_in:,}, the median over the pixels; "
         "the paper's figures are of 15,000 sweeps, its estimator that of autoregressive models: compare the ratio",
-        f"an SRBM of 256 pixels and {setting.hidden} hidden units, {setting.updates:,} updates; the paper's has 784 and 500",
+        f"an SRBM of 256 + {setting.hidden} units, {setting.updates:,} updates; the paper's: 784 + 500",
     )
     ratio = float(np.mean([one[RATIO] for one in found]))
     notes += (
         f"the paper's order, sequential Gibbs ahead, {'is' if ratio > 1 else 'is not'} found; its ratio is 1.7, ours "
-        f"{ratio:.1f}: on this machine, learned by the Gaussian sampler, the Gaussians hold the pixels back more",
+        f"{ratio:.1f}; the machine differs in size and in the sampler that it was learned by",
     )
     return Outcome(rows_of(found, paper), figure, notes)
 
