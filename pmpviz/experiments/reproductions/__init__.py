@@ -5,11 +5,17 @@ from __future__ import annotations
 from pmpviz.experiments.reproductions import (
     barrier,
     blind_deconvolution,
+    coverage,
     digits,
     erdos,
+    failure_mode,
+    grids,
+    hopfield,
     lattice,
     perturbed_maxima,
+    potts,
     semi_restricted,
+    semi_restricted_samplers,
     spin_glass,
     twos,
     wrong_model,
@@ -35,6 +41,14 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     barrier.BOLTZMANN,
     barrier.STRENGTHS,
     spin_glass.REPRODUCTION,
+    failure_mode.REPRODUCTION,
+    hopfield.REPRODUCTION,
+    grids.STANDARD_GRIDS,
+    grids.FRUSTRATED,
+    coverage.REPRODUCTION,
+    potts.REPRODUCTION,
+    semi_restricted_samplers.ESS,
+    semi_restricted_samplers.EPSILON,
 )
 
 
