@@ -58,8 +58,8 @@ LANDSCAPE: tuple[Preset, ...] = (
         "How long does block Gibbs stay where it should not?",
         LandscapePlan(FAILURE, t=2.0, diagonal=FORCED, extra=0.05, sampler=GIBBS),
         "exp(x₁t²/2 + x₂t² − x₁x₂t²), begun at (1, 0). With D = (t², 2t²) the Gaussians stand so far apart that a "
-        "sweep hardly ever leaves; raise t. The uniform least shift mends most of it. The count of leavings is compared with "
-        "its expectation by quadrature.",
+        "sweep hardly ever leaves; raise t. The uniform least shift mends most of it. The count of leavings "
+        "is compared with its expectation by quadrature.",
         2.0,
     ),
     Preset(

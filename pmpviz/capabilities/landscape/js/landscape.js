@@ -204,7 +204,7 @@ class Landscape extends Live {
 
   share(now) {
     const takes = 0.65 * this.pause();
-    return this.shown && takes ? Math.min(1, (now - this.since) / takes) : 1;
+    return this.shown && takes ? Math.min(1, Math.max(0, (now - this.since) / takes)) : 1;
   }
 
   drawn(still, share) {
