@@ -28,8 +28,11 @@ STUCK = 2
 
 @dataclass(frozen=True)
 class Roll:
-    """One quantum of the first chain, in the first two coordinates of z: `points` and `momenta` a leapfrog step each,
-    H at each of them, and above the first how high the accept line is; of block Gibbs the way from the middle of the state's Gaussian to z, without momenta."""
+    """One quantum of the first chain, in the first two coordinates of z.
+
+    `points`, `momenta` and H are those at the start and after each leapfrog step, `line` is how high above the start's H
+    the accept line is; of block Gibbs there is the way from the middle of the state's Gaussian to z alone.
+    """
 
     number: int
     before: int

@@ -117,8 +117,8 @@ $$H(z, p) = \tfrac12 z^\top z - \sum_i \log\big(1 + e^{(Bz)_i + a_i - d_i/2}\big
 \text{accepted with } \min(1, e^{-\Delta H})$$
 
 $\lambda_1(W + D) \le 4$ makes $p(z)$ log-concave; the spectral gap of Gibbs sampling with a random scan is then at
-least $(1 - \lambda_1/4)/n$. *Zhang, Sutton, Storkey and Ghahramani 2012, section 3 and proposition 1; Martens and Sutskever
-2010, sections 3.3 and 6; Eldan, Koehler and Zeitouni 2022.*
+least $(1 - \lambda_1/4)/n$. *Zhang, Sutton, Storkey and Ghahramani 2012, section 3 and proposition 1; Martens and
+Sutskever 2010, sections 3.3 and 6; Eldan, Koehler and Zeitouni 2022.*
 """
 NUMBERS = """
 - **Dots**: the means B's of the Gaussians, their areas in proportion to p(s). **Regions**: coloured by p(s | z), the

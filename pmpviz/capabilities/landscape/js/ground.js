@@ -1,7 +1,7 @@
 // The landscape itself: means and law of the Gaussians, their mixture's density, and where all that is on the screen.
 
 const CELLS = 112; // Of the grid that the density is evaluated on, a side.
-const REACH = 3; // Standard deviations of the outermost Gaussians that are seen.
+const REACH = 2.7; // Standard deviations of the outermost Gaussians that are seen.
 const RIPPLE = 1e-4; // Hills that are lower, in log p, are rounding.
 
 export class Ground {

@@ -156,9 +156,10 @@ export class Shift extends Strip {
 
   words(context, { sure, gap, y, mark, low }, theme, scale) {
     context.fillStyle = css(theme.text);
+    context.textAlign = "right";
+    context.fillText(`exact gap of Gibbs sampling ${number(gap)}`, this.width - 6, y(gap) - 4);
     context.textAlign = "left";
-    context.fillText(`exact gap of Gibbs ${number(gap)}`, 6, y(gap) - 4);
-    if (sure > 190 * scale) context.fillText("bound (1 − λ₁/4)/n", 6, this.height - 16 * scale - 5);
+    if (sure > 150 * scale) context.fillText("one hill; gap ≥ (1 − λ₁/4)/n", 6, this.height - 16 * scale - 5);
     const base = this.height - 3;
     context.fillStyle = css(theme.soft);
     context.fillText("least shift", 0, base);
