@@ -18,8 +18,8 @@ BY_ID = {preset.id: preset.plan for preset in LANDSCAPE}
 
 @pytest.mark.parametrize("name", BY_ID)
 def test_the_mixture_is_the_density_of_the_relaxation(name):
-    """log sum_s p(s) N(z; B's, I) and -z'z/2 + sum softplus((B z)_i + c_i) differ by a constant, with B made as browsers
-    make it: of the eigenvectors, with the shift added to the eigenvalues."""
+    """log sum_s p(s) N(z; B's, I) and -z'z/2 + sum softplus((B z)_i + c_i) differ by a constant, with B made as in
+    browsers: of the eigenvectors, with the shift added to the eigenvalues."""
     plan = BY_ID[name]
     scene = scene_of(plan)
     words = scene_words(plan, scene)

@@ -30,7 +30,7 @@ STUCK = 2
 class Roll:
     """One quantum of the first chain, in the first two coordinates of z.
 
-    `points`, `momenta` and H are those at the start and after each leapfrog step, `line` is how high above the start's H
+    `points`, `momenta` and H are those at the start and after each leapfrog step, `line` is how high above the first H
     the accept line is; of block Gibbs there is the way from the middle of the state's Gaussian to z alone.
     """
 

@@ -25,18 +25,24 @@ from pmpviz.live.plan import Preset
 from pmpviz.samplers import sampler_class
 
 PAGE = Page("landscape", LANDSCAPE)
+TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t")
 
 
 def draw() -> None:
     """The page."""
     plan, notices = PAGE.open()
-    plan = preset_control(LANDSCAPE, "Landscape", PAGE.id, plan, st.sidebar)
+    plan = preset_control(LANDSCAPE, "Landscape", PAGE.id, plan, st.sidebar, _alike)
     plan = controls(plan, st.sidebar)
     PAGE.keep(plan)
     show_notices(notices)
-    preset = PAGE.ask(plan, "What landscape do these spins become?")
+    preset = PAGE.ask(plan, "What landscape do these spins become?", _alike)
     STAGE.draw(plan)
     explain(plan, preset)
+
+
+def _alike(a: LandscapePlan, b: LandscapePlan) -> bool:
+    """Whether two plans differ in what is tried on one and the same model alone."""
+    return a.replace(**{name: getattr(b, name) for name in TRIED}) == b
 
 
 def controls(plan: LandscapePlan, box: Any) -> LandscapePlan:

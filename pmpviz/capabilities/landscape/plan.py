@@ -27,11 +27,11 @@ class LandscapePlan(Settings):
         "t", 1.0, 5.0, 2.0, help="log p = x₁t²/2 + x₂t² − x₁x₂t² + const: the larger, the longer (1, 0) holds."
     )
     diagonal: str = choice("Least shift", ("uniform", "least trace", FORCED), "The form of D at the left end.")
-    extra: float = knob("Shift beyond the least", 0.05, 6.0, 1.0, help="Added to every entry of D: it parts the hills.")
+    extra: float = knob("Shift +", 0.05, 6.0, 1.0, help="Added to every entry of the least D: it parts the hills.")
     sampler: str = choice("Sampler", tuple(SAMPLERS), "What walks over the landscape.")
     coordinates: str = choice("Coordinates", COORDINATES, "The mass of the ball: that of z, or that of the fields Bz.")
     step: float = knob("Step", 0.05, 2.0, 1.0, help="Of the leapfrog, in units of m^(−1/4), m the number of Gaussians.")
-    steps: int = knob("Leapfrog steps L", 1, MOST_STEPS, 5, "int", "A trajectory has 1 to 2L − 1, all as likely.")
+    steps: int = knob("Steps L", 1, MOST_STEPS, 5, "int", "A trajectory has 1 to 2L − 1, all as likely.")
     seed: int = setting(SEED)
 
     def mended(self, default: LandscapePlan) -> tuple[LandscapePlan, list[str]]:

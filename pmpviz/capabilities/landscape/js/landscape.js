@@ -154,6 +154,8 @@ class Landscape extends Live {
     const width = this.root.clientWidth;
     if (!width) return;
     this.body.classList.toggle("pv-beside", width >= BESIDE);
+    if (this.large) this.energy.root.after(this.shift.root);
+    else this.knobs.root.after(this.shift.root);
     const high = this.high(1) - this.head.offsetHeight - 8;
     this.sidelong = Math.round(Math.max(240, Math.min(this.main.clientWidth, high)));
     this.tracesDirty = true;

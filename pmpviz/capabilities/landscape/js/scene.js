@@ -6,6 +6,7 @@ import { contours } from "./ground.js";
 export const COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8A8A86", "#7A5195"];
 export const LAYERS = ["States", "Their Gaussians", "Their sum", "Regions"];
 const BELOW = [0.06, 0.25, 0.6, 1.1, 1.8, 2.7, 3.8]; // Of the contours below the top, in log p.
+const TOGETHER = 8; // Dots nearer than so many pixels stand on one another.
 const TINT = 0.3; // Of the regions over the ground.
 
 export class Picture {
@@ -109,7 +110,13 @@ export class Picture {
       context.strokeStyle = css(this.theme.paper);
       context.lineWidth = 1.5;
       context.stroke();
-      this.write(names[s], x, y - radius - 6 * scale);
+    });
+    // Of states that stand on one another the names stand side by side.
+    const places = ground.means.map((mean) => this.at(mean));
+    const lifted = ground.law.map((p) => scale * (9 + 20 * Math.sqrt(p)));
+    names.forEach((name, s) => {
+      const near = names.map((_, k) => k).filter((k) => distance(places[k], places[s]) < TOGETHER);
+      if (near[0] === s) this.write(near.map((k) => names[k]).join(", "), places[s][0], places[s][1] - lifted[s]);
     });
   }
 
@@ -218,6 +225,10 @@ export class Picture {
     this.context.fillStyle = css(this.theme.ink);
     this.context.fillText(text, x, y);
   }
+}
+
+function distance(a, b) {
+  return Math.hypot(a[0] - b[0], a[1] - b[1]);
 }
 
 function between(a, b, share) {
