@@ -31,13 +31,14 @@ class Capability:
 
 PAGES = (
     Capability("home", "Home", ":material/home:", "home", ready="HOME"),
-    Capability("playground", "Playground", ":material/grid_on:", "sampling", "PLAYGROUND", row=7),
-    Capability("race", "Race", ":material/flag:", "sampling", "RACE", row=6),
-    Capability("messages", "Messages", ":material/hub:", "messages", "MESSAGES", row=4),
-    Capability("learning", "Learning", ":material/school:", "learning", "LEARNING", row=5),
+    Capability("playground", "Playground", ":material/grid_on:", "sampling", "PLAYGROUND", row=8),
+    Capability("race", "Race", ":material/flag:", "sampling", "RACE", row=7),
+    Capability("messages", "Messages", ":material/hub:", "messages", "MESSAGES", row=5),
+    Capability("learning", "Learning", ":material/school:", "learning", "LEARNING", row=6),
     Capability("deconvolution", "Deconvolution", ":material/extension:", "deconvolution", "DECONVOLUTION", row=1),
     Capability("frank_wolfe", "Frank-Wolfe", ":material/conversion_path:", "marginals", "INFERENCE", row=2),
     Capability("perturbation_lab", "Perturbation lab", ":material/blur_on:", "perturbation", "PERTURBATION", row=3),
+    Capability("landscape", "Landscape", ":material/landscape:", "landscape", "LANDSCAPE", row=4),
 )
 
 

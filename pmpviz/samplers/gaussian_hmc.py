@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -138,10 +139,7 @@ class GaussianHMC(Algorithm):
         form = _form(target, OWN_MAPS[int(self.map)], plain)
         relaxation = relax(target, form, SHIFTS[int(self.shift)], float(self.eps))
         assert not isinstance(relaxation, ThreeLayers)
-        root = np.asarray(relaxation.root, np.float64)
-        scale = np.where(root > 0, root.min(initial=np.inf) / np.where(root > 0, root, 1.0), 1.0)
-        unit = (scale if plain else np.ones(len(root))) * max(relaxation.m, 1) ** -0.25
-        landscape = Landscape(relaxation, unit.astype(np.float32))
+        landscape = landscape_of(relaxation, plain)
         if not int(self.warm_up):
             return landscape
         return dataclasses.replace(landscape, unit=warmed_up(self, target, landscape))
@@ -200,6 +198,14 @@ class GaussianHMC(Algorithm):
         )
 
 
+def landscape_of(relaxation: Relaxation | StateRelaxation, plain: bool) -> Landscape:
+    """The relaxation with the steps of whitened coordinates or, `plain`, of A = I: those in proportion to 1 / root."""
+    root = np.asarray(relaxation.root, np.float64)
+    scale = np.where(root > 0, root.min(initial=np.inf) / np.where(root > 0, root, 1.0), 1.0)
+    unit = (scale if plain else np.ones(len(root))) * max(relaxation.m, 1) ** -0.25
+    return Landscape(relaxation, unit.astype(np.float32))
+
+
 def _form(target: Target, form: str, plain: bool) -> str:
     """The map of the whole model; raises Refusal where it is not that of the eigenvectors and A = I asks for them."""
     if plain:
@@ -225,9 +231,7 @@ def _trajectory(algorithm: GaussianHMC, chain_keys: Array, target: Target, state
     relaxation, evidence = target.prepared.relaxation, target.evidence
     step = (algorithm.step_size * target.prepared.unit)[:, None]
     steps = _length(algorithm.leapfrog_steps, state.count)
-
-    def force(z, field):
-        return relaxation.map.back(relaxation.mean(evidence, field)) - z
+    force = partial(_force, target)
 
     def leap(i, carry):
         z, p, field = carry
@@ -244,8 +248,60 @@ def _trajectory(algorithm: GaussianHMC, chain_keys: Array, target: Target, state
     kinetic = 0.5 * ((p - p0) * (p + p0) + (z - state.z) * (z + state.z)).sum(0)
     error = kinetic - (relaxation.summed(evidence, field) - relaxation.summed(evidence, field0)).sum(0)
     error = jnp.clip(jnp.where(jnp.isnan(error), LARGEST_ERROR, error), -LARGEST_ERROR, LARGEST_ERROR)
-    accept = _accepted(keys.uniform_at(chain_keys, jnp.uint32(VARIABLES - 1)), error)
+    accept = _accepted(_decider(chain_keys), error)
     return jnp.where(accept, z, state.z), jnp.where(accept, field, field0), error
+
+
+def _force(target: Target, z: Float[Array, "m t"], field: Float[Array, "n t"]) -> Float[Array, "m t"]:
+    """-grad of the potential: B' E[s | z] - z."""
+    relaxation = target.prepared.relaxation
+    return relaxation.map.back(relaxation.mean(target.evidence, field)) - z
+
+
+@pytree
+class Trace:
+    """A trajectory step by step: places z, momenta p and energies H at its start and after each leapfrog step.
+
+    It has `steps` of them, and rows up to the longest that there may be. It is accepted where its energy ends less than
+    `line` above where it began: an exponential number of mean 1.
+    """
+
+    z: Float[Array, "k m t"]
+    p: Float[Array, "k m t"]
+    energy: Float[Array, "k t"]
+    line: Float[Array, " t"]
+    steps: Int[Array, ""]
+
+
+def traced(algorithm: GaussianHMC, chain_keys: Array, target: Target, state: HmcState, longest: int) -> Trace:
+    """The trajectory that `step_tile` makes with these keys from this state, told in `longest` leapfrog steps.
+
+    Whether it is accepted, and what is drawn where it ends, `step_tile` says.
+    """
+    relaxation = target.prepared.relaxation
+    step = (algorithm.step_size * target.prepared.unit)[:, None]
+    force = partial(_force, target)
+
+    def leap(carry, _):
+        z, p, field = carry
+        p = p + 0.5 * step * force(z, field)
+        z = z + step * p
+        field = relaxation.field(z)
+        p = p + 0.5 * step * force(z, field)
+        return (z, p, field), (z, p, field)
+
+    start = state.z, keys.normal_at(chain_keys, relaxation.m), relaxation.field(state.z)
+    after = jax.lax.scan(leap, start, length=longest)[1]
+    z, p, field = (jnp.concatenate([first[None], rest]) for first, rest in zip(start, after, strict=True))
+    wells = jax.vmap(lambda one: relaxation.summed(target.evidence, one).sum(0))(field)
+    energy = 0.5 * (z * z + p * p).sum(1) - wells
+    line = -jnp.log(_decider(chain_keys))
+    return Trace(z, p, energy, line, _length(algorithm.leapfrog_steps, state.count))
+
+
+def _decider(chain_keys: Array) -> Float[Array, " t"]:
+    """The number that decides whether a trajectory is accepted."""
+    return keys.uniform_at(chain_keys, jnp.uint32(VARIABLES - 1))
 
 
 def _accepted(u: Float[Array, " t"], error: Float[Array, " t"]):

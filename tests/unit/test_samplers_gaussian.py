@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from pmpviz import keys
 from pmpviz.contract import detectors
 from pmpviz.contract.fixtures import BY_NAME
 from pmpviz.models import Ising, build_spec
@@ -111,3 +112,26 @@ def test_an_overlay_is_the_field_that_the_variables_are_drawn_with():
         state = jax.tree.map(lambda leaf: leaf[0], run.state)
         field = np.asarray(run.algorithm.overlay(run.target, state, "Gaussian field"))
         assert field.shape == (7,) and np.isfinite(field).all() and np.ptp(field) > 0
+
+
+@pytest.mark.parametrize("knobs", [{}, {"coordinates": "A = I", "leapfrog_steps": 9}, {"step_size": 2.0}], ids=str)
+def test_a_traced_trajectory_is_the_one_that_the_step_makes(knobs):
+    algorithm = make_sampler("gaussian_hmc", **knobs)
+    target = Target.of(build_spec("complete:6,couplings=sk,sigma=2"))
+    target = dataclasses.replace(target, prepared=algorithm.prepare(target))
+    words = keys.fold_words(np.array([3, 4], np.uint32), np.arange(64))
+    state = algorithm.init_tile(jax.random.wrap_key_data(words), target, np.zeros((64, 6), np.int8))
+    for quantum in range(1, 6):
+        own = keys.fold_in(jax.random.wrap_key_data(words), quantum)
+        told = gaussian_hmc.traced(algorithm, own, target, state, 2 * 9 - 1)
+        after, info = algorithm.step_tile(own, target, state)
+        steps = int(told.steps)
+        change = np.asarray(told.energy[steps] - told.energy[0])
+        accepted = change < np.asarray(told.line)
+        np.testing.assert_allclose(np.abs(change), info["energy_error"], atol=2e-4)
+        ends = np.where(accepted, told.z[steps], told.z[0])
+        # Where the change is the line to the last digits either answer is right.
+        sure = np.abs(change - np.asarray(told.line)) > 1e-3
+        np.testing.assert_allclose(ends[:, sure], np.asarray(after.z)[:, sure], atol=2e-4)
+        state = after
+    assert 0 < accepted.sum()

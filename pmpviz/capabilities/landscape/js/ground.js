@@ -1,0 +1,156 @@
+// The landscape itself: means and law of the Gaussians, their mixture's density, and where all that is on the screen.
+
+const CELLS = 112; // Of the grid that the density is evaluated on, a side.
+const REACH = 2.7; // Standard deviations of the outermost Gaussians that are seen.
+const RIPPLE = 1e-4; // Hills that are lower, in log p, are rounding.
+
+export class Ground {
+  // `scene` as the server describes it, under a shift of its least plus `extra`; `turn` is 0 in whitened coordinates, 1
+  // in those of A = I, and between them on the way.
+  constructor(scene, extra, turn) {
+    const { values, vectors, states, law } = scene;
+    this.roots = [0, 1].map((k) => Math.sqrt(Math.max(values[k] + extra, 1e-6)));
+    this.largest = values[0] + extra;
+    this.law = law;
+    this.means = states.map((state) => [0, 1].map((k) => this.roots[k] * dot(state, vectors, k)));
+    this.map = mapOf(vectors, this.roots, turn);
+    this.inverse = inverted(this.map);
+    this.frame();
+  }
+
+  // The square that is seen, in the coordinates of the picture.
+  frame() {
+    const places = this.means.map((mean) => this.place(mean));
+    const [low, high] = [[], []];
+    for (const axis of [0, 1]) {
+      const spread = REACH * Math.hypot(...this.map[axis]);
+      low[axis] = Math.min(...places.map((place) => place[axis])) - spread;
+      high[axis] = Math.max(...places.map((place) => place[axis])) + spread;
+    }
+    this.half = Math.max(high[0] - low[0], high[1] - low[1]) / 2;
+    this.middle = [0, 1].map((axis) => (low[axis] + high[axis]) / 2);
+  }
+
+  // From z to the coordinates of the picture.
+  place([x, y]) {
+    const [[a, b], [c, d]] = this.map;
+    return [a * x + b * y, c * x + d * y];
+  }
+
+  // From z to pixels of a square picture.
+  pixel(z, side) {
+    const [x, y] = this.place(z);
+    return [this.across(x, 0, side), side - this.across(y, 1, side)];
+  }
+
+  // A direction, without a place.
+  direction(p, side) {
+    const [x, y] = this.place(p);
+    return [(x * side) / (2 * this.half), (-y * side) / (2 * this.half)];
+  }
+
+  across(value, axis, side) {
+    return ((value - this.middle[axis] + this.half) / (2 * this.half)) * side;
+  }
+
+  // log p(z) up to what is the same everywhere, and each state's share p(s | z) of it.
+  density(z, shares) {
+    let most = -Infinity;
+    this.means.forEach((mean, s) => {
+      shares[s] = Math.log(this.law[s]) - 0.5 * ((z[0] - mean[0]) ** 2 + (z[1] - mean[1]) ** 2);
+      most = Math.max(most, shares[s]);
+    });
+    let total = 0;
+    for (let s = 0; s < shares.length; s++) total += shares[s] = Math.exp(shares[s] - most);
+    for (let s = 0; s < shares.length; s++) shares[s] /= total;
+    return most + Math.log(total);
+  }
+
+  // log p on the grid, rows from above, and every state's share at each of its points.
+  survey() {
+    const count = CELLS * CELLS;
+    const [heights, shares] = [new Float64Array(count), new Float32Array(count * this.law.length)];
+    const own = new Float64Array(this.law.length);
+    const [[a, b], [c, d]] = this.inverse;
+    for (let k = 0; k < count; k++) {
+      const x = this.middle[0] + this.half * ((2 * ((k % CELLS) + 0.5)) / CELLS - 1);
+      const y = this.middle[1] - this.half * ((2 * (Math.floor(k / CELLS) + 0.5)) / CELLS - 1);
+      heights[k] = this.density([a * x + b * y, c * x + d * y], own);
+      shares.set(own, k * own.length);
+    }
+    return { heights, shares, cells: CELLS, hills: hills(heights) };
+  }
+}
+
+// Lines of equal height, as [x1, y1, x2, y2] in shares of the picture's side.
+export function contours({ heights, cells }, level) {
+  const found = [];
+  for (let row = 0; row + 1 < cells; row++) {
+    for (let column = 0; column + 1 < cells; column++) {
+      const at = row * cells + column;
+      const ring = [at, at + 1, at + cells + 1, at + cells];
+      const ends = [];
+      for (let e = 0; e < 4; e++) {
+        const [i, j] = [ring[e], ring[(e + 1) % 4]];
+        if (heights[i] < level === heights[j] < level) continue;
+        const share = (level - heights[i]) / (heights[j] - heights[i]);
+        ends.push(centre(i, cells, 0) + share * (centre(j, cells, 0) - centre(i, cells, 0)));
+        ends.push(centre(i, cells, 1) + share * (centre(j, cells, 1) - centre(i, cells, 1)));
+      }
+      for (let e = 0; e + 3 < ends.length; e += 4) found.push(ends.slice(e, e + 4));
+    }
+  }
+  return found;
+}
+
+function centre(index, cells, axis) {
+  return ((axis ? Math.floor(index / cells) : index % cells) + 0.5) / cells;
+}
+
+function dot(state, vectors, k) {
+  return state.reduce((sum, v, i) => sum + v * vectors[i][k], 0);
+}
+
+// Of two spins B z is a stretch and a turn; of three the principal axes are only stretched.
+function mapOf(vectors, roots, turn) {
+  const angle = vectors.length === 2 ? turn * Math.atan2(vectors[1][0], vectors[0][0]) : 0;
+  const [x, y] = roots.map((root) => root ** turn);
+  return [
+    [Math.cos(angle) * x, -Math.sin(angle) * y],
+    [Math.sin(angle) * x, Math.cos(angle) * y],
+  ];
+}
+
+function inverted([[a, b], [c, d]]) {
+  const area = a * d - b * c;
+  return [
+    [d / area, -b / area],
+    [-c / area, a / area],
+  ];
+}
+
+// How many points of the grid are higher than all around them.
+function hills(heights) {
+  const around = [-CELLS - 1, -CELLS, -CELLS + 1, -1, 1, CELLS - 1, CELLS, CELLS + 1];
+  const tops = [];
+  for (let row = 2; row < CELLS - 2; row++) {
+    for (let column = 2; column < CELLS - 2; column++) {
+      const at = row * CELLS + column;
+      // Of two equal neighbours the first counts.
+      if (around.every((step) => (step < 0 ? heights[at] > heights[at + step] : heights[at] >= heights[at + step]))) tops.push(at);
+    }
+  }
+  return tops.filter((at, k) => tops.every((other, j) => j >= k || !same(heights, at, other))).length;
+}
+
+// Whether two tops are one: nothing between them lies lower than the rounding of the grid.
+function same(heights, one, two) {
+  const low = Math.min(heights[one], heights[two]);
+  const steps = CELLS;
+  for (let k = 0; k <= steps; k++) {
+    const row = Math.round(Math.floor(one / CELLS) + (k / steps) * (Math.floor(two / CELLS) - Math.floor(one / CELLS)));
+    const column = Math.round((one % CELLS) + (k / steps) * ((two % CELLS) - (one % CELLS)));
+    if (heights[row * CELLS + column] < low - RIPPLE) return false;
+  }
+  return true;
+}

@@ -1,0 +1,236 @@
+// The picture: regions, Gaussians, contours and dots, and over them the ball with its steps.
+
+import { css, make, mix, rgb, sized } from "../pmpviz.player/theme.js";
+import { contours } from "./ground.js";
+
+export const COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8A8A86", "#7A5195"];
+export const LAYERS = ["States", "Their Gaussians", "Their sum", "Regions"];
+const BELOW = [0.06, 0.25, 0.6, 1.1, 1.8, 2.7, 3.8]; // Of the contours below the top, in log p.
+const TOGETHER = 8; // Dots nearer than so many pixels stand on one another.
+const TINT = 0.3; // Of the regions over the ground.
+
+export class Picture {
+  constructor() {
+    this.canvas = make("canvas", "ls-canvas");
+    this.canvas.dataset.testid = "landscape-canvas";
+    this.canvas.setAttribute("role", "img");
+    this.tiny = make("canvas");
+  }
+
+  // Colours of the states on this ground.
+  colours(theme) {
+    return COLOURS.map((colour) => mix(rgb(colour), theme.dark ? [255, 255, 255] : [0, 0, 0], theme.dark ? 0.2 : 0));
+  }
+
+  draw(ground, side, theme, show, scale) {
+    this.context = sized(this.canvas, side, side);
+    Object.assign(this, { ground, side, theme, scale });
+    this.inks = this.colours(theme);
+    if (this.surveyed !== ground) this.survey = ground.survey();
+    this.surveyed = ground;
+    this.context.fillStyle = css(theme.paper);
+    this.context.fillRect(0, 0, side, side);
+    if (show.layer >= 3) this.regions();
+    if (show.layer >= 1 && show.layer < 3) this.gaussians(show.grown, show.layer === 1 ? 1 : 0.5);
+    if (show.layer >= 2) this.lines();
+    this.dots(show.names);
+    if (show.landings) this.landings(show.landings);
+    if (show.zigzag) this.zigzag(show.zigzag);
+    if (show.roll) this.roll(show.roll, show.share, show.colour);
+    this.axes(show.axes);
+  }
+
+  regions() {
+    const { cells, shares } = this.survey;
+    const count = this.ground.law.length;
+    this.tiny.width = this.tiny.height = cells;
+    const image = new ImageData(cells, cells);
+    for (let k = 0; k < cells * cells; k++) {
+      for (let channel = 0; channel < 3; channel++) {
+        let value = 0;
+        for (let s = 0; s < count; s++) value += shares[k * count + s] * this.inks[s][channel];
+        image.data[4 * k + channel] = this.theme.paper[channel] + TINT * (value - this.theme.paper[channel]);
+      }
+      image.data[4 * k + 3] = 255;
+    }
+    this.tiny.getContext("2d").putImageData(image, 0, 0);
+    this.context.imageSmoothingEnabled = true;
+    this.context.drawImage(this.tiny, 0, 0, this.side, this.side);
+  }
+
+  // Each state's own Gaussian: circles of one and two standard deviations, as strong as the state is likely.
+  gaussians(grown, strength) {
+    const { context, ground } = this;
+    const most = Math.max(...ground.law);
+    ground.means.forEach((mean, s) => {
+      for (const radius of [2, 1]) {
+        context.beginPath();
+        for (let k = 0; k <= 48; k++) {
+          const angle = (k * Math.PI) / 24;
+          context.lineTo(...this.at([mean[0] + grown * radius * Math.cos(angle), mean[1] + grown * radius * Math.sin(angle)]));
+        }
+        context.globalAlpha = strength * (0.12 + 0.28 * (ground.law[s] / most));
+        context.fillStyle = css(this.inks[s]);
+        context.fill();
+        context.globalAlpha = strength;
+        context.strokeStyle = css(this.inks[s]);
+        context.lineWidth = 1;
+        context.stroke();
+      }
+    });
+    context.globalAlpha = 1;
+  }
+
+  lines() {
+    const { context, side, survey } = this;
+    const top = survey.heights.reduce((a, b) => Math.max(a, b), -Infinity);
+    context.strokeStyle = css(mix(this.theme.paper, this.theme.ink, 0.62));
+    context.lineWidth = this.scale;
+    context.beginPath();
+    for (const below of BELOW) {
+      for (const [x1, y1, x2, y2] of contours(survey, top - below)) {
+        context.moveTo(x1 * side, y1 * side);
+        context.lineTo(x2 * side, y2 * side);
+      }
+    }
+    context.stroke();
+  }
+
+  // The states at B's, their areas in proportion to p(s).
+  dots(names) {
+    const { context, ground, scale } = this;
+    context.font = `600 ${14 * scale}px ${this.theme.font}`;
+    context.textAlign = "center";
+    ground.means.forEach((mean, s) => {
+      const [x, y] = this.at(mean);
+      const radius = scale * (3 + 20 * Math.sqrt(ground.law[s]));
+      context.globalAlpha = 0.85;
+      this.disc(x, y, radius, css(this.inks[s]));
+      context.globalAlpha = 1;
+      context.strokeStyle = css(this.theme.paper);
+      context.lineWidth = 1.5;
+      context.stroke();
+    });
+    // Of states that stand on one another the names stand side by side.
+    const places = ground.means.map((mean) => this.at(mean));
+    const lifted = ground.law.map((p) => scale * (9 + 20 * Math.sqrt(p)));
+    names.forEach((name, s) => {
+      const near = names.map((_, k) => k).filter((k) => distance(places[k], places[s]) < TOGETHER);
+      if (near[0] === s) this.write(near.map((k) => names[k]).join(", "), places[s][0], places[s][1] - lifted[s]);
+    });
+  }
+
+  // Where the ball has come to rest before, in the colour of the state that was drawn there.
+  landings(landings) {
+    this.context.globalAlpha = 0.55;
+    for (const [x, y, state] of landings) this.disc(...this.at([x, y]), 1.8 * this.scale, css(this.inks[state]));
+    this.context.globalAlpha = 1;
+  }
+
+  // The way of the ball up to a share of it: a dot a step, the momentum at its head; then the line to the state drawn.
+  roll(roll, share, colour) {
+    const { context, scale } = this;
+    const last = roll.points.length - 1;
+    const done = Math.min(last, share * last);
+    const whole = Math.floor(done);
+    const points = roll.points.slice(0, whole + 1);
+    if (done > whole) points.push(between(roll.points[whole], roll.points[whole + 1], done - whole));
+    const pixels = points.map((point) => this.at(point));
+    this.path(pixels, colour, 2.5, []);
+    pixels.slice(0, whole + 1).forEach(([x, y]) => this.disc(x, y, 3 * scale, colour));
+    const [x, y] = pixels[pixels.length - 1];
+    const p = roll.momenta.length ? roll.momenta[Math.min(last, Math.round(done))] : null;
+    if (p && share < 1) this.arrow(x, y, this.ground.direction([0.5 * p[0], 0.5 * p[1]], this.side));
+    if (share >= 1) this.land(roll, colour);
+    const end = share >= 1 && !roll.accepted ? this.at(roll.points[0]) : [x, y];
+    this.disc(...end, 8 * scale, css(this.theme.ink));
+    context.lineWidth = 2;
+    context.strokeStyle = css(this.theme.paper);
+    context.stroke();
+  }
+
+  land(roll, colour) {
+    const from = roll.accepted ? roll.points[roll.points.length - 1] : roll.points[0];
+    if (!roll.accepted) {
+      const [x, y] = this.at(roll.points[roll.points.length - 1]);
+      this.disc(x, y, 6 * this.scale, css(this.theme.paper));
+      this.context.strokeStyle = colour;
+      this.context.stroke();
+    }
+    this.path([this.at(from), this.at(this.ground.means[roll.after])], css(this.inks[roll.after]), 2, [4, 4]);
+  }
+
+  // Block Gibbs: from a state's dot to a point of its Gaussian, from there to the dot of the state drawn, and again.
+  zigzag(rolls) {
+    rolls.forEach((roll, k) => {
+      this.context.globalAlpha = 0.15 + (0.5 * (k + 1)) / rolls.length;
+      const z = this.at(roll.points[1]);
+      this.path([this.at(this.ground.means[roll.before]), z], css(this.inks[roll.before]), 2, []);
+      this.path([z, this.at(this.ground.means[roll.after])], css(this.inks[roll.after]), 2, [4, 4]);
+    });
+    this.context.globalAlpha = 1;
+  }
+
+  axes([across, up]) {
+    const { side, scale } = this;
+    this.context.font = `${12 * scale}px ${this.theme.font}`;
+    this.context.textAlign = "right";
+    this.write(across, side - 8, side - 8);
+    this.context.textAlign = "left";
+    this.write(up, 8, 16 * scale);
+    const { hills } = this.survey;
+    this.context.font = `600 ${14 * scale}px ${this.theme.font}`;
+    this.context.textAlign = "right";
+    this.write(hills === 1 ? "one hill" : `${hills} hills`, side - 8, 18 * scale);
+  }
+
+  // Strokes.
+
+  at(z) {
+    return this.ground.pixel(z, this.side);
+  }
+
+  disc(x, y, radius, colour) {
+    this.context.fillStyle = colour;
+    this.context.beginPath();
+    this.context.arc(x, y, radius, 0, 2 * Math.PI);
+    this.context.fill();
+  }
+
+  path(pixels, colour, width, dash) {
+    const { context } = this;
+    context.strokeStyle = colour;
+    context.lineWidth = width * this.scale;
+    context.setLineDash(dash);
+    context.beginPath();
+    for (const [x, y] of pixels) context.lineTo(x, y);
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  arrow(x, y, [dx, dy]) {
+    const length = Math.hypot(dx, dy);
+    if (length < 4) return;
+    const [u, v] = [dx / length, dy / length];
+    const ink = css(this.theme.ink);
+    this.path([[x, y], [x + dx, y + dy]], ink, 2, []);
+    this.path([[x + dx - 7 * u + 4 * v, y + dy - 7 * v - 4 * u], [x + dx, y + dy], [x + dx - 7 * u - 4 * v, y + dy - 7 * v + 4 * u]], ink, 2, []);
+  }
+
+  // Words with a rim of the ground, so that they are read on any colour.
+  write(text, x, y) {
+    this.context.lineWidth = 3 * this.scale;
+    this.context.strokeStyle = css(this.theme.paper);
+    this.context.strokeText(text, x, y);
+    this.context.fillStyle = css(this.theme.ink);
+    this.context.fillText(text, x, y);
+  }
+}
+
+function distance(a, b) {
+  return Math.hypot(a[0] - b[0], a[1] - b[1]);
+}
+
+function between(a, b, share) {
+  return [a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])];
+}

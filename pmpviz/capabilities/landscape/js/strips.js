@@ -1,0 +1,177 @@
+// Beside the picture: how often each state was drawn, the energy of the shown trajectory, and what the shift promises.
+
+import { css, make, mix, number, sized } from "../pmpviz.player/theme.js";
+
+const ONE_HILL = 4; // lambda_1 up to which there is one hill for sure.
+
+class Strip {
+  constructor(title, testid, height) {
+    this.root = make("figure", "ls-strip");
+    this.title = make("figcaption", "pv-title");
+    this.head = make("span", "", title);
+    this.note = make("span", "pv-unit");
+    this.title.append(this.head, this.note);
+    this.canvas = make("canvas", "pv-chart");
+    this.canvas.dataset.testid = testid;
+    this.canvas.setAttribute("role", "img");
+    this.root.append(this.title, this.canvas);
+    this.tall = height;
+  }
+
+  begin(theme, scale) {
+    this.width = Math.max(180, this.root.clientWidth);
+    this.height = Math.round(this.tall * Math.sqrt(scale));
+    const context = sized(this.canvas, this.width, this.height);
+    context.clearRect(0, 0, this.width, this.height);
+    context.font = `${11.5 * scale}px ${theme.font}`;
+    context.setLineDash([]);
+    return context;
+  }
+
+  say(note, words) {
+    if (this.note.textContent !== note) this.note.textContent = note;
+    this.canvas.setAttribute("aria-label", `${this.head.textContent}: ${words}`);
+  }
+}
+
+export class Bars extends Strip {
+  constructor() {
+    super("How often, against exact p(s)", "landscape-bars", 132);
+  }
+
+  draw({ law, names }, counts, inks, theme, scale) {
+    const context = this.begin(theme, scale);
+    const total = counts.reduce((a, b) => a + b, 0);
+    const share = counts.map((count) => count / Math.max(1, total));
+    const high = 1.08 * Math.max(...law, ...share);
+    const [step, foot] = [this.width / law.length, 18 * scale];
+    const y = (p) => this.height - foot - (p / high) * (this.height - foot - 8);
+    context.textAlign = "center";
+    law.forEach((p, s) => {
+      const x = s * step;
+      context.fillStyle = css(inks[s]);
+      context.fillRect(x + 0.16 * step, y(share[s]), 0.68 * step, y(0) - y(share[s]));
+      context.fillStyle = css(theme.text);
+      context.fillRect(x + 0.06 * step, y(p) - 1, 0.88 * step, 2);
+      context.fillText(names[s], x + step / 2, this.height - 4);
+    });
+    const far = Math.max(...law.map((p, s) => Math.abs(p - share[s])));
+    Object.assign(this.canvas.dataset, { draws: total, error: total ? far : "" });
+    this.say(total ? `off by at most ${number(far)}` : "no draws yet", law.map((p, s) => `${names[s]} ${number(share[s])}, exactly ${number(p)}`).join("; "));
+  }
+}
+
+export class Energy extends Strip {
+  constructor() {
+    super("Energy H over the steps", "landscape-energy", 120);
+  }
+
+  draw(roll, share, colour, theme, scale) {
+    const context = this.begin(theme, scale);
+    if (!roll || !roll.energy.length) return this.say("", "no trajectory yet");
+    const heights = roll.energy.map((value) => value - roll.energy[0]);
+    const reach = Math.max(0.25, ...heights.map(Math.abs), Math.min(roll.line, 2)) * 1.15;
+    const last = heights.length - 1;
+    const x = (k) => 8 + (k / last) * (this.width - 16);
+    const y = (h) => this.height / 2 - (h / reach) * (this.height / 2 - 6);
+    const line = Math.max(0, y(roll.line));
+    context.fillStyle = css(mix(theme.ground, [0, 114, 178], 0.14));
+    context.fillRect(0, line, this.width, this.height - line);
+    context.fillStyle = css(theme.text);
+    context.fillRect(0, line - 1, this.width, 2);
+    context.fillStyle = css(theme.rule);
+    context.fillRect(0, y(0), this.width, 1);
+    context.fillStyle = css(theme.soft);
+    context.textAlign = "left";
+    context.fillText(`accept line: start + ${number(roll.line)}`, 6, line + 14 * scale);
+    const seen = Math.floor(share * last + 1e-9);
+    context.strokeStyle = context.fillStyle = colour;
+    context.lineWidth = 2;
+    context.beginPath();
+    heights.slice(0, seen + 1).forEach((h, k) => context.lineTo(x(k), y(h)));
+    context.stroke();
+    heights.slice(0, seen + 1).forEach((h, k) => context.fillRect(x(k) - 2.5, y(h) - 2.5, 5, 5));
+    const change = heights[last];
+    const chance = `${Math.round(100 * Math.min(1, Math.exp(-change)))} %`;
+    const end = roll.accepted ? "accepted" : "rejected";
+    this.say(share >= 1 ? `ΔH ${number(change)}: ${chance} to accept, ${end}` : `step ${seen} of ${last}`, `change ${number(change)}, ${end}`);
+  }
+}
+
+export class Shift extends Strip {
+  constructor(dragged) {
+    super("What the shift promises", "landscape-shift", 92);
+    this.canvas.classList.add("ls-shift");
+    const tell = (event, done) => this.scene && dragged(this.extra(event), done);
+    this.canvas.addEventListener("pointerdown", (event) => {
+      this.canvas.setPointerCapture(event.pointerId);
+      this.held = true;
+      tell(event, false);
+    });
+    this.canvas.addEventListener("pointermove", (event) => this.held && tell(event, false));
+    this.canvas.addEventListener("pointerup", (event) => {
+      this.held = false;
+      tell(event, true);
+    });
+  }
+
+  extra(event) {
+    const { low, high } = this.scene;
+    const share = (event.clientX - this.canvas.getBoundingClientRect().left) / this.width;
+    return Number((low + Math.min(1, Math.max(0, share)) * (high - low)).toPrecision(3));
+  }
+
+  // Left of the mark one hill is sure, and Gibbs sampling has a gap of at least the falling line.
+  draw(scene, extra, theme, scale) {
+    const context = this.begin(theme, scale);
+    this.scene = scene;
+    const { low, high, values, gap } = scene;
+    const n = scene.states[0].length;
+    const x = (value) => ((value - low) / (high - low)) * this.width;
+    const foot = 16 * scale;
+    const y = (value) => this.height - foot - (value / (1.25 * gap)) * (this.height - foot - 4);
+    const mark = ONE_HILL - values[0];
+    const sure = Math.max(0, x(mark));
+    context.fillStyle = css(mix(theme.ground, [0, 114, 178], 0.2));
+    context.fillRect(0, 0, sure, this.height - foot);
+    context.fillStyle = css(mix(theme.ground, [230, 159, 0], 0.16));
+    context.fillRect(sure, 0, this.width - sure, this.height - foot);
+    context.strokeStyle = css(theme.text);
+    context.lineWidth = 2;
+    this.line(context, [0, y(gap)], [this.width, y(gap)]);
+    if (mark > low) {
+      context.setLineDash([5, 4]);
+      this.line(context, [0, y((1 - (values[0] + low) / ONE_HILL) / n)], [x(mark), y(0)]);
+      context.setLineDash([]);
+      this.line(context, [x(mark), 0], [x(mark), this.height - foot]);
+    }
+    this.words(context, { sure, gap, y, mark, low }, theme, scale);
+    context.fillStyle = css(theme.accent);
+    context.fillRect(x(extra) - 2, 0, 4, this.height - foot);
+    const largest = values[0] + extra;
+    const bound = Math.max(0, (1 - largest / ONE_HILL) / n);
+    const promise = largest < ONE_HILL ? `one hill for sure; gap of Gibbs ≥ ${number(bound)}` : "no promise";
+    this.say(`λ₁ = ${number(largest)}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
+  }
+
+  words(context, { sure, gap, y, mark, low }, theme, scale) {
+    context.fillStyle = css(theme.text);
+    context.textAlign = "right";
+    context.fillText(`exact gap of Gibbs sampling ${number(gap)}`, this.width - 6, y(gap) - 4);
+    context.textAlign = "left";
+    if (sure > 150 * scale) context.fillText("one hill; gap ≥ (1 − λ₁/4)/n", 6, this.height - 16 * scale - 5);
+    const base = this.height - 3;
+    context.fillStyle = css(theme.soft);
+    context.fillText("least shift", 0, base);
+    if (mark > low) context.fillText("λ₁ = 4", Math.max(sure - 18 * scale, 66 * scale), base);
+    context.textAlign = "right";
+    context.fillText(mark > low ? "the hills may part →" : "λ₁ ≥ 4 everywhere", this.width, base);
+  }
+
+  line(context, from, to) {
+    context.beginPath();
+    context.moveTo(...from);
+    context.lineTo(...to);
+    context.stroke();
+  }
+}

@@ -1,0 +1,205 @@
+"""The chains that walk over the landscape: how often they are in each state, and every roll of the first of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+
+from pmpviz import keys
+from pmpviz.capabilities.landscape.plan import GIBBS, KINDS, MOST_STEPS, LandscapePlan
+from pmpviz.capabilities.landscape.scene import Scene
+from pmpviz.samplers import make_sampler
+from pmpviz.samplers.gaussian_hmc import HmcState, landscape_of, traced
+from pmpviz.types import Target
+
+CHAINS, MANY_CHAINS = 512, 1024
+MOST_ROLLS, MOST_LANDINGS, MOST_POINTS = 24, 400, 2048
+# Where the chains of the failure mode begin: the state (1, 0).
+STUCK = 2
+
+
+@dataclass(frozen=True)
+class Roll:
+    """One quantum of the first chain, in the first two coordinates of z.
+
+    `points`, `momenta` and H are those at the start and after each leapfrog step, `line` is how high above the first H
+    the accept line is; of block Gibbs there is the way from the middle of the state's Gaussian to z alone.
+    """
+
+    number: int
+    before: int
+    after: int
+    points: Float[np.ndarray, "k 2"]
+    momenta: Float[np.ndarray, "k 2"]
+    energy: Float[np.ndarray, " k"]
+    accepted: bool
+    line: float
+
+
+@dataclass(frozen=True, eq=False)
+class LandscapeLaneView:
+    """An immutable picture of the chains: `counts[2^n]` since the last change of a setting, and what is known of them.
+
+    `trace` has rows (quantum, largest error of a frequency, mean acceptance); `trials` and `left` count how often a
+    chain stood in the state (1, 0), and how often it was then elsewhere.
+    """
+
+    algorithm: str
+    label: str
+    guarantee: str
+    count: int
+    chains: int
+    counts: Int[np.ndarray, " s"]
+    rolls: tuple[Roll, ...]
+    landings: tuple[tuple[float, float, int], ...]
+    acceptance: float
+    error: float
+    trace: Float[np.ndarray, "k 3"]
+    trials: int
+    left: int
+    done: bool = False
+
+
+class LandscapeLane:
+    """Worker-side state of the chains; `advance` makes one quantum of them all."""
+
+    def __init__(self, plan: LandscapePlan, scene: Scene):
+        self.warmed, self.seconds, self.count = False, 0.0, 0
+        self._key, self._starts = jax.random.key(plan.seed), 0
+        self.chains = MANY_CHAINS if plan.kind == KINDS[2] else CHAINS
+        self.change(plan, scene)
+
+    @property
+    def algorithm(self) -> str:
+        """The sampler's id."""
+        return self.sampler.spec.id
+
+    def change(self, plan: LandscapePlan, scene: Scene) -> None:
+        """Take up other settings: the states stay, the Gaussians are drawn anew, and statistics begin anew."""
+        state = getattr(self, "state", None)
+        self.plan, self.scene = plan, scene
+        self.sampler, self.target = prepared(plan, scene)
+        self._restart(None if state is None or plan.kind == KINDS[2] else np.asarray(state.x).T)
+        self.count, self._every = 0, 1
+        self._counts = np.zeros(len(scene.law), np.int64)
+        self._rolls: deque[Roll] = deque(maxlen=MOST_ROLLS)
+        self._landings: deque[tuple[float, float, int]] = deque(maxlen=MOST_LANDINGS)
+        self._trace: list[tuple[float, float, float]] = []
+        self._accepted = self._error = 0.0
+        self._trials = self._left = 0
+
+    def _restart(self, x0: Any) -> None:
+        words = np.asarray(jax.random.key_data(self._keys(keys.INIT, self._starts)))
+        if x0 is None and self.plan.kind == KINDS[2]:
+            x0 = np.tile(self.scene.states[STUCK], (self.chains, 1))
+        elif x0 is None:
+            x0 = np.asarray(self.target.model.space.random_start(words))
+        self.state = self.sampler.init_tile(jax.random.wrap_key_data(words), self.target, np.asarray(x0, np.int8))
+        self._starts += 1
+
+    def _keys(self, role: int, number: int) -> Any:
+        return keys.fold_in(keys.of_chains(keys.role(self._key, role), np.arange(self.chains)), number)
+
+    def show(self, epoch: int) -> None:
+        """There are no frames whose epoch would have to be told."""
+
+    def warm(self) -> None:
+        """Compile a quantum."""
+        self._quantum()
+        self.warmed = True
+
+    def advance(self) -> None:
+        """One quantum of every chain, and what is learnt of it."""
+        begin = time.perf_counter()
+        before, codes = self.state, self._codes()
+        state, info, told = self._quantum()
+        self.state, self.count = state, self.count + 1
+        now = self._codes()
+        self._counts += np.bincount(now, minlength=len(self._counts))
+        self._trials += int((codes == STUCK).sum())
+        self._left += int(((codes == STUCK) & (now != STUCK)).sum())
+        if told is not None:
+            self._accepted += float(info["acceptance"].mean())
+            self._error += float(info["energy_error"].mean())
+        self._rolls.append(self._roll(before, told, int(codes[0]), int(now[0])))
+        self._landings.append((*(float(v) for v in np.asarray(state.z)[:2, 0]), int(now[0])))
+        self._note()
+        self.seconds += time.perf_counter() - begin
+
+    def _quantum(self) -> Any:
+        return _quantum(self.sampler, self.target, self.state, self._key, np.uint32(self._starts << 20 | self.count))
+
+    def _codes(self) -> Int[np.ndarray, " t"]:
+        powers = 2 ** np.arange(self.scene.n)[::-1]
+        return powers @ np.asarray(self.state.x, np.int64)
+
+    def _roll(self, before: Any, told: Any, start: int, end: int) -> Roll:
+        if told is None:
+            middle = self.scene.weight.T @ self.scene.states[start]
+            points = np.stack([middle[:2], np.asarray(self.state.z)[:2, 0]])
+            return Roll(self.count, start, end, points, np.zeros((0, 2)), np.zeros(0), True, 0.0)
+        steps = int(told.steps)
+        z, p, energy = (np.asarray(part)[: steps + 1, ..., 0] for part in (told.z, told.p, told.energy))
+        moved = bool((np.asarray(self.state.z)[:, 0] != np.asarray(before.z)[:, 0]).any())
+        return Roll(self.count, start, end, z[:, :2], p[:, :2], energy, moved, float(told.line[0]))
+
+    def _note(self) -> None:
+        if self.count % self._every:
+            return
+        share = self._counts / self._counts.sum()
+        far = float(np.abs(share - self.scene.law).max())
+        self._trace.append((float(self.count), far, self._accepted / self.count))
+        if len(self._trace) >= MOST_POINTS:
+            self._trace, self._every = self._trace[1::2], 2 * self._every
+
+    def view(self) -> LandscapeLaneView:
+        """What pages see."""
+        spec, many = self.sampler.spec, max(self.count, 1)
+        return LandscapeLaneView(
+            algorithm=spec.id,
+            label=spec.label,
+            guarantee=spec.guarantee,
+            count=self.count,
+            chains=self.chains,
+            counts=self._counts.copy(),
+            rolls=tuple(self._rolls),
+            landings=tuple(self._landings),
+            acceptance=self._accepted / many,
+            error=self._error / many,
+            trace=np.array(self._trace).reshape(-1, 3),
+            trials=self._trials,
+            left=self._left,
+        )
+
+
+def prepared(plan: LandscapePlan, scene: Scene) -> tuple[Any, Target]:
+    """The plan's sampler, and the target with the scene's relaxation as what it has prepared."""
+    relaxation = scene.relaxation()
+    if plan.sampler == GIBBS:
+        return make_sampler(GIBBS), dataclasses.replace(scene.target, prepared=relaxation)
+    landscape = landscape_of(relaxation, plan.coordinates == "A = I")
+    sampler = make_sampler(plan.sampler, step_size=plan.step, leapfrog_steps=plan.steps)
+    return sampler, dataclasses.replace(scene.target, prepared=landscape)
+
+
+@jax.jit
+def _quantum(sampler, target, state, key, number) -> Any:
+    """(state, info, what the first chain did on its way) after one quantum."""
+    chains = jnp.arange(state.x.shape[-1], dtype=jnp.int32)
+    own = keys.fold_in(keys.of_chains(keys.role(key, keys.STEP), chains), number)
+    after, info = sampler.step_tile(own, target, state)
+    if not isinstance(state, HmcState):
+        return after, info, None
+    first = HmcState(state.x[:, :1], state.z[:, :1], state.count)
+    return after, info, traced(sampler, own[:1], target, first, 2 * MOST_STEPS - 1)
+
+
+__all__ = ["LandscapeLane", "LandscapeLaneView", "Roll", "prepared"]

@@ -1,0 +1,141 @@
+"""The Landscape page: a discrete model as hills of Gaussians, and the ball that rolls over them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from pmpviz.app.asked import Asked
+from pmpviz.app.export import ExportFile
+from pmpviz.app.folds import folds
+from pmpviz.app.page import Page
+from pmpviz.app.player import Event
+from pmpviz.app.presets import preset_control
+from pmpviz.app.share import ALWAYS
+from pmpviz.app.stage import Stage, Turn
+from pmpviz.app.widgets import bind, segments, settings_control
+from pmpviz.app.words import show_notices
+from pmpviz.capabilities.landscape import picture
+from pmpviz.capabilities.landscape.live import LandscapeView, LiveLandscape
+from pmpviz.capabilities.landscape.plan import DIAGONALS, GIBBS, KINDS, SAMPLERS, LandscapePlan
+from pmpviz.capabilities.landscape.presets import LANDSCAPE
+from pmpviz.live.plan import Preset
+from pmpviz.samplers import sampler_class
+
+PAGE = Page("landscape", LANDSCAPE)
+TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t")
+
+
+def draw() -> None:
+    """The page."""
+    plan, notices = PAGE.open()
+    plan = preset_control(LANDSCAPE, "Landscape", PAGE.id, plan, st.sidebar, _alike)
+    plan = controls(plan, st.sidebar)
+    PAGE.keep(plan)
+    show_notices(notices)
+    preset = PAGE.ask(plan, "What landscape do these spins become?", _alike)
+    STAGE.draw(plan)
+    explain(plan, preset)
+
+
+def _alike(a: LandscapePlan, b: LandscapePlan) -> bool:
+    """Whether two plans differ in what is tried on one and the same model alone."""
+    return a.replace(**{name: getattr(b, name) for name in TRIED}) == b
+
+
+def controls(plan: LandscapePlan, box: Any) -> LandscapePlan:
+    """Model, sampler and what the ball's mass is; the knobs that are dragged stand beneath the picture."""
+    box.markdown("##### Model")
+    plan = settings_control(plan, ("kind",), "landscape", box)
+    plan = settings_control(plan, ("t",) if plan.kind == KINDS[2] else ("w", "h1", "h2"), "landscape", box)
+    known = DIAGONALS[plan.kind]
+    chosen = bind("landscape_diagonal", plan.diagonal if plan.diagonal in known else known[0])
+    # Another model may not have what is chosen.
+    chosen = chosen if chosen in known else known[0]
+    segments(box, "Least shift", known, "landscape_diagonal")
+    box.markdown("##### Sampler")
+    sampler = bind("landscape_sampler", plan.sampler)
+    segments(box, "Sampler", list(SAMPLERS), "landscape_sampler", format_func=SAMPLERS.__getitem__)
+    plan = plan.replace(diagonal=chosen, sampler=sampler)
+    if sampler != GIBBS:
+        plan = settings_control(plan, ("coordinates",), "landscape", box)
+    return settings_control(plan, ("seed",), "landscape", box)
+
+
+class LandscapeStage(Stage):
+    """The landscape with the ball, its energy, and the bars."""
+
+    job = LiveLandscape
+    component = "landscape"
+    first_speed = 2.0
+    autoplay = True
+
+    def knobs(self, plan: LandscapePlan) -> tuple[str, ...]:
+        own = ("t", "extra") if plan.kind == KINDS[2] else ("extra",)
+        return own if plan.sampler == GIBBS else (*own, "step", "steps")
+
+    def _update(self, turn: Turn) -> bytes:
+        return picture.update(turn.view, turn.sent, turn.desk)
+
+    def answer(self, event: Event) -> bool:
+        if event.type == "mode" and event.site in (0, 1):
+            plan = self.view.plan
+            self.change(plan.replace(coordinates=plan.params()["coordinates"].choices[event.site]))
+            return True
+        return super().answer(event)
+
+    def _files(self, asked: Asked) -> list[ExportFile]:
+        view: LandscapeView = asked.view
+        make = lambda: json.dumps(as_object(view)).encode()  # noqa: E731
+        words = "The law, the frequencies, and the last trajectories step by step."
+        return [ExportFile("Numbers", "landscape.json", "application/json", make, words)]
+
+    def _shared(self, plan: LandscapePlan) -> tuple[list[str], list[str]]:
+        return [ALWAYS.replace("sweep 0: frame k is the same picture", "step 0: step k is the same roll")], []
+
+
+def as_object(view: LandscapeView) -> dict[str, Any]:
+    """What the export says."""
+    assert view.scene is not None
+    lane = view.lanes[0]
+    rolls = [{"number": roll.number, "z": roll.points.tolist(), "energy": roll.energy.tolist()} for roll in lane.rolls]
+    numbers = {"exact": view.scene.law.tolist(), "counts": lane.counts.tolist(), "acceptance": lane.acceptance}
+    return {"plan": view.plan.to_dict(), "shift": view.scene.shift.tolist(), **numbers, "rolls": rolls}
+
+
+STAGE = LandscapeStage(PAGE)
+
+
+def explain(plan: LandscapePlan, preset: Preset | None) -> None:
+    """The folds under the stage."""
+    notice = preset.notice if preset else "Your own model: drag the shift, and compare the bars with the exact ticks."
+    folds(notice, EQUATIONS, NUMBERS, [sampler_class(plan.sampler).spec])
+
+
+EQUATIONS = r"""
+$$p(s) \propto e^{a^\top s + \frac12 s^\top W s},\qquad W + D = B B^\top,\qquad
+p(z) = \sum_s p(s)\,\mathcal N(z;\, B^\top s, I),\qquad
+p(s_i = 1 \mid z) = \sigma\big((Bz)_i + a_i - \tfrac{d_i}{2}\big)$$
+
+$$H(z, p) = \tfrac12 z^\top z - \sum_i \log\big(1 + e^{(Bz)_i + a_i - d_i/2}\big) + \tfrac12 p^\top p,\qquad
+\text{accepted with } \min(1, e^{-\Delta H})$$
+
+$\lambda_1(W + D) \le 4$ makes $p(z)$ log-concave; the spectral gap of Gibbs sampling with a random scan is then at
+least $(1 - \lambda_1/4)/n$. *Zhang, Sutton, Storkey and Ghahramani 2012, section 3 and proposition 1; Martens and
+Sutskever 2010, sections 3.3 and 6; Eldan, Koehler and Zeitouni 2022.*
+"""
+NUMBERS = """
+- **Dots**: the means B's of the Gaussians, their areas in proportion to p(s). **Regions**: coloured by p(s | z), the
+  colours mixed where it is undecided.
+- **Ball**: the first chain. A dot a leapfrog step, its arrow the momentum; a hollow end is a rejected trajectory.
+- **Energy H**: over the steps of the shown trajectory; it is accepted if it ends below the accept line, which
+  is where it began plus an exponential number of mean 1 that this trajectory was given.
+- **Bars**: how often all chains were in each state since the last change; ticks: exact p(s).
+- **Shift**: D is its least value plus what the knob says. λ₁ is the largest eigenvalue of W + D.
+- **A = I**: the coordinates Bz, whose leapfrog limit is 2√λ_min; whitened: z, whose limit is 2 for every model.
+"""
+
+
+__all__ = ["as_object", "draw"]

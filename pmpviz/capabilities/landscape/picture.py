@@ -1,0 +1,142 @@
+"""What the browser draws the landscape from: B by its eigenvectors, the law, rolls of the ball, bars, and words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLaneView, Roll
+from pmpviz.capabilities.landscape.live import LandscapeView
+from pmpviz.capabilities.landscape.plan import GIBBS, KINDS, LandscapePlan
+from pmpviz.capabilities.landscape.scene import Scene
+from pmpviz.models.gaussian import ONE_HILL, gap_bound, gibbs_gap
+from pmpviz.player.numbers import configuration, integer, significant
+from pmpviz.player.update import Cursors, Desk, Envelope, trace
+from pmpviz.samplers import sampler_class
+
+SPEEDS = (0.5, 1.0, 2.0, 5.0, 20.0, 0.0)
+DIGITS, FLOOR = 5, 1e-4
+
+
+def update(view: LandscapeView, sent: Cursors, desk: Desk) -> bytes:
+    """The blob for the browser."""
+    envelope = Envelope(view, sent, [sampler_class(lane.algorithm).spec for lane in view.lanes])
+    lanes = [
+        envelope.lane(k, "", f"{integer(lane.count)} {unit(view.plan)}", count=lane.count, walk=_walk(lane))
+        for k, lane in enumerate(view.lanes)
+    ]
+    own: dict[str, Any] = {"scene": None, "unit": unit(view.plan)}
+    if view.scene is not None and view.lanes:
+        own |= {"scene": scene_words(view.plan, view.scene), "said": sentences(view)}
+    announce = f"{view.lanes[0].label} on {view.plan.kind}" if view.lanes else "compiling"
+    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), announce, **own)
+
+
+def unit(plan: LandscapePlan) -> str:
+    """What a quantum of the plan's sampler is called."""
+    return "sweeps" if plan.sampler == GIBBS else "trajectories"
+
+
+def scene_words(plan: LandscapePlan, scene: Scene) -> dict[str, Any]:
+    """The scene for the browser, which evaluates the mixture itself while the shift is dragged."""
+    return {
+        "vectors": _listed(scene.vectors),
+        "values": _listed(scene.values),
+        "least": _listed(scene.least),
+        "extra": scene.extra,
+        "bias": _listed(scene.bias),
+        "law": _listed(scene.law),
+        "names": [configuration(state) for state in scene.states],
+        "states": scene.states.tolist(),
+        "plain": plan.coordinates == "A = I",
+        "gibbs": plan.sampler == GIBBS,
+        "high": LandscapePlan.params()["extra"].high,
+        "low": LandscapePlan.params()["extra"].low,
+        "gap": float(gibbs_gap(scene.target)),
+    }
+
+
+def _walk(lane: LandscapeLaneView) -> dict[str, Any]:
+    return {
+        "rolls": [_roll(roll) for roll in lane.rolls],
+        "landings": [[round(x, 3), round(y, 3), code] for x, y, code in lane.landings],
+        "counts": lane.counts.tolist(),
+        "chains": lane.chains,
+        "acceptance": lane.acceptance,
+        "error": lane.error,
+    }
+
+
+def _roll(roll: Roll) -> dict[str, Any]:
+    return {
+        "number": roll.number,
+        "before": roll.before,
+        "after": roll.after,
+        "points": _listed(roll.points),
+        "momenta": _listed(roll.momenta),
+        "energy": _listed(roll.energy),
+        "accepted": roll.accepted,
+        "line": round(roll.line, DIGITS),
+    }
+
+
+def _listed(values: Any) -> Any:
+    return np.round(np.asarray(values, np.float64), DIGITS).tolist()
+
+
+def _traces(envelope: Envelope, view: LandscapeView) -> list[dict]:
+    name = unit(view.plan)
+    lines = envelope.lines(lambda lane: {"x": lane.trace[:, 0], "y": lane.trace[:, 1]}, FLOOR)
+    found = [trace("error", "Largest error of a frequency", name, lines, True)]
+    if view.plan.sampler != GIBBS:
+        lines = envelope.lines(lambda lane: {"x": lane.trace[:, 0], "y": lane.trace[:, 2]})
+        found.append(trace("acceptance", "Mean acceptance", name, lines))
+    return found
+
+
+# Words.
+
+
+def sentences(view: LandscapeView) -> list[str]:
+    """What was found, and what is being computed."""
+    assert view.scene is not None
+    lane, plan = view.lanes[0], view.plan
+    doing = f"{lane.label} on {plan.kind}, {integer(lane.chains)} chains; the ball is the first of them"
+    return [found(view), f"{doing}. The bars count all chains since the last change of a setting."]
+
+
+def found(view: LandscapeView) -> str:
+    """The frequencies against the exact law; of the failure mode how often (1, 0) was left."""
+    assert view.scene is not None
+    lane, scene = view.lanes[0], view.scene
+    if view.plan.kind == KINDS[2] and view.plan.sampler == GIBBS:
+        expected = scene.leaving(STUCK)
+        if not lane.trials:
+            return f"A sweep leaves (1, 0) with probability {significant(expected)}."
+        spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
+        return (
+            f"(1, 0) was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there: "
+            f"{significant(lane.left / lane.trials)}; expected {significant(expected)} ± {significant(spread, 2)}."
+        )
+    if not lane.count:
+        return (
+            f"λ₁ = {significant(scene.largest)}: {'one hill for sure' if scene.largest < ONE_HILL else 'no promise'}."
+        )
+    far = float(np.abs(lane.counts / lane.counts.sum() - scene.law).max())
+    words = f"All frequencies within {significant(far, 2)} of exact after {integer(lane.counts.sum())} draws"
+    if view.plan.sampler == GIBBS:
+        return f"{words}."
+    return f"{words}; {lane.acceptance:.0%} accepted, energy error {significant(lane.error, 2)} on average."
+
+
+def mark_words(scene: Scene) -> str:
+    """Both sentences of the mark at lambda_1 = 4, with this shift's numbers."""
+    gap, bound = gibbs_gap(scene.target), gap_bound(scene.largest, scene.n)
+    return (
+        f"Left of λ₁ = 4 the landscape is sure to have one hill, and Gibbs sampling a spectral gap of at least "
+        f"(1 − λ₁/4)/n = {significant(bound)}; its exact gap is {significant(gap)}."
+    )
+
+
+__all__ = ["mark_words", "sentences", "unit", "update"]

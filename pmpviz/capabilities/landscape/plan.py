@@ -1,0 +1,45 @@
+"""What the Landscape page is set to: a model of two or three spins, its shift, and the sampler that walks over it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pmpviz.live.plan import SEED, Settings, choice, knob, setting
+from pmpviz.samplers.gaussian_hmc import COORDINATES
+
+KINDS = ("two spins", "three spins", "failure mode")
+GIBBS, HMC = "gaussian_gibbs", "gaussian_hmc"
+SAMPLERS = {HMC: "Hamiltonian Monte Carlo", GIBBS: "Block Gibbs"}
+FORCED = "(t², 2t²)"
+DIAGONALS = {kind: ("uniform", "least trace") for kind in KINDS} | {KINDS[2]: ("uniform", FORCED)}
+MOST_STEPS = 20
+
+
+@dataclass(frozen=True)
+class LandscapePlan(Settings):
+    """`kind` says which of `w`, `h1`, `h2` and `t` count; the diagonal is the least of its form plus `extra`."""
+
+    kind: str = choice("Model", KINDS, "What the Gaussians relax.")
+    w: float = knob("Coupling w", -4.0, 4.0, 1.0, help="w x₁x₂ in log p: above 0 the spins want to agree.")
+    h1: float = knob("Field on spin 1", -2.0, 2.0, 0.0, help="0: both of its states are alike.")
+    h2: float = knob("Field on spin 2", -2.0, 2.0, 0.0, help="0: both of its states are alike.")
+    t: float = knob(
+        "t", 1.0, 5.0, 2.0, help="log p = x₁t²/2 + x₂t² − x₁x₂t² + const: the larger, the longer (1, 0) holds."
+    )
+    diagonal: str = choice("Least shift", ("uniform", "least trace", FORCED), "The form of D at the left end.")
+    extra: float = knob("Shift +", 0.05, 6.0, 1.0, help="Added to every entry of the least D: it parts the hills.")
+    sampler: str = choice("Sampler", tuple(SAMPLERS), "What walks over the landscape.")
+    coordinates: str = choice("Coordinates", COORDINATES, "The mass of the ball: that of z, or that of the fields Bz.")
+    step: float = knob("Step", 0.05, 2.0, 1.0, help="Of the leapfrog, in units of m^(−1/4), m the number of Gaussians.")
+    steps: int = knob("Steps L", 1, MOST_STEPS, 5, "int", "A trajectory has 1 to 2L − 1, all as likely.")
+    seed: int = setting(SEED)
+
+    def mended(self, default: LandscapePlan) -> tuple[LandscapePlan, list[str]]:
+        """A diagonal that this model does not have is the first of those that it has."""
+        known = DIAGONALS[self.kind]
+        if self.diagonal in known:
+            return self, []
+        return self.replace(diagonal=known[0]), [f"{self.kind} have no diagonal {self.diagonal}; it is {known[0]}"]
+
+
+__all__ = ["DIAGONALS", "FORCED", "GIBBS", "HMC", "KINDS", "MOST_STEPS", "SAMPLERS", "LandscapePlan"]

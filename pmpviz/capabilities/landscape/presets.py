@@ -1,0 +1,77 @@
+"""What the Landscape page opens with: a plan, the question it answers, and what to notice in it."""
+
+from __future__ import annotations
+
+from pmpviz.capabilities.landscape.plan import FORCED, GIBBS, KINDS, LandscapePlan
+from pmpviz.live.plan import Preset
+
+TWO, THREE, FAILURE = KINDS
+
+LANDSCAPE: tuple[Preset, ...] = (
+    Preset(
+        "attractive",
+        "Two spins that agree",
+        "When does one hill become two?",
+        LandscapePlan(TWO, w=1.0, extra=1.0),
+        "Drag the shift. Up to d = 3, where λ₁ = 4, the landscape is sure to have one hill; without fields it splits "
+        "exactly there, into 00 and 11. The law of the states never changes: only the way to it does.",
+        2.0,
+    ),
+    Preset(
+        "independent",
+        "Independent spins",
+        "What does the relaxation make of spins that do not interact?",
+        LandscapePlan(TWO, w=0.0, h1=0.6, h2=-0.4, extra=2.0),
+        "Without couplings no shift is needed; one that is added parts the four Gaussians along both axes alike, and "
+        "the landscape stays a product of two.",
+        2.0,
+    ),
+    Preset(
+        "repulsive",
+        "Two spins that differ",
+        "Which hills part when spins repel each other?",
+        LandscapePlan(TWO, w=-1.0, extra=3.5),
+        "01 and 10 are likely now, and the landscape splits along the other diagonal, at the same shift as for w = 1.",
+        2.0,
+    ),
+    Preset(
+        "strong",
+        "A strong coupling",
+        "Can a strong coupling ever have one hill?",
+        LandscapePlan(TWO, w=3.0, extra=0.2),
+        "With |w| ≥ 2 even the least shift has λ₁ = 2|w| ≥ 4: two hills from the start. The ball crosses between them "
+        "if its momentum carries it; block Gibbs has to be lucky.",
+        2.0,
+    ),
+    Preset(
+        "fields",
+        "With fields",
+        "Does the mark say where the landscape splits?",
+        LandscapePlan(TWO, w=1.0, h1=0.5, h2=-0.3, extra=3.0),
+        "Beyond λ₁ = 4 one hill is no longer guaranteed; with fields the second one appears later, at λ₁ between 5 "
+        "and 6.",
+        2.0,
+    ),
+    Preset(
+        "failure",
+        "The failure mode",
+        "How long does block Gibbs stay where it should not?",
+        LandscapePlan(FAILURE, t=2.0, diagonal=FORCED, extra=0.05, sampler=GIBBS),
+        "exp(x₁t²/2 + x₂t² − x₁x₂t²), begun at (1, 0). With D = (t², 2t²) the Gaussians stand so far apart that a "
+        "sweep hardly ever leaves; raise t. The uniform least shift mends most of it. The count of leavings "
+        "is compared with its expectation by quadrature.",
+        2.0,
+    ),
+    Preset(
+        "frustrated",
+        "Three frustrated spins",
+        "What do three spins that all want to differ look like?",
+        LandscapePlan(THREE, w=-2.0, extra=0.3),
+        "Three dimensions, seen along the two principal axes: 000 and 111 fall onto each other in the middle, and six "
+        "states stand around them. The shown landscape is the exact density of these two coordinates.",
+        2.0,
+    ),
+)
+
+
+__all__ = ["LANDSCAPE"]

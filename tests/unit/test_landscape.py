@@ -1,0 +1,103 @@
+"""The Landscape page's numbers: the mixture that browsers draw, settings by hand, rolls, and what the chains say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pmpviz import exact
+from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLane, prepared
+from pmpviz.capabilities.landscape.picture import scene_words
+from pmpviz.capabilities.landscape.plan import FORCED, GIBBS, HMC, KINDS, LandscapePlan
+from pmpviz.capabilities.landscape.presets import LANDSCAPE
+from pmpviz.capabilities.landscape.scene import scene_of
+from pmpviz.live.link import from_query, to_query
+
+BY_ID = {preset.id: preset.plan for preset in LANDSCAPE}
+
+
+@pytest.mark.parametrize("name", BY_ID)
+def test_the_mixture_is_the_density_of_the_relaxation(name):
+    """log sum_s p(s) N(z; B's, I) and -z'z/2 + sum softplus((B z)_i + c_i) differ by a constant, with B made as in
+    browsers: of the eigenvectors, with the shift added to the eigenvalues."""
+    plan = BY_ID[name]
+    scene = scene_of(plan)
+    words = scene_words(plan, scene)
+    weight = np.array(words["vectors"]) * np.sqrt(np.array(words["values"]) + words["extra"])
+    z = np.random.default_rng(1).normal(size=(50, scene.n)) * 2
+    means = np.array(words["states"]) @ weight
+    mixture = np.log(np.exp(-0.5 * ((z[:, None] - means) ** 2).sum(2)) @ np.array(words["law"]))
+    relaxation = scene.relaxation()
+    field = np.asarray(relaxation.field(z.T.astype(np.float32)))
+    density = -0.5 * (z * z).sum(1) + np.logaddexp(0.0, field).sum(0)
+    assert np.ptp(mixture - density) < 1e-3
+
+
+@pytest.mark.parametrize("name", BY_ID)
+def test_law_and_couplings_are_those_of_the_model(name):
+    scene = scene_of(BY_ID[name])
+    marginals = exact.solve(scene.target).marginals
+    np.testing.assert_allclose(scene.law @ scene.states, [row[1] for row in marginals], atol=1e-6)
+    np.testing.assert_allclose(scene.weight @ scene.weight.T, scene.matrix + np.diag(scene.shift), atol=1e-9)
+
+
+@pytest.mark.parametrize(("t", "forced", "uniform"), [(2, 0.1596, 0.249), (3, 0.0295, 0.0997), (4, 0.00371, 0.0343)])
+def test_the_failure_mode_is_left_as_rarely_as_its_quadrature_says(t, forced, uniform):
+    plan = BY_ID["failure"].replace(t=float(t), extra=0.0)
+    assert scene_of(plan).leaving(STUCK) == pytest.approx(forced, rel=5e-3)
+    assert scene_of(plan.replace(diagonal="uniform")).leaving(STUCK) == pytest.approx(uniform, rel=5e-3)
+
+
+def test_the_count_of_leavings_agrees_with_its_expectation():
+    plan = BY_ID["failure"]
+    lane, expected = LandscapeLane(plan, scene_of(plan)), scene_of(plan).leaving(STUCK)
+    for _ in range(40):
+        lane.advance()
+    view = lane.view()
+    assert view.trials > 5000
+    assert abs(view.left / view.trials - expected) < 5 * np.sqrt(expected * (1 - expected) / view.trials)
+
+
+@pytest.mark.parametrize("sampler", [HMC, GIBBS])
+@pytest.mark.parametrize("coordinates", ["whitened", "A = I"])
+def test_frequencies_come_within_a_hundredth_and_rolls_hang_together(sampler, coordinates):
+    plan = BY_ID["attractive"].replace(sampler=sampler, coordinates=coordinates)
+    lane = LandscapeLane(plan, scene_of(plan))
+    for _ in range(150):
+        lane.advance()
+    view = lane.view()
+    assert view.counts.sum() == 150 * view.chains
+    assert np.abs(view.counts / view.counts.sum() - lane.scene.law).max() < 0.01
+    for one, two in zip(view.rolls, view.rolls[1:], strict=False):
+        assert (two.number, two.before) == (one.number + 1, one.after)
+        if sampler == HMC:
+            np.testing.assert_allclose(two.points[0], one.points[-1] if one.accepted else one.points[0], atol=1e-4)
+            assert one.accepted == (one.energy[-1] - one.energy[0] < one.line)
+
+
+def test_another_shift_keeps_the_states_and_begins_the_statistics_anew():
+    plan = BY_ID["attractive"]
+    lane = LandscapeLane(plan, scene_of(plan))
+    for _ in range(5):
+        lane.advance()
+    before = np.asarray(lane.state.x)
+    lane.change(plan.replace(extra=3.0), scene_of(plan.replace(extra=3.0)))
+    np.testing.assert_array_equal(lane.state.x, before)
+    assert lane.view().counts.sum() == 0
+
+
+def test_a_step_of_the_ball_is_shorter_along_the_long_axis_under_the_identity():
+    plan = BY_ID["attractive"].replace(coordinates="A = I")
+    scene = scene_of(plan)
+    units = prepared(plan, scene)[1].prepared.unit
+    np.testing.assert_allclose(units[0] / units[1], scene.roots[1] / scene.roots[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", BY_ID)
+def test_a_link_brings_the_plan_back(name):
+    assert from_query(to_query(BY_ID[name]), LandscapePlan()) == (BY_ID[name], [])
+
+
+def test_a_diagonal_of_another_model_is_mended_with_a_notice():
+    plan, notices = from_query({"kind": KINDS[0], "diagonal": FORCED}, LandscapePlan())
+    assert plan.diagonal == "uniform" and len(notices) == 1
