@@ -25,11 +25,11 @@ def test_frequencies_come_to_the_law_and_the_dragged_shift_parts_the_hills(serve
         "() => { const d = document.querySelector('[data-testid=landscape-bars]').dataset;"
         " return Number(d.draws) > 10000 && Number(d.error) < 0.03 }"
     )
-    record_property("ms to another landscape", page.evaluate(DRAG, 0.5))
-    page.evaluate(DRAG, 0.9)
+    record_property("ms to another landscape", page.evaluate(DRAG, 0.3))
+    page.evaluate(DRAG, 0.5)
     page.wait_for_selector(f"{CANVAS}[data-hills='2']")
     page.evaluate("document.querySelector('[data-knob=extra]').dispatchEvent(new Event('change', {bubbles: true}))")
-    page.wait_for_url("**extra=5.*")
+    page.wait_for_url("**extra=3.*")
     page.get_by_role("button", name="A = I").click()
     page.wait_for_selector(f"{CANVAS}[data-turn='1.00'][data-hills='2']")
     press(page, "Space")

@@ -92,9 +92,8 @@ export class Energy extends Strip {
     context.stroke();
     heights.slice(0, seen + 1).forEach((h, k) => context.fillRect(x(k) - 2.5, y(h) - 2.5, 5, 5));
     const change = heights[last];
-    const chance = `${Math.round(100 * Math.min(1, Math.exp(-change)))} %`;
     const end = roll.accepted ? "accepted" : "rejected";
-    this.say(share >= 1 ? `ΔH ${number(change)}: ${chance} to accept, ${end}` : `step ${seen} of ${last}`, `change ${number(change)}, ${end}`);
+    this.say(share >= 1 ? `ΔH = ${number(change)}: ${end}` : `step ${seen} of ${last}`, `change ${number(change)}, ${end}`);
   }
 }
 
@@ -150,7 +149,7 @@ export class Shift extends Strip {
     context.fillRect(x(extra) - 2, 0, 4, this.height - foot);
     const largest = values[0] + extra;
     const bound = Math.max(0, (1 - largest / ONE_HILL) / n);
-    const promise = largest < ONE_HILL ? `one hill for sure; gap of Gibbs ≥ ${number(bound)}` : "no promise";
+    const promise = largest < ONE_HILL ? `one hill for sure, gap ≥ ${number(bound)}` : "no promise";
     this.say(`λ₁ = ${number(largest)}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
   }
 
