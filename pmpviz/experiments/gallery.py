@@ -15,6 +15,10 @@ from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane
 from pmpviz.capabilities.deconvolution.picture import features_image, pictures_of
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, problem_of
 from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
+from pmpviz.capabilities.landscape.plan import LandscapePlan
+from pmpviz.capabilities.landscape.presets import LANDSCAPE
+from pmpviz.capabilities.landscape.scene import scene_of
+from pmpviz.capabilities.landscape.thumbnail import landscape_picture
 from pmpviz.capabilities.learning.plan import LearningPlan, resolve_data, split
 from pmpviz.capabilities.learning.presets import LEARNING
 from pmpviz.capabilities.marginals.live import LiveInference
@@ -67,7 +71,7 @@ def picture(plan: Plan) -> bytes:
         run, _ = running.advance(run, 64 * run.quanta, record=False)
     x = running.positions(run)[0]
     if shape is not None:
-        return picture_png(picture_of(model, x), shape=shape, side=SIDE)
+        return picture_png(picture_of(model, x), shape=shape, side=SIDE, states=model.space.states)
     _, i, j, _ = model.pairwise()
     return picture_png(x, positions=force_directed(model.n, i, j), edges=np.stack([i, j], 1), side=SIDE)
 
@@ -130,6 +134,11 @@ def deconvolved(plan: DeconvolutionPlan) -> bytes:
     return png(features_image(view.features[0][:, list(view.order[0])], problem))
 
 
+def landscape(plan: LandscapePlan) -> bytes:
+    """PNG of the plan's density over its two widest directions."""
+    return png(landscape_picture(scene_of(plan), SIDE))
+
+
 def render(folder: Path, page: str, presets: tuple[Any, ...], draw: Callable[[Any], bytes]) -> None:
     """One picture a preset."""
     for preset in presets:
@@ -143,6 +152,7 @@ def main(folder: str) -> None:
     path.mkdir(parents=True, exist_ok=True)
     render(path, "deconvolution", DECONVOLUTION, deconvolved)
     render(path, "frank_wolfe", INFERENCE, walk)
+    render(path, "landscape", LANDSCAPE, landscape)
     render(path, "learning", LEARNING, dream)
     render(path, "messages", MESSAGES, messages)
     render(path, "perturbation_lab", PERTURBATION, maximum)

@@ -68,7 +68,7 @@ def _picture(view: LiveView) -> bytes:
     x, model = _last_frames(view, 1)[0], view.model
     shape = picture_shape(model, view.plan.model)
     if shape is not None:
-        return picture_png(picture_of(model, x), shape=shape)
+        return picture_png(picture_of(model, x), shape=shape, states=model.space.states)
     pairs = model.pairs()
     return picture_png(x, positions=force_directed(model.n, *pairs.T), edges=pairs, states=model.space.states)
 
@@ -77,4 +77,5 @@ def _animation_of(view: LiveView):
     shape = picture_shape(view.model, view.plan.model)
     if shape is None:
         return None
-    return lambda: animation_gif(picture_of(view.model, _last_frames(view, GIF_FRAMES)), shape)
+    states = view.model.space.states
+    return lambda: animation_gif(picture_of(view.model, _last_frames(view, GIF_FRAMES)), shape, states=states)
