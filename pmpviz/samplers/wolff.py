@@ -15,7 +15,7 @@ CLUSTERS = 8
 
 def _why_not(target: Target) -> str | None:
     if not isinstance(target.model, Ising):
-        return "Wolff's sampler needs binary variables with pairwise factors; this model has others"
+        return "Wolff's sampler needs two-state variables with pairwise factors; this model has others"
     reason = swendsen_wang.SPEC.why_not(target)
     return None if reason is None else reason.replace("Swendsen-Wang", "Wolff's sampler")
 

@@ -28,7 +28,7 @@ def test_a_chart_gives_values_zooms_into_a_box_and_shows_everything_again(open_p
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     page.mouse.move(box["x"] + 150, box["y"] + 60)
-    tip = page.locator(".pv-trace", has=chart).locator(".pv-tip")
+    tip = page.locator(".pv-trace", has=chart).locator(".pv-root > .pv-tip")
     tip.wait_for(state="visible")
     assert "sweeps" in tip.inner_text() and " to " in tip.inner_text()
     whole = int(stage.number(tip.inner_text().split("\n")[0].removeprefix("sweeps ")))
@@ -65,7 +65,8 @@ def test_looking_back_takes_words_strip_and_numbers_along(open_page, server):
     page.wait_for_function(f"[...document.querySelectorAll('.pv-sub')].every({every})")
     shown = page.locator(".pv-strip").evaluate_all("(all) => all.map((e) => Number(e.dataset.sweep))")
     assert all(sweep <= 28 for sweep in shown)
-    assert page.locator("table tbody tr td:nth-child(2)").all_inner_texts() == ["28", "28"]
+    cells = "[...document.querySelectorAll('table tbody tr td:nth-child(2)')].map((e) => e.textContent).join()"
+    page.wait_for_function(f"() => {cells} === '28,28'")
     page.locator(".pv-live").click()
     page.locator(".pv-said", has_text="Looking back").wait_for(state="detached")
 

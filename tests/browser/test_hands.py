@@ -136,7 +136,7 @@ def middle(page) -> tuple[list[float], str]:
     x, y, width, high = page.evaluate(PLACES)[0]
     page.mouse.move(x + 5, y + 5)
     page.mouse.move(x + width / 2, y + high / 2)
-    return [x, y, width, high], page.locator(".pv-tip").text_content()
+    return [x, y, width, high], page.locator(".pv-root > .pv-tip").text_content()
 
 
 def test_space_plays_from_anywhere_and_a_step_goes_on_from_where_one_looks_back(server, open_page):

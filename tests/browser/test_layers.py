@@ -37,9 +37,9 @@ def hover(page, point: tuple[float, float], words: str) -> None:
         page.mouse.move(*point)
         for _ in range(12):
             page.wait_for_timeout(250)
-            if words in page.locator(".pv-tip").inner_text():
+            if words in page.locator(".pv-root > .pv-tip").inner_text():
                 return
-    raise AssertionError(page.locator(".pv-tip").inner_text())
+    raise AssertionError(page.locator(".pv-root > .pv-tip").inner_text())
 
 
 def test_both_layers_move_and_a_hidden_unit_is_told_and_flipped(server, open_page):
@@ -61,7 +61,7 @@ def test_both_layers_move_and_a_hidden_unit_is_told_and_flipped(server, open_pag
     point = places["hidden unit 13"]
     hover(page, point, "site 77: x = ")
     before, epoch = page.evaluate(DARK, point), int(lanes(page)[0]["epoch"])
-    assert f"x = {int(before)}" in page.locator(".pv-tip").inner_text()
+    assert f"x = {int(before)}" in page.locator(".pv-root > .pv-tip").inner_text()
     page.mouse.click(*point)
     wait_lanes(page, 1, f"Number(d.epoch) > {epoch}")
     page.wait_for_timeout(300)
