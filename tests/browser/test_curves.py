@@ -28,7 +28,7 @@ def test_a_chart_gives_values_zooms_into_a_box_and_shows_everything_again(open_p
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     page.mouse.move(box["x"] + 150, box["y"] + 60)
-    tip = page.locator(".pv-trace", has=chart).locator(".pv-root > .pv-tip")
+    tip = page.locator(".pv-trace", has=chart).locator(".pv-tip")
     tip.wait_for(state="visible")
     assert "sweeps" in tip.inner_text() and " to " in tip.inner_text()
     whole = int(stage.number(tip.inner_text().split("\n")[0].removeprefix("sweeps ")))
