@@ -7,12 +7,12 @@ from pmpviz.capabilities.sampling.presets import PLAYGROUND
 from pmpviz.live.link import query_text
 from tests.browser.stage import lanes, pause, play, rest, speed, wait_lanes
 
-TIP = "document.querySelector('.pv-tip').textContent"
+TIP = "document.querySelector('.pv-root > .pv-tip').textContent"
 # The middle of each site on the screen, by what the tip says at every fifth pixel of the canvas.
 PLACES = """() => {
   const c = document.querySelector('[data-testid=live-canvas]');
   c.scrollIntoView({ block: 'center' });
-  const box = c.getBoundingClientRect(), tip = document.querySelector('.pv-tip'), found = {};
+  const box = c.getBoundingClientRect(), tip = document.querySelector('.pv-root > .pv-tip'), found = {};
   for (let clientY = box.top; clientY < box.bottom; clientY += 5) {
     for (let clientX = box.left; clientX < box.right; clientX += 5) {
       c.dispatchEvent(new PointerEvent('pointermove', { clientX, clientY }));

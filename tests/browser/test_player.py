@@ -239,7 +239,7 @@ def test_a_stroke_names_every_site_under_it_once(demo):
 def test_hover_shows_the_answer_of_the_server_as_text(demo):
     page = demo()
     page.mouse.move(*at_site(page, 0, 3, 5))
-    page.wait_for_function("document.querySelector('.pv-tip').textContent.includes('answered')")
+    page.wait_for_function("document.querySelector('.pv-root > .pv-tip').textContent.includes('answered')")
     tip = page.locator(".pv-root > .pv-tip")
     assert f"<b>site {3 * SIDE + 5}</b> answered" in tip.inner_text()
     assert tip.locator("b").count() == 0
