@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 from jaxtyping import Array, Float, Int8
 
-from pmpviz.models.couplings import Couplings, ShiftCouplings
+from pmpviz.models.couplings import Couplings
 from pmpviz.models.gaussian import maps, shifts, states
 from pmpviz.models.gaussian.states import StateRelaxation
 from pmpviz.models.ising import Ising
@@ -199,7 +199,7 @@ def _edge_form(couplings: Couplings, bias: Float[np.ndarray, " n"], beta: float)
     d = np.zeros(couplings.n)
     np.add.at(d, i, np.abs(beta * w))
     np.add.at(d, j, np.abs(beta * w))
-    if isinstance(couplings, ShiftCouplings):
+    if getattr(couplings, "shifts", ()):  # Neighbours a fixed way apart: planes that are rolled.
         found: Any = maps.EdgePlanes.of(couplings, beta)
     else:
         found = maps.EdgeList.of(couplings.n, i, j, beta * w)
