@@ -187,14 +187,15 @@ def test_the_script_builds_the_model_again(live, tmp_path, monkeypatch, capsys):
 
 def test_filters_are_blue_below_and_orange_above_zero_on_one_scale():
     weight = np.array([[0.0, 2.0, -1.0, 0.0], [0.0, 0.0, 0.0, -2.0]])
-    for dark, middle in ((False, (250, 249, 246)), (True, (20, 20, 18))):
+    light, dim = ((250, 249, 246), (0, 114, 178), [213, 94, 0]), ((20, 20, 18), (86, 180, 233), [255, 148, 56])
+    for dark, (middle, negative, positive) in ((False, light), (True, dim)):
         found = filters_image(weight, (2, 2), dark)
         assert found.units == (0, 1) and found.limit == 2.0
         pixels = np.asarray(found.image)
         scale = (pixels.shape[0] - 8) // 2
         first = pixels[4 + scale // 2 :: scale, 4 + scale // 2 :: scale][:2, :2]
-        assert first[0, 0].tolist() == list(middle) and first[0, 1].tolist() == [213, 94, 0]
-        assert np.abs(first[1, 0] - (np.array(middle) + (0, 114, 178)) / 2).max() <= 1
+        assert first[0, 0].tolist() == list(middle) and first[0, 1].tolist() == positive
+        assert np.abs(first[1, 0] - (np.array(middle) + negative) / 2).max() <= 1
 
 
 def test_filters_come_in_order_or_by_norm_and_at_most_a_hundred():

@@ -216,7 +216,7 @@ def test_frames_keep_their_times_and_early_ones_are_never_thinned():
 
 def frame_at(k: int) -> Frame:
     none = np.zeros(0, np.uint8)
-    return Frame(k, float(k), k / 8, none, none, (0,), (0,), (0.0,), 0.0, (0,), 0.0)
+    return Frame(k, float(k), k / 8, none, none, np.zeros(0, np.int32), (0,), (0,), (0.0,), 0.0, (0,), 0.0)
 
 
 def test_the_first_time_is_told_and_does_not_creep(begin):

@@ -152,10 +152,14 @@ def _number(value: float | None, digits: int = 3) -> str:
 # What leaves the page.
 
 
+# Knobs whose flag has another name: `--seconds` is a limit of the whole command.
+FLAGS = {"seconds": "seconds-per-call"}
+
+
 def command(plan: InferencePlan, lane: Choice) -> str:
     """The command line of a lane."""
     flags = {"algorithm": lane.algorithm} | ({"beta": f"{plan.beta:g}"} if plan.beta != 1 else {})
-    flags |= {name: str(value) for name, value in lane.full_knobs.items()}
+    flags |= {FLAGS.get(name, name): str(value) for name, value in lane.full_knobs.items()}
     return command_line("infer", plan.model, flags, "--json")
 
 
