@@ -22,7 +22,7 @@ def test_a_potts_lattice_is_drawn_and_clamped_by_a_stroke(open_page, server):
     wait_lanes(view, 1)
     rest(view)
     assert view.locator(".pv-state").all_inner_texts() == ["0", "1", "2"]
-    choose_tool(view, "Clamp to 2")
+    choose_tool(view, "Clamp 2")
     view.wait_for_selector(".pv-root[data-tool=clamp2]")
     view.locator("[data-testid=live-canvas]").scroll_into_view_if_needed()
     view.mouse.move(*middle_of(view, 5, 3))
