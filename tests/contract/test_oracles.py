@@ -22,6 +22,7 @@ from pmpviz.types import InputError, Refusal
 MODELS = 500
 # Modules of this room that hold no oracle: contracts, and kernels that samplers and learners call themselves.
 KERNELS = {"potentials", "oracle", "perturbed", "max_product", "conv_max_product", "linear_program", "solver_process"}
+KERNELS |= {"factors", "on_factors", "reduction"}
 MODULES = [m.name for m in pkgutil.iter_modules(pmpviz.oracles.__path__) if m.name not in KERNELS]
 # Settings under which an oracle that takes long by default still keeps what it promises.
 QUICK: dict[str, dict] = {"multi_start": {"starts": 4}, "annealing": {"sweeps": 8, "starts": 4}}
