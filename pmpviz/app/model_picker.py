@@ -43,6 +43,7 @@ class ModelChoice(Settings):
     chains: int = 1
     field: tuple[tuple[int, float], ...] = ()
     clamp: tuple[tuple[int, int], ...] = ()
+    places: tuple[tuple[int, float, float], ...] = ()
 
 
 def model_of_manifest(plan: Any, data: bytes | None, notices: list[str]) -> Any:
