@@ -88,8 +88,9 @@ def test_samples_fall_and_fill_the_bars(server, open_page):
         page.wait_for_selector(f"{BARS}[data-samples='{count}']")
     page.locator("[data-action=play]").click()
     page.wait_for_function(f"() => Number(document.querySelector('{BARS}').dataset.samples) > 5")
-    page.locator("[data-action=all]").click()
-    page.wait_for_selector(f"{BARS}[data-samples='512']")
+    # All that have been solved by then fall: again, until those are all.
+    press = "document.querySelector('[data-action=all]').click()"
+    page.wait_for_function(f"() => {{ {press}; return document.querySelector('{BARS}').dataset.samples === '512' }}")
     assert "as many exact draws" in page.locator(".at-bars").inner_text()
 
 
