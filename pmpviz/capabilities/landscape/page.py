@@ -80,6 +80,7 @@ class LandscapeStage(Stage):
         return picture.update(turn.view, turn.sent, turn.desk)
 
     def answer(self, event: Event) -> bool:
+        """Also the choice of coordinates."""
         if event.type == "mode" and event.site in (0, 1):
             plan = self.view.plan
             self.change(plan.replace(coordinates=plan.params()["coordinates"].choices[event.site]))

@@ -76,6 +76,7 @@ class InferenceStage(Stage):
         return frank_wolfe.update(turn.view, turn.sent, turn.desk, st.session_state.get(LAYER, frank_wolfe.LAYERS[0]))
 
     def answer(self, event: Event) -> bool:
+        """Also the buttons that play up to a point, and what the sites show."""
         goals, layers = list(frank_wolfe.GOALS), frank_wolfe.LAYERS
         if event.type == "mode" and 0 <= event.site < len(goals):
             held(self.id).live.run_to(goals[event.site])

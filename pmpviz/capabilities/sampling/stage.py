@@ -131,6 +131,7 @@ class SamplingStage(Stage):
         return [ALWAYS, *share_limits(plan)], []
 
     def answer(self, event: Event) -> bool:
+        """Also strokes and clicks on the picture, hovering, kept curves and looking back."""
         holder = held(self.id)
         self._kept = holder.kept  # The worker, which notes them for an export, is in no session.
         if event.type in ("click", "paint"):
