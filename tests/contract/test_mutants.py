@@ -11,6 +11,7 @@ from pmpviz.contract.claims import capabilities
 from pmpviz.contract.fixtures import BY_NAME
 from pmpviz.contract.laws import bowker, chi_square
 from pmpviz.runs import advance
+from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.types import Evidence
 from tests.contract import gaussian_mutants  # noqa: F401  (registers its own among MUTANTS)
 from tests.contract.brought_mutants import MUTANTS
@@ -38,8 +39,7 @@ def _quantum_lost(run, count, record=True):
 
 def test_chunks_catch_keys_that_count_from_the_chunk(monkeypatch):
     monkeypatch.setattr(detectors, "advance", _quantum_lost)
-    gibbs = MUTANTS[0].algorithm.inner()
-    assert not detectors.chunks(gibbs, BY_NAME["six_lattice"], jax.random.key(1)).passed
+    assert not detectors.chunks(Gibbs(), BY_NAME["six_lattice"], jax.random.key(1)).passed
 
 
 @pytest.mark.parametrize("lost", ["quantum", "key", "state"])
@@ -51,8 +51,7 @@ def test_resumed_catches_a_checkpoint_that_loses_something(monkeypatch, lost):
         return dataclasses.replace(run, **{lost: jax.random.key(99) if lost == "key" else getattr(fresh, lost)})
 
     monkeypatch.setattr(detectors.checkpoint, "load", load)
-    gibbs = MUTANTS[0].algorithm.inner()
-    assert not detectors.resumed(gibbs, BY_NAME["six_lattice"], jax.random.key(1)).passed
+    assert not detectors.resumed(Gibbs(), BY_NAME["six_lattice"], jax.random.key(1)).passed
 
 
 def test_a_disturbed_law_is_rejected_and_the_law_itself_is_not():
