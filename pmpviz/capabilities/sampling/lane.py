@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.sampling.draws import Draws, DrawsView
+from pmpviz.capabilities.sampling.states import StateCounts, StatesView
 from pmpviz.capabilities.sampling.statistics import Statistics, Summary
 from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing, Series
@@ -90,6 +91,7 @@ class LaneView:
     since_seconds: float
     layer: np.ndarray | None
     frequencies: np.ndarray | None = None  # Of each state of each variable, where there are more than two.
+    states: StatesView | None = None  # Of the joint states, where there are few.
 
     @property
     def point(self) -> MetricPoint | None:
@@ -100,7 +102,8 @@ class LaneView:
         """The lane as it was measured at an earlier sweep; what was not kept is left out."""
         points = tuple(p for p in self.points if p.sweep <= sweep)
         time = max((p.seconds for p in points), default=0.0)
-        early = {"points": points, "seconds": time, "summary": Summary(), "completed_draws": None, "layer": None}
+        early = {"points": points, "seconds": time, "summary": Summary(), "completed_draws": None}
+        early |= {"layer": None, "states": None}
         return dataclasses.replace(self, sweep=min(sweep, self.sweep), rate=0.0, period=None, **early)
 
     @property
@@ -127,6 +130,7 @@ class Lane:
         self.draws = Draws(names) if run.algorithm.spec.kind == "draw" else None
         self.ring = FrameRing(self.space.frame_bytes)
         self.statistics, self._summary = Statistics(run), Summary()
+        self.states = StateCounts.of(run)
         self.points: list[MetricPoint] = []
         self.waiting: list[tuple[int, float, float, np.ndarray]] = []
         self.frequencies: np.ndarray | None = None
@@ -226,6 +230,8 @@ class Lane:
             self.draws.append(columns, self.run.algorithm.draw_sweeps())
         self.ring.append(trace.sweeps, trace.frames[:, 0], self.epoch)
         self.statistics.append(trace)
+        if self.states is not None:
+            self.states.add(self.run)
 
     def _metrics_due(self) -> None:
         x = running.counted(self.run)
@@ -260,6 +266,7 @@ class Lane:
         self.plan, self._part = plan, None
         self.run = running.retarget(self.run, target, plan.build())
         self.statistics, self._summary, self.stopped = Statistics(self.run), Summary(), False
+        self.states = StateCounts.of(self.run)
         self.points.clear()
         self.waiting.clear()
         if self.draws is not None:
@@ -314,6 +321,7 @@ class Lane:
             self.statistics.begun,
             layer,
             self.frequencies,
+            self.states.view() if self.states is not None else None,
         )
 
 

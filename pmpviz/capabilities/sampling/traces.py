@@ -69,11 +69,12 @@ def traces(scene: Scene) -> list[dict]:
     if not view.lanes:
         return []
     mmd, energy, space = _mmd(scene, "sweeps"), _series(scene, "energy", "Energy"), view.model.space
+    states = _states(scene)
     by_order = [_spectrum(scene)] if space.own is None else []
     if len(view.lanes) > 1:
         beside = [] if space.binary else [_marginals(scene.then)]
-        return [mmd, _mmd(scene, "seconds"), *by_order, energy, *beside]
-    found = [energy, *_making(scene)]
+        return [mmd, *states, _mmd(scene, "seconds"), *by_order, energy, *beside]
+    found = [*states, energy, *_making(scene)]
     if space.binary:
         found.append(_series(scene, "magnetisation", "Magnetisation"))
     else:
@@ -208,6 +209,20 @@ def _marginals(view: LiveView) -> dict:
     bars["rows"] = [{"label": label, "colour": "#8A8A86", "values": values.tolist()} for label, values in rows]
     unit = "each variable" if len(view.lanes) == 1 and view.model.n <= MOST_MARGINALS else "mean over the variables"
     return trace("marginals", "Probability of each state", "sweeps", [], unit=unit, bars=bars)
+
+
+def _states(scene: Scene) -> list[dict]:
+    """How often each joint state of a model of few came, beside its exact probability."""
+    lanes = zip(scene.then.lanes, scene.envelope.styles, strict=True)
+    found = [(lane.label, style.colour, lane.states) for lane, style in lanes if lane.states is not None]
+    if not found:
+        return []
+    first = found[0][2]
+    rows = [{"label": label, "colour": c, "values": states.shares.tolist()} for label, c, states in found]
+    unit = f"of {integer(first.count)} samples, exact as lines; off by {significant(first.distance, 2)}"
+    unit = unit if len(found) == 1 else "lines: exact p(x)"
+    columns = {"names": list(first.names), "law": first.law.tolist(), "rows": rows}
+    return [trace("states", "How often each state", "states", [], unit=unit, columns=columns)]
 
 
 def _mmd(scene: Scene, x: str) -> dict:

@@ -1,7 +1,8 @@
-// One live chart: lines with their ranges, the exact value, a noise band, marks, a second axis, or stacked bars.
+// One live chart: lines with their ranges, the exact value, a noise band, marks, a second axis; or bars, or columns.
 // Hovering gives values, a drawn box zooms, a double click shows everything again.
 
 import { drawBars } from "./bars.js";
+import { columnWords, drawColumns } from "./columns.js";
 import { Marks } from "./marks.js";
 import { decades, number, scale, show, thousands, ticks } from "./scale.js";
 import { css, dashOf, make, sized } from "./theme.js";
@@ -71,7 +72,8 @@ export class Chart {
     this.title.replaceChildren(make("span", "", trace.title), make("span", "pv-unit", unit));
     const solid = (trace.lines || []).filter((line) => !line.faint && !line.ghost);
     const last = solid.map((line) => (line.y && line.y.length ? number(line.y[line.y.length - 1]) : "n/a"));
-    this.canvas.setAttribute("aria-label", `${trace.title}: latest ${last.join(", ")}`);
+    const words = trace.columns ? columnWords(trace.columns, number) : `latest ${last.join(", ")}`;
+    this.canvas.setAttribute("aria-label", `${trace.title}: ${words}`);
   }
 
   // `view` is what is zoomed into: `x` and `y`, or null each.
@@ -91,6 +93,7 @@ export class Chart {
     this.context.font = `${FONT}px ${theme.font}`;
     this.x = null;
     if (bars) return drawBars(this, bars, height);
+    if (this.trace.columns) return this.drawStates(this.trace.columns);
     const empty = !this.measure(view || {});
     this.drawAxes(empty);
     if (empty) return;
@@ -107,6 +110,15 @@ export class Chart {
     this.context.restore();
     this.drawExact();
     this.drawPointed();
+  }
+
+  // Names of states on their end take their length.
+  drawStates(columns) {
+    const { context, theme, width, height } = this;
+    const longest = Math.max(...columns.names.map((name) => context.measureText(name).width));
+    const inside = longest < (width - LEFT - RIGHT) / columns.names.length - 2;
+    const area = { left: LEFT, right: RIGHT, bottom: inside ? BOTTOM : longest + 10, width, height };
+    drawColumns(context, theme, area, columns);
   }
 
   again() {

@@ -1,9 +1,10 @@
 // How often each state was the maximum, against the exact law, in the colours of the map.
 
+import { drawColumns } from "../pmpviz.player/columns.js";
 import { css, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
 const HEIGHT = 170;
-const [LEFT, RIGHT, TOP, BOTTOM] = [36, 8, 10, 22];
+const [LEFT, RIGHT, BOTTOM] = [36, 8, 22];
 
 export class Bars {
   constructor() {
@@ -32,35 +33,11 @@ export class Bars {
     const context = sized(this.canvas, width, HEIGHT);
     context.clearRect(0, 0, width, HEIGHT);
     context.font = `${11 * scale}px ${theme.font}`;
-    const high = Math.max(...law, ...share.slice(0, names.length)) * 1.06;
-    const step = (width - this.left - RIGHT) / names.length;
-    const y = (p) => HEIGHT - this.bottom - (p / high) * (HEIGHT - TOP - this.bottom);
-    this.axis(context, high, y, width, theme);
-    names.forEach((name, k) => {
-      const x = this.left + k * step;
-      context.fillStyle = css(mix(rgb(colours[regions[k]]), theme.ground, 0.15));
-      context.fillRect(x + 0.12 * step, y(share[k]), 0.76 * step, HEIGHT - this.bottom - y(share[k]));
-      context.fillStyle = css(theme.text);
-      context.fillRect(x + 0.04 * step, y(law[k]) - 1, 0.92 * step, 2);
-      context.textAlign = "center";
-      context.fillStyle = css(theme.soft);
-      if (readable && step > 7 * scale * name.length) context.fillText(name, x + step / 2, HEIGHT - 7);
-    });
+    const inks = names.map((_, k) => css(mix(rgb(colours[regions[k]]), theme.ground, 0.15)));
+    const columns = { names: readable ? names : names.map(() => ""), law: law.slice(0, names.length) };
+    columns.rows = [{ values: share.slice(0, names.length), colours: inks }];
+    drawColumns(context, theme, { left: this.left, right: RIGHT, bottom: this.bottom, width, height: HEIGHT }, columns, scale);
     this.say(samples, share, shown);
-  }
-
-  axis(context, high, y, width, theme) {
-    context.strokeStyle = css(theme.rule);
-    context.fillStyle = css(theme.soft);
-    context.textAlign = "right";
-    const tick = high > 0.5 ? 0.25 : high > 0.2 ? 0.1 : high > 0.08 ? 0.04 : 0.01;
-    for (let p = 0; p <= high; p += tick) {
-      context.fillText(String(Number(p.toFixed(2))), this.left - 5, y(p) + 4);
-      context.beginPath();
-      context.moveTo(this.left, y(p));
-      context.lineTo(width - RIGHT, y(p));
-      context.stroke();
-    }
   }
 
   say({ law, floor, places, names }, share, shown) {

@@ -1,0 +1,69 @@
+"""Joint states of small models are counted of all chains, under one setting, beside their exact probabilities."""
+
+import jax
+import numpy as np
+import pytest
+
+from pmpviz import runs
+from pmpviz.capabilities.sampling.lane import Lane
+from pmpviz.capabilities.sampling.plan import sampler
+from pmpviz.models import build_spec
+from pmpviz.runs.run import draws_done
+from pmpviz.runs.schedule import Budget
+from pmpviz.samplers import make_sampler
+from pmpviz.types import Evidence, Target
+
+FOUR = build_spec("complete:4,theta=0.25")
+
+
+def lane_of(model, name="gibbs", chains=64, evidence=None, **knobs):
+    target = Target.of(model, evidence)
+    return Lane(sampler(name), runs.start(make_sampler(name, **knobs), target, jax.random.key(3), chains))
+
+
+def swept(lane, chunks):
+    for _ in range(chunks):
+        lane.advance(Budget(), 16)
+    return lane.view(False, None, False).states
+
+
+def test_shares_go_to_the_law_and_names_are_the_states():
+    states = swept(lane_of(FOUR, chains=512), 60)
+    spins = np.array([[2 * int(bit) - 1 for bit in name] for name in states.names])
+    weight = np.exp(0.25 * (spins.sum(1) ** 2 - 4))  # Every pair twice, as the paper's sum has it.
+    assert len(states.names) == 16 and np.allclose(states.law, weight / weight.sum())
+    assert states.count == 512 * 60 and states.shares.sum() == pytest.approx(1)
+    # Independent samples of this size are off by .004 or so; the chains go over from one hill to the other slowly.
+    assert states.distance < 0.05
+
+
+def test_only_states_that_the_evidence_allows_are_named():
+    states = swept(lane_of(FOUR, evidence=Evidence.of(4, {0: 1, 2: 0})), 3)
+    assert states.names == ("00", "01", "10", "11")
+    assert states.law == pytest.approx(np.full(4, 0.25), abs=0.2) and states.law[1] == pytest.approx(states.law[2])
+
+
+def test_a_draw_counts_once():
+    lane = lane_of(FOUR, "pmp", chains=8, sweeps_per_draw=32)
+    for _ in range(40):
+        lane.advance(Budget(), 8)
+        done = draws_done(lane.run)
+        assert lane.states.view().count <= 8 * done
+    assert done > 1 and lane.states.view().count >= 8
+
+
+def test_a_change_begins_anew():
+    lane = lane_of(FOUR)
+    assert swept(lane, 3).count == 192
+    lane.change(lane.plan, Target.of(FOUR, beta=0.0))
+    assert lane.states.view().count == 0 and np.allclose(lane.states.view().law, 1 / 16)
+
+
+@pytest.mark.parametrize("spec, count", [("complete:5,theta=0.1", 32), ("potts:3x1,q=3,J=0.5,periodic=false", 27)])
+def test_up_to_thirty_two_states(spec, count):
+    assert len(swept(lane_of(build_spec(spec)), 1).names) == count
+
+
+@pytest.mark.parametrize("spec", ["complete:6,theta=0.1", "square:64x64"])
+def test_more_states_are_not_listed(spec):
+    assert swept(lane_of(build_spec(spec), chains=2), 1) is None
