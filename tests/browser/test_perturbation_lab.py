@@ -10,6 +10,17 @@ ENERGIES = """() => [...document.querySelectorAll('.stMainBlockContainer table t
   .map((row) => [...row.cells].map((cell) => cell.innerText)).filter((cells) => cells.length === 5)"""
 MAP = "[data-testid=atlas-canvas]"
 BARS = "[data-testid=atlas-bars]"
+# Share of the canvas that is drawn in a colour.
+COLOURED = f"""() => {{
+  const canvas = document.querySelector('{BARS}');
+  const {{ data }} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let drawn = 0;
+  for (let i = 0; i < data.length; i += 4) {{
+    const [r, g, b, a] = data.slice(i, i + 4);
+    drawn += a > 200 && Math.max(r, g, b) - Math.min(r, g, b) > 40;
+  }}
+  return (4 * drawn) / data.length;
+}}"""
 PANELS = "() => document.querySelectorAll('canvas[data-panel]').length >= 5"
 VALUES = """() => Object.fromEntries(
   [...document.querySelectorAll('canvas[data-panel]')].map((c) => [c.dataset.panel, c.dataset.values]))"""
@@ -92,6 +103,7 @@ def test_samples_fall_and_fill_the_bars(server, open_page):
     press = "document.querySelector('[data-action=all]').click()"
     page.wait_for_function(f"() => {{ {press}; return document.querySelector('{BARS}').dataset.samples === '512' }}")
     assert "as many exact draws" in page.locator(".at-bars").inner_text()
+    assert page.evaluate(COLOURED) > 0.02  # The exact lines and the axis alone are grey.
 
 
 def test_another_layer_is_drawn_at_once_and_kept_in_the_link(server, open_page):

@@ -8,7 +8,7 @@ const TOP = 8;
 // `columns` has the names, the exact law, and rows of shares with a colour, or with a colour for each state.
 export function drawColumns(context, theme, area, columns, large = 1) {
   const { names, law, rows } = columns;
-  const high = 1.08 * Math.max(...law, ...rows.flatMap((row) => row.values));
+  const high = 1.08 * Math.max(...law, ...rows.map((row) => Math.max(...row.values)));
   const foot = area.height - area.bottom;
   const y = (p) => foot - (p / high) * (foot - TOP);
   if (area.left) drawHeights(context, theme, area, high, y);
