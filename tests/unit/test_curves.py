@@ -84,7 +84,7 @@ def test_the_energy_of_draws_has_a_second_axis_and_the_draw_in_the_making_a_card
     wait(live, lambda view: view.lanes)
     live.play()
     view = wait(live, lambda view: view.status == "done")
-    meta, blobs = decode(picture.update(view, Cursors(), Desk(), "none", "none"))
+    meta, blobs = decode(picture.update(view, Cursors(), Desk(), "none"))
     cards = {card["id"]: card for card in meta["traces"]}
     faint, draws = cards["energy"]["lines"]
     assert faint["faint"] and draws["dots"] and "12 finished draws" in cards["energy"]["unit"]
@@ -93,7 +93,7 @@ def test_the_energy_of_draws_has_a_second_axis_and_the_draw_in_the_making_a_card
     making = cards["making"]
     assert making["title"] == "Draw 13 in the making: energy" and making["span"] == [0, 8]
     assert read(making["lines"][0]["x"]).tolist() == [1, 2, 3, 4, 5]
-    meta, blobs = decode(picture.update(view, Cursors(), Desk(at=28), "none", "none"))
+    meta, blobs = decode(picture.update(view, Cursors(), Desk(at=28), "none"))
     making = next(card for card in meta["traces"] if card["id"] == "making")
     assert making["title"] == "Draw 4 in the making: energy"
     assert np.frombuffer(blobs[making["lines"][0]["x"]], "<f4").tolist() == [1, 2, 3, 4]
@@ -167,6 +167,16 @@ def test_a_passage_is_counted_from_the_change_of_the_settings(idle):
     assert "after 24 sweeps (240 ms)" in said and "since the change at sweep 8" in said
 
 
+def test_lanes_that_the_noise_cannot_tell_apart_are_level(idle):
+    said = words.verdict(race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.0451], [0.5, 0.4, 0.3]))
+    assert "lane 1 and lane 2 are level: MMD² 0.0450" in said and "nearest" not in said
+
+
+def test_a_moment_under_other_settings_is_no_verdict_of_the_present_ones(idle):
+    view = race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8)
+    assert words.verdict(view.at(4)).startswith("The settings were others then: they changed at sweep 8")
+
+
 def test_looking_back_says_what_was_known_then(idle):
     view = race(idle, [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05])
     assert "first came" in words.verdict(view) and "None is within" in words.verdict(view.at(8))
@@ -179,7 +189,7 @@ def test_bars_of_nothing_but_noise_are_short(begin):
     wait(live, lambda view: view.lanes)
     live.play()
     view = wait(live, lambda view: view.status == "done" and view.lanes[0].points)
-    card = next(c for c in decode(picture.update(view, Cursors(), Desk(), "none", "none"))[0]["traces"] if "bars" in c)
+    card = next(c for c in decode(picture.update(view, Cursors(), Desk(), "none"))[0]["traces"] if "bars" in c)
     noise = view.lanes[0].points[-1].band.high
     assert card["bars"]["full"] >= 4 * noise and card["bars"]["noise"] == pytest.approx(noise)
 
@@ -269,7 +279,7 @@ def test_a_kept_curve_stays_behind_the_next_run(begin):
     assert len(kept) == keeping.MOST
     live.reset()
     fresh = wait(live, lambda view: view.begun > 1 and view.lanes)
-    meta, blobs = decode(picture.update(fresh, Cursors(), Desk(), "none", "none", kept=kept[:1]))
+    meta, blobs = decode(picture.update(fresh, Cursors(), Desk(), "none", kept=kept[:1]))
     energy = next(card for card in meta["traces"] if card["id"] == "energy")
     ghosts = [line for line in energy["lines"] if line.get("ghost")]
     assert {line["name"] for line in ghosts} == {"Perturb-and-max-product, kept at sweep 30"}

@@ -113,8 +113,8 @@ def wait(run: LiveRun, condition) -> None:
     assert condition(run.view), run.view.trouble
 
 
-def update(run: LiveRun, layer: str = "none") -> dict:
-    blob = payload.update(run.view, Cursors(), Desk(), tool="none", layer=layer)
+def update(run: LiveRun) -> dict:
+    blob = payload.update(run.view, Cursors(), Desk(), tool="none")
     return decode(blob)[0]
 
 
@@ -133,7 +133,8 @@ def test_every_layer_that_applies_has_a_number_for_each_site(live):
         live.set_layer(layer)
         wait(live, lambda view, there=there: [lane.layer is not None for lane in view.lanes] == there)
         assert all(lane.layer.shape == (live.view.model.n,) for lane in live.view.lanes if lane.layer is not None)
-        update(live, layer)
+        named = {lane["layer"]["name"] for lane in update(live)["lanes"] if lane["layer"] is not None}
+        assert named == ({layer} if any(there) else set())
 
 
 def test_a_flipped_hidden_unit_and_clamped_pixels_reach_the_run(live):

@@ -21,7 +21,7 @@ def test_clamped_sites_are_one_bit_each():
     while not live.view.lanes and time.monotonic() < until:
         live.touch()
         time.sleep(0.05)
-    meta, blobs = decode(payload.update(live.view, Cursors(), Desk(), tool="none", layer="none"))
+    meta, blobs = decode(payload.update(live.view, Cursors(), Desk(), tool="none"))
     live.close()
     assert np.flatnonzero(np.unpackbits(np.frombuffer(blobs[meta["clamped"]], np.uint8), count=12)).tolist() == [0, 9]
 
@@ -34,7 +34,7 @@ def test_a_clamped_site_beyond_the_model_is_not_drawn():
         time.sleep(0.05)
     view = dataclasses.replace(live.view, plan=live.view.plan.replace(clamp=((100, 1),)))
     live.close()
-    meta, _ = decode(payload.update(view, Cursors(), Desk(), tool="none", layer="none"))
+    meta, _ = decode(payload.update(view, Cursors(), Desk(), tool="none"))
     assert meta["clamped"] is None
 
 
@@ -48,7 +48,7 @@ def test_an_update_without_new_frames_still_says_what_a_late_player_has_missed(m
     sent = Cursors()
 
     def update():
-        meta, *_ = decode(payload.update(live.view, sent, Desk(), tool="none", layer="none"))
+        meta, *_ = decode(payload.update(live.view, sent, Desk(), tool="none"))
         return meta["lanes"][0]["frames"]
 
     first = [update() for _ in range(AGAIN_UPDATES)]

@@ -113,7 +113,7 @@ def atlas_words(view: LabView) -> str:
     found = view.atlas
     words = f"A MAP a pixel: {len(found.axis)} × {len(found.axis)} noises of two sites, all others as shown"
     if view.bench.potentials.n == 2:
-        words = "Two spins: the plane is the whole noise, and a region's logistic mass is its state's probability"
+        words = "Two spins: the plane is the whole noise; a region's logistic mass says how often it comes"
     more = "" if found.done else f" Row {found.rows} of {len(found.axis)}."
     return f"{words}. {integer(len(found.states))} states appear.{more}"
 

@@ -36,6 +36,7 @@ class LiveView(View):
     truth: Truth | None = None
     truth_share: float = 0.0
     truth_trouble: str | None = None
+    layer: str = "none"  # What the lanes' layers are of.
 
     def at(self, sweep: int) -> LiveView:
         """What had been measured at an earlier sweep."""
@@ -197,7 +198,8 @@ class LiveRun(LiveJob):
 
     def _extras(self) -> dict[str, Any]:
         job, trouble = self.reference, None if self.plan.chains > 1 else NO_REFERENCE
+        own = {"model": self._model, "layer": self.layer}
         if job is None:
-            return {"model": self._model, "truth_trouble": trouble}
+            return {**own, "truth_trouble": trouble}
         trouble = job.trouble and f"no reference could be made: {job.trouble}"
-        return {"model": self._model, "truth": job.truth, "truth_share": job.share, "truth_trouble": trouble}
+        return {**own, "truth": job.truth, "truth_share": job.share, "truth_trouble": trouble}

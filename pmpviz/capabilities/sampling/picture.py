@@ -40,7 +40,6 @@ def update(
     sent: Cursors,
     desk: Desk,
     tool: str,
-    layer: str,
     hover: Any = None,
     kept: tuple[Kept, ...] = (),
 ) -> bytes:
@@ -52,7 +51,7 @@ def update(
     return envelope.seal(
         desk,
         SPEEDS,
-        [_lane(envelope, view, index, lane, layer, desk.at) for index, lane in enumerate(view.lanes)],
+        [_lane(envelope, view, index, lane, desk.at) for index, lane in enumerate(view.lanes)],
         traces(scene),
         _announce(then),
         said=_said(then, desk.at),
@@ -109,7 +108,7 @@ def _said(view: LiveView, at: int | None) -> list[str]:
 # Lanes.
 
 
-def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, layer: str, at: int | None) -> dict:
+def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, at: int | None) -> dict:
     space, payload = view.model.space, envelope.payload
     room = max(MOST_BYTES * 8 // (view.model.n * space.planes), 4)
     return envelope.lane(
@@ -122,7 +121,7 @@ def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, layer:
         frames=envelope.frames(index, min(MOST_FRAMES, room), min(FIRST_FRAMES, room)),
         sweep=lane.sweep,
         strip=payload.add(lane.strip, "u1") if len(lane.strip) and _has_strip(view.model) else None,
-        layer=_layer(payload, lane, layer, space.binary),
+        layer=_layer(payload, lane, view.layer, space.binary),
     )
 
 

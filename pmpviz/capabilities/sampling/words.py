@@ -53,6 +53,9 @@ def convergence(lane: LaneView) -> str:
 
 def verdict(view: LiveView) -> str:
     """A sentence on a race: which lane came within the noise of the reference first, and which have not."""
+    if any(lane.sweep < lane.since for lane in view.lanes):
+        since = max(lane.since for lane in view.lanes)
+        return f"The settings were others then: they changed at sweep {integer(since)}, where the verdict begins anew."
     if not any(lane.sweep > lane.since for lane in view.lanes):
         return "Nothing has run yet under these settings: press Play."
     if not all(lane.points for lane in view.lanes):
@@ -93,6 +96,9 @@ def _nearest(lanes: list[LaneView]) -> str:
     if not others:
         return f"{best.label} has not come within the noise of the reference: {said}."
     second, other = others[0]
+    if other.mmd2 - first.mmd2 <= first.band.high:
+        level = [lane.label for lane, point in raced if point.mmd2 - first.mmd2 <= first.band.high]
+        return f"None is within the noise yet. {' and '.join(level)} are level: {said}."
     ratio = significant(other.mmd2 / first.mmd2, 2)
     return f"None is within the noise yet. {best.label} is nearest: {said}, {ratio} times below {second.label}."
 
