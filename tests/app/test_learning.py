@@ -12,6 +12,8 @@ from opened import WAIT_SECONDS, go_to, open_page, own_run, run, update  # noqa:
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from pmpviz.io.datasets import parse_dataset
+
 SMALL = {"data": "bars:3x3", "hidden": "4", "chains": "20", "batch": "0", "lane1": "exact"}
 
 
@@ -213,3 +215,18 @@ def test_what_was_learned_opens_in_the_playground(monkeypatch):
 
     model = model_of(plan.model)
     assert isinstance(model, RBM) and (model.visible, model.hidden) == (9, 4)
+
+
+def test_half_of_a_picture_that_was_held_out_is_completed_in_the_playground(monkeypatch):
+    import streamlit as st
+
+    went = []
+    monkeypatch.setattr(st, "switch_page", went.append)
+    test = opened(**SMALL)
+    wait(test, lambda found: found["lanes"])
+    test.button(key="learning_to_completion").click()
+    run(test)
+    plan = test.session_state["plan:playground"][0]
+    assert went == ["pages/playground.py"] and [site for site, _ in plan.clamp] == list(range(3))
+    upper = {tuple(image[:1].ravel().tolist()) for image in parse_dataset(SMALL["data"]).images}
+    assert tuple(value for _, value in plan.clamp) in upper

@@ -152,7 +152,12 @@ def _filters(view: LearningView, lane: LearningLaneView, dark: bool) -> Image.Im
 # What leaves the page.
 
 
-SAMPLE_IT = {"playground": "Sample it in the Playground", "race": "Race samplers on it"}
+SAMPLE_IT = {
+    "playground": "Sample it in the Playground",
+    "completion": "Give it half a picture",
+    "race": "Race samplers on it",
+}
+HALF = "Clamps the upper half of a picture that it has not learned from, in the Playground: it makes up the rest."
 
 
 def open_buttons() -> None:
@@ -160,7 +165,7 @@ def open_buttons() -> None:
     if STAGE.view is not None and STAGE.view.lanes:
         row = st.container(horizontal=True)
         for target, label in SAMPLE_IT.items():
-            row.button(label, key=f"learning_to_{target}")
+            row.button(label, key=f"learning_to_{target}", help=HALF if target == "completion" else None)
 
 
 def leave(plan: LearningPlan) -> None:
@@ -173,9 +178,14 @@ def leave(plan: LearningPlan) -> None:
     data = model_to_npz(lane.model)
     upload = STORE.add(f"learned from {plan.data}.npz", data, lambda name, data: model_from_npz(data, name))
     wanted = learner_class(lane.learner).spec.sampler
-    names = (wanted,) if target == "playground" else ("pmp", "gibbs")
-    open_model(target, f"file:{upload.sha256}", names, chains=64 if target == "playground" else 256)
-    st.switch_page(f"pages/{target}.py")
+    names, chains, page = (wanted,), 64, "playground"
+    if target == "race":
+        names, chains, page = ("pmp", "gibbs"), 256, target
+    held_out = live.view.test
+    # Another picture at another moment.
+    picture = held_out.images[lane.iteration % len(held_out)] if target == "completion" and held_out else None
+    open_model(page, f"file:{upload.sha256}", names, chains, picture)
+    st.switch_page(f"pages/{page}.py")
 
 
 def command(plan: LearningPlan, lane: Choice) -> str:
