@@ -6,22 +6,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from pmpviz.live.plan import DRAGGED
+from pmpviz.models.critical import critical_temperature
 from pmpviz.types import Param
 
 
 @dataclass(frozen=True)
 class Handle:
     """One knob of a plan for the hand that watches: `name` is a field of the plan, `T` for the inverse of `beta`, or
-    `lane1.damping` for a knob of a lane; `param` has its label and range, `value` is what it is set to."""
+    `lane1.damping` for a knob of a lane; `param` has its label and range, `value` is what it is set to, and `note`
+    stands behind the label."""
 
     name: str
     param: Param
     value: float
+    note: str = ""
 
     @property
     def words(self) -> dict[str, Any]:
         """As the browser is told of it."""
-        words = {"name": self.name, "label": self.param.label, "low": self.param.low, "high": self.param.high}
+        words = {
+            "name": self.name,
+            "label": self.param.label + self.note,
+            "low": self.param.low,
+            "high": self.param.high,
+        }
         return words | {"scale": self.param.scale, "value": float(self.value), "help": self.param.help}
 
 
@@ -33,7 +41,9 @@ def handle_of(plan: Any, name: str) -> Handle | None:
         params = {p.name: p for p in plan.lanes[index].spec.params}
         value = plan.lanes[index].full_knobs.get(knob)
     elif name == DRAGGED.name and "beta" in params:
-        return Handle(name, DRAGGED, DRAGGED.clamp(1 / plan.beta if plan.beta else DRAGGED.high))
+        critical = critical_temperature(getattr(plan, "model", ""))
+        note = "" if critical is None else f" (critical {critical:.3g})"
+        return Handle(name, DRAGGED, DRAGGED.clamp(1 / plan.beta if plan.beta else DRAGGED.high), note)
     param = params.get(knob)
     return None if param is None or param.scale in ("bool", "choice") else Handle(name, param, value)
 

@@ -285,3 +285,21 @@ def test_a_kept_curve_stays_behind_the_next_run(begin):
     assert {line["name"] for line in ghosts} == {"Perturb-and-max-product, kept at sweep 30"}
     assert np.frombuffer(blobs[ghosts[0]["x"]], "<f4").tolist() == list(range(1, 31))
     assert meta["kept"][0]["name"] == ghosts[0]["name"]
+    other = dataclasses.replace(fresh, plan=fresh.plan.replace(model="square:8x8"))
+    assert decode(picture.update(other, Cursors(), Desk(), "none", kept=kept[:1]))[0]["kept"] == []
+
+
+def test_a_past_moment_has_the_settings_of_then_and_the_exact_line_begins_with_its_own(begin):
+    live = begin(PLAN.replace(budget=20.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    wait(live, lambda view: view.status == "done")
+    live.set_plan(PLAN.replace(budget=20.0, beta=0.5))
+    view = wait(live, lambda view: view.plan.beta == 0.5 and view.truth is not None)
+    assert view.at(20).plan.beta == PLAN.beta and view.at(21).plan.beta == 0.5
+    energy = next(
+        card for card in decode(picture.update(view, Cursors(), Desk(), "none"))[0]["traces"] if card["id"] == "energy"
+    )
+    assert energy["exact"]["since"] == 20
+    live.reset()
+    assert wait(live, lambda view: not view.lanes[0].sweep and not view.before).at(0).plan.beta == 0.5

@@ -189,6 +189,16 @@ def test_frames_are_chosen_evenly(count, most):
     assert not count or (chosen[0], chosen[-1]) == (0, count - 1)
 
 
+def test_a_run_that_was_changed_on_its_way_is_not_promised_again():
+    plain, changed = (plan_files(PLAN, 50, marks=marks) for marks in ([(0, "β 1 → 0.5")], [(9, "β 1 → 0.5")]))
+    flipped = plan_files(PLAN, 50, marks=[(0, "site 3 of chain 0 flipped by hand")])
+    assert plain[1].help == "Same numbers, no app." and "changed_in_mid_run" not in json.loads(plain[0].make())
+    for files in (changed, flipped):
+        assert "its numbers are others" in files[1].help
+    assert json.loads(changed[0].make())["changed_in_mid_run"] == [{"sweep": 9, "change": "β 1 → 0.5"}]
+    assert read_manifest(changed[0].make()).beta == PLAN.beta
+
+
 def test_files_are_made_when_asked_for(trace):
     x = np.zeros((7, 30), np.int8)
     made = []

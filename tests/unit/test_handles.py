@@ -35,3 +35,20 @@ def test_turning_changes_that_knob_alone_and_stays_in_its_range():
 def test_at_beta_0_the_temperature_is_at_the_end_of_its_range():
     handle = handle_of(PLAN.replace(beta=0.0), "T")
     assert handle.value == handle.param.high and math.isfinite(handle.value)
+
+
+@pytest.mark.parametrize(
+    "model, note",
+    [
+        ("square:8x8", " (critical 1)"),
+        ("square:8x8,J=1", " (critical 2.27)"),  # Onsager: 2 / asinh(1).
+        ("potts:8x8,q=4,J=1", " (critical 0.91)"),  # 1 / log 3.
+        ("square:8x8,J=-1", ""),
+        ("square:8x8,J=1,field=uniform,h=0.5", ""),
+        ("square:8x8,couplings=glass,J=1", ""),
+        ("clique:5", ""),
+        ("file:0", ""),
+    ],
+)
+def test_temperature_says_where_the_lattice_is_critical(model, note):
+    assert handle_of(PLAN.replace(model=model), "T").words["label"] == f"Temperature T{note}"

@@ -8,7 +8,7 @@ from pmpviz.capabilities.sampling.draws import DrawsView
 from pmpviz.capabilities.sampling.lane import LaneView, MetricPoint
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.live.store import Series
-from pmpviz.player.numbers import integer
+from pmpviz.player.numbers import integer, significant
 from pmpviz.player.style import Style
 
 MOST = 6
@@ -16,9 +16,13 @@ MOST = 6
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """The curves of a lane up to a sweep, under the name and the style that they have from then on."""
+    """The curves of a lane up to a sweep, under the name and the style that they have from then on.
+
+    They are drawn beside runs of the same `model` alone.
+    """
 
     name: str
+    model: str
     algorithm: str
     style: Style
     series: Series
@@ -34,9 +38,15 @@ def keep(kept: tuple[Kept, ...], view: LiveView, index: int, style: Style) -> tu
     return (*kept, _frozen(lane, view, style))[-MOST:]
 
 
+def of_model(kept: tuple[Kept, ...], model: str) -> tuple[Kept, ...]:
+    """Those that were kept of this model."""
+    return tuple(each for each in kept if each.model == model)
+
+
 def _frozen(lane: LaneView, view: LiveView, style: Style) -> Kept:
     draws = lane.draws
     draws = None if draws is None else DrawsView(draws.series.copy(), draws.done, draws.age, draws.length)
-    name = f"{lane.label}, kept at sweep {integer(lane.sweep)}"
+    heat = "" if view.plan.beta == 1 else f" at β = {significant(view.plan.beta)}"
+    name = f"{lane.label}{heat}, kept at sweep {integer(lane.sweep)}"
     style = Style(style.colour, "dot" if style.dash != "dot" else "dashdot", style.marker)
-    return Kept(name, lane.algorithm, style, lane.series.copy(), draws, lane.points)
+    return Kept(name, view.plan.model, lane.algorithm, style, lane.series.copy(), draws, lane.points)

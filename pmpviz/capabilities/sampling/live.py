@@ -23,12 +23,13 @@ from pmpviz.runs.truth import Truth, build, truth_key
 log = logging.getLogger(__name__)
 
 SUMMARY_SECONDS = 1.0
+BY_HAND = "flipped by hand"
 NO_REFERENCE = "a reference needs at least two chains"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LiveView(View):
-    """An immutable picture of a live run."""
+    """An immutable picture of a live run; `before` are the plans of earlier sweeps, each with the last one under it."""
 
     plan: Plan
     model: Any = None
@@ -37,10 +38,12 @@ class LiveView(View):
     truth_share: float = 0.0
     truth_trouble: str | None = None
     layer: str = "none"  # What the lanes' layers are of.
+    before: tuple[tuple[int, Plan], ...] = ()
 
     def at(self, sweep: int) -> LiveView:
-        """What had been measured at an earlier sweep."""
-        return replace(self, lanes=tuple(lane.at(sweep) for lane in self.lanes))
+        """What had been measured at an earlier sweep, and under which plan."""
+        plan = next((plan for last, plan in self.before if sweep <= last), self.plan)
+        return replace(self, plan=plan, lanes=tuple(lane.at(sweep) for lane in self.lanes))
 
 
 def compile_ahead(plan: Plan) -> None:
@@ -70,6 +73,7 @@ class LiveRun(LiveJob):
         self._model: Any = None
         self._resolved: str | None = None
         self._budget = Budget()
+        self._before: list[tuple[int, Plan]] = []
         self._summarised = 0.0
         self.begin()
 
@@ -93,7 +97,7 @@ class LiveRun(LiveJob):
         return self._model
 
     def _make_lanes(self) -> list[Lane]:
-        self.reference = None
+        self.reference, self._before = None, []
         if self._model is None or self._resolved != self.plan.model:
             self._model, self._resolved = _shown(resolve_model(self.plan.model, self._files)), self.plan.model
         self._budget = Budget(self.plan.unit, self.plan.budget)
@@ -110,7 +114,7 @@ class LiveRun(LiveJob):
         for lane in flipped:
             lane.flip(site)
         if flipped:
-            self._mark(f"site {site} of chain 0 flipped by hand")
+            self._mark(f"site {site} of chain 0 {BY_HAND}")
 
     def _begins_anew(self, before: Plan, plan: Plan) -> bool:
         """A lane that is added at the end, or taken away there, leaves the others as they are."""
@@ -123,6 +127,7 @@ class LiveRun(LiveJob):
         if not changes:
             return ""
         target = plan.target(self._model)
+        self._before.append((max((lane.count for lane in self._lanes), default=0), before))
         another = (before.beta, before.field, before.clamp) != (plan.beta, plan.field, plan.clamp)
         del self._lanes[len(plan.lanes) :]
         self._turn = [lane for lane in self._turn if lane in self._lanes]
@@ -169,7 +174,8 @@ class LiveRun(LiveJob):
         return lane.stopped or self._budget.spent(lane.run)
 
     def _waiting(self) -> bool:
-        return self._wants_truth() and any(lane.waiting for lane in self._lanes)
+        making = self.view.truth is None and self.view.truth_trouble is None  # What is made is to be shown, too.
+        return self._wants_truth() and (making or any(lane.waiting for lane in self._lanes))
 
     def _wants_truth(self) -> bool:
         return bool(self._lanes) and self.plan.chains > 1 and self._trouble is None
@@ -198,7 +204,7 @@ class LiveRun(LiveJob):
 
     def _extras(self) -> dict[str, Any]:
         job, trouble = self.reference, None if self.plan.chains > 1 else NO_REFERENCE
-        own = {"model": self._model, "layer": self.layer}
+        own = {"model": self._model, "layer": self.layer, "before": tuple(self._before)}
         if job is None:
             return {**own, "truth_trouble": trouble}
         trouble = job.trouble and f"no reference could be made: {job.trouble}"

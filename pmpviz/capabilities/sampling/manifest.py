@@ -8,6 +8,7 @@ from typing import Any
 from pmpviz.app.export import ExportFile
 from pmpviz.app.manifest import manifest, plan_of_manifest
 from pmpviz.capabilities.sampling.code import evidence_file, script
+from pmpviz.capabilities.sampling.live import BY_HAND
 from pmpviz.capabilities.sampling.plan import Plan
 
 
@@ -16,24 +17,35 @@ def read_manifest(data: bytes) -> Plan:
     return Plan.from_dict(plan_of_manifest(data))
 
 
-def plan_files(plan: Plan, sweeps: int | Sequence[int], model: Any = None) -> list[ExportFile]:
-    """The files that follow from the plan alone: manifest, script, and the clamped sites where there are any."""
+SAME = "Same numbers, no app."
+ANOTHER = "Runs the present settings from sweep 0 on. This run was changed on its way, so its numbers are others."
+
+
+def plan_files(
+    plan: Plan, sweeps: int | Sequence[int], model: Any = None, marks: Sequence[tuple[int, str]] = ()
+) -> list[ExportFile]:
+    """The files that follow from the plan alone: manifest, script, and the clamped sites where there are any.
+
+    `marks` are (sweep, words) of what a person changed; the manifest lists what the plan does not repeat.
+    """
     states = 2 if model is None else model.space.states
-    extra = {"sweeps": sweeps if isinstance(sweeps, int) else list(sweeps)}
+    extra: dict[str, Any] = {"sweeps": sweeps if isinstance(sweeps, int) else list(sweeps)}
+    changes = [{"sweep": sweep, "change": words} for sweep, words in marks if sweep or words.endswith(BY_HAND)]
+    extra |= {"changed_in_mid_run": changes} if changes else {}
     files = [
         ExportFile(
             "Manifest",
             "manifest.json",
             "application/json",
             lambda: manifest(plan, extra, model),
-            "Opens this run again.",
+            "Opens these settings again." if changes else "Opens this run again.",
         ),
         ExportFile(
             "Script",
             "again.py",
             "text/x-python",
             lambda: script(plan, sweeps, states).encode(),
-            "Same numbers, no app.",
+            ANOTHER if changes else SAME,
         ),
     ]
     if plan.clamp:

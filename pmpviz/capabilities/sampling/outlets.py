@@ -42,7 +42,7 @@ def note(run: LiveRun, kept: Sequence[Kept] = ()) -> Noted:
 def files(asked: Asked) -> list[export.ExportFile]:
     """The files that follow from the plan, and those of the run where its samples were noted."""
     view, more = asked.view, asked.more
-    found = plan_files(view.plan, [lane.sweep for lane in view.lanes], view.model)
+    found = plan_files(view.plan, [lane.sweep for lane in view.lanes], view.model, view.marks)
     if not more:
         return found
     make = (lambda: more.samples, lambda: more.tables, lambda: _picture(view), _animation_of(view))

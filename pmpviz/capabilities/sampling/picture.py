@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.sampling import words as sentences
-from pmpviz.capabilities.sampling.kept import Kept
+from pmpviz.capabilities.sampling.kept import Kept, of_model
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.layers import kind_of
 from pmpviz.capabilities.sampling.live import LiveView
@@ -45,7 +45,7 @@ def update(
 ) -> bytes:
     """The blob for the player; `sent` is brought up to date. `hover` is None or (lane, site, lines of text), `kept` are
     curves to be drawn behind those of the lanes."""
-    envelope = _envelope(view, sent)
+    envelope, kept = _envelope(view, sent), of_model(kept, view.plan.model)
     then = view if desk.at is None else view.at(desk.at)
     scene = Scene(envelope, view, then, kept, desk.window or EVERYTHING, desk.at)
     return envelope.seal(

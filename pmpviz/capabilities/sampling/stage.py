@@ -20,7 +20,7 @@ from pmpviz.app.words import show_notices
 from pmpviz.capabilities.sampling import outlets, table
 from pmpviz.capabilities.sampling import picture as payload
 from pmpviz.capabilities.sampling import words as sentences
-from pmpviz.capabilities.sampling.kept import Kept, keep
+from pmpviz.capabilities.sampling.kept import Kept, keep, of_model
 from pmpviz.capabilities.sampling.layers import SiteReport, layers_of, site_report
 from pmpviz.capabilities.sampling.live import LiveRun, LiveView
 from pmpviz.capabilities.sampling.plan import Plan
@@ -133,7 +133,9 @@ class SamplingStage(Stage):
     def answer(self, event: Event) -> bool:
         """Also strokes and clicks on the picture, hovering, kept curves and looking back."""
         holder = held(self.id)
-        self._kept = holder.kept  # The worker, which notes them for an export, is in no session.
+        self._kept = of_model(
+            holder.kept, self.plan.model
+        )  # The worker, which notes them for an export, is in no session.
         if event.type in ("click", "paint"):
             return self._edit(holder.live, event)
         if event.type == "place":
@@ -151,7 +153,8 @@ class SamplingStage(Stage):
             holder.kept = keep(holder.kept, view, event.lane, payload.styles(view)[event.lane])
             return False
         if event.type == "drop":
-            holder.kept = tuple(kept for place, kept in enumerate(holder.kept) if place != event.lane)
+            dropped = of_model(holder.kept, holder.live.view.plan.model)[event.lane : event.lane + 1]
+            holder.kept = tuple(kept for kept in holder.kept if kept not in dropped)
             return False
         # What is written beside the player is of the moment that is looked back at, too.
         return super().answer(event) or event.type in ("look", "live")

@@ -20,6 +20,7 @@ COLUMNS = (
     "τ",
     "sweeps/s",
     "statistics since",
+    "measured at",
     "compiled in",
 )
 HELP = """
@@ -31,6 +32,10 @@ however long they ran. More chains do not change it where a sweep of twice as ma
 they are computed side by side.
 
 **Noise**: 95 of 100 estimates of MMD² between as many independent samples of the reference's law are below it.
+
+**Sweeps/s**: all sweeps over all seconds of computing.
+
+**Measured at**: MMD², marginal L1 and pair error are those of this sweep; they are taken ever more rarely.
 
 **Statistics since**: the sweep at which the settings last changed. All statistics begin anew there, MMD² too.
 """
@@ -55,8 +60,9 @@ def _row(lane: LaneView) -> tuple[str, ...]:
         significant(found.ess_rate),
         significant(found.rhat, 4),
         significant(found.time),
-        significant(lane.rate or None),
+        significant(lane.sweep / lane.seconds if lane.seconds else None),
         f"sweep {integer(lane.since)}",
+        f"sweep {integer(point.sweep)}" if point else "n/a",
         seconds(lane.compile_seconds),
     )
 

@@ -111,7 +111,7 @@ def _lines_of(lane: LaneView | Kept, name: str, window: tuple[float, float]) -> 
 def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
     view, exact, more = scene.view, None, {}
     if name == "energy":
-        exact = _exact_energy(view)
+        exact = _exact_energy(scene)
     lanes = view.lanes
     if len(lanes) == 1 and (draws := lanes[0].draws) is not None and draws.length > 1:
         more = {"unit": f"{integer(draws.done)} finished draws a chain, faint: every sweep", **_upper(scene, draws)}
@@ -119,10 +119,12 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
     return trace(name, title, "sweeps", lines, log, exact=exact, **more)
 
 
-def _exact_energy(view: LiveView) -> dict | None:
-    if view.truth is None or view.truth.energy is None:
+def _exact_energy(scene: Scene) -> dict | None:
+    """That of the present settings, from the sweep on since which they hold."""
+    truth, since = scene.view.truth, max(lane.since for lane in scene.view.lanes)
+    if truth is None or truth.energy is None:
         return None
-    return {"y": view.truth.energy, "label": f"exact {significant(view.truth.energy, 4)}"}
+    return {"y": truth.energy, "label": f"exact {significant(truth.energy, 4)}", "since": since}
 
 
 def _upper(scene: Scene, draws: DrawsView) -> dict:
@@ -149,8 +151,13 @@ def _making(scene: Scene) -> list[dict]:
     names = {"y": "mean", "low": "low", "high": "high"}
     columns = {"x": bins.mean["sweep"] - begin, **{k: bins.mean[f"energy:{v}"] for k, v in names.items()}}
     line = scene.envelope.line("0", scene.envelope.styles[0], columns) if len(bins) else None
+    exact = _exact_energy(scene)
     title = f"Draw {integer(number)} in the making: energy"
-    more = {"span": [0, draws.length], "exact": _exact_energy(scene.view), "unit": f"of {integer(draws.length)} sweeps"}
+    more = {
+        "span": [0, draws.length],
+        "exact": exact and {**exact, "since": 0},
+        "unit": f"of {integer(draws.length)} sweeps",
+    }
     lines = [{**line, "name": lane.label}] if line else []
     return [trace("making", title, "sweeps of this draw", lines, **more)]
 
@@ -233,8 +240,11 @@ def _mmd(scene: Scene, x: str) -> dict:
     noise = _noise(scene.view)
     floor = noise / 10 if noise else 1e-8
     band = {"low": floor, "high": noise, "label": "noise, up to 95 %"} if noise else None
-    title = "MMD²" if scene.view.truth is not None else f"MMD² · {sentences.reference_words(scene.view)}"
-    return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, band=band)
+    title = f"MMD² over {x}"
+    if scene.view.truth is None:
+        title += f" · {sentences.reference_words(scene.view)}"
+    foot = f"at most {significant(floor, 1)} at the foot" if noise else ""
+    return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=foot, band=band)
 
 
 def _noise(view: LiveView) -> float | None:

@@ -19,12 +19,12 @@ def computing(view: LiveView, device: str) -> str:
     chains = f"{integer(view.plan.chains)} chain{'s' if view.plan.chains > 1 else ''}"
     if len(view.lanes) > 1:
         names = " against ".join(lane.label for lane in view.lanes)
-        return f"{names} on a {model}, {chains} each, {device}"
+        return ", ".join(part for part in (f"{names} on a {model}", f"{chains} each", device) if part)
     lane = view.lanes[0]
-    return (
-        f"{lane.label} on a {model}, sweep {integer(lane.sweep)}, {chains}, {device}, "
-        f"{integer(lane.rate)} sweeps/s, compiled in {seconds(lane.compile_seconds)}"
-    )
+    rate = f"{integer(lane.rate)} sweeps/s computed" if lane.rate else ""
+    compiled = f"compiled in {seconds(lane.compile_seconds)}" if lane.compile_seconds >= 0.01 else ""
+    parts = [f"{lane.label} on a {model}", f"sweep {integer(lane.sweep)}", chains, device, rate, compiled]
+    return ", ".join(part for part in parts if part)
 
 
 def reference_words(view: LiveView) -> str:

@@ -259,8 +259,9 @@ export class Chart {
     if (y < top || y > this.height - BOTTOM) return;
     context.strokeStyle = context.fillStyle = css(theme.text);
     context.lineWidth = 1.5;
+    const from = exact.since ? Math.min(Math.max(this.x.px(exact.since), LEFT), width - RIGHT) : LEFT;
     context.beginPath();
-    context.moveTo(LEFT, y);
+    context.moveTo(from, y);
     context.lineTo(width - RIGHT, y);
     context.stroke();
     context.textAlign = "right";
