@@ -31,6 +31,8 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+# The server's programs run for a moment: less than half the time of compiling them is spent so (tests.compiling).
+QUICKLY = ("--xla_cpu_use_fusion_emitters=false", "--xla_backend_optimization_level=1")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Streamlit's own client asks for these beside the address of a page that is opened by a link, and is refused.
 # A picture that a later run of the page took away before the browser had fetched it is gone, too.
@@ -103,12 +105,14 @@ def _serve(script: str, cache: str) -> tuple[subprocess.Popen, str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     options = {"address": "127.0.0.1", "port": port, "headless": "true", "fileWatcherType": "none"}
-    flags = [word for name, value in options.items() for word in (f"--server.{name}", str(value))]
-    command = [sys.executable, "-m", "streamlit", "run", script, *flags]
+    words = [word for name, value in options.items() for word in (f"--server.{name}", str(value))]
+    command = [sys.executable, "-m", "streamlit", "run", script, *words]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    flags = " ".join([os.environ.get("XLA_FLAGS", ""), *QUICKLY]).strip()
     # The programs that other tests compiled are not the server's: its first page opens cold.
     environment = {name: value for name, value in os.environ.items() if name != "JAX_COMPILATION_CACHE_DIR"}
-    process = subprocess.Popen(command, cwd=ROOT, env={**environment, "PMPVIZ_CACHE": cache}, **quiet)
+    environment |= {"PMPVIZ_CACHE": cache, "XLA_FLAGS": flags}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, **quiet)
     address = f"http://127.0.0.1:{port}"
     until = time.monotonic() + START_SECONDS
     while not _healthy(address):
