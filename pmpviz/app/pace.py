@@ -72,9 +72,10 @@ class Pace:
         Timers are set by messages, which a server that is overrun does not send in time. While a page's update waits
         Streamlit makes one of all that the page asks for meanwhile.
         """
-        before = self._seen.get(page)
-        early = 0.0 if before is None else before + self.seconds(least) / NOTEWORTHY - self._clock()
-        return min(max(early, 0.0), MOST_WAIT_SECONDS)
+        before, wanted = self._seen.get(page), self.seconds(least)
+        if before is None or wanted <= least:
+            return 0.0
+        return min(max(before + wanted / NOTEWORTHY - self._clock(), 0.0), MOST_WAIT_SECONDS)
 
 
 pace = Pace()
@@ -96,6 +97,12 @@ def timed(least: float | None, now: float | None = None) -> float | None:
         return None
     wanted = pace.seconds(least)
     return now if now is not None and now / NOTEWORTHY < wanted < now * NOTEWORTHY else wanted
+
+
+def of_fragment() -> bool:
+    """Whether this run is of fragments alone, not of the page."""
+    context = get_script_run_ctx()
+    return context is not None and bool(context.fragment_ids_this_run)
 
 
 def set_timer(seconds: float) -> None:

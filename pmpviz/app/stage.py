@@ -12,7 +12,7 @@ import streamlit as st
 from pmpviz.app.address import class_mode, end_gesture, kept_plan, note_plan, turn_back
 from pmpviz.app.asked import Asked, ask_for, asked_on
 from pmpviz.app.export import ExportFile, export_dialog
-from pmpviz.app.pace import pace, set_timer, timed
+from pmpviz.app.pace import of_fragment, pace, set_timer, timed
 from pmpviz.app.page import Page, switch_class_mode
 from pmpviz.app.player import Event, answered, events, player
 from pmpviz.app.session import held, held_live
@@ -42,7 +42,7 @@ class Turn:
         self.live.touch()
         self._key, self._answer = f"player-{stage.id}", stage.answer
         asked = events(self._key)
-        if not asked and every:
+        if every and not asked and of_fragment():
             time.sleep(pace.wait(id(holder), every))
         self.changed = any([stage.answer(event) for event in asked])
         self.view = self.live.view

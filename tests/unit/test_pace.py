@@ -76,6 +76,7 @@ def test_a_page_that_asks_too_often_waits_a_moment_and_one_in_time_does_not():
     served.now += wanted
     assert served.pace.wait(0, LEAST) == 0
     assert served.pace.wait("new", LEAST) == 0
+    assert Served(1, 0.002).pace.wait(0, LEAST) == 0  # A click among few is answered at once.
 
 
 def test_a_timer_is_set_anew_only_where_it_matters(monkeypatch):
