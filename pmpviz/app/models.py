@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from pmpviz.app.uploads import uploaded
+from pmpviz.live.limits import limits
 from pmpviz.live.link import quote, read_value
 from pmpviz.live.plan import CHAINS, resolve_model
 from pmpviz.models import builder_of, format_spec, parse_model_spec
@@ -19,11 +20,6 @@ from pmpviz.models.builder import Builder
 from pmpviz.models.couplings import Shape
 from pmpviz.player.layered import IMAGE
 from pmpviz.types import InputError, Param
-
-MOST_SITES = 1 << 18
-MOST_GRAPH_SITES = 10_000
-MOST_DENSE_SITES = 1024
-MOST_MESSAGES = 1 << 26
 
 
 @functools.lru_cache(maxsize=8)
@@ -46,14 +42,14 @@ def site_limit(builder: Builder) -> int:
     if builder.size == IMAGE:
         return builder.max_sites
     if builder.max_sites <= 1 << 12:
-        return min(builder.max_sites, MOST_DENSE_SITES)
-    return MOST_GRAPH_SITES if builder.random_graph else MOST_SITES
+        return min(builder.max_sites, limits().dense_sites)
+    return limits().graph_sites if builder.random_graph else limits().sites
 
 
 def chain_limit(model: Any) -> int:
-    """Chains that a page accepts: both messages of every coupling of every chain are at most 2^26 numbers."""
+    """Chains that a page accepts: both messages of every coupling of every chain are at most `limits().messages`."""
     couplings = max(np.size(leaf) for leaf in jax.tree.leaves(model))
-    return int(min(CHAINS.high, max(1, MOST_MESSAGES // (2 * couplings))))
+    return int(min(CHAINS.high, max(1, limits().messages // (2 * couplings))))
 
 
 def fit_size(builder: Builder, size: Shape) -> tuple[Shape, str | None]:

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from pmpviz.app.pace import watch_loop
+
 MOST_SECONDS = 30.0
 END_SECONDS = 10.0
 WORDS = "Making Home ready: the page opens in some seconds, sooner at later starts."
@@ -26,7 +28,9 @@ def lifespan(make_ready: Callable[[], None]) -> Callable[[Any], Any]:
         thread = threading.Thread(target=make_ready, name="make ready", daemon=True)
         thread.start()
         await asyncio.to_thread(thread.join, MOST_SECONDS)
+        looking = asyncio.create_task(watch_loop())
         yield {}
+        looking.cancel()
         thread.join(END_SECONDS)
 
     return ready

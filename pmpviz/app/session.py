@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,17 +11,22 @@ from typing import Any
 
 import streamlit as st
 
-from pmpviz.live.worker import settle_memory
+from pmpviz.live.memory import settle
+from pmpviz.live.worker import tidy
 from pmpviz.player.update import Cursors
 from pmpviz.runs import device
+
+# After so long a thread lets another one go on, a tenth of Python's own: the server's loop, which sends one message in
+# each of its turns, waits for the threads of pages and of the worker in every one of them.
+SWITCH_SECONDS = 0.0005
 
 
 @dataclass
 class Held:
     """What a page holds: its live run or training, and what it has sent to the browser so far.
 
-    `window` is what of the curves is zoomed into, `at` the sweep that is looked back at, `kept` the curves that are
-    drawn behind those of the run.
+    `timer` is in seconds, None where nothing is fed; `window` is what of the curves is zoomed into, `at` the sweep that
+    is looked back at, `kept` the curves that are drawn behind those of the run.
     """
 
     live: Any = None
@@ -31,6 +37,7 @@ class Held:
     window: tuple[float, float] | None = None
     at: int | None = None
     kept: tuple[Any, ...] = ()
+    timer: float | None = None
 
     def seen_by(self, begun: int) -> None:
         """Begin anew what is sent where another visit of the page, or another start of the run, looks on."""
@@ -44,6 +51,8 @@ class Held:
         """Give up the run."""
         if self.live is not None:
             self.live.close()
+            self.live = None
+            tidy()
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda held: held.close())
@@ -73,6 +82,7 @@ def prepare(modules: tuple[str, ...]) -> bool:
     for module in modules:
         importlib.import_module(module)
     device.prepare()
+    sys.setswitchinterval(SWITCH_SECONDS)
     warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-    settle_memory()
+    settle()
     return True

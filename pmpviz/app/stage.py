@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import streamlit as st
 from pmpviz.app.address import class_mode, end_gesture, kept_plan, note_plan, turn_back
 from pmpviz.app.asked import Asked, ask_for, asked_on
 from pmpviz.app.export import ExportFile, export_dialog
+from pmpviz.app.pace import of_fragment, pace, set_timer, timed
 from pmpviz.app.page import Page, switch_class_mode
 from pmpviz.app.player import Event, answered, events, player
 from pmpviz.app.session import held, held_live
@@ -32,12 +34,17 @@ class Turn:
     again, which is then so of the turn: `changed`. `view`, `sent` and `desk` are what an update is made of; see `show`.
     """
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, every: float | None) -> None:
         holder = held(stage.id)
+        if holder.live is None:  # Given up meanwhile: the page's script makes another.
+            st.rerun()
         self.live, self.sent = holder.live, holder.sent
         self.live.touch()
         self._key, self._answer = f"player-{stage.id}", stage.answer
-        self.changed = any([stage.answer(event) for event in events(self._key)])
+        asked = events(self._key)
+        if every and not asked and of_fragment():
+            time.sleep(pace.wait(id(holder), every))
+        self.changed = any([stage.answer(event) for event in asked])
         self.view = self.live.view
         holder.seen_by(self.view.begun)
         self.kept = holder.kept
@@ -91,21 +98,28 @@ class Stage:
     def draw(self, plan: Any) -> None:
         """The player, fed while something moves, and the dialog that was asked for."""
         every = self.tick(self.job_of(plan))
-        st.fragment(self._turn, run_every=every, key=f"stage-{self.id}")(every)
+        timer = held(self.id).timer = timed(every)
+        st.fragment(self._turn, run_every=timer, key=f"stage-{self.id}")(every)
         self.show_asked()
 
     def beside(self, name: str, drawn: Callable[[], None], every: float | None) -> None:
         """Something that is drawn anew once a second while the player is fed."""
-        slow = SLOW_SECONDS if every else None
+        slow = timed(SLOW_SECONDS if every else None)
         st.fragment(drawn, run_every=slow, key=f"{name}-{self.id}")()
 
     def _turn(self, every: float | None) -> None:
-        turn = Turn(self)
+        holder, begun = held(self.id), time.thread_time()
+        turn = Turn(self, every)
         self._above(turn.view)
         turn.show(self._update(turn), self.component)
         self._below(turn.view)
         if turn.changed or self.tick(turn.live) != every:
             st.rerun()
+        pace.took(id(holder), time.thread_time() - begun)
+        timer = timed(every, holder.timer)
+        if timer is not None and timer != holder.timer:
+            holder.timer = timer
+            set_timer(timer)
 
     def tick(self, live: LiveJob) -> float | None:
         """Seconds to the next update, None where nothing will be new.

@@ -8,9 +8,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator
 from typing import Any
 
+from pmpviz.live import memory
+from pmpviz.live.limits import limits
 from pmpviz.live.worker import LEASE_SECONDS, worker
-
-KEPT = 16
 
 
 class Beside:
@@ -47,7 +47,8 @@ class TruthJob(Beside):
         self.share = 0.0
         self.truth: Any = None
         self.trouble: str | None = None
-        self._steps = steps
+        self._steps: Generator[float, None, Any] | None = steps
+        self.seconds = 0.0
 
     @property
     def unfinished(self) -> bool:
@@ -55,17 +56,32 @@ class TruthJob(Beside):
         return self.truth is None and self.trouble is None
 
     def work(self, seconds: float) -> None:
-        """One step of the generator."""
+        """One step of the generator, which is given up where it takes too long."""
+        assert self._steps is not None
+        begun = time.monotonic()
         try:
             self.share = next(self._steps)
         except StopIteration as stop:
-            self.truth, self.share = stop.value, 1.0
+            self.truth, self.share, self._steps = stop.value, 1.0, None
         finally:
             self._worked = time.monotonic()
+        self.seconds += self._worked - begun
+        if self.unfinished:
+            limits().check_seconds(self.seconds, self.share)
 
     def fail(self, error: Exception) -> None:
-        """Keep the reason."""
-        self.trouble = str(error)[:200] or type(error).__name__
+        """Keep the reason, and nothing that was computed."""
+        self.trouble, self._steps = str(error)[:200] or type(error).__name__, None
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the result."""
+        return int(getattr(self.truth, "bytes", 0))
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody looks at it."""
+        return time.monotonic() - self._touched < LEASE_SECONDS
 
 
 _jobs: OrderedDict[str, TruthJob] = OrderedDict()
@@ -79,9 +95,25 @@ def request(key: str, steps: Callable[[], Generator[float, None, Any]]) -> Truth
         if job is None:
             job = _jobs[key] = TruthJob(steps())
             worker("background").add(job)
-            while len(_jobs) > KEPT:
-                worker("background").remove(_jobs.popitem(last=False)[1])
         _jobs.move_to_end(key)
-    job.touch()
+        job.touch()
+        _shrink()
     worker("background").wake()
     return job
+
+
+def forget() -> None:
+    """Let go of results that nobody looks at any more and that are too large to be kept for the next one."""
+    with _lock:
+        _shrink()
+
+
+def _shrink() -> None:
+    """Oldest first; what somebody looks at stays where only memory is short."""
+    for key, job in list(_jobs.items()):
+        idle = sum(other.bytes for other in _jobs.values() if not other.wanted)
+        if len(_jobs) > limits().references or (idle > limits().reference_bytes and not job.wanted):
+            worker("background").remove(_jobs.pop(key))
+
+
+memory.forgetting.append(forget)

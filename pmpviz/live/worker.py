@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import atexit
-import gc
 import logging
-import os
-import sys
 import threading
 import time
 from typing import Protocol
 
+from pmpviz.live import memory
 from pmpviz.runs import compile_clock
+from pmpviz.types import InputError
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +18,9 @@ LEASE_SECONDS = 6.0
 SLICE_SECONDS = 0.04
 SHARED_SECONDS = 0.4
 STOP_SECONDS = 10.0
-PATIENT_NICENESS = 10
+# A patient worker rests this many times as long as it has worked while others have something to do, ...
+REST = 1.0
+MOST_REST_SECONDS = 1.0
 
 
 class Job(Protocol):
@@ -38,7 +39,8 @@ class Job(Protocol):
 class Worker:
     """Serves jobs fairly: of those that are due, the one that has been due longest.
 
-    A `patient` worker leaves the processor to everything else, where the system knows threads of lower priority.
+    A `patient` worker rests between its slices while a worker that is not has something to do. It is no thread of lower
+    priority: while such a one holds the interpreter's lock and has to wait for the processor, all others wait for it.
     """
 
     def __init__(self, name: str, patient: bool = False):
@@ -85,6 +87,17 @@ class Worker:
                 self._wake.wait(min(max(min(due)[0] - now, 0.001), 1.0) if due else 1.0)
             return None
 
+    @property
+    def busy(self) -> bool:
+        """Whether a job is due."""
+        now = time.monotonic()
+        return any((when := job.due()) is not None and when <= now for job in self._jobs)
+
+    def _rest(self, worked: float) -> None:
+        """Let the others go on for as long as this one has worked."""
+        if any(each.busy for each in list(_workers.values()) if each is not self):
+            time.sleep(min(REST * worked, MOST_REST_SECONDS))
+
     def _give_up(self, job: Job, error: Exception) -> None:
         """Have the job say what happened; one that cannot even do that is served no more."""
         try:
@@ -94,19 +107,21 @@ class Worker:
             self.remove(job)
 
     def _loop(self) -> None:
-        if self._patient and sys.platform == "linux":
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), PATIENT_NICENESS)
         compiled = compile_clock.compilations()
         while (served := self._next()) is not None:
             job, seconds = served
+            begun = time.monotonic()
             try:
                 job.work(seconds)
             except Exception as error:  # The thread must outlive any job.
-                log.exception("a job failed")
+                if not isinstance(error, InputError):
+                    log.exception("a job failed")
                 self._give_up(job, error)
             if compile_clock.compilations() != compiled:
                 compiled = compile_clock.compilations()
-                settle_memory()
+                tidy(left=False)
+            if self._patient:
+                self._rest(time.monotonic() - begun)
 
 
 _workers: dict[str, Worker] = {}
@@ -129,11 +144,11 @@ def _stop_all() -> None:
         each.stop()
 
 
-def settle_memory() -> None:
-    """Move everything imported, traced and compiled out of the garbage collector's sight.
+_tidy = memory.Tidy()
 
-    Streamlit collects after every script run; with JAX and plotly imported that takes about 110 ms with the
-    interpreter locked, and 4 ms after this. Programs compiled later add to it again.
-    """
-    gc.collect()
-    gc.freeze()
+
+def tidy(left: bool = True) -> None:
+    """Have memory tidied up soon: somebody has left, or something was compiled."""
+    _tidy.ask(left)
+    if (live := _workers.get("live")) is not None:  # None is begun for this while the program ends.
+        live.add(_tidy)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Float
@@ -28,7 +28,10 @@ class NoiseBand(NamedTuple):
         return math.isfinite(self.high)
 
 
-@functools.lru_cache(maxsize=16)
+# Kept for as long as the reference is.
+_BANDS: WeakKeyDictionary[Reference, dict[int, NoiseBand]] = WeakKeyDictionary()
+
+
 def noise_band(reference: Reference, x_count: int) -> NoiseBand:
     """Band of the unbiased MMD^2 of `x_count` independent draws of the reference's own law against the reference.
 
@@ -36,6 +39,13 @@ def noise_band(reference: Reference, x_count: int) -> NoiseBand:
     draws of the law, whatever its shape: one hill or two), times the ratio of the exact standard deviations for the
     two pairs of sizes (`noise_floor`). n/a with fewer than two draws or eight rows.
     """
+    bands = _BANDS.setdefault(reference, {})
+    if x_count not in bands:
+        bands[x_count] = _band(reference, x_count)
+    return bands[x_count]
+
+
+def _band(reference: Reference, x_count: int) -> NoiseBand:
     rows = len(reference.y)
     if x_count < 2 or rows < LEAST_ROWS:
         return NoiseBand(math.nan, math.nan)

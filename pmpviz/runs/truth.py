@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ SWENDSEN_WANG_SWEEPS = 96
 GIBBS_SWEEPS = 4096
 SLICE = 8
 MOST_PAIRS = 2048
+# The samples are weighed in so many blocks: of large models all of them at once would take a gigabyte.
+ENERGY_BLOCKS = 20
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ class Truth:
     pair_tables: np.ndarray | None = None
 
     @property
+    def bytes(self) -> int:
+        """Memory of the samples."""
+        return self.reference.y.nbytes + self.reference.packed.nbytes
+
+    @property
     def p1(self) -> np.ndarray | None:
         """p(x_i = 1) for each i; None where a variable has more than two states."""
         return self.marginals if isinstance(self.marginals, np.ndarray) else None
@@ -73,10 +80,13 @@ def truth_key(target: Target) -> str:
     return digest.hexdigest()
 
 
-def build(target: Target) -> Generator[float, None, Truth]:
+def build(
+    target: Target, check: Callable[[int, int], None] = lambda samples, variables: None
+) -> Generator[float, None, Truth]:
     """Make the truth of a target, yielding the share that is done; the generator's return value is the Truth.
 
-    Raises Refusal for a model that is neither tractable nor one that a long run can sample.
+    Raises Refusal for a model that is neither tractable nor one that a long run can sample, and what `check` raises
+    before a long run of so many samples of so many variables.
     """
     yield 0.0
     p1 = None
@@ -87,6 +97,7 @@ def build(target: Target) -> Generator[float, None, Truth]:
         p1 = solved.p1
     except Refusal:
         pass
+    check(SAMPLES, target.n)
     return (yield from _long_run(target, p1))
 
 
@@ -199,7 +210,7 @@ def _long_run(target: Target, p1: np.ndarray | None) -> Generator[float, None, T
 
 def _from_long_run(target: Target, x: np.ndarray, name: str, sweeps: int, p1: np.ndarray | None) -> Truth:
     label = f"{SAMPLES:,} {make_sampler(name).spec.label} chains of {sweeps:,} sweeps, a long run, not exact"
-    energies = -np.asarray(jax.vmap(target.model.log_weight)(x), np.float64)
+    energies = -np.concatenate([_log_weights(target.model, rows) for rows in np.array_split(x, ENERGY_BLOCKS)])
     known, check = known_energy(target), "its energy could not be checked against a closed form"
     if known is not None:
         deviations = (energies.mean() - known) / (energies.std(ddof=1) / np.sqrt(len(x)))
@@ -209,6 +220,15 @@ def _from_long_run(target: Target, x: np.ndarray, name: str, sweeps: int, p1: np
     pairs, key = edge_pairs(target), truth_key(target)
     tables = pair_frequencies(x, pairs, target.model.space.states) if len(pairs) else None
     return Truth(label, False, Reference.of(x, label), p1, log_z, known, check, key, pairs, tables)
+
+
+@jax.jit
+def _weigh(model, x):
+    return jax.vmap(model.log_weight)(x)
+
+
+def _log_weights(model: Any, x: np.ndarray) -> np.ndarray:
+    return np.asarray(_weigh(model, x), np.float64)
 
 
 def _cached(path: Path, space: Space) -> np.ndarray | None:

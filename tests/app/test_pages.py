@@ -48,10 +48,19 @@ def algorithms(found: dict) -> list[str]:
     return [lane["algorithm"] for lane in found["lanes"]]
 
 
+def tile_links(test):
+    """(page, query) of every tile on Home."""
+    return [(link.proto.page, link.proto.query_string) for link in test.get("page_link")]
+
+
 def test_the_app_begins_at_home_and_its_first_run_has_no_fault():
     test = run(AppTest.from_file(str(ROOT / "app.py"), default_timeout=WAIT_SECONDS))
     assert algorithms(wait(test, lambda u: u["lanes"])) == ["colour_gibbs", "swendsen_wang"]
-    links = [(link.proto.page, link.proto.query_string) for link in test.get("page_link")]
+    rows = list(shown_on_home())
+    first = {(tile.page, f"preset={tile.preset.id}") for _, tiles in first_tiles(rows) for tile in tiles}
+    assert set(tile_links(test)) == first  # The others are drawn once somebody wants to see them.
+    test.session_state["more"] = True
+    links = tile_links(run(test))
     everything = {(page, f"preset={preset.id}") for _, page, presets in shown_on_home() for preset in presets}
     assert len(links) == len(set(links)) >= 30 and set(links) == everything
     first = [(page, f"preset={preset}") for group in GROUPS for page, preset in group.presets]

@@ -7,10 +7,11 @@ import pytest
 
 from pmpviz.live import background
 from pmpviz.live.background import TruthJob
+from pmpviz.live.limits import Limits
 from pmpviz.live.worker import LEASE_SECONDS
 from pmpviz.models import build_spec
 from pmpviz.runs import truth
-from pmpviz.types import Target
+from pmpviz.types import InputError, Target
 
 
 @pytest.fixture
@@ -62,3 +63,55 @@ def test_a_result_is_made_once_for_all_who_ask_and_a_failure_is_kept(monkeypatch
         job.work(0.0)
     job.fail(raised.value)
     assert job.trouble == "out of states" and job.due() is None
+
+
+@pytest.fixture
+def jobs(monkeypatch, clock):
+    """The results that are kept, none yet, and a worker that serves nobody."""
+    kept = OrderedDict()
+    inert = SimpleNamespace(add=lambda job: None, remove=lambda job: None, wake=lambda: None)
+    monkeypatch.setattr(background, "worker", lambda name: inert)
+    monkeypatch.setattr(background, "_jobs", kept)
+    return kept
+
+
+def asked(key, size):
+    job = background.request(key, lambda: iter(()))
+    job.truth = SimpleNamespace(bytes=size)
+    return job
+
+
+def test_large_results_are_let_go_once_nobody_looks_at_them_and_small_ones_are_kept(jobs, clock, monkeypatch):
+    monkeypatch.setattr(background, "limits", lambda: Limits(reference_bytes=100))
+    old, small, seen = asked("old", 90), asked("small", 20), asked("seen", 1000)
+    background.forget()
+    assert list(jobs.values()) == [old, small, seen]
+    clock[0] += LEASE_SECONDS + 1
+    seen.touch()
+    background.forget()
+    assert list(jobs.values()) == [small, seen]
+    clock[0] += LEASE_SECONDS + 1
+    background.forget()
+    assert not jobs or list(jobs.values()) == [small]
+    assert sum(job.bytes for job in jobs.values()) <= 100
+
+
+def test_no_more_results_are_kept_than_the_limit(jobs, monkeypatch):
+    monkeypatch.setattr(background, "limits", lambda: Limits(references=3))
+    made = [asked(str(k), 1) for k in range(5)]
+    assert list(jobs.values()) == made[2:]
+
+
+def test_a_result_that_takes_too_long_is_given_up_with_a_sentence(clock, monkeypatch):
+    def slow():
+        while True:
+            clock[0] += 4.0
+            yield 0.25
+
+    monkeypatch.setattr(background, "limits", lambda: Limits(reference_seconds=7))
+    job = TruthJob(slow())
+    job.work(0.0)
+    with pytest.raises(InputError, match="after 7 seconds of computing 25% of it was done") as raised:
+        job.work(0.0)
+    job.fail(raised.value)
+    assert "smaller model" in job.trouble and not job.unfinished

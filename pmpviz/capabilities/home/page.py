@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pmpviz.app.gallery import gallery
+from pmpviz.app.gallery import Tile, gallery
 from pmpviz.app.player import answered, events, player
 from pmpviz.capabilities.home.hand import Hand
 from pmpviz.capabilities.home.picture import blob
@@ -34,9 +34,15 @@ def draw(rows: Sequence[tuple[str, str, Sequence[Any]]]) -> None:
     hand_over.race_on_home(by_hand)
     st.markdown("#### Look further")
     gallery(first_tiles(rows), FIRST)
-    rest = other_tiles(rows)
-    with st.expander(f"More: {sum(len(tiles) for _, tiles in rest)} other experiments, page by page"):
-        gallery(rest, OTHERS)
+    st.fragment(_more, key="more")(other_tiles(rows))
+
+
+def _more(rest: list[tuple[str, list[Tile]]]) -> None:
+    """The other tiles, drawn once somebody wants to see them."""
+    words = f"More: {sum(len(tiles) for _, tiles in rest)} other experiments, page by page"
+    with st.expander(words, on_change="rerun", key="more") as more:
+        if more.open:
+            gallery(rest, OTHERS)
 
 
 def by_hand() -> None:

@@ -13,12 +13,15 @@ from pmpviz.capabilities.sampling import layers
 from pmpviz.capabilities.sampling.lane import Lane, LaneView
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.live import background
+from pmpviz.live.background import TruthJob
 from pmpviz.live.job import LiveJob, warm
 from pmpviz.live.lane_names import lane_names
+from pmpviz.live.limits import limits
 from pmpviz.live.plan import begins_anew, describe_change, resolve_model
 from pmpviz.live.view import View
 from pmpviz.runs.schedule import Budget
 from pmpviz.runs.truth import Truth, build, truth_key
+from pmpviz.types import Target
 
 log = logging.getLogger(__name__)
 
@@ -47,8 +50,14 @@ class LiveView(View):
 
 
 def compile_ahead(plan: Plan) -> None:
-    """Compile what a live run of this plan will run, before anybody has asked for one."""
-    warm(_lanes_of(plan, resolve_model(plan.model), epoch=0))
+    """Compile what a live run of this plan will run, and begin its reference, before anybody has asked for one."""
+    model = resolve_model(plan.model)
+    warm(_lanes_of(plan, model, epoch=0))
+    _reference(plan.target(model))
+
+
+def _reference(target: Target) -> TruthJob:
+    return background.request(truth_key(target), lambda: build(target, limits().check_reference))
 
 
 def _shown(model: Any) -> Any:
@@ -184,8 +193,7 @@ class LiveRun(LiveJob):
         """Ask for the reference once every lane moves, so that its making does not hold up the first picture."""
         moving = not self._playing or all(lane.run.quantum for lane in self._lanes)
         if self.reference is None and self._wants_truth() and moving and not self._cold():
-            target = self.plan.target(self._model)
-            self.reference = background.request(truth_key(target), lambda: build(target))
+            self.reference = _reference(self.plan.target(self._model))
         for lane in self._lanes:
             lane.measure(self.reference.truth if self.reference is not None else None)
             lane.check_stop(self.plan.stop, self.plan.threshold)

@@ -1,0 +1,124 @@
+"""What visitors have left is given back: the run, what it is compared with, and what was computed from that."""
+
+import gc
+import time
+import weakref
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pmpviz.app.session import Held
+from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.live import memory
+from pmpviz.live.limits import Limits
+from pmpviz.live.memory import LEAST_SECONDS, SHARE, Tidy
+from pmpviz.metrics.mmd import Reference
+from pmpviz.metrics.noise import noise_band
+
+WAIT_SECONDS = 60
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time that tidying sees, what it has done, and how long that takes: now, done, takes."""
+    state = SimpleNamespace(now=100.0, done=[], takes=0.0)
+
+    def doing(what):
+        def do():
+            state.done.append(what)
+            state.now += state.takes
+
+        return do
+
+    monkeypatch.setattr(memory, "time", SimpleNamespace(monotonic=lambda: state.now))
+    monkeypatch.setattr(memory, "settle", doing("settle"))
+    monkeypatch.setattr(memory, "give_back", doing("give back"))
+    return state
+
+
+def test_it_is_tidied_up_once_for_all_who_ask_and_thoroughly_where_one_has_left(clock):
+    tidy = Tidy()
+    assert tidy.due() is None
+    tidy.ask(left=False)
+    first = tidy.due()
+    clock.now += 1
+    tidy.ask(left=True)
+    tidy.ask(left=False)
+    assert tidy.due() == first == 100 + LEAST_SECONDS
+    tidy.work(0.0)
+    assert clock.done == ["give back"] and tidy.due() is None
+    tidy.ask(left=False)
+    tidy.work(0.0)
+    assert clock.done == ["give back", "settle"]
+
+
+def test_tidying_takes_no_more_than_its_share_of_the_time(clock):
+    tidy, clock.takes = Tidy(), 2.0
+    tidy.ask(left=True)
+    tidy.work(0.0)
+    tidy.ask(left=True)
+    assert tidy.due() == pytest.approx(102 + 2 / SHARE)
+
+
+def test_what_was_moved_out_of_sight_is_collected_once_somebody_has_left():
+    class Circle:
+        pass
+
+    one = Circle()
+    one.itself, gone = one, weakref.ref(one)
+    memory.settle()
+    del one
+    gc.collect()
+    assert gone() is not None
+    memory.give_back()
+    assert gone() is None
+
+
+def test_compiled_programs_are_let_go_once_there_are_many(monkeypatch):
+    made, cleared = [0], []
+    monkeypatch.setattr(memory, "_let_go", [0])
+    monkeypatch.setattr(memory, "limits", lambda: Limits(programs=10))
+    monkeypatch.setattr(memory, "compile_clock", SimpleNamespace(compilations=lambda: made[0]))
+    monkeypatch.setattr(memory, "jax", SimpleNamespace(clear_caches=lambda: cleared.append(made[0])))
+    for made[0] in range(31):
+        memory.give_back()
+    assert cleared == [10, 20, 30]
+
+
+def test_nothing_of_a_run_is_left_once_its_page_is_given_up():
+    plan = Plan(model="square:6x6", chains=8, lanes=(sampler("colour_gibbs"), sampler("pmp")))
+    holder = Held(live=LiveRun(plan))
+    holder.live.touch()
+    holder.live.play()
+    lanes = _moving(holder.live)
+    left = [weakref.ref(holder.live), *map(weakref.ref, lanes), *(weakref.ref(lane.ring) for lane in lanes)]
+    del lanes
+    holder.close()
+    assert holder.live is None
+    until = time.monotonic() + WAIT_SECONDS  # The worker may have a slice of it in hand.
+    while any(ref() is not None for ref in left) and time.monotonic() < until:
+        time.sleep(0.05)
+        memory.give_back()
+    assert [ref() for ref in left] == [None] * len(left)
+
+
+def _moving(run):
+    until = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < until:
+        run.touch()
+        lanes = run.view.lanes
+        if lanes and all(lane.sweep for lane in lanes):
+            return run.ask(lambda job: list(job.lanes), wait=WAIT_SECONDS)
+        time.sleep(0.05)
+    raise AssertionError(run.view.trouble or "no lane has moved")
+
+
+def test_the_noise_band_keeps_no_reference_and_is_made_once():
+    reference = Reference.of(np.random.default_rng(0).integers(0, 2, (40, 6)).astype(np.int8))
+    band, gone = noise_band(reference, 8), weakref.ref(reference)
+    assert noise_band(reference, 8) is band
+    del reference
+    gc.collect()
+    assert gone() is None
