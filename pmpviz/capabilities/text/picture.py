@@ -23,15 +23,16 @@ def update(view: TextView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the browser."""
     envelope = Envelope(view, sent, [class_of(lane.algorithm).spec for lane in view.lanes])
     add = envelope.payload.add
-    lanes = [
-        envelope.lane(k, "", _status(view, lane), p=add(levels(lane.p1), "u1"), x=add(lane.sample[:MOST_SHOWN], "u1"))
-        for k, lane in enumerate(view.lanes)
-    ]
-    own: dict[str, Any] = {"text": None, "exact": None}
+    lanes = []
+    for k, lane in enumerate(view.lanes):
+        # Nothing is known before the first sweep.
+        own = {"p": add(levels(lane.p1), "u1"), "x": add(lane.sample[:MOST_SHOWN], "u1")} if lane.count else {}
+        lanes.append(envelope.lane(k, "", _status(view, lane), **own))
+    told: dict[str, Any] = {"text": None, "exact": None}
     if view.words is not None:
-        own = {"text": _text(view, envelope), "exact": _exact(view, envelope), "said": sentences(view)}
+        told = {"text": _text(view, envelope), "exact": _exact(view, envelope), "said": sentences(view)}
     announce = ", ".join(lane.label for lane in view.lanes) + " on a text" if view.lanes else "learning the weights"
-    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), announce, **own)
+    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), announce, **told)
 
 
 def levels(p1: Float[np.ndarray, " n"]) -> np.ndarray:
@@ -80,7 +81,7 @@ def _right(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
 def _status(view: TextView, lane: TextLaneView) -> str:
     far = error(view, lane)
     parts = [f"{integer(lane.count)} {lane.unit}", "" if far is None else f"RMSE {significant(far, 2)}"]
-    return " · ".join(part for part in (*parts, _right(view, lane.p1)) if part)
+    return " · ".join(part for part in (*parts, _right(view, lane.p1) if lane.count else "") if part)
 
 
 def _traces(envelope: Envelope, view: TextView) -> list[dict]:
@@ -107,12 +108,12 @@ def sentences(view: TextView) -> list[str]:
     """Who the speaker is by now, and what is being computed."""
     assert view.words is not None and view.links is not None
     p1, who = exact_p1(view), "exact"
-    if p1 is None and view.lanes:
+    if p1 is None and view.lanes and view.lanes[0].count:
         p1, who = view.lanes[0].p1, view.lanes[0].label
     n, many = integer(len(view.words)), integer(len(view.links))
     shown = f", of which the first {integer(MOST_SHOWN)} are shown" if len(view.words) > MOST_SHOWN else ""
     doing = f"{n} words and signs{shown}, {many} links; weights learnt from 485 other announcements."
-    return [] if p1 is None else [f"{_found(view, p1)} ({who}).", doing]
+    return ["Nothing is known yet.", doing] if p1 is None else [f"{_found(view, p1)} ({who}).", doing]
 
 
 def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:

@@ -30,7 +30,7 @@ TEXT: tuple[Preset, ...] = (
         "room",
         "A room called like a person",
         "How does one mention of a name tell the others?",
-        TextPlan(text=BAKER, lanes=(GIBBS,)),
+        TextPlan(text=BAKER, links=LINKS[1], lanes=(GIBBS,)),
         "Quillfeather is in no list of names. It stands once after *Speaker*; links do the rest. Baker is in the list, "
         "but names a hall and the host. Click one Baker until it is held as a name: the others follow.",
         5.0,

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Int8
 
 from pmpviz.models.text import lexicon
-from pmpviz.models.text.words import Words, read_words
+from pmpviz.models.text.words import Words, words_of
 
 # The name of the speaker is written between these.
 OPEN, CLOSE = "‹", "›"
@@ -43,11 +43,11 @@ def announcement(seed: int, words: int | None = None) -> tuple[Words, Int8[np.nd
     rng = np.random.default_rng([seed, 2012])
     if words is None:
         return _read(_written(rng))
-    text = _written(rng)
-    while len((found := _read(text))[0]) < words:
-        text = f"{text}\n\n{_written(rng)}"
-    cut = found[0].stop[words - 1]
-    return Words(found[0].text[:cut], found[0].start[:words], found[0].stop[:words]), found[1][:words]
+    parts: list[str] = []
+    while sum(len(_read(part)[0]) for part in parts) < words:
+        parts.append(_written(rng))
+    found, labels = _read("\n\n".join(parts))
+    return Words(found.text[: found.stop[words - 1]], found.start[:words], found.stop[:words]), labels[:words]
 
 
 def announcements(first: int, count: int) -> list[tuple[Words, Int8[np.ndarray, " n"]]]:
@@ -64,7 +64,7 @@ def _read(text: str) -> tuple[Words, Int8[np.ndarray, " n"]]:
             continue
         plain += letter
         spans.append(inside)
-    words = read_words(plain)
+    words = words_of(plain)
     return words, np.array([spans[start] for start in words.start], np.int8)
 
 

@@ -71,15 +71,20 @@ def read_words(text: str) -> Words:
     """The words of a text; raises InputError where it has none, too many, or no capitals."""
     if len(text) > MOST_CHARACTERS:
         raise InputError(f"the text has {len(text):,} characters; give at most {MOST_CHARACTERS:,}")
-    found = list(_WORD.finditer(text))
-    if not found:
+    words = words_of(text)
+    if not len(words):
         raise InputError("the text has no words; paste some")
-    if len(found) > MOST_WORDS:
-        raise InputError(f"the text has {len(found):,} words and signs; give at most {MOST_WORDS:,}")
-    words = Words(text, tuple(each.start() for each in found), tuple(each.end() for each in found))
+    if len(words) > MOST_WORDS:
+        raise InputError(f"the text has {len(words):,} words and signs; give at most {MOST_WORDS:,}")
     if not words.capitalised().any():
         raise InputError("the text has no capitalised word, by which names are told and linked; paste it as written")
     return words
+
+
+def words_of(text: str) -> Words:
+    """The words of any text."""
+    found = list(_WORD.finditer(text))
+    return Words(text, tuple(each.start() for each in found), tuple(each.end() for each in found))
 
 
 def features(words: Words) -> Float[np.ndarray, "n f"]:
@@ -107,4 +112,4 @@ def features(words: Words) -> Float[np.ndarray, "n f"]:
     return np.array(rows, np.float64).T
 
 
-__all__ = ["FEATURES", "MOST_WORDS", "Words", "features", "read_words"]
+__all__ = ["FEATURES", "MOST_WORDS", "Words", "features", "read_words", "words_of"]

@@ -104,12 +104,12 @@ class Reading extends Live {
 
   point(place) {
     this.near = place;
-    this.hint.textContent = place < 0 ? HINT : this.tell1(place);
+    this.hint.textContent = place < 0 ? HINT : this.describe(place);
     this.dirty = true;
     this.wake();
   }
 
-  tell1(place) {
+  describe(place) {
     const said = this.columns().filter((column) => column.p).map((column) => `${column.label} ${number(column.p[place] / 255)}`);
     const linked = this.exact.partners(place).length;
     return `${this.text.words[place]}: ${said.join(", ")}; ${linked} link${linked === 1 ? "" : "s"}`;

@@ -71,6 +71,7 @@ def test_an_announcement_is_its_seeds_and_marks_the_speakers_name():
     assert named and all(word[0].isupper() for word in named)
     assert "‹" not in words.text and len(labels) == len(words)
     cut, short = announcement(7, 300)
+    assert len(announcement(7, 10_000)[0]) == 10_000
     assert len(cut) == len(short) == 300 and cut.words[: len(words)] == words.words
 
 
