@@ -58,10 +58,12 @@ def _odd_torus() -> Ising:
 
 
 def _text() -> Ising:
-    """A text whose one repeated word stands thrice, twice side by side: a chain of seven words and three links."""
+    """A text whose one repeated word stands thrice, twice side by side: a chain of seven words and three links.
+
+    Neighbours want to differ, linked words to agree: two of them are neighbours."""
     words = read_words("Dr. Baker met Baker Baker today .")
     theta = np.array([-1.0, 0.4, 0.0, 0.0, 0.5, -0.6, 0.8, 0.0, 0.0, 0.0, 0.0, -0.5])
-    return skip_chain(words, Weights(theta, 1.2, 0.9))
+    return skip_chain(words, Weights(theta, -1.2, 0.9))
 
 
 def layouts(model: Ising) -> dict[str, Ising]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
+from test_reproductions import check
 
 from pmpviz import exact
 from pmpviz.contract import detectors
 from pmpviz.contract.fixtures import BY_NAME
+from pmpviz.experiments.reproductions import find
+from pmpviz.experiments.reproductions import skip_chain as reproduction
+from pmpviz.experiments.reproductions.base import Request
 from pmpviz.models import Ising, build_spec
 from pmpviz.models.gaussian.chain import split_couplings
 from pmpviz.models.text import (
@@ -164,3 +168,13 @@ def test_a_texts_law_is_kept_and_reached(name):
 def test_too_many_couplings_are_refused_with_their_number():
     reason = make_sampler("gaussian_chain").spec.why_not(Target.of(build_spec("complete:800")))
     assert reason is not None and "318,801 couplings" in reason
+
+
+def test_a_tiny_run_of_the_papers_table():
+    setting = reproduction.Setting((30,), 2, 4, 400, 100, 6)
+    rows = check(reproduction.run(Request(True, 1), setting))
+    assert rows["texts with an exact answer, consecutive"].ours >= 0.9
+    for name in (reproduction.GIBBS, reproduction.CHAINED):
+        assert rows[f"RMSE of marginals, {name}"].ours <= 0.03
+    assert rows["RMSE of log Z, bridge, HMC, whitened"].ours < 1
+    assert find("dhmc-table-1") is find("skip-chain")
