@@ -92,8 +92,16 @@ class TextLane:
     # Given by the kinds.
 
     chains = 1
-    count: int
-    over = False
+
+    @property
+    def count(self) -> int:
+        """Sweeps or steps done."""
+        raise NotImplementedError
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to do."""
+        return False
 
     def begin(self, target: Target) -> None:
         """Make the state; raises InputError where the algorithm cannot run on this target."""

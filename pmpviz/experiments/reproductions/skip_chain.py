@@ -58,20 +58,21 @@ QUICK = Setting((60, 110), 4, 4, 2000, 500, 75)
 
 def tractable(links: str, count: int) -> tuple[float, float]:
     """(share of announcements whose exact answer is tractable, share of their words that it labels right)."""
-    weights, right, solved = trained(links).weights, [], 0
+    weights, solved = trained(links).weights, 0
+    right: list[bool] = []
     for words, labels in announcements(FIRST_TEST, count):
         target = Target.of(skip_chain(words, weights, links))
         if exact.why_not(target) is None:
             solved += 1
-            right.extend((exact.solve(target).p1 > 0.5) == labels)
+            right.extend((np.asarray(exact.solve(target).p1) > 0.5) == labels)
     return solved / count, float(np.mean(right))
 
 
 def chosen(setting: Setting, weights: Weights) -> list[Ising]:
     """Fields whose exact answer is tractable, so many of each length, as dense models: one program a length."""
-    found = []
+    found: list[Ising] = []
     for length in setting.lengths:
-        seed, of_length = FIRST_TEST, []
+        seed, of_length = FIRST_TEST, list[Ising]()
         while len(of_length) < setting.texts:
             model = skip_chain(announcement(seed, length)[0], weights)
             seed += 1
