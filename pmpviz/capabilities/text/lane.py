@@ -183,7 +183,7 @@ class SolverLane(TextLane):
 
     def begin(self, target: Target) -> None:
         """The state before the first step."""
-        self._algorithm, self.unit = self.choice.build(), self.choice.spec.update + "s"
+        self._algorithm, self.unit = self.choice.build(), "steps"
         self._free, self._value = ~np.asarray(target.evidence.mask), np.asarray(target.evidence.value, np.float64)
         self._state, self._done = self._algorithm.start(Potentials.of_target(target)[0]), 0
 

@@ -13,7 +13,7 @@ from pmpviz.capabilities.text.plan import class_of
 from pmpviz.player.numbers import integer, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 
-SPEEDS = (1.0, 5.0, 20.0, 100.0, 0.0)
+SPEEDS = (1.0, 2.0, 5.0, 20.0, 100.0, 0.0)
 # Of a longer text all words are sampled and these are shown.
 MOST_SHOWN, MOST_NAMES = 2000, 5
 FLOOR = 1e-5
@@ -86,7 +86,7 @@ def _status(view: TextView, lane: TextLaneView) -> str:
 
 def _traces(envelope: Envelope, view: TextView) -> list[dict]:
     p1 = exact_p1(view)
-    if p1 is None:
+    if p1 is None or not view.lanes:
         return []
 
     def lines(column: int) -> list[dict]:
@@ -96,7 +96,7 @@ def _traces(envelope: Envelope, view: TextView) -> list[dict]:
         return envelope.lines(columns, FLOOR)
 
     return [
-        trace("sweeps", "RMSE by sweeps", "sweeps", lines(0), True),
+        trace("sweeps", f"RMSE by {view.lanes[0].unit}", view.lanes[0].unit, lines(0), True),
         trace("seconds", "RMSE by seconds", "seconds", lines(1), True),
     ]
 

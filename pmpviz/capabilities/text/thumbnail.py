@@ -7,6 +7,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from pmpviz import exact
 from pmpviz.capabilities.text.plan import TextPlan
+from pmpviz.models.text import LINKS
 from pmpviz.player.pictures import LIGHT
 
 NAME = np.array([230, 159, 0])
@@ -16,7 +17,10 @@ OVERSAMPLED, LETTERS, MARGIN = 2, 15, 0.06
 def text_picture(plan: TextPlan, side: int) -> Image.Image:
     """The words from the plan's text that fit, by their exact marginals; side in pixels."""
     words, _ = plan.words()
-    p1 = exact.solve(plan.target(words)).p1
+    target = plan.target(words)
+    if exact.why_not(target) is not None:
+        target = plan.replace(links=LINKS[1]).target(words)
+    p1 = exact.solve(target).p1
     wide = side * OVERSAMPLED
     image = Image.new("RGB", (wide, wide), LIGHT.paper)
     draw, size = ImageDraw.Draw(image), wide / LETTERS
