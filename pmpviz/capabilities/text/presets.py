@@ -69,8 +69,8 @@ TEXT: tuple[Preset, ...] = (
         "When does the exact answer become too dear?",
         TextPlan(number=1243, links=LINKS[0], lanes=(CHAIN,)),
         "A word that stands k times has k (k − 1) / 2 links under *all pairs*, the paper's choice, and the width of "
-        "the exact answer grows with it: here it is refused. Link *consecutive* ones alone, and it is there. The Gaussians do not mind: one "
-        "serves all the links of a word.",
+        "the exact answer grows with it: here it is refused. Link *consecutive* ones alone, and it is there. The "
+        "Gaussians do not mind: one serves all the links of a word.",
         5.0,
     ),
 )
