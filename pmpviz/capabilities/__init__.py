@@ -39,6 +39,7 @@ PAGES = (
     Capability("frank_wolfe", "Frank-Wolfe", ":material/conversion_path:", "marginals", "INFERENCE", row=2),
     Capability("perturbation_lab", "Perturbation lab", ":material/blur_on:", "perturbation", "PERTURBATION", row=3),
     Capability("landscape", "Landscape", ":material/landscape:", "landscape", "LANDSCAPE", row=4),
+    Capability("text", "Text", ":material/article:", "text", "TEXT", row=9),
 )
 
 

@@ -17,6 +17,7 @@ from pmpviz.models import RBM, SRBM, Ising, build_spec
 from pmpviz.models.builders import lattice_model
 from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.tables import TableModel
+from pmpviz.models.text import Weights, read_words, skip_chain
 from pmpviz.models.topologies import lattice
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import Evidence, Target
@@ -54,6 +55,15 @@ def _odd_torus() -> Ising:
     """3x3 torus without field, antiferromagnetic: every row and column is an odd, frustrated ring."""
     shifts, present = lattice("square", (3, 3), periodic=True)
     return lattice_model(shifts, present, np.full(present.shape, -0.4), np.zeros(9))
+
+
+def _text() -> Ising:
+    """A text whose one repeated word stands thrice, twice side by side: a chain of seven words and three links.
+
+    Neighbours want to differ, linked words to agree: two of them are neighbours."""
+    words = read_words("Dr. Baker met Baker Baker today .")
+    theta = np.array([-1.0, 0.4, 0.0, 0.0, 0.5, -0.6, 0.8, 0.0, 0.0, 0.0, 0.0, -0.5])
+    return skip_chain(words, Weights(theta, -1.2, 0.9))
 
 
 def layouts(model: Ising) -> dict[str, Ising]:
@@ -107,6 +117,8 @@ def _fixtures():
         yield Fixture(f"edgeless_{kind}", "edgeless", Target.of(edgeless, clamped, 0.8))
         yield Fixture(f"tree_{kind}", "tree", Target.of(star, Evidence.of(7, {2: 1}), 1.4))
     yield Fixture("rbm", "law", Target.of(_machines()["rbm"][0]))
+    yield Fixture("text", "law", Target.of(_text()))
+    yield Fixture("text_clamped", "law", Target.of(_text(), Evidence.of(7, {1: 1, 5: 0}), 1.3))
     torus = _odd_torus()
     yield Fixture("odd_torus", "law", Target.of(torus))
     yield Fixture("odd_torus_clamped", "law", Target.of(torus, Evidence.of(9, {4: 1, 8: 0}), 0.8))

@@ -36,6 +36,9 @@ from pmpviz.capabilities.perturbation.plan import LabPlan
 from pmpviz.capabilities.perturbation.presets import PERTURBATION
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
+from pmpviz.capabilities.text.plan import TextPlan
+from pmpviz.capabilities.text.presets import TEXT
+from pmpviz.capabilities.text.thumbnail import text_picture
 from pmpviz.live.plan import resolve_model
 from pmpviz.models.conv_or import or_convolution
 from pmpviz.models.small_graphs import build_small_graph
@@ -139,6 +142,11 @@ def landscape(plan: LandscapePlan) -> bytes:
     return png(landscape_picture(scene_of(plan), SIDE))
 
 
+def read(plan: TextPlan) -> bytes:
+    """PNG of the plan's text with its exact marginals."""
+    return png(text_picture(plan, SIDE))
+
+
 def render(folder: Path, page: str, presets: tuple[Any, ...], draw: Callable[[Any], bytes]) -> None:
     """One picture a preset."""
     for preset in presets:
@@ -158,6 +166,7 @@ def main(folder: str) -> None:
     render(path, "perturbation_lab", PERTURBATION, maximum)
     render(path, "race", RACE, picture)
     render(path, "playground", PLAYGROUND, picture)
+    render(path, "text", TEXT, read)
 
 
 if __name__ == "__main__":

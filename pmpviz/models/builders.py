@@ -29,6 +29,7 @@ from pmpviz.models.couplings import DenseCouplings, Shape, ShiftCouplings, Spars
 from pmpviz.models.ising import Ising, spin_to_binary
 from pmpviz.models.rbm import RBM, SRBM
 from pmpviz.models.state_builders import STATE_BUILDERS
+from pmpviz.models.text.skip_chain import ANNOUNCEMENT
 from pmpviz.plugins import Registry
 from pmpviz.types import InputError, Param
 
@@ -338,6 +339,7 @@ BUILDERS: Registry[Builder] = Registry(
             _srbm,
             MAX_LAYER_PAIRS,
         ),
+        ANNOUNCEMENT,
         *STATE_BUILDERS,
     ),
     lambda thing: isinstance(thing, Builder),

@@ -14,6 +14,7 @@ from pmpviz.samplers.conv_gibbs import ConvGibbs
 from pmpviz.samplers.conv_gwg import ConvGWG
 from pmpviz.samplers.conv_pmp import ConvPMP
 from pmpviz.samplers.exact_sampler import ExactSampler
+from pmpviz.samplers.gaussian_chain import GaussianChain
 from pmpviz.samplers.gaussian_gibbs import GaussianGibbs
 from pmpviz.samplers.gaussian_hmc import GaussianHMC
 from pmpviz.samplers.gibbs import Gibbs
@@ -55,6 +56,7 @@ SAMPLERS: Registry[Any] = Registry(
         Wolff,
         GaussianGibbs,
         GaussianHMC,
+        GaussianChain,
         PerturbAndMap,
         GumbelTable,
         UnbiasedSampler,

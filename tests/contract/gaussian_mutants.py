@@ -10,10 +10,11 @@ import numpy as np
 
 from pmpviz.contract import detectors
 from pmpviz.contract.detectors import Verdict
-from pmpviz.models.gaussian import Relaxation
+from pmpviz.models.gaussian import Relaxation, chain
 from pmpviz.models.gaussian.maps import DenseMap
 from pmpviz.runs import advance, start
 from pmpviz.samplers import gaussian_gibbs, gaussian_hmc, wolff
+from pmpviz.samplers.gaussian_chain import GaussianChain
 from pmpviz.samplers.gaussian_gibbs import GaussianGibbs
 from pmpviz.samplers.gaussian_hmc import GaussianHMC
 from pmpviz.samplers.wolff import Wolff
@@ -151,3 +152,32 @@ class GhostOfHalfTheField(Wolff):
     def step_tile(self, keys, target, state):
         with patched(wolff, _bonded=lambda real, field, spin, u: real(0.5 * field, spin, u)):
             return super().step_tile(keys, target, state)
+
+
+@caught_by(detectors.exact_start, "text")
+class NeighboursOfASetCountedTwice(GaussianChain):
+    """The chain keeps what the Gaussian of a set already carries."""
+
+    def prepare(self, target):
+        bias, i, j, w = target.model.pairwise()
+        whole = np.zeros(target.n, np.float32)
+        whole[i[j - i == 1]] = float(target.beta) * w[j - i == 1]
+        return dataclasses.replace(super().prepare(target), chain=whole)
+
+
+@pytree
+class DeafChain(chain.ChainRelaxation):
+    """Its filter takes clamped words for free ones."""
+
+    def filtered(self, evidence, z):
+        free = dataclasses.replace(evidence, mask=jnp.zeros_like(evidence.mask))
+        return super().filtered(free, z)
+
+
+@caught_by(detectors.exact_start, "text_clamped")
+class ChainDeafToEvidence(GaussianChain):
+    """What is clamped is not heard by the words after it."""
+
+    def prepare(self, target):
+        relaxed = super().prepare(target)
+        return DeafChain(relaxed.relaxation, relaxed.chain)

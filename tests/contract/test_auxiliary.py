@@ -87,6 +87,8 @@ GAUSSIAN = [
     ("gaussian_hmc", "six_lattice_clamped"),
     ("gaussian_hmc", "six_dense"),
     ("gaussian_hmc", "rbm"),
+    ("gaussian_chain", "text"),
+    ("gaussian_chain", "six_lattice_clamped"),
 ]
 BINS = 6
 

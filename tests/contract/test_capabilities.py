@@ -22,6 +22,7 @@ SMALL = {
     "erdos_renyi": ("8", {"degree": 3}),
     "random_regular": ("8", {"degree": 3, "couplings": "glass"}),
     "tree": ("7", {"couplings": "gaussian", "field": "random"}),
+    "announcement": ("9", {"seed": 3}),
     "rbm": ("2x2x3", {"pattern": "random"}),
     "srbm": ("2x2x3", {"pattern": "random", "lateral": -0.8}),
     "potts": ("3x3", {"q": 3, "couplings": "gaussian", "field": "random", "h": 1.0}),

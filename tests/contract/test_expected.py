@@ -18,7 +18,13 @@ BRING = [cls for cls in SAMPLERS if brings(cls, "expected")]
 
 
 def test_those_who_know_conditional_means_bring_them():
-    assert {cls.spec.id for cls in BRING} >= {"gibbs", "colour_gibbs", "gaussian_gibbs", "gaussian_hmc"}
+    assert {cls.spec.id for cls in BRING} >= {
+        "gibbs",
+        "colour_gibbs",
+        "gaussian_gibbs",
+        "gaussian_hmc",
+        "gaussian_chain",
+    }
 
 
 @pytest.mark.parametrize("name", ["six_lattice_clamped", "srbm_clamped"])

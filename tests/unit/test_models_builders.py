@@ -7,7 +7,7 @@ import jax
 import numpy as np
 import pytest
 
-from pmpviz.models import BUILDERS, Ising, LayeredModel, build_spec, builder_of
+from pmpviz.models import BUILDERS, Ising, build_spec, builder_of
 from pmpviz.models.builders import dense_model, lattice_model
 from pmpviz.models.couplings import colour_of, to_dense
 from pmpviz.models.state_builders import STATE_BUILDERS
@@ -40,6 +40,7 @@ SPECS = (
     "rbm:3x4x5",
     "rbm:2x3x4,pattern=random,strength=1.5,seed=2",
     "srbm:3x2x4,pattern=random,lateral=-0.7",
+    "announcement:24,seed=3",
 )
 
 
@@ -48,11 +49,15 @@ def test_every_builder_is_covered():
     assert {spec.partition(":")[0] for spec in SPECS} == {builder.id for builder in BUILDERS} - of_states
 
 
+def in_bits(spec: str) -> bool:
+    return "rbm" in spec or "announcement" in spec
+
+
 def spin_form(spec: str) -> tuple[np.ndarray, np.ndarray]:
     """(h, J as a symmetric matrix) that the built model gives back."""
     h, i, j, J, constant = build_spec(spec).to_spin()
-    # Builders in spin form leave no constant; those with layers are in 0/1 form.
-    assert abs(constant) < 1e-4 * (1 + np.abs(J).sum()) or "rbm" in spec
+    # Builders in spin form leave no constant; those with layers, and of texts, are in 0/1 form.
+    assert abs(constant) < 1e-4 * (1 + np.abs(J).sum()) or in_bits(spec)
     matrix = np.zeros((len(h), len(h)))
     np.add.at(matrix, (i, j), J)
     return h, matrix + matrix.T
@@ -70,7 +75,7 @@ def test_log_weight_equals_the_spin_energy(spec):
     x = np.random.default_rng(1).integers(0, 2, (64, model.n)).astype(np.int8)
     s = 2.0 * x - 1
     energy = s @ h + 0.5 * np.einsum("ci,ij,cj->c", s, matrix, s)
-    energy += model.to_spin()[4] if isinstance(model, LayeredModel) else 0.0
+    energy += model.to_spin()[4] if in_bits(spec) else 0.0
     size = 1 + np.abs(h).sum() + np.abs(matrix).sum()
     assert np.abs(log_weight64(model, x.astype(float)) - energy).max() < 1e-6 * size
     assert np.abs(np.asarray(jax.vmap(model.log_weight)(x)) - energy).max() < 3e-6 * size

@@ -16,6 +16,7 @@ from pmpviz.experiments.reproductions import (
     potts,
     semi_restricted,
     semi_restricted_samplers,
+    skip_chain,
     spin_glass,
     twos,
     wrong_model,
@@ -49,13 +50,14 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     potts.REPRODUCTION,
     semi_restricted_samplers.ESS,
     semi_restricted_samplers.EPSILON,
+    skip_chain.REPRODUCTION,
 )
 
 
 def find(name: str) -> Reproduction:
     """The reproduction of that name; raises InputError naming the choices."""
     for known in REPRODUCTIONS:
-        if known.id == name:
+        if name and name in (known.id, known.alias):
             return known
     names = ", ".join(known.id for known in REPRODUCTIONS)
     raise InputError(f"there is no reproduction {name[:40]!r}; choose one of {names}")

@@ -43,8 +43,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """An experiment: its settings and those of `--quick` in words, how many seeds each takes unless told, and whether
-    it trains models for so long that they can be kept."""
+    """An experiment: its settings and those of `--quick` in words, how many seeds each takes unless told, whether
+    it trains models for so long that they can be kept, and another name that it is found by."""
 
     id: str
     title: str
@@ -54,6 +54,7 @@ class Reproduction:
     quick_seeds: int
     run: Callable[[Request], Outcome]
     keeps: bool = False
+    alias: str = ""
 
 
 def row(quantity: str, values: Iterable[float], paper: float | None = None) -> Row:

@@ -1,0 +1,160 @@
+// The stage of the Text page: the same text once for each lane and once as it is exactly, its words coloured.
+
+import { mounted } from "../pmpviz.player/component.js";
+import { unpack } from "../pmpviz.player/decode.js";
+import { Live } from "../pmpviz.player/live.js";
+import { make, number } from "../pmpviz.player/theme.js";
+import { Column } from "./column.js";
+// What others import is asked for here too, at once: found one after the other they would be waited for in turn.
+import "../pmpviz.player/bar.js";
+import "../pmpviz.player/knobs.js";
+import "../pmpviz.player/traces.js";
+
+const BESIDE = 900; // From this width on the curves stand beside the text.
+const LEAST = 200; // Of a column, in px.
+const SHOWN = ["Marginals", "One sample"];
+const LINKS = ["Links of a word", "All links"];
+const HINT = "Point at a word for its links and numbers; click it to hold it as a name, as none, and to let it go.";
+
+class Reading extends Live {
+  constructor(parent) {
+    super(parent, "pv-root tx-root");
+    this.sampled = 0;
+    this.every = 0;
+    this.near = -1;
+    this.hands = {
+      point: (place) => this.point(place),
+      click: (site) => this.post({ type: "click", site }),
+      scroll: (from, top) => this.scroll(from, top),
+    };
+    this.modes = this.choices(SHOWN, "What is shown", (k) => this.set("sampled", k));
+    this.links = this.choices(LINKS, "Links", (k) => this.set("every", k));
+    this.head = make("div", "tx-head");
+    this.head.append(this.modes, this.links);
+    this.exact = new Column(this.hands);
+    this.hint = make("div", "tx-hint", HINT);
+    this.stage.append(this.head, this.exact.root, this.hint);
+    this.timeline.root.remove();
+  }
+
+  choices(names, label, chosen) {
+    const root = make("div", "tx-choices");
+    root.setAttribute("role", "group");
+    root.setAttribute("aria-label", label);
+    names.forEach((name, k) => {
+      const button = make("button", "pv-button pv-tool", name);
+      button.type = "button";
+      button.addEventListener("click", () => chosen(k));
+      root.append(button);
+    });
+    return root;
+  }
+
+  set(name, value) {
+    this[name] = value;
+    this.dirty = true;
+    this.wake();
+  }
+
+  columns() {
+    return [...this.lanes, this.exact];
+  }
+
+  newLane() {
+    const column = new Column(this.hands);
+    setTimeout(() => this.exact.root.before(column.root));
+    return column;
+  }
+
+  scrub() {}
+
+  // What the server sends.
+
+  receive(bytes) {
+    let some;
+    const update = this.read(bytes, (whole) => {
+      const found = unpack(whole);
+      some = found.some;
+      return found.meta;
+    });
+    if (!update || !this.isNew(update)) return;
+    const now = performance.now();
+    this.takeHead(update, now);
+    if (update.text) this.takeText(update, some);
+    this.traces.adopt(update.traces, update.marks);
+    this.traces.tell(update.lanes, null);
+    this.tracesDirty = this.dirty = true;
+    this.takeRest(update);
+    this.wake();
+  }
+
+  takeText(update, some) {
+    const links = some(update.text.links, Int32Array);
+    this.text = { ...update.text, links };
+    update.lanes.forEach((lane, k) => {
+      this.lanes[k].adopt(this.text, lane, some(lane.p, Uint8Array), some(lane.x, Uint8Array));
+    });
+    const { exact } = update;
+    const head = { label: "Exact", badge: "", status: [exact.status, exact.words].filter(Boolean).join(" · ") };
+    const p = exact.p === undefined ? null : some(exact.p, Uint8Array);
+    this.exact.adopt(this.text, head, p, p && p.map((level) => (level > 127 ? 1 : 0)));
+  }
+
+  // What a person does.
+
+  point(place) {
+    this.near = place;
+    this.hint.textContent = place < 0 ? HINT : this.describe(place);
+    this.dirty = true;
+    this.wake();
+  }
+
+  describe(place) {
+    const said = this.columns().filter((column) => column.p).map((column) => `${column.label} ${number(column.p[place] / 255)}`);
+    const linked = this.exact.partners(place).length;
+    return `${this.text.words[place]}: ${said.join(", ")}; ${linked} link${linked === 1 ? "" : "s"}`;
+  }
+
+  scroll(from, top) {
+    for (const column of this.columns()) if (column !== from) column.page.scrollTop = top;
+  }
+
+  // Drawing.
+
+  themed() {
+    super.themed();
+    this.tracesDirty = this.dirty = true;
+  }
+
+  layout() {
+    const width = this.root.clientWidth;
+    if (!width) return;
+    this.body.classList.toggle("pv-beside", width >= BESIDE);
+    const count = this.columns().length;
+    const rows = Math.ceil(count / Math.max(1, Math.floor(this.main.clientWidth / LEAST)));
+    this.stage.style.gridTemplateColumns = `repeat(${Math.ceil(count / rows)}, minmax(0, 1fr))`;
+    const around = this.head.offsetHeight + this.hint.offsetHeight + 40;
+    const high = Math.max(150, this.high(rows) - around / rows);
+    for (const column of this.columns()) column.page.style.maxHeight = `${Math.round(high)}px`;
+    this.spread();
+    this.tracesDirty = this.dirty = true;
+    this.wake();
+  }
+
+  play(passed, now) {
+    if (this.dirty && this.text) {
+      this.dirty = false;
+      for (const column of this.columns()) column.draw(this.theme, this.sampled === 1, this.every === 1, this.near);
+      this.press(this.modes, this.sampled);
+      this.press(this.links, this.every);
+    }
+    this.drawTraces(now, null);
+    return this.tracesDirty;
+  }
+
+  press(root, chosen) {
+    [...root.children].forEach((button, k) => button.setAttribute("aria-checked", k === chosen));
+  }
+}
+
+export default mounted(Reading);

@@ -1,0 +1,223 @@
+"""One lane of the Text page: a run of chains, or a solver, and the marginals that it says by now."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Float, Int8
+
+from pmpviz.capabilities.text.plan import SOLVERS, TextPlan
+from pmpviz.live.plan import Choice
+from pmpviz.oracles.potentials import Potentials
+from pmpviz.runs import run as running
+from pmpviz.types import Target
+
+CHUNK_SECONDS, MOST_SWEEPS = 0.1, 64
+MOST_POINTS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class TextLaneView:
+    """An immutable picture of a lane: p(x_i = 1) by now, and the configuration of its first chain.
+
+    `points` are (sweeps, seconds) of the marginals `history`, about evenly chosen since the last change.
+    """
+
+    algorithm: str
+    label: str
+    guarantee: str
+    count: int
+    seconds: float
+    unit: str
+    p1: Float[np.ndarray, " n"]
+    sample: Int8[np.ndarray, " n"]
+    points: Float[np.ndarray, "k 2"]
+    history: Float[np.ndarray, "k n"]
+    chains: int
+    done: bool
+
+
+class TextLane:
+    """What both kinds share; only the worker touches it. Statistics belong to one setting."""
+
+    unit = "sweeps"
+
+    def __init__(self, choice: Choice, plan: TextPlan, target: Target):
+        self.choice, self.plan, self.spec = choice, plan, choice.spec
+        self.warmed, self.seconds, self.since = False, 0.0, 0
+        self.begin(target)
+        self._forget()
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm's id."""
+        return self.choice.algorithm
+
+    def show(self, epoch: int) -> None:
+        """There are no frames whose epoch would have to be told."""
+
+    def change(self, choice: Choice, target: Target) -> None:
+        """Take up other weights, words that were labelled, or knobs; statistics begin anew."""
+        self.choice = choice
+        self.retarget(target)
+        self._forget()
+
+    def _forget(self) -> None:
+        self.since, self._every, self._began = self.count, 1, self.seconds
+        self._points: list[tuple[float, float, np.ndarray]] = []
+
+    def advance(self, most: int) -> None:
+        """A chunk of at most so many sweeps."""
+        begin = time.perf_counter()
+        self.work(most)
+        self.seconds += time.perf_counter() - begin
+        done = self.count - self.since
+        if done // self._every > (self._points[-1][0] // self._every if self._points else -1):
+            self._points.append((done, self.seconds - self._began, self.p1().astype(np.float32)))
+        if len(self._points) >= MOST_POINTS:
+            self._points, self._every = self._points[1::2], 2 * self._every
+
+    def view(self, label: str, done: bool) -> TextLaneView:
+        """What pages see, called `label`."""
+        points = np.array([each[:2] for each in self._points], np.float64).reshape(-1, 2)
+        p1 = self.p1()
+        history = np.array([each[2] for each in self._points]).reshape(-1, len(p1))
+        words = (self.algorithm, label, self.spec.guarantee, self.count, self.seconds, self.unit)
+        return TextLaneView(*words, p1, self.sample(), points, history, self.chains, done)
+
+    # Given by the kinds.
+
+    chains = 1
+
+    @property
+    def count(self) -> int:
+        """Sweeps or steps done."""
+        raise NotImplementedError
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to do."""
+        return False
+
+    def begin(self, target: Target) -> None:
+        """Make the state; raises InputError where the algorithm cannot run on this target."""
+        raise NotImplementedError
+
+    def retarget(self, target: Target) -> None:
+        """Go on under another target."""
+        raise NotImplementedError
+
+    def warm(self) -> None:
+        """Compile."""
+        self.warmed = True
+
+    def work(self, most: int) -> None:
+        """Go on."""
+        raise NotImplementedError
+
+    def p1(self) -> Float[np.ndarray, " n"]:
+        """p(x_i = 1) by what was learnt since the last change."""
+        raise NotImplementedError
+
+    def sample(self) -> Int8[np.ndarray, " n"]:
+        """A configuration of this moment."""
+        raise NotImplementedError
+
+
+class SamplerLane(TextLane):
+    """Chains. Its marginals are averaged over them and over the later half, and more, of the sweeps."""
+
+    def begin(self, target: Target) -> None:
+        """All chains from random labels."""
+        self.chains, self._rate = self.plan.chains, 0.0
+        self._run = running.start(self.choice.build(), target, jax.random.key(self.plan.seed), self.plan.chains)
+        self._restart()
+
+    def retarget(self, target: Target) -> None:
+        """The chains stay where they are."""
+        self._run = running.retarget(self._run, target, self.choice.build())
+        self._restart()
+
+    def _restart(self) -> None:
+        self._marks: list[tuple[int, Any]] = [(0, 0.0)]
+
+    @property
+    def count(self) -> int:
+        """Sweeps done."""
+        return self._run.sweep
+
+    def warm(self) -> None:
+        """Compile a chunk."""
+        running.advance(self._run, 1, record=False, mean=True)
+        self._sampled = running.positions(self._run)[0]
+        self.warmed = True
+
+    def work(self, most: int) -> None:
+        """As many sweeps as take about a tenth of a second, few at first."""
+        before, begin = self._run.averaged, time.perf_counter()
+        sweeps = max(1, min(most, MOST_SWEEPS, before + 1, round(self._rate * CHUNK_SECONDS)))
+        self._run, _ = running.advance(self._run, sweeps * self._run.quanta, record=False, mean=True)
+        self._rate = sweeps / max(time.perf_counter() - begin, 1e-6)
+        self._sampled = running.positions(self._run)[0]
+        if self._run.averaged >= 2 * max(self._marks[-1][0], 1):
+            self._marks = [*self._marks[-1:], (self._run.averaged, self._run.total)]
+
+    def p1(self) -> Float[np.ndarray, " n"]:
+        """Since half of the sweeps or earlier: what the start has left behind is forgotten."""
+        if self._run.total is None:
+            return self._sampled.astype(np.float64) if self.warmed else np.full(self._run.target.n, 0.5)
+        swept, total = self._marks[0]
+        return (self._run.total - total) / (self._run.averaged - swept)
+
+    def sample(self) -> Int8[np.ndarray, " n"]:
+        """The first chain's labels."""
+        return self._sampled if self.warmed else np.zeros(self._run.target.n, np.int8)
+
+
+class SolverLane(TextLane):
+    """Frank-Wolfe or belief propagation; its sample is the likelier label of every word."""
+
+    def begin(self, target: Target) -> None:
+        """The state before the first step."""
+        self._algorithm, self.unit = self.choice.build(), "steps"
+        self._free, self._value = ~np.asarray(target.evidence.mask), np.asarray(target.evidence.value, np.float64)
+        self._state, self._done = self._algorithm.start(Potentials.of_target(target)[0]), 0
+
+    retarget = begin
+
+    @property
+    def count(self) -> int:
+        """Steps done."""
+        return len(self._state.trace)
+
+    @property
+    def over(self) -> bool:
+        """Whether the solver has ended."""
+        return bool(self._state.reason)
+
+    def work(self, most: int) -> None:
+        """One step."""
+        self._state = self._algorithm.step(self._state)
+
+    def p1(self) -> Float[np.ndarray, " n"]:
+        """Of a labelled word its label."""
+        found = self._value.copy()
+        found[self._free] = self._algorithm.answer(self._state).unary[:, 1]
+        return found
+
+    def sample(self) -> Int8[np.ndarray, " n"]:
+        """The likelier label of every word."""
+        return (self.p1() > 0.5).astype(np.int8)
+
+
+def lane_of(choice: Choice, plan: TextPlan, target: Target) -> TextLane:
+    """The lane of an algorithm."""
+    solvers = {cls.spec.id for cls in SOLVERS}
+    return (SolverLane if choice.algorithm in solvers else SamplerLane)(choice, plan, target)
+
+
+__all__ = ["TextLane", "TextLaneView", "lane_of"]

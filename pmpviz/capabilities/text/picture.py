@@ -1,0 +1,135 @@
+"""What the browser draws a reading from: words, links, every lane's marginals, the exact ones, and sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from pmpviz.capabilities.text.lane import TextLaneView
+from pmpviz.capabilities.text.live import TextView
+from pmpviz.capabilities.text.plan import class_of
+from pmpviz.player.numbers import integer, significant
+from pmpviz.player.update import Cursors, Desk, Envelope, trace
+
+SPEEDS = (1.0, 2.0, 5.0, 20.0, 100.0, 0.0)
+# Of a longer text all words are sampled and these are shown.
+MOST_SHOWN, MOST_NAMES = 2000, 5
+FLOOR = 1e-5
+
+
+def update(view: TextView, sent: Cursors, desk: Desk) -> bytes:
+    """The blob for the browser."""
+    envelope = Envelope(view, sent, [class_of(lane.algorithm).spec for lane in view.lanes])
+    add = envelope.payload.add
+    lanes = []
+    for k, lane in enumerate(view.lanes):
+        # Nothing is known before the first sweep.
+        own = {"p": add(levels(lane.p1), "u1"), "x": add(lane.sample[:MOST_SHOWN], "u1")} if lane.count else {}
+        lanes.append(envelope.lane(k, "", _status(view, lane), **own))
+    told: dict[str, Any] = {"text": None, "exact": None}
+    if view.words is not None:
+        told = {"text": _text(view, envelope), "exact": _exact(view, envelope), "said": sentences(view)}
+    announce = ", ".join(lane.label for lane in view.lanes) + " on a text" if view.lanes else "learning the weights"
+    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), announce, **told)
+
+
+def levels(p1: Float[np.ndarray, " n"]) -> np.ndarray:
+    """Probabilities of the shown words in 256 levels."""
+    return np.rint(255 * p1[:MOST_SHOWN])
+
+
+def _text(view: TextView, envelope: Envelope) -> dict[str, Any]:
+    assert view.words is not None and view.links is not None
+    links = view.links[(view.links < MOST_SHOWN).all(1)]
+    return {
+        "words": view.words.words[:MOST_SHOWN],
+        "gaps": view.words.gaps[: MOST_SHOWN + 1],
+        "labels": None if view.labels is None else view.labels[:MOST_SHOWN].tolist(),
+        "links": envelope.payload.add(links, "<i4"),
+        "held": [list(pair) for pair in view.plan.said],
+    }
+
+
+def _exact(view: TextView, envelope: Envelope) -> dict[str, Any]:
+    if view.answer is None:
+        return {"words": "being computed"}
+    p1 = exact_p1(view)
+    if view.answer.solution is None or p1 is None:
+        return {"words": view.answer.why_not}
+    words = f"{view.answer.solution.method}, log Z = {significant(view.answer.solution.log_z, 5)}"
+    return {"words": words, "status": _right(view, p1), "p": envelope.payload.add(levels(p1), "u1")}
+
+
+def exact_p1(view: TextView) -> Float[np.ndarray, " n"] | None:
+    """The exact marginals where they are known."""
+    return view.answer.solution.p1 if view.answer is not None and view.answer.solution is not None else None
+
+
+def error(view: TextView, lane: TextLaneView) -> float | None:
+    """Root mean square error of a lane's marginals."""
+    p1 = exact_p1(view)
+    return None if p1 is None or not lane.count else float(np.sqrt(((lane.p1 - p1) ** 2).mean()))
+
+
+def _right(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
+    """How many words are labelled right by what is likelier."""
+    return "" if view.labels is None else f"{((p1 > 0.5) == (view.labels > 0)).mean():.1%} right"
+
+
+def _status(view: TextView, lane: TextLaneView) -> str:
+    far = error(view, lane)
+    parts = [f"{integer(lane.count)} {lane.unit}", "" if far is None else f"RMSE {significant(far, 2)}"]
+    return " · ".join(part for part in (*parts, _right(view, lane.p1) if lane.count else "") if part)
+
+
+def _traces(envelope: Envelope, view: TextView) -> list[dict]:
+    p1 = exact_p1(view)
+    if p1 is None or not view.lanes:
+        return []
+
+    def lines(column: int) -> list[dict]:
+        def columns(lane: TextLaneView) -> dict[str, Any]:
+            return {"x": lane.points[:, column], "y": np.sqrt(((lane.history - p1) ** 2).mean(1))}
+
+        return envelope.lines(columns, FLOOR)
+
+    return [
+        trace("sweeps", f"RMSE by {view.lanes[0].unit}", view.lanes[0].unit, lines(0), True),
+        trace("seconds", "RMSE by seconds", "seconds", lines(1), True),
+    ]
+
+
+# Words.
+
+
+def sentences(view: TextView) -> list[str]:
+    """Who the speaker is by now, and what is being computed."""
+    assert view.words is not None and view.links is not None
+    p1, who = exact_p1(view), "exact"
+    if p1 is None and view.lanes and view.lanes[0].count:
+        p1, who = view.lanes[0].p1, view.lanes[0].label
+    n, many = integer(len(view.words)), integer(len(view.links))
+    shown = f", of which the first {integer(MOST_SHOWN)} are shown" if len(view.words) > MOST_SHOWN else ""
+    doing = f"{n} words and signs{shown}, {many} links; weights learnt from 485 other announcements."
+    return ["Nothing is known yet.", doing] if p1 is None else [f"{_found(view, p1)} ({who}).", doing]
+
+
+def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
+    """The names: runs of words that are more likely part of a name than not."""
+    assert view.words is not None
+    runs: list[list[str]] = []
+    for place in np.flatnonzero(p1 > 0.5):
+        if place and p1[place - 1] > 0.5 and runs:
+            runs[-1].append(view.words.words[place])
+        else:
+            runs.append([view.words.words[place]])
+    names = list(dict.fromkeys(" ".join(run) for run in runs))
+    if not names:
+        return "No word is more likely a name than not"
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"Most likely the speaker's name: {', '.join(names[:MOST_NAMES])}{more}"
+
+
+__all__ = ["error", "exact_p1", "levels", "sentences", "update"]

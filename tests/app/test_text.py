@@ -1,0 +1,54 @@
+"""The Text page without a browser: every preset opens and reads, texts are pasted, words are held."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
+
+from pmpviz.capabilities.text.presets import TEXT
+from pmpviz.live.link import from_query, to_query
+
+BAKER = "Dr. Baker talks in Baker Hall . Baker is glad ."
+
+
+def read(test, lanes=1):
+    """Run the page again until every lane has gone on and the exact answer is there; the update."""
+    until = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < until:
+        found = update(test)
+        begun = [lane for lane in found.get("lanes", ()) if "p" in lane]
+        if len(begun) == lanes and found["exact"]["words"] != "being computed":
+            return found
+        time.sleep(0.2)
+        run(test)
+    pytest.fail("nothing was read")
+
+
+@pytest.mark.parametrize("preset", TEXT, ids=lambda preset: preset.id)
+def test_a_preset_opens_and_is_read(preset):
+    test = open_page("text", {"preset": preset.id})
+    found = read(test, len(preset.plan.lanes))
+    assert f"#### {preset.question}" in [each.value for each in test.markdown]
+    assert not found["trouble"] and len(found["text"]["words"]) + 1 == len(found["text"]["gaps"])
+    assert (found["text"]["labels"] is None) == bool(preset.plan.text)
+    assert ("p" in found["exact"]) == bool(found["traces"]) == (preset.id != "digest")
+    assert [knob["name"] for knob in found["knobs"]] == ["skip", "chain"]
+    assert from_query(to_query(preset.plan), TEXT[0].plan) == (preset.plan, [])
+
+
+def test_a_pasted_text_is_read_and_a_bad_one_is_said_and_left_out():
+    test = open_page("text", {"text": BAKER, "said": "1.1"})
+    found = read(test)
+    assert found["text"]["words"][:2] == ["Dr.", "Baker"] and found["text"]["held"] == [[1, 1]]
+    test.text_area(key="text_text").set_value("nothing but small letters")
+    run(test)
+    assert any("no capitalised word" in error.value for error in test.error)
+    assert update(test)["text"]["words"][:2] == ["Dr.", "Baker"]
+
+
+def test_a_link_that_cannot_be_read_says_so():
+    test = open_page("text", {"text": "small letters alone", "said": "x"})
+    notices = " ".join(each.value for each in (*test.warning, *test.info))
+    assert "left out" in notices

@@ -1,0 +1,55 @@
+"""The Text page's lanes: marginals that come to the exact ones, under other weights and words that are held."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pmpviz import exact
+from pmpviz.capabilities.text.lane import lane_of
+from pmpviz.capabilities.text.plan import TextPlan, reader
+from pmpviz.live.link import from_query, to_query
+from pmpviz.live.plan import Settings
+
+BAKER = "Dr. Baker talks in Baker Hall . Baker is glad ."
+
+
+def target_of(plan: TextPlan):
+    return plan.target(plan.words()[0])
+
+
+@pytest.mark.parametrize("name", ["gibbs", "gaussian_chain", "bp", "barrier_frank_wolfe"])
+def test_a_lanes_marginals_come_to_the_exact_ones_and_follow_a_change(name):
+    plan = TextPlan(text=BAKER, lanes=(reader(name),))
+    lane = lane_of(plan.lanes[0], plan, target_of(plan))
+    lane.warm()
+    for now in (plan, plan.replace(skip=2.0, said=((1, 1), (4, 0)))):
+        if now is not plan:
+            lane.change(now.lanes[0], target_of(now))
+            assert not len(lane.view("", False).points)
+        while lane.count < lane.since + 600 and not lane.over:
+            lane.advance(64)
+        view = lane.view("", False)
+        far = np.abs(view.p1 - exact.solve(target_of(now)).p1).max()
+        assert far < (0.03 if lane.unit == "sweeps" and name != "bp" else 0.12)
+        assert len(view.points) == len(view.history) > 0
+    assert view.p1[1] == 1 and view.p1[4] == 0
+
+
+def test_a_run_forgets_its_start():
+    plan = TextPlan(text=BAKER, chains=8)
+    lane = lane_of(plan.lanes[0], plan, target_of(plan))
+    lane.warm()
+    for _ in range(12):
+        lane.advance(4)
+    swept = lane.count
+    first = lane._marks[0][0]
+    assert swept / 4 <= first <= swept / 2
+
+
+def test_a_link_brings_text_and_words_back_and_leaves_out_what_is_too_long():
+    plan = TextPlan(text=BAKER, said=((1, 1), (4, 0)), links="consecutive", skip=0.5)
+    assert from_query(to_query(plan), TextPlan()) == (plan, [])
+    long = plan.replace(text="Baker " * 600)
+    assert "text" not in to_query(long) and Settings.to_dict(long)["text"] == long.text
+    assert TextPlan.from_dict(long.to_dict()) == long
