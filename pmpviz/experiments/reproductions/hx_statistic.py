@@ -75,8 +75,8 @@ def _gone_on(algorithm, target: Target, words, state, sums: Sums, first, count):
 def statistics(model: SRBM, algorithm, how: tuple[int, int], steps: Sequence[int], seed: int):
     """E[h x'] - E[h] E[x]' by so many chains after a burn-in (both in `how`), from each number of their steps."""
     begun = Chains.begun(algorithm, Target.of(model), seed, *how, rao_blackwell=False)
-    shapes = (model.hidden, model.visible), model.hidden, model.visible
-    sums = Sums(*(np.zeros(shape, np.float32) for shape in shapes), np.int32(0))
+    hx, h, x = (np.zeros(s, np.float32) for s in ((model.hidden, model.visible), model.hidden, model.visible))
+    sums = Sums(hx, h, x, np.int32(0))
     state, done, found = begun.state, 0, []
     for end in steps:
         first, count = np.int32(begun.burn_in + done), np.int32(end - done)

@@ -70,8 +70,8 @@ def looks(
     for epochs in setting.epochs:
         done = learn(done, epochs * -(-len(train) // 100), f"{name}, seed {seed}", keep)
         found = annealed_log_z(done.model, jax.random.key(seed), setting.ais_chains, setting.temperatures, base)
-        log_ps = (log_likelihood(done.model, x, found.log_z) for x in (test.x, train.x[:TRAINING_IMAGES]))
-        points.append(Point(done.seconds, *log_ps, found.high - found.log_z, found.log_z - found.low))
+        unseen, seen = (log_likelihood(done.model, x, found.log_z) for x in (test.x, train.x[:TRAINING_IMAGES]))
+        points.append(Point(done.seconds, unseen, seen, found.high - found.log_z, found.log_z - found.low))
     return points
 
 
