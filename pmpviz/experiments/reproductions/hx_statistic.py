@@ -38,8 +38,10 @@ class Statistic:
     truth_burn_in: int
 
 
-FULL = Statistic(256, 200, 5000, 1000)
-QUICK = Statistic(256, 200, 1000, 500)
+# After 200 sweeps from random starts blocks are still on their way to the law, and err four times as much as sequential
+# Gibbs on a machine of 20,000 updates; the paper leaves out 2,000 too.
+FULL = Statistic(256, 2000, 5000, 2000)
+QUICK = Statistic(256, 500, 1000, 500)
 
 
 @pytree
@@ -111,7 +113,7 @@ def _one_seed(learning: Learning, how: Statistic, seed: int, keep=None) -> dict[
             each = errors(model, algorithm, known[SEQUENTIAL], how, seed)
             found |= {f"error, {kind}, {name}, {k} steps": e for k, e in zip(STEPS, each, strict=True)}
         ends = (found[f"error, {kind}, {name}, {STEPS[-1]} steps"] for name in (BLOCKS, SEQUENTIAL))
-        found[f"error of blocks over sequential, {kind}, {STEPS[-1]} steps"] = next(ends) / next(ends)
+        found[_ratio(kind)] = next(ends) / next(ends)
         found[f"{DIFFERENCE}, {kind}"] = relative(known[BLOCKS], known[SEQUENTIAL])
     return found
 
@@ -127,18 +129,28 @@ def run(request: Request, setting: tuple[Learning, Statistic] | None = None) -> 
     }
     figure = lines(STEPS, curves, "Cov(h, x) by two samplers", "steps", "relative error")
     figure.update_yaxes(type="log")
-    ratios = {kind: np.mean([one[f"error of blocks over sequential, {kind}, {STEPS[-1]} steps"] for one in found])
-              for kind in KINDS}  # fmt: skip
+    rows = rows_of(found, {f"{DIFFERENCE}, {kind}": 0.03 for kind in KINDS})
+    ours = {row.quantity: row.ours for row in rows}
     notes = (
         f"{how.chains} chains, {how.burn_in} sweeps before the first step; truths by {how.chains} other chains of "
         f"{how.truth_sweeps:,} sweeps after {how.truth_burn_in:,}: errors are against that of sequential Gibbs",
         learning.words,
         "the paper prints curves and says that sequential Gibbs is moderately faster a step in some cases, and that "
         "its two truths are less than 3 % apart; its own have 1,024 chains of 10,000 sweeps",
-        "; ".join(f"{kind}: blocks err {ratio:.2g} times as much as sequential Gibbs" for kind, ratio in ratios.items())
-        + f" after {STEPS[-1]} steps: the paper's order {'is' if min(ratios.values()) > 1 else 'is not'} found in both",
+        *(_verdict(kind, ours[_ratio(kind)]) for kind in KINDS),
     )
-    return Outcome(rows_of(found, {f"{DIFFERENCE}, {kind}": 0.03 for kind in KINDS}), figure, notes)
+    return Outcome(rows, figure, notes)
+
+
+def _ratio(kind: str) -> str:
+    return f"error of blocks over sequential, {kind}, {STEPS[-1]} steps"
+
+
+def _verdict(kind: str, ratio: float) -> str:
+    order = "is" if ratio > 1 else "is not"
+    return (
+        f"{kind}: blocks err {ratio:.2g} times as much as sequential Gibbs at the end; the paper's order {order} found"
+    )
 
 
 REPRODUCTION = Reproduction(
