@@ -26,6 +26,7 @@ from pmpviz.runs import training
 
 PLAIN, TEST_SHARE = "RBM", 0.2
 KINDS = {PLAIN: ("rbm", 3)} | machines.KINDS
+COLOURS = ("#D55E00", "#0072B2", "#009E73")
 # Of the training images so many are enough for their log-probability.
 TRAINING_IMAGES = 5000
 
@@ -142,11 +143,11 @@ def _figure(found: dict[str, list[Point]]):
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for name, points in found.items():
+    for (name, points), colour in zip(found.items(), COLOURS, strict=True):
         error = {"array": [p.above for p in points], "arrayminus": [p.below for p in points], "type": "data"}
         x = [p.seconds for p in points]
-        figure.add_scatter(x=x, y=[p.log_p for p in points], error_y=error, name=name, mode="lines+markers")
-        seen, line = [p.training_log_p for p in points], {"dash": "dot"}
+        figure.add_scatter(x=x, y=[p.log_p for p in points], error_y=error, name=name, line_color=colour)
+        seen, line = [p.training_log_p for p in points], {"dash": "dot", "color": colour}
         figure.add_scatter(x=x, y=seen, name=f"{name}, training images", mode="lines", line=line)
     titles = {"xaxis_title": "seconds of training", "yaxis_title": "log-probability (nats an image)"}
     figure.update_layout(title="RBM, SRBM and its equivalent under PCD", template="plotly_white", **titles)
