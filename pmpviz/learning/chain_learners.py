@@ -11,7 +11,9 @@ from jaxtyping import Array, Int
 from pmpviz import keys
 from pmpviz.learning.chains import draw, random_start, traced
 from pmpviz.learning.learner import LearnerSpec, Phase, SampledLearner, sweeps_param
-from pmpviz.models import Ising
+from pmpviz.models import GaussianRBM, Ising
+from pmpviz.models.gaussian import own_layers
+from pmpviz.samplers.gaussian_gibbs import GaussianGibbs
 from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.samplers.gwg import GibbsWithGradients, propose_some
 from pmpviz.types import Param, Style, Target, pytree
@@ -124,6 +126,7 @@ class DescentLearner(ResetLearner):
 class PcdLearner(SampledLearner):
     """Persistent contrastive divergence (Tieleman 2008): the chains go on from one iteration to the next.
 
+    Chains of a machine with Gaussians of its own are drawn in blocks, layer after layer, as those of an RBM are.
     `updates` > 0 makes that many single-site updates instead of `sweeps` sweeps, each chain going on at the site where
     it stopped (the persistent regime of the papers' structured models).
     """
@@ -148,13 +151,16 @@ class PcdLearner(SampledLearner):
 
     def sample(self, key, model, phase):
         """The chains carried on."""
-        target = Target.of(model)
+        target, algorithm = Target.of(model), Gibbs()
+        if isinstance(model, GaussianRBM):
+            target, algorithm = replace(target, prepared=own_layers(model)), GaussianGibbs()
 
         def whole():
-            return Phase(draw(Gibbs(), target, key, phase.x, self.sweeps), phase.rest)
+            return Phase(draw(algorithm, target, key, phase.x, self.sweeps), phase.rest)
 
         def partial():
-            x = single_sites(key, model, phase.x, phase.rest, self.updates)
+            whole = model.summed() if isinstance(model, GaussianRBM) else model
+            x = single_sites(key, whole, phase.x, phase.rest, self.updates)
             return Phase(x, (phase.rest + self.updates) % model.n)
 
         return jax.lax.cond(self.updates > 0, partial, whole)

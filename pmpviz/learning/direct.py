@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, Int8
 from pmpviz.learning.chains import draw
 from pmpviz.learning.learner import LearnerSpec, Phase, SampledLearner, needs_all_visible
 from pmpviz.learning.parameters import Moments, in_form, parameters_of, with_parameters
-from pmpviz.models import Ising, LayeredModel
+from pmpviz.models import GaussianRBM, Ising, LayeredModel
 from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.types import Style, Target, pytree
 
@@ -82,7 +82,9 @@ def exact_phase(key: Array, model: Ising, draws: int, form: str) -> tuple[Moment
     rest = jax.random.bernoulli(other, mean[chosen]).astype(jnp.float32)
     v, h = (listed, mean) if by_visible else (mean, listed)
     found = {"visible_bias": p @ v, "hidden_bias": p @ h, "weight": (h * p[:, None]).T @ v}
-    if model.couplings.lateral is not None:
+    if isinstance(model, GaussianRBM):
+        found["factor"] = model.factor @ _second_moments(v, p)
+    elif model.couplings.lateral is not None:
         found["lateral"] = _second_moments(v, p) * (1 - jnp.eye(model.visible))
     parts = (listed[chosen], rest) if by_visible else (rest, listed[chosen])
     return found, jnp.concatenate(parts, 1).astype(jnp.int8)

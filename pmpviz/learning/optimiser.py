@@ -21,7 +21,14 @@ OPTIMISER_PARAMS = (
     Param("momentum", "Momentum", 0.0, 0.999, 0.9, help="Share of the last step that is kept (momentum only)."),
     Param("l1", "L1 penalty", 0.0, 1.0, 0.0, help="Pull of every weight towards 0: l1 times its sign."),
     Param("l2", "L2 penalty", 0.0, 1.0, 0.0, help="Pull of every weight towards 0: l2 times the weight."),
-    Param("lateral_rate", "Lateral rate", 0.0, 1.0, 0.1, help="Rate of lateral weights, as a share of the others'."),
+    Param(
+        "lateral_rate",
+        "Lateral rate",
+        0.0,
+        1.0,
+        0.1,
+        help="Rate of weights among visible units, lateral or to Gaussians, as a share of the others'.",
+    ),
 )
 
 
@@ -56,7 +63,7 @@ class Optimiser:
         return self.l1 * jnp.sign(value) + self.l2 * value if name in WEIGHTS else jnp.zeros_like(value)
 
     def _rate(self, name):
-        return self.learning_rate * (self.lateral_rate if name == "lateral" else 1.0)
+        return self.learning_rate * (self.lateral_rate if name in ("lateral", "factor") else 1.0)
 
 
 def _transform(method: str, momentum) -> optax.GradientTransformation:

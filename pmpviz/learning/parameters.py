@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int8
 
-from pmpviz.models import Ising, LayeredModel
+from pmpviz.models import GaussianRBM, Ising, LayeredModel
 from pmpviz.models.couplings import DenseCouplings, LayeredCouplings
 from pmpviz.types import InputError
 
@@ -25,7 +25,7 @@ Parameters = dict[str, Float[Array, "..."]]
 Moments = dict[str, Float[Array, "..."]]
 
 FORMS = ("binary", "spin", "tied")
-WEIGHTS = frozenset({"weight", "lateral", "theta"})
+WEIGHTS = frozenset({"weight", "lateral", "factor", "theta"})
 
 
 def check_form(model: Ising, form: str) -> None:
@@ -40,13 +40,16 @@ def parameters_of(model: Ising, form: str = "binary") -> Parameters:
     """The parameters of a model.
 
     `binary`: `bias[n]` and `weight` in the layout of the couplings; of a layered model `visible_bias[v]`,
-    `hidden_bias[h]`, `weight[h, v]` and, semi-restricted, `lateral[v, v]`. `spin` (fully connected models):
+    `hidden_bias[h]`, `weight[h, v]` and, semi-restricted, `lateral[v, v]`, or with Gaussians `factor[m, v]` and as
+    `visible_bias` those beside them. `spin` (fully connected models):
     h = `bias[n]` and symmetric W = `weight[n, n]` of log p(s) = s'Ws + h's over s in {-1, 1}, each edge twice (the
     convention of the papers' structured models). `tied`: one `theta`, log p(s) = theta sum_{i<j} s_i s_j.
     """
     if isinstance(model, LayeredModel):
         found = {"visible_bias": model.visible_bias, "hidden_bias": model.hidden_bias, "weight": model.weight}
-        if model.couplings.lateral is not None:
+        if isinstance(model, GaussianRBM):
+            found |= {"visible_bias": model.own_bias, "factor": model.factor}
+        elif model.couplings.lateral is not None:
             found["lateral"] = model.couplings.lateral
     elif form == "tied":
         found = {"theta": model.couplings.weight.sum() / (4 * model.n * (model.n - 1))}
@@ -60,6 +63,8 @@ def parameters_of(model: Ising, form: str = "binary") -> Parameters:
 
 def with_parameters(model: Ising, parameters: Parameters, form: str = "binary") -> Ising:
     """The model with these parameters instead of its own (traced)."""
+    if isinstance(model, GaussianRBM):
+        return model.with_layers(*(parameters[name] for name in ("weight", "factor", "visible_bias", "hidden_bias")))
     if isinstance(model, LayeredModel):
         bias = jnp.concatenate([parameters["visible_bias"], parameters["hidden_bias"]])
         return replace(model, bias=bias, couplings=LayeredCouplings(parameters["weight"], parameters.get("lateral")))
@@ -105,10 +110,15 @@ def moments(model: Ising, x: Int8[Array, "m n"], form: str = "binary") -> Moment
 
 
 def layer_moments(model: LayeredModel, v: Float[Array, "m v"], h: Float[Array, "m h"]) -> Moments:
-    """Mean sufficient statistics of a visible layer and a hidden layer, which may hold means."""
+    """Mean sufficient statistics of a visible layer and a hidden layer, which may hold means.
+
+    The Gaussians stand at theirs, E[y | v] = F v: the derivative by F is E[y v'].
+    """
     v, h = jnp.asarray(v, jnp.float32), jnp.asarray(h, jnp.float32)
     found = {"visible_bias": v.mean(0), "hidden_bias": h.mean(0), "weight": h.T @ v / len(v)}
-    if model.couplings.lateral is not None:
+    if isinstance(model, GaussianRBM):
+        found["factor"] = (v @ model.factor.T).T @ v / len(v)
+    elif model.couplings.lateral is not None:
         found["lateral"] = v.T @ v / len(v) * (1 - jnp.eye(model.visible))
     return found
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Int8
 
-from pmpviz.models import RBM, SRBM, Ising
+from pmpviz.models import RBM, SRBM, GaussianRBM, Ising
 from pmpviz.models.couplings import DenseCouplings
 from pmpviz.types import InputError
 
-KINDS = ("rbm", "srbm", "ising")
+KINDS = ("rbm", "srbm", "gaussian_rbm", "ising")
 STARTS = ("base rate", "paper", "zero")
 WEIGHT_DEVIATION = 0.01
 MOST_PARAMETERS = 1 << 22
@@ -18,7 +18,8 @@ PSEUDO_COUNT = 0.5
 
 
 def fresh_model(kind: str, data: Int8[np.ndarray, "m v"], hidden: int, start: str, seed: int) -> Ising:
-    """An RBM or SRBM with `hidden` hidden units, or a fully connected Ising model, over the data's sites.
+    """An RBM, SRBM or GaussianRBM with `hidden` binary hidden units, or a fully connected Ising model, over the data's
+    sites. A GaussianRBM has as many Gaussians as sites, F = I, and is then the SRBM without lateral weights.
 
     Start `base rate`: visible biases at the log-odds of the data's frequencies, weights N(0, 0.01^2); `paper`: weights
     as these and biases N(0, 1) (section 5.5; its Ising models start from 0); `zero`: everything 0 but the weights to
@@ -29,7 +30,7 @@ def fresh_model(kind: str, data: Int8[np.ndarray, "m v"], hidden: int, start: st
     if start not in STARTS:
         raise InputError(f"there is no start {start[:40]!r}; choose one of {', '.join(STARTS)}")
     visible = data.shape[1]
-    count = visible * (visible if kind == "ising" else hidden + (visible if kind == "srbm" else 0))
+    count = visible * (visible if kind == "ising" else hidden + (visible if kind in ("srbm", "gaussian_rbm") else 0))
     if count > MOST_PARAMETERS:
         raise InputError(f"this model has {count:,} weights; give fewer units, for at most {MOST_PARAMETERS:,}")
     rng = np.random.default_rng(seed)
@@ -44,6 +45,8 @@ def fresh_model(kind: str, data: Int8[np.ndarray, "m v"], hidden: int, start: st
         base, hidden_bias = rng.standard_normal(visible), rng.standard_normal(hidden)
     if kind == "srbm":
         return SRBM.of_layers(weight, np.zeros((visible, visible)), base, hidden_bias)
+    if kind == "gaussian_rbm":
+        return GaussianRBM.of_factor(weight, np.eye(visible), base - 0.5, hidden_bias)
     return RBM.of_layers(weight, base, hidden_bias)
 
 

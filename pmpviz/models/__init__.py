@@ -6,7 +6,7 @@ from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.ising import Ising
 from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.presets import PRESETS, Preset
-from pmpviz.models.rbm import RBM, SRBM, LayeredModel
+from pmpviz.models.rbm import RBM, SRBM, GaussianRBM, LayeredModel
 from pmpviz.models.space import Space
 from pmpviz.models.spec import build_spec, builder_of, format_spec, model_hash, parse_model_spec
 
@@ -16,6 +16,7 @@ __all__ = [
     "Builder",
     "RBM",
     "SRBM",
+    "GaussianRBM",
     "FactorGraph",
     "Ising",
     "LayeredModel",

@@ -1,6 +1,9 @@
-"""Boltzmann machines with a visible and a hidden layer: restricted (RBM) and semi-restricted (SRBM)."""
+"""Boltzmann machines with a visible and a hidden layer: restricted (RBM), semi-restricted (SRBM), and restricted with
+Gaussians beside the binary hidden units (GaussianRBM)."""
 
 from __future__ import annotations
+
+from dataclasses import fields, replace
 
 import jax
 import jax.numpy as jnp
@@ -91,6 +94,46 @@ class SRBM(LayeredModel):
         return self.couplings.lateral
 
 
+@pytree(static=("n_colours",))
+class GaussianRBM(SRBM):
+    """RBM with hidden units of two kinds, binary h and Gaussian y: its log-weight is c.v + b.h + h'Wv + y'Fv - y'y / 2.
+
+    With y summed out it is the SRBM that it is here: L = F'F off the diagonal, visible biases c + diag(F'F) / 2. All
+    three layers can be drawn in blocks, and F is learned itself (Martens and Sutskever 2010, 3.5 and 4, whose
+    "equivalent RBM" this is).
+    """
+
+    factor: Float[Array, "m v"]
+
+    @classmethod
+    def of_factor(cls, weight, factor, visible_bias=None, hidden_bias=None) -> GaussianRBM:
+        """From `weight[hidden, visible]`, `factor[m, visible]`, c and b; raises InputError for other shapes."""
+        factor = np.asarray(factor, np.float32)
+        base = SRBM.of_layers(weight, np.zeros((np.shape(weight)[-1],) * 2), visible_bias, hidden_bias)
+        if factor.ndim != 2 or factor.shape[1] != base.visible:
+            raise InputError(f"factor has shape {factor.shape}; give m x {base.visible} numbers")
+        parts = {field.name: getattr(base, field.name) for field in fields(base)}
+        whole = cls(**parts, factor=factor).with_layers(base.weight, factor, base.visible_bias, base.hidden_bias)
+        return jax.tree.map(np.asarray, whole)
+
+    @property
+    def own_bias(self) -> Float[Array, " v"]:
+        """c: the visible biases beside the Gaussians."""
+        return self.visible_bias - 0.5 * (self.factor**2).sum(0)
+
+    def summed(self) -> GaussianRBM:
+        """The same machine, its lateral weights computed where this stands: a program that needs them in one branch
+        alone does not compute them in the others."""
+        return self.with_layers(self.weight, self.factor, self.own_bias, self.hidden_bias)
+
+    def with_layers(self, weight, factor, own_bias, hidden_bias) -> GaussianRBM:
+        """The machine with these parameters instead of its own (traced)."""
+        squares = factor.T @ factor
+        lateral = 0.5 * (squares + squares.T) * (1 - jnp.eye(self.visible))
+        bias = jnp.concatenate([own_bias + 0.5 * (factor**2).sum(0), hidden_bias])
+        return replace(self, bias=bias, couplings=LayeredCouplings(weight, lateral), factor=factor)
+
+
 def _of_layers(cls, weight, lateral, visible_bias, hidden_bias, constant):
     weight = np.asarray(weight, np.float32)
     if weight.ndim != 2 or not weight.size:
@@ -116,4 +159,4 @@ def _vector(name: str, value, size: int) -> np.ndarray:
     return value
 
 
-__all__ = ["RBM", "SRBM", "LayeredModel"]
+__all__ = ["RBM", "SRBM", "GaussianRBM", "LayeredModel"]

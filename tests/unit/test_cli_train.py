@@ -38,9 +38,9 @@ def same(one, other) -> bool:
     return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
 
 
-@pytest.mark.parametrize("kind", ["rbm", "srbm", "ising"])
+@pytest.mark.parametrize("kind", ["rbm", "srbm", "gaussian_rbm", "ising"])
 def test_a_learned_model_is_written_and_can_be_sampled(kind):
-    learner = "pcd" if kind == "srbm" else "pmp"
+    learner = "pcd" if kind in ("srbm", "gaussian_rbm") else "pmp"
     argv = (*SMALL, "--model", kind, "--learner", learner, "--sweeps", 5, "--epochs", 4, "--out", "m.npz")
     result = found(*argv)
     data = parse_dataset("bars:3x3")
@@ -49,7 +49,10 @@ def test_a_learned_model_is_written_and_can_be_sampled(kind):
     assert result["iterations"] == -(-4 * len(data) // min(16, len(data))) and result["epochs"] >= 4
     assert result["resumed_from"] == 0 and result["weight_norm"] > 0 and result["changed"] == []
     model = load_model("m.npz").model
-    assert isinstance(model, {"rbm": RBM, "srbm": SRBM}.get(kind, object)) and model.n == 9 + result["hidden"]
+    assert (
+        isinstance(model, {"rbm": RBM, "srbm": SRBM, "gaussian_rbm": SRBM}.get(kind, object))
+        and model.n == 9 + result["hidden"]
+    )
     for algorithm in (result["sampler"], "colour_gibbs"):
         drawn = found("sample", "m.npz", "--algorithm", algorithm, "--chains", 50, "--sweeps", 20, "--out", "x.npz")
         assert drawn["n"] == model.n and arrays("x.npz")["x"].shape == (50, model.n)

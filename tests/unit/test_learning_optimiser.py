@@ -91,7 +91,7 @@ def test_gradient_norm_is_of_what_may_change():
 DATA = (np.random.default_rng(0).random((40, 6)) < [0.0, 1.0, 0.1, 0.5, 0.7, 0.9]).astype(np.int8)
 
 
-@pytest.mark.parametrize("kind", ["rbm", "srbm", "ising"])
+@pytest.mark.parametrize("kind", ["rbm", "srbm", "gaussian_rbm", "ising"])
 @pytest.mark.parametrize("start", STARTS)
 def test_starts(kind, start):
     model = fresh_model(kind, DATA, 4, start, 3)
@@ -116,7 +116,7 @@ def test_starts(kind, start):
 @pytest.mark.parametrize(
     "kind, data, hidden, start, message",
     [
-        ("dbm", DATA, 4, "zero", "no model 'dbm' to learn; choose one of rbm, srbm, ising"),
+        ("dbm", DATA, 4, "zero", "no model 'dbm' to learn; choose one of rbm, srbm, gaussian_rbm, ising"),
         ("rbm", DATA, 4, "far", "no start 'far'; choose one of base rate, paper, zero"),
         ("rbm", DATA, MOST_PARAMETERS, "zero", "this model has 25,165,824 weights"),
         ("ising", np.zeros((2, 2049), np.int8), 1, "zero", "this model has 4,198,401 weights"),

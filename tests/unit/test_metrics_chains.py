@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from pmpviz.metrics import Reading
+from pmpviz.metrics.autoregression import autoregressive_ess, site_autoregressive_ess
 from pmpviz.metrics.chains import (
     MIN_DRAWS,
     autocorrelation,
@@ -178,3 +179,23 @@ def test_missing_values_stay_missing():
     assert of_all_chains(Reading.none("because"), 2, 6).reason == "because"
     assert of_all_chains(Reading(10.0), 2, 6).value == 30.0
     assert math.isnan(Reading.none("because").number)
+
+
+@pytest.mark.parametrize("coefficients", [(), (0.9,), (0.5, 0.3), (-0.4,)])
+def test_autoregressive_ess_of_autoregressive_chains(coefficients):
+    """n var / S(0), with the variance and S(0) of the process itself; the median over forty columns."""
+    rng, draws = np.random.default_rng(7), 20_000
+    z, noise = np.zeros((draws, 40)), rng.normal(size=(draws, 40))
+    for t in range(draws):
+        z[t] = noise[t] + sum(a * z[t - k] for k, a in enumerate(coefficients, 1) if t >= k)
+    expected = draws * z.var() * (1 - sum(coefficients)) ** 2
+    assert np.median(autoregressive_ess(z[500:])) * draws / (draws - 500) == pytest.approx(expected, rel=0.05)
+
+
+def test_autoregressive_ess_of_sites():
+    rng = np.random.default_rng(8)
+    x = rng.integers(0, 2, (3, 5000, 4)).astype(np.int8)
+    x[..., 3] = 1
+    assert site_autoregressive_ess(x).value == pytest.approx(5000, rel=0.1)
+    assert "constant" in site_autoregressive_ess(x[..., 3:]).reason
+    assert "at least 8" in site_autoregressive_ess(x[:, :7]).reason

@@ -23,6 +23,7 @@ from pmpviz.experiments.reproductions import (
     find,
     instances,
     keep,
+    semi_restricted,
     structured,
     twos,
     work,
@@ -41,7 +42,7 @@ from pmpviz.types import InputError, Target
 NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "pmp-5.6"]
 NAMES += ["pmp-5.6-fresh", "srbm"]
 NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "hmj-spin-glass"]
-NAMES += ["ms-failure", "hopfield", "dhmc-2", "dhmc-3", "dhmc-log-z", "potts", "ms-ess", "ms-epsilon"]
+NAMES += ["ms-failure", "hopfield", "dhmc-2", "dhmc-3", "dhmc-log-z", "potts", "ms-ess", "ms-epsilon", "ms-hx", "ms-sw"]
 NAMES += ["skip-chain"]
 
 
@@ -348,3 +349,17 @@ def test_stamps_that_no_place_of_a_feature_reaches():
     features[0, 0, 0] = 0
     lost = data.places[:, 0].sum() + data.places[:, 1:, 9, :].sum() + data.places[:, 1:, :9, 9].sum()
     assert blind_deconvolution.out_of_reach(shown, data) == lost
+
+
+def test_a_tiny_run_of_machines_under_pcd():
+    """The pixels' frequencies alone are -log-probable by their entropies; all machines come to know more."""
+    setting = semi_restricted.Setting("bars:3x3", 6, (1, 3000), 0.2, 50, 200)
+    rows = check(semi_restricted.run(Request(True, 1), setting))
+    x = parse_dataset("bars:3x3").x.mean(0)
+    apart = (x * np.log(x) + (1 - x) * np.log1p(-x)).sum()
+    for name in semi_restricted.KINDS:
+        early, late = (rows[f"training log p, {name}, {epochs} epochs"].ours for epochs in (1, 3000))
+        assert late > early and late > apart + 0.5
+    last = [rows[f"test log p, {name}, 3000 epochs"].ours for name in ("SRBM", "RBM")]
+    assert rows["test log p, SRBM less RBM, at the end"].ours == pytest.approx(last[0] - last[1])
+    assert rows["training seconds, SRBM over equivalent RBM"].paper == 10

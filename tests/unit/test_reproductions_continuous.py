@@ -8,8 +8,18 @@ import pytest
 from test_reproductions import check
 
 from pmpviz import exact
-from pmpviz.experiments.reproductions import coverage, failure_mode, grids, hopfield, potts, walks
-from pmpviz.experiments.reproductions import semi_restricted_samplers as machines
+from pmpviz.experiments.reproductions import (
+    clusters,
+    coverage,
+    failure_mode,
+    grids,
+    hopfield,
+    hx_statistic,
+    machines,
+    potts,
+    semi_restricted_samplers,
+    walks,
+)
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.models import build_spec
 from pmpviz.samplers.gibbs import Gibbs
@@ -110,15 +120,77 @@ def test_digits_shrink_to_means_of_their_areas():
     np.testing.assert_array_equal(machines.shrunk(images)[0].reshape(16, 16), np.repeat([[1], [0]], 8, 0).repeat(16, 1))
 
 
-def test_a_machine_learns_what_its_images_share(monkeypatch):
-    """Pixels 0 and 1 are alike, 2 is their opposite: the machine's samples come to be so."""
-    bits = np.random.default_rng(0).integers(0, 2, 400)
-    x = np.stack([bits, bits, 1 - bits, np.ones(400, int)], 1).astype(np.int8)
-    setting = machines.Setting(0, 2, 3000, 0.1, 16, 500, 100, (0.1, 4.0))
-    model = machines.learned(x, setting, 0)
-    ess, walk = machines.effective(model, machines.GaussianGibbs(eps=0.01), setting, 0)
-    v = walk.x[..., :4].reshape(-1, 4)
-    assert ess > 1 and (v[:, 0] == v[:, 1]).mean() > 0.75 and (v[:, 0] != v[:, 2]).mean() > 0.75
-    monkeypatch.setattr(machines, "machine", lambda setting, seed: model)
-    assert check(machines.run_ess(Request(True, 1), setting))["effective draws of a chain, sequential Gibbs"].ours > 1
-    assert check(machines.run_epsilon(Request(True, 1), setting))["effective draws, eps = 0.1 over eps = 4"].ours > 0
+BITS = np.random.default_rng(0).integers(0, 2, 400)
+ALIKE = np.stack([BITS, BITS, 1 - BITS, np.ones(400, int)], 1).astype(np.int8)
+LEARNING = machines.Learning(0, 2, 1000, 0.1)
+STATISTIC = hx_statistic.Statistic(64, 50, 500, 50)
+SMALL = semi_restricted_samplers.Setting(LEARNING, 16, 500, 100, (0.001, 0.1, 4.0), STATISTIC)
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Machines of images whose pixels 0 and 1 are alike, 2 is their opposite, and 3 is on."""
+    return {kind: machines.learned(kind, ALIKE, LEARNING, 0) for kind in machines.KINDS}
+
+
+@pytest.fixture
+def of_small(small, monkeypatch):
+    monkeypatch.setattr(machines, "machine", lambda kind, how, seed, keep=None: small[kind])
+
+
+@pytest.mark.parametrize("kind", machines.KINDS)
+def test_a_machine_learns_what_its_images_share(small, kind):
+    for algorithm in machines.samplers(small[kind]).values():
+        ess, walk = semi_restricted_samplers.effective(small[kind], algorithm, SMALL, 0)
+        v = walk.x[..., :4].reshape(-1, 4)
+        assert ess > 1 and (v[:, 0] == v[:, 1]).mean() > 0.75 and (v[:, 0] != v[:, 2]).mean() > 0.75
+
+
+def test_a_tiny_run_of_effective_draws(of_small):
+    rows = check(semi_restricted_samplers.run_ess(Request(True, 1), SMALL))
+    for kind in machines.KINDS:
+        draws = [rows[f"effective draws, {kind}, {name}"].ours for name in (machines.SEQUENTIAL, machines.BLOCKS)]
+        assert rows[f"effective draws, sequential over blocks, {kind}"].ours == pytest.approx(draws[0] / draws[1])
+        assert min(draws) > 1
+    rows = check(semi_restricted_samplers.run_epsilon(Request(True, 1), SMALL))
+    assert rows["effective draws, eps = 0.1 over 4"].ours > 1
+
+
+@pytest.mark.parametrize("kind", machines.KINDS)
+def test_covariances_come_to_those_of_enumeration(small, kind):
+    """Both samplers, by 256 chains of 2,000 steps."""
+    model = small[kind]
+    known = exact.solve(Target.of(model))
+    states = (np.arange(64)[:, None] >> np.arange(6)) & 1
+    bias, i, j, w = model.pairwise()
+    p = np.exp(states @ bias + (states[:, i] * states[:, j]) @ w - known.log_z)
+    x, h = states[:, :4], states[:, 4:]
+    truth = (h * p[:, None]).T @ x - np.outer(p @ h, p @ x)
+    for algorithm in machines.samplers(model).values():
+        early, late = hx_statistic.statistics(model, algorithm, (256, 50), (1, 2000), 3)
+        assert np.abs(late - truth).max() < 0.02
+        assert hx_statistic.relative(late, truth) < hx_statistic.relative(early, truth)
+
+
+def test_a_tiny_run_of_the_covariances(of_small):
+    rows = check(hx_statistic.run(Request(True, 1), (LEARNING, STATISTIC)))
+    for kind in machines.KINDS:
+        assert rows[f"difference of the two truths, {kind}"].paper == 0.03
+        for name in (machines.BLOCKS, machines.SEQUENTIAL):
+            assert rows[f"error, {kind}, {name}, 300 steps"].ours < rows[f"error, {kind}, {name}, 1 steps"].ours
+
+
+def test_clusters_given_the_hidden_units_leave_the_law_as_it_is(small):
+    """8,192 chains after forty steps from random starts, against enumeration."""
+    model = small[machines.SEMI]
+    v, largest, seconds = clusters.walked(model, clusters.GivenHidden(), (20, 40), 8192, 0)
+    p = exact.solve(Target.of(model)).p1[:4]
+    assert (np.abs(v[-1].mean(0) - p) < 5 * np.sqrt(p * (1 - p) / 8192)).all()
+    assert v.shape == (2, 8192, 4) and 0.25 <= largest <= 1 and seconds > 0
+
+
+def test_a_tiny_run_of_clusters(of_small):
+    rows = check(clusters.run(Request(True, 1), clusters.Setting(LEARNING, (1, 10, 100), 200)))
+    for name in (clusters.CLUSTERS, machines.BLOCKS, machines.SEQUENTIAL):
+        assert abs(rows[f"below the model's in its deviations, {name}, 100 steps"].ours) < 10
+    assert 0.25 <= rows["largest cluster, share of the sites"].ours <= 1

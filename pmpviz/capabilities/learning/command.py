@@ -10,7 +10,17 @@ from pmpviz.runs import training
 from pmpviz.types import Param
 
 PARAMS = (
-    Param("model", "Model", 0, 0, "rbm", "choice", "What is learned: srbm is an RBM with lateral weights.", "", KINDS),
+    Param(
+        "model",
+        "Model",
+        0,
+        0,
+        "rbm",
+        "choice",
+        "What is learned: srbm is an RBM with lateral weights, gaussian_rbm one with Gaussian hidden units instead.",
+        "",
+        KINDS,
+    ),
     Param("epochs", "Epochs", 0.0, 1e6, 10.0, help="Passes over the data, with those of the checkpoint."),
     Param("batch", "Batch", 1, 1_000_000, 100, "int", "Images of one learning step."),
     Param("hidden", "Hidden units", 1, 100_000, 500, "int", "Hidden units; an Ising model has none."),

@@ -102,7 +102,7 @@ def optimiser_controls(plan: LearningPlan, box: Any) -> LearningPlan:
     """How gradients become steps; all of it may change in mid-run."""
     box.caption(FREE)
     hidden = {"momentum"} if plan.method != "momentum" else set()
-    hidden |= {"lateral_rate"} if plan.kind != "srbm" else set()
+    hidden |= {"lateral_rate"} if plan.kind not in ("srbm", "gaussian_rbm") else set()
     return settings_control(plan, tuple(p for p in OPTIMISER_PARAMS if p.name not in hidden), "learning", box)
 
 

@@ -281,6 +281,7 @@ $$
 MODELS = {
     "rbm": r"E(v, h) = -h^\top W v - b^\top h - c^\top v",
     "srbm": r"E(v, h) = -h^\top W v - \tfrac12 v^\top L v - b^\top h - c^\top v",
+    "gaussian_rbm": r"E(v, h, y) = -h^\top W v - y^\top F v + \tfrac12 y^\top y - b^\top h - c^\top v",
     "ising": r"E(x) = -\tfrac12 x^\top W x - b^\top x",
 }
 NUMBERS = """

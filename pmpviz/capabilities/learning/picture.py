@@ -114,7 +114,7 @@ def _columns(points: Sequence[Any], **names: str) -> dict[str, list]:
 def model_words(model: Ising) -> str:
     """The model's kind and size."""
     if isinstance(model, LayeredModel):
-        kind = "RBM" if model.couplings.lateral is None else "SRBM"
+        kind = type(model).__name__
         return f"{kind} of {integer(model.visible)} pixels and {integer(model.hidden)} hidden units"
     return f"fully connected Ising model of {integer(model.n)} pixels"
 

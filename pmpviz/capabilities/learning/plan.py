@@ -44,7 +44,7 @@ class LearningPlan(Settings):
 
     data: str = DATA.field("digits")
     kind: str = choice("Model", KINDS, "What is learned.")
-    hidden: int = knob("Hidden units", 1, 1024, 64, "int", "Of an RBM or SRBM.")
+    hidden: int = knob("Hidden units", 1, 1024, 64, "int", "Of an RBM, SRBM or GaussianRBM.")
     start: str = choice("Start", STARTS, "Biases from the data's frequencies, random, or 0.")
     chains: int = knob("Chains", 4, 1024, 100, "int", "Samples of the model for every gradient.")
     batch: int = knob("Batch", 0, 10_000, 100, "int", "Data rows of an iteration; 0 takes all.")

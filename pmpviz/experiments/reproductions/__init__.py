@@ -5,12 +5,14 @@ from __future__ import annotations
 from pmpviz.experiments.reproductions import (
     barrier,
     blind_deconvolution,
+    clusters,
     coverage,
     digits,
     erdos,
     failure_mode,
     grids,
     hopfield,
+    hx_statistic,
     lattice,
     perturbed_maxima,
     potts,
@@ -50,6 +52,8 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     potts.REPRODUCTION,
     semi_restricted_samplers.ESS,
     semi_restricted_samplers.EPSILON,
+    hx_statistic.REPRODUCTION,
+    clusters.REPRODUCTION,
     skip_chain.REPRODUCTION,
 )
 

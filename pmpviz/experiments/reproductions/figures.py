@@ -46,7 +46,11 @@ def pictures(blocks: Mapping[str, np.ndarray], shape: tuple[int, int], title: st
     figure = make_subplots(rows, min(columns, len(names)), subplot_titles=names)
     for place, name in enumerate(names):
         heat = go.Heatmap(z=mosaic(blocks[name], shape)[::-1], showscale=False, colorscale="gray_r")
-        figure.add_trace(heat, place // columns + 1, place % columns + 1)
+        row, column = place // columns + 1, place % columns + 1
+        figure.add_trace(heat, row, column)
+        # Pixels are squares.
+        anchor = next(figure.select_xaxes(row=row, col=column)).plotly_name.replace("axis", "")
+        figure.update_yaxes(scaleanchor=anchor, constrain="domain", row=row, col=column)
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
     figure.update_layout(title=title, height=260 * rows + 80, template="plotly_white")

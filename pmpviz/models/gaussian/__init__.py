@@ -8,6 +8,7 @@ from pmpviz.models.gaussian.relaxation import (
     ThreeLayers,
     clamped_choice,
     clamped_mean,
+    own_layers,
     relax,
     relax_by,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "gibbs_gap",
     "has_one_hill",
     "largest_eigenvalue",
+    "own_layers",
     "least_trace_shift",
     "relax",
     "relax_by",

@@ -19,7 +19,7 @@ from pmpviz.models.couplings import Couplings
 from pmpviz.models.gaussian import maps, shifts, states
 from pmpviz.models.gaussian.states import StateRelaxation
 from pmpviz.models.ising import Ising
-from pmpviz.models.rbm import LayeredModel
+from pmpviz.models.rbm import GaussianRBM, LayeredModel
 from pmpviz.types import Evidence, Refusal, Target, pytree
 
 MAPS = ("auto", "edges", "eigen", "cholesky", "low_rank", "banded", "layers")
@@ -231,6 +231,12 @@ def _three_layers(model: LayeredModel, beta: float, shift: str, eps: float) -> T
     return ThreeLayers(visible, weight.astype(np.float32), hidden_bias.astype(np.float32))
 
 
+def own_layers(model: GaussianRBM) -> ThreeLayers:
+    """The three layers of a machine that has its Gaussians: B = F', D = diag(F'F); its parameters may be traced."""
+    own = Relaxation(model.own_bias, maps.DenseMap(model.factor.T), jnp.ones(len(model.factor)))
+    return ThreeLayers(own, model.weight, model.hidden_bias)
+
+
 __all__ = [
     "MAPS",
     "SHIFTS",
@@ -239,6 +245,7 @@ __all__ = [
     "ThreeLayers",
     "clamped_choice",
     "clamped_mean",
+    "own_layers",
     "relax",
     "relax_by",
 ]
