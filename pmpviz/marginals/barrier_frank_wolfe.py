@@ -260,7 +260,8 @@ class BarrierFrankWolfe(MarginalSolver):
 def _call(state: FrankWolfeState, gradient, local: bool) -> tuple[FrankWolfeState, float]:
     """The oracle's vertex at this gradient put into the active set, and the gap towards it."""
     cells = state.objective.cells
-    solution = state.oracle.solve(cells.potentials(gradient))
+    linear, last = cells.potentials(gradient), state.solution
+    solution = state.oracle.solve(linear) if last is None else state.oracle.solve_from(linear, last.x)
     if local and solution.relaxed is not None:
         vertex = cells.flat(*solution.relaxed)
     else:

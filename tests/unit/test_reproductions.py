@@ -306,9 +306,12 @@ def test_contraction_and_correction(few_instances):
 
 def test_heuristic_oracles_and_an_rbm(few_instances):
     rows = check(barrier.heuristics(Request(True, 1)))
-    assert rows["exact: L1, rho optimised"].ours < 0.3
+    assert len(rows) == 3 * len(barrier.ORACLE_LANES)
+    assert rows["5x5, exact oracle: L1, rho optimised"].ours < 0.3
     rows = check(barrier.boltzmann(Request(True, 1)))
-    marginal, local = (rows[f"{p} polytope: best bound - log Z"].ours for p in ("marginal", "local"))
+    marginal, local = (rows[f"{p}: best bound - log Z"] for p in (barrier.EXACT, barrier.LOCAL))
+    assert (marginal.paper, local.paper) == (5.3, 187)
+    marginal, local = marginal.ours, local.ours
     assert -1e-6 <= marginal <= local + 0.5
 
 
@@ -322,7 +325,7 @@ def test_strengths_of_coupling(few_instances):
 def test_instances_are_files_where_they_are_and_made_elsewhere(few_instances, monkeypatch):
     made = instances.cliques(2.0, 2)
     assert [each.target.n for each in made] == [10, 10] and "recipe" in instances.source()
-    assert made[0].exact.log_z != made[1].exact.log_z
+    assert made[0].exact.log_z != made[1].exact.log_z and len(instances.grids(3, 2)) == 2
     monkeypatch.setenv("PMPVIZ_DATA", "no such folder")
     assert [each.name for each in instances.cliques(2.0, 2)] == [each.name for each in made]
 
