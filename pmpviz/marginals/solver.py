@@ -155,8 +155,9 @@ def _last_state(algorithm: MarginalSolver, given: Any, progress: Callable[[Any],
 def _words(factors: Factors | None, state: Any) -> str:
     if factors is None:
         return ""
-    potentials = getattr(state, "potentials", None)
-    return reduced(factors, potentials) if isinstance(potentials, Potentials) else "the factors are taken as they are"
+    potentials, more = getattr(state, "potentials", None), getattr(state, "words", "")
+    words = reduced(factors, potentials) if isinstance(potentials, Potentials) else "the factors are taken as they are"
+    return f"{words}; {more}" if more else words
 
 
 def _nothing_done(given: Potentials | Factors) -> Answer:

@@ -304,10 +304,13 @@ def test_contraction_and_correction(few_instances):
     assert all(row.ours >= -1e-6 for name, row in rows.items() if "bound" in name)
 
 
-def test_heuristic_oracles_and_an_rbm(few_instances):
+def test_heuristic_oracles_and_an_rbm(few_instances, monkeypatch):
     rows = check(barrier.heuristics(Request(True, 1)))
     assert len(rows) == 3 * len(barrier.ORACLE_LANES)
     assert rows["5x5, exact oracle: L1, rho optimised"].ours < 0.3
+    assert all(row.paper is None for row in check(barrier.boltzmann(Request(True, 1))).values())
+    small = instances.Instance(barrier.PAPERS_OWN, barrier.rbm().target)
+    monkeypatch.setattr(barrier, "rbm", lambda: small)
     rows = check(barrier.boltzmann(Request(True, 1)))
     marginal, local = (rows[f"{p}: best bound - log Z"] for p in (barrier.EXACT, barrier.LOCAL))
     assert (marginal.paper, local.paper) == (5.3, 187)
