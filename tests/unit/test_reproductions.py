@@ -40,7 +40,7 @@ from pmpviz.types import InputError, Target
 
 NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "pmp-5.6"]
 NAMES += ["pmp-5.6-fresh", "srbm"]
-NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "hmj-spin-glass"]
+NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "uai-kinds", "hmj-spin-glass"]
 NAMES += ["ms-failure", "hopfield", "dhmc-2", "dhmc-3", "dhmc-log-z", "potts", "ms-ess", "ms-epsilon"]
 
 

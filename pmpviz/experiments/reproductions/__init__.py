@@ -18,6 +18,7 @@ from pmpviz.experiments.reproductions import (
     semi_restricted_samplers,
     spin_glass,
     twos,
+    uai_kinds,
     wrong_model,
     zeros,
 )
@@ -40,6 +41,7 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     barrier.HEURISTICS,
     barrier.BOLTZMANN,
     barrier.STRENGTHS,
+    uai_kinds.REPRODUCTION,
     spin_glass.REPRODUCTION,
     failure_mode.REPRODUCTION,
     hopfield.REPRODUCTION,
