@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pmpviz.experiments.reproductions import (
     barrier,
+    barrier_rates,
     blind_deconvolution,
     coverage,
     digits,
@@ -41,6 +42,8 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     barrier.HEURISTICS,
     barrier.BOLTZMANN,
     barrier.STRENGTHS,
+    barrier_rates.RATES,
+    barrier_rates.TRUNCATED,
     uai_kinds.REPRODUCTION,
     spin_glass.REPRODUCTION,
     failure_mode.REPRODUCTION,
