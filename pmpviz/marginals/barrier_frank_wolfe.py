@@ -171,9 +171,9 @@ class BarrierFrankWolfe(MarginalSolver):
         active = ActiveSet.uniform(objective.cells)
         return FrankWolfeState(oracle, potentials, objective, active, active.point, delta)
 
-    def start_factors(self, factors: Factors) -> FrankWolfeState:
-        """The same of factors, as pairs of variables; where those are too many for exact calls, TRW-S proves bounds."""
-        potentials = Reduction.of(factors).potentials
+    def begin(self, given: Potentials | Factors) -> FrankWolfeState:
+        """The same of factors too, as pairs; where all is too large for exact calls, TRW-S proves bounds."""
+        potentials = Reduction.of(given).potentials if isinstance(given, Factors) else given
         if self.oracle == "exact" and self.polytope == "marginal" and self.why_not(potentials) is not None:
             return replace(replace(self, oracle="trws").start(potentials), words=INSTEAD)
         return self.start(potentials)

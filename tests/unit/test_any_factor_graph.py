@@ -109,6 +109,12 @@ def test_where_exact_calls_are_too_large_relaxations_bound(monkeypatch):
     assert got.answer.bound >= answers(card, states, log)[0] and "TRW-S's upper bounds" in got.words
 
 
+def test_a_large_model_of_pairs_is_bounded_too():
+    few = ("--calls-per-rho", "1", "--rho-updates", "0")
+    said = call("infer", "square:18x18,J=0.2,h=0.1", "--algorithm", "barrier_frank_wolfe", *few)[1]
+    assert "TRW-S's upper bounds take their place" in said and "log Z at most" in said
+
+
 def test_trees_of_large_factors_are_exact_by_messages():
     rng = np.random.default_rng(3)
     card = (3, 2, 4, 5, 2, 3)
