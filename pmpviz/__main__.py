@@ -297,7 +297,7 @@ def _exact(args) -> None:
 
     device.prepare()
     target, tables = _load(args)
-    solved = exact.solve(target, tables)
+    solved = exact.solve(target, tables, patient=True)
     if not np.isfinite(solved.log_z):
         raise InputError("the weights are too large to be summed in double precision; scale them down")
     marginals = [[float(p) for p in row] for row in solved.marginals] if solved.marginals is not None else None

@@ -15,35 +15,36 @@ from pmpviz.exact.layers import MAX_ENUMERATED, Layers
 from pmpviz.exact.order import Order, best_order, given_order
 from pmpviz.exact.possible import NOTHING_POSSIBLE, domains, forbids, insist_possible
 from pmpviz.exact.problem import Problem
+from pmpviz.exact.segments import Messages
 from pmpviz.models.rbm import LayeredModel
 from pmpviz.models.tables import TableModel
 from pmpviz.types import Evidence, Exact, InputError, Refusal, Target
 
 # Entries of messages that a solution holds on to; larger ones are computed anew when samples or pairs are asked for.
 KEEP = 1 << 22
+# log2 of the entries of a table up to which orders of less evidence are tried, and how many of them.
+NEARLY, MOST_RELAXED = elimination.MAX_TABLE + 6, 32
 
-Messages = tuple[float, list[np.ndarray]]
 
-
-def solve(target: Target, tables: TableModel | None = None) -> Exact:
+def solve(target: Target, tables: TableModel | None = None, patient: bool = False) -> Exact:
     """log Z, marginals, pair marginals and samples of a target: log Z is of the sum over states that agree with the
     evidence, clamped variables' marginals are deltas.
 
     `tables` are the file's own values in float64, otherwise the model's arrays are used. Pair marginals are [p, K, K],
     K the largest cardinality; `sample(seed, count)` is int8 [count, n] and its first rows do not depend on the count.
-    Where only Kaufman's form applies, pairs and samples are None. Raises Refusal with the reason and the width found,
-    and InputError where evidence and model forbid every state.
+    Where only Kaufman's form applies, pairs and samples are None. `patient` takes what lasts for minutes too. Raises
+    Refusal with the reason and the width found, and InputError where evidence and model forbid every state.
     """
     problem = Problem.of(target, tables)
     if _layered(target, problem):
         return _by_layers(target.model, problem)
-    order = _order(target, problem)
+    order = _order(target, tables, problem, patient)
     if _enumerable(problem) and order.entries > 2.0 ** (len(problem.free) - 2):
         return _by_halves(problem)
     log_states = float(np.log2(np.array(problem.free_card, np.float64)).sum())
     if problem.quadratic is None and log_states <= MAX_LOG_STATES and order.entries > 2.0 ** (log_states - 2):
         return _by_joint(problem)
-    reason = elimination.refusal(order, len(problem.free))
+    reason = _refusal(order, problem, patient)
     if reason is None:
         return _by_elimination(target, tables, problem, order)
     if _enumerable(problem):
@@ -67,7 +68,7 @@ def why_not(target: Target, tables: TableModel | None = None) -> str | None:
         return None
     if _layered(target, problem):
         return None if Layers.of(target.model, problem) is not None else _layers_refusal(target.model, problem)
-    return elimination.refusal(_order(target, problem), len(problem.free))
+    return _refusal(_order(target, tables, problem), problem)
 
 
 def log_z_only(target: Target, tables: TableModel | None = None) -> float | None:
@@ -106,8 +107,37 @@ def _by_layers(model: LayeredModel, problem: Problem) -> Exact:
     return _assemble(problem, layers, layers.method)
 
 
-def _order(target: Target, problem: Problem) -> Order:
-    return best_order(problem.free_card, problem.edges, _row_major(target, problem))
+def _refusal(order: Order, problem: Problem, patient: bool = False) -> str | None:
+    return elimination.refusal(order, len(problem.free), patient, anew=True)
+
+
+def _order(target: Target, tables: TableModel | None, problem: Problem, patient: bool = False) -> Order:
+    """The best order found; where that is too large, one of less evidence without what is clamped, if that is not.
+
+    Searches are no exact science: without this, one more clamped variable may make them fail.
+    """
+    order = best_order(problem.free_card, problem.edges, _row_major(target, problem))
+    clamped = np.flatnonzero(target.evidence.mask)
+    if not len(clamped) or _refusal(order, problem, patient) is None or order.largest > NEARLY:
+        return order
+    less = [[], *([v for v in clamped if v != out] for out in clamped[:MOST_RELAXED])]
+    rivals = (_restricted(target, tables, problem, kept) for kept in less)
+    return next((rival for rival in rivals if rival and _refusal(rival, problem, patient) is None), order)
+
+
+def _restricted(target: Target, tables: TableModel | None, problem: Problem, clamped: list) -> Order | None:
+    """The order of the model with only some of the evidence, for the variables that are free with all of it."""
+    mask, value = np.zeros(target.n, bool), np.array(target.evidence.value)
+    mask[clamped] = True
+    fewer = dataclasses.replace(target, evidence=Evidence(mask, np.where(mask, value, 0)))
+    larger = Problem.of(fewer, tables)
+    found = best_order(larger.free_card, larger.edges, _row_major(fewer, larger))
+    if not found.complete:
+        return None
+    number = np.full(target.n, -1)
+    number[problem.free] = np.arange(len(problem.free))
+    variables = [int(number[larger.free[v]]) for v in found.variables]
+    return given_order(problem.free_card, problem.edges, [v for v in variables if v >= 0])
 
 
 def _row_major(target: Target, problem: Problem) -> Int[np.ndarray, " free"] | None:
@@ -150,10 +180,11 @@ def _by_elimination(target: Target, tables: TableModel | None, problem: Problem,
     log_z, messages = buckets.collect()
     _check_possible(log_z)
     marginals = problem.all_marginals(buckets.marginals(messages))
-    held = (log_z, messages) if order.kept <= KEEP else None
+    held = messages if order.kept <= KEEP else None
+    del messages
 
-    def recall() -> list[np.ndarray]:
-        return (held or buckets.collect())[1]
+    def recall() -> Messages:
+        return held or buckets.collect()[1]
 
     def inner(pairs: np.ndarray) -> np.ndarray:
         return _pairs(target, tables, problem, buckets, recall(), pairs)

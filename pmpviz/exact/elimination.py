@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from pmpviz.exact.order import Order
 from pmpviz.exact.problem import Problem
+from pmpviz.exact.segments import Held, Messages, Pieces
 from pmpviz.models.tables import Factor
 
-# log2 of the entries of the largest table; of all messages, which are held at once; of all tables, for the time.
-MAX_TABLE, MAX_KEPT, MAX_ENTRIES = 24, 27, 28
+# log2 of the entries of the largest table; of messages that are held at once; of all tables, for the time, and where
+# the one who asks is patient.
+MAX_TABLE, MAX_KEPT, MAX_ENTRIES, PATIENT_ENTRIES = 24, 27, 28, 31
 MAX_VARIABLES = 50_000
 SAMPLE_CELLS = 1 << 23
 
@@ -59,11 +62,16 @@ class Buckets:
         card = tuple(problem.card[v] for v in problem.free[variable])
         return cls(card, scopes, tuple(map(tuple, factors)), tuple(map(tuple, children)), variable, problem.constant)
 
-    def parts(self, k: int, messages: list[np.ndarray]) -> list[Factor]:
+    @cached_property
+    def parents(self) -> Int[np.ndarray, " free"]:
+        """The bucket that each sends its message to; their number where it sends none."""
+        return np.array([scope[1] if len(scope) > 1 else len(self.scope) for scope in self.scope], np.int64)
+
+    def parts(self, k: int, messages: Held) -> list[Factor]:
         """What is multiplied in bucket k: its factors and the messages to it."""
         return [*self.factors[k], *((self.scope[child][1:], messages[child]) for child in self.children[k])]
 
-    def table(self, k: int, messages: list[np.ndarray]) -> np.ndarray:
+    def table(self, k: int, messages: Held) -> np.ndarray:
         """Log table of bucket k over `scope[k]`, newly made.
 
         Parts that reach far are multiplied first, so that the table grows at its front and stays contiguous.
@@ -88,20 +96,24 @@ class Buckets:
         own = set(scope)
         return table.reshape([self.card[v] if v in own else 1 for v in union])
 
-    def collect(self) -> tuple[float, list[np.ndarray]]:
-        """(log Z, message of every bucket): all variables summed out in their order; a root's message is a number."""
-        messages: list[np.ndarray] = []
-        for k in range(len(self.card)):
-            messages.append(log_sum_first(self.table(k, messages)))
-        roots = [float(message) for message, scope in zip(messages, self.scope, strict=True) if len(scope) == 1]
-        return self.constant + sum(roots), messages
+    def collect(self) -> tuple[float, Messages]:
+        """(log Z, messages of the buckets): all variables summed out in their order; a root's message is a number."""
+        sizes = np.array([np.prod([float(self.card[v]) for v in scope[1:]]) for scope in self.scope])
+        messages = Messages(Pieces.of(sizes, self.parents), self.parents, self._run)
+        roots = messages.collect()
+        return self.constant + sum(float(message) for message in roots.values()), messages
 
-    def distribute(self, messages: list[np.ndarray], visit: Visit) -> None:
+    def _run(self, buckets: range, held: Held) -> None:
+        for k in buckets:
+            held[k] = log_sum_first(self.table(k, held))
+
+    def distribute(self, messages: Messages, visit: Visit) -> None:
         """Call `visit(k, p)` with the joint probabilities p over `scope[k]` of every bucket, last bucket first."""
         known: dict[int, np.ndarray] = {}
         for k in reversed(range(len(self.card))):
-            p = self.table(k, messages)
-            p -= np.where(np.isneginf(messages[k]), 0.0, messages[k])
+            held = messages.at(k)
+            p = self.table(k, held)
+            p -= np.where(np.isneginf(held[k]), 0.0, held[k])
             np.exp(p, out=p)
             p *= known.pop(k, 1.0)
             visit(k, p)
@@ -109,7 +121,7 @@ class Buckets:
                 keep = set(self.scope[child])
                 known[child] = sum_out(p, tuple(a for a, v in enumerate(self.scope[k]) if v not in keep))
 
-    def marginals(self, messages: list[np.ndarray]) -> list[np.ndarray]:
+    def marginals(self, messages: Messages) -> list[np.ndarray]:
         """p(x_v) of every free variable v."""
         found: list[np.ndarray] = [np.zeros(0)] * len(self.card)
 
@@ -128,7 +140,7 @@ class Buckets:
     def _place(self, pairs: np.ndarray) -> np.ndarray:
         return np.argsort(self.variable)[pairs]
 
-    def joined_marginals(self, messages: list[np.ndarray], pairs: Int[np.ndarray, "p 2"]) -> Float[np.ndarray, "p k k"]:
+    def joined_marginals(self, messages: Messages, pairs: Int[np.ndarray, "p 2"]) -> Float[np.ndarray, "p k k"]:
         """p(x_i, x_j) of pairs that are `joined`, padded with zeros to the largest cardinality."""
         wanted: dict[int, list[int]] = {}
         places, most = self._place(pairs), max(self.card)
@@ -147,12 +159,12 @@ class Buckets:
         self.distribute(messages, visit)
         return found
 
-    def sample(self, messages: list[np.ndarray], u: Float[np.ndarray, "s free"]) -> Int[np.ndarray, "s free"]:
+    def sample(self, messages: Messages, u: Float[np.ndarray, "s free"]) -> Int[np.ndarray, "s free"]:
         """One exact draw a row of uniform numbers `u`: each variable given those that went after it."""
         x = np.zeros((len(self.card), len(u)), np.int64)
         for k in reversed(range(len(self.card))):
             logits = np.zeros((self.card[k], len(u)))
-            for scope, table in self.parts(k, messages):
+            for scope, table in self.parts(k, messages.at(k)):
                 logits += self._slice(table, scope, x)
             x[k] = choose(logits, u[:, k])
         states = np.zeros(u.shape, np.int8)
@@ -192,8 +204,9 @@ def choose(logits: Float[np.ndarray, "k s"], u: Float[np.ndarray, " s"]) -> Int[
     return (u >= below[:-1] / below[-1]).sum(0)
 
 
-def refusal(order: Order, n: int) -> str | None:
-    """Why elimination by this order is too large, or None."""
+def refusal(order: Order, n: int, patient: bool = False, anew: bool = False) -> str | None:
+    """Why elimination by this order is too large, or None; `patient`: it may take minutes, `anew`: messages need not
+    be kept."""
     advice = "use a smaller model, or a sampler's long run as reference"
     least = "" if order.complete else "at least "
     if n > MAX_VARIABLES:
@@ -201,14 +214,16 @@ def refusal(order: Order, n: int) -> str | None:
     if order.largest > MAX_TABLE or not order.complete:
         size = f"{least}2^{order.largest:.0f} entries (width {least}{order.width})"
         return f"elimination needs tables of {size}; the limit is 2^{MAX_TABLE}: {advice}"
-    for name, entries, limit in (("messages", order.kept, MAX_KEPT), ("tables", order.entries, MAX_ENTRIES)):
+    most = PATIENT_ENTRIES if patient else MAX_ENTRIES
+    messages = ("messages", order.peak if anew else order.kept, MAX_KEPT)
+    for name, entries, limit in (messages, ("tables", order.entries, most)):
         if entries > 2.0**limit:
             size = f"{np.log2(entries):.1f} entries in all its {name} (width {order.width})"
             return f"elimination needs 2^{size}; the limit is 2^{limit}: {advice}"
     return None
 
 
-def sample_rows(buckets: Buckets, messages: list[np.ndarray], seed: int, count: int) -> Int[np.ndarray, "count free"]:
+def sample_rows(buckets: Buckets, messages: Messages, seed: int, count: int) -> Int[np.ndarray, "count free"]:
     """`count` exact draws; the first of them do not depend on `count`."""
     rng, free = np.random.default_rng(seed), len(buckets.card)
     rows = max(1, SAMPLE_CELLS // max(free, 1))

@@ -11,6 +11,8 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Int
 
+from pmpviz.exact.segments import KEPT_WHOLE, Pieces
+
 # Units of work after which a search ends: counted, not timed, so that every machine finds the same order.
 DEGREE_WORK, FILL_WORK, LIST_WORK = 10_000_000, 3_000_000, 2_000_000
 # Below this many entries in all tables together no better order is looked for.
@@ -26,7 +28,8 @@ class Order:
     """An elimination order: `scopes[k]` is the k-th variable to go and those it is then joined to, by place.
 
     `width` is the largest number joined; `largest` is log2 of the entries of the largest table (the variable itself
-    included), `entries` their sum over all tables, `kept` the sum of the entries without the variable itself.
+    included), `entries` their sum over all tables, `kept` the sum of the entries without the variable itself: those of
+    all messages; `peak` of them are held at once where messages are made anew (see `segments`).
     Where `complete` is False the search was cut short and the figures are those reached by then.
     """
 
@@ -35,6 +38,7 @@ class Order:
     largest: float
     entries: float
     kept: float
+    peak: float
     complete: bool
 
     @property
@@ -119,7 +123,16 @@ class _Record:
         scopes: tuple[tuple[int, ...], ...] = ()
         if complete:
             scopes = tuple((v, *sorted(joined, key=place.__getitem__)) for v, joined in self.scopes)
-        return Order(scopes, self.width, self.largest, self.entries, self.kept, complete)
+        return Order(scopes, self.width, self.largest, self.entries, self.kept, self._peak(scopes), complete)
+
+    def _peak(self, scopes: tuple[tuple[int, ...], ...]) -> float:
+        """Where messages are many, the fewest that can be held at once."""
+        if not scopes or self.kept <= KEPT_WHOLE or self.largest > HOPELESS:
+            return self.kept
+        place = {scope[0]: k for k, scope in enumerate(scopes)}
+        sizes = np.array([2.0 ** sum(self.logs[v] for v in scope[1:]) for scope in scopes])
+        parents = np.array([place[scope[1]] if len(scope) > 1 else len(scopes) for scope in scopes], np.int64)
+        return Pieces.of(sizes, parents).peak
 
 
 def _by_degree(graph: Graph, logs: list[float]) -> Order:

@@ -17,10 +17,11 @@ NOTHING, NAMED = 1e-12, 1e5
 
 @dataclass(frozen=True, eq=False)
 class ActiveSet:
-    """mu = sum_v weight[v] vertex(v); row 0 is the uniform point u_0, the others have been found by the oracle.
+    """mu = sum_v weight[v] vertex(v); row 0 is the point u_0 inside, the others have been found by the oracle.
 
-    `points` are all cells of every row, `features` those that slopes need (see `Cells`), a third of the numbers; `rows`
-    says in which row a vertex is.
+    u_0 is the uniform point; where tables hold zeros, the mean of `covering` possible configurations, which have
+    every cell among them that any vertex has. `points` are all cells of every row, `features` those that slopes need
+    (see `Cells`), a third of the numbers; `rows` says in which row a vertex is.
     """
 
     cells: Cells
@@ -28,6 +29,12 @@ class ActiveSet:
     features: Float[np.ndarray, "v f"]
     weight: Float[np.ndarray, " v"]
     rows: Mapping[bytes, int] = field(default_factory=dict)
+    covering: int = 0
+
+    @classmethod
+    def possible(cls, cells: Cells, vertex: Float[np.ndarray, " d"]) -> ActiveSet:
+        """One possible configuration alone."""
+        return cls(cells, (vertex,), cells.features(vertex)[None], np.ones(1), covering=1)
 
     @classmethod
     def uniform(cls, cells: Cells) -> ActiveSet:
@@ -36,7 +43,22 @@ class ActiveSet:
 
     @property
     def point(self) -> Float[np.ndarray, " d"]:
-        return self.cells.expand(self.weight @ self.features)
+        return self.expand(self.weight @ self.features)
+
+    def expand(self, features: Float[np.ndarray, " f"]) -> Float[np.ndarray, " d"]:
+        """All cells; those that no vertex has are 0, whatever rounding leaves of them."""
+        cells = self.cells.expand(features)
+        return np.where(self.points[0] > 0, np.maximum(cells, 0.0), 0.0) if self.covering else cells
+
+    def covers(self, vertex: Float[np.ndarray, " d"]) -> bool:
+        """Whether u_0 has all cells of a vertex."""
+        return bool((self.points[0][vertex > 0] > 0).all())
+
+    def covered(self, vertex: Float[np.ndarray, " d"]) -> ActiveSet:
+        """u_0 with one more configuration in its mean."""
+        inside = self.points[0] + (vertex - self.points[0]) / (self.covering + 1)
+        features = np.vstack([self.cells.features(inside), self.features[1:]])
+        return replace(self, points=(inside, *self.points[1:]), features=features, covering=self.covering + 1)
 
     @property
     def vertices(self) -> Float[np.ndarray, "v d"]:
@@ -82,8 +104,8 @@ class ActiveSet:
 
 def _pairwise(objective: TreeReweighted, active: ActiveSet, share: np.ndarray, delta: float, tolerance: float):
     """(shares, gap, steps). The contraction scales all differences of vertices by 1 - delta."""
-    cells, kept = active.cells, 1.0 - delta
-    point, gap = cells.expand(kept * (share @ active.features) + delta * active.features[0]), 0.0
+    kept = 1.0 - delta
+    point, gap = active.expand(kept * (share @ active.features) + delta * active.features[0]), 0.0
     for step in range(MOST_CORRECTIONS):
         slope = kept * active.slopes(objective.gradient(point))
         best = int(slope.argmax())

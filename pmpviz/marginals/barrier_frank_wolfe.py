@@ -9,14 +9,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from jaxtyping import Float, Int8
 
+from pmpviz.exact.possible import NOTHING_POSSIBLE
 from pmpviz.marginals.active_set import ActiveSet
+from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record
 from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matrix_tree
 from pmpviz.oracles import ORACLES, make_oracle, oracle_class
+from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.icm import descend
 from pmpviz.oracles.oracle import MapOracle, Solution
 from pmpviz.oracles.potentials import Potentials
-from pmpviz.types import Param, Refusal, Spec, Style
+from pmpviz.oracles.reduction import Reduction
+from pmpviz.types import InputError, Param, Refusal, Spec, Style
 
 CONTRACTIONS = ("adaptive", "fixed", "none")
 CORRECTIONS = ("every step", "after rho", "never")
@@ -24,6 +28,7 @@ POLYTOPES = ("marginal", "local")
 LOCAL_STEPS, LOCAL_GAP = 30, 0.5
 # Where the gap falls below this many tolerances, corrections are made finer.
 CLOSE, FINER = 2.0, 0.2
+INSTEAD = "exact MAP calls would be too large: TRW-S's upper bounds take their place"
 # The last correction: at most this contraction, and the tolerance as a share of the gap's.
 LAST_DELTA, LAST = 1e-4, 0.01
 
@@ -67,7 +72,7 @@ class FrankWolfeState:
 
     `rho_update` counts the updates of rho, `calls` all MAP calls, `calls_here` those at this rho. `solution` is the
     oracle's last answer, `bound` what it certified, `row` its vertex in the active set, `correction_gap` the last gap
-    over the visited vertices.
+    over the visited vertices; `words` say what was done in place of what was asked for.
     """
 
     oracle: MapOracle
@@ -88,6 +93,7 @@ class FrankWolfeState:
     row: int = 0
     trace: tuple[Record, ...] = field(default=())
     reason: str = ""
+    words: str = ""
 
     @property
     def lower(self) -> float | None:
@@ -142,14 +148,35 @@ class BarrierFrankWolfe(MarginalSolver):
         return None if reason is None else f"{oracle.spec.label} cannot run here: {reason}"
 
     def start(self, potentials: Potentials) -> FrankWolfeState:
-        """The uniform point, with rho by the matrix-tree theorem; raises Refusal with the oracle's reason."""
+        """The uniform point, with rho by the matrix-tree theorem; raises Refusal with the oracle's reason.
+
+        Where tables hold zeros and the oracle is exact, a possible configuration, at which nothing forbidden has a
+        share; raises InputError where there is none.
+        """
         if (reason := self.why_not(potentials)) is not None:
             raise Refusal(reason)
-        rho = matrix_tree(potentials.structure, edge_strength(potentials))
+        rho, oracle = matrix_tree(potentials.structure, edge_strength(potentials)), self.solver()
+        delta = 0.0 if self.contraction == "none" else self.delta
+        if (
+            potentials.structure.forbidden is not None
+            and oracle.spec.promise == "exact"
+            and self.polytope == "marginal"
+        ):
+            solution = oracle.solve(potentials)
+            if solution.exact:
+                return _possible(
+                    FrankWolfeState(oracle, potentials, *_inside(potentials, rho, solution), delta), solution
+                )
         objective = TreeReweighted.of(potentials, rho)
         active = ActiveSet.uniform(objective.cells)
-        delta = 0.0 if self.contraction == "none" else self.delta
-        return FrankWolfeState(self.solver(), potentials, objective, active, active.point, delta)
+        return FrankWolfeState(oracle, potentials, objective, active, active.point, delta)
+
+    def begin(self, given: Potentials | Factors) -> FrankWolfeState:
+        """The same of factors too, as pairs; where all is too large for exact calls, TRW-S proves bounds."""
+        potentials = Reduction.of(given).potentials if isinstance(given, Factors) else given
+        if self.oracle == "exact" and self.polytope == "marginal" and self.why_not(potentials) is not None:
+            return replace(replace(self, oracle="trws").start(potentials), words=INSTEAD)
+        return self.start(potentials)
 
     def step(self, state: FrankWolfeState) -> FrankWolfeState:
         """One MAP call and what follows from it: a step in mu, or a new rho where the gap is small enough."""
@@ -194,7 +221,7 @@ class BarrierFrankWolfe(MarginalSolver):
         if self.contraction == "adaptive":
             state = replace(state, delta=_adapted(state, gap, gradient))
         delta = state.delta
-        vertex = (1.0 - delta) * state.active.points[state.row] + delta * state.objective.cells.uniform
+        vertex = (1.0 - delta) * state.active.points[state.row] + delta * state.active.points[0]
         direction = vertex - state.mu
         gamma = state.objective.line_search(state.mu, direction, 1.0)
         state = replace(state, active=state.active.step(state.row, gamma, delta), mu=state.mu + gamma * direction)
@@ -257,28 +284,54 @@ class BarrierFrankWolfe(MarginalSolver):
         return Answer(unary, table, log_z, bound, state.lower, gap, state.calls)
 
 
+def _inside(potentials: Potentials, rho, solution: Solution) -> tuple[TreeReweighted, ActiveSet, np.ndarray]:
+    """Where a walk among possible configurations begins: objective, visited vertices, mu."""
+    cells, forbidden = Cells(potentials.structure), potentials.structure.forbidden
+    barred = cells.flat(np.zeros_like(potentials.unary), forbidden) > 0
+    vertex = cells.vertex(solution.x)
+    if barred[vertex > 0].any():
+        raise InputError(NOTHING_POSSIBLE)
+    active = ActiveSet.possible(cells, vertex)
+    return TreeReweighted.of(potentials, rho, barred), active, active.point
+
+
+def _possible(state: FrankWolfeState, solution: Solution) -> FrankWolfeState:
+    """log Z is at most the maximum and the log of the number of states, at least the weight of what was found."""
+    states = np.log(np.array(state.potentials.structure.card, np.float64)).sum()
+    assert solution.upper is not None
+    bound = solution.upper + float(states)
+    visited = _visit(state, solution.x)
+    return replace(state, solution=solution, visited=visited, calls=1, best_bound=bound, best_rho=state.objective.rho)
+
+
 def _call(state: FrankWolfeState, gradient, local: bool) -> tuple[FrankWolfeState, float]:
     """The oracle's vertex at this gradient put into the active set, and the gap towards it."""
     cells = state.objective.cells
-    solution = state.oracle.solve(cells.potentials(gradient))
+    linear, last = state.objective.linear(gradient), state.solution
+    solution = state.oracle.solve(linear) if last is None else state.oracle.solve_from(linear, last.x)
     if local and solution.relaxed is not None:
         vertex = cells.flat(*solution.relaxed)
     else:
         vertex = cells.vertex(solution.x)
-    active, row = state.active.with_vertex(vertex)
-    if not (local or solution.exact):
+    possible = state.objective.barred is None or not state.objective.barred[vertex > 0].any()
+    active, row = state.active.with_vertex(vertex) if possible else (state.active, state.row)
+    if not (local or solution.exact) and len(active.points) > 1:
         # A vertex visited before may be better than what a heuristic finds.
         row = 1 + int(active.slopes(gradient)[1:].argmax())
     gap = float(gradient @ (active.points[row] - state.mu))
     bound = _bound(state, gradient, solution)
+    if possible and not active.covers(vertex):
+        # mu has no share yet in what this configuration has: no slope there, and no bound.
+        active, bound = active.covered(vertex), None
     better = bound is not None and bound < state.best_bound
     return replace(
         state,
         bound=bound,
         active=active,
+        mu=active.point if active.covering > state.active.covering else state.mu,
         row=row,
         solution=solution,
-        visited=state.visited if local else _visit(state, solution.x),
+        visited=state.visited if local or not possible else _visit(state, solution.x),
         calls=state.calls + 1,
         calls_here=state.calls_here + 1,
         best_bound=bound if better and bound is not None else state.best_bound,
@@ -307,7 +360,7 @@ def _adapted(state: FrankWolfeState, gap: float, gradient) -> float:
     It then falls to that or to half, whichever is less. A heuristic's gap may be negative: the last gap over the
     visited vertices, which is not, takes its place where it is larger.
     """
-    uniform = float(gradient @ (state.objective.cells.uniform - state.mu))
+    uniform = float(gradient @ (state.active.points[0] - state.mu))
     proposal = max(gap, state.correction_gap, 0.0) / (-4.0 * uniform) if uniform < 0 else np.inf
     return min(proposal, state.delta / 2.0) if proposal < state.delta else state.delta
 
@@ -320,14 +373,16 @@ def _local_search(state: FrankWolfeState) -> FrankWolfeState:
     cells, x, seen = state.objective.cells, state.solution.x if state.solution is not None else None, set()
     for _ in range(LOCAL_STEPS):
         gradient = state.objective.gradient(state.mu)
-        x = descend(cells.potentials(gradient), x)
+        x = descend(state.objective.linear(gradient), x)
         vertex = cells.vertex(x)
+        if not state.active.covers(vertex):
+            break
         gap = float(gradient @ (vertex - state.mu))
         if gap < LOCAL_GAP or x.tobytes() in seen:
             break
         seen.add(x.tobytes())
         active, row = state.active.with_vertex(vertex)
-        contracted = (1.0 - state.delta) * vertex + state.delta * cells.uniform
+        contracted = (1.0 - state.delta) * vertex + state.delta * state.active.points[0]
         gamma = state.objective.line_search(state.mu, contracted - state.mu, 1.0)
         active = active.step(row, gamma, state.delta)
         state = replace(state, active=active, mu=state.mu + gamma * (contracted - state.mu), visited=_visit(state, x))

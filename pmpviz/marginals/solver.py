@@ -79,6 +79,10 @@ class MarginalSolver:
         """
         return self.start(Reduction.of(factors).potentials)
 
+    def begin(self, given: Potentials | Factors) -> Any:
+        """The state before the first step, of either; a method that has another way left takes it, and says so."""
+        return self.start_factors(given) if isinstance(given, Factors) else self.start(given)
+
     def step(self, state: Any) -> Any:
         """The state after one more step; the same state where it has ended."""
         raise NotImplementedError
@@ -142,10 +146,9 @@ def infer(
 
 def _last_state(algorithm: MarginalSolver, given: Any, progress: Callable[[Any], None], limit: Limit) -> Any:
     """The state that ended, or the last before the limit; None where that was reached before there was one."""
-    begin = algorithm.start_factors if isinstance(given, Factors) else algorithm.start
     state: Any = None
     while not limit.reached() and not (state is not None and state.reason):
-        work = partial(begin, given) if state is None else partial(algorithm.step, state)
+        work = partial(algorithm.begin, given) if state is None else partial(algorithm.step, state)
         state = limit.attempt(work, state)
         if state is not None:
             progress(state)
@@ -153,10 +156,11 @@ def _last_state(algorithm: MarginalSolver, given: Any, progress: Callable[[Any],
 
 
 def _words(factors: Factors | None, state: Any) -> str:
+    potentials, more = getattr(state, "potentials", None), getattr(state, "words", "")
     if factors is None:
-        return ""
-    potentials = getattr(state, "potentials", None)
-    return reduced(factors, potentials) if isinstance(potentials, Potentials) else "the factors are taken as they are"
+        return more
+    words = reduced(factors, potentials) if isinstance(potentials, Potentials) else "the factors are taken as they are"
+    return f"{words}; {more}" if more else words
 
 
 def _nothing_done(given: Potentials | Factors) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from jaxtyping import Float
 
 from pmpviz.oracles.potentials import Potentials
@@ -48,7 +49,7 @@ def tree_pair(potentials: Potentials, edge: int, copies: int, draws: int, rng: n
     r, t = int(s.i[edge]), int(s.j[edge])
     if len(s.i) != s.n - _components(potentials):
         raise Refusal("the theorem is of trees; this model has a cycle")
-    rows = max(1, CELLS // (copies * s.states**2))
+    rows = max(1, CELLS // max(copies * s.states**2, s.n * s.states))
     laws = []
     for start in range(0, draws, rows):
         count = min(rows, draws - start)
@@ -59,21 +60,36 @@ def tree_pair(potentials: Potentials, edge: int, copies: int, draws: int, rng: n
     return TreePair(law.mean(0), law.std(0, ddof=1) / np.sqrt(draws))
 
 
-def _field(potentials: Potentials, i: int, parent: int, copies: int, count: int, rng) -> Float[np.ndarray, "d k"]:
-    """theta_i(x_i) + sum of the messages into i but that of its parent, for every draw."""
-    total = np.repeat(potentials.unary[i][None], count, 0)
-    for e, j, first in potentials.structure.neighbours[i]:
-        if j == parent:
-            continue
-        table = potentials.table[e] if first else potentials.table[e].T
-        behind = _field(potentials, j, i, copies, count, rng)
-        total += _message(table, behind, potentials.structure.card[j], copies, rng)
-    return total
+def _field(potentials: Potentials, root: int, parent: int, copies: int, count: int, rng) -> Float[np.ndarray, "d k"]:
+    """theta_i(x_i) + sum of the messages into i = `root` but that of its `parent`, for every draw.
+
+    Subtree after subtree from the leaves, without recursion: a chain may be thousands of variables long.
+    """
+    s, tables = potentials.structure, potentials.table
+    totals: dict[int, np.ndarray] = {}
+    for e, j, i, first in _inwards(potentials, root, parent):
+        behind = totals.pop(j, potentials.unary[j][None])
+        sent = _message(tables[e] if first else tables[e].T, behind, s.card[j], copies, count, rng)
+        totals[i] = totals[i] + sent if i in totals else potentials.unary[i] + sent
+    return totals.get(root, np.repeat(potentials.unary[root][None], count, 0))
 
 
-def _message(table: np.ndarray, behind: np.ndarray, states: int, copies: int, rng) -> Float[np.ndarray, "d k"]:
-    """Mean over the copies of j of the maximum over its states."""
-    noise = rng.gumbel(-np.euler_gamma, 1.0, (len(behind), copies, len(table), states))
+def _inwards(potentials: Potentials, root: int, parent: int) -> list[tuple[int, int, int, bool]]:
+    """(edge, farther variable j, nearer one i, whether i is the edge's first) of the tree behind `root`, each once all
+    that is behind j has been."""
+    neighbours = potentials.structure.neighbours
+    found, stack = [], [(root, parent)]
+    while stack:
+        i, before = stack.pop()
+        behind = [(e, j, i, first) for e, j, first in neighbours[i] if j != before]
+        found += behind
+        stack += [(j, i) for _, j, _, _ in behind]
+    return found[::-1]
+
+
+def _message(table: np.ndarray, behind: np.ndarray, states: int, copies: int, count: int, rng):
+    """Mean over the copies of j of the maximum over its states, [d, k]."""
+    noise = rng.gumbel(-np.euler_gamma, 1.0, (count, copies, len(table), states))
     value = table[None, :, :states] + behind[:, None, :states]
     return (value[:, None] + noise).max(3).mean(1)
 
@@ -87,13 +103,5 @@ def _softmax(score: Float[np.ndarray, "d k k"], valid: np.ndarray) -> Float[np.n
 def _components(potentials: Potentials) -> int:
     """Connected components of the graph."""
     s = potentials.structure
-    label = list(range(s.n))
-
-    def root(v: int) -> int:
-        while label[v] != v:
-            v = label[v]
-        return v
-
-    for a, b in zip(s.i.tolist(), s.j.tolist(), strict=True):
-        label[max(root(a), root(b))] = min(root(a), root(b))
-    return sum(label[v] == v for v in range(s.n))
+    joined = scipy.sparse.coo_array((np.ones(len(s.i)), (s.i, s.j)), shape=(s.n, s.n))
+    return int(scipy.sparse.csgraph.connected_components(joined, directed=False)[0])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import scipy
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.resistance import edge_resistances
@@ -37,16 +37,18 @@ class TreeReweighted:
     theta: Float[np.ndarray, " d"]
     rho: Float[np.ndarray, " e"]
     constant: float
+    barred: Bool[np.ndarray, " d"] | None = None
 
     @classmethod
-    def of(cls, potentials: Potentials, rho: Float[np.ndarray, " e"]) -> TreeReweighted:
-        """The objective of some potentials."""
+    def of(cls, potentials: Potentials, rho: Float[np.ndarray, " e"], barred=None) -> TreeReweighted:
+        """The objective of some potentials; cells that are `barred` are 0 wherever it is asked for."""
         cells = Cells(potentials.structure)
-        return cls(cells, cells.theta(potentials), rho, potentials.constant)
+        theta = cells.theta(potentials)
+        return cls(cells, theta if barred is None else np.where(barred, 0.0, theta), rho, potentials.constant, barred)
 
     def with_rho(self, rho: Float[np.ndarray, " e"]) -> TreeReweighted:
         """The same with other edge appearance probabilities."""
-        return TreeReweighted(self.cells, self.theta, rho, self.constant)
+        return replace(self, rho=rho)
 
     @cached_property
     def coefficient(self) -> Float[np.ndarray, " d"]:
@@ -57,8 +59,16 @@ class TreeReweighted:
         return float(mu @ (self.theta - self.coefficient * _log(mu))) + self.constant
 
     def gradient(self, mu: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
-        """theta - c (1 + log mu); log 0 counts as -691."""
-        return self.theta - self.coefficient * (1.0 + _log(mu))
+        """theta - c (1 + log mu); log 0 counts as -691, and what is barred as 0."""
+        found = self.theta - self.coefficient * (1.0 + _log(mu))
+        return found if self.barred is None else np.where(self.barred, 0.0, found)
+
+    def linear(self, gradient: Float[np.ndarray, " d"]) -> Potentials:
+        """A gradient as potentials to be maximised, what is barred below all that the rest can give together."""
+        if self.barred is not None:
+            rest = self.cells.potentials(gradient)
+            gradient = np.where(self.barred, -(1.0 + 2.0 * rest.size), gradient)
+        return self.cells.potentials(gradient)
 
     def line_search(self, mu: Float[np.ndarray, " d"], direction: Float[np.ndarray, " d"], most: float) -> float:
         """The gamma in [0, most] that maximises TRW(mu + gamma direction), to rounding.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from jaxtyping import Int
+
 from pmpviz.oracles.graph_cut import Qpbo
-from pmpviz.oracles.icm import Icm
+from pmpviz.oracles.icm import Icm, unary_argmax
 from pmpviz.oracles.oracle import MapOracle, OracleSpec, Solution
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.oracles.trws import TrwS
@@ -30,9 +33,13 @@ class BestOf(MapOracle):
 
     def solve(self, potentials: Potentials) -> Solution:
         """The best configuration; the note `by` names the oracle that found it."""
+        return self.solve_from(potentials, unary_argmax(potentials))
+
+    def solve_from(self, potentials: Potentials, x: Int[np.ndarray, " n"]) -> Solution:
+        """The same with ICM from x: along a walk from its last vertex, as the paper's code runs it."""
         oracles = [Qpbo(), TrwS(int(self.sweeps)), Icm()]
         usable = [oracle for oracle in oracles if oracle.spec.why_not(potentials) is None]
-        solutions = [oracle.solve(potentials) for oracle in usable]
+        solutions = [oracle.solve_from(potentials, x) for oracle in usable]
         best = max(range(len(usable)), key=lambda k: solutions[k].value)
         upper = min(one.upper for one in solutions if one.upper is not None)
         return Solution.bounded(potentials, solutions[best].x, upper, by=usable[best].spec.id)

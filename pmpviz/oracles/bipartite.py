@@ -75,9 +75,12 @@ def _sides(potentials: Potentials):
     if listed.sum() * 2 > s.n:
         listed = ~listed
     bias, w, _ = potentials.quadratic()
-    matrix = np.zeros((s.n, s.n))
-    matrix[s.i, s.j] = matrix[s.j, s.i] = w
-    return listed, bias[listed], bias[~listed], matrix[np.ix_(listed, ~listed)]
+    # Each variable's number on its own side.
+    place = np.where(listed, np.cumsum(listed), np.cumsum(~listed)) - 1
+    between = np.zeros((int(listed.sum()), int((~listed).sum())))
+    first = listed[s.i]
+    between[place[np.where(first, s.i, s.j)], place[np.where(first, s.j, s.i)]] = w
+    return listed, bias[listed], bias[~listed], between
 
 
 def _bits(count: int) -> np.ndarray:

@@ -99,7 +99,11 @@ class Icm(MapOracle):
 
     def solve(self, potentials: Potentials) -> Solution:
         """A local maximum."""
-        return Solution.found(potentials, descend(potentials, unary_argmax(potentials)))
+        return self.solve_from(potentials, unary_argmax(potentials))
+
+    def solve_from(self, potentials: Potentials, x: Int[np.ndarray, " n"]) -> Solution:
+        """The local maximum above x."""
+        return Solution.found(potentials, descend(potentials, x))
 
     def solve_factors(self, factors: Factors) -> Solution:
         """A local maximum, on the factors as they are, from a configuration that is built up greedily."""

@@ -91,9 +91,9 @@ def eliminate(factors: Factors) -> tuple[Int[np.ndarray, " n"], int]:
     if (reason := elimination.refusal(order, factors.n)) is not None:
         raise Refusal(reason)
     buckets = Buckets.of(problem, order)
-    messages: list[np.ndarray] = []
+    messages: dict[int, np.ndarray] = {}
     for k in range(factors.n):
-        messages.append(np.asarray(buckets.table(k, messages).max(0)))
+        messages[k] = np.asarray(buckets.table(k, messages).max(0))
     x = np.zeros(factors.n, np.int64)
     for k in reversed(range(factors.n)):
         score = np.zeros(buckets.card[k])

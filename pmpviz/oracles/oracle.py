@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from jaxtyping import Float, Int8
+from jaxtyping import Float, Int, Int8
 
 from pmpviz.exact.possible import NOTHING_POSSIBLE
 from pmpviz.oracles.factors import Factors
@@ -102,6 +102,10 @@ class MapOracle:
     def solve(self, potentials: Potentials) -> Solution:
         """A configuration of large theta; raises Refusal where `spec.why_not` gives a reason."""
         raise NotImplementedError
+
+    def solve_from(self, potentials: Potentials, x: Int[np.ndarray, " n"]) -> Solution:
+        """The same where x is a configuration that may be close: those who climb start there, others need none."""
+        return self.solve(potentials)
 
     def solve_factors(self, factors: Factors) -> Solution:
         """The same on any factor graph: as pairs of variables, unless the oracle brings a form of its own.

@@ -14,8 +14,10 @@ import sys
 from typing import Any
 
 # Costs are whole numbers, the potentials' sizes together this large: far below toulbar2's largest, far above rounding.
+# Each function's costs are rounded: there are units enough for all of them to stay a 10^9th of the size. What is
+# forbidden costs more than all the rest together, and no more than that.
 # SCIP's tolerances are absolute: its objective is brought to a usual size.
-UNITS, USUAL = 1e13, 1e3
+UNITS, UNITS_A_FUNCTION, FORBIDDEN, USUAL = 1e13, 1e9, 4, 1e3
 # Seconds by which toulbar2's whole ones may exceed the limit: the parent waits a little longer for the answer.
 BEYOND = 0.4
 
@@ -27,12 +29,13 @@ def toulbar2(problem: dict) -> dict:
     network, card = CFN(vac=1), problem["card"]
     for v, states in enumerate(card):
         network.AddVariable(f"x{v}", range(states))
-    scale, shift, functions = UNITS / problem["size"], 0.0, 0
     scopes = [[v] for v in range(len(card))] + [list(edge) for edge in problem["edges"]]
+    units = max(UNITS, UNITS_A_FUNCTION * len(scopes))
+    scale, shift, functions = units / problem["size"], 0.0, 0
     for scope, gains in zip(scopes, problem["unary"] + problem["table"], strict=True):
         top = max(gains)
         shift += top
-        costs = [round((top - gain) * scale) for gain in gains]
+        costs = [min(round((top - gain) * scale), round(FORBIDDEN * units)) for gain in gains]
         if any(costs):
             network.AddFunction(scope, costs)
             functions += 1

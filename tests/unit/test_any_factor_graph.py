@@ -18,6 +18,7 @@ from pmpviz import exact
 from pmpviz.exact.problem import Problem
 from pmpviz.experiments.maximise import solve
 from pmpviz.marginals import SOLVERS, anytime, infer, make_solver
+from pmpviz.marginals.barrier_frank_wolfe import BarrierFrankWolfe
 from pmpviz.models.tables import TableModel
 from pmpviz.oracles import ORACLES, make_oracle
 from pmpviz.oracles.factors import Factors
@@ -82,6 +83,36 @@ def test_the_reduction_has_every_possible_state_once(seed):
     value = potentials.value(x)
     possible = np.sort(value[value > value.max() - factors.penalty / 2])
     np.testing.assert_allclose(possible, np.sort(log[np.isfinite(log)]), atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_walk_among_possible_configurations(seed):
+    """Where tables hold zeros nothing forbidden ever has a share of mu, and a bound stands from the first call on."""
+    target, states, log, card = drawn(seed)
+    log_z = answers(card, states, log)[0]
+    algorithm = make_solver("barrier_frank_wolfe", rho_updates=1, calls_per_rho=40)
+    factors = Factors.of_problem(Problem.of(target))
+    state = algorithm.start_factors(factors)
+    barred = state.objective.barred
+    assert barred is not None and state.best_bound >= log_z - 1e-9 >= state.lower - 2e-9
+    while not state.reason:
+        state = algorithm.step(state)
+        assert not state.mu[barred].any() and (state.mu >= 0).all()
+        assert factors.value(state.solution.x[: factors.n]) > -np.inf
+        assert state.best_bound >= log_z - 1e-9
+
+
+def test_where_exact_calls_are_too_large_relaxations_bound(monkeypatch):
+    target, states, log, card = drawn(1)
+    monkeypatch.setattr(BarrierFrankWolfe, "why_not", lambda self, _: "too large" if self.oracle == "exact" else None)
+    got = infer(make_solver("barrier_frank_wolfe", rho_updates=0, calls_per_rho=5), target)
+    assert got.answer.bound >= answers(card, states, log)[0] and "TRW-S's upper bounds" in got.words
+
+
+def test_a_large_model_of_pairs_is_bounded_too():
+    few = ("--calls-per-rho", "1", "--rho-updates", "0")
+    said = call("infer", "square:18x18,J=0.2,h=0.1", "--algorithm", "barrier_frank_wolfe", *few)[1]
+    assert "TRW-S's upper bounds take their place" in said and "log Z at most" in said
 
 
 def test_trees_of_large_factors_are_exact_by_messages():

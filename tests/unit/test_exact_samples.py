@@ -66,7 +66,7 @@ def test_law_of_ising_models(spec, method, monkeypatch):
     if method == "elimination":
         monkeypatch.setattr(exact, "MAX_FREE", -1)
     else:
-        monkeypatch.setattr(exact.elimination, "refusal", lambda order, n: "not now")
+        monkeypatch.setattr(exact.elimination, "refusal", lambda *order, **options: "not now")
     model = build_spec(spec)
     tables = from_ising(model)
     target = Target.of(model, Evidence.of(8, {2: 1}), 0.5)

@@ -13,7 +13,7 @@ from pmpviz.io import load_model
 from pmpviz.marginals import SOLVERS, infer, make_solver, stream
 from pmpviz.models import build_spec
 from pmpviz.models.tables import TableModel
-from pmpviz.oracles import Potentials, Solution, make_oracle
+from pmpviz.oracles import MapOracle, Potentials, Solution, make_oracle
 from pmpviz.types import Evidence, InputError, Refusal, Target
 
 FOLDER = Path(os.environ.get("PMPVIZ_DATA", "")) / "uai"
@@ -179,7 +179,7 @@ def test_an_oracle_that_never_improves_ends_the_walk(monkeypatch):
     algorithm = make_solver("barrier_frank_wolfe", oracle="icm", rho_updates=2)
     worst = make_oracle("enumeration")
 
-    class Worst:
+    class Worst(MapOracle):
         spec = make_oracle("icm").spec
 
         def solve(self, linear):

@@ -133,6 +133,19 @@ class TestTrees:
         assert error[64] < 4.9 * noise[64] + error[4] / 4
         assert all(each.probability.sum() == pytest.approx(1) for each in found.values())
 
+    def test_a_chain_of_thousands(self):
+        """Far couplings say nothing of a pair: its law is that of a chain of seven."""
+        laws = []
+        for n in (7, 5001):
+            half = n // 2
+            model = Ising.from_spin(np.full(n, 0.2), np.arange(n - 1), np.arange(1, n), np.full(n - 1, 0.3))
+            potentials, _ = Potentials.of_target(Target.of(model))
+            edge = int(np.flatnonzero(potentials.structure.i == half)[0])
+            laws.append(tree_pair(potentials, edge, 4, 100, np.random.default_rng(0)))
+        difference = np.abs(laws[0].probability - laws[1].probability)
+        noise = np.hypot(laws[0].standard_error, laws[1].standard_error)
+        assert (difference < 4.9 * noise + 0.02).all()
+
     def test_an_edge_alone_needs_no_copies(self):
         target = Target.of(Ising.from_spin([0.4, -0.6], [0], [1], [0.9]))
         potentials, _ = Potentials.of_target(target)

@@ -13,7 +13,7 @@ import pytest
 
 import pmpviz
 from pmpviz.contract.oracle_models import of_spec
-from pmpviz.oracles import Potentials, make_oracle, outside, solver_process
+from pmpviz.oracles import Potentials, Solution, make_oracle, outside, solver_process
 from pmpviz.types import Refusal
 from tests.contract.oracle_files import of_file
 
@@ -102,6 +102,38 @@ def test_toulbar2_is_given_the_whole_seconds_that_its_parent_waits_for(seconds, 
     assert solver_process.toulbar2(problem)["x"] is None
     assert asked == [whole] and type(asked[0]) is int
     assert whole == 1 or whole < seconds + outside.EARLY + outside.GRACE
+
+
+def test_toulbar2_proves_large_models_too(monkeypatch):
+    """The rounding of 50,000 functions' costs is no gap between its bound and its configuration."""
+
+    class Solved:
+        """Says that the first state of every variable has the least cost, and proves it."""
+
+        def __init__(self, vac):
+            self.cost, self.largest, self.count = 0, 0, 0
+
+        def AddVariable(self, name, states):  # noqa: N802
+            self.count += 1
+
+        def AddFunction(self, scope, costs):  # noqa: N802
+            self.cost += costs[0]
+            self.largest = max(self.largest, *costs)
+
+        def GetDDualBound(self):  # noqa: N802
+            return float(self.cost)
+
+        def Solve(self, timeLimit):  # noqa: N803
+            assert self.largest < 1e17
+            return [0] * self.count, float(self.cost)
+
+    monkeypatch.setitem(sys.modules, "pytoulbar2", types.SimpleNamespace(CFN=Solved))
+    rng, n = np.random.default_rng(0), 25_000
+    potentials = Potentials.of_quadratic(-rng.random(n), np.arange(n - 1), np.arange(1, n), -rng.random(n - 1))
+    assert potentials.structure.forbidden is None
+    answer = solver_process.toulbar2(outside._problem(potentials) | {"seconds": 1.0})
+    assert answer["optimal"]
+    assert Solution.bounded(potentials, np.zeros(n, np.int64), answer["upper"] + potentials.constant).exact
 
 
 @pytest.mark.parametrize("name", BOTH)

@@ -17,6 +17,7 @@ import pmpviz.experiments.reproductions as rooms
 from pmpviz.experiments.reproductions import (
     REPRODUCTIONS,
     barrier,
+    barrier_rates,
     blind_deconvolution,
     digits,
     figures,
@@ -41,7 +42,7 @@ from pmpviz.types import InputError, Target
 
 NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "pmp-5.6"]
 NAMES += ["pmp-5.6-fresh", "srbm"]
-NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "hmj-spin-glass"]
+NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "bfw-rates", "bfw-truncated", "uai-kinds", "hmj-spin-glass"]
 NAMES += ["ms-failure", "hopfield", "dhmc-2", "dhmc-3", "dhmc-log-z", "potts", "ms-ess", "ms-epsilon", "ms-hx", "ms-sw"]
 NAMES += ["skip-chain"]
 
@@ -306,12 +307,30 @@ def test_contraction_and_correction(few_instances):
     assert all(row.ours >= -1e-6 for name, row in rows.items() if "bound" in name)
 
 
-def test_heuristic_oracles_and_an_rbm(few_instances):
+def test_heuristic_oracles_and_an_rbm(few_instances, monkeypatch):
     rows = check(barrier.heuristics(Request(True, 1)))
-    assert rows["exact: L1, rho optimised"].ours < 0.3
+    assert len(rows) == 3 * len(barrier.ORACLE_LANES)
+    assert rows["5x5, exact oracle: L1, rho optimised"].ours < 0.3
+    assert all(row.paper is None for row in check(barrier.boltzmann(Request(True, 1))).values())
+    small = instances.Instance(barrier.PAPERS_OWN, barrier.rbm().target)
+    monkeypatch.setattr(barrier, "rbm", lambda: small)
     rows = check(barrier.boltzmann(Request(True, 1)))
-    marginal, local = (rows[f"{p} polytope: best bound - log Z"].ours for p in ("marginal", "local"))
+    marginal, local = (rows[f"{p}: best bound - log Z"] for p in (barrier.EXACT, barrier.LOCAL))
+    assert (marginal.paper, local.paper) == (5.3, 187)
+    marginal, local = marginal.ours, local.ours
     assert -1e-6 <= marginal <= local + 0.5
+
+
+def test_rates_of_the_theorems_and_calls_cut_short(few_instances, monkeypatch):
+    monkeypatch.setattr(barrier_rates, "grids", lambda side, most: instances.grids(3, 1))
+    rows = check(barrier_rates.rates(Request(True, 1), barrier_rates.Setting(60, 1)))
+    assert rows["adaptive delta: exponent of k"].paper == -0.5 and rows["adaptive delta: exponent of k"].ours < -0.5
+    final = {name: rows[f"{name}: sub-optimality after 60"].ours for name in barrier_rates.VARIANTS}
+    assert min(final.values()) >= -1e-9 and final["fixed delta .0001"] < final["fixed delta .01"]
+    assert barrier_rates.exponent(3.0 / np.arange(1, 100) ** 2) == pytest.approx(-2)
+    rows = check(barrier_rates.truncated(Request(True, 1), (1, 100)))
+    cut, exactly = (rows[f"{name}: best bound - log Z"].ours for name in ("TRW-S, 1 sweeps", "exact"))
+    assert cut >= exactly - 0.5 and exactly >= -1e-9
 
 
 def test_strengths_of_coupling(few_instances):
@@ -324,7 +343,7 @@ def test_strengths_of_coupling(few_instances):
 def test_instances_are_files_where_they_are_and_made_elsewhere(few_instances, monkeypatch):
     made = instances.cliques(2.0, 2)
     assert [each.target.n for each in made] == [10, 10] and "recipe" in instances.source()
-    assert made[0].exact.log_z != made[1].exact.log_z
+    assert made[0].exact.log_z != made[1].exact.log_z and len(instances.grids(3, 2)) == 2
     monkeypatch.setenv("PMPVIZ_DATA", "no such folder")
     assert [each.name for each in instances.cliques(2.0, 2)] == [each.name for each in made]
 

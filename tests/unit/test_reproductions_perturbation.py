@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import pytest
 
 from pmpviz import exact, keys
-from pmpviz.experiments.reproductions import perturbed_maxima, spin_glass
+from pmpviz.experiments.reproductions import perturbed_maxima, spin_glass, uai_kinds
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.models import build_spec
 from pmpviz.oracles import Potentials
@@ -83,3 +83,24 @@ def test_grids_are_open_and_of_their_strength():
     h, i, _, J, _ = model.to_spin()
     assert len(i) == 4 * 4 + 3 * 5 and np.abs(J).max() <= 1.5 and np.abs(h).max() <= 1 + 1e-5
     assert exact.why_not(Target.of(model)) is None
+
+
+def test_models_of_the_competitions_kinds():
+    """A recipe's evidence is possible, every method answers, and bounds hold."""
+    few = {
+        "noisy-or": lambda: uai_kinds.noisy_or(5, 4, 3, 0),
+        "linkage": lambda: uai_kinds.linkage(4, 2, 1),
+        "grid": lambda: uai_kinds.grid(3, 0.2, 0),
+        "segmentation": lambda: uai_kinds.segmentation(1, 2, 0),
+    }
+    rows = check(uai_kinds.run(Request(True, 1), uai_kinds.Setting(few, 3600.0)))
+    for name in few:
+        assert rows[f"{name}: exact answer"] == 1 and rows[f"{name}: BP, mean error of marginals"] < 0.1
+        assert all(rows[f"{name}: {label}, bound - log Z"] >= -1e-8 for label in ("TRBP", "Frank-Wolfe"))
+
+
+def test_what_is_too_large_for_an_exact_answer_is_bounded(monkeypatch):
+    monkeypatch.setattr(uai_kinds, "_truth", lambda target: None)
+    found = {row.quantity: row.ours for row in uai_kinds._rows("a", uai_kinds.grid(3, 0.2, 0), 3600.0, {})}
+    log_z = exact.solve(uai_kinds.grid(3, 0.2, 0)).log_z
+    assert found["a: exact answer"] == 0 and found["a: Frank-Wolfe, bound on log Z"] >= log_z - 1e-8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pmpviz.experiments.reproductions import (
     barrier,
+    barrier_rates,
     blind_deconvolution,
     clusters,
     coverage,
@@ -21,6 +22,7 @@ from pmpviz.experiments.reproductions import (
     skip_chain,
     spin_glass,
     twos,
+    uai_kinds,
     wrong_model,
     zeros,
 )
@@ -43,6 +45,9 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     barrier.HEURISTICS,
     barrier.BOLTZMANN,
     barrier.STRENGTHS,
+    barrier_rates.RATES,
+    barrier_rates.TRUNCATED,
+    uai_kinds.REPRODUCTION,
     spin_glass.REPRODUCTION,
     failure_mode.REPRODUCTION,
     hopfield.REPRODUCTION,

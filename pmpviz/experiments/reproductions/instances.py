@@ -17,7 +17,7 @@ from pmpviz.oracles.potentials import Potentials
 from pmpviz.types import Exact, Target
 
 THETAS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
-# The authors number their cliques in runs of a hundred for each strength.
+# The authors number their cliques from 1, in runs of a hundred for each strength.
 CLIQUES_A_STRENGTH = 100
 
 
@@ -45,15 +45,15 @@ class Instance:
 
 def cliques(theta: float, most: int) -> list[Instance]:
     """Complete models of ten spins: fields U[-1, 1], couplings U[-theta, theta]."""
-    first = THETAS.index(theta) * CLIQUES_A_STRENGTH
+    first = 1 + THETAS.index(theta) * CLIQUES_A_STRENGTH
     names = [f"clique_{number}" for number in range(first, first + CLIQUES_A_STRENGTH)]
     return _files(names, most) or [_made(f"clique:10,theta={theta},seed={seed}") for seed in range(most)]
 
 
 def grids(side: int, most: int) -> list[Instance]:
-    """Open square grids: fields U[-1, 1], couplings U[-4, 4]."""
+    """Open square grids: fields U[-1, 1], couplings U[-4, 4]; the authors' files first, then some by the recipe."""
     found = _files([f"grid{side}x{side}_{number}" for number in range(1, 16)], most)
-    return found or [_grid(side, seed) for seed in range(most)]
+    return [*found, *(_grid(side, seed) for seed in range(most - len(found)))]
 
 
 def rbm() -> Instance:
@@ -64,7 +64,7 @@ def rbm() -> Instance:
 def source() -> str:
     """Where the instances come from, for the notes."""
     return (
-        "the authors' own files"
+        "the authors' own files, and more by the paper's recipe where those are too few"
         if _folder()
         else "instances made by the paper's recipe (set PMPVIZ_DATA for its files)"
     )
