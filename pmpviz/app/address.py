@@ -66,6 +66,8 @@ def _of_preset(page: str, query: dict, default: Any, presets: Sequence[Preset]) 
     st.session_state[f"preset:{page}"] = preset.id
     if preset.speed is not None:
         st.session_state[f"speed:{page}"] = preset.speed
+    if preset.layer:
+        st.session_state[f"layer:{page}"] = preset.layer
     return from_query(rest, preset.plan)
 
 

@@ -15,9 +15,9 @@ from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane
 from pmpviz.capabilities.deconvolution.picture import features_image, pictures_of
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, problem_of
 from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
+from pmpviz.capabilities.landscape.live import follows
 from pmpviz.capabilities.landscape.plan import LandscapePlan
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
-from pmpviz.capabilities.landscape.scene import scene_of
 from pmpviz.capabilities.landscape.thumbnail import landscape_picture
 from pmpviz.capabilities.learning.plan import LearningPlan, resolve_data, split
 from pmpviz.capabilities.learning.presets import LEARNING
@@ -139,7 +139,7 @@ def deconvolved(plan: DeconvolutionPlan) -> bytes:
 
 def landscape(plan: LandscapePlan) -> bytes:
     """PNG of the plan's density over its two widest directions."""
-    return png(landscape_picture(scene_of(plan), SIDE))
+    return png(landscape_picture(follows(plan), SIDE))
 
 
 def read(plan: TextPlan) -> bytes:

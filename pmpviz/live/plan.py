@@ -367,7 +367,8 @@ def _arrow(word: str, before: Any, now: Any) -> str:
 class Preset:
     """A named plan of a page, the question that it answers, and what to `notice` in it, in Markdown.
 
-    `speed` is in sweeps, iterations or steps a second (0: as fast as it goes); None leaves it to the page.
+    `speed` is in sweeps, iterations or steps a second (0: as fast as it goes); None leaves it to the page, as an empty
+    `layer` does what is laid over the picture.
     """
 
     id: str
@@ -376,3 +377,4 @@ class Preset:
     plan: Any
     notice: str
     speed: float | None = None
+    layer: str = ""

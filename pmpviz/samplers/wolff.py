@@ -84,7 +84,7 @@ def _turned(chain_keys: Array, target: Target, spin: Float[Array, "t n"], label)
     """Whether each site turns: it is in the cluster of the spin that was drawn, or, where that is the ghost's, not."""
     n = target.n
     bonded = swendsen_wang._sums(label, _to_ghost(chain_keys, target, spin).astype(jnp.int32))
-    ghosts = swendsen_wang._at(bonded, label).get(mode="promise_in_bounds") > 0
+    ghosts = swendsen_wang._of_label(bonded, label) > 0
     number = jnp.uint32(target.model.couplings.bond_counters + n)
     u = swendsen_wang._numbers(chain_keys, number)
     seed = jnp.minimum((u * (n + 1)).astype(jnp.int32), n)[:, None]

@@ -27,9 +27,23 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     test = open_page("landscape", {"preset": preset.id})
     found = walked(test)
     assert f"#### {preset.question}" in [each.value for each in test.markdown]
-    assert found["scene"]["extra"] == preset.plan.extra and not found["trouble"]
+    assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]
     assert len(found["scene"]["law"]) == len(found["lanes"][0]["walk"]["counts"])
-    assert [knob["name"] for knob in found["knobs"]][-1] == ("extra" if preset.id == "failure" else "steps")
+    last = {"failure": "extra", "hopfield": "cue", "alike": "cue"}.get(preset.id, "steps")
+    assert [knob["name"] for knob in found["knobs"]][-1] == last
+
+
+@pytest.mark.parametrize("sampler", ["gaussian_hmc", "gaussian_gibbs"])
+def test_two_pictures_tell_their_spins_overlaps_and_log_z(sampler):
+    test = open_page("landscape", {"preset": "hopfield", "sampler": sampler, "side": "12"})
+    found = walked(test)
+    rolls = found["lanes"][0]["walk"]["rolls"]
+    assert found["scene"]["names"] == ["A", "B", "−A", "−B"] and len(found["scene"]["memory"][0]) == 144 // 8
+    assert all(len(roll["bits"]) == 144 // 8 and len(roll["words"]) == 2 for roll in rolls)
+    assert found["traces"][0]["id"] == "overlaps" and len(found["traces"][0]["lines"]) == 2
+    assert "log Z = " in found["said"][0] and "144 spins, a load of 0.0139" in found["said"][1]
+    labels = [slider.label for slider in test.sidebar.slider]
+    assert "Shift +" not in labels and ("Steps L" in labels) == (sampler == "gaussian_hmc")
 
 
 def test_another_sampler_has_no_energy_and_says_so():

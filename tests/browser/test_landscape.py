@@ -4,6 +4,22 @@ from __future__ import annotations
 
 from tests.browser.stage import link, press
 
+# Over so many pictures of the page: those in which the ball stood elsewhere than in the one before, those in which the
+# spins were drawn at another place than the ball's, and pictures a second.
+MOVING = """async (count) => {
+  const land = document.querySelector("[data-testid=landscape-canvas]");
+  const spins = document.querySelector("[data-testid=landscape-spins]");
+  const begin = performance.now();
+  let [moved, apart, last] = [0, 0, land.dataset.ball];
+  for (let k = 0; k < count; k++) {
+    await new Promise(requestAnimationFrame);
+    moved += land.dataset.ball !== last;
+    apart += land.dataset.ball !== spins.dataset.ball;
+    last = land.dataset.ball;
+  }
+  return { moved, apart, rate: (1000 * count) / (performance.now() - begin) };
+}"""
+
 CANVAS = "[data-testid=landscape-canvas]"
 # A tick of the shift's slider, and the ms until the canvas shows the landscape of it.
 DRAG = """async (share) => {
@@ -32,5 +48,26 @@ def test_frequencies_come_to_the_law_and_the_dragged_shift_parts_the_hills(serve
     page.wait_for_url("**extra=3.*")
     page.get_by_role("button", name="A = I").click()
     page.wait_for_selector(f"{CANVAS}[data-turn='1.00'][data-hills='2']")
+    press(page, "Space")
+    page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'paused'")
+
+
+def test_the_ball_of_two_pictures_and_its_spins_move_together(server, open_page, record_property):
+    page = open_page(link(server, "landscape", preset="hopfield", speed="1"))
+    page.wait_for_selector(f"{CANVAS}[data-hills='4']")
+    page.wait_for_selector("[data-testid=landscape-spins][data-differs]")
+    seen = page.evaluate(MOVING, 120)
+    record_property("pictures a second", seen["rate"])
+    assert seen["moved"] > 10 and not seen["apart"]
+    # The engine's spins are those that the page draws at the ball, but for numbers on the very edge.
+    assert int(page.locator("[data-testid=landscape-spins]").get_attribute("data-differs")) <= 1
+    page.evaluate(DRAG.replace("extra", "temperature"), 0.5)
+    page.wait_for_selector(f"{CANVAS}[data-hills='1']")
+    page.evaluate(
+        "document.querySelector('[data-knob=temperature]').dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    page.wait_for_url("**temperature=1.*")
+    page.get_by_role("button", name="A = I").click()
+    page.wait_for_selector(f"{CANVAS}[data-turn='1.00']")
     press(page, "Space")
     page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'paused'")

@@ -11,16 +11,18 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Int8
 
 from pmpviz import keys
-from pmpviz.capabilities.landscape.plan import GIBBS, KINDS, MOST_STEPS, LandscapePlan
+from pmpviz.capabilities.landscape.memory import Memory
+from pmpviz.capabilities.landscape.plan import GIBBS, KINDS, MEMORY, MOST_STEPS, LandscapePlan
 from pmpviz.capabilities.landscape.scene import Scene
+from pmpviz.live.store import Series
 from pmpviz.samplers import make_sampler
 from pmpviz.samplers.gaussian_hmc import HmcState, landscape_of, traced
 from pmpviz.types import Target
 
-CHAINS, MANY_CHAINS = 512, 1024
+CHAINS = dict.fromkeys(KINDS, 512) | {KINDS[2]: 1024, MEMORY: 64}
 MOST_ROLLS, MOST_LANDINGS, MOST_POINTS = 24, 400, 2048
 # Where the chains of the failure mode begin: the state (1, 0).
 STUCK = 2
@@ -28,10 +30,11 @@ STUCK = 2
 
 @dataclass(frozen=True)
 class Roll:
-    """One quantum of the first chain, in the first two coordinates of z.
+    """One quantum of the first chain, in the two coordinates that are seen.
 
     `points`, `momenta` and H are those at the start and after each leapfrog step, `line` is how high above the first H
-    the accept line is; of block Gibbs there is the way from the middle of the state's Gaussian to z alone.
+    the accept line is; of block Gibbs there is the way from the middle of the state's Gaussian to z alone. `x` is the
+    configuration that was drawn, with the uniform numbers of the key `words`.
     """
 
     number: int
@@ -42,14 +45,17 @@ class Roll:
     energy: Float[np.ndarray, " k"]
     accepted: bool
     line: float
+    x: Int8[np.ndarray, " n"]
+    words: tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class LandscapeLaneView:
     """An immutable picture of the chains: `counts[2^n]` since the last change of a setting, and what is known of them.
 
-    `trace` has rows (quantum, largest error of a frequency, mean acceptance); `trials` and `left` count how often a
-    chain stood in the state (1, 0), and how often it was then elsewhere.
+    `trace` has rows (quantum, largest error of a frequency, mean acceptance); `overlaps` are those of the first chain
+    with the pictures A and B. `trials` and `left` count how often a chain stood in the state (1, 0), and how often it
+    was then elsewhere.
     """
 
     algorithm: str
@@ -63,6 +69,7 @@ class LandscapeLaneView:
     acceptance: float
     error: float
     trace: Float[np.ndarray, "k 3"]
+    overlaps: Series
     trials: int
     left: int
     done: bool = False
@@ -71,10 +78,10 @@ class LandscapeLaneView:
 class LandscapeLane:
     """Worker-side state of the chains; `advance` makes one quantum of them all."""
 
-    def __init__(self, plan: LandscapePlan, scene: Scene):
+    def __init__(self, plan: LandscapePlan, scene: Scene | Memory):
         self.warmed, self.seconds, self.count = False, 0.0, 0
         self._key, self._starts = jax.random.key(plan.seed), 0
-        self.chains = MANY_CHAINS if plan.kind == KINDS[2] else CHAINS
+        self.chains = CHAINS[plan.kind]
         self.change(plan, scene)
 
     @property
@@ -82,7 +89,7 @@ class LandscapeLane:
         """The sampler's id."""
         return self.sampler.spec.id
 
-    def change(self, plan: LandscapePlan, scene: Scene) -> None:
+    def change(self, plan: LandscapePlan, scene: Scene | Memory) -> None:
         """Take up other settings: the states stay, the Gaussians are drawn anew, and statistics begin anew."""
         state = getattr(self, "state", None)
         self.plan, self.scene = plan, scene
@@ -93,12 +100,13 @@ class LandscapeLane:
         self._rolls: deque[Roll] = deque(maxlen=MOST_ROLLS)
         self._landings: deque[tuple[float, float, int]] = deque(maxlen=MOST_LANDINGS)
         self._trace: list[tuple[float, float, float]] = []
+        self._overlaps = Series(("quantum", "A", "B"))
         self._accepted = self._error = 0.0
         self._trials = self._left = 0
 
     def _restart(self, x0: Any) -> None:
         words = np.asarray(jax.random.key_data(self._keys(keys.INIT, self._starts)))
-        if x0 is None and self.plan.kind == KINDS[2]:
+        if x0 is None and isinstance(self.scene, Scene) and self.plan.kind == KINDS[2]:
             x0 = np.tile(self.scene.states[STUCK], (self.chains, 1))
         elif x0 is None:
             x0 = np.asarray(self.target.model.space.random_start(words))
@@ -120,7 +128,7 @@ class LandscapeLane:
         """One quantum of every chain, and what is learnt of it."""
         begin = time.perf_counter()
         before, codes = self.state, self._codes()
-        state, info, told = self._quantum()
+        state, info, words, told = self._quantum()
         self.state, self.count = state, self.count + 1
         now = self._codes()
         self._counts += np.bincount(now, minlength=len(self._counts))
@@ -129,8 +137,8 @@ class LandscapeLane:
         if told is not None:
             self._accepted += float(info["acceptance"].mean())
             self._error += float(info["energy_error"].mean())
-        self._rolls.append(self._roll(before, told, int(codes[0]), int(now[0])))
-        self._landings.append((*(float(v) for v in np.asarray(state.z)[:2, 0]), int(now[0])))
+        self._rolls.append(self._roll(before, told, (int(codes[0]), int(now[0])), np.asarray(words)))
+        self._landings.append((*(float(v) for v in self.scene.seen(state.z)[:, 0]), int(now[0])))
         self._note()
         self.seconds += time.perf_counter() - begin
 
@@ -138,20 +146,24 @@ class LandscapeLane:
         return _quantum(self.sampler, self.target, self.state, self._key, np.uint32(self._starts << 20 | self.count))
 
     def _codes(self) -> Int[np.ndarray, " t"]:
-        powers = 2 ** np.arange(self.scene.n)[::-1]
-        return powers @ np.asarray(self.state.x, np.int64)
+        return self.scene.codes(self.state.x, self.state.z)
 
-    def _roll(self, before: Any, told: Any, start: int, end: int) -> Roll:
+    def _roll(self, before: Any, told: Any, ends: tuple[int, int], words: np.ndarray) -> Roll:
+        scene, drawn = self.scene, (np.asarray(self.state.x)[:, 0], (int(words[0]), int(words[1])))
         if told is None:
-            middle = self.scene.weight.T @ self.scene.states[start]
-            points = np.stack([middle[:2], np.asarray(self.state.z)[:2, 0]])
-            return Roll(self.count, start, end, points, np.zeros((0, 2)), np.zeros(0), True, 0.0)
+            middle = scene.weight.T @ np.asarray(before.x)[:, :1]
+            points = np.concatenate([scene.seen(middle), scene.seen(np.asarray(self.state.z)[:, :1])], 1).T
+            return Roll(self.count, *ends, points, np.zeros((0, 2)), np.zeros(0), True, 0.0, *drawn)
         steps = int(told.steps)
         z, p, energy = (np.asarray(part)[: steps + 1, ..., 0] for part in (told.z, told.p, told.energy))
         moved = bool((np.asarray(self.state.z)[:, 0] != np.asarray(before.z)[:, 0]).any())
-        return Roll(self.count, start, end, z[:, :2], p[:, :2], energy, moved, float(told.line[0]))
+        places = scene.seen(z.T).T, scene.directions(p), energy
+        return Roll(self.count, *ends, *places, moved, float(told.line[0]), *drawn)
 
     def _note(self) -> None:
+        if isinstance(self.scene, Memory):
+            own = self.scene.overlaps(np.asarray(self.state.x)[:, 0])
+            self._overlaps.append({"quantum": np.array([self.count]), "A": own[:1], "B": own[1:]})
         if self.count % self._every:
             return
         share = self._counts / self._counts.sum()
@@ -175,12 +187,13 @@ class LandscapeLane:
             acceptance=self._accepted / many,
             error=self._error / many,
             trace=np.array(self._trace).reshape(-1, 3),
+            overlaps=self._overlaps,
             trials=self._trials,
             left=self._left,
         )
 
 
-def prepared(plan: LandscapePlan, scene: Scene) -> tuple[Any, Target]:
+def prepared(plan: LandscapePlan, scene: Scene | Memory) -> tuple[Any, Target]:
     """The plan's sampler, and the target with the scene's relaxation as what it has prepared."""
     relaxation = scene.relaxation()
     if plan.sampler == GIBBS:
@@ -192,14 +205,14 @@ def prepared(plan: LandscapePlan, scene: Scene) -> tuple[Any, Target]:
 
 @jax.jit
 def _quantum(sampler, target, state, key, number) -> Any:
-    """(state, info, what the first chain did on its way) after one quantum."""
+    """(state, info, the first chain's key, what it did on its way) after one quantum."""
     chains = jnp.arange(state.x.shape[-1], dtype=jnp.int32)
     own = keys.fold_in(keys.of_chains(keys.role(key, keys.STEP), chains), number)
     after, info = sampler.step_tile(own, target, state)
     if not isinstance(state, HmcState):
-        return after, info, None
+        return after, info, jax.random.key_data(own[0]), None
     first = HmcState(state.x[:, :1], state.z[:, :1], state.count)
-    return after, info, traced(sampler, own[:1], target, first, 2 * MOST_STEPS - 1)
+    return after, info, jax.random.key_data(own[0]), traced(sampler, own[:1], target, first, 2 * MOST_STEPS - 1)
 
 
 __all__ = ["LandscapeLane", "LandscapeLaneView", "Roll", "prepared"]

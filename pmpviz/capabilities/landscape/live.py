@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pmpviz.capabilities.landscape.lane import LandscapeLane, LandscapeLaneView
-from pmpviz.capabilities.landscape.plan import LandscapePlan
+from pmpviz.capabilities.landscape.memory import Memory, memory_of
+from pmpviz.capabilities.landscape.plan import MEMORY, LandscapePlan
 from pmpviz.capabilities.landscape.scene import Scene, scene_of
 from pmpviz.live.job import LiveJob
 from pmpviz.live.view import View
@@ -21,7 +22,7 @@ class LandscapeView(View):
     """An immutable picture of the landscape and the chains on it."""
 
     plan: LandscapePlan
-    scene: Scene | None = None
+    scene: Scene | Memory | None = None
     lanes: tuple[LandscapeLaneView, ...] = ()
 
 
@@ -33,11 +34,11 @@ class LiveLandscape(LiveJob):
 
     def __init__(self, plan: LandscapePlan, files: Callable[[str], Any] | None = None, speed: float = 0.0):
         super().__init__(plan, files, speed)
-        self._scene: Scene | None = None
+        self._scene: Scene | Memory | None = None
         self.begin()
 
     def _make_lanes(self) -> list[LandscapeLane]:
-        self._scene = scene_of(self.plan)
+        self._scene = follows(self.plan)
         return [LandscapeLane(self.plan, self._scene)]
 
     def _begins_anew(self, before: LandscapePlan, plan: LandscapePlan) -> bool:
@@ -45,7 +46,7 @@ class LiveLandscape(LiveJob):
 
     def _adjust(self, before: LandscapePlan, plan: LandscapePlan) -> str:
         """Statistics belong to one setting: nothing is marked, all of them begin anew."""
-        self._scene = scene_of(plan)
+        self._scene = follows(plan)
         for lane in self._lanes:
             lane.change(plan, self._scene)
         self._epoch += 1
@@ -66,4 +67,9 @@ class LiveLandscape(LiveJob):
         return {"scene": self._scene}
 
 
-__all__ = ["LandscapeView", "LiveLandscape"]
+def follows(plan: LandscapePlan) -> Scene | Memory:
+    """What of a plan does not move."""
+    return memory_of(plan) if plan.kind == MEMORY else scene_of(plan)
+
+
+__all__ = ["LandscapeView", "LiveLandscape", "follows"]

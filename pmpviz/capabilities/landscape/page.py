@@ -19,13 +19,16 @@ from pmpviz.app.widgets import bind, segments, settings_control
 from pmpviz.app.words import show_notices
 from pmpviz.capabilities.landscape import picture
 from pmpviz.capabilities.landscape.live import LandscapeView, LiveLandscape
-from pmpviz.capabilities.landscape.plan import DIAGONALS, GIBBS, KINDS, SAMPLERS, LandscapePlan
+from pmpviz.capabilities.landscape.plan import DIAGONALS, GIBBS, KINDS, MEMORY, SAMPLERS, LandscapePlan
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.live.plan import Preset
 from pmpviz.samplers import sampler_class
 
 PAGE = Page("landscape", LANDSCAPE)
-TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t")
+TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")
+# What is set of each kind, and what of it is dragged beneath the picture.
+SET = dict.fromkeys(KINDS, ("w", "h1", "h2")) | {KINDS[2]: ("t",), MEMORY: ("pictures",)}
+DRAGGED = dict.fromkeys(KINDS, ("extra",)) | {KINDS[2]: ("t", "extra"), MEMORY: ("temperature", "side", "cue")}
 
 
 def draw() -> None:
@@ -49,18 +52,20 @@ def controls(plan: LandscapePlan, box: Any) -> LandscapePlan:
     """Model, sampler and what the ball's mass is; the knobs that are dragged stand beneath the picture."""
     box.markdown("##### Model")
     plan = settings_control(plan, ("kind",), "landscape", box)
-    plan = settings_control(plan, ("t",) if plan.kind == KINDS[2] else ("w", "h1", "h2"), "landscape", box)
+    plan = settings_control(plan, SET[plan.kind], "landscape", box)
     known = DIAGONALS[plan.kind]
     chosen = bind("landscape_diagonal", plan.diagonal if plan.diagonal in known else known[0])
     # Another model may not have what is chosen.
     chosen = chosen if chosen in known else known[0]
-    segments(box, "Least shift", known, "landscape_diagonal")
+    if len(known) > 1:
+        segments(box, "Least shift", known, "landscape_diagonal")
     box.markdown("##### Sampler")
     sampler = bind("landscape_sampler", plan.sampler)
     segments(box, "Sampler", list(SAMPLERS), "landscape_sampler", format_func=SAMPLERS.__getitem__)
     plan = plan.replace(diagonal=chosen, sampler=sampler)
     if sampler != GIBBS:
-        plan = settings_control(plan, ("coordinates",), "landscape", box)
+        beside = ("coordinates", "step", "steps") if plan.kind == MEMORY else ("coordinates",)
+        plan = settings_control(plan, beside, "landscape", box)
     return settings_control(plan, ("seed",), "landscape", box)
 
 
@@ -73,8 +78,8 @@ class LandscapeStage(Stage):
     autoplay = True
 
     def knobs(self, plan: LandscapePlan) -> tuple[str, ...]:
-        own = ("t", "extra") if plan.kind == KINDS[2] else ("extra",)
-        return own if plan.sampler == GIBBS else (*own, "step", "steps")
+        own = DRAGGED[plan.kind]
+        return own if plan.sampler == GIBBS or plan.kind == MEMORY else (*own, "step", "steps")
 
     def _update(self, turn: Turn) -> bytes:
         return picture.update(turn.view, turn.sent, turn.desk)
@@ -123,9 +128,15 @@ p(s_i = 1 \mid z) = \sigma\big((Bz)_i + a_i - \tfrac{d_i}{2}\big)$$
 $$H(z, p) = \tfrac12 z^\top z - \sum_i \log\big(1 + e^{(Bz)_i + a_i - d_i/2}\big) + \tfrac12 p^\top p,\qquad
 \text{accepted with } \min(1, e^{-\Delta H})$$
 
+Of two remembered pictures $\xi_A, \xi_B$ in $n$ spins $\sigma = 2s - 1$ at $\beta = 1/T$, with two Gaussians alone:
+
+$$p(\sigma) \propto e^{\beta \left(\frac{1}{2n} \sum_k (\xi_k^\top \sigma)^2 + h\, \xi_A^\top \sigma\right)},\qquad
+\log p(y) = -\tfrac12 y^\top y + \sum_i \log 2\cosh\big(\sqrt{\beta/n}\,(\xi_{Ai} y_A + \xi_{Bi} y_B)
++ \beta h\, \xi_{Ai}\big) + \mathrm{const}$$
+
 $\lambda_1(W + D) \le 4$ makes $p(z)$ log-concave; the spectral gap of Gibbs sampling with a random scan is then at
 least $(1 - \lambda_1/4)/n$. *Zhang, Sutton, Storkey and Ghahramani 2012, section 3 and proposition 1; Martens and
-Sutskever 2010, sections 3.3 and 6; Eldan, Koehler and Zeitouni 2022.*
+Sutskever 2010, sections 3.3 and 6; Eldan, Koehler and Zeitouni 2022; Hopfield 1982.*
 """
 NUMBERS = """
 - **Dots**: the means B's of the Gaussians, their areas in proportion to p(s). **Regions**: coloured by p(s | z), the
@@ -135,6 +146,9 @@ NUMBERS = """
   is where it began plus an exponential number of mean 1 that this trajectory was given.
 - **Bars**: how often all chains were in each state since the last change; ticks: exact p(s).
 - **Shift**: D is its least value plus what the knob says. λ₁ is the largest eigenvalue of W + D.
+- **Two pictures**: y is √(βn) times the overlaps of a state with A and B, and a normal each; small pictures stand where
+  they are. While the ball rolls, the spins are those of p(s | z) under the numbers that they are then drawn with. Bars
+  count which picture z is nearest to.
 - **A = I**: the coordinates Bz, whose leapfrog limit is 2√λ_min; whitened: z, whose limit is 2 for every model.
 """
 

@@ -8,9 +8,11 @@ import numpy as np
 
 from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLaneView, Roll
 from pmpviz.capabilities.landscape.live import LandscapeView
+from pmpviz.capabilities.landscape.memory import NAMES, Memory
 from pmpviz.capabilities.landscape.plan import GIBBS, KINDS, LandscapePlan
 from pmpviz.capabilities.landscape.scene import Scene
 from pmpviz.models.gaussian import ONE_HILL, gap_bound, gibbs_gap
+from pmpviz.models.space import PALETTE
 from pmpviz.player.numbers import configuration, integer, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 from pmpviz.samplers import sampler_class
@@ -23,12 +25,13 @@ def update(view: LandscapeView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the browser."""
     envelope = Envelope(view, sent, [sampler_class(lane.algorithm).spec for lane in view.lanes])
     lanes = [
-        envelope.lane(k, "", f"{integer(lane.count)} {unit(view.plan)}", count=lane.count, walk=_walk(lane))
+        envelope.lane(k, "", f"{integer(lane.count)} {unit(view.plan)}", count=lane.count, walk=_walk(lane, view.scene))
         for k, lane in enumerate(view.lanes)
     ]
     own: dict[str, Any] = {"scene": None, "unit": unit(view.plan)}
     if view.scene is not None and view.lanes:
-        own |= {"scene": scene_words(view.plan, view.scene), "said": sentences(view)}
+        words = memory_words if isinstance(view.scene, Memory) else scene_words
+        own |= {"scene": words(view.plan, view.scene), "said": sentences(view)}
     announce = f"{view.lanes[0].label} on {view.plan.kind}" if view.lanes else "compiling"
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), announce, **own)
 
@@ -57,9 +60,24 @@ def scene_words(plan: LandscapePlan, scene: Scene) -> dict[str, Any]:
     }
 
 
-def _walk(lane: LandscapeLaneView) -> dict[str, Any]:
+def memory_words(plan: LandscapePlan, scene: Memory) -> dict[str, Any]:
+    """Two pictures for the browser, which evaluates the landscape itself while the temperature is dragged."""
     return {
-        "rolls": [_roll(roll) for roll in lane.rolls],
+        "memory": [scene.packed(picture > 0) for picture in scene.pictures],
+        "side": plan.side,
+        "groups": scene.groups.tolist(),
+        "temperature": plan.temperature,
+        "cue": plan.cue,
+        "law": _listed(scene.law),
+        "names": list(NAMES),
+        "plain": plan.coordinates == "A = I",
+        "gibbs": plan.sampler == GIBBS,
+    }
+
+
+def _walk(lane: LandscapeLaneView, scene: Scene | Memory | None) -> dict[str, Any]:
+    return {
+        "rolls": [_roll(roll, scene) for roll in lane.rolls],
         "landings": [[round(x, 3), round(y, 3), code] for x, y, code in lane.landings],
         "counts": lane.counts.tolist(),
         "chains": lane.chains,
@@ -68,8 +86,9 @@ def _walk(lane: LandscapeLaneView) -> dict[str, Any]:
     }
 
 
-def _roll(roll: Roll) -> dict[str, Any]:
-    return {
+def _roll(roll: Roll, scene: Scene | Memory | None) -> dict[str, Any]:
+    drawn = {"bits": scene.packed(roll.x), "words": roll.words} if isinstance(scene, Memory) else {}
+    return drawn | {
         "number": roll.number,
         "before": roll.before,
         "after": roll.after,
@@ -89,10 +108,25 @@ def _traces(envelope: Envelope, view: LandscapeView) -> list[dict]:
     name = unit(view.plan)
     lines = envelope.lines(lambda lane: {"x": lane.trace[:, 0], "y": lane.trace[:, 1]}, FLOOR)
     found = [trace("error", "Largest error of a frequency", name, lines, True)]
+    if isinstance(view.scene, Memory):
+        lines = _overlaps(envelope)
+        found.insert(0, trace("overlaps", "Overlaps of the shown spins", name, lines))
     if view.plan.sampler != GIBBS:
         lines = envelope.lines(lambda lane: {"x": lane.trace[:, 0], "y": lane.trace[:, 2]})
         found.append(trace("acceptance", "Mean acceptance", name, lines))
     return found
+
+
+def _overlaps(envelope: Envelope) -> list[dict]:
+    def line(picture: str, colour: str) -> list[dict]:
+        def columns(lane: LandscapeLaneView) -> dict[str, Any]:
+            bins = lane.overlaps.bins()
+            spread = {"least": bins.least[picture], "most": bins.most[picture]} if bins.width > 1 else {}
+            return {"x": bins.mean["quantum"], "y": bins.mean[picture], **spread} if len(bins) else {}
+
+        return [found | {"name": f"with {picture}", "colour": colour} for found in envelope.lines(columns)]
+
+    return line("A", PALETTE[0]) + line("B", PALETTE[1])
 
 
 # Words.
@@ -103,6 +137,8 @@ def sentences(view: LandscapeView) -> list[str]:
     assert view.scene is not None
     lane, plan = view.lanes[0], view.plan
     doing = f"{lane.label} on {plan.kind}, {integer(lane.chains)} chains; the ball is the first of them"
+    if isinstance(view.scene, Memory):
+        doing += f" ({integer(view.scene.n)} spins, a load of {significant(2 / view.scene.n)})"
     return [found(view), f"{doing}. The bars count all chains since the last change of a setting."]
 
 
@@ -110,6 +146,8 @@ def found(view: LandscapeView) -> str:
     """The frequencies against the exact law; of the failure mode how often (1, 0) was left."""
     assert view.scene is not None
     lane, scene = view.lanes[0], view.scene
+    if isinstance(scene, Memory):
+        return remembered(view, scene)
     if view.plan.kind == KINDS[2] and view.plan.sampler == GIBBS:
         expected = scene.leaving(STUCK)
         if not lane.trials:
@@ -128,6 +166,15 @@ def found(view: LandscapeView) -> str:
     if view.plan.sampler == GIBBS:
         return f"{words}."
     return f"{words}; {lane.acceptance:.0%} accepted, energy error {significant(lane.error, 2)} on average."
+
+
+def remembered(view: LandscapeView, scene: Memory) -> str:
+    """What the temperature promises, and the exact log Z."""
+    promise = "one hill for sure" if scene.largest < ONE_HILL else "one hill no longer for sure"
+    words = f"λ₁ = {significant(scene.largest)}: {promise}; log Z = {significant(scene.log_z, 5)}, exactly"
+    if view.plan.sampler == GIBBS or not view.lanes[0].count:
+        return f"{words}."
+    return f"{words}; {view.lanes[0].acceptance:.0%} accepted."
 
 
 def mark_words(scene: Scene) -> str:

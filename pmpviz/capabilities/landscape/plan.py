@@ -1,23 +1,31 @@
-"""What the Landscape page is set to: a model of two or three spins, its shift, and the sampler that walks over it."""
+"""What the Landscape page is set to: a model of a few spins or of two pictures, and the sampler that walks over it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pmpviz.capabilities.landscape.drawings import PAIRS
 from pmpviz.live.plan import SEED, Settings, choice, knob, setting
 from pmpviz.samplers.gaussian_hmc import COORDINATES
 
-KINDS = ("two spins", "three spins", "failure mode")
+KINDS = ("two spins", "three spins", "failure mode", "two pictures")
+MEMORY = KINDS[3]
 GIBBS, HMC = "gaussian_gibbs", "gaussian_hmc"
 SAMPLERS = {HMC: "Hamiltonian Monte Carlo", GIBBS: "Block Gibbs"}
 FORCED = "(t², 2t²)"
-DIAGONALS = {kind: ("uniform", "least trace") for kind in KINDS} | {KINDS[2]: ("uniform", FORCED)}
-MOST_STEPS = 20
+DIAGONALS = {kind: ("uniform", "least trace") for kind in KINDS} | {
+    KINDS[2]: ("uniform", FORCED),
+    MEMORY: ("uniform",),
+}
+MOST_STEPS, MOST_SIDE = 20, 30
 
 
 @dataclass(frozen=True)
 class LandscapePlan(Settings):
-    """`kind` says which of `w`, `h1`, `h2` and `t` count; the diagonal is the least of its form plus `extra`."""
+    """`kind` says which of `w`, `h1`, `h2` and `t` count; the diagonal is the least of its form plus `extra`.
+
+    Of two pictures, which remember themselves under the least shift, `pictures`, `temperature`, `side` and `cue` count.
+    """
 
     kind: str = choice("Model", KINDS, "What the Gaussians relax.")
     w: float = knob("Coupling w", -4.0, 4.0, 1.0, help="w x₁x₂ in log p: above 0 the spins want to agree.")
@@ -26,6 +34,14 @@ class LandscapePlan(Settings):
     t: float = knob(
         "t", 1.0, 5.0, 2.0, help="log p = x₁t²/2 + x₂t² − x₁x₂t² + const: the larger, the longer (1, 0) holds."
     )
+    pictures: str = choice("Pictures", tuple(PAIRS), "What the spins remember; a heart and an apple are much alike.")
+    temperature: float = knob(
+        "T", 0.3, 3.0, 0.9, help="Temperature, 1/β. At 1 plus the overlap of the pictures the hill begins to part."
+    )
+    side: int = knob(
+        "Side", 8, MOST_SIDE, MOST_SIDE, "int", "side × side spins remember two pictures: a load of 2/side²."
+    )
+    cue: float = knob("Cue for A", 0.0, 0.01, 0.0, help="A field h on every spin that points to the first picture.")
     diagonal: str = choice("Least shift", ("uniform", "least trace", FORCED), "The form of D at the left end.")
     extra: float = knob("Shift +", 0.05, 6.0, 1.0, help="Added to every entry of the least D: it parts the hills.")
     sampler: str = choice("Sampler", tuple(SAMPLERS), "What walks over the landscape.")
@@ -42,4 +58,15 @@ class LandscapePlan(Settings):
         return self.replace(diagonal=known[0]), [f"{self.kind} have no diagonal {self.diagonal}; it is {known[0]}"]
 
 
-__all__ = ["DIAGONALS", "FORCED", "GIBBS", "HMC", "KINDS", "MOST_STEPS", "SAMPLERS", "LandscapePlan"]
+__all__ = [
+    "DIAGONALS",
+    "FORCED",
+    "GIBBS",
+    "HMC",
+    "KINDS",
+    "MEMORY",
+    "MOST_SIDE",
+    "MOST_STEPS",
+    "SAMPLERS",
+    "LandscapePlan",
+]

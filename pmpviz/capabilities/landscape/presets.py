@@ -5,7 +5,7 @@ from __future__ import annotations
 from pmpviz.capabilities.landscape.plan import FORCED, GIBBS, KINDS, LandscapePlan
 from pmpviz.live.plan import Preset
 
-TWO, THREE, FAILURE = KINDS
+TWO, THREE, FAILURE, MEMORY = KINDS
 
 LANDSCAPE: tuple[Preset, ...] = (
     Preset(
@@ -70,6 +70,27 @@ LANDSCAPE: tuple[Preset, ...] = (
         "Three dimensions, seen along the two principal axes: 000 and 111 fall onto each other in the middle, and six "
         "states stand around them. The shown landscape is the exact density of these two coordinates.",
         2.0,
+    ),
+    Preset(
+        "hopfield",
+        "Two remembered pictures",
+        "What landscape do 900 spins become that remember two pictures?",
+        LandscapePlan(MEMORY, temperature=0.8, steps=3),
+        "All 2⁹⁰⁰ Gaussians lie in a plane: one dimension for each picture. The ball rolls there, and the spins are "
+        "drawn where it is. Drag the temperature: above 1.05 there is one hill and noise; below it hills part for each "
+        "picture and its negative, and the ball stays in the one it fell into. Fewer spins (side 10) are a heavier "
+        "load: the hills are lower in proportion, and the ball crosses. A cue for A tips all of it.",
+        1.0,
+    ),
+    Preset(
+        "alike",
+        "Two pictures much alike",
+        "Can two memories that resemble each other be told apart?",
+        LandscapePlan(MEMORY, pictures="heart and apple", temperature=0.75, side=20, steps=5, coordinates="A = I"),
+        "With an overlap of one half the hill parts at T = 1.5 first, into both pictures at once and the negative of "
+        "both; only below T = .5 do these part into one and the other. The two sides of the landscape differ in "
+        "scale: compare A = I, whose steps the narrow one limits, with whitened.",
+        1.0,
     ),
 )
 

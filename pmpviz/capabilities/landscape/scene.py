@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int, Shaped
 
 from pmpviz.capabilities.landscape.plan import FORCED, KINDS, LandscapePlan
 from pmpviz.models import Ising
@@ -60,6 +60,20 @@ class Scene:
         """What the samplers walk on."""
         c = self.bias - self.shift / 2
         return Relaxation(c.astype(np.float32), DenseMap(self.weight.astype(np.float32)), self.roots.astype(np.float32))
+
+    # What the chains are told of.
+
+    def codes(self, x: Shaped[np.ndarray, "n t"], z: Float[np.ndarray, "n t"]) -> Int[np.ndarray, " t"]:
+        """Which of the states each chain is in."""
+        return 2 ** np.arange(self.n)[::-1] @ np.asarray(x, np.int64)
+
+    def seen(self, z: Float[np.ndarray, "n t"]) -> Float[np.ndarray, "2 t"]:
+        """The two coordinates of z that are shown."""
+        return np.asarray(z)[:2]
+
+    def directions(self, p: Float[np.ndarray, "k n"]) -> Float[np.ndarray, "k 2"]:
+        """Momenta as they are seen."""
+        return np.asarray(p)[:, :2]
 
     def leaving(self, code: int) -> float:
         """The probability that a sweep of block Gibbs leaves a state, by quadrature over its Gaussian, in float64."""

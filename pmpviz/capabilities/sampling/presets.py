@@ -130,6 +130,58 @@ RACE: tuple[Preset, ...] = (
     ),
 )
 
+# Relaxations: how they are laid out and how far they are shifted.
+_MACHINE = "srbm:8x8x16,pattern=random,strength=1,lateral=0.8"
+RACE += (
+    Preset(
+        "gaussian-coordinates",
+        "Frustrated grid, two masses",
+        "Which coordinates does the ball roll best in?",
+        Plan(
+            model="square:10x10,periodic=false,couplings=gaussian,sigma=1,field=random,h=0.9",
+            chains=256,
+            budget=256.0,
+            lanes=(
+                sampler("gibbs"),
+                sampler("gaussian_gibbs", map="eigen"),
+                sampler("gaussian_hmc", map="eigen", coordinates="A = I"),
+                sampler("gaussian_hmc", map="eigen"),
+            ),
+        ),
+        "Strong couplings of both signs and fields of chance, as in reproduce dhmc-3 under its law without a pull: the "
+        "frustrated grids as Zhang and others print them pull at each site with what its neighbours do and are easier. "
+        "Under A = I the ball's steps are as short as the least eigenvalue asks; whitened it goes further at the same "
+        "sweeps, and ahead of both is Gibbs, site after site.",
+        0.0,
+    ),
+    Preset(
+        "semi-restricted",
+        "A semi-restricted machine",
+        "Must the pixels of a semi-restricted machine be drawn one after the other?",
+        Plan(model=_MACHINE, chains=256, budget=256.0, lanes=_lanes("gibbs", "gaussian_gibbs")),
+        "Its pixels interact with each other as well as with the hidden units. With Gaussians between them all pixels "
+        "are drawn at once: a sweep forgets less than one of sequential Gibbs, and takes less time. reproduce ms-ess "
+        "counts the effective draws of a machine that has learned digits: between one and a half and twice as many "
+        "by the sequential sampler.",
+        0.0,
+    ),
+    Preset(
+        "shift",
+        "More shift than needed",
+        "What does a larger shift cost?",
+        Plan(
+            model=_MACHINE,
+            chains=256,
+            budget=256.0,
+            lanes=tuple(sampler("gaussian_gibbs", eps=eps) for eps in (0.01, 1.0, 4.0)),
+        ),
+        "The law of the pixels is the same for every shift, but more of it parts the Gaussians, and each pixel is held "
+        "where it was: at five times the least shift neighbouring sweeps are nearly alike. reproduce ms-epsilon has "
+        "the curve of a learned machine.",
+        0.0,
+    ),
+)
+
 # Models of more than two states, at the critical coupling log(1 + sqrt q).
 RACE += (
     Preset(
@@ -193,4 +245,15 @@ _STATES = (
         20.0,
     ),
 )
-PLAYGROUND: tuple[Preset, ...] = (*(_playground(preset) for preset in MODELS), *_STATES)
+GAUSSIAN_FIELD = Preset(
+    "gaussian-field",
+    "A lattice and its Gaussian field",
+    "What do the Gaussians between spins look like?",
+    Plan(model="square:64x64", chains=64, lanes=_lanes("gaussian_gibbs")),
+    "The colour of a site is the pull of the Gaussians on its couplings, its spin is the dot in the middle: drawn from "
+    "this field alone, all sites at once. Where the field is pale, inside the walls between up and down, spins turn; "
+    "deep in a patch they hardly do, since the Gaussians were drawn around the spins before them.",
+    10.0,
+    "Gaussian field",
+)
+PLAYGROUND: tuple[Preset, ...] = (*(_playground(preset) for preset in MODELS), *_STATES, GAUSSIAN_FIELD)

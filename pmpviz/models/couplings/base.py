@@ -31,7 +31,7 @@ Shape = tuple[int, ...]
 Messages = Any
 # message(field, weight): what a site with this field says over an edge of this weight, elementwise.
 MessageFunction = Callable[[Array, Array], Array]
-# least(label[t, n]): the least label among a site and those it is bonded to.
+# least(label[t, n]): the least label, any whole number, among a site and those it is bonded to.
 LeastLabel = Callable[[Int[Array, "t n"]], Int[Array, "t n"]]
 
 

@@ -107,7 +107,7 @@ class MatrixCouplings(Couplings):
         bond = bonded(weight, compare(spin[:, :, None], spin[:, None]), numbers(pair))
 
         def least(label):
-            return jnp.minimum(label, jnp.where(bond, label[:, None], n).min(2))
+            return jnp.minimum(label, jnp.where(bond, label[:, None], label[:, :, None]).min(2))
 
         return least
 

@@ -5,17 +5,26 @@ const REACH = 2.7; // Standard deviations of the outermost Gaussians that are se
 const RIPPLE = 1e-4; // Hills that are lower, in log p, are rounding.
 
 export class Ground {
-  // `scene` as the server describes it, under a shift of its least plus `extra`; `turn` is 0 in whitened coordinates, 1
-  // in those of A = I, and between them on the way.
-  constructor(scene, extra, turn) {
-    const { values, vectors, states, law } = scene;
+  // `scene` as the server describes it, with what a hand has changed of it since; `turn` is 0 in whitened coordinates,
+  // 1 in those of A = I, and between them on the way.
+  constructor(scene, turn) {
+    this.take(scene, turn);
+    this.inverse = inverted(this.map);
+    this.frame();
+  }
+
+  // The shift is its least plus `extra`.
+  take({ values, vectors, states, law, extra }, turn) {
     this.roots = [0, 1].map((k) => Math.sqrt(Math.max(values[k] + extra, 1e-6)));
     this.largest = values[0] + extra;
     this.law = law;
     this.means = states.map((state) => [0, 1].map((k) => this.roots[k] * dot(state, vectors, k)));
     this.map = mapOf(vectors, this.roots, turn);
-    this.inverse = inverted(this.map);
-    this.frame();
+  }
+
+  // The middle of the Gaussian of the state that was drawn.
+  stateOf(roll) {
+    return this.means[roll.after];
   }
 
   // The square that is seen, in the coordinates of the picture.

@@ -3,9 +3,10 @@
 import { mounted } from "../pmpviz.player/component.js";
 import { unpack } from "../pmpviz.player/decode.js";
 import { Live } from "../pmpviz.player/live.js";
-import { css, make, mix, rgb } from "../pmpviz.player/theme.js";
+import { css, make, mix, number, rgb } from "../pmpviz.player/theme.js";
 import { Ground } from "./ground.js";
-import { LAYERS, Picture } from "./scene.js";
+import { MemoryGround, MemoryPicture, Spins } from "./memory.js";
+import { along, LAYERS, Picture } from "./scene.js";
 import { Bars, Energy, Shift } from "./strips.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "../pmpviz.player/bar.js";
@@ -13,6 +14,9 @@ import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/traces.js";
 
 const BESIDE = 700; // From this width on the strips stand beside the picture.
+const ABREAST = 440; // From this width on the spins stand beside their landscape.
+const APART = 12;
+const CAPTION = 24;
 const [LONGEST, SHORTEST] = [1600, 120]; // Of a roll that is shown on its way, in ms.
 const [TURN_MS, GROW_MS] = [900, 700];
 const AGREE_MS = 3000; // So long a hand's own value is shown without the server's.
@@ -23,7 +27,13 @@ const COORDINATES = ["Whitened", "A = I"];
 class Landscape extends Live {
   constructor(parent) {
     super(parent, "pv-root ls-root");
-    this.picture = new Picture();
+    const canvas = make("canvas", "ls-canvas");
+    canvas.dataset.testid = "landscape-canvas";
+    canvas.setAttribute("role", "img");
+    this.pictures = [new Picture(canvas), new MemoryPicture(canvas)];
+    this.picture = this.pictures[0];
+    this.spins = new Spins();
+    this.own = {}; // What a hand has dragged and the server does not have yet.
     this.bars = new Bars();
     this.energy = new Energy();
     this.shift = new Shift((value, done) => this.act("knob", { name: "extra", value, done }));
@@ -39,7 +49,12 @@ class Landscape extends Live {
     const head = make("div", "ls-head");
     head.append(this.layers, this.frames);
     this.view = make("div", "ls-view");
-    this.view.append(head, this.picture.canvas);
+    const pair = make("div", "ls-pair");
+    const land = make("figure", "ls-figure");
+    this.caption = make("figcaption", "pv-title");
+    land.append(this.picture.canvas, this.caption);
+    pair.append(land, this.spins.root);
+    this.view.append(head, pair);
     this.head = head;
     this.stage.append(this.view);
     this.timeline.root.remove();
@@ -89,13 +104,16 @@ class Landscape extends Live {
     const { rolls } = lane.walk;
     if (fresh || !rolls.length) this.shown = null;
     const newest = rolls[rolls.length - 1];
-    // Behind by more than two rolls, or not told one by one: the newest is shown.
-    const behind = this.shown && newest && newest.number > this.shown.number + 2;
-    if (newest && (!this.shown || behind || this.hurried())) this.begin(newest, now);
+    if (!newest) return;
+    const behind = this.shown ? newest.number - this.shown.number : Infinity;
+    if (behind > 0) this.arrive(now);
+    if (!this.shown || this.still || !this.playing) this.begin(newest, now);
+    // Of many rolls an update those that are told are shown, one after the other; of few the newest, if it runs late.
+    else if (behind > (this.hurried() ? rolls.length : 2)) this.begin(this.hurried() ? rolls[0] : newest, now);
   }
 
   hurried() {
-    return this.still || !this.playing || !this.pace || 0.9 * this.pace < SHORTEST;
+    return !this.pace || 0.9 * this.pace < SHORTEST;
   }
 
   begin(roll, now) {
@@ -108,7 +126,9 @@ class Landscape extends Live {
   agree(now) {
     if (!this.scene) return;
     const late = now - (this.chosenAt || 0) > AGREE_MS;
-    if (this.own !== undefined && (late || Math.abs(this.own - this.scene.extra) < 1e-9)) this.own = undefined;
+    for (const [name, value] of Object.entries(this.own)) {
+      if (late || Math.abs(value - this.scene[name]) < 1e-9) delete this.own[name];
+    }
     if (this.plain === this.scene.plain || late || this.plain === undefined) this.plain = this.scene.plain;
   }
 
@@ -123,8 +143,8 @@ class Landscape extends Live {
   // What a person does.
 
   act(name, more) {
-    if (name === "knob" && more.name === "extra") {
-      this.own = more.value;
+    if (name === "knob" && this.scene && more.name in this.scene && more.name !== "side") {
+      this.own[more.name] = more.value;
       this.chosenAt = performance.now();
     }
     super.act(name, more);
@@ -153,11 +173,18 @@ class Landscape extends Live {
   layout() {
     const width = this.root.clientWidth;
     if (!width) return;
+    const memory = Boolean(this.scene && this.scene.memory);
     this.body.classList.toggle("pv-beside", width >= BESIDE);
-    if (this.large) this.energy.root.after(this.shift.root);
+    this.body.classList.toggle("ls-wide", memory);
+    if (this.large && !memory) this.energy.root.after(this.shift.root);
     else this.knobs.root.after(this.shift.root);
     const high = this.high(1) - this.head.offsetHeight - 8;
-    this.sidelong = Math.round(Math.max(240, Math.min(this.main.clientWidth, high)));
+    const room = this.main.clientWidth;
+    const half = Math.max(160, Math.min((room - APART) / 2, high - CAPTION));
+    const most = memory && room >= ABREAST ? half : Math.max(240, Math.min(room, high));
+    // A spin has whole pixels of the screen.
+    const grain = memory ? this.scene.side / (window.devicePixelRatio || 1) : 1;
+    this.sidelong = Math.floor(most / grain) * grain;
     this.tracesDirty = true;
     this.wake();
   }
@@ -166,24 +193,38 @@ class Landscape extends Live {
     if (!this.scene) return false;
     const moving = this.move(passed, now);
     const scale = this.large ? CLASS : 1;
-    const extra = this.own === undefined ? this.scene.extra : this.own;
-    const shape = JSON.stringify([extra, this.turn, this.scene]);
-    if (shape !== this.shape) this.ground = new Ground(this.scene, extra, this.turn);
+    const scene = { ...this.scene, ...this.own };
+    const shape = JSON.stringify([this.turn, scene]);
+    if (shape !== this.shape) this.ground = new (scene.memory ? MemoryGround : Ground)(scene, this.turn);
     this.shape = shape;
-    const still = this.own === undefined && this.walk;
+    this.picture = this.pictures[scene.memory ? 1 : 0];
+    const still = !Object.keys(this.own).length && this.walk;
     const share = this.share(now);
     this.picture.draw(this.ground, this.sidelong, this.theme, this.drawn(still, share), scale);
     const inks = this.picture.inks;
     this.bars.draw(this.scene, still ? this.walk.counts : this.scene.law.map(() => 0), inks, this.theme, scale);
     this.energy.root.hidden = this.scene.gibbs;
     if (!this.scene.gibbs) this.energy.draw(still && this.shown, share, this.colour, this.theme, scale);
-    this.shift.draw(this.scene, extra, this.theme, scale);
+    this.beside(scene, still && this.shown, share, scale);
     this.frames.hidden = this.scene.gibbs;
-    this.press(this.layers, this.layer);
+    this.press(this.layers, scene.memory ? Math.max(2, this.layer) : this.layer);
     this.press(this.frames, this.plain ? 1 : 0);
-    this.report(extra);
+    this.report(scene);
     this.drawTraces(now, null);
     return moving || this.tracesDirty;
+  }
+
+  // What the shift promises; of two remembered pictures, which have only one, the spins.
+  beside(scene, roll, share, scale) {
+    const memory = Boolean(scene.memory);
+    this.shift.root.hidden = memory;
+    this.caption.hidden = !memory;
+    const under = memory && this.body.classList.contains("pv-beside");
+    if (under !== (this.energy.root.parentElement === this.main)) (under ? this.knobs : this.bars).root.after(this.energy.root);
+    this.spins.root.hidden = !memory;
+    [...this.layers.children].forEach((button, k) => (button.hidden = memory && k < 2));
+    if (!memory) return this.shift.draw(this.scene, scene.extra, this.theme, scale);
+    this.spins.draw(this.ground, roll, roll && along(roll, share), share >= 1, this.sidelong, this.theme);
   }
 
   // The turn of the picture, the swelling of the Gaussians, and the ball; whether more is to come.
@@ -201,25 +242,28 @@ class Landscape extends Live {
 
   // From a roll's beginning to the next, in ms.
   pause() {
-    return this.hurried() ? 0 : Math.min(LONGEST, this.pace);
+    if (!this.hurried()) return this.still || !this.playing ? 0 : Math.min(LONGEST, this.pace);
+    const { rolls } = this.walk;
+    const waiting = rolls.length ? rolls[rolls.length - 1].number - this.shown.number : 0;
+    return waiting && this.playing ? this.left() / waiting : 0;
   }
 
   share(now) {
-    const takes = 0.65 * this.pause();
+    const takes = this.hurried() ? 0 : 0.65 * this.pause();
     return this.shown && takes ? Math.min(1, Math.max(0, (now - this.since) / takes)) : 1;
   }
 
   drawn(still, share) {
     const { scene } = this;
+    if (scene.memory) return this.remembered(still, share);
     const flat = scene.states[0].length > 2;
-    const rolls = still && scene.gibbs && this.shown ? this.walk.rolls.filter((roll) => roll.number <= this.shown.number) : [];
     const plain = flat ? ["first principal axis of Bz", "second"] : ["(Bz)₁", "(Bz)₂"];
     return {
       layer: this.layer,
       grown: this.grown,
       names: scene.names,
       landings: still ? this.walk.landings.slice(0, -1) : null,
-      zigzag: rolls.length ? rolls.slice(-ZIGZAG) : null,
+      zigzag: still ? this.zigzag() : null,
       roll: still ? this.shown : null,
       share,
       colour: this.colour,
@@ -227,12 +271,43 @@ class Landscape extends Live {
     };
   }
 
-  report(extra) {
+  // The last ways of block Gibbs.
+  zigzag() {
+    if (!this.scene.gibbs || !this.shown) return null;
+    return this.walk.rolls.filter((roll) => roll.number <= this.shown.number).slice(-ZIGZAG);
+  }
+
+  remembered(still, share) {
+    const { scene, colour } = this;
+    return {
+      layer: Math.max(2, this.layer),
+      names: scene.names,
+      landings: still ? this.walk.landings.slice(0, -1) : null,
+      zigzag: still ? this.zigzag() : null,
+      roll: still ? this.shown : null,
+      share,
+      colour,
+      axes: this.plain ? ["Bz along A", "Bz along B"] : ["z along A", "z along B"],
+    };
+  }
+
+  report({ extra, temperature }) {
     const { hills } = this.picture.survey;
+    if (this.scene.memory) return this.reportMemory(hills, temperature);
     const shown = { extra, hills, turn: this.turn.toFixed(2), layer: this.layer, roll: this.shown ? this.shown.number : 0 };
     Object.assign(this.picture.canvas.dataset, shown);
     const words = `${this.scene.names.length} Gaussians, ${hills} hill${hills === 1 ? "" : "s"}, shift ${extra} beyond the least`;
     this.picture.canvas.setAttribute("aria-label", `The landscape of the relaxation: ${words}.`);
+  }
+
+  reportMemory(hills, temperature) {
+    const { ball } = this.picture;
+    const shown = { temperature, hills, ball, turn: this.turn.toFixed(2), roll: this.shown ? this.shown.number : 0 };
+    Object.assign(this.picture.canvas.dataset, shown);
+    const told = `${hills} hill${hills === 1 ? "" : "s"}, λ₁ = ${number(this.ground.largest)}`;
+    if (this.caption.textContent !== told) this.caption.textContent = told;
+    const words = `two remembered pictures at temperature ${temperature}, ${hills} hill${hills === 1 ? "" : "s"}`;
+    this.picture.canvas.setAttribute("aria-label", `The landscape of ${words}.`);
   }
 }
 

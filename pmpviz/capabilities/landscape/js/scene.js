@@ -10,10 +10,8 @@ const TOGETHER = 8; // Dots nearer than so many pixels stand on one another.
 const TINT = 0.3; // Of the regions over the ground.
 
 export class Picture {
-  constructor() {
-    this.canvas = make("canvas", "ls-canvas");
-    this.canvas.dataset.testid = "landscape-canvas";
-    this.canvas.setAttribute("role", "img");
+  constructor(canvas) {
+    this.canvas = canvas;
     this.tiny = make("canvas");
   }
 
@@ -23,21 +21,34 @@ export class Picture {
   }
 
   draw(ground, side, theme, show, scale) {
-    this.context = sized(this.canvas, side, side);
+    this.begin(this.canvas, ground, side, theme, scale);
+    this.base(show);
+    this.moving(show);
+  }
+
+  begin(canvas, ground, side, theme, scale) {
+    this.context = sized(canvas, side, side);
     Object.assign(this, { ground, side, theme, scale });
     this.inks = this.colours(theme);
     if (this.surveyed !== ground) this.survey = ground.survey();
     this.surveyed = ground;
     this.context.fillStyle = css(theme.paper);
     this.context.fillRect(0, 0, side, side);
+  }
+
+  // What stands still while the ball moves.
+  base(show) {
     if (show.layer >= 3) this.regions();
     if (show.layer >= 1 && show.layer < 3) this.gaussians(show.grown, show.layer === 1 ? 1 : 0.5);
     if (show.layer >= 2) this.lines();
     this.dots(show.names);
+    this.axes(show.axes);
+  }
+
+  moving(show) {
     if (show.landings) this.landings(show.landings);
     if (show.zigzag) this.zigzag(show.zigzag);
     if (show.roll) this.roll(show.roll, show.share, show.colour);
-    this.axes(show.axes);
   }
 
   regions() {
@@ -87,13 +98,18 @@ export class Picture {
     context.strokeStyle = css(mix(this.theme.paper, this.theme.ink, 0.62));
     context.lineWidth = this.scale;
     context.beginPath();
-    for (const below of BELOW) {
+    for (const below of this.levels(top)) {
       for (const [x1, y1, x2, y2] of contours(survey, top - below)) {
         context.moveTo(x1 * side, y1 * side);
         context.lineTo(x2 * side, y2 * side);
       }
     }
     context.stroke();
+  }
+
+  // How far the contours lie below the top.
+  levels() {
+    return BELOW;
   }
 
   // The states at B's, their areas in proportion to p(s).
@@ -134,7 +150,7 @@ export class Picture {
     const done = Math.min(last, share * last);
     const whole = Math.floor(done);
     const points = roll.points.slice(0, whole + 1);
-    if (done > whole) points.push(between(roll.points[whole], roll.points[whole + 1], done - whole));
+    if (done > whole) points.push(along(roll, share));
     const pixels = points.map((point) => this.at(point));
     this.path(pixels, colour, 2.5, []);
     pixels.slice(0, whole + 1).forEach(([x, y]) => this.disc(x, y, 3 * scale, colour));
@@ -142,8 +158,9 @@ export class Picture {
     const p = roll.momenta.length ? roll.momenta[Math.min(last, Math.round(done))] : null;
     if (p && share < 1) this.arrow(x, y, this.ground.direction([0.5 * p[0], 0.5 * p[1]], this.side));
     if (share >= 1) this.land(roll, colour);
-    const end = share >= 1 && !roll.accepted ? this.at(roll.points[0]) : [x, y];
-    this.disc(...end, 8 * scale, css(this.theme.ink));
+    const rest = along(roll, share);
+    this.ball = rest.map((v) => v.toFixed(4)).join();
+    this.disc(...this.at(rest), 8 * scale, css(this.theme.ink));
     context.lineWidth = 2;
     context.strokeStyle = css(this.theme.paper);
     context.stroke();
@@ -157,7 +174,7 @@ export class Picture {
       this.context.strokeStyle = colour;
       this.context.stroke();
     }
-    this.path([this.at(from), this.at(this.ground.means[roll.after])], css(this.inks[roll.after]), 2, [4, 4]);
+    this.path([this.at(from), this.at(this.ground.stateOf(roll))], css(this.inks[roll.after]), 2, [4, 4]);
   }
 
   // Block Gibbs: from a state's dot to a point of its Gaussian, from there to the dot of the state drawn, and again.
@@ -165,8 +182,8 @@ export class Picture {
     rolls.forEach((roll, k) => {
       this.context.globalAlpha = 0.15 + (0.5 * (k + 1)) / rolls.length;
       const z = this.at(roll.points[1]);
-      this.path([this.at(this.ground.means[roll.before]), z], css(this.inks[roll.before]), 2, []);
-      this.path([z, this.at(this.ground.means[roll.after])], css(this.inks[roll.after]), 2, [4, 4]);
+      this.path([this.at(roll.points[0]), z], css(this.inks[roll.before]), 2, []);
+      this.path([z, this.at(this.ground.stateOf(roll))], css(this.inks[roll.after]), 2, [4, 4]);
     });
     this.context.globalAlpha = 1;
   }
@@ -181,7 +198,11 @@ export class Picture {
     const { hills } = this.survey;
     this.context.font = `600 ${14 * scale}px ${this.theme.font}`;
     this.context.textAlign = "right";
-    this.write(hills === 1 ? "one hill" : `${hills} hills`, side - 8, 18 * scale);
+    this.write(this.heading(hills === 1 ? "one hill" : `${hills} hills`), side - 8, 18 * scale);
+  }
+
+  heading(hills) {
+    return hills;
   }
 
   // Strokes.
@@ -231,6 +252,12 @@ function distance(a, b) {
   return Math.hypot(a[0] - b[0], a[1] - b[1]);
 }
 
-function between(a, b, share) {
-  return [a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])];
+// Where the ball is after a share of its way; after all of it where it comes to rest.
+export function along(roll, share) {
+  const last = roll.points.length - 1;
+  const whole = Math.min(last - 1, Math.floor(share * last));
+  if (share >= 1 || last < 1) return roll.points[roll.accepted ? last : 0];
+  const [[a, b], [c, d]] = roll.points.slice(whole, whole + 2);
+  const part = share * last - whole;
+  return [a + part * (c - a), b + part * (d - b)];
 }

@@ -3,6 +3,7 @@
 import { css, make, mix, number, sized } from "../pmpviz.player/theme.js";
 
 const ONE_HILL = 4; // lambda_1 up to which there is one hill for sure.
+const LETTER = 19; // Height of a line of words with what is left free around it.
 
 class Strip {
   constructor(title, testid, height) {
@@ -39,7 +40,8 @@ export class Bars extends Strip {
     super("How often, against exact p(s)", "landscape-bars", 132);
   }
 
-  draw({ law, names }, counts, inks, theme, scale) {
+  draw({ law, names, memory }, counts, inks, theme, scale) {
+    this.head.textContent = memory ? "Nearest picture" : "How often, against exact p(s)";
     const context = this.begin(theme, scale);
     const total = counts.reduce((a, b) => a + b, 0);
     const share = counts.map((count) => count / Math.max(1, total));
@@ -138,13 +140,14 @@ export class Shift extends Strip {
     context.strokeStyle = css(theme.text);
     context.lineWidth = 2;
     this.line(context, [0, y(gap)], [this.width, y(gap)]);
+    const top = y((1 - (values[0] + low) / ONE_HILL) / n);
     if (mark > low) {
       context.setLineDash([5, 4]);
-      this.line(context, [0, y((1 - (values[0] + low) / ONE_HILL) / n)], [x(mark), y(0)]);
+      this.line(context, [0, top], [x(mark), y(0)]);
       context.setLineDash([]);
       this.line(context, [x(mark), 0], [x(mark), this.height - foot]);
     }
-    this.words(context, { sure, gap, y, mark, low }, theme, scale);
+    this.words(context, { sure, gap, y, mark, low, top }, theme, scale);
     context.fillStyle = css(theme.accent);
     context.fillRect(x(extra) - 2, 0, 4, this.height - foot);
     const largest = values[0] + extra;
@@ -153,12 +156,15 @@ export class Shift extends Strip {
     this.say(`λ₁ = ${number(largest)}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
   }
 
-  words(context, { sure, gap, y, mark, low }, theme, scale) {
+  words(context, { sure, gap, y, mark, low, top }, theme, scale) {
     context.fillStyle = css(theme.text);
     context.textAlign = "right";
     context.fillText(`exact gap of Gibbs sampling ${number(gap)}`, this.width - 6, y(gap) - 4);
     context.textAlign = "left";
-    if (sure > 150 * scale) context.fillText("one hill; gap ≥ (1 − λ₁/4)/n", 6, this.height - 16 * scale - 5);
+    // Beneath the falling line there is room for as much as ends before it comes down.
+    const room = sure * (1 - (LETTER * scale) / Math.max(1, y(0) - top)) - 12;
+    const told = ["one hill; gap ≥ (1 − λ₁/4)/n", "gap ≥ (1 − λ₁/4)/n", "one hill"].find((text) => context.measureText(text).width < room);
+    if (told) context.fillText(told, 6, this.height - 16 * scale - 5);
     const base = this.height - 3;
     context.fillStyle = css(theme.soft);
     context.fillText("least shift", 0, base);
