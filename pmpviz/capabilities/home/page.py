@@ -41,9 +41,9 @@ def draw(rows: Sequence[tuple[str, str, Sequence[Any]]]) -> None:
 
 def by_hand() -> None:
     """The five spins, above the race."""
-    st.markdown(SENTENCE)
+    st.container(key="class-fold-sentence").markdown(SENTENCE)
     st.markdown(f"#### {QUESTION}")
-    st.markdown(HOW)
+    st.container(key="class-fold-how").markdown(HOW)
     st.fragment(_spins, key="five-spins")()
 
 
