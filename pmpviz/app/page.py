@@ -67,10 +67,9 @@ if (!window.sideBarFolds) {
   window.sideBarFolds = matchMedia("(max-width: 1100px)");
   const fold = () => {
     if (!window.sideBarFolds.matches) return true;
-    const bar = document.querySelector("[data-testid=stSidebar]");
-    const button = bar?.querySelector("[data-testid=stSidebarCollapseButton] button");
-    if (bar?.getAttribute("aria-expanded") === "true") button?.click();
-    return Boolean(bar);
+    const button = document.querySelector("[data-testid=stSidebarCollapseButton] button");
+    if (button?.getAttribute("aria-expanded") === "true") button.click();
+    return Boolean(button);
   };
   const until = (left) => fold() || (left && setTimeout(until, 100, left - 1));
   window.sideBarFolds.addEventListener("change", () => fold());
