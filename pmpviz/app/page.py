@@ -17,6 +17,7 @@ from pmpviz.live.plan import Preset
 
 STYLE = """<style>
 .stMainBlockContainer { padding-top: 3.25rem; padding-bottom: 3rem; max-width: 1500px; }
+@media (max-width: 1100px) { .stMainBlockContainer { padding-top: 4rem; } }
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.5rem; }
 .stMainBlockContainer table { font-variant-numeric: tabular-nums; font-size: 0.8125rem; }
 .stMainBlockContainer :is(td, th) { white-space: nowrap; padding: 0.3rem 0.5rem; }
