@@ -3,7 +3,7 @@
 import { enlarged, make } from "./theme.js";
 import { drawKey } from "./traces.js";
 
-const BESIDE_KEY = 16; // Pixels between the key and the name, on a page that is not enlarged.
+const BESIDE_KEY = 10; // Pixels between the key and the name, on a page that is not enlarged.
 
 export class Figure {
   constructor(index, name, canvas, testid) {
