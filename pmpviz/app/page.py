@@ -17,11 +17,18 @@ from pmpviz.live.plan import Preset
 
 STYLE = """<style>
 .stMainBlockContainer { padding-top: 3.25rem; padding-bottom: 3rem; max-width: 1500px; }
+@media (max-width: 1100px) { .stMainBlockContainer { padding-top: 4rem; } }
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.5rem; }
 .stMainBlockContainer table { font-variant-numeric: tabular-nums; font-size: 0.8125rem; }
 .stMainBlockContainer :is(td, th) { white-space: nowrap; padding: 0.3rem 0.5rem; }
 .stMainBlockContainer th { white-space: normal; vertical-align: bottom; }
-.stMainBlockContainer [data-testid="stMarkdownContainer"]:has(table) { overflow-x: auto; }
+.stMainBlockContainer [data-testid="stMarkdownContainer"]:has(table) {
+  overflow-x: auto;
+  mask: linear-gradient(to right, #000 85%, transparent) no-repeat left / 120% 100%;
+  animation: pv-fade linear;
+  animation-timeline: scroll(self inline);
+}
+@keyframes pv-fade { from { mask-size: 100% 100%; } to { mask-size: 120% 100%; } }
 [data-testid="stElementContainer"]:has(> .stHtml > script) { display: none; }
 </style>"""
 
@@ -29,8 +36,11 @@ CLASS_STYLE = """<style>
 html { font-size: 25.6px; }
 .stSidebar, [data-testid="stExpandSidebarButton"] { display: none; }
 .stMainBlockContainer { padding: 0.5rem 1rem 2rem; max-width: none; }
-.stMainBlockContainer h4 { padding: 0; font-size: 1.25rem; }
+.stMainBlockContainer h4 { padding: 0 0 0.4rem; font-size: 1.125rem; }
 .stMainBlockContainer :is([data-testid="stLayoutWrapper"], .stElementContainer):has(.stButtonGroup) { display: none; }
+.stMainBlockContainer :is([class*="st-key-tool"], .st-key-lab_share, .st-key-lab_export) { display: none; }
+.stMainBlockContainer [data-testid="stLayoutWrapper"]:has(> [class*="st-key-class-fold"]) { display: none; }
+.stMainBlockContainer .stButton button { min-height: 0; padding: 0.15rem 0.6rem; }
 </style>"""
 
 # Streamlit makes every new address a step of the browser's history: Back would have to be pressed twice on each page,
@@ -48,6 +58,23 @@ if (!history.onePage) {
     const same = new URL(address ?? "", location).pathname === location.pathname;
     if (same || !back) (same ? history.replaceState : push).call(history, state, title, address);
   };
+}
+</script>"""
+
+
+# Streamlit folds the side bar on a telephone only; a window this narrow has no room for it either.
+FOLD = """<script>
+if (!window.sideBarFolds) {
+  window.sideBarFolds = matchMedia("(max-width: 1100px)");
+  const fold = () => {
+    if (!window.sideBarFolds.matches) return true;
+    const button = document.querySelector("[data-testid=stSidebarCollapseButton] button");
+    if (button?.getAttribute("aria-expanded") === "true") button.click();
+    return Boolean(button);
+  };
+  const until = (left) => fold() || (left && setTimeout(until, 100, left - 1));
+  window.sideBarFolds.addEventListener("change", () => fold());
+  until(50);
 }
 </script>"""
 
@@ -86,7 +113,7 @@ def enter(identity: str) -> None:
     """Style, and the number of the visit: another one has a player that has seen nothing yet."""
     _through_the_entrance()
     st.html(STYLE + (CLASS_STYLE if class_mode() else ""))
-    st.html(ONE_STEP, unsafe_allow_javascript=True)
+    st.html(ONE_STEP + FOLD, unsafe_allow_javascript=True)
     if st.session_state.get("page now") != identity:
         st.session_state["page now"] = identity
         st.session_state["visit"] = st.session_state.get("visit", 0) + 1
@@ -95,6 +122,11 @@ def enter(identity: str) -> None:
 def switch_class_mode() -> None:
     """Into class mode or out of it."""
     st.session_state[CLASS_MODE] = not class_mode()
+
+
+def class_button() -> None:
+    """A button for it, of a page whose player has none."""
+    st.button("Leave class mode" if class_mode() else "Class mode", key="class_mode", on_click=switch_class_mode)
 
 
 def _through_the_entrance() -> None:

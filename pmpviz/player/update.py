@@ -73,7 +73,7 @@ class Envelope:
 
     def __init__(self, view: View, sent: Cursors, specs: Sequence[Styled] | None = None):
         self.view, self.sent, self.payload = view, sent, Payload()
-        specs = [Unstyled(lane.algorithm) for lane in view.lanes] if specs is None else specs
+        self.specs = specs = [Unstyled(lane.algorithm) for lane in view.lanes] if specs is None else specs
         planned = getattr(view.plan, "lanes", ())
         # A plan that could not be begun may stand beside the lanes before it.
         known = [lane.algorithm for lane in planned] == [lane.algorithm for lane in view.lanes]
@@ -83,6 +83,7 @@ class Envelope:
         """A lane's head; `own` are its frames and what else the capability says of it."""
         lane, style = self.view.lanes[index], self.styles[index]
         head = {"id": str(index), "algorithm": lane.algorithm, "label": lane.label, "badge": lane.guarantee}
+        head["short"] = _short(lane.label, self.specs[index])
         head |= {"colour": style.colour, "dash": style.dash, "marker": style.marker, "sub": sub, "status": status}
         return {**head, "strip": None, "layer": None, **own}
 
@@ -125,6 +126,13 @@ class Envelope:
         head |= {"speed": {"value": desk.speed, "options": list(speeds)}, "lanes": lanes, "traces": traces}
         head |= {"marks": [list(mark) for mark in view.marks], "tool": "none", "hover": None}
         return encode({**head, **own}, self.payload.blobs)
+
+
+def _short(label: str, spec: Styled) -> str:
+    """A lane's name where there is little room: what it differs in from others of its algorithm, or that in short."""
+    short, own = getattr(spec, "short", ""), getattr(spec, "label", "")
+    name = label.replace(own, short, 1) if short and own else label
+    return name.split(" · ", 1)[-1]
 
 
 def trace(id: str, title: str, x: str, lines: list[dict], log: bool = False, unit: str = "", **more: Any) -> dict:

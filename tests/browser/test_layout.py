@@ -15,9 +15,10 @@ PAGES = {
     "learning": ("learning", (), {}, 1),
 }
 # What lies below the window's lower edge, and whose words are cut off.
-FAULTS = """() => {
+PARTS = [".pv-stage", ".pv-timeline", ".pv-knobs", ".pv-bar", ".pv-said", ".pv-trace"]
+FAULTS = """(parts) => {
   const found = [];
-  for (const part of ['.pv-stage', '.pv-timeline', '.pv-knobs', '.pv-bar', '.pv-said', '.pv-trace']) {
+  for (const part of parts) {
     for (const each of document.querySelectorAll(part)) {
       const box = each.getBoundingClientRect();
       if (box.height && box.bottom > window.innerHeight + 1) found.push(`${part} ends at ${Math.round(box.bottom)}`);
@@ -33,11 +34,11 @@ FAULTS = """() => {
 }"""
 
 
-def settled(page) -> list[str]:
+def settled(page, parts=PARTS) -> list[str]:
     """What is wrong, once the stage has been laid out anew for its size."""
     with suppress(TimeoutError):
-        page.wait_for_function(f"() => !({FAULTS})().length", timeout=15_000)
-    return page.evaluate(FAULTS)
+        page.wait_for_function(f"(parts) => !({FAULTS})(parts).length", arg=parts, timeout=15_000)
+    return page.evaluate(FAULTS, parts)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -49,6 +50,40 @@ def test_what_answers_the_question_is_seen_without_scrolling_and_whole(server, o
         page.set_viewport_size({"width": width, "height": height})
         assert settled(page) == []
     assert page.locator(".pv-trace:visible").count() == 2
+
+
+# Before a class: what must be in sight of each page, opened by this address.
+CLASS_SIZES = ((1024, 768), (1280, 800))
+CLASS_PAGES = {
+    "": [".fs-stage", ".fs-buttons"],
+    "race?preset=clique": PARTS,
+    "messages?preset=lattice": [".mm-stage", ".pv-timeline", ".pv-bar", ".mm-side"],
+    "learning?preset=ising": PARTS,
+    "deconvolution": PARTS,
+    "frank_wolfe?preset=cube": [".wk-picture", ".pv-timeline", ".pv-bar", ".wk-lines", ".pv-trace", ".pv-foot"],
+    "perturbation_lab": [".at-map", ".at-bars", ".pv-bar", ".st-key-class_mode"],
+}
+
+
+@pytest.mark.parametrize("address", CLASS_PAGES)
+def test_a_class_sees_what_answers_the_question_without_scrolling_and_whole(server, open_page, address):
+    page = open_page(f"{server}/{address}{'&' if '?' in address else '?'}class=1")
+    for part in CLASS_PAGES[address]:
+        page.locator(part).first.wait_for()
+    for width, height in CLASS_SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert settled(page, CLASS_PAGES[address]) == []
+
+
+def test_the_side_bar_folds_in_a_narrow_window_and_can_be_opened(server, open_page):
+    page = open_page(link(server, "playground", ("gibbs",), model="square:16x16", chains="16"))
+    wait_lanes(page, 1)
+    page.locator(".stSidebar[data-collapsed=false]").wait_for()
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.locator(".stSidebar[data-collapsed=true]").wait_for(state="attached")
+    assert settled(page) == []
+    page.locator("[data-testid=stExpandSidebarButton]").click()
+    page.locator(".stSidebar[data-collapsed=false]").wait_for()
 
 
 def test_a_class_sees_one_trace_large_letters_and_no_side_bar(server, open_page):

@@ -90,7 +90,8 @@ def clamp_features(plan: DeconvolutionPlan) -> DeconvolutionPlan:
     free = UNSET * rows * columns
     known = {feature: text for feature, text in plan.clamped if len(text) == len(free)}
     grids = tuple(known.get(feature, free) for feature in range(plan.features))
-    with st.expander("Clamp a feature by painting it", expanded=bool(plan.clamped)):
+    fold = st.container(key="class-fold-clamps")
+    with fold.expander("Clamp a feature by painting it", expanded=bool(plan.clamped)):
         st.caption(
             "Grey pixels are free. What is painted holds in every sample, and the other features arrange themselves "
             "around it; a clamped feature, below, has a thick frame. Its number is told where one points at it."

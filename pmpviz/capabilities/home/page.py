@@ -47,9 +47,9 @@ def _more(rest: list[tuple[str, list[Tile]]]) -> None:
 
 def by_hand() -> None:
     """The five spins, above the race."""
-    st.markdown(SENTENCE)
+    st.container(key="class-fold-sentence").markdown(SENTENCE)
     st.markdown(f"#### {QUESTION}")
-    st.markdown(HOW)
+    st.container(key="class-fold-how").markdown(HOW)
     st.fragment(_spins, key="five-spins")()
 
 

@@ -103,7 +103,7 @@ def stage(plan: MessagePlan) -> None:
             PAGE.keep(plan.replace(evidence=()))
             st.rerun()
         return
-    st.markdown(as_text(computing(story)))
+    st.container(key="class-fold-computing").markdown(as_text(computing(story)))
     late = player(update, key=KEY, component="messages")
     if late:
         for event in late:

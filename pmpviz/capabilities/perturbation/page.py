@@ -11,7 +11,7 @@ from pmpviz.app.asked import ask_for, asked_on
 from pmpviz.app.export import export_dialog
 from pmpviz.app.folds import chart, folds
 from pmpviz.app.models import model_of
-from pmpviz.app.page import Page
+from pmpviz.app.page import Page, class_button
 from pmpviz.app.player import Event, events, player
 from pmpviz.app.presets import preset_control, preset_of
 from pmpviz.app.session import held, held_live
@@ -101,6 +101,7 @@ def draw_buttons(plan: LabPlan) -> None:
             ask_for("share", PAGE.id)
         if st.button("Export", key="lab_export"):
             ask_for("export", PAGE.id)
+        class_button()
     if step or other:
         # Once more from the top, so that the buttons, too, know where they are.
         moved = plan.replace(draw=min(max(plan.draw + step, 0), MOST_DRAWS - 1), cross=None)
@@ -157,7 +158,7 @@ def _shown(was_busy: bool, layer: str) -> None:
     view: LabView = live.view
     if view.trouble:
         st.error(sentence(view.trouble))
-    st.markdown(computing(view))
+    st.container(key="class-fold-computing").markdown(computing(view))
     late = player(board.update(view, layer, _dark()), key=BOARD, component="atlas")
     if late:
         plan = kept_plan(PAGE.id, view.plan.replace(layer=layer))

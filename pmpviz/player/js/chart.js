@@ -5,11 +5,10 @@ import { drawBars } from "./bars.js";
 import { columnWords, drawColumns } from "./columns.js";
 import { Marks } from "./marks.js";
 import { decades, number, scale, show, thousands, ticks } from "./scale.js";
-import { css, dashOf, make, sized } from "./theme.js";
+import { css, dashOf, enlarged, haloed, make, sized } from "./theme.js";
 
 export const HEIGHT = 148;
 const FONT = 11.5;
-const PLAIN = 16; // Pixels of a letter on a page that is not enlarged.
 const LEFT = 50;
 const RIGHT = 10;
 const BOTTOM = 20;
@@ -79,7 +78,7 @@ export class Chart {
   // `view` is what is zoomed into: `x` and `y`, or null each.
   draw(theme, marks, cursor, view) {
     this.drawn = [theme, marks, cursor, view];
-    this.large = Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / PLAIN);
+    this.large = enlarged();
     const width = Math.max(160, this.root.clientWidth) / this.large;
     const bars = this.trace.bars;
     this.theme = theme;
@@ -108,6 +107,7 @@ export class Chart {
     for (const line of lines) this.drawLine(line);
     this.drawMarks(marks, cursor);
     this.context.restore();
+    this.nameBand();
     this.drawExact();
     this.drawPointed();
   }
@@ -246,9 +246,16 @@ export class Chart {
     context.globalAlpha = 0.09;
     context.fillRect(LEFT, top, this.width, bottom - top);
     context.globalAlpha = 1;
-    context.fillStyle = css(theme.soft);
+  }
+
+  // Above the lines, so that none strikes it out.
+  nameBand() {
+    const { band } = this.trace;
+    if (!band || !band.label) return;
+    const { context, theme } = this;
+    const bottom = this.y.px(this.y.log ? Math.max(band.low, this.y.ends[0]) : band.low);
     context.textAlign = "left";
-    context.fillText(band.label || "", LEFT + 5, Math.min(bottom - 4, this.height - BOTTOM - 4));
+    haloed(context, theme, band.label, LEFT + 5, Math.min(bottom - 5, this.height - BOTTOM - 5), theme.soft);
   }
 
   drawExact() {
@@ -265,11 +272,7 @@ export class Chart {
     context.lineTo(width - RIGHT, y);
     context.stroke();
     context.textAlign = "right";
-    context.lineWidth = 3;
-    context.strokeStyle = css(theme.ground);
-    const at = y < top + 18 ? y + 13 : y - 5;
-    context.strokeText(exact.label, width - RIGHT - 4, at);
-    context.fillText(exact.label, width - RIGHT - 4, at);
+    haloed(context, theme, exact.label, width - RIGHT - 4, y < top + 20 ? y + 16 : y - 7);
   }
 
   // What a line comes to, across the chart in its colour.

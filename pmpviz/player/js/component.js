@@ -2,7 +2,7 @@
 // plays, hears keys and sends events; `Live`, in live.js, also shows lanes of a run on the server. A new one extends
 // the one it needs and exports `mounted(It)`.
 
-import { make, readTheme } from "./theme.js";
+import { enlarged, make, readTheme } from "./theme.js";
 
 const LOOK_MS = 700;
 const OUTBOX_MS = 8000;
@@ -55,6 +55,7 @@ export class Component {
     this.root = make("div", name);
     parent.append(this.root);
     this.theme = readTheme(this.root);
+    this.enlarge();
     this.watch = setInterval(() => this.look(), LOOK_MS);
   }
 
@@ -68,8 +69,15 @@ export class Component {
     clearInterval(this.watch);
   }
 
+  // Before a class what is not needed there is folded away.
+  enlarge() {
+    this.large = enlarged() > 1;
+    this.root.classList.toggle("pv-large", this.large);
+  }
+
   look() {
     if (!this.root.isConnected) return this.end();
+    this.enlarge();
     const theme = readTheme(this.root);
     if (theme.id === this.theme.id) return;
     this.theme = theme;

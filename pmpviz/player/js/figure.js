@@ -1,7 +1,9 @@
 // What any lane has: a header with its key, name, badge and counter, a canvas, and words beneath.
 
-import { make } from "./theme.js";
+import { enlarged, make } from "./theme.js";
 import { drawKey } from "./traces.js";
+
+const BESIDE_KEY = 10; // Pixels between the key and the name, on a page that is not enlarged.
 
 export class Figure {
   constructor(index, name, canvas, testid) {
@@ -17,6 +19,7 @@ export class Figure {
     this.canvas.dataset.testid = testid;
     this.canvas.dataset.lane = index;
     this.canvas.setAttribute("role", "img");
+    this.room = null;
     this.words = make("div", "pv-words");
     this.sub = make("span", "pv-sub");
     this.status = make("span", "pv-status");
@@ -24,14 +27,30 @@ export class Figure {
   }
 
   call(meta) {
-    this.name.textContent = meta.label;
+    if (this.name.title !== meta.label) this.room = null;
+    if (this.room === null) this.name.title = this.name.textContent = meta.label;
+    this.short = meta.short || meta.label;
     this.badge.textContent = meta.badge || "";
     this.canvas.dataset.algorithm = meta.algorithm;
   }
 
   say(meta) {
-    this.sub.textContent = meta.sub || "";
+    // Its parts: those for which there is no room are left out whole.
+    const parts = (meta.sub || "").split(" · ").filter(Boolean);
+    this.sub.replaceChildren(...parts.map((part, k) => make("span", "", k ? `· ${part}` : part)));
+    this.sub.title = meta.sub || "";
     this.status.textContent = meta.status || "";
+  }
+
+  // The name in full, or where a head of this width has no room for it, the short one; it is never cut off.
+  fitName(width) {
+    const room = `${width} ${getComputedStyle(this.name).fontSize}`;
+    if (room === this.room) return;
+    this.room = room;
+    this.name.textContent = this.name.title;
+    this.name.style.whiteSpace = "nowrap";
+    if (this.name.scrollWidth > width - this.key.offsetWidth - BESIDE_KEY * enlarged()) this.name.textContent = this.short;
+    this.name.style.whiteSpace = "";
   }
 
   drawKey() {

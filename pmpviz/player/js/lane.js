@@ -17,7 +17,7 @@ export class Lane extends Figure {
     this.paints = 0;
     this.box = make("div", "pv-box");
     this.box.append(this.canvas);
-    this.legend = make("div", "pv-legend");
+    this.legend = make("div", "pv-legend pv-scale");
     this.strip = make("div", "pv-strip");
     this.strip.setAttribute("aria-hidden", "true");
     this.root.append(this.head, this.box, this.words, this.legend, this.strip);
@@ -127,6 +127,12 @@ export class Lane extends Figure {
     return at < 1 ? [] : this.ring.slice(Math.max(0, at - count), at);
   }
 
+  // The area of its picture in so much room.
+  size(width, height) {
+    const [w, h] = this.painter ? this.painter.fit(Math.floor(width), Math.floor(height)) : [0, 0];
+    return w * h;
+  }
+
   resize(width, height) {
     if (!this.painter) return;
     const ratio = window.devicePixelRatio || 1;
@@ -161,16 +167,10 @@ export class Lane extends Figure {
     this.counter.textContent = `${this.meta.step || "sweep"} ${thousands(frame.sweep)}`;
   }
 
-  drawLegend(theme, clamped = false, field = false) {
-    const { layer, states, geometry } = this.meta;
+  // The layer's scale: each lane has its own.
+  drawLegend(theme) {
+    const { layer } = this.meta;
     this.legend.replaceChildren();
-    if (states) this.legend.append(...states.names.map((name, k) => swatch(name, states.colours[k])));
-    if (clamped) this.explain(css(heldColour(theme)), "clamped");
-    if (field) this.explain("linear-gradient(90deg, #0072B2 50%, #D55E00 50%)", "field down, up");
-    if (geometry.opposed) {
-      const colour = css(theme.dark ? OPPOSED.dark : OPPOSED.light);
-      this.explain(`repeating-linear-gradient(90deg, ${colour} 0 4px, transparent 4px 7px)`, "negative coupling", "pv-dashed");
-    }
     if (!layer || !layer.values) return;
     this.legend.append(make("span", "", layer.name));
     if (layer.kind === "labels") return;
@@ -178,12 +178,6 @@ export class Lane extends Figure {
     const ramp = make("span", "pv-ramp");
     ramp.style.background = `linear-gradient(90deg, ${stops.map((v) => css(scaleColour(layer, v, theme))).join()})`;
     this.legend.append(make("span", "pv-figure", number(layer.low)), ramp, make("span", "pv-figure", number(layer.high)));
-  }
-
-  explain(background, words, kind = "pv-held") {
-    const sign = make("span", kind);
-    sign.style.background = background;
-    this.legend.append(sign, make("span", "", words));
   }
 
   // Thumbnails of the other chains, of the moment that is looked back at where there is one.
@@ -213,11 +207,23 @@ export class Lane extends Figure {
   }
 }
 
-// A state's colour and name in the legend.
-function swatch(name, colour) {
+// What the signs in the pictures of all lanes mean, once for all of them.
+export function drawSigns(legend, { states, geometry }, theme, clamped, field) {
+  const signs = states ? states.names.map((name, k) => sign(states.colours[k], name, "pv-swatch")) : [];
+  if (clamped) signs.push(sign(css(heldColour(theme)), "clamped", "pv-held"));
+  if (field) signs.push(sign("linear-gradient(90deg, #0072B2 50%, #D55E00 50%)", "field down, up", "pv-held"));
+  if (geometry.opposed) {
+    const colour = css(theme.dark ? OPPOSED.dark : OPPOSED.light);
+    const dashes = `repeating-linear-gradient(90deg, ${colour} 0 4px, transparent 4px 7px)`;
+    signs.push(sign(dashes, "negative coupling", "pv-dashed"));
+  }
+  legend.replaceChildren(...signs);
+}
+
+function sign(background, words, kind) {
   const root = make("span", "pv-state");
-  const box = make("span", "pv-swatch");
-  box.style.background = colour;
-  root.append(box, make("span", "", name));
+  const box = make("span", kind);
+  box.style.background = background;
+  root.append(box, make("span", "", words));
   return root;
 }

@@ -4,7 +4,7 @@ import { Bar, Timeline } from "./bar.js";
 import { HEIGHT } from "./chart.js";
 import { Stage } from "./component.js";
 import { Knobs } from "./knobs.js";
-import { make } from "./theme.js";
+import { enlarged, make, topOf } from "./theme.js";
 import { Traces } from "./traces.js";
 
 const HOLD_MS = 3000;
@@ -15,6 +15,8 @@ const MARGIN = 12;
 const GAP = 8;
 const TITLE = 40; // What stands above and beneath a trace.
 const MOST_TRACE = 230;
+const [CLASS_LEAST, CLASS_MOST] = [110, 300]; // The same before a class, where one trace stands alone.
+const CLASS_LETTERS = 170;
 const LOW = 0.5;
 const QUESTION = 56;
 const LEAST_HIGH = 110;
@@ -128,8 +130,8 @@ export class Live extends Stage {
 
   // The rest of an update, after its lanes.
   takeRest(update) {
-    this.large = Boolean(update.large);
-    this.root.classList.toggle("pv-large", this.large);
+    this.enlarge();
+    this.placeSaid();
     this.bar.adopt(update.bar, update.speed, this.playing, update.unit);
     if (this.bar.buttons.class) this.bar.buttons.class.firstChild.textContent = this.large ? "Leave class mode" : "Class mode";
     this.knobs.adopt(update.knobs || []);
@@ -142,17 +144,24 @@ export class Live extends Stage {
 
   // What was found, and what is being computed.
   tell(sentences) {
-    const text = sentences.join("\n");
+    const text = `${this.large} ${sentences.join("\n")}`;
     if (this.told === text) return;
     this.told = text;
-    const paragraphs = sentences.map((sentence, k) => make("p", k ? "pv-soft" : "pv-verdict", sentence));
+    const words = (text, k) => (this.large && !k ? brief(text) : text);
+    const paragraphs = sentences.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k)));
     this.said.replaceChildren(...paragraphs.filter((paragraph) => paragraph.textContent));
+    this.said.title = this.large ? sentences[0] || "" : "";
+  }
+
+  // Before a class the verdict stands beneath the trace, so that the pictures have its room.
+  placeSaid() {
+    const before = this.large ? this.traces.root : this.bar.root;
+    if (before.nextSibling !== this.said) before.after(this.said);
   }
 
   // How high pictures in so many rows may be for all of the stage to be seen at once.
   high(rows) {
-    const page = this.root.closest("[data-testid=stMain]");
-    const top = this.main.getBoundingClientRect().top + (page ? page.scrollTop : window.scrollY);
+    const top = topOf(this.main);
     const below = this.main.offsetHeight - this.stage.offsetHeight;
     const around = Math.max(0, ...this.lanes.map((lane) => lane.root.offsetHeight - lane.canvas.offsetHeight));
     // A stage low on its page is scrolled to, with its question at the top of the window.
@@ -165,9 +174,24 @@ export class Live extends Stage {
   spread() {
     const few = this.side.classList.contains("pv-few");
     const count = Math.min(this.traces.cards.size, few ? (this.large ? 1 : FEW_TRACES) : Infinity);
-    const taken = this.side.offsetHeight - this.traces.root.offsetHeight + count * TITLE;
-    const high = (this.main.offsetHeight - taken) / count;
-    this.traces.high = few && this.body.classList.contains("pv-beside") ? Math.min(MOST_TRACE, Math.max(HEIGHT, high)) : HEIGHT;
+    const taken = this.side.offsetHeight - this.traces.root.offsetHeight + count * TITLE * enlarged();
+    const room = this.large ? window.innerHeight - MARGIN - topOf(this.side) : this.main.offsetHeight;
+    const high = (room - taken) / count / enlarged();
+    const [least, most] = this.large ? [CLASS_LEAST, CLASS_MOST] : [HEIGHT, MOST_TRACE];
+    const before = this.traces.high;
+    this.traces.high = few && this.sideBySide ? Math.min(most, Math.max(least, high)) : HEIGHT;
+    this.tracesDirty = this.tracesDirty || Math.abs(this.traces.high - before) > 1;
+  }
+
+  // Before a class alone, where what else stands beside the pictures is folded away.
+  spreadBeforeClass() {
+    if (this.large) this.spread();
+    else this.traces.high = HEIGHT;
+  }
+
+  // Whether traces stand beside the pictures.
+  get sideBySide() {
+    return this.side.offsetTop < this.main.offsetTop + this.main.offsetHeight / 2;
   }
 
   // Where motion is not wanted, what starts to play by itself goes in steps.
@@ -255,4 +279,10 @@ export class Live extends Stage {
     this.tracesDirty = false;
     this.traces.draw(this.theme, at);
   }
+}
+
+// The first sentences, of so many letters as a class can read; the first one is always whole.
+function brief(text) {
+  const sentences = text.split(/(?<=\.) (?=\p{Lu})/u);
+  return sentences.reduce((said, next) => (said.length + next.length < CLASS_LETTERS ? `${said} ${next}` : said));
 }

@@ -1,6 +1,6 @@
 // What a person has changed, as uprights with words: those that would overlap are one, and none is cut off.
 
-import { css } from "./theme.js";
+import { css, haloed } from "./theme.js";
 
 const ROOM = 4;
 
@@ -45,13 +45,8 @@ export class Marks {
       row = at < end ? (row + 1) % 3 : 0;
       end = at + context.measureText(words).width + ROOM;
       context.textAlign = "left";
-      context.lineWidth = 3;
-      context.strokeStyle = css(theme.ground);
-      context.strokeText(words, at, top + 12 + 12 * row);
-      context.lineWidth = 1;
+      haloed(context, theme, words, at, top + 12 + 12 * row, theme.soft);
       context.strokeStyle = css(theme.soft);
-      context.fillStyle = css(theme.soft);
-      context.fillText(words, at, top + 12 + 12 * row);
     }
   }
 

@@ -3,7 +3,7 @@
 import { mounted } from "./component.js";
 import { decode } from "./decode.js";
 import { Edits } from "./edits.js";
-import { Lane } from "./lane.js";
+import { drawSigns, Lane } from "./lane.js";
 import { Live } from "./live.js";
 import { Pointer } from "./pointer.js";
 import { make } from "./theme.js";
@@ -22,7 +22,9 @@ import "./traces.js";
 
 const STEP_MS = 1500;
 const BESIDE = 700; // From this width on traces stand beside the pictures.
+const GAP = 16; // Between lanes.
 const NARROWEST = 160; // A lane's least width.
+const MUCH = 1.2; // So much more of a picture is worth another row of lanes.
 const LOOK_BACK_MS = 200;
 
 export class Player extends Live {
@@ -35,7 +37,8 @@ export class Player extends Live {
     this.root.append(this.tip);
     this.edits = new Edits(this.mount);
     this.tools = new Tools((name) => this.act(name));
-    this.stage.after(this.tools.root);
+    this.legend = make("div", "pv-legend pv-signs");
+    this.stage.after(this.legend, this.tools.root);
     this.moved = new Map(); // Where nodes have been dragged to, and the event that says so: [x, y, number].
     this.pointer = new Pointer(this);
     this.wake();
@@ -121,7 +124,9 @@ export class Player extends Live {
 
   legends() {
     const [clamped, field] = [this.edits.clamped !== null, this.edits.field.length > 0];
-    for (const lane of this.lanes) if (lane.meta) lane.drawLegend(this.theme, clamped, field);
+    const known = this.lanes.filter((lane) => lane.meta);
+    for (const lane of known) lane.drawLegend(this.theme);
+    if (known.length) drawSigns(this.legend, known[0].meta, this.theme, clamped, field);
   }
 
   // A node is drawn elsewhere in every lane; `placed` tells the server.
@@ -196,19 +201,31 @@ export class Player extends Live {
     const width = this.root.clientWidth;
     if (!width || !this.lanes.length) return;
     this.body.classList.toggle("pv-beside", width >= BESIDE);
-    const room = this.main.clientWidth;
-    const across = Math.max(1, Math.min(this.lanes.length, Math.floor((room + 16) / NARROWEST)));
-    const columns = this.lanes.length === 4 && across === 3 ? 2 : across;
-    const each = Math.floor((room - 16 * (columns - 1)) / columns);
-    this.stage.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
-    const rows = Math.ceil(this.lanes.length / columns);
+    const { template, rows, each, high } = this.columns();
+    this.stage.style.gridTemplateColumns = template;
     this.root.classList.toggle("pv-rows", rows > 1);
-    const high = this.high(rows);
-    for (const lane of this.lanes) lane.resize(each, high);
+    for (const lane of this.lanes) {
+      lane.fitName(each);
+      lane.resize(each, high);
+    }
     this.spread();
     if (this.width !== width) this.tracesDirty = true;
     this.width = width;
     this.wake();
+  }
+
+  // As many lanes side by side as make the pictures largest.
+  columns() {
+    const [room, count] = [this.main.clientWidth, this.lanes.length];
+    const choices = this.lanes.map((_, row) => {
+      const rows = row + 1;
+      const columns = Math.ceil(count / rows);
+      const each = Math.floor((room - GAP * (columns - 1)) / columns);
+      const high = this.high(rows);
+      return { template: `repeat(${columns}, minmax(0, 1fr))`, rows, each, high, size: this.lanes[0].size(each, high) };
+    });
+    const wide = choices.filter(({ each, rows }) => each >= NARROWEST || rows === count);
+    return wide.reduce((best, other) => (other.size > MUCH * best.size ? other : best));
   }
 
   play(passed, now) {

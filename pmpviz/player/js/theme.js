@@ -98,6 +98,13 @@ export function superscript(power) {
   return String(power).replace(/[-\d]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]));
 }
 
+const PLAIN = 16; // Pixels of a letter on a page that is not enlarged.
+
+// How many times larger everything is than on a plain page: so it is before a class.
+export function enlarged() {
+  return Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / PLAIN);
+}
+
 // A canvas of the given size in CSS pixels, sharp on this screen; returns its context in CSS pixels.
 export function sized(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
@@ -112,6 +119,23 @@ export function sized(canvas, width, height) {
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   return context;
+}
+
+// Words that no line strikes out: the ground shows around them.
+export function haloed(context, theme, words, x, y, colour = theme.text) {
+  context.lineWidth = 5;
+  context.lineJoin = "round";
+  context.strokeStyle = css(theme.ground);
+  context.strokeText(words, x, y);
+  context.lineWidth = 1;
+  context.fillStyle = css(colour);
+  context.fillText(words, x, y);
+}
+
+// Where an element begins on its page, once that is scrolled to the top.
+export function topOf(element) {
+  const page = element.closest("[data-testid=stMain]");
+  return element.getBoundingClientRect().top + (page ? page.scrollTop : window.scrollY);
 }
 
 export function make(tag, name, text) {

@@ -5,13 +5,15 @@ import { bit, unpack } from "../pmpviz.player/decode.js";
 import { FeatureLane } from "./features.js";
 import { ImageGrid } from "./images.js";
 import { Live } from "../pmpviz.player/live.js";
-import { make } from "../pmpviz.player/theme.js";
+import { make, topOf } from "../pmpviz.player/theme.js";
 import { stampsOf } from "./stamps.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "../pmpviz.player/bar.js";
 import "../pmpviz.player/figure.js";
 import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/traces.js";
+
+const GAP = 16;
 
 class Deconvolution extends Live {
   constructor(parent) {
@@ -157,10 +159,21 @@ class Deconvolution extends Live {
     if (!width || !this.meta) return;
     this.body.classList.toggle("dc-beside", width >= 760);
     const room = this.main.clientWidth;
-    const high = Math.max(220, 0.36 * window.innerHeight) / Math.min(2, this.lanes.length);
-    for (const lane of this.lanes) lane.resize(room, high);
+    const most = this.large ? this.roomFor() : 0.36 * window.innerHeight / Math.min(2, this.lanes.length);
+    for (const lane of this.lanes) {
+      lane.fitName(room);
+      lane.resize(room, Math.max(220 / Math.min(2, this.lanes.length), most));
+    }
+    this.spreadBeforeClass();
     this.images.resize(room);
     this.draw();
+  }
+
+  // How high the features of a lane may be for the bar beneath them all to be seen with them.
+  roomFor() {
+    const rest = this.bar.root.getBoundingClientRect().bottom - this.stage.getBoundingClientRect().bottom;
+    const heads = this.lanes.reduce((sum, lane) => sum + lane.root.offsetHeight - lane.canvas.offsetHeight + GAP, 0);
+    return (window.innerHeight - topOf(this.main) - rest - heads - GAP) / this.lanes.length;
   }
 
   draw() {

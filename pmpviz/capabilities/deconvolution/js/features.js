@@ -1,13 +1,13 @@
 // One lane of the deconvolution page: a row of features for each posterior sample, under the glyphs they should be.
 
 import { Figure } from "../pmpviz.player/figure.js";
-import { css, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
+import { css, enlarged, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
 import { featureColour } from "./stamps.js";
 
 const RING = 600;
 const GAP = 10;
-const LABEL = 76;
-const FOOT = 16;
+const [LABEL, FOOT] = [76, 16]; // Beside a row and beneath a glyph; more where the page is enlarged.
+const CELL = 22; // Most pixels of a feature's pixel.
 const TRUTH_SHARE = 0.8;
 
 export class FeatureLane extends Figure {
@@ -85,13 +85,13 @@ export class FeatureLane extends Figure {
   show(event) {
     const row = event && this.meta && this.update ? this.rowAt(event) : -1;
     const box = this.canvas.getBoundingClientRect();
-    const place = row < 0 ? -1 : Math.floor((event.clientX - box.left - LABEL) / this.wide);
+    const place = row < 0 ? -1 : Math.floor((event.clientX - box.left - this.label) / this.wide);
     this.tip.hidden = place < 0 || place >= this.update.shape.features;
     if (this.tip.hidden) return null;
     const feature = this.meta.order[row][place];
     const held = this.update.clamped && this.update.clamped[feature] ? ", clamped" : "";
     this.tip.textContent = `Feature ${feature + 1}${held}`;
-    this.tip.style.left = `${this.canvas.offsetLeft + LABEL + place * this.wide}px`;
+    this.tip.style.left = `${this.canvas.offsetLeft + this.label + place * this.wide}px`;
     this.tip.style.top = `${this.canvas.offsetTop + this.top + (row + 1) * this.high - GAP + 6}px`;
     return place;
   }
@@ -103,18 +103,24 @@ export class FeatureLane extends Figure {
 
   resize(width, most) {
     if (!this.meta) return;
+    this.large = enlarged();
+    [this.label, this.foot] = [LABEL * this.large, FOOT * this.large];
     const { features, rows, cols } = this.update.shape;
     const truth = this.truth;
     const lines = this.meta.samples + (this.update.truth.bits ? TRUTH_SHARE : 0);
-    const room = (width - LABEL - GAP * (features - 1)) / features;
-    const high = Math.max(34, (Math.max(most, 74 * lines) - FOOT) / lines - GAP);
-    this.unit = Math.max(2, Math.floor(Math.min(room / cols, high / rows, 22)));
+    const room = (width - this.label - GAP * (features - 1)) / features;
+    const high = Math.max(34, (Math.max(most, 74 * lines) - this.foot) / lines - GAP);
+    this.unit = Math.max(2, Math.floor(Math.min(room / cols, high / rows, CELL * this.large)));
     this.small = truth.bits ? Math.max(2, Math.min(Math.floor(this.unit * TRUTH_SHARE), Math.floor(room / truth.cols))) : 0;
     this.wide = cols * this.unit + GAP;
     this.high = rows * this.unit + GAP;
-    this.top = truth.bits ? truth.rows * this.small + FOOT + GAP + 4 : 0;
-    this.size = [LABEL + features * this.wide - GAP + 2, this.top + this.meta.samples * this.high - GAP + 2];
+    this.top = truth.bits ? truth.rows * this.small + this.foot + GAP + 4 : 0;
+    this.size = [this.label + features * this.wide - GAP + 2, this.top + this.meta.samples * this.high - GAP + 2];
     this.root.style.setProperty("--pv-wide", `${Math.max(this.size[0], Math.min(width, 260))}px`);
+  }
+
+  font(size, theme, weight = 400) {
+    return `${weight} ${size * this.large}px ${theme.font}`;
   }
 
   // Features in the order that sets those of all samples, and the glyphs above them, one under the other.
@@ -123,7 +129,7 @@ export class FeatureLane extends Figure {
     const context = sized(this.canvas, ...this.size);
     context.fillStyle = css(theme.ground);
     context.fillRect(0, 0, ...this.size);
-    context.font = `12px ${theme.font}`;
+    context.font = this.font(12, theme);
     context.textBaseline = "middle";
     this.paintTruth(context, theme, frame, chosen, live);
     for (let row = 0; row < this.meta.samples; row++) this.paintRow(context, theme, frame, row, chosen);
@@ -136,11 +142,11 @@ export class FeatureLane extends Figure {
     if (!bits) return;
     context.fillStyle = css(theme.soft);
     context.textAlign = "left";
-    context.fillText("generated", 0, (rows * this.small) / 2 - 7);
-    context.fillText("with", 0, (rows * this.small) / 2 + 8);
+    context.fillText("generated", 0, (rows * this.small) / 2 - 7 * this.large);
+    context.fillText("with", 0, (rows * this.small) / 2 + 8 * this.large);
     const found = live && frame && this.meta.found ? this.meta.found[chosen] || [] : [];
     for (let glyph = 0; glyph < count; glyph++) {
-      const left = LABEL + glyph * this.wide + Math.floor((this.wide - GAP - cols * this.small) / 2);
+      const left = this.label + glyph * this.wide + Math.floor((this.wide - GAP - cols * this.small) / 2);
       for (let i = 0; i < rows * cols; i++) {
         context.fillStyle = css(bits[glyph * rows * cols + i] ? theme.ink : theme.paper);
         context.fillRect(left + (i % cols) * this.small, 1 + Math.floor(i / cols) * this.small, this.small, this.small);
@@ -148,11 +154,11 @@ export class FeatureLane extends Figure {
       outline(context, left, 1, cols * this.small, rows * this.small, theme.rule, 1);
       context.fillStyle = css(theme.soft);
       context.textAlign = "center";
-      context.font = `11px ${theme.font}`;
+      context.font = this.font(11.5, theme);
       const words = found[glyph] || "";
       const fits = context.measureText(words).width < this.wide;
-      context.fillText(fits ? words : words.split(",")[0], left + (cols * this.small) / 2, 1 + rows * this.small + FOOT / 2 + 1);
-      context.font = `12px ${theme.font}`;
+      context.fillText(fits ? words : words.split(",")[0], left + (cols * this.small) / 2, 1 + rows * this.small + this.foot / 2 + 1);
+      context.font = this.font(12, theme);
     }
   }
 
@@ -163,15 +169,15 @@ export class FeatureLane extends Figure {
     const mine = row === chosen;
     context.textAlign = "left";
     context.fillStyle = css(mine ? theme.text : theme.soft);
-    context.font = `${mine && this.meta.samples > 1 ? 600 : 400} 12px ${theme.font}`;
-    context.fillText(`sample ${row + 1}`, 0, top + (rows * this.unit) / 2 - (frame ? 7 : 0));
-    context.font = `11px ${theme.font}`;
+    context.font = this.font(12, theme, mine && this.meta.samples > 1 ? 600 : 400);
+    context.fillText(`sample ${row + 1}`, 0, top + (rows * this.unit) / 2 - (frame ? 7 * this.large : 0));
+    context.font = this.font(11.5, theme);
     context.fillStyle = css(theme.soft);
-    if (frame && this.update.observed) context.fillText(`${thousands(frame.wrong[row])} wrong`, 0, top + (rows * this.unit) / 2 + 9);
+    if (frame && this.update.observed) context.fillText(`${thousands(frame.wrong[row])} wrong`, 0, top + (rows * this.unit) / 2 + 9 * this.large);
     const order = this.meta.order[row];
     for (let place = 0; place < features; place++) {
       const feature = order[place];
-      const left = LABEL + place * this.wide;
+      const left = this.label + place * this.wide;
       const colour = featureColour(place);
       for (let i = 0; i < size; i++) {
         const grey = frame ? frame.belief[(row * features + feature) * size + i] / 255 : 0.5;
@@ -191,7 +197,7 @@ export class FeatureLane extends Figure {
     const used = stamps.list.filter((stamp) => stamp.image === pointed.image).map((stamp) => stamp.place);
     for (const place of pointed.place === undefined ? new Set(used) : [pointed.place]) {
       const top = this.top + Math.min(chosen, this.meta.samples - 1) * this.high + 1;
-      thick(context, LABEL + place * this.wide, top, cols * this.unit, rows * this.unit, theme.text);
+      thick(context, this.label + place * this.wide, top, cols * this.unit, rows * this.unit, theme.text);
     }
   }
 

@@ -1,9 +1,10 @@
 // The 32 states, the likeliest first: how often each was drawn beside its exact probability.
 
-import { css, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
-import { arrows, isUp, SPINS, unit } from "./signs.js";
+import { css, enlarged, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
+import { arrows, isUp, SPINS } from "./signs.js";
 
 const HEIGHT = 230;
+const CLASS_SHARE = 0.38; // Of the window, at most, before a class.
 const LEFT = 34;
 const CELL = 8; // Of a state's picture beneath its bar.
 const PMP = [213, 94, 0];
@@ -67,9 +68,9 @@ export class Histogram {
     if (!this.update) return false;
     const moving = this.grow(passed);
     this.width = this.root.clientWidth;
-    this.large = unit();
+    this.large = enlarged();
     this.left = LEFT * this.large;
-    this.height = HEIGHT * this.large;
+    this.height = this.large > 1 ? Math.min(HEIGHT * this.large, CLASS_SHARE * window.innerHeight) : HEIGHT;
     const base = this.height - SPINS * CELL - 8;
     const context = sized(this.canvas, this.width, this.height);
     context.clearRect(0, 0, this.width, this.height);

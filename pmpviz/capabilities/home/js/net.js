@@ -1,7 +1,7 @@
 // Five spins on a ring: couplings as lines, messages on their way, and what each spin has come to.
 
-import { css, mix, sized } from "../pmpviz.player/theme.js";
-import { isUp, signColour, signed, SPINS, unit } from "./signs.js";
+import { css, enlarged, haloed, mix, sized } from "../pmpviz.player/theme.js";
+import { isUp, signColour, signed, SPINS } from "./signs.js";
 
 const RADIUS = 21;
 const BAR = 92; // Height of a noise bar, as in the style sheet.
@@ -10,6 +10,7 @@ const RAISED = 26; // The bar of the spin at the top, off the line beside it.
 const NEAR = 26;
 const ASIDE = 9; // From a line to the messages along it.
 const LARGEST = 1.6; // Of a message, drawn full.
+const [LOW, HIGH, CLASS_HIGH] = [320, 380, 310]; // Of the picture; before a class it keeps what is beneath it in sight.
 const TRAVEL = 0.8; // Of a sweep: the rest messages stand at their ends.
 
 export class Net {
@@ -18,10 +19,10 @@ export class Net {
   }
 
   fit(update, width) {
-    const large = unit();
-    const height = large * Math.max(320, Math.min(380, (0.85 * width) / large));
-    Object.assign(this, { width, height, large, radius: RADIUS * large });
-    const across = Math.min((width / 2 - large * (BESIDE + 58)) / Math.sin(0.4 * Math.PI), 0.6 * height);
+    const large = enlarged();
+    const height = large * (large > 1 ? CLASS_HIGH : Math.max(LOW, Math.min(HIGH, 0.85 * width)));
+    Object.assign(this, { width, height, large, radius: RADIUS * large, beside: large > 1 ? 1.3 * BESIDE : BESIDE });
+    const across = Math.min((width / 2 - this.beside - large * (large > 1 ? 50 : 58)) / Math.sin(0.4 * Math.PI), 0.6 * height);
     const [top, bottom] = [large * (BAR / 2 + RAISED + 2), height - large * (BAR / 2 + 2)];
     const up = (bottom - top) / (1 + Math.cos(0.2 * Math.PI));
     this.places = Array.from({ length: SPINS }, (_, spin) => {
@@ -34,7 +35,7 @@ export class Net {
   barAt(spin) {
     const [x, y] = this.places[spin];
     const side = x < this.width / 2 - 1 ? -1 : 1;
-    return [x + side * BESIDE * this.large, spin ? y : y - RAISED * this.large, side];
+    return [x + side * this.beside, spin ? y : y - RAISED * this.large, side];
   }
 
   // The spin under a point, or -1.
@@ -116,11 +117,7 @@ export class Net {
     const words = signed(value);
     // Behind the disc and off the line.
     const [tx, ty] = [x - 21 * ux - 9 * uy, y - 21 * uy + 9 * ux];
-    context.lineWidth = 3;
-    context.strokeStyle = css(theme.ground);
-    context.strokeText(words, tx, ty);
-    context.fillStyle = css(theme.soft);
-    context.fillText(words, tx, ty);
+    haloed(context, theme, words, tx, ty, theme.soft);
   }
 
   spin(spin, up) {

@@ -12,11 +12,6 @@ export function signColour(value, theme) {
   return theme.dark ? mix(colour, [255, 255, 255], 0.28) : colour;
 }
 
-// Pixels of a pixel: more where the page is written larger, for a class.
-export function unit() {
-  return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
-}
-
 export function isUp(state, spin) {
   return (state >> (SPINS - 1 - spin)) & 1;
 }

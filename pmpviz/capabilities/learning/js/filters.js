@@ -4,6 +4,9 @@ import { bit } from "../pmpviz.player/decode.js";
 import { make, mix, number, sized } from "../pmpviz.player/theme.js";
 
 const SIDE = 60;
+const BETWEEN = 6; // Filters, as in learning.css; and the grid's padding above and beneath them.
+const PADDING = 4;
+const FEW_ROWS = 2; // Beneath the samples.
 const DIM = 0.62;
 const COLOURS = {
   light: { negative: [0, 114, 178], zero: [250, 249, 246], positive: [213, 94, 0] },
@@ -78,6 +81,15 @@ export class Filters {
       }
       canvas.getContext("2d").putImageData(image, 0, 0);
     });
+  }
+
+  // So many whole rows of filters as make the panel at most this high, with its words.
+  fit(high) {
+    const first = this.grid.firstChild;
+    const row = (first ? first.offsetHeight : SIDE) + BETWEEN;
+    const room = high - this.head.offsetHeight - this.said.offsetHeight - PADDING;
+    const rows = Math.max(FEW_ROWS, Math.floor((room + BETWEEN) / row));
+    this.grid.style.maxHeight = `${rows * row - BETWEEN + PADDING}px`;
   }
 
   // Whether a filter is in use in a picture of the frame: its hidden unit is on rather than off, or its pixel is ink.

@@ -9,7 +9,6 @@ import { Filters } from "./filters.js";
 const SIDE_BY_SIDE = 440; // From this width on the filters of one lane stand beside its samples.
 const GAP = 16;
 const FIVE = 322; // As wide as five filters in a row.
-const LOW = 144; // Of the filters beneath their samples.
 
 class Learning extends Player {
   constructor(parent) {
@@ -51,16 +50,17 @@ class Learning extends Player {
     const beside = this.lanes.length === 1 && this.main.clientWidth >= SIDE_BY_SIDE;
     if (beside && this.panels.parentNode !== this.stage) this.stage.append(this.panels);
     if (!beside && this.panels.parentNode !== this.main) this.stage.after(this.panels);
+    this.beside = beside;
     super.layout();
     this.panels.style.gridTemplateColumns = beside ? "minmax(0, 1fr)" : this.stage.style.gridTemplateColumns;
-    if (beside) {
-      const room = this.main.clientWidth - GAP;
-      const wide = Math.min(FIVE, Math.floor(room / 2));
-      this.stage.style.gridTemplateColumns = `minmax(0, 1fr) ${wide}px`;
-      this.lanes[0].resize(room - wide, this.high(1));
-    }
-    const high = beside ? Math.max(LOW, this.lanes[0].canvas.clientHeight) : LOW;
-    for (const panel of this.filters) panel.grid.style.maxHeight = `${high}px`;
+    for (const panel of this.filters) panel.fit(beside ? this.lanes[0].root.offsetHeight : 0);
+  }
+
+  columns() {
+    if (!this.beside) return super.columns();
+    const room = this.main.clientWidth - GAP;
+    const wide = Math.min(FIVE, Math.floor(room / 2));
+    return { template: `minmax(0, 1fr) ${wide}px`, rows: 1, each: room - wide, high: this.high(1) };
   }
 
   play(passed, now) {

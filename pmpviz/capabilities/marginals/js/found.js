@@ -1,6 +1,6 @@
 // What the walk has found by now: its marginals against the exact ones, and rho on the edges.
 
-import { css, make, mix, scaleColour, sized } from "../pmpviz.player/theme.js";
+import { css, enlarged, haloed, make, mix, scaleColour, sized } from "../pmpviz.player/theme.js";
 
 const HEIGHT = 210;
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 12, 8, 32];
@@ -23,8 +23,10 @@ class Small {
     this.root.hidden = !shown;
     if (!shown) return null;
     this.when.textContent = `at step ${step}`;
-    this.width = Math.max(160, this.root.clientWidth);
-    const context = sized(this.canvas, this.width, HEIGHT);
+    const large = enlarged();
+    this.width = Math.max(160, this.root.clientWidth) / large;
+    const context = sized(this.canvas, this.width * large, HEIGHT * large);
+    context.scale(large, large);
     context.clearRect(0, 0, this.width, HEIGHT);
     context.font = `11px ${theme.font}`;
     return context;
@@ -114,14 +116,10 @@ export class Edges extends Small {
   numbers(context, rho, edges, at, theme) {
     if (rho.length > 12) return;
     context.textAlign = "center";
-    context.lineWidth = 3;
-    context.strokeStyle = css(theme.ground);
-    context.fillStyle = css(theme.text);
     for (let e = 0; e < rho.length; e++) {
       const [a, b] = [at(edges[2 * e]), at(edges[2 * e + 1])];
       const [x, y] = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2 + 4];
-      context.strokeText(rho[e].toFixed(2), x, y);
-      context.fillText(rho[e].toFixed(2), x, y);
+      haloed(context, theme, rho[e].toFixed(2), x, y);
     }
   }
 }

@@ -1,7 +1,7 @@
 // The polytopes with the walks in them, on a plain 2-D canvas; pointing at something tells its coordinates.
 
 import { Camera } from "./camera.js";
-import { css, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
+import { css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
 const NEAR_PX = 11;
 const ARROW = 9;
@@ -377,11 +377,7 @@ export class Scene {
     const before = { left: 0, center: wide / 2, right: wide }[context.textAlign];
     const at = Math.max(before + 3, Math.min(this.width - wide + before - 3, x));
     const down = Math.max(13, Math.min(this.height - 5, y));
-    context.lineWidth = 3;
-    context.strokeStyle = css(theme.ground);
-    context.strokeText(words, at, down);
-    context.fillStyle = css(colour);
-    context.fillText(words, at, down);
+    haloed(context, theme, words, at, down, colour);
   }
 }
 

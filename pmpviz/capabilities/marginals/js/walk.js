@@ -3,7 +3,8 @@
 import { mounted } from "../pmpviz.player/component.js";
 import { decode, opened } from "../pmpviz.player/decode.js";
 import { Player } from "../pmpviz.player/player.js";
-import { css, make, mix, rgb, sized } from "../pmpviz.player/theme.js";
+import { css, enlarged, make, mix, rgb, sized, topOf } from "../pmpviz.player/theme.js";
+import { drawKey } from "../pmpviz.player/traces.js";
 import { Edges, Marginals } from "./found.js";
 import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
@@ -17,12 +18,11 @@ import "../pmpviz.player/live.js";
 import "../pmpviz.player/painters.js";
 import "../pmpviz.player/pointer.js";
 import "../pmpviz.player/raster.js";
-import "../pmpviz.player/traces.js";
 
 const BESIDE = 700; // From this width on what was found stands beside the walk.
 const [LONGEST, SHORTEST] = [700, 120]; // Of a step that is shown on its way, in ms.
 const THUMB = 8; // Half the width of the timeline's handle.
-const CLASS = 1.6; // How much larger words are before a class.
+const MARGIN = 12;
 const WHITE = [255, 255, 255]; // Towards which colours go on a dark ground.
 const NUMBERS = ["gap", "objective", "low", "high", "delta"];
 
@@ -48,7 +48,7 @@ class Walk extends Player {
     this.stage.replaceWith(this.scene.root);
     this.timeline.root.before(this.ticks);
     this.main.append(this.lines, this.caption, this.below);
-    this.side.prepend(this.stage, this.choice);
+    this.side.prepend(this.stage, this.legend, this.choice);
   }
 
   layerControl() {
@@ -112,15 +112,33 @@ class Walk extends Player {
     if (!width || !this.lanes.length) return;
     this.body.classList.toggle("pv-beside", width >= BESIDE);
     const room = this.main.clientWidth;
-    this.scene.scale = this.large ? CLASS : 1;
-    this.scene.resize(room, Math.round(Math.max(280, Math.min(0.82 * room, 0.52 * window.innerHeight, 620))));
+    this.scene.scale = enlarged();
+    const most = this.large ? this.roomFor() : Math.min(0.52 * window.innerHeight, 620);
+    this.scene.resize(room, Math.round(Math.max(280, Math.min(0.82 * room, most))));
     const across = Math.max(1, Math.min(this.lanes.length, Math.floor(this.side.clientWidth / 165)));
     this.stage.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
     const each = Math.floor((this.side.clientWidth - 16 * (across - 1)) / across);
-    for (const lane of this.lanes) lane.resize(each, this.lanes.length > 1 ? 150 : 190);
+    for (const lane of this.lanes) {
+      lane.fitName(each);
+      lane.resize(each, this.lanes.length > 1 ? 150 : 190);
+    }
+    this.spreadBeforeClass();
     if (this.width !== width) this.tracesDirty = true;
     this.width = width;
     this.wake();
+  }
+
+  // How high the walk may be for the bar beneath it to be seen with it.
+  roomFor() {
+    const bar = this.bar.root.getBoundingClientRect();
+    const scene = this.scene.root.getBoundingClientRect();
+    return window.innerHeight - topOf(this.main) - (bar.bottom - scene.bottom) - MARGIN;
+  }
+
+  // Before a class the verdict stands beneath the curve.
+  placeSaid() {
+    super.placeSaid();
+    if (this.lines.previousSibling !== this.said) this.said.after(this.lines);
   }
 
   play(passed, now) {
@@ -161,9 +179,9 @@ class Walk extends Player {
     this.lines.replaceChildren(
       ...walks.map(({ colour }, k) => {
         const line = make("div", "wk-line");
-        const swatch = make("span", "wk-swatch");
-        swatch.style.background = colour;
-        line.append(swatch, make("span", "", text[k]));
+        const key = make("canvas", "pv-key");
+        drawKey(key, { ...this.lanes[k].meta, colour });
+        line.append(key, make("span", "", text[k]));
         return line;
       }),
     );
@@ -190,16 +208,17 @@ class Walk extends Player {
     this.ticks.hidden = !changes.length;
     if (!changes.length) return;
     const wide = range.clientWidth || 200;
-    const context = sized(this.ticks, this.main.clientWidth, 16);
-    context.clearRect(0, 0, this.main.clientWidth, 16);
+    const scale = enlarged();
+    const context = sized(this.ticks, this.main.clientWidth, 16 * scale);
+    context.clearRect(0, 0, this.main.clientWidth, 16 * scale);
     for (const [call, colour] of changes) {
       const x = THUMB + ((call - low) / Math.max(1, high - low)) * (wide - 2 * THUMB);
       context.fillStyle = colour;
-      context.fillRect(Math.round(x) - 1, 6, 2, 10);
+      context.fillRect(Math.round(x) - 1, 16 * scale - 10, 2, 10);
     }
-    context.font = `11px ${this.theme.font}`;
+    context.font = `${11.5 * scale}px ${this.theme.font}`;
     context.fillStyle = css(this.theme.soft);
-    context.fillText(`ρ changed ${changes.length === 1 ? "once" : `${changes.length} times`}`, wide + 10, 13);
+    context.fillText(`ρ changed ${changes.length === 1 ? "once" : `${changes.length} times`}`, wide + 10, 13 * scale);
     this.ticks.setAttribute("aria-label", `rho changed at ${changes.map(([call]) => call).join(", ")}`);
   }
 }

@@ -1,7 +1,7 @@
 // Heat map of the messages, and lines over sweeps.
 
 import { ratioOf } from "./graph.js";
-import { css, make, mix, number, scaleColour, sized, superscript, word } from "../pmpviz.player/theme.js";
+import { css, enlarged, haloed, make, mix, number, scaleColour, sized, superscript, word } from "../pmpviz.player/theme.js";
 
 const GUTTER = 84;
 const FOOT = 22;
@@ -48,14 +48,16 @@ export class HeatMap {
   }
 
   fit(width) {
-    this.width = width;
+    this.large = enlarged();
+    this.width = width / this.large;
     this.cell = Math.max(3, Math.min(18, Math.floor(300 / this.rows.length)));
     this.height = TOP + this.cell * this.rows.length + FOOT;
-    this.step = (width - GUTTER - EDGE) / Math.max(1, this.replay.sweeps);
+    this.step = (this.width - GUTTER - EDGE) / Math.max(1, this.replay.sweeps);
   }
 
   draw(view, theme) {
-    const context = sized(this.canvas, this.width, this.height);
+    const context = sized(this.canvas, this.width * this.large, this.height * this.large);
+    context.scale(this.large, this.large);
     context.clearRect(0, 0, this.width, this.height);
     const { limit } = this.replay.record;
     const played = this.replay.done(view.head);
@@ -149,8 +151,9 @@ export class HeatMap {
 
   locate(event) {
     const box = this.canvas.getBoundingClientRect();
-    const row = Math.floor((event.clientY - box.top - TOP) / this.cell);
-    const sweep = Math.floor((event.clientX - box.left - GUTTER) / this.step) + 1;
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top].map((at) => at / this.large);
+    const row = Math.floor((y - TOP) / this.cell);
+    const sweep = Math.floor((x - GUTTER) / this.step) + 1;
     return this.rows[row] && sweep >= 1 && sweep <= this.replay.sweeps ? { row, sweep } : null;
   }
 
@@ -240,8 +243,10 @@ export class Lines {
   }
 
   draw(width, height, played, theme) {
-    Object.assign(this, { width, height });
+    const large = enlarged();
+    Object.assign(this, { width: width / large, height: height / large });
     const context = sized(this.canvas, width, height);
+    context.scale(large, large);
     context.clearRect(0, 0, width, height);
     this.axes(context, theme);
     for (const line of this.lines) this.line(context, line, played, theme);
@@ -250,7 +255,7 @@ export class Lines {
   }
 
   axes(context, theme) {
-    context.font = `11px ${theme.font}`;
+    context.font = `11.5px ${theme.font}`;
     context.textBaseline = "middle";
     for (const value of this.log ? decades(this.low, this.high) : [this.low, (this.low + this.high) / 2, this.high]) {
       context.strokeStyle = css(theme.rule);
@@ -276,16 +281,11 @@ export class Lines {
     context.moveTo(44, this.y(y));
     context.lineTo(this.width - 10, this.y(y));
     context.stroke();
-    context.font = `11px ${theme.font}`;
-    context.fillStyle = css(theme.text);
+    context.font = `11.5px ${theme.font}`;
     context.textAlign = "left";
-    const at = this.y(y) + (this.y(y) < 20 ? 10 : -9);
-    const wide = context.measureText(label).width;
-    const left = this.log ? 48 : this.width - 14 - wide;
-    context.fillStyle = css(theme.ground);
-    context.fillRect(left - 3, at - 7, wide + 6, 14);
-    context.fillStyle = css(theme.text);
-    context.fillText(label, left, at);
+    const at = this.y(y) + (this.y(y) < 20 ? 11 : -11);
+    const left = this.log ? 48 : this.width - 14 - context.measureText(label).width;
+    haloed(context, theme, label, left, at);
   }
 
   line(context, { values, at, colour, dash }, played, theme) {

@@ -4,7 +4,7 @@ import { plain, signed } from "./digits.js";
 import { frustrated, wish } from "./factor.js";
 import { drawPill, pill, rowsOf, separate } from "./pills.js";
 import { impossible } from "./replay.js";
-import { css, mix, OPPOSED, scaleColour, sized } from "../pmpviz.player/theme.js";
+import { css, enlarged, mix, OPPOSED, scaleColour, sized } from "../pmpviz.player/theme.js";
 
 const MARGIN = 40;
 const STRETCH = 1.5;
@@ -13,6 +13,7 @@ const MANY = 16; // Variables, of which more are drawn small.
 const WHOLE = { apart: 4, beyond: 7, exact: 3.5, ring: 8, thin: 2.5, arrow: 4, line: 1.25, disc: 5, least: 13, most: 27, square: 7 };
 const SMALL = { apart: 1.5, beyond: 4, exact: 2, ring: 4, thin: 1.5, arrow: 1.5, line: 0.75, disc: 3, least: 4, most: 13, square: 2.5 };
 const FADED = 0.35;
+const FEW = 4; // Messages in flight at once, of which each carries its number.
 const MOST_WORDS = 26; // Messages in flight at once that still carry their numbers.
 
 export class Graph {
@@ -22,13 +23,14 @@ export class Graph {
 
   // Where everything is, in CSS pixels.
   fit(record, width, height, moved = new Map()) {
+    this.large = enlarged();
     Object.assign(this, { record, width, height, form: record.variables.length > MANY ? SMALL : WHOLE });
     const nodes = [...record.variables, ...record.factors];
     const box = (name) => [Math.min(...nodes.map((n) => n[name])), Math.max(...nodes.map((n) => n[name]))];
     const [left, right] = box("x");
     const [top, bottom] = box("y");
-    const across = (width - 2 * MARGIN) / Math.max(right - left, 1e-6);
-    const up = (height - 2 * MARGIN) / Math.max(bottom - top, 1e-6);
+    const across = (width - 2 * MARGIN * this.large) / Math.max(right - left, 1e-6);
+    const up = (height - 2 * MARGIN * this.large) / Math.max(bottom - top, 1e-6);
     const least = Math.min(across, up);
     const [sx, sy] = [Math.min(across, STRETCH * least), Math.min(up, STRETCH * least)];
     const place = ({ x, y }) => [width / 2 + (x - (left + right) / 2) * sx, height / 2 + (y - (top + bottom) / 2) * sy];
@@ -36,8 +38,8 @@ export class Graph {
     this.factors = record.factors.map(place);
     const apart = closest(this.variables);
     const near = Math.min(...record.edgeFactor.map((f, e) => far(this.factors[f], this.variables[record.edgeVariable[e]])), 1e3);
-    this.radius = Math.max(this.form.least, Math.min(this.form.most, 0.34 * apart, (this.form === SMALL ? 0.38 : 0.5) * near));
-    this.half = Math.max(this.form.square, Math.min(12, 0.45 * this.radius, 0.24 * near + 2));
+    this.radius = Math.max(this.form.least, Math.min(this.form.most * (0.5 + 0.5 * this.large), 0.34 * apart, (this.form === SMALL ? 0.38 : 0.5) * near));
+    this.half = Math.max(this.form.square, Math.min(12 * this.large, 0.45 * this.radius, 0.24 * near + 2));
     this.move(moved);
   }
 
@@ -147,7 +149,7 @@ export class Graph {
     const { context, theme, half } = this;
     const [x, y] = this.factors[index];
     const name = factor.label;
-    context.font = `600 ${name.length > 2 ? 10 : 11}px ${theme.font}`;
+    context.font = `600 ${(name.length > 2 ? 10 : 11.5) * this.large}px ${theme.font}`;
     const named = half >= WHOLE.square;
     const wide = named ? Math.max(half, context.measureText(name).width / 2 + 4) : half;
     const opposed = this.opposes(index);
@@ -190,7 +192,7 @@ export class Graph {
     context.fillStyle = css(theme.text);
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.font = `600 ${radius > 20 ? 13 : 11}px ${theme.font}`;
+    context.font = `600 ${radius > 20 * this.large ? 13 * this.large : Math.min(11.5 * this.large, 0.8 * radius)}px ${theme.font}`;
     const words = clamped ? `= ${variable.evidence}` : variable.name;
     context.fillText(words, x, y + 0.5);
     if (!clamped) return;
@@ -229,12 +231,14 @@ export class Graph {
       const [from, to] = this.line(record.edge[event], Boolean(record.toVariable[event]));
       const message = replay.sent(event);
       const [colour] = messageColour(message, record.limit);
-      if (flying.length > MOST_WORDS) {
-        disc(context, ...between(from, to, share), this.form.disc, css(colour));
+      const rows = rowsOf(message, messageText(message), plain);
+      const own = rows.length > 1 ? rows.map((_, k) => stateColour(k)) : null;
+      const one = pill(context, theme, from, rows, colour, own, this.large);
+      // A number that would cover its arrow is left out.
+      if (flying.length > MOST_WORDS || (flying.length > FEW && far(from, to) < 1.4 * one.wide)) {
+        disc(context, ...between(from, to, share), this.form.disc * (0.5 + 0.5 * this.large), css(colour));
         continue;
       }
-      const rows = rowsOf(message, messageText(message), plain);
-      const one = pill(context, theme, from, rows, colour, rows.length > 1 ? rows.map((_, k) => stateColour(k)) : null);
       [one.x, one.y] = between(...shortened(from, to, one.wide / 2 - 4, one.high / 2 - 4), share);
       pills.push(one);
     }

@@ -10,7 +10,7 @@ import { factorTip, frustrated, wish } from "./factor.js";
 import { Graph } from "./graph.js";
 import { Playhead } from "./playhead.js";
 import { Replay, decodeRecording } from "./replay.js";
-import { make, number } from "../pmpviz.player/theme.js";
+import { make, number, topOf } from "../pmpviz.player/theme.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "../pmpviz.player/bar.js";
 import "../pmpviz.player/decode.js";
@@ -20,6 +20,7 @@ const PLACED_MS = 8000;
 const DRAGGED = 4; // Pixels, of which fewer are a click.
 const TRAVEL = 0.72; // Of a message's time: the rest it stands at its end, to be read.
 const [LOW, HIGH, CONTROLS, TITLES] = [110, 240, 150, 40];
+const MARGIN = 12;
 const RESIDUAL = "#D55E00";
 const ERROR = "#0072B2";
 const BETHE = "#A0522D";
@@ -143,9 +144,7 @@ class Microscope extends Stage {
     if (record.exact) lines.push({ label: "error", colour: ERROR, dash: [6, 4], ...this.replay.errors() });
     const marks = [{ y: record.tolerance, label: "converged below" }];
     this.residual.take(lines, { log: true, marks, sweeps });
-    this.withBethe = record.bethe !== null;
-    this.bethe.root.hidden = !this.withBethe;
-    if (!this.withBethe) return;
+    if (record.bethe === null) return;
     const exact = record.logZ === null ? [] : [{ y: record.logZ, label: `exact log Z ${number(record.logZ)}` }];
     this.bethe.take([{ label: "now", colour: BETHE, values: record.bethe, at: (k) => k }], { marks: exact, sweeps });
   }
@@ -297,16 +296,36 @@ class Microscope extends Stage {
     this.root.classList.toggle("mm-wide", wide);
     this.root.classList.toggle("mm-many", this.record.variables.length > 16);
     const room = this.stage.clientWidth;
-    const high = Math.max(260, Math.min(0.78 * room, 0.46 * window.innerHeight, 520));
+    this.placeVerdict();
+    const most = this.large ? this.roomFor() : Math.min(0.46 * window.innerHeight, 520);
+    const high = Math.max(260, Math.min(0.78 * room, most));
     this.graph.fit(this.record, room, high, this.moved);
     this.heat.fit(this.heat.root.clientWidth);
     this.chartHeight = wide ? this.fillingHeight(high) : LOW;
     this.wake();
   }
 
+  // Before a class: how high the picture may be for the bar beneath it to be seen with it.
+  roomFor() {
+    const rest = this.bar.root.getBoundingClientRect().bottom - this.canvas.getBoundingClientRect().bottom;
+    return window.innerHeight - topOf(this.canvas) - rest - MARGIN;
+  }
+
+  // What is said of the whole run stands beneath the charts before a class, above the picture elsewhere.
+  placeVerdict() {
+    if (this.large && this.verdict.parentNode !== this.side) this.side.append(this.verdict);
+    if (!this.large && this.verdict.parentNode === this.side) this.status.after(this.verdict);
+    this.withBethe = this.record.bethe !== null && !this.large;
+    this.bethe.root.hidden = !this.withBethe;
+  }
+
   // Charts beside the picture are as high as the room under the beliefs, so that both columns end together.
   fillingHeight(high) {
     const charts = this.withBethe ? 2 : 1;
+    if (this.large) {
+      const rest = this.side.offsetHeight - this.residual.canvas.offsetHeight;
+      return Math.max(LOW, Math.min(2 * HIGH, window.innerHeight - topOf(this.side) - rest - MARGIN));
+    }
     const room = high + CONTROLS - this.beliefs.root.offsetHeight - charts * TITLES;
     return Math.max(LOW, Math.min(HIGH, room / charts));
   }

@@ -8,11 +8,11 @@ const LINE = 15;
 const GAP = 3;
 
 // A label of these rows of words around a point; `colours` are those of the states, one a row.
-export function pill(context, theme, [x, y], rows, colour, colours) {
-  context.font = `600 12px ${theme.font}`;
-  const mark = colours ? 10 : 0;
+export function pill(context, theme, [x, y], rows, colour, colours, large) {
+  context.font = `600 ${12 * large}px ${theme.font}`;
+  const mark = colours ? 10 * large : 0;
   const wide = Math.max(...rows.map((words) => context.measureText(words).width)) + mark + 14;
-  return { x, y, wide, high: LINE * rows.length + 7, rows, colour, colours, mark };
+  return { x, y, wide, high: LINE * large * rows.length + 7, rows, colour, colours, mark, large };
 }
 
 // Pushes labels that cover one another apart, each pair the shorter way, and all into the picture.
@@ -39,19 +39,19 @@ function push(one, other) {
   return true;
 }
 
-export function drawPill(context, theme, { x, y, wide, high, rows, colour, colours, mark }) {
+export function drawPill(context, theme, { x, y, wide, high, rows, colour, colours, mark, large }) {
   context.fillStyle = css(theme.ground);
   context.strokeStyle = css(mix(theme.soft, colour, 0.9));
   context.lineWidth = 2.5;
   context.beginPath();
-  context.roundRect(x - wide / 2, y - high / 2, wide, high, Math.min(11, high / 2));
+  context.roundRect(x - wide / 2, y - high / 2, wide, high, Math.min(11 * large, high / 2));
   context.fill();
   context.stroke();
-  context.font = `600 12px ${theme.font}`;
+  context.font = `600 ${12 * large}px ${theme.font}`;
   context.textBaseline = "middle";
   context.textAlign = colours ? "right" : "center";
   rows.forEach((words, k) => {
-    const at = y + (k - (rows.length - 1) / 2) * LINE + 0.5;
+    const at = y + (k - (rows.length - 1) / 2) * LINE * large + 0.5;
     context.fillStyle = css(theme.text);
     context.fillText(words, colours ? x + wide / 2 - 7 : x, at);
     if (!colours) return;

@@ -3,7 +3,7 @@
 import { css, make, mix, number, scaleColour, sized } from "../pmpviz.player/theme.js";
 
 const GREY = [138, 138, 134];
-const [SMALL, LARGE] = [96, 150];
+const [SMALL, LARGE, CLASS] = [96, 150, 110]; // Before a class so that the bars are in sight with them.
 
 export class Answers {
   constructor() {
@@ -24,7 +24,7 @@ export class Answers {
       key.style.background = row.colour || "";
       key.hidden = !row.colour;
       if (words.textContent !== row.words) words.textContent = row.words;
-      const side = Math.max(SMALL, Math.min(LARGE * scale, root.clientWidth));
+      const side = Math.max(SMALL, Math.min(scale > 1 ? CLASS : LARGE, root.clientWidth));
       canvas.dataset.panel = row.title;
       canvas.dataset.values = row.values ? [...row.values].slice(0, 36).map((v) => v.toFixed(2)).join() : "";
       canvas.setAttribute("aria-label", `${row.title}: ${row.words}`);
@@ -99,7 +99,7 @@ function graph(canvas, row, { nodes, edges }, side, theme) {
 function label(context, row, value, colour, [x, y, radius], theme) {
   const bright = colour[0] * 0.3 + colour[1] * 0.59 + colour[2] * 0.11 > 140;
   context.fillStyle = bright ? "#1C1B19" : "#FBFAF7";
-  context.font = `600 ${Math.min(20, Math.max(12, 0.6 * radius))}px ${theme.font}`;
+  context.font = `600 ${Math.min(20, Math.max(12, 0.75 * radius))}px ${theme.font}`;
   context.textAlign = "center";
   context.fillText(row.kind === "field" ? number(Number(value.toPrecision(2))) : number(value), x, y + 4);
 }

@@ -3,7 +3,7 @@
 import { actionButton, showPlaying } from "../pmpviz.player/bar.js";
 import { mounted, Stage } from "../pmpviz.player/component.js";
 import { opened } from "../pmpviz.player/decode.js";
-import { css, make, number, scaleColour } from "../pmpviz.player/theme.js";
+import { css, enlarged, make, number, scaleColour } from "../pmpviz.player/theme.js";
 import { Answers, limitOf } from "./answers.js";
 import { Bars } from "./bars.js";
 import { NoiseMap } from "./map.js";
@@ -144,7 +144,7 @@ class Board extends Stage {
   play(passed, now) {
     if (!this.meta) return false;
     const { samples, shown, shape } = this.meta;
-    const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // Larger before a class.
+    const scale = enlarged();
     if (samples && samples.points) this.fall(passed, now, samples);
     this.map.draw(this.left.clientWidth, Math.max(300, Math.min(520, 0.56 * window.innerHeight)), this.theme, this.dots(now), scale);
     this.drawLegend();

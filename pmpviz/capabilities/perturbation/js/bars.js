@@ -3,7 +3,7 @@
 import { drawColumns } from "../pmpviz.player/columns.js";
 import { css, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
-const HEIGHT = 170;
+const [HEIGHT, CLASS_HEIGHT] = [170, 140];
 const [LEFT, RIGHT, BOTTOM] = [36, 8, 22];
 
 export class Bars {
@@ -29,14 +29,14 @@ export class Bars {
     const counts = new Float64Array(law.length);
     for (let k = 0; k < shown; k++) counts[places[k]] += 1;
     const share = counts.map((count) => count / Math.max(1, shown));
-    const width = Math.max(200, this.root.clientWidth);
-    const context = sized(this.canvas, width, HEIGHT);
-    context.clearRect(0, 0, width, HEIGHT);
-    context.font = `${11 * scale}px ${theme.font}`;
+    const [width, height] = [Math.max(200, this.root.clientWidth), scale > 1 ? CLASS_HEIGHT : HEIGHT];
+    const context = sized(this.canvas, width, height);
+    context.clearRect(0, 0, width, height);
+    context.font = `${11.5 * scale}px ${theme.font}`;
     const inks = names.map((_, k) => css(mix(rgb(colours[regions[k]]), theme.ground, 0.15)));
     const columns = { names: readable ? names : names.map(() => ""), law: law.slice(0, names.length) };
     columns.rows = [{ values: share.slice(0, names.length), colours: inks }];
-    drawColumns(context, theme, { left: this.left, right: RIGHT, bottom: this.bottom, width, height: HEIGHT }, columns, scale);
+    drawColumns(context, theme, { left: this.left, right: RIGHT, bottom: this.bottom, width, height }, columns, scale);
     this.say(samples, share, shown);
   }
 

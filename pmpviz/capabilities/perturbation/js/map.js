@@ -1,6 +1,6 @@
 // The noise atlas: a map of two sites' noise, the cross that is dragged over it, samples that fall into it.
 
-import { css, make, mix, number, rgb, scaleColour, sized } from "../pmpviz.player/theme.js";
+import { css, haloed, make, mix, number, rgb, scaleColour, sized, word } from "../pmpviz.player/theme.js";
 
 const [LEFT, BOTTOM, TOP, RIGHT] = [38, 34, 8, 8];
 const DOT = 3.5;
@@ -163,6 +163,7 @@ export class NoiseMap {
   pixels(theme) {
     const { side, values } = this.atlas;
     const own = values[this.layer.id];
+    if (this.layer.kind === "states" || this.layer.kind === "two") return this.regions(own, theme);
     const edge = (k) => Math.round((k / side) * this.room);
     for (let row = 0; row < side; row++) {
       for (let column = 0; column < side; column++) {
@@ -171,6 +172,25 @@ export class NoiseMap {
         this.context.fillRect(this.left + x, TOP + y, edge(column + 1) - x, edge(side - row) - y);
       }
     }
+  }
+
+  // Between the middles of the pixels the state that most of the four around have, so that borders run straight.
+  regions(own, theme) {
+    const { side } = this.atlas;
+    const key = [this.room, theme.id, this.layer.id, own.reduce((sum, v, k) => (Number.isNaN(v) ? sum : sum + (v + 1) * (k + 1)), 0)].join();
+    if (key !== this.painted) {
+      this.painted = key;
+      this.picture = Object.assign(make("canvas"), { width: this.room, height: this.room });
+      const image = new ImageData(this.room, this.room);
+      const words = new Uint32Array(image.data.buffer);
+      const at = (p) => Math.max(0, Math.min(side - 1, (p + 0.5) / this.room * side - 0.5));
+      for (let p = 0; p < this.room * this.room; p++) {
+        const [x, y] = [at(p % this.room), side - 1 - at(Math.floor(p / this.room))];
+        words[p] = word(this.colour(likeliest(own, side, x, y), theme));
+      }
+      this.picture.getContext("2d").putImageData(image, 0, 0);
+    }
+    this.context.drawImage(this.picture, this.left, TOP);
   }
 
   axes(theme) {
@@ -216,26 +236,19 @@ export class NoiseMap {
     this.context.textAlign = "center";
     sums.forEach(([count, x, y], code) => {
       if (count < NAMED * side * side) return;
-      this.halo(states[code], ...this.place(x / count, y / count), theme);
+      haloed(this.context, theme, states[code], ...this.place(x / count, y / count));
     });
     this.context.font = `${12 * this.scale}px ${theme.font}`;
-  }
-
-  halo(words, x, y, theme) {
-    this.context.lineWidth = 3.5;
-    this.context.lineJoin = "round";
-    this.context.strokeStyle = css(theme.ground);
-    this.context.strokeText(words, x, y);
-    this.context.fillStyle = css(theme.text);
-    this.context.fillText(words, x, y);
   }
 
   dot({ x, y, colour, share }, theme) {
     const { reach } = this.atlas;
     const within = (v) => Math.max(-reach, Math.min(reach, v));
     const [px, py] = this.place(within(x), within(y));
+    const size = (share < 1 ? DOT + 2 : DOT) * this.scale;
+    const inside = (at, from) => Math.max(from + size, Math.min(from + this.room - size, at));
     this.context.beginPath();
-    this.context.arc(px, TOP + (py - TOP) * share * share, share < 1 ? DOT + 2 : DOT, 0, 2 * Math.PI);
+    this.context.arc(inside(px, this.left), inside(TOP + (py - TOP) * share * share, TOP), size, 0, 2 * Math.PI);
     this.context.fillStyle = colour;
     this.context.fill();
     this.context.strokeStyle = css(mix(theme.text, rgb(colour), 0.25));
@@ -264,4 +277,15 @@ export class NoiseMap {
     const words = `Noise atlas, ${this.layer.label}. The cross is at noise ${number(x)} of site ${a} and ${number(y)} of site ${b}; arrow keys move it.`;
     this.canvas.setAttribute("aria-label", words);
   }
+}
+
+// The value that weighs most among the four pixels around a place of the map.
+function likeliest(values, side, x, y) {
+  const [column, row] = [Math.min(side - 2, Math.floor(x)), Math.min(side - 2, Math.floor(y))];
+  const [right, up] = [x - column, y - row];
+  const places = [row * side + column, row * side + column + 1, (row + 1) * side + column, (row + 1) * side + column + 1];
+  const weights = [(1 - right) * (1 - up), right * (1 - up), (1 - right) * up, right * up];
+  const same = (a, b) => a === b || (Number.isNaN(a) && Number.isNaN(b));
+  const sums = places.map((place) => places.reduce((sum, other, k) => (same(values[other], values[place]) ? sum + weights[k] : sum), 0));
+  return values[places[sums.indexOf(Math.max(...sums))]];
 }
