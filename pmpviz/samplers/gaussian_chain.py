@@ -16,7 +16,7 @@ MOST_BESIDE = 1 << 18
 
 def _why_not(target: Target) -> str | None:
     if not isinstance(target.model, Ising):
-        return "Gaussians beside a chain need binary variables with pairwise factors; this model has others"
+        return "Gaussians beside a chain need two-state variables with pairwise factors; this model has others"
     if (beside := beside_chain(target.model)) > MOST_BESIDE:
         return (
             f"the model has {beside:,} couplings beside the chain of its sites; give one with at most {MOST_BESIDE:,}"
