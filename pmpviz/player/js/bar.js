@@ -12,6 +12,7 @@ const ACTIONS = {
   class: ["Class mode", "", "Larger, and without the side bar: for a projector"],
 };
 const OUTLETS = ["share", "code", "export", "class"];
+const ASKED_MS = 10000; // After so long nobody believes in an answer any more.
 
 // A button that says its key; `act` is given its name.
 export function actionButton(name, text, key, title, act) {
@@ -30,9 +31,31 @@ export function actionButton(name, text, key, title, act) {
   return button;
 }
 
+// A group of buttons; `chosen` is given the place of the one that is pressed.
+export function choiceButtons(kind, names, label, chosen) {
+  const root = make("div", kind);
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label", label);
+  names.forEach((name, k) => {
+    const button = make("button", "pv-button pv-tool", name);
+    button.type = "button";
+    button.addEventListener("click", () => chosen(k));
+    root.append(button);
+  });
+  return root;
+}
+
+// A pressed button is seen to be pressed until the server has answered it.
 export function showPlaying(button, playing) {
   const text = playing ? "Pause" : "Play";
-  if (button && button.firstChild.textContent !== text) button.firstChild.textContent = text;
+  if (!button || button.firstChild.textContent === text) return;
+  button.firstChild.textContent = text;
+  button.removeAttribute("aria-busy");
+}
+
+function showAsked(button) {
+  button.setAttribute("aria-busy", "true");
+  setTimeout(() => button.removeAttribute("aria-busy"), ASKED_MS);
 }
 
 export class Bar {
@@ -71,8 +94,9 @@ export class Bar {
 
   button(name, text, key, title) {
     const words = title.replace("sweep", this.unit.slice(0, -1));
-    this.buttons[name] = actionButton(name, text, key, words, this.act);
-    return this.buttons[name];
+    const button = (this.buttons[name] = actionButton(name, text, key, words, this.act));
+    if (name === "play") button.addEventListener("click", () => showAsked(button));
+    return button;
   }
 
   choice(speed, unit) {

@@ -1,5 +1,6 @@
 // The stage of the Landscape page: the hills, redrawn at once while the shift is dragged, and the ball on them.
 
+import { choiceButtons } from "../pmpviz.player/bar.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { unpack } from "../pmpviz.player/decode.js";
 import { Live } from "../pmpviz.player/live.js";
@@ -9,7 +10,6 @@ import { MemoryGround, MemoryPicture, Spins } from "./memory.js";
 import { along, LAYERS, Picture } from "./scene.js";
 import { Bars, Energy, Shift } from "./strips.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
-import "../pmpviz.player/bar.js";
 import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/traces.js";
 
@@ -44,8 +44,8 @@ class Landscape extends Live {
   }
 
   arrange() {
-    this.layers = this.choices(LAYERS, "What is drawn", (k) => this.show(k));
-    this.frames = this.choices(COORDINATES, "Coordinates", (k) => this.choose(k));
+    this.layers = choiceButtons("ls-choices", LAYERS, "What is drawn", (k) => this.show(k));
+    this.frames = choiceButtons("ls-choices", COORDINATES, "Coordinates", (k) => this.choose(k));
     const head = make("div", "ls-head");
     head.append(this.layers, this.frames);
     this.view = make("div", "ls-view");
@@ -60,19 +60,6 @@ class Landscape extends Live {
     this.timeline.root.remove();
     this.knobs.root.after(this.shift.root);
     this.side.prepend(this.bars.root, this.energy.root);
-  }
-
-  choices(names, label, chosen) {
-    const root = make("div", "ls-choices");
-    root.setAttribute("role", "group");
-    root.setAttribute("aria-label", label);
-    names.forEach((name, k) => {
-      const button = make("button", "pv-button pv-tool", name);
-      button.type = "button";
-      button.addEventListener("click", () => chosen(k));
-      root.append(button);
-    });
-    return root;
   }
 
   press(root, chosen) {

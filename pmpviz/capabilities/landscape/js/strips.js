@@ -1,5 +1,6 @@
 // Beside the picture: how often each state was drawn, the energy of the shown trajectory, and what the shift promises.
 
+import { columnWords, drawColumns } from "../pmpviz.player/columns.js";
 import { css, make, mix, number, sized } from "../pmpviz.player/theme.js";
 
 const ONE_HILL = 4; // lambda_1 up to which there is one hill for sure.
@@ -45,21 +46,12 @@ export class Bars extends Strip {
     const context = this.begin(theme, scale);
     const total = counts.reduce((a, b) => a + b, 0);
     const share = counts.map((count) => count / Math.max(1, total));
-    const high = 1.08 * Math.max(...law, ...share);
-    const [step, foot] = [this.width / law.length, 18 * scale];
-    const y = (p) => this.height - foot - (p / high) * (this.height - foot - 8);
-    context.textAlign = "center";
-    law.forEach((p, s) => {
-      const x = s * step;
-      context.fillStyle = css(inks[s]);
-      context.fillRect(x + 0.16 * step, y(share[s]), 0.68 * step, y(0) - y(share[s]));
-      context.fillStyle = css(theme.text);
-      context.fillRect(x + 0.06 * step, y(p) - 1, 0.88 * step, 2);
-      context.fillText(names[s], x + step / 2, this.height - 4);
-    });
+    const area = { left: 36 * scale, right: 0, bottom: 18 * scale, width: this.width, height: this.height };
+    const columns = { names, law, rows: [{ values: share, colours: inks.map(css) }] };
+    drawColumns(context, theme, area, columns, scale);
     const far = Math.max(...law.map((p, s) => Math.abs(p - share[s])));
     Object.assign(this.canvas.dataset, { draws: total, error: total ? far : "" });
-    this.say(total ? `off by at most ${number(far)}` : "no draws yet", law.map((p, s) => `${names[s]} ${number(share[s])}, exactly ${number(p)}`).join("; "));
+    this.say(total ? `off by at most ${number(far)}` : "no draws yet", columnWords(columns, number));
   }
 }
 

@@ -1,12 +1,12 @@
 // The stage of the Text page: the same text once for each lane and once as it is exactly, its words coloured.
 
+import { choiceButtons } from "../pmpviz.player/bar.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { unpack } from "../pmpviz.player/decode.js";
 import { Live } from "../pmpviz.player/live.js";
 import { make, number } from "../pmpviz.player/theme.js";
 import { Column } from "./column.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
-import "../pmpviz.player/bar.js";
 import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/traces.js";
 
@@ -27,27 +27,14 @@ class Reading extends Live {
       click: (site) => this.post({ type: "click", site }),
       scroll: (from, top) => this.scroll(from, top),
     };
-    this.modes = this.choices(SHOWN, "What is shown", (k) => this.set("sampled", k));
-    this.links = this.choices(LINKS, "Links", (k) => this.set("every", k));
+    this.modes = choiceButtons("tx-choices", SHOWN, "What is shown", (k) => this.set("sampled", k));
+    this.links = choiceButtons("tx-choices", LINKS, "Links", (k) => this.set("every", k));
     this.head = make("div", "tx-head");
     this.head.append(this.modes, this.links);
     this.exact = new Column(this.hands);
     this.hint = make("div", "tx-hint", HINT);
     this.stage.append(this.head, this.exact.root, this.hint);
     this.timeline.root.remove();
-  }
-
-  choices(names, label, chosen) {
-    const root = make("div", "tx-choices");
-    root.setAttribute("role", "group");
-    root.setAttribute("aria-label", label);
-    names.forEach((name, k) => {
-      const button = make("button", "pv-button pv-tool", name);
-      button.type = "button";
-      button.addEventListener("click", () => chosen(k));
-      root.append(button);
-    });
-    return root;
   }
 
   set(name, value) {
