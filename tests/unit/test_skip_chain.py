@@ -27,7 +27,7 @@ from pmpviz.models.text import (
     trained,
 )
 from pmpviz.models.text.skip_chain import _log_likelihood, _stacked
-from pmpviz.models.text.words import FEATURES, features
+from pmpviz.models.text.words import FEATURES, features, read_words
 from pmpviz.runs import advance, start
 from pmpviz.samplers import make_sampler
 from pmpviz.types import InputError, Target
@@ -77,6 +77,11 @@ def test_an_announcement_is_its_seeds_and_marks_the_speakers_name():
     cut, short = announcement(7, 300)
     assert len(announcement(7, 10_000)[0]) == 10_000
     assert len(cut) == len(short) == 300 and cut.words[: len(words)] == words.words
+
+
+@pytest.mark.parametrize("text", ["Ada", "Ada spoke", "Ada spoke here"])
+def test_the_shortest_texts_have_features_too(text):
+    assert features(read_words(text)).shape == (len(text.split()), len(FEATURES))
 
 
 def test_features_see_words_and_their_neighbours():

@@ -91,9 +91,8 @@ def features(words: Words) -> Float[np.ndarray, "n f"]:
     """What of `FEATURES` each word has, 0 or 1: all that the model sees of it and of its neighbours."""
     text = words.words
     low = [word.lower() for word in text]
-    before = ["", *low[:-1]]
-    before_that = ["", "", *low[:-2]]
-    after, after_that = [*low[1:], ""], [*low[2:], "", ""]
+    around = ["", "", *low, "", ""]
+    before_that, before, after, after_that = (around[shift : shift + len(low)] for shift in (0, 1, 3, 4))
     capital = words.capitalised()
     rows = [
         np.ones(len(text), bool),
