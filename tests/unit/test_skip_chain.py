@@ -27,7 +27,7 @@ from pmpviz.models.text import (
     trained,
 )
 from pmpviz.models.text.skip_chain import _log_likelihood, _stacked
-from pmpviz.models.text.words import FEATURES, features, read_words
+from pmpviz.models.text.words import FEATURES, features
 from pmpviz.runs import advance, start
 from pmpviz.samplers import make_sampler
 from pmpviz.types import InputError, Target
