@@ -153,3 +153,11 @@ def test_a_brought_graph_keeps_its_logical_factors():
     test.file_uploader("messages_file").set_value(("graph.json", text.encode(), "application/json"))
     run(test)
     assert [factor["label"] for factor in update(test)["factors"]] == ["AND", "AND", "OR"]
+
+
+def test_class_mode_is_entered_and_left_by_a_button():
+    test = opened(**TRIANGLE)
+    assert test.button("class_mode").label == "Class mode"
+    test.button("class_mode").click()
+    run(test)
+    assert test.button("class_mode").label == "Leave class mode"

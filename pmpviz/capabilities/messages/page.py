@@ -13,7 +13,7 @@ import streamlit as st
 from pmpviz.app.address import turn_back
 from pmpviz.app.asked import ask_for, asked_on
 from pmpviz.app.folds import folds
-from pmpviz.app.page import Page
+from pmpviz.app.page import Page, class_button
 from pmpviz.app.player import Event, events, player
 from pmpviz.app.presets import preset_control
 from pmpviz.app.words import as_text, sentence, show_notices
@@ -111,6 +111,7 @@ def stage(plan: MessagePlan) -> None:
         PAGE.keep(plan)
         st.rerun()
     _below(story)
+    class_button()
     if asked_on(PAGE.id):
         _share(plan)
 
