@@ -133,7 +133,7 @@ def _table() -> None:
     if not view.lanes:
         return
     exact = frank_wolfe.exact_log_z(view)
-    head = "| lane | steps | gap | log Z estimate | log Z at most | log Z at least | mean error |"
+    head = "| lane | steps | gap now | log Z estimate | log Z at most, of all steps | log Z at least | mean error |"
     lines = [head, "|:---|---:|---:|---:|---:|---:|---:|"]
     for lane in view.lanes:
         gap = frank_wolfe.gap_of(lane.trace[-1]) if lane.trace else None
@@ -198,8 +198,9 @@ $g = \langle\nabla\text{TRW}(\mu), s - \mu\rangle$ certifies $\log Z \le \text{T
 *Barrier Frank-Wolfe for Marginal Inference, Algorithms 1 and 2.*
 """
 NUMBERS = """
-- **Gap**: how much the objective can still rise at this ρ, at most. It is over the whole polytope, not over its
-  contraction, and it rises when ρ changes: another objective. With a heuristic oracle it is only towards what the
+- **Gap**: how much the objective can still rise at this ρ, at most, after the last step. An earlier step's bound may
+  be nearer to the estimate. It is over the whole polytope, not over its contraction, and it rises when ρ changes:
+  another objective. With a heuristic oracle it is only towards what the
   oracle found.
 - **log Z at most**: the smallest bound of the walk. *Certified*: by an exact oracle. *Oracle's bound*: by the upper
   bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope, by its
