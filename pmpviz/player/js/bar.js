@@ -12,7 +12,6 @@ const ACTIONS = {
   class: ["Class mode", "", "Larger, and without the side bar: for a projector"],
 };
 const OUTLETS = ["share", "code", "export", "class"];
-const ASKED_MS = 10000; // After so long nobody believes in an answer any more.
 
 // A button that says its key; `act` is given its name.
 export function actionButton(name, text, key, title, act) {
@@ -45,17 +44,9 @@ export function choiceButtons(kind, names, label, chosen) {
   return root;
 }
 
-// A pressed button is seen to be pressed until the server has answered it.
 export function showPlaying(button, playing) {
   const text = playing ? "Pause" : "Play";
-  if (!button || button.firstChild.textContent === text) return;
-  button.firstChild.textContent = text;
-  button.removeAttribute("aria-busy");
-}
-
-function showAsked(button) {
-  button.setAttribute("aria-busy", "true");
-  setTimeout(() => button.removeAttribute("aria-busy"), ASKED_MS);
+  if (button && button.firstChild.textContent !== text) button.firstChild.textContent = text;
 }
 
 export class Bar {
@@ -94,9 +85,8 @@ export class Bar {
 
   button(name, text, key, title) {
     const words = title.replace("sweep", this.unit.slice(0, -1));
-    const button = (this.buttons[name] = actionButton(name, text, key, words, this.act));
-    if (name === "play") button.addEventListener("click", () => showAsked(button));
-    return button;
+    this.buttons[name] = actionButton(name, text, key, words, this.act);
+    return this.buttons[name];
   }
 
   choice(speed, unit) {
