@@ -168,4 +168,4 @@ def test_the_page_says_since_when_statistics_count():
 
 def shown(live: LiveRun) -> list[dict]:
     """The lanes as the player is told of them."""
-    return decode(update(live.view, Cursors(), Desk(), tool="none", layer="none"))[0]["lanes"]
+    return decode(update(live.view, Cursors(), Desk(), tool="none"))[0]["lanes"]
