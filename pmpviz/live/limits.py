@@ -24,7 +24,7 @@ class Limits:
     """Of a graph that is drawn site by site."""
     dense_sites: int = 1024
     """Of a model in which every pair interacts."""
-    messages: int = 1 << 25
+    messages: int = 1 << 26
     """Both messages of every coupling of every chain of one lane, by which large models have fewer chains."""
     reference_states: int = 1 << 26
     """Variables of all samples of a reference."""

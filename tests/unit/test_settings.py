@@ -180,7 +180,7 @@ def test_each_fault_has_its_sentence(query, change, notice):
 
 def test_chains_are_capped_by_the_size_of_the_model():
     plan, notices = from_query({"model": "square:512x512", "chains": "4096"}, SMALL)
-    assert plan.chains == 32
+    assert plan.chains == 64
     assert notices == [f"chains = 4096 is too many for 262,144 sites and was set to {plan.chains}"]
     assert from_query({"model": "square:64x64", "chains": "4096"}, SMALL)[1] == []
 
