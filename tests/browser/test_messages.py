@@ -12,6 +12,11 @@ from tests.browser.stage import close_dialog, link, press, rest
 CANVAS = "[data-testid=messages-canvas]"
 READ = f"() => ({{ ...document.querySelector('{CANVAS}').dataset }})"
 TRIANGLE = {"graph": "triangle", "schedule": "parallel", "rule": "max", "sweeps": "88", "play": "run"}
+GAPS = """() => [...document.querySelectorAll('.mm-bar-row .pv-group')].flatMap((group) => {
+  const boxes = [...group.children].map((child) => child.getBoundingClientRect());
+  const apart = (a, b) => Math.max(b.left - a.right, b.top - a.bottom);
+  return boxes.slice(1).map((box, k) => apart(boxes[k], box));
+})"""
 TREE = {"graph": "tree", "schedule": "two_pass", "rule": "sum"}
 
 
@@ -218,6 +223,13 @@ def test_the_heat_map_goes_to_the_message_that_is_clicked_and_the_timeline_back(
         "(range) => { range.value = 30; range.dispatchEvent(new Event('input', { bubbles: true })); }"
     )
     wait(page, "d.event === '30' && d.sweep === '2' && d.status === 'running'")
+
+
+def test_the_buttons_of_the_bar_stand_apart(server, open_page):
+    page = open_page(link(server, "messages", **TRIANGLE))
+    wait(page, "true")
+    gaps = page.evaluate(GAPS)
+    assert len(gaps) >= 5 and min(gaps) >= 3
 
 
 def test_nothing_flies_where_motion_is_not_wanted_and_it_is_said(server, open_page):

@@ -7,8 +7,11 @@ import jax
 import numpy as np
 import pytest
 
-from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob
+from pmpviz.capabilities.learning import picture
+from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, is_small
 from pmpviz.capabilities.learning.picture import verdict
+from pmpviz.models import RBM
+from pmpviz.player.update import Cursors, Envelope
 
 
 def lane(label, *likelihoods, mmd2=0.001, iteration=64):
@@ -52,3 +55,28 @@ def test_independent_pixels_are_given_what_their_rates_say(rate):
     found = LikelihoodJob(jax.random.key(0), x, x).independent
     entropy = -3 * (rate * math.log(rate) + (1 - rate) * math.log(1 - rate))
     assert found == pytest.approx(-entropy, rel=0.05)
+
+
+def drawn(*lanes):
+    """The lines of the chart of the likelihood: their columns by name."""
+    lanes = [SimpleNamespace(**vars(lane), algorithm="pcd") for lane in lanes]
+    view = SimpleNamespace(lanes=lanes, plan=SimpleNamespace())
+    envelope = Envelope(view, Cursors())
+    card = picture._likelihood(envelope, view)
+    names = ("y", "low", "high")
+    blobs = envelope.payload.blobs
+    return [{name: np.frombuffer(blobs[line[name]], "<f4") for name in names} for line in card["lines"]]
+
+
+@pytest.mark.parametrize("units", [4, 24])
+def test_the_band_of_the_likelihood_holds_its_line(units):
+    """Exact and annealed: a great log Z is a small likelihood, so that the ends of its bar change places."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 2, (20, units)).astype(np.int8)
+    job = LikelihoodJob(jax.random.key(1), x, x)
+    for iteration, spread in enumerate((0.1, 0.5, 1.5)):
+        model = RBM.of_layers(rng.normal(0, spread, (units, units)), np.zeros(units), np.zeros(units))
+        job.found.append(Likelihood(iteration, 0.0, *job._bar(model, iteration), is_small(model)))
+    (line,) = drawn(SimpleNamespace(label="PCD", likelihoods=tuple(job.found), model=model))
+    assert len(line["y"]) == 3 and np.all((line["low"] <= line["y"]) & (line["y"] <= line["high"]))
+    assert np.all(line["low"] == line["high"]) == (units == 4)
