@@ -121,7 +121,9 @@ def app(tmp_path, monkeypatch):
 
 def test_a_new_page_is_in_the_navigation_and_on_home_and_opens(app):
     folder, shown = app
-    home = run(AppTest.from_file(str(folder / "app.py"), default_timeout=WAIT_SECONDS))
+    home = AppTest.from_file(str(folder / "app.py"), default_timeout=WAIT_SECONDS)
+    home.session_state["more"] = True
+    run(home)
     assert [(page.title, page.url_path) for page in shown if page.title == LINE.title] == [("Coin", "coin")]
     assert len(shown) == len(capabilities.PAGES)
     links = [(link.proto.page, link.proto.query_string) for link in home.get("page_link")]
