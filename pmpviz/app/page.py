@@ -16,8 +16,10 @@ from pmpviz.live.link import to_query
 from pmpviz.live.plan import Preset
 
 STYLE = """<style>
-.stMainBlockContainer { padding-top: 3.25rem; padding-bottom: 3rem; max-width: 1500px; }
+.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; max-width: 1500px; }
 @media (max-width: 1100px) { .stMainBlockContainer { padding-top: 4rem; } }
+.stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4):has(p) h4 { padding: 0; }
+.stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) > p { line-height: 1.3; margin: 0.2rem 0 0; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.5rem; }
 .stMainBlockContainer table { font-variant-numeric: tabular-nums; font-size: 0.8125rem; }
 .stMainBlockContainer :is(td, th) { white-space: nowrap; padding: 0.3rem 0.5rem; }
@@ -37,6 +39,7 @@ html { font-size: 25.6px; }
 .stSidebar, [data-testid="stExpandSidebarButton"] { display: none; }
 .stMainBlockContainer { padding: 0.5rem 1rem 2rem; max-width: none; }
 .stMainBlockContainer h4 { padding: 0 0 0.4rem; font-size: 1.125rem; }
+.stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) > p { display: none; }
 .stMainBlockContainer :is([data-testid="stLayoutWrapper"], .stElementContainer):has(.stButtonGroup) { display: none; }
 .stMainBlockContainer :is([class*="st-key-tool"], .st-key-lab_share, .st-key-lab_export) { display: none; }
 .stMainBlockContainer [data-testid="stLayoutWrapper"]:has(> [class*="st-key-class-fold"]) { display: none; }
@@ -81,10 +84,12 @@ if (!window.sideBarFolds) {
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its id (its address, and its file in `pages/`) and its presets."""
+    """A page: its id (its address, and its file in `pages/`), its presets, and what moves on it and why, in a sentence
+    that is true of all of them."""
 
     id: str
     presets: tuple[Preset, ...]
+    lead: str = ""
 
     def open(self, default: Any = None) -> tuple[Any, list[str]]:
         """Begin the page's script: (its plan from the address, else as it was left, else `default`; notices).
@@ -101,8 +106,12 @@ class Page:
     def ask(self, plan: Any, otherwise: str, like: Callable[[Any, Any], bool] = operator.eq) -> Any:
         """The question that the page answers, as its head; the preset whose plan is `like` the page's, or None."""
         preset = next((preset for preset in self.presets if like(preset.plan, plan)), None)
-        st.markdown(f"#### {preset.question if preset else otherwise}")
+        self.head(preset.question if preset else otherwise)
         return preset
+
+    def head(self, question: str) -> None:
+        """The question, and under it what the page shows."""
+        st.markdown(f"#### {question}" + (f"\n\n:small[:gray[{self.lead}]]" if self.lead else ""))
 
     def share(self, plan: Any, sentences: Sequence[str], commands: Sequence[str] = ()) -> None:
         """The dialog with the page's link."""

@@ -39,7 +39,10 @@ from pmpviz.live.plan import Choice, Preset
 from pmpviz.live.view import View
 from pmpviz.player import filters
 
-PAGE = Page("deconvolution", DECONVOLUTION)
+LEAD = (
+    "Few shapes, stamped at places, made these images. Given the images alone, the sampler looks for shapes and places."
+)
+PAGE = Page("deconvolution", DECONVOLUTION, LEAD)
 CONTROLS = {
     "Images": data_controls,
     "Given": known_controls,

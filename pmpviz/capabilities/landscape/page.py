@@ -24,7 +24,8 @@ from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.live.plan import Preset
 from pmpviz.samplers import sampler_class
 
-PAGE = Page("landscape", LANDSCAPE)
+LEAD = "Each configuration is a Gaussian; a ball rolls over their sum. A larger shift moves them apart."
+PAGE = Page("landscape", LANDSCAPE, LEAD)
 TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")
 # What is set of each kind, and what of it is dragged beneath the picture.
 SET = dict.fromkeys(KINDS, ("w", "h1", "h2")) | {KINDS[2]: ("t",), MEMORY: ("pictures",)}

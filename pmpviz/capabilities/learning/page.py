@@ -42,7 +42,8 @@ from pmpviz.live.view import View
 from pmpviz.player import filters
 from pmpviz.player.pictures import animation_gif, picture_png
 
-PAGE = Page("learning", LEARNING)
+LEAD = "Left, what the model dreams; below, the data. Each iteration changes weights, to dream more like data."
+PAGE = Page("learning", LEARNING, LEAD)
 SHOWN_DATA = 36
 DATA_WIDTH = 620
 GIF_FRAMES = 200

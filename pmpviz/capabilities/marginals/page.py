@@ -30,7 +30,10 @@ from pmpviz.oracles import ORACLES, PROMISES
 from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
-PAGE = Page("frank_wolfe", INFERENCE)
+LEAD = (
+    "Corners are configurations. Each step finds the best corner and moves μ a little towards it, to the probabilities."
+)
+PAGE = Page("frank_wolfe", INFERENCE, LEAD)
 LAYER = "inference_layer"
 
 

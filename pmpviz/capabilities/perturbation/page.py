@@ -33,7 +33,8 @@ from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.types import InputError
 
-PAGE = Page("perturbation_lab", PERTURBATION)
+LEAD = "Noise is added, and the best configuration found. How often each is best is near its probability."
+PAGE = Page("perturbation_lab", PERTURBATION, LEAD)
 BOARD = "lab_board"
 # Of so few variables the bars say it all.
 FEW = 3

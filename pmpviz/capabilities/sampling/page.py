@@ -25,8 +25,10 @@ from pmpviz.live.lane_names import lane_names
 from pmpviz.live.plan import Preset
 from pmpviz.samplers import SAMPLERS
 
+ONE = "The picture is one configuration. The sampler changes it until each comes as often as the model says."
+ALL = "All lanes start alike and sample one model. MMD² is how far samples are from its law: first in the noise wins."
 PAGES = {
-    page: Page(page, presets) for page, presets in {"home": (HOME,), "playground": PLAYGROUND, "race": RACE}.items()
+    page.id: page for page in (Page("home", (HOME,)), Page("playground", PLAYGROUND, ONE), Page("race", RACE, ALL))
 }
 
 

@@ -81,7 +81,7 @@ class SamplingStage(Stage):
         self.page.keep(plan)
         show_notices([*self.notices, *notices])
         self.plan = plan
-        st.markdown(f"#### {self.question()}")
+        self.page.head(self.question())
 
     @property
     def as_begun(self) -> bool:

@@ -27,7 +27,10 @@ from pmpviz.live.plan import Preset
 from pmpviz.models.text import read_words
 from pmpviz.types import InputError
 
-PAGE = Page("text", TEXT)
+LEAD = (
+    "Each word is a name or none. Neighbours and equal capitalised words pull on each other; colour is the probability."
+)
+PAGE = Page("text", TEXT, LEAD)
 TRIED = ("chain", "skip", "said", "seed", "chains", "budget", "lanes")
 
 
