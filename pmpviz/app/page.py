@@ -36,9 +36,10 @@ STYLE = """<style>
 
 CLASS_STYLE = """<style>
 html { font-size: 25.6px; }
-.stSidebar, [data-testid="stExpandSidebarButton"] { display: none; }
+.stSidebar, [data-testid="stExpandSidebarButton"], [data-testid="stHeader"] { display: none; }
 .stMainBlockContainer { padding: 0.5rem 1rem 2rem; max-width: none; }
 .stMainBlockContainer h4 { padding: 0 0 0.4rem; font-size: 1.125rem; }
+.stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4):has(p) h4 { padding-bottom: 0.4rem; }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) > p { display: none; }
 .stMainBlockContainer :is([data-testid="stLayoutWrapper"], .stElementContainer):has(.stButtonGroup) { display: none; }
 .stMainBlockContainer :is([class*="st-key-tool"], .st-key-lab_share, .st-key-lab_export) { display: none; }

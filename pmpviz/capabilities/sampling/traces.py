@@ -243,7 +243,7 @@ def _mmd(scene: Scene, x: str) -> dict:
     title = f"MMD² over {x}"
     if scene.view.truth is None:
         title += f" · {sentences.reference_words(scene.view)}"
-    foot = f"at most {significant(floor, 1)} at the foot" if noise else ""
+    foot = f"less is drawn at {significant(floor, 1)}" if noise else ""
     return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=foot, band=band)
 
 
