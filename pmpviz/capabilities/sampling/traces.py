@@ -240,7 +240,7 @@ def _mmd(scene: Scene, x: str) -> dict:
     noise = _noise(scene.view)
     floor = noise / 10 if noise else 1e-8
     band = {"low": floor, "high": noise, "label": "noise, up to 95 %"} if noise else None
-    title = f"MMD² over {x}"
+    title = "MMD² over seconds" if x == "seconds" else "MMD²"
     if scene.view.truth is None:
         title += f" · {sentences.reference_words(scene.view)}"
     foot = f"less is drawn at {significant(floor, 1)}" if noise else ""
