@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 # Of the time of one processor, the share that updates may take: Streamlit needs twice as much around them, on threads
 # of which one at a time runs, and the worker what is left.
-SHARE = 0.12
+SHARE = 0.14
 # Streamlit sends a message in each turn of the server's loop, for all pages one after another, and forgets those of an
 # update that are not sent before the page's next one; so many belong to an update, with room for some delay.
 MESSAGES = 9
