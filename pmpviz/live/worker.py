@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
+import sys
 import threading
 import time
 from typing import Protocol
@@ -18,6 +20,7 @@ LEASE_SECONDS = 6.0
 SLICE_SECONDS = 0.04
 SHARED_SECONDS = 0.4
 STOP_SECONDS = 10.0
+PATIENT_NICENESS = 10
 # A patient worker rests this many times as long as it has worked while others have something to do, ...
 REST = 1.0
 MOST_REST_SECONDS = 1.0
@@ -39,8 +42,9 @@ class Job(Protocol):
 class Worker:
     """Serves jobs fairly: of those that are due, the one that has been due longest.
 
-    A `patient` worker rests between its slices while a worker that is not has something to do. It is no thread of lower
-    priority: while such a one holds the interpreter's lock and has to wait for the processor, all others wait for it.
+    A `patient` worker leaves the processor to everything else, where the system knows threads of lower priority, and
+    rests between its slices while a worker that is not patient has something to do: while a thread of lower priority
+    holds the interpreter's lock and has to wait for the processor, all others wait for it.
     """
 
     def __init__(self, name: str, patient: bool = False):
@@ -107,6 +111,8 @@ class Worker:
             self.remove(job)
 
     def _loop(self) -> None:
+        if self._patient and sys.platform == "linux":
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), PATIENT_NICENESS)
         compiled = compile_clock.compilations()
         while (served := self._next()) is not None:
             job, seconds = served
