@@ -76,7 +76,7 @@ def test_an_uploaded_model_shows_its_states(open_page, server, name, page, schem
     pause(view)
     assert set(PALETTE[:states]) <= seen and not set(PALETTE[states:]) & seen
     first = view.locator(".pv-lane").first
-    assert first.locator(".pv-state").all_inner_texts() == [str(k) for k in range(states)]
+    assert view.locator(".pv-signs .pv-state").all_inner_texts() == [str(k) for k in range(states)]
     assert first.locator(".pv-thumb").count() == 8
     assert not view.locator(".pv-trouble").inner_text()
     shoot(view, f"{page}-{name}-{scheme}")
