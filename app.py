@@ -11,6 +11,7 @@ from pmpviz.experiments.registries import troubles
 bring(sys.argv[1:])
 
 if st.runtime.exists():
+    from pmpviz.app.delivery import deliver
     from pmpviz.app.session import prepare
 
     st.set_page_config(page_title="pmpviz", page_icon="assets/icon.png", layout="wide")
@@ -21,6 +22,7 @@ if st.runtime.exists():
     page = st.navigation(pages)
     say_what_is_left_out(troubles)
     page.run()
+    deliver()
 else:
     from pmpviz.app.server import lifespan
 
