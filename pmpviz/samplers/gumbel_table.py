@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int8
 
 from pmpviz.exact.problem import Problem
+from pmpviz.models.ising import Ising
 from pmpviz.models.pairwise import Pairwise
 from pmpviz.oracles.perturbed import table_of
 from pmpviz.oracles.potentials import Potentials
@@ -25,7 +26,7 @@ def _why_not(target: Target) -> str | None:
 
 def too_many_states(target: Target, most: int, reason: str) -> str | None:
     """Why a target has no table of at most 2^most states; None where it has. `reason` says what they are for."""
-    if isinstance(target.model, Pairwise) and (found := free_log_states(target)) > most:
+    if isinstance(target.model, (Ising, Pairwise)) and (found := free_log_states(target)) > most:
         return f"{reason} of the 2^{found:.0f} states of this model; it can for at most 2^{most}"
     try:
         problem = Problem.of(target)

@@ -57,7 +57,8 @@ def playground() -> None:
     side.markdown("##### Run")
     plan = run_controls(plan, side, key="playground_run", model=model_of(plan.model) if target is not None else None)
     stage.autoplay = plan == stage.preset.plan  # Settings of one's own wait for Play.
-    usable = {c.spec.id: c.spec.label for c in SAMPLERS if c.spec.id not in refusals(sampler, target)}
+    refused = refusals(sampler, target)
+    usable = {c.spec.id: c.spec.label for c in SAMPLERS if c.spec.id not in refused}
     usable |= {plan.lanes[0].algorithm: usable.pop(plan.lanes[0].algorithm, plan.lanes[0].spec.label)}  # Itself last.
     carry(stage, side, "Race it against", usable, "race", lambda rival: (plan.lanes[0], sampler(rival)), plan)
     stage.take(plan, notices)
