@@ -13,6 +13,7 @@ bring(sys.argv[1:])
 if st.runtime.exists():
     from pmpviz.app.delivery import deliver
     from pmpviz.app.session import prepare
+    from pmpviz.app.widgets import kept
 
     st.set_page_config(page_title="pmpviz", page_icon="assets/icon.png", layout="wide")
     prepare(modules())
@@ -22,6 +23,7 @@ if st.runtime.exists():
     page = st.navigation(pages)
     say_what_is_left_out(troubles)
     page.run()
+    kept()
     deliver()
 else:
     from pmpviz.app.server import lifespan

@@ -12,6 +12,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from pmpviz.app.address import CLASS_MODE, class_mode, keep_plan, note_plan, open_plan
 from pmpviz.app.share import link_dialog
+from pmpviz.app.widgets import kept, take_again
 from pmpviz.live.link import to_query
 from pmpviz.live.plan import Preset
 
@@ -98,11 +99,13 @@ class Page:
         By default that is the first preset's.
         """
         enter(self.id)
+        take_again()
         return open_plan(self.id, default or self.presets[0].plan, self.presets)
 
     def keep(self, plan: Any) -> None:
         """Keep the plan over page switches and in the address."""
         keep_plan(self.id, plan)
+        kept()
 
     def ask(self, plan: Any, otherwise: str, like: Callable[[Any, Any], bool] = operator.eq) -> Any:
         """The question that the page answers, as its head; the preset whose plan is `like` the page's, or None."""

@@ -11,11 +11,13 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.app.echo import is_echo, replace
+from pmpviz.app.pace import of_fragment
 from pmpviz.live.plan import DRAGGED
 from pmpviz.types import Param
 
 SHOWN = "shown by widgets"
 SET = "when widgets were set"
+TAKEN = "changes that the page's plan does not have yet"
 AGAIN_SECONDS = 2.0
 ASKED = "dialog that was asked for"
 NARROW_LINEAR = 4.0
@@ -206,11 +208,23 @@ def show(key: str, shown: Any) -> None:
     person has changed the widget meanwhile.
     """
     now, times = time.monotonic(), st.session_state.setdefault(SET, {})
-    again = not edited(key) and now - times.get(key, -math.inf) < AGAIN_SECONDS
-    values = st.session_state.setdefault(SHOWN, {})
+    values, changed = st.session_state.setdefault(SHOWN, {}), edited(key)
+    again = not changed and now - times.get(key, -math.inf) < AGAIN_SECONDS
+    if changed and not of_fragment():
+        st.session_state.setdefault(TAKEN, {}).setdefault(key, values[key])
     if again or key not in st.session_state or st.session_state[key] != shown:
         if key in values and values[key] != shown:
             replace(key, values[key])
         st.session_state[key] = shown
         times[key] = now
     values[key] = shown
+
+
+def kept() -> None:
+    """What the person has changed is in the page's plan."""
+    st.session_state.pop(TAKEN, None)
+
+
+def take_again() -> None:
+    """What was changed before a run that another one cut short, so that no plan has it, counts as changed again."""
+    st.session_state.setdefault(SHOWN, {}).update(st.session_state.pop(TAKEN, {}))

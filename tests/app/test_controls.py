@@ -428,3 +428,28 @@ def test_a_value_that_a_control_has_just_lost_is_not_taken_for_a_choice(app, mon
     assert plan_of(run(app)).beta == 1.0 and app.number_input("run_beta").value == 1.0
     app.number_input("run_beta").set_value(0.38)
     assert plan_of(run(app)).beta == 0.38
+
+
+def test_a_choice_outlives_a_run_that_was_cut_short():
+    def script():
+        import streamlit as st
+
+        from pmpviz.app.widgets import bind, kept, select, take_again
+
+        take_again()
+        plan = st.session_state.setdefault("plan", "a")
+        chosen = bind("letter", plan)
+        select(st, "Letter", ("a", "b", "c"), "letter")
+        if chosen != plan and st.session_state.pop("cut", False):
+            st.rerun()
+        st.session_state["plan"] = chosen
+        kept()
+
+    app = AppTest.from_function(script, default_timeout=WAIT).run()
+    app.session_state["cut"] = True
+    app.selectbox(key="letter").select("b").run()
+    assert app.session_state["plan"] == app.selectbox(key="letter").value == "b"
+    # What the plan has is not taken for a choice again.
+    app.session_state["plan"] = "c"
+    app.run()
+    assert app.session_state["plan"] == app.selectbox(key="letter").value == "c"
