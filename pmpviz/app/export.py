@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 from jaxtyping import Int8
+from streamlit.runtime import get_instance
+from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 from pmpviz.app.widgets import forget_outlet
 from pmpviz.runs.trace import Trace
@@ -144,6 +147,26 @@ def run_files(
     return files
 
 
+def kept(file: ExportFile) -> Callable[[], bytes]:
+    """What makes the file and keeps it for the browser that asks for it next.
+
+    Streamlit takes a file that was made at a click for forgotten as soon as two runs have ended, of whatever page: with
+    a page that plays that is half a second, with a class at work much less than a download begins in.
+    """
+    context = get_script_run_ctx()
+
+    def make() -> bytes:
+        data = file.make()
+        words = (data, file.mime, f"export {file.name}", file.name, True)
+        keeping = threading.Thread(target=lambda: get_instance().media_file_mgr.add(*words), daemon=True)
+        add_script_run_ctx(keeping, context)
+        keeping.start()
+        keeping.join()
+        return data
+
+    return make
+
+
 @st.dialog("Export", width="medium", on_dismiss=forget_outlet)
 def export_dialog(files: Sequence[ExportFile], about: str = "") -> None:
     """Offer the files; each is made when its button is pressed. `about` says what state they are of."""
@@ -155,7 +178,7 @@ def export_dialog(files: Sequence[ExportFile], about: str = "") -> None:
         key = f"export_{hashlib.sha256(file.name.encode()).hexdigest()[:8]}"
         button.download_button(
             file.name,
-            file.make,
+            kept(file),
             file.name,
             file.mime,
             key=key,

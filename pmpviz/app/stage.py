@@ -113,7 +113,8 @@ class Stage:
         self._above(turn.view)
         turn.show(self._update(turn), self.component)
         self._below(turn.view)
-        if turn.changed or self.tick(turn.live) != every:
+        # A page that is drawn again gives the files of an open dialog other addresses: one on its way would be lost.
+        if turn.changed or (self.tick(turn.live) != every and asked_on(self.id) is None):
             st.rerun()
         pace.took(id(holder), time.thread_time() - begun)
         timer = timed(every, holder.timer)

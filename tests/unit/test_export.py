@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -12,6 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.media_file_storage import MediaFileStorageError
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from pmpviz import runs
 from pmpviz.app import export
@@ -224,3 +228,22 @@ def test_files_are_made_when_asked_for(trace):
     assert starts["samples.npz"] == starts["traces.npz"] == b"PK\x03\x04"
     assert starts["picture.png"] == b"\x89PNG" and starts["animation.gif"] == b"GIF8"
     assert made == ["samples", "tables", "tables"]
+
+
+def test_a_file_is_there_until_the_browser_has_come_for_it(monkeypatch):
+    manager = MediaFileManager(MemoryMediaFileStorage("/media"))
+    monkeypatch.setattr(export, "get_instance", lambda: SimpleNamespace(media_file_mgr=manager))
+    context = SimpleNamespace(session_id="visitor")
+    monkeypatch.setattr(export, "get_script_run_ctx", lambda: context)
+    file = export.ExportFile("Samples", "samples.npz", "application/zip", lambda: b"samples")
+    asked = manager.add_deferred(export.kept(file), file.mime, "0.1", file.name)
+    address = manager.execute_deferred(asked)
+    for _ in range(5):  # Runs of pages end.
+        manager.remove_orphaned_files()
+    found = manager._storage.get_file(address.rsplit("/", 1)[1])
+    assert (found.content, found.filename) == (b"samples", "samples.npz")
+    manager.clear_session_refs("visitor")
+    manager.remove_orphaned_files()
+    manager.remove_orphaned_files()
+    with pytest.raises(MediaFileStorageError):
+        manager._storage.get_file(address.rsplit("/", 1)[1])

@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import chi2
 
 from pmpviz import exact, keys
+from pmpviz.exact.problem import Problem
 from pmpviz.models import Ising, build_spec
 from pmpviz.models.tables import TableModel
 from pmpviz.oracles import ORACLES, Potentials
@@ -167,6 +168,13 @@ def test_models_that_are_too_large_are_refused_with_a_sentence(algorithm, spec, 
     smaller = Evidence.of(int(spec.split(":")[1]), {0: 1})
     run = start(make_sampler(algorithm), Target.of(build_spec(spec), smaller), jax.random.key(0), 2)
     assert (positions(run)[:, 0] == 1).all()
+
+
+@pytest.mark.parametrize("algorithm", ["gumbel_table", "unbiased"])
+def test_a_large_lattice_is_refused_by_its_size_alone(algorithm, monkeypatch):
+    monkeypatch.setattr(Problem, "of", lambda *_: pytest.fail("the tables of a model that is too large were made"))
+    reason = make_sampler(algorithm).spec.why_not(Target.of(build_spec("square:64x64")))
+    assert "2^4096" in reason
 
 
 def test_a_solver_that_cannot_solve_says_so():
