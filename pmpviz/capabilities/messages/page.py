@@ -12,6 +12,7 @@ import streamlit as st
 
 from pmpviz.app.address import turn_back
 from pmpviz.app.asked import ask_for, asked_on
+from pmpviz.app.export import ExportFile, kept
 from pmpviz.app.folds import folds
 from pmpviz.app.page import Page, class_button
 from pmpviz.app.player import Event, events, player
@@ -150,9 +151,8 @@ def _below(story: Story) -> None:
     left.markdown(as_text(" ".join(filter(None, words))))
     for line in thresholds(story):
         left.markdown(line)
-    right.download_button(
-        "Messages as CSV", data=lambda: table(story), file_name="messages.csv", mime="text/csv", width="stretch"
-    )
+    file = ExportFile("Messages as CSV", "messages.csv", "text/csv", lambda: table(story).encode())
+    right.download_button(file.label, kept(file), file.name, file.mime, on_click="ignore", width="stretch")
 
 
 def thresholds(story: Story) -> list[str]:
