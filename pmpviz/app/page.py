@@ -157,4 +157,5 @@ def show_plan(identity: str, plan: Any) -> None:
     """Make a page show this plan the next time it is drawn."""
     st.session_state.pop(f"speed:{identity}", None)
     note_plan(identity, plan)
+    kept()
     st.session_state.pop(f"query:{identity}", None)
