@@ -94,6 +94,15 @@ def test_a_link_to_a_preset_opens_its_page_at_it(page, presets):
     assert "preset" not in test.query_params and test.query_params
 
 
+def test_a_preset_that_is_chosen_from_the_list_is_the_page_s_plan():
+    test = opened("race")
+    for preset in RACE[1:3]:
+        test.selectbox(key="race_preset_choice").select(preset.id)
+        run(test)
+        assert test.session_state["plan:race"][0] == preset.plan
+        assert test.selectbox(key="race_preset_choice").value == preset.id
+
+
 def test_beside_a_preset_other_settings_count_and_an_unknown_one_is_named():
     test = opened("race", preset="stripes", seed="11")
     plan, notices = test.session_state["plan:race"]

@@ -127,8 +127,8 @@ def preset_control(stage: SamplingStage, box) -> Plan:
     key = f"{stage.id}_preset_choice"
     chosen = preset_of(RACE, st.session_state[key]) if edited(key) else None
     if chosen is not None:
-        open_preset(stage.id, chosen)
         show(key, chosen.id)
+        open_preset(stage.id, chosen)
         st.query_params.clear()
         st.rerun()
     show(key, stage.preset.id if stage.as_begun else "")
