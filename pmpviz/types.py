@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Literal, dataclass_transform
 
 import jax
 import jax.numpy as jnp
@@ -192,7 +192,8 @@ class Spec:
     What it may say besides: `style`, without which it gets one of a spare set, always the same; `short`, its name
     where there is little room; `overlays`, the fields that `Algorithm.overlay` gives; `remedy`, what stops messages
     that oscillate; `trials`, by the name of a law the knobs under which the contract tries it, where the defaults
-    would take long or do not promise it.
+    would take long or do not promise it; `finds`, what an approximate draw finds under its perturbation, given sweeps
+    enough: the maximum on any `tree`, or on any model a `local` one.
     """
 
     id: str
@@ -214,6 +215,7 @@ class Spec:
     short: str = ""
     overlays: tuple[Overlay, ...] = ()
     remedy: str = ""
+    finds: Literal["tree", "local"] = "tree"
     trials: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
 

@@ -11,6 +11,7 @@ import jax
 from pmpviz.contract import detectors
 from pmpviz.contract.detectors import Detector, Verdict
 from pmpviz.contract.fixtures import Fixture, fixtures_of
+from pmpviz.contract.maxima import local_maximum
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import Spec
 
@@ -40,7 +41,8 @@ def law_checks(spec: Spec) -> list[tuple[Detector, str]]:
     if spec.kind == "draw" and spec.guarantee == "exact":
         return [(detectors.draws_law, "law")]
     if spec.kind == "draw" and spec.guarantee == "approximate":
-        return [(detectors.draws_law, "edgeless"), (detectors.tree_map, "tree")]
+        best = (local_maximum, "law") if spec.finds == "local" else (detectors.tree_map, "tree")
+        return [(detectors.draws_law, "edgeless"), best]
     raise AssertionError(f"no check of the law of a {spec.guarantee} {spec.kind} ({spec.id}); add one to law_checks")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +18,8 @@ from pmpviz.models.gaussian import own_layers
 from pmpviz.samplers.gaussian_gibbs import GaussianGibbs
 from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.samplers.gwg import GibbsWithGradients, propose_some
-from pmpviz.types import Param, Style, Target, pytree
+from pmpviz.samplers.perturb_and_descend import PerturbAndDescend
+from pmpviz.types import Algorithm, Param, Style, Target, pytree
 
 UPDATES = Param(
     "updates",
@@ -32,7 +35,7 @@ UPDATES = Param(
 class ResetLearner(SampledLearner):
     """Chains from random starts, `sweeps` sweeps each: a truncated sampler, which the model learns to suit."""
 
-    algorithm: type
+    algorithm: Callable[[], Algorithm]
     sweeps: Int[Array, ""]
 
     def sample(self, key, model, phase):
@@ -80,35 +83,11 @@ class GwgResetLearner(ResetLearner):
 
 
 @pytree
-class PerturbAndDescend:
-    """Coordinate descent of the perturbed energy from x0: Gibbs sweeps with the same random numbers in every sweep.
-
-    A Gibbs update sets x_i = 1 where field_i > logit(u_i). With u_i kept, logit(u_i) is a logistic perturbation of the
-    unary, and the update lowers the perturbed energy as far as site i alone can.
-    """
-
-    spec = replace(Gibbs.spec, id="descent", kind="draw", guarantee="approximate")
-
-    def init_tile(self, chain_keys, target, x0):
-        """The start, and the keys of the perturbation."""
-        return Gibbs().init_tile(chain_keys, target, x0), chain_keys
-
-    def step_tile(self, chain_keys, target, state):
-        """One sweep of descent; the sweep's own keys are not used."""
-        inner, own = state
-        return (Gibbs().step_tile(own, target, inner)[0], own), {}
-
-    def position_tile(self, target, state):
-        """The chains' configurations."""
-        return Gibbs().position_tile(target, state[0])
-
-
-@pytree
 class DescentLearner(ResetLearner):
     """Perturb-and-coordinate-descent: the perturbed energy is lowered site by site instead of by max-product."""
 
     sweeps: Int[Array, ""] = 10
-    algorithm = PerturbAndDescend
+    algorithm = partial(PerturbAndDescend, sweeps_per_draw=jnp.int32(1 << 30))
     spec = LearnerSpec(
         id="descent",
         label="Perturb-and-coordinate-descent",
@@ -117,7 +96,7 @@ class DescentLearner(ResetLearner):
         persistent=False,
         summary="Lowers the perturbed energy one coordinate (one layer) at a time: it stops in the nearest minimum.",
         paper="Tomczak et al. 2019; perturb-and-max-product, Appendix B.4",
-        sampler="gibbs",
+        sampler="perturb_and_descend",
         params=(sweeps_param(10, "Sweeps of coordinate descent from a random start."),),
     )
 

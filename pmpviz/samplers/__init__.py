@@ -20,6 +20,7 @@ from pmpviz.samplers.gaussian_hmc import GaussianHMC
 from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.samplers.gumbel_table import GumbelTable
 from pmpviz.samplers.gwg import GibbsWithGradients
+from pmpviz.samplers.perturb_and_descend import PerturbAndDescend
 from pmpviz.samplers.perturb_and_map import PerturbAndMap
 from pmpviz.samplers.pmp import PerturbAndMaxProduct
 from pmpviz.samplers.swendsen_wang import SwendsenWang
@@ -58,6 +59,7 @@ SAMPLERS: Registry[Any] = Registry(
         GaussianHMC,
         GaussianChain,
         PerturbAndMap,
+        PerturbAndDescend,
         GumbelTable,
         UnbiasedSampler,
         ExactSampler,

@@ -16,7 +16,8 @@ from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.ising import Ising
 from pmpviz.oracles import max_product
 from pmpviz.samplers import _pmp_graph, _pmp_pairs
-from pmpviz.types import Algorithm, Info, Overlay, Param, Spec, Style, Target, pytree
+from pmpviz.samplers._draws import RefinedDraws, sweeps_a_draw
+from pmpviz.types import Info, Overlay, Param, Spec, Style, Target, pytree
 
 MOST_HEARD = 8
 GRAPH_TILE = 16
@@ -80,16 +81,7 @@ SPEC = Spec(
             0.5,
             help="Share of the old message that is kept: n <- damping n + (1 - damping) n'.",
         ),
-        Param(
-            "sweeps_per_draw",
-            "Sweeps a draw",
-            1,
-            100_000,
-            64,
-            scale="int",
-            unit="sweeps",
-            help="After this many message updates a new perturbation starts, and the messages start anew.",
-        ),
+        sweeps_a_draw(64, "After this many message updates a new perturbation starts, and the messages start anew."),
         MESSAGES,
     ),
     style=Style("#D55E00", "solid", "circle"),
@@ -118,7 +110,7 @@ class PmpState:
 
 
 @pytree
-class PerturbAndMaxProduct(Algorithm):
+class PerturbAndMaxProduct(RefinedDraws):
     """x = argmax_x log_weight(x) + sum_i e_i x_i with e_i ~ Logistic(0, 1), by damped parallel max-product.
 
     The difference of two Gumbel perturbations of a binary unary is logistic. beta multiplies the potentials, never
@@ -140,7 +132,7 @@ class PerturbAndMaxProduct(Algorithm):
         """First perturbation and messages of each chain; x0 is not used."""
         chains = chain_keys.shape[0]
         return PmpState(
-            _noise(chain_keys, target, jnp.int32(0)),
+            noise_of(chain_keys, target, jnp.int32(0)),
             self._first_messages(target, chains),
             jnp.zeros((target.n, chains), jnp.int8),
             jnp.int32(0),
@@ -166,7 +158,7 @@ class PerturbAndMaxProduct(Algorithm):
         draw = state.draw + 1
         first = self._first_messages(target, state.key.shape[0])
         return PmpState(
-            _noise(state.key, target, draw),
+            noise_of(state.key, target, draw),
             # Always the new ones; the choice makes XLA keep the old ones' layout, or it copies all in every sweep.
             jax.tree.map(lambda old, new: jnp.where(draw > 0, new, old), state.incoming, first),
             self.position_tile(target, state).T,
@@ -188,27 +180,9 @@ class PerturbAndMaxProduct(Algorithm):
         couplings, field = _perturbed(target, state.perturbation)
         return (max_product.belief(couplings, field, state.incoming) > 0).astype(jnp.int8).T
 
-    def counted_tile(self, target: Target, state: PmpState) -> Int8[Array, "t n"]:
-        """The last completed draw of the present target and knobs; until there is one the draw in the making."""
-        unfinished = (state.draw > state.first) & (state.age < self.sweeps_per_draw)
-        return jnp.where(unfinished, state.completed.T, self.position_tile(target, state))
-
-    def begin_anew(self, state: PmpState) -> PmpState:
-        """The state of all tiles under a new target or knobs: no draw that was begun under the old ones counts.
-
-        The draw in the making goes on, with its perturbation and messages. On the host, which compiles nothing.
-        """
-        begun = np.asarray(state.draw) + (np.asarray(state.age) > 0)
-        return dataclasses.replace(state, first=begun.astype(np.int32))
-
-    def draws_done(self, state: PmpState) -> int:
-        """Draws that a chain has completed under the present target and knobs; the state is of all tiles."""
-        draw, age, first = (int(np.ravel(leaf)[0]) for leaf in (state.draw, state.age, state.first))
-        return max(draw - first + int(age >= self.sweeps_per_draw), 0)
-
-    def draw_sweeps(self) -> int:
-        """As many as the knob says."""
-        return int(np.asarray(self.sweeps_per_draw))
+    def completed_tile(self, target: Target, state: PmpState) -> Int8[Array, "t n"]:
+        """The last completed draw."""
+        return state.completed.T
 
     def fingerprint(self, state: PmpState) -> Float[Array, " 4"]:
         """Four fixed projections of the first chain's messages: they repeat exactly when the messages do."""
@@ -243,21 +217,8 @@ class PerturbAndMaxProduct(Algorithm):
             r"P = \beta b_i + \varepsilon_i + \sum_{k\ne j} n_{k\to i},\quad \varepsilon_i \sim \mathrm{Logistic}(0, 1)"
         )
 
-    def init(self, key: Array, target: Target, x0: Int8[Array, " n"]) -> PmpState:
-        """Single-chain form: a tile of one."""
-        return self.init_tile(key[None], target, x0[None])
 
-    def step(self, key: Array, target: Target, state: PmpState) -> tuple[PmpState, Info]:
-        """Single-chain form of `step_tile`."""
-        state, info = self.step_tile(key[None], target, state)
-        return state, {name: value[0] for name, value in info.items()}
-
-    def position(self, target: Target, state: PmpState) -> Int8[Array, " n"]:
-        """Single-chain form of `position_tile`."""
-        return self.position_tile(target, state)[0]
-
-
-def _noise(chain_keys: Array, target: Target, draw: Int[Array, ""]) -> Float[Array, "..."]:
+def noise_of(chain_keys: Array, target: Target, draw: Int[Array, ""]) -> Float[Array, "..."]:
     return (
         perturbations(chain_keys, target.n, draw)
         if _binary(target)

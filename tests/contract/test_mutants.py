@@ -13,7 +13,7 @@ from pmpviz.contract.laws import bowker, chi_square
 from pmpviz.runs import advance
 from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.types import Evidence
-from tests.contract import gaussian_mutants  # noqa: F401  (registers its own among MUTANTS)
+from tests.contract import descent_mutants, gaussian_mutants  # noqa: F401  (register their own among MUTANTS)
 from tests.contract.brought_mutants import MUTANTS
 from tests.contract.mutants import MODEL_MUTANTS, as_mutant
 

@@ -77,7 +77,17 @@ def test_exact_is_the_sum_over_all_states(model, evidence):
 
 
 # Started from exact draws, a chain must keep their law.
-TAKES_STATES = {"perturb_and_map", "gumbel_table", "unbiased", "exact", "pmp", "gibbs", "colour_gibbs", "gwg"}
+TAKES_STATES = {
+    "perturb_and_map",
+    "perturb_and_descend",
+    "gumbel_table",
+    "unbiased",
+    "exact",
+    "pmp",
+    "gibbs",
+    "colour_gibbs",
+    "gwg",
+}
 
 
 @pytest.mark.parametrize("cls", SAMPLERS, ids=lambda cls: cls.spec.id)

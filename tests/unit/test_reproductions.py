@@ -19,6 +19,7 @@ from pmpviz.experiments.reproductions import (
     barrier,
     barrier_rates,
     blind_deconvolution,
+    descended,
     digits,
     figures,
     find,
@@ -36,12 +37,12 @@ from pmpviz.io.datasets import parse_dataset
 from pmpviz.learning import make_learner
 from pmpviz.learning.optimiser import Optimiser
 from pmpviz.learning.start import fresh_model
-from pmpviz.models import build_spec
+from pmpviz.models import RBM, build_spec
 from pmpviz.runs import training, training_checkpoint
 from pmpviz.types import InputError, Target
 
-NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "pmp-5.6"]
-NAMES += ["pmp-5.6-fresh", "srbm"]
+NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "pmp-b4"]
+NAMES += ["pmp-5.6", "pmp-5.6-fresh", "srbm"]
 NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "bfw-rates", "bfw-truncated", "uai-kinds", "hmj-spin-glass"]
 NAMES += ["ms-failure", "hopfield", "dhmc-2", "dhmc-3", "dhmc-log-z", "potts", "ms-ess", "ms-epsilon", "ms-hx", "ms-sw"]
 NAMES += ["skip-chain"]
@@ -139,6 +140,31 @@ def test_a_tiny_run_of_the_single_digit():
     rows = check(twos.run(Request(True, 2), setting))
     assert set(rows) == {f"{w}, {m}" for w in ("log MMD^2", "training seconds") for m in twos.PAPER}
     assert all(row.spread is not None for row in rows.values())
+
+
+def test_a_tiny_run_of_coordinate_descent(cache):  # noqa: F811
+    """Every way to learn with every sampler; what annealing adds is the difference of the two likelihoods."""
+    learning = digits.Setting("digits:count=60", 4, 2, 0.01, 3, 40)
+    rows = check(descended.run(Request(True, 1), descended.Setting(learning, (2, 5), (5, 50))))
+    assert len(rows) == 1 + 4 * (3 * 2 * 2 + 2 * 2 + 1)
+    for method in descended.methods_of(learning):
+        exact, coarse = (rows[f"{what}, by {method.name}"].ours for what in ("exact log-likelihood", COARSE))
+        assert rows[f"annealing in 5 steps above the exact, by {method.name}"].ours == pytest.approx(coarse - exact)
+
+
+def test_annealing_from_the_base_rates_adds_nothing_to_a_machine_that_is_nothing_else():
+    """Pixels that know nothing of each other: every likelihood is that of their rates, in any number of steps."""
+    x = parse_dataset("digits:count=60").x
+    rate = (x.sum(0) + 0.5) / (len(x) + 1)
+    model = RBM.of_layers(np.zeros((3, x.shape[1])), np.log(rate / (1 - rate)), np.zeros(3))
+    wanted = float(np.mean(x @ np.log(rate) + (1 - x) @ np.log1p(-rate)))
+    found = descended.likelihoods(model, x, (1, 3), 0)
+    assert found.pop("annealing in 1 steps above the exact") == pytest.approx(0, abs=1e-3)
+    assert found.pop("annealing in 3 steps above the exact") == pytest.approx(0, abs=1e-3)
+    assert len(found) == 3 and list(found.values()) == pytest.approx([wanted] * 3, abs=1e-3)
+
+
+COARSE = "log-likelihood by annealing in 5 steps"
 
 
 class Stop(Exception):

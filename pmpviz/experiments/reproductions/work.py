@@ -20,7 +20,7 @@ from pmpviz.metrics.mmd import Reference
 from pmpviz.models import Ising
 from pmpviz.runs import training
 from pmpviz.runs.training import Training
-from pmpviz.samplers import make_sampler
+from pmpviz.samplers import make_sampler, sampler_class
 from pmpviz.types import Target
 
 # Draws are never begun anew within a run: each is refined for as long as it is told to.
@@ -49,7 +49,8 @@ class Method:
 
 def sampler_of(name: str, **knobs: Any):
     """A sampler of that id; a draw takes as many sweeps as it is given."""
-    return make_sampler(name, **knobs, **({"sweeps_per_draw": ONE_DRAW} if name == "pmp" else {}))
+    refined = any(param.name == "sweeps_per_draw" for param in sampler_class(name).spec.params)
+    return make_sampler(name, **knobs, **({"sweeps_per_draw": ONE_DRAW} if refined else {}))
 
 
 def learn(first: Training, iterations: int, words: str, keep: Keep | None = None) -> Training:
