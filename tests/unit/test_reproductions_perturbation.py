@@ -6,10 +6,11 @@ import plotly.graph_objects as go
 import pytest
 
 from pmpviz import exact, keys
-from pmpviz.experiments.reproductions import perturbed_maxima, spin_glass, uai_kinds
+from pmpviz.experiments.reproductions import acceptance, perturbed_maxima, spin_glass, uai_kinds
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.models import build_spec
 from pmpviz.oracles import Potentials
+from pmpviz.oracles.perturbed import expected_maxima, gumbels, table_of
 from pmpviz.runs import sample
 from pmpviz.samplers import make_sampler
 from pmpviz.samplers.perturb_and_map import noise_of
@@ -66,7 +67,7 @@ def test_lattices_are_no_different_for_both():
 
 
 def test_a_tiny_run_of_spin_glasses():
-    setting = spin_glass.Setting(3, (2, 3), (0.5, 2.0), 2, 200)
+    setting = spin_glass.Setting(4, (2, 3), (0.5, 2.0), 2, 1, 200)
     found = check(spin_glass.run(Request(True, 2), setting))
     for strength in ("0.5", "2"):
         words = f"2 x 3, couplings up to {strength}"
@@ -74,8 +75,50 @@ def test_a_tiny_run_of_spin_glasses():
         # Two seeds of two grids of at least 200 attempts each.
         assert abs(accepted - foretold) < 4.9 * np.sqrt(0.25 / 800)
         assert found[f"error of marginals, unbiased sampler, {words}"] < 0.1
-    weak, strong = (found[f"error of marginals, perturb-and-MAP, 3 x 3, couplings up to {c}"] for c in ("0.5", "2"))
+    weak, strong = (found[f"error of marginals, perturb-and-MAP, 4 x 4, couplings up to {c}"] for c in ("0.5", "2"))
     assert weak < strong
+    # Sixteen variables are too many to list clamp by clamp: the oracle is asked.
+    assert f"error of marginals, ratios of expected maxima, 4 x 4, couplings up to {words[-1]}" in found
+
+
+def test_a_map_oracles_attempt_is_that_of_the_listed_prefixes():
+    """Under the same bank and uniforms, where no bound breaks: accepted or rejected alike, and broken ones counted."""
+    target = Target.of(spin_glass.glass((2, 3), 1.0, 5))
+    potentials, _ = Potentials.of_target(target)
+    noise = gumbels(np.random.default_rng(1), 40, potentials.structure)
+    listed, _ = expected_maxima(table_of(potentials), noise)
+    rng, met = np.random.default_rng(2), 0
+    for _ in range(25):
+        u = rng.random(potentials.n)
+        place, wanted, broken = (), True, 0
+        for j in range(potentials.n):
+            p = np.exp(listed[j + 1][place] - listed[j][place])
+            broken += p.sum() > 1 + 1e-9
+            chosen = int((u[j] >= np.cumsum(p / max(p.sum(), 1))).sum())
+            if chosen == 2:
+                wanted = False
+                break
+            place = (*place, chosen)
+        assert acceptance.attempt(potentials, noise, u) == (wanted, broken)
+        met += wanted
+    assert 0 < met < 25
+
+
+def test_a_tiny_run_of_the_unbiased_samplers_price():
+    setting = acceptance.Setting(((2, 2), (2, 3), (4, 4)), 2, 100, 3, 4)
+    found = check(acceptance.run(Request(True, 1), setting))
+    for words in ("2 x 2", "2 x 3"):
+        root, largest = (found[f"{name}, {words}"] for name in (acceptance.ROOT, "acceptance, repair maximum"))
+        # Repair raises the root, and margin raises it the most.
+        assert 1 >= largest >= found[f"acceptance, repair margin, {words}"] > 0 and root >= largest - 1e-9
+    assert found[f"{acceptance.ROOT}, 4 x 4"] < found[f"{acceptance.ROOT}, 2 x 2"]
+    assert "acceptance, repair margin, 4 x 4" not in found
+    assert found["power of n in log(1 / acceptance)"] > 0
+
+
+def test_the_power_of_n_is_that_of_the_cost():
+    sizes = np.array([4.0, 9.0, 16.0])
+    assert acceptance.growth(sizes, 0.3 * sizes**0.7) == pytest.approx(0.7)
 
 
 def test_grids_are_open_and_of_their_strength():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pmpviz.experiments.reproductions import (
+    acceptance,
     barrier,
     barrier_rates,
     blind_deconvolution,
@@ -51,6 +52,7 @@ REPRODUCTIONS: tuple[Reproduction, ...] = (
     barrier_rates.TRUNCATED,
     uai_kinds.REPRODUCTION,
     spin_glass.REPRODUCTION,
+    acceptance.REPRODUCTION,
     failure_mode.REPRODUCTION,
     hopfield.REPRODUCTION,
     grids.STANDARD_GRIDS,
