@@ -25,6 +25,9 @@ from pmpviz.types import InputError, Param, Refusal, Spec, Style
 CONTRACTIONS = ("adaptive", "fixed", "none")
 CORRECTIONS = ("every step", "after rho", "never")
 POLYTOPES = ("marginal", "local")
+RHO_STEPS = ("fixed", "line search")
+# Halvings of the interval of a step of rho.
+HALVINGS = 6
 LOCAL_STEPS, LOCAL_GAP = 30, 0.5
 # Where the gap falls below this many tolerances, corrections are made finer.
 CLOSE, FINER = 2.0, 0.2
@@ -61,6 +64,9 @@ SPEC = Spec(
               "Of each MAP call, for oracles that keep to one (toulbar2, SCIP).", "s", advanced=True),
         Param("tolerance", "Gap to reach", 1e-4, 100.0, 0.5, "log", "A rho is done when its gap is at most this."),
         Param("rho_updates", "Updates of rho", 0, 100, 10, "int", "Steps towards better spanning trees."),
+        Param("rho_step", "Step of rho", 0, 0, "fixed", "choice",
+              "2 / (i + 3), or as far as lowers the maximum over the visited vertices the most.", choices=RHO_STEPS,
+              advanced=True),
         Param("calls_per_rho", "MAP calls a rho", 1, 10_000, 200, "int", "A rho is given up after this many."),
     ),
 )  # fmt: skip
@@ -111,7 +117,7 @@ class BarrierFrankWolfe(MarginalSolver):
     The walk itself goes by the gap towards the vertex found (`found_gap`), which is that gap with an exact oracle and
     says nothing with a heuristic. After each that is within `tolerance`, rho takes a Frank-Wolfe step 2 / (i + 3) to
     the spanning tree of largest mutual information (the paper prints i / (i + 2), whose first step is empty; its code
-    has this one).
+    has this one), or by `rho_step` = line search as far as lowers the maximum over the visited vertices the most.
     Choices may be given by name or by number.
     """
 
@@ -124,6 +130,7 @@ class BarrierFrankWolfe(MarginalSolver):
     seconds: float = 10.0
     tolerance: float = 0.5
     rho_updates: int = 10
+    rho_step: int | str = "fixed"
     calls_per_rho: int = 200
     spec = SPEC
 
@@ -202,12 +209,29 @@ class BarrierFrankWolfe(MarginalSolver):
             return self._polish(replace(state, reason=self._ending(state, gap))), 0.0
         s, rho = state.objective.cells.structure, state.objective.rho
         tree = best_tree(s, state.objective.information(state.mu))
-        rho = rho + 2.0 / (state.rho_update + 3.0) * (tree - rho)
+        searched = self.rho_step == "line search"
+        step = self.rho_search(state, tree) if searched else 2.0 / (state.rho_update + 3.0)
+        rho = rho + step * (tree - rho)
         objective = state.objective.with_rho(rho)
         state = replace(state, objective=objective, rho_update=state.rho_update + 1, calls_here=0)
         if self.correction == "never":
             return state, 0.0
         return self._correct(state, gap)[0], 0.0
+
+    def rho_search(self, state: FrankWolfeState, tree: Float[np.ndarray, " e"]) -> float:
+        """argmin over t in [0, 1] of F(t) = max over mu of TRW(mu; theta, rho + t (tree - rho)), no MAP call.
+
+        mu goes over the visited vertices alone. F is convex, with the slope -<tree - rho, I(mu(t))> at the maximum
+        mu(t) (Danskin), I being the edges' mutual information: the interval is halved by its sign.
+        """
+        low, high, active, rho = 0.0, 1.0, state.active, state.objective.rho
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            objective = state.objective.with_rho(rho + middle * (tree - rho))
+            active, _, _ = active.correct(objective, state.delta, FINER * self.tolerance)
+            falling = float((tree - rho) @ objective.information(active.point)) > 0
+            low, high = (middle, high) if falling else (low, middle)
+        return (low + high) / 2
 
     def _ending(self, state: FrankWolfeState, gap: float) -> str:
         assert state.solution is not None

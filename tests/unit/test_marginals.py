@@ -11,6 +11,7 @@ from pairwise import random_pairwise, solved
 
 from pmpviz.io import load_model
 from pmpviz.marginals import SOLVERS, infer, make_solver, stream
+from pmpviz.marginals.trw import best_tree
 from pmpviz.models import build_spec
 from pmpviz.models.tables import TableModel
 from pmpviz.oracles import MapOracle, Potentials, Solution, make_oracle
@@ -145,6 +146,33 @@ def test_objective_rises_until_rho_changes_and_delta_falls():
                 assert b["objective"] >= a["objective"] - 1e-9
         assert state.rho_update == 4
         assert state.objective.rho.sum() == pytest.approx(5.0)
+
+
+def test_a_line_search_steps_rho_to_the_least_maximum_over_what_was_visited():
+    """No other of a few steps does better, the fixed first one of 2/3 among them; bounds still hold."""
+    moved = []
+    for seed in range(4):
+        potentials = random_pairwise(seed, n=6, strength=3.0)
+        algorithm = make_solver("barrier_frank_wolfe", rho_step="line search", rho_updates=2, tolerance=0.05)
+        state = algorithm.start(potentials)
+        while state.rho_update == 0 and (before := state):
+            state = algorithm.step(state)
+        rho = before.objective.rho
+        tree = best_tree(before.objective.cells.structure, before.objective.information(before.mu))
+
+        def worst(step, state=before, rho=rho, tree=tree):
+            objective = state.objective.with_rho(rho + step * (tree - rho))
+            return objective.value(state.active.correct(objective, state.delta, 1e-4)[0].point)
+
+        step = algorithm.rho_search(before, tree)
+        np.testing.assert_allclose(state.objective.rho, rho + step * (tree - rho))
+        # The corrections of the search are within a hundredth of their maxima.
+        assert worst(step) <= min(worst(t) for t in (0.0, 0.01, 0.25, 0.5, 2 / 3, 0.9)) + 0.02
+        moved.append(worst(0.0) - worst(step))
+        while not state.reason:
+            state = algorithm.step(state)
+        assert algorithm.answer(state).bound >= solved(potentials)[0] - 1e-9
+    assert max(moved) > 0.05
 
 
 def test_the_local_polytope_is_looser():
