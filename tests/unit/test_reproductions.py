@@ -43,7 +43,17 @@ from pmpviz.types import InputError, Target
 
 NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "pmp-b4"]
 NAMES += ["pmp-5.6", "pmp-5.6-fresh", "srbm"]
-NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "bfw-rates", "bfw-truncated", "uai-kinds", "hmj-spin-glass"]
+NAMES += [
+    "bfw-1",
+    "bfw-1c",
+    "bfw-1d",
+    "bfw-cliques",
+    "bfw-rates",
+    "bfw-truncated",
+    "uai-kinds",
+    "hmj-spin-glass",
+    "hmj-acceptance",
+]
 NAMES += ["ms-failure", "hopfield", "dhmc-2", "dhmc-3", "dhmc-log-z", "potts", "ms-ess", "ms-epsilon", "ms-hx", "ms-sw"]
 NAMES += ["skip-chain"]
 
@@ -241,7 +251,7 @@ def test_a_tiny_run_of_structured_models():
     assert len(rows) == 4 * 3 and rows["RMSE of W, PMP, 2 sweeps"].ours == pytest.approx(0.05, abs=0.02)
 
 
-def test_gwg_is_shown_at_pmps_seconds_too(monkeypatch):
+def test_gibbs_and_gwg_are_shown_at_pmps_seconds_too(monkeypatch):
     """PMP's chains are few enough for the paper's GPU; on a CPU it was given 5 to 90 times GWG's seconds unsaid."""
     setting = structured.Setting("square:4x4,theta=-0.1", 20, (), 0, 0.01, (5,), 6, 0.01, 4.5, 10)
     pace = {"pmp": 0.7, "gwg": 0.1}
@@ -251,16 +261,18 @@ def test_gwg_is_shown_at_pmps_seconds_too(monkeypatch):
         done = made(first, *args)
         return dataclasses.replace(done, seconds=done.iteration * pace.get(first.learner.spec.id, 0.1))
 
-    two = [lane for lane in structured.persistent_methods(5, 4.5, 10) if lane[0].name in ("PMP", "GWG")]
+    three = [lane for lane in structured.persistent_methods(5, 4.5, 10) if lane[0].name in ("PMP", "Gibbs", "GWG")]
     monkeypatch.setattr(structured, "learn", timed)
-    monkeypatch.setattr(structured, "persistent_methods", lambda *_: two)
+    monkeypatch.setattr(structured, "persistent_methods", lambda *_: three)
     rows, _ = structured._one_seed(setting, 0, None)
-    assert len(rows) == 3 * 3
-    seconds = {name: rows[f"training seconds, {name}, 5 updates"] for name in ("PMP", "GWG", structured.EQUAL)}
-    assert seconds == {"PMP": pytest.approx(4.2), "GWG": pytest.approx(0.6), structured.EQUAL: pytest.approx(4.2)}
-    assert rows[f"RMSE of W, {structured.EQUAL}, 5 updates"] != rows["RMSE of W, GWG, 5 updates"]
+    assert len(rows) == 5 * 3
+    assert rows["training seconds, PMP, 5 updates"] == pytest.approx(4.2)
+    for name, equal in structured.EQUAL.items():
+        assert rows[f"training seconds, {name}, 5 updates"] == pytest.approx(0.6)
+        assert rows[f"training seconds, {equal}, 5 updates"] == pytest.approx(4.2)
+        assert rows[f"RMSE of W, {equal}, 5 updates"] != rows[f"RMSE of W, {name}, 5 updates"]
     words = structured._seconds_note(setting, [rows])
-    assert "7 times at 5 updates" in words and structured.EQUAL in words
+    assert "7 times at 5 updates" in words and all(equal in words for equal in structured.EQUAL.values())
 
 
 def test_equal_seconds_are_iterations_at_the_pace_that_was_met():
@@ -268,7 +280,7 @@ def test_equal_seconds_are_iterations_at_the_pace_that_was_met():
     lane = structured.Lane(structured.persistent_methods(5, 4.5, 10)[3][0], 256, 6, 0.01, 50)
     done = dataclasses.replace(begun_training(), iteration=6, seconds=0.6)
     longer, begun = structured.at_equal_seconds(lane, done, 4.2)
-    assert (longer.method.learner, longer.method.name, longer.iterations) == ("gwg", structured.EQUAL, 42)
+    assert (longer.method.learner, longer.method.name, longer.iterations) == ("gwg", structured.EQUAL["GWG"], 42)
     assert begun is done and lane.iterations == 6
     shorter, begun = structured.at_equal_seconds(lane, done, 0.3)
     assert shorter.iterations == 3 and begun is None

@@ -27,7 +27,7 @@ from pmpviz.runs.training import Training
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Target
 
-EQUAL = "GWG at PMP's seconds"
+EQUAL = {name: f"{name} at PMP's seconds" for name in ("Gibbs", "GWG")}
 SAMPLES, RESET_CHAINS, CHAINS, FINAL_SWEEPS, L1 = 2000, 20, 256, 50, 0.01
 # The models are of spins, and so are the zero messages of Algorithm 1; the authors' code takes those of the 0/1 form,
 # which favour s = -1 where a collective mode leaves max-product a choice of fixed points.
@@ -129,7 +129,7 @@ def learn_lane(
 def at_equal_seconds(lane: Lane, done: Training, seconds: float) -> tuple[Lane, Training | None]:
     """(a lane of as many iterations as take that many seconds at the pace of the `done` one, what it goes on from)."""
     count = max(1, round(done.iteration * seconds / done.seconds))
-    method = dataclasses.replace(lane.method, name=EQUAL)
+    method = dataclasses.replace(lane.method, name=EQUAL[lane.method.name])
     return dataclasses.replace(lane, method=method, iterations=count), done if count >= done.iteration else None
 
 
@@ -156,7 +156,7 @@ def _one_seed(setting: Setting, seed: int, keep: Keep | None) -> tuple[dict[str,
             found |= _named(numbers, lane, f"{x} {regime}")
             seconds[lane.method.name] = done.seconds
             # At once: a training that goes on must not be used any more.
-            if regime == "updates" and lane.method.name == "GWG":
+            if regime == "updates" and lane.method.name in EQUAL:
                 longer, begun = at_equal_seconds(lane, done, seconds["PMP"])
                 found |= _named(learn_lane(longer, data, seed, keep, begun)[1], longer, f"{x} {regime}")
     return found, data
@@ -174,7 +174,7 @@ def _seconds_note(setting: Setting, found: list[dict[str, float]]) -> str:
         ratios.append(f"{pmp / gwg:.2g} times at {x} updates")
     return (
         "with persistence the paper gives PMP no more time than GWG, on its GPU; here PMP's training took as many "
-        f"seconds as GWG's {', '.join(ratios)}. {EQUAL}: as many iterations of GWG as take PMP's time"
+        f"seconds as GWG's {', '.join(ratios)}. {' and '.join(EQUAL.values())}: as many iterations as take PMP's time"
     )
 
 
@@ -202,7 +202,7 @@ def _figure(setting: Setting, found: list[dict[str, float]]):
         curves[f"{name}, sweeps"] = np.array([[each[key] for key in keys] for each in found])
     figure = lines(setting.sweeps, curves, "Section 5.4", "sweeps (reset) or updates (persistent)", "log MMD^2")
     curves = {}
-    for name in ("PMP", "PMP 0/1", "Gibbs", "GWG", EQUAL, "persistent PMP"):
+    for name in ("PMP", "PMP 0/1", "Gibbs", "GWG", *EQUAL.values(), "persistent PMP"):
         keys = [f"log MMD^2, {name}, {x} updates" for x in setting.updates]
         curves[f"{name}, updates"] = np.array([[each[key] for key in keys] for each in found])
     for trace in lines(setting.updates, curves, "", "", "").data:
