@@ -54,7 +54,19 @@ NAMES += [
     "hmj-spin-glass",
     "hmj-acceptance",
 ]
-NAMES += ["ms-failure", "hopfield", "dhmc-2", "dhmc-3", "dhmc-log-z", "potts", "ms-ess", "ms-epsilon", "ms-hx", "ms-sw"]
+NAMES += [
+    "hmj-theorems",
+    "ms-failure",
+    "hopfield",
+    "dhmc-2",
+    "dhmc-3",
+    "dhmc-log-z",
+    "potts",
+    "ms-ess",
+    "ms-epsilon",
+    "ms-hx",
+    "ms-sw",
+]
 NAMES += ["skip-chain"]
 
 

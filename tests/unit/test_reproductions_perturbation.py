@@ -7,6 +7,7 @@ import pytest
 
 from pmpviz import exact, keys
 from pmpviz.experiments.reproductions import acceptance, perturbed_maxima, spin_glass, uai_kinds
+from pmpviz.experiments.reproductions import perturbation_theorems as theorems
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.models import build_spec
 from pmpviz.oracles import Potentials
@@ -114,6 +115,23 @@ def test_a_tiny_run_of_the_unbiased_samplers_price():
     assert found[f"{acceptance.ROOT}, 4 x 4"] < found[f"{acceptance.ROOT}, 2 x 2"]
     assert "acceptance, repair margin, 4 x 4" not in found
     assert found["power of n in log(1 / acceptance)"] > 0
+
+
+def test_a_tiny_run_of_the_theorems():
+    """The error falls with the copies and keeps to what is promised; broken bounds are by less, the larger the bank."""
+    found = check(theorems.run(Request(True, 2), theorems.Setting((7,), (1, 64), 3000, (30, 1000), 2)))
+    one, many = (found[f"tree of 7, {m} copies: error of log p(x_r, x_s)"] for m in (1, 64))
+    assert one > 2 * many > 0 and many < found["tree of 7, 64 copies: error promised"]
+    small, large = (found[f"largest excess, bank of {bank}"] for bank in (30, 1000))
+    # Averages of 33 times as many numbers: their errors are a sixth.
+    assert 0 < large < small / 2
+    assert 0 < found["share of prefixes that break the bound, bank of 1000"] < 1
+
+
+def test_what_the_tree_theorem_promises():
+    """pi^2 / (6 m epsilon^2) of each of 2 (n - 2) edges and states: together the 5 % that may fail."""
+    epsilon = theorems.promised(10, 50) / 10
+    assert 2 * 8 * np.pi**2 / (6 * 50 * epsilon**2) == pytest.approx(0.05)
 
 
 def test_the_power_of_n_is_that_of_the_cost():

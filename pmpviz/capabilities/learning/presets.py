@@ -31,6 +31,15 @@ LEARNING: tuple[Preset, ...] = (
         "they learn are the parameters of that truncated sampler: look at the log-likelihood beside the MMD.",
     ),
     Preset(
+        "descent",
+        "Perturb and descend",
+        "How far must a perturbed energy be lowered to learn from it?",
+        LearningPlan(data="digits", hidden=16, lanes=(learner("descent", sweeps=1), learner("descent", sweeps=10))),
+        "Both learners perturb the energy and lower it site by site from a random start (Appendix B.4 of the paper). "
+        "After one sweep a sample still knows its start, and what is learned is no model of digits: its exact "
+        "likelihood stays 16 nats a picture below that of ten sweeps, which come to rest in a minimum.",
+    ),
+    Preset(
         "bars",
         "Bars, exact likelihood",
         "How far is sampling from the exact gradient?",

@@ -46,6 +46,15 @@ PERTURBATION: tuple[Preset, ...] = (
         "probability 1 rejects. Perturb-and-MAP accepts always, and its histogram is off by more than its noise floor.",
     ),
     Preset(
+        "prefixes",
+        "3 x 4 grid: a bound for every prefix",
+        "Do bounds of the parts never exceed the bound of the whole?",
+        LabPlan("square:3x4,couplings=gaussian,sigma=0.6,field=random,h=0.6,periodic=false", solvers=THREE),
+        "An expected maximum bounds the log of the sum over all that begins with a prefix, and the bounds of its two "
+        "ways to go on never exceed it: that is what makes them the unbiased sampler's probabilities. Averages over "
+        "a bank of noise break it here and there, and are repaired. Every further variable costs acceptance.",
+    ),
+    Preset(
         "denoise",
         "A noisy picture",
         "What does one best answer hide?",
