@@ -97,6 +97,7 @@ class DescentLearner(ResetLearner):
         summary="Lowers the perturbed energy one coordinate (one layer) at a time: it stops in the nearest minimum.",
         paper="Tomczak et al. 2019; perturb-and-max-product, Appendix B.4",
         sampler="perturb_and_descend",
+        short="Perturb-and-descend",
         params=(sweeps_param(10, "Sweeps of coordinate descent from a random start."),),
     )
 

@@ -23,7 +23,7 @@ class LearnerSpec:
     `guarantee` is `exact` (the gradient itself), `invariant` (its samples are the model's in the limit of many
     sweeps) or `approximate`. `sampler` is the id of the sampler that a model learned with it is meant to be sampled
     with. `why_not(model)` is None or the sentence that the user reads. `jit` is False where a program on the host is
-    asked.
+    asked. `short` is its name where there is little room.
     """
 
     id: str
@@ -37,6 +37,7 @@ class LearnerSpec:
     jit: bool = True
     why_not: Callable[[Any], str | None] = field(default=lambda model: None)
     style: Style | None = None
+    short: str = ""
 
 
 @pytree

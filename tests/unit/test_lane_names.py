@@ -5,6 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from pmpviz.capabilities.learning.plan import learner
+from pmpviz.capabilities.marginals.plan import solver
 from pmpviz.capabilities.sampling.plan import sampler
 from pmpviz.live.lane_names import lane_names, lane_ranks
 from pmpviz.player.style import LIGHTEST, lightness_of, styles_of
@@ -43,6 +45,15 @@ def test_a_lane_is_called_by_what_differs():
     assert lane_names(lanes(RACES[3]))[:2] == ["Gibbs · no. 1", "Gibbs · no. 2"]
     two = [sampler("pmp", damping=0.1, sweeps_per_draw=8), sampler("pmp")]
     assert lane_names(two) == ["PMP · damping 0.1 · sweeps a draw 8", "PMP · damping 0.5 · sweeps a draw 64"]
+
+
+@pytest.mark.parametrize("catalogue", [learner, solver, sampler], ids=["learner", "solver", "sampler"])
+def test_two_lanes_of_whatever_there_is_are_told_apart(catalogue):
+    """The learning page stopped with an error where both its lanes had one learner, of other settings."""
+    for name in (cls.spec.id for cls in catalogue.classes):
+        first, second = lane_names([catalogue(name)] * 2)
+        assert first != second and first.endswith("no. 1")
+    assert lane_names([learner("descent", sweeps=1), learner("descent")])[0].endswith("iteration 1")
 
 
 def test_lanes_of_one_algorithm_go_from_light_to_dark_with_the_knob_whatever_their_order():

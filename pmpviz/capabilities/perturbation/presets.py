@@ -47,7 +47,7 @@ PERTURBATION: tuple[Preset, ...] = (
     ),
     Preset(
         "prefixes",
-        "3 x 4 grid: a bound for every prefix",
+        "Bounds of all prefixes",
         "Do bounds of the parts never exceed the bound of the whole?",
         LabPlan("square:3x4,couplings=gaussian,sigma=0.6,field=random,h=0.6,periodic=false", solvers=THREE),
         "An expected maximum bounds the log of the sum over all that begins with a prefix, and the bounds of its two "

@@ -97,7 +97,8 @@ def growth(sizes: np.ndarray, cost: np.ndarray) -> float:
 
 
 def _one_seed(setting: Setting, seed: int) -> dict[str, float]:
-    found, cost = {}, []
+    found: dict[str, float] = {}
+    cost = []
     for shape in setting.sides:
         grids = [of_grid(shape, setting, k) for k in range(seed * setting.grids, (seed + 1) * setting.grids)]
         words = f"{shape[0]} x {shape[1]}"
