@@ -261,7 +261,8 @@ def _list(args) -> None:
         "datasets": [_described(d.id, d.label, d.help, d.params) for d in DATASETS],
         "learners": [_described_class(c) for c in LEARNERS],
         "reproductions": [
-            _described(r.id, r.title, r.settings, ()) | {"quick": r.quick_settings} for r in REPRODUCTIONS
+            _described(r.id, r.title, r.settings, ()) | {"quick": r.quick_settings, "shown": r.shown}
+            for r in REPRODUCTIONS
         ],
     }
     chosen = {name: rows for name, rows in everything.items() if args.what in (None, name)}
@@ -272,7 +273,8 @@ def _list(args) -> None:
         print(f"{name}:")
         for row in rows:
             kind = "".join(f" [{row[said]}]" for said in ("guarantee", "promise") if said in row)
-            print(f"  {row['id']:<16} {row['label']}{kind}: {row['help']}")
+            shown = f" (/{row['shown']})" if row.get("shown") else ""
+            print(f"  {row['id']:<16} {row['label']}{kind}: {row['help']}{shown}")
             for param in row["params"]:
                 print(f"    {param['name']:<16} {param['range']}, default {param['default']}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +28,7 @@ from pmpviz.samplers.gaussian_hmc import GaussianHMC
 from pmpviz.types import Param, Refusal, Spec, Style, Target
 
 CHAINS, BATCH = 16, 25
+LEAST_DRAWS = 800
 ESTIMATORS = ("bridge", "mirrored_split", "mirrored", "forward", "state")
 SAMPLERS = ("gaussian_hmc", "gaussian_gibbs")
 EIGEN = 2
@@ -89,7 +91,8 @@ class GaussianLogZ(MarginalSolver):
                   "state: by the probability of one configuration.", choices=ESTIMATORS),
             Param("sampler", "Sampler", 0, 0, "gaussian_hmc", "choice", "What the draws are made by.",
                   choices=SAMPLERS),
-            Param("draws", "Draws", 800, 1_000_000, 4000, "int", "How many are kept, of sixteen chains in all."),
+            Param("draws", "Draws", LEAST_DRAWS, 1_000_000, 4000, "int",
+                  "How many are kept, of sixteen chains in all."),
             Param("burn_in", "Burn-in", 0, 100_000, 100, "int", "Sweeps of every chain before the first is kept."),
             Param("seed", "Seed", 0, 2**31 - 1, 0, "int", "Of the chains."),
         ),
@@ -137,15 +140,20 @@ class GaussianLogZ(MarginalSolver):
         begin = time.perf_counter()
         state, _ = self._moved(state)
         count = len(state.batches) * BATCH * CHAINS
-        found = self.estimate(state) if count >= self.draws else None
+        found = self.estimate(state) if self._is_due(count) else None
         record = {
-            "call": count,
+            "call": len(state.batches) * BATCH,
             "objective": None if found is None else found.log,
             "standard_error": None if found is None else found.error,
             "seconds": time.perf_counter() - begin + (state.trace[-1]["seconds"] if state.trace else 0.0),
         }
         reason = f"{count:,} draws are done" if count >= self.draws else ""
         return replace(state, trace=(*state.trace, record), reason=reason)
+
+    def _is_due(self, count: int) -> bool:
+        """At the end, and before it whenever the draws have doubled: all estimates together cost twice the last."""
+        doubled = math.log2(count / LEAST_DRAWS) if count >= LEAST_DRAWS else -0.5
+        return count >= self.draws or doubled.is_integer()
 
     def estimate(self, state: DrawsState, estimator: str | None = None) -> Estimate:
         """log Z and its standard error by the draws so far, by this knob's estimator or another."""
@@ -172,7 +180,7 @@ class GaussianLogZ(MarginalSolver):
         p = softmax(_logits(state.relaxation, state.draws), axis=2)
         flat = p.reshape(len(p), -1)
         both = (flat.T @ flat / len(flat)).reshape(s.n, s.states, s.n, s.states)
-        last = state.trace[-1] if state.trace else {}
+        last = next((record for record in reversed(state.trace) if record["objective"] is not None), {})
         return Answer(
             p.mean(0),
             both[s.i, :, s.j],

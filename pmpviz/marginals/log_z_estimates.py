@@ -108,7 +108,7 @@ def _bridge(fit: Float[np.ndarray, "k m"], z: Float[np.ndarray, "k m"], log_p: L
     log_r = float(np.median(of_p))
     for _ in range(BRIDGE_STEPS):
         # With as many draws of either, weights 1 / (p* + r q): numerator over draws of q, denominator over those of p.
-        fresh = log_mean(_share(of_q, log_r)).log - log_mean(_share(-of_p, -log_r) - log_r).log
+        fresh = _log_sum(_share(of_q, log_r)) - _log_sum(_share(-of_p, -log_r) - log_r)
         log_r, before = fresh, log_r
         if abs(log_r - before) < BRIDGE_TOLERANCE:
             break

@@ -14,6 +14,7 @@ import pytest
 from command_line import cache, call, found, in_a_folder_of_its_own, refused  # noqa: F401
 
 import pmpviz.experiments.reproductions as rooms
+from pmpviz.capabilities import shown_on_home
 from pmpviz.experiments.reproductions import (
     REPRODUCTIONS,
     barrier,
@@ -78,6 +79,14 @@ def test_the_registry_is_complete():
     for known in REPRODUCTIONS:
         assert find(known.id) is known and known.title and known.settings and known.quick_settings
         assert known.seeds >= known.quick_seeds >= 1
+
+
+def test_every_experiment_of_the_continuous_papers_is_a_preset_that_names_it():
+    presets = {f"{page}?preset={preset.id}": preset for _, page, presets in shown_on_home() for preset in presets}
+    shown = {known.id: known.shown for known in REPRODUCTIONS if known.shown}
+    for name, address in shown.items():
+        assert f"reproduce {name}" in presets[address].notice, name
+    assert set(shown) >= set(NAMES[NAMES.index("ms-failure") :]) | {"srbm"}
 
 
 def test_a_row_is_a_mean_with_its_standard_deviation():

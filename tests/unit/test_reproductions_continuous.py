@@ -123,7 +123,7 @@ def test_digits_shrink_to_means_of_their_areas():
 BITS = np.random.default_rng(0).integers(0, 2, 400)
 ALIKE = np.stack([BITS, BITS, 1 - BITS, np.ones(400, int)], 1).astype(np.int8)
 LEARNING = machines.Learning(0, 2, 1000, 0.1)
-STATISTIC = hx_statistic.Statistic(64, 50, 500, 50)
+STATISTIC = hx_statistic.Statistic(64, 50, 500, 50, 2)
 SMALL = semi_restricted_samplers.Setting(LEARNING, 16, 500, 100, (0.001, 0.1, 4.0), STATISTIC)
 
 
@@ -136,6 +136,7 @@ def small():
 @pytest.fixture
 def of_small(small, monkeypatch):
     monkeypatch.setattr(machines, "machine", lambda kind, how, seed, keep=None: small[kind])
+    monkeypatch.setattr(machines, "images", lambda how: ALIKE & [1, 1, 1, 0])
 
 
 @pytest.mark.parametrize("kind", machines.KINDS)
@@ -167,7 +168,7 @@ def test_covariances_come_to_those_of_enumeration(small, kind):
     x, h = states[:, :4], states[:, 4:]
     truth = (h * p[:, None]).T @ x - np.outer(p @ h, p @ x)
     for algorithm in machines.samplers(model).values():
-        early, late = hx_statistic.statistics(model, algorithm, (256, 50), (1, 2000), 3)
+        (early, late), _ = hx_statistic.statistics(model, algorithm, (256, 50), (1, 2000), 3, 2)
         assert np.abs(late - truth).max() < 0.02
         assert hx_statistic.relative(late, truth) < hx_statistic.relative(early, truth)
 
@@ -193,4 +194,6 @@ def test_a_tiny_run_of_clusters(of_small):
     rows = check(clusters.run(Request(True, 1), clusters.Setting(LEARNING, (1, 10, 100), 200)))
     for name in (clusters.CLUSTERS, machines.BLOCKS, machines.SEQUENTIAL):
         assert abs(rows[f"below the model's in its deviations, {name}, 100 steps"].ours) < 10
-    assert 0.25 <= rows["largest cluster, share of the sites"].ours <= 1
+    share = rows["largest cluster, share of the sites"].ours
+    assert 0.25 <= share <= 1
+    assert rows["largest cluster over the sites that some image has on"].ours == pytest.approx(share / 0.75)

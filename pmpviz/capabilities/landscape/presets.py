@@ -59,7 +59,7 @@ LANDSCAPE: tuple[Preset, ...] = (
         LandscapePlan(FAILURE, t=2.0, diagonal=FORCED, extra=0.05, sampler=GIBBS),
         "exp(x₁t²/2 + x₂t² − x₁x₂t²), begun at (1, 0). With D = (t², 2t²) the Gaussians stand so far apart that a "
         "sweep hardly ever leaves; raise t. The uniform least shift mends most of it. The count of leavings "
-        "is compared with its expectation by quadrature.",
+        "is compared with its expectation by quadrature, here and in reproduce ms-failure.",
         2.0,
     ),
     Preset(
@@ -79,7 +79,8 @@ LANDSCAPE: tuple[Preset, ...] = (
         "All 2⁹⁰⁰ Gaussians lie in a plane: one dimension for each picture. The ball rolls there, and the spins are "
         "drawn where it is. Drag the temperature: above 1.05 there is one hill and noise; below it hills part for each "
         "picture and its negative, and the ball stays in the one it fell into. Fewer spins (side 10) are a heavier "
-        "load: the hills are lower in proportion, and the ball crosses. A cue for A tips all of it.",
+        "load: the hills are lower in proportion, and the ball crosses. A cue for A tips all of it. The ball beats "
+        "Gibbs sampling here, at equal seconds too: reproduce hopfield has by how much.",
         1.0,
     ),
     Preset(

@@ -60,6 +60,23 @@ LEARNING: tuple[Preset, ...] = (
         "units are free for the shapes.",
     ),
     Preset(
+        "equivalent",
+        "Gaussians for lateral weights",
+        "Can Gaussian units stand for weights between pixels?",
+        LearningPlan(
+            data="digits",
+            kind="gaussian_rbm",
+            hidden=64,
+            method="sgd",
+            learning_rate=0.05,
+            lanes=(learner("pcd", sweeps=3),),
+        ),
+        "A Gaussian unit for each pixel takes over what neighbouring pixels agree on. All units of a layer are drawn "
+        "at once: three such sweeps take less time than one of an SRBM, whose pixels follow one another. Choose *srbm* "
+        "with one sweep, or *rbm*, and compare the log-likelihood at the same seconds; reproduce srbm does so for all "
+        "three.",
+    ),
+    Preset(
         "ising",
         "Ising model of zeros",
         "Can pairs of pixels alone say what a zero is?",

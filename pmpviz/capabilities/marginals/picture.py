@@ -22,6 +22,8 @@ from pmpviz.player.wire import Payload
 SPEEDS = (1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
 SMALLEST_GAP = 1e-6
+# Of a normal law, 95 % lie within so many standard errors.
+WITHIN = 1.96
 # What play may go on to: the button's words, and what it does.
 GOALS = {
     "gap": ("Run to gap", "Goes on until the gap is at most the one to reach"),
@@ -126,8 +128,10 @@ def unit_of(lane: InferenceLaneView) -> str:
 def _traces(envelope: Envelope, view: InferenceView) -> list[dict]:
     if not view.lanes:
         return []
-    found = [_gap(envelope), _log_z(envelope, view)]
-    if exact_log_z(view) is not None:
+    solvers = [solver_class(lane.algorithm).spec for lane in view.lanes]
+    found = [_gap(envelope)] if any("gap" in spec.metrics for spec in solvers) else []
+    found.append(_log_z(envelope, view, all(spec.guarantee == "approximate" for spec in solvers)))
+    if exact_log_z(view) is not None and any("bound" in spec.metrics for spec in solvers):
         found.append(_excess(envelope, view))
     for name, title in (("delta", "Contraction δ"), ("residual", "Largest message change")):
         if any(name in record for lane in view.lanes for record in lane.trace[:1]):
@@ -172,18 +176,23 @@ def _with_gap(lane: InferenceLaneView) -> list[tuple[Record, float]]:
     return [(record, gap) for record in lane.trace if (gap := gap_of(record)) is not None]
 
 
-def _log_z(envelope: Envelope, view: InferenceView) -> dict:
-    """Objective (line) between the bound from the visited configurations and the best certified bound (range)."""
+def _log_z(envelope: Envelope, view: InferenceView, estimates: bool) -> dict:
+    """Objective (line) between the bound from the visited configurations and the best certified bound (range); of an
+    estimate the range that its error bar gives 95 %."""
 
     def columns(lane: InferenceLaneView) -> dict:
+        found, error = _column(lane, "objective"), _column(lane, "standard_error")["y"]
+        if len(error) == len(found["y"]):
+            return found | {"low": found["y"] - WITHIN * error, "high": found["y"] + WITHIN * error}
         bounded = all(r.get("best_bound") is not None and r.get("lower") is not None for r in lane.trace)
         limits = {"low": "lower", "high": "best_bound"} if bounded else {}
-        return _column(lane, "objective") | {name: _column(lane, source)["y"] for name, source in limits.items()}
+        return found | {name: _column(lane, source)["y"] for name, source in limits.items()}
 
     known = exact_log_z(view)
     exact = None if known is None else {"y": known, "label": f"exact log Z {significant(known, 5)}"}
     lines = envelope.lines(columns)
-    return trace("log_z", "Objective, with the bounds on log Z", "steps", lines, unit="nats", exact=exact)
+    title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective, with the bounds on log Z"
+    return trace("log_z", title, "sweeps" if estimates else "steps", lines, unit="nats", exact=exact)
 
 
 def _excess(envelope: Envelope, view: InferenceView) -> dict:
@@ -216,7 +225,7 @@ def verdict(view: InferenceView) -> str:
     exact = exact_log_z(view)
     bounded = [lane for lane in begun if lane.answer.bound is not None]
     if not bounded:
-        return "No lane has a certified bound on log Z yet."
+        return _estimates(view, exact) or "No lane has a certified bound on log Z yet."
     best = min(bounded, key=lambda lane: lane.answer.bound if lane.answer.bound is not None else math.inf)
     low = "" if best.answer.lower is None else f"{significant(best.answer.lower, 5)} ≤ "
     said = f"{low}log Z ≤ {significant(best.answer.bound or math.nan, 5)}"
@@ -226,6 +235,18 @@ def verdict(view: InferenceView) -> str:
     return (
         f"{said}; exactly {significant(exact, 5)}, so that the bound is {significant(over)} nats above ({best.label})."
     )
+
+
+def _estimates(view: InferenceView, exact: float | None) -> str:
+    """What each lane that knows its own error estimates, with 95 % of its bar; empty where none does."""
+    found = [(lane.label, lane.answer.log_z, lane.answer.standard_error) for lane in view.lanes]
+    said = [
+        f"{label} {significant(log_z, 5)} ± {significant(WITHIN * error, 2)}"
+        for label, log_z, error in found
+        if log_z is not None and error is not None
+    ]
+    known = "" if exact is None else f"; exactly {significant(exact, 5)}"
+    return f"log Z: {'; '.join(said)}{known}." if said else ""
 
 
 __all__ = ["GOALS", "LAYERS", "error", "exact_log_z", "exact_p1", "gap_of", "update", "verdict"]

@@ -89,6 +89,20 @@ INFERENCE: tuple[Preset, ...] = (
         "error, not the optimiser's.",
         5.0,
     ),
+    Preset(
+        "error-bars",
+        "Error bars of log Z",
+        "Does an error bar of log Z hold what it promises?",
+        InferencePlan(
+            "clique:10,theta=0.15",
+            lanes=(solver("gaussian_log_z"), solver("gaussian_log_z", estimator="mirrored")),
+        ),
+        "Two estimates by the same draws, each with a bar that shrinks as they grow in number. Bridge sampling's holds "
+        "the exact value. The mirrored one, as Zhang and others print it, averages over the very draws that its "
+        "Gaussian was fitted to: it is too low, and its bar does not know. *Race another* brings Chib's estimate; "
+        "reproduce dhmc-log-z counts on fifty models how often each bar holds.",
+        2.0,
+    ),
 )
 
 

@@ -180,6 +180,34 @@ RACE += (
         "the curve of a learned machine.",
         0.0,
     ),
+    Preset(
+        "covariances",
+        "Covariances of a machine",
+        "How soon are pixels and hidden units seen to go together?",
+        Plan(
+            model="srbm:8x8x16,pattern=random,strength=1,lateral=1.6",
+            chains=1024,
+            budget=128.0,
+            lanes=_lanes("gibbs", "gaussian_gibbs"),
+        ),
+        "A machine learns from how its pixels and hidden units go together, E[hx′] − E[h] E[x]′: a sampler is worth "
+        "what it knows of pairs. Here pixels pull at each other strongly, and the Gaussians hold each one back: "
+        "sequential Gibbs is within the noise after some sixteen sweeps, blocks after some sixty. Open *2 more "
+        "traces* for the share of the pairs, and see the pair error and τ in the table. reproduce ms-hx has the error "
+        "of this covariance on machines that have learned digits, where the two are nearer to each other.",
+        0.0,
+    ),
+    Preset(
+        "machine-clusters",
+        "Clusters in a machine",
+        "Do clusters help where hidden units pull at the pixels?",
+        Plan(model=_MACHINE, chains=256, budget=256.0, lanes=_lanes("gibbs", "gaussian_gibbs", "swendsen_wang")),
+        "Weights of both signs join nearly all units to one cluster, which turns as a whole or not at all, and what is "
+        "left over is turned bit by bit: Swendsen-Wang's MMD² hardly falls while the two others need a dozen sweeps. "
+        "On a lattice without fields it is the other way round (*Critical lattice*). reproduce ms-sw shows it on a "
+        "machine that has learned digits, its hidden units drawn first: no digits after a hundred steps.",
+        0.0,
+    ),
 )
 
 # Models of more than two states, at the critical coupling log(1 + sqrt q).
@@ -190,7 +218,8 @@ RACE += (
         "Do clusters help where there are three colours?",
         Plan(model="potts:64x64", chains=64, budget=256.0, lanes=_lanes("swendsen_wang", "colour_gibbs")),
         "At the critical coupling islands of every size stand side by side. Swendsen-Wang recolours whole clusters: "
-        "one picture hardly resembles the next; Gibbs only moves their borders.",
+        "one picture hardly resembles the next; Gibbs only moves their borders. reproduce potts compares the energies "
+        "with exact ones, also of ten states.",
         0.0,
     ),
     Preset(

@@ -44,7 +44,8 @@ class Outcome:
 @dataclass(frozen=True)
 class Reproduction:
     """An experiment: its settings and those of `--quick` in words, how many seeds each takes unless told, whether
-    it trains models for so long that they can be kept, and another name that it is found by."""
+    it trains models for so long that they can be kept, another name that it is found by, and the address of the page
+    and preset that show it, like race?preset=gaussians (empty where none does)."""
 
     id: str
     title: str
@@ -55,6 +56,7 @@ class Reproduction:
     run: Callable[[Request], Outcome]
     keeps: bool = False
     alias: str = ""
+    shown: str = ""
 
 
 def row(quantity: str, values: Iterable[float], paper: float | None = None) -> Row:

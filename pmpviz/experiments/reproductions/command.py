@@ -55,6 +55,8 @@ def table(chosen: Reproduction, outcome: Outcome, quick: bool, seeds: int, secon
     for row in outcome.rows:
         lines.append(f"{row.quantity:<{width}}{_number(row.paper):>10}{_number(row.ours):>12}{_number(row.spread):>10}")
     lines += outcome.notes
+    if chosen.shown:
+        lines.append(f"to be watched in the app: /{chosen.shown}")
     return "\n".join([*lines, f"{seeds} seed{'s' * (seeds > 1)}, {seconds:.1f} s"])
 
 

@@ -104,6 +104,7 @@ REPRODUCTION = Reproduction(
     1,
     1,
     run,
+    shown="frank_wolfe?preset=error-bars",
 )
 
 __all__ = ["REPRODUCTION", "complete", "estimates"]

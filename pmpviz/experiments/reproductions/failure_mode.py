@@ -130,6 +130,7 @@ REPRODUCTION = Reproduction(
     1,
     1,
     run,
+    shown="landscape?preset=failure",
 )
 
 __all__ = ["REPRODUCTION", "expected", "frequency", "shifts", "typical"]

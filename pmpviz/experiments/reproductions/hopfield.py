@@ -180,6 +180,7 @@ REPRODUCTION = Reproduction(
     4,
     4,
     run,
+    shown="landscape?preset=hopfield",
 )
 
 __all__ = ["REPRODUCTION", "Truth", "hopfield", "log_z", "ratio"]

@@ -82,10 +82,15 @@ def learned(kind: str, x: Int8[np.ndarray, "k v"], how: Learning, seed: int, kee
     return done.model
 
 
+def images(how: Learning) -> Int8[np.ndarray, "k 256"]:
+    """MNIST's test digits, as many as are learned from."""
+    return shrunk(load_mnist("test").images)[: how.images or None]
+
+
 @lru_cache(maxsize=4)
 def machine(kind: str, how: Learning, seed: int, keep: Keep | None = None) -> SRBM:
     """The machine of MNIST's test digits; the same for all reproductions."""
-    return learned(kind, shrunk(load_mnist("test").images)[: how.images or None], how, seed, keep)
+    return learned(kind, images(how), how, seed, keep)
 
 
 @pytree
@@ -110,6 +115,7 @@ __all__ = [
     "SEMI",
     "SEQUENTIAL",
     "Learning",
+    "images",
     "learned",
     "machine",
     "samplers",

@@ -134,6 +134,7 @@ REPRODUCTION = Reproduction(
     1,
     1,
     run,
+    shown="race?preset=potts-3",
 )
 
 __all__ = ["REPRODUCTION", "energies", "strip_energy"]

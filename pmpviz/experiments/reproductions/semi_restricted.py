@@ -165,4 +165,5 @@ REPRODUCTION = Reproduction(
     1,
     run,
     keeps=True,
+    shown="learning?preset=equivalent",
 )

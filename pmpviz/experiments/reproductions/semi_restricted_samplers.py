@@ -156,7 +156,17 @@ def run_epsilon(request: Request, setting: Setting | None = None) -> Outcome:
 
 _FULL = "MNIST's test digits at 16 x 16, 40 hidden units, 20,000 updates; 4 chains of 15,000 sweeps"
 _QUICK = "4,000 of the digits, 4,000 updates; 4 chains of 3,000 sweeps"
-ESS = Reproduction("ms-ess", "Effective draws on semi-restricted machines", _FULL, _QUICK, 1, 1, run_ess, keeps=True)
+ESS = Reproduction(
+    "ms-ess",
+    "Effective draws on semi-restricted machines",
+    _FULL,
+    _QUICK,
+    1,
+    1,
+    run_ess,
+    keeps=True,
+    shown="race?preset=semi-restricted",
+)
 EPSILON = Reproduction(
     "ms-epsilon",
     "The shift and mixing",
@@ -166,6 +176,7 @@ EPSILON = Reproduction(
     1,
     run_epsilon,
     keeps=True,
+    shown="race?preset=shift",
 )
 
 __all__ = ["EPSILON", "ESS", "effective"]

@@ -185,6 +185,7 @@ REPRODUCTION = Reproduction(
     1,
     run,
     alias="dhmc-table-1",
+    shown="text?preset=continuous",
 )
 
 __all__ = ["REPRODUCTION", "Setting", "run", "tractable"]
