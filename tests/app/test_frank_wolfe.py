@@ -50,6 +50,15 @@ def test_every_preset_shows_its_lanes(preset):
     assert preset.question in words(test)
 
 
+def test_error_bars_of_log_z_are_drawn_and_said():
+    test = opened(preset="error-bars")
+    wait(test, lambda t: update(t)["lanes"] and all(lane["status"] == "done" for lane in update(t)["lanes"]))
+    (trace,) = update(test)["traces"]
+    assert "error bars" in trace["title"] and len(trace["lines"]) == 2
+    assert all({"low", "high"} <= set(line) for line in trace["lines"])
+    assert words(test).count("±") >= 2
+
+
 def test_lanes_are_added_and_their_knobs_reach_the_walk():
     test = opened(model="complete:4,J=0.5", lane1="barrier_frank_wolfe")
     test.button(key="inference_add").click()

@@ -40,6 +40,14 @@ def test_every_estimator_is_within_its_errors(sampler):
     assert solver.estimate(state, "bridge").error < 0.03
 
 
+def test_an_estimate_comes_whenever_the_draws_have_doubled():
+    trace = ended(make_solver("gaussian_log_z", draws=4000)).trace
+    known = [record for record in trace if record["objective"] is not None]
+    assert [record["call"] for record in trace] == list(range(25, 275, 25))
+    assert [record["call"] for record in known] == [50, 100, 200, 250]
+    assert all(abs(r["objective"] - TRUTH.log_z) < 5 * r["standard_error"] for r in known)
+
+
 def test_marginals_are_those_of_the_target_with_deltas_where_clamped():
     found = infer(make_solver("gaussian_log_z", draws=8000), TARGET)
     for row, truth in zip(found.marginals, TRUTH.marginals, strict=True):

@@ -80,6 +80,14 @@ def test_laws_of_the_grids():
     np.testing.assert_allclose(np.asarray(model.bias) - noise, sums, atol=1e-4)
 
 
+def test_a_sample_of_one_update_is_one_before_the_first_that_counts_too():
+    """Of 500 samples after 200 on a hundred sites five sweeps count, after two."""
+    target = Target.of(grids.grid(grids.STANDARD, 10, 1.0, 1.0, 0))
+    found = grids.few_updates(target, grids.Setting((1.0,), (1.0,), 3, 500, 200, 1), 0)
+    x = walks.Chains.begun(Gibbs(), target, 0, 3, 0, ("x",)).walk(50).x
+    np.testing.assert_allclose(found, x[2:7].mean(0))
+
+
 def test_a_tiny_run_of_the_grids():
     setting = grids.Setting((1.0,), (0.5,), 4, 1000, 100, 1, 4)
     rows = check(grids.run((grids.STANDARD, grids.NO_FIELD), Request(True, 1), setting))
@@ -92,8 +100,8 @@ def test_a_tiny_run_of_the_grids():
 def test_error_bars_of_log_z(monkeypatch):
     monkeypatch.setattr(coverage, "DRAWS", 800)
     rows = check(coverage.run(Request(True, 1), coverage.Setting((0.5,), 3)))
-    for name in (*coverage.GAUSSIAN, coverage.CHIBS):
-        assert rows[f"RMSE of log Z, {name}, J = 0.5"].ours < 0.3
+    for name in (*coverage.GAUSSIAN, *coverage.CHIBS):
+        assert rows[f"RMSE of log Z, {name}, J = 0.5"].ours < (1 if name == "one state" else 0.3)
         assert 0 <= rows[f"coverage of 95 %, {name}, J = 0.5"].ours <= 1
 
 
