@@ -82,10 +82,11 @@ def statistics(model: SRBM, algorithm, how: tuple[int, int], steps: Sequence[int
     each stretch of them: [stretches][steps]."""
     begun = Chains.begun(algorithm, Target.of(model), seed, *how, rao_blackwell=False)
     known = begun.algorithm, begun.target, begun.words
-    shapes = (model.hidden, model.visible), model.hidden, model.visible
-    state, at, found = begun.state, begun.burn_in, []
+    hx, h, x = (np.zeros(s, np.float32) for s in ((model.hidden, model.visible), model.hidden, model.visible))
+    state, at = begun.state, begun.burn_in
+    found: list[list[Float[np.ndarray, "h v"]]] = []
     for _ in range(stretches):
-        sums = Sums(*(np.zeros(shape, np.float32) for shape in shapes), np.int32(0))
+        sums = Sums(hx, h, x, np.int32(0))
         found.append([])
         for count in np.diff(steps, prepend=0):
             state, sums = _gone_on(*known, state, sums, np.int32(at), np.int32(count))
