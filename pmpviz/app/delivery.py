@@ -12,7 +12,6 @@ from concurrent.futures import Future
 from typing import Any
 
 from streamlit.runtime import get_instance
-from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 MOST_SECONDS = 2.0
@@ -43,6 +42,6 @@ def _session() -> Any:
     context = get_script_run_ctx()
     if context is None:
         return None
-    info = get_instance()._session_mgr.get_active_session_info(context.session_id)
-    session = getattr(info, "session", None)
-    return session if isinstance(session, AppSession) else None
+    manager = getattr(get_instance(), "_session_mgr", None)
+    info = manager.get_active_session_info(context.session_id) if manager else None
+    return info.session if info else None
