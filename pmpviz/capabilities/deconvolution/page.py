@@ -56,13 +56,14 @@ def draw() -> None:
     """The page."""
     plan, notices = PAGE.open()
     side = st.sidebar
-    plan = preset_control(DECONVOLUTION, "Experiment", PAGE.id, plan, side)
+    plan, draw_choice = preset_control(DECONVOLUTION, "Experiment", PAGE.id, plan, side)
     for title, controls in CONTROLS.items():
         side.markdown(f"##### {title}")
         plan = controls(plan, side)
     show_notices(notices)
     preset = PAGE.ask(plan, "What are these images made of?", lambda a, b: a.replace(seed=b.seed) == b)
     plan = clamp_features(paint_glyphs(plan))
+    draw_choice(plan)
     PAGE.keep(plan)
     if not empty(plan):
         STAGE.draw(plan)
