@@ -104,7 +104,8 @@ class SamplingStage(Stage):
 
     def _update(self, turn: Turn) -> bytes:
         tool = st.session_state.get(f"tool:{self.id}", "none")
-        return payload.update(turn.view, turn.sent, turn.desk, tool, held(self.id).hover, turn.kept)
+        hover, tools = held(self.id).hover, tools_of(turn.view.model)
+        return payload.update(turn.view, turn.sent, turn.desk, tool, hover, turn.kept, tools)
 
     def _waiting(self, view: LiveView) -> bool:
         return view.truth is None and view.truth_trouble is None
