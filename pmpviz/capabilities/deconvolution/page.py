@@ -79,9 +79,8 @@ def paint_glyphs(plan: DeconvolutionPlan) -> DeconvolutionPlan:
         return plan
     blank = PAPER * plan.paint_height * plan.paint_width
     glyphs = plan.painted or (blank,)
-    with st.expander("Glyphs to be stamped", expanded=True):
+    with st.expander("Glyphs to be stamped: paint with the pointer, or with arrow keys and Space", expanded=True):
         drawn = painter(glyphs, plan.paint_height, plan.paint_width, key="deconvolution_painter")
-        st.caption("Paint with the pointer, or with arrow keys and Space. The images are stamped anew at every stroke.")
     inked = sum(INK in text for text in drawn)
     return plan.replace(painted=() if drawn == (blank,) else drawn, features=max(plan.features, inked))
 

@@ -63,7 +63,7 @@ def playground() -> None:
     usable |= {plan.lanes[0].algorithm: usable.pop(plan.lanes[0].algorithm, plan.lanes[0].spec.label)}  # Itself last.
     carry(stage, side, "Race it against", usable, "race", lambda rival: (plan.lanes[0], sampler(rival)), plan)
     stage.take(plan, notices)
-    left, right = st.columns([1, 1.75], vertical_alignment="bottom")
+    left, right = st.columns(2, vertical_alignment="bottom")
     layer_control(stage, left)
     tool_control(stage, right)
     stage.show()

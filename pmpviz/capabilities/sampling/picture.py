@@ -145,7 +145,7 @@ def _counted(lane: LaneView) -> str:
     """Completed draws, and since when statistics count where that is not the start."""
     since = f" since sweep {integer(lane.since)}" if lane.since else ""
     if lane.completed_draws:
-        return f"{integer(lane.completed_draws)} draws a chain{since}"
+        return f"{integer(lane.completed_draws)} draw{'s' if lane.completed_draws > 1 else ''} a chain{since}"
     return f"statistics{since}" if since else ""
 
 
