@@ -58,14 +58,19 @@ WALK = [".wk-picture", ".pv-timeline", ".pv-bar", ".wk-lines", ".pv-trace"]
 
 @pytest.mark.parametrize(
     ("address", "parts"),
-    [("frank_wolfe?preset=stall", WALK), ("frank_wolfe?preset=cube", WALK), ("deconvolution?preset=painted", PARTS)],
+    [
+        ("frank_wolfe?preset=stall", WALK),
+        ("frank_wolfe?preset=cube", WALK),
+        ("deconvolution?preset=painted", PARTS),
+        ("text?preset=digest", [".pv-stage", ".pv-knobs", ".pv-bar", ".pv-said"]),
+    ],
 )
-def test_many_lanes_and_what_is_painted_leave_room_for_the_traces(server, open_page, address, parts):
+def test_what_a_preset_is_about_leaves_room_for_what_was_found(server, open_page, address, parts):
     page = open_page(f"{server}/{address}", viewport={"width": 1440, "height": 900})
-    for part in (*parts, "[data-lane='0']"):
+    for part in parts:
         page.locator(part).first.wait_for()
     assert settled(page, parts) == []
-    assert page.locator(".pv-trace:visible").count() == 2
+    assert page.locator(".pv-trace:visible").count() == 2 * (".pv-trace" in parts)
 
 
 def test_a_question_that_grows_longer_leaves_the_picture_where_it_is(server, open_page):
