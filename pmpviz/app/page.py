@@ -19,7 +19,16 @@ from pmpviz.live.plan import Preset
 STYLE = """<style>
 .stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; max-width: 1500px; }
 @media (max-width: 1100px) { .stMainBlockContainer { padding-top: 4rem; } }
-.stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4):has(p) h4 { padding: 0; }
+@media (max-width: 1500px) { .stMainBlockContainer .stButtonGroup [role="radio"] { padding-inline: 0.5rem; } }
+.stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) { container-type: inline-size; }
+.stMainBlockContainer h4 { font-size: clamp(0.8rem, calc(198cqi / var(--letters, 1)), 1.5rem); }
+.stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4):has(p) h4 {
+  height: 1.8rem;
+  padding: 0;
+  display: flex;
+  align-items: center;
+  line-height: 1.12;
+}
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) > p { line-height: 1.3; margin: 0.2rem 0 0; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.5rem; }
 .stMainBlockContainer table { font-variant-numeric: tabular-nums; font-size: 0.8125rem; }
@@ -39,8 +48,11 @@ CLASS_STYLE = """<style>
 html { font-size: 25.6px; }
 .stSidebar, [data-testid="stExpandSidebarButton"], [data-testid="stHeader"] { display: none; }
 .stMainBlockContainer { padding: 0.5rem 1rem 2rem; max-width: none; }
-.stMainBlockContainer h4 { padding: 0 0 0.4rem; font-size: 1.125rem; }
-.stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4):has(p) h4 { padding-bottom: 0.4rem; }
+.stMainBlockContainer h4 { font-size: clamp(0.8rem, calc(198cqi / var(--letters, 1)), 1.125rem); }
+.stMainBlockContainer h4, .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4):has(p) h4 {
+  height: auto;
+  padding: 0 0 0.4rem;
+}
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) > p { display: none; }
 .stMainBlockContainer :is([data-testid="stLayoutWrapper"], .stElementContainer):has(.stButtonGroup) { display: none; }
 .stMainBlockContainer :is([class*="st-key-tool"], .st-key-lab_share, .st-key-lab_export) { display: none; }
@@ -114,7 +126,11 @@ class Page:
         return preset
 
     def head(self, question: str) -> None:
-        """The question, and under it what the page shows."""
+        """The question, and under it what the page shows.
+
+        A question of many letters is written smaller: in a second line it would push the picture down in mid-run.
+        """
+        st.html(f"<style>:root {{ --letters: {len(question)}; }}</style>")
         st.markdown(f"#### {question}" + (f"\n\n:small[:gray[{self.lead}]]" if self.lead else ""))
 
     def share(self, plan: Any, sentences: Sequence[str], commands: Sequence[str] = ()) -> None:

@@ -25,21 +25,29 @@ def preset_control(
     box: Any,
     like: Callable[[Any, Any], bool] = operator.eq,
     key: str = "",
-) -> Any:
-    """The plan of the preset that was just chosen, with its speed, else the plan as it is.
+) -> tuple[Any, Callable[[Any], None]]:
+    """(the plan of the preset that was just chosen, with its speed, else the plan as it is; what draws the choice here)
 
-    The widget, whose key is `key` or `page`_preset, shows the preset whose plan is like the page's.
+    What draws it is called with the plan that the page's other controls leave, and shows the preset whose plan is like
+    that. The widget's key is `key` or `page`_preset.
     """
-    key = key or f"{page}_preset"
+    key, into = key or f"{page}_preset", box.container()
     chosen = preset_of(presets, st.session_state[key]) if edited(key) else None
     if chosen is not None:
         plan = chosen.plan
         if chosen.speed is not None:
             st.session_state[f"speed:{page}"] = chosen.speed
-    labels = {"": "Your own", **{preset.id: preset.label for preset in presets}}
-    show(key, next((preset.id for preset in presets if like(preset.plan, plan)), ""))
-    select(box, label, labels, key)
-    return plan
+
+    def draw(plan: Any) -> None:
+        draw_choice(presets, label, next((preset.id for preset in presets if like(preset.plan, plan)), ""), into, key)
+
+    return plan, draw
 
 
-__all__ = ["preset_control", "preset_of"]
+def draw_choice(presets: Sequence[Preset], label: str, shown: str, box: Any, key: str) -> None:
+    """The list of the presets, which shows the one of that id, or a plan of one's own."""
+    show(key, shown)
+    select(box, label, {"": "Your own", **{preset.id: preset.label for preset in presets}}, key)
+
+
+__all__ = ["draw_choice", "preset_control", "preset_of"]

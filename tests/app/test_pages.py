@@ -76,6 +76,23 @@ def test_the_first_tiles_are_questions():
 
 
 @pytest.mark.parametrize(
+    ("page", "preset", "key", "choice"),
+    [
+        ("race", "bars", "race", "race_preset_choice"),
+        ("text", "names", "text", "text_preset"),
+        ("frank_wolfe", "triangle", "inference", "inference_preset"),
+    ],
+)
+def test_the_choice_of_a_preset_follows_a_change_by_hand_at_once(page, preset, key, choice):
+    test = opened(page, preset=preset)
+    assert test.selectbox(key=choice).value == preset
+    test.button(key=f"{key}_add").click()
+    assert run(test).selectbox(key=choice).value == ""
+    test.button(key=f"{key}_remove").click()
+    assert run(test).selectbox(key=choice).value == preset
+
+
+@pytest.mark.parametrize(
     ("page", "presets"),
     [
         ("race", RACE),

@@ -113,6 +113,15 @@ def test_strokes_on_the_other_surfaces_are_whole(server, open_page):
     wait_for(page, lambda: setting(page, "painted").split(":")[-1][:8] in ("ffffff80", "00000000"))
 
 
+def test_a_stroke_begun_before_the_server_has_heard_of_the_tool_is_one_of_that_tool(server, open_page):
+    page = open_page(link(server, "playground", ("gibbs",), **LATTICE))
+    wait_lanes(page, 1)
+    rest(page)
+    page.get_by_role("radio", name="Field +").evaluate("(radio) => radio.click()")
+    stroke(page, row_of(page, 9, 8), 0.5)
+    wait_for(page, lambda: painted(page) == {9 * 64 + column for column in COLUMNS})
+
+
 def test_a_grid_of_a_file_is_one_and_its_nodes_are_dragged_into_the_link(server, open_page, tmp_path):
     file = tmp_path / "grid.uai"
     file.write_text(write_uai(build_spec("square:5x5,periodic=false")))

@@ -11,7 +11,7 @@ SIZES = ((1440, 900), (1280, 800))
 DAMPINGS = ("pmp;damping=0.1", "pmp;damping=0.5", "pmp;damping=0.9")
 PAGES = {
     "race": ("race", DAMPINGS, {"model": "square:16x16", "chains": "16"}, 3),
-    "playground": ("playground", ("gibbs",), {"model": "square:16x16", "chains": "16"}, 1),
+    "playground": ("playground", ("pmp",), {"model": "square:16x16", "chains": "16"}, 1),
     "learning": ("learning", (), {}, 1),
 }
 # What lies below the window's lower edge, and whose words are cut off.
@@ -30,6 +30,7 @@ FAULTS = """(parts) => {
     const cuts = style.display !== 'inline' && style.overflowX !== 'visible' && !each.closest('.pv-spoken');
     if (cuts && each.clientWidth && each.scrollWidth > each.clientWidth + 1) found.push(`cut: ${each.textContent}`);
   }
+  for (const row of document.querySelectorAll('[data-can-scroll-end]')) found.push(`cut: ${row.textContent}`);
   return found;
 }"""
 
@@ -50,6 +51,38 @@ def test_what_answers_the_question_is_seen_without_scrolling_and_whole(server, o
         page.set_viewport_size({"width": width, "height": height})
         assert settled(page) == []
     assert page.locator(".pv-trace:visible").count() == 2
+
+
+WALK = [".wk-picture", ".pv-timeline", ".pv-bar", ".wk-lines", ".pv-trace"]
+
+
+@pytest.mark.parametrize(
+    ("address", "parts"),
+    [
+        ("frank_wolfe?preset=stall", WALK),
+        ("frank_wolfe?preset=cube", WALK),
+        ("deconvolution?preset=painted", PARTS),
+        ("text?preset=digest", [".pv-stage", ".pv-knobs", ".pv-bar", ".pv-said"]),
+    ],
+)
+def test_what_a_preset_is_about_leaves_room_for_what_was_found(server, open_page, address, parts):
+    page = open_page(f"{server}/{address}", viewport={"width": 1440, "height": 900})
+    for part in parts:
+        page.locator(part).first.wait_for()
+    assert settled(page, parts) == []
+    assert page.locator(".pv-trace:visible").count() == 2 * (".pv-trace" in parts)
+
+
+def test_a_question_that_grows_longer_leaves_the_picture_where_it_is(server, open_page):
+    page = open_page(link(server, "playground", ("pmp",), model="square:16x16", chains="16"))
+    wait_lanes(page, 1)
+    where = "() => document.querySelector('.pv-stage').getBoundingClientRect().top"
+    before = page.evaluate(where)
+    field = page.get_by_role("spinbutton", name="Inverse temperature β")
+    field.fill("0.5")
+    field.press("Enter")
+    page.locator("h4", has_text="0.500").wait_for()
+    assert page.evaluate(where) == before
 
 
 # Before a class: what must be in sight of each page, opened by this address.

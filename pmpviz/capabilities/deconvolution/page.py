@@ -56,13 +56,14 @@ def draw() -> None:
     """The page."""
     plan, notices = PAGE.open()
     side = st.sidebar
-    plan = preset_control(DECONVOLUTION, "Experiment", PAGE.id, plan, side)
+    plan, draw_choice = preset_control(DECONVOLUTION, "Experiment", PAGE.id, plan, side)
     for title, controls in CONTROLS.items():
         side.markdown(f"##### {title}")
         plan = controls(plan, side)
     show_notices(notices)
     preset = PAGE.ask(plan, "What are these images made of?", lambda a, b: a.replace(seed=b.seed) == b)
     plan = clamp_features(paint_glyphs(plan))
+    draw_choice(plan)
     PAGE.keep(plan)
     if not empty(plan):
         STAGE.draw(plan)
@@ -78,9 +79,8 @@ def paint_glyphs(plan: DeconvolutionPlan) -> DeconvolutionPlan:
         return plan
     blank = PAPER * plan.paint_height * plan.paint_width
     glyphs = plan.painted or (blank,)
-    with st.expander("Glyphs to be stamped", expanded=True):
+    with st.expander("Glyphs to be stamped: paint with the pointer, or with arrow keys and Space", expanded=True):
         drawn = painter(glyphs, plan.paint_height, plan.paint_width, key="deconvolution_painter")
-        st.caption("Paint with the pointer, or with arrow keys and Space. The images are stamped anew at every stroke.")
     inked = sum(INK in text for text in drawn)
     return plan.replace(painted=() if drawn == (blank,) else drawn, features=max(plan.features, inked))
 

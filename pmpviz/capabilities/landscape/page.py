@@ -35,8 +35,9 @@ DRAGGED = dict.fromkeys(KINDS, ("extra",)) | {KINDS[2]: ("t", "extra"), MEMORY: 
 def draw() -> None:
     """The page."""
     plan, notices = PAGE.open()
-    plan = preset_control(LANDSCAPE, "Landscape", PAGE.id, plan, st.sidebar, _alike)
+    plan, draw_choice = preset_control(LANDSCAPE, "Landscape", PAGE.id, plan, st.sidebar, _alike)
     plan = controls(plan, st.sidebar)
+    draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
     preset = PAGE.ask(plan, "What landscape do these spins become?", _alike)

@@ -56,13 +56,14 @@ def draw() -> None:
     plan, notices = PAGE.open()
     leave(plan)
     side = st.sidebar
-    plan = preset_control(LEARNING, "Training", PAGE.id, plan, side)
+    plan, draw_choice = preset_control(LEARNING, "Training", PAGE.id, plan, side)
     if saved := saved_controls(side):
         plan, blobs = saved
         STAGE.job_of(plan).restore(plan, blobs)
     for title, controls in CONTROLS.items():
         side.markdown(f"##### {title}")
         plan = controls(plan, side)
+    draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
     like = lambda a, b: (a.data, a.kind) == (b.data, b.kind)  # noqa: E731

@@ -41,11 +41,12 @@ def draw() -> None:
     """The page."""
     plan, notices = PAGE.open()
     side = st.sidebar
-    plan = preset_control(INFERENCE, "Walk", PAGE.id, plan, side, key="inference_preset")
+    plan, draw_choice = preset_control(INFERENCE, "Walk", PAGE.id, plan, side, key="inference_preset")
     side.markdown("##### Algorithms")
     plan = lanes_control(plan, "inference", side)
     with side.expander("Model"):
         plan, more = checked_model_controls(plan, st, "inference", check_model)
+    draw_choice(plan)
     PAGE.keep(plan)
     show_notices([*notices, *more])
     preset = PAGE.ask(plan, "How close do MAP calls come to the marginals?")

@@ -43,7 +43,7 @@ def draw() -> None:
     for event in events(KEY):
         plan = _after(plan, event)
     side = st.sidebar
-    plan = preset_control(MESSAGES, "Experiment", PAGE.id, plan, side, lambda a, b: a.computed == b.computed)
+    plan, draw_choice = preset_control(MESSAGES, "Experiment", PAGE.id, plan, side, _alike)
     side.markdown("##### Graph")
     plan = graph_controls(plan, side)
     side.markdown("##### Messages")
@@ -51,10 +51,16 @@ def draw() -> None:
     with side.expander("Held variables"):
         plan = evidence_controls(plan, st)
     show_notices([*notices, *more])
-    preset = PAGE.ask(plan, "Where do these messages settle?", lambda a, b: a.computed == b.computed)
+    preset = PAGE.ask(plan, "Where do these messages settle?", _alike)
+    draw_choice(plan)
     PAGE.keep(plan)
     stage(plan)
     explain(plan, preset)
+
+
+def _alike(a: MessagePlan, b: MessagePlan) -> bool:
+    """Whether two plans differ in how it is shown alone."""
+    return a.computed == b.computed
 
 
 def _after(plan: MessagePlan, event: Event) -> MessagePlan:

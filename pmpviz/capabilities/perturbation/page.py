@@ -52,7 +52,7 @@ def draw() -> None:
     for event in events(BOARD):
         plan = _after(plan, event)
     side = st.sidebar
-    plan = preset_control(PERTURBATION, "Experiment", PAGE.id, plan, side, _alike, "lab_preset")
+    plan, draw_choice = preset_control(PERTURBATION, "Experiment", PAGE.id, plan, side, _alike, "lab_preset")
     side.markdown("##### Solvers")
     plan = solver_controls(plan, side)
     with side.expander("Model"):
@@ -61,6 +61,7 @@ def draw() -> None:
     plan = noise_controls(plan, side, sites_of(plan))
     show_notices([*notices, *more])
     preset = PAGE.ask(plan, "What do solvers make of the same noise?", _alike)
+    draw_choice(plan)
     PAGE.keep(plan)
     draw_buttons(plan)
     stage(plan)

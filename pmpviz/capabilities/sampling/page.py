@@ -11,9 +11,9 @@ from pmpviz.app.lanes import lane_control, lanes_control, refusals
 from pmpviz.app.model_picker import model_controls
 from pmpviz.app.models import model_of
 from pmpviz.app.page import Page, show_plan
-from pmpviz.app.presets import preset_of
+from pmpviz.app.presets import draw_choice, preset_of
 from pmpviz.app.session import held
-from pmpviz.app.widgets import edited, select, show
+from pmpviz.app.widgets import edited, show
 from pmpviz.capabilities.sampling.completion import completion
 from pmpviz.capabilities.sampling.controls import adopt, run_controls
 from pmpviz.capabilities.sampling.explain import explain
@@ -30,6 +30,7 @@ ALL = "All lanes start alike and sample one model. MMD² is how far samples are 
 PAGES = {
     page.id: page for page in (Page("home", (HOME,)), Page("playground", PLAYGROUND, ONE), Page("race", RACE, ALL))
 }
+CHOICE = "race_preset_choice"
 
 
 def race_on_home(above: Callable[[], None]) -> None:
@@ -62,7 +63,7 @@ def playground() -> None:
     usable |= {plan.lanes[0].algorithm: usable.pop(plan.lanes[0].algorithm, plan.lanes[0].spec.label)}  # Itself last.
     carry(stage, side, "Race it against", usable, "race", lambda rival: (plan.lanes[0], sampler(rival)), plan)
     stage.take(plan, notices)
-    left, right = st.columns([1, 1.75], vertical_alignment="bottom")
+    left, right = st.columns(2, vertical_alignment="bottom")
     layer_control(stage, left)
     tool_control(stage, right)
     stage.show()
@@ -74,7 +75,8 @@ def playground() -> None:
 def race() -> None:
     """Two to four samplers on the same model, from the same start, on one budget."""
     stage, side = open_stage("race"), st.sidebar
-    plan = preset_control(stage, side)
+    box = side.container()
+    plan = chosen_race(stage)
     side.markdown("##### Lanes")
     target = stage.target(plan)
     plan = lanes_control(plan, "race", side, target, least=2, opened=2, add="Add lane")
@@ -85,6 +87,7 @@ def race() -> None:
     names = dict(enumerate(lane_names(plan.lanes)))
     carry(stage, side, "Look closer at", names, "playground", lambda place: (plan.lanes[place],), plan)
     stage.take(plan, notices)
+    draw_choice(RACE, "Race", stage.preset.id if stage.as_begun else "", box, CHOICE)
     tool_control(stage, st)
     stage.show()
     stage.table()
@@ -121,16 +124,12 @@ def open_preset(identity: str, preset: Preset) -> None:
     show_plan(identity, preset.plan)
 
 
-def preset_control(stage: SamplingStage, box) -> Plan:
-    """The choice of a race: a newly chosen one is opened, else the page's plan is given back."""
-    labels = {"": "Your own", **{preset.id: preset.label for preset in RACE}}
-    key = f"{stage.id}_preset_choice"
-    chosen = preset_of(RACE, st.session_state[key]) if edited(key) else None
+def chosen_race(stage: SamplingStage) -> Plan:
+    """The page's plan; a race that was just chosen is opened instead."""
+    chosen = preset_of(RACE, st.session_state[CHOICE]) if edited(CHOICE) else None
     if chosen is not None:
-        show(key, chosen.id)
+        show(CHOICE, chosen.id)
         open_preset(stage.id, chosen)
         st.query_params.clear()
         st.rerun()
-    show(key, stage.preset.id if stage.as_begun else "")
-    select(box, "Race", labels, key)
     return stage.plan

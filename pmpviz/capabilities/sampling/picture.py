@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,10 @@ def update(
     tool: str,
     hover: Any = None,
     kept: tuple[Kept, ...] = (),
+    tools: Mapping[str, str] | None = None,
 ) -> bytes:
     """The blob for the player; `sent` is brought up to date. `hover` is None or (lane, site, lines of text), `kept` are
-    curves to be drawn behind those of the lanes."""
+    curves to be drawn behind those of the lanes, `tools` what the page offers beside `tool`, by id, in words."""
     envelope, kept = _envelope(view, sent), of_model(kept, view.plan.model)
     then = view if desk.at is None else view.at(desk.at)
     scene = Scene(envelope, view, then, kept, desk.window or EVERYTHING, desk.at)
@@ -60,6 +62,7 @@ def update(
         clamped=_clamped(envelope.payload, view),
         field=_field(envelope.payload, view),
         tool=tool,
+        tools={words: id for id, words in (tools or {}).items()},
         hover={"lane": hover[0], "site": hover[1], "lines": list(hover[2])} if hover else None,
     )
 
@@ -142,7 +145,7 @@ def _counted(lane: LaneView) -> str:
     """Completed draws, and since when statistics count where that is not the start."""
     since = f" since sweep {integer(lane.since)}" if lane.since else ""
     if lane.completed_draws:
-        return f"{integer(lane.completed_draws)} draws a chain{since}"
+        return f"{integer(lane.completed_draws)} draw{'s' if lane.completed_draws > 1 else ''} a chain{since}"
     return f"statistics{since}" if since else ""
 
 

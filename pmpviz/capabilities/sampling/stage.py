@@ -104,7 +104,8 @@ class SamplingStage(Stage):
 
     def _update(self, turn: Turn) -> bytes:
         tool = st.session_state.get(f"tool:{self.id}", "none")
-        return payload.update(turn.view, turn.sent, turn.desk, tool, held(self.id).hover, turn.kept)
+        hover, tools = held(self.id).hover, tools_of(turn.view.model)
+        return payload.update(turn.view, turn.sent, turn.desk, tool, hover, turn.kept, tools)
 
     def _waiting(self, view: LiveView) -> bool:
         return view.truth is None and view.truth_trouble is None
@@ -261,7 +262,7 @@ def layer_control(page: SamplingStage, box) -> None:
         options, key = layers_of(lane.algorithm for lane in page.plan.lanes), f"layer:{page.id}"
         if st.session_state.get(key, "none") not in options:
             st.session_state[key] = "none"
-        box.segmented_control("Show", options, key=key, default="none", required=True)
+        box.segmented_control("Show", options, key=key, default="none", required=True, wrap=True)
         live.set_layer(st.session_state[key])
 
 
@@ -274,4 +275,5 @@ def tool_control(page: SamplingStage, box) -> None:
     if tools is not TOOLS:  # One for each state: they have no room side by side.
         box.selectbox("Click or drag to", list(tools), format_func=tools.__getitem__, key=key)
         return
-    box.segmented_control("Click or drag to", list(tools), format_func=tools.__getitem__, key=key, required=True)
+    words = tools.__getitem__
+    box.segmented_control("Click or drag to", list(tools), format_func=words, key=key, required=True, wrap=True)

@@ -45,9 +45,9 @@ def convergence(lane: LaneView) -> str:
         return ""
     if lane.period:
         remedy = sampler_class(lane.algorithm).spec.remedy
-        return f"oscillating with period {lane.period}" + (f": {remedy} stops it" if remedy else "")
+        return f"oscillating, period {lane.period}" + (f": {remedy} stops it" if remedy else "")
     if residual < 1e-4:
-        return "converged: the largest message change is below 0.0001"
+        return "converged: changes below 0.0001"
     return f"largest message change {significant(residual)}"
 
 
@@ -109,7 +109,7 @@ def looking_back(sweep: int) -> str:
 
 
 def headline(view_model: Any, plan: Any) -> str:
-    """The question of a plan that is no preset's: it names the algorithms, the model and its temperature."""
+    """The question of a plan that is no preset's: it names one or two algorithms, the model and its temperature."""
     names = list(dict.fromkeys(lane.spec.label for lane in plan.lanes))
     if view_model is None:
         return "Which sampler gets there first?" if len(plan.lanes) > 1 else f"How does {names[0]} work?"
@@ -118,4 +118,6 @@ def headline(view_model: Any, plan: Any) -> str:
         return f"What does {names[0]} do on this {model}?"
     if len(names) == 1:
         return f"Which setting of {names[0]} gets there first on this {model}?"
-    return f"Which gets there first on this {model}: {', '.join(names[:-1])} or {names[-1]}?"
+    if len(names) == 2:
+        return f"Which gets there first on this {model}: {names[0]} or {names[1]}?"
+    return f"Which of the {len(plan.lanes)} gets there first on this {model}?"

@@ -38,12 +38,13 @@ def draw() -> None:
     """The page."""
     plan, notices = PAGE.open()
     side = st.sidebar
-    plan = preset_control(TEXT, "Reading", PAGE.id, plan, side, _alike)
+    plan, draw_choice = preset_control(TEXT, "Reading", PAGE.id, plan, side, _alike)
     side.markdown("##### Algorithms")
     plan = lanes_control(plan, "text", side)
     with side.expander("Text", expanded=True):
         plan = text_controls(plan, st)
     plan = settings_control(plan, ("chains", "seed"), "text", side.expander("Chains"))
+    draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
     preset = PAGE.ask(plan, "Which of these words are the speaker's name?", _alike)

@@ -75,7 +75,17 @@ export class Live extends Stage {
 
   look() {
     super.look();
-    if (!this.gone) this.miss(this.behind, performance.now());
+    if (this.gone) return;
+    this.miss(this.behind, performance.now());
+    this.stand();
+  }
+
+  // What came above later, or a window of another height, leaves the stage another room.
+  stand() {
+    const room = window.innerHeight - topOf(this.main);
+    if (Math.abs(room - this.stood) < 1) return;
+    this.stood = room;
+    this.layout();
   }
 
   // Whether an update is not older than what is shown; those of another run under the same key count anew.

@@ -93,7 +93,7 @@ export class Player extends Live {
     this.settled(update);
     this.legends();
     this.pointer.answer(update);
-    this.tools.show(update.tool !== "none" || this.edits.any());
+    this.equip();
     this.takeRest(update);
     if (stepped || (this.held === "paused" && !this.serverPlaying)) this.skip();
   }
@@ -120,6 +120,12 @@ export class Player extends Live {
   marked() {
     for (const lane of this.lanes) lane.dirty = true;
     this.wake();
+  }
+
+  // A tool may be in hand now, or another one.
+  equip() {
+    const tool = this.pointer.equip();
+    if (this.tools.show(tool !== "none" || this.edits.any())) this.layout();
   }
 
   legends() {

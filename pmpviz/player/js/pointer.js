@@ -6,22 +6,26 @@ const HOVER_MS = 150;
 const MOST_SITES = 4096; // In one event: a longer stroke is several.
 const MOST_STEPS = 3000;
 const DRAGGED = 4; // Pixels, of which fewer are a click.
+const CONTROL = "[class*=st-key-tool]"; // The page's choice of a tool: Streamlit names it by its key.
 
 export class Pointer {
   constructor(player) {
     this.player = player;
-    this.tool = "none";
+    this.told = "none";
+    this.tools = {};
     this.stroke = null;
     this.drag = null;
     this.hovered = "";
     this.onMove = (event) => this.moved(event);
     this.onUp = (event) => this.up(event);
-    for (const [kind, listener] of this.listeners()) window.addEventListener(kind, listener);
+    this.onClick = () => setTimeout(() => this.player.gone || this.player.equip());
+    for (const [kind, listener] of this.listeners()) window.addEventListener(kind, listener, true);
   }
 
-  // On the window: a canvas that is moved, resized or covered under the pointer loses nothing.
+  // On the window: a canvas that is moved, resized or covered under the pointer loses nothing, nor is what Streamlit's
+  // own controls keep to themselves.
   listeners() {
-    return [["pointermove", this.onMove], ["pointerup", this.onUp], ["pointercancel", this.onUp]];
+    return [["pointermove", this.onMove], ["pointerup", this.onUp], ["pointercancel", this.onUp], ["click", this.onClick]];
   }
 
   attach(lane) {
@@ -31,17 +35,32 @@ export class Pointer {
     canvas.addEventListener("pointerleave", () => this.hover(lane, -1, null));
   }
 
-  // The server's answer: which tool is in hand, and what it knows of the site under the pointer.
+  // The tool in hand: what the page's control shows, of which the server hears later, and we from it later still.
+  get tool() {
+    const control = document.querySelector(CONTROL);
+    const chosen = control && (control.querySelector("[aria-checked=true]")?.textContent ?? control.querySelector("input")?.value);
+    return this.tools[chosen] || this.told;
+  }
+
+  // The server's answer: which tools there are and which it knows to be in hand, and what it knows of the site under
+  // the pointer.
   answer(update) {
-    this.tool = update.tool || "none";
-    const drawing = this.tool !== "none";
-    this.player.root.dataset.tool = this.tool;
+    this.told = update.tool || "none";
+    this.tools = update.tools || {};
+    this.known = update.hover || null;
+    this.showTip();
+  }
+
+  // The pictures show the tool in hand: which one.
+  equip() {
+    const { tool } = this;
+    const drawing = tool !== "none";
+    this.player.root.dataset.tool = tool;
     for (const lane of this.player.lanes) {
       lane.canvas.style.cursor = drawing ? "crosshair" : lane.painter && lane.painter.nodes ? "grab" : "default";
       lane.canvas.style.touchAction = drawing ? "none" : "auto";
     }
-    this.known = update.hover || null;
-    this.showTip();
+    return tool;
   }
 
   // The site under the pointer, or one so many pixels of the canvas away from it.
@@ -59,12 +78,13 @@ export class Pointer {
     if (site < 0) return;
     lane.canvas.setPointerCapture(event.pointerId);
     const from = { clientX: event.clientX, clientY: event.clientY };
-    if (this.tool === "none") {
+    const { tool } = this;
+    if (tool === "none") {
       this.drag = { lane, site, from, far: false };
-    } else if (this.tool === "flip") {
+    } else if (tool === "flip") {
       this.player.post({ type: "paint", tool: "flip", lane: lane.index, site, sites: [site] });
     } else {
-      this.stroke = { lane, from, tool: this.tool, edit: this.player.edits.begin(this.tool) };
+      this.stroke = { lane, from, tool, edit: this.player.edits.begin(tool) };
       this.dab(lane, event);
     }
   }
@@ -186,7 +206,7 @@ export class Pointer {
 
   end() {
     this.finish();
-    for (const [kind, listener] of this.listeners()) window.removeEventListener(kind, listener);
+    for (const [kind, listener] of this.listeners()) window.removeEventListener(kind, listener, true);
     clearTimeout(this.waiting);
   }
 }

@@ -56,7 +56,10 @@ export class Tools {
     for (const button of this.sizes.children) button.setAttribute("aria-checked", Number(button.dataset.brush) === size);
   }
 
+  // Whether that is new.
   show(wanted) {
+    const before = this.root.hidden;
     this.root.hidden = !wanted;
+    return before === wanted;
   }
 }

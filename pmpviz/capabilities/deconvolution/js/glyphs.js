@@ -6,7 +6,7 @@
 import { Component, mounted } from "../pmpviz.player/component.js";
 import { css, make, mix, sized } from "../pmpviz.player/theme.js";
 
-const MOST_SIDE = { binary: 168, ternary: 84 }; // What is clamped stands above its effect.
+const MOST_SIDE = { binary: 95, ternary: 84 }; // What is painted stands above its effect.
 const NAMES = { 1: "ink", 0: "paper", "-": "free" };
 
 class Painter extends Component {
@@ -138,8 +138,8 @@ class Grid {
     this.clear = this.button("Clear", () => this.wipe());
     this.gone = this.button("Remove", () => painter.remove(this.place));
     const foot = make("div", "gp-foot");
-    foot.append(this.clear, this.gone);
-    this.root.append(this.label, this.canvas, foot);
+    foot.append(this.label, this.clear, this.gone);
+    this.root.append(this.canvas, foot);
     this.listen();
   }
 

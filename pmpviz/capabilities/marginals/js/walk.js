@@ -115,7 +115,8 @@ class Walk extends Player {
     this.scene.scale = enlarged();
     const most = this.large ? this.roomFor() : Math.min(0.52 * window.innerHeight, 620);
     this.scene.resize(room, Math.round(Math.max(280, Math.min(0.82 * room, most))));
-    const across = Math.max(1, Math.min(this.lanes.length, Math.floor(this.side.clientWidth / 165)));
+    const across = this.lanes.length;
+    this.root.classList.toggle("wk-many", across > 2);
     this.stage.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
     const each = Math.floor((this.side.clientWidth - 16 * (across - 1)) / across);
     for (const lane of this.lanes) {

@@ -29,6 +29,11 @@ export class Column {
 
   forget() {}
 
+  // How high what stands above and beneath the text is.
+  get around() {
+    return this.root.offsetHeight - this.page.offsetHeight;
+  }
+
   place(event) {
     const word = event.target.closest(".tx-word");
     return word ? Number(word.dataset.place) : -1;

@@ -121,7 +121,8 @@ class Reading extends Live {
     const rows = Math.ceil(count / Math.max(1, Math.floor(this.main.clientWidth / LEAST)));
     this.stage.style.gridTemplateColumns = `repeat(${Math.ceil(count / rows)}, minmax(0, 1fr))`;
     const around = this.head.offsetHeight + this.hint.offsetHeight + 40;
-    const high = Math.max(150, this.high(rows) - around / rows);
+    const [words, exact] = [this.lanes, [this.exact]].map((columns) => Math.max(0, ...columns.map((c) => c.around)));
+    const high = Math.max(150, this.high(rows) - around / rows - Math.max(0, exact - words));
     for (const column of this.columns()) column.page.style.maxHeight = `${Math.round(high)}px`;
     this.spread();
     this.tracesDirty = this.dirty = true;
