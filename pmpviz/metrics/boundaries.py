@@ -35,6 +35,12 @@ def expected_band_error(p: Float[np.ndarray, "h w"], truth: Bool[np.ndarray, "h 
     return float(np.abs(np.asarray(p) - truth)[within].mean()) if within.any() else 0.0
 
 
+def squared_band_error(p: Float[np.ndarray, "h w"], truth: Bool[np.ndarray, "h w"], width: float = WIDTH) -> float:
+    """Mean (p - truth)^2 over the band, Brier's score of probabilities; of p = 0 and 1 alone it is the error rate."""
+    within = band(truth, width)
+    return float(((np.asarray(p, np.float64) - truth)[within] ** 2).mean()) if within.any() else 0.0
+
+
 def outline(mask: Bool[np.ndarray, "h w"]) -> Bool[np.ndarray, "h w"]:
     """The pixels of a mask that have a neighbour outside it, or lie at the picture's border."""
     mask = np.asarray(mask, bool)
@@ -53,4 +59,4 @@ def outline_distance(found: Bool[np.ndarray, "h w"], truth: Bool[np.ndarray, "h 
     return float((distance(~b)[a].mean() + distance(~a)[b].mean()) / 2)
 
 
-__all__ = ["WIDTH", "band", "band_error", "expected_band_error", "outline", "outline_distance"]
+__all__ = ["WIDTH", "band", "band_error", "expected_band_error", "outline", "outline_distance", "squared_band_error"]

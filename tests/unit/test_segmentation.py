@@ -11,7 +11,7 @@ from pmpviz.experiments.reproductions import segmentation
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import projection_of
-from pmpviz.metrics.boundaries import band, band_error, expected_band_error, outline_distance
+from pmpviz.metrics.boundaries import band, band_error, expected_band_error, outline_distance, squared_band_error
 from pmpviz.models import build_spec
 from pmpviz.models.segmentation import ANIMAL, GROUND, PATCHES, drawn_scene
 from pmpviz.oracles import Potentials, make_oracle
@@ -102,6 +102,8 @@ def test_the_band_of_a_straight_outline_is_as_wide_as_it_says():
     moved[:, -1] = True
     assert band_error(moved, truth) == pytest.approx(1 / 6) and band_error(truth, truth) == 0
     assert outline_distance(moved[1:-1], truth[1:-1]) <= 1
+    assert squared_band_error(moved, truth) == band_error(moved, truth)
+    assert squared_band_error(np.mean([moved, truth], 0), truth) == pytest.approx(1 / 24)
     assert expected_band_error(np.mean([moved, truth], 0), truth) == pytest.approx(1 / 12)
 
 
@@ -181,6 +183,8 @@ def test_averages_of_a_tiny_scene_say_who_is_ahead():
         one, other = (found[f"{where}: {segmentation.BAND}, {name}"] for name in ("MAP", "averaged samples"))
         assert gain == pytest.approx(one - other)
         assert (where in outcome.notes[1].partition("and not at")[0]) == (gain > 0)
+        gain = found[f"{where}: {segmentation.SQUARED_GAIN}"]
+        assert (where in outcome.notes[2].partition("and not at")[0]) == (gain > 0)
 
 
 def test_the_coupling_of_a_scene_is_chosen_on_the_others():

@@ -142,8 +142,13 @@ def _vertices() -> None:
         view: InferenceView = STAGE.view
         image = polytope.vertices_image(lane, _dark(), getattr(view.model, "shape", None))
         st.image(filters.data_address(image), width="content")
-        in_order = "One row a configuration, in the order in which they were found."
-        st.caption("The heaviest ones, the heaviest first." if frank_wolfe.many(view) else in_order)
+        if frank_wolfe.many(view):
+            weights = ", ".join(
+                f"{weight:.3f}" for weight in sorted(lane.weights, reverse=True)[: polytope.MOST_PICTURES]
+            )
+            st.caption(f"The heaviest of {integer(len(lane.weights))}, with weights {weights}.")
+            return
+        st.caption("One row a configuration, in the order in which they were found.")
     rows, more = polytope.vertices_table(lane)
     body = "\n".join(f"| {r['found as']} | `{r['configuration']}` | {r['weight']:.3f} |" for r in rows[:8])
     st.markdown(f"| found as | configuration | weight |\n|---:|:---|---:|\n{body}")
