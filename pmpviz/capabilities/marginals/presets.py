@@ -96,7 +96,7 @@ INFERENCE: tuple[Preset, ...] = (
         InferencePlan(
             "segmentation:100x120",
             lanes=(
-                _walk(oracle="qpbo", local_search=True, local_steps=4, tolerance=10.0, rho_updates=4),
+                _walk(oracle="qpbo", local_search=True, local_steps=3, tolerance=30.0, rho_updates=4),
                 solver("trbp", tolerance=1e-3),
             ),
         ),

@@ -51,8 +51,8 @@ class Setting:
     maxima of every scene, at each of these couplings, constant and weakened by contrast."""
 
     shape: tuple[int, int] = (100, 120)
-    calls: int = 40
-    updates: int = 2
+    calls: int = 25
+    updates: int = 1
     sweeps: int = 300
     chains: int = 256
     samples: int = 40
@@ -234,9 +234,9 @@ def horses(request: Request, setting: Setting | None = None) -> Outcome:
 HORSES = Reproduction(
     "bfw-segmentation",
     "Barrier Frank-Wolfe, section 5: marginals of a segmentation against its MAP",
-    "drawn scenes of 100 x 120 pixels, 40 MAP calls at each of three rho",
+    "drawn scenes of 100 x 120 pixels, 25 MAP calls at each of two rho",
     "scenes of 50 x 60 pixels, 12 MAP calls at each of two rho",
-    4,
+    3,
     2,
     horses,
 )
