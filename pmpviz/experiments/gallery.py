@@ -22,9 +22,9 @@ from pmpviz.capabilities.landscape.thumbnail import landscape_picture
 from pmpviz.capabilities.learning.plan import LearningPlan, resolve_data, split
 from pmpviz.capabilities.learning.presets import LEARNING
 from pmpviz.capabilities.marginals.live import LiveInference
-from pmpviz.capabilities.marginals.plan import InferencePlan
+from pmpviz.capabilities.marginals.plan import MANY, InferencePlan
 from pmpviz.capabilities.marginals.presets import INFERENCE
-from pmpviz.capabilities.marginals.walk_picture import walk_picture
+from pmpviz.capabilities.marginals.walk_picture import marginals_picture, walk_picture
 from pmpviz.capabilities.messages.picture import places_of, tell
 from pmpviz.capabilities.messages.plan import MessagePlan
 from pmpviz.capabilities.messages.presets import MESSAGES
@@ -90,7 +90,7 @@ def dream(plan: LearningPlan) -> bytes:
 
 
 def walk(plan: InferencePlan) -> bytes:
-    """PNG of the walks of all lanes to their ends."""
+    """PNG of the walks of all lanes to their ends; of many sites their marginals."""
     live = LiveInference(plan)
     try:
         live.run_to("end")
@@ -98,7 +98,8 @@ def walk(plan: InferencePlan) -> bytes:
         while not (live.view.lanes and all(lane.done for lane in live.view.lanes)) and time.monotonic() < until:
             live.touch()
             time.sleep(0.05)
-        return png(walk_picture(live.view, SIDE))
+        many = live.view.model is not None and live.view.model.n > MANY
+        return png((marginals_picture if many else walk_picture)(live.view, SIDE))
     finally:
         live.close()
 

@@ -28,7 +28,7 @@ POLYTOPES = ("marginal", "local")
 RHO_STEPS = ("fixed", "line search")
 # Halvings of the interval of a step of rho.
 HALVINGS = 6
-LOCAL_STEPS, LOCAL_GAP = 30, 0.5
+LOCAL_GAP = 0.5
 # Where the gap falls below this many tolerances, corrections are made finer.
 CLOSE, FINER = 2.0, 0.2
 INSTEAD = "exact MAP calls would be too large: TRW-S's upper bounds take their place"
@@ -58,6 +58,8 @@ SPEC = Spec(
               "When the weights of the visited vertices are reoptimised.", choices=CORRECTIONS),
         Param("local_search", "Local search", 0, 1, False, "bool",
               "Adds vertices by iterated conditional modes between MAP calls."),
+        Param("local_steps", "Local steps", 1, 30, 30, "int", "Of the local search between two MAP calls, at most.",
+              advanced=True),
         Param("polytope", "Polytope", 0, 0, "marginal", "choice",
               "The marginal polytope by the oracle, or the local polytope by its linear program.", choices=POLYTOPES),
         Param("seconds", "Time limit", 0.1, 3600.0, 10.0, "log",
@@ -126,6 +128,7 @@ class BarrierFrankWolfe(MarginalSolver):
     delta: float = 0.05
     correction: int | str = "every step"
     local_search: bool = False
+    local_steps: int = 30
     polytope: int | str = "marginal"
     seconds: float = 10.0
     tolerance: float = 0.5
@@ -253,7 +256,7 @@ class BarrierFrankWolfe(MarginalSolver):
         if self.correction == "every step":
             state, corrected = self._correct(state, gap)
         if self.local_search and self.polytope == "marginal":
-            state = _local_search(state)
+            state = _local_search(state, int(self.local_steps))
         return state, gamma, corrected
 
     def _correct(self, state: FrankWolfeState, gap: float) -> tuple[FrankWolfeState, int]:
@@ -389,13 +392,13 @@ def _adapted(state: FrankWolfeState, gap: float, gradient) -> float:
     return min(proposal, state.delta / 2.0) if proposal < state.delta else state.delta
 
 
-def _local_search(state: FrankWolfeState) -> FrankWolfeState:
+def _local_search(state: FrankWolfeState, steps: int) -> FrankWolfeState:
     """Frank-Wolfe steps with iterated conditional modes for the oracle (Algorithm 6), from the last vertex on.
 
-    At most 30; it ends where a vertex repeats or the gap falls under 0.5.
+    At most so many, 30 in the paper's code; it ends where a vertex repeats or the gap falls under 0.5.
     """
     cells, x, seen = state.objective.cells, state.solution.x if state.solution is not None else None, set()
-    for _ in range(LOCAL_STEPS):
+    for _ in range(steps):
         gradient = state.objective.gradient(state.mu)
         x = descend(state.objective.linear(gradient), x)
         vertex = cells.vertex(x)

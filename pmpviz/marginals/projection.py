@@ -12,7 +12,8 @@ from pmpviz.marginals.polytope import Cells
 from pmpviz.oracles.icm import descend
 from pmpviz.oracles.potentials import Potentials
 
-STARTS, SEED = 128, 0
+# Random starts: fewer of more than a thousand variables, whose local maxima take as many times as long.
+STARTS, FEWEST, SEED = 128, 8, 0
 TETRAHEDRON = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
 
 
@@ -88,7 +89,8 @@ def _score(potentials: Potentials) -> Projection:
     """<theta, mu>, and the two directions in which local maxima of theta from random starts differ most."""
     cells = Cells(potentials.structure)
     theta, rng = cells.theta(potentials), np.random.default_rng(SEED)
-    starts = (rng.random((STARTS, cells.structure.n)) * np.array(cells.structure.card)).astype(np.int8)
+    count = max(FEWEST, min(STARTS, STARTS * 1024 // max(cells.structure.n, 1)))
+    starts = (rng.random((count, cells.structure.n)) * np.array(cells.structure.card)).astype(np.int8)
     found = np.stack([cells.vertex(descend(potentials, x)) for x in starts]) - cells.uniform
     length = float(np.linalg.norm(theta))
     unit = theta / length if length else theta
@@ -101,7 +103,7 @@ def _score(potentials: Potentials) -> Projection:
     names = ("score ⟨θ, μ⟩", "first direction", "second direction")
     words = (
         "A projection: the score ⟨θ, μ⟩, and the two directions in which the local maxima of the score "
-        f"(from {STARTS} random starts) differ most."
+        f"(from {count} random starts) differ most."
     )
     return Projection(axes, shift, names, words)
 

@@ -28,12 +28,15 @@ from pmpviz.models.builder import (
 from pmpviz.models.couplings import DenseCouplings, Shape, ShiftCouplings, SparseCouplings, shift_colouring
 from pmpviz.models.ising import Ising, spin_to_binary
 from pmpviz.models.rbm import RBM, SRBM
+from pmpviz.models.segmentation import SEGMENTATION, drawn_scene, log_odds, scene_couplings
 from pmpviz.models.state_builders import STATE_BUILDERS
 from pmpviz.models.text.skip_chain import ANNOUNCEMENT
 from pmpviz.plugins import Registry
 from pmpviz.types import InputError, Param
 
 MAX_DENSE = 1 << 12
+# Of a drawn picture, every pixel of which is looked up at 16 points.
+MAX_PIXELS = 1 << 16
 # Weights between the layers: the product of the three sides.
 MAX_LAYER_PAIRS = 1 << 21
 
@@ -205,6 +208,12 @@ def _srbm(shape: Shape, values: Values) -> SRBM:
     return SRBM.of_layers(weight, lateral, visible_bias - lateral.sum(1) / 2, hidden_bias)
 
 
+def _segmentation(shape: Shape, values: Values) -> Ising:
+    scene = drawn_scene(shape, values["noise"], values["seed"])
+    field = values["trust"] * log_odds(scene, values["noise"]) / 2
+    return lattice_model(*scene_couplings(scene, values), field.reshape(-1))
+
+
 _LAYER_KNOBS = (
     Param("pattern", "Weights", 0, 1, "bars", "choice", "What the hidden units stand for.", choices=("bars", "random")),
     Param("strength", "Strength", 0, 16, 4.0, help="0/1 weight of a bar's pixels, or the random weights' deviation."),
@@ -340,6 +349,16 @@ BUILDERS: Registry[Builder] = Registry(
             MAX_LAYER_PAIRS,
         ),
         ANNOUNCEMENT,
+        Builder(
+            "segmentation",
+            "Segmentation",
+            "Which pixels are the animal: log-odds of their colours, and couplings that edges of colour weaken.",
+            ("height", "width"),
+            (100, 120),
+            SEGMENTATION,
+            _segmentation,
+            MAX_PIXELS,
+        ),
         *STATE_BUILDERS,
     ),
     lambda thing: isinstance(thing, Builder),

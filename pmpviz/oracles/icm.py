@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,8 @@ from pmpviz.types import Param, Style
 
 # A move must gain more than this share of the largest potential: rounding alone then never starts a circle.
 LEAST_GAIN = 1e-12
+# Beyond so many variables of two states only those are looked at that can move: writing out all takes longer.
+MANY = 512
 
 
 def descend(potentials: Potentials, x: Int[np.ndarray, " n"]) -> Int8[np.ndarray, " n"]:
@@ -23,6 +26,8 @@ def descend(potentials: Potentials, x: Int[np.ndarray, " n"]) -> Int8[np.ndarray
     Sites are visited in order until a round changes nothing. The fields theta(x_i = k | rest) of all sites are kept up
     to date, so that a round without moves costs n comparisons and a move costs the site's degree.
     """
+    if potentials.n > MANY and potentials.structure.binary:
+        return np.array(_settle_two(potentials, np.asarray(x).tolist()), np.int8)
     field = fields(potentials, np.asarray(x, np.int64)).tolist()
     ahead = potentials.table.tolist()
     back = potentials.table.swapaxes(1, 2).tolist()
@@ -45,6 +50,31 @@ def _settle(field, x, neighbours, ahead, back, least) -> list[int]:
                 theirs = field[u]
                 for k, (gain, loss) in enumerate(zip(table[x[v]], table[old], strict=True)):
                     theirs[k] += gain - loss
+    return x
+
+
+def _settle_two(potentials: Potentials, x: list[int]) -> list[int]:
+    """The same rounds in the same order, of two states, by log-odds; only variables that can move are looked at."""
+    (bias, w, _), s, least = potentials.quadratic(), potentials.structure, slack(potentials)
+    at = np.array(x, np.int64)
+    heard = np.bincount(s.i, w * at[s.j], s.n) + np.bincount(s.j, w * at[s.i], s.n)
+    odds, weight, neighbours = (bias + heard).tolist(), w.tolist(), s.neighbours
+    here = np.flatnonzero((1 - 2 * at) * np.array(odds) > least).tolist()
+    while here:
+        later = set[int]()
+        while here:
+            v = heapq.heappop(here)
+            if (odds[v] if not x[v] else -odds[v]) <= least:
+                continue
+            x[v] = 1 - x[v]
+            for e, u, _ in neighbours[v]:
+                odds[u] += weight[e] if x[v] else -weight[e]
+                if (odds[u] if not x[u] else -odds[u]) > least:
+                    if u > v:
+                        heapq.heappush(here, u)
+                    else:
+                        later.add(u)
+        here = sorted(later)
     return x
 
 

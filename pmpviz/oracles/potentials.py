@@ -30,12 +30,12 @@ class Structure:
     def n(self) -> int:
         return len(self.card)
 
-    @property
+    @cached_property
     def states(self) -> int:
         """The largest cardinality K; arrays over states are padded to it."""
         return max(self.card, default=1)
 
-    @property
+    @cached_property
     def binary(self) -> bool:
         return all(states == 2 for states in self.card)
 

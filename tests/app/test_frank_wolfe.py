@@ -38,7 +38,7 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     assert "Barrier Frank-Wolfe" in words(test) and "Triangle" in test.selectbox(key="inference_preset").options
 
 
-@pytest.mark.parametrize("preset", ["cube", "edge", "grid", "stall", "clique", "rbm", "error-bars"])
+@pytest.mark.parametrize("preset", ["cube", "edge", "grid", "stall", "clique", "rbm", "error-bars", "segmentation"])
 def test_every_preset_shows_its_lanes(preset):
     test = opened()
     test.selectbox(key="inference_preset").select(preset)

@@ -24,6 +24,7 @@ SMALL = {
     "tree": ("7", {"couplings": "gaussian", "field": "random"}),
     "announcement": ("9", {"seed": 3}),
     "rbm": ("2x2x3", {"pattern": "random"}),
+    "segmentation": ("3x3", {"repel": 0.4, "noise": 0.4, "seed": 2}),
     "srbm": ("2x2x3", {"pattern": "random", "lateral": -0.8}),
     "potts": ("3x3", {"q": 3, "couplings": "gaussian", "field": "random", "h": 1.0}),
     "clock": ("2x4", {"q": 5, "J": -0.8, "periodic": False, "field": "uniform"}),

@@ -41,6 +41,8 @@ SPECS = (
     "rbm:2x3x4,pattern=random,strength=1.5,seed=2",
     "srbm:3x2x4,pattern=random,lateral=-0.7",
     "announcement:24,seed=3",
+    "segmentation:9x11,repel=0.3,seed=1",
+    "segmentation:1x1",
 )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pmpviz.contract.oracle_models import brute_force, of_spec, random_potentials
-from pmpviz.oracles import make_oracle
+from pmpviz.oracles import icm, make_oracle
 from pmpviz.oracles.icm import descend, fields, random_states, unary_argmax
 
 
@@ -32,6 +32,17 @@ def test_descend_is_site_after_site(seed):
         assert found.dtype == np.int8 and potentials.value(found) >= before - 1e-9
         np.testing.assert_array_equal(descend(potentials, found), found)
         np.testing.assert_array_equal(found, by_hand(potentials, x))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_many_variables_of_two_states_settle_as_few_do(seed, monkeypatch):
+    """Other arithmetic, the same moves in the same order."""
+    potentials = random_potentials(seed, states=2)
+    for x in random_states(potentials, np.random.default_rng(seed), 3):
+        expected = descend(potentials, x)
+        with monkeypatch.context() as patched:
+            patched.setattr(icm, "MANY", 0)
+            np.testing.assert_array_equal(descend(potentials, x), expected)
 
 
 def test_fields_are_differences_of_the_value():

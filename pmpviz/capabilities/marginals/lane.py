@@ -70,6 +70,8 @@ class InferenceLane:
         self.state: Any = self.algorithm.start(potentials)
         self.ring = FrameRing(-(-potentials.n // 8))
         self._path, self._every = {0: self._place()}, 1
+        self._corners: list[np.ndarray] = []
+        self._configurations: list[np.ndarray] = []
         self.epoch, self.since = epoch, 0
         self.show(epoch)
 
@@ -121,7 +123,7 @@ class InferenceLane:
     def view(self) -> InferenceLaneView:
         """What pages see."""
         spec, state = self.algorithm.spec, self.state
-        vertices, weights = self._vertices()
+        corners, weights, configurations = self._visited()
         return InferenceLaneView(
             algorithm=spec.id,
             label=self.plan.label,
@@ -135,19 +137,24 @@ class InferenceLane:
             answer=self.algorithm.answer(state),
             path=np.array(list(self._path.values())),
             steps=np.array(list(self._path)),
-            corners=self.projection.of(vertices),
+            corners=corners,
             weights=weights,
-            configurations=self._decoded(vertices),
+            configurations=configurations,
             rho=None if spec.id == "bp" else rho_of(state),
             shown=self._shown(),
             ring=self.ring,
         )
 
-    def _vertices(self) -> tuple[np.ndarray, np.ndarray]:
+    def _visited(self) -> tuple[Float[np.ndarray, "v 3"], Float[np.ndarray, " v"], Int8[np.ndarray, "v n"]]:
+        """Places, weights and configurations of the visited vertices; each is projected and read once."""
         active = getattr(self.state, "active", None)
-        if active is None:
-            return np.zeros((0, self.cells.size)), np.zeros(0)
-        return active.vertices, active.weight[1:]
+        points = () if active is None else active.points[1:]
+        for point in points[len(self._corners) :]:
+            self._corners.append(self.projection.of(point))
+            self._configurations.append(self._decoded(point[None])[0])
+        read = np.array(self._configurations, np.int8).reshape(-1, self.cells.structure.n)
+        weights = np.zeros(0) if active is None else active.weight[1:]
+        return np.array(self._corners).reshape(-1, 3), weights, read
 
     def _decoded(self, vertices: np.ndarray) -> Int8[np.ndarray, "v n"]:
         """Configurations of vertices; a fractional variable of the local polytope shows its likelier state."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from pmpviz import exact
 from pmpviz.capabilities.marginals.lane import InferenceLane, InferenceLaneView
-from pmpviz.capabilities.marginals.plan import InferencePlan
+from pmpviz.capabilities.marginals.plan import InferencePlan, check_lane
+from pmpviz.capabilities.marginals.segmented import Segmented, segmented
 from pmpviz.live import background
 from pmpviz.live.job import LiveJob
 from pmpviz.live.plan import resolve_model
@@ -53,6 +54,7 @@ class InferenceView(View):
     potentials: Potentials | None = None
     projection: Projection | None = None
     truth: Truth | None = None
+    segmented: Segmented | None = None
     lanes: tuple[InferenceLaneView, ...] = ()
 
 
@@ -70,6 +72,7 @@ class LiveInference(LiveJob):
         self._model: Ising | None = None
         self._potentials: Potentials | None = None
         self._projection: Projection | None = None
+        self._segmented: Segmented | None = None
         self.begin()
 
     def run_to(self, goal: str) -> None:
@@ -96,6 +99,8 @@ class LiveInference(LiveJob):
         self._goal = "end"
         self._build()
         assert self._potentials is not None and self._projection is not None
+        for plan in self.plan.lanes:
+            check_lane(plan, self._potentials.n)
         return [InferenceLane(plan, self._potentials, self._projection, self._epoch) for plan in self.plan.lanes]
 
     def _build(self) -> None:
@@ -111,6 +116,7 @@ class LiveInference(LiveJob):
             raise Refusal("this page shows models without clamped variables")
         projection = projection_of(potentials)
         self._model, self._potentials, self._projection = model, potentials, projection
+        self._segmented = segmented(plan.model, potentials)
         self._built = (plan.model, plan.beta)
         key = f"{truth_key(target)} in its projection"
         self.reference = background.request(key, lambda: solving(target, potentials, projection))
@@ -137,7 +143,7 @@ class LiveInference(LiveJob):
         if job is not None and not job.unfinished:
             truth = job.truth or Truth(why_not=job.trouble or "")
         built = {"model": self._model, "potentials": self._potentials, "projection": self._projection}
-        return {**built, "truth": truth}
+        return {**built, "truth": truth, "segmented": self._segmented}
 
 
 __all__ = ["InferenceView", "LiveInference", "Truth"]

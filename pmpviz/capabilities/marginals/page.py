@@ -74,10 +74,12 @@ class InferenceStage(Stage):
         every = self.tick(self.job_of(plan))
         with st.container(key="inference_found"):
             self.beside("table", _table, every)
+            self.beside("segmented", _segmented, every)
             self.beside("vertices", _vertices, every)
 
     def _update(self, turn: Turn) -> bytes:
-        return frank_wolfe.update(turn.view, turn.sent, turn.desk, st.session_state.get(LAYER, frank_wolfe.LAYERS[0]))
+        first = frank_wolfe.LAYERS[int(frank_wolfe.many(turn.view))]
+        return frank_wolfe.update(turn.view, turn.sent, turn.desk, st.session_state.get(LAYER, first))
 
     def answer(self, event: Event) -> bool:
         """Also the buttons that play up to a point, and what the sites show."""
@@ -114,14 +116,39 @@ STAGE = InferenceStage(PAGE)
 # What stands beneath the stage.
 
 
+def _dark() -> bool:
+    return st.context.theme.type == "dark"
+
+
+def _segmented() -> None:
+    """The scene, what was drawn, and the MAP configuration; how far each lane's likelier sides are off."""
+    view: InferenceView = STAGE.view
+    if view.segmented is None:
+        return
+    st.markdown("###### The scene")
+    shown = view.segmented.pictures(_dark())
+    for column, (words, image) in zip(st.columns(len(shown)), shown, strict=True):
+        column.image(filters.data_address(image), width="content")
+        column.caption(words)
+    errors = [f"{as_text(lane.label)} {view.segmented.error(lane.p1):.1%}" for lane in view.lanes]
+    st.caption(f"Wrong within 3 pixels of the true outline, each pixel on its likelier side: {', '.join(errors)}.")
+
+
 def _vertices() -> None:
     lane = next((lane for lane in STAGE.view.lanes if len(lane.weights)), None)
     if lane is None:
         return
     st.markdown("###### Configurations found")
     if lane.configurations.shape[1] > polytope.MOST_READ:
-        image = polytope.vertices_image(lane, st.context.theme.type == "dark")
+        view: InferenceView = STAGE.view
+        image = polytope.vertices_image(lane, _dark(), getattr(view.model, "shape", None))
         st.image(filters.data_address(image), width="content")
+        if frank_wolfe.many(view):
+            weights = ", ".join(
+                f"{weight:.3f}" for weight in sorted(lane.weights, reverse=True)[: polytope.MOST_PICTURES]
+            )
+            st.caption(f"The heaviest of {integer(len(lane.weights))}, with weights {weights}.")
+            return
         st.caption("One row a configuration, in the order in which they were found.")
     rows, more = polytope.vertices_table(lane)
     body = "\n".join(f"| {r['found as']} | `{r['configuration']}` | {r['weight']:.3f} |" for r in rows[:8])

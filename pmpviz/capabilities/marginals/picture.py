@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.capabilities.marginals.plan import MANY
 from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
 from pmpviz.marginals import solver_class
 from pmpviz.marginals.solver import Record
@@ -46,11 +47,17 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         unit="steps",
         goals=[list(goal) for goal in GOALS.values()],
         layer=[list(LAYERS if exact_p1(view) is not None else LAYERS[:2]), layer],
+        sites_first=many(view),
         walk=scene(envelope.payload, view) if view.lanes and view.projection is not None else None,
         words=_sentence(view),
         exact=exact_log_z(view),
         exact_p1=None if (exact := exact_p1(view)) is None else envelope.payload.add(exact),
     )
+
+
+def many(view: InferenceView) -> bool:
+    """Whether the sites are so many that their picture says more than the walk."""
+    return view.model is not None and view.model.n > MANY
 
 
 def _lane(envelope: Envelope, view: InferenceView, index: int, lane: InferenceLaneView, layer: str) -> dict:
@@ -249,4 +256,4 @@ def _estimates(view: InferenceView, exact: float | None) -> str:
     return f"log Z: {'; '.join(said)}{known}." if said else ""
 
 
-__all__ = ["GOALS", "LAYERS", "error", "exact_log_z", "exact_p1", "gap_of", "update", "verdict"]
+__all__ = ["GOALS", "LAYERS", "error", "exact_log_z", "exact_p1", "gap_of", "many", "update", "verdict"]

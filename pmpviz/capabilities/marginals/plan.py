@@ -11,7 +11,9 @@ from pmpviz.marginals import SOLVERS, solver_class
 from pmpviz.models import Ising
 from pmpviz.types import InputError, Target
 
-MOST_SITES, MOST_EDGES = 1024, 20_000
+MOST_SITES, MOST_EDGES = 1 << 14, 1 << 15
+# Up to so many variables any algorithm is tried; beyond, those whose steps and memory are in proportion to the edges.
+MANY, IN_PROPORTION = 1024, ("barrier_frank_wolfe", "trbp", "bp")
 
 
 def check_model(text: str) -> None:
@@ -45,4 +47,13 @@ class InferencePlan(Settings):
         return Target.of(model, None, self.beta)
 
 
-__all__ = ["InferencePlan", "check_model", "solver"]
+def check_lane(lane: Choice, variables: int) -> None:
+    """Raise InputError where an algorithm would take too long, or too much memory, for so many variables."""
+    if variables > MANY and lane.algorithm not in IN_PROPORTION:
+        fitting = ", ".join(solver(name).spec.label for name in IN_PROPORTION)
+        raise InputError(
+            f"{lane.spec.label} runs here on up to {MANY:,} variables, not {variables:,}: choose one of {fitting}"
+        )
+
+
+__all__ = ["MANY", "InferencePlan", "check_lane", "check_model", "solver"]

@@ -10,16 +10,18 @@ from PIL import Image
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.capabilities.marginals.plan import MANY
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import Projection
 from pmpviz.marginals.solver import Record
 from pmpviz.models import Ising
 from pmpviz.oracles.potentials import Potentials
+from pmpviz.player.filters import pictures_image
 from pmpviz.player.graph import force_directed
 from pmpviz.player.numbers import configuration
 from pmpviz.player.wire import Payload
 
-MOST_EDGES, MOST_ROWS, MOST_NAMED, MOST_READ = 400, 24, 12, 24
+MOST_EDGES, MOST_ROWS, MOST_NAMED, MOST_READ, MOST_PICTURES = 400, 24, 12, 24, 6
 # What is known at a step, by its name for the browser.
 KNOWN = {"gap": "shown_gap", "objective": "objective", "low": "lower", "high": "best_bound", "delta": "next_delta"}
 
@@ -84,7 +86,7 @@ def _walk(payload: Payload, lane: InferenceLaneView) -> dict[str, Any]:
         "names": [configuration(x) for x in lane.configurations],
         "named": bool(short),
         "changes": rho_changes(lane.trace),
-        "p1": payload.add(lane.p1),
+        "p1": None if len(lane.p1) > MANY else payload.add(lane.p1),
         **numbers,
     }
 
@@ -151,8 +153,13 @@ def vertices_table(lane: InferenceLaneView) -> tuple[list[dict[str, Any]], int]:
     return rows, max(0, len(lane.weights) - len(rows))
 
 
-def vertices_image(lane: InferenceLaneView, dark: bool) -> Image.Image:
-    """One row a visited configuration in the order in which they were found, ink where a variable is 1."""
+def vertices_image(lane: InferenceLaneView, dark: bool, shape: tuple[int, ...] | None = None) -> Image.Image:
+    """One row a visited configuration in the order in which they were found, ink where a variable is 1.
+
+    Of a plane lattice (`shape`) of many sites the heaviest ones as pictures, the heaviest first.
+    """
+    if shape is not None and len(shape) == 2 and lane.configurations.shape[1] > MANY:
+        return pictures_image(lane.configurations[np.argsort(-lane.weights)[:MOST_PICTURES]], shape, dark)
     rows = lane.configurations[-64:].astype(bool) ^ dark
     scale = max(1, min(12, 480 // rows.shape[1]))
     pixels = np.where(rows, 24, 245).astype(np.uint8)

@@ -103,6 +103,22 @@ INFERENCE: tuple[Preset, ...] = (
         "reproduce dhmc-log-z counts on fifty models how often each bar holds.",
         2.0,
     ),
+    Preset(
+        "segmentation",
+        "Segmentation",
+        "Which pixels are the animal, and where is that uncertain?",
+        InferencePlan(
+            "segmentation:100x120",
+            lanes=(
+                _walk(oracle="qpbo", local_search=True, local_steps=3, tolerance=30.0, rho_updates=4),
+                solver("trbp", tolerance=1e-3),
+            ),
+        ),
+        "12,000 pixels: every MAP call is a minimum cut of a graph with two nodes a pixel, and μ is uncertain where "
+        "the configurations found differ: along the outline, at legs and tail. Messages (TRBP) find much the same; the "
+        "single MAP configuration below says nothing of doubt.",
+        0.0,
+    ),
 )
 
 

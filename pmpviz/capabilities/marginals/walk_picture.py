@@ -39,6 +39,17 @@ def walk_picture(view: InferenceView, side: int) -> Image.Image:
     return image.resize((side, side), Image.Resampling.LANCZOS)
 
 
+def marginals_picture(view: InferenceView, side: int) -> Image.Image:
+    """p(x = 1) of the first lane over a plane lattice, from paper to ink."""
+    assert view.model is not None and view.model.shape is not None
+    share = view.lanes[0].p1.reshape(view.model.shape)[..., None]
+    paper, ink = np.array(LIGHT.paper), np.array(LIGHT.ink)
+    pixels = (paper + share * (ink - paper)).round().astype(np.uint8)
+    scale = side / max(pixels.shape[:2])
+    size = round(pixels.shape[1] * scale), round(pixels.shape[0] * scale)
+    return Image.fromarray(pixels).resize(size, Image.Resampling.NEAREST)
+
+
 class _Placing:
     """Coordinates, each scaled to its range, to pixels."""
 
@@ -63,4 +74,4 @@ def _draw_lane(draw: ImageDraw.ImageDraw, lane: InferenceLaneView, colour: str, 
     draw.ellipse([x - size, y - size, x + size, y + size], fill=colour)
 
 
-__all__ = ["walk_picture"]
+__all__ = ["marginals_picture", "walk_picture"]

@@ -23,6 +23,8 @@ const BESIDE = 700; // From this width on what was found stands beside the walk.
 const [LONGEST, SHORTEST] = [700, 120]; // Of a step that is shown on its way, in ms.
 const THUMB = 8; // Half the width of the timeline's handle.
 const MARGIN = 12;
+const WALK_HIGH = 230; // Beneath the sites.
+const SQUARE = 0.85; // Of its width a picture's height, at least.
 const WHITE = [255, 255, 255]; // Towards which colours go on a dark ground.
 const NUMBERS = ["gap", "objective", "low", "high", "delta"];
 
@@ -79,6 +81,7 @@ class Walk extends Player {
     super.adopt(update);
     this.caption.textContent = update.words;
     this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
+    this.putFirst(Boolean(update.sites_first));
     this.buildGoals();
     this.buildLayers(update.layer);
   }
@@ -105,6 +108,16 @@ class Walk extends Player {
     if (document.activeElement !== this.chooser) this.chooser.value = names.includes(chosen) ? chosen : names[0];
   }
 
+  // Of a model of many sites their picture stands first, and the walk beneath it.
+  putFirst(sites) {
+    if (sites === Boolean(this.sitesFirst)) return;
+    this.sitesFirst = sites;
+    this.trouble.after(sites ? this.stage : this.scene.root);
+    this.side.prepend(...(sites ? [] : [this.stage]), this.legend, this.choice);
+    if (sites) this.main.append(this.scene.root);
+    this.layout();
+  }
+
   // Drawing.
 
   layout() {
@@ -113,6 +126,7 @@ class Walk extends Player {
     this.body.classList.toggle("pv-beside", width >= BESIDE);
     const room = this.main.clientWidth;
     this.scene.scale = enlarged();
+    if (this.sitesFirst) return this.layoutSites(width);
     const most = this.large ? this.roomFor() : Math.min(0.52 * window.innerHeight, 620);
     this.scene.resize(room, Math.round(Math.max(280, Math.min(0.82 * room, most))));
     const across = this.lanes.length;
@@ -123,6 +137,21 @@ class Walk extends Player {
       lane.fitName(each);
       lane.resize(each, this.lanes.length > 1 ? 150 : 190);
     }
+    this.laidOut(width);
+  }
+
+  layoutSites(width) {
+    this.scene.resize(this.main.clientWidth, WALK_HIGH);
+    const { template, each, high } = this.columns();
+    this.stage.style.gridTemplateColumns = template;
+    for (const lane of this.lanes) {
+      lane.fitName(each);
+      lane.resize(each, Math.max(high, SQUARE * each));
+    }
+    this.laidOut(width);
+  }
+
+  laidOut(width) {
     this.spreadBeforeClass();
     if (this.width !== width) this.tracesDirty = true;
     this.width = width;
