@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from playwright.sync_api import TimeoutError
 
-from tests.browser.stage import link, wait_lanes
+from tests.browser.stage import link, press, wait_lanes, wait_server
 
 SIZES = ((1440, 900), (1280, 800))
 DAMPINGS = ("pmp;damping=0.1", "pmp;damping=0.5", "pmp;damping=0.9")
@@ -106,6 +106,21 @@ def test_a_class_sees_what_answers_the_question_without_scrolling_and_whole(serv
     for width, height in CLASS_SIZES:
         page.set_viewport_size({"width": width, "height": height})
         assert settled(page, CLASS_PAGES[address]) == []
+
+
+def test_words_that_come_after_the_layout_take_their_room_from_the_trace(server, open_page):
+    page = open_page(f"{server}/frank_wolfe?preset=cube&class=1", viewport={"width": 1024, "height": 768})
+    parts = CLASS_PAGES["frank_wolfe?preset=cube"]
+    for part in parts:
+        page.locator(part).first.wait_for()
+    press(page, "Space")
+    wait_server(page, "paused")
+    # An update that was on its way lays all out anew, too; after it none comes.
+    for grown in (10, 20, 30):
+        assert settled(page, parts) == []
+        page.locator(".wk-lines").evaluate("(lines, by) => { lines.style.paddingBottom = `${by}px`; }", grown)
+        page.wait_for_timeout(500)
+    assert settled(page, parts) == []
 
 
 def test_the_side_bar_folds_in_a_narrow_window_and_can_be_opened(server, open_page):

@@ -45,6 +45,8 @@ export class Live extends Stage {
     this.body = make("div", "pv-body");
     this.body.append(this.main, this.side);
     this.root.append(this.body, this.spoken);
+    // What is written beside the pictures after they were laid out may be hidden by their height.
+    this.observer.observe(this.side);
     this.showMore(false);
   }
 
