@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
+
 import jax
 from jax._src import compiler
 
-# What tests compile runs for a moment: half the time of compiling it is saved, and the same arithmetic is done.
-QUICKLY = (("xla_cpu_use_fusion_emitters", False), ("xla_backend_optimization_level", 1))
-# Half of that again; but what runs for long, as the many chains of a law do, runs five times longer.
-BRIEFLY = (("xla_cpu_use_fusion_emitters", False), ("xla_backend_optimization_level", 0))
+# The same arithmetic is done, by simpler loops. Programs are small: to cut one into parts only adds to the work.
+SIMPLY = (("xla_cpu_use_fusion_emitters", False), ("xla_cpu_parallel_codegen_split_count", 1))
+# What tests compile runs for a moment: more than half the time of compiling it is saved.
+QUICKLY = (*SIMPLY, ("xla_backend_optimization_level", 1))
+# Of what is left two thirds again; but what runs for long, as the many chains of a law do, runs five times longer.
+BRIEFLY = (*SIMPLY, ("xla_backend_optimization_level", 0))
 AS_SHIPPED = ()
 _now: dict[str, tuple[tuple[str, bool | int], ...]] = {"options": AS_SHIPPED}
+
+
+def flags(options: tuple[tuple[str, bool | int], ...]) -> str:
+    """The environment's XLA_FLAGS for a process whose programs are all compiled by these options."""
+    told = [f"--{name}={str(value).lower()}" for name, value in options]
+    return " ".join([os.environ.get("XLA_FLAGS", ""), *told]).strip()
 
 
 def install() -> None:

@@ -27,11 +27,10 @@ def tile_forms(algorithm, fixture: Fixture, key) -> Verdict:
     target, spec = prepared(algorithm, fixture.target), algorithm.spec
     chain_keys = keys.of_chains(keys.role(key, keys.INIT), jnp.arange(TILE))
     first = starts(fixture, key, TILE)
-    tile = algorithm.init_tile(chain_keys, target, first)
-    single = [algorithm.init(chain_keys[chain], target, first[chain]) for chain in range(TILE)]
-    step_tile, step, shown_tile, shown = (
-        jax.jit(getattr(type(algorithm), name)) for name in ("step_tile", "step", "position_tile", "position")
-    )
+    init_tile, step_tile, shown_tile = _compiled(algorithm, "init_tile", "step_tile", "position_tile")
+    init, step, shown = _compiled(algorithm, "init", "step", "position")
+    tile = init_tile(algorithm, chain_keys, target, first)
+    single = [init(algorithm, chain_keys[chain], target, first[chain]) for chain in range(TILE)]
     for quantum in range(TILE_SWEEPS * spec.quanta(target.model)):
         own = keys.fold_in(chain_keys, quantum)
         tile, told = step_tile(algorithm, own, target, tile)
@@ -46,6 +45,11 @@ def tile_forms(algorithm, fixture: Fixture, key) -> Verdict:
                 if not np.allclose(info[name], told[name][chain], rtol=1e-4, atol=1e-5):
                     return Verdict(False, found=f"{name} of a tile differs from that of the chain alone")
     return Verdict(True)
+
+
+def _compiled(algorithm, *names: str):
+    """Methods as functions of the algorithm and the rest, one program each instead of one for every operation."""
+    return [jax.jit(getattr(type(algorithm), name)) for name in names]
 
 
 def expected_means(algorithm, fixture: Fixture, key) -> Verdict:
@@ -75,8 +79,10 @@ def _expected(algorithm, target, state):
 def _expected_alone(algorithm, target, key) -> Verdict:
     own = keys.of_chains(key, jnp.arange(TILE))
     x = np.random.default_rng(1).integers(0, 2, (TILE, target.n)).astype(np.int8)
-    tile = algorithm.expected_tile(target, algorithm.init_tile(own, target, x))
-    alone = [algorithm.expected(target, algorithm.init(own[chain], target, x[chain])) for chain in range(TILE)]
+    init_tile, expected_tile, init, expected = _compiled(algorithm, "init_tile", "expected_tile", "init", "expected")
+    tile = expected_tile(algorithm, target, init_tile(algorithm, own, target, x))
+    single = [init(algorithm, own[chain], target, x[chain]) for chain in range(TILE)]
+    alone = [expected(algorithm, target, state) for state in single]
     return Verdict(bool(np.allclose(tile, np.stack(alone), atol=1e-4)), found="a tile expects other than a chain alone")
 
 

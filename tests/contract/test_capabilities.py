@@ -11,6 +11,8 @@ from pmpviz.contract.fixtures import BY_NAME, COLD, FIXTURES, case_id, layouts
 from pmpviz.models import BUILDERS, RBM, Ising
 from pmpviz.types import Evidence, Target
 
+pytestmark = pytest.mark.brief
+
 SMALL = {
     "square": ("3x3", {"couplings": "gaussian", "field": "random", "h": 1.0}),
     "triangular": ("3x3", {"J": -0.6, "field": "uniform"}),

@@ -8,7 +8,6 @@ from pmpviz.contract.clauses import BITS, OF_BITS
 from pmpviz.contract.fixtures import BY_NAME, cases
 from tests.thorough import case
 
-pytestmark = pytest.mark.as_shipped
 # The models of `BITS` are one of each layout: evidence and beta are traced, so others run the same program. Algorithms
 # that know no layout, for they list all states or ask a solver, have the others in thorough runs.
 PAIRS = [case for case in cases() if case[1].name in BITS]
@@ -20,6 +19,7 @@ def _case(cls, fixture):
     return case(cls, fixture, name=f"{cls.spec.id}-{fixture.name}", everyday=everyday)
 
 
+@pytest.mark.as_shipped
 @pytest.mark.parametrize("check", OF_BITS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("cls, fixture", [_case(*pair) for pair in PAIRS])
 def test_determinism(cls, fixture, check):
@@ -30,6 +30,7 @@ def test_determinism(cls, fixture, check):
 BOTH_FORMS = [_case(*pair) for pair in PAIRS if forms.has_both_forms(pair[0])]
 
 
+@pytest.mark.brief
 @pytest.mark.parametrize("cls, fixture", BOTH_FORMS)
 def test_a_tile_gives_the_numbers_of_single_chains(cls, fixture):
     verdict = forms.tile_forms(cls(), fixture, jax.random.key(7))

@@ -14,6 +14,7 @@ from pmpviz.samplers import SAMPLERS, make_sampler
 from pmpviz.samplers.gibbs import Gibbs, conditional_means
 from pmpviz.types import brings, pytree
 
+pytestmark = pytest.mark.brief
 BRING = [cls for cls in SAMPLERS if brings(cls, "expected")]
 
 
@@ -50,6 +51,8 @@ def test_means_at_another_beta_are_caught():
 def test_a_run_averages_its_chains_and_sweeps_alone(name):
     """In any chunks the same, of as many chains as there are; without conditional means of the configurations."""
     target, algorithm = BY_NAME["six_sparse"].target, make_sampler(name)
+    expect = type(algorithm).expected_tile
+    expect = jax.jit(expect) if algorithm.spec.jit else expect
     run = start(algorithm, target, jax.random.key(2), 70)
     whole, _ = advance(run, 12 * run.quanta, mean=True)
     parts, rows = run, []
@@ -57,7 +60,7 @@ def test_a_run_averages_its_chains_and_sweeps_alone(name):
         parts, _ = advance(parts, parts.quanta, record=False, mean=True)
         count = len(jax.tree.leaves(parts.state)[0])
         tiles = [jax.tree.map(lambda leaf, t=t: leaf[t], parts.state) for t in range(count)]
-        expected = [np.asarray(algorithm.expected_tile(parts.target, tile)) for tile in tiles]
+        expected = [np.asarray(expect(algorithm, parts.target, tile)) for tile in tiles]
         rows.append(np.concatenate(expected)[:70].mean(0))
     np.testing.assert_allclose(whole.time_average, np.mean(rows, 0), atol=2e-5)
     np.testing.assert_allclose(parts.time_average, whole.time_average, atol=2e-5)
@@ -72,7 +75,7 @@ def test_a_run_averages_its_chains_and_sweeps_alone(name):
 @pytest.mark.parametrize("name", ["three_clamped", "mixed_clamped", "six_dense_clamped"])
 def test_conditional_means_average_to_the_marginals_over_the_whole_law(name):
     fixture = BY_NAME[name]
-    expected = np.asarray(conditional_means(fixture.target, fixture.law.states), np.float64)
+    expected = np.asarray(jax.jit(conditional_means)(fixture.target, fixture.law.states), np.float64)
     average = np.tensordot(fixture.law.p, expected, 1)
     marginals = np.tensordot(fixture.law.p, fixture.target.model.space.indicator(fixture.law.states), 1)
     np.testing.assert_allclose(average, marginals, atol=1e-5)

@@ -24,6 +24,9 @@ from pmpviz.models.tables import TableModel
 from pmpviz.oracles import ORACLES
 from pmpviz.runs import checkpoint
 from pmpviz.samplers import SAMPLERS
+from tests.compiling import BRIEFLY, flags
+
+pytestmark = pytest.mark.brief
 
 
 def samples(*argv, out="samples.npz") -> np.ndarray:
@@ -240,7 +243,7 @@ def test_a_file_is_not_overwritten_by_another():
 
 
 def run(*argv, **options) -> subprocess.CompletedProcess:
-    environment = os.environ | {"PYTHONPATH": str(Path(pmpviz.__file__).parents[1])}
+    environment = os.environ | {"PYTHONPATH": str(Path(pmpviz.__file__).parents[1]), "XLA_FLAGS": flags(BRIEFLY)}
     command = [sys.executable, "-m", "pmpviz", *argv]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, **options)
 

@@ -20,6 +20,8 @@ from pmpviz.runs import truth
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import Refusal, Target
 
+pytestmark = pytest.mark.brief
+
 # (number of states of every variable, pairs that have a factor): a triangle of three states; and a tree of mixed
 # numbers, one of them 1.
 SHAPES = {"three": ([3, 3, 3], [(0, 1), (1, 2), (0, 2)]), "mixed": ([2, 3, 1, 4], [(0, 1), (1, 2), (1, 3)])}

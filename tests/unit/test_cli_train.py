@@ -25,6 +25,8 @@ from pmpviz.models import RBM, SRBM
 from pmpviz.runs import training
 from pmpviz.types import InputError
 
+pytestmark = pytest.mark.brief
+
 SMALL = ("train", "bars:3x3", "--hidden", 6, "--chains", 20, "--batch", 16, "--seed", 3)
 
 

@@ -17,8 +17,10 @@ from pmpviz.app.models import model_of
 from pmpviz.capabilities.sampling import code
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.runs import truth
+from tests.compiling import BRIEFLY, flags
 
-pytestmark = pytest.mark.as_shipped
+# The processes that are compared compile alike.
+pytestmark = pytest.mark.brief
 PLAN = Plan(
     model="square:4x5,J=0.3,field=random,h=0.2",
     beta=0.7,
@@ -34,7 +36,7 @@ PLAIN = Plan(model="complete:6", beta=1 / 3, chains=16, seed=2**31 - 1, lanes=(s
 
 def run_python(arguments: list[str], folder) -> str:
     root = str(Path(pmpviz.__file__).parents[1])
-    environment = os.environ | {"PMPVIZ_CACHE": str(folder), "PYTHONPATH": root}
+    environment = os.environ | {"PMPVIZ_CACHE": str(folder), "PYTHONPATH": root, "XLA_FLAGS": flags(BRIEFLY)}
     done = subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
     )
