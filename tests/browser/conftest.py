@@ -6,6 +6,8 @@ printed (`-s`), and kept as a property of the test's report.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import re
 import shutil
@@ -19,9 +21,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.compiling import QUICKLY, flags
+
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 60
 WAIT_SECONDS = 60
+PAUSE_MS = 3000
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -31,8 +36,6 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-# The server's programs run for a moment: less than half the time of compiling them is spent so (tests.compiling).
-QUICKLY = ("--xla_cpu_use_fusion_emitters=false", "--xla_backend_optimization_level=1")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Streamlit's own client asks for these beside the address of a page that is opened by a link, and is refused.
 # A picture that a later run of the page took away before the browser had fetched it is gone, too.
@@ -108,10 +111,9 @@ def _serve(script: str, cache: str) -> tuple[subprocess.Popen, str]:
     words = [word for name, value in options.items() for word in (f"--server.{name}", str(value))]
     command = [sys.executable, "-m", "streamlit", "run", script, *words]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    flags = " ".join([os.environ.get("XLA_FLAGS", ""), *QUICKLY]).strip()
     # The programs that other tests compiled are not the server's: its first page opens cold.
     environment = {name: value for name, value in os.environ.items() if name != "JAX_COMPILATION_CACHE_DIR"}
-    environment |= {"PMPVIZ_CACHE": cache, "XLA_FLAGS": flags}
+    environment |= {"PMPVIZ_CACHE": cache, "XLA_FLAGS": flags(QUICKLY)}
     process = subprocess.Popen(command, cwd=ROOT, env=environment, **quiet)
     address = f"http://127.0.0.1:{port}"
     until = time.monotonic() + START_SECONDS
@@ -166,5 +168,16 @@ def open_page(browser) -> Iterator[Callable]:
 
     yield start
     for context in contexts:
+        for page in context.pages:
+            _pause(page)
         context.close()
     assert not errors
+
+
+def _pause(page) -> None:
+    """What plays still would go on for seconds after its last look, beside the next test."""
+    with contextlib.suppress(importlib.import_module("playwright.sync_api").Error):
+        if page.locator("[data-server=playing]").count() and not page.locator("[role=dialog]").count():
+            page.evaluate("document.activeElement?.blur()")
+            page.keyboard.press("Space")
+            page.wait_for_selector("[data-server=paused]", state="attached", timeout=PAUSE_MS)

@@ -28,6 +28,8 @@ from pmpviz.runs.run import sample
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Evidence, Target, pytree
 
+pytestmark = pytest.mark.brief
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -178,7 +180,12 @@ def test_a_sweep_is_that_of_one_site_after_another(name):
     conditionals = Conditionals(beta, bias, mask, value, numbers, lambda u, field: field > u, lambda u: u)
     order, start = couplings.order_of_sites(), states(n, chains).T.astype(np.int8)
     for first, last in ((0, None), (2, n - 3)):
-        x = order.collect(couplings.sweep(conditionals, order, order.spread(start), first, last))
+
+        @jax.jit
+        def swept(start, first=first, last=last):
+            return order.collect(couplings.sweep(conditionals, order, order.spread(start), first, last))
+
+        x = swept(start)
         expected = start.copy()
         for site in range(first, n if last is None else last):
             drawn = beta * (bias[site] + matrix[site] @ expected) > np.asarray(bar[site])
@@ -220,12 +227,13 @@ def test_statistics_are_the_gradient_of_the_energy_by_each_edge(name):
         one = couplings.with_weight(weight)
         return jax.vmap(lambda row: one.log_weight(jnp.zeros(couplings.n), row))(x).mean()
 
-    gradient = couplings.both_ways(jax.grad(energy)(jnp.asarray(couplings.weight)))
-    may, means = couplings.may_change(), couplings.pair_means(x)
+    gradient = jax.jit(lambda weight: couplings.both_ways(jax.grad(energy)(weight)))(jnp.asarray(couplings.weight))
+    may, means = couplings.may_change(), jax.jit(couplings.pair_means)(x)
     assert means.shape == np.shape(couplings.weight) == may.shape
     assert may[np.asarray(couplings.weight) != 0].all()
     np.testing.assert_allclose(np.asarray(means)[may], np.asarray(gradient)[may], atol=1e-5)
-    np.testing.assert_allclose(couplings.entries_of(x.T @ x / len(x))[may], means[may], atol=1e-5)
+    entries = jax.jit(lambda x: couplings.entries_of(x.T @ x / len(x)))(x)
+    np.testing.assert_allclose(np.asarray(entries)[may], np.asarray(means)[may], atol=1e-5)
 
 
 def ring_model():
@@ -270,7 +278,7 @@ def test_a_new_layout_is_learned_by_its_own_numbers():
         return jax.vmap(each.log_weight)(jnp.asarray(data)).mean() - log_z
 
     draws = exact.solve(Target.of(model)).sample(1, 1 << 17)
-    expected = jax.grad(log_likelihood)(jnp.asarray(model.couplings.weight))
+    expected = jax.jit(jax.grad(log_likelihood))(jnp.asarray(model.couplings.weight))
     found = moments(model, data)["weight"] - moments(model, draws)["weight"]
     assert found.shape == (3,)
     np.testing.assert_allclose(found, expected, atol=6 * 3 / np.sqrt(1 << 17))

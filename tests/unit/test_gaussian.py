@@ -19,6 +19,8 @@ from pmpviz.models.gaussian import (
 )
 from pmpviz.types import InputError, Refusal, Target
 
+pytestmark = pytest.mark.brief
+
 WHOLE = ("edges", "eigen", "cholesky", "banded")
 CASES = [(form, name) for form in WHOLE for name in ("six_sparse", "six_lattice", "odd_torus_clamped", "tree_lattice")]
 CASES += [(form, name) for form in WHOLE[:-1] for name in ("six_dense_clamped", "rbm", "srbm_clamped")]

@@ -29,6 +29,8 @@ from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import Payload, decode
 from pmpviz.types import InputError, Target
 
+pytestmark = pytest.mark.brief
+
 WAIT_SECONDS = 60
 
 

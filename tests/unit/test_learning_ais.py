@@ -12,6 +12,8 @@ from pmpviz.learning.ais import annealed_log_z
 from pmpviz.models import RBM, SRBM, build_spec
 from pmpviz.types import InputError, Target
 
+pytestmark = pytest.mark.brief
+
 
 def _layered():
     rng = np.random.default_rng(2)

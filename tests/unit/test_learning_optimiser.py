@@ -10,6 +10,8 @@ from pmpviz.learning.start import MOST_PARAMETERS, STARTS, fresh_model
 from pmpviz.models import RBM, SRBM
 from pmpviz.types import InputError
 
+pytestmark = pytest.mark.brief
+
 GOAL = {"bias": np.array([1.0, -2.0, 0.5], np.float32), "weight": np.array([[0.0, 3.0], [-1.0, 0.2]], np.float32)}
 ALL = {name: np.ones(value.shape, bool) for name, value in GOAL.items()}
 THEIRS = {

@@ -15,6 +15,8 @@ from pmpviz.live.job import LiveJob
 from pmpviz.types import InputError
 from tests.compilations import compiled
 
+pytestmark = pytest.mark.brief
+
 
 @dataclass
 class Lane:

@@ -13,6 +13,8 @@ from pmpviz.messages.host import Kernel
 from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.factors import AndFactor, CardinalityFactor, OrFactor, TableFactor
 
+pytestmark = pytest.mark.brief
+
 log_partition, at_beta = jax.jit(kernels.log_partition), jax.jit(kernels.at_beta)
 
 TEMPERATURES = (0.0, 0.3, 1.0)

@@ -14,6 +14,8 @@ from pmpviz.oracles import max_product
 from pmpviz.samplers.pmp import PerturbAndMaxProduct
 from pmpviz.types import Evidence, InputError, Target
 
+pytestmark = pytest.mark.brief
+
 
 def edge_messages(model, incoming):
     """The kernel's messages [f, 2] to the two ends of every edge, in the order of the graph's factors."""
