@@ -96,6 +96,7 @@ def test_chains_come_to_the_law(algorithm, name):
     assert verdict.passed, verdict.found
 
 
+@pytest.mark.brief
 @pytest.mark.parametrize("algorithm", ["gibbs", "colour_gibbs", "gwg", "swendsen_wang", "pmp", "perturb_and_descend"])
 def test_bits_of_more_states(algorithm):
     sampler, name = make_sampler(algorithm), "potts_clamped" if algorithm == "swendsen_wang" else "pairs_mixed_clamped"
