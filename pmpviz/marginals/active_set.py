@@ -80,6 +80,15 @@ class ActiveSet:
         grown = {"features": np.vstack([self.features, features]), "weight": np.append(self.weight, 0.0)}
         return replace(self, **grown, points=(*self.points, vertex), rows={**self.rows, name: row}), row
 
+    def used(self) -> ActiveSet:
+        """The set without the vertices of no weight."""
+        kept = np.flatnonzero((self.weight > NOTHING) | (np.arange(len(self.weight)) == 0))
+        number = {int(row): place for place, row in enumerate(kept)}
+        rows = {name: number[row] for name, row in self.rows.items() if row in number}
+        points = tuple(self.points[row] for row in kept)
+        weight = self.weight[kept] / self.weight[kept].sum()
+        return replace(self, points=points, features=self.features[kept], weight=weight, rows=rows)
+
     def step(self, row: int, gamma: float, delta: float) -> ActiveSet:
         """mu + gamma (s - mu) towards the contracted vertex s = (1 - delta) v + delta u_0."""
         weight = (1.0 - gamma) * self.weight

@@ -165,7 +165,10 @@ class BarrierFrankWolfe(MarginalSolver):
         """
         if (reason := self.why_not(potentials)) is not None:
             raise Refusal(reason)
-        rho, oracle = matrix_tree(potentials.structure, edge_strength(potentials)), self.solver()
+        strength = edge_strength(potentials)
+        # Where nothing interacts yet every tree is as good.
+        rho = matrix_tree(potentials.structure, strength if strength.any() else np.ones(len(strength)))
+        oracle = self.solver()
         delta = 0.0 if self.contraction == "none" else self.delta
         if (
             potentials.structure.forbidden is not None
@@ -187,6 +190,15 @@ class BarrierFrankWolfe(MarginalSolver):
         if self.oracle == "exact" and self.polytope == "marginal" and self.why_not(potentials) is not None:
             return replace(replace(self, oracle="trws").start(potentials), words=INSTEAD)
         return self.start(potentials)
+
+    def resume(self, state: FrankWolfeState, potentials: Potentials) -> FrankWolfeState:
+        """The walk goes on from its mu, its best rho and the visited vertices that mu is made of."""
+        rho = state.objective.rho if state.best_rho is None else state.best_rho
+        objective, active = TreeReweighted.of(potentials, rho, state.objective.barred), state.active.used()
+        delta = 0.0 if self.contraction == "none" else self.delta
+        return FrankWolfeState(
+            state.oracle, potentials, objective, active, active.point, delta, solution=state.solution
+        )
 
     def step(self, state: FrankWolfeState) -> FrankWolfeState:
         """One MAP call and what follows from it: a step in mu, or a new rho where the gap is small enough."""

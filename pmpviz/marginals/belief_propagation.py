@@ -188,6 +188,10 @@ class BeliefPropagation(MarginalSolver):
         """All messages 0, on the factors as they are."""
         return FactorMessages.of(factors)
 
+    def resume(self, state: MessageState, potentials: Potentials) -> MessageState:
+        """The messages that there are."""
+        return replace(self.start(potentials), message=state.message, layout=state.layout)
+
     def step(self, state: MessageState | FactorMessages) -> MessageState | FactorMessages:
         """One parallel update of all messages."""
         if state.reason:
@@ -245,6 +249,10 @@ class TreeReweightedBeliefPropagation(MarginalSolver):
         weight = np.maximum(strength, LEAST_WEIGHT * strength.max(initial=0.0))
         weight = weight if weight.any() else np.ones(len(weight))
         return _start(potentials, matrix_tree(potentials.structure, weight))
+
+    def resume(self, state: MessageState, potentials: Potentials) -> MessageState:
+        """The messages and the rho that there are."""
+        return replace(_start(potentials, state.rho), message=state.message, layout=state.layout)
 
     def step(self, state: MessageState) -> MessageState:
         """One parallel update of all messages, or a new rho where they have stopped changing."""

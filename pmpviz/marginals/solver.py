@@ -83,6 +83,13 @@ class MarginalSolver:
         """The state before the first step, of either; a method that has another way left takes it, and says so."""
         return self.start_factors(given) if isinstance(given, Factors) else self.start(given)
 
+    def resume(self, state: Any, potentials: Potentials) -> Any:
+        """The first state under other numbers of the same structure, as near to an ended state's answer as it can be.
+
+        Nothing that was known of log Z is kept.
+        """
+        return self.start(potentials)
+
     def step(self, state: Any) -> Any:
         """The state after one more step; the same state where it has ended."""
         raise NotImplementedError
