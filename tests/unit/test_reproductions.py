@@ -45,7 +45,7 @@ from pmpviz.types import InputError, Target
 NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "pmp-b4"]
 NAMES += ["pmp-5.6", "pmp-5.6-fresh", "srbm"]
 NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "bfw-rates", "bfw-truncated", "bfw-segmentation"]
-NAMES += ["hmj-segmentation", "uai-kinds", "hmj-spin-glass", "hmj-acceptance", "hmj-theorems"]
+NAMES += ["hmj-segmentation", "bfw-crf", "uai-kinds", "hmj-spin-glass", "hmj-acceptance", "hmj-theorems"]
 NAMES += ["ms-failure", "hopfield", "dhmc-2", "dhmc-3", "dhmc-log-z", "potts", "ms-ess", "ms-epsilon", "ms-hx", "ms-sw"]
 NAMES += ["skip-chain"]
 

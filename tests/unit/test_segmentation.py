@@ -7,12 +7,13 @@ import pytest
 from pmpviz.capabilities.marginals.lane import InferenceLane
 from pmpviz.capabilities.marginals.plan import MANY, check_lane, check_model, solver
 from pmpviz.capabilities.marginals.segmented import segmented
-from pmpviz.experiments.reproductions import segmentation
+from pmpviz.experiments.reproductions import learned_segmentation, segmentation
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import projection_of
 from pmpviz.metrics.boundaries import band, band_error, expected_band_error, outline_distance, squared_band_error
 from pmpviz.models import build_spec
+from pmpviz.models.scene_field import WEIGHTS
 from pmpviz.models.segmentation import ANIMAL, GROUND, PATCHES, drawn_scene
 from pmpviz.oracles import Potentials, make_oracle
 from pmpviz.player.numbers import configuration
@@ -190,3 +191,24 @@ def test_averages_of_a_tiny_scene_say_who_is_ahead():
 def test_the_coupling_of_a_scene_is_chosen_on_the_others():
     errors = np.array([[0.1, 0.5], [0.4, 0.2], [0.4, 0.2]])
     np.testing.assert_allclose(segmentation._held_out(errors), [0.5, 0.4, 0.4])
+
+
+# Learned weights.
+
+
+def test_learned_weights_are_compared_on_scenes_that_were_held_out():
+    tiny = learned_segmentation.Setting((8, 10), 2, 2, 4, 2, 10, 8, 2)
+    outcome = learned_segmentation.crf(Request(True, 1), tiny)
+    found = {row.quantity: row.ours for row in outcome.rows}
+    assert isinstance(outcome.figure, go.Figure) and len(outcome.figure.data) == 3 * len(WEIGHTS)
+    learned, fixed = ("Gibbs", "Frank-Wolfe", "TRBP"), (learned_segmentation.CHOSEN, learned_segmentation.COLOUR)
+    for name in (*learned, *fixed):
+        bound, likelihood = (
+            found[f"{name}: held out, {what}"] for what in (learned_segmentation.BOUND, learned_segmentation.LIKELIHOOD)
+        )
+        assert bound <= likelihood < 0
+    for name in learned:
+        # Whoever gives the expectations: colours speak for the animal, and neighbours are alike.
+        assert found[f"{name}: trust"] > 0 and found[f"{name}: contrast"] > 0
+    train, held = learned_segmentation.scenes(tiny, 0, 2), learned_segmentation.scenes(tiny, 2, 2)
+    assert all((a.x != b.x).any() for a in train for b in held)
