@@ -40,6 +40,7 @@ PAGES = (
     Capability("perturbation_lab", "Perturbation lab", ":material/blur_on:", "perturbation", "PERTURBATION", row=3),
     Capability("landscape", "Landscape", ":material/landscape:", "landscape", "LANDSCAPE", row=4),
     Capability("text", "Text", ":material/article:", "text", "TEXT", row=9),
+    Capability("segmentation", "Segmentation", ":material/pets:", "segmentation", "SEGMENTATION", row=10),
 )
 
 

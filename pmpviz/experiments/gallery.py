@@ -36,6 +36,9 @@ from pmpviz.capabilities.perturbation.plan import LabPlan
 from pmpviz.capabilities.perturbation.presets import PERTURBATION
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
+from pmpviz.capabilities.segmentation.lane import SceneLane
+from pmpviz.capabilities.segmentation.plan import ScenePlan
+from pmpviz.capabilities.segmentation.presets import SEGMENTATION
 from pmpviz.capabilities.text.plan import TextPlan
 from pmpviz.capabilities.text.presets import TEXT
 from pmpviz.capabilities.text.thumbnail import text_picture
@@ -45,7 +48,7 @@ from pmpviz.models.small_graphs import build_small_graph
 from pmpviz.player.filters import pictures_image, png
 from pmpviz.player.graph import force_directed
 from pmpviz.player.layered import picture_of, picture_shape
-from pmpviz.player.pictures import picture_png
+from pmpviz.player.pictures import colour_image, picture_png
 from pmpviz.runs import run as running
 from pmpviz.runs import training
 from pmpviz.types import Evidence, Target
@@ -148,6 +151,14 @@ def read(plan: TextPlan) -> bytes:
     return png(text_picture(plan, SIDE))
 
 
+def segment(plan: ScenePlan) -> bytes:
+    """PNG of p(animal) of all scenes by the plan's last lane when it has learned."""
+    lane = SceneLane(plan.lanes[-1], plan, *plan.examples(), 0)
+    while lane.count < plan.budget:
+        lane.advance()
+    return png(colour_image(lane.p1[..., None].repeat(3, -1), SIDE))
+
+
 def render(folder: Path, page: str, presets: tuple[Any, ...], draw: Callable[[Any], bytes]) -> None:
     """One picture a preset."""
     for preset in presets:
@@ -167,6 +178,7 @@ def main(folder: str) -> None:
     render(path, "perturbation_lab", PERTURBATION, maximum)
     render(path, "race", RACE, picture)
     render(path, "playground", PLAYGROUND, picture)
+    render(path, "segmentation", SEGMENTATION, segment)
     render(path, "text", TEXT, read)
 
 

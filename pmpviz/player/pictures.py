@@ -75,6 +75,13 @@ def lattice_image(x: np.ndarray, shape: Shape, side: int = SIDE, dark: bool = Fa
     return image.resize((plane.shape[1] * scale, plane.shape[0] * scale), Image.Resampling.NEAREST)
 
 
+def colour_image(colours: Float[np.ndarray, "h w 3"], side: int = SIDE) -> Image.Image:
+    """Red, green and blue from 0 to 1 as square pixels."""
+    pixels: UInt8[np.ndarray, "h w 3"] = (255 * np.clip(colours, 0, 1)).round().astype(np.uint8)
+    scale = max(1, side // max(pixels.shape[:2]))
+    return Image.fromarray(pixels.repeat(scale, 0).repeat(scale, 1))
+
+
 def graph_image(
     x: np.ndarray,
     positions: Float[np.ndarray, "n 2"],

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float
 from PIL import Image
 
 from pmpviz.metrics.boundaries import band_error
 from pmpviz.models import parse_model_spec
 from pmpviz.models.segmentation import Scene, drawn_scene
 from pmpviz.oracles import Potentials, make_oracle
-from pmpviz.player.pictures import lattice_image
+from pmpviz.player.pictures import colour_image, lattice_image
 
 SIDE = 240
 
@@ -34,7 +34,7 @@ class Segmented:
         share = band_error(self.found, self.scene.mask)
         name = "MAP" if self.exact else "QPBO and ICM"
         return [
-            ("what is seen", colour_image(self.scene.colours)),
+            ("what is seen", colour_image(self.scene.colours, SIDE)),
             ("what was drawn", _picture(self.scene.mask, dark)),
             (f"{name}: {share:.1%} wrong beside the outline", _picture(self.found, dark)),
         ]
@@ -50,15 +50,8 @@ def segmented(text: str, potentials: Potentials) -> Segmented | None:
     return Segmented(scene, solution.x.reshape(shape) > 0, solution.exact)
 
 
-def colour_image(colours: Float[np.ndarray, "h w 3"], side: int = SIDE) -> Image.Image:
-    """Red, green and blue from 0 to 1 as square pixels."""
-    pixels: UInt8[np.ndarray, "h w 3"] = (255 * np.clip(colours, 0, 1)).round().astype(np.uint8)
-    scale = max(1, side // max(pixels.shape[:2]))
-    return Image.fromarray(pixels.repeat(scale, 0).repeat(scale, 1))
-
-
 def _picture(mask: Bool[np.ndarray, "h w"], dark: bool) -> Image.Image:
     return lattice_image(mask.reshape(-1).astype(np.int8), mask.shape, SIDE, dark).convert("RGB")
 
 
-__all__ = ["Segmented", "colour_image", "segmented"]
+__all__ = ["Segmented", "segmented"]

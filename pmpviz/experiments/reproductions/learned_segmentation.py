@@ -2,8 +2,9 @@
 are learned ones (Domke 2013), and the claim that its marginals serve for learning.
 
 Neither the paper's images nor their weights are ours to give: four weights, shared by all pixels, are learned from
-drawn scenes by maximum likelihood, with the expectations of Gibbs chains, of Frank-Wolfe's marginals and of tree-reweighted
-messages, whose bound on the likelihood rises. Errors are of scenes held out; of small scenes the likelihood is exact.
+drawn scenes by maximum likelihood, with the expectations of Gibbs chains, of Frank-Wolfe's marginals and of
+tree-reweighted messages, whose bound on the likelihood rises. Errors are of scenes held out; of small scenes the
+likelihood is exact.
 """
 
 from __future__ import annotations
@@ -178,6 +179,7 @@ REPRODUCTION = Reproduction(
     2,
     1,
     crf,
+    shown="segmentation?preset=crf",
 )
 
 __all__ = ["REPRODUCTION", "Setting", "compared", "crf", "errors", "learned", "methods", "scenes"]

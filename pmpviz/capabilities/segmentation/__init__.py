@@ -1,0 +1,1 @@
+"""Segmentation: the weights of a conditional random field, learned live from drawn scenes by samples and marginals."""

@@ -1,0 +1,148 @@
+"""One lane of the Segmentation page: a training, its scenes' marginals, and what its weights are worth elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import jax
+import numpy as np
+from jaxtyping import Float
+
+from pmpviz.capabilities.segmentation.plan import ScenePlan
+from pmpviz.live.plan import Choice
+from pmpviz.live.store import FrameRing
+from pmpviz.marginals import make_solver
+from pmpviz.metrics.boundaries import band_error
+from pmpviz.oracles import make_oracle
+from pmpviz.runs.field_expectations import BySolver, Expected
+from pmpviz.runs.field_training import Example, FieldTraining, advance, evaluate, start
+
+GAP = 1
+JUDGE = BySolver(make_solver("trbp", tolerance=1e-3, sweeps=40), 40)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One iteration: the weights, root mean square of the gradient, log-likelihood a pixel that the lane's own bound
+    proves for the scenes learned from and TRBP's for those held out, and wrong pixels beside the outline of these."""
+
+    iteration: int
+    theta: Float[np.ndarray, " p"]
+    gradient: float
+    own_bound: float | None
+    held_bound: float
+    wrong_map: float
+    wrong_likelier: float
+
+
+@dataclass(frozen=True, eq=False)
+class SceneLaneView:
+    """An immutable picture of a lane; `p1` is p(animal) of all scenes in one picture, those learned from above."""
+
+    algorithm: str
+    label: str
+    guarantee: str
+    count: int
+    seconds: float
+    done: bool
+    theta: Float[np.ndarray, " p"]
+    points: tuple[Point, ...]
+    p1: Float[np.ndarray, "h w"]
+    ring: FrameRing
+
+
+class SceneLane:
+    """Worker-side state; a step is one learning iteration."""
+
+    warmed = True
+
+    def __init__(self, choice: Choice, plan: ScenePlan, train: list[Example], held: list[Example], epoch: int):
+        self.choice, self.plan, self.held, self.seconds = choice, plan, held, 0.0
+        self.training: FieldTraining = start(
+            train, plan.method(choice), jax.random.key(plan.seed), plan.optimiser, decay=plan.decay
+        )
+        self._judged: tuple[Expected, ...] | None = None
+        self.points: list[Point] = []
+        half = [np.full((plan.height, plan.width), 0.5)] * plan.scenes
+        self.p1 = mosaic(half, half)
+        self.ring = FrameRing(-(-self.p1.size // 8))
+        self.show(epoch)
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm's id."""
+        return self.choice.algorithm
+
+    @property
+    def count(self) -> int:
+        """Iterations done."""
+        return self.training.iteration
+
+    def show(self, epoch: int) -> None:
+        """The picture of this moment, the first of an epoch."""
+        self.epoch = epoch
+        self._append()
+
+    def change(self, choice: Choice, plan: ScenePlan) -> None:
+        """Other knobs, rate, decay or penalty from here on; what was learned stays."""
+        again = choice != self.choice or plan.work != self.plan.work
+        method = plan.method(choice) if again else self.training.method
+        self.choice, self.plan = choice, plan
+        self.training = replace(self.training, method=method, optimiser=plan.optimiser, decay=plan.decay)
+
+    def advance(self) -> None:
+        """One iteration, and what its weights are worth on the scenes that were held out."""
+        begin = time.perf_counter()
+        theta = self.training.theta
+        self.training = advance(self.training)
+        self.seconds += time.perf_counter() - begin
+        held, self._judged = evaluate(self.held, theta, JUDGE, self.training.key, self._judged)
+        record, held_p1 = self.training.trace[-1], self._pictures(self._judged)
+        self.p1 = mosaic(self._pictures(self.training.expected), held_p1)
+        truths = [each.x.reshape(each_p1.shape) > 0 for each, each_p1 in zip(self.held, held_p1, strict=True)]
+        best = [make_oracle("qpbo").solve(each.shared.potentials(theta)).x for each in self.held]
+        self.points.append(
+            Point(
+                record.iteration,
+                theta,
+                float(np.sqrt((record.gradient**2).mean())),
+                record.lower,
+                float("nan") if held.lower is None else held.lower,
+                _mean_error([x.reshape(truth.shape) > 0 for x, truth in zip(best, truths, strict=True)], truths),
+                _mean_error([p1 > 0.5 for p1 in held_p1], truths),
+            )
+        )
+        self._append()
+
+    def view(self, label: str, done: bool) -> SceneLaneView:
+        """What pages see, called `label`."""
+        guarantee = self.choice.spec.guarantee
+        now = self.count, self.seconds, done, self.training.theta, tuple(self.points), self.p1, self.ring
+        return SceneLaneView(self.algorithm, label, guarantee, *now)
+
+    def _pictures(self, expected: Sequence[Expected]) -> list[Float[np.ndarray, "h w"]]:
+        shape = self.plan.height, self.plan.width
+        return [np.array([row[1] for row in each.marginals]).reshape(shape) for each in expected]
+
+    def _append(self) -> None:
+        self.ring.append(np.array([self.count]), np.packbits((self.p1 > 0.5).reshape(1, -1), axis=1), self.epoch)
+
+
+def _mean_error(found: Sequence[np.ndarray], truths: Sequence[np.ndarray]) -> float:
+    return float(np.mean([band_error(each, truth) for each, truth in zip(found, truths, strict=True)]))
+
+
+def mosaic(
+    above: Sequence[np.ndarray], below: Sequence[np.ndarray], between: float = 0.5
+) -> Float[np.ndarray, "h w *channels"]:
+    """Pictures side by side in two rows, with a pixel of one value between them."""
+    rows = []
+    for pictures in (above, below):
+        gap = np.full((len(pictures[0]), GAP, *pictures[0].shape[2:]), between)
+        rows.append(np.concatenate([part for each in pictures for part in (each, gap)][:-1], 1))
+    return np.concatenate([rows[0], np.full((GAP, *rows[0].shape[1:]), between), rows[1]])
+
+
+__all__ = ["Point", "SceneLane", "SceneLaneView", "mosaic"]

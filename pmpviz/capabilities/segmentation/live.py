@@ -1,0 +1,61 @@
+"""A live learning of a segmentation's weights: up to three lanes on the same scenes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pmpviz.capabilities.segmentation.lane import SceneLane, SceneLaneView
+from pmpviz.capabilities.segmentation.plan import ScenePlan
+from pmpviz.live.job import LiveJob
+from pmpviz.live.lane_names import lane_names
+from pmpviz.live.plan import begins_anew, describe_change
+from pmpviz.live.view import View
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SceneView(View):
+    """An immutable picture of a live learning."""
+
+    plan: ScenePlan
+    lanes: tuple[SceneLaneView, ...] = ()
+
+
+class LiveScenes(LiveJob):
+    """Owns the lanes; a step is one learning iteration."""
+
+    view: SceneView
+    view_type = SceneView
+    queue = "solvers"
+    beginning = "drawing the scenes"
+
+    def __init__(self, plan: ScenePlan, files: Callable[[str], Any] | None = None, speed: float = 0.0):
+        super().__init__(plan, files, speed)
+        self.begin()
+
+    def _make_lanes(self) -> list[SceneLane]:
+        train, held = self.plan.examples()
+        return [SceneLane(choice, self.plan, train, held, self._epoch) for choice in self.plan.lanes]
+
+    def _begins_anew(self, before: ScenePlan, plan: ScenePlan) -> bool:
+        return begins_anew(before, plan)
+
+    def _adjust(self, before: ScenePlan, plan: ScenePlan) -> str:
+        for lane, choice in zip(self._lanes, plan.lanes, strict=True):
+            lane.change(choice, plan)
+        return describe_change(before, plan)
+
+    def _advance(self, lane: SceneLane, most: int) -> bool:
+        lane.advance()
+        return True
+
+    def _used(self, lane: SceneLane) -> float:
+        return lane.count
+
+    def _lanes_view(self) -> tuple[SceneLaneView, ...]:
+        names = lane_names([lane.choice for lane in self._lanes])
+        return tuple(lane.view(name, self._over(lane)) for lane, name in zip(self._lanes, names, strict=True))
+
+
+__all__ = ["LiveScenes", "SceneView"]

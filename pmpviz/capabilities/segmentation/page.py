@@ -1,0 +1,133 @@
+"""The Segmentation page: the weights of a conditional random field as they are learned, and the scenes beside."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from pmpviz.app.asked import Asked
+from pmpviz.app.export import ExportFile
+from pmpviz.app.folds import folds
+from pmpviz.app.lanes import lanes_control
+from pmpviz.app.page import Page
+from pmpviz.app.presets import preset_control
+from pmpviz.app.share import ALWAYS
+from pmpviz.app.stage import Stage, Turn
+from pmpviz.app.widgets import settings_control
+from pmpviz.app.words import show_notices
+from pmpviz.capabilities.segmentation import picture
+from pmpviz.capabilities.segmentation.live import LiveScenes, SceneView
+from pmpviz.capabilities.segmentation.plan import ScenePlan
+from pmpviz.capabilities.segmentation.presets import SEGMENTATION
+from pmpviz.live.plan import Preset
+from pmpviz.models.scene_field import WEIGHTS
+from pmpviz.player import filters
+
+LEAD = "Each pixel is animal or ground. Weights that all pixels share are learned from scenes whose answer is known."
+PAGE = Page("segmentation", SEGMENTATION, LEAD)
+KNOBS = {
+    "Scenes": ("height", "width", "scenes", "noise", "first"),
+    "Learning": ("learning_rate", "decay", "l2", "work", "chains", "seed", "budget"),
+}
+
+
+def draw() -> None:
+    """The page."""
+    plan, notices = PAGE.open()
+    side = st.sidebar
+    plan, draw_choice = preset_control(SEGMENTATION, "Learning", PAGE.id, plan, side)
+    side.markdown("##### Algorithms")
+    plan = lanes_control(plan, "segmentation", side)
+    for title, names in KNOBS.items():
+        plan = settings_control(plan, names, "segmentation", side.expander(title))
+    draw_choice(plan)
+    PAGE.keep(plan)
+    show_notices(notices)
+    preset = PAGE.ask(plan, "Which weights tell an animal from its ground?")
+    STAGE.draw(plan)
+    explain(plan, preset)
+
+
+class SceneStage(Stage):
+    """The scenes' marginals in every lane, with the curves, and beneath them what is seen and what was drawn."""
+
+    job = LiveScenes
+    autoplay = True
+
+    def draw(self, plan: ScenePlan) -> None:
+        """The player, fed while something moves, and the scenes."""
+        super().draw(plan)
+        self.beside("scenes", _scenes, self.tick(self.job_of(plan)))
+
+    def knobs(self, plan: ScenePlan) -> tuple[str, ...]:
+        return ("learning_rate",)
+
+    def _update(self, turn: Turn) -> bytes:
+        return picture.update(turn.view, turn.sent, turn.desk)
+
+    def _files(self, asked: Asked) -> list[ExportFile]:
+        view: SceneView = asked.view
+        make = lambda: json.dumps(as_object(view)).encode()  # noqa: E731
+        return [ExportFile("Numbers", "weights.json", "application/json", make, "Weights, bounds and errors.")]
+
+    def _shared(self, plan: ScenePlan) -> tuple[list[str], list[str]]:
+        words = "On the command line, with more methods and larger scenes:"
+        return [ALWAYS.replace("sweep 0: frame", "iteration 0: iteration"), words], [
+            "python -m pmpviz reproduce bfw-crf"
+        ]
+
+
+STAGE = SceneStage(PAGE)
+
+
+def _scenes() -> None:
+    plan: ScenePlan = STAGE.view.plan
+    images = picture.scenes_image(plan), picture.truth_image(plan, st.context.theme.type == "dark")
+    words = "What is seen: above to learn from, below held out", "What was drawn"
+    for column, image, said in zip(st.columns(2), images, words, strict=True):
+        column.image(filters.data_address(image), width="content")
+        column.caption(said)
+
+
+def as_object(view: SceneView) -> dict[str, Any]:
+    """What the export says."""
+
+    def plain(point) -> dict[str, Any]:
+        weights = dict(zip(WEIGHTS, point.theta.tolist(), strict=True))
+        rest = {name: value for name, value in vars(point).items() if name != "theta"}
+        return {**rest, "weights": weights}
+
+    lanes = [{"algorithm": lane.algorithm, "iterations": [plain(p) for p in lane.points]} for lane in view.lanes]
+    return {"plan": view.plan.to_dict(), "lanes": lanes}
+
+
+def explain(plan: ScenePlan, preset: Preset | None) -> None:
+    """The folds under the stage."""
+    notice = preset.notice if preset else "Your own learning: more scenes leave less to chance."
+    folds(notice, EQUATIONS, NUMBERS, list({lane.algorithm: lane.spec for lane in plan.lanes}.values()))
+
+
+EQUATIONS = r"""
+$$\log p(s \mid c) = \sum_i \big(\tfrac12 w_\text{trust}\, l_i + w_\text{bias}\big)\, s_i
++ \sum_{i \sim j} \big(w_\text{edge} + w_\text{contrast}\, a_{ij}\big)\, s_i s_j - \log Z(c),\qquad s_i \in \{-1, 1\}$$
+
+with $l_i$ the log-odds of the colour and $a_{ij} = e^{-|c_i - c_j|^2 / 2m}$. The gradient of the likelihood is
+$\phi(s) - \mathbb E\,\phi$, summed over scenes. Where marginals $\mu$ maximise a bound $B \ge \log Z$, as Frank-Wolfe's
+and TRBP's do, $\phi(s) - \langle\phi\rangle_\mu$ is the gradient of $w \cdot \phi(s) - B$, a bound on the likelihood.
+*Barrier Frank-Wolfe for Marginal Inference, section 5; Domke 2013.*
+"""
+NUMBERS = """
+- **Picture**: p(animal) at the weights of the last iteration. Above the scenes that are learned from, by the lane's own
+  marginals or samples; below those held out, by TRBP's marginals for every lane.
+- **Held out: log-likelihood a pixel, at least**: by TRBP's bound on log Z, for every lane, so that weights compare.
+- **Wrong beside the outline**: share of the pixels within 3 of the true outline that are on the wrong side, by the MAP
+  configuration (roof duality) and by each pixel's likelier side.
+- **Learned from: log-likelihood, at least**: the lane's own bound; samples give none, belief propagation neither.
+- Weights start at 0; Adam steps by rate / (1 + decay t). Chains, messages, and Frank-Wolfe's point and vertices go on
+  from one iteration to the next.
+"""
+
+
+__all__ = ["as_object", "draw"]

@@ -1,0 +1,22 @@
+"""What the Segmentation page opens with: a plan, the question it answers, and what to notice in it."""
+
+from __future__ import annotations
+
+from pmpviz.capabilities.segmentation.plan import ScenePlan, expectation
+from pmpviz.live.plan import Preset
+
+WALK = expectation("barrier_frank_wolfe", oracle="qpbo", local_search=True, local_steps=8, rho_updates=0, tolerance=0.1)
+
+SEGMENTATION: tuple[Preset, ...] = (
+    Preset(
+        "crf",
+        "Learn the weights",
+        "Which weights tell an animal from its ground?",
+        ScenePlan(lanes=(WALK, expectation("colour_gibbs"))),
+        "Four weights are shared by all pixels: how far colour is trusted, a bias, how much neighbours agree, and how "
+        "much more where their colours agree. Both lanes climb the likelihood: one with Frank-Wolfe's marginals, whose "
+        "bound rises, one with Gibbs samples, which bound nothing. The scenes of the lower row were held out: at first "
+        "all is ground, then bodies stand out. `reproduce bfw-crf` compares more methods.",
+        0.0,
+    ),
+)
