@@ -45,8 +45,13 @@ def test_a_lane_learns_goes_on_under_another_rate_and_says_what_it_is_worth(name
     lane.change(plan.lanes[0], plan.replace(learning_rate=0.2))
     lane.advance()
     assert np.abs(lane.training.theta - before).max() > 0.1
+    others = {"trbp": {"damping": 0.9}, "barrier_frank_wolfe": {"oracle": "qpbo"}}.get(name, {})
+    lane.change(expectation(name, **others), plan)
+    lane.advance()
+    if name == "barrier_frank_wolfe":
+        assert lane.training.expected[0].state.oracle.spec.id == "qpbo"
     view = lane.view("", False)
-    assert [point.iteration for point in view.points] == [0, 1, 2, 3]
+    assert [point.iteration for point in view.points] == [0, 1, 2, 3, 4]
     assert view.points[-1].held_bound > view.points[0].held_bound
     assert all(0 <= point.wrong_map <= 1 and 0 <= point.wrong_likelier <= 1 for point in view.points)
     assert all((point.own_bound is not None) == (name in ("barrier_frank_wolfe", "trbp")) for point in view.points)

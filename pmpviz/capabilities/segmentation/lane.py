@@ -87,10 +87,11 @@ class SceneLane:
 
     def change(self, choice: Choice, plan: ScenePlan) -> None:
         """Other knobs, rate, decay or penalty from here on; what was learned stays."""
-        again = choice != self.choice or plan.work != self.plan.work
-        method = plan.method(choice) if again else self.training.method
+        # What an algorithm with other knobs has prepared and reached is not this one's to go on from.
+        expected = self.training.expected if choice == self.choice else ()
         self.choice, self.plan = choice, plan
-        self.training = replace(self.training, method=method, optimiser=plan.optimiser, decay=plan.decay)
+        rule = {"method": plan.method(choice), "optimiser": plan.optimiser, "decay": plan.decay}
+        self.training = replace(self.training, expected=expected, **rule)
 
     def advance(self) -> None:
         """One iteration, and what its weights are worth on the scenes that were held out."""

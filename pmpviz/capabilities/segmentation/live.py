@@ -54,7 +54,12 @@ class LiveScenes(LiveJob):
         return lane.count
 
     def _lanes_view(self) -> tuple[SceneLaneView, ...]:
-        names = lane_names([lane.choice for lane in self._lanes])
+        ids = [lane.algorithm for lane in self._lanes]
+        # Where an algorithm comes once its knobs need not be told.
+        names = [
+            lane.choice.spec.label if ids.count(lane.algorithm) == 1 else name
+            for lane, name in zip(self._lanes, lane_names([lane.choice for lane in self._lanes]), strict=True)
+        ]
         return tuple(lane.view(name, self._over(lane)) for lane, name in zip(self._lanes, names, strict=True))
 
 
