@@ -120,7 +120,9 @@ class SceneLane:
     def view(self, label: str, done: bool) -> SceneLaneView:
         """What pages see, called `label`."""
         guarantee = self.choice.spec.guarantee
-        now = self.count, self.seconds, done, self.training.theta, tuple(self.points), self.p1, self.ring
+        # Those that the picture and the numbers are of, before the step that followed from them.
+        theta = self.points[-1].theta if self.points else self.training.theta
+        now = self.count, self.seconds, done, theta, tuple(self.points), self.p1, self.ring
         return SceneLaneView(self.algorithm, label, guarantee, *now)
 
     def _pictures(self, expected: Sequence[Expected]) -> list[Float[np.ndarray, "h w"]]:
