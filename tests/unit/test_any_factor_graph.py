@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import call, found, in_a_folder_of_its_own, refused, write  # noqa: F401
+from command_line import cache, call, found, in_a_folder_of_its_own, refused, write  # noqa: F401
 from table_models import answers, brute_force, random_factors
 
 from pmpviz import exact

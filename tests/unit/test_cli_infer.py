@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import call, found, in_a_folder_of_its_own, refused, write  # noqa: F401
+from command_line import cache, call, found, in_a_folder_of_its_own, refused, write  # noqa: F401
 
 from pmpviz.marginals import SOLVERS
 from pmpviz.models import build_spec
