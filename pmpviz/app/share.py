@@ -36,7 +36,7 @@ def changed(marks: Sequence[tuple[int, str]]) -> list[str]:
     words = [words for count, words in marks if count or "by hand" in words]
     if not words:
         return []
-    return [f"The run on screen was changed on its way ({', '.join(words)}). What is here begins with the end of that."]
+    return [f"The run on screen was changed on its way: {', '.join(words)}. This begins anew with its last settings."]
 
 
 @st.dialog("Share", width="medium", on_dismiss=forget_outlet)

@@ -113,7 +113,7 @@ def test_without_a_reference_charts_and_layers_say_how_much_of_it_there_is(ran):
     chart = card(view, "mmd-sweeps")
     assert chart["empty"] == "waiting for the reference samples at T = 3.35 (β = 0.299): 4 % made"
     assert "samples of that law" in chart["help"]
-    assert "T = 3.35" in words.verdict(view) and "4 % made" in words.verdict(view)
+    assert "T = 3.35" in words.verdict(view) and "4 % of the reference samples" in words.verdict(view)
     missing = {lane["missing"] for lane in shown(view)["lanes"]}
     assert missing == {"marginal error: waiting for the new reference, 4 % made"}
     assert {lane["missing"] for lane in shown(dataclasses.replace(view, layer="none"))["lanes"]} == {""}
@@ -142,7 +142,7 @@ def test_a_row_of_the_table_is_of_the_moment_of_its_statistics(ran):
 def test_a_link_to_a_run_that_was_changed_on_its_way_says_that_it_is_another_run():
     assert changed(()) == changed(((0, "β 1 → 0.5"),)) == []
     [said] = changed(((0, "β 1 → 0.5"), (14, "β 0.5 → 0.299")))
-    assert "(β 0.5 → 0.299)" in said and "changed on its way" in said
+    assert ": β 0.5 → 0.299." in said and "changed on its way" in said
     assert changed(((0, "site 3 of chain 0 flipped by hand"),))
 
 

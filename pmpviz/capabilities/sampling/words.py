@@ -113,7 +113,8 @@ def _unsaid(view: LiveView) -> str:
     if view.truth_trouble:
         return f"No verdict: {view.truth_trouble}."
     if view.truth is None:
-        return f"No verdict yet: of the reference samples at {temperature(view.plan.beta)} {made(view)}."
+        share = f"{100 * view.truth_share:.0f} %"
+        return f"No verdict yet: {share} of the reference samples at {temperature(view.plan.beta)} are made."
     return waiting(view) or "No verdict yet: the lanes have not been compared with the reference."
 
 
