@@ -189,7 +189,8 @@ def _from_file(plan: Any, box: Any, key: str, evidence: bool, adopt: Callable) -
     """The plan with the model or the evidence, or the whole plan with the manifest, that was just brought."""
     wanted = plan.model[len("file:") :] if plan.model.startswith("file:") else ""
     held = STORE.find(wanted) if wanted else None
-    fold = box.expander("From a file", expanded=bool(wanted and held is None))
+    fault = st.session_state.get(f"{key}_file_seen", (None, None))[1]
+    fold = box.expander("From a file", expanded=bool(wanted or fault))
     if held is not None:
         fold.caption(f"{as_text(held.name)}: {held.model.n:,} variables")
     words, types = "Model (UAI, npz, JSON) or manifest", FILE_TYPES

@@ -96,6 +96,10 @@ if (!window.sideBarFolds) {
 </script>"""
 
 
+# A button low on its page leaves it scrolled there, the picture off the screen, when all is larger.
+TO_TOP = "<script>document.querySelector('[data-testid=stMain]').scrollTo(0, 0)</script>"
+
+
 @dataclass(frozen=True)
 class Page:
     """A page: its id (its address, and its file in `pages/`), its presets, and what moves on it and why, in a sentence
@@ -155,7 +159,9 @@ def switch_class_mode() -> None:
 
 def class_button() -> None:
     """A button for it, of a page whose player has none."""
-    st.button("Leave class mode" if class_mode() else "Class mode", key="class_mode", on_click=switch_class_mode)
+    words = "Leave class mode" if class_mode() else "Class mode"
+    if st.button(words, key="class_mode", on_click=switch_class_mode):
+        st.html(TO_TOP, unsafe_allow_javascript=True)
 
 
 def _through_the_entrance() -> None:

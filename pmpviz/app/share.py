@@ -13,7 +13,9 @@ from pmpviz.app.words import as_text
 from pmpviz.live.link import joined
 
 FIRST_PAGE = "home"
-ALWAYS = "It opens this page with these settings and starts at sweep 0: frame k is the same picture, bit for bit."
+ALWAYS = (
+    "It opens this page with these settings and starts at sweep 0: frame k is the same picture each time, bit for bit."
+)
 
 
 def command_line(verb: str, subject: str, flags: Mapping[str, Any], *rest: str) -> str:
@@ -27,6 +29,14 @@ def link_to(query: Mapping[str, str], page: str, base: str | None = None) -> str
     base, name = (base if base is not None else (st.context.url or "")).rstrip("/"), page.strip("/")
     base = base.removesuffix(f"/{name}")
     return f"{base}/{'' if name == FIRST_PAGE else name}?{joined(query)}"
+
+
+def changed(marks: Sequence[tuple[int, str]]) -> list[str]:
+    """A sentence where the run on screen is not the one that begins with its present settings: `View.marks`."""
+    words = [words for count, words in marks if count or "by hand" in words]
+    if not words:
+        return []
+    return [f"The run on screen was changed on its way: {', '.join(words)}. This begins anew with its last settings."]
 
 
 @st.dialog("Share", width="medium", on_dismiss=forget_outlet)

@@ -16,6 +16,7 @@ from pmpviz.app.pace import of_fragment, pace, set_timer, timed
 from pmpviz.app.page import Page, switch_class_mode
 from pmpviz.app.player import Event, answered, events, player
 from pmpviz.app.session import held, held_live
+from pmpviz.app.share import changed
 from pmpviz.app.uploads import uploaded
 from pmpviz.app.words import sentence
 from pmpviz.live.handles import handle_of, turned
@@ -45,7 +46,7 @@ class Turn:
         if every and not asked and of_fragment():
             time.sleep(pace.wait(id(holder), every))
         self.changed = any([stage.answer(event) for event in asked])
-        self.view = self.live.view
+        self.view = self.live.seen
         holder.seen_by(self.view.begun)
         self.kept = holder.kept
         heard = None if self.live.busy else answered(self._key)
@@ -146,7 +147,8 @@ class Stage:
         if asked is None:
             return
         if asked.name == "share":
-            self.page.share(asked.view.plan, *self._shared(asked.view.plan))
+            sentences, commands = self._shared(asked.view.plan)
+            self.page.share(asked.view.plan, [*changed(asked.view.marks), *sentences], commands)
         elif asked.name == "code":
             self._show_code(asked)
         else:

@@ -16,9 +16,10 @@ def show_notices(notices: list[str], container: Any = None) -> None:
 
 
 def sentence(message: object) -> str:
-    """A message as a sentence, in Markdown that shows exactly its characters."""
+    """A message as a sentence, in Markdown that shows exactly its characters; a file's name is left as it is."""
     text = str(message)
-    return as_text(text[:1].upper() + text[1:]) + ("" if text.endswith(".") else ".")
+    named = "." in text.split(" ")[0].rstrip(".:,;")
+    return as_text(text if named else text[:1].upper() + text[1:]) + ("" if text.endswith(".") else ".")
 
 
 def as_text(text: str) -> str:

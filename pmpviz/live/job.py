@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from pmpviz.live.background import TruthJob
@@ -85,7 +86,8 @@ class LiveJob(Watched):
         self.plan, self.speed, self._files = plan, speed, files
         self._wanted, self._number = plan, next(_numbers)
         self._commands: deque[tuple[Callable[[], None], threading.Event]] = deque()
-        self._serving, self._stepped = False, threading.Event()
+        self._serving = self._starting = False
+        self._stepped = threading.Event()
         self._trouble: str | None = None
         self._playing, self._epoch, self._begun = False, 0, 0
         self._paces: dict[int, tuple[float, float]] = {}  # Of each lane: when its pace began, and at which step.
@@ -121,14 +123,17 @@ class LiveJob(Watched):
 
     def play(self, wait: float = POST_WAIT_SECONDS) -> None:
         """Go on."""
+        self._starting = True
         self.post(self._play, wait)
 
     def pause(self) -> None:
         """Stop after the chunk in hand."""
+        self._starting = False
         self.post(self._pause)
 
     def step(self) -> None:
         """One step of every lane; waits a moment for it."""
+        self._starting = False
         self._stepped.clear()
         self.post(self._step, wait=0.0)
         self._stepped.wait(POST_WAIT_SECONDS)
@@ -137,6 +142,12 @@ class LiveJob(Watched):
     def busy(self) -> bool:
         """Whether something that was asked for is not in the view yet."""
         return bool(self._commands or self._serving or self._turn)
+
+    @property
+    def seen(self) -> Any:
+        """The view, playing from the moment that Play was asked for: a worker that compiles comes to it later."""
+        view = self.view
+        return replace(view, playing=True) if self._starting and view.trouble is None else view
 
     @property
     def settled(self) -> bool:
@@ -214,6 +225,7 @@ class LiveJob(Watched):
 
     def fail(self, error: Exception) -> None:
         """Stop and say so, a person's own mistake in its own words; the settings stay."""
+        self._starting = False
         words = f"the computation stopped: {str(error)[:200] or type(error).__name__}; change a setting or reset"
         self._halt(str(error) if isinstance(error, InputError) else words)
 
@@ -253,7 +265,7 @@ class LiveJob(Watched):
         self._begun, self._lanes, self._lasting = self._epoch, [], []
 
     def _play(self) -> None:
-        self._playing = self._trouble is None
+        self._playing, self._starting = self._trouble is None, False
         self._repace()
 
     def _pause(self) -> None:

@@ -7,7 +7,7 @@ from pmpviz.player.numbers import integer, significant
 
 
 def model_words(model, beta: float) -> str:
-    """The model's kind and size, and beta where it is not 1."""
+    """The model's kind and size, and its temperature where that is not 1."""
     if isinstance(model, LayeredModel):
         size = _layers(model)
     elif (shape := getattr(model, "shape", None)) and len(shape) > 1:
@@ -17,7 +17,12 @@ def model_words(model, beta: float) -> str:
         size = f"model of {integer(model.n)} variables of {model.space.words}"
     else:
         size = f"model of {integer(model.n)} sites"
-    return size if beta == 1 else f"{size} at β = {significant(beta)}"
+    return size if beta == 1 else f"{size} at {temperature(beta)}"
+
+
+def temperature(beta: float) -> str:
+    """T as the slider beside the picture has it, and beta."""
+    return f"T = {significant(1 / beta)} (β = {significant(beta)})" if beta else "β = 0"
 
 
 def _layers(model: LayeredModel) -> str:

@@ -46,10 +46,10 @@ SPARE = tuple(
     for colour in ("#8C4F9F", "#2F7F5F", "#B0532B", "#4A6FA5", "#9A7B00", "#A23B5C", "#3F8F9F")
 )
 GUARANTEES = {
-    "invariant": "invariant: leaves the target distribution unchanged",
-    "exact": "exact: every draw has the target distribution",
+    "invariant": "invariant: a sweep leaves the model's law unchanged, so it is right in the long run",
+    "exact": "exact: every draw has the model's law",
     "bound": "bound: what it computes bounds the truth",
-    "approximate": "approximate: its distribution is not the target's, even in the limit",
+    "approximate": "approximate: its law is not the model's, however long it runs",
 }
 
 

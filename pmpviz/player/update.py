@@ -16,7 +16,7 @@ from pmpviz.live.view import View
 from pmpviz.models import LayeredModel
 from pmpviz.player.graph import MOST_DRAWN, force_directed, grid_places, opposed_pairs
 from pmpviz.player.layered import image_shape
-from pmpviz.player.style import Style, Styled, Unstyled, styles_of
+from pmpviz.player.style import GUARANTEES, Style, Styled, Unstyled, styles_of
 from pmpviz.player.wire import Payload, encode, frame_words
 
 MOST_FRAMES = 64
@@ -83,6 +83,7 @@ class Envelope:
         """A lane's head; `own` are its frames and what else the capability says of it."""
         lane, style = self.view.lanes[index], self.styles[index]
         head = {"id": str(index), "algorithm": lane.algorithm, "label": lane.label, "badge": lane.guarantee}
+        head["badgeHelp"] = GUARANTEES.get(lane.guarantee, "")
         head["short"] = _short(lane.label, self.specs[index])
         head |= {"colour": style.colour, "dash": style.dash, "marker": style.marker, "sub": sub, "status": status}
         return {**head, "strip": None, "layer": None, **own}
@@ -136,7 +137,8 @@ def _short(label: str, spec: Styled) -> str:
 
 
 def trace(id: str, title: str, x: str, lines: list[dict], log: bool = False, unit: str = "", **more: Any) -> dict:
-    """A trace card: lines over `x`; `more` may give `exact` (y, label), `band` (low, high, label) and `bars`."""
+    """A trace card: lines over `x`; `more` may give `exact` (y, label), `band` (low, high, label), `bars`, `help` for
+    a hover, and what stands in it while it is `empty`."""
     words = {"id": id, "title": title, "x": x, "log": log, "unit": unit, "lines": lines}
     return {**words, "exact": None, "band": None, **more}
 

@@ -374,6 +374,22 @@ def test_a_bad_file_gives_one_sentence(app, name, content):
     assert plan_of(app) == before
 
 
+def test_the_box_of_a_file_stays_open_with_what_came_of_it_and_names_stay_as_they_are(app):
+    app.file_uploader("model_file").set_value(("bad.uai", b"MARKOV\n-1", "application/octet-stream"))
+    run(run(app))
+    assert file_box(app).proto.expanded and app.error[0].value.startswith("bad")
+    app.file_uploader("model_file").set_value(
+        ("good.uai", b"MARKOV\n1\n2\n1\n1 0\n\n2\n1 2\n", "application/octet-stream")
+    )
+    run(run(app))
+    assert file_box(app).proto.expanded
+    assert any("1 variables" in caption.value for caption in file_box(app).caption)
+
+
+def file_box(app):
+    return next(box for box in app.expander if box.label == "From a file")
+
+
 def test_the_address_is_read_where_a_person_has_gone_there_alone(app, monkeypatch):
     app.number_input(key="run_seed").set_value(4)
     before = to_query(plan_of(run(app)))

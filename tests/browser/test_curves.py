@@ -5,6 +5,16 @@ from tests.browser import stage
 LANES = ("pmp;damping=0.1", "pmp;damping=0.5", "pmp;damping=0.9")
 SMALL = {"model": "square:4x4,J=0.2", "chains": "16", "budget": "2000"}
 CHART = "canvas.pv-chart[aria-label^='Energy']"
+# Pixels of a chart in another colour than a grey.
+COLOURED = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    const rgb = data.slice(i, i + 3);
+    count += Math.max(...rgb) > 60 + Math.min(...rgb);
+  }
+  return count;
+}"""
 PLACED = """async ([marks, left, right]) => {
   const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("marks.js"));
   const { grouped } = await import(loaded);
@@ -47,6 +57,17 @@ def test_a_chart_gives_values_zooms_into_a_box_and_shows_everything_again(open_p
             page.wait_for_timeout(100)
         raise AssertionError(pointed(*range(55, 65)))
 
+    # A box without a point of the curve spans sweeps alone: nothing of it is off the chart, and the way back is said.
+    back, ink = page.get_by_text("double click: everything").first, chart.evaluate(COLOURED)
+    assert not back.is_visible()
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 9, steps=4)
+    page.mouse.up()
+    back.wait_for(state="visible")
+    assert chart.evaluate(COLOURED) > ink / 4
+    page.mouse.dblclick(box["x"] + 55, box["y"] + 60)
+    back.wait_for(state="hidden")
+    until(lambda sweeps: sweeps[0] < 100)
     [whole] = pointed(150)
     page.mouse.down()
     page.mouse.move(box["x"] + 190, box["y"] + 62, steps=4)

@@ -8,7 +8,8 @@ from pmpviz.capabilities.sampling.draws import DrawsView
 from pmpviz.capabilities.sampling.lane import LaneView, MetricPoint
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.live.store import Series
-from pmpviz.player.numbers import integer, significant
+from pmpviz.player.model_words import temperature
+from pmpviz.player.numbers import integer
 from pmpviz.player.style import Style
 
 MOST = 6
@@ -46,7 +47,7 @@ def of_model(kept: tuple[Kept, ...], model: str) -> tuple[Kept, ...]:
 def _frozen(lane: LaneView, view: LiveView, style: Style) -> Kept:
     draws = lane.draws
     draws = None if draws is None else DrawsView(draws.series.copy(), draws.done, draws.age, draws.length)
-    heat = "" if view.plan.beta == 1 else f" at β = {significant(view.plan.beta)}"
+    heat = "" if view.plan.beta == 1 else f" at {temperature(view.plan.beta)}"
     name = f"{lane.label}{heat}, kept at sweep {integer(lane.sweep)}"
     style = Style(style.colour, "dot" if style.dash != "dot" else "dashdot", style.marker)
     return Kept(name, view.plan.model, lane.algorithm, style, lane.series.copy(), draws, lane.points)

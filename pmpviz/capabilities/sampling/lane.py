@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,6 +93,7 @@ class LaneView:
     layer: np.ndarray | None
     frequencies: np.ndarray | None = None  # Of each state of each variable, where there are more than two.
     states: StatesView | None = None  # Of the joint states, where there are few.
+    cold: float | None = None  # On the monotonic clock: since when it is compiled; None once it is.
 
     @property
     def point(self) -> MetricPoint | None:
@@ -137,6 +139,7 @@ class Lane:
         self._part: running.Run | None = None
         self._chunk, self.rate, self.compile_seconds = 1, 0.0, 0.0
         self.stopped = self.warmed = False
+        self._made = time.monotonic()
         self.later, self.head_start = False, 0.0  # Compiled elsewhere; what it is taken to have used at its start.
         self.show(epoch)
         self._metrics_due()
@@ -296,7 +299,7 @@ class Lane:
         """The picture of this moment; `name` is what the lane is called among others."""
         run, spec = self.run, self.run.algorithm.spec
         if summarise:
-            self._summary = self.statistics.summary(run)
+            self._summary = dataclasses.replace(self.statistics.summary(run), sweep=run.sweep, seconds=run.seconds)
         return LaneView(
             spec.id,
             name or spec.label,
@@ -322,6 +325,7 @@ class Lane:
             layer,
             self.frequencies,
             self.states.view() if self.states is not None else None,
+            None if self.warmed else self._made,
         )
 
 

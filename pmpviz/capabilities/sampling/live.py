@@ -12,6 +12,7 @@ from typing import Any
 from pmpviz.capabilities.sampling import layers
 from pmpviz.capabilities.sampling.lane import Lane, LaneView
 from pmpviz.capabilities.sampling.plan import Plan
+from pmpviz.exact import target_log_z
 from pmpviz.live import background
 from pmpviz.live.background import TruthJob
 from pmpviz.live.job import LiveJob, warm
@@ -20,7 +21,7 @@ from pmpviz.live.limits import limits
 from pmpviz.live.plan import begins_anew, describe_change, resolve_model
 from pmpviz.live.view import View
 from pmpviz.runs.schedule import Budget
-from pmpviz.runs.truth import Truth, build, truth_key
+from pmpviz.runs.truth import Truth, build, known_energy, truth_key
 from pmpviz.types import Target
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ class LiveView(View):
     truth: Truth | None = None
     truth_share: float = 0.0
     truth_trouble: str | None = None
+    energy: float | None = None  # Exact mean, where a formula gives it.
     layer: str = "none"  # What the lanes' layers are of.
     before: tuple[tuple[int, Plan], ...] = ()
 
@@ -80,6 +82,7 @@ class LiveRun(LiveJob):
         super().__init__(plan, files, speed)
         self.layer = "none"
         self._model: Any = None
+        self._energy: float | None = None
         self._resolved: str | None = None
         self._budget = Budget()
         self._before: list[tuple[int, Plan]] = []
@@ -110,7 +113,15 @@ class LiveRun(LiveJob):
         if self._model is None or self._resolved != self.plan.model:
             self._model, self._resolved = _shown(resolve_model(self.plan.model, self._files)), self.plan.model
         self._budget = Budget(self.plan.unit, self.plan.budget)
-        return _lanes_of(self.plan, self._model, self._epoch)
+        self._energy = known_energy(self.plan.target(self._model), target_log_z)
+        return [self._at_its_start(place) for place in range(len(self.plan.lanes))]
+
+    def _at_its_start(self, place: int) -> Lane:
+        """A lane at its start, which may have to be compiled before there is a first picture."""
+        lane = self.plan.lanes[place]
+        if not self.view.lanes:
+            self.view = replace(self.view, status=f"compiling the start of {lane.spec.label}")
+        return Lane(lane, self.plan.begin_lane(self._model, place), self._epoch)
 
     def _pause(self) -> None:
         super()._pause()
@@ -146,7 +157,7 @@ class LiveRun(LiveJob):
         for place in range(len(self._lanes), len(plan.lanes)):
             self._add(plan, place)
         if another:
-            self.reference = None
+            self.reference, self._energy = None, known_energy(target, target_log_z)
         return changes
 
     def _add(self, plan: Plan, place: int) -> None:
@@ -212,7 +223,7 @@ class LiveRun(LiveJob):
 
     def _extras(self) -> dict[str, Any]:
         job, trouble = self.reference, None if self.plan.chains > 1 else NO_REFERENCE
-        own = {"model": self._model, "layer": self.layer, "before": tuple(self._before)}
+        own = {"model": self._model, "layer": self.layer, "before": tuple(self._before), "energy": self._energy}
         if job is None:
             return {**own, "truth_trouble": trouble}
         trouble = job.trouble and f"no reference could be made: {job.trouble}"

@@ -42,7 +42,8 @@ def race_on_home(above: Callable[[], None]) -> None:
     stage.show()
     st.caption(
         "Both lattices started from the same random configuration, and are computed now. T = 1 is the critical "
-        "temperature. MMD² says how far the samples are from the exact law, 0 where they follow it. "
+        "temperature. White and black are equally likely: one picture may be mostly white, the other mostly black. "
+        "MMD² says how far the samples are from the exact law, 0 where they follow it. "
         "Space pauses, N steps, and the slider under the pictures goes back in time."
     )
 

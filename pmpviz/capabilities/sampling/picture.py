@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -96,14 +97,17 @@ def _field(payload: Payload, view: LiveView) -> int | None:
 def _announce(view: LiveView) -> str:
     if len(view.lanes) > 1:
         return sentences.verdict(view)
-    return sentences.computing(view, "") if view.lanes else view.status
+    return sentences.computing(view, "")
 
 
 def _said(view: LiveView, at: int | None) -> list[str]:
     """[the verdict, what is computed] at the moment that is looked back at, or now."""
-    computing = f"{sentences.computing(view, device_words())}."
+    computing = sentences.computing(view, device_words()) + ("." if view.lanes else "")
     if len(view.lanes) < 2:
-        return ["" if at is None else f"{sentences.looking_back(at)}.", computing]
+        return [
+            sentences.waiting(view) if at is None else f"{sentences.looking_back(at)}.",
+            computing if view.lanes else "",
+        ]
     back = "" if at is None else f"{sentences.looking_back(at)}: "
     return [back + sentences.verdict(view), computing]
 
@@ -125,6 +129,7 @@ def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, at: in
         sweep=lane.sweep,
         strip=payload.add(lane.strip, "u1") if len(lane.strip) and _has_strip(view.model) else None,
         layer=_layer(payload, lane, view.layer, space.binary),
+        missing=_missing(view, lane),
     )
 
 
@@ -136,8 +141,8 @@ def _has_strip(model) -> bool:
 
 
 def _sub(lane: LaneView) -> str:
-    rate = f"{significant(lane.rate)} sweeps/s" if lane.rate else ""
-    parts = [rate, f"{seconds(lane.seconds)} computing"]
+    rate = f"{significant(lane.rate)} sweeps/s now" if lane.rate else ""
+    parts = [rate, f"{seconds(lane.seconds)} computing" if lane.seconds else ""]
     return " · ".join(part for part in (_counted(lane), *parts) if part)
 
 
@@ -152,9 +157,20 @@ def _counted(lane: LaneView) -> str:
 def _status(view: LiveView, lane: LaneView) -> str:
     if lane.done:
         return "done"
+    if lane.cold is not None:
+        return f"compiling … {integer(time.monotonic() - lane.cold)} s"
     if view.playing and not lane.rate:
-        return "compiling …"
+        return "first sweep …"
     return sentences.convergence(lane)
+
+
+def _missing(view: LiveView, lane: LaneView) -> str:
+    """Why the layer that was chosen is not there, said where its scale would stand."""
+    if lane.layer is not None or view.layer == "none":
+        return ""
+    if view.layer == "marginal error" and view.truth is None:
+        return f"{view.layer}: {view.truth_trouble or f'waiting for the new reference, {sentences.made(view)}'}"
+    return f"{lane.label} has no {view.layer}"
 
 
 def _layer(payload: Payload, lane: LaneView, name: str, binary: bool) -> dict | None:

@@ -14,11 +14,17 @@ from pmpviz.samplers import sampler_class
 
 
 @st.dialog("Code", width="large", on_dismiss=forget_outlet)
-def code_dialog(plan: Plan, sweeps: int | Sequence[int], states: int = 2) -> None:
-    """A Python script and a command a lane, for the sweeps that the run (or each lane) has done, of so many states."""
+def code_dialog(plan: Plan, sweeps: int | Sequence[int], states: int = 2, sentences: Sequence[str] = ()) -> None:
+    """A Python script and a command a lane, for the sweeps that the run (or each lane) has done, of so many states.
+
+    `sentences` say in what it is not the run on screen.
+    """
+    for sentence in sentences:
+        st.caption(as_text(sentence))
     each = [sweeps] * len(plan.lanes) if isinstance(sweeps, int) else list(sweeps)
     python, shell = st.tabs(["Python", "Command line"])
-    python.caption("Prints this page's numbers at its sweeps, and writes the samples.")
+    numbers = "numbers at these sweeps" if sentences else "this page's numbers at its sweeps"
+    python.caption(f"Prints {numbers}, and writes the samples.")
     python.code(script(plan, each, states), language="python")
     for index, (lane, last) in enumerate(zip(plan.lanes, each, strict=True)):
         out = "samples.npz" if len(plan.lanes) == 1 else f"samples{index + 1}.npz"

@@ -14,7 +14,7 @@ from pmpviz.app.models import model_of
 from pmpviz.app.page import Page
 from pmpviz.app.player import Event
 from pmpviz.app.session import held
-from pmpviz.app.share import ALWAYS
+from pmpviz.app.share import ALWAYS, changed
 from pmpviz.app.stage import Stage, Turn
 from pmpviz.app.words import show_notices
 from pmpviz.capabilities.sampling import outlets, table
@@ -108,7 +108,7 @@ class SamplingStage(Stage):
         return payload.update(turn.view, turn.sent, turn.desk, tool, hover, turn.kept, tools)
 
     def _waiting(self, view: LiveView) -> bool:
-        return view.truth is None and view.truth_trouble is None
+        return view.truth is None and view.truth_trouble is None or any(lane.cold is not None for lane in view.lanes)
 
     def _below(self, view: View) -> None:
         super()._below(view)
@@ -126,7 +126,8 @@ class SamplingStage(Stage):
     def _show_code(self, asked: Asked) -> None:
         model = asked.view.model
         sweeps = [lane.sweep for lane in asked.view.lanes]
-        code_dialog(asked.view.plan, sweeps, 2 if model is None else model.space.states)
+        states = 2 if model is None else model.space.states
+        code_dialog(asked.view.plan, sweeps, states, changed(asked.view.marks))
 
     def _shared(self, plan: Plan) -> tuple[list[str], list[str]]:
         return [ALWAYS, *share_limits(plan)], []

@@ -21,12 +21,17 @@ PERIOD_TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class Summary:
-    """Effective draws of all chains, those a second, R-hat and autocorrelation time in sweeps; None where n/a."""
+    """Effective draws of all chains, those a second, R-hat and autocorrelation time in sweeps; None where n/a.
+
+    `sweep` and `seconds` of computing are of the moment that it was taken at.
+    """
 
     ess: float | None = None
     ess_rate: float | None = None
     rhat: float | None = None
     time: float | None = None
+    sweep: int | None = None
+    seconds: float = 0.0
 
 
 class Statistics:

@@ -18,9 +18,9 @@ COLUMNS = (
     "ESS/s",
     "R-hat",
     "τ",
-    "sweeps/s",
+    "sweeps/s on average",
     "statistics since",
-    "measured at",
+    "MMD² measured at",
     "compiled in",
 )
 HELP = """
@@ -31,11 +31,13 @@ there are fewer); of a method that makes independent draws, all completed ones.
 however long they ran. More chains do not change it where a sweep of twice as many takes twice as long; it rises where
 they are computed side by side.
 
-**Noise**: 95 of 100 estimates of MMD² between as many independent samples of the reference's law are below it.
+**Noise**: 95 of 100 estimates of MMD² between as many independent samples of the reference's law and a reference are
+below it. All looks of a race share one reference: where that is unlucky, exact draws lie above more often.
 
-**Sweeps/s**: all sweeps over all seconds of computing.
+**Sweeps**: the row is of this sweep, but for what is compared with the reference. **MMD² measured at**: MMD², marginal
+L1 and pair error are those of that sweep; they are taken ever more rarely.
 
-**Measured at**: MMD², marginal L1 and pair error are those of this sweep; they are taken ever more rarely.
+**Sweeps/s on average**: all sweeps over all seconds of computing. Under the picture stands the rate of now.
 
 **Statistics since**: the sweep at which the settings last changed. All statistics begin anew there, MMD² too.
 """
@@ -48,10 +50,12 @@ def rows(view: LiveView) -> list[tuple[str, ...]]:
 
 def _row(lane: LaneView) -> tuple[str, ...]:
     point, found = lane.point, lane.summary
+    # The row is of the moment at which its statistics were taken.
+    sweep, time = (lane.sweep, lane.seconds) if found.sweep is None else (found.sweep, found.seconds)
     return (
         f"{lane.label} ({lane.guarantee})",
-        integer(lane.sweep),
-        seconds(lane.seconds),
+        integer(sweep),
+        seconds(time),
         significant(point.mmd2 if point else None),
         significant(point.noise if point else None),
         significant(point.marginal_l1 if point else None),
@@ -60,7 +64,7 @@ def _row(lane: LaneView) -> tuple[str, ...]:
         significant(found.ess_rate),
         significant(found.rhat, 4),
         significant(found.time),
-        significant(lane.sweep / lane.seconds if lane.seconds else None),
+        significant(sweep / time if time else None),
         f"sweep {integer(lane.since)}",
         f"sweep {integer(point.sweep)}" if point else "n/a",
         seconds(lane.compile_seconds),

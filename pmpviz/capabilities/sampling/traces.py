@@ -116,15 +116,14 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
     if len(lanes) == 1 and (draws := lanes[0].draws) is not None and draws.length > 1:
         more = {"unit": f"{integer(draws.done)} finished draws a chain, faint: every sweep", **_upper(scene, draws)}
     lines = scene.lines(lambda lane: _lines_of(lane, name, scene.window), LEAST_RESIDUAL if log else None)
-    return trace(name, title, "sweeps", lines, log, exact=exact, **more)
+    return trace(name, title, "sweeps", lines, log, exact=exact, empty=sentences.waiting(view), **more)
 
 
 def _exact_energy(scene: Scene) -> dict | None:
     """That of the present settings, from the sweep on since which they hold."""
     truth, since = scene.view.truth, max(lane.since for lane in scene.view.lanes)
-    if truth is None or truth.energy is None:
-        return None
-    return {"y": truth.energy, "label": f"exact {significant(truth.energy, 4)}", "since": since}
+    energy = scene.view.energy if truth is None else truth.energy
+    return None if energy is None else {"y": energy, "label": f"exact {significant(energy, 4)}", "since": since}
 
 
 def _upper(scene: Scene, draws: DrawsView) -> dict:
@@ -226,7 +225,8 @@ def _states(scene: Scene) -> list[dict]:
         return []
     first = found[0][2]
     rows = [{"label": label, "colour": c, "values": states.shares.tolist()} for label, c, states in found]
-    unit = f"of {integer(first.count)} samples, exact as lines; off by {significant(first.distance, 2)}"
+    since = f"since sweep {integer(scene.then.lanes[0].since)}"
+    unit = f"of {integer(first.count)} samples {since}, exact as lines; off by {significant(first.distance, 2)}"
     unit = unit if len(found) == 1 else "lines: exact p(x)"
     columns = {"names": list(first.names), "law": first.law.tolist(), "rows": rows}
     return [trace("states", "How often each state", "states", [], unit=unit, columns=columns)]
@@ -241,10 +241,9 @@ def _mmd(scene: Scene, x: str) -> dict:
     floor = noise / 10 if noise else 1e-8
     band = {"low": floor, "high": noise, "label": "noise, up to 95 %"} if noise else None
     title = "MMD² over seconds" if x == "seconds" else "MMD²"
-    if scene.view.truth is None:
-        title += f" · {sentences.reference_words(scene.view)}"
     foot = f"less is drawn at {significant(floor, 1)}" if noise else ""
-    return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=foot, band=band)
+    more = {"empty": sentences.nothing_yet(scene.view), "help": sentences.mmd_help(scene.view)}
+    return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=foot, band=band, **more)
 
 
 def _noise(view: LiveView) -> float | None:
@@ -261,7 +260,7 @@ def _spectrum(scene: Scene) -> dict:
     full = max([4 * noise, *(sum(row["values"]) for row in rows)])
     unit = f"full width {significant(full)}" if rows else ""
     bars = {"names": list(ORDERS), "rows": rows, "full": full, "noise": noise}
-    return trace("spectrum", "MMD² by order", "sweeps", [], unit=unit, bars=bars)
+    return trace("spectrum", "MMD² by order", "sweeps", [], unit=unit, bars=bars, help=sentences.mmd_help(scene.view))
 
 
 def _positive(point: MetricPoint) -> list[float]:

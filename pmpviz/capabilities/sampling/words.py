@@ -6,7 +6,7 @@ from typing import Any
 
 from pmpviz.capabilities.sampling.lane import LaneView, MetricPoint
 from pmpviz.capabilities.sampling.live import LiveView
-from pmpviz.player.model_words import model_words
+from pmpviz.player.model_words import model_words, temperature
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.samplers import sampler_class
 
@@ -14,7 +14,7 @@ from pmpviz.samplers import sampler_class
 def computing(view: LiveView, device: str) -> str:
     """One line: algorithm, model, sweep, chains, device, rate."""
     if not view.lanes:
-        return f"{view.status} …"
+        return waiting(view)
     model = model_words(view.model, view.plan.beta)
     chains = f"{integer(view.plan.chains)} chain{'s' if view.plan.chains > 1 else ''}"
     if len(view.lanes) > 1:
@@ -32,9 +32,45 @@ def reference_words(view: LiveView) -> str:
     if view.truth_trouble:
         return f"No reference: {view.truth_trouble}."
     if view.truth is None:
-        return f"reference {100 * view.truth_share:.0f} %"
+        return f"Waiting for the reference, samples of the model's law to compare with: {made(view)}."
     check = f"; {view.truth.check}" if view.truth.check else ""
     return f"Reference: {view.truth.label}{check}."
+
+
+def made(view: LiveView) -> str:
+    """How much of the reference there is."""
+    return f"{100 * view.truth_share:.0f} % made"
+
+
+def waiting(view: LiveView) -> str:
+    """What a run that does not move yet is waiting for, as a sentence; empty where it is for nobody but a person."""
+    if not view.lanes:
+        return "" if view.trouble else f"{view.status[:1].upper()}{view.status[1:]} …"
+    if cold := [lane.label for lane in view.lanes if lane.cold is not None]:
+        which = f"the {len(cold)} lanes" if len(cold) > 2 else " and ".join(cold)
+        return f"Compiling {which}: sweeps begin as soon as that is done."
+    return (
+        ""
+        if not view.playing or any(lane.sweep > lane.since for lane in view.lanes)
+        else "The first sweep is computed."
+    )
+
+
+def nothing_yet(view: LiveView) -> str:
+    """Why a chart of what is compared with the reference is empty."""
+    if view.truth is None and not view.truth_trouble and not any(lane.cold is not None for lane in view.lanes):
+        return f"waiting for the reference samples at {temperature(view.plan.beta)}: {made(view)}"
+    return view.truth_trouble or waiting(view)
+
+
+def mmd_help(view: LiveView) -> str:
+    """What MMD^2, its reference and its band are, for a hover."""
+    label = "exact ones where the model allows it, else those of a long run" if view.truth is None else view.truth.label
+    return (
+        "MMD² says how far a lane's samples are from the model's law, 0 for none. It compares them with the reference: "
+        f"samples of that law ({label}). The band: 95 of 100 comparisons of exact draws lie in it or below. The looks "
+        "of a race share one reference: where that is an unlucky one, exact draws lie above together."
+    )
 
 
 def convergence(lane: LaneView) -> str:
@@ -57,9 +93,9 @@ def verdict(view: LiveView) -> str:
         since = max(lane.since for lane in view.lanes)
         return f"The settings were others then: they changed at sweep {integer(since)}, where the verdict begins anew."
     if not any(lane.sweep > lane.since for lane in view.lanes):
-        return "Nothing has run yet under these settings: press Play."
+        return waiting(view) or "Nothing has run yet under these settings: press Play."
     if not all(lane.points for lane in view.lanes):
-        return "Nothing can be said yet: " + reference_words(view)[0].lower() + reference_words(view)[1:]
+        return _unsaid(view)
     place = (lambda at: at[2]) if view.plan.unit == "seconds" else (lambda at: at[1])
     passed = sorted([(lane, *_spent(lane, lane.passage)) for lane in view.lanes if lane.passage], key=place)
     still = [lane for lane in view.lanes if not lane.passage]
@@ -70,6 +106,16 @@ def verdict(view: LiveView) -> str:
     said += [f"{lane.label} after {_count(sweeps)} ({seconds(time)})" for lane, sweeps, time in later]
     said += [f"{lane.label} has not in {_count(lane.sweep - lane.since)}" for lane in still]
     return f"{'; '.join(said)}.{_since(view)}"
+
+
+def _unsaid(view: LiveView) -> str:
+    """Why there is no verdict, of lanes that are not compared with a reference yet."""
+    if view.truth_trouble:
+        return f"No verdict: {view.truth_trouble}."
+    if view.truth is None:
+        share = f"{100 * view.truth_share:.0f} %"
+        return f"No verdict yet: {share} of the reference samples at {temperature(view.plan.beta)} are made."
+    return waiting(view) or "No verdict yet: the lanes have not been compared with the reference."
 
 
 def _spent(lane: LaneView, point: MetricPoint | None) -> tuple[int, float]:
@@ -84,7 +130,7 @@ def _count(sweeps: int) -> str:
 
 def _since(view: LiveView) -> str:
     since = max(lane.since for lane in view.lanes)
-    return f" Counted since the change at sweep {integer(since)}." if since else ""
+    return f" Counted since the change at sweep {integer(since)}; the axes count from the start." if since else ""
 
 
 def _nearest(lanes: list[LaneView]) -> str:

@@ -94,7 +94,7 @@ export class Bar {
     label.append(make("span", "", "Speed"));
     this.speed = make("select", "pv-select");
     for (const value of speed.options) {
-      const option = make("option", "", value ? `${thousands(value)} ${unit}/s` : "as fast as it goes");
+      const option = make("option", "", value ? `${thousands(value)} ${value === 1 ? unit.replace(/s$/, "") : unit}/s` : "as fast as it goes");
       option.value = String(value);
       this.speed.append(option);
     }

@@ -5,13 +5,14 @@ import { drawBars } from "./bars.js";
 import { columnWords, drawColumns } from "./columns.js";
 import { Marks } from "./marks.js";
 import { decades, number, scale, show, thousands, ticks } from "./scale.js";
-import { css, dashOf, enlarged, haloed, make, sized } from "./theme.js";
+import { css, dashOf, enlarged, haloed, make, sized, wrapped } from "./theme.js";
 
 export const HEIGHT = 148;
 const FONT = 11.5;
 const LEFT = 50;
 const RIGHT = 10;
 const BOTTOM = 20;
+const ROW = 16; // Of words where there are no values.
 const BOX = 6; // A pointer that moves less than this many pixels draws no box.
 const BETWEEN = 90; // Pixels between the markers of a line.
 
@@ -55,29 +56,49 @@ export class Chart {
     this.canvas.addEventListener("dblclick", () => this.zoom(null, null));
   }
 
-  // A box that is low spans sweeps alone.
+  // A box that is low, or has no point in it, spans sweeps alone.
   boxed() {
     const { from, to } = this.box || {};
     this.box = null;
     if (!from || !this.x || Math.abs(to[0] - from[0]) < BOX) return this.again();
     const x = [from[0], to[0]].map((at) => this.x.value(at)).sort((a, b) => a - b);
+    const y = [from[1], to[1]].map((at) => this.y.value(at)).sort((a, b) => a - b);
     const tall = Math.abs(to[1] - from[1]) > 4 * BOX;
-    this.zoom(x, tall ? [from[1], to[1]].map((at) => this.y.value(at)).sort((a, b) => a - b) : null);
+    this.zoom(x, tall && this.holds(x, y) ? y : null);
+  }
+
+  // Whether there is a point of a line in the box.
+  holds(x, y) {
+    const within = (value, [low, high]) => value >= low && value <= high;
+    const lines = (this.trace.lines || []).filter((line) => line.x && line.y);
+    return lines.some((line) => line.x.some((at, i) => within(at, x) && within(line.y[i], y)));
   }
 
   adopt(trace) {
     this.trace = trace;
     const unit = [trace.unit, trace.log ? "log axis" : ""].filter(Boolean).join(", ");
-    this.title.replaceChildren(make("span", "", trace.title), make("span", "pv-unit", unit));
+    this.unit = make("span", "pv-unit", unit);
+    this.all = make("span", "pv-unit", "double click: everything");
+    this.title.replaceChildren(make("span", "", trace.title), this.all, this.unit);
+    this.title.title = trace.help || "";
+    this.hint();
     const solid = (trace.lines || []).filter((line) => !line.faint && !line.ghost);
     const last = solid.map((line) => (line.y && line.y.length ? number(line.y[line.y.length - 1]) : "n/a"));
     const words = trace.columns ? columnWords(trace.columns, number) : `latest ${last.join(", ")}`;
     this.canvas.setAttribute("aria-label", `${trace.title}: ${words}`);
   }
 
+  // The way back from a zoom, in the place of what the axes are.
+  hint() {
+    const { x, y } = (this.drawn && this.drawn[3]) || {};
+    this.unit.hidden = Boolean(x || y) && !this.trace.bars && !this.trace.columns;
+    this.all.hidden = !this.unit.hidden;
+  }
+
   // `view` is what is zoomed into: `x` and `y`, or null each.
   draw(theme, marks, cursor, view) {
     this.drawn = [theme, marks, cursor, view];
+    this.hint();
     this.large = enlarged();
     const width = Math.max(160, this.root.clientWidth) / this.large;
     const bars = this.trace.bars;
@@ -172,7 +193,11 @@ export class Chart {
     context.strokeRect(LEFT + 0.5, top + 0.5, width - LEFT - RIGHT - 1, height - top - BOTTOM - 1);
     if (empty) {
       context.textAlign = "center";
-      context.fillText(this.trace.empty || "no values yet", (LEFT + width - RIGHT) / 2, height / 2);
+      const zoomed = this.drawn[3] && this.drawn[3].x;
+      const words = zoomed ? "nothing in this stretch" : this.trace.empty || "no values yet";
+      const lines = wrapped(context, words, width - LEFT - RIGHT - 24);
+      const first = height / 2 - (ROW * (lines.length - 1)) / 2;
+      lines.forEach((line, k) => context.fillText(line, (LEFT + width - RIGHT) / 2, first + ROW * k));
       return;
     }
     context.textAlign = "right";
@@ -386,7 +411,7 @@ export class Chart {
     this.tip.replaceChildren(...words.map((text) => make("div", "", text)));
     const [px, wide] = [at[0] * this.large, this.tip.offsetWidth];
     const left = px + 14 + wide > this.width * this.large ? px - 14 - wide : px + 14;
-    const under = this.canvas.offsetTop + (this.height - BOTTOM + 2) * this.large; // The curves stay in sight.
+    const under = this.canvas.offsetTop + this.height * this.large; // The curves and the axis stay in sight.
     Object.assign(this.tip.style, { left: `${Math.max(0, left)}px`, top: `${under}px` });
   }
 

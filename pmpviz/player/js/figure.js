@@ -31,6 +31,7 @@ export class Figure {
     if (this.room === null) this.name.title = this.name.textContent = meta.label;
     this.short = meta.short || meta.label;
     this.badge.textContent = meta.badge || "";
+    this.badge.title = meta.badgeHelp || "";
     this.canvas.dataset.algorithm = meta.algorithm;
   }
 

@@ -169,8 +169,9 @@ export class Lane extends Figure {
 
   // The layer's scale: each lane has its own.
   drawLegend(theme) {
-    const { layer } = this.meta;
+    const { layer, missing } = this.meta;
     this.legend.replaceChildren();
+    if (missing) this.legend.append(make("span", "", missing));
     if (!layer || !layer.values) return;
     this.legend.append(make("span", "", layer.name));
     if (layer.kind === "labels") return;

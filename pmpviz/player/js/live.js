@@ -106,6 +106,15 @@ export class Live extends Stage {
     for (const lane of this.lanes) lane.forget();
   }
 
+  // Where class mode was asked for here, what stands above has another height now: the stage is brought back.
+  enlarge() {
+    const before = this.large;
+    super.enlarge();
+    if (!this.switching || before === this.large) return;
+    this.switching = false;
+    this.root.scrollIntoView({ block: "start" });
+  }
+
   // The head of an update, before its lanes.
   takeHead(update, now) {
     this.epoch = update.epoch;
@@ -246,6 +255,7 @@ export class Live extends Stage {
       this.preferred = true;
       this.hold(type === "play" ? "playing" : "paused");
     }
+    this.switching = type === "class";
     if (type === "reset" || type === "seed") {
       this.held = this.held === "paused" ? null : this.held;
       this.scrub(null);

@@ -132,6 +132,15 @@ export function haloed(context, theme, words, x, y, colour = theme.text) {
   context.fillText(words, x, y);
 }
 
+// Words in lines of this width.
+export function wrapped(context, words, width) {
+  return words.split(" ").reduce((lines, word) => {
+    const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
+    const fits = lines.length && context.measureText(longer).width <= width;
+    return fits ? [...lines.slice(0, -1), longer] : [...lines, word];
+  }, []);
+}
+
 // Where an element begins on its page, once that is scrolled to the top.
 export function topOf(element) {
   const page = element.closest("[data-testid=stMain]");

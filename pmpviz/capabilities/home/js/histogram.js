@@ -167,6 +167,6 @@ export class Histogram {
     if (state === undefined) return;
     const [count, own] = [this.counts[state], this.own[state]];
     const shown = `drawn ${number(count / Math.max(1, this.drawn))} (${thousands(count)} of ${thousands(this.drawn)})`;
-    this.tip.textContent = `${arrows(state)}: exact ${number(this.update.exact[state])}, ${shown}${own ? `, by hand ${own}` : ""}`;
+    this.tip.textContent = `spins 1 to 5 ${arrows(state)}: exact ${number(this.update.exact[state])}, ${shown}${own ? `, by hand ${own}` : ""}`;
   }
 }

@@ -141,6 +141,8 @@ export class Net {
     context.fillText(up ? "↑" : "↓", x, y - 5 * large);
     context.font = `600 ${11 * large}px ${theme.font}`;
     context.fillText(signed(update.totals[moment * SPINS + spin]), x, y + 11 * large);
+    // Its number, as it is counted beneath the bars.
+    haloed(context, theme, String(spin + 1), x, y - radius - 12 * large, theme.soft);
   }
 }
 

@@ -1,0 +1,162 @@
+"""What the page says while nothing has come yet: what it is waiting for, never that a person should press Play."""
+
+import dataclasses
+import threading
+import time
+
+import pytest
+
+from pmpviz.app.presets import preset_of
+from pmpviz.app.share import changed
+from pmpviz.capabilities.sampling import lane as lanes
+from pmpviz.capabilities.sampling import picture, table, words
+from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.capabilities.sampling.presets import RACE
+from pmpviz.live.plan import resolve_model
+from pmpviz.metrics.noise import noise_band
+from pmpviz.player.update import Cursors, Desk
+from pmpviz.player.wire import decode
+from pmpviz.runs import run as running
+from pmpviz.runs.truth import build, finish
+
+WAIT_SECONDS = 20
+PLAN = Plan(model="square:4x4,J=0.2", chains=16, lanes=(sampler("gibbs"), sampler("pmp")))
+
+
+@pytest.fixture
+def begin():
+    """Jobs that end with the test."""
+    jobs: list[LiveRun] = []
+
+    def start(plan: Plan) -> LiveRun:
+        jobs.append(LiveRun(plan))
+        return jobs[-1]
+
+    yield start
+    for each in jobs:
+        each.close()
+
+
+def wait(live: LiveRun, condition):
+    until = time.monotonic() + WAIT_SECONDS
+    while not condition(live.view) and time.monotonic() < until:
+        live.touch()
+        time.sleep(0.02)
+    assert condition(live.view)
+    return live.view
+
+
+def shown(view) -> dict:
+    return decode(picture.update(view, Cursors(), Desk(), "none"))[0]
+
+
+def card(view, id: str) -> dict:
+    return next(each for each in shown(view)["traces"] if each["id"] == id)
+
+
+def test_while_lanes_are_compiled_play_is_taken_up_at_once_and_the_page_says_what_it_waits_for(begin, monkeypatch):
+    go_on, compiled = threading.Event(), lanes.Lane.warm
+    monkeypatch.setattr(lanes.Lane, "warm", lambda lane: (go_on.wait(WAIT_SECONDS), compiled(lane)))
+    live = begin(PLAN)
+    try:
+        wait(live, lambda view: view.lanes)
+        live.play(wait=0.0)
+        assert live.seen.playing and not live.view.playing
+        said = "Compiling Gibbs and Perturb-and-max-product: sweeps begin as soon as that is done."
+        assert shown(live.seen)["said"][0] == card(live.seen, "mmd-sweeps")["empty"] == said
+        assert all(lane["status"].startswith("compiling … ") and not lane["sub"] for lane in shown(live.seen)["lanes"])
+    finally:
+        go_on.set()
+    view = wait(live, lambda view: all(lane.sweep for lane in view.lanes))
+    assert view.playing and "ompiling" not in words.verdict(view)
+
+
+def test_a_pause_takes_a_play_back_that_was_not_taken_up_yet(begin, monkeypatch):
+    go_on = threading.Event()
+    monkeypatch.setattr(lanes.Lane, "warm", lambda lane: go_on.wait(WAIT_SECONDS))
+    live = begin(PLAN)
+    try:
+        wait(live, lambda view: view.lanes)
+        live.play(wait=0.0)
+        live.pause()
+        assert not live.seen.playing
+    finally:
+        live.close()
+        go_on.set()
+
+
+def test_before_there_are_lanes_it_says_what_is_prepared(begin, monkeypatch):
+    go_on, begun = threading.Event(), Plan.begin_lane
+    monkeypatch.setattr(Plan, "begin_lane", lambda *a: (go_on.wait(WAIT_SECONDS), begun(*a))[1])
+    live = begin(PLAN)
+    try:
+        view = wait(live, lambda view: "Gibbs" in view.status)
+        assert shown(view)["said"] == ["Compiling the start of Gibbs …", ""]
+    finally:
+        go_on.set()
+    assert wait(live, lambda view: view.lanes).status == "paused"
+
+
+@pytest.fixture
+def ran(begin):
+    live = begin(PLAN.replace(budget=20.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    return wait(live, lambda view: view.status == "done" and view.truth is not None)
+
+
+def test_without_a_reference_charts_and_layers_say_how_much_of_it_there_is(ran):
+    bare = tuple(dataclasses.replace(lane, points=()) for lane in ran.lanes)
+    plan = ran.plan.replace(beta=1 / 3.35)
+    view = dataclasses.replace(ran, lanes=bare, truth=None, truth_share=0.04, plan=plan, layer="marginal error")
+    chart = card(view, "mmd-sweeps")
+    assert chart["empty"] == "waiting for the reference samples at T = 3.35 (β = 0.299): 4 % made"
+    assert "samples of that law" in chart["help"]
+    assert "T = 3.35" in words.verdict(view) and "4 % of the reference samples" in words.verdict(view)
+    missing = {lane["missing"] for lane in shown(view)["lanes"]}
+    assert missing == {"marginal error: waiting for the new reference, 4 % made"}
+    assert {lane["missing"] for lane in shown(dataclasses.replace(view, layer="none"))["lanes"]} == {""}
+
+
+def test_the_exact_energy_of_a_formula_needs_no_reference(ran):
+    assert ran.energy == pytest.approx(ran.truth.energy, abs=1e-4)
+    view = dataclasses.replace(ran, truth=None)
+    assert card(view, "energy")["exact"]["y"] == ran.energy
+
+
+def test_a_row_of_the_table_is_of_the_moment_of_its_statistics(ran):
+    lane = ran.lanes[0]
+    early = dataclasses.replace(lane.summary, sweep=11, seconds=0.5)
+    row = dict(
+        zip(
+            table.COLUMNS,
+            table.rows(dataclasses.replace(ran, lanes=(dataclasses.replace(lane, summary=early),)))[0],
+            strict=True,
+        )
+    )
+    assert (row["sweeps"], row["time"], row["sweeps/s on average"]) == ("11", "500 ms", "22.0")
+    assert lane.summary.sweep == 20
+
+
+def test_a_link_to_a_run_that_was_changed_on_its_way_says_that_it_is_another_run():
+    assert changed(()) == changed(((0, "β 1 → 0.5"),)) == []
+    [said] = changed(((0, "β 1 → 0.5"), (14, "β 0.5 → 0.299")))
+    assert ": β 0.5 → 0.299." in said and "changed on its way" in said
+    assert changed(((0, "site 3 of chain 0 flipped by hand"),))
+
+
+def test_the_clique_race_ends_where_its_words_say():
+    race = preset_of(RACE, "clique")
+    model = resolve_model(race.plan.model)
+    runs = dict(zip([lane.algorithm for lane in race.plan.lanes], race.plan.begin(model), strict=True))
+    truth = finish(build(race.plan.target(model)))
+    noise = noise_band(truth.reference, race.plan.chains).high
+    off = {}
+    for name in ("gibbs", "gwg", "pmp"):
+        run = runs[name]
+        while run.sweep < race.plan.budget:
+            run, _ = running.advance(run, 32 * run.quanta, record=False, donate=True)
+        off[name] = truth.reference.mmd2(running.counted(run))
+    # Twice the noise's end: a look in twenty of exact draws is above it, hardly one above this.
+    assert max(off["gibbs"], off["gwg"]) < 2 * noise and off["pmp"] > 20 * noise
