@@ -16,7 +16,6 @@ from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import RBM
 from pmpviz.player.update import Cursors, Envelope
 
-
 WIDE = RBM.of_layers(np.zeros((64, 4)))
 
 
