@@ -75,7 +75,7 @@ export class Column {
   // Once for a text that is longer than its box: the first word that has links and is a name, and what follows it.
   findName() {
     const name = (place) => (this.text.labels ? this.text.labels[place] : this.p && this.p[place] > 127);
-    if (this.sought === this.key || !this.page.classList.contains("tx-more")) return;
+    if (!this.text || this.sought === this.key || !this.page.classList.contains("tx-more")) return;
     const found = this.spans.find((_, place) => name(place) && this.partners(place).length);
     if (!found) return;
     this.sought = this.key;

@@ -51,7 +51,12 @@ class Reading extends Live {
 
   newLane() {
     const column = new Column(this.hands);
-    setTimeout(() => this.exact.root.before(column.root));
+    setTimeout(() => {
+      this.exact.root.before(column.root);
+      // What is moved on its page is scrolled back to its beginning.
+      column.sought = "";
+      this.layout();
+    });
     return column;
   }
 
@@ -138,8 +143,8 @@ class Reading extends Live {
     for (const column of this.columns()) {
       column.page.style.maxHeight = `${Math.round(high)}px`;
       column.fade();
+      if (this.large) column.findName();
     }
-    if (this.text && this.large) this.exact.findName();
     this.spread();
     this.tracesDirty = this.dirty = true;
     this.wake();
