@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
-from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
+from opened import WAIT_SECONDS, go_to, open_page, own_run, run, update  # noqa: F401
 
+from pmpviz.capabilities.landscape.live import LiveLandscape
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
 
 
@@ -51,3 +52,21 @@ def test_another_sampler_has_no_energy_and_says_so():
     found = walked(test)
     assert found["scene"]["gibbs"] and found["lanes"][0]["algorithm"] == "gaussian_gibbs"
     assert [trace["id"] for trace in found["traces"]] == ["error"]
+
+
+def test_a_landscape_that_is_no_longer_asked_for_is_greyed_until_the_other_is_there(monkeypatch):
+    test = open_page("landscape", {"preset": "attractive"})
+    assert not walked(test)["waits"]
+    with monkeypatch.context() as patch:
+        # The worker is busy, say with compiling.
+        patch.setattr(LiveLandscape, "set_plan", lambda job, plan: None)
+        go_to(test, "landscape", extra="2")
+        assert not update(test)["waits"]
+        go_to(test, "landscape", w="-1")
+        found = update(test)
+        assert found["waits"] and found["said"] == ["Preparing the landscape …"]
+    go_to(test, "landscape", w="-2")
+    until = time.monotonic() + WAIT_SECONDS
+    while update(test)["waits"]:
+        assert time.monotonic() < until
+        run(test)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
-from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
+from opened import WAIT_SECONDS, go_to, open_page, own_run, run, update  # noqa: F401
 
+from pmpviz.capabilities.text.live import LiveText
 from pmpviz.capabilities.text.presets import TEXT
 from pmpviz.live.link import from_query, to_query
 
@@ -52,3 +53,15 @@ def test_a_link_that_cannot_be_read_says_so():
     test = open_page("text", {"text": "small letters alone", "said": "x"})
     notices = " ".join(each.value for each in (*test.warning, *test.info))
     assert "left out" in notices
+
+
+def test_a_text_that_is_no_longer_asked_for_is_greyed_and_what_colours_are_the_mean_of_is_said(monkeypatch):
+    test = open_page("text", {"preset": "room"})
+    found = read(test)
+    assert not found["waits"] and "Gibbs averages its last" in found["said"][1] and "64 chains" in found["said"][1]
+    monkeypatch.setattr(LiveText, "set_plan", lambda job, plan: None)
+    go_to(test, "text", skip="0.5")
+    assert not update(test)["waits"]
+    go_to(test, "text", text=BAKER)
+    found = update(test)
+    assert found["waits"] and found["said"] == ["Preparing the text …"]

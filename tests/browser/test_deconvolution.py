@@ -169,3 +169,15 @@ def test_bad_images_are_told_in_one_sentence(server, open_page, images, words):
     error = page.locator(".stSidebar [data-testid=stAlert]").filter(has_text=words)
     error.wait_for()
     assert error.inner_text().strip().count(". ") == 0
+
+
+def test_a_class_sees_images_beside_the_features(open_page, server):
+    address = link(server, "deconvolution", preset="paper", **{"class": "1"})
+    page = open_page(address, viewport={"width": 1280, "height": 800})
+    page.wait_for_selector("[data-testid=images-canvas][data-painted]")
+    page.wait_for_function(
+        """() => ["images-canvas", "deconvolution-canvas"].every((id) => {
+          const box = document.querySelector(`[data-testid=${id}]`).getBoundingClientRect();
+          return box.height > 50 && box.bottom <= window.innerHeight;
+        })"""
+    )

@@ -71,3 +71,16 @@ def test_the_ball_of_two_pictures_and_its_spins_move_together(server, open_page,
     page.wait_for_selector(f"{CANVAS}[data-turn='1.00']")
     press(page, "Space")
     page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'paused'")
+
+
+def test_a_class_sees_strips_and_verdict_without_scrolling(server, open_page):
+    address = link(server, "landscape", preset="attractive", **{"class": "1"})
+    page = open_page(address, viewport={"width": 1280, "height": 800})
+    page.wait_for_function(
+        """() => {
+          const said = document.querySelector(".pv-verdict");
+          if (!said || !/exact after/.test(said.textContent)) return false;
+          return said.getBoundingClientRect().bottom <= window.innerHeight;
+        }"""
+    )
+    assert page.locator("[data-testid=landscape-shift]").bounding_box()["y"] < 600

@@ -34,3 +34,20 @@ def test_marginals_come_to_the_exact_ones_and_a_word_is_held(server, open_page):
     page.wait_for_function("document.querySelectorAll('.tx-links path').length > 3")
     press(page, "Space")
     page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'paused'")
+
+
+# How many true names of a column are within its box, and whether the box is within the window.
+SEEN = """() => {
+  const box = document.querySelector("[data-testid=text-page]");
+  const { top, bottom } = box.getBoundingClientRect();
+  const rows = [...box.querySelectorAll(".tx-true")].map((word) => word.getBoundingClientRect());
+  return [rows.filter((row) => row.top >= top && row.bottom <= bottom).length, bottom <= window.innerHeight];
+}"""
+
+
+def test_a_class_sees_the_repeated_names_without_scrolling(server, open_page):
+    page = open_page(link(server, "text", preset="names", **{"class": "1"}), viewport={"width": 1280, "height": 800})
+    page.wait_for_selector(f"{PAGES} .tx-true")
+    page.wait_for_function(f"() => {{ const [names, whole] = ({SEEN})(); return names >= 6 && whole; }}")
+    assert page.locator(PAGES).first.get_attribute("class") == "tx-page tx-more"
+    assert "Underlined: the true name" in page.locator(".tx-hint").inner_text()

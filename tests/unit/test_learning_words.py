@@ -9,19 +9,25 @@ import pytest
 
 from pmpviz.capabilities.learning import picture
 from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, is_small
-from pmpviz.capabilities.learning.picture import verdict
+from pmpviz.capabilities.learning.live import LearningView
+from pmpviz.capabilities.learning.picture import offer, scored, verdict
+from pmpviz.capabilities.learning.plan import LearningPlan, split
+from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import RBM
 from pmpviz.player.update import Cursors, Envelope
 
+WIDE = RBM.of_layers(np.zeros((64, 4)))
+
 
 def lane(label, *likelihoods, mmd2=0.001, iteration=64):
-    point = SimpleNamespace(mmd2=mmd2, noise=0.01)
-    found = {"likelihoods": likelihoods, "independent": -206.0, "points": (point,)}
-    return SimpleNamespace(label=label, iteration=iteration, **found)
+    start = SimpleNamespace(mmd2=0.5, noise=0.01, iteration=0, used=32.2)
+    point = SimpleNamespace(mmd2=mmd2, noise=0.01, iteration=iteration, used=20.6)
+    found = {"likelihoods": likelihoods, "independent": -206.0, "points": (start, point)}
+    return SimpleNamespace(label=label, iteration=iteration, model=WIDE, **found)
 
 
-def said(*lanes):
-    return verdict(SimpleNamespace(lanes=lanes))
+def said(*lanes, held_out=True):
+    return verdict(SimpleNamespace(lanes=lanes, held_out=held_out, status="", trouble=None))
 
 
 def annealed(value, low, high):
@@ -36,17 +42,43 @@ def test_blobs_with_the_right_means_are_not_called_good():
     """MMD sees means: a model that is worse than independent pixels is said to be, whatever its MMD is."""
     words = said(lane("CD", annealed(-350.0, -352.0, -348.0)))
     assert "no better than pixels that know nothing of each other (−206.0)" in words
-    assert "−350" in words and "annealed, between −352.0 and −348.0" in words
-    assert "noise alone may give: it mostly sees means" in words and "within the noise of held-out data" not in words
+    assert "−350" in words and "estimated between −352.0 and −348.0" in words
+    assert "On average its samples look like the pictures (MMD² 0.00100 at iteration 64, no more than noise)" in words
+    assert "differ from the pictures" in said(lane("CD", annealed(-350.0, -352.0, -348.0), mmd2=0.1))
 
 
 def test_one_is_ahead_only_where_the_errors_allow_it():
     apart = said(lane("CD", annealed(-120.0, -122, -118)), lane("PCD", annealed(-95.0, -97, -94)))
-    assert apart.startswith("PCD is ahead by the likelihood.")
+    assert apart.startswith("PCD makes the pictures more probable.")
     near = said(lane("CD", annealed(-96.0, -98, -94)), lane("PCD", annealed(-95.0, -97, math.inf)))
-    assert near.startswith("The errors of the likelihoods overlap: neither is ahead.")
+    assert near.startswith("Which one makes the pictures more probable is within the errors of the estimates.")
     assert "no upper bound" in near
     assert said(lane("CD"), lane("PCD")).startswith("CD: The likelihood of held-out data is not worked out yet.")
+
+
+def test_what_hidden_units_do_is_said_first():
+    assert said(lane("PCD")).startswith(
+        "A picture switches on 21 of the 64 hidden units, on average (32 before learning)."
+    )
+
+
+def test_what_is_scored_is_named_by_the_datas_own_split():
+    """Of few pictures none are held out; of many some are."""
+    for text, held_out in (("bars:4x4", False), ("bars:6x6", True)):
+        train, test = split(parse_dataset(text))
+        view = LearningView(run=0, plan=LearningPlan(data=text), train=train, test=test)
+        assert view.held_out == held_out and scored(view) == ("held-out data" if held_out else "all the data")
+    words = said(lane("PCD", annealed(-9.0, -9.1, -8.9)), held_out=False)
+    assert "A picture has log probability −9.000" in words and "held-out" not in words
+
+
+def test_a_lane_at_its_best_within_its_steps_is_not_told_to_go_back():
+    exact = [Likelihood(k, 0.0, -3.528 - 1e-4 * k, -3.528 - 1e-4 * k, -3.528 - 1e-4 * k, True) for k in range(5)]
+    worse = [Likelihood(k, 0.0, -7.3 - 0.2 * k, -7.3 - 0.2 * k, -7.3 - 0.2 * k, True) for k in range(5)]
+    view = SimpleNamespace(lanes=(lane("Exact", *exact), lane("PCD", *worse)), held_out=False)
+    expected = "PCD: log probability of a picture −7.300 at iteration 0, −8.100 at iteration 4."
+    assert offer(view) == f"All the data were more probable before. {expected}"
+    assert offer(SimpleNamespace(lanes=view.lanes[:1], held_out=False)) == ""
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
@@ -60,7 +92,7 @@ def test_independent_pixels_are_given_what_their_rates_say(rate):
 def drawn(*lanes):
     """The lines of the chart of the likelihood: their columns by name."""
     lanes = [SimpleNamespace(**vars(lane), algorithm="pcd") for lane in lanes]
-    view = SimpleNamespace(lanes=lanes, plan=SimpleNamespace())
+    view = SimpleNamespace(lanes=lanes, plan=SimpleNamespace(), held_out=True)
     envelope = Envelope(view, Cursors())
     card = picture._likelihood(envelope, view)
     names = ("y", "low", "high")

@@ -56,6 +56,22 @@ def test_glyphs_are_found_while_beliefs_sharpen_and_messages_come_to_rest(begin)
     assert lane.rested or lane.sweep == SMALL.budget
 
 
+def test_what_is_best_says_of_which_sample_it_is_and_numbers_of_which_sweep(begin):
+    """Captions under the glyphs are of the sample that is chosen, which need not be the best."""
+    live = begin(SMALL.replace(budget=3))
+    live.play()
+    wait(live, lambda view: view.status == "done")
+    lane = live.view.lanes[0]
+    least = lane.last.wrong.index(min(lane.last.wrong)) + 1
+    words = deconvolution.verdict(live.view)
+    assert f"sample {least}" in words and "best sample" not in words
+    assert deconvolution.numbers(live.view)[0][:2] == ["at sweep", ["3"]]
+    told = [("2 of the 4 glyphs found", 1), ("34 pixels wrong", 0), ("nothing", None)]
+    said = deconvolution._of_samples(lane, told)
+    assert said == "PMP: 2 of the 4 glyphs found in sample 2, 34 pixels wrong in sample 1, nothing"
+    assert deconvolution._of_samples(lane, told[::2]) == "PMP, sample 2: 2 of the 4 glyphs found, nothing"
+
+
 @pytest.mark.as_shipped
 def test_reset_repeats_every_sweep_and_a_seed_another_one(begin):
     live = begin(SMALL.replace(budget=4))

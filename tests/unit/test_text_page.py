@@ -45,6 +45,7 @@ def test_a_run_forgets_its_start():
     swept = lane.count
     first = lane._marks[0][0]
     assert swept / 4 <= first <= swept / 2
+    assert lane.view("", False).averaged == swept - first
 
 
 def test_a_link_brings_text_and_words_back_and_leaves_out_what_is_too_long():

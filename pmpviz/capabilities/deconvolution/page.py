@@ -39,9 +39,7 @@ from pmpviz.live.plan import Choice, Preset
 from pmpviz.live.view import View
 from pmpviz.player import filters
 
-LEAD = (
-    "Few shapes, stamped at places, made these images. Given the images alone, the sampler looks for shapes and places."
-)
+LEAD = "Each image is a few shapes, one over the other. From what is given the sampler finds shapes, places or ink."
 PAGE = Page("deconvolution", DECONVOLUTION, LEAD)
 CONTROLS = {
     "Images": data_controls,
@@ -255,7 +253,9 @@ NUMBERS = """
 - **Energy**: minus log p of the sample without its constant. A sample of PMP has S and W only; a wrong pixel costs ℓ_X.
 - **Largest change of a message** in a sweep: messages at rest do not change. Nothing promises that they come to rest.
 - **Glyphs found**: generating glyphs that are among a sample's features, pixel by pixel. Features that are larger than
-  the glyphs may hold them shifted; the shift is told. The order of features means nothing, and is chosen here so that
+  the glyphs may hold them shifted; the shift is told. *2 px off*: a feature shows the glyph but for two pixels. This is
+  of the sample that is named beside it: click on another row to have that one. *Spare*: a feature more than there are
+  glyphs, which copies one or stays at its prior. The order of features means nothing, and is chosen here so that
   samples and glyphs stand one above the other.
 - **Equal time**: lanes are given the same seconds of computing, compilation apart.
 """

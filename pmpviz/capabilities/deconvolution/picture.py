@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from pmpviz.types import Spec
 SPEEDS = (2, 5, 10, 50, 0)
 MOST_SENT = 240
 HELP = {
+    "sweep": "The sweep that these numbers are of: pictures are shown a moment later.",
     "wrong": "Pixels of all images on which the reconstruction differs from what is given: best and worst sample.",
     "explained": "Ink of the images that the reconstruction has too.",
     "found": "Generating glyphs that stand among the features of a sample, exactly, up to the shift that larger "
@@ -199,7 +201,7 @@ def _trace(envelope: Envelope, name: str, title: str, scale: float, unit: str) -
 def numbers(view: DeconvolutionView) -> list[list[Any]]:
     """[name, a value for each lane, help], of the lanes' newest frames."""
     problem = view.problem
-    names = {"wrong": "wrong pixels", "explained": "explained ink", "found": "glyphs found"}
+    names = {"sweep": "at sweep", "wrong": "wrong pixels", "explained": "explained ink", "found": "glyphs found"}
     names |= {"hidden": "hidden, wrong", "energy": "energy", "residual": "largest change"}
     values = [_values(lane, problem) for lane in view.lanes]
     if problem is not None:
@@ -218,6 +220,7 @@ def _values(lane: DeconvolutionLaneView, problem: Problem | None) -> dict[str, s
     shares = [100 * each / ink for each in frame.explained]
     glyphs = 0 if problem.glyphs is None else problem.glyphs.shape[1]
     return {
+        "sweep": _sweeps(frame.sweep),
         "wrong": _range(frame.wrong),
         "explained": f"{math.floor(10 * max(shares)) / 10:g} %",
         "found": f"{max(lane.found_counts, default=0)} of {glyphs}",
@@ -243,6 +246,8 @@ def computing(view: DeconvolutionView, device: str) -> str:
     else:
         size = f"{shape.feature_height} x {shape.feature_width}"
         what = f"{integer(shape.images)} images of {shape.height} x {shape.width}, {shape.features} features of {size}"
+        spare = 0 if problem.glyphs is None else shape.features - problem.glyphs.shape[1]
+        what += f" ({spare} more than there are glyphs)" if spare > 0 else ""
     unknown = int((~np.asarray(problem.target.evidence.mask)).sum())
     lane = view.lanes[0]
     rate = f" at {significant(lane.sweep / lane.seconds)} a second" if lane.seconds and lane.sweep else ""
@@ -263,26 +268,45 @@ def verdict(view: DeconvolutionView) -> str:
 def _verdict_of(lane: DeconvolutionLaneView, problem: Problem) -> str:
     frame = lane.last
     assert frame is not None
-    name = _short(lane)
-    parts = []
+    said: list[tuple[str, int | None]] = []
     if problem.glyphs is not None and problem.shape.features not in (0, len(problem.clamped)):
-        total = problem.glyphs.shape[1]
-        best = max(lane.found_counts, default=0)
-        parts.append(f"{'all' if best == total else best} of the {total} glyphs found")
+        total, counts = problem.glyphs.shape[1], lane.found_counts
+        best = max(counts, default=0)
+        words = f"{'all' if best == total else best or 'none'} of the {total} glyphs found"
+        said.append((words, counts.index(best) if best else None))
     if problem.seen.any():
-        wrong = min(frame.wrong)
-        said = "every given pixel explained" if wrong == 0 else f"{integer(wrong)} pixels wrong"
-        if lane.explained_at is not None:
-            said += f" (every one first at sweep {_sweeps(lane.explained_at[0])}, {seconds(lane.explained_at[1])})"
-        parts.append(said)
+        said.append(_least(frame.wrong, lambda wrong: _explained(lane, wrong)))
     if problem.seen.any() and not problem.seen.all():
-        hidden = int((~problem.seen).sum())
-        parts.append(f"{integer(min(frame.hidden_wrong))} of {integer(hidden)} hidden pixels filled in otherwise")
+        hidden = integer(int((~problem.seen).sum()))
+        words = f"{{}} of {hidden} hidden pixels filled in otherwise"
+        said.append(_least(frame.hidden_wrong, lambda wrong: words.format(integer(wrong))))
     if not problem.seen.any():
-        parts.append("images made up, from the prior and what is given")
+        said.append(("images made up, from the prior and what is given", None))
     time = f" in {seconds(lane.seconds)}" if lane.seconds else ""
-    where = " in its best sample" if lane.samples > 1 else ""
-    return f"{name}: {', '.join(parts)}{where}, after {_sweeps(lane.sweep)} sweeps{time}."
+    return f"{_of_samples(lane, said)}, after {_sweeps(lane.sweep)} sweeps{time}."
+
+
+def _least(values: tuple[int, ...], words: Callable[[int], str]) -> tuple[str, int]:
+    """(what is said of the least of the samples' values, whose it is)."""
+    return words(min(values)), values.index(min(values))
+
+
+def _explained(lane: DeconvolutionLaneView, wrong: int) -> str:
+    said = f"{integer(wrong)} pixels wrong" if wrong else "every given pixel explained"
+    if lane.explained_at is None:
+        return said
+    return f"{said} (every one first at sweep {_sweeps(lane.explained_at[0])}, {seconds(lane.explained_at[1])})"
+
+
+def _of_samples(lane: DeconvolutionLaneView, said: list[tuple[str, int | None]]) -> str:
+    """What is said of the samples that do best, with their numbers: captions are of the one that is chosen."""
+    name, best = _short(lane), {sample for _, sample in said if sample is not None}
+    if lane.samples == 1 or not best:
+        return f"{name}: {', '.join(words for words, _ in said)}"
+    if len(best) == 1:
+        return f"{name}, sample {min(best) + 1}: {', '.join(words for words, _ in said)}"
+    told = (words if sample is None else f"{words} in sample {sample + 1}" for words, sample in said)
+    return f"{name}: {', '.join(told)}"
 
 
 def _sweeps(count: float) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from pmpviz.app.address import kept_plan
 from pmpviz.app.asked import Asked
 from pmpviz.app.export import ExportFile
 from pmpviz.app.folds import folds
@@ -27,6 +28,8 @@ from pmpviz.samplers import sampler_class
 LEAD = "Each configuration is a Gaussian; a ball rolls over their sum. A larger shift moves them apart."
 PAGE = Page("landscape", LANDSCAPE, LEAD)
 TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")
+# What is taken up so soon that the picture, which follows by itself, is not greyed.
+AT_ONCE = ("extra", "t", "temperature", "side", "cue", "step", "steps", "coordinates")
 # What is set of each kind, and what of it is dragged beneath the picture.
 SET = dict.fromkeys(KINDS, ("w", "h1", "h2")) | {KINDS[2]: ("t",), MEMORY: ("pictures",)}
 DRAGGED = dict.fromkeys(KINDS, ("extra",)) | {KINDS[2]: ("t", "extra"), MEMORY: ("temperature", "side", "cue")}
@@ -63,7 +66,8 @@ def controls(plan: LandscapePlan, box: Any) -> LandscapePlan:
         segments(box, "Least shift", known, "landscape_diagonal")
     box.markdown("##### Sampler")
     sampler = bind("landscape_sampler", plan.sampler)
-    segments(box, "Sampler", list(SAMPLERS), "landscape_sampler", format_func=SAMPLERS.__getitem__)
+    named = {"format_func": SAMPLERS.__getitem__, "help": "HMC: Hamiltonian Monte Carlo."}
+    segments(box, "Sampler", list(SAMPLERS), "landscape_sampler", **named)
     plan = plan.replace(diagonal=chosen, sampler=sampler)
     if sampler != GIBBS:
         beside = ("coordinates", "step", "steps") if plan.kind == MEMORY else ("coordinates",)
@@ -84,7 +88,10 @@ class LandscapeStage(Stage):
         return own if plan.sampler == GIBBS or plan.kind == MEMORY else (*own, "step", "steps")
 
     def _update(self, turn: Turn) -> bytes:
-        return picture.update(turn.view, turn.sent, turn.desk)
+        now = turn.view.plan
+        wanted = kept_plan(self.id, now)
+        waits = wanted.replace(**{name: getattr(now, name) for name in AT_ONCE}) != now
+        return picture.update(turn.view, turn.sent, turn.desk, waits)
 
     def answer(self, event: Event) -> bool:
         """Also the choice of coordinates."""
@@ -143,11 +150,14 @@ Sutskever 2010, sections 3.3 and 6; Eldan, Koehler and Zeitouni 2022; Hopfield 1
 NUMBERS = """
 - **Dots**: the means B's of the Gaussians, their areas in proportion to p(s). **Regions**: coloured by p(s | z), the
   colours mixed where it is undecided.
-- **Ball**: the first chain. A dot a leapfrog step, its arrow the momentum; a hollow end is a rejected trajectory.
+- **Crosses**: the tops of the hills that are counted.
+- **Ball**: the first chain. A dot a leapfrog step, its arrow the momentum; a hollow end is a rejected trajectory. How
+  many steps a trajectory has is drawn anew, from 1 to 2L − 1.
 - **Energy H**: over the steps of the shown trajectory; it is accepted if it ends below the accept line, which
   is where it began plus an exponential number of mean 1 that this trajectory was given.
 - **Bars**: how often all chains were in each state since the last change; ticks: exact p(s).
-- **Shift**: D is its least value plus what the knob says. λ₁ is the largest eigenvalue of W + D.
+- **Shift**: D is its least value plus what the knob says. λ₁ is the largest eigenvalue of W + D. **Gap**: the spectral
+  gap of Gibbs sampling, one minus the second largest eigenvalue of a step: the larger, the sooner it forgets its start.
 - **Two pictures**: y is √(βn) times the overlaps of a state with A and B, and a normal each; small pictures stand where
   they are. While the ball rolls, the spins are those of p(s | z) under the numbers that they are then drawn with. Bars
   count which picture z is nearest to.

@@ -21,17 +21,19 @@ SPEEDS = (0.5, 1.0, 2.0, 5.0, 20.0, 0.0)
 DIGITS, FLOOR = 5, 1e-4
 
 
-def update(view: LandscapeView, sent: Cursors, desk: Desk) -> bytes:
-    """The blob for the browser."""
+def update(view: LandscapeView, sent: Cursors, desk: Desk, waits: bool = False) -> bytes:
+    """The blob for the browser; `waits` where the page asks for another landscape than this one."""
     envelope = Envelope(view, sent, [sampler_class(lane.algorithm).spec for lane in view.lanes])
     lanes = [
         envelope.lane(k, "", f"{integer(lane.count)} {unit(view.plan)}", count=lane.count, walk=_walk(lane, view.scene))
         for k, lane in enumerate(view.lanes)
     ]
-    own: dict[str, Any] = {"scene": None, "unit": unit(view.plan)}
+    own: dict[str, Any] = {"scene": None, "unit": unit(view.plan), "waits": waits}
     if view.scene is not None and view.lanes:
         words = memory_words if isinstance(view.scene, Memory) else scene_words
         own |= {"scene": words(view.plan, view.scene), "said": sentences(view)}
+    if waits or not view.lanes:
+        own["said"] = ["Preparing the landscape …"]
     announce = f"{view.lanes[0].label} on {view.plan.kind}" if view.lanes else "compiling"
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), announce, **own)
 
@@ -57,6 +59,7 @@ def scene_words(plan: LandscapePlan, scene: Scene) -> dict[str, Any]:
         "high": LandscapePlan.params()["extra"].high,
         "low": LandscapePlan.params()["extra"].low,
         "gap": float(gibbs_gap(scene.target)),
+        "most": 2 * plan.steps - 1,
     }
 
 
@@ -72,6 +75,7 @@ def memory_words(plan: LandscapePlan, scene: Memory) -> dict[str, Any]:
         "names": list(NAMES),
         "plain": plan.coordinates == "A = I",
         "gibbs": plan.sampler == GIBBS,
+        "most": 2 * plan.steps - 1,
     }
 
 
@@ -158,9 +162,7 @@ def found(view: LandscapeView) -> str:
             f"{significant(lane.left / lane.trials)}; expected {significant(expected)} ± {significant(spread, 2)}."
         )
     if not lane.count:
-        return (
-            f"λ₁ = {significant(scene.largest)}: {'one hill for sure' if scene.largest < ONE_HILL else 'no promise'}."
-        )
+        return f"λ₁ = {significant(scene.largest)}: {promised(scene.largest)}."
     far = float(np.abs(lane.counts / lane.counts.sum() - scene.law).max())
     words = f"All frequencies within {significant(far, 2)} of exact after {integer(lane.counts.sum())} draws"
     if view.plan.sampler == GIBBS:
@@ -168,10 +170,16 @@ def found(view: LandscapeView) -> str:
     return f"{words}; {lane.acceptance:.0%} accepted, energy error {significant(lane.error, 2)} on average."
 
 
+def promised(largest: float) -> str:
+    """What is known of the hills by the largest eigenvalue alone."""
+    return "one hill for sure" if largest < ONE_HILL else "one hill is promised up to λ₁ = 4 only"
+
+
 def remembered(view: LandscapeView, scene: Memory) -> str:
     """What the temperature promises, and the exact log Z."""
-    promise = "one hill for sure" if scene.largest < ONE_HILL else "one hill no longer for sure"
-    words = f"λ₁ = {significant(scene.largest)}: {promise}; log Z = {significant(scene.log_z, 5)}, exactly"
+    words = (
+        f"λ₁ = {significant(scene.largest)}: {promised(scene.largest)}; log Z = {significant(scene.log_z, 5)}, exactly"
+    )
     if view.plan.sampler == GIBBS or not view.lanes[0].count:
         return f"{words}."
     return f"{words}; {view.lanes[0].acceptance:.0%} accepted."

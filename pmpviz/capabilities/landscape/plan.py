@@ -11,7 +11,7 @@ from pmpviz.samplers.gaussian_hmc import COORDINATES
 KINDS = ("two spins", "three spins", "failure mode", "two pictures")
 MEMORY = KINDS[3]
 GIBBS, HMC = "gaussian_gibbs", "gaussian_hmc"
-SAMPLERS = {HMC: "Hamiltonian Monte Carlo", GIBBS: "Block Gibbs"}
+SAMPLERS = {HMC: "HMC", GIBBS: "Block Gibbs"}
 FORCED = "(t², 2t²)"
 DIAGONALS = {kind: ("uniform", "least trace") for kind in KINDS} | {
     KINDS[2]: ("uniform", FORCED),

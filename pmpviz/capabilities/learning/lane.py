@@ -33,7 +33,7 @@ class LearningPoint:
 
     `mmd2` of the fantasies against held-out data with the `band` of its noise; `reconstruction`: mean
     |v - E[v | E[h | v]]| a pixel of held-out data; `free_energy_gap`: mean free energy of held-out minus training data
-    (above 0 and rising: overfitting).
+    (above 0 and rising: overfitting); `used`: expected number of hidden units that are on, given a held-out picture.
     """
 
     iteration: int
@@ -43,6 +43,7 @@ class LearningPoint:
     band: NoiseBand
     reconstruction: float
     free_energy_gap: float
+    used: float
 
     @property
     def noise(self) -> float:
@@ -238,16 +239,19 @@ class LearningLane:
         )
 
 
-def layer_errors(model: Ising, train: Float[np.ndarray, "m v"], test: Float[np.ndarray, "k v"]) -> tuple[float, float]:
-    """(reconstruction error a pixel of held-out rows, mean free energy of held-out minus training rows); nan without
-    a hidden layer."""
+def layer_errors(
+    model: Ising, train: Float[np.ndarray, "m v"], test: Float[np.ndarray, "k v"]
+) -> tuple[float, float, float]:
+    """(reconstruction error a pixel of held-out rows, mean free energy of held-out minus training rows, mean number of
+    hidden units that are on given a held-out row); nan without a hidden layer."""
     if not isinstance(model, LayeredModel):
-        return math.nan, math.nan
-    error, gap = _layer_errors(model, train.astype(np.float32), test.astype(np.float32))
-    return float(error), float(gap)
+        return math.nan, math.nan, math.nan
+    error, gap, used = _layer_errors(model, train.astype(np.float32), test.astype(np.float32))
+    return float(error), float(gap), float(used)
 
 
 @jax.jit
 def _layer_errors(model, train, test):
-    back = model.visible_mean(model.hidden_mean(test), test)
-    return abs(test - back).mean(), model.free_energy(test).mean() - model.free_energy(train).mean()
+    hidden = model.hidden_mean(test)
+    gap = model.free_energy(test).mean() - model.free_energy(train).mean()
+    return abs(test - model.visible_mean(hidden, test)).mean(), gap, hidden.sum(-1).mean()

@@ -25,6 +25,8 @@ from pmpviz.types import Target
 MOST_LOG_TERMS = 22
 AIS_CHAINS, AIS_STEPS = 64, 200
 LATER = 3
+# A smaller loss, in nats a picture, is the size of the optimiser's own steps about its best.
+LEAST_LOSS = 0.05
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,12 @@ def best_of(found: Sequence[Likelihood]) -> Likelihood | None:
 
 
 def is_past_best(found: Sequence[Likelihood]) -> bool:
-    """Whether the last three that were taken after the best lie below it, errors and all: it gets worse."""
+    """Whether the last three that were taken after the best lie clearly below it, errors and all: it gets worse."""
     best = best_of(found)
     later = sorted((each for each in found if best and each.iteration > best.iteration), key=lambda e: e.iteration)
-    return best is not None and len(later) >= LATER and all(each.high < best.low for each in later[-LATER:])
+    return (
+        best is not None and len(later) >= LATER and all(each.high < best.low - LEAST_LOSS for each in later[-LATER:])
+    )
 
 
 class LikelihoodJob(Beside):

@@ -27,6 +27,11 @@ class LearningView(View):
     test: Dataset | None = None
     lanes: tuple[LearningLaneView, ...] = ()
 
+    @property
+    def held_out(self) -> bool:
+        """Whether some pictures are kept from the learners; few pictures are all learned from, and scored."""
+        return self.test is not self.train
+
 
 class LiveLearning(LiveJob):
     """Owns the lanes of a training; a step is one learning iteration."""

@@ -102,7 +102,8 @@ class LearningStage(Stage):
         if words := learning.offer(view):
             row = st.container(horizontal=True, vertical_alignment="center")
             row.markdown(words, width="stretch")
-            if row.button("Stop, and go back there", key="learning_to_best", type="primary"):
+            back = "Every lane goes back to its own best moment."
+            if row.button("Stop, and go back there", key="learning_to_best", type="primary", help=back):
                 held(PAGE.id).live.stop_at_best()
                 st.rerun()
 
@@ -159,15 +160,16 @@ SAMPLE_IT = {
     "completion": "Give it half a picture",
     "race": "Race samplers on it",
 }
-HALF = "Clamps the upper half of a picture that it has not learned from, in the Playground: it makes up the rest."
+HALF = "Clamps the upper half of a picture{}, in the Playground: it makes up the rest."
 
 
 def open_buttons() -> None:
     """Buttons that sample what was learned on the other pages; see `leave`."""
     if STAGE.view is not None and STAGE.view.lanes:
         row = st.container(horizontal=True)
+        half = HALF.format(" that it has not learned from" if STAGE.view.held_out else "")
         for target, label in SAMPLE_IT.items():
-            row.button(label, key=f"learning_to_{target}", help=HALF if target == "completion" else None)
+            row.button(label, key=f"learning_to_{target}", help=half if target == "completion" else None)
 
 
 def leave(plan: LearningPlan) -> None:
@@ -287,11 +289,14 @@ MODELS = {
     "ising": r"E(x) = -\tfrac12 x^\top W x - b^\top x",
 }
 NUMBERS = """
+- **Held-out data**: a fifth of the pictures, which are not learned from. Of fewer than 100 pictures none are held out:
+  *all the data* are learned from and scored.
 - **MMD²** compares the pictures in the stage, the chains of the last gradient, with held-out data; the band is what
-  equal laws would show with this many chains.
-- **Log-likelihood** of held-out data, in nats a picture: exact where one layer is small, elsewhere by annealed
-  importance sampling (64 chains, 200 steps) with a range of three standard errors. Annealing is too optimistic on
-  average, and the more so the worse its chains mix: the paper prefers the MMD for that reason (Appendix B.4).
+  equal laws would show with this many chains. It mostly sees means of pixels.
+- **Log-likelihood** of held-out data, the mean log probability of a picture in nats: exact where one layer is small,
+  elsewhere estimated by annealed importance sampling (64 chains, 200 steps) with a range of three standard errors.
+  Annealing is too optimistic on average, and the more so the worse its chains mix: the paper prefers the MMD for that
+  reason (Appendix B.4).
 - **Reconstruction error**: mean |v − E(v | E(h | v))| a pixel. It falls for poor models too.
 - **Free energy, held-out minus training**: rises when the model learns its training pictures by heart.
 - **Gradient** and **weights**: root mean squares over the entries.

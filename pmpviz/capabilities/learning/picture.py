@@ -25,7 +25,7 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     lanes = [_lane(envelope, view, index, lane) for index, lane in enumerate(view.lanes)]
     alt = "Pictures that the models of each lane dream up"
     said = verdict(view)
-    words = {"said": [said, f"{computing(view, device_words())}."], "alt": alt, "unit": "iterations"}
+    words = {"said": [said, computing(view, device_words())], "alt": alt, "unit": "iterations"}
     if view.trouble:
         words["trouble"] = f"{view.trouble[:1].upper()}{view.trouble[1:].rstrip('.')}."
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), said, **words)
@@ -40,6 +40,7 @@ def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLane
         _sub(lane),
         "done" if lane.done else "compiling …" if view.playing and not lane.rate else "",
         step="iteration",
+        passes=lane.epoch / max(lane.iteration, 1),
         n=height * width,
         geometry={"kind": "grid", "rows": height, "cols": width},
         frames=envelope.frames(index),
@@ -49,6 +50,7 @@ def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLane
 
 def _sub(lane: LearningLaneView) -> str:
     rate = f"{significant(lane.rate)} iterations/s" if lane.rate else ""
+    # The browser writes those of the picture that it shows.
     parts = [f"{significant(lane.epoch)} epochs", rate, f"{seconds(lane.seconds)} computing"]
     return " · ".join(part for part in parts if part)
 
@@ -65,7 +67,8 @@ def _traces(envelope: Envelope, view: LearningView) -> list[dict]:
     traces.append(_series(envelope, "gradient_norm", "Gradient, root mean square", True))
     if any(math.isfinite(p.reconstruction) for lane in view.lanes for p in lane.points[:1]):
         traces.append(_points(envelope, "reconstruction", "Reconstruction error a pixel"))
-        traces.append(_points(envelope, "free_energy_gap", "Free energy, held-out minus training"))
+        if view.held_out:
+            traces.append(_points(envelope, "free_energy_gap", "Free energy, held-out minus training"))
     traces.append(_series(envelope, "weight_norm", "Weights, root mean square", False))
     return traces
 
@@ -76,7 +79,7 @@ def _mmd(envelope: Envelope, view: LearningView, x: str) -> dict:
     at = "seconds" if x == "seconds" else "iteration"
     lines = envelope.lines(lambda lane: _columns(lane.points, x=at, y="mmd2"), floor)
     band = {"low": floor, "high": noise, "label": "noise, up to 95 %"} if math.isfinite(noise) else None
-    return trace(f"mmd-{x}", "MMD² to held-out data", x, lines, True, band=band)
+    return trace(f"mmd-{x}", f"MMD² to {scored(view)}", x, lines, True, band=band)
 
 
 def _points(envelope: Envelope, name: str, title: str) -> dict:
@@ -100,8 +103,8 @@ def _likelihood(envelope: Envelope, view: LearningView) -> dict:
         return _columns(found, x="iteration", y="value", low="low", high="high")
 
     exact = all(is_small(lane.model) for lane in view.lanes)
-    unit = f"nats, {'exact' if exact else 'annealed, too good on average'}"
-    return trace("likelihood", "Log-likelihood of held-out data", "iterations", envelope.lines(columns), unit=unit)
+    unit = f"nats, {'exact' if exact else 'estimated'}"
+    return trace("likelihood", f"Log-likelihood of {scored(view)}", "iterations", envelope.lines(columns), unit=unit)
 
 
 def _columns(points: Sequence[Any], **names: str) -> dict[str, list]:
@@ -109,6 +112,11 @@ def _columns(points: Sequence[Any], **names: str) -> dict[str, list]:
 
 
 # Words.
+
+
+def scored(view: LearningView) -> str:
+    """What likelihood and MMD are of."""
+    return "held-out data" if view.held_out else "all the data"
 
 
 def model_words(model: Ising) -> str:
@@ -120,37 +128,44 @@ def model_words(model: Ising) -> str:
 
 
 def computing(view: LearningView, device: str) -> str:
-    """One line: what learns what from what, how far, how fast."""
+    """One line: what learns what from what; nothing before the data are there."""
     if not view.lanes or view.train is None or view.test is None:
-        return f"{view.status} …"
+        return ""
     names = " against ".join(lane.label for lane in view.lanes)
     lane = view.lanes[0]
     words = f"{names}: {model_words(lane.model)}, learned from {integer(len(view.train))} pictures ({view.train.name})"
-    held = "" if view.test is view.train else f", {integer(len(view.test))} held out"
-    far = f"iteration {integer(lane.iteration)}, {device}, compiled in {seconds(lane.compile_seconds)}"
-    return f"{words}{held}; {far}"
+    held = f", {integer(len(view.test))} held out" if view.held_out else ", none held out: the same ones are scored"
+    return f"{words}{held}; {device}, compiled in {seconds(lane.compile_seconds)}."
 
 
 def offer(view: LearningView) -> str:
-    """Where each learner was best, once one of them has left its best behind; nothing before."""
-    if not any(is_past_best(lane.likelihoods) for lane in view.lanes):
-        return ""
-    found = [(lane, best) for lane in view.lanes if (best := best_of(lane.likelihoods))]
-    told = [
-        f"{lane.label + ': ' if len(found) > 1 else ''}{significant(best.value, 4)} nats a picture at iteration "
-        f"{integer(best.iteration)}, now {significant(lane.likelihoods[-1].value, 4)}"
-        for lane, best in found
-    ]
-    return f"The held-out data were most probable before. {'; '.join(told)}."
+    """Where each learner that has left its best behind was best; nothing while none has."""
+    worse = [lane for lane in view.lanes if is_past_best(lane.likelihoods)]
+    told = [f"{lane.label + ': ' if len(view.lanes) > 1 else ''}{_fallen(lane)}" for lane in worse]
+    return f"{capital(scored(view))} were more probable before. {'; '.join(told)}." if told else ""
+
+
+def _fallen(lane: LearningLaneView) -> str:
+    best, last = best_of(lane.likelihoods), _last(lane)
+    assert best is not None and last is not None
+    was, now = (f"{significant(each.value, 4)} at iteration {integer(each.iteration)}" for each in (best, last))
+    return f"log probability of a picture {was}, {now}"
+
+
+def capital(words: str) -> str:
+    """With a capital first letter."""
+    return words[:1].upper() + words[1:]
 
 
 def verdict(view: LearningView) -> str:
-    """How probable the held-out data are under each model, and what the samples' MMD adds to that."""
+    """What the hidden units do, how probable the pictures are under each model, and what MMD adds to that."""
+    if not view.lanes:
+        return "" if view.trouble else f"{capital(view.status)} …"
     if not any(lane.iteration for lane in view.lanes):
         return "Nothing is learned yet: press Play."
-    said = [f"{_probable(lane)} {_similar(lane)}".strip() for lane in view.lanes]
+    said = [f"{_probable(lane, view)} {_similar(lane, view)}".strip() for lane in view.lanes]
     if len(view.lanes) == 1:
-        return said[0]
+        return f"{_used(view.lanes[0])}{said[0]}"
     told = [f"{lane.label}: {words}" for lane, words in zip(view.lanes, said, strict=True)]
     return " ".join([*_ahead(view), *told])
 
@@ -159,18 +174,28 @@ def _last(lane: LearningLaneView) -> Likelihood | None:
     return max(lane.likelihoods, key=lambda each: each.iteration, default=None)
 
 
-def _probable(lane: LearningLaneView) -> str:
+def _used(lane: LearningLaneView) -> str:
+    """How many hidden units a picture needs, against before anything was learned."""
+    now, first = lane.points[-1], lane.points[0]
+    if not math.isfinite(now.used) or not isinstance(lane.model, LayeredModel):
+        return ""
+    before = f" ({first.used:.0f} before learning)" if first.iteration == 0 else ""
+    return f"A picture switches on {now.used:.0f} of the {lane.model.hidden} hidden units, on average{before}. "
+
+
+def _probable(lane: LearningLaneView, view: LearningView) -> str:
     found = _last(lane)
     if found is None:
-        return "The likelihood of held-out data is not worked out yet."
-    how = "exact" if found.exact else f"annealed, {_bar(found)}"
+        return f"The likelihood of {scored(view)} is not worked out yet."
+    how = "exact" if found.exact else f"estimated {_bar(found)}"
     apart = significant(lane.independent, 4)
     if found.high <= lane.independent:
         far = f"no better than pixels that know nothing of each other ({apart})"
     else:
-        far = f"independent pixels would have {apart}"
-    at = integer(found.iteration)
-    return f"Held-out data have {significant(found.value, 4)} nats a picture ({how}) at iteration {at}; {far}."
+        far = f"pixels that know nothing of each other give {apart}"
+    which = "A held-out picture" if view.held_out else "A picture"
+    value, at = significant(found.value, 4), integer(found.iteration)
+    return f"{which} has log probability {value} ({how}) at iteration {at}; {far}."
 
 
 def _bar(found: Likelihood) -> str:
@@ -179,11 +204,13 @@ def _bar(found: Likelihood) -> str:
     return f"between {significant(found.low, 4)} and {significant(found.high, 4)}"
 
 
-def _similar(lane: LearningLaneView) -> str:
+def _similar(lane: LearningLaneView, view: LearningView) -> str:
+    """What the samples' means and pairs of pixels say, which is no more than MMD² sees."""
     point = lane.points[-1]
-    within = point.mmd2 <= point.noise
-    value = f"MMD² of the samples is {significant(max(point.mmd2, 0.0))}"
-    return f"{value}, which noise alone may give: it mostly sees means." if within else f"{value}, above its noise."
+    value = f"MMD² {significant(max(point.mmd2, 0.0))} at iteration {integer(point.iteration)}"
+    if point.mmd2 <= point.noise:
+        return f"On average its samples look like the pictures ({value}, no more than noise)."
+    return f"Even on average its samples differ from the pictures ({value}, above noise)."
 
 
 def _ahead(view: LearningView) -> list[str]:
@@ -194,5 +221,5 @@ def _ahead(view: LearningView) -> list[str]:
     found.sort(key=lambda pair: -pair[1].value)
     (best, first), (_, second) = found[:2]
     if first.low > second.high or (first.exact and second.exact and first.value > second.value):
-        return [f"{best.label} is ahead by the likelihood."]
-    return ["The errors of the likelihoods overlap: neither is ahead."]
+        return [f"{best.label} makes the pictures more probable."]
+    return ["Which one makes the pictures more probable is within the errors of the estimates."]

@@ -24,7 +24,8 @@ MOST_POINTS = 256
 class TextLaneView:
     """An immutable picture of a lane: p(x_i = 1) by now, and the configuration of its first chain.
 
-    `points` are (sweeps, seconds) of the marginals `history`, about evenly chosen since the last change.
+    `points` are (sweeps, seconds) of the marginals `history`, about evenly chosen since the last change. `averaged` is
+    how many of the last sweeps p1 is the mean of, over all chains; 0 of a solver.
     """
 
     algorithm: str
@@ -39,6 +40,7 @@ class TextLaneView:
     history: Float[np.ndarray, "k n"]
     chains: int
     done: bool
+    averaged: int = 0
 
 
 class TextLane:
@@ -87,11 +89,16 @@ class TextLane:
         p1 = self.p1()
         history = np.array([each[2] for each in self._points]).reshape(-1, len(p1))
         words = (self.algorithm, label, self.spec.guarantee, self.count, self.seconds, self.unit)
-        return TextLaneView(*words, p1, self.sample(), points, history, self.chains, done)
+        return TextLaneView(*words, p1, self.sample(), points, history, self.chains, done, self.averaged)
 
     # Given by the kinds.
 
     chains = 1
+
+    @property
+    def averaged(self) -> int:
+        """How many of the last sweeps the marginals are the mean of; 0 where they are none."""
+        return 0
 
     @property
     def count(self) -> int:
@@ -170,8 +177,12 @@ class SamplerLane(TextLane):
         """Since half of the sweeps or earlier: what the start has left behind is forgotten."""
         if self._run.total is None:
             return self._sampled.astype(np.float64) if self.warmed else np.full(self._run.target.n, 0.5)
-        swept, total = self._marks[0]
-        return (self._run.total - total) / (self._run.averaged - swept)
+        return (self._run.total - self._marks[0][1]) / self.averaged
+
+    @property
+    def averaged(self) -> int:
+        """Sweeps since the earlier mark."""
+        return self._run.averaged - self._marks[0][0]
 
     def sample(self) -> Int8[np.ndarray, " n"]:
         """The first chain's labels."""

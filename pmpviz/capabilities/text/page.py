@@ -23,7 +23,7 @@ from pmpviz.capabilities.text import picture
 from pmpviz.capabilities.text.live import LiveText, TextView
 from pmpviz.capabilities.text.plan import MOST_LINKED, SOLVERS, TextPlan
 from pmpviz.capabilities.text.presets import TEXT
-from pmpviz.live.plan import Preset
+from pmpviz.live.plan import Preset, begins_anew
 from pmpviz.models.text import read_words
 from pmpviz.types import InputError
 
@@ -88,7 +88,8 @@ class TextStage(Stage):
         return ("skip", "chain")
 
     def _update(self, turn: Turn) -> bytes:
-        return picture.update(turn.view, turn.sent, turn.desk)
+        wanted = kept_plan(self.id, turn.view.plan)
+        return picture.update(turn.view, turn.sent, turn.desk, begins_anew(turn.view.plan, wanted))
 
     def answer(self, event: Event) -> bool:
         """Also a word that is clicked: a name, none, and free again."""
@@ -155,7 +156,9 @@ NUMBERS = """
 - **Colour**: p(word is part of the speaker's name), averaged over all chains and the later half, and more, of the
   sweeps since the last change. *One sample*: the labels of the first chain at this moment.
 - **Underlined**: the true name, of announcements that are made up. **% right**: words whose likelier label is true.
-- **RMSE**: root mean square difference of p from exact, over all words.
+- **RMSE**: root mean square difference of p from exact, over all words. It falls as one over the root of the sweeps
+  that are averaged, which double as the run goes on, with long flat stretches: a few words that seldom change make up
+  most of it.
 - **Links ×, Chain ×**: multiply the trained weights. **Links**: all pairs of equal capitalised words, or each with its
   next occurrence.
 - **Click** a word: it is held as a name, then as none, then free again.

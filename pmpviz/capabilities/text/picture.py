@@ -19,8 +19,8 @@ MOST_SHOWN, MOST_NAMES = 2000, 5
 FLOOR = 1e-5
 
 
-def update(view: TextView, sent: Cursors, desk: Desk) -> bytes:
-    """The blob for the browser."""
+def update(view: TextView, sent: Cursors, desk: Desk, waits: bool = False) -> bytes:
+    """The blob for the browser; `waits` where the page asks for another text than this one."""
     envelope = Envelope(view, sent, [class_of(lane.algorithm).spec for lane in view.lanes])
     add = envelope.payload.add
     lanes = []
@@ -28,9 +28,10 @@ def update(view: TextView, sent: Cursors, desk: Desk) -> bytes:
         # Nothing is known before the first sweep.
         own = {"p": add(levels(lane.p1), "u1"), "x": add(lane.sample[:MOST_SHOWN], "u1")} if lane.count else {}
         lanes.append(envelope.lane(k, "", _status(view, lane), **own))
-    told: dict[str, Any] = {"text": None, "exact": None}
+    told: dict[str, Any] = {"text": None, "exact": None, "waits": waits, "said": ["Preparing the text …"]}
     if view.words is not None:
-        told = {"text": _text(view, envelope), "exact": _exact(view, envelope), "said": sentences(view)}
+        told |= {"text": _text(view, envelope), "exact": _exact(view, envelope)}
+        told |= {} if waits else {"said": sentences(view)}
     announce = ", ".join(lane.label for lane in view.lanes) + " on a text" if view.lanes else "learning the weights"
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), announce, **told)
 
@@ -112,8 +113,20 @@ def sentences(view: TextView) -> list[str]:
         p1, who = view.lanes[0].p1, view.lanes[0].label
     n, many = integer(len(view.words)), integer(len(view.links))
     shown = f", of which the first {integer(MOST_SHOWN)} are shown" if len(view.words) > MOST_SHOWN else ""
-    doing = f"{n} words and signs{shown}, {many} links; weights learnt from 485 other announcements."
+    doing = f"{n} words and signs{shown}, {many} links; weights learnt from 485 other announcements.{_averaged(view)}"
     return ["Nothing is known yet.", doing] if p1 is None else [f"{_found(view, p1)} ({who}).", doing]
+
+
+def _averaged(view: TextView) -> str:
+    """What colours are the mean of, and how far off so many draws are if each knows nothing of the others."""
+    lane, p1 = next((lane for lane in view.lanes if lane.averaged), None), exact_p1(view)
+    if lane is None:
+        return ""
+    words = f" {lane.label} averages its last {integer(lane.averaged)} sweeps over {integer(lane.chains)} chains"
+    if p1 is None:
+        return f"{words}."
+    noise = float(np.sqrt((p1 * (1 - p1)).mean() / (lane.averaged * lane.chains)))
+    return f"{words}: as many independent draws have an RMSE of about {significant(noise, 2)}."
 
 
 def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:

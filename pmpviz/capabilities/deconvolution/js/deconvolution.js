@@ -164,9 +164,16 @@ class Deconvolution extends Live {
       lane.fitName(room);
       lane.resize(room, Math.max(220 / Math.min(2, this.lanes.length), most));
     }
+    this.placeImages(this.large && width >= 760);
     this.spreadBeforeClass();
-    this.images.resize(room);
     this.draw();
+  }
+
+  // Before a class a few images stand beside the features, where both are in sight.
+  placeImages(beside) {
+    const home = beside ? this.side : this.main;
+    if (this.images.root.parentNode !== home) home[beside ? "prepend" : "append"](this.images.root);
+    this.images.resize(home.clientWidth, beside);
   }
 
   // How high the features of a lane may be for the bar beneath them all to be seen with them.

@@ -144,6 +144,8 @@ export class FeatureLane extends Figure {
     context.textAlign = "left";
     context.fillText("generated", 0, (rows * this.small) / 2 - 7 * this.large);
     context.fillText("with", 0, (rows * this.small) / 2 + 8 * this.large);
+    const line = 1 + rows * this.small + this.foot / 2 + 1;
+    if (live && this.meta.samples > 1) context.fillText(`in sample ${chosen + 1}:`, 0, line);
     const found = live && frame && this.meta.found ? this.meta.found[chosen] || [] : [];
     for (let glyph = 0; glyph < count; glyph++) {
       const left = this.label + glyph * this.wide + Math.floor((this.wide - GAP - cols * this.small) / 2);
@@ -156,10 +158,18 @@ export class FeatureLane extends Figure {
       context.textAlign = "center";
       context.font = this.font(11.5, theme);
       const words = found[glyph] || "";
-      const fits = context.measureText(words).width < this.wide;
-      context.fillText(fits ? words : words.split(",")[0], left + (cols * this.small) / 2, 1 + rows * this.small + this.foot / 2 + 1);
+      // In little room without the shift, in less as a tick.
+      const told = [words, words.split(",")[0], words.startsWith("found") ? "✓" : ""];
+      const fitting = told.find((each) => context.measureText(each).width < this.wide - 4);
+      context.fillText(fitting || "", left + (cols * this.small) / 2, line);
       context.font = this.font(12, theme);
     }
+    context.font = this.font(11.5, theme);
+    const spared = context.measureText("spare").width < this.wide - 4;
+    for (let place = count; spared && place < this.update.shape.features; place++) {
+      context.fillText("spare", this.label + place * this.wide + (this.wide - GAP) / 2, line);
+    }
+    context.font = this.font(12, theme);
   }
 
   paintRow(context, theme, frame, row, chosen) {
@@ -179,8 +189,9 @@ export class FeatureLane extends Figure {
       const feature = order[place];
       const left = this.label + place * this.wide;
       const colour = featureColour(place);
-      for (let i = 0; i < size; i++) {
-        const grey = frame ? frame.belief[(row * features + feature) * size + i] / 255 : 0.5;
+      // Nothing is known before the first picture, and nothing is painted.
+      for (let i = 0; frame && i < size; i++) {
+        const grey = frame.belief[(row * features + feature) * size + i] / 255;
         context.fillStyle = css(mix(theme.paper, colour, grey));
         context.fillRect(left + (i % cols) * this.unit, top + Math.floor(i / cols) * this.unit, this.unit, this.unit);
       }

@@ -1,10 +1,11 @@
 // Images beside what a sample makes of them, painted in the colours of the features that explain them.
 
-import { css, make, mix, sized } from "../pmpviz.player/theme.js";
+import { css, enlarged, make, mix, sized } from "../pmpviz.player/theme.js";
 import { featureColour, placesIn } from "./stamps.js";
 
 const GAP = 8;
-const LABEL = 76;
+const LABEL = 76; // More where the page is enlarged.
+const FEW = 84; // Pixels of an image where only some are shown.
 const BLOCK_GAP = 14;
 const MOST_BLOCKS = 2;
 const FADED = 0.75;
@@ -49,27 +50,30 @@ export class ImageGrid {
     [...this.picks.children].forEach((button, k) => button.setAttribute("aria-checked", k === sample));
   }
 
-  resize(width) {
+  // `few`: one line of images alone.
+  resize(width, few) {
     const { shown, height, width: across } = this.meta.shape;
-    const want = shown > 12 ? 76 : 98;
-    this.unit = Math.max(1, Math.floor(Math.min(want / Math.max(height, across), (width - LABEL) / across)));
+    this.lines = (this.meta.images ? 1 : 0) + this.meta.lanes.length;
+    const want = few ? FEW * Math.min(1, 2.5 / this.lines) : shown > 12 ? 76 : 98;
+    this.large = enlarged();
+    this.label = LABEL * this.large;
+    this.unit = Math.max(1, Math.floor(Math.min(want / Math.max(height, across), (width - this.label) / across)));
     this.wide = across * this.unit + GAP;
-    this.columns = Math.max(1, Math.min(shown, Math.floor((width - LABEL + GAP) / this.wide)));
-    this.blocks = Math.min(MOST_BLOCKS, Math.ceil(shown / this.columns));
+    this.columns = Math.max(1, Math.min(shown, Math.floor((width - this.label + GAP) / this.wide)));
+    this.blocks = Math.min(few ? 1 : MOST_BLOCKS, Math.ceil(shown / this.columns));
     this.count = Math.min(shown, this.blocks * this.columns);
     // A last line of a few images looks like a mistake: lines of equal length instead.
     this.columns = Math.ceil(this.count / this.blocks);
     this.line = height * this.unit + 4;
-    this.lines = (this.meta.images ? 1 : 0) + this.meta.lanes.length;
     this.block = this.lines * this.line + BLOCK_GAP;
-    this.size = [Math.min(width, LABEL + this.columns * this.wide), this.blocks * this.block - BLOCK_GAP + 2];
+    this.size = [Math.min(width, this.label + this.columns * this.wide), this.blocks * this.block - BLOCK_GAP + 2];
   }
 
   // The image under the pointer, with all that is made of it; null where there is none.
   find(event) {
     if (!this.size) return null;
     const box = this.canvas.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left - LABEL, event.clientY - box.top];
+    const [x, y] = [event.clientX - box.left - this.label, event.clientY - box.top];
     const [column, block] = [Math.floor(x / this.wide), Math.floor(y / this.block)];
     const image = block * this.columns + column;
     return x >= 0 && y >= 0 && column < this.columns && image < this.count ? image : null;
@@ -82,7 +86,7 @@ export class ImageGrid {
     Object.assign(this, { context, theme, pointed });
     context.fillStyle = css(theme.ground);
     context.fillRect(0, 0, ...this.size);
-    context.font = `12px ${theme.font}`;
+    context.font = `${12 * this.large}px ${theme.font}`;
     context.textBaseline = "middle";
     for (let block = 0; block < this.blocks; block++) this.labels(lanes, block);
     for (let image = 0; image < this.count; image++) this.column(image, frames, lanes, sample, stamps);
@@ -109,7 +113,7 @@ export class ImageGrid {
 
   corner(image, line) {
     const top = Math.floor(image / this.columns) * this.block + 1 + line * this.line;
-    return [LABEL + (image % this.columns) * this.wide, top];
+    return [this.label + (image % this.columns) * this.wide, top];
   }
 
   labels(lanes, block) {

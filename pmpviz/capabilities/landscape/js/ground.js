@@ -87,7 +87,8 @@ export class Ground {
       heights[k] = this.density([a * x + b * y, c * x + d * y], own);
       shares.set(own, k * own.length);
     }
-    return { heights, shares, cells: CELLS, hills: hills(heights) };
+    const tops = topsOf(heights).map((at) => [0, 1].map((axis) => centre(at, CELLS, axis)));
+    return { heights, shares, cells: CELLS, tops, hills: tops.length };
   }
 }
 
@@ -138,8 +139,8 @@ function inverted([[a, b], [c, d]]) {
   ];
 }
 
-// How many points of the grid are higher than all around them.
-function hills(heights) {
+// The points of the grid that are higher than all around them, one of each hill.
+function topsOf(heights) {
   const around = [-CELLS - 1, -CELLS, -CELLS + 1, -1, 1, CELLS - 1, CELLS, CELLS + 1];
   const tops = [];
   for (let row = 2; row < CELLS - 2; row++) {
@@ -149,7 +150,7 @@ function hills(heights) {
       if (around.every((step) => (step < 0 ? heights[at] > heights[at + step] : heights[at] >= heights[at + step]))) tops.push(at);
     }
   }
-  return tops.filter((at, k) => tops.every((other, j) => j >= k || !same(heights, at, other))).length;
+  return tops.filter((at, k) => tops.every((other, j) => j >= k || !same(heights, at, other)));
 }
 
 // Whether two tops are one: nothing between them lies lower than the rounding of the grid.

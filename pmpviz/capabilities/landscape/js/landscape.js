@@ -23,6 +23,10 @@ const AGREE_MS = 3000; // So long a hand's own value is shown without the server
 const ZIGZAG = 8;
 const CLASS = 1.6; // How much larger words are before a class.
 const COORDINATES = ["Whitened", "A = I"];
+const MEANING = [
+  "The ball's own coordinates z, in which every Gaussian is round",
+  "The fields Bz that the spins feel, stretched as W + D is",
+];
 
 class Landscape extends Live {
   constructor(parent) {
@@ -46,6 +50,7 @@ class Landscape extends Live {
   arrange() {
     this.layers = choiceButtons("ls-choices", LAYERS, "What is drawn", (k) => this.show(k));
     this.frames = choiceButtons("ls-choices", COORDINATES, "Coordinates", (k) => this.choose(k));
+    MEANING.forEach((words, k) => (this.frames.children[k].title = words));
     const head = make("div", "ls-head");
     head.append(this.layers, this.frames);
     this.view = make("div", "ls-view");
@@ -74,6 +79,8 @@ class Landscape extends Live {
     const now = performance.now();
     const fresh = update.epoch !== this.epoch;
     this.takeHead(update, now);
+    // Another landscape is on its way: this one is no answer to what the page asks.
+    this.root.classList.toggle("ls-waits", Boolean(update.waits));
     this.scene = update.scene || this.scene;
     this.pace = update.speed.value ? 1000 / update.speed.value : 0;
     const [lane] = update.lanes;
@@ -191,7 +198,7 @@ class Landscape extends Live {
     const inks = this.picture.inks;
     this.bars.draw(this.scene, still ? this.walk.counts : this.scene.law.map(() => 0), inks, this.theme, scale);
     this.energy.root.hidden = this.scene.gibbs;
-    if (!this.scene.gibbs) this.energy.draw(still && this.shown, share, this.colour, this.theme, scale);
+    if (!this.scene.gibbs) this.energy.draw(still && this.shown, share, this.colour, this.scene.most, this.theme, scale);
     this.beside(scene, still && this.shown, share, scale);
     this.frames.hidden = this.scene.gibbs;
     this.press(this.layers, scene.memory ? Math.max(2, this.layer) : this.layer);

@@ -105,7 +105,7 @@ export class MemoryPicture extends Picture {
   }
 
   // The pictures and their opposites, where the states that they are have their Gaussians.
-  dots(names) {
+  dots(names, crossed) {
     const { context, ground, scale, theme } = this;
     const side = THUMB * scale;
     context.font = `600 ${13 * scale}px ${theme.font}`;
@@ -123,6 +123,7 @@ export class MemoryPicture extends Picture {
       if (beside) this.write(names[s], x + side / 2 + 5, y + 5 * scale);
       else this.write(names[s], x - side / 2, y > this.side / 2 ? y + side / 2 + 14 * scale : y - side / 2 - 6);
     });
+    if (crossed) this.crosses();
   }
 
   stamped(s) {

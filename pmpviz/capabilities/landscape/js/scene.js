@@ -41,7 +41,7 @@ export class Picture {
     if (show.layer >= 3) this.regions();
     if (show.layer >= 1 && show.layer < 3) this.gaussians(show.grown, show.layer === 1 ? 1 : 0.5);
     if (show.layer >= 2) this.lines();
-    this.dots(show.names);
+    this.dots(show.names, show.layer >= 2);
     this.axes(show.axes);
   }
 
@@ -107,13 +107,31 @@ export class Picture {
     context.stroke();
   }
 
+  // A cross on the top of each hill that is counted: no contour may go around a low one.
+  crosses() {
+    const { context, scale, side, theme, survey } = this;
+    const arm = 5 * scale;
+    for (const [colour, width] of [[theme.paper, 5], [theme.ink, 2]]) {
+      context.strokeStyle = css(colour);
+      context.lineWidth = width * scale;
+      context.beginPath();
+      for (const [x, y] of survey.tops.map((top) => top.map((share) => share * side))) {
+        context.moveTo(x - arm, y - arm);
+        context.lineTo(x + arm, y + arm);
+        context.moveTo(x - arm, y + arm);
+        context.lineTo(x + arm, y - arm);
+      }
+      context.stroke();
+    }
+  }
+
   // How far the contours lie below the top.
   levels() {
     return BELOW;
   }
 
   // The states at B's, their areas in proportion to p(s).
-  dots(names) {
+  dots(names, crossed) {
     const { context, ground, scale } = this;
     context.font = `600 ${14 * scale}px ${this.theme.font}`;
     context.textAlign = "center";
@@ -127,12 +145,17 @@ export class Picture {
       context.lineWidth = 1.5;
       context.stroke();
     });
-    // Of states that stand on one another the names stand side by side.
+    if (crossed) this.crosses();
+    const crosses = crossed ? this.survey.tops.map((top) => top.map((share) => share * this.side)) : [];
+    // Of states that stand on one another the names stand side by side; beneath them where a cross is above.
     const places = ground.means.map((mean) => this.at(mean));
     const lifted = ground.law.map((p) => scale * (9 + 20 * Math.sqrt(p)));
     names.forEach((name, s) => {
       const near = names.map((_, k) => k).filter((k) => distance(places[k], places[s]) < TOGETHER);
-      if (near[0] === s) this.write(near.map((k) => names[k]).join(", "), places[s][0], places[s][1] - lifted[s]);
+      if (near[0] !== s) return;
+      const [x, y] = places[s];
+      const taken = crosses.some((cross) => distance(cross, [x, y - lifted[s] - 5 * scale]) < 12 * scale);
+      this.write(near.map((k) => names[k]).join(", "), x, taken ? y + lifted[s] + 10 * scale : y - lifted[s]);
     });
   }
 
@@ -198,7 +221,7 @@ export class Picture {
     const { hills } = this.survey;
     this.context.font = `600 ${14 * scale}px ${this.theme.font}`;
     this.context.textAlign = "right";
-    this.write(this.heading(hills === 1 ? "one hill" : `${hills} hills`), side - 8, 18 * scale);
+    this.write(this.heading(hills === 1 ? "one hill ×" : `${hills} hills ×`), side - 8, 18 * scale);
   }
 
   heading(hills) {

@@ -1,10 +1,17 @@
 // Beside the picture: how often each state was drawn, the energy of the shown trajectory, and what the shift promises.
 
 import { columnWords, drawColumns } from "../pmpviz.player/columns.js";
-import { css, make, mix, number, sized } from "../pmpviz.player/theme.js";
+import { css, haloed, make, mix, number, sized } from "../pmpviz.player/theme.js";
 
 const ONE_HILL = 4; // lambda_1 up to which there is one hill for sure.
 const LETTER = 19; // Height of a line of words with what is left free around it.
+const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
+const TERMS = {
+  energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the accept line.",
+  shift:
+    "λ₁: the largest eigenvalue of couplings plus shift, W + D. Below 4 there is one hill for sure. Gap: the spectral " +
+    "gap of Gibbs sampling, by which each step forgets the start; n: the number of spins.",
+};
 
 class Strip {
   constructor(title, testid, height) {
@@ -22,7 +29,7 @@ class Strip {
 
   begin(theme, scale) {
     this.width = Math.max(180, this.root.clientWidth);
-    this.height = Math.round(this.tall * Math.sqrt(scale));
+    this.height = Math.round(this.tall * (scale > 1 ? CLASS : 1));
     const context = sized(this.canvas, this.width, this.height);
     context.clearRect(0, 0, this.width, this.height);
     context.font = `${11.5 * scale}px ${theme.font}`;
@@ -58,9 +65,11 @@ export class Bars extends Strip {
 export class Energy extends Strip {
   constructor() {
     super("Energy H over the steps", "landscape-energy", 120);
+    this.root.title = TERMS.energy;
   }
 
-  draw(roll, share, colour, theme, scale) {
+  // `most`: how many steps a trajectory may have.
+  draw(roll, share, colour, most, theme, scale) {
     const context = this.begin(theme, scale);
     if (!roll || !roll.energy.length) return this.say("", "no trajectory yet");
     const heights = roll.energy.map((value) => value - roll.energy[0]);
@@ -75,9 +84,6 @@ export class Energy extends Strip {
     context.fillRect(0, line - 1, this.width, 2);
     context.fillStyle = css(theme.rule);
     context.fillRect(0, y(0), this.width, 1);
-    context.fillStyle = css(theme.soft);
-    context.textAlign = "left";
-    context.fillText(`accept line: start + ${number(roll.line)}`, 6, line + 14 * scale);
     const seen = Math.floor(share * last + 1e-9);
     context.strokeStyle = context.fillStyle = colour;
     context.lineWidth = 2;
@@ -85,15 +91,22 @@ export class Energy extends Strip {
     heights.slice(0, seen + 1).forEach((h, k) => context.lineTo(x(k), y(h)));
     context.stroke();
     heights.slice(0, seen + 1).forEach((h, k) => context.fillRect(x(k) - 2.5, y(h) - 2.5, 5, 5));
+    // At the end where the path is further away.
+    const foot = line + 14 * scale;
+    const left = Math.abs(y(0) - foot) > Math.abs(y(heights[last]) - foot);
+    context.textAlign = left ? "left" : "right";
+    haloed(context, theme, `accept line: start + ${number(roll.line)}`, left ? 6 : this.width - 6, foot, theme.soft);
     const change = heights[last];
     const end = roll.accepted ? "accepted" : "rejected";
-    this.say(share >= 1 ? `ΔH = ${number(change)}: ${end}` : `step ${seen} of ${last}`, `change ${number(change)}, ${end}`);
+    const way = `step ${seen} of ${last}, drawn from 1 to ${most}`;
+    this.say(share >= 1 ? `ΔH = ${number(change)}: ${end}` : way, `change ${number(change)}, ${end}`);
   }
 }
 
 export class Shift extends Strip {
   constructor(dragged) {
     super("What the shift promises", "landscape-shift", 92);
+    this.root.title = TERMS.shift;
     this.canvas.classList.add("ls-shift");
     const tell = (event, done) => this.scene && dragged(this.extra(event), done);
     this.canvas.addEventListener("pointerdown", (event) => {
@@ -139,24 +152,24 @@ export class Shift extends Strip {
       context.setLineDash([]);
       this.line(context, [x(mark), 0], [x(mark), this.height - foot]);
     }
-    this.words(context, { sure, gap, y, mark, low, top }, theme, scale);
     context.fillStyle = css(theme.accent);
     context.fillRect(x(extra) - 2, 0, 4, this.height - foot);
+    this.words(context, { sure, gap, y, mark, low, top }, theme, scale);
     const largest = values[0] + extra;
     const bound = Math.max(0, (1 - largest / ONE_HILL) / n);
-    const promise = largest < ONE_HILL ? `one hill for sure, gap ≥ ${number(bound)}` : "no promise";
+    const promise = largest < ONE_HILL ? `one hill for sure, gap ≥ ${number(bound)}` : "one hill is promised up to λ₁ = 4 only";
     this.say(`λ₁ = ${number(largest)}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
   }
 
   words(context, { sure, gap, y, mark, low, top }, theme, scale) {
     context.fillStyle = css(theme.text);
     context.textAlign = "right";
-    context.fillText(`exact gap of Gibbs sampling ${number(gap)}`, this.width - 6, y(gap) - 4);
+    haloed(context, theme, `Gibbs sampling's gap, exactly ${number(gap)}`, this.width - 6, y(gap) + 13 * scale);
     context.textAlign = "left";
     // Beneath the falling line there is room for as much as ends before it comes down.
     const room = sure * (1 - (LETTER * scale) / Math.max(1, y(0) - top)) - 12;
     const told = ["one hill; gap ≥ (1 − λ₁/4)/n", "gap ≥ (1 − λ₁/4)/n", "one hill"].find((text) => context.measureText(text).width < room);
-    if (told) context.fillText(told, 6, this.height - 16 * scale - 5);
+    if (told) haloed(context, theme, told, 6, this.height - 16 * scale - 5);
     const base = this.height - 3;
     context.fillStyle = css(theme.soft);
     context.fillText("least shift", 0, base);

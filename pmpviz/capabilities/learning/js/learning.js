@@ -3,12 +3,19 @@
 import { mounted } from "../pmpviz.player/component.js";
 import { decode, opened } from "../pmpviz.player/decode.js";
 import { Player } from "../pmpviz.player/player.js";
-import { make } from "../pmpviz.player/theme.js";
+import { make, number, thousands } from "../pmpviz.player/theme.js";
 import { Filters } from "./filters.js";
 
 const SIDE_BY_SIDE = 440; // From this width on the filters of one lane stand beside its samples.
 const GAP = 16;
 const FIVE = 322; // As wide as five filters in a row.
+// What the words of the charts and of the verdict mean, by the beginning of a chart's name.
+const TERMS = {
+  likelihood:
+    "Log-likelihood: the natural logarithm of the probability that the model gives a picture, in nats, on average. " +
+    "Higher is better. Where it cannot be summed out it is estimated by annealing, on average too high.",
+  mmd: "MMD²: how far apart samples and pictures are, mostly in the means of their pixels. The band is what noise gives.",
+};
 
 class Learning extends Player {
   constructor(parent) {
@@ -27,9 +34,31 @@ class Learning extends Player {
     const update = this.read(bytes, opening);
     if (!update || !this.isNew(update)) return;
     this.adopt(update);
+    this.explain();
+    this.pass();
     this.adoptFilters(update.lanes);
     this.layout();
     this.wake();
+  }
+
+  explain() {
+    for (const [id, card] of this.traces.cards) card.title.title = TERMS[id.split("-")[0]] || "";
+    const verdict = this.said.querySelector(".pv-verdict");
+    if (verdict) verdict.title = Object.values(TERMS).join(" ");
+  }
+
+  // Epochs beneath a picture are those of the picture, not of what is computed by now.
+  pass() {
+    for (const { meta, shown, sub } of this.lanes) {
+      if (!meta || !shown || !sub.firstChild) continue;
+      const epochs = meta.passes * shown.sweep;
+      sub.firstChild.textContent = `${epochs < 100 ? number(epochs) : thousands(Math.round(epochs))} epochs`;
+    }
+  }
+
+  drawTimeline() {
+    if (this.lanes.some((lane) => lane.ring.length)) super.drawTimeline();
+    else this.timeline.show(0, 0, null, "iteration");
   }
 
   adoptFilters(lanes) {
@@ -65,6 +94,7 @@ class Learning extends Player {
 
   play(passed, now) {
     const moving = super.play(passed, now);
+    if (this.filters) this.pass();
     for (const panel of this.filters || []) panel.show(this.theme, this.at);
     return moving;
   }

@@ -21,7 +21,10 @@ export class Column {
     this.status = make("div", "tx-status");
     this.root.append(head, this.page, this.status);
     this.spans = [];
-    this.page.addEventListener("scroll", () => hands.scroll(this, this.page.scrollTop));
+    this.page.addEventListener("scroll", () => {
+      this.fade();
+      hands.scroll(this, this.page.scrollTop);
+    });
     this.page.addEventListener("mouseover", (event) => hands.point(this.place(event)));
     this.page.addEventListener("mouseleave", () => hands.point(-1));
     this.page.addEventListener("click", (event) => this.place(event) >= 0 && hands.click(this.place(event)));
@@ -61,6 +64,22 @@ export class Column {
     });
     const parts = this.spans.flatMap((span, place) => [text.gaps[place], span]);
     this.page.replaceChildren(this.lines, ...parts, text.gaps[this.spans.length] || "");
+  }
+
+  // Where more of the text follows beneath, its last line fades.
+  fade() {
+    const { scrollTop, clientHeight, scrollHeight } = this.page;
+    this.page.classList.toggle("tx-more", scrollHeight - scrollTop - clientHeight > 8);
+  }
+
+  // Once for a text that is longer than its box: the first word that has links and is a name, and what follows it.
+  findName() {
+    const name = (place) => (this.text.labels ? this.text.labels[place] : this.p && this.p[place] > 127);
+    if (!this.text || this.sought === this.key || !this.page.classList.contains("tx-more")) return;
+    const found = this.spans.find((_, place) => name(place) && this.partners(place).length);
+    if (!found) return;
+    this.sought = this.key;
+    this.page.scrollTop = found.offsetTop - found.offsetHeight / 4;
   }
 
   partners(place) {

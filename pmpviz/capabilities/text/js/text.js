@@ -14,6 +14,8 @@ const BESIDE = 900; // From this width on the curves stand beside the text.
 const LEAST = 200; // Of a column, in px.
 const SHOWN = ["Marginals", "One sample"];
 const LINKS = ["Links of a word", "All links"];
+const COLOURED = "Orange: how likely a name.";
+const UNDERLINED = "Underlined: the true name.";
 const HINT = "Point at a word for its links and numbers; click it to hold it as a name, as none, and to let it go.";
 
 class Reading extends Live {
@@ -32,7 +34,7 @@ class Reading extends Live {
     this.head = make("div", "tx-head");
     this.head.append(this.modes, this.links);
     this.exact = new Column(this.hands);
-    this.hint = make("div", "tx-hint", HINT);
+    this.hint = make("div", "tx-hint");
     this.stage.append(this.head, this.exact.root, this.hint);
     this.timeline.root.remove();
   }
@@ -49,7 +51,12 @@ class Reading extends Live {
 
   newLane() {
     const column = new Column(this.hands);
-    setTimeout(() => this.exact.root.before(column.root));
+    setTimeout(() => {
+      this.exact.root.before(column.root);
+      // What is moved on its page is scrolled back to its beginning.
+      column.sought = "";
+      this.layout();
+    });
     return column;
   }
 
@@ -67,6 +74,8 @@ class Reading extends Live {
     if (!update || !this.isNew(update)) return;
     const now = performance.now();
     this.takeHead(update, now);
+    // Another text is on its way: this one is no answer to what the page asks.
+    this.root.classList.toggle("tx-waits", Boolean(update.waits));
     if (update.text) this.takeText(update, some);
     this.traces.adopt(update.traces, update.marks);
     this.traces.tell(update.lanes, null);
@@ -85,15 +94,23 @@ class Reading extends Live {
     const head = { label: "Exact", badge: "", status: [exact.status, exact.words].filter(Boolean).join(" · ") };
     const p = exact.p === undefined ? null : some(exact.p, Uint8Array);
     this.exact.adopt(this.text, head, p, p && p.map((level) => (level > 127 ? 1 : 0)));
+    if (this.near < 0) this.point(-1);
   }
 
   // What a person does.
 
   point(place) {
     this.near = place;
-    this.hint.textContent = place < 0 ? HINT : this.describe(place);
+    const words = place < 0 ? this.legend() : this.describe(place);
+    if (this.hint.textContent !== words) this.hint.textContent = words;
     this.dirty = true;
     this.wake();
+  }
+
+  // What colour and lines mean, and what a hand can do, which a class only watches.
+  legend() {
+    const underlined = this.text && this.text.labels;
+    return [COLOURED, underlined ? UNDERLINED : "", this.large ? "" : HINT].filter(Boolean).join(" ");
   }
 
   describe(place) {
@@ -123,7 +140,11 @@ class Reading extends Live {
     const around = this.head.offsetHeight + this.hint.offsetHeight + 40;
     const [words, exact] = [this.lanes, [this.exact]].map((columns) => Math.max(0, ...columns.map((c) => c.around)));
     const high = Math.max(150, this.high(rows) - around / rows - Math.max(0, exact - words));
-    for (const column of this.columns()) column.page.style.maxHeight = `${Math.round(high)}px`;
+    for (const column of this.columns()) {
+      column.page.style.maxHeight = `${Math.round(high)}px`;
+      column.fade();
+      if (this.large) column.findName();
+    }
     this.spread();
     this.tracesDirty = this.dirty = true;
     this.wake();
