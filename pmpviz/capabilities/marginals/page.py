@@ -176,17 +176,15 @@ def _table() -> None:
     if not view.lanes:
         return
     exact = frank_wolfe.exact_log_z(view)
-    head = "| lane | steps | gap now | log Z estimate (± 95 %) | log Z at most, of all steps | log Z at least | mean error |"
+    heads = "lane", "steps", "gap now", "log Z estimate (± 95 %)", "log Z at most, of all steps", "log Z at least"
+    head = f"| {' | '.join(heads)} | mean error |"
     lines = [head, "|:---|---:|---:|---:|---:|---:|---:|"]
     for lane in view.lanes:
         gap = frank_wolfe.gap_of(lane.trace[-1]) if lane.trace else None
         answer, error = lane.answer, frank_wolfe.error(view, lane)
         bound = _number(answer.bound, 5) if answer.bound is not None else f"n/a ({lane.promise})"
-        bar = (
-            f" ± {_number(frank_wolfe.WITHIN * answer.standard_error, 2)}"
-            if answer.log_z is not None and answer.standard_error
-            else ""
-        )
+        width = frank_wolfe.WITHIN * (answer.standard_error or 0.0)
+        bar = f" ± {_number(width, 2)}" if width and answer.log_z is not None else ""
         cells = [_number(gap), _number(answer.log_z, 5) + bar, bound, _number(answer.lower, 5), _number(error)]
         lines.append(f"| {as_text(lane.label)} | {integer(lane.count)} | " + " | ".join(cells) + " |")
     if exact is not None:
@@ -254,9 +252,9 @@ NUMBERS = """
   bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope, by its
   linear program or by messages. With a heuristic oracle there is none.
 - **log Z estimate**: the objective, or an estimate with its error bar. Every ± is 1.96 standard errors, by batch
-  means, as the curve's range is: for a good estimate it holds the exact value 95 times in 100. Counted on 50 models of ten spins,
-  weak and stronger (`reproduce dhmc-log-z`, J = 0.5 and 1): 96 and 100 by bridge sampling, 98 and 98 by Chib's
-  estimate, 94 and 92 by the split mirrored one, 0 and 60 by the mirrored one on all draws.
+  means, as the curve's range is: for a good estimate it holds the exact value 95 times in 100. Counted on 50 models
+  of ten spins, weak and stronger (`reproduce dhmc-log-z`, J = 0.5 and 1): 96 and 100 by bridge sampling, 98 and 98 by
+  Chib's estimate, 94 and 92 by the split mirrored one, 0 and 60 by the mirrored one on all draws.
 - **log Z at least**: log of the summed weights of the distinct configurations that were met. It costs nothing.
 - **MAP call**: the oracle is asked for the configuration with the largest weight. **μ**: the marginals so far, a point
   of the **marginal polytope**, whose corners are the configurations. **u₀**: its centre, all configurations alike.

@@ -243,8 +243,8 @@ def _ends(view: InferenceView) -> list[str]:
     if rho.min() > 1 - WHOLE:
         return ["No loop: every edge's dependence is counted in full, and the objective ends at log Z itself."]
     return [
-        "The objective ends above log Z, at an upper bound: of each edge's dependence it counts the share ρ, too little "
-        "on a loop. The marginals may be near all the same."
+        "The objective ends above log Z, at an upper bound: of each edge's dependence it counts the share ρ, too "
+        "little on a loop. The marginals may be near all the same."
     ]
 
 
