@@ -120,8 +120,8 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
         return "No factor joins two variables here: nothing is sent."
     of = f"At its end, after {integer(sweeps)} sweep{'s' if sweeps > 1 else ''}, the run"
     if last.status == "exact":
-        whole = f"since sweep {integer(last.sweep)} was complete"
-        return f"{of} is exact, as it is {whole}{_off(errors, 1, ', largest error {}')}."
+        since = f"; it has been since the end of sweep {integer(last.sweep)}" if last.sweep < sweeps else ""
+        return f"{of} is exact{_off(errors, 1, ', largest error {}')}{since}."
     if last.status == "oscillating":
         off = _off(errors, record.period, ", beliefs off by up to {} on the way")
         return f"{of} oscillates with period {record.period}, seen by sweep {integer(last.sweep)}{off}."

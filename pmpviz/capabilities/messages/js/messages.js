@@ -158,7 +158,7 @@ class Microscope extends Stage {
         ? `Lines: messages as log-ratios, blue for state 0, orange for state 1, full at ±${plain(limit)}.`
         : "Lines: messages, in the colour of the state that they favour; thicker, the surer.",
       exact ? "Ring: belief; thin outer ring: exact." : "Ring: belief.",
-      this.record.factors.some(({ kind }) => kind === "table") ? "ψ: a factor, a table of weights." : "",
+      this.record.factors.some(({ kind }) => kind === "table") ? "ψ: a table of weights." : "",
       this.record.factors.some((_, factor) => this.graph.opposes(factor)) ? "Dashes: a negative coupling." : "",
       this.record.factors.some((_, factor) => wish(this.record, factor)) ? "Framed: the likeliest states go against the factor." : "",
     ];

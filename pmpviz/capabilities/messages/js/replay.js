@@ -149,7 +149,8 @@ export class Replay {
   // crosses the fixed point each time round: of it the most in a period, which does not hide how far it is off.
   errors() {
     const { errors, period } = this.record;
-    if (period) return { values: errors.map((_, k) => Math.max(...errors.subarray(Math.max(0, k - period + 1), k + 1))), at: (k) => k };
+    const most = (k) => (k ? Math.max(...errors.subarray(Math.max(1, k - period + 1), k + 1)) : NaN);
+    if (period) return { values: errors.map((_, k) => most(k)), at: (k) => k };
     if (this.sweeps > MOST_SHORT) return { values: errors, at: (k) => k };
     const values = [];
     for (let event = 0; event <= this.total; event++) {
