@@ -272,8 +272,8 @@ function entry(colour, text) {
 }
 
 function asked({ label, colour, energy: value, rounded, picture, pending }) {
-  const told = `energy ${energy(value)}${rounded ? ", rounded" : ""}`;
-  const words = pending ? "solving …" : value === null ? "cannot run here" : told;
+  const how = rounded ? ", rounded" : "";
+  const words = pending ? "solving …" : value === null ? "cannot run here" : `energy ${energy(value)}${how}`;
   return { title: label, colour, kind: "state", values: picture, words };
 }
 
