@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 
+import numpy as np
 import pytest
 from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
 from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.player.wire import decode
 
 
 def opened(**query: str) -> AppTest:
@@ -56,7 +59,38 @@ def test_error_bars_of_log_z_are_drawn_and_said():
     (trace,) = update(test)["traces"]
     assert "error bars" in trace["title"] and len(trace["lines"]) == 2
     assert all({"low", "high"} <= set(line) for line in trace["lines"])
-    assert words(test).count("±") >= 2
+    assert words(test).count("±") >= 2 and "(± 95 %)" in words(test)
+    said = re.findall(r"± ([\d.]+) \(95 %\)", update(test)["announce"])
+    assert len(said) == 2 and said == re.findall(r"± ([\d.]+) \|", words(test))
+    # An estimate stands until the next one, so that its bar is seen; it is counted in the steps of all else.
+    sent, blobs = decode(test.get("bidi_component")[0].proto.bytes)
+    steps = np.frombuffer(blobs[sent["traces"][0]["lines"][0]["x"]], "<f4")
+    assert sent["traces"][0]["x"] == "steps" and steps.tolist() == list(range(2, 11))
+
+
+def test_before_a_class_the_walk_waits_at_its_beginning_for_play():
+    test = opened(**{"class": "1"})
+    wait(test, lambda t: update(t)["lanes"] and update(t)["exact"] is not None)
+    assert not update(test)["playing"] and "Nothing is computed yet" in update(test)["announce"]
+
+
+def test_the_weights_of_the_configurations_found_come_to_one_with_the_centres():
+    test = opened(preset="edge", lane1="barrier_frank_wolfe;tolerance=0.001")
+    wait(test, lambda t: update(t)["lanes"] and all(lane["status"] == "done" for lane in update(t)["lanes"]))
+    wait(test, lambda t: "u₀" in words(t))
+    (found,) = [m.value for m in test.markdown if m.value.startswith("| found as")]
+    weights = [float(row.split("|")[3]) for row in found.split("\n")[2:]]
+    assert sum(weights) == pytest.approx(1, abs=2e-3) and weights[-1] > 0.1
+    assert update(test)["said"] == [said for said in update(test)["said"] if "log Z itself" in said] != []
+
+
+def test_the_first_walks_marginals_differ_and_its_bound_is_said_to_be_one():
+    test = opened()
+    wait(test, lambda t: update(t)["lanes"] and update(t)["exact_p1"] is not None)
+    sent, blobs = decode(test.get("bidi_component")[0].proto.bytes)
+    p1 = np.sort(np.frombuffer(blobs[sent["exact_p1"]], "<f4"))
+    assert np.diff(p1).min() > 0.05
+    assert "upper bound" in " ".join(sent["said"])
 
 
 def test_lanes_are_added_and_their_knobs_reach_the_walk():

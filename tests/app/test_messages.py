@@ -52,12 +52,22 @@ def test_damping_stops_the_triangles_oscillation():
     assert "damping=0.5" in f"damping={test.query_params['damping'][0]}" or test.query_params["damping"] == "0.5"
 
 
+def test_a_tree_is_told_that_a_sweep_is_both_passes_and_of_its_end_as_its_end():
+    head = update(opened())
+    assert "A sweep is both passes" in head["milestones"][0][2]
+    assert head["verdict"].startswith(
+        "At its end, after 2 sweeps, the run is exact, to rounding; it has been since the end of sweep 1"
+    )
+
+
 def test_sum_max_and_what_lies_between():
     test = opened(graph="chain", schedule="parallel", sweeps="12")
-    assert update(test)["temperature"] == 1 and "Bethe log Z" in plain(test.markdown)
+    assert update(test)["temperature"] == 1 and "At the run's end Bethe's" in plain(test.markdown)
     test.get("button_group")[0].set_value("max")
     run(test)
-    assert update(test)["temperature"] == 0 and "Decoded x" in plain(test.markdown)
+    assert update(test)["temperature"] == 0 and "At its end each variable's best state gives x =" in plain(
+        test.markdown
+    )
     test.get("button_group")[0].set_value("between")
     run(test)
     assert update(test)["temperature"] == pytest.approx(1 / 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import numpy as np
@@ -46,6 +47,21 @@ def test_three_solvers_and_their_energies_on_one_perturbation():
     assert "proved to be the maximum" in rows[2]
     wait(test, lambda t: update(t)["samples"] and said(t, "attempts accepted"))
     assert [solver["label"] for solver in update(test)["shown"]["solvers"]] == ["ICM", "LP relaxation", "Exact"]
+
+
+def test_a_scenes_pictures_come_with_their_averages_and_bars_are_of_95_percent():
+    test = opened(preset="denoise")
+    wait(test, lambda t: "averages" in update(t) and update(t)["averages"])
+    head, blobs = decode(test.get("bidi_component")[0].proto.bytes)
+    assert [row["title"] for row in head["averages"]][:3] == ["drawn", "single MAP", "Max-product"]
+    assert len(np.frombuffer(blobs[head["averages"][1]["values"]], "<f4")) == 196
+    assert "the map" in head["progress"]
+    test = opened(**SMALL)
+    wait(test, lambda t: said(t, "attempts accepted"))
+    (words,) = [c.value.replace("\\", "") for c in test.caption if "attempts accepted" in c.value]
+    accepted, width = (float(found) for found in re.search(r"accepted: ([\d.]+) ± ([\d.]+) \(95", words).groups())
+    assert width == pytest.approx(1.96 * np.sqrt(accepted * (1 - accepted) / 2000), rel=0.05)
+    assert update(test)["averages"] is None
 
 
 def test_another_perturbation_and_back():

@@ -117,3 +117,22 @@ def test_another_layer_is_drawn_at_once_and_kept_in_the_link(server, open_page):
     with page.expect_download() as download:
         page.get_by_role("button", name="perturbation.npz").click()
     assert download.value.suggested_filename == "perturbation.npz"
+
+
+def test_a_scene_has_its_pictures_before_its_map_and_no_legend_of_the_model_before(server, open_page):
+    page = open_page(f"{server}/perturbation_lab")
+    page.wait_for_function("() => document.querySelector('.at-legend')?.innerText.includes('01')")
+    assert page.locator(".at-root > :not(.pv-trouble)").first.get_attribute("class") == "at-left"
+    choice = page.locator(".stSidebar").get_by_role("combobox").first
+    choice.click()
+    page.get_by_role("option", name="A hidden stroke").click()
+    page.wait_for_selector(".at-scene canvas[data-panel='single MAP']")
+    assert page.locator(".at-root > :not(.pv-trouble)").first.get_attribute("class") == "at-right"
+    assert "01" not in page.locator(".at-legend").inner_text()
+
+
+def test_the_names_of_eight_spins_stand_in_full_beneath_their_bars(server, open_page):
+    page = open_page(f"{server}/perturbation_lab?preset=clique")
+    page.wait_for_selector(f"{BARS}[data-samples]")
+    # Eight digits of 5 px at least stand on their ends, where one row of names has 22 of the 170 px.
+    page.wait_for_function(f"() => document.querySelector('{BARS}').clientHeight >= 170 - 22 + 8 * 5")

@@ -141,6 +141,19 @@ def test_goals_are_the_gap_then_another_rho_then_the_end(watched):
     assert min(record["gap"] for record in lane.trace) >= -1e-6
 
 
+def test_play_begins_a_walk_that_has_ended_again_and_goes_on_with_another(watched):
+    live = watched(TRIANGLE)
+    live.run_to("end")
+    ended = until(live, lambda view: view.lanes[0].done and not view.playing)
+    live.set_speed(2.0)
+    live.play()
+    view = until(live, lambda view: view.playing and 0 < view.lanes[0].count < ended.lanes[0].count)
+    live.pause()
+    count = until(live, lambda view: not view.playing).lanes[0].count
+    live.play()
+    assert until(live, lambda view: view.playing).lanes[0].count >= count >= view.lanes[0].count
+
+
 def test_reset_and_another_setting_begin_anew(watched):
     live = watched(TRIANGLE)
     live.run_to("end")

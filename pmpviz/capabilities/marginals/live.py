@@ -82,13 +82,16 @@ class LiveInference(LiveJob):
     # Called by the worker only.
 
     def _toward(self, goal: str) -> None:
-        self._play()
+        super()._play()
         self._goal = goal
         for lane in self._lanes:
             lane.since = lane.count
 
     def _play(self) -> None:
+        """A walk that has ended is played from its beginning."""
         self._goal = "end"
+        if self._lanes and all(lane.state.reason for lane in self._lanes):
+            self._reset()
         super()._play()
 
     def _step(self) -> None:

@@ -6,6 +6,7 @@ import json
 
 import streamlit as st
 
+from pmpviz.app.address import class_mode
 from pmpviz.app.asked import Asked
 from pmpviz.app.export import ExportFile
 from pmpviz.app.folds import folds
@@ -14,9 +15,10 @@ from pmpviz.app.model_picker import checked_model_controls
 from pmpviz.app.page import Page
 from pmpviz.app.player import Event
 from pmpviz.app.presets import preset_control
-from pmpviz.app.session import held
+from pmpviz.app.session import held, held_live
 from pmpviz.app.share import ALWAYS, command_line
 from pmpviz.app.stage import Stage, Turn
+from pmpviz.app.uploads import uploaded
 from pmpviz.app.words import as_text, show_notices
 from pmpviz.capabilities.marginals import picture as frank_wolfe
 from pmpviz.capabilities.marginals import polytope
@@ -31,7 +33,7 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Corners are configurations. Each step finds the best corner and moves μ a little towards it, to the probabilities."
+    "Corners are configurations. A step finds the best one (a MAP call) and moves the marginals so far, μ, towards it."
 )
 PAGE = Page("frank_wolfe", INFERENCE, LEAD)
 LAYER = "inference_layer"
@@ -50,10 +52,14 @@ def draw() -> None:
     PAGE.keep(plan)
     show_notices([*notices, *more])
     preset = PAGE.ask(plan, "How close do MAP calls come to the marginals?")
+    if preset is not None:
+        st.session_state.setdefault(f"speed:{PAGE.id}", preset.speed)
     STAGE.draw(plan)
     explain(plan, preset)
 
 
+# The least weight that is shown of the barrier's centre.
+LEAST_REST = 5e-4
 # Narrow pages wrap the heads of the table's columns.
 STYLE = "<style>.st-key-inference_found th { white-space: normal !important; }</style>"
 
@@ -65,7 +71,11 @@ class InferenceStage(Stage):
     bar = ("play", "step", "reset", "speed", "share", "export", "class")
     component = "walk"
     first_speed = 2.0
-    autoplay = True
+
+    def job_of(self, plan: InferencePlan) -> LiveInference:
+        """This session's job, playing from the first; before a class it waits at its beginning for Play."""
+        make = lambda: self.job(plan, uploaded, self.speed)  # noqa: E731
+        return held_live(self.id, make, plan, self.speed, not class_mode())
 
     def draw(self, plan: InferencePlan) -> None:
         """The walk, fed while something moves, and beneath it what was found."""
@@ -152,6 +162,8 @@ def _vertices() -> None:
         st.caption("One row a configuration, in the order in which they were found.")
     rows, more = polytope.vertices_table(lane)
     body = "\n".join(f"| {r['found as']} | `{r['configuration']}` | {r['weight']:.3f} |" for r in rows[:8])
+    if (rest := 1 - float(lane.weights.sum())) >= LEAST_REST:
+        body += f"\n| | u₀: all alike | {rest:.3f} |"
     st.markdown(f"| found as | configuration | weight |\n|---:|:---|---:|\n{body}")
     hidden = more + max(0, len(rows) - 8)
     if hidden:
@@ -164,13 +176,15 @@ def _table() -> None:
     if not view.lanes:
         return
     exact = frank_wolfe.exact_log_z(view)
-    head = "| lane | steps | gap now | log Z estimate | log Z at most, of all steps | log Z at least | mean error |"
+    heads = "lane", "steps", "gap now", "log Z estimate (± 95 %)", "log Z at most, of all steps", "log Z at least"
+    head = f"| {' | '.join(heads)} | mean error |"
     lines = [head, "|:---|---:|---:|---:|---:|---:|---:|"]
     for lane in view.lanes:
         gap = frank_wolfe.gap_of(lane.trace[-1]) if lane.trace else None
         answer, error = lane.answer, frank_wolfe.error(view, lane)
         bound = _number(answer.bound, 5) if answer.bound is not None else f"n/a ({lane.promise})"
-        bar = f" ± {_number(answer.standard_error, 2)}" if answer.log_z is not None and answer.standard_error else ""
+        width = frank_wolfe.WITHIN * (answer.standard_error or 0.0)
+        bar = f" ± {_number(width, 2)}" if width and answer.log_z is not None else ""
         cells = [_number(gap), _number(answer.log_z, 5) + bar, bound, _number(answer.lower, 5), _number(error)]
         lines.append(f"| {as_text(lane.label)} | {integer(lane.count)} | " + " | ".join(cells) + " |")
     if exact is not None:
@@ -237,11 +251,14 @@ NUMBERS = """
 - **log Z at most**: the smallest bound of the walk. *Certified*: by an exact oracle. *Oracle's bound*: by the upper
   bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope, by its
   linear program or by messages. With a heuristic oracle there is none.
-- **log Z estimate**: the objective, or an estimate with its standard error (±), by batch means. The curve's range is
-  of 1.96 of them: for a good estimate it holds the exact value 95 times in 100. Counted on 50 models of ten spins,
-  weak and stronger (`reproduce dhmc-log-z`, J = 0.5 and 1): 96 and 100 by bridge sampling, 98 and 98 by Chib's
-  estimate, 94 and 92 by the split mirrored one, 0 and 60 by the mirrored one on all draws.
+- **log Z estimate**: the objective, or an estimate with its error bar. Every ± is 1.96 standard errors, by batch
+  means, as the curve's range is: for a good estimate it holds the exact value 95 times in 100. Counted on 50 models
+  of ten spins, weak and stronger (`reproduce dhmc-log-z`, J = 0.5 and 1): 96 and 100 by bridge sampling, 98 and 98 by
+  Chib's estimate, 94 and 92 by the split mirrored one, 0 and 60 by the mirrored one on all draws.
 - **log Z at least**: log of the summed weights of the distinct configurations that were met. It costs nothing.
+- **MAP call**: the oracle is asked for the configuration with the largest weight. **μ**: the marginals so far, a point
+  of the **marginal polytope**, whose corners are the configurations. **u₀**: its centre, all configurations alike.
+  **ρ**: how much of an edge's dependence is counted. **Nat**: a factor of e in Z is one.
 - **δ**: how far the corners are drawn towards the uniform distribution, which keeps the gradient finite.
 - **Mean error**: mean |p(xᵢ = 1) − exact|. Once the gap is small, what is left is the error of the tree-reweighted
   entropy: the walk has found its maximum, which is not at the exact marginals.

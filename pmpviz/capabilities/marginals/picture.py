@@ -23,6 +23,8 @@ from pmpviz.player.wire import Payload
 SPEEDS = (1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
 SMALLEST_GAP = 1e-6
+# An edge that is in every spanning tree has ρ = 1, less rounding.
+WHOLE = 1e-6
 # Of a normal law, 95 % lie within so many standard errors.
 WITHIN = 1.96
 # What play may go on to: the button's words, and what it does.
@@ -50,6 +52,7 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         sites_first=many(view),
         walk=scene(envelope.payload, view) if view.lanes and view.projection is not None else None,
         words=_sentence(view),
+        said=_ends(view),
         exact=exact_log_z(view),
         exact_p1=None if (exact := exact_p1(view)) is None else envelope.payload.add(exact),
     )
@@ -149,7 +152,8 @@ def _traces(envelope: Envelope, view: InferenceView) -> list[dict]:
 
 def _column(lane: InferenceLaneView, name: str) -> dict[str, np.ndarray]:
     """Steps and values of the records that have this number."""
-    return _xy([(record["call"], record[name]) for record in lane.trace if record.get(name) is not None])
+    steps = enumerate(lane.trace, 1)
+    return _xy([(step, record[name]) for step, record in steps if record.get(name) is not None])
 
 
 def _xy(pairs: list[tuple[Any, Any]]) -> dict[str, np.ndarray]:
@@ -165,7 +169,7 @@ def _gap(envelope: Envelope) -> dict:
         return {**found, "low": _least(lane), "high": found["y"]}
 
     lines = envelope.lines(columns, SMALLEST_GAP)
-    return trace("gap", "Duality gap, above the least at this ρ", "steps", lines, True, "nats")
+    return trace("gap", "Duality gap: how far it can still rise", "steps", lines, True, "nats")
 
 
 def _least(lane: InferenceLaneView) -> np.ndarray:
@@ -190,7 +194,7 @@ def _log_z(envelope: Envelope, view: InferenceView, estimates: bool) -> dict:
     def columns(lane: InferenceLaneView) -> dict:
         found, error = _column(lane, "objective"), _column(lane, "standard_error")["y"]
         if len(error) == len(found["y"]):
-            return found | {"low": found["y"] - WITHIN * error, "high": found["y"] + WITHIN * error}
+            return _held(found | {"low": found["y"] - WITHIN * error, "high": found["y"] + WITHIN * error}, lane.count)
         bounded = all(r.get("best_bound") is not None and r.get("lower") is not None for r in lane.trace)
         limits = {"low": "lower", "high": "best_bound"} if bounded else {}
         return found | {name: _column(lane, source)["y"] for name, source in limits.items()}
@@ -199,7 +203,14 @@ def _log_z(envelope: Envelope, view: InferenceView, estimates: bool) -> dict:
     exact = None if known is None else {"y": known, "label": f"exact log Z {significant(known, 5)}"}
     lines = envelope.lines(columns)
     title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective, with the bounds on log Z"
-    return trace("log_z", title, "sweeps" if estimates else "steps", lines, unit="nats", exact=exact)
+    return trace("log_z", title, "steps", lines, unit="nats", exact=exact)
+
+
+def _held(columns: dict[str, np.ndarray], count: int) -> dict[str, np.ndarray]:
+    """Each estimate as it stands until the next one, up to step `count`: a bar is as wide as it is the last."""
+    steps = np.arange(columns["x"][0], count + 1) if len(columns["x"]) else columns["x"]
+    last = np.searchsorted(columns["x"], steps, side="right") - 1
+    return {name: steps if name == "x" else values[last] for name, values in columns.items()}
 
 
 def _excess(envelope: Envelope, view: InferenceView) -> dict:
@@ -224,11 +235,24 @@ def _sentence(view: InferenceView) -> str:
     return f"{words[:1].upper()}{words[1:]}. {view.projection.words}"
 
 
+def _ends(view: InferenceView) -> list[str]:
+    """Where the objective ends: above log Z wherever an edge of a loop is counted in part."""
+    rho = next((lane.rho for lane in view.lanes if lane.rho is not None and len(lane.rho)), None)
+    if rho is None:
+        return []
+    if rho.min() > 1 - WHOLE:
+        return ["No loop: every edge's dependence is counted in full, and the objective ends at log Z itself."]
+    return [
+        "The objective ends above log Z, at an upper bound: of each edge's dependence it counts the share ρ, too "
+        "little on a loop. The marginals may be near all the same."
+    ]
+
+
 def verdict(view: InferenceView) -> str:
     """What is known of log Z now, and against the truth where it is known."""
     begun = [lane for lane in view.lanes if lane.trace]
     if not begun:
-        return "Nothing is computed yet: press Step, or Run to the gap."
+        return "Nothing is computed yet: press Play, or Step."
     exact = exact_log_z(view)
     bounded = [lane for lane in begun if lane.answer.bound is not None]
     if not bounded:
@@ -248,7 +272,7 @@ def _estimates(view: InferenceView, exact: float | None) -> str:
     """What each lane that knows its own error estimates, with 95 % of its bar; empty where none does."""
     found = [(lane.label, lane.answer.log_z, lane.answer.standard_error) for lane in view.lanes]
     said = [
-        f"{label} {significant(log_z, 5)} ± {significant(WITHIN * error, 2)}"
+        f"{label} {significant(log_z, 5)} ± {significant(WITHIN * error, 2)} (95 %)"
         for label, log_z, error in found
         if log_z is not None and error is not None
     ]

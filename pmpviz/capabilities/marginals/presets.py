@@ -17,6 +17,8 @@ _VARIANTS = (
     _walk(rho_updates=0, contraction="none"),
 )
 
+# Each spin with a field of its own: without any, all marginals are 1/2 by symmetry, and teach nothing.
+_TRIANGLE = "complete:3,J=-1,field=random,h=1"
 _GLASS = "periodic=false,couplings=gaussian,sigma=2,field=random,h=1"
 
 INFERENCE: tuple[Preset, ...] = (
@@ -24,24 +26,26 @@ INFERENCE: tuple[Preset, ...] = (
         "triangle",
         "Triangle",
         "How does a walk between configurations become marginals?",
-        InferencePlan("complete:3,J=-1", lanes=(_walk(tolerance=0.01),)),
+        InferencePlan(_TRIANGLE, lanes=(_walk(tolerance=0.01),)),
         "Every MAP call names a corner of the tetrahedron, and μ moves towards it; the gap says how far the objective "
-        "can still rise. Three spins that all want to differ cannot: the corner where all three correlations are −1 "
-        "belongs to the local polytope's cube, and to no distribution.",
-        2.0,
+        "can still rise. Its end is an upper bound of log Z, and the marginals are near, not exact: without fields "
+        "(`complete:3,J=-1`) they are 1/2 by symmetry, exactly, and the bound is as far above. Three spins that all "
+        "want to differ cannot: the corner where all three correlations are −1 belongs to the local polytope's cube, "
+        "and to no distribution.",
+        1.0,
     ),
     Preset(
         "cube",
         "Two polytopes",
         "What does a relaxation allow that no distribution has?",
         InferencePlan(
-            "complete:3,J=-1",
+            _TRIANGLE,
             lanes=(_walk(tolerance=0.01), _walk(tolerance=0.01, polytope="local"), solver("trbp")),
         ),
         "Over the local polytope the walk leaves the tetrahedron: all three edges are anticorrelated more than any "
-        "distribution can be, and the bound on log Z is looser. Tree-reweighted belief propagation ends in the same "
-        "place by messages.",
-        2.0,
+        "distribution can be, and the bound on log Z is looser. Tree-reweighted belief propagation ends near the same "
+        "place by messages, with every ρ as it was.",
+        1.0,
     ),
     Preset(
         "edge",
@@ -50,7 +54,7 @@ INFERENCE: tuple[Preset, ...] = (
         InferencePlan("chain:2,J=1,periodic=false,field=uniform,h=0.3", lanes=(_walk(tolerance=0.001),)),
         "Two variables, four configurations: the marginal polytope is a tetrahedron, and on a tree the objective is "
         "exact. Its maximum is log Z itself.",
-        2.0,
+        1.0,
     ),
     Preset(
         "grid",

@@ -137,13 +137,13 @@ def computing(story: Story) -> str:
         plan.rule, f"Messages at temperature 1/β = {plan.temperature:.3g}"
     )
     how = {"parallel": "in parallel", "sequential": "factor after factor", "two_pass": "from the leaves and back"}
-    damping = f"damping {plan.damping:g}" if plan.damping else "undamped"
+    damping = f"damping {plan.damping:g}" if plan.damping else "without damping"
     held = f", {len(plan.evidence)} held" if plan.evidence else ""
     shape = "no loop" if story.record.is_tree else "loops"
     sweeps = integer(len(story.record.residual))
     factors = len(story.record.factor_kind)
     size = f"{graph.n} variables{held}, {factors} factor{'' if factors == 1 else 's'}, {shape}"
-    return f"{kind} {how[plan.schedule]}, {damping}, on {size}: {sweeps} sweeps recorded in float64."
+    return f"{kind} {how[plan.schedule]}, {damping}, on {size}: {sweeps} sweeps, worked out beforehand."
 
 
 def _below(story: Story) -> None:
@@ -227,9 +227,13 @@ approximations and generalized belief propagation algorithms.*
 """
 NUMBERS = """
 - **On the lines**: a message of two states is one number, log m(1) - log m(0); of more, all numbers, the largest 0.
+- **ψ**: a factor, a table with a weight for every joint state of its variables. Point at its square.
+- **Bethe's log Z**: what beliefs of variables and factors say of log Z: exact on a tree, near it on loops.
+- **Damping**: the share of the old message that is kept. All numbers are of double precision.
 - **Change**: the largest change of a message to a variable in a sweep, as a log-ratio; below 0.000001 the run has
   converged.
-- **Error**: the largest difference between a belief and the exact probability. With max-product beliefs are
+- **Error**: of a run that oscillates the chart shows the most in a period, since each time round the messages cross
+  the fixed point. It is the largest difference between a belief and the exact probability. With max-product beliefs are
   max-marginals: the weight of the best configuration with that state, scaled to sum to 1.
 - **Period**: the sweeps after which all messages are the same again, found by comparison with the last 64.
 - **Diameter**: the largest number of factors between two variables.

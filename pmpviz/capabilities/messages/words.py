@@ -93,13 +93,13 @@ def exact_from(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> int | N
 
 def _starting(record) -> str:
     if record.settings.schedule == "two_pass":
-        return "Messages begin flat. First pass: from the leaves to the root; second: back."
+        return "Messages begin flat. A sweep is both passes: from the leaves to the root, and back."
     return "Messages begin flat: they prefer no state."
 
 
 def _exactness(record, sweep: int) -> str:
     if record.settings.schedule == "two_pass":
-        return "Exact in two passes: each edge has carried one message each way, and no more are needed."
+        return "Exact in two passes: each edge has carried one message each way. Another sweep changes nothing."
     kind = f"Exact after {integer(sweep)} sweep{'s' if sweep > 1 else ''}"
     if record.settings.damping > 0:
         return f"{kind}, to five decimals: damped messages reach the exact ones only in the limit."
@@ -114,24 +114,25 @@ def _convergence(record) -> str:
 
 
 def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[Milestone]) -> str:
-    """One sentence on the whole recorded run, whatever the play head shows."""
+    """One sentence on how the recorded run ends, whatever the play head shows."""
     sweeps, last = len(record.residual), steps[-1]
     if not len(record.edge_factor) or not sweeps:
         return "No factor joins two variables here: nothing is sent."
-    of = f"The whole run of {integer(sweeps)} sweep{'s' if sweeps > 1 else ''}"
+    of = f"At its end, after {integer(sweeps)} sweep{'s' if sweeps > 1 else ''}, the run"
     if last.status == "exact":
-        return f"{of}: exact from sweep {integer(last.sweep)} on{_off(errors, 1, ', largest error {}')}."
+        since = f"; it has been since the end of sweep {integer(last.sweep)}" if last.sweep < sweeps else ""
+        return f"{of} is exact{_off(errors, 1, ', largest error {}')}{since}."
     if last.status == "oscillating":
         off = _off(errors, record.period, ", beliefs off by up to {} on the way")
-        return f"{of}: oscillates with period {record.period}, seen by sweep {integer(last.sweep)}{off}."
+        return f"{of} oscillates with period {record.period}, seen by sweep {integer(last.sweep)}{off}."
     off = _off(errors, 1, ", beliefs off by up to {}")
     if last.status == "converged":
         kind = "a tree" if record.is_tree else "on loops a fixed point is approximate"
-        return f"{of}: converges at sweep {integer(last.sweep)}; {kind}{off}."
+        return f"{of} has converged, at sweep {integer(last.sweep)}; {kind}{off}."
     change, half = float(record.residual[-1]), float(record.residual[len(record.residual) // 2])
     if change < half / 2:
-        return f"{of}: still settling, the last change being {significant(change)}{off}; record more sweeps."
-    return f"{of}: neither settles nor repeats, the last change being {significant(change)}{off}."
+        return f"{of} is still settling, the last change being {significant(change)}{off}; record more sweeps."
+    return f"{of} neither settles nor repeats, the last change being {significant(change)}{off}."
 
 
 def _off(errors: Float[np.ndarray, " sweeps_1"] | None, last: int, words: str) -> str:
@@ -147,20 +148,18 @@ def bethe_words(record, log_z: float | None) -> str:
     bethe = float(record.bethe[-1]) if len(record.bethe) else float("nan")
     if not np.isfinite(bethe):
         return ""
+    words = f"At the run's end Bethe's estimate of log Z is {significant(bethe, 5)}"
     if log_z is None:
-        return f"Bethe log Z {significant(bethe, 5)}."
+        return f"{words}."
     if abs(bethe - log_z) < 1e-9:
-        return f"Bethe log Z {significant(bethe, 5)}, the exact one to rounding."
-    return (
-        f"Bethe log Z {significant(bethe, 5)}, exactly {significant(log_z, 5)}: "
-        f"a difference of {significant(bethe - log_z, 3)}."
-    )
+        return f"{words}, the exact one to rounding."
+    return f"{words}, exactly {significant(log_z, 5)}: a difference of {significant(bethe - log_z, 3)}."
 
 
 def decoded_words(record, weigh: Callable[[np.ndarray], float], maximum: float | None) -> str:
     """The best state of every variable as max-product decodes it, and how far its log-weight is below the maximum."""
     states = np.asarray(record.beliefs[-1]).argmax(1)
-    words = f"Decoded x = {' '.join(map(str, states.tolist()))}"
+    words = f"At its end each variable's best state gives x = {' '.join(map(str, states.tolist()))}"
     if maximum is None:
         return f"{words}."
     loss = maximum - float(weigh(states))

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.capabilities.perturbation.live import LabView
-from pmpviz.capabilities.perturbation.panels import places
-from pmpviz.capabilities.perturbation.parts import Bench, total_variation
+from pmpviz.capabilities.perturbation.live import LabView, draws_before_map
+from pmpviz.capabilities.perturbation.panels import average_rows, places
+from pmpviz.capabilities.perturbation.parts import WALK_CALLS, Bench, total_variation
 from pmpviz.capabilities.perturbation.picture import line_colour, styles
 from pmpviz.capabilities.perturbation.plan import LAYERS
 from pmpviz.player.numbers import configuration, integer
@@ -38,6 +38,8 @@ def update(view: LabView, layer: str, dark: bool) -> bytes:
             "shown": _shown(payload, view, dark),
             "shape": _shape(payload, view),
             "samples": _samples(payload, view),
+            "averages": _averages(payload, view),
+            "progress": progress(view),
         },
         payload.blobs,
     )
@@ -118,6 +120,18 @@ def atlas_words(view: LabView) -> str:
     return f"{words}. {integer(len(found.states))} states appear.{more}"
 
 
+def progress(view: LabView) -> str:
+    """What the map still waits for."""
+    draws = 0 if view.tally is None else view.tally.draws
+    if view.bench is None or view.shown is None or any(view.shown.pending):
+        return "the map comes after this perturbation"
+    if draws < draws_before_map(view.bench):
+        return f"the map comes after {draws_before_map(view.bench)} perturbations: {draws} are solved"
+    if view.bench.scene is not None and view.walked is not None and view.doing.startswith("walking"):
+        return f"the map comes after the walk: {view.walked.calls} of up to {WALK_CALLS} MAP calls"
+    return "the map's first rows are worked out"
+
+
 # One perturbation.
 
 
@@ -133,6 +147,7 @@ def _shown(payload: Payload, view: LabView, dark: bool) -> dict[str, Any] | None
             "colour": line_colour(name, style, dark),
             "energy": None if found is None else -found.value,
             "picture": None if picture is None else payload.add(picture),
+            "rounded": found is not None and bool(found.notes.get("fractional")),
             "pending": pending,
         }
         for name, label, style, found, picture, pending in rows
@@ -156,6 +171,17 @@ def _shape(payload: Payload, view: LabView) -> dict[str, Any] | None:
 
 
 # Many perturbations.
+
+
+def _averages(payload: Payload, view: LabView) -> list[dict[str, Any]] | None:
+    """Of a scene, whose pictures are its answer, the averages too; None where the page draws them beneath."""
+    if view.bench is None or view.bench.scene is None:
+        return None
+    rows = average_rows(view)
+    return [
+        {"title": title, "words": words, "values": payload.add(values), "kind": kind}
+        for title, words, values, kind in rows
+    ]
 
 
 def _samples(payload: Payload, view: LabView) -> dict[str, Any] | None:

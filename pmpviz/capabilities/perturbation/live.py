@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -41,6 +42,11 @@ FIRST_DRAWS = 64
 # Pictures are drawn anew at these numbers of perturbations, and after so many rows of the atlas: a browser takes
 # longer to draw them than it takes to compute them.
 SHOWN_AT, ROWS = (8, 16, 32, 64, 128, 256, 512), 8
+
+
+def draws_before_map(bench: Bench) -> int:
+    """After how many perturbations the map is drawn: a scene's pictures come before it."""
+    return CHUNK if bench.scene is None else FIRST_DRAWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,20 +190,26 @@ class LivePerturbation(Watched):
             self._set(tree=tree, law=state_law(bench))
             yield True
         tally = (tally or Tally.of(bench)).frozen()
-        yield from self._more_draws(bench, tally, FIRST_DRAWS)
-        if self.view.walked is None:
-            for walked in walking(bench):
-                self._set(walked=walked, doing="walking to Frank-Wolfe's marginals")
-                yield True
-        if self.view.atlas is None:
-            yield from self._draw_atlas(AtlasMaker(bench, draw, (plan.first, plan.second)))
+        yield from self._more_draws(bench, tally, draws_before_map(bench))
+        parts = [self._draw_atlas(bench, plan), self._more_draws(bench, tally, FIRST_DRAWS), self._walk(bench)]
+        # Of a scene the pictures are the answer, and its map takes longest.
+        yield from itertools.chain.from_iterable(parts if bench.scene is None else reversed(parts))
         yield from self._more_draws(bench, tally, MOST_DRAWS)
         self._set(doing="")
 
-    def _draw_atlas(self, maker: AtlasMaker) -> Iterator[bool]:
+    def _walk(self, bench: Bench) -> Iterator[bool]:
+        for walked in () if self.view.walked is not None else walking(bench):
+            self._set(walked=walked, doing="walking to Frank-Wolfe's marginals")
+            yield True
+
+    def _draw_atlas(self, bench: Bench, plan: LabPlan) -> Iterator[bool]:
+        if self.view.atlas is not None:
+            return
+        self._set(doing="drawing the noise atlas")
+        maker = AtlasMaker(bench, min(plan.draw, MOST_DRAWS - 1), (plan.first, plan.second))
         while not maker.done:
             maker.row()
-            if maker.rows % ROWS == 0 or maker.done:
+            if maker.rows == 1 or maker.rows % ROWS == 0 or maker.done:
                 self._set(atlas=maker.atlas(), doing="drawing the noise atlas")
             yield True
 
@@ -217,4 +229,4 @@ class LivePerturbation(Watched):
             self._set(truth=exact.solve(bench.target))
 
 
-__all__ = ["LabView", "LivePerturbation", "bench_of"]
+__all__ = ["LabView", "LivePerturbation", "bench_of", "draws_before_map"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from pmpviz.capabilities.perturbation.live import LabView
 from pmpviz.capabilities.perturbation.parts import AttemptTree
-from pmpviz.capabilities.perturbation.picture import ink
+from pmpviz.capabilities.perturbation.picture import WITHIN, ink
 from pmpviz.player.numbers import integer, significant
 
 # Prefixes as long as this have their name beside them, and those at the end of a short tree.
@@ -73,6 +73,7 @@ def tree_words(view: LabView) -> str:
     if found is None:
         return "The unbiased sampler needs a bound for every prefix: it is shown for up to 12 free variables."
     share, total = found.accepted / found.attempts, integer(found.total)
+    width = significant(WITHIN * found.error, 2)
     repair = (
         f"Averages over the noise bank broke {integer(found.violations)} of {total} bounds, by "
         f"{significant(found.margin)} nats at most; raised by that for every variable left, all of them hold"
@@ -81,7 +82,7 @@ def tree_words(view: LabView) -> str:
         repair = f"All {total} bounds hold for the averages over the noise bank themselves"
     return (
         f"{integer(found.accepted)} of {integer(found.attempts)} attempts accepted: {significant(share)} ± "
-        f"{significant(found.error, 2)}; Z / exp(U(root)) = {significant(found.acceptance)}. {repair}, and "
+        f"{width} (95 %); Z / exp(U(root)) = {significant(found.acceptance)}. {repair}, and "
         "accepted draws are exact."
     )
 

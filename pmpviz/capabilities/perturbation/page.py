@@ -43,7 +43,15 @@ PANEL = 104
 TICK_SECONDS, SLOW_SECONDS, PATIENCE = 0.5, 1.5, 0.6
 # The last column's words wrap where the page is narrow.
 STYLE = "<style>.st-key-lab_table td:last-child { white-space: normal !important; }</style>"
-SHORT = {"exact": "a maximum", "bound": "with an upper bound, not met here", "heuristic": "without any bound"}
+SHORT = {
+    "exact": "a maximum",
+    "bound": "its upper bound was not reached: no proof",
+    "heuristic": "no bound: no proof",
+}
+ROUNDED = (
+    "LP relaxation: a variable may lie between 0 and 1 there (grey). What is reached so is an upper bound of every "
+    "configuration's value; rounded to 0 or 1, much of it can be lost."
+)
 
 
 def draw() -> None:
@@ -193,7 +201,7 @@ def computing(view: LabView) -> str:
 def _table(view: LabView) -> None:
     shown, bench = view.shown, view.bench
     assert shown is not None and bench is not None
-    lines = ["| solver | energy | above the maximum's | time | |", "|:---|---:|---:|---:|:---|"]
+    lines = ["| solver | energy | above the maximum's | time | what is known |", "|:---|---:|---:|---:|:---|"]
     rows = zip(bench.solvers, shown.solutions, bench.refusals, shown.seconds, shown.pending, strict=True)
     for solver, found, reason, time, pending in rows:
         label = as_text(solver.spec.label)
@@ -205,21 +213,23 @@ def _table(view: LabView) -> None:
             continue
         promise = "proved to be the maximum" if found.exact else SHORT[solver.spec.promise]
         if found.notes.get("fractional"):
-            promise += f"; {float(found.notes['fractional']):.0%} of the variables fractional"
+            promise += f"; {float(found.notes['fractional']):.0%} of its variables between 0 and 1, then rounded"
         gap = "n/a" if shown.best is None else significant(max(0.0, shown.best - found.value))
         lines.append(f"| {label} | {significant(-found.value, 5)} | {gap} | {seconds(time)} | {as_text(promise)} |")
     st.markdown("\n".join(lines))
+    if any(found is not None and found.notes.get("fractional") for found in shown.solutions):
+        st.caption(ROUNDED)
 
 
 def _many() -> None:
     view: LabView = _live().view
-    if view.bench is not None and view.bench.target.n > FEW:
+    if view.bench is not None and view.bench.target.n > FEW and view.bench.scene is None:
         st.markdown("##### One best answer against many")
         with st.container(key="lab_averages"):
             _panels(perturbation_panels.averages(view, _dark()), "After the first perturbations …")
     left, right = st.columns(2, gap="medium")
     with left:
-        _part("Bounds on log Z", perturbation.bounds(view, _dark()), "lab_bounds")
+        _part("Bounds on log Z, with 95 % bars", perturbation.bounds(view, _dark()), "lab_bounds")
         if view.no_truth:
             st.caption(f"No exact log Z: {as_text(view.no_truth)}.")
         _part("The unbiased sampler's attempts", perturbation_maps.tree(view, _dark()), "lab_tree")
@@ -276,7 +286,7 @@ NUMBERS = """
 - **Period** is of max-product's undamped messages: 1 is rest.
 - **Mean of ...**: the average of a solver's maxima over perturbations, approximate as a marginal whatever the solver:
   one number a site is too little noise for the exact law.
-- **A bound** is so in expectation: its bar is two standard errors.
+- **A bound** is so in expectation. Every bar and every ± is of 95 %: 1.96 standard errors.
 """
 
 

@@ -53,29 +53,38 @@ def _limit(values: np.ndarray) -> str:
     return significant(float(np.abs(values).max(initial=0)))
 
 
+# Title, words, values and kind of a picture.
+Row = tuple[str, str, np.ndarray, str]
+
+
 def averages(view: LabView, dark: bool) -> list[Panel]:
+    """The rows of `average_rows` as pictures."""
+    return [_panel(view.bench, *row, dark) for row in average_rows(view) if view.bench is not None]
+
+
+def average_rows(view: LabView) -> list[Row]:
     """The single MAP against averages over perturbations, the exact marginals, and where the averages are unsure."""
     tally, bench = view.tally, view.bench
     if bench is None or view.shown is None or tally is None or not tally.draws:
         return []
-    found = []
+    found: list[Row] = []
     if bench.scene is not None:
-        found.append(_panel(bench, "drawn", "the truth", bench.scene.drawn.ravel(), "state", dark))
+        found.append(("drawn", "the truth", bench.scene.drawn.ravel(), "state"))
     if view.shown.alone is not None:
-        found.append(_panel(bench, "single MAP", "without noise", view.shown.alone, "state", dark))
+        found.append(("single MAP", "without noise", view.shown.alone, "state"))
     unsure = None
     for label, total, reason in zip(bench.labels, tally.totals, bench.refusals, strict=True):
         if reason is None:
             unsure = total / tally.draws
-            found.append(_panel(bench, label, f"mean of {tally.draws} maxima", unsure, "state", dark))
+            found.append((label, f"mean of {tally.draws}", unsure, "state"))
     if view.walked is not None:
         words = f"{view.walked.calls} MAP calls, gap {significant(view.walked.gap)}"
-        found.append(_panel(bench, "Frank-Wolfe", words, view.walked.p1, "state", dark))
+        found.append(("Frank-Wolfe", words, view.walked.p1, "state"))
     if view.truth is not None and view.truth.p1 is not None:
         unsure = view.truth.p1
-        found.append(_panel(bench, "p(xᵢ = 1)", "exact marginals", unsure, "state", dark))
+        found.append(("p(xᵢ = 1)", "exact marginals", unsure, "state"))
     if unsure is not None:
-        found.append(_panel(bench, "uncertainty", "4 p (1 − p), 0 to 1", 4 * unsure * (1 - unsure), "share", dark))
+        found.append(("uncertainty", "4 p (1 − p), 0 to 1", 4 * unsure * (1 - unsure), "share"))
     return found
 
 
@@ -142,4 +151,4 @@ def places(n: int, i: tuple[int, ...], j: tuple[int, ...]) -> Float[np.ndarray, 
     return force_directed(n, np.array(i, np.int64), np.array(j, np.int64))
 
 
-__all__ = ["Panel", "averages", "perturbed", "places"]
+__all__ = ["Panel", "average_rows", "averages", "perturbed", "places"]

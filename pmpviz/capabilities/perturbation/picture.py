@@ -14,6 +14,8 @@ from pmpviz.player.numbers import significant
 from pmpviz.player.style import Style, style_of, styles_of
 
 HEIGHT = 300
+# Of a normal law, 95 % lie within so many standard errors.
+WITHIN = 1.96
 # Energies closer than this are the same maximum.
 SMALLEST = 1e-6
 SYMBOLS = {"triangle": "triangle-up"}
@@ -91,7 +93,7 @@ def lost_words(view: LabView) -> list[str]:
 
 
 def bounds(view: LabView, dark: bool) -> Any:
-    """What maxima under perturbations say of log Z: means with two standard errors, against the exact value."""
+    """What maxima under perturbations say of log Z: means with 95 % error bars, against the exact value."""
     import plotly.graph_objects as go
 
     rows = bound_rows(view)
@@ -103,7 +105,7 @@ def bounds(view: LabView, dark: bool) -> Any:
         colour = line_colour("exact" if kind == "exact" else "", style, dark)
         mark = {"color": colour, "size": 10, "symbol": symbol}
         figure.add_scatter(
-            x=[mean], y=[name], mode="markers", marker=mark, error_x={"array": [2 * error], "color": colour},
+            x=[mean], y=[name], mode="markers", marker=mark, error_x={"array": [WITHIN * error], "color": colour},
             showlegend=False,
         )  # fmt: skip
     if view.truth is not None:
@@ -161,4 +163,4 @@ def _faint(colour: str) -> str:
     return f"rgba({red},{green},{blue},0.12)"
 
 
-__all__ = ["bounds", "ink", "line_colour", "lost", "lost_words", "styles"]
+__all__ = ["WITHIN", "bounds", "ink", "line_colour", "lost", "lost_words", "styles"]

@@ -7,9 +7,10 @@ const [LEFT, RIGHT, TOP, BOTTOM] = [40, 12, 8, 32];
 const TICKS = [0, 0.5, 1];
 
 class Small {
-  constructor(title) {
+  constructor(title, help) {
     this.root = make("figure", "wk-small");
     this.title = make("figcaption", "pv-title");
+    this.title.title = help;
     this.head = make("span", "", title);
     this.when = make("span", "pv-unit");
     this.title.append(this.head, this.when);
@@ -22,7 +23,7 @@ class Small {
   begin(shown, step, theme) {
     this.root.hidden = !shown;
     if (!shown) return null;
-    this.when.textContent = `at step ${step}`;
+    this.when.textContent = `newest, at step ${step}`;
     const large = enlarged();
     this.width = Math.max(160, this.root.clientWidth) / large;
     const context = sized(this.canvas, this.width * large, HEIGHT * large);
@@ -39,7 +40,7 @@ function newest({ lane }) {
 
 export class Marginals extends Small {
   constructor() {
-    super("Marginals against the exact ones");
+    super("Marginals against the exact ones", "One point a variable. On the line a marginal is exact.");
   }
 
   draw(exact, walks, theme) {
@@ -78,7 +79,7 @@ export class Marginals extends Small {
 
 export class Edges extends Small {
   constructor() {
-    super("Edge appearance probabilities ρ");
+    super("ρ: how far each edge counts", "Edge appearance probabilities: how often an edge is in a random spanning tree.");
   }
 
   draw(graph, walks, theme) {

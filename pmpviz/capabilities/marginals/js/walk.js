@@ -26,6 +26,22 @@ const MARGIN = 12;
 const WALK_HIGH = 230; // Beneath the sites.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
 const WHITE = [255, 255, 255]; // Towards which colours go on a dark ground.
+// What the page's words mean: told where one points, and read out by itself.
+const MEANINGS = [
+  ["μ", "The marginals so far: of every variable and edge how probable each state is."],
+  ["u₀", "All configurations alike: where the walk begins, and the centre towards which corners are drawn."],
+  ["MAP call", "A solver is asked for the configuration with the largest weight: a corner."],
+  ["marginal polytope", "All marginals that some distribution has."],
+  ["objective", "Score plus entropy of μ. Its largest value is an upper bound of log Z."],
+  ["gap", "How far the objective can still rise, at most."],
+  ["ρ", "How far an edge's dependence is counted: how often it is in a random spanning tree."],
+  ["certified", "An exact solver found the corner, so that the bound is proved."],
+  ["nat", "The unit of log Z: one more is a factor of e = 2.718."],
+];
+const HELP = {
+  gap: "The line is the gap of each step. The band goes down to the least so far; a new ρ begins anew.",
+  log_z: "The band is what is known: log Z lies within it. Its ends are the best bounds so far.",
+};
 const NUMBERS = ["gap", "objective", "low", "high", "delta"];
 
 class Walk extends Player {
@@ -34,6 +50,8 @@ class Walk extends Player {
     this.root.classList.add("wk-root");
     this.scene = new Scene(() => this.wake(), (step) => this.scrub(step));
     this.caption = make("div", "wk-caption");
+    this.meanings = make("div", "wk-caption wk-meanings", "Point at a word:");
+    this.meanings.append(...MEANINGS.map(([word, title]) => Object.assign(make("abbr", "", word), { title, tabIndex: 0 })));
     this.lines = make("div", "wk-lines");
     this.lines.dataset.testid = "walk-words";
     this.ticks = make("canvas", "wk-ticks");
@@ -49,7 +67,7 @@ class Walk extends Player {
     this.below.append(this.marginals.root, this.edges.root);
     this.stage.replaceWith(this.scene.root);
     this.timeline.root.before(this.ticks);
-    this.main.append(this.lines, this.caption, this.below);
+    this.main.append(this.lines, this.caption, this.meanings, this.below);
     this.side.prepend(this.stage, this.legend, this.choice);
   }
 
@@ -81,6 +99,8 @@ class Walk extends Player {
     super.adopt(update);
     this.caption.textContent = update.words;
     this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
+    for (const [id, card] of this.traces.cards) card.title.title = HELP[id] || "";
+    this.meanings.hidden = !update.said.length; // What does not walk has none of these.
     this.putFirst(Boolean(update.sites_first));
     this.buildGoals();
     this.buildLayers(update.layer);

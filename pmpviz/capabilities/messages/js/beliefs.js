@@ -43,19 +43,23 @@ export class Beliefs {
     return { told, exact, belief, now, sign, cells: [name, bars, now, sign, right] };
   }
 
+  // Before the first message nothing is compared: by symmetry what is alike may look exact.
   draw(view) {
+    const begun = view.head || !this.replay.total;
     this.rows.forEach(({ told, exact, belief, now, sign }, index) => {
       const shares = this.replay.belief(index, view.head);
       if (exact) {
         const same = exact.every((p, k) => Math.abs(p - shares[k]) < SAME);
-        if (sign.textContent !== (same ? "=" : "≠")) sign.textContent = same ? "=" : "≠";
+        const mark = !begun ? "" : same ? "=" : "≠";
+        if (sign.textContent !== mark) sign.textContent = mark;
       }
       widths(belief, shares);
       const words = digits(shares[told]);
       if (now.textContent !== words) now.textContent = words;
     });
     const error = this.replay.error(view.head);
-    const words = Number.isFinite(error) ? `largest error ${error ? brief(error) : "0"}` : "";
+    const now = begun ? `largest error ${error ? brief(error) : "0"}` : "without messages";
+    const words = Number.isFinite(error) ? now : "";
     if (this.error.textContent !== words) this.error.textContent = words;
   }
 }

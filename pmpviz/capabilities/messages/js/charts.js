@@ -204,11 +204,12 @@ function ticks(sweeps) {
 
 // A few lines over sweeps, drawn as far as the run has been played.
 export class Lines {
-  constructor(name) {
+  constructor(name, help) {
     this.root = make("figure", "mm-figure");
     this.title = make("figcaption", "pv-title");
     this.keys = make("span", "pv-unit");
     this.title.append(make("span", "", name), this.keys);
+    this.title.title = help;
     this.canvas = make("canvas", "pv-chart");
     this.canvas.setAttribute("role", "img");
     this.root.append(this.title, this.canvas);

@@ -52,8 +52,8 @@ class Microscope extends Stage {
     this.stage.append(this.canvas, this.legend);
     this.graph = new Graph(this.canvas);
     this.equation = new Equation();
-    this.residual = new Lines("Change and error");
-    this.bethe = new Lines("Bethe log Z");
+    this.residual = new Lines("Change and error", "The largest change of a message in a sweep, and the largest error of a belief.");
+    this.bethe = new Lines("Bethe's log Z", "What the beliefs say of log Z: exact on a tree, an approximation on loops.");
     this.beliefs = new Beliefs();
     this.heat = new HeatMap((edge, sweep) => this.pick(edge, sweep));
     this.timeline = new Timeline((event) => this.scrub(event));
@@ -141,8 +141,9 @@ class Microscope extends Stage {
   takeLines(record) {
     const { sweeps } = this.replay;
     const lines = [{ label: "change", colour: RESIDUAL, values: record.residual, at: (k) => k + 1 }];
-    if (record.exact) lines.push({ label: "error", colour: ERROR, dash: [6, 4], ...this.replay.errors() });
-    const marks = [{ y: record.tolerance, label: "converged below" }];
+    const most = record.period ? `error, most in ${record.period} sweeps` : "error";
+    if (record.exact) lines.push({ label: most, colour: ERROR, dash: [6, 4], ...this.replay.errors() });
+    const marks = [{ y: record.tolerance, label: "change below this: converged" }];
     this.residual.take(lines, { log: true, marks, sweeps });
     if (record.bethe === null) return;
     const exact = record.logZ === null ? [] : [{ y: record.logZ, label: `exact log Z ${number(record.logZ)}` }];
@@ -157,6 +158,7 @@ class Microscope extends Stage {
         ? `Lines: messages as log-ratios, blue for state 0, orange for state 1, full at ±${plain(limit)}.`
         : "Lines: messages, in the colour of the state that they favour; thicker, the surer.",
       exact ? "Ring: belief; thin outer ring: exact." : "Ring: belief.",
+      this.record.factors.some(({ kind }) => kind === "table") ? "ψ: a table of weights." : "",
       this.record.factors.some((_, factor) => this.graph.opposes(factor)) ? "Dashes: a negative coupling." : "",
       this.record.factors.some((_, factor) => wish(this.record, factor)) ? "Framed: the likeliest states go against the factor." : "",
     ];

@@ -145,9 +145,13 @@ export class Replay {
     return sweep + (event - start) / size;
   }
 
-  // The largest error after every message of a run of few sweeps, after every sweep of a longer one.
+  // The largest error after every message of a run of few sweeps, after every sweep of a longer one. What oscillates
+  // crosses the fixed point each time round: of it the most in a period, which does not hide how far it is off.
   errors() {
-    if (this.sweeps > MOST_SHORT) return { values: this.record.errors, at: (k) => k };
+    const { errors, period } = this.record;
+    const most = (k) => (k ? Math.max(...errors.subarray(Math.max(1, k - period + 1), k + 1)) : NaN);
+    if (period) return { values: errors.map((_, k) => most(k)), at: (k) => k };
+    if (this.sweeps > MOST_SHORT) return { values: errors, at: (k) => k };
     const values = [];
     for (let event = 0; event <= this.total; event++) {
       this.go(event);

@@ -3,6 +3,7 @@
 import { css, make, mix, number, scaleColour, sized } from "../pmpviz.player/theme.js";
 
 const GREY = [138, 138, 134];
+const [ABREAST, FEWEST] = [700, 6]; // From this width on, and as for so many at least.
 const [SMALL, LARGE, CLASS] = [96, 150, 110]; // Before a class so that the bars are in sight with them.
 
 export class Answers {
@@ -11,8 +12,11 @@ export class Answers {
     this.panels = [];
   }
 
-  // `rows` are { title, words, values, kind, colour }; null values are not known.
-  draw(rows, shape, theme, scale) {
+  // `rows` are { title, words, values, kind, colour }; null values are not known. All stand in one row, each up to
+  // `high` pixels, where that is given.
+  draw(rows, shape, theme, scale, high = 0) {
+    const abreast = high && this.root.clientWidth >= ABREAST;
+    this.root.style.gridTemplateColumns = abreast ? `repeat(${Math.max(FEWEST, rows.length)}, minmax(0, 1fr))` : "";
     while (this.panels.length > rows.length) this.panels.pop().root.remove();
     while (this.panels.length < rows.length) {
       this.panels.push(panel());
@@ -24,7 +28,8 @@ export class Answers {
       key.style.background = row.colour || "";
       key.hidden = !row.colour;
       if (words.textContent !== row.words) words.textContent = row.words;
-      const side = Math.max(SMALL, Math.min(scale > 1 ? CLASS : LARGE, root.clientWidth));
+      const most = abreast ? high : scale > 1 ? CLASS : LARGE;
+      const side = Math.max(SMALL, Math.min(most, root.clientWidth));
       canvas.dataset.panel = row.title;
       canvas.dataset.values = row.values ? [...row.values].slice(0, 36).map((v) => v.toFixed(2)).join() : "";
       canvas.setAttribute("aria-label", `${row.title}: ${row.words}`);
@@ -48,6 +53,7 @@ function panel() {
 // Paper over grey to ink, or blue over the ground to orange.
 function colourOf({ kind, limit }, value, theme) {
   if (Number.isNaN(value)) return theme.paper;
+  if (kind === "share") return scaleColour({ kind: "sequential", low: 0, high: 1 }, value, theme);
   if (kind === "field") return scaleColour({ kind: "diverging", low: -limit, high: limit }, value, theme);
   return value < 0.5 ? mix(theme.paper, GREY, 2 * value) : mix(GREY, theme.ink, 2 * value - 1);
 }
@@ -67,7 +73,7 @@ function lattice(canvas, row, { rows, cols }, side, theme) {
 
 function graph(canvas, row, { nodes, edges }, side, theme) {
   const n = nodes.length / 2;
-  const radius = Math.max(3, Math.min(0.13, 0.34 / Math.sqrt(n)) * side);
+  const radius = Math.max(3, Math.min(n === 2 ? 0.19 : 0.13, 0.34 / Math.sqrt(n)) * side);
   const high = n === 2 ? Math.round(0.55 * side) : side;
   const context = sized(canvas, side, high);
   context.clearRect(0, 0, side, high);
@@ -99,9 +105,12 @@ function graph(canvas, row, { nodes, edges }, side, theme) {
 function label(context, row, value, colour, [x, y, radius], theme) {
   const bright = colour[0] * 0.3 + colour[1] * 0.59 + colour[2] * 0.11 > 140;
   context.fillStyle = bright ? "#1C1B19" : "#FBFAF7";
-  context.font = `600 ${Math.min(20, Math.max(12, 0.75 * radius))}px ${theme.font}`;
+  const words = row.kind === "field" ? number(Number(value.toPrecision(2))) : number(value);
+  let size = Math.max(12, Math.min(26, 0.85 * radius));
+  const font = () => (context.font = `600 ${size}px ${theme.font}`);
+  for (font(); size > 12 && context.measureText(words).width > 1.75 * radius; font()) size -= 1;
   context.textAlign = "center";
-  context.fillText(row.kind === "field" ? number(Number(value.toPrecision(2))) : number(value), x, y + 4);
+  context.fillText(words, x, y + 0.35 * size);
 }
 
 export function limitOf(values) {

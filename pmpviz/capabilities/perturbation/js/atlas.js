@@ -3,7 +3,7 @@
 import { actionButton, showPlaying } from "../pmpviz.player/bar.js";
 import { mounted, Stage } from "../pmpviz.player/component.js";
 import { opened } from "../pmpviz.player/decode.js";
-import { css, enlarged, make, number, scaleColour } from "../pmpviz.player/theme.js";
+import { css, enlarged, make, number, scaleColour, topOf } from "../pmpviz.player/theme.js";
 import { Answers, limitOf } from "./answers.js";
 import { Bars } from "./bars.js";
 import { NoiseMap } from "./map.js";
@@ -12,12 +12,14 @@ const FALL_MS = 380;
 const SLOW = 12; // So many samples fall one by one; then they come ever faster.
 const [FIRST_RATE, FAST_RATE] = [2.5, 70]; // Samples a second.
 const WAIT_MS = 4000;
+const WORDS = 210; // What stands above and beneath two rows of pictures.
 
 class Board extends Stage {
   constructor(parent) {
     super(parent, "pv-root at-root");
     this.map = new NoiseMap({ moved: () => this.moved(), dropped: (pixel) => this.dropped(pixel) });
     this.answers = new Answers();
+    this.averages = new Answers();
     this.bars = new Bars();
     this.fallen = 0;
     this.build();
@@ -36,8 +38,9 @@ class Board extends Stage {
     this.heading = make("div", "at-title");
     this.buildBar();
     const right = make("div", "at-right");
-    right.append(this.heading, this.answers.root, this.bars.root, this.bar.root);
-    this.left = left;
+    this.many = make("div", "at-title", "One best answer against many");
+    right.append(this.heading, this.answers.root, this.many, this.averages.root, this.bars.root, this.bar.root);
+    Object.assign(this, { left, right });
     this.root.append(this.trouble, left, right, this.spoken);
   }
 
@@ -65,6 +68,8 @@ class Board extends Stage {
     this.meta = meta;
     this.map.atlas = meta.atlas;
     this.map.colours = meta.colours;
+    this.map.progress = meta.progress;
+    this.placePictures(Boolean(meta.averages));
     this.takeLayer(meta);
     this.takeCross(meta);
     if (samples) this.law = JSON.stringify([samples.names, samples.law[0]]);
@@ -72,6 +77,15 @@ class Board extends Stage {
     if ((first || other || this.falling === undefined) && samples) this.falling = !this.still;
     if (samples && !samples.points) this.fallen = samples.places.length;
     this.layout();
+  }
+
+  // Of a scene the pictures are the answer: they have the place, and the map stands beneath them.
+  placePictures(first) {
+    if (first === this.picturesFirst) return;
+    this.picturesFirst = first;
+    this.root.classList.toggle("at-scene", first);
+    this.left.before(...(first ? [this.right] : []));
+    if (!first) this.left.after(this.right);
   }
 
   takeLayer({ layers, layer }) {
@@ -137,7 +151,7 @@ class Board extends Stage {
   // Drawing.
 
   layout() {
-    this.root.classList.toggle("at-wide", this.root.clientWidth >= 700);
+    this.root.classList.toggle("at-wide", this.root.clientWidth >= 700 && !this.picturesFirst);
     this.wake();
   }
 
@@ -148,12 +162,26 @@ class Board extends Stage {
     if (samples && samples.points) this.fall(passed, now, samples);
     this.map.draw(this.left.clientWidth, Math.max(300, Math.min(520, 0.56 * window.innerHeight)), this.theme, this.dots(now), scale);
     this.drawLegend();
-    if (shown && shape) this.answers.draw(this.rows(), shape, this.theme, scale);
+    if (shown && shape) this.drawPictures(shape, scale);
     this.bars.draw(samples, Math.floor(this.fallen), this.meta.colours, this.theme, scale);
     this.bar.root.hidden = !(samples && samples.points);
     showPlaying(this.bar.buttons.play, this.falling);
     Object.assign(this.root.dataset, { fallen: Math.floor(this.fallen), layer: this.map.layer.id, falling: Boolean(this.falling) });
     return Boolean(samples && samples.points) && (this.falling || now - (this.lastFall || 0) < FALL_MS);
+  }
+
+  drawPictures(shape, scale) {
+    const { averages } = this.meta;
+    const [rows, high] = [this.rows(), this.picturesFirst ? this.pictureHigh(scale) : 0];
+    this.answers.draw(rows, shape, this.theme, scale, high);
+    this.many.hidden = !averages;
+    const means = (averages || []).map((row) => ({ ...row, colour: (rows.find(({ title }) => title === row.title) || {}).colour }));
+    this.averages.draw(means, shape, this.theme, scale, high);
+  }
+
+  // Two rows of pictures with their words are seen at once.
+  pictureHigh(scale) {
+    return (window.innerHeight - topOf(this.root) - WORDS * scale) / 2;
   }
 
   fall(passed, now, samples) {
@@ -214,9 +242,9 @@ class Board extends Stage {
     const { map, meta } = this;
     const shape = JSON.stringify([map.layer, map.high, meta.atlas && meta.atlas.states.slice(0, 11), this.theme.id]);
     this.words.textContent = meta.atlas ? meta.atlas.words : "";
-    if (shape === this.legendShape || !meta.atlas) return;
+    if (shape === this.legendShape) return;
     this.legendShape = shape;
-    this.legend.replaceChildren(...this.entries().map(([colour, text]) => entry(colour, text)));
+    this.legend.replaceChildren(...(meta.atlas ? this.entries() : []).map(([colour, text]) => entry(colour, text)));
   }
 
   entries() {
@@ -243,8 +271,9 @@ function entry(colour, text) {
   return root;
 }
 
-function asked({ label, colour, energy: value, picture, pending }) {
-  const words = pending ? "solving …" : value === null ? "cannot run here" : `energy ${energy(value)}`;
+function asked({ label, colour, energy: value, rounded, picture, pending }) {
+  const how = rounded ? ", rounded" : "";
+  const words = pending ? "solving …" : value === null ? "cannot run here" : `energy ${energy(value)}${how}`;
   return { title: label, colour, kind: "state", values: picture, words };
 }
 
@@ -265,6 +294,7 @@ function decodeBoard(bytes) {
     for (const name of ["noise", "field", "seen"]) shown[name] = some(shown[name], Float32Array);
     for (const solver of shown.solvers) solver.picture = some(solver.picture, Float32Array);
   }
+  for (const row of meta.averages || []) row.values = some(row.values, Float32Array);
   if (shape && shape.edges !== undefined) {
     shape.nodes = some(shape.nodes, Float32Array);
     shape.edges = some(shape.edges, Int32Array);

@@ -29,15 +29,27 @@ export class Bars {
     const counts = new Float64Array(law.length);
     for (let k = 0; k < shown; k++) counts[places[k]] += 1;
     const share = counts.map((count) => count / Math.max(1, shown));
-    const [width, height] = [Math.max(200, this.root.clientWidth), scale > 1 ? CLASS_HEIGHT : HEIGHT];
+    const [width, plain] = [Math.max(200, this.root.clientWidth), scale > 1 ? CLASS_HEIGHT : HEIGHT];
+    const font = `${11.5 * scale}px ${theme.font}`;
+    const longest = this.longest(readable ? names : [], font);
+    // Names that are too wide stand on their ends, in full.
+    const upright = longest + 2 > (width - this.left - RIGHT) / names.length;
+    const bottom = upright ? Math.ceil(longest + 8 * scale) : this.bottom;
+    const height = plain + bottom - this.bottom;
     const context = sized(this.canvas, width, height);
     context.clearRect(0, 0, width, height);
-    context.font = `${11.5 * scale}px ${theme.font}`;
+    context.font = font;
     const inks = names.map((_, k) => css(mix(rgb(colours[regions[k]]), theme.ground, 0.15)));
     const columns = { names: readable ? names : names.map(() => ""), law: law.slice(0, names.length) };
     columns.rows = [{ values: share.slice(0, names.length), colours: inks }];
-    drawColumns(context, theme, { left: this.left, right: RIGHT, bottom: this.bottom, width, height }, columns, scale);
+    drawColumns(context, theme, { left: this.left, right: RIGHT, bottom, width, height }, columns, scale);
     this.say(samples, share, shown);
+  }
+
+  longest(names, font) {
+    const context = this.canvas.getContext("2d");
+    context.font = font;
+    return Math.max(0, ...names.map((name) => context.measureText(name).width));
   }
 
   say({ law, floor, places, names }, share, shown) {

@@ -155,7 +155,7 @@ export class NoiseMap {
   empty(theme) {
     this.context.fillStyle = css(theme.soft);
     this.context.textAlign = "center";
-    this.context.fillText("the map comes after the first perturbations", this.left + this.room / 2, TOP + this.room / 2);
+    this.context.fillText(this.progress || "", this.left + this.room / 2, TOP + this.room / 2, this.room - 12);
     this.context.strokeStyle = css(theme.rule);
     this.context.strokeRect(this.left, TOP, this.room, this.room);
   }
