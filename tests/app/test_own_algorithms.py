@@ -50,7 +50,7 @@ def test_the_race_runs_it_beside_another(named):
 def test_the_app_goes_on_without_what_cannot_be_used(named):
     named(UNUSABLE["raises"][0])
     test = run(AppTest.from_file(str(ROOT / "app.py"), default_timeout=WAIT_SECONDS))
-    assert [box.value.replace("\\", "") for box in test.warning] == ["Own.py is left out: ValueError: no luck."]
+    assert [box.value.replace("\\", "") for box in test.warning] == ["own.py is left out: ValueError: no luck."]
     assert algorithms(wait(test, lambda u: u["lanes"])) == ["colour_gibbs", "swendsen_wang"]
 
 

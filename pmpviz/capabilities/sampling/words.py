@@ -49,11 +49,7 @@ def waiting(view: LiveView) -> str:
     if cold := [lane.label for lane in view.lanes if lane.cold is not None]:
         which = f"the {len(cold)} lanes" if len(cold) > 2 else " and ".join(cold)
         return f"Compiling {which}: sweeps begin as soon as that is done."
-    return (
-        ""
-        if not view.playing or any(lane.sweep > lane.since for lane in view.lanes)
-        else "The first sweep is computed."
-    )
+    return "Computing the first sweep." if view.playing and not any(lane.sweep for lane in view.lanes) else ""
 
 
 def nothing_yet(view: LiveView) -> str:

@@ -26,6 +26,7 @@ const GAP = 16; // Between lanes.
 const NARROWEST = 160; // A lane's least width.
 const MUCH = 1.2; // So much more of a picture is worth another row of lanes.
 const LOOK_BACK_MS = 200;
+const SPARE = 28; // Pixels: a line of words and its margin.
 
 export class Player extends Live {
   constructor(parent) {
@@ -206,8 +207,10 @@ export class Player extends Live {
   layout() {
     const width = this.root.clientWidth;
     if (!width || !this.lanes.length) return;
+    // Under a hand a picture stays as large as it is.
+    if (this.pointer.busy && this.width === width) return;
     this.body.classList.toggle("pv-beside", width >= BESIDE);
-    const { template, rows, each, high } = this.columns();
+    const { template, rows, each, high } = (this.laid = this.steady(this.columns(), width));
     this.stage.style.gridTemplateColumns = template;
     this.root.classList.toggle("pv-rows", rows > 1);
     for (const lane of this.lanes) {
@@ -218,6 +221,15 @@ export class Player extends Live {
     if (this.width !== width) this.tracesDirty = true;
     this.width = width;
     this.wake();
+  }
+
+  // Words that come and go beside a picture do not make it pulse: it grows again only where there is room to spare.
+  steady(wanted, width) {
+    const { kind, rows, cols } = this.lanes[0].meta?.geometry || {};
+    const stage = [width, window.innerHeight, this.large, this.lanes.length, kind, rows, cols].join();
+    const laid = this.laid?.stage === stage ? this.laid : null;
+    const pulses = laid && wanted.size > laid.size && this.lanes[0].size(wanted.each, wanted.high - SPARE) <= laid.size;
+    return pulses ? laid : { ...wanted, stage };
   }
 
   // As many lanes side by side as make the pictures largest.

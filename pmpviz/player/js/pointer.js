@@ -42,6 +42,10 @@ export class Pointer {
     return this.tools[chosen] || this.told;
   }
 
+  get busy() {
+    return Boolean(this.stroke || this.drag);
+  }
+
   // The server's answer: which tools there are and which it knows to be in hand, and what it knows of the site under
   // the pointer.
   answer(update) {
@@ -154,6 +158,7 @@ export class Pointer {
   finish() {
     const { stroke, drag, player } = this;
     this.stroke = this.drag = null;
+    if (stroke || drag) player.layout();
     if (stroke) this.send(stroke);
     if (drag && drag.far) player.placed(drag.site);
     else if (drag) player.post({ type: "click", lane: drag.lane.index, site: drag.site, sites: [drag.site] });
