@@ -113,9 +113,10 @@ def test_words_that_come_after_the_layout_take_their_room_from_the_trace(server,
     parts = CLASS_PAGES["frank_wolfe?preset=cube"]
     for part in parts:
         page.locator(part).first.wait_for()
-    press(page, "Space")
-    wait_server(page, "paused")
-    # An update that was on its way lays all out anew, too; after it none comes.
+    for state in ("playing", "paused"):
+        press(page, "Space")
+        wait_server(page, state)
+        page.wait_for_timeout(2500)  # Two steps of the walk; an update that was on its way lays all out anew, too.
     for grown in (10, 20, 30):
         assert settled(page, parts) == []
         page.locator(".wk-lines").evaluate("(lines, by) => { lines.style.paddingBottom = `${by}px`; }", grown)

@@ -52,7 +52,8 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         sites_first=many(view),
         walk=scene(envelope.payload, view) if view.lanes and view.projection is not None else None,
         words=_sentence(view),
-        said=_ends(view),
+        # Before a class the lines of several lanes need the room.
+        said=[] if desk.large and len(view.lanes) > 1 else _ends(view),
         exact=exact_log_z(view),
         exact_p1=None if (exact := exact_p1(view)) is None else envelope.payload.add(exact),
     )
