@@ -79,10 +79,25 @@ def test_the_arrow_keys_move_a_noise_and_space_still_belongs_to_the_race(home):
     for _ in range(4):
         home.keyboard.press("ArrowUp")
     wait_spins(home, "d.total === '2'")
+    # The first press comes to the next quarter, at most an eighth off.
     assert float(slider.get_attribute("aria-valuenow")) - value == pytest.approx(1.0, abs=0.13)
     press(home, "Space")
     wait_server(home, "paused")
     assert len(lanes(home)) == 2
+
+
+def test_no_press_of_a_key_is_lost_to_an_answer_that_comes_between(home):
+    slider = home.locator(".fs-bar[data-spin='0']")
+    slider.focus()
+    for _ in range(12):
+        home.keyboard.press("PageDown")
+    lowest = float(slider.get_attribute("aria-valuemin"))
+    assert float(slider.get_attribute("aria-valuenow")) == lowest
+    for _ in range(24):
+        home.keyboard.press("ArrowUp")
+        home.wait_for_timeout(40)
+    wait_spins(home, "d.total === '2'")
+    assert float(slider.get_attribute("aria-valuenow")) == lowest + 24 * 0.25
 
 
 def test_a_thousand_more_meet_the_loose_law_and_miss_the_tight_one(home):

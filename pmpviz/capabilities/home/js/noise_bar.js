@@ -41,7 +41,7 @@ export class NoiseBar {
     this.most = most;
     this.root.setAttribute("aria-valuemin", -most);
     this.root.setAttribute("aria-valuemax", most);
-    if (!this.held) this.set(value);
+    if (!this.held && !this.typed) this.set(value);
   }
 
   set(value) {
@@ -84,8 +84,14 @@ export class NoiseBar {
     this.set(Math.round((this.value + way * STEP) / STEP) * STEP);
     clearTimeout(this.later);
     this.soon(TELL_MS, false);
+    this.typed = true;
     clearTimeout(this.rested);
-    this.rested = setTimeout(() => this.say(true), KEYS_MS);
+    this.rested = setTimeout(() => this.rest(), KEYS_MS);
+  }
+
+  rest() {
+    this.typed = false;
+    this.say(true);
   }
 
   // At most so often while it moves, and once more where it has come to.
