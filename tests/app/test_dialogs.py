@@ -18,8 +18,7 @@ def page():
 
     from pmpviz.app import export
     from pmpviz.capabilities.sampling import manifest as manifests
-    from pmpviz.capabilities.sampling import share
-    from pmpviz.capabilities.sampling.page import open_stage
+    from pmpviz.capabilities.sampling.page import open_stage, share
 
     plan = st.session_state["plan"]
     if st.session_state["dialog"] == "share":

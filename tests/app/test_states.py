@@ -21,8 +21,8 @@ from pmpviz.app.uploads import STORE, uploaded
 from pmpviz.capabilities.sampling import outlets
 from pmpviz.capabilities.sampling.layers import layers_of
 from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.page.stage import tools_of
 from pmpviz.capabilities.sampling.plan import Plan, sampler
-from pmpviz.capabilities.sampling.stage import tools_of
 from pmpviz.models.space import PALETTE
 from pmpviz.player.wire import decode
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,8 +30,8 @@ BESIDE = frozenset({"metrics", "io"})
 UNDER_BESIDE = frozenset({"types", "keys", "tiles", "models"})
 ABOVE_BESIDE = FLOOR["learning"]
 STREAMLIT_ROOMS = frozenset({"app", "pages", "app.py"})
-# Within a slice these alone import streamlit.
-STREAMLIT_MODULES = re.compile(r"(page|controls|stage|explain|outlets|share|filters|completion|painter)")
+# Within a slice these alone import streamlit: modules, or folders of modules.
+STREAMLIT_MODULES = frozenset({"page", "controls"})
 # What other slices may import of a slice.
 HAND_OVER = "hand_over"
 
@@ -104,7 +103,7 @@ def slice_of(parts: tuple[str, ...]) -> str | None:
 def may_draw(place: Path) -> bool:
     """Whether the file at this place may import streamlit."""
     if slice_of(place.parts):
-        return STREAMLIT_MODULES.fullmatch(place.stem) is not None
+        return not STREAMLIT_MODULES.isdisjoint(place.with_suffix("").parts[3:])
     return room_of(place, Path()) in STREAMLIT_ROOMS
 
 

@@ -149,6 +149,7 @@ PLANTED = {
     "pmpviz/player/f.py": ("from streamlit import session_state", "streamlit belongs"),
     "pmpviz/capabilities/learning/g.py": ("from pmpviz.experiments import bench", "above it"),
     "pmpviz/capabilities/learning/plan.py": ("import streamlit", "streamlit belongs"),
+    "pmpviz/capabilities/learning/stage.py": ("import streamlit", "streamlit belongs"),
     "pmpviz/capabilities/learning/k.py": ("from pmpviz.capabilities.sampling import lane", "hand_over only"),
     "pmpviz/runs/h.py": ("import importlib\nimportlib.import_module('pmpviz.app.player')", "above it"),
     "pmpviz/live/l.py": ("from pmpviz.capabilities.sampling.plan import Plan", "above it"),
@@ -172,6 +173,7 @@ def test_allowed_imports_are_not_reported(tmp_path):
         "pmpviz/runs/a.py": "from pmpviz import __version__, keys\nfrom .trace import Trace\nfrom ..metrics import mmd",
         "pmpviz/app/b.py": "import streamlit as st\nfrom pmpviz.player import wire",
         "pmpviz/capabilities/learning/page.py": "import streamlit\nfrom pmpviz.capabilities.sampling import hand_over",
+        "pmpviz/capabilities/learning/page/stage.py": "import streamlit",
         "pages/c.py": "import streamlit\nfrom pmpviz import app, capabilities",
         "app.py": "import pages\nfrom pmpviz.app import navigation",
     }

@@ -9,7 +9,7 @@ import pytest
 from pmpviz.__main__ import _parser
 from pmpviz.capabilities.deconvolution import bitmaps
 from pmpviz.capabilities.deconvolution.page import command
-from pmpviz.capabilities.deconvolution.painter import checked
+from pmpviz.capabilities.deconvolution.page.painter import checked
 from pmpviz.capabilities.deconvolution.plan import MODEL, PRIORS, DeconvolutionPlan, conv_sampler, problem_of
 from pmpviz.capabilities.deconvolution.presets import ARROW, DECONVOLUTION, RING
 from pmpviz.live.link import from_query, to_query

@@ -14,12 +14,13 @@ from pmpviz import exact
 from pmpviz.app.model_picker import _load
 from pmpviz.app.models import fit_size
 from pmpviz.app.uploads import STORE, uploaded
-from pmpviz.capabilities.sampling import completion, equations, outlets
+from pmpviz.capabilities.sampling import equations, outlets
 from pmpviz.capabilities.sampling import picture as payload
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.code import script
 from pmpviz.capabilities.sampling.layers import layers_of
 from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.page import completion
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.io.npz import model_to_npz
 from pmpviz.models import RBM, SRBM, build_spec, builder_of

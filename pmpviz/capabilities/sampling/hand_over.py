@@ -8,9 +8,9 @@ import numpy as np
 from jaxtyping import Int8
 
 from pmpviz.app.page import show_plan
-from pmpviz.capabilities.sampling.completion import with_upper_half
 from pmpviz.capabilities.sampling.live import compile_ahead as compile_race
 from pmpviz.capabilities.sampling.page import race_on_home
+from pmpviz.capabilities.sampling.page.completion import with_upper_half
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.capabilities.sampling.presets import HOME
 

@@ -19,7 +19,7 @@ def _component() -> Any:
     return st.components.v2.component("pmpviz.glyphs", js="glyphs.js", css="glyphs.css", isolate_styles=False)
 
 
-def painter(
+def glyph_painter(
     glyphs: tuple[str, ...],
     height: int,
     width: int,
@@ -83,4 +83,4 @@ def checked(raw: Any, size: int, ternary: bool, most: int) -> tuple[str, ...] | 
     return tuple(raw)
 
 
-__all__ = ["checked", "painter"]
+__all__ = ["checked", "glyph_painter"]

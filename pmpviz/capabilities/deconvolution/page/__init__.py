@@ -26,7 +26,7 @@ from pmpviz.capabilities.deconvolution.controls import (
 )
 from pmpviz.capabilities.deconvolution.lane import DeconvolutionLaneView
 from pmpviz.capabilities.deconvolution.live import DeconvolutionView, LiveDeconvolution
-from pmpviz.capabilities.deconvolution.painter import painter
+from pmpviz.capabilities.deconvolution.page.painter import glyph_painter
 from pmpviz.capabilities.deconvolution.plan import (
     PRIORS,
     DeconvolutionPlan,
@@ -78,7 +78,7 @@ def paint_glyphs(plan: DeconvolutionPlan) -> DeconvolutionPlan:
     blank = PAPER * plan.paint_height * plan.paint_width
     glyphs = plan.painted or (blank,)
     with st.expander("Glyphs to be stamped: paint with the pointer, or with arrow keys and Space", expanded=True):
-        drawn = painter(glyphs, plan.paint_height, plan.paint_width, key="deconvolution_painter")
+        drawn = glyph_painter(glyphs, plan.paint_height, plan.paint_width, key="deconvolution_painter")
     inked = sum(INK in text for text in drawn)
     return plan.replace(painted=() if drawn == (blank,) else drawn, features=max(plan.features, inked))
 
@@ -98,7 +98,7 @@ def clamp_features(plan: DeconvolutionPlan) -> DeconvolutionPlan:
             "around it; a clamped feature, below, has a thick frame. Its number is told where one points at it."
         )
         labels = tuple(f"Feature {feature + 1}" for feature in range(plan.features))
-        drawn = painter(grids, rows, columns, key="deconvolution_clamps", ternary=True, labels=labels)
+        drawn = glyph_painter(grids, rows, columns, key="deconvolution_clamps", ternary=True, labels=labels)
     return plan.replace(clamped=tuple((k, text) for k, text in enumerate(drawn) if text != free))
 
 

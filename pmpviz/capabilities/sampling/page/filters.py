@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from pmpviz.app.models import model_of
-from pmpviz.capabilities.sampling.stage import SamplingStage
+from pmpviz.capabilities.sampling.page.stage import SamplingStage
 from pmpviz.models import LayeredModel
 from pmpviz.player.filters import filters_image
 from pmpviz.player.layered import image_shape

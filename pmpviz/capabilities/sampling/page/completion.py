@@ -7,8 +7,8 @@ import streamlit as st
 from jaxtyping import Int8
 
 from pmpviz.app.models import model_of
+from pmpviz.capabilities.sampling.page.stage import SamplingStage
 from pmpviz.capabilities.sampling.plan import Plan
-from pmpviz.capabilities.sampling.stage import SamplingStage
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import LayeredModel
 from pmpviz.player.layered import image_shape
@@ -18,7 +18,7 @@ BARS = "A row and a column"
 DIGITS = tuple(f"Digit {digit}" for digit in range(10))
 
 
-def completion(stage: SamplingStage) -> None:
+def half_picture(stage: SamplingStage) -> None:
     """The choice of a picture whose upper half is clamped; nothing for a model of other pictures."""
     live = stage.live
     model = model_of(stage.plan.model) if live is not None else None

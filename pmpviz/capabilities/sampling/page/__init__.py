@@ -14,13 +14,13 @@ from pmpviz.app.page import Page, show_plan
 from pmpviz.app.presets import draw_choice, preset_of
 from pmpviz.app.session import held
 from pmpviz.app.widgets import edited, show
-from pmpviz.capabilities.sampling.completion import completion
 from pmpviz.capabilities.sampling.controls import adopt, run_controls
-from pmpviz.capabilities.sampling.explain import explain
-from pmpviz.capabilities.sampling.filters import weights
+from pmpviz.capabilities.sampling.page.completion import half_picture
+from pmpviz.capabilities.sampling.page.explain import explanation
+from pmpviz.capabilities.sampling.page.filters import weights
+from pmpviz.capabilities.sampling.page.stage import SamplingStage, layer_control, tool_control
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.capabilities.sampling.presets import HOME, PLAYGROUND, RACE
-from pmpviz.capabilities.sampling.stage import SamplingStage, layer_control, tool_control
 from pmpviz.live.lane_names import lane_names
 from pmpviz.live.plan import Preset
 from pmpviz.samplers import SAMPLERS
@@ -68,9 +68,9 @@ def playground() -> None:
     layer_control(stage, left)
     tool_control(stage, right)
     stage.show()
-    completion(stage)
+    half_picture(stage)
     weights(stage)
-    explain(stage)
+    explanation(stage)
 
 
 def race() -> None:
@@ -92,7 +92,7 @@ def race() -> None:
     tool_control(stage, st)
     stage.show()
     stage.table()
-    explain(stage)
+    explanation(stage)
 
 
 def carry(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pmpviz.capabilities.sampling.equations import algorithm_equation, model_equation
-from pmpviz.capabilities.sampling.stage import SamplingStage
+from pmpviz.capabilities.sampling.page.stage import SamplingStage
 from pmpviz.capabilities.sampling.words import reference_words
 from pmpviz.live.lane_names import lane_names
 from pmpviz.player.model_words import model_words
@@ -32,7 +32,7 @@ METRICS = """
 """
 
 
-def explain(stage: SamplingStage) -> None:
+def explanation(stage: SamplingStage) -> None:
     """The folds of a page."""
     live = stage.live
     if live is None or not live.view.lanes:

@@ -23,9 +23,9 @@ from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.kept import Kept, keep, of_model
 from pmpviz.capabilities.sampling.layers import SiteReport, layers_of, site_report
 from pmpviz.capabilities.sampling.live import LiveRun, LiveView
+from pmpviz.capabilities.sampling.page.share import code_dialog
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.capabilities.sampling.settings import share_limits
-from pmpviz.capabilities.sampling.share import code_dialog
 from pmpviz.live.places import moved
 from pmpviz.live.plan import Preset
 from pmpviz.live.view import View
