@@ -72,7 +72,7 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str):
-        raise InputError(f"{message[:200]} (see `python -m {self.prog} --help`)")
+        raise InputError(f"{message[:200]} (see `{self.prog} --help`)")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -63,6 +63,7 @@ BAD = [
     ([], "command"),
     (["bogus"], "bogus"),
     (["exact"], "model"),
+    (["exact"], "(see `python -m pmpviz exact --help`)"),
     (["list", "pages"], "pages"),
     (["list", "--json=3"], "--json"),
     (["--version"], ""),

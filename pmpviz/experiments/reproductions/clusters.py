@@ -132,10 +132,7 @@ def _one_seed(setting: Setting, seed: int, keep=None) -> tuple[dict[str, float],
             shown[f"{name}, {k} steps"] = at
         found[f"CPU seconds a step, {name}"] = seconds
         if name == CLUSTERS:
-            inked = float(machines.images(setting.learning).any(0).mean())
             found["largest cluster, share of the sites"] = largest
-            found["sites that some image has on, share"] = inked
-            found["largest cluster over the sites that some image has on"] = largest / inked
     return found, shown
 
 
@@ -156,7 +153,7 @@ def run(request: Request, setting: Setting | None = None) -> Outcome:
         "of the others are much sooner",
         _verdict(found, setting.steps),
         "the largest cluster, a mean over all steps, grows with the lateral weights, which learn at a tenth of the "
-        "others' rate as in the paper; a site that no image has on has learned none and stands alone",
+        "others' rate as in the paper",
     )
     return Outcome(rows_of(found), figure, notes)
 
