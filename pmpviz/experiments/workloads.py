@@ -264,7 +264,8 @@ WORKLOADS: tuple[Workload, ...] = (
         "gaussian_hmc",
         None,
         128,
-        20,
+        # So many that the eigenvectors, found once a call, are a small share of it.
+        500,
     ),
     Workload(
         "gibbs-dense-900",
