@@ -8,6 +8,7 @@ import pytest
 from test_reproductions import check
 
 from pmpviz import exact
+from pmpviz.exact.kaufman import kaufman_log_z
 from pmpviz.experiments.reproductions import (
     clusters,
     coverage,
@@ -113,11 +114,18 @@ def test_energy_of_a_strip_is_that_of_enumeration():
     assert potts.strip_energy(3, 4, 2, 0.7) == pytest.approx(-(p @ log) / p.sum() / 0.7 / 12, rel=1e-4)
 
 
+def test_energy_of_a_critical_square_is_that_of_others_solved_otherwise():
+    """Of q = 2 Kaufman's; of q = 3 the transfer matrix's, of side 5."""
+    K, step = potts.critical_potts(2) / 2, 1e-4
+    pairs = (kaufman_log_z(64, 64, K + step) - kaufman_log_z(64, 64, K - step)) / (2 * step) / 64**2
+    assert potts.square_energy(64, 2) == pytest.approx(-(pairs + 2) / 2, abs=1e-4)
+    assert potts.square_energy(5, 3) == pytest.approx(potts.strip_energy(5, 5, 3, potts.critical_potts(3)), abs=1e-4)
+
+
 def test_a_tiny_run_of_potts_lattices():
     rows = check(potts.run(Request(True, 1), potts.Setting(6, (3, 6), 64, 128, 32, 20)))
-    for q in (2, 3):
-        words = f"energy, q = {q}, torus of 3 x 6, Swendsen-Wang: standard errors from exact"
-        assert abs(rows[words].ours) < 5
+    for words in ("q = 2, torus of 3 x 6", "q = 3, torus of 3 x 6", "q = 2, 6x6", "q = 3, 6x6", "Ising, 6x6"):
+        assert abs(rows[f"energy, {words}, Swendsen-Wang: standard errors from exact"].ours) < 5
     ising, two = (rows[f"energy, {name}, 6x6, Swendsen-Wang"].ours for name in ("Ising", "q = 2"))
     assert ising == pytest.approx(two, abs=0.05)
 
