@@ -72,9 +72,10 @@ LEARNING: tuple[Preset, ...] = (
             lanes=(learner("pcd", sweeps=3),),
         ),
         "A Gaussian unit for each pixel takes over what neighbouring pixels agree on. All units of a layer are drawn "
-        "at once: three such sweeps take less time than one of an SRBM, whose pixels follow one another. Choose *srbm* "
-        "with one sweep, or *rbm*, and compare the log-likelihood at the same seconds; reproduce srbm does so for all "
-        "three.",
+        "at once, where an SRBM's pixels follow one another: the paper learns ten times as fast on a graphics card. "
+        "Where many chains keep a processor busy anyway, three such sweeps take longer than the one of the SRBM. "
+        "Choose *srbm* with one sweep, or *rbm*, and compare the log-likelihood at the same seconds; reproduce srbm "
+        "does so for all three.",
     ),
     Preset(
         "ising",
