@@ -199,7 +199,7 @@ def test_a_tiny_run_of_the_covariances(of_small):
     for kind in machines.KINDS:
         assert rows[f"difference of the two truths, {kind}"].paper == 0.03
         for name in (machines.BLOCKS, machines.SEQUENTIAL):
-            assert rows[f"error, {kind}, {name}, 300 steps"].ours < rows[f"error, {kind}, {name}, 1 steps"].ours
+            assert rows[f"error, {kind}, {name}, step 300"].ours < rows[f"error, {kind}, {name}, step 1"].ours
 
 
 def test_clusters_given_the_hidden_units_leave_the_law_as_it_is(small):
@@ -214,5 +214,5 @@ def test_clusters_given_the_hidden_units_leave_the_law_as_it_is(small):
 def test_a_tiny_run_of_clusters(of_small):
     rows = check(clusters.run(Request(True, 1), clusters.Setting(LEARNING, (1, 10, 100), 200)))
     for name in (clusters.CLUSTERS, machines.BLOCKS, machines.SEQUENTIAL):
-        assert abs(rows[f"below the model's in its deviations, {name}, 100 steps"].ours) < 10
+        assert abs(rows[f"below the model's in its deviations, {name}, step 100"].ours) < 10
     assert 0.25 <= rows["largest cluster, share of the sites"].ours <= 1

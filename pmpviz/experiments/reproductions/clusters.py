@@ -125,11 +125,11 @@ def _one_seed(setting: Setting, seed: int, keep=None) -> tuple[dict[str, float],
     for name, algorithm in ({CLUSTERS: GivenHidden()} | machines.samplers(model)).items():
         v, largest, seconds = walked(model, algorithm, setting.steps, CHAINS, seed)
         for k, at in zip(setting.steps, v, strict=True):
-            found[f"-F, {name}, {k} steps"] = float(np.mean(-model.free_energy(at)))
-            found[f"below the model's in its deviations, {name}, {k} steps"] = (
-                mean - found[f"-F, {name}, {k} steps"]
+            found[f"-F, {name}, step {k}"] = float(np.mean(-model.free_energy(at)))
+            found[f"below the model's in its deviations, {name}, step {k}"] = (
+                mean - found[f"-F, {name}, step {k}"]
             ) / spread
-            shown[f"{name}, {k} steps"] = at
+            shown[f"{name}, step {k}"] = at
         found[f"CPU seconds a step, {name}"] = seconds
         if name == CLUSTERS:
             found["largest cluster, share of the sites"] = largest
@@ -160,7 +160,7 @@ def run(request: Request, setting: Setting | None = None) -> Outcome:
 
 def _verdict(found: list[dict[str, float]], steps: tuple[int, ...]) -> str:
     step = max((k for k in steps if k <= 100), default=steps[0])
-    heads = {name: f"below the model's in its deviations, {name}, {step} steps" for name in (CLUSTERS, SEQUENTIAL)}
+    heads = {name: f"below the model's in its deviations, {name}, step {step}" for name in (CLUSTERS, SEQUENTIAL)}
     far = {name: float(np.mean([one[head] for one in found])) for name, head in heads.items()}
     order = "is" if far[CLUSTERS] > far[SEQUENTIAL] else "is not"
     return (

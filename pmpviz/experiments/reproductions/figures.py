@@ -10,6 +10,9 @@ import numpy as np
 
 from pmpviz.io.files import write_bytes
 
+# A window's width in pixels.
+WIDE = 1200
+
 
 def lines(
     x: Sequence[float], curves: Mapping[str, np.ndarray], title: str, x_title: str, y_title: str, log_x: bool = True
@@ -53,7 +56,10 @@ def pictures(blocks: Mapping[str, np.ndarray], shape: tuple[int, int], title: st
         figure.update_yaxes(scaleanchor=anchor, constrain="domain", row=row, col=column)
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
-    figure.update_layout(title=title, height=260 * rows + 80, template="plotly_white")
+    sheets = [mosaic(block, shape) for block in blocks.values()]
+    # A flat sheet asks for no more height than its width gives it, beside its name.
+    tall = min(260, 70 + round(WIDE / columns * max(len(sheet) / sheet.shape[1] for sheet in sheets)))
+    figure.update_layout(title=title, height=tall * rows + 160, template="plotly_white")
     return figure
 
 

@@ -121,8 +121,8 @@ def _one_seed(learning: Learning, how: Statistic, seed: int, keep=None) -> dict[
         middle = (known[BLOCKS] + known[SEQUENTIAL]) / 2
         for name, algorithm in samplers.items():
             each = errors(model, algorithm, middle, how, seed)
-            found |= {f"error, {kind}, {name}, {k} steps": e for k, e in zip(STEPS, each, strict=True)}
-        ends = (found[f"error, {kind}, {name}, {STEPS[-1]} steps"] for name in (BLOCKS, SEQUENTIAL))
+            found |= {f"error, {kind}, {name}, step {k}": e for k, e in zip(STEPS, each, strict=True)}
+        ends = (found[f"error, {kind}, {name}, step {STEPS[-1]}"] for name in (BLOCKS, SEQUENTIAL))
         found[_ratio(kind)] = next(ends) / next(ends)
         found[f"{DIFFERENCE}, {kind}"] = relative(known[BLOCKS], known[SEQUENTIAL])
     return found
@@ -133,7 +133,7 @@ def run(request: Request, setting: tuple[Learning, Statistic] | None = None) -> 
     learning, how = setting or ((machines.QUICK, QUICK) if request.quick else (machines.FULL, FULL))
     found = [_one_seed(learning, how, seed, request.keep) for seed in range(request.seeds)]
     curves = {
-        f"{kind}, {name}": np.array([[one[f"error, {kind}, {name}, {k} steps"] for k in STEPS] for one in found])
+        f"{kind}, {name}": np.array([[one[f"error, {kind}, {name}, step {k}"] for k in STEPS] for one in found])
         for kind in KINDS
         for name in (BLOCKS, SEQUENTIAL)
     }
@@ -154,7 +154,7 @@ def run(request: Request, setting: tuple[Learning, Statistic] | None = None) -> 
 
 
 def _ratio(kind: str) -> str:
-    return f"error of blocks over sequential, {kind}, {STEPS[-1]} steps"
+    return f"error of blocks over sequential, {kind}, step {STEPS[-1]}"
 
 
 def _verdict(kind: str, ratio: float) -> str:

@@ -124,7 +124,7 @@ def _draws(eps: float) -> str:
 
 
 def _error(eps: float, steps: int) -> str:
-    return f"error of Cov(h, x), eps = {eps:g}, {steps} steps"
+    return f"error of Cov(h, x), eps = {eps:g}, step {steps}"
 
 
 def run_epsilon(request: Request, setting: Setting | None = None) -> Outcome:
