@@ -46,6 +46,7 @@ NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "p
 NAMES += ["pmp-5.6", "pmp-5.6-fresh", "srbm"]
 NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "bfw-rates", "bfw-truncated", "bfw-segmentation"]
 NAMES += ["hmj-segmentation", "bfw-crf", "uai-kinds", "hmj-spin-glass", "hmj-acceptance", "hmj-theorems"]
+NAMES += ["hj-inflated"]
 NAMES += ["ms-failure", "hopfield", "dhmc-2", "dhmc-3", "dhmc-log-z", "potts", "ms-ess", "ms-epsilon", "ms-hx", "ms-sw"]
 NAMES += ["skip-chain"]
 

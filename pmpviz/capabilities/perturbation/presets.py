@@ -52,7 +52,8 @@ PERTURBATION: tuple[Preset, ...] = (
         LabPlan("square:3x4,couplings=gaussian,sigma=0.6,field=random,h=0.6,periodic=false", solvers=THREE),
         "An expected maximum bounds the log of the sum over all that begins with a prefix, and the bounds of its two "
         "ways to go on never exceed it: that is what makes them the unbiased sampler's probabilities. Averages over "
-        "a bank of noise break it here and there, and are repaired. Every further variable costs acceptance.",
+        "a bank of noise break it here and there, and are repaired. Every further variable costs acceptance (reproduce "
+        "hmj-theorems, hmj-acceptance).",
     ),
     Preset(
         "denoise",
