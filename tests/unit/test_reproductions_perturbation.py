@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import pytest
 
 from pmpviz import exact, keys
-from pmpviz.experiments.reproductions import acceptance, inflated, perturbed_maxima, spin_glass, uai_kinds
+from pmpviz.experiments.reproductions import acceptance, characters, inflated, perturbed_maxima, spin_glass, uai_kinds
 from pmpviz.experiments.reproductions import perturbation_theorems as theorems
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.models import build_spec
@@ -140,6 +140,20 @@ def test_a_tiny_run_of_inflated_graphs():
         assert found[f"{kind}, one side copied, without end: mean maximum - log Z"] > -0.3
     first, last = (found[f"tree of 7, tree theorem, {m}: mean maximum - log Z"] for m in (1, 16))
     assert first > 2 * last
+
+
+def test_a_tiny_run_of_characters():
+    """Bounds hold, the exact marginals are nearest to themselves, and pictures are of probabilities."""
+    outcome = characters.run(Request(True, 1), characters.Setting(("T",), 2, 1, 20, 50))
+    found = check(outcome)
+    assert found["exact: mean |p - exact|"] == 0 < found["MAP: mean |p - exact|"]
+    for name in (characters.FIRST, characters.LAST, characters.LOCAL):
+        assert found[f"{name}: bound - log Z"] >= -1e-8
+    # Of 0 and 1 alone the squared error is the share of wrong pixels.
+    wrong = found["MAP: hidden pixels on the wrong side"]
+    assert found["MAP: squared error against what was drawn"] == pytest.approx(wrong)
+    shown = next(z for trace in outcome.figure.data if ((z := trace.z) % 1).any())
+    assert 0 <= shown.min() and shown.max() <= 1
 
 
 def test_a_product_law_of_independent_variables_is_the_law():

@@ -70,7 +70,7 @@ PERTURBATION: tuple[Preset, ...] = (
         LabPlan("scene:complete", solvers=THREE, first=81, second=93),
         "The right third of a glyph is hidden; edges of both signs reach over two pixels. The linear program has no "
         "opinion (grey nearly everywhere). The MAP leaves the second stroke out, as the safest single answer; many "
-        "of the perturbed maxima draw it, and the exact marginals agree with them.",
+        "of the perturbed maxima draw it, and the exact marginals agree with them (reproduce bfw-characters).",
     ),
 )
 
