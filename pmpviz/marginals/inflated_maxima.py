@@ -55,6 +55,7 @@ class InflatedMaxima(MarginalSolver):
     spec = Spec(
         id="inflated_maxima",
         label="Maxima on inflated graphs",
+        short="Inflated",
         style=Style("#6B8E23", "longdash", "square"),
         kind="solver",
         guarantee="approximate",

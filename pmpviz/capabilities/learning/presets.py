@@ -38,7 +38,8 @@ LEARNING: tuple[Preset, ...] = (
         "Both learners perturb the energy and lower it site by site from a random start (Appendix B.4 of the paper). "
         "After one sweep the samples look like digits, and their MMD² is noise; yet the exact likelihood falls far "
         "below that of pixels that know nothing of each other: what is learned is how to come from anywhere to a digit "
-        "in one sweep, and no law. After ten sweeps a sample is nearly at rest, and its model is one of digits.",
+        "in one sweep, and no law. After ten sweeps a sample is nearly at rest, and its model is one of digits "
+        "(reproduce pmp-b4).",
     ),
     Preset(
         "perturb-lp",

@@ -145,8 +145,8 @@ def _traces(envelope: Envelope, view: InferenceView) -> list[dict]:
         found.append(_log_z(envelope, view, all(spec.guarantee == "approximate" for spec in solvers)))
     if any("mean_maximum" in spec.metrics for spec in solvers):
         lines = envelope.lines(partial(_column, name="mean_maximum"))
-        title = "Mean perturbed maximum: without error it bounds log Z"
-        found.append(trace("mean_maximum", title, "steps", lines, unit="nats", exact=_exact_line(view)))
+        exact = _exact_line(view)
+        found.append(trace("mean_maximum", "Mean perturbed maximum", "steps", lines, unit="nats", exact=exact))
     if exact_log_z(view) is not None and any("bound" in spec.metrics for spec in solvers):
         found.append(_excess(envelope, view))
     for name, title in (("delta", "Contraction δ"), ("residual", "Largest message change")):

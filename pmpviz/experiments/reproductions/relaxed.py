@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import Int8
 
-from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, rows_of
+from pmpviz.experiments.reproductions.base import Outcome, Reproduction, Request, Row, rows_of
 from pmpviz.experiments.reproductions.figures import pictures
 from pmpviz.experiments.reproductions.keep import Keep
 from pmpviz.experiments.reproductions.work import Method, floor_note, learn, log_mmd2, samples
@@ -104,7 +104,9 @@ def run(request: Request, setting: Setting | None = None) -> Outcome:
     """Both tasks, both ways."""
     setting = setting or (QUICK if request.quick else FULL)
     tasks = {kind: [Task.of(kind, setting, seed) for seed in range(request.seeds)] for kind in TASKS}
-    rows, notes, blocks = [], [], {}
+    rows: list[Row] = []
+    notes: list[str] = []
+    blocks: dict[str, np.ndarray] = {}
     for kind, each in tasks.items():
         done = [of_task(task, setting, seed, request.keep) for seed, task in enumerate(each)]
         rows += rows_of((found for found, _ in done), PAPER)
