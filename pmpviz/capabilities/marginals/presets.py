@@ -102,7 +102,6 @@ INFERENCE: tuple[Preset, ...] = (
             lanes=(
                 solver("perturb_and_map", perturbations=5000),
                 solver("expected_maxima", perturbations=5000),
-                _walk(),
             ),
         ),
         "Two readings of the same perturbed maxima. Counting the states of the maxima keeps a bias however many there "

@@ -43,7 +43,7 @@ class Setting:
     rate: float = 0.02
 
 
-FULL = Setting(3, 16, 300, 20, 50)
+FULL = Setting(3, 16, 60, 10, 50)
 QUICK = Setting(5, 8, 100, 10, 50)
 
 
@@ -155,7 +155,7 @@ REPRODUCTION = Reproduction(
     "pmp-lp",
     "Perturb-and-MAP by linear programming, on small contours of zeros and small twos",
     "contours of zeros at 10 x 10 pixels (maxima of 3 x 3), all pairs; RBM of 64 + 16 units on scikit-learn's twos; "
-    "Adam 0.02, 300 steps of 20 chains; hours",
+    "Adam 0.02, 60 steps of 10 chains; half an hour",
     "6 x 6 pixels (maxima of 5 x 5), RBM of 64 + 8 units, 100 steps of 10 chains",
     1,
     1,
