@@ -7,6 +7,7 @@ from pmpviz.marginals.belief_propagation import BeliefPropagation, TreeReweighte
 from pmpviz.marginals.chib import Chib
 from pmpviz.marginals.exact_solver import ExactMarginals
 from pmpviz.marginals.gaussian_log_z import GaussianLogZ
+from pmpviz.marginals.inflated_maxima import InflatedMaxima
 from pmpviz.marginals.perturbation_solvers import ExpectedMaxima, PerturbAndMap
 from pmpviz.marginals.solver import Answer, Inferred, MarginalSolver, infer, stream
 from pmpviz.plugins import Registry
@@ -20,6 +21,7 @@ SOLVERS: Registry[type[MarginalSolver]] = Registry(
         BeliefPropagation,
         PerturbAndMap,
         ExpectedMaxima,
+        InflatedMaxima,
         GaussianLogZ,
         Chib,
         ExactMarginals,

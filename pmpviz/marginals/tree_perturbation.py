@@ -17,10 +17,14 @@ CELLS = 1 << 22
 
 @dataclass(frozen=True)
 class TreePair:
-    """`probability[k, k]` that the perturbed maximum takes each pair of states on one edge, with standard errors."""
+    """`probability[k, k]` that the perturbed maximum takes each pair of states on one edge, with standard errors.
+
+    `value[d]` is the expected maximum of the edge's component over the edge's own noise, for every draw of the others.
+    """
 
     probability: Float[np.ndarray, "k k"]
     standard_error: Float[np.ndarray, "k k"]
+    value: Float[np.ndarray, " d"]
 
     def error(self, marginal: Float[np.ndarray, "k k"]) -> float:
         """max over pairs |log P(x_r, x_s) - log p(x_r, x_s)|: what the theorem bounds by epsilon n."""
@@ -47,17 +51,20 @@ def tree_pair(potentials: Potentials, edge: int, copies: int, draws: int, rng: n
     if copies < 1 or draws < 2:
         raise InputError(f"{copies} copies and {draws} draws; give at least 1 copy and 2 draws")
     r, t = int(s.i[edge]), int(s.j[edge])
-    if len(s.i) != s.n - _components(potentials):
+    if has_cycle(potentials):
         raise Refusal("the theorem is of trees; this model has a cycle")
     rows = max(1, CELLS // max(copies * s.states**2, s.n * s.states))
-    laws = []
+    laws, values = [], []
     for start in range(0, draws, rows):
         count = min(rows, draws - start)
         first = _field(potentials, r, t, copies, count, rng)
         second = _field(potentials, t, r, copies, count, rng)
-        laws.append(_softmax(potentials.table[edge] + first[:, :, None] + second[:, None, :], s.valid_pairs[edge]))
+        score = potentials.table[edge] + first[:, :, None] + second[:, None, :]
+        score = np.where(s.valid_pairs[edge], score, -np.inf)
+        values.append(scipy.special.logsumexp(score, (1, 2)))
+        laws.append(np.exp(score - values[-1][:, None, None]))
     law = np.concatenate(laws)
-    return TreePair(law.mean(0), law.std(0, ddof=1) / np.sqrt(draws))
+    return TreePair(law.mean(0), law.std(0, ddof=1) / np.sqrt(draws), np.concatenate(values))
 
 
 def _field(potentials: Potentials, root: int, parent: int, copies: int, count: int, rng) -> Float[np.ndarray, "d k"]:
@@ -94,14 +101,8 @@ def _message(table: np.ndarray, behind: np.ndarray, states: int, copies: int, co
     return (value[:, None] + noise).max(3).mean(1)
 
 
-def _softmax(score: Float[np.ndarray, "d k k"], valid: np.ndarray) -> Float[np.ndarray, "d k k"]:
-    score = np.where(valid, score, -np.inf)
-    p = np.exp(score - score.max((1, 2), keepdims=True))
-    return p / p.sum((1, 2), keepdims=True)
-
-
-def _components(potentials: Potentials) -> int:
-    """Connected components of the graph."""
+def has_cycle(potentials: Potentials) -> bool:
+    """Whether the graph is no forest."""
     s = potentials.structure
     joined = scipy.sparse.coo_array((np.ones(len(s.i)), (s.i, s.j)), shape=(s.n, s.n))
-    return int(scipy.sparse.csgraph.connected_components(joined, directed=False)[0])
+    return len(s.i) != s.n - scipy.sparse.csgraph.connected_components(joined, directed=False)[0]

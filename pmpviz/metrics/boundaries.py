@@ -47,6 +47,12 @@ def outline(mask: Bool[np.ndarray, "h w"]) -> Bool[np.ndarray, "h w"]:
     return mask & ~scipy.ndimage.binary_erosion(mask)
 
 
+def to_outline(mask: Bool[np.ndarray, "h w"]) -> Float[np.ndarray, "h w"]:
+    """Distance in pixels of every pixel to the nearest of the mask's outline; the picture's diagonal without one."""
+    edge = outline(mask)
+    return scipy.ndimage.distance_transform_edt(~edge) if edge.any() else np.full(edge.shape, np.hypot(*edge.shape))
+
+
 def outline_distance(found: Bool[np.ndarray, "h w"], truth: Bool[np.ndarray, "h w"]) -> float:
     """Mean distance in pixels from the outline of either to the nearest of the other, both ways averaged.
 
@@ -59,4 +65,13 @@ def outline_distance(found: Bool[np.ndarray, "h w"], truth: Bool[np.ndarray, "h 
     return float((distance(~b)[a].mean() + distance(~a)[b].mean()) / 2)
 
 
-__all__ = ["WIDTH", "band", "band_error", "expected_band_error", "outline", "outline_distance", "squared_band_error"]
+__all__ = [
+    "WIDTH",
+    "band",
+    "band_error",
+    "expected_band_error",
+    "outline",
+    "outline_distance",
+    "squared_band_error",
+    "to_outline",
+]

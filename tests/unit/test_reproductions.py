@@ -26,6 +26,7 @@ from pmpviz.experiments.reproductions import (
     find,
     instances,
     keep,
+    relaxed,
     semi_restricted,
     structured,
     twos,
@@ -42,10 +43,13 @@ from pmpviz.models import RBM, build_spec
 from pmpviz.runs import training, training_checkpoint
 from pmpviz.types import InputError, Target
 
-NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3", "pmp-b4"]
+NAMES = ["pmp-5.1", "pmp-5.2", "pmp-5.3", "pmp-5.4-lattice", "pmp-5.4-erdos", "pmp-5.5", "pmp-b2", "pmp-b3"]
+NAMES += ["pmp-lp", "pmp-b4"]
 NAMES += ["pmp-5.6", "pmp-5.6-fresh", "srbm"]
-NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "bfw-rates", "bfw-truncated", "bfw-segmentation"]
+NAMES += ["bfw-1", "bfw-1c", "bfw-1d", "bfw-cliques", "bfw-rates", "bfw-truncated", "bfw-characters"]
+NAMES += ["bfw-segmentation"]
 NAMES += ["hmj-segmentation", "bfw-crf", "uai-kinds", "hmj-spin-glass", "hmj-acceptance", "hmj-theorems"]
+NAMES += ["hj-inflated"]
 NAMES += ["ms-failure", "hopfield", "dhmc-2", "dhmc-3", "dhmc-log-z", "potts", "ms-ess", "ms-epsilon", "ms-hx", "ms-sw"]
 NAMES += ["skip-chain"]
 
@@ -150,6 +154,22 @@ def test_a_tiny_run_of_the_single_digit():
     rows = check(twos.run(Request(True, 2), setting))
     assert set(rows) == {f"{w}, {m}" for w in ("log MMD^2", "training seconds") for m in twos.PAPER}
     assert all(row.spread is not None for row in rows.values())
+
+
+def test_a_tiny_run_of_linear_programs(monkeypatch):
+    monkeypatch.setitem(vars(relaxed), "TASKS", (relaxed.TWOS,))
+    rows = check(relaxed.run(Request(True, 1), relaxed.Setting(5, 2, 2, 3, 5)))
+    assert len(rows) == 6 and rows["log MMD^2, LP, twos"].paper == -4.38
+    assert 0 <= rows["share of variables that are fractional, twos"].ours <= 1
+    assert rows["seconds a step, LP over PMP, twos"].ours > 0
+
+
+def test_contours_are_pooled_to_squares(monkeypatch):
+    images = types.SimpleNamespace(images=np.eye(30, dtype=np.int8)[None], shape=(30, 30))
+    monkeypatch.setattr(relaxed, "parse_dataset", lambda text: images)
+    task = relaxed.Task.of(relaxed.ZEROS, relaxed.Setting(5, 2, 2, 3, 5), 0)
+    np.testing.assert_array_equal(task.x.reshape(6, 6), np.eye(6))
+    assert task.shape == (6, 6) and task.start.couplings.possible_edges() == 36 * 35 // 2
 
 
 def test_a_tiny_run_of_coordinate_descent(cache):  # noqa: F811

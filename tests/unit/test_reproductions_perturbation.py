@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import pytest
 
 from pmpviz import exact, keys
-from pmpviz.experiments.reproductions import acceptance, perturbed_maxima, spin_glass, uai_kinds
+from pmpviz.experiments.reproductions import acceptance, characters, inflated, perturbed_maxima, spin_glass, uai_kinds
 from pmpviz.experiments.reproductions import perturbation_theorems as theorems
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.models import build_spec
@@ -126,6 +126,40 @@ def test_a_tiny_run_of_the_theorems():
     # Averages of 33 times as many numbers: their errors are a sixth.
     assert 0 < large < small / 2
     assert 0 < found["share of prefixes that break the bound, bank of 1000"] < 1
+
+
+def test_a_tiny_run_of_inflated_graphs():
+    """Each way begins at the plain bound (but the tree's, of noise on every edge); mean field is below log Z."""
+    found = check(inflated.run(Request(True, 1), inflated.Setting(1, 400, (1, 16), (1, 2))))
+    # Of nine variables and 400 perturbations a mean maximum has a standard error of .2 at most.
+    for kind in ("tree of 7", "3 x 3, couplings up to 1", "3 x 3, couplings up to 3"):
+        words = ("one side copied, 1", "all copied, all joined, 1", "all copied, all joined, 16")
+        one, same, joined = (found[f"{kind}, {each}: mean maximum - log Z"] for each in words)
+        end = found[f"{kind}, all copied, all joined, without end (mean field): value - log Z"]
+        assert one > -1 and same == pytest.approx(one, abs=1.4) and end < 0 and joined > end - 1
+        assert found[f"{kind}, one side copied, without end: mean maximum - log Z"] > -0.3
+    first, last = (found[f"tree of 7, tree theorem, {m}: mean maximum - log Z"] for m in (1, 16))
+    assert first > 2 * last
+
+
+def test_a_tiny_run_of_characters():
+    """Bounds hold, the exact marginals are nearest to themselves, and pictures are of probabilities."""
+    outcome = characters.run(Request(True, 1), characters.Setting(("T",), 2, 1, 20, 50))
+    found = check(outcome)
+    assert found["exact: mean |p - exact|"] == 0 < found["MAP: mean |p - exact|"]
+    for name in (characters.FIRST, characters.LAST, characters.LOCAL):
+        assert found[f"{name}: bound - log Z"] >= -1e-8
+    # Of 0 and 1 alone the squared error is the share of wrong pixels.
+    wrong = found["MAP: hidden pixels on the wrong side"]
+    assert found["MAP: squared error against what was drawn"] == pytest.approx(wrong)
+    shown = next(z for trace in outcome.figure.data if ((z := trace.z) % 1).any())
+    assert 0 <= shown.min() and shown.max() <= 1
+
+
+def test_a_product_law_of_independent_variables_is_the_law():
+    potentials, _ = Potentials.of_target(Target.of(build_spec("chain:4,J=0,periodic=false,field=random,h=1")))
+    log_z = np.logaddexp.reduce(potentials.unary, 1).sum() + potentials.constant
+    assert inflated.product_law(potentials, np.random.default_rng(0)) == pytest.approx(log_z)
 
 
 def test_what_the_tree_theorem_promises():

@@ -11,7 +11,14 @@ from pmpviz.experiments.reproductions import learned_segmentation, segmentation
 from pmpviz.experiments.reproductions.base import Request
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import projection_of
-from pmpviz.metrics.boundaries import band, band_error, expected_band_error, outline_distance, squared_band_error
+from pmpviz.metrics.boundaries import (
+    band,
+    band_error,
+    expected_band_error,
+    outline_distance,
+    squared_band_error,
+    to_outline,
+)
 from pmpviz.models import build_spec
 from pmpviz.models.scene_field import WEIGHTS
 from pmpviz.models.segmentation import ANIMAL, GROUND, PATCHES, drawn_scene
@@ -104,6 +111,7 @@ def test_the_band_of_a_straight_outline_is_as_wide_as_it_says():
     assert band_error(moved, truth) == pytest.approx(1 / 6) and band_error(truth, truth) == 0
     assert outline_distance(moved[1:-1], truth[1:-1]) <= 1
     assert squared_band_error(moved, truth) == band_error(moved, truth)
+    assert to_outline(np.zeros((3, 4), bool)).tolist() == [[5.0] * 4] * 3
     assert squared_band_error(np.mean([moved, truth], 0), truth) == pytest.approx(1 / 24)
     assert expected_band_error(np.mean([moved, truth], 0), truth) == pytest.approx(1 / 12)
 
@@ -183,9 +191,27 @@ def test_averages_of_a_tiny_scene_say_who_is_ahead():
         gain = found[f"{where}: {segmentation.GAIN}"]
         one, other = (found[f"{where}: {segmentation.BAND}, {name}"] for name in ("MAP", "averaged samples"))
         assert gain == pytest.approx(one - other)
-        assert (where in outcome.notes[1].partition("and not at")[0]) == (gain > 0)
+        assert (where in outcome.notes[3].partition("and not at")[0]) == (gain > 0)
         gain = found[f"{where}: {segmentation.SQUARED_GAIN}"]
-        assert (where in outcome.notes[2].partition("and not at")[0]) == (gain > 0)
+        assert (where in outcome.notes[4].partition("and not at")[0]) == (gain > 0)
+        for note, words in enumerate((segmentation.CAREFUL, segmentation.HURRIED), 1):
+            gain = found[f"{where}: {segmentation.gain_of(words)}"]
+            assert (where in outcome.notes[note].partition("and not at")[0]) == (gain > 0)
+
+
+def test_what_an_annotations_error_is_taken_for():
+    """A thin leg that the MAP loses and half of the samples have: its annotation is half as badly misjudged."""
+    truth = np.zeros((20, 20), bool)
+    truth[2:9, 4:16] = True
+    lost = truth.copy()
+    truth[9:17, 6] = True
+    hurried = segmentation.annotated(truth)[segmentation.HURRIED]
+    assert (hurried <= truth).all() and hurried[4:7, 6:14].all() and not hurried[10:].any()
+    found = segmentation.misjudged(truth, lost, [lost, truth])
+    careful = (f"{segmentation.CAREFUL}, {segmentation.ESTIMATE}, {name}" for name in ("MAP", "averaged samples"))
+    one, other = (found[name] for name in careful)
+    assert one > 0 and other == pytest.approx(one / 2)
+    assert found[segmentation.gain_of(segmentation.CAREFUL)] == pytest.approx(one - other)
 
 
 def test_the_coupling_of_a_scene_is_chosen_on_the_others():

@@ -33,7 +33,7 @@ DECONVOLUTION: tuple[Preset, ...] = (
         DeconvolutionPlan(images=40, noise=0.01, samples=1, lanes=(PMP, GWG, GIBBS)),
         "All lanes are given the same seconds. GWG and Gibbs change one variable at a time: a feature's pixel is of "
         "use only where its locations are right, and the other way round, so both come to rest in a poor explanation. "
-        "The paper reports the same: no meaningful samples in reasonable time.",
+        "The paper reports the same: no meaningful samples in reasonable time (reproduce pmp-5.6).",
     ),
     Preset(
         "gwg-known",

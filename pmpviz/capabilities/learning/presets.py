@@ -38,7 +38,24 @@ LEARNING: tuple[Preset, ...] = (
         "Both learners perturb the energy and lower it site by site from a random start (Appendix B.4 of the paper). "
         "After one sweep the samples look like digits, and their MMD² is noise; yet the exact likelihood falls far "
         "below that of pixels that know nothing of each other: what is learned is how to come from anywhere to a digit "
-        "in one sweep, and no law. After ten sweeps a sample is nearly at rest, and its model is one of digits.",
+        "in one sweep, and no law. After ten sweeps a sample is nearly at rest, and its model is one of digits "
+        "(reproduce pmp-b4).",
+    ),
+    Preset(
+        "perturb-lp",
+        "Perturb-and-LP",
+        "Does a linear program learn as well as messages do?",
+        LearningPlan(
+            data="bars:4x4",
+            hidden=12,
+            chains=20,
+            batch=0,
+            learning_rate=0.02,
+            lanes=(learner("pmp", sweeps=50), learner("perturb_lp")),
+        ),
+        "Both lanes perturb the energy in the same way; one looks for the maximum by messages, the other solves the "
+        "linear relaxation exactly and rounds it. While hardly any variable comes out a half the two learn alike, the "
+        "second in many times the seconds; the larger a model is, the more of them do (reproduce pmp-lp).",
     ),
     Preset(
         "bars",

@@ -64,8 +64,9 @@ class InferenceLane:
 
     warmed = True
 
-    def __init__(self, plan: Choice, potentials: Potentials, projection: Projection, epoch: int):
-        self.plan, self.algorithm, self.projection = plan, plan.build(), projection
+    def __init__(self, plan: Choice, potentials: Potentials, projection: Projection, epoch: int, label: str = ""):
+        self.plan, self.label = plan, label or plan.label
+        self.algorithm, self.projection = plan.build(), projection
         self.cells = Cells(potentials.structure)
         self.state: Any = self.algorithm.start(potentials)
         self.ring = FrameRing(-(-potentials.n // 8))
@@ -126,7 +127,7 @@ class InferenceLane:
         corners, weights, configurations = self._visited()
         return InferenceLaneView(
             algorithm=spec.id,
-            label=self.plan.label,
+            label=self.label,
             guarantee=spec.guarantee,
             promise=promise(self.algorithm, state),
             update=spec.update,

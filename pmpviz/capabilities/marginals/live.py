@@ -14,6 +14,7 @@ from pmpviz.capabilities.marginals.plan import InferencePlan, check_lane
 from pmpviz.capabilities.marginals.segmented import Segmented, segmented
 from pmpviz.live import background
 from pmpviz.live.job import LiveJob
+from pmpviz.live.lane_names import lane_names
 from pmpviz.live.plan import resolve_model
 from pmpviz.live.view import View
 from pmpviz.marginals.polytope import Cells
@@ -104,7 +105,13 @@ class LiveInference(LiveJob):
         assert self._potentials is not None and self._projection is not None
         for plan in self.plan.lanes:
             check_lane(plan, self._potentials.n)
-        return [InferenceLane(plan, self._potentials, self._projection, self._epoch) for plan in self.plan.lanes]
+        labels = [plan.label for plan in self.plan.lanes]
+        # Labels tell what is chosen; where two lanes differ in a number alone, that too.
+        names = labels if len(set(labels)) == len(labels) else lane_names(self.plan.lanes)
+        return [
+            InferenceLane(plan, self._potentials, self._projection, self._epoch, name)
+            for plan, name in zip(self.plan.lanes, names, strict=True)
+        ]
 
     def _build(self) -> None:
         plan = self.plan

@@ -141,7 +141,12 @@ def _traces(envelope: Envelope, view: InferenceView) -> list[dict]:
         return []
     solvers = [solver_class(lane.algorithm).spec for lane in view.lanes]
     found = [_gap(envelope)] if any("gap" in spec.metrics for spec in solvers) else []
-    found.append(_log_z(envelope, view, all(spec.guarantee == "approximate" for spec in solvers)))
+    if any("objective" in spec.metrics for spec in solvers):
+        found.append(_log_z(envelope, view, all(spec.guarantee == "approximate" for spec in solvers)))
+    if any("mean_maximum" in spec.metrics for spec in solvers):
+        lines = envelope.lines(partial(_column, name="mean_maximum"))
+        exact = _exact_line(view)
+        found.append(trace("mean_maximum", "Mean perturbed maximum", "steps", lines, unit="nats", exact=exact))
     if exact_log_z(view) is not None and any("bound" in spec.metrics for spec in solvers):
         found.append(_excess(envelope, view))
     for name, title in (("delta", "Contraction δ"), ("residual", "Largest message change")):
@@ -200,11 +205,14 @@ def _log_z(envelope: Envelope, view: InferenceView, estimates: bool) -> dict:
         limits = {"low": "lower", "high": "best_bound"} if bounded else {}
         return found | {name: _column(lane, source)["y"] for name, source in limits.items()}
 
-    known = exact_log_z(view)
-    exact = None if known is None else {"y": known, "label": f"exact log Z {significant(known, 5)}"}
     lines = envelope.lines(columns)
     title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective, with the bounds on log Z"
-    return trace("log_z", title, "steps", lines, unit="nats", exact=exact)
+    return trace("log_z", title, "steps", lines, unit="nats", exact=_exact_line(view))
+
+
+def _exact_line(view: InferenceView) -> dict | None:
+    known = exact_log_z(view)
+    return None if known is None else {"y": known, "label": f"exact log Z {significant(known, 5)}"}
 
 
 def _held(columns: dict[str, np.ndarray], count: int) -> dict[str, np.ndarray]:
@@ -270,15 +278,18 @@ def verdict(view: InferenceView) -> str:
 
 
 def _estimates(view: InferenceView, exact: float | None) -> str:
-    """What each lane that knows its own error estimates, with 95 % of its bar; empty where none does."""
-    found = [(lane.label, lane.answer.log_z, lane.answer.standard_error) for lane in view.lanes]
-    said = [
-        f"{label} {significant(log_z, 5)} ± {significant(WITHIN * error, 2)} (95 %)"
-        for label, log_z, error in found
-        if log_z is not None and error is not None
-    ]
+    """What each lane that knows its own error estimates, with 95 % of its bar, and mean maxima; empty without any."""
     known = "" if exact is None else f"; exactly {significant(exact, 5)}"
-    return f"log Z: {'; '.join(said)}{known}." if said else ""
+    parts = []
+    for head, name in (("log Z", "log_z"), ("Mean maximum, above log Z on average", "mean_maximum")):
+        found = [(lane.label, getattr(lane.answer, name), lane.answer.standard_error) for lane in view.lanes]
+        said = [
+            f"{label} {significant(value, 5)} ± {significant(WITHIN * error, 2)} (95 %)"
+            for label, value, error in found
+            if value is not None and error is not None
+        ]
+        parts += [f"{head}: {'; '.join(said)}"] if said else []
+    return f"{'. '.join(parts)}{known}." if parts else ""
 
 
 __all__ = ["GOALS", "LAYERS", "error", "exact_log_z", "exact_p1", "gap_of", "many", "update", "verdict"]

@@ -43,7 +43,8 @@ PERTURBATION: tuple[Preset, ...] = (
         "How many attempts does exactness cost?",
         LabPlan("clique:8,theta=2", solvers=THREE),
         "The unbiased sampler fixes one variable after another by ratios of expected maxima; what is missing to "
-        "probability 1 rejects. Perturb-and-MAP accepts always, and its histogram is off by more than its noise floor.",
+        "probability 1 rejects: more often the more variables there are (reproduce hmj-acceptance). Perturb-and-MAP "
+        "accepts always, and its histogram is off by more than its noise floor.",
     ),
     Preset(
         "prefixes",
@@ -52,7 +53,8 @@ PERTURBATION: tuple[Preset, ...] = (
         LabPlan("square:3x4,couplings=gaussian,sigma=0.6,field=random,h=0.6,periodic=false", solvers=THREE),
         "An expected maximum bounds the log of the sum over all that begins with a prefix, and the bounds of its two "
         "ways to go on never exceed it: that is what makes them the unbiased sampler's probabilities. Averages over "
-        "a bank of noise break it here and there, and are repaired. Every further variable costs acceptance.",
+        "a bank of noise break it here and there, and are repaired. Every further variable costs acceptance (reproduce "
+        "hmj-theorems).",
     ),
     Preset(
         "denoise",
@@ -60,7 +62,9 @@ PERTURBATION: tuple[Preset, ...] = (
         "What does one best answer hide?",
         LabPlan("scene:denoise", solvers=("max_product", "linear_program", "icm"), first=62, second=63),
         "An attractive model: the linear program is tight, and proves its maximum. The single MAP smooths thin strokes "
-        "away; the average over perturbations keeps them, and says where it is unsure: along the boundary.",
+        "away; the average over perturbations keeps them, and says where it is unsure: along the boundary. That is "
+        "what averaged samples are for: how far off a boundary is, they say better than the MAP does (reproduce "
+        "hmj-segmentation).",
     ),
     Preset(
         "complete",
@@ -69,7 +73,7 @@ PERTURBATION: tuple[Preset, ...] = (
         LabPlan("scene:complete", solvers=THREE, first=81, second=93),
         "The right third of a glyph is hidden; edges of both signs reach over two pixels. The linear program has no "
         "opinion (grey nearly everywhere). The MAP leaves the second stroke out, as the safest single answer; many "
-        "of the perturbed maxima draw it, and the exact marginals agree with them.",
+        "of the perturbed maxima draw it, and the exact marginals agree with them (reproduce bfw-characters).",
     ),
 )
 

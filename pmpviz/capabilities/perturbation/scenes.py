@@ -60,21 +60,32 @@ def _denoise() -> Scene:
 
 
 def _complete() -> Scene:
-    """An Ising model with skip edges, fitted to small shapes; the right part of one is hidden."""
+    return completion("H", HIDDEN_COLUMNS)
+
+
+def completion(kind: str, columns: int) -> Scene:
+    """A shape of which so many columns on the right are hidden, in an Ising model with skip edges fitted to shapes."""
     shape = (GLYPH, GLYPH)
-    offsets = tuple((a, b) for a in range(REACH + 1) for b in range(-REACH, REACH + 1) if (a, b) > (0, 0))
-    i, j, _ = _pairs(shape, offsets)
-    weight, bias = _fit(_shapes(np.random.default_rng(0)).reshape(TRAINED_ON, -1), i, j)
+    bias, i, j, weight = _fitted()
     drawn = np.zeros(shape, np.int8)
-    drawn[1:11, 1:11] = stamp("H", 10)
+    drawn[1:11, 1:11] = stamp(kind, 10)
     hidden = np.zeros(shape, bool)
-    hidden[:, -HIDDEN_COLUMNS:] = True
+    hidden[:, -columns:] = True
     evidence = Evidence(~hidden.ravel(), np.where(hidden, 0, drawn).ravel().astype(np.int8))
     words = (
         f"A glyph whose right part is hidden. Every pixel interacts with those up to {REACH} rows and columns away; "
         f"fitted to small shapes, {(weight > 0).mean():.0%} of the edges attract and the others repel."
     )
     return Scene(Ising.from_edges(bias, i, j, weight), evidence, shape, drawn, np.where(hidden, np.nan, drawn), words)
+
+
+@lru_cache(maxsize=1)
+def _fitted() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(bias, i, j, weight of each edge) of the model of small shapes."""
+    offsets = tuple((a, b) for a in range(REACH + 1) for b in range(-REACH, REACH + 1) if (a, b) > (0, 0))
+    i, j, _ = _pairs((GLYPH, GLYPH), offsets)
+    weight, bias = _fit(_shapes(np.random.default_rng(0)).reshape(TRAINED_ON, -1), i, j)
+    return bias, i, j, weight
 
 
 def _shapes(rng: np.random.Generator) -> Int8[np.ndarray, "m h w"]:

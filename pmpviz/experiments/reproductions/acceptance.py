@@ -137,6 +137,7 @@ REPRODUCTION = Reproduction(
     1,
     1,
     run,
+    shown="perturbation_lab?preset=clique",
 )
 
 __all__ = ["REPRODUCTION"]

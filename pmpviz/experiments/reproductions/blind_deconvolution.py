@@ -190,6 +190,7 @@ REPRODUCTION = Reproduction(
     5,
     2,
     run,
+    shown="deconvolution?preset=gwg",
 )
 FRESH = Reproduction(
     "pmp-5.6-fresh",

@@ -110,6 +110,7 @@ REPRODUCTION = Reproduction(
     1,
     run,
     keeps=True,
+    shown="learning?preset=descent",
 )
 
 __all__ = ["REPRODUCTION"]

@@ -67,7 +67,7 @@ def mosaic(x: np.ndarray, shape: tuple[int, int], across: int = 5) -> np.ndarray
     """Pictures in rows of `across`, a line of zeros between them."""
     height, width = shape
     down = -(-len(x) // across)
-    sheet = np.zeros((down * (height + 1) - 1, across * (width + 1) - 1), np.int8)
+    sheet = np.zeros((down * (height + 1) - 1, across * (width + 1) - 1), x.dtype)
     for place, picture in enumerate(x.reshape(-1, height, width)):
         top, left = place // across * (height + 1), place % across * (width + 1)
         sheet[top : top + height, left : left + width] = picture

@@ -95,6 +95,7 @@ def run(request: Request, setting: Setting | None = None) -> Outcome:
         "expectations, and are met with equality at the last variable: averages over a bank break about half of those "
         "however large it is, by less and less",
         "the poster proves both, and gives no figures",
+        "the bounds of all prefixes of one grid are to be watched at /perturbation_lab?preset=prefixes",
     )
     return Outcome(rows_of(found), figure, notes)
 
@@ -107,6 +108,7 @@ REPRODUCTION = Reproduction(
     3,
     1,
     run,
+    shown="frank_wolfe?preset=tree-theorem",
 )
 
 __all__ = ["REPRODUCTION"]

@@ -134,4 +134,5 @@ REPRODUCTION = Reproduction(
     1,
     1,
     run,
+    shown="frank_wolfe?preset=ratios",
 )
