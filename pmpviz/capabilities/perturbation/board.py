@@ -86,6 +86,7 @@ def _atlas(payload: Payload, view: LabView) -> dict[str, Any] | None:
         "reach": float(found.axis[-1]),
         "side": len(found.axis),
         "rows": found.rows,
+        "stride": found.stride,
         "sites": found.sites,
         "states": [_bits(state) for state in found.states],
         "regions": list(_regions(view).values()),
@@ -116,7 +117,7 @@ def atlas_words(view: LabView) -> str:
     words = f"A MAP a pixel: {len(found.axis)} × {len(found.axis)} noises of two sites, all others as shown"
     if view.bench.potentials.n == 2:
         words = "Two spins: the plane is the whole noise; a region's logistic mass says how often it comes"
-    more = "" if found.done else f" Row {found.rows} of {len(found.axis)}."
+    more = "" if found.done else f" Rough still: row {found.rows} of {len(found.axis)}."
     return f"{words}. {integer(len(found.states))} states appear.{more}"
 
 
@@ -129,7 +130,7 @@ def progress(view: LabView) -> str:
         return f"the map comes after {draws_before_map(view.bench)} perturbations: {draws} are solved"
     if view.bench.scene is not None and view.walked is not None and view.doing.startswith("walking"):
         return f"the map comes after the walk: {view.walked.calls} of up to {WALK_CALLS} MAP calls"
-    return "the map's first rows are worked out"
+    return "a rough map comes first: it is worked out"
 
 
 # One perturbation.
