@@ -54,7 +54,7 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     page.wait_for_function("() => /RMSE/.test(document.querySelector('.tx-status')?.textContent)")
     page.wait_for_function(f"() => `${{({SEEN})()}}` === '0,true,true,false'")
     hint = page.locator(".tx-hint").inner_text()
-    assert "Underlined: the true name" in hint and "Amber" in hint and "Violet frame" in hint
+    assert "Underlined: the true name" in hint and "Amber" in hint and "Framed: off exact" in hint
 
 
 def test_what_is_of_the_setting_before_says_so_at_once(server, open_page):

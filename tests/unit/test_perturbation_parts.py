@@ -195,7 +195,7 @@ def test_everything_is_computed_and_drawn():
         assert all(Image.open(io.BytesIO(panel.picture)).size[0] >= 100 for panel in panels)
         for draw in (perturbation.lost, perturbation.bounds, perturbation_maps.tree):
             assert draw(view, dark).data
-    assert "attempts accepted" in perturbation_maps.tree_words(view)
+    assert "attempts came through" in perturbation_maps.tree_words(view)
     exported = np.load(io.BytesIO(perturbation_npz(view)))
     assert {"noise", "field", "icm", "exact", "atlas_code"} <= set(exported.files)
     assert len(energies_csv(view).decode().splitlines()) == 1 + 512

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from pmpviz.capabilities.landscape.hills import parting
 from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLaneView, Roll
 from pmpviz.capabilities.landscape.live import LandscapeView
 from pmpviz.capabilities.landscape.memory import NAMES, Memory
-from pmpviz.capabilities.landscape.hills import parting
 from pmpviz.capabilities.landscape.plan import COLOURS, GIBBS, KINDS, LandscapePlan
 from pmpviz.capabilities.landscape.scene import Scene
 from pmpviz.models.gaussian import ONE_HILL, gibbs_gap
@@ -182,7 +182,8 @@ def found(view: LandscapeView) -> str:
     words = f"All frequencies within {significant(far, 2)} of exact after {integer(lane.counts.sum())} draws"
     if view.plan.sampler == GIBBS:
         return f"{words}."
-    return f"{words}; {lane.acceptance:.0%} accepted, energy error {significant(lane.error, 2)} on average."
+    off = significant(lane.error, 2)
+    return f"{words}. Of all trajectories {lane.acceptance:.0%} were accepted, their energy error is {off} on average."
 
 
 def promised(largest: float) -> str:

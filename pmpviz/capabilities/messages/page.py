@@ -103,7 +103,9 @@ def _blob(plan: MessagePlan) -> bytes:
 # Until the browser has drawn the graph there is a word in its place, and nothing of how the run ends.
 WAITS = """<style>
 .st-key-messages_waits { min-height: 24rem; color: var(--st-gray-text-color, gray); }
-.stMainBlockContainer:has(.mm-canvas[data-sweep]) .st-key-messages_waits { display: none; }
+.stMainBlockContainer:has(.mm-canvas[data-sweep]) [data-testid="stLayoutWrapper"]:has(> .st-key-messages_waits) {
+  display: none;
+}
 .stMainBlockContainer:not(:has(.mm-canvas[data-sweep])) .st-key-messages_below { display: none; }
 </style><p>The messages are worked out, and the browser loads what draws the graph …</p>"""
 

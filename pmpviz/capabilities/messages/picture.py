@@ -3,7 +3,7 @@
 The wire format is that of `views.frames.encode`. The JSON:
 
     {run: another one begins anew, play: message | sweep | run, rule, schedule, temperature, damping, tolerance,
-     limit: log-ratio of the full colours, period, verdict, betheWords, exactWords, logZ, alt, states: K,
+     limit: log-ratio of the full colours, period, verdict, exactWords, logZ, alt, states: K,
      places: [[variable, x, y]] of those that were dragged, as shares of the picture,
      milestones: [[sweep, status, words]], ends: events up to the end of each sweep,
      variables: [{name, words, card, evidence: -1 or the value, x, y}],
@@ -26,7 +26,7 @@ from jaxtyping import Float
 from pmpviz.capabilities.messages.layout import layout
 from pmpviz.capabilities.messages.plan import MessagePlan
 from pmpviz.capabilities.messages.recording import TOLERANCE, Recording, Settings, Truth, record, truth
-from pmpviz.capabilities.messages.words import Milestone, bethe_words, ends, messages_by_sweep, milestones, verdict
+from pmpviz.capabilities.messages.words import Milestone, ends, messages_by_sweep, milestones, verdict
 from pmpviz.models.small_graphs import parse_small_graph
 from pmpviz.player.numbers import significant
 from pmpviz.player.wire import Payload, encode
@@ -123,7 +123,6 @@ def blob(story: Story) -> bytes:
         "limit": limit_of(story),
         "period": record.period,
         "verdict": verdict(record, errors, steps),
-        "betheWords": bethe_words(record, story.log_z),
         "exactWords": EXACT_WORDS[plan.rule],
         "logZ": story.log_z,
         "states": int(record.after.shape[1]),

@@ -96,7 +96,7 @@ class AtlasMaker:
         are watched after it is seen.
         """
         every = range(len(self.axis))
-        rough = every[len(every) // ROUGH // 2 :: len(every) // ROUGH] if len(every) >= 2 * ROUGH else ()
+        rough = every[len(every) // ROUGH // 2 :: len(every) // ROUGH] if len(every) >= 2 * ROUGH else range(0)
         for r in rough:
             self._solve([(r, c) for c in rough])
             yield r == rough[-1]

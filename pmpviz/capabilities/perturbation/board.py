@@ -9,7 +9,7 @@ import numpy as np
 from pmpviz.capabilities.perturbation.live import LabView, draws_before_map
 from pmpviz.capabilities.perturbation.panels import average_rows, places
 from pmpviz.capabilities.perturbation.parts import WALK_CALLS, Bench, total_variation
-from pmpviz.capabilities.perturbation.picture import line_colour, styles
+from pmpviz.capabilities.perturbation.picture import bound_words, line_colour, styles
 from pmpviz.capabilities.perturbation.plan import LAYERS
 from pmpviz.player.numbers import configuration, integer
 from pmpviz.player.wire import Payload, encode
@@ -40,6 +40,7 @@ def update(view: LabView, layer: str, dark: bool) -> bytes:
             "samples": _samples(payload, view),
             "averages": _averages(payload, view),
             "progress": progress(view),
+            "bounds": bound_words(view),
         },
         payload.blobs,
     )

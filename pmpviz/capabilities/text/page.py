@@ -27,7 +27,7 @@ from pmpviz.live.plan import Preset, begins_anew
 from pmpviz.models.text import read_words
 from pmpviz.types import InputError
 
-LEAD = "Each word is a name or none. Neighbours and equal capitalised words pull on each other; the more amber, the likelier."
+LEAD = "Each word is a name or none. Neighbours and equal capitalised words pull on each other; amber: likely a name."
 PAGE = Page("text", TEXT, LEAD)
 TRIED = ("chain", "skip", "said", "seed", "chains", "budget", "lanes")
 

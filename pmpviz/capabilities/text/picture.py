@@ -120,7 +120,7 @@ def sentences(view: TextView) -> list[str]:
     lane = view.lanes[0] if view.lanes and known(view.lanes[0]) else None
     if lane is None:
         return ["Nothing is read yet: press Play, and watch the names take colour.", doing]
-    p1, held = exact_p1(view), f"with links × {significant(view.plan.skip)}"
+    p1, held = exact_p1(view), f"with links × {view.plan.skip:.3g}"
     said = f"{_found(view, lane.p1)} ({lane.label}, {held})"
     if p1 is None:
         return [f"{said}.", doing]

@@ -150,9 +150,8 @@ class Microscope extends Stage {
   }
 
   drawLegend() {
-    const { limit, exact, variables, verdict, betheWords } = this.record;
-    // Before a class there is no room for the curve of Bethe's log Z.
-    this.verdict.textContent = this.large ? `${verdict} ${betheWords}` : verdict;
+    const { limit, exact, variables, verdict } = this.record;
+    this.verdict.textContent = this.large ? `${verdict} ${this.betheEnd()}` : verdict;
     const two = variables.every((variable) => variable.card === 2);
     const framed = this.record.factors.some((_, factor) => wish(this.record, factor));
     const words = this.large ? ["Blue: state 0, orange: state 1."] : [
@@ -166,6 +165,13 @@ class Microscope extends Stage {
     if (framed) words.push("Framed: the likeliest states go against the factor.");
     this.legend.textContent = words.filter(Boolean).join(" ");
     this.canvas.setAttribute("aria-label", this.record.alt);
+  }
+
+  // Before a class there is no room for the curve of Bethe's log Z: where it ends is told.
+  betheEnd() {
+    const { bethe, logZ } = this.record;
+    if (!bethe || !bethe.length) return "";
+    return `Bethe's log Z ends at ${number(bethe[bethe.length - 1])}${logZ === null ? "" : `, exactly ${number(logZ)}`}.`;
   }
 
   // What a person does.

@@ -139,7 +139,8 @@ class Reading extends Live {
   legend() {
     const underlined = this.text && this.text.labels;
     const compared = this.exact.p && this.lanes.length;
-    return [COLOURED, underlined ? UNDERLINED : "", compared ? OFF : "", this.large ? "" : HINT].filter(Boolean).join(" ");
+    if (this.large) return `Amber: a name.${underlined ? " Underlined: the true name." : ""}${compared ? " Framed: off exact." : ""}`;
+    return [COLOURED, underlined ? UNDERLINED : "", compared ? OFF : "", HINT].filter(Boolean).join(" ");
   }
 
   describe(place) {
