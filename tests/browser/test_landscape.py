@@ -73,7 +73,7 @@ def test_verdict_and_curves_are_of_the_shift_that_is_seen(server, open_page):
     # No answer of the server comes in between.
     page.evaluate("WebSocket.prototype.send = () => {}")
     verdict, curve = page.evaluate(MOVED)
-    assert verdict == "Two hills: the hill parts at a shift of about 2. Starting again under the new setting …"
+    assert verdict == "Four hills: the hill parts at a shift of about 2. Starting again under the new setting …"
     assert not any(letter.isdigit() for letter in curve)
     page.get_by_role("button", name="About the coordinates").focus()
     assert page.locator(".ls-head .pv-tip").is_visible()

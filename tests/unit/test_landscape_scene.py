@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pmpviz import exact
-from pmpviz.capabilities.landscape.hills import parting
+from pmpviz.capabilities.landscape.hills import hills, parting
 from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLane, prepared
 from pmpviz.capabilities.landscape.picture import scene_words
 from pmpviz.capabilities.landscape.plan import COLOURS, FORCED, GIBBS, HMC, KINDS, MEMORY, LandscapePlan
@@ -83,6 +83,12 @@ def test_frequencies_come_within_a_hundredth_and_rolls_hang_together(sampler, co
 def test_the_hill_parts_where_the_largest_eigenvalue_is_four_and_later_under_fields(name, low, high):
     scene = scene_of(BY_ID[name])
     assert low < scene.values[0] + parting(scene, 0.05, 6.0) < high
+
+
+@pytest.mark.parametrize(("extra", "count"), [(1.0, 1), (3.0, 2), (6.0, 4)])
+def test_hills_are_counted_without_the_saddles_between_them(extra, count):
+    scene = scene_of(BY_ID["attractive"].replace(extra=extra))
+    assert hills(scene.law, (scene.states @ scene.weight)[None]) == [count]
 
 
 def test_a_strong_coupling_has_two_hills_at_the_least_shift_and_a_weak_one_none_on_a_short_knob():

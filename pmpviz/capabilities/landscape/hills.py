@@ -10,15 +10,17 @@ from jaxtyping import Float, Int
 from pmpviz.capabilities.landscape.scene import Scene
 
 SPACING = 0.05
-MOST_STEPS, STILL, APART = 600, 1e-6, 0.1
+MOST_STEPS, STILL, APART, OFF = 600, 1e-6, 0.1, 0.01
 
 
-def hills(law: Float[np.ndarray, " s"], means: Float[np.ndarray, "e s k"]) -> Int[np.ndarray, " e"]:
+def hills(law: Float[np.ndarray, " s"], means: Float[np.ndarray, "e s 2"]) -> Int[np.ndarray, " e"]:
     """How many tops each of the mixtures sum_s law_s N(means_s, I) has, where ascents from the means end.
 
     z <- sum_s p(s | z) means_s is the mean-shift ascent of such a mixture.
     """
-    z = means
+    # From the very mean a symmetric landscape is climbed to its saddle.
+    angle = np.arange(len(law))
+    z = means + OFF * np.stack([np.cos(angle), np.sin(angle)], -1)
     for _ in range(MOST_STEPS):
         log = np.log(law) - 0.5 * ((z[:, :, None] - means[:, None]) ** 2).sum(-1)
         share = np.exp(log - log.max(-1, keepdims=True))
