@@ -11,8 +11,15 @@ from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
 from pmpviz.app.presets import preset_of
+from pmpviz.capabilities.marginals.page import InferenceStage
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.player.wire import decode
+
+
+@pytest.fixture(autouse=True)
+def playing(monkeypatch):
+    """A browser presses Play as it shows the page first; here there is none."""
+    monkeypatch.setattr(InferenceStage, "autoplay", True)
 
 
 def opened(**query: str) -> AppTest:
@@ -38,6 +45,11 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     wait(test, lambda t: "**exact**" in words(t) and "found as" in words(t))
     wait(test, lambda t: all(lane["status"] == "done" for lane in update(t)["lanes"]))
     assert any(lane["badge"] == "certified" for lane in update(test)["lanes"])
+    off, ended = update(test)["newest"]
+    (row,) = [line for line in words(test).splitlines() if line.startswith("| Barrier")]
+    said = re.fullmatch(r"The marginals are off by ([\d.]+) on average\.", off)[1]
+    assert float(said) == pytest.approx(float(row.split("|")[-2]), rel=0.05)
+    assert re.fullmatch(r"Ended at MAP call \d+: the gap is within 0\.01, and ρ has changed \d+ times, .*", ended)
     assert "Barrier Frank-Wolfe" in words(test) and "Triangle" in test.selectbox(key="inference_preset").options
 
 
@@ -68,10 +80,13 @@ def test_error_bars_of_log_z_are_drawn_and_said():
     assert sent["traces"][0]["x"] == "steps" and steps.tolist() == list(range(2, 11))
 
 
-def test_before_a_class_the_walk_waits_at_its_beginning_for_play():
-    test = opened(**{"class": "1"})
+@pytest.mark.parametrize("large", ["0", "1"])
+def test_the_walk_waits_at_its_beginning_to_be_seen_and_before_a_class_for_play(monkeypatch, large):
+    monkeypatch.setattr(InferenceStage, "autoplay", False)
+    test = opened(**{"class": large})
     wait(test, lambda t: update(t)["lanes"] and update(t)["exact"] is not None)
     assert not update(test)["playing"] and "Nothing is computed yet" in update(test)["announce"]
+    assert update(test)["opens"] == (large == "0") and not update(test)["newest"]
 
 
 def test_the_weights_of_the_configurations_found_come_to_one_with_the_centres():

@@ -52,6 +52,7 @@ def test_another_sampler_has_no_energy_and_says_so():
     found = walked(test)
     assert found["scene"]["gibbs"] and found["lanes"][0]["algorithm"] == "gaussian_gibbs"
     assert [trace["id"] for trace in found["traces"]] == ["error"]
+    assert found["scene"]["parts"] == pytest.approx(2.0, abs=0.1)
 
 
 def test_a_landscape_that_is_no_longer_asked_for_is_greyed_until_the_other_is_there(monkeypatch):
@@ -61,7 +62,8 @@ def test_a_landscape_that_is_no_longer_asked_for_is_greyed_until_the_other_is_th
         # The worker is busy, say with compiling.
         patch.setattr(LiveLandscape, "set_plan", lambda job, plan: None)
         go_to(test, "landscape", extra="2")
-        assert not update(test)["waits"]
+        found = update(test)
+        assert not found["waits"] and found["anew"] and found["scene"]["extra"] == 1.0
         go_to(test, "landscape", w="-1")
         found = update(test)
         assert found["waits"] and found["said"] == ["Preparing the landscape …"]
@@ -70,3 +72,4 @@ def test_a_landscape_that_is_no_longer_asked_for_is_greyed_until_the_other_is_th
     while update(test)["waits"]:
         assert time.monotonic() < until
         run(test)
+    assert not update(test)["anew"]

@@ -56,7 +56,7 @@ def test_a_tree_is_told_that_a_sweep_is_both_passes_and_of_its_end_as_its_end():
     head = update(opened())
     assert "A sweep is both passes" in head["milestones"][0][2]
     assert head["verdict"].startswith(
-        "At its end, after 2 sweeps, the run is exact, to rounding; it has been since the end of sweep 1"
+        "At its end, after 2 sweeps, the run is exact, to rounding; it has been after 24 messages, one each way over"
     )
 
 

@@ -45,7 +45,7 @@ def test_three_solvers_and_their_energies_on_one_perturbation():
     rows = table(test)
     assert [row.split("|")[1].strip() for row in rows] == ["ICM", "LP relaxation", "Exact"]
     assert "proved to be the maximum" in rows[2]
-    wait(test, lambda t: update(t)["samples"] and said(t, "attempts accepted"))
+    wait(test, lambda t: update(t)["samples"] and said(t, "attempts came through"))
     assert [solver["label"] for solver in update(test)["shown"]["solvers"]] == ["ICM", "LP relaxation", "Exact"]
 
 
@@ -57,11 +57,20 @@ def test_a_scenes_pictures_come_with_their_averages_and_bars_are_of_95_percent()
     assert len(np.frombuffer(blobs[head["averages"][1]["values"]], "<f4")) == 196
     assert "the map" in head["progress"]
     test = opened(**SMALL)
-    wait(test, lambda t: said(t, "attempts accepted"))
-    (words,) = [c.value.replace("\\", "") for c in test.caption if "attempts accepted" in c.value]
-    accepted, width = (float(found) for found in re.search(r"accepted: ([\d.]+) ± ([\d.]+) \(95", words).groups())
+    wait(test, lambda t: said(t, "attempts came through"))
+    (words,) = [c.value.replace("\\", "") for c in test.caption if "attempts came through" in c.value]
+    accepted, width = (float(found) for found in re.search(r"through: ([\d.]+) ± ([\d.]+) \(95", words).groups())
     assert width == pytest.approx(1.96 * np.sqrt(accepted * (1 - accepted) / 2000), rel=0.05)
     assert update(test)["averages"] is None
+
+
+def test_before_a_class_what_the_bounds_say_stands_on_the_board_and_no_table_is_cut():
+    test = opened(**SMALL, **{"class": "1"})
+    wait(test, lambda t: update(t).get("bounds"))
+    assert re.match(
+        r"Best values under noise are [\d.−]+ ± [\d.]+ on average: log Z is at most that", update(test)["bounds"]
+    )
+    assert not table(test)
 
 
 def test_another_perturbation_and_back():

@@ -6,12 +6,20 @@ import time
 
 import pytest
 from opened import WAIT_SECONDS, go_to, open_page, own_run, run, update  # noqa: F401
+from streamlit.testing.v1 import AppTest
 
 from pmpviz.capabilities.text.live import LiveText
+from pmpviz.capabilities.text.page import TextStage
 from pmpviz.capabilities.text.presets import TEXT
 from pmpviz.live.link import from_query, to_query
 
 BAKER = "Dr. Baker talks in Baker Hall . Baker is glad ."
+
+
+@pytest.fixture(autouse=True)
+def playing(monkeypatch):
+    """A browser presses Play as it shows the page first; here there is none."""
+    monkeypatch.setattr(TextStage, "autoplay", True)
 
 
 def read(test, lanes=1):
@@ -58,10 +66,36 @@ def test_a_link_that_cannot_be_read_says_so():
 def test_a_text_that_is_no_longer_asked_for_is_greyed_and_what_colours_are_the_mean_of_is_said(monkeypatch):
     test = open_page("text", {"preset": "room"})
     found = read(test)
-    assert not found["waits"] and "Gibbs averages its last" in found["said"][1] and "64 chains" in found["said"][1]
+    assert (
+        not found["waits"]
+        and not found["anew"]
+        and "Gibbs averages its last" in found["said"][1]
+        and "64 chains" in found["said"][1]
+    )
     monkeypatch.setattr(LiveText, "set_plan", lambda job, plan: None)
     go_to(test, "text", skip="0.5")
-    assert not update(test)["waits"]
+    found = update(test)
+    assert not found["waits"] and found["anew"]
     go_to(test, "text", text=BAKER)
     found = update(test)
     assert found["waits"] and found["said"] == ["Preparing the text …"]
+
+
+def press_play():
+    from pmpviz.app.session import held
+
+    held("text").live.play()
+
+
+def test_a_reading_begins_when_it_is_seen_and_its_verdict_is_that_of_the_lane(monkeypatch):
+    monkeypatch.setattr(TextStage, "autoplay", False)
+    test = open_page("text", {"preset": "room", "skip": "1.5"})
+    until = time.monotonic() + WAIT_SECONDS
+    while not (found := update(test)).get("text"):
+        assert time.monotonic() < until
+        run(test)
+    assert found["opens"] and not found["playing"] and found["said"][0].startswith("Nothing is read yet: press Play")
+    AppTest.from_function(press_play, default_timeout=WAIT_SECONDS).run()
+    found = read(run(test))
+    assert not found["opens"]
+    assert "Quillfeather" in found["said"][0] and "(Gibbs, with links × 1.5)" in found["said"][0]

@@ -52,6 +52,33 @@ def test_frequencies_come_to_the_law_and_the_dragged_shift_parts_the_hills(serve
     page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'paused'")
 
 
+# What stands on screen in the first picture of another shift.
+MOVED = """async () => {
+  const range = document.querySelector("[data-knob=extra]");
+  const canvas = document.querySelector("[data-testid=landscape-canvas]");
+  const before = canvas.dataset.extra;
+  range.value = Number(range.max);
+  range.dispatchEvent(new Event("input", { bubbles: true }));
+  while (canvas.dataset.extra === before) await new Promise(requestAnimationFrame);
+  await new Promise((done) => setTimeout(done, 150));
+  const curve = document.querySelector("canvas.pv-chart[aria-label^='Largest error']");
+  return [document.querySelector(".pv-verdict").textContent, curve.getAttribute("aria-label")];
+}"""
+
+
+def test_verdict_and_curves_are_of_the_shift_that_is_seen(server, open_page):
+    page = open_page(link(server, "landscape", preset="attractive"))
+    page.wait_for_function("() => /exact after/.test(document.querySelector('.pv-verdict')?.textContent)")
+    assert page.locator(".pv-verdict").inner_text().startswith("One hill; more from a shift of about 2 on.")
+    # No answer of the server comes in between.
+    page.evaluate("WebSocket.prototype.send = () => {}")
+    verdict, curve = page.evaluate(MOVED)
+    assert verdict == "Four hills: the hill parts at a shift of about 2. Starting again under the new setting …"
+    assert not any(letter.isdigit() for letter in curve)
+    page.get_by_role("button", name="About the coordinates").focus()
+    assert page.locator(".ls-head .pv-tip").is_visible()
+
+
 def test_the_ball_of_two_pictures_and_its_spins_move_together(server, open_page, record_property):
     page = open_page(link(server, "landscape", preset="hopfield", speed="1"))
     page.wait_for_selector(f"{CANVAS}[data-hills='4']")

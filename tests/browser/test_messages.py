@@ -107,6 +107,21 @@ def test_beliefs_on_a_tree_are_the_exact_ones_after_two_passes(server, open_page
     assert "two passes" in page.locator("[data-testid=messages-status]").inner_text()
 
 
+def test_before_the_graph_is_there_its_place_says_what_is_waited_for_and_nothing_how_it_ends(server, open_page):
+    page = open_page("about:blank")
+    held = []
+    page.route("**/messages.js*", lambda route: held.append(route))
+    page.goto(link(server, "messages", **TREE))
+    page.get_by_text("the browser loads what draws the graph").wait_for()
+    page.locator(".st-key-messages_below").wait_for(state="attached")
+    assert not page.locator(".st-key-messages_below").is_visible()
+    page.unroute("**/messages.js*")
+    for route in held:
+        route.continue_()
+    page.locator(".st-key-messages_below").wait_for()
+    assert not page.locator(".st-key-messages_waits").is_visible()
+
+
 @pytest.mark.parametrize(
     ("graph", "more"),
     [

@@ -36,18 +36,38 @@ def test_marginals_come_to_the_exact_ones_and_a_word_is_held(server, open_page):
     page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'paused'")
 
 
-# How many true names of a column are within its box, and whether the box is within the window.
+# How far the first box is scrolled, whether its first word is seen, whether the box is within the window, and whether
+# a caption is cut.
 SEEN = """() => {
   const box = document.querySelector("[data-testid=text-page]");
   const { top, bottom } = box.getBoundingClientRect();
-  const rows = [...box.querySelectorAll(".tx-true")].map((word) => word.getBoundingClientRect());
-  return [rows.filter((row) => row.top >= top && row.bottom <= bottom).length, bottom <= window.innerHeight];
+  const first = box.querySelector(".tx-word").getBoundingClientRect();
+  const cut = [...document.querySelectorAll(".tx-status")].some((each) => each.scrollWidth > each.clientWidth);
+  return [box.scrollTop, first.top >= top, bottom <= window.innerHeight, cut];
 }"""
 
 
-def test_a_class_sees_the_repeated_names_without_scrolling(server, open_page):
-    page = open_page(link(server, "text", preset="names", **{"class": "1"}), viewport={"width": 1280, "height": 800})
+def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, open_page):
+    page = open_page(link(server, "text", preset="names", **{"class": "1"}), viewport={"width": 1024, "height": 768})
     page.wait_for_selector(f"{PAGES} .tx-true")
-    page.wait_for_function(f"() => {{ const [names, whole] = ({SEEN})(); return names >= 6 && whole; }}")
-    assert page.locator(PAGES).first.get_attribute("class") == "tx-page tx-more"
-    assert "Underlined: the true name" in page.locator(".tx-hint").inner_text()
+    press(page, "Space")
+    page.wait_for_function("() => /RMSE/.test(document.querySelector('.tx-status')?.textContent)")
+    page.wait_for_function(f"() => `${{({SEEN})()}}` === '0,true,true,false'")
+    hint = page.locator(".tx-hint").inner_text()
+    assert "Underlined: the true name" in hint and "Amber" in hint and "Framed: off exact" in hint
+
+
+def test_what_is_of_the_setting_before_says_so_at_once(server, open_page):
+    page = open_page(link(server, "text", preset="room"))
+    page.wait_for_function("() => /RMSE/.test(document.querySelector('.tx-status')?.textContent)")
+    # No answer of the server comes in between.
+    page.evaluate("WebSocket.prototype.send = () => {}")
+    page.evaluate(
+        """() => {
+          const range = document.querySelector("[data-knob=skip]");
+          range.value = Number(range.max);
+          range.dispatchEvent(new Event("input", { bubbles: true }));
+        }"""
+    )
+    assert page.locator(".pv-verdict").inner_text().startswith("Being read again under the new setting")
+    assert set(page.locator(".tx-status").all_inner_texts()) == {"of the setting before"}

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from pmpviz import exact
+from pmpviz.capabilities.landscape.hills import hills, parting
 from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLane, prepared
 from pmpviz.capabilities.landscape.picture import scene_words
-from pmpviz.capabilities.landscape.plan import FORCED, GIBBS, HMC, KINDS, MEMORY, LandscapePlan
+from pmpviz.capabilities.landscape.plan import COLOURS, FORCED, GIBBS, HMC, KINDS, MEMORY, LandscapePlan
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.capabilities.landscape.scene import scene_of
 from pmpviz.live.link import from_query, to_query
+from pmpviz.samplers import sampler_class
 
 BY_ID = {preset.id: preset.plan for preset in LANDSCAPE if preset.plan.kind != MEMORY}
 
@@ -73,6 +75,29 @@ def test_frequencies_come_within_a_hundredth_and_rolls_hang_together(sampler, co
         if sampler == HMC:
             np.testing.assert_allclose(two.points[0], one.points[-1] if one.accepted else one.points[0], atol=1e-4)
             assert one.accepted == (one.energy[-1] - one.energy[0] < one.line)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"), [("attractive", 3.95, 4.1), ("repulsive", 3.95, 4.1), ("fields", 5.0, 6.0)]
+)
+def test_the_hill_parts_where_the_largest_eigenvalue_is_four_and_later_under_fields(name, low, high):
+    scene = scene_of(BY_ID[name])
+    assert low < scene.values[0] + parting(scene, 0.05, 6.0) < high
+
+
+@pytest.mark.parametrize(("extra", "count"), [(1.0, 1), (3.0, 2), (6.0, 4)])
+def test_hills_are_counted_without_the_saddles_between_them(extra, count):
+    scene = scene_of(BY_ID["attractive"].replace(extra=extra))
+    assert hills(scene.law, (scene.states @ scene.weight)[None]) == [count]
+
+
+def test_a_strong_coupling_has_two_hills_at_the_least_shift_and_a_weak_one_none_on_a_short_knob():
+    assert parting(scene_of(BY_ID["strong"]), 0.05, 6.0) == 0.05
+    assert parting(scene_of(BY_ID["attractive"]), 0.05, 1.5) is None
+
+
+def test_no_state_has_the_colour_of_a_sampler():
+    assert not {sampler_class(name).spec.style.colour for name in (HMC, GIBBS)} & set(COLOURS)
 
 
 def test_another_shift_keeps_the_states_and_begins_the_statistics_anew():

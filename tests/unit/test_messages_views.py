@@ -148,6 +148,9 @@ def test_two_passes_are_exact_on_a_tree_after_one_message_each_way():
     assert [(m.sweep, m.status) for m in story.steps] == [(0, "running"), (1, "exact")]
     assert story.errors[0] > 0.01 and story.errors[1] < 1e-12
     assert "two passes" in story.steps[-1].words
+    count = f"after {2 * len(story.record.edge_factor)} messages, one each way over each of the"
+    assert f"Exact {count}" in story.steps[-1].words
+    assert f"it has been {count}" in verdict(story.record, story.errors, story.steps)
 
 
 @pytest.mark.parametrize("length", [2, 5, 9])

@@ -75,8 +75,8 @@ def test_a_tally_knows_what_each_solver_lost(bench):
 
 def test_the_atlas_is_a_map_a_pixel(bench):
     maker = AtlasMaker(bench, 3, (1, 4), side=5)
-    while not maker.done:
-        maker.row()
+    for _ in maker.drawing():
+        pass
     atlas, noise = maker.atlas(), bench.noise(3, 1)[0]
     assert atlas.sites == (1, 4) and atlas.centre == pytest.approx((noise[1, 1], noise[4, 1]))
     assert not np.isnan(atlas.code).any() and (atlas.lost[2] == 0).all()
@@ -91,6 +91,23 @@ def test_the_atlas_is_a_map_a_pixel(bench):
             exact = atlas.pictures[atlas.shows[2][row, column]]
             assert "".join(map(str, exact // 254)) == best
     assert set(np.unique(atlas.code)) == set(range(len(atlas.states)))
+
+
+def test_a_rough_map_of_the_whole_plane_comes_before_the_rows_and_stays_in_them(bench):
+    maker = AtlasMaker(bench, 3, (1, 4))
+    pieces = maker.drawing()
+    steps = next(k for k, more in enumerate(pieces, 1) if more)
+    rough = maker.atlas()
+    rows, columns = np.nonzero(~np.isnan(rough.code))
+    assert steps == 8 and rough.rows == 0 and rough.stride == 4 and set(rows) == set(columns) == set(range(2, 32, 4))
+    assert next(more for more in pieces if more) and (~np.isnan(maker.atlas().period)).sum() == 64
+    for _ in pieces:
+        pass
+    whole = maker.atlas()
+    assert whole.done and not np.isnan(whole.code).any()
+    known = ~np.isnan(rough.code)
+    before = [rough.states[int(code)] for code in rough.code[known]]
+    assert before == [whole.states[int(code)] for code in whole.code[known]]
 
 
 def test_periods_of_a_ring():
@@ -178,7 +195,7 @@ def test_everything_is_computed_and_drawn():
         assert all(Image.open(io.BytesIO(panel.picture)).size[0] >= 100 for panel in panels)
         for draw in (perturbation.lost, perturbation.bounds, perturbation_maps.tree):
             assert draw(view, dark).data
-    assert "attempts accepted" in perturbation_maps.tree_words(view)
+    assert "attempts came through" in perturbation_maps.tree_words(view)
     exported = np.load(io.BytesIO(perturbation_npz(view)))
     assert {"noise", "field", "icm", "exact", "atlas_code"} <= set(exported.files)
     assert len(energies_csv(view).decode().splitlines()) == 1 + 512

@@ -91,7 +91,7 @@ class LandscapeStage(Stage):
         now = turn.view.plan
         wanted = kept_plan(self.id, now)
         waits = wanted.replace(**{name: getattr(now, name) for name in AT_ONCE}) != now
-        return picture.update(turn.view, turn.sent, turn.desk, waits)
+        return picture.update(turn.view, turn.sent, turn.desk, waits, wanted != now)
 
     def answer(self, event: Event) -> bool:
         """Also the choice of coordinates."""

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from pmpviz.capabilities.landscape.hills import parting
 from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLaneView, Roll
 from pmpviz.capabilities.landscape.live import LandscapeView
 from pmpviz.capabilities.landscape.memory import NAMES, Memory
-from pmpviz.capabilities.landscape.plan import GIBBS, KINDS, LandscapePlan
+from pmpviz.capabilities.landscape.plan import COLOURS, GIBBS, KINDS, LandscapePlan
 from pmpviz.capabilities.landscape.scene import Scene
-from pmpviz.models.gaussian import ONE_HILL, gap_bound, gibbs_gap
-from pmpviz.models.space import PALETTE
+from pmpviz.models.gaussian import ONE_HILL, gibbs_gap
 from pmpviz.player.numbers import configuration, integer, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 from pmpviz.samplers import sampler_class
@@ -21,14 +21,15 @@ SPEEDS = (0.5, 1.0, 2.0, 5.0, 20.0, 0.0)
 DIGITS, FLOOR = 5, 1e-4
 
 
-def update(view: LandscapeView, sent: Cursors, desk: Desk, waits: bool = False) -> bytes:
-    """The blob for the browser; `waits` where the page asks for another landscape than this one."""
+def update(view: LandscapeView, sent: Cursors, desk: Desk, waits: bool = False, anew: bool = False) -> bytes:
+    """The blob for the browser; `waits` where the page asks for another landscape than this one, `anew` where what was
+    counted is of other settings than the page's."""
     envelope = Envelope(view, sent, [sampler_class(lane.algorithm).spec for lane in view.lanes])
     lanes = [
         envelope.lane(k, "", f"{integer(lane.count)} {unit(view.plan)}", count=lane.count, walk=_walk(lane, view.scene))
         for k, lane in enumerate(view.lanes)
     ]
-    own: dict[str, Any] = {"scene": None, "unit": unit(view.plan), "waits": waits}
+    own: dict[str, Any] = {"scene": None, "unit": unit(view.plan), "waits": waits, "anew": anew}
     if view.scene is not None and view.lanes:
         words = memory_words if isinstance(view.scene, Memory) else scene_words
         own |= {"scene": words(view.plan, view.scene), "said": sentences(view)}
@@ -51,6 +52,9 @@ def scene_words(plan: LandscapePlan, scene: Scene) -> dict[str, Any]:
         "least": _listed(scene.least),
         "extra": scene.extra,
         "bias": _listed(scene.bias),
+        "colours": COLOURS,
+        # Of the failure mode block Gibbs is asked something else.
+        **({} if _is_failure(plan) else {"parts": _parts(plan, scene)}),
         "law": _listed(scene.law),
         "names": [configuration(state) for state in scene.states],
         "states": scene.states.tolist(),
@@ -63,6 +67,16 @@ def scene_words(plan: LandscapePlan, scene: Scene) -> dict[str, Any]:
     }
 
 
+def _is_failure(plan: LandscapePlan) -> bool:
+    return plan.kind == KINDS[2] and plan.sampler == GIBBS
+
+
+def _parts(plan: LandscapePlan, scene: Scene) -> float | None:
+    """The least shift of the knob's at which there are two hills."""
+    extra = LandscapePlan.params()["extra"]
+    return parting(scene, extra.low, extra.high)
+
+
 def memory_words(plan: LandscapePlan, scene: Memory) -> dict[str, Any]:
     """Two pictures for the browser, which evaluates the landscape itself while the temperature is dragged."""
     return {
@@ -71,6 +85,7 @@ def memory_words(plan: LandscapePlan, scene: Memory) -> dict[str, Any]:
         "groups": scene.groups.tolist(),
         "temperature": plan.temperature,
         "cue": plan.cue,
+        "colours": COLOURS,
         "law": _listed(scene.law),
         "names": list(NAMES),
         "plain": plan.coordinates == "A = I",
@@ -130,7 +145,7 @@ def _overlaps(envelope: Envelope) -> list[dict]:
 
         return [found | {"name": f"with {picture}", "colour": colour} for found in envelope.lines(columns)]
 
-    return line("A", PALETTE[0]) + line("B", PALETTE[1])
+    return line("A", COLOURS[0]) + line("B", COLOURS[1])
 
 
 # Words.
@@ -152,7 +167,7 @@ def found(view: LandscapeView) -> str:
     lane, scene = view.lanes[0], view.scene
     if isinstance(scene, Memory):
         return remembered(view, scene)
-    if view.plan.kind == KINDS[2] and view.plan.sampler == GIBBS:
+    if _is_failure(view.plan):
         expected = scene.leaving(STUCK)
         if not lane.trials:
             return f"A sweep leaves (1, 0) with probability {significant(expected)}."
@@ -162,12 +177,13 @@ def found(view: LandscapeView) -> str:
             f"{significant(lane.left / lane.trials)}; expected {significant(expected)} ± {significant(spread, 2)}."
         )
     if not lane.count:
-        return f"λ₁ = {significant(scene.largest)}: {promised(scene.largest)}."
+        return "No state is drawn yet."
     far = float(np.abs(lane.counts / lane.counts.sum() - scene.law).max())
     words = f"All frequencies within {significant(far, 2)} of exact after {integer(lane.counts.sum())} draws"
     if view.plan.sampler == GIBBS:
         return f"{words}."
-    return f"{words}; {lane.acceptance:.0%} accepted, energy error {significant(lane.error, 2)} on average."
+    off = significant(lane.error, 2)
+    return f"{words}. Of all trajectories {lane.acceptance:.0%} were accepted, their energy error is {off} on average."
 
 
 def promised(largest: float) -> str:
@@ -185,13 +201,4 @@ def remembered(view: LandscapeView, scene: Memory) -> str:
     return f"{words}; {view.lanes[0].acceptance:.0%} accepted."
 
 
-def mark_words(scene: Scene) -> str:
-    """Both sentences of the mark at lambda_1 = 4, with this shift's numbers."""
-    gap, bound = gibbs_gap(scene.target), gap_bound(scene.largest, scene.n)
-    return (
-        f"Left of λ₁ = 4 the landscape is sure to have one hill, and Gibbs sampling a spectral gap of at least "
-        f"(1 − λ₁/4)/n = {significant(bound)}; its exact gap is {significant(gap)}."
-    )
-
-
-__all__ = ["mark_words", "sentences", "unit", "update"]
+__all__ = ["sentences", "unit", "update"]

@@ -6,7 +6,6 @@ import json
 
 import streamlit as st
 
-from pmpviz.app.address import class_mode
 from pmpviz.app.asked import Asked
 from pmpviz.app.export import ExportFile
 from pmpviz.app.folds import folds
@@ -15,10 +14,9 @@ from pmpviz.app.model_picker import checked_model_controls
 from pmpviz.app.page import Page
 from pmpviz.app.player import Event
 from pmpviz.app.presets import preset_control
-from pmpviz.app.session import held, held_live
+from pmpviz.app.session import held
 from pmpviz.app.share import ALWAYS, command_line
 from pmpviz.app.stage import Stage, Turn
-from pmpviz.app.uploads import uploaded
 from pmpviz.app.words import as_text, show_notices
 from pmpviz.capabilities.marginals import picture as frank_wolfe
 from pmpviz.capabilities.marginals import polytope
@@ -33,7 +31,8 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Corners are configurations. A step finds the best one (a MAP call) and moves the marginals so far, μ, towards it."
+    "The dot, μ, is a guess how often each spin is 1. A step (a MAP call) finds the best configuration, a corner, and "
+    "moves the dot towards it."
 )
 PAGE = Page("frank_wolfe", INFERENCE, LEAD)
 LAYER = "inference_layer"
@@ -71,11 +70,6 @@ class InferenceStage(Stage):
     bar = ("play", "step", "reset", "speed", "share", "export", "class")
     component = "walk"
     first_speed = 2.0
-
-    def job_of(self, plan: InferencePlan) -> LiveInference:
-        """This session's job, playing from the first; before a class it waits at its beginning for Play."""
-        make = lambda: self.job(plan, uploaded, self.speed)  # noqa: E731
-        return held_live(self.id, make, plan, self.speed, not class_mode())
 
     def draw(self, plan: InferencePlan) -> None:
         """The walk, fed while something moves, and beneath it what was found."""

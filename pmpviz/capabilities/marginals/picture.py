@@ -12,7 +12,7 @@ from jaxtyping import Float
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.plan import MANY
-from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
+from pmpviz.capabilities.marginals.polytope import gap_of, places, rho_changes, scene
 from pmpviz.marginals import solver_class
 from pmpviz.marginals.solver import Record
 from pmpviz.player.model_words import model_words
@@ -54,6 +54,8 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         words=_sentence(view),
         # Before a class the lines of several lanes need the room.
         said=[] if desk.large and len(view.lanes) > 1 else _ends(view),
+        newest=_newest(view),
+        opens=not desk.large and not any(lane.count for lane in view.lanes),
         exact=exact_log_z(view),
         exact_p1=None if (exact := exact_p1(view)) is None else envelope.payload.add(exact),
     )
@@ -122,7 +124,9 @@ def _sub(lane: InferenceLaneView) -> str:
     parts = [f"{seconds(lane.seconds)} computing"]
     if len(lane.weights):
         used = integer(int((lane.weights > 1e-9).sum()))
-        parts.insert(0, f"{used} of {integer(len(lane.weights))} vertices in use")
+        parts.insert(
+            0, f"at {unit_of(lane)} {integer(lane.count)}: {used} of {integer(len(lane.weights))} vertices in use"
+        )
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")
     return " · ".join(parts)
@@ -245,16 +249,29 @@ def _sentence(view: InferenceView) -> str:
 
 
 def _ends(view: InferenceView) -> list[str]:
-    """Where the objective ends: above log Z wherever an edge of a loop is counted in part."""
+    """What the objective's highest point is: above log Z wherever an edge of a loop is counted in part."""
     rho = next((lane.rho for lane in view.lanes if lane.rho is not None and len(lane.rho)), None)
     if rho is None:
         return []
     if rho.min() > 1 - WHOLE:
-        return ["No loop: every edge's dependence is counted in full, and the objective ends at log Z itself."]
+        return ["Its highest point is log Z itself: without a loop every edge's dependence is counted in full."]
     return [
-        "The objective ends above log Z, at an upper bound: of each edge's dependence it counts the share ρ, too "
-        "little on a loop. The marginals may be near all the same."
+        "Its highest point is an upper bound of log Z: of each edge's dependence it counts the share ρ, too little "
+        "on a loop."
     ]
+
+
+def _newest(view: InferenceView) -> list[str]:
+    """Of the last step of the first walk: how far off its marginals are, and why it ended."""
+    lane = next((lane for lane in view.lanes if lane.rho is not None and lane.count), None)
+    if lane is None:
+        return []
+    off, changes = error(view, lane), len(rho_changes(lane.trace))
+    found = [] if off is None else [f"The marginals are off by {significant(off, 2)} on average."]
+    if not lane.done:
+        return found
+    rho = f", and ρ has changed {changes} times, each time to another climb" if changes else ""
+    return [*found, f"Ended at {unit_of(lane)} {integer(lane.count)}: {lane.reason}{rho}."]
 
 
 def verdict(view: InferenceView) -> str:

@@ -100,11 +100,24 @@ def _blob(plan: MessagePlan) -> bytes:
     return blob(dataclasses.replace(story, plan=plan))
 
 
+# Until the browser has drawn the graph there is a word in its place, and nothing of how the run ends.
+WAITS = """<style>
+.st-key-messages_waits { min-height: 24rem; color: var(--st-gray-text-color, gray); }
+.stMainBlockContainer:has(.mm-canvas[data-sweep]) [data-testid="stLayoutWrapper"]:has(> .st-key-messages_waits) {
+  display: none;
+}
+.stMainBlockContainer:not(:has(.mm-canvas[data-sweep])) .st-key-messages_below { display: none; }
+</style><p>The messages are worked out, and the browser loads what draws the graph …</p>"""
+
+
 def stage(plan: MessagePlan) -> None:
     """Everything between the question and the folds."""
+    waits = st.container(key="messages_waits").empty()
+    waits.html(WAITS)
     try:
         story, update = story_of(plan), _blob(plan)
     except InputError as error:
+        waits.empty()
         st.error(sentence(error))
         if plan.evidence and st.button("Free all variables", key="messages_free"):
             PAGE.keep(plan.replace(evidence=()))
@@ -117,7 +130,8 @@ def stage(plan: MessagePlan) -> None:
             plan = _after(plan, event)
         PAGE.keep(plan)
         st.rerun()
-    _below(story)
+    with st.container(key="messages_below"):
+        _below(story)
     class_button()
     if asked_on(PAGE.id):
         _share(plan)

@@ -93,19 +93,27 @@ def exact_from(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> int | N
 
 def _starting(record) -> str:
     if record.settings.schedule == "two_pass":
-        return "Messages begin flat. A sweep is both passes: from the leaves to the root, and back."
+        count = f"{integer(int(ends(record)[0]))} messages" if len(record.residual) else "none"
+        return f"Messages begin flat. A sweep is both passes, from the leaves to the root, and back: {count}."
     return "Messages begin flat: they prefer no state."
 
 
 def _exactness(record, sweep: int) -> str:
     if record.settings.schedule == "two_pass":
-        return "Exact in two passes: each edge has carried one message each way. Another sweep changes nothing."
+        return f"Exact {_passed(record)}, in two passes. Another sweep changes nothing."
     kind = f"Exact after {integer(sweep)} sweep{'s' if sweep > 1 else ''}"
     if record.settings.damping > 0:
         return f"{kind}, to five decimals: damped messages reach the exact ones only in the limit."
     if record.settings.schedule == "parallel":
         return f"{kind}: news crosses one factor a sweep, and the graph's diameter is {integer(record.diameter)}."
     return f"{kind}, one factor after the other; leaf to root and back would need two passes."
+
+
+def _passed(record) -> str:
+    """How many messages a sweep of both passes has: over every edge one each way, but for variables that are held."""
+    count, edges = int(ends(record)[0]), len(record.edge_factor)
+    each = f", one each way over each of the {integer(edges)} edges" if count == 2 * edges else ""
+    return f"after {integer(count)} messages{each}"
 
 
 def _convergence(record) -> str:
@@ -121,6 +129,8 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
     of = f"At its end, after {integer(sweeps)} sweep{'s' if sweeps > 1 else ''}, the run"
     if last.status == "exact":
         since = f"; it has been since the end of sweep {integer(last.sweep)}" if last.sweep < sweeps else ""
+        if record.settings.schedule == "two_pass" and not record.settings.damping:
+            since = f"; it has been {_passed(record)}"
         return f"{of} is exact{_off(errors, 1, ', largest error {}')}{since}."
     if last.status == "oscillating":
         off = _off(errors, record.period, ", beliefs off by up to {} on the way")

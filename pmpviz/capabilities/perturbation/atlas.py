@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,6 +18,9 @@ from pmpviz.models import Ising
 from pmpviz.oracles import Solution, max_product
 
 ATLAS_SIDE, MOST_PICTURED = 32, 256
+# Places a side of the rough map that comes first, which is one chunk of perturbations a row, and after how many rows of
+# the whole one it is shown again: a browser takes longer to draw them than it takes to compute them.
+ROUGH, ROWS = 8, 8
 # Sweeps before the messages are watched for a repeat, and how nearly they must repeat.
 SETTLE, REPEATS = 256, 1e-3
 
@@ -50,6 +54,11 @@ class Atlas:
         """Whether all rows are there."""
         return self.rows == len(self.axis)
 
+    @property
+    def stride(self) -> int:
+        """From one place of the rough map to the next: the first is in the middle of so many."""
+        return max(1, len(self.axis) // ROUGH)
+
 
 def varied(bench: Bench, sites: tuple[int, int]) -> tuple[int, int]:
     """Which of the free variables these two sites are; the first two where they are not two free ones."""
@@ -59,7 +68,7 @@ def varied(bench: Bench, sites: tuple[int, int]) -> tuple[int, int]:
 
 
 class AtlasMaker:
-    """Computes an atlas row by row."""
+    """Computes an atlas piece by piece."""
 
     def __init__(self, bench: Bench, draw: int, sites: tuple[int, int], side: int = ATLAS_SIDE):
         self._free = varied(bench, sites)
@@ -80,35 +89,59 @@ class AtlasMaker:
         """Whether all rows are worked out."""
         return self.rows == len(self.axis)
 
-    def row(self) -> None:
-        """The next row."""
-        bench, r, side = self._bench, self.rows, len(self.axis)
-        noise = np.repeat(self._noise[None], side, 0)
-        noise[:, self._free[0], 1], noise[:, self._free[1], 1] = self.axis, self.axis[r]
-        unary = bench.potentials.unary + noise
-        by_solver, known = solved(bench, unary)
-        for s, solutions in enumerate(by_solver):
-            self._note(s, r, solutions, known)
-        for c, best in enumerate(known):
-            if best is not None:
-                self._code[r, c] = self._seen.setdefault(best.x.tobytes(), len(self._seen))
-                self._best[r, c] = best.value
-        self._period[r] = self._watch.periods(unary)
-        self.rows += 1
+    def drawing(self) -> Iterator[bool]:
+        """Works the map out piece by piece, a rough one of all of it first; each time whether there is more to see.
 
-    def _note(self, s: int, r: int, found: list[Solution], known: list[Solution | None]) -> None:
-        for c, (one, best) in enumerate(zip(found, known, strict=False)):
+        A row of the rough map is as many perturbations as a chunk of the tally, for which all is compiled; the messages
+        are watched after it is seen.
+        """
+        every = range(len(self.axis))
+        rough = every[len(every) // ROUGH // 2 :: len(every) // ROUGH] if len(every) >= 2 * ROUGH else range(0)
+        for r in rough:
+            self._solve([(r, c) for c in rough])
+            yield r == rough[-1]
+        places = [(r, c) for r in rough for c in rough]
+        for first in range(0, len(places), len(every)):
+            self._look(places[first : first + len(every)])
+            yield first + len(every) >= len(places)
+        for r in every:
+            self._solve([(r, c) for c in every])
+            self._look([(r, c) for c in every])
+            self.rows += 1
+            yield self.rows % ROWS == 0 or self.done
+
+    def _unary(self, places: list[tuple[int, int]]) -> Float[np.ndarray, "b n k"]:
+        rows, columns = np.array(places).T
+        noise = np.repeat(self._noise[None], len(places), 0)
+        noise[:, self._free[0], 1], noise[:, self._free[1], 1] = self.axis[columns], self.axis[rows]
+        return self._bench.potentials.unary + noise
+
+    def _solve(self, places: list[tuple[int, int]]) -> None:
+        by_solver, known = solved(self._bench, self._unary(places))
+        for s, solutions in enumerate(by_solver):
+            self._note(s, places, solutions, known)
+        for place, best in zip(places, known, strict=True):
+            if best is not None:
+                self._code[place] = self._seen.setdefault(best.x.tobytes(), len(self._seen))
+                self._best[place] = best.value
+
+    def _look(self, places: list[tuple[int, int]]) -> None:
+        """Whether max-product's messages come to rest there."""
+        self._period[tuple(np.array(places).T)] = self._watch.periods(self._unary(places))
+
+    def _note(self, s: int, places: list, found: list[Solution], known: list[Solution | None]) -> None:
+        for place, one, best in zip(places, found, known, strict=False):
             if self._bench.target.n <= MOST_PICTURED:
                 picture = np.round(254 * picture_of(self._bench, one)).astype(np.uint8).tobytes()
-                self._shows[s][r, c] = self._pictures.setdefault(picture, len(self._pictures))
+                self._shows[s][place] = self._pictures.setdefault(picture, len(self._pictures))
             if best is not None:
-                self._lost[s][r, c] = max(0.0, best.value - one.value)
+                self._lost[s][place] = max(0.0, best.value - one.value)
             if "fractional" in one.notes:
-                self._fractional[r, c] = float(one.notes["fractional"])
+                self._fractional[place] = float(one.notes["fractional"])
 
     def atlas(self) -> Atlas:
-        """The rows so far."""
-        count = np.bincount(self._code[: self.rows].ravel()[~np.isnan(self._code[: self.rows].ravel())].astype(int))
+        """What is worked out so far."""
+        count = np.bincount(self._code[~np.isnan(self._code)].astype(int))
         order = np.argsort(-count, kind="stable")
         rank = np.empty(len(order))
         rank[order] = np.arange(len(order))

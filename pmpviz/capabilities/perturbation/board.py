@@ -9,7 +9,7 @@ import numpy as np
 from pmpviz.capabilities.perturbation.live import LabView, draws_before_map
 from pmpviz.capabilities.perturbation.panels import average_rows, places
 from pmpviz.capabilities.perturbation.parts import WALK_CALLS, Bench, total_variation
-from pmpviz.capabilities.perturbation.picture import line_colour, styles
+from pmpviz.capabilities.perturbation.picture import bound_words, line_colour, styles
 from pmpviz.capabilities.perturbation.plan import LAYERS
 from pmpviz.player.numbers import configuration, integer
 from pmpviz.player.wire import Payload, encode
@@ -40,6 +40,7 @@ def update(view: LabView, layer: str, dark: bool) -> bytes:
             "samples": _samples(payload, view),
             "averages": _averages(payload, view),
             "progress": progress(view),
+            "bounds": bound_words(view),
         },
         payload.blobs,
     )
@@ -86,6 +87,7 @@ def _atlas(payload: Payload, view: LabView) -> dict[str, Any] | None:
         "reach": float(found.axis[-1]),
         "side": len(found.axis),
         "rows": found.rows,
+        "stride": found.stride,
         "sites": found.sites,
         "states": [_bits(state) for state in found.states],
         "regions": list(_regions(view).values()),
@@ -116,7 +118,7 @@ def atlas_words(view: LabView) -> str:
     words = f"A MAP a pixel: {len(found.axis)} × {len(found.axis)} noises of two sites, all others as shown"
     if view.bench.potentials.n == 2:
         words = "Two spins: the plane is the whole noise; a region's logistic mass says how often it comes"
-    more = "" if found.done else f" Row {found.rows} of {len(found.axis)}."
+    more = "" if found.done else f" Rough still: row {found.rows} of {len(found.axis)}."
     return f"{words}. {integer(len(found.states))} states appear.{more}"
 
 
@@ -129,7 +131,7 @@ def progress(view: LabView) -> str:
         return f"the map comes after {draws_before_map(view.bench)} perturbations: {draws} are solved"
     if view.bench.scene is not None and view.walked is not None and view.doing.startswith("walking"):
         return f"the map comes after the walk: {view.walked.calls} of up to {WALK_CALLS} MAP calls"
-    return "the map's first rows are worked out"
+    return "a rough map comes first: it is worked out"
 
 
 # One perturbation.

@@ -39,9 +39,9 @@ CHUNK = 8
 # Between pieces once the shown perturbation is solved: pages are drawn by the same process.
 REST, WAITING = 0.02, 0.02
 FIRST_DRAWS = 64
-# Pictures are drawn anew at these numbers of perturbations, and after so many rows of the atlas: a browser takes
-# longer to draw them than it takes to compute them.
-SHOWN_AT, ROWS = (8, 16, 32, 64, 128, 256, 512), 8
+# Pictures are drawn anew at these numbers of perturbations: a browser takes longer to draw them than it takes to
+# compute them.
+SHOWN_AT = (8, 16, 32, 64, 128, 256, 512)
 
 
 def draws_before_map(bench: Bench) -> int:
@@ -207,9 +207,8 @@ class LivePerturbation(Watched):
             return
         self._set(doing="drawing the noise atlas")
         maker = AtlasMaker(bench, min(plan.draw, MOST_DRAWS - 1), (plan.first, plan.second))
-        while not maker.done:
-            maker.row()
-            if maker.rows == 1 or maker.rows % ROWS == 0 or maker.done:
+        for more in maker.drawing():
+            if more:
                 self._set(atlas=maker.atlas(), doing="drawing the noise atlas")
             yield True
 

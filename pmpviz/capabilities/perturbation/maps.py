@@ -74,6 +74,10 @@ def tree_words(view: LabView) -> str:
         return "The unbiased sampler needs a bound for every prefix: it is shown for up to 12 free variables."
     share, total = found.accepted / found.attempts, integer(found.total)
     width = significant(WITHIN * found.error, 2)
+    plain = (
+        "A sampler fixes one variable after the other, each value as often as the noise favours it, and gives up (×) "
+        "where the shares do not add up to one. What comes through to the right follows the exact law"
+    )
     repair = (
         f"Averages over the noise bank broke {integer(found.violations)} of {total} bounds, by "
         f"{significant(found.margin)} nats at most; raised by that for every variable left, all of them hold"
@@ -81,9 +85,8 @@ def tree_words(view: LabView) -> str:
     if not found.violations:
         repair = f"All {total} bounds hold for the averages over the noise bank themselves"
     return (
-        f"{integer(found.accepted)} of {integer(found.attempts)} attempts accepted: {significant(share)} ± "
-        f"{width} (95 %); Z / exp(U(root)) = {significant(found.acceptance)}. {repair}, and "
-        "accepted draws are exact."
+        f"{plain}. {integer(found.accepted)} of {integer(found.attempts)} attempts came through: {significant(share)} "
+        f"± {width} (95 %), where {significant(found.acceptance)} are foretold, Z over the bound at the root. {repair}."
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pmpviz.app.address import kept_plan
+from pmpviz.app.address import class_mode, kept_plan
 from pmpviz.app.asked import ask_for, asked_on
 from pmpviz.app.export import export_dialog
 from pmpviz.app.folds import chart, folds
@@ -176,7 +176,8 @@ def _shown(was_busy: bool, layer: str) -> None:
             plan = _after(plan, event)
         PAGE.keep(plan)
         st.rerun()
-    if view.shown is not None:
+    # Before a class the energies beneath the pictures say it.
+    if view.shown is not None and not class_mode():
         st.html(STYLE)
         with st.container(key="lab_table"):
             _table(view)
@@ -229,23 +230,23 @@ def _many() -> None:
             _panels(perturbation_panels.averages(view, _dark()), "After the first perturbations …")
     left, right = st.columns(2, gap="medium")
     with left:
-        _part("Bounds on log Z, with 95 % bars", perturbation.bounds(view, _dark()), "lab_bounds")
+        _part("Bounds on log Z, with 95 % bars", perturbation.bounds(view, _dark()), "lab_bounds", perturbation.BOUNDS)
         if view.no_truth:
             st.caption(f"No exact log Z: {as_text(view.no_truth)}.")
-        _part("The unbiased sampler's attempts", perturbation_maps.tree(view, _dark()), "lab_tree")
-        if view.tree is not None:
-            st.caption(as_text(perturbation_maps.tree_words(view)))
+        tree = perturbation_maps.tree(view, _dark())
+        _part("Exact samples, a variable at a time", tree, "lab_tree", perturbation_maps.tree_words(view))
     with right:
-        _part("Energy lost", perturbation.lost(view, _dark()), "lab_lost")
+        _part("Energy lost", perturbation.lost(view, _dark()), "lab_lost", perturbation.LOST)
         if view.tally is not None and view.tally.draws:
             st.caption(as_text(" ".join(perturbation.lost_words(view))))
 
 
-def _part(title: str, figure: Any, key: str) -> None:
-    """A chart under its title; nothing where there is none."""
+def _part(title: str, figure: Any, key: str, words: str) -> None:
+    """A chart between its title and what it shows, in plain words; nothing where there is none."""
     if figure is not None:
         st.markdown(f"###### {title}")
         chart(figure, key, "")
+        st.caption(as_text(words))
 
 
 def sites_of(plan: LabPlan) -> int:

@@ -130,16 +130,34 @@ def bound_rows(view: LabView) -> list[tuple[str, float, float, Style, str]]:
     rows = []
     maxima = np.array(tally.maxima)
     if not np.isnan(maxima).any():
-        rows.append(("E max, exactly solved: a bound", *_mean(maxima), style_of(oracle_class(EXACT).spec), "exact"))
+        rows.append(("mean of exact maxima: a bound", *_mean(maxima), style_of(oracle_class(EXACT).spec), "exact"))
     for name, label, style, upper in zip(view.plan.solvers, bench.labels, styles(view), tally.uppers, strict=True):
         found = np.array(upper)
         if name != "exact" and len(found) and not np.isnan(found).any():
-            rows.append((f"E of {label}'s bound: a bound", *_mean(found), style, "bound"))
+            rows.append((f"mean of {label}'s bounds: a bound", *_mean(found), style, "bound"))
     for name, label, style, one in zip(view.plan.solvers, bench.labels, styles(view), tally.lost, strict=True):
         values = maxima - np.array(one) if len(one) == len(maxima) else np.array([np.nan])
         if name != "exact" and not np.isnan(values).any():
-            rows.append((f"E of {label}'s value: no bound", *_mean(values), style, "none"))
+            rows.append((f"mean of {label}'s answers: no bound", *_mean(values), style, "none"))
     return rows
+
+
+def bound_words(view: LabView) -> str:
+    """The least upper bound of log Z in a sentence, beside the exact value; empty where there is none yet."""
+    found = [(mean, error) for _, mean, error, _, kind in bound_rows(view) if kind != "none"]
+    if not found:
+        return ""
+    mean, error = min(found)
+    known = "" if view.truth is None else f"; exactly {significant(view.truth.log_z, 4)}"
+    bar = f"{significant(mean, 4)} ± {significant(WITHIN * error, 2)}"
+    return f"Best values under noise are {bar} on average: log Z is at most that{known}."
+
+
+BOUNDS = (
+    "Log Z adds up all configurations. The value of the best one under noise, averaged over many noises, lies above "
+    "it: an upper bound. What a solver merely reached may lie below the best, and bounds nothing."
+)
+LOST = "By how much a solver's answer was worse than the best one, over all noises so far: left is good."
 
 
 def _mean(values: Float[np.ndarray, " m"]) -> tuple[float, float]:
@@ -163,4 +181,4 @@ def _faint(colour: str) -> str:
     return f"rgba({red},{green},{blue},0.12)"
 
 
-__all__ = ["WITHIN", "bounds", "ink", "line_colour", "lost", "lost_words", "styles"]
+__all__ = ["BOUNDS", "LOST", "WITHIN", "bound_words", "bounds", "ink", "line_colour", "lost", "lost_words", "styles"]

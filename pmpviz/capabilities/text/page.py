@@ -27,9 +27,7 @@ from pmpviz.live.plan import Preset, begins_anew
 from pmpviz.models.text import read_words
 from pmpviz.types import InputError
 
-LEAD = (
-    "Each word is a name or none. Neighbours and equal capitalised words pull on each other; colour is the probability."
-)
+LEAD = "Each word is a name or none. Neighbours and equal capitalised words pull on each other; amber: likely a name."
 PAGE = Page("text", TEXT, LEAD)
 TRIED = ("chain", "skip", "said", "seed", "chains", "budget", "lanes")
 
@@ -81,15 +79,16 @@ class TextStage(Stage):
 
     job = LiveText
     component = "text"
-    first_speed = 5.0
-    autoplay = True
+    first_speed = 2.0
 
     def knobs(self, plan: TextPlan) -> tuple[str, ...]:
         return ("skip", "chain")
 
     def _update(self, turn: Turn) -> bytes:
         wanted = kept_plan(self.id, turn.view.plan)
-        return picture.update(turn.view, turn.sent, turn.desk, begins_anew(turn.view.plan, wanted))
+        return picture.update(
+            turn.view, turn.sent, turn.desk, begins_anew(turn.view.plan, wanted), wanted != turn.view.plan
+        )
 
     def answer(self, event: Event) -> bool:
         """Also a word that is clicked: a name, none, and free again."""

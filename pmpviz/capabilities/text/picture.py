@@ -19,21 +19,27 @@ MOST_SHOWN, MOST_NAMES = 2000, 5
 FLOOR = 1e-5
 
 
-def update(view: TextView, sent: Cursors, desk: Desk, waits: bool = False) -> bytes:
-    """The blob for the browser; `waits` where the page asks for another text than this one."""
+def update(view: TextView, sent: Cursors, desk: Desk, waits: bool = False, anew: bool = False) -> bytes:
+    """The blob for the browser; `waits` where the page asks for another text than this one, `anew` where it asks for
+    other settings than those that the numbers are of."""
     envelope = Envelope(view, sent, [class_of(lane.algorithm).spec for lane in view.lanes])
     add = envelope.payload.add
     lanes = []
     for k, lane in enumerate(view.lanes):
-        # Nothing is known before the first sweep.
-        own = {"p": add(levels(lane.p1), "u1"), "x": add(lane.sample[:MOST_SHOWN], "u1")} if lane.count else {}
+        own = {"p": add(levels(lane.p1), "u1"), "x": add(lane.sample[:MOST_SHOWN], "u1")} if known(lane) else {}
         lanes.append(envelope.lane(k, "", _status(view, lane), **own))
-    told: dict[str, Any] = {"text": None, "exact": None, "waits": waits, "said": ["Preparing the text …"]}
+    told: dict[str, Any] = {"text": None, "exact": None, "waits": waits, "anew": anew, "said": ["Preparing the text …"]}
+    told["opens"] = not desk.large and not any(lane.count for lane in view.lanes)
     if view.words is not None:
         told |= {"text": _text(view, envelope), "exact": _exact(view, envelope)}
         told |= {} if waits else {"said": sentences(view)}
     announce = ", ".join(lane.label for lane in view.lanes) + " on a text" if view.lanes else "learning the weights"
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), announce, **told)
+
+
+def known(lane: TextLaneView) -> bool:
+    """Whether there are marginals: nothing is known before the first sweep, nor before the first of other settings."""
+    return len(lane.points) > 0
 
 
 def levels(p1: Float[np.ndarray, " n"]) -> np.ndarray:
@@ -71,7 +77,7 @@ def exact_p1(view: TextView) -> Float[np.ndarray, " n"] | None:
 def error(view: TextView, lane: TextLaneView) -> float | None:
     """Root mean square error of a lane's marginals."""
     p1 = exact_p1(view)
-    return None if p1 is None or not lane.count else float(np.sqrt(((lane.p1 - p1) ** 2).mean()))
+    return None if p1 is None or not known(lane) else float(np.sqrt(((lane.p1 - p1) ** 2).mean()))
 
 
 def _right(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
@@ -82,7 +88,7 @@ def _right(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
 def _status(view: TextView, lane: TextLaneView) -> str:
     far = error(view, lane)
     parts = [f"{integer(lane.count)} {lane.unit}", "" if far is None else f"RMSE {significant(far, 2)}"]
-    return " · ".join(part for part in (*parts, _right(view, lane.p1) if lane.count else "") if part)
+    return " · ".join(part for part in (*parts, _right(view, lane.p1) if known(lane) else "") if part)
 
 
 def _traces(envelope: Envelope, view: TextView) -> list[dict]:
@@ -106,15 +112,20 @@ def _traces(envelope: Envelope, view: TextView) -> list[dict]:
 
 
 def sentences(view: TextView) -> list[str]:
-    """Who the speaker is by now, and what is being computed."""
+    """Who the speaker is by now, by what has been sampled and exactly, and what is being computed."""
     assert view.words is not None and view.links is not None
-    p1, who = exact_p1(view), "exact"
-    if p1 is None and view.lanes and view.lanes[0].count:
-        p1, who = view.lanes[0].p1, view.lanes[0].label
     n, many = integer(len(view.words)), integer(len(view.links))
     shown = f", of which the first {integer(MOST_SHOWN)} are shown" if len(view.words) > MOST_SHOWN else ""
     doing = f"{n} words and signs{shown}, {many} links; weights learnt from 485 other announcements.{_averaged(view)}"
-    return ["Nothing is known yet.", doing] if p1 is None else [f"{_found(view, p1)} ({who}).", doing]
+    lane = view.lanes[0] if view.lanes and known(view.lanes[0]) else None
+    if lane is None:
+        return ["Nothing is read yet: press Play, and watch the names take colour.", doing]
+    p1, held = exact_p1(view), f"with links × {view.plan.skip:.3g}"
+    said = f"{_found(view, lane.p1)} ({lane.label}, {held})"
+    if p1 is None:
+        return [f"{said}.", doing]
+    same = _names(view, p1) == _names(view, lane.p1)
+    return [f"{said}, {'as exactly' if same else f'but exactly: {_listed(view, p1)}'}.", doing]
 
 
 def _averaged(view: TextView) -> str:
@@ -130,6 +141,20 @@ def _averaged(view: TextView) -> str:
 
 
 def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
+    names = _names(view, p1)
+    if not names:
+        return "No word is more likely a name than not"
+    sure = p1[p1 > 0.5]
+    return f"Most likely the speaker's name: {_listed(view, p1)}, p = {sure.min():.2f} to {sure.max():.2f}"
+
+
+def _listed(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
+    names = _names(view, p1)
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"{', '.join(names[:MOST_NAMES]) or 'none'}{more}"
+
+
+def _names(view: TextView, p1: Float[np.ndarray, " n"]) -> list[str]:
     """The names: runs of words that are more likely part of a name than not."""
     assert view.words is not None
     runs: list[list[str]] = []
@@ -138,11 +163,7 @@ def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
             runs[-1].append(view.words.words[place])
         else:
             runs.append([view.words.words[place]])
-    names = list(dict.fromkeys(" ".join(run) for run in runs))
-    if not names:
-        return "No word is more likely a name than not"
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f"Most likely the speaker's name: {', '.join(names[:MOST_NAMES])}{more}"
+    return list(dict.fromkeys(" ".join(run) for run in runs))
 
 
 __all__ = ["error", "exact_p1", "levels", "sentences", "update"]

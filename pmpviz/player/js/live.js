@@ -10,6 +10,7 @@ import { Traces } from "./traces.js";
 const HOLD_MS = 3000;
 const TRACE_MS = 100;
 const ASK_MS = 1000;
+const REDUCED = "Motion is reduced: press Play, or Step for one sweep.";
 const FEW_TRACES = 2; // As in player.css; one before a class.
 const MARGIN = 12;
 const GAP = 8;
@@ -161,6 +162,16 @@ export class Live extends Stage {
     this.announce(update.announce);
     this.layout();
     this.prefer(update);
+    this.open(update);
+  }
+
+  // What `opens` begins once it is seen: however long its page took to come, its beginning is watched.
+  open(update) {
+    if (this.opened || !update.lanes.length) return;
+    this.opened = true;
+    if (!update.opens || this.playing) return;
+    if (this.still) this.spoken.textContent = REDUCED;
+    else this.act("play");
   }
 
   // What was found, and what is being computed.
@@ -221,7 +232,7 @@ export class Live extends Stage {
     this.preferred = true;
     if (!this.still) return;
     this.act("pause");
-    this.spoken.textContent = "Motion is reduced: press Play, or Step for one sweep.";
+    this.spoken.textContent = REDUCED;
   }
 
   // A stage that was mounted anew in mid-run, or whose browser was too busy, asks for what it has missed.

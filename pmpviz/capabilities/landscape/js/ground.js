@@ -8,6 +8,7 @@ export class Ground {
   // `scene` as the server describes it, with what a hand has changed of it since; `turn` is 0 in whitened coordinates,
   // 1 in those of A = I, and between them on the way.
   constructor(scene, turn) {
+    this.colours = scene.colours; // Of the states.
     this.take(scene, turn);
     this.inverse = inverted(this.map);
     this.frame();

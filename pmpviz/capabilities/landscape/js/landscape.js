@@ -1,5 +1,6 @@
 // The stage of the Landscape page: the hills, redrawn at once while the shift is dragged, and the ball on them.
 
+import { ask } from "../pmpviz.player/ask.js";
 import { choiceButtons } from "../pmpviz.player/bar.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { unpack } from "../pmpviz.player/decode.js";
@@ -19,10 +20,15 @@ const APART = 12;
 const CAPTION = 24;
 const [LONGEST, SHORTEST] = [1600, 120]; // Of a roll that is shown on its way, in ms.
 const [TURN_MS, GROW_MS] = [900, 700];
-const AGREE_MS = 3000; // So long a hand's own value is shown without the server's.
+const AGREE_MS = 15000; // So long a hand's own value is shown without the server's, however slow that is.
+const ANEW = "Starting again under the new setting …";
+const COUNTS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"];
 const ZIGZAG = 8;
 const CLASS = 1.6; // How much larger words are before a class.
 const COORDINATES = ["Whitened", "A = I"];
+const SCALES =
+  "A landscape in two coordinates. Whitened: every Gaussian is round, and the ball rolls alike along every way. A = I: " +
+  "the fields that the spins feel, stretched as couplings and shift are; the narrow way limits the ball's step.";
 const MEANING = [
   "The ball's own coordinates z, in which every Gaussian is round",
   "The fields Bz that the spins feel, stretched as W + D is",
@@ -52,7 +58,9 @@ class Landscape extends Live {
     this.frames = choiceButtons("ls-choices", COORDINATES, "Coordinates", (k) => this.choose(k));
     MEANING.forEach((words, k) => (this.frames.children[k].title = words));
     const head = make("div", "ls-head");
-    head.append(this.layers, this.frames);
+    const scales = make("span", "ls-choices");
+    scales.append(this.frames, (this.asked = ask(SCALES, "the coordinates")));
+    head.append(this.layers, scales);
     this.view = make("div", "ls-view");
     const pair = make("div", "ls-pair");
     const land = make("figure", "ls-figure");
@@ -81,13 +89,16 @@ class Landscape extends Live {
     this.takeHead(update, now);
     // Another landscape is on its way: this one is no answer to what the page asks.
     this.root.classList.toggle("ls-waits", Boolean(update.waits));
+    this.waits = Boolean(update.waits);
+    this.elsewhere = Boolean(update.anew);
     this.scene = update.scene || this.scene;
     this.pace = update.speed.value ? 1000 / update.speed.value : 0;
     const [lane] = update.lanes;
     if (lane) this.takeWalk(lane, fresh, now);
-    this.agree(now);
-    this.traces.adopt(update.traces, update.marks);
-    this.tracesDirty = true;
+    this.agree(update, now);
+    this.curves = update.traces;
+    this.marks = update.marks;
+    this.showCurves();
     this.takeRest(update);
     this.wake();
   }
@@ -116,10 +127,35 @@ class Landscape extends Live {
     if (!same) this.since = now;
   }
 
+  // Whether what the server has counted is of another setting than the picture's.
+  get anew() {
+    return this.elsewhere || Object.keys(this.own).length > 0;
+  }
+
+  // Curves of another setting than the picture's are taken away.
+  showCurves() {
+    const curves = this.curves || [];
+    this.traces.adopt(this.anew ? curves.map((curve) => ({ ...curve, lines: [], empty: "starting again" })) : curves, this.marks);
+    this.tracesDirty = true;
+  }
+
+  // The verdict begins with what is seen: how many hills there are, and from which shift on.
+  tell(sentences) {
+    this.sentences = sentences;
+    this.tellHills();
+  }
+
+  tellHills() {
+    const [found, ...rest] = this.sentences || [];
+    if (this.waits || !this.scene || !this.picture.survey) return super.tell(this.sentences || []);
+    const words = [hillWords(this.picture.survey.hills, this.scene), this.anew ? ANEW : found];
+    super.tell([words.filter(Boolean).join(" "), ...rest]);
+  }
+
   // Settings that a hand has chosen hold until the server has them.
-  agree(now) {
+  agree(update, now) {
     if (!this.scene) return;
-    const late = now - (this.chosenAt || 0) > AGREE_MS;
+    const late = (this.answered(update) && !update.anew) || now - (this.chosenAt || 0) > AGREE_MS;
     for (const [name, value] of Object.entries(this.own)) {
       if (late || Math.abs(value - this.scene[name]) < 1e-9) delete this.own[name];
     }
@@ -140,6 +176,7 @@ class Landscape extends Live {
     if (name === "knob" && this.scene && more.name in this.scene && more.name !== "side") {
       this.own[more.name] = more.value;
       this.chosenAt = performance.now();
+      this.showCurves();
     }
     super.act(name, more);
   }
@@ -192,7 +229,7 @@ class Landscape extends Live {
     if (shape !== this.shape) this.ground = new (scene.memory ? MemoryGround : Ground)(scene, this.turn);
     this.shape = shape;
     this.picture = this.pictures[scene.memory ? 1 : 0];
-    const still = !Object.keys(this.own).length && this.walk;
+    const still = !this.anew && this.walk;
     const share = this.share(now);
     this.picture.draw(this.ground, this.sidelong, this.theme, this.drawn(still, share), scale);
     const inks = this.picture.inks;
@@ -200,10 +237,11 @@ class Landscape extends Live {
     this.energy.root.hidden = this.scene.gibbs;
     if (!this.scene.gibbs) this.energy.draw(still && this.shown, share, this.colour, this.scene.most, this.theme, scale);
     this.beside(scene, still && this.shown, share, scale);
-    this.frames.hidden = this.scene.gibbs;
+    this.frames.hidden = this.asked.hidden = this.scene.gibbs;
     this.press(this.layers, scene.memory ? Math.max(2, this.layer) : this.layer);
     this.press(this.frames, this.plain ? 1 : 0);
     this.report(scene);
+    this.tellHills();
     this.drawTraces(now, null);
     return moving || this.tracesDirty;
   }
@@ -303,6 +341,16 @@ class Landscape extends Live {
     const words = `two remembered pictures at temperature ${temperature}, ${hills} hill${hills === 1 ? "" : "s"}`;
     this.picture.canvas.setAttribute("aria-label", `The landscape of ${words}.`);
   }
+}
+
+function hillWords(hills, { parts, low, memory }) {
+  const many = `${COUNTS[hills] || hills} hill${hills === 1 ? "" : "s"}`;
+  if (memory) return `${many}.`;
+  if (parts === undefined) return "";
+  if (parts === null) return hills === 1 ? `${many}, at every shift up to the knob's end.` : `${many}.`;
+  if (parts <= low) return hills === 1 ? `${many}.` : `${many}, even at the least shift.`;
+  const from = Number(parts.toPrecision(2));
+  return hills === 1 ? `${many}; more from a shift of about ${from} on.` : `${many}: the hill parts at a shift of about ${from}.`;
 }
 
 export default mounted(Landscape);

@@ -3,7 +3,6 @@
 import { css, make, mix, rgb, sized } from "../pmpviz.player/theme.js";
 import { contours } from "./ground.js";
 
-export const COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8A8A86", "#7A5195"];
 export const LAYERS = ["States", "Their Gaussians", "Their sum", "Regions"];
 const BELOW = [0.06, 0.25, 0.6, 1.1, 1.8, 2.7, 3.8]; // Of the contours below the top, in log p.
 const TOGETHER = 8; // Dots nearer than so many pixels stand on one another.
@@ -17,7 +16,7 @@ export class Picture {
 
   // Colours of the states on this ground.
   colours(theme) {
-    return COLOURS.map((colour) => mix(rgb(colour), theme.dark ? [255, 255, 255] : [0, 0, 0], theme.dark ? 0.2 : 0));
+    return this.ground.colours.map((colour) => mix(rgb(colour), theme.dark ? [255, 255, 255] : [0, 0, 0], theme.dark ? 0.2 : 0));
   }
 
   draw(ground, side, theme, show, scale) {

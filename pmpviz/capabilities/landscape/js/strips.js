@@ -1,5 +1,6 @@
 // Beside the picture: how often each state was drawn, the energy of the shown trajectory, and what the shift promises.
 
+import { ask } from "../pmpviz.player/ask.js";
 import { columnWords, drawColumns } from "../pmpviz.player/columns.js";
 import { css, haloed, make, mix, number, sized } from "../pmpviz.player/theme.js";
 
@@ -7,19 +8,21 @@ const ONE_HILL = 4; // lambda_1 up to which there is one hill for sure.
 const LETTER = 19; // Height of a line of words with what is left free around it.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const TERMS = {
+  bars: "How often each configuration was drawn, all chains together, beside how often it ought to be: the lines.",
   energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the accept line.",
   shift:
-    "λ₁: the largest eigenvalue of couplings plus shift, W + D. Below 4 there is one hill for sure. Gap: the spectral " +
-    "gap of Gibbs sampling, by which each step forgets the start; n: the number of spins.",
+    "λ₁: how strongly the spins hang together, the largest eigenvalue of couplings plus shift, W + D. Up to 4 there is " +
+    "one hill for sure. Gap: how fast Gibbs sampling, which redraws a spin at a time, forgets its start, as a share a " +
+    "step; n: the number of spins.",
 };
 
 class Strip {
-  constructor(title, testid, height) {
+  constructor(title, testid, height, words) {
     this.root = make("figure", "ls-strip");
     this.title = make("figcaption", "pv-title");
     this.head = make("span", "", title);
     this.note = make("span", "pv-unit");
-    this.title.append(this.head, this.note);
+    this.title.append(this.head, ask(words, title), this.note);
     this.canvas = make("canvas", "pv-chart");
     this.canvas.dataset.testid = testid;
     this.canvas.setAttribute("role", "img");
@@ -45,7 +48,7 @@ class Strip {
 
 export class Bars extends Strip {
   constructor() {
-    super("How often, against exact p(s)", "landscape-bars", 132);
+    super("How often, against exact p(s)", "landscape-bars", 132, TERMS.bars);
   }
 
   draw({ law, names, memory }, counts, inks, theme, scale) {
@@ -64,8 +67,7 @@ export class Bars extends Strip {
 
 export class Energy extends Strip {
   constructor() {
-    super("Energy H over the steps", "landscape-energy", 120);
-    this.root.title = TERMS.energy;
+    super("Energy H over the steps", "landscape-energy", 120, TERMS.energy);
   }
 
   // `most`: how many steps a trajectory may have.
@@ -105,8 +107,7 @@ export class Energy extends Strip {
 
 export class Shift extends Strip {
   constructor(dragged) {
-    super("What the shift promises", "landscape-shift", 92);
-    this.root.title = TERMS.shift;
+    super("What the shift promises", "landscape-shift", 92, TERMS.shift);
     this.canvas.classList.add("ls-shift");
     const tell = (event, done) => this.scene && dragged(this.extra(event), done);
     this.canvas.addEventListener("pointerdown", (event) => {
@@ -157,14 +158,20 @@ export class Shift extends Strip {
     this.words(context, { sure, gap, y, mark, low, top }, theme, scale);
     const largest = values[0] + extra;
     const bound = Math.max(0, (1 - largest / ONE_HILL) / n);
-    const promise = largest < ONE_HILL ? `one hill for sure, gap ≥ ${number(bound)}` : "one hill is promised up to λ₁ = 4 only";
+    const promise = largest <= ONE_HILL ? `one hill, gap ≥ ${number(bound)}` : "no promise";
     this.say(`λ₁ = ${number(largest)}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
   }
 
   words(context, { sure, gap, y, mark, low, top }, theme, scale) {
     context.fillStyle = css(theme.text);
     context.textAlign = "right";
-    haloed(context, theme, `Gibbs sampling's gap, exactly ${number(gap)}`, this.width - 6, y(gap) + 13 * scale);
+    const exactly = `Gibbs sampling's gap, exactly ${number(gap)}`;
+    // No line goes through the words.
+    const wide = context.measureText(exactly).width + 8;
+    context.fillStyle = css(theme.ground);
+    context.fillRect(this.width - wide - 2, y(gap) + 2 * scale, wide, 15 * scale);
+    context.fillStyle = css(theme.text);
+    context.fillText(exactly, this.width - 6, y(gap) + 13 * scale);
     context.textAlign = "left";
     // Beneath the falling line there is room for as much as ends before it comes down.
     const room = sure * (1 - (LETTER * scale) / Math.max(1, y(0) - top)) - 12;

@@ -1,5 +1,6 @@
 // The stage of the Frank-Wolfe page: the walk through the polytope, played; beside it what each step found.
 
+import { ask } from "../pmpviz.player/ask.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { decode, opened } from "../pmpviz.player/decode.js";
 import { Player } from "../pmpviz.player/player.js";
@@ -26,8 +27,11 @@ const MARGIN = 12;
 const WALK_HIGH = 230; // Beneath the sites.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
 const WHITE = [255, 255, 255]; // Towards which colours go on a dark ground.
-// What the page's words mean: told where one points, and read out by itself.
+const BEGINNING = "The walk is at its beginning, where all configurations are alike: press Play.";
+// What the page's words mean: told at the ? beside each.
 const MEANINGS = [
+  ["corners", "Configurations, a digit a spin. Two at one corner, as 011 · 100, are each other's opposites: in both the same spins agree."],
+  ["axes", "What each counts is written beside it. E s1 s2: how far spins 1 and 2 agree, from −1, never, to 1, always. Score: how much the model favours μ."],
   ["μ", "The marginals so far: of every variable and edge how probable each state is."],
   ["u₀", "All configurations alike: where the walk begins, and the centre towards which corners are drawn."],
   ["MAP call", "A solver is asked for the configuration with the largest weight: a corner."],
@@ -50,8 +54,12 @@ class Walk extends Player {
     this.root.classList.add("wk-root");
     this.scene = new Scene(() => this.wake(), (step) => this.scrub(step));
     this.caption = make("div", "wk-caption");
-    this.meanings = make("div", "wk-caption wk-meanings", "Point at a word:");
-    this.meanings.append(...MEANINGS.map(([word, title]) => Object.assign(make("abbr", "", word), { title, tabIndex: 0 })));
+    this.meanings = make("div", "wk-caption wk-meanings");
+    for (const [word, meaning] of MEANINGS) {
+      const entry = make("span", "", word);
+      entry.append(ask(meaning, word));
+      this.meanings.append(entry);
+    }
     this.lines = make("div", "wk-lines");
     this.lines.dataset.testid = "walk-words";
     this.ticks = make("canvas", "wk-ticks");
@@ -96,6 +104,7 @@ class Walk extends Player {
     this.exactP1 = update.exactP1;
     this.pace = update.speed.value ? 1000 / update.speed.value : 0;
     this.goals = update.goals;
+    this.newest = update.newest;
     super.adopt(update);
     this.caption.textContent = update.words;
     this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
@@ -104,6 +113,36 @@ class Walk extends Player {
     this.putFirst(Boolean(update.sites_first));
     this.buildGoals();
     this.buildLayers(update.layer);
+  }
+
+  // A walk at its end does not play, whatever the last update that came in time says.
+  settle(update, now) {
+    const over = update.lanes.length > 0 && update.lanes.every((lane) => lane.status === "done");
+    super.settle({ ...update, playing: update.playing && !over }, now);
+  }
+
+  // The verdict is of the step on screen, then what is true of all of them.
+  tell(sentences) {
+    this.general = sentences;
+    this.tellStep(this.walks || []);
+  }
+
+  tellStep(walks) {
+    const [walk] = walks.filter(({ lane, last }) => !lane.steps[last] || Number.isFinite(lane.objective[last]));
+    const general = this.general || [];
+    if (!walk || !general.length) return super.tell(general);
+    const words = [this.moment(walk), ...(isNewest(walk) ? this.newest : []), ...general];
+    super.tell([words.join(" ")]);
+  }
+
+  moment({ lane, last }) {
+    const step = lane.steps[last];
+    if (!step) return BEGINNING;
+    const many = this.lanes.length > 1 ? ` of ${lane.label}` : "";
+    const at = `After ${step} ${lane.step}${step === 1 ? "" : "s"} the objective${many} is ${digits(lane.objective[last], 4)}`;
+    if (this.exact === null) return `${at}.`;
+    const off = lane.objective[last] - this.exact;
+    return `${at}, ${digits(Math.abs(off), 3)} ${off < 0 ? "below" : "above"} the exact log Z.`;
   }
 
   // Beside Play, what play may go on to.
@@ -195,8 +234,10 @@ class Walk extends Player {
     const more = super.play(passed, now);
     if (!this.data) return more;
     const walks = this.lanes.map((lane, k) => this.walk(lane, this.data.lanes[k], now)).filter(Boolean);
+    this.walks = walks;
     this.scene.draw(this.data, walks, this.theme);
     this.write(walks);
+    this.tellStep(walks);
     this.drawTicks(walks);
     this.below.hidden = !this.marginals.draw(this.exactP1, walks, this.theme) & !this.edges.draw(this.data.graph, walks, this.theme);
     return more || walks.some((walk) => walk.share < 1);
@@ -290,6 +331,10 @@ function decodeWalk(bytes) {
   for (const name of ["nodes", "rho"]) walk.graph[name] = some(walk.graph[name], Float32Array);
   walk.graph.edges = some(walk.graph.edges, Int32Array);
   return update;
+}
+
+function isNewest({ lane, last }) {
+  return last === lane.steps.length - 1;
 }
 
 // The last place whose step is at most this one.

@@ -285,8 +285,20 @@ export class Lines {
     context.font = `11.5px ${theme.font}`;
     context.textAlign = "left";
     const at = this.y(y) + (this.y(y) < 20 ? 11 : -11);
-    const left = this.log ? 48 : this.width - 14 - context.measureText(label).width;
-    haloed(context, theme, label, left, at);
+    haloed(context, theme, label, this.clearest(context.measureText(label).width, at), at);
+  }
+
+  // Where words so wide at this height are farthest from all curves: at the left end or at the right one.
+  clearest(wide, at) {
+    const far = (from) => {
+      const under = this.lines.flatMap((line) => [...line.values].filter((_, k) => {
+        const x = this.x(line.at(k));
+        return x > from - 8 && x < from + wide + 8;
+      }));
+      return Math.min(...under.filter(Number.isFinite).map((value) => Math.abs(this.y(value) - at)), this.height);
+    };
+    const ends = [48, this.width - 14 - wide];
+    return far(ends[0]) >= far(ends[1]) ? ends[0] : ends[1];
   }
 
   line(context, { values, at, colour, dash }, played, theme) {

@@ -123,7 +123,8 @@ export class Graph {
 
   glow(edge) {
     const { context, theme } = this;
-    context.strokeStyle = css(mix(theme.ground, theme.accent, 0.28));
+    // Of no state's colour.
+    context.strokeStyle = css(mix(theme.ground, theme.text, 0.14));
     context.lineWidth = 18;
     context.lineCap = "round";
     context.beginPath();

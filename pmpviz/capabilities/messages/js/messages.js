@@ -126,7 +126,6 @@ class Microscope extends Stage {
     this.equation.take(this.replay);
     this.beliefs.take(this.replay);
     this.takeLines(record);
-    this.verdict.textContent = record.verdict;
     this.drawLegend();
     this.layout();
     if (first && this.still) this.announce("Motion is reduced: press Play, or Step.");
@@ -151,19 +150,28 @@ class Microscope extends Stage {
   }
 
   drawLegend() {
-    const { limit, exact, variables } = this.record;
+    const { limit, exact, variables, verdict } = this.record;
+    this.verdict.textContent = this.large ? `${verdict} ${this.betheEnd()}` : verdict;
     const two = variables.every((variable) => variable.card === 2);
-    const words = [
+    const framed = this.record.factors.some((_, factor) => wish(this.record, factor));
+    const words = this.large ? ["Blue: state 0, orange: state 1."] : [
       two
         ? `Lines: messages as log-ratios, blue for state 0, orange for state 1, full at ±${plain(limit)}.`
         : "Lines: messages, in the colour of the state that they favour; thicker, the surer.",
-      exact ? "Ring: belief; thin outer ring: exact." : "Ring: belief.",
       this.record.factors.some(({ kind }) => kind === "table") ? "ψ: a table of weights." : "",
       this.record.factors.some((_, factor) => this.graph.opposes(factor)) ? "Dashes: a negative coupling." : "",
-      this.record.factors.some((_, factor) => wish(this.record, factor)) ? "Framed: the likeliest states go against the factor." : "",
     ];
-    this.legend.textContent = words.join(" ");
+    words.push(exact ? "Ring: belief; thin outer ring: exact." : "Ring: belief.");
+    if (framed) words.push("Framed: the likeliest states go against the factor.");
+    this.legend.textContent = words.filter(Boolean).join(" ");
     this.canvas.setAttribute("aria-label", this.record.alt);
+  }
+
+  // Before a class there is no room for the curve of Bethe's log Z: where it ends is told.
+  betheEnd() {
+    const { bethe, logZ } = this.record;
+    if (!bethe || !bethe.length) return "";
+    return `Bethe's log Z ends at ${number(bethe[bethe.length - 1])}${logZ === null ? "" : `, exactly ${number(logZ)}`}.`;
   }
 
   // What a person does.
@@ -311,6 +319,12 @@ class Microscope extends Stage {
   roomFor() {
     const rest = this.bar.root.getBoundingClientRect().bottom - this.canvas.getBoundingClientRect().bottom;
     return window.innerHeight - topOf(this.canvas) - rest - MARGIN;
+  }
+
+  enlarge() {
+    const before = this.large;
+    super.enlarge();
+    if (this.record && before !== this.large) this.drawLegend();
   }
 
   // What is said of the whole run stands beneath the charts before a class, above the picture elsewhere.

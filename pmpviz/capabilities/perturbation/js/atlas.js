@@ -241,7 +241,8 @@ class Board extends Stage {
   drawLegend() {
     const { map, meta } = this;
     const shape = JSON.stringify([map.layer, map.high, meta.atlas && meta.atlas.states.slice(0, 11), this.theme.id]);
-    this.words.textContent = meta.atlas ? meta.atlas.words : "";
+    // Before a class the charts beneath are out of sight: what they say of log Z stands here.
+    this.words.textContent = enlarged() > 1 ? meta.bounds : meta.atlas ? meta.atlas.words : "";
     if (shape === this.legendShape) return;
     this.legendShape = shape;
     this.legend.replaceChildren(...(meta.atlas ? this.entries() : []).map(([colour, text]) => entry(colour, text)));

@@ -128,7 +128,8 @@ export class NoiseMap {
   }
 
   measure() {
-    const values = this.atlas.values[this.layer.id];
+    const { side, stride } = this.atlas;
+    const values = (this.own = filled(this.atlas.values[this.layer.id], side, stride));
     this.low = this.layer.low || 0;
     this.high = this.layer.high === undefined ? Math.max(1e-6, ...values.filter((v) => !Number.isNaN(v))) : this.layer.high;
   }
@@ -161,8 +162,8 @@ export class NoiseMap {
   }
 
   pixels(theme) {
-    const { side, values } = this.atlas;
-    const own = values[this.layer.id];
+    const { own } = this;
+    const { side } = this.atlas;
     if (this.layer.kind === "states" || this.layer.kind === "two") return this.regions(own, theme);
     const edge = (k) => Math.round((k / side) * this.room);
     for (let row = 0; row < side; row++) {
@@ -223,10 +224,10 @@ export class NoiseMap {
 
   // The name of each large region where most of it is; long names stay in the legend and under the pointer.
   names(theme) {
-    const { side, values, states } = this.atlas;
+    const { side, states } = this.atlas;
     if (!states.length || states[0].length > 10) return;
     const sums = states.map(() => [0, 0, 0]);
-    values.state.forEach((code, pixel) => {
+    this.own.forEach((code, pixel) => {
       if (Number.isNaN(code)) return;
       sums[code][0] += 1;
       sums[code][1] += this.noiseAt(pixel % side);
@@ -277,6 +278,12 @@ export class NoiseMap {
     const words = `Noise atlas, ${this.layer.label}. The cross is at noise ${number(x)} of site ${a} and ${number(y)} of site ${b}; arrow keys move it.`;
     this.canvas.setAttribute("aria-label", words);
   }
+}
+
+// Where nothing is worked out yet stands what the rough map, worked out first, has around there.
+function filled(values, side, stride) {
+  const middle = (k) => Math.min(side - 1, k - (k % stride) + (stride >> 1));
+  return values.map((v, pixel) => (Number.isNaN(v) ? values[middle(Math.floor(pixel / side)) * side + middle(pixel % side)] : v));
 }
 
 // The value that weighs most among the four pixels around a place of the map.

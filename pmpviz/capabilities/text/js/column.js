@@ -5,6 +5,8 @@ import { css, make, mix } from "../pmpviz.player/theme.js";
 const NAME = [230, 159, 0];
 const [LIGHT, DARK] = [0.8, 0.6]; // How much of the colour a certain name has.
 const MOST_DRAWN = 600;
+const TYPES = [0.9375, 0.875, 0.8125, 0.75, 0.6875];
+const OFF = 26; // More than .1, of 255 levels.
 const SVG = "http://www.w3.org/2000/svg";
 
 export class Column {
@@ -72,14 +74,15 @@ export class Column {
     this.page.classList.toggle("tx-more", scrollHeight - scrollTop - clientHeight > 8);
   }
 
-  // Once for a text that is longer than its box: the first word that has links and is a name, and what follows it.
-  findName() {
-    const name = (place) => (this.text.labels ? this.text.labels[place] : this.p && this.p[place] > 127);
-    if (!this.text || this.sought === this.key || !this.page.classList.contains("tx-more")) return;
-    const found = this.spans.find((_, place) => name(place) && this.partners(place).length);
-    if (!found) return;
-    this.sought = this.key;
-    this.page.scrollTop = found.offsetTop - found.offsetHeight / 4;
+  // At most so high; before a class in the largest type in which all of it is seen.
+  fit(high, large) {
+    const { style } = this.page;
+    style.maxHeight = `${high}px`;
+    for (const size of large ? TYPES : [""]) {
+      style.fontSize = size && `${size}rem`;
+      if (this.page.scrollHeight <= high) break;
+    }
+    this.fade();
   }
 
   partners(place) {
@@ -99,6 +102,7 @@ export class Column {
     this.spans.forEach((span, place) => {
       const share = !this.p ? 0 : sampled ? this.x[place] : this.p[place] / 255;
       span.style.backgroundColor = share < 0.01 ? "" : css(mix(theme.ground, NAME, full * share));
+      span.classList.toggle("tx-off", Boolean(this.p && this.truth && !sampled) && Math.abs(this.p[place] - this.truth[place]) > OFF);
       span.classList.toggle("tx-held", held.has(place));
       span.classList.toggle("tx-held-0", held.get(place) === 0);
       span.classList.toggle("tx-near", around.has(place) && around.size > 1);

@@ -14,7 +14,9 @@ const BESIDE = 900; // From this width on the curves stand beside the text.
 const LEAST = 200; // Of a column, in px.
 const SHOWN = ["Marginals", "One sample"];
 const LINKS = ["Links of a word", "All links"];
-const COLOURED = "Orange: how likely a name.";
+const ANEW = "Being read again under the new setting: colours, numbers and log Z are not there yet.";
+const COLOURED = "Amber: how likely a name.";
+const OFF = "Violet frame: more than .1 off exact.";
 const UNDERLINED = "Underlined: the true name.";
 const HINT = "Point at a word for its links and numbers; click it to hold it as a name, as none, and to let it go.";
 
@@ -53,8 +55,6 @@ class Reading extends Live {
     const column = new Column(this.hands);
     setTimeout(() => {
       this.exact.root.before(column.root);
-      // What is moved on its page is scrolled back to its beginning.
-      column.sought = "";
       this.layout();
     });
     return column;
@@ -75,13 +75,40 @@ class Reading extends Live {
     const now = performance.now();
     this.takeHead(update, now);
     // Another text is on its way: this one is no answer to what the page asks.
-    this.root.classList.toggle("tx-waits", Boolean(update.waits));
+    this.waits = Boolean(update.waits);
+    this.anew = Boolean(update.anew) || (this.turned && !this.answered(update));
+    this.turned = this.anew && this.turned;
     if (update.text) this.takeText(update, some);
-    this.traces.adopt(update.traces, update.marks);
+    this.curves = update.traces;
+    this.marks = update.marks;
+    this.showAge();
     this.traces.tell(update.lanes, null);
     this.tracesDirty = this.dirty = true;
     this.takeRest(update);
     this.wake();
+  }
+
+  // What is of another setting than the page's says so, from the first move of a hand on.
+  showAge() {
+    const old = this.anew;
+    this.root.classList.toggle("tx-waits", this.waits || old);
+    const curves = this.curves || [];
+    this.traces.adopt(old ? curves.map((curve) => ({ ...curve, lines: [], empty: "starting again" })) : curves, this.marks);
+    this.tracesDirty = true;
+    if (old) for (const column of this.columns()) column.status.textContent = "of the setting before";
+  }
+
+  tell(sentences) {
+    super.tell(this.anew && !this.waits ? [ANEW, ...sentences.slice(1)] : sentences);
+  }
+
+  act(name, more) {
+    if (name === "knob") {
+      this.turned = this.anew = true;
+      this.showAge();
+      this.tell(["", ""]);
+    }
+    super.act(name, more);
   }
 
   takeText(update, some) {
@@ -93,6 +120,7 @@ class Reading extends Live {
     const { exact } = update;
     const head = { label: "Exact", badge: "", status: [exact.status, exact.words].filter(Boolean).join(" · ") };
     const p = exact.p === undefined ? null : some(exact.p, Uint8Array);
+    for (const lane of this.lanes) lane.truth = p;
     this.exact.adopt(this.text, head, p, p && p.map((level) => (level > 127 ? 1 : 0)));
     if (this.near < 0) this.point(-1);
   }
@@ -110,7 +138,9 @@ class Reading extends Live {
   // What colour and lines mean, and what a hand can do, which a class only watches.
   legend() {
     const underlined = this.text && this.text.labels;
-    return [COLOURED, underlined ? UNDERLINED : "", this.large ? "" : HINT].filter(Boolean).join(" ");
+    const compared = this.exact.p && this.lanes.length;
+    if (this.large) return `Amber: a name.${underlined ? " Underlined: the true name." : ""}${compared ? " Framed: off exact." : ""}`;
+    return [COLOURED, underlined ? UNDERLINED : "", compared ? OFF : "", HINT].filter(Boolean).join(" ");
   }
 
   describe(place) {
@@ -141,9 +171,7 @@ class Reading extends Live {
     const [words, exact] = [this.lanes, [this.exact]].map((columns) => Math.max(0, ...columns.map((c) => c.around)));
     const high = Math.max(150, this.high(rows) - around / rows - Math.max(0, exact - words));
     for (const column of this.columns()) {
-      column.page.style.maxHeight = `${Math.round(high)}px`;
-      column.fade();
-      if (this.large) column.findName();
+      column.fit(Math.round(high), this.large);
     }
     this.spread();
     this.tracesDirty = this.dirty = true;
