@@ -129,13 +129,14 @@ class Page:
         self.head(preset.question if preset else otherwise)
         return preset
 
-    def head(self, question: str) -> None:
-        """The question, and under it what the page shows.
+    def head(self, question: str, lead: str = "") -> None:
+        """The question, and under it what the page shows: its own sentence, or `lead` where that depends on the plan.
 
         A question of many letters is written smaller: in a second line it would push the picture down in mid-run.
         """
         st.html(f"<style>:root {{ --letters: {len(question)}; }}</style>")
-        st.markdown(f"#### {question}" + (f"\n\n:small[:gray[{self.lead}]]" if self.lead else ""))
+        lead = lead or self.lead
+        st.markdown(f"#### {question}" + (f"\n\n:small[:gray[{lead}]]" if lead else ""))
 
     def share(self, plan: Any, sentences: Sequence[str], commands: Sequence[str] = ()) -> None:
         """The dialog with the page's link."""

@@ -49,6 +49,7 @@ class TruthJob(Beside):
         self.trouble: str | None = None
         self._steps: Generator[float, None, Any] | None = steps
         self.seconds = 0.0
+        self._first: tuple[float, float] | None = None  # When there was a share first, and how much.
 
     @property
     def unfinished(self) -> bool:
@@ -61,6 +62,8 @@ class TruthJob(Beside):
         begun = time.monotonic()
         try:
             self.share = next(self._steps)
+            if self._first is None and self.share:
+                self._first = time.monotonic(), self.share
         except StopIteration as stop:
             self.truth, self.share, self._steps = stop.value, 1.0, None
         finally:
@@ -68,6 +71,14 @@ class TruthJob(Beside):
         self.seconds += self._worked - begun
         if self.unfinished:
             limits().check_seconds(self.seconds, self.share)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the result, at the pace since there was a share of it first; None where that says nothing."""
+        if self._first is None or not self.unfinished or self.share <= self._first[1]:
+            return None
+        pace = (self.share - self._first[1]) / max(self._worked - self._first[0], 1e-9)
+        return (1 - self.share) / pace
 
     def fail(self, error: Exception) -> None:
         """Keep the reason, and nothing that was computed."""

@@ -84,7 +84,7 @@ class Envelope:
         lane, style = self.view.lanes[index], self.styles[index]
         head = {"id": str(index), "algorithm": lane.algorithm, "label": lane.label, "badge": lane.guarantee}
         head["badgeHelp"] = GUARANTEES.get(lane.guarantee, "")
-        head["short"] = _short(lane.label, self.specs[index])
+        head["short"] = short_name(lane.label, self.specs[index])
         head |= {"colour": style.colour, "dash": style.dash, "marker": style.marker, "sub": sub, "status": status}
         return {**head, "strip": None, "layer": None, **own}
 
@@ -129,7 +129,7 @@ class Envelope:
         return encode({**head, **own}, self.payload.blobs)
 
 
-def _short(label: str, spec: Styled) -> str:
+def short_name(label: str, spec: Styled) -> str:
     """A lane's name where there is little room: what it differs in from others of its algorithm, or that in short."""
     short, own = getattr(spec, "short", ""), getattr(spec, "label", "")
     name = label.replace(own, short, 1) if short and own else label

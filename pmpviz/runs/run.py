@@ -359,6 +359,12 @@ def draws_done(run: Run) -> int | None:
     return run.sweep if count is None else count
 
 
+def countable(run: Run) -> bool:
+    """Whether there is something for statistics to count: of draws that take several sweeps a completed one."""
+    refined = run.algorithm.spec.kind == "draw" and brings(run.algorithm, "counted_tile")
+    return not refined or bool(draws_done(run))
+
+
 def retarget(run: Run, target: Target | None = None, algorithm=None) -> Run:
     """The same run with new weights, beta, evidence or knobs from here on; compiles nothing that a start has not.
 

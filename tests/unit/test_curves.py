@@ -2,14 +2,13 @@
 
 import dataclasses
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from pmpviz.capabilities.sampling import kept as keeping
 from pmpviz.capabilities.sampling import picture, words
-from pmpviz.capabilities.sampling.lane import Lane
+from pmpviz.capabilities.sampling.lane import Lane, MetricPoint
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.live import job
@@ -19,6 +18,7 @@ from pmpviz.metrics.noise import NoiseBand, noise_band
 from pmpviz.models import build_spec
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
+from pmpviz.runs import run as running
 from pmpviz.runs.schedule import Budget
 
 WAIT_SECONDS = 60
@@ -129,7 +129,7 @@ def test_there_is_no_band_of_one_draw():
 
 
 def point(sweep, mmd2, high=0.01):
-    return SimpleNamespace(sweep=sweep, seconds=sweep / 100, mmd2=mmd2, band=NoiseBand(-high, high))
+    return MetricPoint(sweep, sweep / 100, 0.0, mmd2, NoiseBand(-high, high), (), 0.0, 0.0)
 
 
 def race(view, *curves, since=0):
@@ -183,6 +183,132 @@ def test_looking_back_says_what_was_known_then(idle):
     assert "first came" in words.verdict(view) and "None is within" in words.verdict(view.at(8))
     assert view.at(8).lanes[0].sweep == 8 and view.at(8).lanes[0].point.sweep == 8
     assert view.at(8).lanes[0].summary.ess is None
+
+
+def test_a_lane_has_not_come_within_the_noise_in_the_sweeps_that_were_measured(idle):
+    """Not in those since, of which nobody knows."""
+    quick, slow = ([0.5, 0.2, 0.1, 0.05, 0.02, last] for last in (0.009, 0.05))
+    view = race(idle, quick, slow)
+    late = dataclasses.replace(view, lanes=tuple(dataclasses.replace(lane, sweep=23) for lane in view.lanes))
+    assert words.verdict(late).endswith("; lane 2 has not in 16 sweeps.")
+
+
+def test_who_begins_within_the_noise_has_not_won(idle):
+    said = words.verdict(race(idle, [0.5, 0.2, 0.1, 0.009], [0.001] * 4))
+    assert said.startswith("lane 1 first came within the noise of the reference after 4 sweeps (40.0 ms); lane 2 is")
+    assert said.endswith("lane 2 is within the noise of the reference from the start.")
+    said = words.verdict(race(idle, [0.5, 0.2, 0.1, 0.05], [0.001] * 4))
+    assert said.startswith("lane 2 is within the noise of the reference from the start. lane 1 has not come within")
+
+
+def test_a_lane_that_has_not_moved_is_not_compared(idle):
+    view = dataclasses.replace(race(idle, [0.0113], [0.5, 0.0113], [0.5, 0.2]), playing=True)
+    said = words.verdict(view)
+    assert "lane 2 is nearest: MMD² 0.0113 after 1 sweep" in said and said.count("lane 1") == 1
+    assert said.endswith("lane 1 is still computing its first sweep.")
+    assert "lane 1 has made no sweep yet" in words.verdict(dataclasses.replace(view, playing=False))
+
+
+def test_lanes_that_were_measured_at_different_sweeps_are_level_each_at_its_own(idle):
+    said = words.verdict(race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.1, 0.0451]))
+    assert "lane 1 (after 2 sweeps) and lane 2 (after 4 sweeps) are level" in said
+    assert "100 times below lane 2 after 4 sweeps" in words.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
+
+
+@pytest.mark.parametrize(("algorithm", "length"), [("pmp", 20), ("perturb_and_descend", 10)])
+def test_only_finished_draws_are_compared_with_the_reference(begin, algorithm, length):
+    lanes = (sampler(algorithm, sweeps_per_draw=length), sampler("gibbs"))
+    live = begin(PLAN.replace(lanes=lanes, budget=9.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    view = wait(live, lambda view: view.status == "done" and view.lanes[1].points)
+    assert not view.lanes[0].points and view.lanes[0].making == (9, length)
+    assert f"its first draw is not done: 9 of {length} sweeps" in words.verdict(view)
+    assert decode(picture.update(view, Cursors(), Desk(), "none"))[0]["lanes"][0]["sub"].startswith(
+        f"first draw: sweep 9 of {length}"
+    )
+    live.set_plan(live.plan.replace(budget=66.0))
+    live.play()
+    view = wait(live, lambda view: view.lanes[0].sweep == 66 and view.status == "done" and view.lanes[0].points)
+    assert [point.sweep for point in view.lanes[0].points] == [s for s in (16, 32, 64, 66) if s >= length]
+    assert not view.lanes[0].making and "first draw" not in words.verdict(view)
+
+
+def test_a_draw_begun_before_a_change_is_not_the_first_that_counts():
+    lane = advanced(PLAN, 13)
+    lane.change(sampler("pmp", sweeps_per_draw=8, damping=0.1), lane.run.target)
+    while lane.count < 20:
+        lane.advance(Budget(), 1)
+    view = lane.view(False, None, False)
+    assert view.making == (7, 11) and not lane.waiting
+    while lane.count < 24:
+        lane.advance(Budget(), 1)
+    assert lane.view(False, None, False).making is None
+
+
+@pytest.mark.parametrize(
+    ("lanes", "starts"),
+    [
+        (("gibbs", "gwg"), "All lanes start alike."),
+        (("gibbs", "gwg", "pmp", "exact"), "Gibbs and GWG start alike; PMP and Exact sampler make draws of their own."),
+        (("pmp", "gibbs"), "Gibbs has a start to forget; PMP makes draws of its own."),
+        (("pmp", "exact"), "PMP and Exact sampler make draws of their own."),
+    ],
+)
+def test_a_race_says_of_which_lanes_the_start_is_one(lanes, starts):
+    assert words.race_lead(PLAN.replace(lanes=tuple(map(sampler, lanes)))).startswith(f"{starts} MMD²")
+
+
+def test_the_axis_of_mmd_begins_where_something_can_be_drawn(begin):
+    live = begin(PLAN.replace(lanes=(sampler("gibbs"), sampler("gwg")), budget=8.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    view = wait(live, lambda view: view.status == "done" and all(lane.points for lane in view.lanes))
+    meta, blobs = decode(picture.update(view, Cursors(), Desk(), "none"))
+    card = next(card for card in meta["traces"] if card["id"] == "mmd-sweeps")
+    bottom, noise = card["band"]["low"], view.lanes[0].points[-1].band.high
+    assert np.log10(bottom) == pytest.approx(round(np.log10(bottom))) and 3 <= noise / bottom < 30
+    line = {name: np.frombuffer(blobs[card["lines"][0][name]], "<f4") for name in "xy"}
+    assert line["x"][0] == 0 and min(line["y"]) >= np.float32(bottom)
+
+
+# Of one lane.
+
+
+def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
+    live = begin(Plan(model="square:8x8,J=0.3", chains=256, budget=1.0, lanes=(sampler("gibbs"),)))
+    view = wait(live, lambda view: view.lanes and view.lanes[0].cold is None)
+    assert words.found(view) == words.NOTHING_YET
+    live.play()
+    view = wait(live, lambda view: view.status == "done" and view.truth is not None)
+    row = view.lanes[0].series.last
+    x = np.asarray(live.ask(lambda live: running.positions(live.lanes[0].run), wait=20.0))
+    energies = -np.array([view.model.log_weight(each) for each in x])
+    assert row["energy:mean"] == pytest.approx(energies.mean(), rel=1e-4)
+    assert row["energy:error"] == pytest.approx(energies.std(ddof=1) / 16, rel=1e-4)
+    off = (energies.mean() - view.truth.energy) / row["energy:error"]
+    said = words.found(view)
+    assert off > 3 and "after 1 sweep, exactly" in said
+    assert float(said.split("above it by ")[1].split(" ")[0]) == pytest.approx(off, rel=0.06)
+    live.set_plan(live.plan.replace(budget=300.0))
+    live.play()
+    view = wait(live, lambda view: view.lanes[0].sweep == 300 and view.status == "done")
+    last = view.lanes[0].series.last
+    met = abs(last["energy:mean"] - view.truth.energy) <= words.CHANCE * last["energy:error"]
+    assert ("no further off than chance allows" in words.found(view)) == met
+    assert words.found(view.at(1)) == said
+
+
+def test_a_single_lane_of_draws_speaks_of_finished_ones(begin):
+    live = begin(PLAN.replace(budget=7.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    view = wait(live, lambda view: view.status == "done")
+    assert words.found(view) == "Perturb-and-max-product: its first draw is not done: 7 of 8 sweeps."
+    live.set_plan(PLAN.replace(budget=21.0))
+    live.play()
+    view = wait(live, lambda view: view.status == "done" and view.lanes[0].sweep == 21)
+    assert "in draw 2 of each chain, exactly" in words.found(view)
 
 
 def test_bars_of_nothing_but_noise_are_short(begin):

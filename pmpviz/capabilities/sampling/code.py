@@ -20,8 +20,9 @@ def script(plan: Plan, sweeps: int | Sequence[int], states: int = 2) -> str:
     """A short Python script on the library that runs every lane of the plan for `sweeps` sweeps (or one number each).
 
     At each sweep at which the pages take metrics, and at the last, it prints the lane's mean energy, mean of x (or for
-    more than two `states` the share of sites in each) and MMD^2 to the reference that the pages use; it writes the
-    samples to samples.npz. A run is bitwise the same as on the page as long as no setting was changed in mid-run.
+    more than two `states` the share of sites in each) and MMD^2 to the reference that the pages use, nan until a first
+    draw is done; it writes the samples to samples.npz.
+    A run is bitwise the same as on the page as long as no setting was changed in mid-run.
     """
     each = [sweeps] * len(plan.lanes) if isinstance(sweeps, int) else list(sweeps)
     settings = [*_brought(plan), _settings(plan, each)]
@@ -52,10 +53,11 @@ def _is_file(plan: Plan) -> bool:
 def _imports(plan: Plan) -> str:
     plain = ["import hashlib", "import pathlib", "import sys", ""] if _is_file(plan) else []
     helpers = [name for name, used in _helpers(plan).items() if used]
+    several = ("countable, ", ", truth") if plan.chains > 1 else ("", "")
     own = [
         *(["from pmpviz import plugins"] if _files_of(plan.lanes) else []),
         "from pmpviz.io import load_model_bytes" if _is_file(plan) else "from pmpviz.models import build_spec",
-        f"from pmpviz.runs import advance, counted, start{', truth' if plan.chains > 1 else ''}",
+        f"from pmpviz.runs import advance, {several[0]}counted, start{several[1]}",
         *([f"from pmpviz.runs.plan import {', '.join(helpers)}"] if helpers else []),
         "from pmpviz.runs.schedule import next_metric_sweep",
         "from pmpviz.samplers import make_sampler",
@@ -136,7 +138,7 @@ _SHARES = "shares = trace.energies[-1].mean(), trace.shares[-1].mean(0)", "share
 
 def _report(plan: Plan, states: int) -> str:
     counted, counts = _MEAN if states == 2 else _SHARES
-    mmd = "\n    mmd2 = reference.mmd2(counted(run))" if plan.chains > 1 else ""
+    mmd = "\n    mmd2 = reference.mmd2(counted(run)) if countable(run) else float('nan')" if plan.chains > 1 else ""
     shown = ", MMD^2 {mmd2:.9g}" if plan.chains > 1 else ""
     save = "x=samples[0]" if len(plan.lanes) == 1 else '**{f"lane{i + 1}": x for i, x in enumerate(samples)}'
     return _REPORT.format(mmd=mmd, shown=shown, save=save, counted=counted, counts=counts)

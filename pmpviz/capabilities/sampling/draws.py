@@ -12,12 +12,19 @@ from pmpviz.live.store import Series
 
 @dataclass(frozen=True)
 class DrawsView:
-    """`series` has a row for each finished draw (of `done`); the one in the making has had `age` of `length` sweeps."""
+    """`series` has a row for each finished draw (of `done`); the one in the making has had `age` of `length` sweeps,
+    and is `whole` where it was begun under the present settings."""
 
     series: Series
     done: int
     age: int
     length: int
+    whole: bool = True
+
+    @property
+    def left(self) -> int:
+        """Sweeps until the next draw that counts is done."""
+        return self.length - self.age + (0 if self.whole else self.length)
 
 
 class Draws:
@@ -49,4 +56,4 @@ class Draws:
 
     def view(self, length: int) -> DrawsView:
         """The draws of this moment."""
-        return DrawsView(self.series, self.done, self._age, length)
+        return DrawsView(self.series, self.done, self._age, length, self._whole)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from pmpviz.capabilities.sampling.draws import DrawsView
@@ -46,7 +47,7 @@ def of_model(kept: tuple[Kept, ...], model: str) -> tuple[Kept, ...]:
 
 def _frozen(lane: LaneView, view: LiveView, style: Style) -> Kept:
     draws = lane.draws
-    draws = None if draws is None else DrawsView(draws.series.copy(), draws.done, draws.age, draws.length)
+    draws = None if draws is None else dataclasses.replace(draws, series=draws.series.copy())
     heat = "" if view.plan.beta == 1 else f" at {temperature(view.plan.beta)}"
     name = f"{lane.label}{heat}, kept at sweep {integer(lane.sweep)}"
     style = Style(style.colour, "dot" if style.dash != "dot" else "dashdot", style.marker)

@@ -60,6 +60,11 @@ class MetricPoint:
         """Where the band ends above."""
         return self.band.high
 
+    @property
+    def within(self) -> bool:
+        """Whether MMD^2 is no larger than as many samples of the reference's law have it."""
+        return self.mmd2 <= self.band.high
+
 
 @dataclass(frozen=True)
 class LaneView:
@@ -104,15 +109,48 @@ class LaneView:
         """The lane as it was measured at an earlier sweep; what was not kept is left out."""
         points = tuple(p for p in self.points if p.sweep <= sweep)
         time = max((p.seconds for p in points), default=0.0)
-        early = {"points": points, "seconds": time, "summary": Summary(), "completed_draws": None}
-        early |= {"layer": None, "states": None}
-        return dataclasses.replace(self, sweep=min(sweep, self.sweep), rate=0.0, period=None, **early)
+        sweep = min(sweep, self.sweep)
+        return dataclasses.replace(
+            self.bare(), points=points, seconds=time, sweep=sweep, rate=0.0, frequencies=self.frequencies
+        )
+
+    def bare(self) -> LaneView:
+        """The lane without the statistics of its settings; its curves stay."""
+        early = {"points": (), "summary": Summary(), "completed_draws": None, "period": None}
+        return dataclasses.replace(self, **early, layer=None, frequencies=None, states=None)
+
+    @property
+    def moved(self) -> bool:
+        """Whether a sweep is done under the present settings."""
+        return self.sweep > self.since
+
+    @property
+    def judged(self) -> MetricPoint | None:
+        """The last metrics since it has moved: those at its start say nothing of the algorithm."""
+        return self.points[-1] if self.points and self.points[-1].sweep > self.since else None
+
+    @property
+    def begins_within(self) -> bool:
+        """Whether it is within the noise from its start, or from the first of draws that take a sweep each."""
+        if not self.points or not self.points[0].within:
+            return False
+        return self.points[0].sweep == self.since or (self.draws is not None and self.draws.length == 1)
 
     @property
     def passage(self) -> MetricPoint | None:
-        """The first metrics, once it has moved, that are within the noise of the reference."""
-        moved = (p for p in self.points if p.sweep > self.since)
-        return next((p for p in moved if p.mmd2 <= p.band.high), None)
+        """The first metrics, once it has moved, that are within the noise of a reference that it was beyond before."""
+        moved = (p for p in self.points if p.sweep > self.since and not self.begins_within)
+        return next((p for p in moved if p.within), None)
+
+    @property
+    def making(self) -> tuple[int, int] | None:
+        """(sweeps done, of how many) until its first draw under the present settings is; None once it is."""
+        draws, done = self.draws, self.sweep - self.since
+        if draws is None or draws.length == 1 or self.completed_draws or self.points:
+            return None
+        past = self.completed_draws is None  # A moment that is looked back at.
+        total = draws.length if past else done + draws.left
+        return (done, total) if done < total and not (past and self.since) else None
 
 
 class Lane:
@@ -127,7 +165,7 @@ class Lane:
         self.plan, self.run, self.epoch = plan, run, epoch
         info = tuple(run.algorithm.spec.metrics)
         stats = tuple(f"{n}:{s}" for n in (*bands(self.space), *info) for s in ("mean", "low", "high"))
-        names = ("sweep", "seconds", "updates", "first_energy", "flips", *stats)
+        names = ("sweep", "seconds", "updates", "first_energy", "flips", "energy:error", *stats)
         self.series = Series(names)
         self.draws = Draws(names) if run.algorithm.spec.kind == "draw" else None
         self.ring = FrameRing(self.space.frame_bytes)
@@ -223,6 +261,7 @@ class Lane:
             "updates": trace.sweeps * per_sweep,
             "first_energy": trace.energies[:, 0],
             "flips": flips,
+            "energy:error": _standard_errors(trace.energies),
         }
         counted = dict(zip(bands(self.space), (trace.energies, *_counts(trace)), strict=True)) | trace.info
         for name, rows in counted.items():
@@ -237,6 +276,8 @@ class Lane:
             self.states.add(self.run)
 
     def _metrics_due(self) -> None:
+        if not running.countable(self.run):
+            return
         x = running.counted(self.run)
         self.waiting.append((self.run.sweep, self.run.seconds, self.run.updates, self.space.pack(x)))
 
@@ -272,6 +313,7 @@ class Lane:
         self.states = StateCounts.of(self.run)
         self.points.clear()
         self.waiting.clear()
+        self.frequencies = None
         if self.draws is not None:
             self.draws.renew()
 
@@ -327,6 +369,12 @@ class Lane:
             self.states.view() if self.states is not None else None,
             None if self.warmed else self._made,
         )
+
+
+def _standard_errors(rows: np.ndarray) -> np.ndarray:
+    """Of the mean over independent chains, for each row; 0 of one chain, where it is not known."""
+    chains = rows.shape[1]
+    return rows.std(axis=1, ddof=1) / np.sqrt(chains) if chains > 1 else np.zeros(len(rows))
 
 
 def _counts(trace: Trace) -> tuple[np.ndarray, ...]:

@@ -50,6 +50,8 @@ def why_no_layer(name: str, run: running.Run, truth: Truth | None) -> str | None
         return f"{run.algorithm.spec.label} has no {name}"
     if name == "marginal error" and truth is None:
         return "the marginal error needs the reference, which is not there yet"
+    if name == "marginal error" and not running.countable(run):
+        return "the marginal error is of finished draws, and the first one is not done"
     return None
 
 

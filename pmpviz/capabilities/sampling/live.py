@@ -41,9 +41,16 @@ class LiveView(View):
     truth: Truth | None = None
     truth_share: float = 0.0
     truth_trouble: str | None = None
+    truth_left: float | None = None  # Seconds that the reference may still take.
+    coming: str = ""  # Changes that were made and are not taken up yet, in words.
     energy: float | None = None  # Exact mean, where a formula gives it.
     layer: str = "none"  # What the lanes' layers are of.
     before: tuple[tuple[int, Plan], ...] = ()
+
+    def before_change(self, changes: str) -> LiveView:
+        """Without what belongs to settings that a person has changed: their statistics, exact values and reference."""
+        lanes = tuple(lane.bare() for lane in self.lanes)
+        return replace(self, lanes=lanes, truth=None, truth_share=0.0, truth_left=None, energy=None, coming=changes)
 
     def at(self, sweep: int) -> LiveView:
         """What had been measured at an earlier sweep, and under which plan."""
@@ -90,6 +97,15 @@ class LiveRun(LiveJob):
         self.begin()
 
     # Called by pages.
+
+    @property
+    def seen(self) -> LiveView:
+        """Also without what belongs to settings that were changed, until the worker has taken the change up."""
+        view, wanted = super().seen, self._wanted
+        if view.plan == wanted or view.trouble is not None or self._begins_anew(view.plan, wanted):
+            return view
+        changes = describe_change(view.plan, wanted)
+        return view.before_change(changes) if changes else view
 
     def set_layer(self, layer: str) -> None:
         """What is shown over the lattice: see `layers.layers_of`."""
@@ -227,4 +243,4 @@ class LiveRun(LiveJob):
         if job is None:
             return {**own, "truth_trouble": trouble}
         trouble = job.trouble and f"no reference could be made: {job.trouble}"
-        return {**own, "truth": job.truth, "truth_share": job.share, "truth_trouble": trouble}
+        return {**own, "truth": job.truth, "truth_share": job.share, "truth_trouble": trouble, "truth_left": job.left}

@@ -103,13 +103,9 @@ def _announce(view: LiveView) -> str:
 def _said(view: LiveView, at: int | None) -> list[str]:
     """[the verdict, what is computed] at the moment that is looked back at, or now."""
     computing = sentences.computing(view, device_words()) + ("." if view.lanes else "")
-    if len(view.lanes) < 2:
-        return [
-            sentences.waiting(view) if at is None else f"{sentences.looking_back(at)}.",
-            computing if view.lanes else "",
-        ]
     back = "" if at is None else f"{sentences.looking_back(at)}: "
-    return [back + sentences.verdict(view), computing]
+    found = sentences.verdict(view) if len(view.lanes) > 1 else sentences.found(view)
+    return [back + found, computing if view.lanes else ""]
 
 
 # Lanes.
@@ -149,6 +145,8 @@ def _sub(lane: LaneView) -> str:
 def _counted(lane: LaneView) -> str:
     """Completed draws, and since when statistics count where that is not the start."""
     since = f" since sweep {integer(lane.since)}" if lane.since else ""
+    if lane.making and lane.moved:
+        return "first draw: sweep {} of {}".format(*map(integer, lane.making))
     if lane.completed_draws:
         return f"{integer(lane.completed_draws)} draw{'s' if lane.completed_draws > 1 else ''} a chain{since}"
     return f"statistics{since}" if since else ""
@@ -161,6 +159,8 @@ def _status(view: LiveView, lane: LaneView) -> str:
         return f"compiling … {integer(time.monotonic() - lane.cold)} s"
     if view.playing and not lane.rate:
         return "first sweep …"
+    if view.coming:
+        return ""
     return sentences.convergence(lane)
 
 
@@ -170,6 +170,8 @@ def _missing(view: LiveView, lane: LaneView) -> str:
         return ""
     if view.layer == "marginal error" and view.truth is None:
         return f"{view.layer}: {view.truth_trouble or f'waiting for the new reference, {sentences.made(view)}'}"
+    if view.layer == "marginal error" and lane.making:
+        return f"{view.layer}: {sentences.first_draw(lane)}"
     return f"{lane.label} has no {view.layer}"
 
 

@@ -40,8 +40,8 @@ RACE: tuple[Preset, ...] = (
             budget=64.0,
             lanes=_lanes("pmp", "gibbs", "gwg", "colour_gibbs"),
         ),
-        "Perturb-and-max-product decodes one draw from scratch; its MMD falls as its messages converge, and stops at "
-        "its own bias. The MCMC samplers start at random and go on to the noise.",
+        "Perturb-and-max-product makes every draw from scratch, in 64 sweeps; it is measured once a draw is done, "
+        "and more draws do not bring it below its own bias. The MCMC samplers start at random and go on to the noise.",
         0.0,
     ),
     Preset(

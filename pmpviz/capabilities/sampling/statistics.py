@@ -63,6 +63,8 @@ class Statistics:
     def summary(self, run: running.Run) -> Summary:
         """Of draws: completed ones, over all seconds since then. Of chains: see `_of_chains`. Of solvers: nothing."""
         draws = self.draws(run)
+        if draws == 0:
+            return Summary()  # Nothing has been drawn yet that could be counted.
         if draws is not None:
             ess = Reading(float(draws * run.chains))
             return Summary(ess.value, chain_metrics.ess_per_second(ess, run.seconds - self.begun).value)

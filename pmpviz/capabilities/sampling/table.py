@@ -12,6 +12,7 @@ COLUMNS = (
     "time",
     "MMD²",
     "noise",
+    "MMD² measured at",
     "marginal L1",
     "pair error",
     "ESS",
@@ -20,8 +21,13 @@ COLUMNS = (
     "τ",
     "sweeps/s on average",
     "statistics since",
-    "MMD² measured at",
     "compiled in",
+)
+# Beneath the table; the whole of it is behind its question mark.
+IN_SHORT = (
+    "**Marginal L1**, **pair error**: how far the frequencies of sites and of pairs are off, 0 for exact. **ESS**: how "
+    "many independent draws the samples are worth. **R-hat**: 1 where the chains agree. **τ**: sweeps until a chain "
+    "has forgotten its energy. n/a: not known yet, or does not apply."
 )
 HELP = """
 **ESS**: effective draws of all chains, by their energy, in the second half of the last 1,024 sweeps (of fewer, while
@@ -31,16 +37,30 @@ there are fewer); of a method that makes independent draws, all completed ones.
 however long they ran. More chains do not change it where a sweep of twice as many takes twice as long; it rises where
 they are computed side by side.
 
+**Marginal L1**: mean over the sites of |p̂(x = 1) − p(x = 1)|. **Pair error**: mean over the edges of how far the
+frequencies of the pair's states are from their probabilities, half the sum of the gaps.
+
+**R-hat**: how much chains differ from each other against how much each varies; 1 where they agree, below 1.01 is good.
+
+**τ**: integrated autocorrelation time of the energy: so many sweeps are worth one independent draw.
+
 **Noise**: 95 of 100 estimates of MMD² between as many independent samples of the reference's law and a reference are
 below it. All looks of a race share one reference: where that is unlucky, exact draws lie above more often.
 
 **Sweeps**: the row is of this sweep, but for what is compared with the reference. **MMD² measured at**: MMD², marginal
-L1 and pair error are those of that sweep; they are taken ever more rarely.
+L1 and pair error are those of that sweep; they are taken ever more rarely. Of a method that makes a draw in several
+sweeps they are of finished draws alone.
+
+**Compiled in**: `before` where the programs were compiled for an earlier run.
 
 **Sweeps/s on average**: all sweeps over all seconds of computing. Under the picture stands the rate of now.
 
 **Statistics since**: the sweep at which the settings last changed. All statistics begin anew there, MMD² too.
 """
+
+
+LEAST_COMPILED = 1e-3
+"""Seconds: what took less was found compiled."""
 
 
 def rows(view: LiveView) -> list[tuple[str, ...]]:
@@ -49,15 +69,17 @@ def rows(view: LiveView) -> list[tuple[str, ...]]:
 
 
 def _row(lane: LaneView) -> tuple[str, ...]:
-    point, found = lane.point, lane.summary
+    found = lane.summary
     # The row is of the moment at which its statistics were taken.
     sweep, time = (lane.sweep, lane.seconds) if found.sweep is None else (found.sweep, found.seconds)
+    point = next((point for point in reversed(lane.points) if point.sweep <= sweep), None)
     return (
         f"{lane.label} ({lane.guarantee})",
         integer(sweep),
-        seconds(time),
+        seconds(time) if time else "n/a",
         significant(point.mmd2 if point else None),
         significant(point.noise if point else None),
+        f"sweep {integer(point.sweep)}" if point else "n/a",
         significant(point.marginal_l1 if point else None),
         significant(point.pair_error if point else None),
         significant(found.ess),
@@ -66,13 +88,20 @@ def _row(lane: LaneView) -> tuple[str, ...]:
         significant(found.time),
         significant(sweep / time if time else None),
         f"sweep {integer(lane.since)}",
-        f"sweep {integer(point.sweep)}" if point else "n/a",
-        seconds(lane.compile_seconds),
+        _compiled(lane),
     )
 
 
+def _compiled(lane: LaneView) -> str:
+    if lane.cold is not None:
+        return "n/a"
+    return seconds(lane.compile_seconds) if lane.compile_seconds >= LEAST_COMPILED else "before"
+
+
 def markdown(view: LiveView) -> str:
-    """The table in Markdown, numbers to the right."""
-    head = "| " + " | ".join(COLUMNS) + " |"
-    rule = "|:--|" + "--:|" * (len(COLUMNS) - 1)
-    return "\n".join([head, rule, *("| " + " | ".join(row) + " |" for row in rows(view))])
+    """The table in Markdown, numbers to the right; since when statistics count where that is not the start."""
+    changed = any(lane.since for lane in view.lanes)
+    kept = [place for place, name in enumerate(COLUMNS) if changed or name != "statistics since"]
+    lines = [[row[place] for place in kept] for row in (COLUMNS, *rows(view))]
+    lines.insert(1, [":--", *["--:"] * (len(kept) - 1)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,8 @@ ORDERS = ("means", "pairs", "triples", "fours", "more")
 # Variables whose marginals are drawn beside the exact ones.
 MOST_MARGINALS = 6
 LEAST_RESIDUAL = 1e-7
+# The band of the noise, from the bottom of its chart on, spans this ratio at least.
+LEAST_BAND = 3.0
 EVERYTHING = (-np.inf, np.inf)
 
 
@@ -114,7 +117,8 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
         exact = _exact_energy(scene)
     lanes = view.lanes
     if len(lanes) == 1 and (draws := lanes[0].draws) is not None and draws.length > 1:
-        more = {"unit": f"{integer(draws.done)} finished draws a chain, faint: every sweep", **_upper(scene, draws)}
+        faint = ", faint: every sweep" if draws.done > 1 else ""
+        more = {"unit": f"{integer(draws.done)} finished draws a chain{faint}", **_upper(scene, draws)}
     lines = scene.lines(lambda lane: _lines_of(lane, name, scene.window), LEAST_RESIDUAL if log else None)
     return trace(name, title, "sweeps", lines, log, exact=exact, empty=sentences.waiting(view), **more)
 
@@ -227,7 +231,9 @@ def _states(scene: Scene) -> list[dict]:
     rows = [{"label": label, "colour": c, "values": states.shares.tolist()} for label, c, states in found]
     since = f"since sweep {integer(scene.then.lanes[0].since)}"
     unit = f"of {integer(first.count)} samples {since}, exact as lines; off by {significant(first.distance, 2)}"
-    unit = unit if len(found) == 1 else "lines: exact p(x)"
+    unit = unit if len(found) == 1 and first.count else "lines: exact p(x)"
+    if not any(states.count for _, _, states in found):
+        unit = f"no samples yet; {unit}"
     columns = {"names": list(first.names), "law": first.law.tolist(), "rows": rows}
     return [trace("states", "How often each state", "states", [], unit=unit, columns=columns)]
 
@@ -238,10 +244,12 @@ def _mmd(scene: Scene, x: str) -> dict:
         return [{"x": [p.sweep if x == "sweeps" else p.seconds for p in points], "y": [p.mmd2 for p in points]}]
 
     noise = _noise(scene.view)
-    floor = noise / 10 if noise else 1e-8
-    band = {"low": floor, "high": noise, "label": "noise, up to 95 %"} if noise else None
+    floor = 10.0 ** math.floor(math.log10(noise / LEAST_BAND)) if noise else 1e-8  # A decade's end: the axis' own.
+    long_run = scene.view.truth is not None and not scene.view.truth.exact
+    label = f"noise: {'samples like the reference' if long_run else 'exact samples'} lie here"
+    band = {"low": floor, "high": noise, "label": label} if noise else None
     title = "MMD² over seconds" if x == "seconds" else "MMD²"
-    foot = f"less is drawn at {significant(floor, 1)}" if noise else ""
+    foot = f"bottom line: {significant(floor, 1)} or less" if noise else ""
     more = {"empty": sentences.nothing_yet(scene.view), "help": sentences.mmd_help(scene.view)}
     return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=foot, band=band, **more)
 

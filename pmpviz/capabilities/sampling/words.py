@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pmpviz.capabilities.sampling.lane import LaneView, MetricPoint
 from pmpviz.capabilities.sampling.live import LiveView
+from pmpviz.capabilities.sampling.plan import Plan
+from pmpviz.live.lane_names import lane_names
 from pmpviz.player.model_words import model_words, temperature
 from pmpviz.player.numbers import integer, seconds, significant
+from pmpviz.player.update import short_name
 from pmpviz.samplers import sampler_class
+
+MEASURED = (
+    "MMD² is how far samples are from the model's law. Exact ones, too, miss it by chance, by the grey band: "
+    "the first lane in the band wins."
+)
+WITHIN = "within the noise of the reference"
+OTHERS_THEN = "The settings were others then: they changed at sweep {}, where the verdict begins anew."
+NOTHING_YET = "Nothing has run yet under these settings: press Play."
+
+
+def race_lead(plan: Plan) -> str:
+    """Under the question of a race: which lanes start alike, and what decides it."""
+    lanes = list(zip(plan.lanes, lane_names(plan.lanes), strict=True))
+    alike = [short_name(name, lane.spec) for lane, name in lanes if lane.spec.kind == "chain"]
+    own = [short_name(name, lane.spec) for lane, name in lanes if lane.spec.kind != "chain"]
+    starts = f"{_joined(alike)} start alike" if len(alike) > 1 else f"{_joined(alike)} has a start to forget"
+    drawn = f"{_joined(own)} make{'s' * (len(own) == 1)} draws of {'its' if len(own) == 1 else 'their'} own"
+    begin = "; ".join([starts] * bool(alike) + [drawn] * bool(own)) if own else "All lanes start alike"
+    return f"{begin}. {MEASURED}"
+
+
+def _joined(names: list[str]) -> str:
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
 
 
 def computing(view: LiveView, device: str) -> str:
@@ -31,6 +58,8 @@ def reference_words(view: LiveView) -> str:
     """What the metrics are measured against, or how far its making is."""
     if view.truth_trouble:
         return f"No reference: {view.truth_trouble}."
+    if view.coming:
+        return "The reference is made anew for the settings that are taken up."
     if view.truth is None:
         return f"Waiting for the reference, samples of the model's law to compare with: {made(view)}."
     check = f"; {view.truth.check}" if view.truth.check else ""
@@ -38,14 +67,25 @@ def reference_words(view: LiveView) -> str:
 
 
 def made(view: LiveView) -> str:
-    """How much of the reference there is."""
-    return f"{100 * view.truth_share:.0f} % made"
+    """How much of the reference there is, and how long the rest may take."""
+    return f"{100 * view.truth_share:.0f} % made{_to_go(view)}"
+
+
+def _to_go(view: LiveView) -> str:
+    left = view.truth_left
+    return "" if left is None else f", about {integer(max(left, 1))} s to go" if left < 90 else _minutes(left)
+
+
+def _minutes(seconds: float) -> str:
+    return f", about {integer(seconds / 60)} minutes to go"
 
 
 def waiting(view: LiveView) -> str:
     """What a run that does not move yet is waiting for, as a sentence; empty where it is for nobody but a person."""
     if not view.lanes:
         return "" if view.trouble else f"{view.status[:1].upper()}{view.status[1:]} …"
+    if view.coming:
+        return f"Taking up {view.coming} as soon as the sweep in hand is done."
     if cold := [lane.label for lane in view.lanes if lane.cold is not None]:
         which = f"the {len(cold)} lanes" if len(cold) > 2 else " and ".join(cold)
         return f"Compiling {which}: sweeps begin as soon as that is done."
@@ -54,7 +94,11 @@ def waiting(view: LiveView) -> str:
 
 def nothing_yet(view: LiveView) -> str:
     """Why a chart of what is compared with the reference is empty."""
-    if view.truth is None and not view.truth_trouble and not any(lane.cold is not None for lane in view.lanes):
+    if (
+        view.truth is None
+        and not (view.truth_trouble or view.coming)
+        and not any(lane.cold is not None for lane in view.lanes)
+    ):
         return f"waiting for the reference samples at {temperature(view.plan.beta)}: {made(view)}"
     return view.truth_trouble or waiting(view)
 
@@ -64,8 +108,9 @@ def mmd_help(view: LiveView) -> str:
     label = "exact ones where the model allows it, else those of a long run" if view.truth is None else view.truth.label
     return (
         "MMD² says how far a lane's samples are from the model's law, 0 for none. It compares them with the reference: "
-        f"samples of that law ({label}). The band: 95 of 100 comparisons of exact draws lie in it or below. The looks "
-        "of a race share one reference: where that is an unlucky one, exact draws lie above together."
+        f"samples of that law ({label}). Samples of the very same law differ by chance, too: as many of them as the "
+        "lane has lie in the grey band or below in 95 of 100 comparisons. A lane in the band can no longer be told "
+        "from them. All looks share one reference: where that is an unlucky one, exact draws lie above together."
     )
 
 
@@ -84,24 +129,52 @@ def convergence(lane: LaneView) -> str:
 
 
 def verdict(view: LiveView) -> str:
-    """A sentence on a race: which lane came within the noise of the reference first, and which have not."""
-    if any(lane.sweep < lane.since for lane in view.lanes):
-        since = max(lane.since for lane in view.lanes)
-        return f"The settings were others then: they changed at sweep {integer(since)}, where the verdict begins anew."
-    if not any(lane.sweep > lane.since for lane in view.lanes):
-        return waiting(view) or "Nothing has run yet under these settings: press Play."
-    if not all(lane.points for lane in view.lanes):
+    """What a race has found: which lane came within the noise of the reference first, and what the others lack.
+
+    It speaks of sweeps that were measured, of finished draws and of lanes that have moved; whoever begins within the
+    noise has not come into it.
+    """
+    if view.coming or (since := max((lane.since for lane in view.lanes if lane.sweep < lane.since), default=0)):
+        return waiting(view) or OTHERS_THEN.format(integer(since))
+    if not any(lane.moved for lane in view.lanes):
+        return waiting(view) or NOTHING_YET
+    if not any(lane.points for lane in view.lanes):
         return _unsaid(view)
+    at_home = [lane.label for lane in view.lanes if lane.begins_within]
+    passed = [lane for lane in view.lanes if lane.passage]
+    still = [lane for lane in view.lanes if lane.judged and not lane.passage and not lane.begins_within]
+    unsaid = [_lacking(lane, view.playing) for lane in view.lanes if not lane.judged and not lane.begins_within]
+    home = [f"{' and '.join(at_home)} {'is' if len(at_home) == 1 else 'are'} {WITHIN} from the start"] * bool(at_home)
+    if passed:
+        return f"{'; '.join([*_passages(view, passed), *map(_not_yet, still), *unsaid, *home])}.{_since(view)}"
+    nearest = [_nearest(still, bool(at_home))] if still else []
+    return " ".join([*(f"{each}." for each in home), *nearest, *([f"{'; '.join(unsaid)}."] if unsaid else [])])
+
+
+def _passages(view: LiveView, passed: list[LaneView]) -> list[str]:
+    """Who came within the noise, the first one first."""
     place = (lambda at: at[2]) if view.plan.unit == "seconds" else (lambda at: at[1])
-    passed = sorted([(lane, *_spent(lane, lane.passage)) for lane in view.lanes if lane.passage], key=place)
-    still = [lane for lane in view.lanes if not lane.passage]
-    if not passed:
-        return _nearest(still)
-    (first, sweeps, time), *later = passed
-    said = [f"{first.label} first came within the noise of the reference after {_count(sweeps)} ({seconds(time)})"]
-    said += [f"{lane.label} after {_count(sweeps)} ({seconds(time)})" for lane, sweeps, time in later]
-    said += [f"{lane.label} has not in {_count(lane.sweep - lane.since)}" for lane in still]
-    return f"{'; '.join(said)}.{_since(view)}"
+    (first, sweeps, time), *later = sorted([(lane, *_spent(lane, lane.passage)) for lane in passed], key=place)
+    said = [f"{first.label} first came {WITHIN} after {_count(sweeps)} ({seconds(time)})"]
+    return said + [f"{lane.label} after {_count(sweeps)} ({seconds(time)})" for lane, sweeps, time in later]
+
+
+def _not_yet(lane: LaneView) -> str:
+    return f"{lane.label} has not in {_count(_spent(lane, lane.judged)[0])}"
+
+
+def _lacking(lane: LaneView, playing: bool) -> str:
+    """Why a lane is not compared with the reference yet."""
+    if not lane.moved:
+        return f"{lane.label} {'is still computing its first sweep' if playing else 'has made no sweep yet'}"
+    if lane.making:
+        return f"{lane.label}: {first_draw(lane)}"
+    return f"{lane.label} has not been compared with the reference yet"
+
+
+def first_draw(lane: LaneView) -> str:
+    """How far the first draw is that statistics are to count; empty where there is one."""
+    return "its first draw is not done: {} of {} sweeps".format(*map(integer, lane.making)) if lane.making else ""
 
 
 def _unsaid(view: LiveView) -> str:
@@ -109,9 +182,9 @@ def _unsaid(view: LiveView) -> str:
     if view.truth_trouble:
         return f"No verdict: {view.truth_trouble}."
     if view.truth is None:
-        share = f"{100 * view.truth_share:.0f} %"
-        return f"No verdict yet: {share} of the reference samples at {temperature(view.plan.beta)} are made."
-    return waiting(view) or "No verdict yet: the lanes have not been compared with the reference."
+        share, heat = f"{100 * view.truth_share:.0f} %", temperature(view.plan.beta)
+        return f"No verdict yet: {share} of the reference samples at {heat} are made{_to_go(view)}."
+    return waiting(view) or f"No verdict yet. {'; '.join(_lacking(lane, view.playing) for lane in view.lanes)}."
 
 
 def _spent(lane: LaneView, point: MetricPoint | None) -> tuple[int, float]:
@@ -129,20 +202,89 @@ def _since(view: LiveView) -> str:
     return f" Counted since the change at sweep {integer(since)}; the axes count from the start." if since else ""
 
 
-def _nearest(lanes: list[LaneView]) -> str:
-    """Of lanes that are all beyond the noise."""
+def _nearest(lanes: list[LaneView], others: bool) -> str:
+    """Of lanes that are all beyond the noise, whether or not others are within it."""
     raced = sorted(((lane, lane.points[-1]) for lane in lanes), key=lambda pair: pair[1].mmd2)
-    (best, first), *others = raced
+    (best, first), *rest = raced
     sweeps, time = _spent(best, first)
     said = f"MMD² {significant(first.mmd2)} after {_count(sweeps)} and {seconds(time)}"
-    if not others:
-        return f"{best.label} has not come within the noise of the reference: {said}."
-    second, other = others[0]
+    if not rest:
+        return f"{best.label} has not come {WITHIN}: {said}."
+    none = "None of the others is within it yet." if others else "None is within the noise yet."
+    second, other = rest[0]
     if other.mmd2 - first.mmd2 <= first.band.high:
-        level = [lane.label for lane, point in raced if point.mmd2 - first.mmd2 <= first.band.high]
-        return f"None is within the noise yet. {' and '.join(level)} are level: {said}."
-    ratio = significant(other.mmd2 / first.mmd2, 2)
-    return f"None is within the noise yet. {best.label} is nearest: {said}, {ratio} times below {second.label}."
+        level = [(lane, point) for lane, point in raced if point.mmd2 - first.mmd2 <= first.band.high]
+        return f"{none} {_level(level)}: {said}."
+    ratio, late = significant(other.mmd2 / first.mmd2, 2), _spent(second, other)[0]
+    after = "" if late == sweeps else f" after {_count(late)}"
+    return f"{none} {best.label} is nearest: {said}, {ratio} times below {second.label}{after}."
+
+
+def _level(lanes: list[tuple[LaneView, MetricPoint]]) -> str:
+    """Who cannot be told apart by the noise, each with its sweeps where they are not the same."""
+    counts = [_spent(lane, point)[0] for lane, point in lanes]
+    said = [lane.label for lane, _ in lanes]
+    if len(set(counts)) > 1:
+        said = [f"{label} (after {_count(count)})" for label, count in zip(said, counts, strict=True)]
+    return f"{' and '.join(said)} are level"
+
+
+# Of a single lane.
+
+CHANCE = 3
+"""Standard errors up to which two means are not told apart."""
+
+
+def found(view: LiveView) -> str:
+    """What the samples of a single lane say so far: their mean energy beside the exact one, or MMD^2 and its noise."""
+    if not view.lanes or view.coming:
+        return waiting(view)
+    lane = view.lanes[0]
+    if lane.sweep < lane.since:
+        return OTHERS_THEN.format(integer(lane.since))
+    row = _energies(lane)
+    if not lane.moved or not row:
+        return f"{lane.label}: {first_draw(lane)}." if lane.moved and lane.making else waiting(view) or NOTHING_YET
+    mean, error = row["energy:mean"], row["energy:error"]
+    when = (
+        f"in draw {integer(row['draw'])} of each chain" if "draw" in row else f"after {_count(lane.sweep - lane.since)}"
+    )
+    exact = view.energy if view.truth is None else view.truth.energy
+    said = f"Mean energy {_to_error(mean, error)}" + (f" ± {significant(error, 2)}" if error else "")
+    if exact is not None and error:
+        return f"{said} {when}, exactly {_to_error(exact, error)}: {_apart(lane, (mean - exact) / error)}."
+    if lane.judged:
+        point = lane.judged
+        where = f"within the noise ({significant(point.noise)})" if point.within else "above the noise"
+        return f"MMD² {significant(point.mmd2)} after {_count(_spent(lane, point)[0])}: {where} of the reference."
+    if exact is not None:
+        return f"{said} {when}, exactly {significant(exact, 4)}: of one chain nobody knows the error."
+    later = "" if view.truth or view.truth_trouble else f": {made(view)} of the reference to compare with"
+    return f"{said} {when}{later or '; there is no exact value to compare it with'}."
+
+
+def _energies(lane: LaneView) -> dict[str, float]:
+    """What is known of the lane at its sweep, or at the end of its last draw under these settings; empty of nothing."""
+    draws = lane.draws if lane.draws is not None and lane.draws.length > 1 else None
+    series, back = (draws.series, 2 * draws.length) if draws else (lane.series, 0)
+    bins = series.bins(max(lane.sweep - back, lane.since + 1), lane.sweep)
+    return {} if lane.making or not len(bins) else {name: float(values[-1]) for name, values in bins.mean.items()}
+
+
+def _to_error(value: float, error: float) -> str:
+    """As many digits as the second one of the error."""
+    return significant(value, max(_place(value) - _place(error) + 2, 3)) if error else significant(value, 4)
+
+
+def _place(value: float) -> int:
+    return math.floor(math.log10(abs(value))) if value else 0
+
+
+def _apart(lane: LaneView, deviations: float) -> str:
+    if abs(deviations) <= CHANCE:
+        return "no further off than chance allows"
+    still = "still " if lane.guarantee == "invariant" else ""
+    return f"{still}{'above' if deviations > 0 else 'below'} it by {significant(abs(deviations), 2)} standard errors"
 
 
 def looking_back(sweep: int) -> str:

@@ -14,6 +14,7 @@ const RIGHT = 10;
 const BOTTOM = 20;
 const ROW = 16; // Of words where there are no values.
 const BOX = 6; // A pointer that moves less than this many pixels draws no box.
+const NEAR = 1e-6; // Of a decade: values come as 32-bit floats.
 const BETWEEN = 90; // Pixels between the markers of a line.
 
 export class Chart {
@@ -176,7 +177,7 @@ export class Chart {
     const ends = [this.height - BOTTOM, this.top];
     if (view.y && (!log || view.y[0] > 0)) this.y = scale(view.y, ends, log);
     else if (log) {
-      const [first, last] = [10 ** Math.floor(Math.log10(low) + 1e-9), 10 ** Math.ceil(Math.log10(high) - 1e-9)];
+      const [first, last] = [10 ** Math.floor(Math.log10(low) + NEAR), 10 ** Math.ceil(Math.log10(high) - NEAR)];
       this.y = scale([first, last > first ? last : 10 * first], ends, true);
     } else {
       const room = (high - low || Math.abs(high) || 1) * 0.07;

@@ -26,10 +26,7 @@ from pmpviz.live.plan import Preset
 from pmpviz.samplers import SAMPLERS
 
 ONE = "The picture is one configuration. The sampler changes it until each comes as often as the model says."
-ALL = "All lanes start alike and sample one model. MMD² is how far samples are from its law: first in the noise wins."
-PAGES = {
-    page.id: page for page in (Page("home", (HOME,)), Page("playground", PLAYGROUND, ONE), Page("race", RACE, ALL))
-}
+PAGES = {page.id: page for page in (Page("home", (HOME,)), Page("playground", PLAYGROUND, ONE), Page("race", RACE))}
 CHOICE = "race_preset_choice"
 
 
@@ -43,7 +40,7 @@ def race_on_home(above: Callable[[], None]) -> None:
     st.caption(
         "Both lattices started from the same random configuration, and are computed now. T = 1 is the critical "
         "temperature. White and black are equally likely: one picture may be mostly white, the other mostly black. "
-        "MMD² says how far the samples are from the exact law, 0 where they follow it. "
+        "MMD² says how far the samples are from the reference named above, 0 where both follow one law. "
         "Space pauses, N steps, and the slider under the pictures goes back in time."
     )
 

@@ -81,7 +81,7 @@ class SamplingStage(Stage):
         self.page.keep(plan)
         show_notices([*self.notices, *notices])
         self.plan = plan
-        self.page.head(self.question())
+        self.page.head(self.question(), sentences.race_lead(plan) if self.id == "race" else "")
 
     @property
     def as_begun(self) -> bool:
@@ -194,9 +194,10 @@ class SamplingStage(Stage):
             self.beside("table", self._table, self.tick(live))
 
     def _table(self) -> None:
-        moment, at = self.view, held(self.id).at
+        moment, at = held(self.id).live.seen, held(self.id).at
         if moment is not None and moment.lanes:
             st.markdown(table.markdown(moment if at is None else moment.at(at)), help=table.HELP)
+            st.caption(table.IN_SHORT)
 
 
 def _what(plan: Plan) -> tuple[Any, ...]:
