@@ -55,6 +55,15 @@ def why_not(target: Target, who: str) -> str | None:
     return f"{who} needs pairwise factors that forbid no state; this model has others"
 
 
+def why_not_binary(target: Target, who: str) -> str | None:
+    """Why a sampler that takes pairwise models of two states, `who` in the singular, does not take this one."""
+    if isinstance(target.model, Ising):
+        return None
+    space = getattr(target.model, "space", None)
+    has = f"variables of {space.words}" if space and space.states > 2 else "factors of other kinds"
+    return f"{who} needs two-state variables with pairwise factors; this model has {has}"
+
+
 def equation(target: Target) -> str:
     """The conditional of a site of K states."""
     return (
@@ -63,4 +72,4 @@ def equation(target: Target) -> str:
     )
 
 
-__all__ = ["drawn", "equation", "sweep", "why_not"]
+__all__ = ["drawn", "equation", "sweep", "why_not", "why_not_binary"]

@@ -6,8 +6,7 @@ from jaxtyping import Array, Float, Int8
 
 from pmpviz import numerals
 from pmpviz.models.gaussian.chain import ChainRelaxation, beside_chain, relax_beside_chain
-from pmpviz.models.ising import Ising
-from pmpviz.samplers import _gaussian
+from pmpviz.samplers import _gaussian, _states
 from pmpviz.samplers._gaussian import GaussianState, draw_gaussians
 from pmpviz.types import Algorithm, Info, Spec, Style, Target, pytree
 
@@ -15,8 +14,8 @@ MOST_BESIDE = 1 << 18
 
 
 def _why_not(target: Target) -> str | None:
-    if not isinstance(target.model, Ising):
-        return "Gaussians beside a chain need two-state variables with pairwise factors; this model has others"
+    if refused := _states.why_not_binary(target, "Gaussians beside a chain"):
+        return refused.replace("needs", "need", 1)
     if (beside := beside_chain(target.model)) > MOST_BESIDE:
         return (
             f"the model has {beside:,} couplings beside the chain of its sites; give one with at most {MOST_BESIDE:,}"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from pmpviz.models.ising import Ising
-from pmpviz.samplers import swendsen_wang
+from pmpviz.samplers import _states, swendsen_wang
 from pmpviz.samplers.swendsen_wang import ClusterState, SwendsenWang
 from pmpviz.types import Info, Overlay, Spec, Style, Target, pytree
 
@@ -14,8 +13,8 @@ CLUSTERS = 8
 
 
 def _why_not(target: Target) -> str | None:
-    if not isinstance(target.model, Ising):
-        return "Wolff's sampler needs two-state variables with pairwise factors; this model has others"
+    if refused := _states.why_not_binary(target, "Wolff's sampler"):
+        return refused
     reason = swendsen_wang.SPEC.why_not(target)
     return None if reason is None else reason.replace("Swendsen-Wang", "Wolff's sampler")
 

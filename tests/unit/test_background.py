@@ -27,6 +27,16 @@ def first(jobs):
     return min((job for job in jobs if job.due() is not None), key=lambda job: job.due())
 
 
+def test_what_is_left_follows_from_the_pace_since_there_was_a_share(clock):
+    job = TruthJob(iter((0.0, 0.1, 0.1, 0.3)))
+    left = []
+    for seconds in (5.0, 50.0, 3.0, 5.0):  # It took 55 s to compile, then 0.2 in 8 s.
+        clock[0] += seconds
+        job.work(0.1)
+        left.append(job.left)
+    assert left == [None, None, None, pytest.approx(0.7 / 0.2 * 8)]
+
+
 def test_those_that_are_looked_at_take_turns_and_come_before_those_that_are_not(clock):
     left, here, beside = jobs = [TruthJob(truth.build(Target.of(build_spec("square:16x16")))) for _ in range(3)]
     clock[0] += LEASE_SECONDS + 1

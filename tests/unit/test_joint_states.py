@@ -1,13 +1,19 @@
 """Joint states of small models are counted of all chains, under one setting, beside their exact probabilities."""
 
+import time
+
 import jax
 import numpy as np
 import pytest
 
 from pmpviz import runs
 from pmpviz.capabilities.sampling.lane import Lane
-from pmpviz.capabilities.sampling.plan import sampler
+from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.picture import update
+from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.models import build_spec
+from pmpviz.player.update import Cursors, Desk
+from pmpviz.player.wire import decode
 from pmpviz.runs.run import draws_done
 from pmpviz.runs.schedule import Budget
 from pmpviz.samplers import make_sampler
@@ -50,6 +56,19 @@ def test_a_draw_counts_once():
         done = draws_done(lane.run)
         assert lane.states.view().count <= 8 * done
     assert done > 1 and lane.states.view().count >= 8
+
+
+def test_before_the_first_draw_there_are_no_samples_to_be_off():
+    live = LiveRun(Plan(model="complete:4,theta=0.25", chains=8, lanes=(sampler("pmp"),)))
+    try:
+        until = time.monotonic() + 60
+        while not live.view.lanes and time.monotonic() < until:
+            live.touch()
+            time.sleep(0.02)
+        cards = decode(update(live.view, Cursors(), Desk(), "none"))[0]["traces"]
+        assert next(card["unit"] for card in cards if card["id"] == "states") == "no samples yet; lines: exact p(x)"
+    finally:
+        live.close()
 
 
 def test_a_change_begins_anew():

@@ -6,6 +6,7 @@ import pytest
 
 from pmpviz import runs
 from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.capabilities.sampling.presets import HOME, PLAYGROUND, RACE
 from pmpviz.live.plan import resolve_model
 from pmpviz.models import build_spec
 from pmpviz.runs.plan import start_configuration, with_field
@@ -23,6 +24,10 @@ PLAN = Plan(
     field=((3, 0.5), (7, -1.25)),
     clamp=((2, 1),),
 )
+
+
+def test_every_page_of_a_sampler_asks_a_question():
+    assert [preset.question for preset in (HOME, *PLAYGROUND, *RACE) if not preset.question.endswith("?")] == []
 
 
 def test_plan_survives_its_dictionary():

@@ -14,6 +14,7 @@ from pmpviz.models import Ising, build_spec
 from pmpviz.runs import advance, positions, retarget, start
 from pmpviz.samplers import swendsen_wang
 from pmpviz.samplers.swendsen_wang import SwendsenWang
+from pmpviz.samplers.wolff import Wolff
 from pmpviz.types import Evidence, Target
 
 CHAINS = 1 << 16
@@ -166,6 +167,12 @@ def test_a_new_target_goes_on_from_the_same_configuration():
     wanted[:, 9] = 1
     np.testing.assert_array_equal(positions(moved), wanted)
     assert (positions(advance(moved, 20)[0])[:, 9] == 1).all()
+
+
+def test_wolff_names_what_it_does_not_take():
+    needs = "Wolff's sampler needs two-state variables with pairwise factors; this model has"
+    assert Wolff.spec.why_not(Target.of(build_spec("potts:4x4"))) == f"{needs} variables of 3 states"
+    assert Wolff.spec.why_not(Target.of(build_spec("square:4x4"))) is None
 
 
 def test_refusals_are_sentences():

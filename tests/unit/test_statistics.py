@@ -109,6 +109,20 @@ def test_statistics_begin_anew_when_a_setting_changes(clockwork, what):
     assert number(ours["ESS"]) > 0 and ours["sweeps"] == "64"
 
 
+def test_before_a_draw_is_done_nothing_effective_is_counted(clockwork):
+    row = cells(advanced(begin("pmp", 3, sweeps_per_draw=16), 15))
+    assert (row["ESS"], row["ESS/s"], row["MMD² measured at"]) == ("n/a",) * 3
+    assert number(cells(advanced(begin("pmp", 3, sweeps_per_draw=16), 16))["ESS"]) == 3
+
+
+def test_what_is_not_known_of_a_lane_is_not_said_as_a_zero():
+    lane = begin("gibbs", 3).view(False, None, True)
+    row = dict(zip(table.COLUMNS, table.rows(SimpleNamespace(lanes=[lane]))[0], strict=True))
+    assert (row["time"], row["sweeps/s on average"], row["compiled in"]) == ("n/a",) * 3
+    (found,) = table.rows(SimpleNamespace(lanes=[dataclasses.replace(lane, cold=None)]))
+    assert found[-1] == "before"
+
+
 def test_draws_are_counted_as_they_were_made(clockwork):
     lane = advanced(begin("pmp", 3, sweeps_per_draw=64), 600)
     assert lane.view(False, None, True).completed_draws == 9

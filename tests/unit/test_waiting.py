@@ -139,6 +139,50 @@ def test_a_row_of_the_table_is_of_the_moment_of_its_statistics(ran):
     assert lane.summary.sweep == 20
 
 
+def test_the_table_has_no_metrics_of_a_later_sweep_than_its_row(ran):
+    lane = ran.lanes[0]
+    early = dataclasses.replace(lane, summary=dataclasses.replace(lane.summary, sweep=11))
+    row = table.rows(dataclasses.replace(ran, lanes=(early,)))[0]
+    assert lane.points[-1].sweep == 20
+    assert dict(zip(table.COLUMNS, row, strict=True))["MMD² measured at"] == "sweep 8"
+
+
+def test_what_belongs_to_other_settings_is_gone_before_a_change_is_taken_up(begin, monkeypatch):
+    live = begin(PLAN.replace(budget=20.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    wait(live, lambda view: view.status == "done" and view.truth is not None and view.lanes[0].points)
+    go_on, adopt = threading.Event(), LiveRun._adopt
+    monkeypatch.setattr(LiveRun, "_adopt", lambda *a: (go_on.wait(WAIT_SECONDS), adopt(*a)))
+    try:
+        live.set_plan(live.plan.replace(beta=0.5))
+        assert card(live.view, "mmd-sweeps")["band"] and card(live.view, "energy")["exact"]
+        late = live.seen
+        assert card(late, "mmd-sweeps")["band"] is None and card(late, "energy")["exact"] is None
+        said = "Taking up β 1 → 0.5 as soon as the sweep in hand is done."
+        assert words.verdict(late) == words.nothing_yet(late) == words.found(late) == said
+        assert all(row[3:11] == ("n/a",) * 8 for row in table.rows(late))
+    finally:
+        go_on.set()
+    view = wait(live, lambda view: view.plan.beta == 0.5)
+    assert live.seen is live.view and not view.coming
+    live.set_plan(view.plan.replace(budget=40.0))
+    assert not live.seen.coming
+
+
+def test_a_reference_in_the_making_says_how_long_it_may_take(ran):
+    bare = tuple(dataclasses.replace(lane, points=()) for lane in ran.lanes)
+    view = dataclasses.replace(ran, lanes=bare, truth=None, truth_share=0.25)
+    for left, said in (
+        (None, ""),
+        (0.2, ", about 1 s to go"),
+        (42.4, ", about 42 s to go"),
+        (300.0, ", about 5 minutes"),
+    ):
+        late = dataclasses.replace(view, truth_left=left)
+        assert f"25 % made{said}" in words.nothing_yet(late) and said in words.verdict(late)
+
+
 def test_a_link_to_a_run_that_was_changed_on_its_way_says_that_it_is_another_run():
     assert changed(()) == changed(((0, "β 1 → 0.5"),)) == []
     [said] = changed(((0, "β 1 → 0.5"), (14, "β 0.5 → 0.299")))

@@ -59,7 +59,7 @@ class Plan(Settings):
     seed: int = setting(SEED)
     start: str = choice("Start", STARTS, "Configuration at sweep 0.")
     unit: str = choice("Budget in", UNITS, "What the lanes may each use.")
-    budget: float = knob("Budget", 0.0, 1e9, 0.0, help=ENDS)
+    budget: float = knob("Budget (0: no limit)", 0.0, 1e9, 0.0, help=ENDS)
     stop: str = choice("Stop when", STOPS, WHEN)
     threshold: float = knob("Threshold", 0.0, 10.0, 1e-3, help="Of the stop condition.")
     lanes: tuple[Choice, ...] = LANES.field((sampler("pmp"),))

@@ -249,12 +249,33 @@ BARS = Preset(
 )
 
 
+# Of the models of `models.presets`, beside what their lessons say.
+QUESTIONS = {
+    "critical": "Clusters of every size: how soon does a local sampler have their energy right?",
+    "hot": "How few sweeps are enough where sites hardly agree?",
+    "cold": "Does a single-site sampler leave its stripes and phases in the cold?",
+    "paper_lattice": "Neighbours prefer to differ on an odd torus: what do draws by max-product make of it?",
+    "paper_graph": "What can be said of draws where no exact answer is within reach?",
+    "paper_four": "Four spins, sixteen states: does each come as often as it should?",
+    "glass": "Many valleys of nearly equal energy: do independent draws lie deep enough?",
+    "villain": "Every plaquette breaks a bond: do draws by max-product break more than they must?",
+    "strong_chain": "How does one end of a chain hear of the other?",
+    "triangular": "Three spins cannot all differ: what do draws by max-product make of it?",
+    "honeycomb": "With three neighbours instead of four, is there still order?",
+    "cubic": "What do draws look like at the critical point of three dimensions?",
+    "sk": "Every pair pulls with a random sign: do independent draws find the valleys?",
+    "regular": "Locally a tree, globally long loops: how far are draws by max-product off?",
+    "tree": "Max-product is exact without loops: are its samples, too?",
+    "clique": "Ten strongly coupled spins: how far are draws by max-product off?",
+}
+
+
 def _playground(preset) -> Preset:
     if preset.id == BARS.id:
         return BARS
     algorithm = "colour_gibbs" if preset.id in ("critical", "hot", "cold") else "pmp"
     plan = Plan(model=preset.spec, beta=preset.beta, chains=64, lanes=(sampler(algorithm),))
-    return Preset(preset.id, preset.label, preset.lesson, plan, preset.lesson, 20.0)
+    return Preset(preset.id, preset.label, QUESTIONS[preset.id], plan, preset.lesson, 20.0)
 
 
 _STATES = (
