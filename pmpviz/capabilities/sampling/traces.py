@@ -240,8 +240,9 @@ def _states(scene: Scene) -> list[dict]:
 
 def _mmd(scene: Scene, x: str) -> dict:
     def columns(lane: LaneView | Kept) -> list[dict]:
-        points = [p for p in lane.points if x == "sweeps" or p.sweep > 0]
-        return [{"x": [p.sweep if x == "sweeps" else p.seconds for p in points], "y": [p.mmd2 for p in points]}]
+        return [
+            {"x": [p.sweep if x == "sweeps" else p.seconds for p in lane.points], "y": [p.mmd2 for p in lane.points]}
+        ]
 
     noise = _noise(scene.view)
     floor = 10.0 ** math.floor(math.log10(noise / LEAST_BAND)) if noise else 1e-8  # A decade's end: the axis' own.

@@ -14,10 +14,7 @@ from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import short_name
 from pmpviz.samplers import sampler_class
 
-MEASURED = (
-    "MMD² is how far samples are from the model's law. Exact ones, too, miss it by chance, by the grey band: "
-    "the first lane in the band wins."
-)
+MEASURED = "MMD²: distance to the model's law. Exact samples have some by chance, the grey band: first in it wins."
 WITHIN = "within the noise of the reference"
 OTHERS_THEN = "The settings were others then: they changed at sweep {}, where the verdict begins anew."
 NOTHING_YET = "Nothing has run yet under these settings: press Play."
@@ -27,11 +24,11 @@ def race_lead(plan: Plan) -> str:
     """Under the question of a race: which lanes start alike, and what decides it."""
     lanes = list(zip(plan.lanes, lane_names(plan.lanes), strict=True))
     alike = [short_name(name, lane.spec) for lane, name in lanes if lane.spec.kind == "chain"]
-    own = [short_name(name, lane.spec) for lane, name in lanes if lane.spec.kind != "chain"]
-    starts = f"{_joined(alike)} start alike" if len(alike) > 1 else f"{_joined(alike)} has a start to forget"
-    drawn = f"{_joined(own)} make{'s' * (len(own) == 1)} draws of {'its' if len(own) == 1 else 'their'} own"
-    begin = "; ".join([starts] * bool(alike) + [drawn] * bool(own)) if own else "All lanes start alike"
-    return f"{begin}. {MEASURED}"
+    if len(alike) in (0, len(lanes)):
+        return f"All lanes {'start alike' if alike else 'make their own draws'}. {MEASURED}"
+    starts = f"{_joined(alike)} {'start alike' if len(alike) > 1 else 'has a start to forget'}"
+    others = "the others make their own draws" if len(lanes) > len(alike) + 1 else "the other makes its own draws"
+    return f"{starts}, {others}. {MEASURED}"
 
 
 def _joined(names: list[str]) -> str:
@@ -252,13 +249,13 @@ def found(view: LiveView) -> str:
     exact = view.energy if view.truth is None else view.truth.energy
     said = f"Mean energy {_to_error(mean, error)}" + (f" ± {significant(error, 2)}" if error else "")
     if exact is not None and error:
-        return f"{said} {when}, exactly {_to_error(exact, error)}: {_apart(lane, (mean - exact) / error)}."
+        return f"{said} {when}, exact value {_to_error(exact, error)}: {_apart(lane, (mean - exact) / error)}."
     if lane.judged:
         point = lane.judged
         where = f"within the noise ({significant(point.noise)})" if point.within else "above the noise"
         return f"MMD² {significant(point.mmd2)} after {_count(_spent(lane, point)[0])}: {where} of the reference."
     if exact is not None:
-        return f"{said} {when}, exactly {significant(exact, 4)}: of one chain nobody knows the error."
+        return f"{said} {when}, exact value {significant(exact, 4)}: of one chain nobody knows the error."
     later = "" if view.truth or view.truth_trouble else f": {made(view)} of the reference to compare with"
     return f"{said} {when}{later or '; there is no exact value to compare it with'}."
 

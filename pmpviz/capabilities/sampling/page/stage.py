@@ -196,8 +196,8 @@ class SamplingStage(Stage):
     def _table(self) -> None:
         moment, at = held(self.id).live.seen, held(self.id).at
         if moment is not None and moment.lanes:
-            st.markdown(table.markdown(moment if at is None else moment.at(at)), help=table.HELP)
-            st.caption(table.IN_SHORT)
+            st.markdown(table.markdown(moment if at is None else moment.at(at)))
+            st.caption(table.IN_SHORT, help=table.HELP)
 
 
 def _what(plan: Plan) -> tuple[Any, ...]:
