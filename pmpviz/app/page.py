@@ -32,7 +32,7 @@ STYLE = """<style>
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) > p { line-height: 1.3; margin: 0.2rem 0 0; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.5rem; }
 .stMainBlockContainer table { font-variant-numeric: tabular-nums; font-size: 0.8125rem; }
-.stMainBlockContainer :is(td, th) { white-space: nowrap; padding: 0.3rem 0.5rem; }
+.stMainBlockContainer :is(td, th) { white-space: nowrap; padding: 0.3rem 0.4rem; }
 .stMainBlockContainer td:first-child { white-space: normal; min-width: 9rem; }
 .stMainBlockContainer th { white-space: normal; vertical-align: bottom; }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(table) {
