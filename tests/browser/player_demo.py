@@ -2,6 +2,8 @@
 
 As on the app's pages each update goes back over the last two, since a browser may miss one.
 
+`?silent=1` for a server that stands before its first run and does not hear Play.
+
 `?lanes=4` for the number of lattices, `&graph=1` for a ring of nodes beside them, `&tool=...` for the tool in hand.
 """
 
@@ -65,6 +67,8 @@ def update(run: dict, sweeps: list[int], epoch: int) -> bytes:
         "marks": [],
         "hover": run["hover"],
     }
+    if "silent" in asked:
+        meta |= {"playing": False, "said": ["Nothing has run yet: press Play."]}
     return encode(meta, payload.blobs)
 
 
@@ -103,7 +107,8 @@ def stage() -> None:
         blob = bad(run, kind)
         run["echo"].append({"type": kind})
     else:
-        run["sweep"] += BATCH if run["playing"] else 0
+        silent = "silent" in st.query_params and run["sweep"]
+        run["sweep"] += BATCH if run["playing"] and not silent else 0
         cursors = state["cursors"]
         blob = update(run, list(range(cursors.start("0") + 1, run["sweep"] + 1)), run["epoch"])
         cursors.sent("0", run["sweep"])
