@@ -180,7 +180,10 @@ def _traces(envelope: Envelope, view: DeconvolutionView, problem: Problem) -> li
         cards.append(("residual", "Largest change of a message", 1.0, "a sweep"))
     cards.append(("sharpness", "Certainty of the features, |belief − ½|", 1.0, ""))
     mean = "" if view.plan.samples == 1 else "mean of samples"
-    return [_trace(envelope, *card, ", ".join(filter(None, (unit, mean)))) for *card, unit in cards]
+    return [
+        _trace(envelope, name, title, scale, ", ".join(filter(None, (unit, mean))))
+        for name, title, scale, unit in cards
+    ]
 
 
 def _trace(envelope: Envelope, name: str, title: str, scale: float, unit: str) -> dict:
