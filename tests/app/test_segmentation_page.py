@@ -113,6 +113,11 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     assert "A (iteration 1) 30.0%" in apart and "B (iteration 0) 50.0%" in apart
 
 
+def test_before_the_first_run_play_is_asked_for():
+    lanes = [SimpleNamespace(label="A", points=(), count=0)]
+    assert picture.verdict(SimpleNamespace(lanes=lanes, plan=SMALL, status="")).endswith("press Play.")
+
+
 def test_what_gets_worse_is_said_with_its_best_moment():
     course = [point(0, 0.5, 0.5, -0.7), point(1, 0.4, 0.196, -0.5), point(2, 0.3, 0.239, -0.56)]
     assert said(("A", *course)).endswith(

@@ -2,7 +2,7 @@
 
 As on the app's pages each update goes back over the last two, since a browser may miss one.
 
-`?silent=1` for a server that stands before its first run and does not hear Play.
+`?silent=1` for a server that stands before its first run and does not hear Play, `&unit=draws` for what is counted.
 
 `?lanes=4` for the number of lattices, `&graph=1` for a ring of nodes beside them, `&tool=...` for the tool in hand.
 """
@@ -67,6 +67,8 @@ def update(run: dict, sweeps: list[int], epoch: int) -> bytes:
         "marks": [],
         "hover": run["hover"],
     }
+    if "unit" in asked:
+        meta |= {"unit": asked["unit"], "speed": {"value": 1, "options": [1, 5]}}
     if "silent" in asked:
         meta |= {"playing": False, "said": ["Nothing has run yet: press Play."]}
     return encode(meta, payload.blobs)

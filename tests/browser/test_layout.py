@@ -62,6 +62,7 @@ WALK = [".wk-picture", ".pv-timeline", ".pv-bar", ".wk-lines", ".pv-trace"]
         ("frank_wolfe?preset=stall", WALK),
         ("frank_wolfe?preset=cube", WALK),
         ("deconvolution?preset=painted", PARTS),
+        ("segmentation", [".sg-given", *PARTS]),
         ("text?preset=digest", [".pv-stage", ".pv-knobs", ".pv-bar", ".pv-said"]),
     ],
 )
@@ -93,6 +94,7 @@ CLASS_PAGES = {
     "messages?preset=lattice": [".mm-stage", ".pv-timeline", ".pv-bar", ".mm-side"],
     "learning?preset=ising": PARTS,
     "deconvolution": PARTS,
+    "segmentation": [".sg-given", *PARTS],
     "frank_wolfe?preset=cube": [".wk-picture", ".pv-timeline", ".pv-bar", ".wk-lines", ".pv-trace", ".pv-foot"],
     "perturbation_lab": [".at-map", ".at-bars", ".pv-bar", ".st-key-class_mode"],
 }
@@ -106,6 +108,16 @@ def test_a_class_sees_what_answers_the_question_without_scrolling_and_whole(serv
     for width, height in CLASS_SIZES:
         page.set_viewport_size({"width": width, "height": height})
         assert settled(page, CLASS_PAGES[address]) == []
+
+
+def test_class_mode_begins_with_the_question_in_sight(server, open_page):
+    page = open_page(f"{server}/deconvolution", viewport={"width": 1024, "height": 768})
+    page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 300)")
+    page.get_by_role("button", name="Class mode").click()
+    page.locator(".pv-large").wait_for()
+    page.wait_for_function("() => document.querySelector('h4').getBoundingClientRect().top >= 0")
+    page.wait_for_timeout(1500)
+    assert page.locator("h4").first.bounding_box()["y"] >= 0
 
 
 @pytest.mark.parametrize("address", ["", "messages", "deconvolution", "landscape"])

@@ -227,13 +227,15 @@ def test_a_picture_behind_what_is_computed_says_so(demo):
 
 
 def test_from_the_press_on_play_the_words_say_that_it_starts(demo):
-    page = demo("silent=1")
+    page = demo("silent=1&unit=trajectories")
     verdict = page.locator(".pv-verdict")
     assert verdict.inner_text() == "Nothing has run yet: press Play."
     page.keyboard.press("Space")
     assert verdict.inner_text().startswith("Starting: ")
     page.keyboard.press("Space")
     assert verdict.inner_text() == "Nothing has run yet: press Play."
+    assert page.locator(".pv-step").get_attribute("title").startswith("One trajectory of every lane")
+    assert page.locator(".pv-select option").all_inner_texts() == ["1 trajectory/s", "5 trajectories/s"]
 
 
 def test_a_click_tells_the_site(demo):

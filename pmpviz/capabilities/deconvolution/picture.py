@@ -299,7 +299,7 @@ def _least(values: tuple[int, ...], words: Callable[[int], str]) -> tuple[str, i
 def _explained(lane: DeconvolutionLaneView, wrong: int) -> str:
     said = f"{integer(wrong)} pixels wrong" if wrong else "every given pixel explained"
     if lane.last is not None and wrong and len(set(lane.last.wrong)) > 1:  # The curve is of all samples.
-        said += f" ({integer(sum(lane.last.wrong) / len(lane.last.wrong))} on average of all)"
+        said += f" (average {integer(sum(lane.last.wrong) / len(lane.last.wrong))})"
     if lane.explained_at is None:
         return said
     return f"{said} (every one first at sweep {_sweeps(lane.explained_at[0])}, {seconds(lane.explained_at[1])})"

@@ -110,7 +110,7 @@ NUMBERS = """
   is one half everywhere; samples scatter about that.
 - **Weights** have no unit: each multiplies its term of the log-probability. Trust above 0 follows the colour, a bias
   above 0 is for animal and below 0 for ground, edge and contrast above 0 have neighbours agree.
-- **Held out: log-likelihood a pixel, at least**: by TRBP's bound on log Z, for every lane, so that weights compare.
+- **Held out: log-likelihood**, a pixel, at least: by TRBP's bound on log Z, for every lane, so that weights compare.
 - **Wrong beside the outline**: share of the pixels within 3 of the true outline that are on the wrong side, by the MAP
   configuration (roof duality) and by each pixel's likelier side.
 - **Learned from: log-likelihood, at least**: the lane's own bound; samples give none, belief propagation neither.

@@ -83,7 +83,7 @@ def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
         return trace(id, title, "iterations", envelope.lines(columns, 1e-9 if log else None), log, unit)
 
     found = [
-        card("held", "Held out: log-likelihood a pixel, at least", lambda p: p.held_bound, unit="nats, TRBP's bound"),
+        card("held", "Held out: log-likelihood", lambda p: p.held_bound, unit="nats a pixel, at least"),
         card("likelier", "Held out: wrong beside the outline, marginals", lambda p: 100 * p.wrong_likelier, unit="%"),
         card("map", "Held out: wrong beside the outline, MAP", lambda p: 100 * p.wrong_map, unit="%"),
     ]

@@ -116,7 +116,8 @@ export class Live extends Stage {
     super.enlarge();
     if (!this.switching || before === this.large) return;
     this.switching = false;
-    this.root.scrollIntoView({ block: "start" });
+    if (topOf(this.root) > LOW * window.innerHeight) this.root.scrollIntoView({ block: "start" });
+    else this.root.closest("[data-testid=stMain]")?.scrollTo(0, 0); // With its question.
   }
 
   // The head of an update, before its lanes.
