@@ -109,8 +109,7 @@ def stage() -> None:
         blob = bad(run, kind)
         run["echo"].append({"type": kind})
     else:
-        silent = "silent" in st.query_params and run["sweep"]
-        run["sweep"] += BATCH if run["playing"] and not silent else 0
+        run["sweep"] += BATCH if run["playing"] and "silent" not in st.query_params else 0
         cursors = state["cursors"]
         blob = update(run, list(range(cursors.start("0") + 1, run["sweep"] + 1)), run["epoch"])
         cursors.sent("0", run["sweep"])

@@ -114,7 +114,7 @@ def test_class_mode_begins_with_the_question_in_sight(server, open_page):
     page = open_page(f"{server}/deconvolution", viewport={"width": 1024, "height": 768})
     page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 300)")
     page.get_by_role("button", name="Class mode").click()
-    page.locator(".pv-large").wait_for()
+    page.locator(".dc-root.pv-large").wait_for()
     page.wait_for_function("() => document.querySelector('h4').getBoundingClientRect().top >= 0")
     page.wait_for_timeout(1500)
     assert page.locator("h4").first.bounding_box()["y"] >= 0

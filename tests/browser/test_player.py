@@ -226,9 +226,10 @@ def test_a_picture_behind_what_is_computed_says_so(demo):
     page.wait_for_function("() => /^sweep [0-9\u2009]+$/.test(document.querySelector('.pv-when').textContent)")
 
 
-def test_from_the_press_on_play_the_words_say_that_it_starts(demo):
-    page = demo("silent=1&unit=trajectories")
+def test_from_the_press_on_play_the_words_say_that_it_starts(app_server, open_page):
+    page = open_page(f"{app_server(DEMO)}/?silent=1&unit=trajectories")
     verdict = page.locator(".pv-verdict")
+    verdict.wait_for()
     assert verdict.inner_text() == "Nothing has run yet: press Play."
     page.keyboard.press("Space")
     assert verdict.inner_text().startswith("Starting: ")
