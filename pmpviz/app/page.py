@@ -43,8 +43,11 @@ STYLE = """<style>
 }
 @keyframes pv-fade { from { mask-size: 100% 100%; } to { mask-size: 120% 100%; } }
 [data-testid="stElementContainer"]:has(> .stHtml > script) { display: none; }
+[data-testid="stElementContainer"][data-stale="true"] { opacity: 1; transition: none; }
+.stMain[data-testid="stMain"]:focus-visible::before { content: none; }
 </style>"""
 
+# Leave, and the presets beside it, stand at the same place of every page, at the question's end.
 CLASS_STYLE = """<style>
 html { font-size: 25.6px; }
 .stSidebar, [data-testid="stExpandSidebarButton"], [data-testid="stHeader"] { display: none; }
@@ -53,6 +56,19 @@ html { font-size: 25.6px; }
 .stMainBlockContainer h4, .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4):has(p) h4 {
   height: auto;
   padding: 0 0 0.4rem;
+}
+.stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 6rem; }
+.stMainBlockContainer:has(.st-key-class-presets) [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 14rem; }
+.st-key-class_mode { position: fixed; z-index: 10; top: 0.3rem; right: 0.4rem; width: auto; }
+.stMainBlockContainer .st-key-class_mode button { padding: 0 0.35rem; height: 1.1rem; }
+.st-key-class_mode button p { font-size: 0.5625rem; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-class-presets) {
+  position: fixed;
+  z-index: 10;
+  zoom: 0.6;
+  top: 0.3rem;
+  right: 10rem;
+  width: 13rem;
 }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) > p { display: none; }
 .stMainBlockContainer :is([data-testid="stLayoutWrapper"], .stElementContainer):has(.stButtonGroup) { display: none; }

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from pmpviz.app.address import class_mode
 from pmpviz.app.widgets import edited, select, show
 from pmpviz.live.plan import Preset
 
@@ -45,9 +46,15 @@ def preset_control(
 
 
 def draw_choice(presets: Sequence[Preset], label: str, shown: str, box: Any, key: str) -> None:
-    """The list of the presets, which shows the one of that id, or a plan of one's own."""
+    """The list of the presets, which shows the one of that id, or a plan of one's own.
+
+    Before a class, where the side bar is folded away, it stands beside the question.
+    """
+    beside = st.container(key="class-presets")
+    into, visible = (beside, "collapsed") if class_mode() else (box, "visible")
     show(key, shown)
-    select(box, label, {"": "Your own", **{preset.id: preset.label for preset in presets}}, key)
+    names = {"": "Your own", **{preset.id: preset.label for preset in presets}}
+    select(into, label, names, key, label_visibility=visible)
 
 
 __all__ = ["draw_choice", "preset_control", "preset_of"]

@@ -312,8 +312,11 @@ def describe_change(old: Any, new: Any) -> str:
     changed = {name: word for name, word in new.TOLD.items() if getattr(old, name) != getattr(new, name)}
     knobs, params = [], new.params()
     for name, word in changed.items():
+        values = getattr(old, name), getattr(new, name)
+        if name == BETA.name:  # As the slider beside the picture has it.
+            word, values = DRAGGED.name, tuple(_digits(1 / beta) if beta else "∞" for beta in values)
         if name in params:
-            knobs.append(_arrow(word, getattr(old, name), getattr(new, name)))
+            knobs.append(_arrow(word, *values))
     for i, (a, b) in enumerate(zip(old.lanes, new.lanes, strict=False)):
         before, lane = a.full_knobs, f" of lane {i + 1}" if len(new.lanes) > 1 else ""
         for name, value in b.full_knobs.items():
@@ -353,6 +356,10 @@ def _changes(words: str) -> dict[str, tuple[str, str]]:
 
 def _one_change(name: str, before: str, after: str) -> str:
     return f"{name} {before} → {after}" if before else name
+
+
+def _digits(value: float) -> str:
+    return f"{value:.3g}"
 
 
 def _arrow(word: str, before: Any, now: Any) -> str:

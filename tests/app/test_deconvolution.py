@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import io
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
+
+from pmpviz.capabilities.deconvolution.page import _same_question
+from pmpviz.capabilities.deconvolution.picture import _explained
+from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
+from pmpviz.live.handles import turned
 
 SMALL = {
     "data": "painted",
@@ -187,3 +193,21 @@ def test_a_plan_that_does_not_fit_is_told_and_the_page_goes_on():
     test.slider(key="deconvolution_feature_height").set_value(3)
     run(test)
     wait(test, lambda found: bool(found.get("lanes")))
+
+
+def test_a_knob_leaves_the_question_which_follows_model_and_data():
+    for preset in DECONVOLUTION:
+        assert [each.id for each in DECONVOLUTION if _same_question(each.plan, preset.plan)] == [preset.id]
+    paper = DECONVOLUTION[0].plan
+    turned_on = turned(turned(paper, "lane1.damping", 0.7), "noise", 0.01).replace(seed=3, samples=1)
+    assert turned_on.lanes != paper.lanes and _same_question(paper, turned_on)
+    assert not _same_question(paper, paper.replace(known_features="given"))
+    assert not _same_question(paper, paper.replace(data="letters"))
+
+
+def test_a_verdict_of_one_sample_says_what_the_curve_of_all_shows():
+    last = SimpleNamespace(wrong=(2722, 2998))
+    lane = SimpleNamespace(last=last, explained_at=None)
+    assert _explained(lane, 2722) == "2\u2009722 pixels wrong (average 2\u2009860)"
+    last.wrong = (2722,)
+    assert _explained(lane, 2722) == "2\u2009722 pixels wrong"

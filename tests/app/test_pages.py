@@ -160,7 +160,7 @@ def test_a_change_of_temperature_reaches_the_run_without_a_restart():
     test.number_input("playground_run_beta").set_value(0.5)
     after = wait(run(test), lambda u: u["epoch"] > before["epoch"])
     assert after["begun"] == before["begun"] and after["run"] == before["run"]
-    assert [text for _, text in after["marks"]] == ["β 1 → 0.5"]
+    assert [text for _, text in after["marks"]] == ["T 1 → 2"]
     assert test.query_params["beta"] in ("0.5", ["0.5"])
 
 

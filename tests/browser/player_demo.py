@@ -2,6 +2,8 @@
 
 As on the app's pages each update goes back over the last two, since a browser may miss one.
 
+`?silent=1` for a server that stands before its first run and does not hear Play, `&unit=draws` for what is counted.
+
 `?lanes=4` for the number of lattices, `&graph=1` for a ring of nodes beside them, `&tool=...` for the tool in hand.
 """
 
@@ -65,6 +67,10 @@ def update(run: dict, sweeps: list[int], epoch: int) -> bytes:
         "marks": [],
         "hover": run["hover"],
     }
+    if "unit" in asked:
+        meta |= {"unit": asked["unit"], "speed": {"value": 1, "options": [1, 5]}}
+    if "silent" in asked:
+        meta |= {"playing": False, "said": ["Nothing has run yet: press Play."]}
     return encode(meta, payload.blobs)
 
 
@@ -103,7 +109,7 @@ def stage() -> None:
         blob = bad(run, kind)
         run["echo"].append({"type": kind})
     else:
-        run["sweep"] += BATCH if run["playing"] else 0
+        run["sweep"] += BATCH if run["playing"] and "silent" not in st.query_params else 0
         cursors = state["cursors"]
         blob = update(run, list(range(cursors.start("0") + 1, run["sweep"] + 1)), run["epoch"])
         cursors.sent("0", run["sweep"])

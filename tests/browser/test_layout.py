@@ -62,6 +62,7 @@ WALK = [".wk-picture", ".pv-timeline", ".pv-bar", ".wk-lines", ".pv-trace"]
         ("frank_wolfe?preset=stall", WALK),
         ("frank_wolfe?preset=cube", WALK),
         ("deconvolution?preset=painted", PARTS),
+        ("segmentation", [".sg-given", *PARTS]),
         ("text?preset=digest", [".pv-stage", ".pv-knobs", ".pv-bar", ".pv-said"]),
     ],
 )
@@ -93,6 +94,7 @@ CLASS_PAGES = {
     "messages?preset=lattice": [".mm-stage", ".pv-timeline", ".pv-bar", ".mm-side"],
     "learning?preset=ising": PARTS,
     "deconvolution": PARTS,
+    "segmentation": [".sg-given", *PARTS],
     "frank_wolfe?preset=cube": [".wk-picture", ".pv-timeline", ".pv-bar", ".wk-lines", ".pv-trace", ".pv-foot"],
     "perturbation_lab": [".at-map", ".at-bars", ".pv-bar", ".st-key-class_mode"],
 }
@@ -106,6 +108,66 @@ def test_a_class_sees_what_answers_the_question_without_scrolling_and_whole(serv
     for width, height in CLASS_SIZES:
         page.set_viewport_size({"width": width, "height": height})
         assert settled(page, CLASS_PAGES[address]) == []
+
+
+def test_class_mode_begins_with_the_question_in_sight(server, open_page):
+    page = open_page(f"{server}/deconvolution", viewport={"width": 1024, "height": 768})
+    page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 300)")
+    page.get_by_role("button", name="Class mode").click()
+    page.locator(".dc-root.pv-large").wait_for()
+    page.wait_for_function("() => document.querySelector('h4').getBoundingClientRect().top >= 0")
+    page.wait_for_timeout(1500)
+    assert page.locator("h4").first.bounding_box()["y"] >= 0
+
+
+@pytest.mark.parametrize("address", ["", "messages", "deconvolution", "landscape"])
+def test_a_class_is_left_at_the_same_corner_of_every_page_and_beside_the_question(server, open_page, address):
+    page = open_page(f"{server}/{address}?class=1", viewport={"width": 1024, "height": 768})
+    leave = page.get_by_role("button", name="Leave class mode")
+    leave.wait_for()
+    page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 400)")
+    box = leave.bounding_box()
+    assert 1000 < box["x"] + box["width"] <= 1024 and 0 <= box["y"] and box["y"] + box["height"] < 50
+    ends = "(heads) => heads[0].getBoundingClientRect().right"
+    assert page.locator("h4").evaluate_all(ends) < box["x"]
+    if address:
+        choice = page.locator(".st-key-class-presets").bounding_box()
+        assert page.locator("h4").evaluate_all(ends) <= choice["x"] and choice["x"] + choice["width"] <= box["x"]
+        page.locator(".st-key-class-presets").get_by_role("combobox").click()
+        page.get_by_role("option").nth(2).click()
+        page.wait_for_function("() => location.search.length > 8")
+
+
+def test_a_click_beside_everything_draws_no_frame_and_space_plays_on(server, open_page):
+    page = open_page(link(server, "playground", ("gibbs",), model="square:16x16", chains="16"))
+    wait_lanes(page, 1)
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.mouse.click(900, 15)
+    before = page.locator(".pv-root").get_attribute("data-playing")
+    page.keyboard.press("Space")
+    assert page.locator(".pv-root").get_attribute("data-playing") != before
+    main = page.locator("[data-testid=stMain]")
+    assert main.evaluate(
+        "(m) => [m === document.activeElement, getComputedStyle(m, '::before').content, m.scrollTop]"
+    ) == [
+        True,
+        "none",
+        0,
+    ]
+    # With keys on a slider, too, which has no use for Space.
+    page.locator("[data-knob]").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    assert page.locator(".pv-root").get_attribute("data-playing") == before and main.evaluate("(m) => m.scrollTop") == 0
+
+
+def test_what_waits_for_a_script_stays_readable(server, open_page):
+    page = open_page(link(server, "playground", ("gibbs",), model="square:16x16", chains="16"))
+    wait_lanes(page, 1)
+    # As Streamlit marks and dims whatever the script that runs has not drawn yet.
+    page.add_style_tag(content=".stElementContainer { opacity: 0.33; }")
+    every = "(all) => all.map((each) => { each.dataset.stale = 'true'; return getComputedStyle(each).opacity; })"
+    assert set(page.locator(".stElementContainer").evaluate_all(every)) == {"1"}
 
 
 def test_words_that_come_after_the_layout_take_their_room_from_the_trace(server, open_page):

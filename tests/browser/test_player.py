@@ -201,6 +201,7 @@ def test_looking_back_shows_the_same_frame_in_all_lanes(demo):
     page = demo()
     frozen = pause(page)
     back = frozen[0][0] // 2
+    box = page.locator(".pv-range").bounding_box()
     page.locator(".pv-range").evaluate(
         "(range, sweep) => { range.value = sweep; range.dispatchEvent(new Event('input', { bubbles: true })); }", back
     )
@@ -209,10 +210,33 @@ def test_looking_back_shows_the_same_frame_in_all_lanes(demo):
         arg=back,
     )
     assert [s[2] for s in page.evaluate(STATE)] == [truth(lane, back) for lane in (0, 1)]
+    # The handle has not moved away from under the hand.
+    assert page.locator(".pv-when").inner_text().startswith("looking back")
+    assert page.locator(".pv-range").bounding_box() == box
     page.locator(".pv-live").click()
     page.wait_for_function("sweep => Number(document.querySelector('[data-lane=\"0\"]').dataset.sweep) >= sweep",
                            arg=frozen[0][0])  # fmt: skip
     assert page.evaluate(STATE)[0][2] == frozen[0][2]
+
+
+def test_a_picture_behind_what_is_computed_says_so(demo):
+    page = demo()
+    page.wait_for_function("() => / of .* computed$/.test(document.querySelector('.pv-when').textContent)")
+    pause(page)
+    page.wait_for_function("() => /^sweep [0-9\u2009]+$/.test(document.querySelector('.pv-when').textContent)")
+
+
+def test_from_the_press_on_play_the_words_say_that_it_starts(app_server, open_page):
+    page = open_page(f"{app_server(DEMO)}/?silent=1&unit=trajectories")
+    verdict = page.locator(".pv-verdict")
+    verdict.wait_for()
+    assert verdict.inner_text() == "Nothing has run yet: press Play."
+    page.keyboard.press("Space")
+    assert verdict.inner_text().startswith("Starting: ")
+    page.keyboard.press("Space")
+    assert verdict.inner_text() == "Nothing has run yet: press Play."
+    assert page.locator(".pv-step").get_attribute("title").startswith("One trajectory of every lane")
+    assert page.locator(".pv-select option").all_inner_texts() == ["1 trajectory/s", "5 trajectories/s"]
 
 
 def test_a_click_tells_the_site(demo):

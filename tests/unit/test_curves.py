@@ -376,16 +376,16 @@ def test_a_gesture_is_one_mark_and_what_it_did_is_marked_after_a_reset(begin, mo
     for beta in (0.9, 0.8, 0.7):
         live.set_plan(PLAN.replace(beta=beta))
         wait(live, lambda view, beta=beta: view.plan.beta == beta)
-    assert [text for _, text in live.view.marks] == ["β 1 → 0.7"]
+    assert [text for _, text in live.view.marks] == ["T 1 → 1.43"]
     monkeypatch.setattr(job, "GESTURE_SECONDS", 0.0)
     painted = PLAN.replace(beta=0.7, field=((3, 1.0),))
     live.set_plan(painted)
     live.flip(2)
     live.set_plan(painted.replace(beta=0.5))
     marks = wait(live, lambda view: view.plan.beta == 0.5).marks
-    assert [text for _, text in marks] == ["β 1 → 0.7", "field painted", "β 0.7 → 0.5"]  # PMP has nothing to flip.
+    assert [text for _, text in marks] == ["T 1 → 1.43", "field painted", "T 1.43 → 2"]  # PMP has nothing to flip.
     live.reset()
-    assert wait(live, lambda view: len(view.marks) == 1).marks == ((0, "β 1 → 0.5, field painted"),)
+    assert wait(live, lambda view: len(view.marks) == 1).marks == ((0, "T 1 → 2, field painted"),)
     live.set_plan(PLAN)
     live.reset()
     assert wait(live, lambda view: not view.marks).marks == ()

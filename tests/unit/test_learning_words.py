@@ -19,10 +19,10 @@ from pmpviz.player.update import Cursors, Envelope
 WIDE = RBM.of_layers(np.zeros((64, 4)))
 
 
-def lane(label, *likelihoods, mmd2=0.001, iteration=64):
+def lane(label, *likelihoods, mmd2=(0.001,) * 4, iteration=64):
     start = SimpleNamespace(mmd2=0.5, noise=0.01, iteration=0, used=32.2)
-    point = SimpleNamespace(mmd2=mmd2, noise=0.01, iteration=iteration, used=20.6)
-    found = {"likelihoods": likelihoods, "independent": -206.0, "points": (start, point)}
+    looks = [SimpleNamespace(mmd2=each, noise=0.01, iteration=iteration - k, used=20.6) for k, each in enumerate(mmd2)]
+    found = {"likelihoods": likelihoods, "independent": -206.0, "points": (start, *reversed(looks))}
     return SimpleNamespace(label=label, iteration=iteration, model=WIDE, **found)
 
 
@@ -44,7 +44,7 @@ def test_blobs_with_the_right_means_are_not_called_good():
     assert "no better than pixels that know nothing of each other (−206.0)" in words
     assert "−350" in words and "estimated between −352.0 and −348.0" in words
     assert "On average its samples look like the pictures (MMD² 0.00100 at iteration 64, no more than noise)" in words
-    assert "differ from the pictures" in said(lane("CD", annealed(-350.0, -352.0, -348.0), mmd2=0.1))
+    assert "differ from the pictures" in said(lane("CD", annealed(-350.0, -352.0, -348.0), mmd2=(0.1,) * 4))
 
 
 def test_one_is_ahead_only_where_the_errors_allow_it():
@@ -53,7 +53,22 @@ def test_one_is_ahead_only_where_the_errors_allow_it():
     near = said(lane("CD", annealed(-96.0, -98, -94)), lane("PCD", annealed(-95.0, -97, math.inf)))
     assert near.startswith("Which one makes the pictures more probable is within the errors of the estimates.")
     assert "no upper bound" in near
-    assert said(lane("CD"), lane("PCD")).startswith("CD: The likelihood of held-out data is not worked out yet.")
+    assert said(lane("CD"), lane("PCD")).startswith("CD: The likelihood of held-out data is not worked out yet: ")
+
+
+def test_samples_are_judged_by_several_looks_and_not_by_one():
+    early = said(lane("CD", mmd2=(0.1, 0.001, 0.001), iteration=3))
+    assert "MMD² 0.100 at iteration 3, above noise: too early to say more" in early and "differ" not in early
+    torn = said(lane("CD", mmd2=(0.1, 0.001, 0.1, 0.001)))
+    assert "above it in 2 of the last 4 looks" in torn and "Even on average" not in torn
+
+
+def test_a_likelihood_that_is_to_come_says_when():
+    annealed, begun, small = lane("CD", iteration=63), lane("CD", iteration=64), lane("CD", iteration=3)
+    annealed.model = begun.model = RBM.of_layers(np.zeros((64, 64)))
+    assert "not worked out yet: that of iteration 64 comes first, then four in every doubling." in said(annealed)
+    for each in (begun, small):
+        assert "not worked out yet: the first one is being computed" in said(each)
 
 
 def test_what_hidden_units_do_is_said_first():

@@ -179,7 +179,11 @@ def _traces(envelope: Envelope, view: DeconvolutionView, problem: Problem) -> li
     if any("residual" in _spec(lane).metrics for lane in view.lanes):
         cards.append(("residual", "Largest change of a message", 1.0, "a sweep"))
     cards.append(("sharpness", "Certainty of the features, |belief − ½|", 1.0, ""))
-    return [_trace(envelope, *card) for card in cards]
+    mean = "" if view.plan.samples == 1 else "mean of samples"
+    return [
+        _trace(envelope, name, title, scale, ", ".join(filter(None, (unit, mean))))
+        for name, title, scale, unit in cards
+    ]
 
 
 def _trace(envelope: Envelope, name: str, title: str, scale: float, unit: str) -> dict:
@@ -260,7 +264,7 @@ def verdict(view: DeconvolutionView) -> str:
     """What is found by now."""
     problem = view.problem
     if problem is None or not view.lanes or view.lanes[0].last is None:
-        return "Nothing is computed yet."
+        return "Nothing is computed yet: press Play."
     said = [_verdict_of(lane, problem) for lane in view.lanes if lane.last is not None]
     return " ".join(said)
 
@@ -283,7 +287,8 @@ def _verdict_of(lane: DeconvolutionLaneView, problem: Problem) -> str:
     if not problem.seen.any():
         said.append(("images made up, from the prior and what is given", None))
     time = f" in {seconds(lane.seconds)}" if lane.seconds else ""
-    return f"{_of_samples(lane, said)}, after {_sweeps(lane.sweep)} sweeps{time}."
+    far = f"after {_sweeps(lane.sweep)} sweeps{time}" if lane.sweep else "before the first sweep"
+    return f"{_of_samples(lane, said)}, {far}."
 
 
 def _least(values: tuple[int, ...], words: Callable[[int], str]) -> tuple[str, int]:
@@ -293,6 +298,8 @@ def _least(values: tuple[int, ...], words: Callable[[int], str]) -> tuple[str, i
 
 def _explained(lane: DeconvolutionLaneView, wrong: int) -> str:
     said = f"{integer(wrong)} pixels wrong" if wrong else "every given pixel explained"
+    if lane.last is not None and wrong and len(set(lane.last.wrong)) > 1:  # The curve is of all samples.
+        said += f" (average {integer(sum(lane.last.wrong) / len(lane.last.wrong))})"
     if lane.explained_at is None:
         return said
     return f"{said} (every one first at sweep {_sweeps(lane.explained_at[0])}, {seconds(lane.explained_at[1])})"

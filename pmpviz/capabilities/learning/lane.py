@@ -23,6 +23,7 @@ from pmpviz.runs import training as running
 CHUNK_SECONDS = 0.04
 MOST_PICTURES = 36
 METRIC_ROWS = 1000
+# The first at which a likelihood is annealed: the pictures of a model before it are told by MMD well enough.
 LEAST_AIS_ITERATION = 64
 SERIES = ("iteration", "seconds", "gradient_norm", "weight_norm")
 

@@ -92,7 +92,9 @@ class LearningStage(Stage):
     def draw(self, plan: LearningPlan) -> None:
         """The player, fed while something moves, and the pictures."""
         super().draw(plan)
-        self.beside("pictures", _pictures, self.tick(self.job_of(plan)))
+        # Before a class they would lie below the window.
+        with st.container(key="class-fold-data"):
+            self.beside("pictures", _pictures, self.tick(self.job_of(plan)))
 
     def _update(self, turn: Turn) -> bytes:
         return learning.update(turn.view, turn.sent, turn.desk)

@@ -6,7 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
+from pmpviz.capabilities.learning.lane import (
+    LEAST_AIS_ITERATION,
+    MOST_PICTURES,
+    LearningLaneView,
+    mosaic_shape,
+)
 from pmpviz.capabilities.learning.likelihood import Likelihood, best_of, is_past_best, is_small
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.learning import learner_class
@@ -17,6 +22,8 @@ from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, tra
 from pmpviz.runs.device import device_words
 
 SPEEDS = (1, 5, 20, 100, 0)
+# So many looks at the samples in a row must agree before they are judged: one alone may be in or out by chance.
+LOOKS = 4
 
 
 def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
@@ -186,7 +193,7 @@ def _used(lane: LearningLaneView) -> str:
 def _probable(lane: LearningLaneView, view: LearningView) -> str:
     found = _last(lane)
     if found is None:
-        return f"The likelihood of {scored(view)} is not worked out yet."
+        return f"The likelihood of {scored(view)} is not worked out yet: {_when(lane)}."
     how = "exact" if found.exact else f"estimated {_bar(found)}"
     apart = significant(lane.independent, 4)
     if found.high <= lane.independent:
@@ -198,6 +205,13 @@ def _probable(lane: LearningLaneView, view: LearningView) -> str:
     return f"{which} has log probability {value} ({how}) at iteration {at}; {far}."
 
 
+def _when(lane: LearningLaneView) -> str:
+    """When a likelihood that is not there yet comes."""
+    if is_small(lane.model) or lane.iteration >= LEAST_AIS_ITERATION:
+        return "the first one is being computed, beside the learning"
+    return f"that of iteration {LEAST_AIS_ITERATION} comes first, then four in every doubling"
+
+
 def _bar(found: Likelihood) -> str:
     if not math.isfinite(found.high):
         return f"at least {significant(found.low, 4)}, with no upper bound"
@@ -206,11 +220,19 @@ def _bar(found: Likelihood) -> str:
 
 def _similar(lane: LearningLaneView, view: LearningView) -> str:
     """What the samples' means and pairs of pixels say, which is no more than MMD² sees."""
-    point = lane.points[-1]
+    looks = [point for point in lane.points if point.iteration][-LOOKS:]
+    point, above = lane.points[-1], sum(point.mmd2 > point.noise for point in looks)
     value = f"MMD² {significant(max(point.mmd2, 0.0))} at iteration {integer(point.iteration)}"
-    if point.mmd2 <= point.noise:
-        return f"On average its samples look like the pictures ({value}, no more than noise)."
-    return f"Even on average its samples differ from the pictures ({value}, above noise)."
+    where = f"{value}, {'above' if point.mmd2 > point.noise else 'no more than'} noise"
+    if len(looks) < LOOKS:
+        return f"{where}: too early to say more of its samples."
+    if 0 < above < LOOKS:
+        return (
+            f"{where}; above it in {above} of the last {LOOKS} looks, so that samples and pictures are not told apart."
+        )
+    if not above:
+        return f"On average its samples look like the pictures ({where})."
+    return f"Even on average its samples differ from the pictures ({where})."
 
 
 def _ahead(view: LearningView) -> list[str]:

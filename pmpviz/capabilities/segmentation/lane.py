@@ -77,8 +77,8 @@ class SceneLane:
 
     @property
     def count(self) -> int:
-        """Iterations done."""
-        return self.training.iteration
+        """How many steps the weights have made that picture and numbers are of; one more is made, and not looked at."""
+        return self.points[-1].iteration if self.points else 0
 
     def show(self, epoch: int) -> None:
         """The picture of this moment, the first of an epoch."""
@@ -94,7 +94,14 @@ class SceneLane:
         self.training = replace(self.training, expected=expected, **rule)
 
     def advance(self) -> None:
-        """One iteration, and what its weights are worth on the scenes that were held out."""
+        """One iteration; before the first one also what weights that are 0 are worth."""
+        if not self.points:
+            self._learn()
+        self._learn()
+        self._append()
+
+    def _learn(self) -> None:
+        """Expectations at the weights, what these are worth on the scenes that were held out, and a step."""
         begin = time.perf_counter()
         theta = self.training.theta
         self.training = advance(self.training)
@@ -115,7 +122,6 @@ class SceneLane:
                 _mean_error([p1 > 0.5 for p1 in held_p1], truths),
             )
         )
-        self._append()
 
     def view(self, label: str, done: bool) -> SceneLaneView:
         """What pages see, called `label`."""

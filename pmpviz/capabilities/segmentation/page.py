@@ -23,7 +23,6 @@ from pmpviz.capabilities.segmentation.plan import ScenePlan
 from pmpviz.capabilities.segmentation.presets import SEGMENTATION
 from pmpviz.live.plan import Preset
 from pmpviz.models.scene_field import WEIGHTS
-from pmpviz.player import filters
 
 LEAD = "Each pixel is animal or ground. Weights that all pixels share are learned from scenes whose answer is known."
 PAGE = Page("segmentation", SEGMENTATION, LEAD)
@@ -51,15 +50,11 @@ def draw() -> None:
 
 
 class SceneStage(Stage):
-    """The scenes' marginals in every lane, with the curves, and beneath them what is seen and what was drawn."""
+    """What is seen and what was drawn, the scenes' marginals in every lane, and the curves."""
 
     job = LiveScenes
+    component = "segmentation"
     autoplay = True
-
-    def draw(self, plan: ScenePlan) -> None:
-        """The player, fed while something moves, and the scenes."""
-        super().draw(plan)
-        self.beside("scenes", _scenes, self.tick(self.job_of(plan)))
 
     def knobs(self, plan: ScenePlan) -> tuple[str, ...]:
         return ("learning_rate",)
@@ -80,15 +75,6 @@ class SceneStage(Stage):
 
 
 STAGE = SceneStage(PAGE)
-
-
-def _scenes() -> None:
-    plan: ScenePlan = STAGE.view.plan
-    images = picture.scenes_image(plan), picture.truth_image(plan, st.context.theme.type == "dark")
-    words = "What is seen: above to learn from, below held out", "What was drawn"
-    for column, image, said in zip(st.columns(2), images, words, strict=True):
-        column.image(filters.data_address(image), width="content")
-        column.caption(said)
 
 
 def as_object(view: SceneView) -> dict[str, Any]:
@@ -119,9 +105,12 @@ and TRBP's do, $\phi(s) - \langle\phi\rangle_\mu$ is the gradient of $w \cdot \p
 *Barrier Frank-Wolfe for Marginal Inference, section 5; Domke 2013.*
 """
 NUMBERS = """
-- **Picture**: p(animal) at the weights of the last iteration. Above the scenes that are learned from, by the lane's own
-  marginals or samples; below those held out, by TRBP's marginals for every lane.
-- **Held out: log-likelihood a pixel, at least**: by TRBP's bound on log Z, for every lane, so that weights compare.
+- **Picture**: p(animal) at the weights of the iteration that is named. Above the scenes that are learned from, by the
+  lane's own marginals or samples; below those held out, by TRBP's marginals for every lane. While all weights are 0 it
+  is one half everywhere; samples scatter about that.
+- **Weights** have no unit: each multiplies its term of the log-probability. Trust above 0 follows the colour, a bias
+  above 0 is for animal and below 0 for ground, edge and contrast above 0 have neighbours agree.
+- **Held out: log-likelihood**, a pixel, at least: by TRBP's bound on log Z, for every lane, so that weights compare.
 - **Wrong beside the outline**: share of the pixels within 3 of the true outline that are on the wrong side, by the MAP
   configuration (roof duality) and by each pixel's likelier side.
 - **Learned from: log-likelihood, at least**: the lane's own bound; samples give none, belief propagation neither.

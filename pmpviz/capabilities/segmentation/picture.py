@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from pmpviz.capabilities.segmentation.lane import Point, SceneLaneView, mosaic
 from pmpviz.capabilities.segmentation.live import SceneView
-from pmpviz.capabilities.segmentation.plan import ScenePlan, class_of
+from pmpviz.capabilities.segmentation.plan import class_of
 from pmpviz.models.scene_field import WEIGHTS
 from pmpviz.player.numbers import integer, seconds, significant
-from pmpviz.player.pictures import colour_image, lattice_image
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 
 SPEEDS = (1.0, 2.0, 5.0, 0.0)
-SIDE = 640
+SCENES, BETWEEN = "scenes", 2
+# Worse than at best by so much, as a share of the best error, or of what likelihood was gained, is told; curves apart
+# by less than this share of their range are not seen apart.
+WORSE, SAME = 0.05, 0.02
+HELP = (
+    "Weights have no unit: trust above 0 follows the colour, bias above 0 is for animal and below 0 for ground, edge "
+    "and contrast above 0 have neighbours agree."
+)
 TITLES = {"trust": "Trust in colour", "bias": "Bias", "edge": "Edge weight", "contrast": "Edge weight by contrast"}
 
 
@@ -28,7 +33,22 @@ def update(view: SceneView, sent: Cursors, desk: Desk) -> bytes:
     lanes = [_lane(envelope, index, lane) for index, lane in enumerate(view.lanes)]
     alt = "p(animal) of every pixel of every scene: those learned from above, those held out below"
     said = verdict(view)
-    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), said, said=[said], alt=alt, unit="iterations")
+    own = {"said": [said], "alt": alt, "unit": "iterations", "scenes": _scenes(envelope, view)}
+    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), said, **own)
+
+
+def _scenes(envelope: Envelope, view: SceneView) -> dict | None:
+    """What is seen of all scenes and what was drawn, as the lanes' pictures lie; None where the browser has them."""
+    if envelope.sent.start(SCENES) == view.begun:
+        return None
+    envelope.sent.sent(SCENES, view.begun)
+    drawn, count = view.plan.drawn(), view.plan.scenes
+    colours, masks = [scene.colours for scene in drawn], [scene.mask.astype(np.uint8) for scene in drawn]
+    seen = mosaic(colours[:count], colours[count:], 1.0)
+    truth = mosaic(masks[:count], masks[count:], BETWEEN)
+    blobs = {"seen": (255 * np.clip(seen, 0, 1)).round(), "drawn": truth}
+    rows, columns = truth.shape
+    return {"rows": rows, "cols": columns} | {name: envelope.payload.add(each, "u1") for name, each in blobs.items()}
 
 
 def _lane(envelope: Envelope, index: int, lane: SceneLaneView) -> dict:
@@ -41,6 +61,7 @@ def _lane(envelope: Envelope, index: int, lane: SceneLaneView) -> dict:
         index,
         " · ".join(part for part in (weights, f"{seconds(lane.seconds)} computing") if part),
         "done" if lane.done else "",
+        subHelp=HELP,
         step="iteration",
         n=lane.p1.size,
         geometry={"kind": "grid", "rows": rows, "cols": columns},
@@ -62,9 +83,9 @@ def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
         return trace(id, title, "iterations", envelope.lines(columns, 1e-9 if log else None), log, unit)
 
     found = [
-        card("held", "Held out: log-likelihood a pixel, at least", lambda p: p.held_bound, unit="nats, TRBP's bound"),
-        card("map", "Held out: wrong beside the outline, MAP", lambda p: p.wrong_map),
-        card("likelier", "Held out: wrong beside the outline, marginals", lambda p: p.wrong_likelier),
+        card("held", "Held out: log-likelihood", lambda p: p.held_bound, unit="nats a pixel, at least"),
+        card("likelier", "Held out: wrong beside the outline, marginals", lambda p: 100 * p.wrong_likelier, unit="%"),
+        card("map", "Held out: wrong beside the outline, MAP", lambda p: 100 * p.wrong_map, unit="%"),
     ]
     for k, name in enumerate(WEIGHTS):
         found.append(card(name, TITLES[name], partial(_weight, k=k)))
@@ -77,30 +98,44 @@ def _weight(point: Point, k: int) -> float:
     return float(point.theta[k])
 
 
-def scenes_image(plan: ScenePlan) -> Image.Image:
-    """What is seen of all scenes, as the lanes' pictures lie."""
-    colours = [scene.colours for scene in plan.drawn()]
-    return colour_image(mosaic(colours[: plan.scenes], colours[plan.scenes :], 1.0), SIDE)
-
-
-def truth_image(plan: ScenePlan, dark: bool) -> Image.Image:
-    """What was drawn."""
-    masks = [scene.mask for scene in plan.drawn()]
-    plane = mosaic(masks[: plan.scenes], masks[plan.scenes :], 0.0)
-    return lattice_image(plane.reshape(-1).astype(np.int8), plane.shape, SIDE, dark).convert("RGB")
-
-
 def verdict(view: SceneView) -> str:
-    """What the weights of the moment are worth on the scenes that were held out."""
+    """What the weights of the moment are worth on the scenes that were held out, and what gets worse."""
     begun = [lane for lane in view.lanes if lane.points]
     if not begun:
-        return "Nothing is learned yet: all weights are 0." if view.lanes else f"{view.status} …"
+        return "Nothing is learned yet, all weights are 0: press Play." if view.lanes else f"{view.status} …"
+    together = len({lane.count for lane in begun}) == 1
     wrong = "; ".join(
-        f"{lane.label} {lane.points[-1].wrong_map:.1%} (MAP), {lane.points[-1].wrong_likelier:.1%} (marginals)"
+        f"{lane.label}{'' if together else f' (iteration {integer(lane.count)})'} "
+        f"{lane.points[-1].wrong_map:.1%}, {lane.points[-1].wrong_likelier:.1%}"
         for lane in begun
     )
-    where = f"{integer(view.plan.scenes)} scenes held out"
-    return f"Iteration {integer(begun[0].count)}. Wrong within 3 pixels of the outline, on {where}: {wrong}."
+    when = f"Iteration {integer(begun[0].count)}, wrong" if together else "Wrong"
+    where = f"near the outline of {integer(view.plan.scenes)} held-out scenes, by MAP and by marginals"
+    return " ".join([f"{when} {where}: {wrong}.", *_alike(begun), *_better_before(begun)])
 
 
-__all__ = ["scenes_image", "truth_image", "update", "verdict"]
+def _better_before(lanes: Sequence[SceneLaneView]) -> list[str]:
+    """By what measure the weights of an earlier iteration were better, of which lane, and when."""
+    errors, bounds = [], []
+    for lane in lanes:
+        now, least = lane.points[-1], min(lane.points, key=lambda point: point.wrong_likelier)
+        most = max(lane.points, key=lambda point: point.held_bound)
+        if now.wrong_likelier > (1 + WORSE) * least.wrong_likelier:
+            errors.append(f"{lane.label} at iteration {integer(least.iteration)} ({least.wrong_likelier:.1%})")
+        if most.held_bound - now.held_bound > WORSE * (most.held_bound - lane.points[0].held_bound):
+            bounds.append(f"{lane.label} at iteration {integer(most.iteration)}")
+    told = [
+        f"by {name}, {' and '.join(found)}" for name, found in (("marginals", errors), ("likelihood", bounds)) if found
+    ]
+    return [f"Better before: {'; '.join(told)}."] if told else []
+
+
+def _alike(lanes: Sequence[SceneLaneView]) -> list[str]:
+    """That curves lie on each other, where one would look for a second one."""
+    bounds = [[point.held_bound for point in lane.points] for lane in lanes]
+    rows = np.array([each[: min(map(len, bounds))] for each in bounds])
+    apart, span = np.ptp(rows, 0).max(), np.ptp(rows)
+    return ["Their held-out likelihoods lie on each other."] if len(lanes) > 1 and apart < SAME * span else []
+
+
+__all__ = ["update", "verdict"]

@@ -12,6 +12,11 @@ const ACTIONS = {
   class: ["Class mode", "", "Larger, and without the side bar: for a projector"],
 };
 const OUTLETS = ["share", "code", "export", "class"];
+const ONE = { calls: "call", draws: "draw", iterations: "iteration", steps: "step", sweeps: "sweep", trajectories: "trajectory" };
+
+function one(unit) {
+  return ONE[unit] || unit;
+}
 
 // A button that says its key; `act` is given its name.
 export function actionButton(name, text, key, title, act) {
@@ -84,7 +89,7 @@ export class Bar {
   }
 
   button(name, text, key, title) {
-    const words = title.replace("sweep", this.unit.slice(0, -1));
+    const words = title.replace("sweep", one(this.unit));
     this.buttons[name] = actionButton(name, text, key, words, this.act);
     return this.buttons[name];
   }
@@ -94,7 +99,7 @@ export class Bar {
     label.append(make("span", "", "Speed"));
     this.speed = make("select", "pv-select");
     for (const value of speed.options) {
-      const option = make("option", "", value ? `${thousands(value)} ${value === 1 ? unit.replace(/s$/, "") : unit}/s` : "as fast as it goes");
+      const option = make("option", "", value ? `${thousands(value)} ${value === 1 ? one(unit) : unit}/s` : "as fast as it goes");
       option.value = String(value);
       this.speed.append(option);
     }
@@ -126,8 +131,9 @@ export class Timeline {
     this.root.append(this.range, this.text, this.live);
   }
 
-  show(first, last, sweep, word = "sweep") {
-    const state = `${first} ${last} ${sweep} ${word}`;
+  // From the first to the last that was shown; `computed` is how far the run is, where the picture is still behind.
+  show(first, last, sweep, word = "sweep", computed = last) {
+    const state = `${first} ${last} ${sweep} ${word} ${computed}`;
     if (state === this.state) return;
     this.state = state;
     this.range.min = first;
@@ -136,7 +142,10 @@ export class Timeline {
     if (Number(this.range.value) !== at) this.range.value = at;
     this.range.setAttribute("aria-valuetext", `${word} ${at}${sweep === null ? ", live" : ""}`);
     this.range.disabled = last <= first;
-    this.text.textContent = sweep === null ? `${word} ${thousands(last)}` : `looking back: ${word} ${thousands(sweep)}`;
+    const far = computed > last ? ` of ${thousands(computed)} computed` : "";
+    this.text.textContent = sweep === null ? `${word} ${thousands(last)}${far}` : `looking back: ${word} ${thousands(sweep)}`;
+    // As wide as the words of one who looks back: the handle must not move away from under the hand.
+    this.text.dataset.widest = `looking back: ${word} ${thousands(computed)}`;
     this.live.disabled = sweep === null;
   }
 }

@@ -12,7 +12,8 @@ const LATE_MS = 400;
 const DAMAGED = "This update arrived damaged; the last picture is kept, and the next update replaces it.";
 const KEYS = { " ": "play", n: "step", b: "back", s: "share" };
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable=true]";
-const CONTROL = `${TYPING}, button, a[href], input, summary, [role=button], [role=slider], [role=application]`;
+// What Space does something to; it does nothing to links and sliders but scroll their page.
+const CONTROL = `${TYPING}, button, input:not([type=range]), summary, [role=button], [role=application]`;
 const MOVES = ["Tab", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
 
 // Whether the focus was moved by keys: Space is then the control's own, as it must be for those who use no mouse; a
@@ -159,6 +160,8 @@ export class Stage extends Component {
     const name = keyed(event);
     const within = (what) => Boolean(focus && focus.closest(what));
     if (!name || within(TYPING) || (name === "play" && byKeys && within(CONTROL))) return;
+    // Space never scrolls, where there is nothing to play either.
+    if (name === "play") event.preventDefault();
     if (!HANDS.includes(name) && !this.bar.buttons[name]) return;
     event.preventDefault();
     event.stopPropagation();

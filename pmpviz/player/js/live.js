@@ -22,6 +22,9 @@ const LOW = 0.5;
 const QUESTION = 56;
 const LEAST_HIGH = 110;
 const MOST_HIGH = 720;
+// What a server that compiles cannot say in time, in place of the sentence that asks for Play.
+const ASKS = /press Play/;
+const STARTING = "Starting: what has not run before is compiled first, a few seconds.";
 
 // Brings `newLane(index)` and `scrub(at)` too.
 export class Live extends Stage {
@@ -113,7 +116,8 @@ export class Live extends Stage {
     super.enlarge();
     if (!this.switching || before === this.large) return;
     this.switching = false;
-    this.root.scrollIntoView({ block: "start" });
+    if (topOf(this.root) > LOW * window.innerHeight) this.root.scrollIntoView({ block: "start" });
+    else this.root.closest("[data-testid=stMain]")?.scrollTo(0, 0); // With its question.
   }
 
   // The head of an update, before its lanes.
@@ -176,10 +180,12 @@ export class Live extends Stage {
 
   // What was found, and what is being computed.
   tell(sentences) {
-    const text = `${this.large} ${sentences.join("\n")}`;
+    this.sentences = sentences;
+    const text = `${this.large} ${this.playing} ${sentences.join("\n")}`;
     if (this.told === text) return;
     this.told = text;
-    const words = (text, k) => (this.large && !k ? brief(text) : text);
+    const said = (text) => (this.playing && ASKS.test(text) ? STARTING : text);
+    const words = (text, k) => (this.large && !k ? brief(said(text)) : said(text));
     const paragraphs = sentences.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k)));
     this.said.replaceChildren(...paragraphs.filter((paragraph) => paragraph.textContent));
     this.said.title = this.large ? sentences[0] || "" : "";
@@ -303,6 +309,7 @@ export class Live extends Stage {
     this.playing = wish === "playing";
     this.root.dataset.playing = this.playing;
     this.bar.show(this.playing);
+    this.tell(this.sentences || []);
     if (this.playing) this.scrub(null);
   }
 

@@ -278,7 +278,8 @@ export class Player extends Live {
     const first = Math.min(...rings.map((ring) => ring[0].sweep));
     const last = Math.max(...rings.map((ring) => ring[ring.length - 1].sweep));
     if (this.at !== null && this.at < first) this.at = first;
-    this.timeline.show(first, last, this.at, this.lanes[0].meta && this.lanes[0].meta.step);
+    const computed = Math.max(last, ...this.lanes.map((lane) => lane.queue[lane.queue.length - 1]?.sweep ?? 0));
+    this.timeline.show(first, last, this.at, this.lanes[0].meta?.step || "sweep", computed);
   }
 }
 

@@ -221,7 +221,8 @@ class Deconvolution extends Live {
     const when = (frame) => this.moment(frame);
     const first = rings.length ? Math.min(...rings.map((ring) => when(ring[0]))) : 0;
     const last = rings.length ? Math.max(...rings.map((ring) => when(ring[ring.length - 1]))) : 0;
-    this.timeline.show(first, last, this.at, timed ? "computing, ms" : "sweep");
+    const waiting = this.lanes.filter((lane) => lane.queue.length).map((lane) => when(lane.queue[lane.queue.length - 1]));
+    this.timeline.show(first, last, this.at, timed ? "computing, ms" : "sweep", Math.max(last, ...waiting));
   }
 }
 

@@ -41,6 +41,8 @@ from pmpviz.player import filters
 
 LEAD = "Each image is a few shapes, one over the other. From what is given the sampler finds shapes, places or ink."
 PAGE = Page("deconvolution", DECONVOLUTION, LEAD)
+# What the question is about: the images, and what of them is given.
+ASKED = ("data", "layout", "known_images", "known_features", "known_locations", "clamped")
 CONTROLS = {
     "Images": data_controls,
     "Given": known_controls,
@@ -59,13 +61,19 @@ def draw() -> None:
         side.markdown(f"##### {title}")
         plan = controls(plan, side)
     show_notices(notices)
-    preset = PAGE.ask(plan, "What are these images made of?", lambda a, b: a.replace(seed=b.seed) == b)
+    preset = PAGE.ask(plan, "What are these images made of?", _same_question)
     plan = clamp_features(paint_glyphs(plan))
     draw_choice(plan)
     PAGE.keep(plan)
     if not empty(plan):
         STAGE.draw(plan)
     explain(plan, preset)
+
+
+def _same_question(preset: DeconvolutionPlan, plan: DeconvolutionPlan) -> bool:
+    """Whether a plan asks what a preset asks: of the same data the same things by the same algorithms, at any knob."""
+    names = [[lane.algorithm for lane in each.lanes] for each in (preset, plan)]
+    return names[0] == names[1] and all(getattr(preset, name) == getattr(plan, name) for name in ASKED)
 
 
 # Painters.

@@ -1,0 +1,125 @@
+// The stage of the segmentation page: above, what is seen and what was drawn; below, each lane's p(animal) of the same
+// scenes in the same places.
+
+import { mounted } from "../pmpviz.player/component.js";
+import { decode, opened } from "../pmpviz.player/decode.js";
+import { Lane } from "../pmpviz.player/lane.js";
+import { Player } from "../pmpviz.player/player.js";
+import { enlarged, make } from "../pmpviz.player/theme.js";
+
+const SHARE = 0.2; // Of the window's height, at most, for what is given.
+const GAP = 16;
+const NAMES = 16; // Pixels for the names of the rows, beside a picture.
+const COARSE = 2; // From so many pixels on a pixel of a scene is a whole number of them.
+const BETWEEN = 2; // A pixel between scenes.
+const ROWS = [
+  ["learned", "Scenes whose answer the learner is given: p(animal) by the lane's own marginals, or by its samples, which scatter."],
+  ["held out", "Scenes that no lane learns from: p(animal) by the messages of TRBP, the same for every lane."],
+];
+
+class SceneLane extends Lane {
+  constructor(index) {
+    super(index);
+    this.box.append(rowNames());
+  }
+
+  resize(width, height) {
+    super.resize(width - NAMES * enlarged(), height);
+  }
+}
+
+class Segmentation extends Player {
+  constructor(parent) {
+    super(parent);
+    this.root.classList.add("sg-root");
+    this.given = make("div", "sg-given");
+    this.pictures = ["What is seen", "What was drawn: the answer"].map((title) => this.picture(title));
+    this.stage.before(this.given);
+  }
+
+  picture(title) {
+    const figure = make("figure", "sg-scenes");
+    const canvas = make("canvas", "sg-picture");
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `${title}, of all scenes: above those learned from, below those held out`);
+    const box = make("div", "pv-box");
+    box.append(canvas, rowNames());
+    figure.append(make("figcaption", "sg-title", title), box);
+    this.given.append(figure);
+    return canvas;
+  }
+
+  newLane(index) {
+    const lane = new SceneLane(index);
+    this.pointer.attach(lane);
+    return lane;
+  }
+
+  receive(bytes) {
+    const update = this.read(bytes, opening);
+    if (!update || !this.isNew(update)) return;
+    if (update.scenes) this.scenes = update.scenes;
+    this.draw();
+    this.adopt(update);
+    this.wake();
+  }
+
+  themed() {
+    super.themed();
+    this.draw();
+  }
+
+  // A pixel of a scene is one of its canvas, which the page enlarges.
+  draw() {
+    if (!this.scenes) return;
+    const { rows, cols, seen, drawn } = this.scenes;
+    const { ground, ink, paper } = this.theme;
+    const inks = [(p) => [...seen.subarray(3 * p, 3 * p + 3)], (p) => (drawn[p] ? ink : paper)];
+    this.pictures.forEach((canvas, k) => {
+      const image = new ImageData(cols, rows);
+      for (let p = 0; p < rows * cols; p++) image.data.set([...(drawn[p] === BETWEEN ? ground : inks[k](p)), 255], 4 * p);
+      Object.assign(canvas, { width: cols, height: rows });
+      canvas.getContext("2d").putImageData(image, 0, 0);
+    });
+  }
+
+  layout() {
+    if (this.scenes && this.root.clientWidth) this.fitGiven();
+    super.layout();
+  }
+
+  fitGiven() {
+    const { rows, cols } = this.scenes;
+    const wide = (this.main.clientWidth - GAP) / 2 - NAMES * enlarged();
+    const most = Math.min(wide / cols, (SHARE * window.innerHeight) / rows);
+    const scale = most < COARSE ? most : Math.floor(most);
+    for (const { style } of this.pictures) {
+      style.width = `${Math.floor(scale * cols)}px`;
+      style.height = `${Math.floor(scale * rows)}px`;
+    }
+  }
+}
+
+// Beside a picture of two rows of scenes, what each row is.
+function rowNames() {
+  const names = make("div", "sg-names");
+  for (const [name, help] of ROWS) {
+    const row = make("span", "", name);
+    row.title = help;
+    names.append(row);
+  }
+  return names;
+}
+
+// An update with the scenes' pictures read, where it brings them.
+function opening(bytes) {
+  const update = decode(bytes);
+  const { some } = opened(bytes);
+  if (update.scenes) {
+    update.scenes.seen = some(update.scenes.seen, Uint8Array);
+    update.scenes.drawn = some(update.scenes.drawn, Uint8Array);
+  }
+  return update;
+}
+
+export default mounted(Segmentation);
