@@ -21,6 +21,7 @@ const DRAGGED = 4; // Pixels, of which fewer are a click.
 const TRAVEL = 0.72; // Of a message's time: the rest it stands at its end, to be read.
 const [LOW, HIGH, CONTROLS, TITLES] = [110, 240, 150, 40];
 const MARGIN = 12;
+const FEW_BELIEFS = 7;
 const RESIDUAL = "#D55E00";
 const ERROR = "#0072B2";
 const BETHE = "#A0522D";
@@ -170,7 +171,8 @@ class Microscope extends Stage {
   // Before a class there is no room for the curve of Bethe's log Z: where it ends is told.
   betheEnd() {
     const { bethe, logZ } = this.record;
-    if (!bethe || !bethe.length) return "";
+    // Beneath the beliefs of many variables there is no room for it either.
+    if (!bethe || !bethe.length || this.record.variables.length > FEW_BELIEFS) return "";
     return `Bethe's log Z ends at ${number(bethe[bethe.length - 1])}${logZ === null ? "" : `, exactly ${number(logZ)}`}.`;
   }
 
