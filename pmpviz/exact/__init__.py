@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from pmpviz.exact import elimination
+from pmpviz.exact.conditioning import Cut, cut_out, mixed
 from pmpviz.exact.elimination import Buckets
 from pmpviz.exact.enumeration import MAX_FREE, MAX_LOG_STATES, Halves, Joint
 from pmpviz.exact.kaufman import kaufman_energy, kaufman_log_z, target_log_z
 from pmpviz.exact.layers import MAX_ENUMERATED, Layers
+from pmpviz.exact.narrowed import Narrowed
 from pmpviz.exact.order import Order, best_order, given_order
 from pmpviz.exact.possible import NOTHING_POSSIBLE, domains, forbids, insist_possible
 from pmpviz.exact.problem import Problem
@@ -44,9 +47,13 @@ def solve(target: Target, tables: TableModel | None = None, patient: bool = Fals
     log_states = float(np.log2(np.array(problem.free_card, np.float64)).sum())
     if problem.quadratic is None and log_states <= MAX_LOG_STATES and order.entries > 2.0 ** (log_states - 2):
         return _by_joint(problem)
+    if (inner := _fewer_states(problem, patient)) is not None:
+        return inner.lifted(problem, solve(inner.target(), None, patient))
     reason = _refusal(order, problem, patient)
     if reason is None:
         return _by_elimination(target, tables, problem, order)
+    if (cut := _cut(order, problem, patient)) is not None:
+        return _by_conditioning(target, tables, problem, cut)
     if _enumerable(problem):
         return _by_halves(problem)
     if (log_z := target_log_z(target)) is not None:
@@ -68,7 +75,7 @@ def why_not(target: Target, tables: TableModel | None = None) -> str | None:
         return None
     if _layered(target, problem):
         return None if Layers.of(target.model, problem) is not None else _layers_refusal(target.model, problem)
-    return _refusal(_order(target, tables, problem), problem)
+    return _why_not_eliminate(target, tables, problem)
 
 
 def log_z_only(target: Target, tables: TableModel | None = None) -> float | None:
@@ -109,6 +116,35 @@ def _by_layers(model: LayeredModel, problem: Problem) -> Exact:
 
 def _refusal(order: Order, problem: Problem, patient: bool = False) -> str | None:
     return elimination.refusal(order, len(problem.free), patient, anew=True)
+
+
+def _why_not_eliminate(
+    target: Target, tables: TableModel | None, problem: Problem, patient: bool = False
+) -> str | None:
+    order = _order(target, tables, problem, patient)
+    reason = _refusal(order, problem, patient)
+    if reason is None or _cut(order, problem, patient) is not None or _fewer_states(problem, patient) is not None:
+        return None
+    return reason
+
+
+def _fewer_states(problem: Problem, patient: bool) -> Narrowed | None:
+    """What zeros leave, where they take states out and leave what is tractable; raises InputError where nothing is."""
+    if not forbids(problem):
+        return None
+    inner = Narrowed.of_problem(problem)
+    if inner.card == problem.free_card:
+        return None
+    target = inner.target()
+    return inner if _why_not_eliminate(target, None, Problem.of(target), patient) is None else None
+
+
+def _cut(order: Order, problem: Problem, patient: bool) -> Cut | None:
+    """Variables to be given each of their states, where only the size of tables or messages is in the way."""
+    most = 2.0 ** (elimination.PATIENT_ENTRIES if patient else elimination.MAX_ENTRIES)
+    return cut_out(
+        problem.free_card, problem.edges, order, lambda found: _refusal(found, problem, patient) is None, most
+    )
 
 
 def _order(target: Target, tables: TableModel | None, problem: Problem, patient: bool = False) -> Order:
@@ -175,12 +211,38 @@ def _assemble(problem: Problem, solved: Halves | Joint | Layers, method: str) ->
     )
 
 
-def _by_elimination(target: Target, tables: TableModel | None, problem: Problem, order: Order) -> Exact:
+def _by_conditioning(target: Target, tables: TableModel | None, problem: Problem, cut: Cut) -> Exact:
+    sites = problem.free[list(cut.variables)]
+    parts = []
+    for states in itertools.product(*(range(problem.card[site]) for site in sites)):
+        given = _given(target, dict(zip(sites.tolist(), states, strict=True)))
+        try:
+            clamped = Problem.of(given, tables)
+            parts.append(_by_elimination(given, tables, clamped, cut.order, KEEP // cut.runs))
+        except InputError:
+            # Zeros forbid these states.
+            continue
+    if not parts:
+        raise InputError(NOTHING_POSSIBLE)
+    return mixed(parts, cut.method())
+
+
+def _given(target: Target, states: dict[int, int]) -> Target:
+    """The target with some more variables clamped."""
+    mask, value = np.array(target.evidence.mask), np.array(target.evidence.value)
+    for site, state in states.items():
+        mask[site], value[site] = True, state
+    return dataclasses.replace(target, evidence=Evidence(mask, value))
+
+
+def _by_elimination(
+    target: Target, tables: TableModel | None, problem: Problem, order: Order, keep: int = KEEP
+) -> Exact:
     buckets = Buckets.of(problem, order)
     log_z, messages = buckets.collect()
     _check_possible(log_z)
     marginals = problem.all_marginals(buckets.marginals(messages))
-    held = messages if order.kept <= KEEP else None
+    held = messages if order.kept <= keep else None
     del messages
 
     def recall() -> Messages:
@@ -224,9 +286,7 @@ def _clamped_pairs(target: Target, tables: TableModel | None, problem: Problem, 
     site, states = int(problem.free[v]), problem.free_card[v]
     log_z, rows = np.full(states, -np.inf), []
     for state in range(states):
-        mask, value = np.array(target.evidence.mask), np.array(target.evidence.value)
-        mask[site], value[site] = True, state
-        clamped = Problem.of(dataclasses.replace(target, evidence=Evidence(mask, value)), tables)
+        clamped = Problem.of(_given(target, {site: state}), tables)
         variables = [int(u) - (u > v) for u in buckets.variable if u != v]
         smaller = Buckets.of(clamped, given_order(clamped.free_card, clamped.edges, variables))
         log_z[state], messages = smaller.collect()

@@ -207,7 +207,7 @@ def choose(logits: Float[np.ndarray, "k s"], u: Float[np.ndarray, " s"]) -> Int[
 def refusal(order: Order, n: int, patient: bool = False, anew: bool = False) -> str | None:
     """Why elimination by this order is too large, or None; `patient`: it may take minutes, `anew`: messages need not
     be kept."""
-    advice = "use a smaller model, or a sampler's long run as reference"
+    advice = "use a smaller model, a sampler's long run as reference, or `infer --algorithm bp` for an approximation"
     least = "" if order.complete else "at least "
     if n > MAX_VARIABLES:
         return f"elimination takes at most {MAX_VARIABLES} variables, and {n} are free: {advice}"

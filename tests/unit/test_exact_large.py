@@ -1,14 +1,18 @@
-"""Elimination of many messages, which are made anew; and orders that more evidence never spoils."""
+"""Elimination that is too large as it is: messages made anew, variables cut out, impossible states left out; and
+orders that more evidence never spoils."""
+
+import itertools
 
 import numpy as np
 import pytest
-from table_models import random_model
+from table_models import answers, brute_force, random_factors, random_model
 
 from pmpviz import exact
 from pmpviz.exact import elimination, order, segments
 from pmpviz.exact.problem import Problem
 from pmpviz.models import build_spec
-from pmpviz.types import Evidence, Target
+from pmpviz.models.tables import TableModel
+from pmpviz.types import Evidence, InputError, Target
 
 
 def whole(monkeypatch, most: int) -> None:
@@ -76,3 +80,74 @@ def test_more_evidence_never_makes_a_model_too_large(monkeypatch):
     assert elimination.refusal(failing(problem.free_card, problem.edges), 62) is not None
     monkeypatch.setattr(exact, "NEARLY", 64)
     assert exact.why_not(target) is None and exact.solve(target).log_z == pytest.approx(right.log_z)
+
+
+def eliminated(monkeypatch, most: int) -> None:
+    """Nothing is enumerated, and no table has more than 2^most entries."""
+    monkeypatch.setattr(exact, "MAX_FREE", -1)
+    monkeypatch.setattr(exact, "MAX_LOG_STATES", -1)
+    monkeypatch.setattr(elimination, "MAX_TABLE", most)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_variables_cut_out_change_nothing(seed, monkeypatch):
+    """What is too large is solved for each state of a few variables: log Z, marginals, pairs and samples are right."""
+    eliminated(monkeypatch, 2 + seed % 3)
+    card, factors, constant = random_factors(np.random.default_rng(seed), 3, 6, (0.0, 0.15, 0.4)[seed % 3])
+    log_z, marginals, pair, _ = answers(card, *brute_force(card, factors, constant))
+    target = Target.of(TableModel.of(card, factors, constant))
+    assert exact.why_not(target) is None
+    solved = exact.solve(target)
+    assert solved.log_z == pytest.approx(log_z)
+    for row, expected in zip(solved.marginals, marginals, strict=True):
+        np.testing.assert_allclose(row, expected, atol=1e-10)
+    pairs = np.array(list(itertools.product(range(6), repeat=2)))
+    np.testing.assert_allclose(solved.pair_marginals(pairs), [pair(i, j) for i, j in pairs], atol=1e-10)
+    drawn = solved.sample(seed, 3000)
+    np.testing.assert_array_equal(solved.sample(seed, 40), drawn[:40])
+    for v, expected in enumerate(marginals):
+        np.testing.assert_allclose(np.bincount(drawn[:, v], minlength=card[v]) / 3000, expected, atol=0.06)
+
+
+@pytest.mark.parametrize("spec", ["square:7x7,J=0.4,h=0.1,periodic=false", "potts:4x4,q=3,J=0.5,periodic=false"])
+def test_a_lattice_too_wide_is_cut(spec, monkeypatch):
+    target = Target.of(build_spec(spec), Evidence.of(build_spec(spec).n, {3: 1}))
+    before = exact.solve(target)
+    eliminated(monkeypatch, 6)
+    after = exact.solve(target)
+    assert "for each of the" in after.method
+    assert after.log_z == pytest.approx(before.log_z)
+    for row, expected in zip(after.marginals, before.marginals, strict=True):
+        np.testing.assert_allclose(row, expected, atol=1e-10)
+
+
+def with_a_state_too_many(side: int) -> TableModel:
+    """A lattice of three states, the third of which no neighbour allows, with unequal weights."""
+    rng = np.random.default_rng(0)
+    factors = []
+    for a, b in np.asarray(build_spec(f"square:{side}x{side},periodic=false").pairs()).tolist():
+        table = rng.normal(size=(3, 3))
+        table[2, :], table[:, 2] = -np.inf, -np.inf
+        factors.append(((a, b), table))
+    return TableModel.of([3] * side**2, factors)
+
+
+def test_states_that_zeros_rule_out_cost_nothing(monkeypatch):
+    """With them the largest table would have 3^7 entries, without them it has 2^7."""
+    model = with_a_state_too_many(6)
+    before = exact.solve(Target.of(model))
+    eliminated(monkeypatch, 7)
+    monkeypatch.setattr(exact, "cut_out", lambda *_: None)
+    after = exact.solve(Target.of(model))
+    assert after.log_z == pytest.approx(before.log_z) and exact.why_not(Target.of(model)) is None
+    assert [len(row) for row in after.marginals] == [3] * 36 and all(row[2] == 0 for row in after.marginals)
+    np.testing.assert_allclose(after.pair_marginals([[0, 1]]), before.pair_marginals([[0, 1]]), atol=1e-12)
+
+
+def test_evidence_that_zeros_forbid_is_refused_where_variables_are_cut_out(monkeypatch):
+    """Exactly one of two neighbours around an odd ring: consistent factor by factor, and impossible."""
+    eliminated(monkeypatch, 1)
+    apart = np.array([[-np.inf, 0.0], [0.0, -np.inf]])
+    model = TableModel.of([2] * 5, [((v, (v + 1) % 5), apart) for v in range(5)])
+    with pytest.raises(InputError, match="probability 0"):
+        exact.solve(Target.of(model))
