@@ -312,15 +312,20 @@ class BarrierFrankWolfe(MarginalSolver):
     def answer(self, state: FrankWolfeState) -> Answer:
         """The iterate's marginals; the bound is the best so far, log Z the objective of the bound's rho at the iterate.
 
-        Of that rho the bound is above all values of the objective: the estimate never exceeds it.
+        Of that rho the bound is above all values of the objective: the estimate never exceeds it. Nor is it below what
+        the visited configurations weigh together, as the objective of a walk that is stopped early may be. None where
+        mu has a share in what zeros forbid, of which the objective says nothing.
         """
         cells = state.objective.cells
         bound = state.best_bound if np.isfinite(state.best_bound) else None
         gap = state.trace[-1]["gap"] if state.trace else None
         unary, table = cells.unary(state.mu), cells.table(state.mu)
         objective = state.objective if state.best_rho is None else state.objective.with_rho(state.best_rho)
-        log_z = min(objective.value(state.mu), state.best_bound)
-        return Answer(unary, table, log_z, bound, state.lower, gap, state.calls)
+        lower, forbidden = state.lower, cells.structure.forbidden
+        log_z: float | None = min(max(objective.value(state.mu), -np.inf if lower is None else lower), state.best_bound)
+        if forbidden is not None and table[forbidden].any():
+            log_z = None
+        return Answer(unary, table, log_z, bound, lower, gap, state.calls)
 
 
 def _inside(potentials: Potentials, rho, solution: Solution) -> tuple[TreeReweighted, ActiveSet, np.ndarray]:
@@ -389,7 +394,10 @@ def _bound(state: FrankWolfeState, gradient, solution: Solution) -> float | None
 
 
 def _visit(state: FrankWolfeState, x: Int8[np.ndarray, " n"]) -> Mapping[bytes, float]:
-    name = x.tobytes()
+    """With a configuration among those visited; one that zeros forbid weighs nothing."""
+    s, name = state.potentials.structure, x.tobytes()
+    if s.forbidden is not None and s.forbidden[np.arange(len(s.i)), x[s.i], x[s.j]].any():
+        return state.visited
     return state.visited if name in state.visited else {**state.visited, name: float(state.potentials.value(x))}
 
 

@@ -109,6 +109,24 @@ def test_where_exact_calls_are_too_large_relaxations_bound(monkeypatch):
     assert got.answer.bound >= answers(card, states, log)[0] and "TRW-S's upper bounds" in got.words
 
 
+@pytest.mark.parametrize("seed", [1, 3, 5])
+@pytest.mark.parametrize("oracle", ["exact", "trws"])
+def test_a_walk_that_is_stopped_early_says_nothing_that_is_known_to_be_wrong(seed, oracle):
+    """An estimate lies between the bounds at every step; there is none where mu has a share in what is forbidden."""
+    target, states, log, card = drawn(seed)
+    log_z = answers(card, states, log)[0]
+    algorithm, given = make_solver("barrier_frank_wolfe", oracle=oracle), Factors.of_problem(Problem.of(target))
+    state = algorithm.begin(given)
+    for _ in range(12):
+        state = algorithm.step(state)
+        answer = algorithm.answer(state)
+        assert answer.lower is None or answer.lower <= log_z + 1e-9
+        if answer.log_z is None:
+            assert answer.table[state.potentials.structure.forbidden].sum() > 0
+        else:
+            assert (answer.lower or -np.inf) - 1e-9 <= answer.log_z <= answer.bound
+
+
 def test_a_large_model_of_pairs_is_bounded_too():
     few = ("--calls-per-rho", "1", "--rho-updates", "0")
     said = call("infer", "square:18x18,J=0.2,h=0.1", "--algorithm", "barrier_frank_wolfe", *few)[1]
