@@ -80,6 +80,18 @@ def _best_order(card: bytes, edges: bytes, given: bytes, lattice: bool) -> Order
     return best
 
 
+def order_after(card: tuple[int, ...], edges: Int[np.ndarray, "e 2"], first: list[int]) -> Order:
+    """The best order found of those in which the variables `first` go before all others, in their order."""
+    graph, gone = _graph(len(card), edges.tolist()), set(first)
+    for v in first:
+        _eliminate(graph, v)
+    rest = [v for v in range(len(card)) if v not in gone]
+    number = {v: place for place, v in enumerate(rest)}
+    pairs = [(number[v], number[u]) for v in rest for u in sorted(graph[v]) if v < u]
+    left = best_order(tuple(card[v] for v in rest), np.array(pairs, np.int64).reshape(-1, 2))
+    return given_order(card, edges, [*first, *(rest[v] for v in left.variables)]) if left.complete else left
+
+
 def given_order(card: tuple[int, ...], edges: Int[np.ndarray, "e 2"], variables: list[int]) -> Order:
     """What the order `variables` costs on this graph."""
     return _by_list(_graph(len(card), edges.tolist()), [math.log2(c) for c in card], variables)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int, Int8
 
 from pmpviz.exact import elimination
-from pmpviz.exact.order import Order, best_order
+from pmpviz.exact.order import Order, best_order, order_after
 from pmpviz.oracles import on_factors
 from pmpviz.oracles.bipartite import BipartiteEnumeration, not_bipartite
 from pmpviz.oracles.factors import Factors
@@ -278,8 +278,18 @@ def _maximum(total: Float[np.ndarray, "c k b"]) -> tuple[np.ndarray, np.ndarray]
 _plan_of = Prepared(_Plan)
 
 
-def _order(structure: Structure) -> Order:
-    return best_order(structure.card, np.stack([structure.i, structure.j], 1))
+def _search(structure: Structure) -> Order:
+    """The best order found; auxiliary variables may go first, which leaves the graph that the factors have."""
+    edges = np.stack([structure.i, structure.j], 1)
+    found = best_order(structure.card, edges)
+    if not structure.auxiliary:
+        return found
+    rival = order_after(structure.card, edges, list(range(structure.n - structure.auxiliary, structure.n)))
+    better = not found.complete or (rival.largest, rival.entries) < (found.largest, found.entries)
+    return rival if rival.complete and better else found
+
+
+_order: Prepared[Order] = Prepared(_search)
 
 
 def _refusal(structure: Structure) -> str | None:

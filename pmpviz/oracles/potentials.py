@@ -18,13 +18,15 @@ class Structure:
     """Cardinalities and edges, without numbers. Oracles remember what they prepare for a structure by its identity.
 
     Edge e joins variables i[e] < j[e], each pair once. `forbidden` says which pairs of states have probability 0, their
-    entries being a finite penalty; None where there are none.
+    entries being a finite penalty; None where there are none. The last `auxiliary` variables stand for several others
+    together.
     """
 
     card: tuple[int, ...]
     i: Int[np.ndarray, " e"]
     j: Int[np.ndarray, " e"]
     forbidden: Bool[np.ndarray, "e k k"] | None = None
+    auxiliary: int = 0
 
     @property
     def n(self) -> int:

@@ -101,7 +101,8 @@ def _assembled(factors: Factors, card: tuple[int, ...], ones, edges) -> Potentia
         table[e, :rows, :columns] = lowered(values, penalty)
         certain[e, :rows, :columns] = np.isneginf(values)
     i, j = np.array([edge[:2] for edge in edges], np.int64).reshape(-1, 2).T
-    return Potentials(Structure(card, i, j, certain), unary, table, factors.constant)
+    structure = Structure(card, i, j, certain, len(card) - factors.n)
+    return Potentials(structure, unary, table, factors.constant)
 
 
 def reduced(factors: Factors, potentials: Potentials) -> str:

@@ -15,12 +15,14 @@ from command_line import cache, call, found, in_a_folder_of_its_own, refused, wr
 from table_models import answers, brute_force, random_factors
 
 from pmpviz import exact
+from pmpviz.exact.order import best_order
 from pmpviz.exact.problem import Problem
 from pmpviz.experiments.maximise import solve
 from pmpviz.marginals import SOLVERS, anytime, infer, make_solver
 from pmpviz.marginals.barrier_frank_wolfe import BarrierFrankWolfe
 from pmpviz.models.tables import TableModel
 from pmpviz.oracles import ORACLES, make_oracle
+from pmpviz.oracles.exact import _order
 from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.reduction import Reduction
 from pmpviz.types import InputError, Refusal, Target
@@ -225,3 +227,25 @@ def test_a_signal_while_work_is_handed_over_is_not_raised():
         while not limit.reached():
             count = limit.attempt(partial(int.__add__, count, 1), count)
     assert count > 0 and "0.25 s" in limit.reason
+
+
+def ring_of_fours(seed: int) -> TableModel:
+    """60 variables around a ring and 60 factors of four that lie close together, three of ten entries zero."""
+    rng, factors = np.random.default_rng(seed), []
+    for _ in range(60):
+        first = int(rng.integers(60))
+        scope = tuple(((first + rng.choice(12, 4, replace=False)) % 60).tolist())
+        table = np.where(rng.random((2,) * 4) < 0.3, -np.inf, rng.normal(size=(2,) * 4))
+        table[0, 0, 0, 0] = 0.0
+        factors.append((scope, table))
+    return TableModel.of([2] * 60, factors)
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_pairs_take_no_larger_tables_than_the_factors_that_they_are_made_of(seed):
+    target = Target.of(ring_of_fours(seed))
+    factors = Factors.of_problem(Problem.of(target))
+    problem, potentials = factors.problem(), Reduction.of(factors).potentials
+    assert _order(potentials.structure).largest <= best_order(problem.free_card, problem.edges).largest
+    found, expected = (make_oracle("elimination").solve(potentials), solve(make_oracle("elimination"), target)[1])
+    assert found.value == pytest.approx(expected.value)
