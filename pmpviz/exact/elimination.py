@@ -8,9 +8,12 @@ out and samples drawn, variable by variable.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -20,13 +23,17 @@ from pmpviz.exact.problem import Problem
 from pmpviz.exact.segments import Held, Messages, Pieces
 from pmpviz.models.tables import Factor
 
-# log2 of the entries of the largest table; of messages that are held at once; of all tables, for the time, and where
-# the one who asks is patient.
+# log2 of the entries of the largest table that is made at once; of messages that are held at once; of all tables, for
+# the time, and where the one who asks is patient.
 MAX_TABLE, MAX_KEPT, MAX_ENTRIES, PATIENT_ENTRIES = 24, 27, 28, 31
+# A larger one is made piece by piece, up to this, where messages that are held are at most so many.
+MAX_PIECED, PIECED_KEPT = 30, 26
 MAX_VARIABLES = 50_000
 SAMPLE_CELLS = 1 << 23
 
-Visit = Callable[[int, np.ndarray], None]
+Given = Mapping[int, int]
+Visit = Callable[[int, np.ndarray, Given], None]
+NOTHING_GIVEN: Given = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -71,8 +78,19 @@ class Buckets:
         """What is multiplied in bucket k: its factors and the messages to it."""
         return [*self.factors[k], *((self.scope[child][1:], messages[child]) for child in self.children[k])]
 
-    def table(self, k: int, messages: Held) -> np.ndarray:
-        """Log table of bucket k over `scope[k]`, newly made.
+    def pieces(self, k: int) -> Iterator[Given]:
+        """States of the first of the later variables of bucket k, as many as leave 2^`MAX_TABLE` entries at once."""
+        entries, fixed = math.prod([self.card[v] for v in self.scope[k]]), []
+        for v in self.scope[k][1:]:
+            if entries <= 1 << MAX_TABLE:
+                break
+            fixed.append(v)
+            entries //= self.card[v]
+        for states in itertools.product(*(range(self.card[v]) for v in fixed)):
+            yield dict(zip(fixed, states, strict=True))
+
+    def table(self, k: int, messages: Held, given: Given = NOTHING_GIVEN) -> np.ndarray:
+        """Log table of bucket k over `scope[k]`, newly made; of what is `given` one state only.
 
         Parts that reach far are multiplied first, so that the table grows at its front and stays contiguous.
         """
@@ -80,21 +98,16 @@ class Buckets:
         scope, total = (k,), np.zeros(self.card[k])
         for other, table in parts:
             union = scope if set(other) <= set(scope) else tuple(sorted({*scope, *other}))
-            table = self._spread(other, table, union)
+            table = _spread(other, table[_at(other, given)], union)
             if union == scope:
                 total += table
             else:
-                total = self._spread(scope, total, union) + table
+                total = _spread(scope, total, union) + table
                 scope = union
         if scope == self.scope[k]:
             return total
-        return self._spread(scope, total, self.scope[k]) + np.zeros([self.card[v] for v in self.scope[k]])
-
-    def _spread(self, scope: tuple[int, ...], table: np.ndarray, union: tuple[int, ...]) -> np.ndarray:
-        if scope == union:
-            return table
-        own = set(scope)
-        return table.reshape([self.card[v] if v in own else 1 for v in union])
+        sizes = [1 if v in given else self.card[v] for v in self.scope[k]]
+        return _spread(scope, total, self.scope[k]) + np.zeros(sizes)
 
     def collect(self) -> tuple[float, Messages]:
         """(log Z, messages of the buckets): all variables summed out in their order; a root's message is a number."""
@@ -105,32 +118,43 @@ class Buckets:
 
     def _run(self, buckets: range, held: Held) -> None:
         for k in buckets:
-            held[k] = log_sum_first(self.table(k, held))
+            message = np.empty([self.card[v] for v in self.scope[k][1:]])
+            for given in self.pieces(k):
+                message[_at(self.scope[k][1:], given)] = log_sum_first(self.table(k, held, given))
+            held[k] = message
 
     def distribute(self, messages: Messages, visit: Visit) -> None:
-        """Call `visit(k, p)` with the joint probabilities p over `scope[k]` of every bucket, last bucket first."""
+        """Call `visit(k, p, given)` with the joint probabilities p over `scope[k]` of every bucket, last bucket first.
+
+        A large bucket comes in pieces, of what is `given` one state at a time.
+        """
         known: dict[int, np.ndarray] = {}
         for k in reversed(range(len(self.card))):
-            held = messages.at(k)
-            p = self.table(k, held)
-            p -= np.where(np.isneginf(held[k]), 0.0, held[k])
-            np.exp(p, out=p)
-            p *= known.pop(k, 1.0)
-            visit(k, p)
-            for child in self.children[k]:
-                keep = set(self.scope[child])
-                known[child] = sum_out(p, tuple(a for a, v in enumerate(self.scope[k]) if v not in keep))
+            held, later = messages.at(k), known.pop(k, np.ones(()))
+            known |= {child: np.zeros([self.card[v] for v in self.scope[child][1:]]) for child in self.children[k]}
+            for given in self.pieces(k):
+                here, message = _at(self.scope[k][1:], given), held[k]
+                p = self.table(k, held, given)
+                p -= np.where(np.isneginf(message[here]), 0.0, message[here])
+                np.exp(p, out=p)
+                p *= later[here]
+                visit(k, p, given)
+                for child in self.children[k]:
+                    kept = self.scope[child][1:]
+                    out = tuple(a for a, v in enumerate(self.scope[k]) if v not in kept)
+                    known[child][_at(kept, given)] += sum_out(p, out)
 
     def marginals(self, messages: Messages) -> list[np.ndarray]:
         """p(x_v) of every free variable v."""
         found: list[np.ndarray] = [np.zeros(0)] * len(self.card)
+        for k, v in enumerate(self.variable):
+            found[v] = np.zeros(self.card[k])
 
-        def visit(k: int, p: np.ndarray) -> None:
-            row = p.reshape(self.card[k], -1).sum(1)
-            found[self.variable[k]] = row / row.sum()
+        def visit(k: int, p: np.ndarray, _: Given) -> None:
+            found[self.variable[k]] += p.reshape(self.card[k], -1).sum(1)
 
         self.distribute(messages, visit)
-        return found
+        return [row / row.sum() for row in found]
 
     def joined(self, pairs: Int[np.ndarray, "p 2"]) -> np.ndarray:
         """Which pairs of free variables lie in one bucket together."""
@@ -148,13 +172,14 @@ class Buckets:
             wanted.setdefault(k, []).append(p)
         found = np.zeros((len(pairs), most, most))
 
-        def visit(k: int, joint: np.ndarray) -> None:
+        def visit(k: int, joint: np.ndarray, given: Given) -> None:
             for p in wanted.get(k, ()):
                 i, j = places[p].tolist()
                 axis = self.scope[k].index(max(i, j))
                 table = sum_out(joint, tuple(a for a in range(joint.ndim) if a not in (0, axis)))
-                table = table if i < j else table.T
-                found[p, : table.shape[0], : table.shape[1]] = table
+                first = given.get(self.scope[k][axis], 0)
+                block = found[p] if i < j else found[p].T
+                block[: table.shape[0], first : first + table.shape[1]] += table
 
         self.distribute(messages, visit)
         return found
@@ -179,6 +204,18 @@ class Buckets:
         for v in scope[1:]:
             place = place * self.card[v] + x[v]
         return table.reshape(len(table), -1)[:, place]
+
+
+def _at(scope: tuple[int, ...], given: Given) -> tuple[slice, ...]:
+    """Where the states that are given lie in a table over `scope`."""
+    return tuple(slice(given[v], given[v] + 1) if v in given else slice(None) for v in scope)
+
+
+def _spread(scope: tuple[int, ...], table: np.ndarray, union: tuple[int, ...]) -> np.ndarray:
+    if scope == union:
+        return table
+    sizes = dict(zip(scope, table.shape, strict=True))
+    return table.reshape([sizes.get(v, 1) for v in union])
 
 
 def log_sum_first(table: np.ndarray) -> np.ndarray:
@@ -206,14 +243,15 @@ def choose(logits: Float[np.ndarray, "k s"], u: Float[np.ndarray, " s"]) -> Int[
 
 def refusal(order: Order, n: int, patient: bool = False, anew: bool = False) -> str | None:
     """Why elimination by this order is too large, or None; `patient`: it may take minutes, `anew`: messages need not
-    be kept."""
+    be kept, and tables may be made in pieces."""
     advice = "use a smaller model, a sampler's long run as reference, or `infer --algorithm bp` for an approximation"
     least = "" if order.complete else "at least "
     if n > MAX_VARIABLES:
         return f"elimination takes at most {MAX_VARIABLES} variables, and {n} are free: {advice}"
-    if order.largest > MAX_TABLE or not order.complete:
+    table = max(MAX_TABLE, MAX_PIECED) if anew and order.peak <= 2.0**PIECED_KEPT else MAX_TABLE
+    if order.largest > table or not order.complete:
         size = f"{least}2^{order.largest:.0f} entries (width {least}{order.width})"
-        return f"elimination needs tables of {size}; the limit is 2^{MAX_TABLE}: {advice}"
+        return f"elimination needs tables of {size}; the limit is 2^{table}: {advice}"
     most = PATIENT_ENTRIES if patient else MAX_ENTRIES
     messages = ("messages", order.peak if anew else order.kept, MAX_KEPT)
     for name, entries, limit in (messages, ("tables", order.entries, most)):

@@ -82,22 +82,25 @@ def test_more_evidence_never_makes_a_model_too_large(monkeypatch):
     assert exact.why_not(target) is None and exact.solve(target).log_z == pytest.approx(right.log_z)
 
 
-def eliminated(monkeypatch, most: int) -> None:
-    """Nothing is enumerated, and no table has more than 2^most entries."""
+def eliminated(monkeypatch, most: int, pieced: int = 0) -> None:
+    """Nothing is enumerated, no table has more than 2^most entries at once, and none more than 2^pieced in pieces."""
     monkeypatch.setattr(exact, "MAX_FREE", -1)
     monkeypatch.setattr(exact, "MAX_LOG_STATES", -1)
     monkeypatch.setattr(elimination, "MAX_TABLE", most)
+    monkeypatch.setattr(elimination, "MAX_PIECED", pieced)
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_variables_cut_out_change_nothing(seed, monkeypatch):
-    """What is too large is solved for each state of a few variables: log Z, marginals, pairs and samples are right."""
-    eliminated(monkeypatch, 2 + seed % 3)
+@pytest.mark.parametrize("way", ["cut", "pieces"])
+def test_variables_cut_out_and_tables_in_pieces_change_nothing(way, seed, monkeypatch):
+    """What is too large is solved for each state of a few variables, in all or in a table: all answers are right."""
+    eliminated(monkeypatch, 2 + seed % 3, 24 if way == "pieces" else 0)
     card, factors, constant = random_factors(np.random.default_rng(seed), 3, 6, (0.0, 0.15, 0.4)[seed % 3])
     log_z, marginals, pair, _ = answers(card, *brute_force(card, factors, constant))
     target = Target.of(TableModel.of(card, factors, constant))
     assert exact.why_not(target) is None
     solved = exact.solve(target)
+    assert way == "cut" or "for each" not in solved.method
     assert solved.log_z == pytest.approx(log_z)
     for row, expected in zip(solved.marginals, marginals, strict=True):
         np.testing.assert_allclose(row, expected, atol=1e-10)
@@ -110,12 +113,13 @@ def test_variables_cut_out_change_nothing(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("spec", ["square:7x7,J=0.4,h=0.1,periodic=false", "potts:4x4,q=3,J=0.5,periodic=false"])
-def test_a_lattice_too_wide_is_cut(spec, monkeypatch):
+@pytest.mark.parametrize("way", ["cut", "pieces"])
+def test_a_lattice_too_wide_is_solved_in_parts(way, spec, monkeypatch):
     target = Target.of(build_spec(spec), Evidence.of(build_spec(spec).n, {3: 1}))
     before = exact.solve(target)
-    eliminated(monkeypatch, 6)
+    eliminated(monkeypatch, 6, 0 if way == "cut" else 24)
     after = exact.solve(target)
-    assert "for each of the" in after.method
+    assert ("for each of the" in after.method) == (way == "cut")
     assert after.log_z == pytest.approx(before.log_z)
     for row, expected in zip(after.marginals, before.marginals, strict=True):
         np.testing.assert_allclose(row, expected, atol=1e-10)
