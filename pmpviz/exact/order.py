@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -148,32 +148,37 @@ class _Record:
 
 
 def _by_degree(graph: Graph, logs: list[float]) -> Order:
-    """Always the variable whose neighbours have the smallest joint table (min-degree for equal cardinalities)."""
-    weights = [round(1024 * log) for log in logs]
+    """Always the variable whose neighbours have the smallest joint table (min-degree for equal cardinalities).
+
+    Ties go by number. Costs are kept up by what changes alone: a hub of many neighbours would take their square.
+    """
+    weights = _weights(logs)
+    costs = [sum([weights[a] for a in joined]) for joined in graph]
+    heap, gone = [(cost, v) for v, cost in enumerate(costs)], [False] * len(graph)
+    heapq.heapify(heap)
     record, work = _Record(logs), 0
-    for v in _smallest_first(graph, lambda u: sum([weights[a] for a in graph[u]])):
+    while heap:
+        cost, v = heapq.heappop(heap)
+        if gone[v] or cost != costs[v]:
+            continue
+        gone[v] = True
         work += len(graph[v]) ** 2
-        record.add(v, _eliminate(graph, v))
+        record.add(v, graph[v])
+        for u, added in [(u, graph[v] - graph[u]) for u in graph[v]]:
+            # `added` has u itself, which is no neighbour of its own.
+            new = costs[u] + sum([weights[a] for a in added]) - weights[u] - weights[v]
+            if new != costs[u]:
+                costs[u] = new
+                heapq.heappush(heap, (new, u))
+        _eliminate(graph, v)
         if work > DEGREE_WORK:
             return record.order(complete=False)
     return record.order()
 
 
-def _smallest_first(graph: Graph, cost: Callable[[int], int]) -> Iterator[int]:
-    """Variables by lowest current cost, ties by number; the neighbours of each are costed anew once it is gone."""
-    costs = [cost(v) for v in range(len(graph))]
-    heap, gone = [(c, v) for v, c in enumerate(costs)], [False] * len(graph)
-    heapq.heapify(heap)
-    while heap:
-        c, v = heapq.heappop(heap)
-        if gone[v] or c != costs[v]:
-            continue
-        gone[v] = True
-        yield v
-        for u in graph[v]:
-            if (new := cost(u)) != costs[u]:
-                costs[u] = new
-                heapq.heappush(heap, (new, u))
+def _weights(logs: list[float]) -> list[int]:
+    """Whole numbers, so that sums that are kept up stay exact."""
+    return [round(1024 * log) for log in logs]
 
 
 def _by_list(graph: Graph, logs: list[float], order: list[int]) -> Order:

@@ -37,8 +37,10 @@ def solve(oracle: MapOracle, target: Target, tables: TableModel | None = None) -
     if is_pairwise(problem):
         potentials = Potentials.of_problem(problem)
         _insist_finite(potentials.size)
-        solution = oracle.solve(potentials)
-        return problem.all_states(solution.x[None])[0], solution
+        # Some have a form for factors that takes more than theirs for pairs.
+        if oracle.spec.why_not(potentials) is None or type(oracle).solve_factors is MapOracle.solve_factors:
+            solution = oracle.solve(potentials)
+            return problem.all_states(solution.x[None])[0], solution
     factors = Factors.of_problem(problem)
     _insist_finite(factors.constant + factors.penalty)
     solution = oracle.solve_factors(factors)

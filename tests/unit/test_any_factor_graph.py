@@ -249,3 +249,14 @@ def test_pairs_take_no_larger_tables_than_the_factors_that_they_are_made_of(seed
     assert _order(potentials.structure).largest <= best_order(problem.free_card, problem.edges).largest
     found, expected = (make_oracle("elimination").solve(potentials), solve(make_oracle("elimination"), target)[1])
     assert found.value == pytest.approx(expected.value)
+
+
+def test_max_product_takes_pairs_of_any_number_of_states():
+    """On a chain of three states, as on factors, it is right."""
+    rng = np.random.default_rng(0)
+    card = (3, 3, 2, 3)
+    pairs = [((v, v + 1), rng.normal(size=(card[v], card[v + 1]))) for v in range(3)]
+    target = Target.of(TableModel.of(card, pairs))
+    x, solution = solve(make_oracle("max_product"), target)
+    assert solution.value == pytest.approx(solve(make_oracle("exact"), target)[1].value)
+    assert float(target.model.log_weight(x)) == pytest.approx(solution.value, abs=1e-5)

@@ -155,3 +155,20 @@ def test_evidence_that_zeros_forbid_is_refused_where_variables_are_cut_out(monke
     model = TableModel.of([2] * 5, [((v, (v + 1) % 5), apart) for v in range(5)])
     with pytest.raises(InputError, match="probability 0"):
         exact.solve(Target.of(model))
+
+
+def test_an_order_is_found_past_a_hub_without_looking_at_all_its_neighbours_again_and_again(monkeypatch):
+    """A star of pairs: every leaf that goes changes the hub alone, by one neighbour."""
+    looked = 0
+
+    class Weights(list):
+        def __getitem__(self, place):
+            nonlocal looked
+            looked += 1
+            return super().__getitem__(place)
+
+    n = 400
+    graph = order._graph(n, [[0, v] for v in range(1, n)] + [[v, v + 1] for v in range(1, n - 1, 2)])
+    monkeypatch.setattr(order, "_weights", lambda logs: Weights([1024] * len(logs)))
+    found = order._by_degree(graph, [1.0] * n)
+    assert found.width == 2 and looked < 40 * n
