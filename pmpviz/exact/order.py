@@ -6,7 +6,7 @@ import heapq
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from jaxtyping import Int
@@ -41,7 +41,7 @@ class Order:
     peak: float
     complete: bool
 
-    @property
+    @cached_property
     def variables(self) -> list[int]:
         """The variables in the order in which they go."""
         return [scope[0] for scope in self.scopes]

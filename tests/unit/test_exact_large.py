@@ -172,3 +172,9 @@ def test_an_order_is_found_past_a_hub_without_looking_at_all_its_neighbours_agai
     monkeypatch.setattr(order, "_weights", lambda logs: Weights([1024] * len(logs)))
     found = order._by_degree(graph, [1.0] * n)
     assert found.width == 2 and looked < 40 * n
+
+
+def test_the_variables_of_an_order_are_listed_once():
+    """Who asks for them one by one takes no square of their number."""
+    found = order.best_order((2,) * 8, np.array([[v, v + 1] for v in range(7)]))
+    assert sorted(found.variables) == list(range(8)) and found.variables is found.variables
