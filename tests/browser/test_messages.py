@@ -115,9 +115,9 @@ def test_before_the_graph_is_there_its_place_says_what_is_waited_for_and_nothing
     page.get_by_text("the browser loads what draws the graph").wait_for()
     page.locator(".st-key-messages_below").wait_for(state="attached")
     assert not page.locator(".st-key-messages_below").is_visible()
-    page.unroute("**/messages.js*")
     for route in held:
         route.continue_()
+    page.unroute("**/messages.js*")
     page.locator(".st-key-messages_below").wait_for()
     assert not page.locator(".st-key-messages_waits").is_visible()
 
