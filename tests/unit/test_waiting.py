@@ -159,7 +159,7 @@ def test_what_belongs_to_other_settings_is_gone_before_a_change_is_taken_up(begi
         assert card(live.view, "mmd-sweeps")["band"] and card(live.view, "energy")["exact"]
         late = live.seen
         assert card(late, "mmd-sweeps")["band"] is None and card(late, "energy")["exact"] is None
-        said = "Taking up β 1 → 0.5 as soon as the sweep in hand is done."
+        said = "Taking up T 1 → 2 as soon as the sweep in hand is done."
         assert words.verdict(late) == words.nothing_yet(late) == words.found(late) == said
         assert all(row[3:11] == ("n/a",) * 8 for row in table.rows(late))
     finally:
