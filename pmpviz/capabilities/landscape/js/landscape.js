@@ -141,15 +141,15 @@ class Landscape extends Live {
 
   // The verdict begins with what is seen: how many hills there are, and from which shift on.
   tell(sentences) {
+    super.tell(this.withHills(sentences));
     this.sentences = sentences;
-    this.tellHills();
   }
 
-  tellHills() {
-    const [found, ...rest] = this.sentences || [];
-    if (this.waits || !this.scene || !this.picture.survey) return super.tell(this.sentences || []);
+  withHills(sentences) {
+    const [found, ...rest] = sentences;
+    if (this.waits || !this.scene || !this.picture.survey) return sentences;
     const words = [hillWords(this.picture.survey.hills, this.scene), this.anew ? ANEW : found];
-    super.tell([words.filter(Boolean).join(" "), ...rest]);
+    return [words.filter(Boolean).join(" "), ...rest];
   }
 
   // Settings that a hand has chosen hold until the server has them.
@@ -241,7 +241,7 @@ class Landscape extends Live {
     this.press(this.layers, scene.memory ? Math.max(2, this.layer) : this.layer);
     this.press(this.frames, this.plain ? 1 : 0);
     this.report(scene);
-    this.tellHills();
+    this.tell(this.sentences || []);
     this.drawTraces(now, null);
     return moving || this.tracesDirty;
   }
