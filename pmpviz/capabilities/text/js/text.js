@@ -100,6 +100,7 @@ class Reading extends Live {
 
   tell(sentences) {
     super.tell(this.anew && !this.waits ? [ANEW, ...sentences.slice(1)] : sentences);
+    this.sentences = sentences;
   }
 
   act(name, more) {
