@@ -8,11 +8,30 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from jaxtyping import Float
 
-from pmpviz.marginals.polytope import Cells
+from pmpviz.marginals.polytope import Cells, dot
 from pmpviz.marginals.trw import TreeReweighted
 
 MOST_CORRECTIONS = 100
 NOTHING, NAMED = 1e-12, 1e5
+
+
+class _Room:
+    """An array with room for rows to come, so that one more does not copy all those before it."""
+
+    def __init__(self, rows: Float[np.ndarray, "v f"]):
+        self.filled = len(rows)
+        self.array = np.empty((self.filled + self.filled // 2 + 8, rows.shape[1]))
+        self.array[: self.filled] = rows
+
+    def follows(self, rows: Float[np.ndarray, "v f"]) -> bool:
+        """Whether the place behind these rows is free: they are this array's, and none has followed them."""
+        return rows.base is self.array and len(rows) == self.filled < len(self.array)
+
+    def with_row(self, row: Float[np.ndarray, " f"]) -> Float[np.ndarray, "w f"]:
+        """The rows and one more."""
+        self.array[self.filled] = row
+        self.filled += 1
+        return self.array[: self.filled]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +49,7 @@ class ActiveSet:
     weight: Float[np.ndarray, " v"]
     rows: Mapping[bytes, int] = field(default_factory=dict)
     covering: int = 0
+    room: _Room | None = None
 
     @classmethod
     def possible(cls, cells: Cells, vertex: Float[np.ndarray, " d"]) -> ActiveSet:
@@ -43,7 +63,8 @@ class ActiveSet:
 
     @property
     def point(self) -> Float[np.ndarray, " d"]:
-        return self.expand(self.weight @ self.features)
+        """mu, the weighted mean of the active vertices, over all cells."""
+        return self.expand(dot(self.features.T, self.weight))
 
     def expand(self, features: Float[np.ndarray, " f"]) -> Float[np.ndarray, " d"]:
         """All cells; those that no vertex has are 0, whatever rounding leaves of them."""
@@ -67,7 +88,7 @@ class ActiveSet:
 
     def slopes(self, gradient: Float[np.ndarray, " d"]) -> Float[np.ndarray, " v"]:
         """<gradient, vertex> of every row, up to one constant."""
-        return self.features @ self.cells.reduce(gradient)
+        return dot(self.features, self.cells.reduce(gradient))
 
     def with_vertex(self, vertex: Float[np.ndarray, " d"]) -> tuple[ActiveSet, int]:
         """The set with this vertex in it (weight 0 where it is new), and its row."""
@@ -77,8 +98,12 @@ class ActiveSet:
         if (row := self.rows.get(name)) is not None:
             return self, row
         row = len(self.weight)
-        grown = {"features": np.vstack([self.features, features]), "weight": np.append(self.weight, 0.0)}
-        return replace(self, **grown, points=(*self.points, vertex), rows={**self.rows, name: row}), row
+        room = self.room if self.room is not None and self.room.follows(self.features) else _Room(self.features)
+        grown = {"features": room.with_row(features), "weight": np.append(self.weight, 0.0), "room": room}
+        # Of whole numbers an eighth of the memory, and of the time to read them.
+        small = vertex.astype(np.int8)
+        points = (*self.points, small if np.array_equal(small, vertex) else vertex)
+        return replace(self, **grown, points=points, rows={**self.rows, name: row}), row
 
     def used(self) -> ActiveSet:
         """The set without the vertices of no weight."""
@@ -114,7 +139,7 @@ class ActiveSet:
 def _pairwise(objective: TreeReweighted, active: ActiveSet, share: np.ndarray, delta: float, tolerance: float):
     """(shares, gap, steps). The contraction scales all differences of vertices by 1 - delta."""
     kept = 1.0 - delta
-    point, gap = active.expand(kept * (share @ active.features) + delta * active.features[0]), 0.0
+    point, gap = active.expand(kept * dot(active.features.T, share) + delta * active.features[0]), 0.0
     for step in range(MOST_CORRECTIONS):
         slope = kept * active.slopes(objective.gradient(point))
         best = int(slope.argmax())

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int8
 
 from pmpviz.exact.possible import NOTHING_POSSIBLE
 from pmpviz.marginals.active_set import ActiveSet
-from pmpviz.marginals.polytope import Cells
+from pmpviz.marginals.polytope import Cells, dot
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record
 from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matrix_tree
 from pmpviz.oracles import ORACLES, make_oracle, oracle_class
@@ -362,7 +362,7 @@ def _call(state: FrankWolfeState, gradient, local: bool) -> tuple[FrankWolfeStat
     if not (local or solution.exact) and len(active.points) > 1:
         # A vertex visited before may be better than what a heuristic finds.
         row = 1 + int(active.slopes(gradient)[1:].argmax())
-    gap = float(gradient @ (active.points[row] - state.mu))
+    gap = float(dot(gradient, active.points[row] - state.mu))
     bound = _bound(state, gradient, solution)
     if possible and not active.covers(vertex):
         # mu has no share yet in what this configuration has: no slope there, and no bound.
@@ -390,7 +390,7 @@ def _bound(state: FrankWolfeState, gradient, solution: Solution) -> float | None
     """
     if solution.upper is None:
         return None
-    return state.objective.value(state.mu) + solution.upper - float(gradient @ state.mu)
+    return state.objective.value(state.mu) + solution.upper - float(dot(gradient, state.mu))
 
 
 def _visit(state: FrankWolfeState, x: Int8[np.ndarray, " n"]) -> Mapping[bytes, float]:
@@ -407,7 +407,7 @@ def _adapted(state: FrankWolfeState, gap: float, gradient) -> float:
     It then falls to that or to half, whichever is less. A heuristic's gap may be negative: the last gap over the
     visited vertices, which is not, takes its place where it is larger.
     """
-    uniform = float(gradient @ (state.active.points[0] - state.mu))
+    uniform = float(dot(gradient, state.active.points[0] - state.mu))
     proposal = max(gap, state.correction_gap, 0.0) / (-4.0 * uniform) if uniform < 0 else np.inf
     return min(proposal, state.delta / 2.0) if proposal < state.delta else state.delta
 
@@ -424,7 +424,7 @@ def _local_search(state: FrankWolfeState, steps: int) -> FrankWolfeState:
         vertex = cells.vertex(x)
         if not state.active.covers(vertex):
             break
-        gap = float(gradient @ (vertex - state.mu))
+        gap = float(dot(gradient, vertex - state.mu))
         if gap < LOCAL_GAP or x.tobytes() in seen:
             break
         seen.add(x.tobytes())

@@ -41,18 +41,22 @@ class Messages:
 
     @cached_property
     def sender(self) -> Int[np.ndarray, " d"]:
+        """The node that each message comes from: those along the edges, then those against them."""
         return np.concatenate([self.structure.i, self.structure.j])
 
     @cached_property
     def receiver(self) -> Int[np.ndarray, " d"]:
+        """The node that each message goes to."""
         return np.concatenate([self.structure.j, self.structure.i])
 
     @cached_property
     def reverse(self) -> Int[np.ndarray, " d"]:
+        """The place of the message the other way along the same edge."""
         return np.roll(np.arange(len(self.sender)), len(self.structure.i))
 
     @cached_property
     def into(self) -> scipy.sparse.csr_array:
+        """What adds messages up at the nodes they go to."""
         count = len(self.receiver)
         return scipy.sparse.csr_array(
             (np.ones(count), (self.receiver, np.arange(count))), shape=(self.structure.n, count)

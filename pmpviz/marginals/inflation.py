@@ -36,10 +36,14 @@ class Inflation(Protocol):
     is at least log Z."""
 
     @property
-    def inflated(self) -> Potentials: ...
+    def inflated(self) -> Potentials:
+        """The potentials of the model in copies."""
+        ...
 
     @property
-    def bounds(self) -> bool: ...
+    def bounds(self) -> bool:
+        """Whether the mean of its maxima is never below log Z."""
+        ...
 
     def found(self, rng: np.random.Generator, count: int, oracle: MapOracle) -> Found:
         """Under so many new perturbations."""

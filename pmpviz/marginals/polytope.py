@@ -12,6 +12,15 @@ from jaxtyping import Float, Int
 from pmpviz.oracles.potentials import Potentials, Structure
 
 
+def dot(a: Float[np.ndarray, "... m"], b: Float[np.ndarray, " m"]) -> Float[np.ndarray, "..."]:
+    """a . b on this thread alone.
+
+    `@` spreads tens of thousands of numbers over all cores; where a browser or other lanes use those too, it then waits
+    for them several times longer than it computes.
+    """
+    return np.einsum("...m,m", a, b)
+
+
 @dataclass(frozen=True, eq=False)
 class Cells:
     """Where the cells of a structure lie: d = n K + e K^2, variables first; states that do not exist hold 0."""
@@ -25,6 +34,7 @@ class Cells:
 
     @property
     def size(self) -> int:
+        """d: cells of nodes, then of edges."""
         return self.split + len(self.structure.i) * self.structure.states**2
 
     def flat(self, unary: Float[np.ndarray, "n k"], table: Float[np.ndarray, "e k k"]) -> Float[np.ndarray, " d"]:
@@ -129,4 +139,4 @@ class Cells:
         return np.concatenate([np.repeat(node, k), np.repeat(per_edge, k * k)])
 
 
-__all__ = ["Cells"]
+__all__ = ["Cells", "dot"]

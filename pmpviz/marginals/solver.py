@@ -53,10 +53,14 @@ class SolverState(Protocol):
     """A state is a value; `trace` has a record a step, `reason` says why it ended or is empty."""
 
     @property
-    def trace(self) -> tuple[Record, ...]: ...
+    def trace(self) -> tuple[Record, ...]:
+        """What was recorded at each step so far."""
+        ...
 
     @property
-    def reason(self) -> str: ...
+    def reason(self) -> str:
+        """Why it came to its end; empty while it has not."""
+        ...
 
 
 class MarginalSolver:

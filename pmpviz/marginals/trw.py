@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from jaxtyping import Bool, Float
 
-from pmpviz.marginals.polytope import Cells
+from pmpviz.marginals.polytope import Cells, dot
 from pmpviz.marginals.resistance import edge_resistances
 from pmpviz.oracles.potentials import Potentials, Structure
 
@@ -52,11 +52,12 @@ class TreeReweighted:
 
     @cached_property
     def coefficient(self) -> Float[np.ndarray, " d"]:
+        """What each cell's entropy counts: 1 - sum_e rho_e over a node's edges, and rho_e of an edge."""
         return self.cells.spread(self.rho)
 
     def value(self, mu: Float[np.ndarray, " d"]) -> float:
         """TRW(mu), constant included."""
-        return float(mu @ (self.theta - self.coefficient * _log(mu))) + self.constant
+        return float(dot(mu, self.theta - self.coefficient * _log(mu))) + self.constant
 
     def gradient(self, mu: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
         """theta - c (1 + log mu); log 0 counts as -691, and what is barred as 0."""
@@ -78,11 +79,11 @@ class TreeReweighted:
         moving = np.flatnonzero(direction)
         mu, d = mu[moving], direction[moving]
         entropy = self.coefficient[moving] * d
-        gain = float(self.theta[moving] @ d - entropy.sum())
+        gain = float(dot(self.theta[moving], d)) - float(entropy.sum())
 
         def slope(gamma: float) -> tuple[float, np.ndarray]:
             at = np.maximum(mu + gamma * d, SMALLEST)
-            return gain - float(entropy @ np.log(at)), at
+            return gain - float(dot(entropy, np.log(at))), at
 
         if slope(most)[0] >= 0:
             return most
@@ -104,7 +105,7 @@ def _root(slope, curvature: Float[np.ndarray, " m"], most: float) -> float:
     if first <= 0:
         return 0.0
     for _ in range(LINE_STEPS):
-        bend = float(curvature @ (1.0 / at))
+        bend = float(dot(curvature, 1.0 / at))
         step = gamma + height / bend if bend > 0 else -1.0
         gamma = step if low < step < high else 0.5 * (low + high)
         height, at = slope(gamma)

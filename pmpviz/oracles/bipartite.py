@@ -93,6 +93,7 @@ def _fields(own: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def not_bipartite(structure: Structure) -> str | None:
+    """Why the structure can't be solved by listing one side's configurations; None where it can."""
     if not structure.binary:
         return "bipartite enumeration needs two-state variables; this model has others"
     if structure.sides is None:

@@ -6,9 +6,13 @@ theta(x) = b.x + sum w x_i x_j + c is -E, and E is a sum of positive terms over 
 - in general every variable has two nodes, one for each literal, and a term a u v cuts u from the complement of v and v
   from the complement of u, by a / 2 each (Boros and Hammer 2002; Kolmogorov and Rother 2007).
 
+Variables whose own field outweighs all that their neighbours can do are settled first, again and again; the cut is
+left with the others.
+
 scipy's maximum flow takes whole numbers of 32 bits. Capacities are scaled and rounded *down*, so that every flow found
 is one of the real capacities and proves a bound in double precision; what is left of them is scaled up and solved again
-until nothing is lost. The result is called exact only where that bound meets the configuration's value.
+until nothing is lost. Nodes between which far more is left than can still flow are one node by then, and few remain.
+The result is called exact only where that bound meets the configuration's value.
 """
 
 from __future__ import annotations
@@ -29,6 +33,8 @@ from pmpviz.types import Style
 LARGEST, ROUNDS, NOTHING = (1 << 30) - 1, 4, 1e-13
 # Weights below this share of the largest are rounding, not repulsion.
 NEGLIGIBLE = 1e-12
+# Rounds in which variables are settled before the cut: later ones settle few.
+SETTLING = 12
 
 
 def minimum_cut(
@@ -38,37 +44,131 @@ def minimum_cut(
 
     The side is what the source still reaches, the smallest of all minimum cuts, up to the scaling of the last round.
     """
-    source, sink, flow = nodes - 2, nodes - 1, 0.0
-    rest = scipy.sparse.csr_array((capacity, (tail, head)), shape=(nodes, nodes))
-    total = float(min(rest[[source]].sum(), rest[:, [sink]].sum()))
-    least, side = NOTHING * total, _reached(rest, source, 0.0)
+    rest, place, flow = _graph(nodes, tail, head, capacity), np.arange(nodes), 0.0
+    total = float(min(rest[[nodes - 2]].sum(), rest[:, [nodes - 1]].sum()))
+    least, side = NOTHING * total, _reached(rest, 0.0)
     for _ in range(ROUNDS):
         if total <= least:
             break
-        scale = LARGEST / total
-        rounded = np.minimum(rest.data * scale, LARGEST).astype(np.int32)
-        sent = scipy.sparse.csgraph.maximum_flow(
-            scipy.sparse.csr_array((rounded, rest.indices, rest.indptr), rest.shape), source, sink
-        )
-        flow += sent.flow_value / scale
-        taken = scipy.sparse.csr_array((sent.flow.data / scale, sent.flow.indices, sent.flow.indptr), rest.shape)
-        rest = scipy.sparse.csr_array(rest - taken)
-        rest.data = np.maximum(rest.data, 0.0)
+        # A power of two, so that whole numbers and halves of them lose nothing, and ties stay ties.
+        scale = 2.0 ** np.floor(np.log2(LARGEST / total))
+        sent, rest = _augmented(rest, scale)
+        flow += sent / scale
         # What was lost by rounding, less than 1 / scale on every arc across the cut, can still flow.
-        side = _reached(rest, source, 1.0 / scale)
-        rows = np.repeat(np.arange(nodes), np.diff(rest.indptr))
-        total = float(rest.data[side[rows] & ~side[rest.indices]].sum())
+        reached = _reached(rest, 1.0 / scale)
+        tail, head = _ends(rest)
+        side, total = reached[place], float(rest.data[reached[tail] & ~reached[head]].sum())
+        rest, merged = _merged(rest, 2.0 * total)
+        place = merged[place]
     return side, flow
 
 
-def _reached(rest: scipy.sparse.csr_array, source: int, least: float) -> Bool[np.ndarray, " nodes"]:
+def _graph(nodes: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray) -> scipy.sparse.csr_array:
+    return scipy.sparse.csr_array((capacity, (tail, head)), shape=(nodes, nodes))
+
+
+def _ends(graph: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """(tail, head) of every arc."""
+    return np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr)), graph.indices
+
+
+def _augmented(graph: scipy.sparse.csr_array, scale: float) -> tuple[int, scipy.sparse.csr_array]:
+    """(the largest flow of the capacities times `scale`, in whole numbers; what capacity it leaves)."""
+    nodes = graph.shape[0]
+    rounded = np.minimum(graph.data * scale, LARGEST).astype(np.int32)
+    whole = scipy.sparse.csr_array((rounded, graph.indices, graph.indptr), graph.shape)
+    sent = scipy.sparse.csgraph.maximum_flow(whole, nodes - 2, nodes - 1)
+    taken = scipy.sparse.csr_array((sent.flow.data / scale, sent.flow.indices, sent.flow.indptr), graph.shape)
+    rest = scipy.sparse.csr_array(graph - taken)
+    rest.data = np.maximum(rest.data, 0.0)
+    return sent.flow_value, rest
+
+
+def _merged(graph: scipy.sparse.csr_array, large: float) -> tuple[scipy.sparse.csr_array, Int[np.ndarray, " nodes"]]:
+    """(the graph with one node for all that reach each other over arcs of more than `large`, which of them each is).
+
+    A flow of at most large / 2 is then as large in both: it enters such a node somewhere and leaves it elsewhere, and
+    a tree of those arcs towards one of its members, and one back, carry all of it at once. Nothing is gained by a flow
+    into the source or out of the sink, so that what the source reaches, or what reaches the sink, is one node too.
+    """
+    nodes = graph.shape[0]
+    (tail, head), every = _ends(graph), np.arange(nodes)
+    wide = graph.data > large
+    tails = np.concatenate([tail[wide], every, np.full(nodes, nodes - 1)])
+    heads = np.concatenate([head[wide], np.full(nodes, nodes - 2), every])
+    links = _graph(nodes, tails, heads, np.ones(len(tails), np.int8))
+    count, member = scipy.sparse.csgraph.connected_components(links, connection="strong")
+    for end in (nodes - 2, nodes - 1):
+        # Source and sink come last.
+        member[member == member[end]] = count + end
+    _, member = np.unique(member, return_inverse=True)
+    tail, head = member[tail], member[head]
+    kept = (tail != head) & (graph.data > 0)
+    count = int(member.max()) + 1
+    return _graph(count, tail[kept], head[kept], graph.data[kept]), member
+
+
+def _reached(rest: scipy.sparse.csr_array, least: float) -> Bool[np.ndarray, " nodes"]:
     """Nodes that the source reaches over arcs of at least this capacity."""
-    open_arcs = rest.copy()
-    open_arcs.data = ((rest.data >= least) & (rest.data > 0)).astype(np.int32)
-    open_arcs.eliminate_zeros()
-    side = np.zeros(rest.shape[0], bool)
-    side[scipy.sparse.csgraph.breadth_first_order(open_arcs, source, return_predecessors=False)] = True
+    tail, head = _ends(rest)
+    wide = (rest.data >= least) & (rest.data > 0)
+    nodes = rest.shape[0]
+    links = _graph(nodes, tail[wide], head[wide], np.ones(int(wide.sum()), np.int8))
+    side = np.zeros(nodes, bool)
+    side[scipy.sparse.csgraph.breadth_first_order(links, nodes - 2, return_predecessors=False)] = True
     return side
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """What is left of theta(x) = bias.x + sum w x_i x_j + constant when all is settled that can be by itself.
+
+    `label` holds the settled states of all variables, -1 elsewhere; `free` are the others, which `bias` and the edges
+    i, j, w are about, by their number among them; `constant` is with what the settled ones give.
+    """
+
+    label: Int8[np.ndarray, " n"]
+    free: Int[np.ndarray, " m"]
+    bias: Float[np.ndarray, " m"]
+    i: Int[np.ndarray, " e"]
+    j: Int[np.ndarray, " e"]
+    w: Float[np.ndarray, " e"]
+    constant: float
+
+    @classmethod
+    def of(cls, bias: np.ndarray, i: np.ndarray, j: np.ndarray, w: np.ndarray, constant: float) -> Core:
+        """A variable is 1 where b_i + sum of its negative w > 0, and 0 where b_i + sum of its positive w < 0.
+
+        It has that state in every maximum; its neighbours' biases take up w x_i, and may settle them in turn.
+        """
+        n, bias = len(bias), bias.copy()
+        label = np.full(n, -1, np.int8)
+        for _ in range(SETTLING):
+            down, up = (
+                np.bincount(i, part, n) + np.bincount(j, part, n) for part in (np.minimum(w, 0), np.maximum(w, 0))
+            )
+            margin = NEGLIGIBLE * (np.abs(bias) + up - down)
+            one = (bias + down > margin) & (label < 0)
+            new = one | ((bias + up < -margin) & (label < 0))
+            if not new.any():
+                break
+            label[new] = one[new]
+            first, second = new[i], new[j]
+            constant += float(bias[one].sum() + w[one[i] & one[j]].sum())
+            tells, told = one[i] & ~second, one[j] & ~first
+            bias += np.bincount(j[tells], w[tells], n) + np.bincount(i[told], w[told], n)
+            held = ~(first | second)
+            i, j, w = i[held], j[held], w[held]
+        free = np.flatnonzero(label < 0)
+        number = np.zeros(n, np.int64)
+        number[free] = np.arange(len(free))
+        return cls(label, free, bias[free], number[i], number[j], w, constant)
+
+    def labelled(self, found: Int[np.ndarray, " m"]) -> Int8[np.ndarray, " n"]:
+        """All labels, those of the free ones being `found`."""
+        label = self.label.copy()
+        label[self.free] = found
+        return label
 
 
 def _terminals(cost: Float[np.ndarray, " n"], source: int, sink: int, place: np.ndarray):
@@ -118,15 +218,15 @@ class GraphCut(MapOracle):
     def solve(self, potentials: Potentials) -> Solution:
         """The cut's configuration, and the flow's bound on the maximum."""
         self.insist(potentials)
-        s, n = potentials.structure, potentials.n
-        bias, w, constant = potentials.quadratic()
-        w = np.maximum(w, 0.0)
-        cost = -bias - np.bincount(s.i, w, n)
+        s, (bias, w, constant) = potentials.structure, potentials.quadratic()
+        core = Core.of(bias, s.i, s.j, np.maximum(w, 0.0), constant)
+        n = len(core.free)
+        cost = -core.bias - np.bincount(core.i, core.w, n)
         tail, head, capacity = _terminals(cost, n, n + 1, np.arange(n))
-        arcs = (np.concatenate(parts) for parts in ((tail, s.i), (head, s.j), (capacity, w)))
+        arcs = (np.concatenate(parts) for parts in ((tail, core.i), (head, core.j), (capacity, core.w)))
         side, flow = minimum_cut(n + 2, *arcs)
-        upper = constant - float(np.minimum(cost, 0.0).sum()) - flow
-        return Solution.bounded(potentials, side[:n], upper)
+        upper = core.constant - float(np.minimum(cost, 0.0).sum()) - flow
+        return Solution.bounded(potentials, core.labelled(side[:n]), upper)
 
 
 @dataclass(frozen=True)
@@ -160,20 +260,21 @@ def roof(potentials: Potentials) -> tuple[Int8[np.ndarray, " n"], float]:
 
     A variable is labelled where the source reaches one of its two literals.
     """
-    s, n = potentials.structure, potentials.n
-    bias, w, constant = potentials.quadratic()
-    w = np.where(np.abs(w) > NEGLIGIBLE * np.abs(w).max(initial=0), w, 0.0)
+    s, (bias, w, constant) = potentials.structure, potentials.quadratic()
+    held = np.abs(w) > NEGLIGIBLE * np.abs(w).max(initial=0)
+    core = Core.of(bias, s.i[held], s.j[held], w[held], constant)
+    i, j, w, n = core.i, core.j, core.w, len(core.free)
     # E = cost.x + sum over w > 0 of w x_i (1 - x_j) + sum over w < 0 of |w| x_i x_j - c.
-    cost = -bias - np.bincount(s.i, np.maximum(w, 0.0), n)
+    cost = -core.bias - np.bincount(i, np.maximum(w, 0.0), n)
     own = _terminals(cost / 2, 2 * n, 2 * n + 1, np.arange(n))
     mirrored = _terminals(-cost / 2, 2 * n, 2 * n + 1, n + np.arange(n))
-    other, back = np.where(w > 0, s.j, n + s.j), np.where(w > 0, n + s.j, s.j)
-    pairs = (s.i, other, np.abs(w) / 2), (back, n + s.i, np.abs(w) / 2)
+    other, back = np.where(w > 0, j, n + j), np.where(w > 0, n + j, j)
+    pairs = (i, other, np.abs(w) / 2), (back, n + i, np.abs(w) / 2)
     tail, head, capacity = (np.concatenate(parts) for parts in zip(own, mirrored, *pairs, strict=True))
     side, flow = minimum_cut(2 * n + 2, tail, head, capacity)
     own, complement = side[:n], side[n : 2 * n]
-    label = np.where(own == complement, -1, own).astype(np.int8)
-    return label, constant - float(np.minimum(cost, 0.0).sum()) - flow
+    label = core.labelled(np.where(own == complement, -1, own))
+    return label, core.constant - float(np.minimum(cost, 0.0).sum()) - flow
 
 
-__all__ = ["GraphCut", "Qpbo", "minimum_cut", "roof"]
+__all__ = ["Core", "GraphCut", "Qpbo", "minimum_cut", "roof"]

@@ -30,6 +30,7 @@ class Structure:
 
     @property
     def n(self) -> int:
+        """Number of variables."""
         return len(self.card)
 
     @cached_property
@@ -39,6 +40,7 @@ class Structure:
 
     @cached_property
     def binary(self) -> bool:
+        """Whether every variable has two states."""
         return all(states == 2 for states in self.card)
 
     @cached_property
@@ -136,6 +138,7 @@ class Potentials:
 
     @property
     def n(self) -> int:
+        """Number of variables."""
         return self.structure.n
 
     @cached_property

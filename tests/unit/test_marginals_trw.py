@@ -164,6 +164,21 @@ def test_correction_reaches_the_best_weights():
     assert objective.value(found.point) >= objective.value(weight @ vertices) - 1e-5
 
 
+def test_sets_that_grow_from_one_do_not_touch_each_other():
+    """Rows are written behind those before them: whoever comes second gets a copy."""
+    _, objective = objective_of(0)
+    cells, rng = objective.cells, np.random.default_rng(0)
+    vertices = [cells.vertex(rng.integers(0, cells.structure.card)) for _ in range(60)]
+    trunk = ActiveSet.uniform(cells)
+    for vertex in vertices[:20]:
+        trunk, _ = trunk.with_vertex(vertex)
+    branches = [trunk, trunk, trunk.used()]
+    for place, vertex in enumerate(vertices[20:]):
+        branches[place % 3], _ = branches[place % 3].with_vertex(vertex)
+    for active in (trunk, *branches):
+        assert np.array_equal(active.features, [cells.features(point) for point in active.points])
+
+
 def test_a_vertex_is_taken_in_once():
     cells = Cells(Structure((2, 2), np.array([0]), np.array([1])))
     active, first = ActiveSet.uniform(cells).with_vertex(cells.vertex([0, 1]))

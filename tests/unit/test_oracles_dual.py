@@ -4,10 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy
 
 from pmpviz.contract.oracle_models import brute_force, of_spec, random_potentials
 from pmpviz.oracles import Potentials, make_oracle
-from pmpviz.oracles.graph_cut import minimum_cut, roof
+from pmpviz.oracles.graph_cut import Core, minimum_cut, roof
 from pmpviz.oracles.mplp import Descent, matchings
 from pmpviz.oracles.trws import Passes
 from pmpviz.types import Refusal
@@ -164,6 +165,65 @@ def test_a_cut_by_hand():
     tail, head = np.array([4, 4, 0, 2, 0, 1]), np.array([0, 2, 1, 5, 3, 5])
     side, flow = minimum_cut(6, tail, head, np.array([3.0, 5.0, 0.25, 0.5, 9.0, 2.0]))
     assert flow == pytest.approx(0.75) and side.tolist() == [True, False, True, True, True, False]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_smallest_of_all_minimum_cuts_is_found(seed):
+    """Every cut of a small graph is tried: sizes far apart, which take several rounds, and whole numbers, which tie."""
+    rng, n = np.random.default_rng(seed), 7
+    tail, head = np.array([(a, b) for a in range(n + 2) for b in range(n + 2) if a != b and rng.random() < 0.4]).T
+    whole = rng.integers(1, 4, len(tail)).astype(float)
+    capacity = whole if seed % 2 else whole * 1e4 ** rng.integers(-1, 2, len(tail))
+    sides = np.array(list(itertools.product((False, True), repeat=n)))
+    sides = np.column_stack([sides, np.ones(len(sides), bool), np.zeros(len(sides), bool)])
+    cut = (sides[:, tail] & ~sides[:, head]) @ capacity
+    side, flow = minimum_cut(n + 2, tail, head, capacity)
+    rounding = 1e-12 * capacity.sum()
+    assert flow == pytest.approx(cut.min(), abs=rounding)
+    assert (side == sides[cut <= cut.min() + rounding].all(0)).all()
+
+
+def test_what_settles_by_itself_is_in_every_maximum():
+    """Whole numbers, so that states tie; what is left has the same maximum and the same maximisers."""
+    states, shares = np.array(list(itertools.product((0, 1), repeat=9))), []
+    for seed in range(60):
+        rng, s = np.random.default_rng(seed), of_spec("square:3x3,J=0.1,periodic=false").structure
+        bias, w = rng.integers(-4, 5, 9).astype(float), rng.integers(-3, 4, len(s.i)).astype(float)
+        potentials = Potentials.of_quadratic(bias, s.i, s.j, w, 0.5)
+        values = potentials.value(states)
+        core = Core.of(bias, s.i, s.j, w, 0.5)
+        best, held = states[values == values.max()], core.label >= 0
+        assert (best[:, held] == core.label[held]).all()
+        left = Potentials.of_quadratic(core.bias, core.i, core.j, core.w, core.constant)
+        found = np.array(list(itertools.product((0, 1), repeat=len(core.free))), np.int64)
+        assert left.value(found).max() == values.max()
+        assert np.array_equal(best, [core.labelled(x) for x in found[left.value(found) == values.max()]])
+        shares.append(held.mean())
+    assert min(shares) < 0.2 < 0.8 < max(shares)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_roof_duality_of_a_lattice_is_one_flow_in_two_nodes_a_pixel(seed):
+    """Whole numbers need no scaling: one flow of scipy's on all literals says what bound and labels are to be."""
+    rng, s = np.random.default_rng(seed), of_spec("square:20x24,J=0.1,periodic=false").structure
+    n, source, sink = s.n, 2 * s.n, 2 * s.n + 1
+    bias, w = rng.integers(-6, 7, n), rng.integers(-3, 4, len(s.i))
+    arcs = np.zeros((2 * n + 2, 2 * n + 2), np.int32)
+    cost = -bias - np.bincount(s.i, np.maximum(w, 0), n).astype(int)
+    for v in range(n):
+        (u, back) = (v, n + v) if cost[v] > 0 else (n + v, v)
+        arcs[u, sink], arcs[source, back] = abs(cost[v]), abs(cost[v])
+    for a, b, weight in zip(s.i, s.j, w, strict=True):
+        u, back = (b, n + b) if weight > 0 else (n + b, b)
+        arcs[a, u] += abs(weight)
+        arcs[back, n + a] += abs(weight)
+    sent = scipy.sparse.csgraph.maximum_flow(scipy.sparse.csr_array(arcs), source, sink)
+    rest = scipy.sparse.csr_array(arcs - sent.flow.toarray())
+    reached = np.isin(np.arange(2 * n), scipy.sparse.csgraph.breadth_first_order(rest, source)[0])
+    label, upper = roof(Potentials.of_quadratic(bias, s.i, s.j, w))
+    assert upper == pytest.approx(-np.minimum(cost, 0).sum() - sent.flow_value / 2, rel=1e-12)
+    assert np.array_equal(label, np.where(reached[:n] == reached[n:], -1, reached[:n]))
+    assert 0.2 < (label >= 0).mean() < 1
 
 
 def test_a_repelling_edge_is_named():
