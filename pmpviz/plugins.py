@@ -241,7 +241,8 @@ class Registry(Sequence[T], Generic[T]):
         return len(self.own) + len(self.yours)
 
     def __iter__(self) -> Iterator[T]:
-        return iter((*self.own, *self.yours))
+        yield from self.own  # What people bring is looked for where it is none of these.
+        yield from self.yours
 
     @overload
     def __getitem__(self, place: int) -> T: ...

@@ -22,7 +22,8 @@ CLASS_MODE = "class"
 
 def class_mode() -> bool:
     """Whether this session is shown to a class: so it was opened (`?class=1`), or so it was chosen since."""
-    return st.session_state.setdefault(CLASS_MODE, st.query_params.get(CLASS_MODE) == "1")
+    known = st.session_state.get(CLASS_MODE)
+    return st.session_state.setdefault(CLASS_MODE, st.query_params.get(CLASS_MODE) == "1") if known is None else known
 
 
 def open_plan(page: str, default: Any, presets: Sequence[Preset] = ()) -> tuple[Any, list[str]]:

@@ -21,7 +21,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 SHARE = 0.14
 # Streamlit sends a message in each turn of the server's loop, for all pages one after another, and forgets those of an
 # update that are not sent before the page's next one; so many belong to an update, with room for some delay.
-MESSAGES = 9
+MESSAGES = 8
 MOST_SECONDS = 3.0
 RECENT_SECONDS = 5.0
 MEMORY = 0.1
@@ -30,7 +30,7 @@ MOST_WAIT_SECONDS = 0.3
 # Timers are not set anew for less than this.
 NOTEWORTHY = 1.2
 LOOK_SECONDS = 0.25
-LOOK_TURNS, LOOKS = 4, 5
+LOOK_TURNS, LOOKS = 4, 12
 
 
 class Pace:

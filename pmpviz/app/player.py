@@ -63,9 +63,8 @@ def player(blob: bytes, *, key: str, component: str = "player") -> list[Event]:
     key and updated in place. Every event is handed out exactly once, here or by `events`,
     oldest first.
     """
-    early = events(key)
     result = _component(component)(key=key, data=blob, on_outbox_change=_nothing)
-    return early + _fresh(key, result.get("outbox"))
+    return _fresh(key, result.get("outbox"))
 
 
 def events(key: str) -> list[Event]:

@@ -26,7 +26,8 @@ class Held:
     """What a page holds: its live run or training, and what it has sent to the browser so far.
 
     `timer` is in seconds, None where nothing is fed; `window` is what of the curves is zoomed into, `at` the sweep that
-    is looked back at, `kept` the curves that are drawn behind those of the run.
+    is looked back at, `kept` the curves that are drawn behind those of the run; `beneath` are the words that the page
+    had under the player when it was `drawn` last.
     """
 
     live: Any = None
@@ -38,6 +39,8 @@ class Held:
     at: int | None = None
     kept: tuple[Any, ...] = ()
     timer: float | None = None
+    beneath: str = ""
+    drawn: float = 0.0
 
     def seen_by(self, begun: int) -> None:
         """Begin anew what is sent where another visit of the page, or another start of the run, looks on."""

@@ -15,7 +15,7 @@ from pmpviz.app.export import ExportFile, export_dialog
 from pmpviz.app.pace import of_fragment, pace, set_timer, timed
 from pmpviz.app.page import Page, switch_class_mode
 from pmpviz.app.player import Event, answered, events, player
-from pmpviz.app.session import held, held_live
+from pmpviz.app.session import Held, held, held_live
 from pmpviz.app.share import changed
 from pmpviz.app.uploads import uploaded
 from pmpviz.app.words import sentence
@@ -26,17 +26,19 @@ from pmpviz.player.update import Desk
 
 TICK_SECONDS = 0.4
 SLOW_SECONDS = 1.0
+# So long words must have stood on a page before it is drawn again to take them out of its updates.
+STILL_SECONDS = 30.0
 
 
 class Turn:
     """One run of the fragment that holds the player of a page.
 
     It begins by answering what was done; the stage's `answer` says of each event whether the whole page must be drawn
-    again, which is then so of the turn: `changed`. `view`, `sent` and `desk` are what an update is made of; see `show`.
+    again, which is then so of the turn: `changed`. `view`, `sent`, `kept`, `hover` and `desk` are what an update is
+    made of; see `show`.
     """
 
-    def __init__(self, stage: Stage, every: float | None) -> None:
-        holder = held(stage.id)
+    def __init__(self, stage: Stage, holder: Held, every: float | None) -> None:
         if holder.live is None:  # Given up meanwhile: the page's script makes another.
             st.rerun()
         self.live, self.sent = holder.live, holder.sent
@@ -48,7 +50,7 @@ class Turn:
         self.changed = any([stage.answer(event) for event in asked])
         self.view = self.live.seen
         holder.seen_by(self.view.begun)
-        self.kept = holder.kept
+        self.kept, self.hover = holder.kept, holder.hover
         heard = None if self.live.busy else answered(self._key)
         handles = stage.handles(kept_plan(stage.id, self.live.view.plan))
         self.desk = Desk(stage.bar, stage.speed, heard, handles, class_mode(), holder.window, holder.at)
@@ -99,8 +101,12 @@ class Stage:
     def draw(self, plan: Any) -> None:
         """The player, fed while something moves, and the dialog that was asked for."""
         every = self.tick(self.job_of(plan))
-        timer = held(self.id).timer = timed(every)
-        st.fragment(self._turn, run_every=timer, key=f"stage-{self.id}")(every)
+        holder = held(self.id)
+        holder.timer, holder.beneath, holder.drawn = timed(every), self._beneath(holder.live.seen), time.monotonic()
+        st.fragment(self._turn, run_every=holder.timer, key=f"stage-{self.id}")(holder, every)
+        place = st.empty()  # Kept without words too, so that what follows stays where it is, open or closed.
+        if holder.beneath:
+            place.caption(holder.beneath)
         self.show_asked()
 
     def beside(self, name: str, drawn: Callable[[], None], every: float | None) -> None:
@@ -108,14 +114,18 @@ class Stage:
         slow = timed(SLOW_SECONDS if every else None)
         st.fragment(drawn, run_every=slow, key=f"{name}-{self.id}")()
 
-    def _turn(self, every: float | None) -> None:
-        holder, begun = held(self.id), time.thread_time()
-        turn = Turn(self, every)
+    def _turn(self, holder: Held, every: float | None) -> None:
+        begun = time.thread_time()
+        turn = Turn(self, holder, every)
         self._above(turn.view)
         turn.show(self._update(turn), self.component)
         self._below(turn.view)
+        words = self._beneath(turn.view)
+        if words and not holder.beneath:
+            st.caption(words)
         # A page that is drawn again gives the files of an open dialog other addresses: one on its way would be lost.
-        if turn.changed or (self.tick(turn.live) != every and asked_on(self.id) is None):
+        again = self.tick(turn.live) != every or _moved(words, holder)
+        if turn.changed or (again and asked_on(self.id) is None):
             st.rerun()
         pace.took(id(holder), time.thread_time() - begun)
         timer = timed(every, holder.timer)
@@ -187,6 +197,13 @@ class Stage:
     def _above(self, view: View) -> None:
         """What stands between the question and the player."""
 
+    def _beneath(self, view: Any) -> str:
+        """Words beneath the player that seldom change, and are left to the page: every update would be the dearer.
+
+        Empty while they do change: then `_below` draws them.
+        """
+        return ""
+
     def _below(self, view: View) -> None:
         """What stands beneath the player."""
         if view.trouble:
@@ -243,6 +260,11 @@ class Stage:
         if event.done:
             end_gesture(self.id)
         return event.done
+
+
+def _moved(words: str, holder: Held) -> bool:
+    """Whether the words that the page has under its player hold no longer, or new ones have stood for long enough."""
+    return words != holder.beneath and (bool(holder.beneath) or time.monotonic() - holder.drawn > STILL_SECONDS)
 
 
 __all__ = ["Stage", "Turn"]

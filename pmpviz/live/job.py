@@ -15,14 +15,14 @@ from typing import Any
 from pmpviz.live.background import TruthJob
 from pmpviz.live.plan import all_merged, merged_words
 from pmpviz.live.view import View, status_of
-from pmpviz.live.worker import LEASE_SECONDS, Job, worker
+from pmpviz.live.worker import LEASE_SECONDS, SLICE_SECONDS, Job, worker
 from pmpviz.types import InputError
 
 log = logging.getLogger(__name__)
 
 POST_WAIT_SECONDS = 0.5
 SETTLE_SECONDS = 3.0
-PACE_SECONDS = 0.1
+PACE_SECONDS = 0.2
 WAIT_SECONDS = 0.2
 PUBLISH_SECONDS = 0.1
 GESTURE_SECONDS = 2.0
@@ -91,7 +91,7 @@ class LiveJob(Watched):
         self._trouble: str | None = None
         self._playing, self._epoch, self._begun = False, 0, 0
         self._paces: dict[int, tuple[float, float]] = {}  # Of each lane: when its pace began, and at which step.
-        self._next_due, self._published = 0.0, 0.0
+        self._next_due, self._published, self._slice = 0.0, 0.0, SLICE_SECONDS
         self._marks: list[tuple[int, str]] = []
         self._lasting: list[str] = []  # Words of the changes that a reset does not undo.
         self._changed = -GESTURE_SECONDS
@@ -204,6 +204,7 @@ class LiveJob(Watched):
 
     def work(self, seconds: float) -> None:
         """Commands first, then compile what is new, then chunks until the time is over, then publish."""
+        self._slice = seconds
         while self._commands:
             self._serving = True
             self._obey(*self._commands.popleft())

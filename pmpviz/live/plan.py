@@ -70,7 +70,7 @@ class Choice:
     knobs: tuple[tuple[str, Any], ...]
     catalogue: Catalogue
 
-    @property
+    @functools.cached_property
     def spec(self) -> Any:
         """What the algorithm says of itself; raises InputError where there is none of this name."""
         return self.catalogue.class_of(self.algorithm).spec
@@ -318,10 +318,10 @@ def describe_change(old: Any, new: Any) -> str:
         if name in params:
             knobs.append(_arrow(word, *values))
     for i, (a, b) in enumerate(zip(old.lanes, new.lanes, strict=False)):
-        before, lane = a.full_knobs, f" of lane {i + 1}" if len(new.lanes) > 1 else ""
+        before, lane = a.full_knobs, f"lane {i + 1}: " if len(new.lanes) > 1 else ""
         for name, value in b.full_knobs.items():
             if before[name] != value:
-                knobs.append(_arrow(name.replace("_", " ") + lane, before[name], value))
+                knobs.append(_arrow(lane + name.replace("_", " "), before[name], value))
     names = lane_names(new.lanes)[len(old.lanes) :] + lane_names(old.lanes)[len(new.lanes) :]
     lanes = [f"{name} {'added' if len(new.lanes) > len(old.lanes) else 'removed'}" for name in names]
     return ", ".join([*knobs, *(word for name, word in changed.items() if name not in params), *lanes])

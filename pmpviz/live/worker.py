@@ -52,6 +52,8 @@ class Worker:
         self._jobs: list[Job] = []
         self._wake = threading.Condition()
         self._stopped = False
+        self.waiting = 1
+        """Jobs that were due when the one at work was chosen, itself among them."""
         self._thread = threading.Thread(target=self._loop, name=name, daemon=True)
         self._thread.start()
 
@@ -86,8 +88,8 @@ class Worker:
                 due = [(when, i) for i, job in enumerate(self._jobs) if (when := job.due()) is not None]
                 now = time.monotonic()
                 if due and min(due)[0] <= now:
-                    active = sum(when <= now for when, _ in due)
-                    return self._jobs[min(due)[1]], min(SLICE_SECONDS, SHARED_SECONDS / active)
+                    self.waiting = sum(when <= now for when, _ in due)
+                    return self._jobs[min(due)[1]], min(SLICE_SECONDS, SHARED_SECONDS / self.waiting)
                 self._wake.wait(min(max(min(due)[0] - now, 0.001), 1.0) if due else 1.0)
             return None
 
@@ -140,6 +142,12 @@ def worker(name: str = "live") -> Worker:
         if name not in _workers:
             _workers[name] = Worker(name, patient=name == "background")
         return _workers[name]
+
+
+def waiting(name: str = "live") -> int:
+    """Jobs that were due when that worker chose the one at work; 1 where there is no such worker."""
+    found = _workers.get(name)  # None is begun for this while the program ends.
+    return 1 if found is None else found.waiting
 
 
 @atexit.register

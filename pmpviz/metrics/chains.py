@@ -88,7 +88,11 @@ def _autocovariance(values: np.ndarray) -> np.ndarray:
     draws = values.shape[1]
     centred = values - values.mean(1, keepdims=True)
     size = 1 << (2 * draws - 1).bit_length()
-    power = sum(np.abs(np.fft.rfft(chain, size, axis=0)) ** 2 for chain in centred)
+    most = max(1, BLOCK // (size * math.prod(values.shape[2:])))  # As many chains at once as have room.
+    power = np.zeros(())
+    for first in range(0, len(values), most):
+        parts = np.fft.rfft(centred[first : first + most], size, axis=1)
+        power = power + (parts.real**2 + parts.imag**2).sum(0)
     return np.fft.irfft(power, size, axis=0)[:draws] / (draws * len(values))
 
 

@@ -36,7 +36,11 @@ def frequencies(x: Int8[np.ndarray, "rows n"], states: int) -> Float[np.ndarray,
     x = check_states(x)
     if x.max() >= states:
         raise InputError(f"the samples hold state {x.max()}, but the reference has {states} states; use one model")
-    return np.stack([(x == state).mean(0) for state in range(states)], axis=1)
+    return np.stack([_counted(x == state) for state in range(states)], axis=1) / len(x)
+
+
+def _counted(found: Bool[np.ndarray, "rows columns"]) -> Int[np.ndarray, " columns"]:
+    return np.add.reduce(found.view(np.uint8), axis=0, dtype=np.uint32)  # Several times as fast as a mean of booleans.
 
 
 def _compare(x, marginals: Marginals) -> tuple[np.ndarray, np.ndarray]:
@@ -104,8 +108,8 @@ def pair_marginal_error(
 
 def _pair_errors(x: np.ndarray, pairs: np.ndarray, tables: np.ndarray) -> np.ndarray:
     states = tables.shape[-1]
-    joint = x[:, pairs[:, 0]].astype(np.int16) * states + x[:, pairs[:, 1]]
-    found = np.stack([(joint == cell).mean(0) for cell in range(states**2)], axis=1)
+    joint = np.take(x, pairs[:, 0], axis=1).astype(np.int16) * states + np.take(x, pairs[:, 1], axis=1)
+    found = np.stack([_counted(joint == cell) for cell in range(states**2)], axis=1) / len(x)
     return np.abs(found - tables.reshape(len(tables), -1)).sum(1) / 2
 
 

@@ -174,6 +174,7 @@ class Reference:
 
     @property
     def n(self) -> int:
+        """Number of variables."""
         return self.y.shape[1]
 
     def histograms(self, x: Int8[np.ndarray, "rows n"]) -> Histograms:

@@ -21,10 +21,14 @@ class Styled(Protocol):
     """Any algorithm's spec."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """The algorithm's."""
+        ...
 
     @property
-    def style(self) -> Style | None: ...
+    def style(self) -> Style | None:
+        """What it brings; None where it has none of its own."""
+        ...
 
 
 @dataclass(frozen=True)

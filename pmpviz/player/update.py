@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -124,7 +125,8 @@ class Envelope:
         head = {"run": str(view.run), "epoch": view.epoch, "begun": view.begun, "answered": desk.answered}
         head |= {"playing": view.playing, "trouble": view.trouble or "", "announce": announce, "bar": list(desk.bar)}
         head |= {"knobs": list(desk.knobs), "large": desk.large, "said": []}
-        head |= {"speed": {"value": desk.speed, "options": list(speeds)}, "lanes": lanes, "traces": traces}
+        options = sorted({*speeds, desk.speed}, key=lambda speed: speed or math.inf)
+        head |= {"speed": {"value": desk.speed, "options": options}, "lanes": lanes, "traces": traces}
         head |= {"marks": [list(mark) for mark in view.marks], "tool": "none", "hover": None}
         return encode({**head, **own}, self.payload.blobs)
 

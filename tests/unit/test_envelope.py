@@ -28,7 +28,7 @@ def test_the_head_says_what_the_view_says(envelope):
     meta, _ = decode(envelope.seal(desk, (1, 0), [envelope.lane(2, "sub", "still", n=4)], [], "said", unit="steps"))
     head = {"run": "3", "epoch": 4, "begun": 2, "playing": True, "trouble": "", "answered": ["mount", 9]}
     assert head.items() <= meta.items()
-    assert meta["bar"] == ["play"] and meta["speed"] == {"value": 5.0, "options": [1, 0]}
+    assert meta["bar"] == ["play"] and meta["speed"] == {"value": 5.0, "options": [1, 5.0, 0]}
     assert (meta["announce"], meta["unit"], meta["marks"]) == ("said", "steps", [[7, "hotter"]])
     assert [(one["id"], one["sub"], one["status"], one["n"]) for one in meta["lanes"]] == [("2", "sub", "still", 4)]
 

@@ -11,6 +11,7 @@ from pmpviz.capabilities.sampling import lane
 from pmpviz.capabilities.sampling.lane import Lane
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.live import worker
 from pmpviz.models import build_spec
 from pmpviz.runs.schedule import Budget
 from pmpviz.samplers import make_sampler
@@ -123,5 +124,45 @@ def test_a_step_is_a_whole_sweep_of_every_lane(parts):
             time.sleep(0.05)
         assert [each.sweep for each in live.view.lanes] == [1, 1]
         assert live.ask(lambda live: [each.run.quantum for each in live.lanes], wait=10.0) == [16, 1]
+    finally:
+        live.close()
+
+
+def test_where_many_wait_every_lane_goes_on_in_each_turn():
+    names = ("gwg", "colour_gibbs")
+    live = LiveRun(Plan(model="square:8x8,J=0.3", chains=3, lanes=tuple(map(sampler, names))))
+
+    def turns(live):
+        for each in live.lanes:
+            each.warm()
+            each._chunk, each.rate = 64 * each.run.quanta, 1000.0
+        live._play()
+        live._slice = worker.SLICE_SECONDS / 4
+        crowded = [live._allowance(each) for each in live.lanes]
+        live._slice = worker.SLICE_SECONDS
+        return crowded, [live._allowance(each) for each in live.lanes]
+
+    try:
+        crowded, alone = live.ask(turns, wait=60.0)
+        assert crowded == [5, 5] and alone == [64, 64]
+    finally:
+        live.close()
+
+
+def test_summaries_take_no_more_than_their_share_where_many_wait(monkeypatch):
+    live = LiveRun(Plan(model="square:8x8,J=0.3", chains=3, lanes=(sampler("colour_gibbs"),)))
+
+    def summaries(live, waiting):
+        asked = []
+        live._summarised, live._summary_seconds = time.monotonic() - 2.0, 0.01
+        with monkeypatch.context() as patch:
+            patch.setattr(worker.worker(), "waiting", waiting)
+            patch.setattr(live.lanes[0], "view", lambda done, layer, summarise, name: asked.append(summarise))
+            live._lanes_view()
+        return asked
+
+    try:
+        assert live.ask(lambda live: summaries(live, 1), wait=60.0) == [True]
+        assert live.ask(lambda live: summaries(live, 40), wait=60.0) == [False]
     finally:
         live.close()

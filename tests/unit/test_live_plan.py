@@ -163,7 +163,7 @@ def test_a_change_is_taken_up_or_begins_anew_and_is_told():
     slow = PLAN.replace(lanes=(method("annealing", steps=5, cooling="slow"), method("descent")))
     assert not begins_anew(PLAN, slow.replace(beta=1.0, pace="walk"))
     assert describe_change(PLAN, slow.replace(beta=1.0, pace="walk")) == (
-        "T 0.5 → 1, pace run → walk, steps of lane 1 20 → 5, cooling of lane 1 fast → slow"
+        "T 0.5 → 1, pace run → walk, lane 1: steps 20 → 5, lane 1: cooling fast → slow"
     )
     assert describe_change(PLAN, PLAN.replace(place="hills", feet=1)) == "another place"
     assert begins_anew(PLAN, PLAN.replace(feet=1)) and begins_anew(PLAN, PLAN.replace(place="hills"))

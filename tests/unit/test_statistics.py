@@ -61,7 +61,7 @@ def cells(lane: Lane) -> dict[str, str]:
 
 
 def number(cell: str) -> float:
-    return float(cell.replace("\u2009", ""))
+    return float(cell.replace("\u202f", ""))
 
 
 def ess_rate(algorithm, chains, sweeps, **knobs) -> float:

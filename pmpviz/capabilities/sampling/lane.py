@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -124,19 +125,19 @@ class LaneView:
         """Whether a sweep is done under the present settings."""
         return self.sweep > self.since
 
-    @property
+    @cached_property
     def judged(self) -> MetricPoint | None:
         """The last metrics since it has moved: those at its start say nothing of the algorithm."""
         return self.points[-1] if self.points and self.points[-1].sweep > self.since else None
 
-    @property
+    @cached_property
     def begins_within(self) -> bool:
         """Whether it is within the noise from its start, or from the first of draws that take a sweep each."""
         if not self.points or not self.points[0].within:
             return False
         return self.points[0].sweep == self.since or (self.draws is not None and self.draws.length == 1)
 
-    @property
+    @cached_property
     def passage(self) -> MetricPoint | None:
         """The first metrics, once it has moved, that are within the noise of a reference that it was beyond before."""
         moved = (p for p in self.points if p.sweep > self.since and not self.begins_within)
@@ -264,9 +265,10 @@ class Lane:
             "energy:error": _standard_errors(trace.energies),
         }
         counted = dict(zip(bands(self.space), (trace.energies, *_counts(trace)), strict=True)) | trace.info
-        for name, rows in counted.items():
-            low, high = np.percentile(rows, (10, 90), axis=1)
-            columns |= {f"{name}:mean": rows.mean(1), f"{name}:low": low, f"{name}:high": high}
+        rows = np.stack(list(counted.values()))
+        low, high = np.percentile(rows, (10, 90), axis=2)
+        for name, *values in zip(counted, rows.mean(2), low, high, strict=True):
+            columns |= {f"{name}:{kind}": value for kind, value in zip(("mean", "low", "high"), values, strict=True)}
         self.series.append(columns)
         if self.draws is not None:
             self.draws.append(columns, self.run.algorithm.draw_sweeps())

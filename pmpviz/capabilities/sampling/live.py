@@ -20,6 +20,8 @@ from pmpviz.live.lane_names import lane_names
 from pmpviz.live.limits import limits
 from pmpviz.live.plan import begins_anew, describe_change, resolve_model
 from pmpviz.live.view import View
+from pmpviz.live.worker import SLICE_SECONDS, waiting
+from pmpviz.runs.run import MAX_CHUNK_SWEEPS
 from pmpviz.runs.schedule import Budget
 from pmpviz.runs.truth import Truth, build, known_energy, truth_key
 from pmpviz.types import Target
@@ -27,6 +29,8 @@ from pmpviz.types import Target
 log = logging.getLogger(__name__)
 
 SUMMARY_SECONDS = 1.0
+# Of the worker's time, what the summaries of all runs that it serves may take: those of long runs take milliseconds.
+SUMMARY_SHARE = 0.1
 BY_HAND = "flipped by hand"
 NO_REFERENCE = "a reference needs at least two chains"
 
@@ -93,7 +97,7 @@ class LiveRun(LiveJob):
         self._resolved: str | None = None
         self._budget = Budget()
         self._before: list[tuple[int, Plan]] = []
-        self._summarised = 0.0
+        self._summarised, self._summary_seconds = 0.0, 0.0
         self.begin()
 
     # Called by pages.
@@ -201,7 +205,14 @@ class LiveRun(LiveJob):
 
     def _allowance(self, lane: Lane) -> int:
         # The pace is of whole sweeps: one that is begun goes on.
-        return 1 if lane.midway else self._allowed(lane)
+        return 1 if lane.midway else min(self._allowed(lane), self._each_in_turn())
+
+    def _each_in_turn(self) -> int:
+        """Sweeps of a chunk that let every lane go on within one turn of the worker, where many wait for theirs."""
+        if self._slice >= SLICE_SECONDS:
+            return MAX_CHUNK_SWEEPS
+        seconds = sum(1 / lane.rate for lane in self._lanes if lane.rate and not self._over(lane))
+        return max(int(self._slice / seconds), 1) if seconds else 1
 
     def _advance(self, lane: Lane, most: int) -> bool:
         return lane.advance(self._budget, most)
@@ -226,16 +237,18 @@ class LiveRun(LiveJob):
             lane.check_stop(self.plan.stop, self.plan.threshold)
 
     def _lanes_view(self) -> tuple[LaneView, ...]:
-        now = time.monotonic()
-        summarise = now - self._summarised > SUMMARY_SECONDS
-        if summarise:
-            self._summarised = now
+        begun = time.monotonic()
+        wait = max(SUMMARY_SECONDS, waiting() * self._summary_seconds / SUMMARY_SHARE)
+        summarise = begun - self._summarised > wait
         truth = self.reference.truth if self.reference is not None else None
         names = lane_names([lane.plan for lane in self._lanes])
-        return tuple(
+        found = tuple(
             lane.view(self._over(lane), layers.layer(self.layer, lane.run, truth), summarise, name)
             for name, lane in zip(names, self._lanes, strict=True)
         )
+        if summarise:
+            self._summarised, self._summary_seconds = begun, time.monotonic() - begun
+        return found
 
     def _extras(self) -> dict[str, Any]:
         job, trouble = self.reference, None if self.plan.chains > 1 else NO_REFERENCE

@@ -51,13 +51,14 @@ def update(
     envelope, kept = _envelope(view, sent), of_model(kept, view.plan.model)
     then = view if desk.at is None else view.at(desk.at)
     scene = Scene(envelope, view, then, kept, desk.window or EVERYTHING, desk.at)
+    verdict = sentences.verdict(then) if len(then.lanes) > 1 else None
     return envelope.seal(
         desk,
         SPEEDS,
         [_lane(envelope, view, index, lane, desk.at) for index, lane in enumerate(view.lanes)],
         traces(scene),
-        _announce(then),
-        said=_said(then, desk.at),
+        sentences.computing(then, "") if verdict is None else verdict,
+        said=_said(then, desk.at, verdict),
         kept=[{"name": k.name, "colour": k.style.colour, "dash": k.style.dash, "marker": k.style.marker} for k in kept],
         alt=f"Chain 0 of each lane on a {model_words(view.model, view.plan.beta)}" if view.model else "",
         clamped=_clamped(envelope.payload, view),
@@ -94,18 +95,11 @@ def _field(payload: Payload, view: LiveView) -> int | None:
     return payload.add(np.array(signs), "<i4") if signs and view.model is not None else None
 
 
-def _announce(view: LiveView) -> str:
-    if len(view.lanes) > 1:
-        return sentences.verdict(view)
-    return sentences.computing(view, "")
-
-
-def _said(view: LiveView, at: int | None) -> list[str]:
+def _said(view: LiveView, at: int | None, verdict: str | None) -> list[str]:
     """[the verdict, what is computed] at the moment that is looked back at, or now."""
     computing = sentences.computing(view, device_words()) + ("." if view.lanes else "")
     back = "" if at is None else f"{sentences.looking_back(at)}: "
-    found = sentences.verdict(view) if len(view.lanes) > 1 else sentences.found(view)
-    return [back + found, computing if view.lanes else ""]
+    return [back + (sentences.found(view) if verdict is None else verdict), computing if view.lanes else ""]
 
 
 # Lanes.

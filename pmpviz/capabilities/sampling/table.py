@@ -26,12 +26,13 @@ COLUMNS = (
 # Beneath the table; the whole of it is behind its question mark.
 IN_SHORT = (
     "**Marginal L1**, **pair error**: how far the frequencies of sites and of pairs are off, 0 for exact. **ESS**: how "
-    "many independent draws the samples are worth. **R-hat**: 1 where the chains agree. **τ**: sweeps until a chain "
-    "has forgotten its energy. n/a: not known yet, or does not apply."
+    "many independent draws the samples are worth, by their energy. **R-hat**: 1 where the chains agree. **τ**: sweeps "
+    "until a chain has forgotten its energy. n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1)."
 )
 HELP = """
 **ESS**: effective draws of all chains, by their energy, in the second half of the last 1,024 sweeps (of fewer, while
-there are fewer); of a method that makes independent draws, all completed ones.
+there are fewer); of a method that makes independent draws, all completed ones. While R-hat is above 1.1 the chains
+still know where they began, and ESS and τ, which take each chain for a stretch of the law, are not told.
 
 **ESS/s**: effective draws of all chains for each second that they took to compute, so that lanes can be compared
 however long they ran. More chains do not change it where a sweep of twice as many takes twice as long; it rises where
@@ -59,6 +60,9 @@ sweeps they are of finished draws alone.
 """
 
 
+AGREE = 1.1
+"""R-hat up to which chains agree well enough for what they are worth to be told."""
+
 LEAST_COMPILED = 1e-3
 """Seconds: what took less was found compiled."""
 
@@ -73,6 +77,8 @@ def _row(lane: LaneView) -> tuple[str, ...]:
     # The row is of the moment at which its statistics were taken.
     sweep, time = (lane.sweep, lane.seconds) if found.sweep is None else (found.sweep, found.seconds)
     point = next((point for point in reversed(lane.points) if point.sweep <= sweep), None)
+    worth = found.ess, found.ess_rate, found.time
+    ess, rate, forgets = worth if found.rhat is None or not found.rhat > AGREE else (None, None, None)
     return (
         f"{lane.label} ({lane.guarantee})",
         integer(sweep),
@@ -82,10 +88,10 @@ def _row(lane: LaneView) -> tuple[str, ...]:
         f"sweep {integer(point.sweep)}" if point else "n/a",
         significant(point.marginal_l1 if point else None),
         significant(point.pair_error if point else None),
-        significant(found.ess),
-        significant(found.ess_rate),
+        significant(ess),
+        significant(rate),
         significant(found.rhat, 4),
-        significant(found.time),
+        significant(forgets),
         significant(sweep / time if time else None),
         f"sweep {integer(lane.since)}",
         _compiled(lane),

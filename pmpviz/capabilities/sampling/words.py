@@ -137,15 +137,22 @@ def verdict(view: LiveView) -> str:
         return waiting(view) or NOTHING_YET
     if not any(lane.points for lane in view.lanes):
         return _unsaid(view)
-    at_home = [lane.label for lane in view.lanes if lane.begins_within]
+    at_home = [lane for lane in view.lanes if lane.begins_within]
     passed = [lane for lane in view.lanes if lane.passage]
     still = [lane for lane in view.lanes if lane.judged and not lane.passage and not lane.begins_within]
     unsaid = [_lacking(lane, view.playing) for lane in view.lanes if not lane.judged and not lane.begins_within]
-    home = [f"{' and '.join(at_home)} {'is' if len(at_home) == 1 else 'are'} {WITHIN} from the start"] * bool(at_home)
+    home = [_at_home(at_home)] if at_home else []
     if passed:
         return f"{'; '.join([*_passages(view, passed), *map(_not_yet, still), *unsaid, *home])}.{_since(view)}"
     nearest = [_nearest(still, bool(at_home))] if still else []
     return " ".join([*(f"{each}." for each in home), *nearest, *([f"{'; '.join(unsaid)}."] if unsaid else [])])
+
+
+def _at_home(lanes: list[LaneView]) -> str:
+    """Of those within the noise from their start: of chains that is the start's merit, which MMD^2 does not see."""
+    said = f"{_joined([lane.label for lane in lanes])} {'is' if len(lanes) == 1 else 'are'} {WITHIN} from the start"
+    chains = any(lane.draws is None for lane in lanes)
+    return f"{said}: MMD² sees nothing wrong with the start itself" if chains else said
 
 
 def _passages(view: LiveView, passed: list[LaneView]) -> list[str]:
@@ -214,7 +221,8 @@ def _nearest(lanes: list[LaneView], others: bool) -> str:
         return f"{none} {_level(level)}: {said}."
     ratio, late = significant(other.mmd2 / first.mmd2, 2), _spent(second, other)[0]
     after = "" if late == sweeps else f" after {_count(late)}"
-    return f"{none} {best.label} is nearest: {said}, {ratio} times below {second.label}{after}."
+    below = f"{ratio} times below" if other.mmd2 > NEARLY * first.mmd2 else "hardly below"
+    return f"{none} {best.label} is nearest: {said}, {below} {second.label}{after}."
 
 
 def _level(lanes: list[tuple[LaneView, MetricPoint]]) -> str:
@@ -223,8 +231,11 @@ def _level(lanes: list[tuple[LaneView, MetricPoint]]) -> str:
     said = [lane.label for lane, _ in lanes]
     if len(set(counts)) > 1:
         said = [f"{label} (after {_count(count)})" for label, count in zip(said, counts, strict=True)]
-    return f"{' and '.join(said)} are level"
+    return f"{_joined(said)} are level"
 
+
+NEARLY = 1.1
+"""Up to this ratio what is above the noise is hardly told apart."""
 
 # Of a single lane.
 
@@ -256,8 +267,9 @@ def found(view: LiveView) -> str:
         return f"MMD² {significant(point.mmd2)} after {_count(_spent(lane, point)[0])}: {where} of the reference."
     if exact is not None:
         return f"{said} {when}, exact value {significant(exact, 4)}: of one chain nobody knows the error."
-    later = "" if view.truth or view.truth_trouble else f": {made(view)} of the reference to compare with"
-    return f"{said} {when}{later or '; there is no exact value to compare it with'}."
+    if view.truth or view.truth_trouble:
+        return f"{said} {when}; there is no exact value to compare it with."
+    return f"{said} {when}; the reference to compare it with is {made(view)}."
 
 
 def _energies(lane: LaneView) -> dict[str, float]:
@@ -278,10 +290,10 @@ def _place(value: float) -> int:
 
 
 def _apart(lane: LaneView, deviations: float) -> str:
+    far = f"{'above' if deviations > 0 else 'below'} it by {significant(abs(deviations), 2)} standard errors"
     if abs(deviations) <= CHANCE:
-        return "no further off than chance allows"
-    still = "still " if lane.guarantee == "invariant" else ""
-    return f"{still}{'above' if deviations > 0 else 'below'} it by {significant(abs(deviations), 2)} standard errors"
+        return f"{far}, no further off than chance allows"
+    return f"{'still ' if lane.guarantee == 'invariant' else ''}{far}"
 
 
 def looking_back(sweep: int) -> str:

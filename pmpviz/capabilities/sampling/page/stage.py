@@ -104,15 +104,20 @@ class SamplingStage(Stage):
 
     def _update(self, turn: Turn) -> bytes:
         tool = st.session_state.get(f"tool:{self.id}", "none")
-        hover, tools = held(self.id).hover, tools_of(turn.view.model)
-        return payload.update(turn.view, turn.sent, turn.desk, tool, hover, turn.kept, tools)
+        tools = tools_of(turn.view.model)
+        return payload.update(turn.view, turn.sent, turn.desk, tool, turn.hover, turn.kept, tools)
 
     def _waiting(self, view: LiveView) -> bool:
         return view.truth is None and view.truth_trouble is None or any(lane.cold is not None for lane in view.lanes)
 
     def _below(self, view: View) -> None:
         super()._below(view)
-        st.caption(sentences.reference_words(view))
+        if not self._beneath(view):
+            st.caption(sentences.reference_words(view))
+
+    def _beneath(self, view: LiveView) -> str:
+        settled = not view.coming and (view.truth is not None or bool(view.truth_trouble))
+        return sentences.reference_words(view) if settled else ""
 
     def _more_of(self, job: Any) -> Any:
         return outlets.note(job, self._kept)
