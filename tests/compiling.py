@@ -7,14 +7,15 @@ import os
 import jax
 from jax._src import compiler
 
-# The same arithmetic is done, by simpler loops. Programs are small: to cut one into parts only adds to the work.
-SIMPLY = (("xla_cpu_use_fusion_emitters", False), ("xla_cpu_parallel_codegen_split_count", 1))
+# What the app's programs are, but compiled in one part: programs are small, and to cut one up only adds to the work.
+AS_SHIPPED = (("xla_cpu_parallel_codegen_split_count", 1),)
+# The same arithmetic is done, by simpler loops.
+SIMPLY = (("xla_cpu_use_fusion_emitters", False), *AS_SHIPPED)
 # What tests compile runs for a moment: more than half the time of compiling it is saved.
 QUICKLY = (*SIMPLY, ("xla_backend_optimization_level", 1))
 # Of what is left two thirds again; but what runs for long, as the many chains of a law do, runs five times longer.
 BRIEFLY = (*SIMPLY, ("xla_backend_optimization_level", 0))
-AS_SHIPPED = ()
-_now: dict[str, tuple[tuple[str, bool | int], ...]] = {"options": AS_SHIPPED}
+_now: dict[str, tuple[tuple[str, bool | int], ...]] = {"options": ()}
 
 
 def flags(options: tuple[tuple[str, bool | int], ...]) -> str:

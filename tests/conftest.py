@@ -1,7 +1,9 @@
 """What holds for all tests."""
 
+import contextlib
 import gc
 import os
+import sys
 
 import jax
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from tests.compiling import AS_SHIPPED, BRIEFLY, QUICKLY, compile_by, install
 
 BROWSER = "tests/browser/"
+# That of the background worker of a page: what it works out is not held up by other tests.
+NICENESS = 10
 
 
 def pytest_configure(config):
@@ -51,8 +55,19 @@ def _in_browser(nodeid: str) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     """Before the fixtures, which may compile."""
+    if "PYTEST_XDIST_WORKER" in os.environ and not _in_browser(item.nodeid):
+        _give_way()
     marked = {"as_shipped": AS_SHIPPED, "brief": BRIEFLY}
     compile_by(next((options for name, options in marked.items() if item.get_closest_marker(name)), QUICKLY))
+
+
+def _give_way() -> None:
+    """All threads of this process leave the processors to that of the browser tests, which waits for its pages most of
+    the time, and whose pages have to keep up: one process more than processors may run, and none stands idle."""
+    if sys.platform == "linux" and os.getpriority(os.PRIO_PROCESS, 0) < NICENESS:
+        for thread in os.listdir("/proc/self/task"):
+            with contextlib.suppress(ProcessLookupError):
+                os.setpriority(os.PRIO_PROCESS, int(thread), NICENESS)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -26,9 +26,9 @@ from pmpviz.runs import Run, Trace, advance, checkpoint, compile_clock, counted,
 from pmpviz.runs.run import draws_done
 from pmpviz.types import Evidence, Spec, Target
 
-# Chains are run 2^15 at a time, so that all checks of a law share one compiled program; a look takes four batches.
-BATCH = 1 << 15
-BATCHES_A_LOOK = 4
+# Chains are run 2^13 at a time, so that all checks of a law share one compiled program; a look at one sweep takes 2^17.
+BATCH = 1 << 13
+BATCHES_A_LOOK = 16
 COLD_SWEEPS = 60
 COLD_STARTS = 4
 # Checks of bits share this number of chains, two tiles of 16, and with it their compiled programs.
@@ -122,13 +122,17 @@ def _any_states(fixture: Fixture, rng: np.random.Generator, chains: int) -> np.n
     return rng.integers(0, _card(fixture), (chains, fixture.target.n)).astype(np.int8)
 
 
-def cold_start(algorithm, fixture: Fixture, key, chains: int = BATCH) -> Verdict:
-    """60 sweeps of 2^15 chains from four cold starts: the chains of each must have reached the target's law."""
-    first = np.repeat(cold_states(fixture), chains // COLD_STARTS, axis=0)
+def cold_start(algorithm, fixture: Fixture, key) -> Verdict:
+    """60 sweeps of 2^13 chains from four cold starts: the chains of each must have reached the target's law.
+
+    The first look at a start's 2^11 chains sees a law at a chi-square distance of 0.05 in 99 of 100 runs; smaller
+    errors, of a law that is not kept, are for the 2^17 draws of `exact_start`.
+    """
+    first = np.repeat(cold_states(fixture), BATCH // COLD_STARTS, axis=0)
 
     def p_value(stage, factor):
         index = [
-            fixture.law.index(sample(algorithm, fixture.target, batch, chains, COLD_SWEEPS, first))
+            fixture.law.index(sample(algorithm, fixture.target, batch, BATCH, COLD_SWEEPS, first))
             for batch in batches(key, stage, factor)
         ]
         starts = np.concatenate([i.reshape(COLD_STARTS, -1) for i in index], axis=1)
@@ -219,6 +223,7 @@ def tree_map(algorithm, fixture: Fixture, key) -> Verdict:
 
 
 def starts(fixture: Fixture, key, chains: int) -> np.ndarray:
+    """A random configuration for each chain."""
     return _any_states(fixture, host_rng(key), chains)
 
 
