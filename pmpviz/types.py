@@ -267,6 +267,7 @@ class Target:
 
     @property
     def n(self) -> int:
+        """Number of variables."""
         return self.model.n
 
     def log_weight(self, x: Int8[Array, " n"]) -> Float[Array, ""]:

@@ -101,6 +101,7 @@ class Halves(SecondMoments):
 
     @property
     def log_z(self) -> float:
+        """log Z, with the constant of the weight."""
         return self._sums[0] + self.constant
 
     @cached_property

@@ -54,6 +54,7 @@ class Narrowed:
 
     @property
     def n(self) -> int:
+        """Number of variables that are left."""
         return len(self.card)
 
     def problem(self) -> Problem:

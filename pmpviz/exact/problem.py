@@ -60,6 +60,7 @@ class Problem:
 
     @property
     def free_card(self) -> tuple[int, ...]:
+        """Number of states of each free variable."""
         return tuple(self.card[v] for v in self.free)
 
     @property

@@ -48,19 +48,23 @@ class Topology:
 
     @cached_property
     def edge_factor(self) -> Int[np.ndarray, " e"]:
+        """The factor of each edge of the factor graph; edges are numbered factor by factor."""
         return np.repeat(np.arange(len(self.scopes)), [len(scope) for scope in self.scopes]).astype(np.int64)
 
     @cached_property
     def edge_variable(self) -> Int[np.ndarray, " e"]:
+        """The variable of each edge."""
         return np.array([v for scope in self.scopes for v in scope], np.int64)
 
     @cached_property
     def edges_of_factor(self) -> tuple[range, ...]:
+        """The numbers of each factor's edges."""
         stops = np.cumsum([len(scope) for scope in self.scopes], dtype=np.int64).tolist()
         return tuple(range(stop - len(scope), stop) for stop, scope in zip(stops, self.scopes, strict=True))
 
     @cached_property
     def edges_of_variable(self) -> tuple[tuple[int, ...], ...]:
+        """The numbers of each variable's edges."""
         found: list[list[int]] = [[] for _ in range(self.n)]
         for edge, v in enumerate(self.edge_variable.tolist()):
             found[v].append(edge)

@@ -158,10 +158,12 @@ class ConvOR:
 
     @property
     def n(self) -> int:
+        """Number of variables: locations, features and pixels."""
         return sum(self.shape.sizes)
 
     @property
     def card(self) -> tuple[int, ...]:
+        """Number of states of each variable."""
         return (2,) * self.n
 
     @property

@@ -76,6 +76,7 @@ class FactorGraph:
 
     @property
     def n(self) -> int:
+        """Number of variables."""
         return len(self.card)
 
     @property

@@ -70,10 +70,12 @@ class Ising:
 
     @property
     def n(self) -> int:
+        """Number of sites."""
         return self.bias.shape[0]
 
     @property
     def card(self) -> tuple[int, ...]:
+        """Number of states of each site."""
         return (2,) * self.n
 
     @property

@@ -69,6 +69,7 @@ class LogLinear:
 
     @property
     def n(self) -> int:
+        """Number of variables."""
         return self.base.n
 
     @property

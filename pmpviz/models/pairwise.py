@@ -80,10 +80,12 @@ class Pairwise:
 
     @property
     def n(self) -> int:
+        """Number of variables."""
         return self.space.n
 
     @property
     def card(self) -> tuple[int, ...]:
+        """Number of states of each variable."""
         return self.space.card
 
     @property

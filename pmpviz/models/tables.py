@@ -73,6 +73,7 @@ class TableModel:
 
     @property
     def n(self) -> int:
+        """Number of variables."""
         return len(self.card)
 
     @property

@@ -80,10 +80,12 @@ class FieldTraining:
 
     @property
     def iteration(self) -> int:
+        """Number of iterations made."""
         return len(self.trace)
 
     @property
     def names(self) -> tuple[str, ...]:
+        """What the parameters are called."""
         return self.examples[0].shared.field.names
 
     @property

@@ -18,6 +18,7 @@ HIDDEN_BEFORE, HIDDEN_AFTER = 1 << 30, 3 << 30
 SPEC = Spec(
     id="gaussian_gibbs",
     label="Gaussian block Gibbs",
+    short="Gaussian Gibbs",
     kind="chain",
     guarantee="invariant",
     reversible=True,
@@ -35,7 +36,7 @@ SPEC = Spec(
     ),
     tile=lambda model: 64,
     why_not=lambda target: _gaussian.needs_pairs("Gaussian block Gibbs", target),
-    style=Style("#B88A00", "longdash", "circle"),
+    style=Style("#8C510A", "longdash", "circle"),
     overlays=(_gaussian.FIELD,),
 )
 

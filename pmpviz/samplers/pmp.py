@@ -219,6 +219,7 @@ class PerturbAndMaxProduct(RefinedDraws):
 
 
 def noise_of(chain_keys: Array, target: Target, draw: Int[Array, ""]) -> Float[Array, "..."]:
+    """The perturbations of a draw: of two-state targets one a site, of others one a state."""
     return (
         perturbations(chain_keys, target.n, draw)
         if _binary(target)

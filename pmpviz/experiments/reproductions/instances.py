@@ -31,10 +31,12 @@ class Instance:
 
     @cached_property
     def exact(self) -> Exact:
+        """log Z and marginals, computed when first asked for."""
         return exact.solve(self.target, self.tables)
 
     @cached_property
     def potentials(self) -> Potentials:
+        """The same as potentials of nodes and pairs, for oracles and relaxations."""
         return Potentials.of_target(self.target, self.tables)[0]
 
     def error(self, unary: np.ndarray) -> float:

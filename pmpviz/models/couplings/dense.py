@@ -33,6 +33,7 @@ class DenseCouplings(MatrixCouplings):
 
     @property
     def n(self) -> int:
+        """Number of sites."""
         return self.weight.shape[0]
 
     def field(self, x: Float[Array, " n"]) -> Float[Array, " n"]:

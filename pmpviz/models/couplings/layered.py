@@ -30,14 +30,17 @@ class LayeredCouplings(MatrixCouplings):
 
     @property
     def visible(self) -> int:
+        """Number of visible units."""
         return self.weight.shape[1]
 
     @property
     def hidden(self) -> int:
+        """Number of hidden units."""
         return self.weight.shape[0]
 
     @property
     def n(self) -> int:
+        """Number of units of both layers."""
         return self.visible + self.hidden
 
     def to_visible(self, h: Float[Array, "h ..."]) -> Float[Array, "v ..."]:

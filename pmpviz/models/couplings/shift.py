@@ -36,6 +36,7 @@ class ShiftCouplings(ListCouplings):
 
     @property
     def n(self) -> int:
+        """Number of sites."""
         return int(np.prod(self.shape))
 
     @property

@@ -68,6 +68,7 @@ class SparseCouplings(ListCouplings):
 
     @property
     def n(self) -> int:
+        """Number of sites."""
         return self.neighbour.shape[0]
 
     def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -46,6 +46,7 @@ class DenseMap:
 
     @property
     def m(self) -> int:
+        """Number of Gaussian fields."""
         return self.weight.shape[1]
 
     def forward(self, z: Float[Array, "m t"]) -> Float[Array, "n t"]:
@@ -77,6 +78,7 @@ class EdgePlanes:
 
     @property
     def m(self) -> int:
+        """Number of Gaussian fields."""
         return self.here.size
 
     def forward(self, z: Float[Array, "m t"]) -> Float[Array, "n t"]:
@@ -125,6 +127,7 @@ class EdgeList:
 
     @property
     def m(self) -> int:
+        """Number of Gaussian fields."""
         return len(self.ends)
 
     def forward(self, z: Float[Array, "m t"]) -> Float[Array, "n t"]:
@@ -177,6 +180,7 @@ class BandedMap:
 
     @property
     def m(self) -> int:
+        """Number of Gaussian fields."""
         return self.band.shape[1]
 
     def forward(self, z: Float[Array, "m t"]) -> Float[Array, "n t"]:
