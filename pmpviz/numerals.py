@@ -1,4 +1,4 @@
-"""Numbers as text, for people and in KaTeX: three significant digits, thin-space thousands."""
+"""Numbers as text, for people and in KaTeX: three significant digits, thousands apart by a space that stays whole."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-THIN = "\u2009"
+THIN = "\u202f"
 
 
 def integer(value: float) -> str:
-    """Whole number with thin-space thousands."""
+    """Whole number with thousands set apart by a narrow space that no line breaks at."""
     return f"{round(value):,}".replace(",", THIN)
 
 

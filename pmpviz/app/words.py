@@ -9,10 +9,14 @@ import streamlit as st
 
 
 def show_notices(notices: list[str], container: Any = None) -> None:
-    """The notices of `from_query`, in one box; foreign text in them is shown as it is, never as Markdown."""
+    """The notices of `from_query`, in one box; foreign text in them is shown as it is, never as Markdown.
+
+    Without any their place is kept: were what comes below to move up, the browser would put it in the page anew.
+    """
+    place = (container or st).empty()
     if notices:
         lines = "\n".join(f"- {as_text(notice)}" for notice in notices[:12])
-        (container or st).warning(lines, icon=":material/link:")
+        place.warning(lines, icon=":material/link:")
 
 
 def sentence(message: object) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from pmpviz.player.wire import decode
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_SECONDS = 120
+# Every tester reads the metadata of all installed packages, which takes longer than to run a page: once is enough.
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 @pytest.fixture(autouse=True)

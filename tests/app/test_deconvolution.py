@@ -208,6 +208,6 @@ def test_a_knob_leaves_the_question_which_follows_model_and_data():
 def test_a_verdict_of_one_sample_says_what_the_curve_of_all_shows():
     last = SimpleNamespace(wrong=(2722, 2998))
     lane = SimpleNamespace(last=last, explained_at=None)
-    assert _explained(lane, 2722) == "2\u2009722 pixels wrong (average 2\u2009860)"
+    assert _explained(lane, 2722) == "2\u202f722 pixels wrong (average 2\u202f860)"
     last.wrong = (2722,)
-    assert _explained(lane, 2722) == "2\u2009722 pixels wrong"
+    assert _explained(lane, 2722) == "2\u202f722 pixels wrong"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import time
 from urllib.parse import urlencode
 
@@ -128,8 +127,8 @@ def wait_reference(page) -> None:
 
 def number(text: str) -> float:
     """A number as the page writes it."""
-    plain = text.replace("\u2212", "-").replace("\u2009", "").translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))
-    return float(re.sub(r"×10", "e", plain)) if plain != "n/a" else float("nan")
+    plain = text.replace("\u2212", "-").replace("\u202f", "").translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))
+    return float(plain.replace("·10", "e")) if plain != "n/a" else float("nan")
 
 
 def site_at(page, lane: int, row: int, column: int, side: int) -> tuple[float, float]:

@@ -21,27 +21,25 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     rest(page)
     press(page, "n")
     wait_lanes(page, 1, "Number(d.sweep) === 1")
-    page.wait_for_function("() => /found [01]{3},/.test(document.querySelector('.pv-root').innerText)")
+    page.wait_for_function("() => /found corner [01]{3},/.test(document.querySelector('.pv-root').innerText)")
     page.locator(".pv-bar select").select_option("0")
     begin = time.perf_counter()
     page.get_by_role("button", name="Run to gap").click()
     page.wait_for_function(
-        r"() => /MAP calls, found [01]{3}, gap 0\.00\d+/.test(document.body.innerText)", timeout=60_000
+        r"() => /MAP calls, found corner [01]{3}, gap 0\.00\d+/.test(document.body.innerText)", timeout=60_000
     )
     record_property("seconds to the gap", round(time.perf_counter() - begin, 1))
     page.get_by_role("button", name="Run to end").click()
     page.wait_for_function("() => document.querySelector('.pv-root').innerText.includes('done')", timeout=60_000)
     page.wait_for_selector(GAP)
     verdict = "document.querySelector('.pv-verdict').textContent"
-    ended = (
-        r"/^After \d+ MAP calls the objective is .* above the exact log Z\. .*Ended at MAP call \d+: the gap is within/"
-    )
+    ended = r"/^At MAP call \d+ the objective is .* above the exact log Z\. .*Ended at MAP call \d+: the gap is within/"
     page.wait_for_function(f"() => {ended}.test({verdict})")
     bound, exact = re.search(r"≤ log Z ≤ ([\d.]+); exactly ([\d.]+)", page.inner_text("body")).groups()
     assert float(bound) >= float(exact)
     assert any("log Z at most" in text for text in page.locator("table").all_inner_texts())
     look_back(page, 1)
-    first = "/^After 1 MAP call the objective is /"
+    first = "/^At MAP call 1 the objective is /"
     page.wait_for_function(f"() => {first}.test({verdict}) && !/Ended|off by/.test({verdict})")
 
 

@@ -37,6 +37,7 @@ DRAG = """async (share) => {
 def test_frequencies_come_to_the_law_and_the_dragged_shift_parts_the_hills(server, open_page, record_property):
     page = open_page(link(server, "landscape", preset="attractive"))
     page.wait_for_selector(f"{CANVAS}[data-hills='1']")
+    assert page.locator(".pv-bar option").all_inner_texts()[:2] == ["0.5 trajectories/s", "1 trajectory/s"]
     page.wait_for_function(
         "() => { const d = document.querySelector('[data-testid=landscape-bars]').dataset;"
         " return Number(d.draws) > 10000 && Number(d.error) < 0.03 }"
@@ -70,7 +71,7 @@ def test_verdict_and_curves_are_of_the_shift_that_is_seen(server, open_page):
     page = open_page(link(server, "landscape", preset="attractive"))
     page.wait_for_function("() => /exact after/.test(document.querySelector('.pv-verdict')?.textContent)")
     verdict = page.locator(".pv-verdict").inner_text()
-    assert verdict.startswith("One hill; more from a shift of about 2 on.") and verdict.count("hill") == 1
+    assert verdict.startswith("One hill; it parts at a shift of about 2.") and verdict.count("hill") == 1
     # No answer of the server comes in between.
     page.evaluate("WebSocket.prototype.send = () => {}")
     verdict, curve = page.evaluate(MOVED)

@@ -86,6 +86,13 @@ def test_a_question_that_grows_longer_leaves_the_picture_where_it_is(server, ope
     assert page.evaluate(where) == before
 
 
+@pytest.mark.parametrize("address", ["landscape?preset=attractive", "frank_wolfe?preset=grid"])
+def test_in_a_low_window_traces_are_lower(server, open_page, address):
+    page = open_page(f"{server}/{address}", viewport={"width": 1024, "height": 768})
+    page.locator(".pv-trace:visible").nth(1).wait_for()
+    assert settled(page, [".pv-trace", ".pv-bar"]) == []
+
+
 # Before a class: what must be in sight of each page, opened by this address.
 CLASS_SIZES = ((1024, 768), (1280, 800))
 CLASS_PAGES = {
@@ -221,3 +228,14 @@ def test_a_knob_beneath_the_picture_moves_the_run_while_it_is_dragged_and_the_si
     shown = float(value.inner_text())
     assert 0.5 < shown < 0.6
     page.wait_for_function(f"() => decodeURIComponent(location.search).includes('damping={shown:g}')")
+
+
+def test_a_notice_that_goes_leaves_the_stage_in_its_place(server, open_page):
+    page = open_page(f"{server}/text?number=1000&nonsense=3")
+    page.locator("[data-testid=stAlert]", has_text="nonsense").wait_for()
+    page.locator("[data-testid=text-page] .tx-word").first.wait_for()
+    root = page.locator(".tx-root").element_handle()
+    page.locator("[data-knob=skip]").press("ArrowRight")
+    page.locator("[data-testid=stAlert]").wait_for(state="detached")
+    page.locator(".pv-verdict", has_text="1.01").wait_for()
+    assert root.evaluate("(root) => root.isConnected")

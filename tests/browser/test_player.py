@@ -223,7 +223,7 @@ def test_a_picture_behind_what_is_computed_says_so(demo):
     page = demo()
     page.wait_for_function("() => / of .* computed$/.test(document.querySelector('.pv-when').textContent)")
     pause(page)
-    page.wait_for_function("() => /^sweep [0-9\u2009]+$/.test(document.querySelector('.pv-when').textContent)")
+    page.wait_for_function("() => /^sweep [0-9\u202f]+$/.test(document.querySelector('.pv-when').textContent)")
 
 
 def test_from_the_press_on_play_the_words_say_that_it_starts(app_server, open_page):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.browser.stage import link, press
+from tests.browser.test_layout import PARTS, settled
 
 PAGES = "[data-testid=text-page]"
 # How far the colours of the first lane are from the exact ones at most, of 255 levels; nothing before there are two.
@@ -55,6 +56,32 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     page.wait_for_function(f"() => `${{({SEEN})()}}` === '0,true,true,false'")
     hint = page.locator(".tx-hint").inner_text()
     assert "Underlined: the true name" in hint and "Amber" in hint and "Framed: off exact" in hint
+
+
+def test_a_text_that_nothing_was_changed_of_is_never_greyed(server, open_page):
+    page = open_page(link(server, "text", preset="room"))
+    page.wait_for_function("() => /RMSE/.test(document.querySelector('.tx-status')?.textContent)")
+    page.evaluate(
+        """() => {
+          const [root] = document.querySelectorAll(".tx-root");
+          window.greyed = root.classList.contains("tx-waits");
+          const look = () => { window.greyed = window.greyed || root.classList.contains("tx-waits"); };
+          new MutationObserver(look).observe(root, { attributes: true });
+        }"""
+    )
+    sweeps = "() => parseInt(document.querySelector('.tx-status').textContent)"
+    before = page.evaluate(sweeps)
+    page.wait_for_function(f"(before) => ({sweeps})() >= before + 4", arg=before)
+    assert page.evaluate("() => window.greyed") is False
+
+
+def test_curves_stand_beside_the_text_and_all_is_within_a_small_window(server, open_page):
+    page = open_page(link(server, "text", preset="continuous"), viewport={"width": 1280, "height": 800})
+    page.wait_for_function("() => /RMSE/.test(document.querySelector('.tx-status')?.textContent)")
+    for width, height in ((1280, 800), (1024, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert settled(page, PARTS) == []
+    assert page.locator(".pv-trace:visible").count() == 2
 
 
 def test_what_is_of_the_setting_before_says_so_at_once(server, open_page):

@@ -204,7 +204,7 @@ def test_numbers_are_told_of_every_lane(begin):
     rows = {name: values for name, values, _ in deconvolution.numbers(live.view)}
     assert all(len(values) == 2 for values in rows.values())
     wrong = [lane.last.wrong[0] for lane in live.view.lanes]
-    assert [int(value.replace("\u2009", "")) for value in rows["wrong pixels"]] == wrong
+    assert [int(value.replace("\u202f", "")) for value in rows["wrong pixels"]] == wrong
     assert rows["largest change"][1] == "–"
 
 
@@ -213,7 +213,7 @@ def test_words_say_what_was_reached(begin):
     live.play()
     wait(live, lambda view: view.status == "done")
     said = deconvolution.verdict(live.view)
-    assert "hidden pixels filled in otherwise" in said and "glyphs found" not in said
+    assert "hidden pixels filled in wrongly" in said and "glyphs found" not in said
     names = [name for name, _, _ in deconvolution.numbers(live.view)]
     assert "hidden, wrong" in names and "unknown binary variables" in deconvolution.computing(live.view, "cpu")
     picture = deconvolution.features_image(live.view.lanes[0].features[0], live.view.problem, unit=4)

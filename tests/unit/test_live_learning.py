@@ -77,7 +77,7 @@ def test_a_stop_is_offered_at_the_best_held_out_likelihood_and_goes_back_to_it(l
     live.play()
     wait(live, learning.offer)
     best = best_of(live.view.lanes[0].likelihoods)
-    assert f"at iteration {best.iteration}, " in learning.offer(live.view).replace("\u2009", "")
+    assert f"at iteration {best.iteration}, " in learning.offer(live.view).replace("\u202f", "")
     assert charts(live) == order
     live.stop_at_best()
     wait(live, lambda view: not view.playing and view.lanes and view.lanes[0].iteration <= best.iteration)

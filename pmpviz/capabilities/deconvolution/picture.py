@@ -127,7 +127,8 @@ def _status(view: DeconvolutionView, lane: DeconvolutionLaneView) -> str:
         return "compiling …" if view.trouble is None else ""
     if lane.rested:
         return "messages at rest"
-    return "done" if lane.done else f"compiled in {seconds(lane.compile_seconds)}"
+    compiled = f"compiled in {seconds(lane.compile_seconds)}" if lane.compile_seconds >= 0.01 else ""
+    return "done" if lane.done else compiled
 
 
 def _frames(payload: Payload, problem: Problem, frames: list[Frame], start: int) -> dict:
@@ -282,12 +283,16 @@ def _verdict_of(lane: DeconvolutionLaneView, problem: Problem) -> str:
         said.append(_least(frame.wrong, lambda wrong: _explained(lane, wrong)))
     if problem.seen.any() and not problem.seen.all():
         hidden = integer(int((~problem.seen).sum()))
-        words = f"{{}} of {hidden} hidden pixels filled in otherwise"
+        words = f"{{}} of {hidden} hidden pixels filled in wrongly"
         said.append(_least(frame.hidden_wrong, lambda wrong: words.format(integer(wrong))))
     if not problem.seen.any():
         said.append(("images made up, from the prior and what is given", None))
     time = f" in {seconds(lane.seconds)}" if lane.seconds else ""
-    far = f"after {_sweeps(lane.sweep)} sweeps{time}" if lane.sweep else "before the first sweep"
+    far = (
+        f"after {_sweeps(lane.sweep)} sweep{'' if lane.sweep == 1 else 's'}{time}"
+        if lane.sweep
+        else "before the first sweep"
+    )
     return f"{_of_samples(lane, said)}, {far}."
 
 

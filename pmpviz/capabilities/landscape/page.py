@@ -84,6 +84,7 @@ class LandscapeStage(Stage):
     autoplay = True
 
     def knobs(self, plan: LandscapePlan) -> tuple[str, ...]:
+        """What the landscape is made of; of Hamiltonian Monte Carlo also the length and the number of its steps."""
         own = DRAGGED[plan.kind]
         return own if plan.sampler == GIBBS or plan.kind == MEMORY else (*own, "step", "steps")
 

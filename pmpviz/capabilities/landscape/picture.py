@@ -174,7 +174,8 @@ def found(view: LandscapeView) -> str:
         spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
         return (
             f"(1, 0) was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there: "
-            f"{significant(lane.left / lane.trials)}; expected {significant(expected)} ± {significant(spread, 2)}."
+            f"{significant(lane.left / lane.trials)}; expected {significant(expected)} ± {significant(spread, 2)}. "
+            f"So a stay there lasts {significant(1 / expected, 2)} sweeps on average."
         )
     if not lane.count:
         return "No state is drawn yet."

@@ -34,6 +34,7 @@ class Scene:
 
     @property
     def n(self) -> int:
+        """Number of spins."""
         return len(self.bias)
 
     @property

@@ -58,7 +58,7 @@ def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLane
 def _sub(lane: LearningLaneView) -> str:
     rate = f"{significant(lane.rate)} iterations/s" if lane.rate else ""
     # The browser writes those of the picture that it shows.
-    parts = [f"{significant(lane.epoch)} epochs", rate, f"{seconds(lane.seconds)} computing"]
+    parts = [f"{significant(lane.epoch)} epochs", rate, f"{seconds(lane.seconds)} computing" if lane.seconds else ""]
     return " · ".join(part for part in parts if part)
 
 
@@ -142,7 +142,8 @@ def computing(view: LearningView, device: str) -> str:
     lane = view.lanes[0]
     words = f"{names}: {model_words(lane.model)}, learned from {integer(len(view.train))} pictures ({view.train.name})"
     held = f", {integer(len(view.test))} held out" if view.held_out else ", none held out: the same ones are scored"
-    return f"{words}{held}; {device}, compiled in {seconds(lane.compile_seconds)}."
+    compiled = f", compiled in {seconds(lane.compile_seconds)}" if lane.compile_seconds >= 0.01 else ""
+    return f"{words}{held}; {device}{compiled}."
 
 
 def offer(view: LearningView) -> str:
@@ -170,11 +171,31 @@ def verdict(view: LearningView) -> str:
         return "" if view.trouble else f"{capital(view.status)} …"
     if not any(lane.iteration for lane in view.lanes):
         return "Nothing is learned yet: press Play."
-    said = [f"{_probable(lane, view)} {_similar(lane, view)}".strip() for lane in view.lanes]
     if len(view.lanes) == 1:
-        return f"{_used(view.lanes[0])}{said[0]}"
-    told = [f"{lane.label}: {words}" for lane, words in zip(view.lanes, said, strict=True)]
-    return " ".join([*_ahead(view), *told])
+        lane = view.lanes[0]
+        return f"{_used(lane)}{_probable(lane, view)} {_similar(lane)}"
+    return " ".join([*_ahead(view), *(f"{lane.label}: {_briefly(lane, view)}" for lane in view.lanes), *_chance(view)])
+
+
+def _briefly(lane: LearningLaneView, view: LearningView) -> str:
+    """Of one of several: how probable a picture is, and whether the samples look like them."""
+    found, (looks, above) = _last(lane), _looks(lane)
+    if found is None:
+        return _probable(lane, view)
+    how = "exact" if found.exact else _bar(found)
+    value = (
+        f"log probability of a picture {significant(found.value, 4)} ({how}) at iteration {integer(found.iteration)}"
+    )
+    by_chance = "" if found.high > lane.independent else ", no better than independent pixels"
+    seen = {0: "look like the pictures on average", LOOKS: "differ from the pictures even on average"}
+    samples = "may differ from the pictures" if looks < LOOKS else seen.get(above, "may differ from the pictures")
+    return f"{value}{by_chance}; its samples {samples}."
+
+
+def _chance(view: LearningView) -> list[str]:
+    """What a model without dependence reaches, once for all lanes."""
+    known = [lane for lane in view.lanes if _last(lane) is not None]
+    return [f"Independent pixels give {significant(known[0].independent, 4)}."] if known else []
 
 
 def _last(lane: LearningLaneView) -> Likelihood | None:
@@ -218,18 +239,21 @@ def _bar(found: Likelihood) -> str:
     return f"between {significant(found.low, 4)} and {significant(found.high, 4)}"
 
 
-def _similar(lane: LearningLaneView, view: LearningView) -> str:
-    """What the samples' means and pairs of pixels say, which is no more than MMD² sees."""
+def _looks(lane: LearningLaneView) -> tuple[int, int]:
+    """How often the samples were looked at lately, and how often MMD² was above the noise."""
     looks = [point for point in lane.points if point.iteration][-LOOKS:]
-    point, above = lane.points[-1], sum(point.mmd2 > point.noise for point in looks)
+    return len(looks), sum(point.mmd2 > point.noise for point in looks)
+
+
+def _similar(lane: LearningLaneView) -> str:
+    """What the samples' means and pairs of pixels say, which is no more than MMD² sees."""
+    point, (looks, above) = lane.points[-1], _looks(lane)
     value = f"MMD² {significant(max(point.mmd2, 0.0))} at iteration {integer(point.iteration)}"
     where = f"{value}, {'above' if point.mmd2 > point.noise else 'no more than'} noise"
-    if len(looks) < LOOKS:
+    if looks < LOOKS:
         return f"{where}: too early to say more of its samples."
     if 0 < above < LOOKS:
-        return (
-            f"{where}; above it in {above} of the last {LOOKS} looks, so that samples and pictures are not told apart."
-        )
+        return f"{value}, above noise in {above} of the last {LOOKS} looks: its samples may differ from the pictures."
     if not above:
         return f"On average its samples look like the pictures ({where})."
     return f"Even on average its samples differ from the pictures ({where})."

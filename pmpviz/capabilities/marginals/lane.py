@@ -15,6 +15,7 @@ from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import Projection
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record
 from pmpviz.oracles.potentials import Potentials
+from pmpviz.player.numbers import configuration
 
 MOST_PATH = 2048
 
@@ -24,9 +25,9 @@ class InferenceLaneView:
     """An immutable picture of a lane for pages.
 
     `path` are the iterates' coordinates, each with its number in `steps`, the last one the present, and `corners` those
-    of the visited vertices, with their `weights` and `configurations`; `rho` are the edges' appearance probabilities
-    where the algorithm has them. `shown` is the configuration found last (a message passer's: the most probable state
-    of each variable).
+    of the visited vertices, with their `weights`, `configurations` and `names`; `rho` are the edges' appearance
+    probabilities where the algorithm has them. `shown` is the configuration found last (a message passer's: the most
+    probable state of each variable).
     """
 
     algorithm: str
@@ -44,6 +45,7 @@ class InferenceLaneView:
     corners: Float[np.ndarray, "v 3"]
     weights: Float[np.ndarray, " v"]
     configurations: Int8[np.ndarray, "v n"]
+    names: tuple[str, ...]
     rho: Float[np.ndarray, " e"] | None
     shown: Int8[np.ndarray, " n"]
     ring: FrameRing
@@ -73,6 +75,7 @@ class InferenceLane:
         self._path, self._every = {0: self._place()}, 1
         self._corners: list[np.ndarray] = []
         self._configurations: list[np.ndarray] = []
+        self._names: list[str] = []
         self.epoch, self.since = epoch, 0
         self.show(epoch)
 
@@ -141,18 +144,20 @@ class InferenceLane:
             corners=corners,
             weights=weights,
             configurations=configurations,
+            names=tuple(self._names),
             rho=None if spec.id == "bp" else rho_of(state),
             shown=self._shown(),
             ring=self.ring,
         )
 
     def _visited(self) -> tuple[Float[np.ndarray, "v 3"], Float[np.ndarray, " v"], Int8[np.ndarray, "v n"]]:
-        """Places, weights and configurations of the visited vertices; each is projected and read once."""
+        """Places, weights and configurations of the visited vertices; each is projected, read and named once."""
         active = getattr(self.state, "active", None)
         points = () if active is None else active.points[1:]
         for point in points[len(self._corners) :]:
             self._corners.append(self.projection.of(point))
             self._configurations.append(self._decoded(point[None])[0])
+            self._names.append(configuration(self._configurations[-1]))
         read = np.array(self._configurations, np.int8).reshape(-1, self.cells.structure.n)
         weights = np.zeros(0) if active is None else active.weight[1:]
         return np.array(self._corners).reshape(-1, 3), weights, read

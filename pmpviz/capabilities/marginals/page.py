@@ -31,8 +31,8 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "The dot, μ, is a guess how often each spin is 1. A step (a MAP call) finds the best configuration, a corner, and "
-    "moves the dot towards it."
+    "The dot, μ, guesses how often spins are 1, alone and in pairs. A step (a MAP call) moves it towards the best "
+    "configuration, a corner."
 )
 PAGE = Page("frank_wolfe", INFERENCE, LEAD)
 LAYER = "inference_layer"
@@ -238,17 +238,18 @@ $g = \langle\nabla\text{TRW}(\mu), s - \mu\rangle$ certifies $\log Z \le \text{T
 *Barrier Frank-Wolfe for Marginal Inference, Algorithms 1 and 2.*
 """
 NUMBERS = """
-- **Gap**: how much the objective can still rise at this ρ, at most, after the last step. An earlier step's bound may
-  be nearer to the estimate. It is over the whole polytope, not over its contraction, and it rises when ρ changes:
-  another objective. With a heuristic oracle it is only towards what the
-  oracle found.
+- **Gap**: how much the objective could still rise at this ρ, at most, when the last MAP call was made. An earlier
+  call's bound may be nearer to the estimate. It is over the whole polytope, not over its contraction, and it rises
+  when ρ changes: another objective. With a heuristic oracle it is only towards what the oracle found.
 - **log Z at most**: the smallest bound of the walk. *Certified*: by an exact oracle. *Oracle's bound*: by the upper
   bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope, by its
   linear program or by messages. With a heuristic oracle there is none.
-- **log Z estimate**: the objective, or an estimate with its error bar. Every ± is 1.96 standard errors, by batch
-  means, as the curve's range is: for a good estimate it holds the exact value 95 times in 100. Counted on 50 models
-  of ten spins, weak and stronger (`reproduce dhmc-log-z`, J = 0.5 and 1): 96 and 100 by bridge sampling, 98 and 98 by
-  Chib's estimate, 94 and 92 by the split mirrored one, 0 and 60 by the mirrored one on all draws.
+- **log Z estimate**: the objective where μ is now, at the ρ of the best bound; curves and the sentence beside them
+  are of where the last MAP call was made, before its step. Or an estimate with its error bar: every ± is 1.96
+  standard errors, by batch means, as the curve's range is: for a good estimate it holds the exact value 95 times in
+  100. Counted on 50 models of ten spins, weak and stronger (`reproduce dhmc-log-z`, J = 0.5 and 1): 96 and 100 by
+  bridge sampling, 98 and 98 by Chib's estimate, 94 and 92 by the split mirrored one, 0 and 60 by the mirrored one on
+  all draws.
 - **log Z at least**: log of the summed weights of the distinct configurations that were met. It costs nothing.
 - **MAP call**: the oracle is asked for the configuration with the largest weight. **μ**: the marginals so far, a point
   of the **marginal polytope**, whose corners are the configurations. **u₀**: its centre, all configurations alike.

@@ -121,12 +121,11 @@ def error(view: InferenceView, lane: InferenceLaneView) -> float | None:
 
 
 def _sub(lane: InferenceLaneView) -> str:
-    parts = [f"{seconds(lane.seconds)} computing"]
+    parts = [f"{seconds(lane.seconds)} computing"] if lane.seconds else []
     if len(lane.weights):
         used = integer(int((lane.weights > 1e-9).sum()))
-        parts.insert(
-            0, f"at {unit_of(lane)} {integer(lane.count)}: {used} of {integer(len(lane.weights))} vertices in use"
-        )
+        found = f"{used} of {integer(len(lane.weights))} configurations found in use"
+        parts.insert(0, f"at {unit_of(lane)} {integer(lane.count)}: {found}")
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")
     return " · ".join(parts)

@@ -83,7 +83,7 @@ def _walk(payload: Payload, lane: InferenceLaneView) -> dict[str, Any]:
         "found": payload.add(found, "<i4"),
         "corners": payload.add(lane.corners),
         "weights": payload.add(lane.weights),
-        "names": [configuration(x) for x in lane.configurations],
+        "names": list(lane.names),
         "named": bool(short),
         "changes": rho_changes(lane.trace),
         "p1": None if len(lane.p1) > MANY else payload.add(lane.p1),
@@ -145,7 +145,7 @@ def vertices_table(lane: InferenceLaneView) -> tuple[list[dict[str, Any]], int]:
     rows = [
         {
             "found as": int(k) + 1,
-            "configuration": configuration(lane.configurations[k]),
+            "configuration": lane.names[k],
             "weight": float(lane.weights[k]),
         }
         for k in order

@@ -12,6 +12,7 @@ from pmpviz.app.export import ExportFile
 from pmpviz.app.folds import folds
 from pmpviz.app.lanes import lanes_control
 from pmpviz.app.page import Page
+from pmpviz.app.player import Event
 from pmpviz.app.presets import preset_control
 from pmpviz.app.share import ALWAYS
 from pmpviz.app.stage import Stage, Turn
@@ -57,7 +58,12 @@ class SceneStage(Stage):
     autoplay = True
 
     def knobs(self, plan: ScenePlan) -> tuple[str, ...]:
+        """How fast it learns."""
         return ("learning_rate",)
+
+    def answer(self, event: Event) -> bool:
+        """Also looking back, where words are told of that moment."""
+        return super().answer(event) or event.type in ("look", "live")
 
     def _update(self, turn: Turn) -> bytes:
         return picture.update(turn.view, turn.sent, turn.desk)

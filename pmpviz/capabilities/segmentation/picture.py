@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -30,11 +31,24 @@ TITLES = {"trust": "Trust in colour", "bias": "Bias", "edge": "Edge weight", "co
 def update(view: SceneView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the player; `sent` is brought up to date."""
     envelope = Envelope(view, sent, [class_of(lane.algorithm).spec for lane in view.lanes])
-    lanes = [_lane(envelope, index, lane) for index, lane in enumerate(view.lanes)]
+    then = looked_at(view, desk.at)
+    lanes = [_lane(envelope, index, lane) for index, lane in enumerate(then.lanes)]
     alt = "p(animal) of every pixel of every scene: those learned from above, those held out below"
-    said = verdict(view)
+    said = verdict(then)
     own = {"said": [said], "alt": alt, "unit": "iterations", "scenes": _scenes(envelope, view)}
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), said, **own)
+
+
+def looked_at(view: SceneView, at: int | None) -> SceneView:
+    """The view whose words are of iteration `at`, or of the newest one where nobody looks back."""
+    if at is None:
+        return view
+    return replace(view, lanes=tuple(_back(lane, at) for lane in view.lanes))
+
+
+def _back(lane: SceneLaneView, at: int) -> SceneLaneView:
+    points = tuple(point for point in lane.points if point.iteration <= at)
+    return replace(lane, points=points, count=points[-1].iteration, theta=points[-1].theta) if points else lane
 
 
 def _scenes(envelope: Envelope, view: SceneView) -> dict | None:
@@ -54,15 +68,14 @@ def _scenes(envelope: Envelope, view: SceneView) -> dict | None:
 def _lane(envelope: Envelope, index: int, lane: SceneLaneView) -> dict:
     rows, columns = lane.p1.shape
     values = envelope.payload.add(lane.p1.reshape(-1))
-    weights = ", ".join(
-        f"{name} {significant(value, 2)}" for name, value in zip(WEIGHTS, lane.theta, strict=True) if lane.count
-    )
+    weights = [f"{name} {significant(value, 2)}" for name, value in zip(WEIGHTS, lane.theta, strict=True) if lane.count]
     return envelope.lane(
         index,
-        " · ".join(part for part in (weights, f"{seconds(lane.seconds)} computing") if part),
+        " · ".join([*weights, *([f"{seconds(lane.seconds)} computing"] if lane.seconds else [])]),
         "done" if lane.done else "",
         subHelp=HELP,
         step="iteration",
+        sweep=envelope.view.lanes[index].count,  # That the layer is of, wherever one looks back to.
         n=lane.p1.size,
         geometry={"kind": "grid", "rows": rows, "cols": columns},
         frames=envelope.frames(index),

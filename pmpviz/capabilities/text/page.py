@@ -82,6 +82,7 @@ class TextStage(Stage):
     first_speed = 2.0
 
     def knobs(self, plan: TextPlan) -> tuple[str, ...]:
+        """The weights of links and of the chain."""
         return ("skip", "chain")
 
     def _update(self, turn: Turn) -> bytes:

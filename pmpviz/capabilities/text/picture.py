@@ -12,6 +12,7 @@ from pmpviz.capabilities.text.live import TextView
 from pmpviz.capabilities.text.plan import class_of
 from pmpviz.player.numbers import integer, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
+from pmpviz.types import brings
 
 SPEEDS = (1.0, 2.0, 5.0, 20.0, 100.0, 0.0)
 # Of a longer text all words are sampled and these are shown.
@@ -124,8 +125,15 @@ def sentences(view: TextView) -> list[str]:
     said = f"{_found(view, lane.p1)} ({lane.label}, {held})"
     if p1 is None:
         return [f"{said}.", doing]
-    same = _names(view, p1) == _names(view, lane.p1)
-    return [f"{said}, {'as exactly' if same else f'but exactly: {_listed(view, p1)}'}.", doing]
+    same = set(_names(view, p1)) == set(_names(view, lane.p1))
+    return [f"{said}, {'as exactly' if same else f'but exactly: {_listed(view, p1)}'}.{_errors(view)}", doing]
+
+
+def _errors(view: TextView) -> str:
+    """How far each of several lanes is from exact, the nearest first."""
+    far = sorted((value, lane.label) for lane in view.lanes if (value := error(view, lane)) is not None)
+    told = ", ".join(f"{label} {significant(value, 2)}" for value, label in far)
+    return f" RMSE: {told}." if len(far) > 1 else ""
 
 
 def _averaged(view: TextView) -> str:
@@ -133,11 +141,14 @@ def _averaged(view: TextView) -> str:
     lane, p1 = next((lane for lane in view.lanes if lane.averaged), None), exact_p1(view)
     if lane is None:
         return ""
-    words = f" {lane.label} averages its last {integer(lane.averaged)} sweeps over {integer(lane.chains)} chains"
+    given = brings(class_of(lane.algorithm), "expected")
+    what = "p given all else over its" if given else "its"
+    words = f" {lane.label} averages {what} last {integer(lane.averaged)} sweeps of {integer(lane.chains)} chains"
     if p1 is None:
         return f"{words}."
     noise = float(np.sqrt((p1 * (1 - p1)).mean() / (lane.averaged * lane.chains)))
-    return f"{words}: as many independent draws have an RMSE of about {significant(noise, 2)}."
+    less = ", which scatters less than draws" if given else ""
+    return f"{words}{less}: as many independent draws have an RMSE of about {significant(noise, 2)}."
 
 
 def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
@@ -155,11 +166,11 @@ def _listed(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
 
 
 def _names(view: TextView, p1: Float[np.ndarray, " n"]) -> list[str]:
-    """The names: runs of words that are more likely part of a name than not."""
+    """The names: runs of words of one line that are more likely part of a name than not."""
     assert view.words is not None
     runs: list[list[str]] = []
     for place in np.flatnonzero(p1 > 0.5):
-        if place and p1[place - 1] > 0.5 and runs:
+        if place and p1[place - 1] > 0.5 and runs and "\n" not in view.words.gaps[place]:
             runs[-1].append(view.words.words[place])
         else:
             runs.append([view.words.words[place]])

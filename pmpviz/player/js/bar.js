@@ -1,6 +1,6 @@
 // The bar (play, step, reset, new seed, speed), what leaves the page (share, code, export), and the timeline.
 
-import { make, thousands } from "./theme.js";
+import { make, number, thousands } from "./theme.js";
 
 const ACTIONS = {
   step: ["Step", "N", "One sweep of every lane"],
@@ -99,7 +99,7 @@ export class Bar {
     label.append(make("span", "", "Speed"));
     this.speed = make("select", "pv-select");
     for (const value of speed.options) {
-      const option = make("option", "", value ? `${thousands(value)} ${value === 1 ? one(unit) : unit}/s` : "as fast as it goes");
+      const option = make("option", "", value ? `${number(value)} ${value === 1 ? one(unit) : unit}/s` : "as fast as it goes");
       option.value = String(value);
       this.speed.append(option);
     }
@@ -132,7 +132,8 @@ export class Timeline {
   }
 
   // From the first to the last that was shown; `computed` is how far the run is, where the picture is still behind.
-  show(first, last, sweep, word = "sweep", computed = last) {
+  // `tell(at)` are the words for a place on it.
+  show(first, last, sweep, word = "sweep", computed = last, tell = (at) => `${word} ${thousands(at)}`) {
     const state = `${first} ${last} ${sweep} ${word} ${computed}`;
     if (state === this.state) return;
     this.state = state;
@@ -142,10 +143,10 @@ export class Timeline {
     if (Number(this.range.value) !== at) this.range.value = at;
     this.range.setAttribute("aria-valuetext", `${word} ${at}${sweep === null ? ", live" : ""}`);
     this.range.disabled = last <= first;
-    const far = computed > last ? ` of ${thousands(computed)} computed` : "";
-    this.text.textContent = sweep === null ? `${word} ${thousands(last)}${far}` : `looking back: ${word} ${thousands(sweep)}`;
+    const far = computed > last ? ` of ${tell(computed).replace(`${word} `, "")} computed` : "";
+    this.text.textContent = sweep === null ? `${tell(last)}${far}` : `looking back: ${tell(sweep)}`;
     // As wide as the words of one who looks back: the handle must not move away from under the hand.
-    this.text.dataset.widest = `looking back: ${word} ${thousands(computed)}`;
+    this.text.dataset.widest = `looking back: ${tell(computed)}`;
     this.live.disabled = sweep === null;
   }
 }

@@ -15,12 +15,12 @@ const FEW_TRACES = 2; // As in player.css; one before a class.
 const MARGIN = 12;
 const GAP = 8;
 const TITLE = 40; // What stands above and beneath a trace.
-const MOST_TRACE = 230;
+const [LEAST_TRACE, MOST_TRACE] = [100, 230];
 const [CLASS_LEAST, CLASS_MOST] = [110, 300]; // The same before a class, where one trace stands alone.
 const CLASS_LETTERS = 170;
 const LOW = 0.5;
 const QUESTION = 56;
-const LEAST_HIGH = 110;
+const [LOWEST_HIGH, LEAST_HIGH] = [84, 110]; // Of several rows, of one.
 const MOST_HIGH = 720;
 // What a server that compiles cannot say in time, in place of the sentence that asks for Play.
 const ASKS = /press Play/;
@@ -114,6 +114,7 @@ export class Live extends Stage {
   enlarge() {
     const before = this.large;
     super.enlarge();
+    if (before === false && this.large) this.showMore(false);
     if (!this.switching || before === this.large) return;
     this.switching = false;
     if (topOf(this.root) > LOW * window.innerHeight) this.root.scrollIntoView({ block: "start" });
@@ -204,8 +205,11 @@ export class Live extends Stage {
     const around = Math.max(0, ...this.lanes.map((lane) => lane.root.offsetHeight - lane.canvas.offsetHeight));
     // A stage low on its page is scrolled to, with its question at the top of the window.
     const above = top > LOW * window.innerHeight ? QUESTION : top;
-    const high = (window.innerHeight - above - below - MARGIN) / rows - around - GAP;
-    return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, high));
+    const left = (under) => (window.innerHeight - above - under - MARGIN) / rows - around - GAP;
+    if (left(below) >= LEAST_HIGH || rows === 1) return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, left(below)));
+    // In a low window what is found is to be seen, if not what is computed.
+    const rest = this.said.children.length > 1 ? this.said.lastChild.offsetHeight : 0;
+    return Math.max(LOWEST_HIGH, Math.min(LEAST_HIGH, left(below - rest)));
   }
 
   // Traces beside the pictures are as high as these leave room for.
@@ -215,7 +219,7 @@ export class Live extends Stage {
     const taken = this.side.offsetHeight - this.traces.root.offsetHeight + count * TITLE * enlarged();
     const room = this.large ? window.innerHeight - MARGIN - topOf(this.side) : this.main.offsetHeight;
     const high = (room - taken) / count / enlarged();
-    const [least, most] = this.large ? [CLASS_LEAST, CLASS_MOST] : [HEIGHT, MOST_TRACE];
+    const [least, most] = this.large ? [CLASS_LEAST, CLASS_MOST] : [this.fitting(HEIGHT), this.fitting(MOST_TRACE)];
     const before = this.traces.high;
     this.traces.high = few && this.sideBySide ? Math.min(most, Math.max(least, high)) : HEIGHT;
     this.tracesDirty = this.tracesDirty || Math.abs(this.traces.high - before) > 1;
@@ -224,7 +228,20 @@ export class Live extends Stage {
   // Before a class alone, where what else stands beside the pictures is folded away.
   spreadBeforeClass() {
     if (this.large) this.spread();
-    else this.traces.high = HEIGHT;
+    else this.fitTraces();
+  }
+
+  // Of a page that gives its traces one height.
+  fitTraces() {
+    const beside = this.side.classList.contains("pv-few") && this.sideBySide;
+    this.traces.high = beside ? this.fitting(HEIGHT) : HEIGHT;
+  }
+
+  // So much, or less where the window is too low for the traces beside the pictures.
+  fitting(most) {
+    const count = Math.max(1, Math.min(this.traces.cards.size, FEW_TRACES));
+    const room = (window.innerHeight - MARGIN - topOf(this.traces.root)) / count - TITLE;
+    return Math.min(most, Math.max(LEAST_TRACE, room));
   }
 
   // Whether traces stand beside the pictures.

@@ -23,7 +23,7 @@ import "./traces.js";
 const STEP_MS = 1500;
 const BESIDE = 700; // From this width on traces stand beside the pictures.
 const GAP = 16; // Between lanes.
-const NARROWEST = 160; // A lane's least width.
+const NARROWEST = 150; // A lane's least width.
 const MUCH = 1.2; // So much more of a picture is worth another row of lanes.
 const LOOK_BACK_MS = 200;
 const SPARE = 28; // Pixels: a line of words and its margin.

@@ -1,6 +1,6 @@
 // Axes of the charts: from values to pixels and back, and their ticks.
 
-import { number, superscript, thousands } from "./theme.js";
+import { number, seconds, superscript, thousands } from "./theme.js";
 
 export { number, thousands };
 
@@ -19,7 +19,7 @@ export function scale(ends, pixels, log) {
 
 // A place on the axis `name` in words.
 export function show(name, value) {
-  return name === "seconds" ? `${number(value)} s` : thousands(value);
+  return name === "seconds" ? (value ? seconds(value) : "0 s") : thousands(value);
 }
 
 export function ticks([low, high], wanted) {

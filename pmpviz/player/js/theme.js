@@ -78,20 +78,25 @@ export function scaleColour(layer, value, theme) {
   return mix(middle, end, Math.abs(share - 0.5) * 2);
 }
 
-// Three significant digits, thin spaces between thousands.
+// Three significant digits, narrow spaces, at which no line breaks, between thousands.
 export function number(value) {
   if (!Number.isFinite(value)) return "n/a";
   const size = Math.abs(value);
   if (size >= 1000) return thousands(Number(value.toPrecision(3)));
   if (size !== 0 && size < 1e-3) {
     const power = Math.floor(Math.log10(size));
-    return `${(value / 10 ** power).toPrecision(3).replace(/\.?0+$/, "")}×10${superscript(power)}`;
+    return `${(value / 10 ** power).toPrecision(3).replace(/\.?0+$/, "").replace("-", "−")}·10${superscript(power)}`;
   }
   return String(Number(value.toPrecision(3))).replace("-", "−");
 }
 
+// A time in ms below a second, else in s.
+export function seconds(value) {
+  return value < 1 ? `${number(1000 * value)} ms` : `${number(value)} s`;
+}
+
 export function thousands(value) {
-  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, "\u2009").replace("-", "−");
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, "\u202f").replace("-", "−");
 }
 
 export function superscript(power) {

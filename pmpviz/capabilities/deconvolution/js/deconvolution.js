@@ -5,7 +5,7 @@ import { bit, unpack } from "../pmpviz.player/decode.js";
 import { FeatureLane } from "./features.js";
 import { ImageGrid } from "./images.js";
 import { Live } from "../pmpviz.player/live.js";
-import { make, topOf } from "../pmpviz.player/theme.js";
+import { make, seconds, topOf } from "../pmpviz.player/theme.js";
 import { stampsOf } from "./stamps.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "../pmpviz.player/bar.js";
@@ -14,6 +14,7 @@ import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/traces.js";
 
 const GAP = 16;
+const LEAST = 220; // As high are features at least.
 
 class Deconvolution extends Live {
   constructor(parent) {
@@ -159,10 +160,11 @@ class Deconvolution extends Live {
     if (!width || !this.meta) return;
     this.body.classList.toggle("dc-beside", width >= 760);
     const room = this.main.clientWidth;
-    const most = this.large ? this.roomFor() : 0.36 * window.innerHeight / Math.min(2, this.lanes.length);
+    const share = (0.36 * window.innerHeight) / Math.min(2, this.lanes.length);
+    const most = this.large ? this.roomFor(this.bar.root) : Math.min(share, this.roomFor(this.said.firstChild || this.bar.root));
     for (const lane of this.lanes) {
       lane.fitName(room);
-      lane.resize(room, Math.max(220 / Math.min(2, this.lanes.length), most));
+      lane.resize(room, Math.max(LEAST / Math.min(2, this.lanes.length), most));
     }
     this.placeImages(this.large && width >= 760);
     this.spreadBeforeClass();
@@ -176,9 +178,9 @@ class Deconvolution extends Live {
     this.images.resize(home.clientWidth, beside);
   }
 
-  // How high the features of a lane may be for the bar beneath them all to be seen with them.
-  roomFor() {
-    const rest = this.bar.root.getBoundingClientRect().bottom - this.stage.getBoundingClientRect().bottom;
+  // How high the features of a lane may be for what stands beneath them all, down to this, to be seen with them.
+  roomFor(lowest) {
+    const rest = lowest.getBoundingClientRect().bottom - this.stage.getBoundingClientRect().bottom;
     const heads = this.lanes.reduce((sum, lane) => sum + lane.root.offsetHeight - lane.canvas.offsetHeight + GAP, 0);
     return (window.innerHeight - topOf(this.main) - rest - heads - GAP) / this.lanes.length;
   }
@@ -222,7 +224,8 @@ class Deconvolution extends Live {
     const first = rings.length ? Math.min(...rings.map((ring) => when(ring[0]))) : 0;
     const last = rings.length ? Math.max(...rings.map((ring) => when(ring[ring.length - 1]))) : 0;
     const waiting = this.lanes.filter((lane) => lane.queue.length).map((lane) => when(lane.queue[lane.queue.length - 1]));
-    this.timeline.show(first, last, this.at, timed ? "computing, ms" : "sweep", Math.max(last, ...waiting));
+    const tell = timed ? (at) => `after ${seconds(at / 1000)}` : undefined;
+    this.timeline.show(first, last, this.at, timed ? "after" : "sweep", Math.max(last, ...waiting), tell);
   }
 }
 

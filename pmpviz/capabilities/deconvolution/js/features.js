@@ -1,13 +1,14 @@
 // One lane of the deconvolution page: a row of features for each posterior sample, under the glyphs they should be.
 
 import { Figure } from "../pmpviz.player/figure.js";
-import { css, enlarged, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
+import { css, enlarged, make, mix, number, seconds, sized, thousands } from "../pmpviz.player/theme.js";
 import { featureColour } from "./stamps.js";
 
 const RING = 600;
 const GAP = 10;
 const [LABEL, FOOT] = [76, 16]; // Beside a row and beneath a glyph; more where the page is enlarged.
 const CELL = 22; // Most pixels of a feature's pixel.
+const LINE = 64; // As high is a row of features at least.
 const TRUTH_SHARE = 0.8;
 
 export class FeatureLane extends Figure {
@@ -109,7 +110,7 @@ export class FeatureLane extends Figure {
     const truth = this.truth;
     const lines = this.meta.samples + (this.update.truth.bits ? TRUTH_SHARE : 0);
     const room = (width - this.label - GAP * (features - 1)) / features;
-    const high = Math.max(34, (Math.max(most, 74 * lines) - this.foot) / lines - GAP);
+    const high = Math.max(34, (Math.max(most, LINE * lines) - this.foot) / lines - GAP);
     this.unit = Math.max(2, Math.floor(Math.min(room / cols, high / rows, CELL * this.large)));
     this.small = truth.bits ? Math.max(2, Math.min(Math.floor(this.unit * TRUTH_SHARE), Math.floor(room / truth.cols))) : 0;
     this.wide = cols * this.unit + GAP;
@@ -216,7 +217,7 @@ export class FeatureLane extends Figure {
     const data = this.canvas.dataset;
     if (!frame) return;
     this.counter.textContent = this.meta.timed
-      ? `sweep ${frame.sweep < 100 ? number(frame.sweep) : thousands(frame.sweep)} · ${number(frame.seconds)} s`
+      ? `sweep ${frame.sweep < 100 ? number(frame.sweep) : thousands(frame.sweep)} · ${seconds(frame.seconds)}`
       : `sweep ${thousands(frame.sweep)}`;
     data.sweep = frame.sweep;
     data.frame = frame.number;

@@ -216,6 +216,7 @@ class Landscape extends Live {
     // A spin has whole pixels of the screen.
     const grain = memory ? this.scene.side / (window.devicePixelRatio || 1) : 1;
     this.sidelong = Math.floor(most / grain) * grain;
+    if (!this.large) this.fitTraces();
     this.tracesDirty = true;
     this.wake();
   }
@@ -350,7 +351,7 @@ function hillWords(hills, { parts, low, memory }) {
   if (parts === null) return hills === 1 ? `${many}, at every shift up to the knob's end.` : `${many}.`;
   if (parts <= low) return hills === 1 ? `${many}.` : `${many}, even at the least shift.`;
   const from = Number(parts.toPrecision(2));
-  return hills === 1 ? `${many}; more from a shift of about ${from} on.` : `${many}: the hill parts at a shift of about ${from}.`;
+  return hills === 1 ? `${many}; it parts at a shift of about ${from}.` : `${many}: the hill parts at a shift of about ${from}.`;
 }
 
 export default mounted(Landscape);

@@ -5,6 +5,8 @@ import { css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/the
 
 const NEAR_PX = 11;
 const ARROW = 9;
+const LINE = 14;
+const ROUNDING = 1e-5; // Of the width of the box.
 // Where the name of each axis stands: along it in the middle, at these ends of the others.
 const AXES = [[null, 0, 0], [1, null, 0], [0, 0, null]];
 const BOX = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((a) => [1, 2, 4].filter((bit) => !(a & bit)).map((bit) => [a, a | bit]));
@@ -156,7 +158,9 @@ export class Scene {
       const out = [x - this.width / 2, y - this.height / 2];
       const far = Math.hypot(...out) || 1;
       context.textAlign = Math.abs(out[0]) < 0.3 * far ? "center" : out[0] > 0 ? "left" : "right";
-      const words = `${name}: ${number(box[0][k])} to ${number(box[1][k])}`;
+      // What is 0 but for rounding is 0.
+      const [low, high] = [0, 1].map((end) => number(Math.abs(box[end][k]) < ROUNDING * (box[1][k] - box[0][k]) ? 0 : box[end][k]));
+      const words = `${name}: ${low} to ${high}`;
       this.write(words, x + (16 * out[0]) / far, y + (22 * out[1]) / far, theme.soft);
     });
   }
@@ -352,11 +356,7 @@ export class Scene {
   drawNames() {
     const { context, theme, data } = this;
     const middle = [this.width / 2, this.height / 2];
-    for (const [x, y, size, name] of this.labels || []) {
-      context.textAlign = x > middle[0] ? "left" : "right";
-      this.write(name, x + (x > middle[0] ? size + 4 : -size - 4), y + 4, theme.text);
-    }
-    this.labels = [];
+    this.drawLabels(middle[0]);
     if (!data.marginal) return;
     context.font = `600 ${13 * this.scale}px ${theme.font}`;
     data.marginal.corners.forEach((corner, k) => {
@@ -368,6 +368,22 @@ export class Scene {
       this.write(words, x + (18 * out[0]) / far, y + (20 * out[1]) / far + 4, theme.text);
       this.spots.push({ at: [x, y], point: corner, words, rank: 1 });
     });
+  }
+
+  // Corners by their names, those of most weight first: where two would overlap the other is told on hover alone.
+  drawLabels(middle) {
+    const { context, theme } = this;
+    const taken = [];
+    for (const [x, y, size, name] of (this.labels || []).sort((a, b) => b[2] - a[2])) {
+      const [wide, right] = [context.measureText(name).width, x > middle];
+      const left = right ? x + size + 4 : x - size - 4 - wide;
+      const meets = ([l, t, w]) => left < l + w && l < left + wide && Math.abs(t - y) < LINE * this.scale;
+      if (taken.some(meets)) continue;
+      taken.push([left, y, wide]);
+      context.textAlign = "left";
+      this.write(name, left, y + 4, theme.text);
+    }
+    this.labels = [];
   }
 
   // Words that can be read on anything, and never leave the picture.

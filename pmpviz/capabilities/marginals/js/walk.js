@@ -4,7 +4,7 @@ import { ask } from "../pmpviz.player/ask.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { decode, opened } from "../pmpviz.player/decode.js";
 import { Player } from "../pmpviz.player/player.js";
-import { css, enlarged, make, mix, rgb, sized, topOf } from "../pmpviz.player/theme.js";
+import { css, enlarged, make, mix, number, rgb, sized, topOf } from "../pmpviz.player/theme.js";
 import { drawKey } from "../pmpviz.player/traces.js";
 import { Edges, Marginals } from "./found.js";
 import { Scene } from "./scene.js";
@@ -139,7 +139,7 @@ class Walk extends Player {
     const step = lane.steps[last];
     if (!step) return BEGINNING;
     const many = this.lanes.length > 1 ? ` of ${lane.label}` : "";
-    const at = `After ${step} ${lane.step}${step === 1 ? "" : "s"} the objective${many} is ${digits(lane.objective[last], 4)}`;
+    const at = `At ${lane.step} ${step} the objective${many} is ${digits(lane.objective[last], 4)}`;
     if (this.exact === null) return `${at}.`;
     const off = lane.objective[last] - this.exact;
     return `${at}, ${digits(Math.abs(off), 3)} ${off < 0 ? "below" : "above"} the exact log Z.`;
@@ -282,7 +282,7 @@ class Walk extends Player {
     const step = lane.steps[last];
     const corner = lane.found[last];
     const words = [`${past ? "looking back: " : ""}${lane.label}: ${step} ${lane.step}${step === 1 ? "" : "s"}`];
-    if (corner >= 0 && !raced) words.push(`found ${lane.names[corner]}`);
+    if (corner >= 0 && !raced) words.push(`found corner ${lane.names[corner]}`);
     if (Number.isFinite(lane.gap[last])) words.push(`gap ${digits(lane.gap[last], 3)}`);
     const [low, high] = [lane.low[last], lane.high[last]];
     const known = this.exact === null ? "" : `; exactly ${digits(this.exact, 5)}`;
@@ -345,5 +345,5 @@ function placeOf(steps, step) {
 }
 
 function digits(value, count) {
-  return String(Number(value.toPrecision(count))).replace("-", "−");
+  return Math.abs(value) < 1e-3 ? number(value) : String(Number(value.toPrecision(count))).replace("-", "−");
 }

@@ -1,6 +1,6 @@
 // The update of one message, in symbols and with the numbers that go into it.
 
-import { plain } from "./digits.js";
+import { plain, tenfold } from "./digits.js";
 import { messageText, ratioOf } from "./graph.js";
 import { impossible } from "./replay.js";
 import { make } from "../pmpviz.player/theme.js";
@@ -197,7 +197,7 @@ function favours(message, variable) {
 
 function factorOf(ratio) {
   const factor = Math.exp(Math.min(Math.abs(ratio), 700));
-  return factor < 1000 ? factor.toPrecision(3) : factor.toExponential(1).replace("e+", "·10^");
+  return factor < 1000 ? factor.toPrecision(3) : tenfold(factor, 1);
 }
 
 function equal(words, total) {

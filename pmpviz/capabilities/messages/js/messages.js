@@ -155,7 +155,7 @@ class Microscope extends Stage {
     this.verdict.textContent = this.large ? `${verdict} ${this.betheEnd()}` : verdict;
     const two = variables.every((variable) => variable.card === 2);
     const framed = this.record.factors.some((_, factor) => wish(this.record, factor));
-    const words = this.large ? ["Blue: state 0, orange: state 1."] : [
+    const words = this.large ? [two ? "Blue: state 0, orange: state 1." : "States: 0 blue, 1 orange, 2 green, and so on."] : [
       two
         ? `Lines: messages as log-ratios, blue for state 0, orange for state 1, full at ±${plain(limit)}.`
         : "Lines: messages, in the colour of the state that they favour; thicker, the surer.",

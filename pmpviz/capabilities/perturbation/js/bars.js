@@ -4,6 +4,7 @@ import { drawColumns } from "../pmpviz.player/columns.js";
 import { css, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
 const [HEIGHT, CLASS_HEIGHT] = [170, 140];
+const [TALL, LOWER] = [900, 0.35]; // Of each pixel that a window is lower than this they give up a share.
 const [LEFT, RIGHT, BOTTOM] = [36, 8, 22];
 
 export class Bars {
@@ -29,7 +30,7 @@ export class Bars {
     const counts = new Float64Array(law.length);
     for (let k = 0; k < shown; k++) counts[places[k]] += 1;
     const share = counts.map((count) => count / Math.max(1, shown));
-    const [width, plain] = [Math.max(200, this.root.clientWidth), scale > 1 ? CLASS_HEIGHT : HEIGHT];
+    const [width, plain] = [Math.max(200, this.root.clientWidth), scale > 1 ? CLASS_HEIGHT : HEIGHT - LOWER * Math.max(0, TALL - window.innerHeight)];
     const font = `${11.5 * scale}px ${theme.font}`;
     const longest = this.longest(readable ? names : [], font);
     // Names that are too wide stand on their ends, in full.

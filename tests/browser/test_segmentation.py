@@ -1,0 +1,107 @@
+"""The Segmentation page in a real Chromium: what is learned comes to what was drawn, and obeys Pause and the knob."""
+
+from __future__ import annotations
+
+import re
+
+from tests.browser.stage import lanes, latest, link, look_back, number, pause, play, press, rest, wait_lanes
+
+SMALL = {"preset": "crf", "height": "16", "width": "20", "scenes": "2", "chains": "16", "budget": "0"}
+LEARNED = 6
+# Of each lane's picture: how many pixels of the scenes learned from, and of those held out, are not on the side of the
+# answer that is drawn above it, how many are animals, which all would be missed if nothing were learned, and how many
+# shades there are. Between the scenes is a cross that is neither.
+PIXELS = """() => {
+  const [seen, answer] = document.querySelectorAll(".sg-picture");
+  const { width, height } = answer;
+  const read = (canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const light = ({ data }, k) => data[4 * k] + data[4 * k + 1] + data[4 * k + 2];
+  const drawn = read(answer);
+  return [...document.querySelectorAll("[data-testid=live-canvas]")].map((canvas) => {
+    const [image, scale] = [read(canvas), canvas.width / width];
+    const at = (x, y) => light(image, Math.floor((y + 0.17) * scale) * canvas.width + Math.floor((x + 0.17) * scale));
+    const [row, column] = [(height - 1) / 2, (width - 1) / 2];
+    const [wrong, animals, shades, half] = [[0, 0], [0, 0], new Set(), at(0, row)];
+    for (let k = 0; k < width * height; k++) {
+      const [x, y] = [k % width, Math.floor(k / width)];
+      if (x === column || y === row) continue;
+      shades.add(at(x, y));
+      const animal = light(drawn, k) < 384;
+      animals[Number(y > row)] += animal;
+      wrong[Number(y > row)] += at(x, y) > half !== animal;
+    }
+    return { wrong, animals, shades: shades.size, colours: new Set(read(seen).data).size };
+  });
+}"""
+
+
+def learning(server, open_page, rate: str):
+    """The page of a small preset that plays by itself, on a light ground: what is drawn there is dark."""
+    page = open_page(link(server, "segmentation", **SMALL, learning_rate=rate), color_scheme="light")
+    page.locator(".sg-picture").nth(1).wait_for()
+    wait_lanes(page, 2)
+    return page
+
+
+def shown(page) -> list[tuple[str, str]]:
+    """Iteration and picture of each lane."""
+    return [(lane["sweep"], lane["frameHash"]) for lane in lanes(page)]
+
+
+def wrong(page) -> list[float]:
+    """Percent that the verdict calls wrong, of each lane by MAP and by marginals."""
+    return [number(each) for each in re.findall(r"([\d.]+)%", page.locator(".pv-verdict").inner_text())][:4]
+
+
+def test_pictures_come_to_what_was_drawn_and_hold_still_when_paused(server, open_page):
+    page = learning(server, open_page, "0.2")
+    wait_lanes(page, 2, f"Number(d.sweep) >= {LEARNED}", seconds=120)
+    pause(page)
+    frozen = shown(page)
+    after = page.evaluate(PIXELS)
+    for each in after:
+        assert all(0 <= missed < 0.7 * all_ for missed, all_ in zip(each["wrong"], each["animals"], strict=True)), after
+        assert each["shades"] > 20 and each["colours"] > 100
+    told = wrong(page)
+    assert told[1::2] == [round(each, 1) for each in latest(page, "Held out: wrong beside the outline, marginals")]
+    assert told[::2] == [round(each, 1) for each in latest(page, "Held out: wrong beside the outline, MAP")]
+    page.wait_for_timeout(1500)
+    assert shown(page) == frozen and page.evaluate(PIXELS) == after and wrong(page) == told
+    look_back(page, 1)
+    page.locator(".pv-verdict", has_text="Iteration 1, ").wait_for()
+    assert all(then > now for then, now in zip(wrong(page), told, strict=True))
+    page.get_by_role("button", name="Live").click()
+    page.wait_for_function(f"() => JSON.stringify(({PIXELS})()) === '{_plain(after)}'")
+
+
+def _plain(found: list) -> str:
+    return str(found).replace("'", '"').replace(" ", "")
+
+
+def test_a_rate_that_is_dragged_in_mid_run_makes_the_steps_longer_and_keeps_what_was_learned(server, open_page):
+    page = learning(server, open_page, "0.05")
+    wait_lanes(page, 2, "Number(d.sweep) >= 2")
+    pause(page)
+    trust = _steps(page, 2)
+    knob = page.locator("[data-knob=learning_rate]")
+    knob.evaluate("(range) => { range.value = range.max; range.dispatchEvent(new Event('input', { bubbles: true })); }")
+    knob.evaluate("(range) => range.dispatchEvent(new Event('change', { bubbles: true }))")
+    page.wait_for_url("**learning_rate=1.0**")
+    rest(page)
+    trust += _steps(page, 2)
+    first, later = abs(trust[1] - trust[0]), abs(trust[3] - trust[2])
+    assert later > 5 * first > 0, trust
+    play(page)
+    wait_lanes(page, 2, f"Number(d.sweep) > {max(int(lane['sweep']) for lane in lanes(page))}")
+
+
+def _steps(page, count: int) -> list[float]:
+    """The second lane's weight of colour after each of so many steps by hand."""
+    found = []
+    for _ in range(count):
+        sweeps = [int(lane["sweep"]) for lane in lanes(page)]
+        press(page, "n")
+        wait_lanes(page, 2, f"Number(d.sweep) === [{sweeps[0] + 1}, {sweeps[1] + 1}][d.lane]")
+        rest(page)
+        found.append(latest(page, "Trust in colour")[1])
+    return found
