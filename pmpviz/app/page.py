@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pmpviz.app.address import CLASS_MODE, class_mode, keep_plan, note_plan, open_plan
+from pmpviz.app.address import CLASS_MODE, class_mode, keep_plan, kept_plan, note_plan, open_plan
 from pmpviz.app.share import link_dialog
 from pmpviz.app.widgets import kept, take_again
 from pmpviz.live.link import to_query
@@ -139,6 +139,10 @@ class Page:
         """Keep the plan over page switches and in the address."""
         keep_plan(self.id, plan)
         kept()
+
+    def note(self, plan: Any, event: Any, after: Callable[[Any, Any], Any]) -> None:
+        """Keep what the plan, where none is kept yet `plan`, is `after` an event; the page's next run shows it."""
+        note_plan(self.id, after(kept_plan(self.id, plan), event))
 
     def ask(self, plan: Any, otherwise: str, like: Callable[[Any, Any], bool] = operator.eq) -> Any:
         """The question that the page answers, as its head; the preset whose plan is `like` the page's, or None."""

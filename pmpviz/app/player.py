@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -56,25 +57,28 @@ def _component(name: str) -> Any:
     return st.components.v2.component(f"pmpviz.{name}", js=f"{name}.js", css=f"{name}.css", isolate_styles=False)
 
 
-def player(blob: bytes, *, key: str, component: str = "player") -> list[Event]:
-    """Show an update (see `player.wire.encode`) in the player of this key; events not handed out before.
+def player(blob: bytes, *, key: str, answer: Callable[[Event], Any], component: str = "player") -> list[Any]:
+    """Show an update (see `player.wire.encode`) in the player of this key; what `answer` says of its new events.
 
     `component` is `player`, or the name of a capability that has a component of its own. It is mounted once for each
-    key and updated in place. Every event is handed out exactly once, here or by `events`,
-    oldest first.
+    key and updated in place. Every event is answered once, here or by `answer_events`, oldest first.
     """
     result = _component(component)(key=key, data=blob, on_outbox_change=_nothing)
-    return _fresh(key, result.get("outbox"))
+    return _answer_new(key, result.get("outbox"), answer)
 
 
-def events(key: str) -> list[Event]:
-    """Events that wait at the player of this key, read before it is drawn, so that the same run can answer them."""
-    state = st.session_state.get(key)
-    return _fresh(key, state.get("outbox") if state is not None and hasattr(state, "get") else None)
+def answer_events(key: str, answer: Callable[[Event], Any]) -> list[Any]:
+    """The same of what waits at the player of this key before it is drawn, so that one run answers and shows it."""
+    return _answer_new(key, _outbox(key), answer)
+
+
+def waits(key: str) -> bool:
+    """Whether an event waits at the player of this key."""
+    return bool(_new(_outbox(key), answered(key))[1])
 
 
 def answered(key: str) -> tuple[str, int]:
-    """(mount, number) of the last event that was handed out; an update that carries it has come after the answer."""
+    """(mount, number) of the last event that was answered; an update that carries it has come after the answer."""
     return st.session_state.get(_SEEN, {}).get(key, ("", 0))
 
 
@@ -82,20 +86,36 @@ def _nothing() -> None:
     """Streamlit keeps a component's state only under a name that has a callback."""
 
 
-def _fresh(key: str, outbox: Any) -> list[Event]:
-    if not isinstance(outbox, dict) or not isinstance(outbox.get("events"), list):
-        return []
-    mount = str(outbox.get("mount"))[:40]
+def _outbox(key: str) -> Any:
+    state = st.session_state.get(key)
+    return state.get("outbox") if state is not None and hasattr(state, "get") else None
+
+
+def _answer_new(key: str, outbox: Any, answer: Callable[[Event], Any]) -> list[Any]:
+    """An event counts as answered once it is: Streamlit may end a run for another wherever it asks for its state."""
     seen = st.session_state.setdefault(_SEEN, {})
-    last = seen[key][1] if seen.get(key, ("", 0))[0] == mount else 0
+    mount, new = _new(outbox, seen.get(key, ("", 0)))
+    said = []
+    for number, event in new:
+        if event is not None:
+            said.append(answer(event))
+        seen[key] = (mount, number)
+    return said
+
+
+def _new(outbox: Any, seen: tuple[str, int]) -> tuple[str, list[tuple[int, Event | None]]]:
+    """(mount, [(number, event, None where it is none)]) of those that are not answered."""
+    if not isinstance(outbox, dict) or not isinstance(outbox.get("events"), list):
+        return seen[0], []
+    mount = str(outbox.get("mount"))[:40]
+    last = seen[1] if seen[0] == mount else 0
     found = []
     for raw in outbox["events"][-MOST_EVENTS:]:
         number = _whole(raw.get("number"), 2**53) if isinstance(raw, dict) else 0
         if number > last:
             last = number
-            found.append(parse(raw))
-    seen[key] = (mount, last)
-    return [event for event in found if event is not None]
+            found.append((number, parse(raw)))
+    return mount, found
 
 
 def parse(raw: Any) -> Event | None:

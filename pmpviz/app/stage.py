@@ -14,7 +14,7 @@ from pmpviz.app.asked import Asked, ask_for, asked_on
 from pmpviz.app.export import ExportFile, export_dialog
 from pmpviz.app.pace import of_fragment, pace, set_timer, timed
 from pmpviz.app.page import Page, switch_class_mode
-from pmpviz.app.player import Event, answered, events, player
+from pmpviz.app.player import Event, answer_events, answered, player, waits
 from pmpviz.app.session import Held, held, held_live
 from pmpviz.app.share import changed
 from pmpviz.app.uploads import uploaded
@@ -44,10 +44,9 @@ class Turn:
         self.live, self.sent = holder.live, holder.sent
         self.live.touch()
         self._key, self._answer = f"player-{stage.id}", stage.answer
-        asked = events(self._key)
-        if every and not asked and of_fragment():
+        if every and not waits(self._key) and of_fragment():
             time.sleep(pace.wait(id(holder), every))
-        self.changed = any([stage.answer(event) for event in asked])
+        self.changed = any(answer_events(self._key, stage.answer))
         self.view = self.live.seen
         holder.seen_by(self.view.begun)
         self.kept, self.hover = holder.kept, holder.hover
@@ -57,7 +56,7 @@ class Turn:
 
     def show(self, update: bytes, component: str = "player") -> None:
         """Show an update, and answer what has come meanwhile."""
-        late = [self._answer(event) for event in player(update, key=self._key, component=component)]
+        late = player(update, key=self._key, answer=self._answer, component=component)
         self.changed = self.changed or any(late)
 
 

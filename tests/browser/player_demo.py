@@ -9,11 +9,12 @@ As on the app's pages each update goes back over the last two, since a browser m
 
 import dataclasses
 import json
+from functools import partial
 
 import numpy as np
 import streamlit as st
 
-from pmpviz.app.player import events, player
+from pmpviz.app.player import answer_events, player
 from pmpviz.player.update import Cursors
 from pmpviz.player.wire import Payload, encode, pack
 
@@ -101,8 +102,7 @@ def stage() -> None:
     for kind in ("stale", "damaged"):
         if st.button(f"Send {kind} bytes", key=kind):
             run["bad"] = (kind, REPEATS)
-    for event in events(KEY):
-        answer(run, event)
+    answer_events(KEY, partial(answer, run))
     kind, left = run["bad"]
     if left:
         run["bad"] = (kind, left - 1)
@@ -113,8 +113,7 @@ def stage() -> None:
         cursors = state["cursors"]
         blob = update(run, list(range(cursors.start("0") + 1, run["sweep"] + 1)), run["epoch"])
         cursors.sent("0", run["sweep"])
-    for event in player(blob, key=KEY):
-        answer(run, event)
+    player(blob, key=KEY, answer=partial(answer, run))
     with st.container(key="echo"):
         st.code(json.dumps(run["echo"]))
 

@@ -122,6 +122,18 @@ def test_a_stroke_begun_before_the_server_has_heard_of_the_tool_is_one_of_that_t
     wait_for(page, lambda: painted(page) == {9 * 64 + column for column in COLUMNS})
 
 
+def test_a_stroke_that_the_server_never_heard_of_comes_with_the_next_one(server, open_page):
+    page = open_page(link(server, "playground", ("gibbs",), **LATTICE))
+    wait_lanes(page, 1)
+    take(page, "Field +", "field+")
+    page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
+    stroke(page, row_of(page, 9, 8), 0.3)
+    page.wait_for_timeout(9000)
+    page.evaluate("() => { WebSocket.prototype.send = window.speaks; }")
+    stroke(page, row_of(page, 19, 8), 0.3)
+    wait_for(page, lambda: painted(page) == {row * 64 + column for row in (9, 19) for column in COLUMNS})
+
+
 def test_a_grid_of_a_file_is_one_and_its_nodes_are_dragged_into_the_link(server, open_page, tmp_path):
     file = tmp_path / "grid.uai"
     file.write_text(write_uai(build_spec("square:5x5,periodic=false")))

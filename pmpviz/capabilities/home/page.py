@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.app.gallery import Tile, gallery
-from pmpviz.app.player import answered, events, player
+from pmpviz.app.player import answer_events, answered, player
 from pmpviz.capabilities.home.hand import Hand
 from pmpviz.capabilities.home.picture import blob
 from pmpviz.capabilities.home.tiles import first_tiles, other_tiles
@@ -55,12 +55,8 @@ def by_hand() -> None:
 
 def _spins() -> None:
     hand = st.session_state.get(HAND) or st.session_state.setdefault(HAND, Hand.begun())
-    for event in events(KEY):
-        hand.take(event)
-    late = player(blob(hand, answered(KEY)), key=KEY, component="spins")
-    for event in late:
-        hand.take(event)
-    if late:
+    answer_events(KEY, hand.take)
+    if player(blob(hand, answered(KEY)), key=KEY, answer=hand.take, component="spins"):
         st.rerun(scope="fragment")
 
 

@@ -10,12 +10,12 @@ import io
 import numpy as np
 import streamlit as st
 
-from pmpviz.app.address import turn_back
+from pmpviz.app.address import kept_plan, turn_back
 from pmpviz.app.asked import ask_for, asked_on
 from pmpviz.app.export import ExportFile, kept
 from pmpviz.app.folds import folds
 from pmpviz.app.page import Page, class_button
-from pmpviz.app.player import Event, events, player
+from pmpviz.app.player import Event, answer_events, player
 from pmpviz.app.presets import preset_control
 from pmpviz.app.words import as_text, sentence, show_notices
 from pmpviz.capabilities.messages.controls import evidence_controls, graph_controls, message_controls
@@ -40,8 +40,8 @@ FOUR_JOINED = "wrong_model"
 def draw() -> None:
     """The page."""
     plan, notices = PAGE.open()
-    for event in events(KEY):
-        plan = _after(plan, event)
+    answer_events(KEY, lambda event: PAGE.note(plan, event, _after))
+    plan = kept_plan(PAGE.id, plan)
     side = st.sidebar
     plan, draw_choice = preset_control(MESSAGES, "Experiment", PAGE.id, plan, side, _alike)
     side.markdown("##### Graph")
@@ -124,11 +124,7 @@ def stage(plan: MessagePlan) -> None:
             st.rerun()
         return
     st.container(key="class-fold-computing").markdown(as_text(computing(story)))
-    late = player(update, key=KEY, component="messages")
-    if late:
-        for event in late:
-            plan = _after(plan, event)
-        PAGE.keep(plan)
+    if player(update, key=KEY, answer=lambda event: PAGE.note(plan, event, _after), component="messages"):
         st.rerun()
     with st.container(key="messages_below"):
         _below(story)

@@ -12,7 +12,7 @@ from pmpviz.app.export import export_dialog
 from pmpviz.app.folds import chart, folds
 from pmpviz.app.models import model_of
 from pmpviz.app.page import Page, class_button
-from pmpviz.app.player import Event, events, player
+from pmpviz.app.player import Event, answer_events, player
 from pmpviz.app.presets import preset_control, preset_of
 from pmpviz.app.session import held, held_live
 from pmpviz.app.uploads import uploaded
@@ -57,8 +57,8 @@ ROUNDED = (
 def draw() -> None:
     """The page."""
     plan, notices = PAGE.open()
-    for event in events(BOARD):
-        plan = _after(plan, event)
+    answer_events(BOARD, lambda event: PAGE.note(plan, event, _after))
+    plan = kept_plan(PAGE.id, plan)
     side = st.sidebar
     plan, draw_choice = preset_control(PERTURBATION, "Experiment", PAGE.id, plan, side, _alike, "lab_preset")
     side.markdown("##### Solvers")
@@ -169,12 +169,9 @@ def _shown(was_busy: bool, layer: str) -> None:
     if view.trouble:
         st.error(sentence(view.trouble))
     st.container(key="class-fold-computing").markdown(computing(view))
-    late = player(board.update(view, layer, _dark()), key=BOARD, component="atlas")
-    if late:
-        plan = kept_plan(PAGE.id, view.plan.replace(layer=layer))
-        for event in late:
-            plan = _after(plan, event)
-        PAGE.keep(plan)
+    plan = view.plan.replace(layer=layer)
+    update = board.update(view, layer, _dark())
+    if player(update, key=BOARD, answer=lambda event: PAGE.note(plan, event, _after), component="atlas"):
         st.rerun()
     # Before a class the energies beneath the pictures say it.
     if view.shown is not None and not class_mode():

@@ -117,7 +117,7 @@ def sentences(view: TextView) -> list[str]:
     assert view.words is not None and view.links is not None
     n, many = integer(len(view.words)), integer(len(view.links))
     shown = f", of which the first {integer(MOST_SHOWN)} are shown" if len(view.words) > MOST_SHOWN else ""
-    doing = f"{n} words and signs{shown}, {many} links; weights learnt from 485 other announcements.{_averaged(view)}"
+    doing = f"{n} words and signs{shown}, {many} links.{_averaged(view)}"
     lane = view.lanes[0] if view.lanes and known(view.lanes[0]) else None
     if lane is None:
         return ["Nothing is read yet: press Play, and watch the names take colour.", doing]
@@ -147,8 +147,8 @@ def _averaged(view: TextView) -> str:
     if p1 is None:
         return f"{words}."
     noise = float(np.sqrt((p1 * (1 - p1)).mean() / (lane.averaged * lane.chains)))
-    less = ", which scatters less than draws" if given else ""
-    return f"{words}{less}: as many independent draws have an RMSE of about {significant(noise, 2)}."
+    less = ": less scatter than independent draws" if given else ": independent draws"
+    return f"{words}{less} (RMSE about {significant(noise, 2)})."
 
 
 def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:

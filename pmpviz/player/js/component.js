@@ -5,7 +5,7 @@
 import { enlarged, make, readTheme } from "./theme.js";
 
 const LOOK_MS = 700;
-const OUTBOX_MS = 8000;
+const OUTBOX_MS = 30000;
 const OUTBOX_MOST = 64;
 const ANNOUNCE_MS = 5000;
 const LATE_MS = 400;
@@ -91,7 +91,7 @@ export class Component {
 export class Stage extends Component {
   constructor(parent, name) {
     super(parent, name);
-    this.outbox = [];
+    this.outbox = []; // Events of the last while that no update has answered yet, with when they were sent.
     this.repeating = []; // What a key that is held down does again and again.
     this.trouble = make("div", "pv-trouble");
     this.trouble.setAttribute("role", "alert");
@@ -125,7 +125,10 @@ export class Stage extends Component {
   read(bytes, decode, words = DAMAGED) {
     if (!(bytes instanceof Uint8Array)) return null;
     try {
-      return decode(bytes);
+      const update = decode(bytes);
+      const [mount, number] = update?.answered || ["", 0];
+      if (mount === this.mount) this.outbox = this.outbox.filter(({ event }) => event.number > number);
+      return update;
     } catch {
       this.complain(words);
       return null;
@@ -143,7 +146,7 @@ export class Stage extends Component {
     this.spoken.textContent = text;
   }
 
-  // Events go out with those of the last seconds, numbered: one that is lost comes with the next, and none counts twice.
+  // Events go out with all that are not answered, numbered: one that is lost comes with the next, and none counts twice.
   post(event) {
     const now = performance.now();
     this.number += 1;

@@ -39,7 +39,9 @@ export class Pointer {
   get tool() {
     const control = document.querySelector(CONTROL);
     const chosen = control && (control.querySelector("[aria-checked=true]")?.textContent ?? control.querySelector("input")?.value);
-    return this.tools[chosen] || this.told;
+    // While the control is drawn anew it is what it was.
+    this.chosen = chosen || this.chosen;
+    return this.tools[this.chosen] || this.told;
   }
 
   get busy() {

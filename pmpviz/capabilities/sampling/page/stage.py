@@ -13,7 +13,7 @@ from pmpviz.app.export import ExportFile
 from pmpviz.app.models import model_of
 from pmpviz.app.page import Page
 from pmpviz.app.player import Event
-from pmpviz.app.session import held
+from pmpviz.app.session import Held, held
 from pmpviz.app.share import ALWAYS, changed
 from pmpviz.app.stage import Stage, Turn
 from pmpviz.app.words import show_notices
@@ -45,6 +45,7 @@ TOOLS = {
 }
 FIELD_STEP = 1.0
 MOST_EDITS = 20_000
+HOVER_SECONDS = 0.3
 
 
 class SamplingStage(Stage):
@@ -140,9 +141,8 @@ class SamplingStage(Stage):
     def answer(self, event: Event) -> bool:
         """Also strokes and clicks on the picture, hovering, kept curves and looking back."""
         holder = held(self.id)
-        self._kept = of_model(
-            holder.kept, self.plan.model
-        )  # The worker, which notes them for an export, is in no session.
+        # The worker, which notes them for an export, is in no session.
+        self._kept = of_model(holder.kept, self.plan.model)
         if event.type in ("click", "paint"):
             return self._edit(holder.live, event)
         if event.type == "place":
@@ -153,7 +153,7 @@ class SamplingStage(Stage):
             self.change(kept_plan(self.id, self.plan).replace(field=(), clamp=()))
             return True
         if event.type == "hover":
-            holder.hover = _hover(holder.live, event)
+            point(holder, event)
             return False
         if event.type == "keep" and event.lane < len(holder.live.view.lanes):
             view = holder.live.view
@@ -231,18 +231,25 @@ def _with_state(sites: list[int], state: int, space: Space) -> list[int]:
     return kept
 
 
-def _hover(live: LiveRun, event: Event) -> tuple[int, int, tuple[str, ...]] | None:
-    """What is known of the site under the pointer, as lines of text."""
-    view = live.view
+def point(holder: Held, event: Event) -> None:
+    """Have the worker note what is known of the site under the pointer, as lines of text; waits a moment for it."""
+    live, view = holder.live, holder.live.view
+    holder.hover = None
     if view.model is None or not 0 <= event.site < view.model.n or not 0 <= event.lane < len(view.lanes):
-        return None
-    report = live.ask(lambda run: site_report(event.site, run.lanes[event.lane].run, view.truth), wait=0.3)
-    if report is None:
-        return None
-    lines = _site_lines(report)
+        return
+
+    def tell() -> None:
+        if event.lane < len(live.lanes):
+            report = site_report(event.site, live.lanes[event.lane].run, view.truth)
+            holder.hover = event.lane, event.site, tuple(_known(report, view))
+
+    live.post(tell, HOVER_SECONDS)
+
+
+def _known(report: SiteReport, view: LiveView) -> list[str]:
     text = view.plan.model
-    lines += [f"message from {site_words(view.model, text, i)}: {significant(v)}" for i, v in report.messages[:6]]
-    return event.lane, event.site, tuple(lines)
+    told = [f"message from {site_words(view.model, text, i)}: {significant(v)}" for i, v in report.messages[:6]]
+    return [*_site_lines(report), *told]
 
 
 def _site_lines(report: SiteReport) -> list[str]:

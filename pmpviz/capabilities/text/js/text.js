@@ -11,7 +11,7 @@ import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/traces.js";
 
 const BESIDE = 700; // From this width on the curves stand beside the text.
-const LEAST = 160; // Of a column, in px.
+const [LEAST, LOWEST] = [160, 88]; // Of a column's width and height, in px.
 const SHOWN = ["Marginals", "One sample"];
 const LINKS = ["Links of a word", "All links"];
 const ANEW = "Being read again under the new setting: colours, numbers and log Z are not there yet.";
@@ -171,7 +171,7 @@ class Reading extends Live {
     this.stage.style.gridTemplateColumns = `repeat(${Math.ceil(count / rows)}, minmax(0, 1fr))`;
     const around = this.head.offsetHeight + this.hint.offsetHeight + 40;
     const [words, exact] = [this.lanes, [this.exact]].map((columns) => Math.max(0, ...columns.map((c) => c.around)));
-    const high = Math.max(100, this.high(rows) - around / rows - Math.max(0, exact - words));
+    const high = Math.max(LOWEST, this.high(rows) - around / rows - Math.max(0, exact - words));
     for (const column of this.columns()) {
       column.fit(Math.round(high), this.large);
     }
