@@ -129,9 +129,10 @@ def test_a_stroke_that_the_server_never_heard_of_comes_with_the_next_one(server,
     page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
     stroke(page, row_of(page, 9, 8), 0.3)
     page.wait_for_timeout(9000)
+    stroke(page, row_of(page, 14, 8), 0.3)
     page.evaluate("() => { WebSocket.prototype.send = window.speaks; }")
     stroke(page, row_of(page, 19, 8), 0.3)
-    wait_for(page, lambda: painted(page) == {row * 64 + column for row in (9, 19) for column in COLUMNS})
+    wait_for(page, lambda: painted(page) == {row * 64 + column for row in (9, 14, 19) for column in COLUMNS})
 
 
 def test_a_grid_of_a_file_is_one_and_its_nodes_are_dragged_into_the_link(server, open_page, tmp_path):
