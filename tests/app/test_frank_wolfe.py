@@ -65,6 +65,17 @@ def test_every_preset_shows_its_lanes(preset):
     assert preset.question in words(test)
 
 
+def test_several_lanes_are_compared_in_a_sentence():
+    test = opened(preset="stall")
+    wait(test, lambda t: update(t)["lanes"] and all(lane["status"] == "done" for lane in update(t)["lanes"]))
+    (said,) = update(test)["said"]
+    assert re.search(r"log Z ≤ [\d.]+; exactly [\d.]+, so that the bound is [\d.e−-]+ nats above", said)
+    off = [float(found) for found in re.findall(r"([\d.]+) \(", said.split("off by")[1])]
+    rows = [line for line in words(test).splitlines() if line.startswith("| Barrier")]
+    assert len(off) == len(update(test)["lanes"]) == len(rows) and off == sorted(off)
+    assert sorted(float(row.split("|")[-2]) for row in rows) == pytest.approx(off, rel=0.06)
+
+
 def test_error_bars_of_log_z_are_drawn_and_said():
     test = opened(preset="error-bars")
     wait(test, lambda t: update(t)["lanes"] and all(lane["status"] == "done" for lane in update(t)["lanes"]))

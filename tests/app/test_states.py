@@ -72,7 +72,8 @@ def send(monkeypatch, test: AppTest, *sent: dict) -> AppTest:
     """The page once more, which finds these events of its player."""
     waiting = [players.parse(event) for event in sent]
     assert all(waiting)
-    monkeypatch.setattr("pmpviz.app.stage.events", lambda key: [waiting.pop(0) for _ in list(waiting)])
+    answers = lambda key, answer: [answer(waiting.pop(0)) for _ in list(waiting)]  # noqa: E731
+    monkeypatch.setattr("pmpviz.app.stage.answer_events", answers)
     return run(test)
 
 

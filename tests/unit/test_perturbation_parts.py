@@ -2,6 +2,7 @@
 
 import io
 import time
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -23,6 +24,7 @@ from pmpviz.capabilities.perturbation.presets import PERTURBATION
 from pmpviz.capabilities.perturbation.scenes import SCENES, scene_of
 from pmpviz.live.link import from_query, to_query
 from pmpviz.oracles.perturbed import table_of
+from pmpviz.player.numbers import integer
 from pmpviz.player.wire import decode
 from pmpviz.runs import sample
 from pmpviz.samplers import make_sampler
@@ -196,6 +198,13 @@ def test_everything_is_computed_and_drawn():
         for draw in (perturbation.lost, perturbation.bounds, perturbation_maps.tree):
             assert draw(view, dark).data
     assert "attempts came through" in perturbation_maps.tree_words(view)
+    said = perturbation.verdict(view)
+    assert said.startswith("Under 512 noises the maximum was missed by ")
+    label, lost = next((label, one) for label, one in zip(view.bench.labels, view.tally.lost, strict=True) if max(one))
+    assert f"{label} under {np.mean(np.array(lost) > 1e-6):.0%}, by " in said
+    assert f"{integer(view.tree.accepted)} of {integer(view.tree.attempts)} attempts" in said
+    none = replace(view, tally=replace(view.tally, lost=[[0.0] * 512 for _ in view.bench.solvers]), tree=None)
+    assert perturbation.verdict(none) == "Under 512 noises no solver missed the maximum."
     exported = np.load(io.BytesIO(perturbation_npz(view)))
     assert {"noise", "field", "icm", "exact", "atlas_code"} <= set(exported.files)
     assert len(energies_csv(view).decode().splitlines()) == 1 + 512

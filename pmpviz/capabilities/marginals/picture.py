@@ -52,8 +52,7 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         sites_first=many(view),
         walk=scene(envelope.payload, view) if view.lanes and view.projection is not None else None,
         words=_sentence(view),
-        # Before a class the lines of several lanes need the room.
-        said=[] if desk.large and len(view.lanes) > 1 else _ends(view),
+        said=_said(view, desk.large),
         newest=_newest(view),
         opens=not desk.large and not any(lane.count for lane in view.lanes),
         exact=exact_log_z(view),
@@ -247,6 +246,28 @@ def _sentence(view: InferenceView) -> str:
     return f"{words[:1].upper()}{words[1:]}. {view.projection.words}"
 
 
+def _said(view: InferenceView, large: bool) -> list[str]:
+    """Beneath the bar: of one lane what its highest point is, of several how they compare."""
+    if len(view.lanes) < 2:
+        return _ends(view)
+    # Before a class the lines of several lanes need the room.
+    return [] if large else [compared(view)]
+
+
+def compared(view: InferenceView) -> str:
+    """Of several lanes: what is known of log Z, how far off their marginals are, and whose numbers bound nothing."""
+    begun = [lane for lane in view.lanes if lane.trace]
+    off = sorted((value, lane.label) for lane in begun if (value := error(view, lane)) is not None)
+    told = ", ".join(f"{significant(value, 2)} ({label})" for value, label in off)
+    loose = [lane.label for lane in begun if lane.promise == "no bound"]
+    said = [verdict(view)]
+    if told:
+        said.append(f"Marginals are off by {told} on average.")
+    if loose and len(loose) < len(begun):
+        said.append(f"No bound: {', '.join(loose)}.")
+    return " ".join(said)
+
+
 def _ends(view: InferenceView) -> list[str]:
     """What the objective's highest point is: above log Z wherever an edge of a loop is counted in part."""
     rho = next((lane.rho for lane in view.lanes if lane.rho is not None and len(lane.rho)), None)
@@ -308,4 +329,4 @@ def _estimates(view: InferenceView, exact: float | None) -> str:
     return f"{'. '.join(parts)}{known}." if parts else ""
 
 
-__all__ = ["GOALS", "LAYERS", "error", "exact_log_z", "exact_p1", "gap_of", "many", "update", "verdict"]
+__all__ = ["GOALS", "LAYERS", "compared", "error", "exact_log_z", "exact_p1", "gap_of", "many", "update", "verdict"]

@@ -168,7 +168,8 @@ def _shown(was_busy: bool, layer: str) -> None:
     view: LabView = live.view
     if view.trouble:
         st.error(sentence(view.trouble))
-    st.container(key="class-fold-computing").markdown(computing(view))
+    found = as_text(perturbation.verdict(view))
+    st.container(key="class-fold-computing").markdown(f"**{found}**" if found else computing(view))
     plan = view.plan.replace(layer=layer)
     update = board.update(view, layer, _dark())
     if player(update, key=BOARD, answer=lambda event: PAGE.note(plan, event, _after), component="atlas"):
@@ -178,6 +179,8 @@ def _shown(was_busy: bool, layer: str) -> None:
         st.html(STYLE)
         with st.container(key="lab_table"):
             _table(view)
+            if found:
+                st.caption(computing(view))
     if was_busy and not live.busy:
         st.rerun()
 

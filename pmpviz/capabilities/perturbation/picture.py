@@ -10,7 +10,7 @@ from jaxtyping import Float
 from pmpviz.capabilities.perturbation.live import LabView
 from pmpviz.capabilities.perturbation.parts import lost_share
 from pmpviz.oracles import oracle_class
-from pmpviz.player.numbers import significant
+from pmpviz.player.numbers import integer, significant
 from pmpviz.player.style import Style, style_of, styles_of
 
 HEIGHT = 300
@@ -90,6 +90,31 @@ def lost_words(view: LabView) -> list[str]:
         )
         said.append(words + ".")
     return said
+
+
+def verdict(view: LabView) -> str:
+    """What all perturbations so far say, in a line: maxima that were missed, and attempts at an exact sample."""
+    tally, bench, tree = view.tally, view.bench, view.tree
+    if tally is None or bench is None or not tally.draws:
+        return ""
+    scale = float(np.nanmean(np.abs(tally.maxima))) if not np.isnan(tally.maxima).all() else 1.0
+    known = [(label, one) for label, one in zip(bench.labels, tally.lost, strict=True) if not np.isnan(one).all()]
+    missed = [
+        f"{label} under {lost_share(one, scale):.0%}, by {significant(float(np.nanmean(one)), 2)} nats on average"
+        for label, one in known
+        if np.nanmax(one) >= SMALLEST
+    ]
+    said = []
+    if known:
+        found = f"the maximum was missed by {'; '.join(missed)}" if missed else "no solver missed the maximum"
+        said.append(f"Under {integer(tally.draws)} noises {found}.")
+    if tree is not None:
+        broken = integer(tree.violations) if tree.violations else "none"
+        said.append(
+            f"{integer(tree.accepted)} of {integer(tree.attempts)} attempts at an exact sample came through; "
+            f"{broken} of {integer(tree.total)} bounds of parts exceeded the whole's before they were raised."
+        )
+    return " ".join(said)
 
 
 def bounds(view: LabView, dark: bool) -> Any:
@@ -181,4 +206,16 @@ def _faint(colour: str) -> str:
     return f"rgba({red},{green},{blue},0.12)"
 
 
-__all__ = ["BOUNDS", "LOST", "WITHIN", "bound_words", "bounds", "ink", "line_colour", "lost", "lost_words", "styles"]
+__all__ = [
+    "BOUNDS",
+    "LOST",
+    "WITHIN",
+    "bound_words",
+    "bounds",
+    "ink",
+    "line_colour",
+    "lost",
+    "lost_words",
+    "styles",
+    "verdict",
+]

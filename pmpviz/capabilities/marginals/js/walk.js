@@ -130,6 +130,7 @@ class Walk extends Player {
   tellStep(walks) {
     const [walk] = walks.filter(({ lane, last }) => !lane.steps[last] || Number.isFinite(lane.objective[last]));
     const general = this.general || [];
+    if (this.lanes.length > 1) return super.tell(walks.every(isNewest) ? general : general.map((words) => `As of the newest step: ${words}`));
     if (!walk || !general.length) return super.tell(general);
     const words = [this.moment(walk), ...(isNewest(walk) ? this.newest : []), ...general];
     super.tell([words.join(" ")]);
@@ -138,8 +139,7 @@ class Walk extends Player {
   moment({ lane, last }) {
     const step = lane.steps[last];
     if (!step) return BEGINNING;
-    const many = this.lanes.length > 1 ? ` of ${lane.label}` : "";
-    const at = `At ${lane.step} ${step} the objective${many} is ${digits(lane.objective[last], 4)}`;
+    const at = `At ${lane.step} ${step} the objective is ${digits(lane.objective[last], 4)}`;
     if (this.exact === null) return `${at}.`;
     const off = lane.objective[last] - this.exact;
     return `${at}, ${digits(Math.abs(off), 3)} ${off < 0 ? "below" : "above"} the exact log Z.`;

@@ -1,6 +1,7 @@
 // One text: its words coloured by how likely they are a name, and the links between equal words.
 
 import { css, make, mix } from "../pmpviz.player/theme.js";
+import { drawKey } from "../pmpviz.player/traces.js";
 
 const NAME = [230, 159, 0];
 const [LIGHT, DARK] = [0.8, 0.6]; // How much of the colour a certain name has.
@@ -17,7 +18,8 @@ export class Column {
     const head = make("div", "pv-head");
     this.name = make("span", "pv-name");
     this.badge = make("span", "pv-badge");
-    head.append(this.name, this.badge);
+    this.key = make("canvas", "pv-key");
+    head.append(this.key, this.name, this.badge);
     this.page = this.canvas = make("div", "tx-page");
     this.page.dataset.testid = "text-page";
     this.status = make("div", "tx-status");
@@ -46,10 +48,12 @@ export class Column {
 
   adopt(text, head, p, x) {
     Object.assign(this, { p, x, label: head.label });
-    const key = JSON.stringify([text.words, text.gaps, text.labels]);
-    if (key !== this.key) this.write(text);
-    this.key = key;
+    const written = JSON.stringify([text.words, text.gaps, text.labels]);
+    if (written !== this.written) this.write(text);
+    this.written = written;
     this.text = text;
+    this.key.hidden = !head.colour; // What is exact is no lane, and has no line.
+    if (head.colour) drawKey(this.key, head);
     this.name.textContent = head.label;
     this.badge.textContent = head.badge;
     this.status.textContent = head.status;
