@@ -199,12 +199,12 @@ def test_everything_is_computed_and_drawn():
             assert draw(view, dark).data
     assert "attempts came through" in perturbation_maps.tree_words(view)
     said = perturbation.verdict(view)
-    assert said.startswith("Under 512 noises the maximum was missed by ")
+    assert said.startswith("Maxima missed under 512 noises: ")
     label, lost = next((label, one) for label, one in zip(view.bench.labels, view.tally.lost, strict=True) if max(one))
-    assert f"{label} under {np.mean(np.array(lost) > 1e-6):.0%}, by " in said
+    assert f"{label} {np.mean(np.array(lost) > 1e-6):.0%}" in said
     assert f"{integer(view.tree.accepted)} of {integer(view.tree.attempts)} attempts" in said
     none = replace(view, tally=replace(view.tally, lost=[[0.0] * 512 for _ in view.bench.solvers]), tree=None)
-    assert perturbation.verdict(none) == "Under 512 noises no solver missed the maximum."
+    assert perturbation.verdict(none) == "Maxima missed under 512 noises: none."
     exported = np.load(io.BytesIO(perturbation_npz(view)))
     assert {"noise", "field", "icm", "exact", "atlas_code"} <= set(exported.files)
     assert len(energies_csv(view).decode().splitlines()) == 1 + 512

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import streamlit as st
@@ -48,6 +49,7 @@ SHORT = {
     "bound": "its upper bound was not reached: no proof",
     "heuristic": "no bound: no proof",
 }
+FOUND = '<p style="margin: 0; font-weight: 600; font-size: 0.875rem">{}</p>'
 ROUNDED = (
     "LP relaxation: a variable may lie between 0 and 1 there (grey). What is reached so is an upper bound of every "
     "configuration's value; rounded to 0 or 1, much of it can be lost."
@@ -168,8 +170,9 @@ def _shown(was_busy: bool, layer: str) -> None:
     view: LabView = live.view
     if view.trouble:
         st.error(sentence(view.trouble))
-    found = as_text(perturbation.verdict(view))
-    st.container(key="class-fold-computing").markdown(f"**{found}**" if found else computing(view))
+    found = perturbation.verdict(view)
+    with st.container(key="class-fold-computing"):
+        st.html(FOUND.format(html.escape(found))) if found else st.markdown(computing(view))
     plan = view.plan.replace(layer=layer)
     update = board.update(view, layer, _dark())
     if player(update, key=BOARD, answer=lambda event: PAGE.note(plan, event, _after), component="atlas"):

@@ -99,20 +99,14 @@ def verdict(view: LabView) -> str:
         return ""
     scale = float(np.nanmean(np.abs(tally.maxima))) if not np.isnan(tally.maxima).all() else 1.0
     known = [(label, one) for label, one in zip(bench.labels, tally.lost, strict=True) if not np.isnan(one).all()]
-    missed = [
-        f"{label} under {lost_share(one, scale):.0%}, by {significant(float(np.nanmean(one)), 2)} nats on average"
-        for label, one in known
-        if np.nanmax(one) >= SMALLEST
-    ]
+    missed = [f"{label} {lost_share(one, scale):.0%}" for label, one in known if np.nanmax(one) >= SMALLEST]
     said = []
     if known:
-        found = f"the maximum was missed by {'; '.join(missed)}" if missed else "no solver missed the maximum"
-        said.append(f"Under {integer(tally.draws)} noises {found}.")
+        said.append(f"Maxima missed under {integer(tally.draws)} noises: {', '.join(missed) or 'none'}.")
     if tree is not None:
-        broken = integer(tree.violations) if tree.violations else "none"
         said.append(
-            f"{integer(tree.accepted)} of {integer(tree.attempts)} attempts at an exact sample came through; "
-            f"{broken} of {integer(tree.total)} bounds of parts exceeded the whole's before they were raised."
+            f"Exact samples: {integer(tree.accepted)} of {integer(tree.attempts)} attempts; "
+            f"{integer(tree.violations)} of {integer(tree.total)} bounds of parts were too high."
         )
     return " ".join(said)
 

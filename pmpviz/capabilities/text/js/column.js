@@ -15,7 +15,7 @@ export class Column {
   constructor(hands) {
     this.root = make("div", "pv-lane tx-lane");
     this.ring = [];
-    const head = make("div", "pv-head");
+    const head = (this.head = make("div", "pv-head"));
     this.name = make("span", "pv-name");
     this.badge = make("span", "pv-badge");
     this.key = make("canvas", "pv-key");

@@ -169,6 +169,7 @@ class Reading extends Live {
     const count = this.columns().length;
     const rows = Math.ceil(count / Math.max(1, Math.floor(this.main.clientWidth / LEAST)));
     this.stage.style.gridTemplateColumns = `repeat(${Math.ceil(count / rows)}, minmax(0, 1fr))`;
+    this.levelHeads();
     const around = this.head.offsetHeight + this.hint.offsetHeight + 40;
     const [words, exact] = [this.lanes, [this.exact]].map((columns) => Math.max(0, ...columns.map((c) => c.around)));
     const high = Math.max(LOWEST, this.high(rows) - around / rows - Math.max(0, exact - words));
@@ -178,6 +179,14 @@ class Reading extends Live {
     this.spread();
     this.tracesDirty = this.dirty = true;
     this.wake();
+  }
+
+  // A name that takes two lines begins no text lower than the others'.
+  levelHeads() {
+    const heads = this.columns().map((column) => column.head);
+    for (const head of heads) head.style.minHeight = "";
+    const high = Math.max(...heads.map((head) => head.offsetHeight));
+    for (const head of heads) head.style.minHeight = `${high}px`;
   }
 
   play(passed, now) {
