@@ -16,6 +16,7 @@ from tests.browser.stage import lanes, link, look_back, pass_frame, pause, play,
 LATTICE = {"model": "square:64x64", "chains": "4", "budget": "0"}
 STROKES = {5: 0.3, 15: 1.0, 25: 4.0, 35: 10.0}
 COLUMNS = range(2, 62)
+HANDS = "() => [...document.querySelectorAll('.pv-root')].map((root) => ({ ...root.dataset }))"
 PLACES = """() => [...document.querySelectorAll('[data-testid=live-canvas]')].map((c) => {
   const box = c.getBoundingClientRect(); return [box.x, box.y, box.width, box.height] })"""
 
@@ -34,7 +35,7 @@ def wait_for(page, condition, seconds: float = 30) -> None:
     """Wait until the condition holds."""
     until = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < until, page.url
+        assert time.monotonic() < until, (page.url, page.evaluate(HANDS), lanes(page))
         page.wait_for_timeout(100)
 
 

@@ -127,7 +127,10 @@ export class Stage extends Component {
     try {
       const update = decode(bytes);
       const [mount, number] = update?.answered || ["", 0];
-      if (mount === this.mount) this.outbox = this.outbox.filter(({ event }) => event.number > number);
+      if (mount === this.mount) {
+        this.outbox = this.outbox.filter(({ event }) => event.number > number);
+        this.root.dataset.answered = number;
+      }
       return update;
     } catch {
       this.complain(words);
@@ -149,7 +152,7 @@ export class Stage extends Component {
   // Events go out with all that are not answered, numbered: one that is lost comes with the next, and none counts twice.
   post(event) {
     const now = performance.now();
-    this.number += 1;
+    this.root.dataset.sent = this.number += 1;
     this.outbox = this.outbox.filter((old) => now - old.at < OUTBOX_MS).slice(1 - OUTBOX_MOST);
     this.outbox.push({ at: now, event: { ...event, number: this.number } });
     if (this.send) this.send({ mount: this.mount, events: this.outbox.map((entry) => entry.event) });
