@@ -72,12 +72,14 @@ def model_controls(
     takes up a manifest, or without data fits the plan to a file that has come.
     """
     box = st if container is None else container
-    top, rest = box.container(), box.container()
+    top, built, brought = box.container(), box.container(), box.container()
     chosen = _with_preset(plan, f"{key}_preset")
     if chosen is plan:
         chosen = plan.replace(beta=pending_beta(BETA, run_key, plan.beta))
-    chosen = _built_or_kept(chosen, rest, key)
-    chosen, notices = _from_file(chosen, rest, key, evidence, adopt)
+    # A file first, wherever it stands: what stands above it shows the model that has just come.
+    chosen, notices, fold, told = _from_file(chosen, brought, key, evidence, adopt)
+    chosen = _built_or_kept(chosen, built, key)
+    _tell_file(chosen, fold, told)
     _draw_preset(chosen, top, f"{key}_preset")
     if chosen.model == plan.model:
         return chosen, notices
@@ -185,24 +187,33 @@ def _knob_controls(builder: Builder, values: Values, box: Any, key: str) -> Valu
     return values
 
 
-def _from_file(plan: Any, box: Any, key: str, evidence: bool, adopt: Callable) -> tuple[Any, list[str]]:
-    """The plan with the model or the evidence, or the whole plan with the manifest, that was just brought."""
-    wanted = plan.model[len("file:") :] if plan.model.startswith("file:") else ""
-    held = STORE.find(wanted) if wanted else None
+def _from_file(plan: Any, box: Any, key: str, evidence: bool, adopt: Callable) -> tuple[Any, list[str], Any, Any]:
+    """(the plan with the model or the evidence, or the whole plan with the manifest, that was just brought, notices,
+    the fold, and the place in it for what it holds)."""
     fault = st.session_state.get(f"{key}_file_seen", (None, None))[1]
-    fold = box.expander("From a file", expanded=bool(wanted or fault))
-    if held is not None:
-        fold.caption(f"{as_text(held.name)}: {held.model.n:,} variables")
+    fold = box.expander("From a file", expanded=bool(_file_of(plan) or fault))
+    told = fold.empty()
     words, types = "Model (UAI, npz, JSON) or manifest", FILE_TYPES
     if evidence:
         words, types = "Model (UAI, npz, JSON), its evidence (evid) or manifest", [*FILE_TYPES, "evid"]
     file = fold.file_uploader(words, type=types, key=f"{key}_file")
     notices: list[str] = []
     read = lambda file: _read(plan, file.name, file.getvalue(), notices, adopt)  # noqa: E731
-    plan = taken(file, f"{key}_file", fold, read) or plan
-    if wanted and STORE.find(wanted) is None and plan.model == f"file:{wanted}":
+    return taken(file, f"{key}_file", fold, read) or plan, notices, fold, told
+
+
+def _file_of(plan: Any) -> str:
+    """The SHA-256 of the file that the plan's model is; empty for another model."""
+    return plan.model[len("file:") :] if plan.model.startswith("file:") else ""
+
+
+def _tell_file(plan: Any, fold: Any, told: Any) -> None:
+    wanted = _file_of(plan)
+    held = STORE.find(wanted) if wanted else None
+    if held is not None:
+        told.caption(f"{as_text(held.name)}: {held.model.n:,} variables")
+    elif wanted:
         fold.warning(sentence(f"bring the file that this link names (SHA-256 {wanted[:12]}...)"))
-    return plan, notices
 
 
 def _read(plan: Any, name: str, data: bytes, notices: list[str], adopt: Callable) -> Any:

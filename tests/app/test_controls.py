@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pmpviz.app import address, echo
+from pmpviz.app.file_controls import FILE
 from pmpviz.app.models import chain_limit, model_of
 from pmpviz.app.uploads import STORE
 from pmpviz.capabilities.sampling.plan import Plan, sampler
@@ -332,6 +333,8 @@ def test_an_uploaded_model_is_used_and_its_link_asks_for_it(app):
     app.file_uploader("model_file").set_value(("pair.uai", content, "text/plain"))
     plan = plan_of(run(app))
     assert plan.model.startswith("file:") and model_of(plan.model).n == 2
+    assert app.selectbox("model_builder").value == FILE, "the side bar shows it in the run that takes it up"
+    assert r"pair\.uai: 2 variables" in [caption.value for caption in app.caption]
     assert plan_of(run(app)) == plan
     digest = model_hash(model_of(plan.model))
     app.selectbox("model_preset").set_value("paper_four")
