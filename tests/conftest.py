@@ -63,7 +63,7 @@ def pytest_runtest_setup(item):
 
 def _give_way() -> None:
     """All threads of this process leave the processors to that of the browser tests, which waits for its pages most of
-    the time, and whose pages have to keep up: one process more than processors may run, and none stands idle."""
+    the time, and whose pages have to keep up."""
     if sys.platform == "linux" and os.getpriority(os.PRIO_PROCESS, 0) < NICENESS:
         for thread in os.listdir("/proc/self/task"):
             with contextlib.suppress(ProcessLookupError):

@@ -81,6 +81,18 @@ def test_what_is_known_of_a_site_comes_late_from_a_worker_that_is_busy():
         assert any(line.startswith("site 5: x = ") for line in holder.hover[2])
         point(holder, Event("hover", site=16))
         assert holder.hover is None
+        # Of a model that is gone by the time that the worker comes to it nothing is said, and nothing breaks.
+        busy.clear()
+        live.post(busy.wait, wait=0.0)
+        live.set_plan(live.plan.replace(model="square:3x3,J=0.3"))
+        point(holder, Event("hover", site=15))
+        busy.set()
+        until = time.monotonic() + 60
+        while live.busy or live.view.model.n != 9:
+            assert time.monotonic() < until, live.view.trouble
+            live.touch()
+            time.sleep(0.02)
+        assert holder.hover is None and not live.view.trouble
     finally:
         busy.set()
         live.close()

@@ -172,7 +172,10 @@ def _shown(was_busy: bool, layer: str) -> None:
         st.error(sentence(view.trouble))
     found = perturbation.verdict(view)
     with st.container(key="class-fold-computing"):
-        st.html(FOUND.format(html.escape(found))) if found else st.markdown(computing(view))
+        if found:
+            st.html(FOUND.format(html.escape(found)))
+        else:
+            st.markdown(computing(view))
     plan = view.plan.replace(layer=layer)
     update = board.update(view, layer, _dark())
     if player(update, key=BOARD, answer=lambda event: PAGE.note(plan, event, _after), component="atlas"):

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pmpviz.capabilities.perturbation.live import LabView
-from pmpviz.capabilities.perturbation.parts import lost_share
+from pmpviz.capabilities.perturbation.parts import Tally, lost_share
 from pmpviz.oracles import oracle_class
 from pmpviz.player.numbers import integer, significant
 from pmpviz.player.style import Style, style_of, styles_of
@@ -78,7 +78,7 @@ def lost_words(view: LabView) -> list[str]:
     known = [one for one in tally.lost if one and not np.isnan(one).all()]
     if known and max(float(np.nanmax(one)) for one in known) < SMALLEST:
         return [f"Every solver found the maximum under each of {tally.draws} perturbations."]
-    scale = float(np.nanmean(np.abs(tally.maxima))) if not np.isnan(tally.maxima).all() else 1.0
+    scale = _scale(tally)
     proved = [solver.spec.promise == "exact" for solver in bench.solvers]
     for label, one, fractional, sure in zip(bench.labels, tally.lost, tally.fractional, proved, strict=True):
         if sure or not one or np.isnan(one).all():
@@ -92,12 +92,17 @@ def lost_words(view: LabView) -> list[str]:
     return said
 
 
+def _scale(tally: Tally) -> float:
+    """How large maxima are, against which they count as the same."""
+    return float(np.nanmean(np.abs(tally.maxima))) if not np.isnan(tally.maxima).all() else 1.0
+
+
 def verdict(view: LabView) -> str:
     """What all perturbations so far say, in a line: maxima that were missed, and attempts at an exact sample."""
     tally, bench, tree = view.tally, view.bench, view.tree
     if tally is None or bench is None or not tally.draws:
         return ""
-    scale = float(np.nanmean(np.abs(tally.maxima))) if not np.isnan(tally.maxima).all() else 1.0
+    scale = _scale(tally)
     known = [(label, one) for label, one in zip(bench.labels, tally.lost, strict=True) if not np.isnan(one).all()]
     missed = [f"{label} {lost_share(one, scale):.0%}" for label, one in known if np.nanmax(one) >= SMALLEST]
     said = []

@@ -126,6 +126,7 @@ export class Stage extends Component {
     if (!(bytes instanceof Uint8Array)) return null;
     try {
       const update = decode(bytes);
+      // What it answers need not go out again.
       const [mount, number] = update?.answered || ["", 0];
       if (mount === this.mount) {
         this.outbox = this.outbox.filter(({ event }) => event.number > number);
@@ -149,7 +150,8 @@ export class Stage extends Component {
     this.spoken.textContent = text;
   }
 
-  // Events go out with all that are not answered, numbered: one that is lost comes with the next, and none counts twice.
+  // Events go out with those of the last while that are not answered, numbered: one that is lost comes with the next,
+  // and none counts twice.
   post(event) {
     const now = performance.now();
     this.root.dataset.sent = this.number += 1;

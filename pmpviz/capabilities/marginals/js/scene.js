@@ -6,7 +6,7 @@ import { css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/the
 const NEAR_PX = 11;
 const ARROW = 9;
 const LINE = 14;
-const ROUNDING = 1e-5; // Of the width of the box.
+const ROUNDING = 1e-5; // Of the width of the box, and of that the least.
 // Where the name of each axis stands: along it in the middle, at these ends of the others.
 const AXES = [[null, 0, 0], [1, null, 0], [0, 0, null]];
 const BOX = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((a) => [1, 2, 4].filter((bit) => !(a & bit)).map((bit) => [a, a | bit]));
@@ -159,7 +159,7 @@ export class Scene {
       const far = Math.hypot(...out) || 1;
       context.textAlign = Math.abs(out[0]) < 0.3 * far ? "center" : out[0] > 0 ? "left" : "right";
       // What is 0 but for rounding is 0.
-      const [low, high] = [0, 1].map((end) => number(Math.abs(box[end][k]) < ROUNDING * (box[1][k] - box[0][k]) ? 0 : box[end][k]));
+      const [low, high] = [0, 1].map((end) => number(Math.abs(box[end][k]) < ROUNDING * Math.max(ROUNDING, box[1][k] - box[0][k]) ? 0 : box[end][k]));
       const words = `${name}: ${low} to ${high}`;
       this.write(words, x + (16 * out[0]) / far, y + (22 * out[1]) / far, theme.soft);
     });

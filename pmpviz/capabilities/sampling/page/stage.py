@@ -232,14 +232,17 @@ def _with_state(sites: list[int], state: int, space: Space) -> list[int]:
 
 
 def point(holder: Held, event: Event) -> None:
-    """Have the worker note what is known of the site under the pointer, as lines of text; waits a moment for it."""
+    """Have the worker note what is known of the site under the pointer, as lines of text; waits a moment for it.
+
+    Nothing is noted where the run has another model by then.
+    """
     live, view = holder.live, holder.live.view
     holder.hover = None
     if view.model is None or not 0 <= event.site < view.model.n or not 0 <= event.lane < len(view.lanes):
         return
 
     def tell() -> None:
-        if event.lane < len(live.lanes):
+        if live.model is view.model and event.lane < len(live.lanes):
             report = site_report(event.site, live.lanes[event.lane].run, view.truth)
             holder.hover = event.lane, event.site, tuple(_known(report, view))
 
