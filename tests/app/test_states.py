@@ -96,9 +96,10 @@ def at_sweep(monkeypatch, test: AppTest, sweep: int) -> AppTest:
 
 
 def with_reference(test: AppTest) -> dict:
-    return wait(
-        test, lambda u: u["lanes"] and any(t["id"] == "marginals" and len(t["bars"]["rows"]) > 1 for t in u["traces"])
-    )
+    def known(trace: dict) -> bool:
+        return trace["id"] == "marginals" and any("exact" in row["label"] for row in trace["bars"]["rows"])
+
+    return wait(test, lambda u: u["lanes"] and any(known(trace) for trace in u["traces"]))
 
 
 @pytest.mark.parametrize("page", LANES)
