@@ -12,6 +12,8 @@ from pmpviz.marginals.polytope import Cells, dot
 from pmpviz.marginals.trw import TreeReweighted
 
 MOST_CORRECTIONS = 100
+# Of more rows than this a correction looks at all only now and then; in between at so many of the steepest each way.
+FEW, STEEPEST, BETWEEN = 64, 16, 8
 NOTHING, NAMED = 1e-12, 1e5
 
 
@@ -137,23 +139,43 @@ class ActiveSet:
 
 
 def _pairwise(objective: TreeReweighted, active: ActiveSet, share: np.ndarray, delta: float, tolerance: float):
-    """(shares, gap, steps). The contraction scales all differences of vertices by 1 - delta."""
+    """(shares, gap, steps). The contraction scales all differences of vertices by 1 - delta.
+
+    Where there are many rows, most slopes are far from the least and the largest: of `BETWEEN` steps the first looks at
+    all rows, the others at those that were steepest then. A gap is small enough when it is so over all.
+    """
     kept = 1.0 - delta
-    point, gap = active.expand(kept * dot(active.features.T, share) + delta * active.features[0]), 0.0
-    for step in range(MOST_CORRECTIONS):
-        slope = kept * active.slopes(objective.gradient(point))
-        best = int(slope.argmax())
-        gap = float(slope[best] - share @ slope)
-        if gap <= tolerance:
-            return share, max(gap, 0.0), step
-        used = np.flatnonzero(share > NOTHING)
-        worst = int(used[slope[used].argmin()])
+    inside = dot(active.features.T, share)
+    point = active.expand(kept * inside + delta * active.features[0])
+    gradient, every = objective.gradient(point), np.arange(len(share))
+    rows, features, looks = every, active.features, 0
+    gap, step = 0.0, 0
+    while step < MOST_CORRECTIONS:
+        reduced = active.cells.reduce(gradient)
+        slope = kept * dot(features, reduced)
+        gap = float(slope.max() - kept * dot(inside, reduced))
+        used = np.flatnonzero(share[rows] > NOTHING)
+        if len(rows) == len(every):
+            if gap <= tolerance:
+                break
+        elif gap <= tolerance or looks == BETWEEN or slope[used].min(initial=np.inf) >= slope.max():
+            rows, features, looks = every, active.features, 0
+            continue
+        best, worst = int(rows[slope.argmax()]), int(rows[used[slope[used].argmin()]])
         direction, most = kept * (active.points[best] - active.points[worst]), float(share[worst])
         gamma = objective.line_search(point, direction, most)
         share[best] += gamma
         share[worst] = 0.0 if gamma == most else share[worst] - gamma
-        point = point + gamma * direction
-    return share, max(gap, 0.0), MOST_CORRECTIONS
+        moving = np.flatnonzero(direction)
+        point[moving] += gamma * direction[moving]
+        gradient[moving] = objective.gradient(point, moving)
+        inside = inside + gamma * (active.features[best] - active.features[worst])
+        step, looks = step + 1, looks + 1
+        if len(rows) == len(every) > FEW:
+            least = used[np.argpartition(slope[used], min(STEEPEST, len(used) - 1))[:STEEPEST]]
+            rows = np.union1d(np.argpartition(slope, -STEEPEST)[-STEEPEST:], least)
+            features = active.features[rows]
+    return share, max(gap, 0.0), step
 
 
 __all__ = ["ActiveSet"]

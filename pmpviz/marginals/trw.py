@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 import scipy
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from pmpviz.marginals.polytope import Cells, dot
 from pmpviz.marginals.resistance import edge_resistances
@@ -59,10 +59,12 @@ class TreeReweighted:
         """TRW(mu), constant included."""
         return float(dot(mu, self.theta - self.coefficient * _log(mu))) + self.constant
 
-    def gradient(self, mu: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
-        """theta - c (1 + log mu); log 0 counts as -691, and what is barred as 0."""
-        found = self.theta - self.coefficient * (1.0 + _log(mu))
-        return found if self.barred is None else np.where(self.barred, 0.0, found)
+    def gradient(
+        self, mu: Float[np.ndarray, " d"], cells: slice | Int[np.ndarray, " m"] = slice(None)
+    ) -> Float[np.ndarray, " m"]:
+        """theta - c (1 + log mu), of some cells or all; log 0 counts as -691, and what is barred as 0."""
+        found = self.theta[cells] - self.coefficient[cells] * (1.0 + _log(mu[cells]))
+        return found if self.barred is None else np.where(self.barred[cells], 0.0, found)
 
     def linear(self, gradient: Float[np.ndarray, " d"]) -> Potentials:
         """A gradient as potentials to be maximised, what is barred below all that the rest can give together."""

@@ -103,9 +103,10 @@ def unary_argmax(potentials: Potentials) -> Int[np.ndarray, " n"]:
     held = s.valid_pairs
     total = np.where(held, potentials.table, 0.0)
     first, second = total.sum(2) / np.maximum(held.sum(2), 1), total.sum(1) / np.maximum(held.sum(1), 1)
-    score = potentials.unary.copy()
-    np.add.at(score, s.i, first)
-    np.add.at(score, s.j, second)
+    sites = np.concatenate([s.i, s.j])
+    place = (sites[:, None] * s.states + np.arange(s.states)).reshape(-1)
+    told = np.bincount(place, np.concatenate([first, second]).reshape(-1), s.n * s.states)
+    score = potentials.unary + told.reshape(s.n, s.states)
     return np.where(s.valid, score, -np.inf).argmax(1)
 
 

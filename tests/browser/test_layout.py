@@ -164,7 +164,7 @@ def test_a_click_beside_everything_draws_no_frame_and_space_plays_on(server, ope
     # With keys on a slider, too, which has no use for Space.
     page.locator("[data-knob]").first.focus()
     page.keyboard.press("ArrowRight")
-    # The page may scroll by itself meanwhile, to its knob and with what comes above: what a key did is asked of the key.
+    # The page may scroll by itself meanwhile, to its knob and with what comes above: the key itself is asked.
     page.evaluate(
         "() => addEventListener('keydown', (event) => setTimeout(() => (window.kept = event.defaultPrevented)), true)"
     )

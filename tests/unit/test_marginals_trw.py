@@ -7,7 +7,7 @@ import pytest
 from pairwise import all_states, random_pairwise, solved
 from scipy.sparse.csgraph import connected_components
 
-from pmpviz.marginals import trw
+from pmpviz.marginals import active_set, trw
 from pmpviz.marginals.active_set import ActiveSet
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.resistance import edge_resistances
@@ -162,6 +162,33 @@ def test_correction_reaches_the_best_weights():
     assert found.weight.sum() == pytest.approx(1.0)
     assert gap <= 1e-6
     assert objective.value(found.point) >= objective.value(weight @ vertices) - 1e-5
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+def test_a_correction_of_many_vertices_ends_by_the_gap_over_all(delta, monkeypatch):
+    """Most of its steps look at some of the vertices only; here at very few."""
+    monkeypatch.setattr(active_set, "STEEPEST", 2)
+    monkeypatch.setattr(active_set, "BETWEEN", 50)
+    _, objective = objective_of(3, n=9, strength=1.0)
+    cells, rng = objective.cells, np.random.default_rng(3)
+    active = ActiveSet.uniform(cells)
+    for _ in range(200):
+        active, row = active.with_vertex(cells.vertex(rng.integers(0, cells.structure.card)))
+        active = active.step(row, 0.01, delta)
+    first, ended = objective.value(active.point), 0
+    for tolerance in (1.0, 0.3, 0.1, 0.03, 0.01, 0.003):
+        for _ in range(20):
+            before = objective.value(active.point)
+            active, gap, _ = active.correct(objective, delta, tolerance)
+            assert objective.value(active.point) >= before - 1e-12
+            assert active.weight.min() >= 0 and active.weight.sum() == pytest.approx(1.0)
+            if gap <= tolerance:
+                ended += 1
+                gradient = objective.gradient(active.point)
+                reach = (1 - delta) * np.stack(active.points) + delta * active.points[0]
+                assert gap == pytest.approx((reach @ gradient).max() - active.point @ gradient, abs=1e-9)
+                break
+    assert ended == 6 and objective.value(active.point) > first
 
 
 def test_sets_that_grow_from_one_do_not_touch_each_other():
