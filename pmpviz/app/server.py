@@ -1,4 +1,4 @@
-"""What the server does as it starts: it makes Home ready before it opens to the first visitor."""
+"""What the server does as it starts: it makes Home ready before it opens to the first visitor, and keeps its theme."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
+
+from streamlit import config
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.runtime import app_session
 
 from pmpviz.app.pace import watch_loop
 
@@ -25,6 +30,7 @@ def lifespan(make_ready: Callable[[], None]) -> Callable[[Any], Any]:
     @asynccontextmanager
     async def ready(_app: Any) -> AsyncIterator[dict[str, Any]]:
         print(f"  {WORDS}", file=sys.stderr, flush=True)
+        keep_theme()
         thread = threading.Thread(target=make_ready, name="make ready", daemon=True)
         thread.start()
         await asyncio.to_thread(thread.join, MOST_SECONDS)
@@ -34,3 +40,28 @@ def lifespan(make_ready: Callable[[], None]) -> Callable[[Any], Any]:
         thread.join(END_SECONDS)
 
     return ready
+
+
+def keep_theme() -> None:
+    """Have Streamlit read its theme from its options once for every time that they change.
+
+    It does so for every run of every fragment, six sections one after another out of all options there are: with forty
+    pages that is a quarter of all that the server does. An inner name of Streamlit; where it is gone, it goes on so.
+    """
+    read = getattr(app_session, "_populate_theme_msg", None)
+    if read is None:
+        return
+
+    @cache
+    def theme(section: str) -> CustomThemeConfig:
+        found = CustomThemeConfig()
+        read(found, section)
+        return found
+
+    def told(message: CustomThemeConfig, section: str = "theme") -> None:
+        # A section that says nothing stays absent.
+        if theme(section).ByteSize():
+            message.MergeFrom(theme(section))
+
+    config.on_config_parsed(theme.cache_clear, force_connect=True)
+    app_session._populate_theme_msg = told
