@@ -19,6 +19,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
@@ -99,10 +100,13 @@ def file_of(entry: Any) -> str | None:
 
 def asked() -> bool:
     """Whether anything is there to be brought."""
-    groups = importlib.metadata.entry_points().groups
-    return bool(
-        _paths or _troubles or os.environ.get(ENVIRONMENT) or any(name.startswith("pmpviz.") for name in groups)
-    )
+    return bool(_paths or _troubles or os.environ.get(ENVIRONMENT) or _packaged())
+
+
+@cache
+def _packaged() -> bool:
+    """Whether an installed package brings anything; read once, for each page that opens asks, of every package."""
+    return any(name.startswith("pmpviz.") for name in importlib.metadata.entry_points().groups)
 
 
 def trouble(source: str, reason: str) -> None:
@@ -123,6 +127,7 @@ def forget() -> None:
     with _lock:
         for kept in (_files, _packages, _troubles, _paths):
             kept.clear()
+        _packaged.cache_clear()
         _version += 1
 
 

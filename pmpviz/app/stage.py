@@ -44,8 +44,9 @@ class Turn:
         self.live, self.sent = holder.live, holder.sent
         self.live.touch()
         self._key, self._answer = f"player-{stage.id}", stage.answer
-        if every and not waits(self._key) and of_fragment():
-            time.sleep(pace.wait(id(holder), every))
+        early = pace.wait(id(holder), every) if every and of_fragment() else 0.0
+        if early and not waits(self._key):
+            time.sleep(early)
         self.changed = any(answer_events(self._key, stage.answer))
         self.view = self.live.seen
         holder.seen_by(self.view.begun)
