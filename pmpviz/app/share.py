@@ -10,7 +10,8 @@ import streamlit as st
 
 from pmpviz.app.widgets import forget_outlet
 from pmpviz.app.words import as_text
-from pmpviz.live.link import joined
+from pmpviz.live.link import joined, text_of
+from pmpviz.live.plan import Choice
 
 FIRST_PAGE = "home"
 ALWAYS = (
@@ -22,6 +23,17 @@ def command_line(verb: str, subject: str, flags: Mapping[str, Any], *rest: str) 
     """`python -m pmpviz VERB SUBJECT --flag value ... REST`, quoted for a shell."""
     parts = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in flags.items()]
     return " ".join(["python -m pmpviz", verb, shlex.quote(subject), *parts, *rest])
+
+
+# Knobs of `infer` whose flag has another name: `--seconds` is a limit of the whole command.
+INFER_FLAGS = {"seconds": "seconds-per-call"}
+
+
+def infer_line(model: str, lane: Choice, beta: float = 1.0) -> str:
+    """The command line that gives the numbers of a solver's lane: beta and knobs to the last digit."""
+    flags = {"algorithm": lane.algorithm} | ({} if beta == 1 else {"beta": text_of(float(beta))})
+    flags |= {INFER_FLAGS.get(name, name): str(value) for name, value in lane.full_knobs.items()}
+    return command_line("infer", model, flags, "--json")
 
 
 def link_to(query: Mapping[str, str], page: str, base: str | None = None) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
+
 import numpy as np
 import pytest
 
 from pmpviz import exact
+from pmpviz.__main__ import _parser
 from pmpviz.capabilities.text.lane import lane_of
+from pmpviz.capabilities.text.page import commands
 from pmpviz.capabilities.text.plan import TextPlan, reader
 from pmpviz.live.link import from_query, to_query
 from pmpviz.live.plan import Settings
+from pmpviz.models import build_spec, model_hash
 
 BAKER = "Dr. Baker talks in Baker Hall . Baker is glad ."
 
@@ -34,6 +39,16 @@ def test_a_lanes_marginals_come_to_the_exact_ones_and_follow_a_change(name):
         assert far < (0.03 if lane.unit == "sweeps" and name != "bp" else 0.12)
         assert len(view.points) == len(view.history) > 0
     assert view.p1[1] == 1 and view.p1[4] == 0
+
+
+def test_the_command_line_has_the_announcement_and_the_knobs_to_the_last_digit():
+    plan = TextPlan(number=1017, chain=1.2345678, skip=0.1, links="consecutive", said=((3, 1),))
+    plan = plan.replace(lanes=(reader("gibbs"), reader("bp", damping=0.123456789)))
+    words, _ = plan.words()
+    (line,) = commands(plan, len(words))
+    args = _parser().parse_args(shlex.split(line)[3:])
+    assert model_hash(build_spec(args.model)) == model_hash(plan.model(words))
+    assert (args.algorithm, args.knob_damping) == ("bp", "0.123456789")
 
 
 def test_a_run_forgets_its_start():

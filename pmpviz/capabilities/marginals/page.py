@@ -15,7 +15,7 @@ from pmpviz.app.page import Page
 from pmpviz.app.player import Event
 from pmpviz.app.presets import preset_control
 from pmpviz.app.session import held
-from pmpviz.app.share import ALWAYS, command_line
+from pmpviz.app.share import ALWAYS, infer_line
 from pmpviz.app.stage import Stage, Turn
 from pmpviz.app.words import as_text, show_notices
 from pmpviz.capabilities.marginals import picture as frank_wolfe
@@ -193,15 +193,9 @@ def _number(value: float | None, digits: int = 3) -> str:
 # What leaves the page.
 
 
-# Knobs whose flag has another name: `--seconds` is a limit of the whole command.
-FLAGS = {"seconds": "seconds-per-call"}
-
-
 def command(plan: InferencePlan, lane: Choice) -> str:
     """The command line of a lane."""
-    flags = {"algorithm": lane.algorithm} | ({"beta": f"{plan.beta:g}"} if plan.beta != 1 else {})
-    flags |= {FLAGS.get(name, name): str(value) for name, value in lane.full_knobs.items()}
-    return command_line("infer", plan.model, flags, "--json")
+    return infer_line(plan.model, lane, plan.beta)
 
 
 def _files(view: InferenceView) -> list[ExportFile]:

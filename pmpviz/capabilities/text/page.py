@@ -15,7 +15,7 @@ from pmpviz.app.lanes import lanes_control
 from pmpviz.app.page import Page
 from pmpviz.app.player import Event
 from pmpviz.app.presets import preset_control
-from pmpviz.app.share import ALWAYS, command_line
+from pmpviz.app.share import ALWAYS, infer_line
 from pmpviz.app.stage import Stage, Turn
 from pmpviz.app.widgets import bind, settings_control
 from pmpviz.app.words import sentence, show_notices
@@ -24,6 +24,7 @@ from pmpviz.capabilities.text.live import LiveText, TextView
 from pmpviz.capabilities.text.plan import MOST_LINKED, SOLVERS, TextPlan
 from pmpviz.capabilities.text.presets import TEXT
 from pmpviz.live.plan import Preset, begins_anew
+from pmpviz.models import builder_of, format_spec
 from pmpviz.models.text import read_words
 from pmpviz.types import InputError
 
@@ -115,11 +116,17 @@ class TextStage(Stage):
         if plan.text:
             lost = len(plan.text) > MOST_LINKED
             return [ALWAYS, "The text is too long for a link and is left out." if lost else "It holds the text."], []
-        spec = f"announcement:{len(self.view.words or ())},seed={plan.number},links={plan.links}"
-        spec += f",chain={plan.chain:g},skip={plan.skip:g}"
-        solvers = [cls.spec.id for cls in SOLVERS]
-        lanes = [lane.algorithm for lane in plan.lanes if lane.algorithm in solvers]
-        return [ALWAYS, "On the command line:"], [command_line("infer", spec, {"algorithm": name}) for name in lanes]
+        lines = commands(plan, len(self.view.words or ()))
+        left = ", which leaves out what was said of words" if plan.said else ""
+        return [ALWAYS, *([f"On the command line{left}:"] if lines else [])], lines
+
+
+def commands(plan: TextPlan, words: int) -> list[str]:
+    """The command lines of the lanes that are solvers, on the plan's announcement of so many words."""
+    knobs = {"seed": plan.number, "links": plan.links, "chain": plan.chain, "skip": plan.skip}
+    model = format_spec(builder_of("announcement"), (words,), knobs)
+    solvers = [cls.spec.id for cls in SOLVERS]
+    return [infer_line(model, lane) for lane in plan.lanes if lane.algorithm in solvers]
 
 
 def as_object(view: TextView) -> dict[str, Any]:
