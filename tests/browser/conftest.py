@@ -151,15 +151,27 @@ def _is_fault(message) -> bool:
     return message.type == "error" and not probe and not GONE.search(message.text)
 
 
-@pytest.fixture
-def open_page(browser) -> Iterator[Callable]:
-    """`open_page(address, **context)` is a page; console errors and exceptions fail the test at its end."""
-    contexts, errors = [], []
+@pytest.fixture(scope="package")
+def context(browser) -> Iterator:
+    """One for all pages: what a page of Streamlit loads and compiles takes longer than most of what is done on it."""
+    found = browser.new_context()
+    yield found
+    found.close()
 
-    def start(address: str, **options):
-        options.setdefault("viewport", {"width": 1280, "height": 900})
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
+
+@pytest.fixture
+def open_page(context) -> Iterator[Callable]:
+    """`open_page(address, viewport=..., color_scheme=..., reduced_motion=...)` is a page of its own.
+
+    Console errors and exceptions fail the test at its end.
+    """
+    pages, errors = [], []
+
+    def start(address: str, viewport: dict | None = None, **media):
+        page = context.new_page()
+        pages.append(page)
+        page.set_viewport_size(viewport or {"width": 1280, "height": 900})
+        page.emulate_media(**media)
         page.set_default_timeout(1000 * WAIT_SECONDS)
         page.on("console", lambda message: errors.append(_told(message)) if _is_fault(message) else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -167,10 +179,11 @@ def open_page(browser) -> Iterator[Callable]:
         return page
 
     yield start
-    for context in contexts:
-        for page in context.pages:
-            _pause(page)
-        context.close()
+    for page in pages:
+        _pause(page)
+        if page.url.startswith("http"):
+            page.evaluate("localStorage.clear()")
+        page.close()
     assert not errors
 
 
