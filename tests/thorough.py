@@ -2,6 +2,9 @@
 
 import pytest
 
+# Algorithms that know no layout: they list all states or ask a solver.
+LAYOUTLESS = frozenset({"exact", "gumbel_table", "perturb_and_map", "unbiased"})
+
 
 def case(*values, name: str, everyday: bool):
     """The values of one case as a parameter of a test of that name."""

@@ -6,15 +6,15 @@ import pytest
 from pmpviz.contract import forms
 from pmpviz.contract.clauses import BITS, OF_BITS
 from pmpviz.contract.fixtures import BY_NAME, cases
-from tests.thorough import case
+from tests.thorough import LAYOUTLESS, case
 
 # The models of `BITS` are one of each layout: evidence and beta are traced, so others run the same program. Algorithms
-# that know no layout, for they list all states or ask a solver, have the others in thorough runs.
+# that know no layout have the others in thorough runs.
 PAIRS = [case for case in cases() if case[1].name in BITS]
-LAYOUTLESS = frozenset({"exact", "gumbel_table", "perturb_and_map", "unbiased"})
-# A fault of ours, in keys, tiles or chunks, shows however a program is compiled. One of the compiler, which may round
-# otherwise where it fuses otherwise, shows in what the app runs: of that every algorithm has one layout every day, here
-# matrices, whose products depend most on shapes, and lattices in `test_runs.py`; the others are for thorough runs.
+# A fault of ours, in keys, tiles or chunks, shows however a program is compiled; but compiled briefly, what is
+# recorded of a sampler of Gaussians is rounded otherwise. One of the compiler, which may round otherwise where it
+# fuses otherwise, shows in what the app runs: of that every algorithm has one layout every day, here matrices, whose
+# products depend most on shapes, and lattices in `test_runs.py`; the others are for thorough runs.
 SHIPPED = "six_dense_clamped"
 
 

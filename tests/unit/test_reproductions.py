@@ -149,6 +149,7 @@ def test_exact_maps_under_the_perturbations_of_the_sampler_are_a_nearly_exact_sa
     assert not smoothed and wrong_model.divergence(wrong_model.law(0.5), shares) < 1e-3
 
 
+@pytest.mark.brief
 def test_a_tiny_run_of_the_single_digit():
     setting = twos.Setting("digits:labels=2,count=60", 4, 3, 40)
     rows = check(twos.run(Request(True, 2), setting))
@@ -156,6 +157,7 @@ def test_a_tiny_run_of_the_single_digit():
     assert all(row.spread is not None for row in rows.values())
 
 
+@pytest.mark.brief
 def test_a_tiny_run_of_linear_programs(monkeypatch):
     monkeypatch.setitem(vars(relaxed), "TASKS", (relaxed.TWOS,))
     rows = check(relaxed.run(Request(True, 1), relaxed.Setting(5, 2, 2, 3, 5)))

@@ -60,7 +60,7 @@ def test_more_states_than_pages_show_are_sampled_here():
 def test_chains_of_three_states_come_within_a_hundredth_of_the_marginals(algorithm):
     path = written(FILES["three"])
     quanta = make_sampler(algorithm).spec.quanta(load_model(path).model)
-    common = ("--chains", 20_000, "--sweeps", -(-300 // quanta), "--seed", 1)
+    common = ("--chains", 20_000, "--sweeps", -(-100 // quanta), "--seed", 1)
     found("sample", path, "--algorithm", algorithm, *common, "--out", "x.npz")
     with np.load("x.npz") as file:
         x = file["x"]

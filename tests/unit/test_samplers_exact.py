@@ -116,11 +116,11 @@ def test_a_checkpoint_resumes_bit_for_bit(tmp_path):
 
 
 def test_a_new_target_is_sampled_from_the_next_look_on():
-    run, _ = advance(start(ExactSampler(), chain_target(), jax.random.key(1), CHAINS), 2)
+    run, _ = advance(start(ExactSampler(), chain_target(), jax.random.key(1), 500), 2)
     other = Target.of(chain_target().model, Evidence.of(20, {7: 0}), 0.5)
     moved = retarget(run, other)
     assert (positions(moved)[:, 7] == 0).all() and not (positions(moved)[:, 3] == 1).all()
-    begun = start(ExactSampler(), other, jax.random.key(1), CHAINS)
+    begun = start(ExactSampler(), other, jax.random.key(1), 500)
     np.testing.assert_array_equal(positions(moved), positions(advance(begun, 2)[0]))
 
 

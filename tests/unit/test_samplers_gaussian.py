@@ -1,6 +1,7 @@
 """Gaussian samplers: every map, shift and coordinate has the law; the step holds everywhere; what is refused."""
 
 import dataclasses
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -35,6 +36,7 @@ def test_the_law_holds_under_every_map_shift_and_coordinate(name, knobs):
         assert verdict.passed, (check.__name__, verdict.found)
 
 
+@pytest.mark.brief
 @pytest.mark.parametrize(
     "spec",
     ["complete:6,couplings=sk,sigma=1", "complete:100,couplings=sk,sigma=10", "square:8x8,J=2", "square:5x5,J=-0.1"],
@@ -47,6 +49,7 @@ def test_the_default_step_is_accepted_on_every_model(spec):
     assert (trace.info["energy_error"] >= 0).all()
 
 
+@pytest.mark.brief
 def test_lengths_are_uniform_from_one_to_twice_the_steps_less_one():
     lengths = jax.vmap(gaussian_hmc._length, (None, 0))(jnp.int32(4), jnp.arange(7000))
     counts = np.bincount(np.asarray(lengths), minlength=9)
@@ -54,6 +57,7 @@ def test_lengths_are_uniform_from_one_to_twice_the_steps_less_one():
     assert ((counts[1:8] - 1000) ** 2 / 1000).sum() < 45
 
 
+@pytest.mark.brief
 def test_a_warm_up_finds_a_step_that_is_accepted_as_often_as_asked_and_freezes_it():
     target = Target.of(build_spec("complete:30,couplings=sk,sigma=1"))
     tuned = make_sampler("gaussian_hmc", warm_up=400)
@@ -66,6 +70,7 @@ def test_a_warm_up_finds_a_step_that_is_accepted_as_often_as_asked_and_freezes_i
     assert abs(trace.info["acceptance"].mean() - gaussian_hmc.GOAL) < 0.06
 
 
+@pytest.mark.brief
 def test_trajectories_forget_second_moments():
     assert second_moments(make_sampler("gaussian_hmc"), BY_NAME["edgeless_dense"], jax.random.key(3)).passed
 
@@ -104,6 +109,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(name, knobs, words):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.brief
 def test_an_overlay_is_the_field_that_the_variables_are_drawn_with():
     target = BY_NAME["srbm_clamped"].target
     for name in ("gaussian_gibbs", "gaussian_hmc"):
@@ -114,6 +120,14 @@ def test_an_overlay_is_the_field_that_the_variables_are_drawn_with():
         assert field.shape == (7,) and np.isfinite(field).all() and np.ptp(field) > 0
 
 
+@partial(jax.jit, static_argnums=4)
+def told_and_made(algorithm, chain_keys, target, state, longest):
+    """(trajectory as it is told, state and numbers of the step that is made)."""
+    told = gaussian_hmc.traced(algorithm, chain_keys, target, state, longest)
+    return told, *algorithm.step_tile(chain_keys, target, state)
+
+
+@pytest.mark.brief
 @pytest.mark.parametrize("knobs", [{}, {"coordinates": "A = I", "leapfrog_steps": 9}, {"step_size": 2.0}], ids=str)
 def test_a_traced_trajectory_is_the_one_that_the_step_makes(knobs):
     algorithm = make_sampler("gaussian_hmc", **knobs)
@@ -123,8 +137,7 @@ def test_a_traced_trajectory_is_the_one_that_the_step_makes(knobs):
     state = algorithm.init_tile(jax.random.wrap_key_data(words), target, np.zeros((64, 6), np.int8))
     for quantum in range(1, 6):
         own = keys.fold_in(jax.random.wrap_key_data(words), quantum)
-        told = gaussian_hmc.traced(algorithm, own, target, state, 2 * 9 - 1)
-        after, info = algorithm.step_tile(own, target, state)
+        told, after, info = told_and_made(algorithm, own, target, state, 2 * 9 - 1)
         steps = int(told.steps)
         change = np.asarray(told.energy[steps] - told.energy[0])
         accepted = change < np.asarray(told.line)

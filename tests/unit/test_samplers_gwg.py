@@ -84,6 +84,7 @@ def lattice_run(chains: int = 3, layout: str = "shift", **knobs):
     return start(GibbsWithGradients(), target, jax.random.key(3), chains)
 
 
+@pytest.mark.brief
 def test_sixteen_quanta_are_n_proposals():
     run = lattice_run()
     assert run.quanta == 16
@@ -97,8 +98,10 @@ def test_sixteen_quanta_are_n_proposals():
     np.testing.assert_allclose(trace.info["acceptance"][0, 0], accepted / 99, rtol=1e-6)
 
 
-@pytest.mark.as_shipped
-@LAYOUTS
+# Lattices as shipped are in `test_runs.py`.
+@pytest.mark.parametrize(
+    "layout", [pytest.param("shift", marks=pytest.mark.brief), pytest.param("dense", marks=pytest.mark.as_shipped)]
+)
 @pytest.mark.parametrize("beta", [1.0, 60.0])
 def test_bits_depend_on_neither_chunks_nor_chains(layout, beta):
     # When cold, each chain's scale is renewed at its own times.
@@ -109,6 +112,7 @@ def test_bits_depend_on_neither_chunks_nor_chains(layout, beta):
     np.testing.assert_array_equal(positions(run)[:2], positions(whole))
 
 
+@pytest.mark.brief
 def test_lattices_and_neighbour_lists_give_the_same_chain():
     model = build_spec("square:5x5,J=0.3")
     paths = [
@@ -135,6 +139,7 @@ def test_dense_models_of_several_columns_and_levels_have_the_law_of_the_model():
     assert two_looks(p_value) >= 1e-6
 
 
+@pytest.mark.brief
 @LAYOUTS
 def test_running_log_weights_are_those_of_the_configuration(layout):
     run, _ = advance(lattice_run(3, layout), 16 * 3 + 11)
@@ -145,6 +150,7 @@ def test_running_log_weights_are_those_of_the_configuration(layout):
     np.testing.assert_allclose(np.asarray(state.log_weight)[free], wanted[free], rtol=0, atol=2e-5)
 
 
+@pytest.mark.brief
 def test_a_new_target_renews_the_gradients():
     run, _ = advance(lattice_run(), 16 + 5)
     other = Target.of(build_spec("square:11x9,J=-0.7,h=0.2,field=uniform"), Evidence.of(99, {7: 1}), 0.6)
@@ -155,6 +161,7 @@ def test_a_new_target_renews_the_gradients():
     np.testing.assert_allclose(state.log_weight, np.where(x > 0, -field, field) / 2, rtol=0, atol=2e-6)
 
 
+@pytest.mark.brief
 @pytest.mark.parametrize("layout", ["sparse", "dense"])
 def test_at_an_extreme_beta_one_sweep_reaches_the_ground_state(layout):
     # Every flip towards the field lowers what its neighbours would gain, so that Z falls and all are accepted.
@@ -180,6 +187,7 @@ def test_weights_beyond_float32_are_sampled_right(layout):
     assert chi2.sf(((counts - expected) ** 2 / expected).sum(), 3) >= 1e-6
 
 
+@pytest.mark.brief
 @pytest.mark.parametrize("layout", ["sparse", "dense"])
 def test_all_sites_clamped(layout):
     target = Target.of(four_spins(layout), Evidence.of(4, {0: 1, 1: 0, 2: 1, 3: 1}))

@@ -29,6 +29,7 @@ def p_value(counts: np.ndarray, p: np.ndarray) -> float:
     return float(chi2.sf(((counts - expected) ** 2 / expected).sum(), max(len(counts) - 1, 1)))
 
 
+@pytest.mark.brief
 @pytest.mark.parametrize("spec", ["tree:15,J=0.8", "square:4x4,J=0.4,h=0.2,periodic=false"])
 def test_pmp_finds_the_maximum_under_the_same_noise_where_it_must(spec):
     """A tree, where max-product is exact, and an attractive model: draw number 1 of both samplers."""
@@ -38,7 +39,7 @@ def test_pmp_finds_the_maximum_under_the_same_noise_where_it_must(spec):
     maxima = sample(make_sampler("perturb_and_map"), target, key, 50, 1)
     words = jax.random.key_data(keys.of_chains(keys.role(key, keys.NOISE), np.arange(50)))
     logistic = np.asarray(perturbations(jax.random.wrap_key_data(words), target.n, 1), np.float64).T
-    weight = jax.vmap(target.log_weight)
+    weight = jax.jit(jax.vmap(target.log_weight))
     short = np.asarray(weight(maxima) - weight(by_pmp), np.float64) + ((maxima - 1.0 * by_pmp) * logistic).sum(1)
     assert (short > -1e-4).all(), "the exact solver falls short of max-product"
     # On the loopy one a fixed point that isn't the maximum is possible, but seldom.

@@ -90,18 +90,27 @@ MODELS = {
 }
 
 
+@jax.jit
+def labels_and_bonds(chain_keys, target: Target, spin):
+    """(labels [t, n], whether two sites are bonded [t, n, n]) of chains with these spins."""
+    least = swendsen_wang._bonds(chain_keys, target, spin)
+
+    def bonded_to(site):
+        # A neighbour is bonded where a label below all others, put on it, comes over.
+        return least(jnp.full(spin.shape, target.n, jnp.int32).at[:, site].set(-1)) == -1
+
+    bonded = jax.lax.map(bonded_to, jnp.arange(target.n))
+    return swendsen_wang._labels(least, spin.shape), jnp.swapaxes(bonded, 0, 1)
+
+
+@pytest.mark.brief
 @pytest.mark.parametrize("name", MODELS)
 def test_labels_are_the_components_of_the_bonds(name):
     model = MODELS[name]()
     n, chains = model.n, 5
     spin = jnp.asarray(np.random.default_rng(0).choice([-1.0, 1.0], (chains, n)), jnp.float32)
-    least = swendsen_wang._bonds(jax.random.split(jax.random.key(4), chains), Target.of(model), spin)
-    label = np.asarray(swendsen_wang._labels(least, (chains, n)))
-    # A neighbour is bonded where a label below all others, put on it, comes over.
-    bonded = np.zeros((chains, n, n), bool)
-    for site in range(n):
-        probe = jnp.full((chains, n), n, jnp.int32).at[:, site].set(-1)
-        bonded[:, site] = np.asarray(least(probe)) == -1
+    found = labels_and_bonds(jax.random.split(jax.random.key(4), chains), Target.of(model), spin)
+    label, bonded = map(np.asarray, found)
     assert (bonded == bonded.swapaxes(1, 2)).all()
     _, i, j, w = model.pairwise()
     allowed = np.eye(n, dtype=bool)
@@ -144,7 +153,8 @@ def test_field_sums_are_exact_in_fixed_point():
     assert (swendsen_wang._field_sums(label, 0 * value, jnp.float32(0.0)) == 0).all()
 
 
-@pytest.mark.as_shipped
+# As shipped, a lattice of it is in `test_runs.py`.
+@pytest.mark.brief
 def test_bits_depend_on_neither_chunks_nor_chains_and_clusters_are_shown():
     target = Target.of(build_spec("square:16x16,J=0.44"), Evidence.of(256, {3: 1}))
     whole, trace = advance(start(SwendsenWang(), target, jax.random.key(3), 2), 12)

@@ -15,7 +15,7 @@ from pmpviz.types import InputError
 PLAN = LearningPlan(data="bars:3x3", hidden=4, chains=12, batch=5, lanes=(learner("pcd", sweeps=2), learner("exact")))
 
 
-@pytest.mark.as_shipped
+@pytest.mark.brief
 def test_a_training_goes_on_to_the_same_bits():
     data = parse_dataset(PLAN.data)
     lanes = [training.advance(lane, 7)[0] for lane in PLAN.begin(data)]
