@@ -63,17 +63,22 @@ def _give_up(reason: str) -> None:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator:
-    """A headless Chromium: the one on the PATH, else Playwright's own."""
+def context(tmp_path_factory) -> Iterator:
+    """A headless Chromium: the one on the PATH, else Playwright's own.
+
+    It has one profile for all pages: what a page of Streamlit loads and compiles takes longer than most of what is done
+    on it, and only a profile on the disk keeps what was compiled.
+    """
     api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e '.[dev]'")
     with api.sync_playwright() as playwright:
         path = next((found for name in NAMES if (found := shutil.which(name))), None)
         path = path or playwright.chromium.executable_path
         if not os.path.exists(path):
             _give_up(HOW)
-        chromium = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        yield chromium
-        chromium.close()
+        profile = str(tmp_path_factory.mktemp("profile"))
+        found = playwright.chromium.launch_persistent_context(profile, executable_path=path, args=list(FLAGS))
+        yield found
+        found.close()
 
 
 @pytest.fixture(scope="package")
@@ -149,14 +154,6 @@ def _told(message) -> str:
 def _is_fault(message) -> bool:
     probe = "404" in message.text and PROBES.search((message.location or {}).get("url", ""))
     return message.type == "error" and not probe and not GONE.search(message.text)
-
-
-@pytest.fixture(scope="package")
-def context(browser) -> Iterator:
-    """One for all pages: what a page of Streamlit loads and compiles takes longer than most of what is done on it."""
-    found = browser.new_context()
-    yield found
-    found.close()
 
 
 @pytest.fixture
