@@ -47,28 +47,30 @@ STYLE = """<style>
 .stMain[data-testid="stMain"]:focus-visible::before { content: none; }
 </style>"""
 
-# Leave, and the presets beside it, stand at the same place of every page, at the question's end.
+# Leave stands at the same corner of every page, whatever is scrolled; the presets beside it, at the question's end, go
+# with the question, so that they lie over nothing.
 CLASS_STYLE = """<style>
 html { font-size: 25.6px; }
 .stSidebar, [data-testid="stExpandSidebarButton"], [data-testid="stHeader"] { display: none; }
-.stMainBlockContainer { padding: 0.5rem 1rem 2rem; max-width: none; }
+.stMainBlockContainer { position: relative; padding: 0.5rem 1rem 2rem; max-width: none; }
 .stMainBlockContainer h4 { font-size: clamp(0.8rem, calc(198cqi / var(--letters, 1)), 1.125rem); }
 .stMainBlockContainer h4, .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4):has(p) h4 {
   height: auto;
   padding: 0 0 0.4rem;
 }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 6rem; }
-.stMainBlockContainer:has(.st-key-class-presets) [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 14rem; }
+.stMainBlockContainer:has(.st-key-class-presets) [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 15rem; }
 .st-key-class_mode { position: fixed; z-index: 10; top: 0.3rem; right: 0.4rem; width: auto; }
-.stMainBlockContainer .st-key-class_mode button { padding: 0 0.35rem; height: 1.1rem; }
-.st-key-class_mode button p { font-size: 0.5625rem; }
+.st-key-class_mode.st-key-class_mode .stButton { line-height: 0; }
+.st-key-class_mode.st-key-class_mode .stButton button { padding: 0 0.35rem; height: 1.1rem; border-radius: 6px; }
+.st-key-class_mode.st-key-class_mode button p { display: block; font-size: 0.5625rem; line-height: 1; margin: 0; }
 [data-testid="stLayoutWrapper"]:has(> .st-key-class-presets) {
-  position: fixed;
+  position: absolute;
   z-index: 10;
-  zoom: 0.6;
+  zoom: 0.7;
   top: 0.3rem;
-  right: 10rem;
-  width: 13rem;
+  right: 8.6rem;
+  width: 12.5rem;
 }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) > p { display: none; }
 .stMainBlockContainer :is([data-testid="stLayoutWrapper"], .stElementContainer):has(.stButtonGroup) { display: none; }

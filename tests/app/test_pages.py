@@ -15,7 +15,7 @@ from pmpviz.capabilities.learning.presets import LEARNING
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.messages.presets import MESSAGES
 from pmpviz.capabilities.perturbation.presets import PERTURBATION
-from pmpviz.capabilities.sampling.presets import RACE
+from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
 
 SMALL = {"model": "square:6x6", "chains": "8"}
 
@@ -111,13 +111,15 @@ def test_a_link_to_a_preset_opens_its_page_at_it(page, presets):
     assert "preset" not in test.query_params and test.query_params
 
 
-def test_a_preset_that_is_chosen_from_the_list_is_the_page_s_plan():
-    test = opened("race")
-    for preset in RACE[1:3]:
-        test.selectbox(key="race_preset_choice").select(preset.id)
+@pytest.mark.parametrize(("page", "presets"), [("race", RACE[1:3]), ("playground", PLAYGROUND[-2:])])
+def test_a_preset_that_is_chosen_from_the_list_is_the_page_s_plan(page, presets):
+    test = opened(page, **{"class": "1"})
+    for preset in presets:
+        test.selectbox(key=f"{page}_preset_choice").select(preset.id)
         run(test)
-        assert test.session_state["plan:race"][0] == preset.plan
-        assert test.selectbox(key="race_preset_choice").value == preset.id
+        assert test.session_state[f"plan:{page}"][0] == preset.plan
+        assert test.selectbox(key=f"{page}_preset_choice").value == preset.id
+        assert not preset.layer or test.session_state[f"layer:{page}"] == preset.layer
 
 
 def test_beside_a_preset_other_settings_count_and_an_unknown_one_is_named():
@@ -191,6 +193,17 @@ def test_values_out_of_range_are_clamped_with_a_notice_and_no_error():
     words = " ".join(box.value for box in test.warning)
     assert "T = -9" in words.replace("\\", "") and "n = 99999" in words.replace("\\", "")
     assert not test.error
+
+
+def test_where_an_algorithm_is_refused_others_that_run_are_offered_in_its_place():
+    test = opened("race", model="square:16x16", chains="8", lane1="exact", lane2="gibbs")
+    wait(test, lambda u: u["trouble"])
+    offered = [button.key for button in test.button if (button.key or "").startswith("race_instead")]
+    assert 1 < len(offered) <= 4 and all(key.startswith("race_instead0_") for key in offered)
+    assert "race_instead0_gibbs" not in offered
+    test.button(key=offered[0]).click()
+    wait(run(test), lambda u: algorithms(u) == [offered[0].removeprefix("race_instead0_"), "gibbs"])
+    assert not test.error and not [button for button in test.button if "instead" in (button.key or "")]
 
 
 def test_a_missing_file_is_asked_for_and_nothing_runs():

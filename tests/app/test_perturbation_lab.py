@@ -66,10 +66,14 @@ def test_a_scenes_pictures_come_with_their_averages_and_bars_are_of_95_percent()
 
 def test_before_a_class_what_the_bounds_say_stands_on_the_board_and_no_table_is_cut():
     test = opened(**SMALL, **{"class": "1"})
-    wait(test, lambda t: update(t).get("bounds"))
+    wait(test, lambda t: update(t).get("bounds", {}).get("words"))
     assert re.match(
-        r"Best values under noise are [\d.−]+ ± [\d.]+ on average: log Z is at most that", update(test)["bounds"]
+        r"Best values under noise are [\d.−]+ ± [\d.]+ on average: log Z is at most that",
+        update(test)["bounds"]["words"],
     )
+    bounds = update(test)["bounds"]
+    assert {"exact maxima: a bound", "ICM's answers: no bound"} <= {each["name"] for each in bounds["estimates"]}
+    assert bounds["exact"] < max(each["mean"] + each["error"] for each in bounds["estimates"])
     assert not table(test)
 
 

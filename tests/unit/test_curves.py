@@ -8,6 +8,7 @@ import pytest
 
 from pmpviz.capabilities.sampling import kept as keeping
 from pmpviz.capabilities.sampling import picture, words
+from pmpviz.capabilities.sampling.draws import DrawsView
 from pmpviz.capabilities.sampling.lane import Lane, MetricPoint
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.plan import Plan, sampler
@@ -156,16 +157,19 @@ def test_nothing_is_said_before_anything_ran(idle):
 def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     quick, slow = [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
     first = words.verdict(race(idle, slow, quick))
-    assert first.startswith("lane 2 first came within the noise of the reference after 16 sweeps (160 ms); lane 1 has")
+    came = "lane 2 first came within the noise of the reference between 8 and 16 sweeps (by 160 ms); lane 1 "
+    assert first.startswith(f"{came}has")
     spikes = [0.02, 0.001, 0.03, 0.001]
     later = words.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
-    assert "lane 2 first came within the noise of the reference after 16 sweeps (160 ms); lane 1 after 256" in later
+    assert f"{came}between 128 and 256 sweeps" in later
+    at_once = words.verdict(race(idle, slow, [0.5, 0.2, 0.009]))
+    assert "lane 2 first came within the noise of the reference after 2 sweeps (20.0 ms); lane 1 has" in at_once
     assert "None is within the noise yet. lane 2 is nearest" in words.verdict(race(idle, slow, quick[:5]))
 
 
 def test_a_passage_is_counted_from_the_change_of_the_settings(idle):
     said = words.verdict(race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8))
-    assert "after 24 sweeps (240 ms)" in said and "since the change at sweep 8" in said
+    assert "between 8 and 24 sweeps (by 240 ms)" in said and "since the change at sweep 8" in said
 
 
 def test_lanes_that_the_noise_cannot_tell_apart_are_level(idle):
@@ -195,7 +199,7 @@ def test_a_lane_has_not_come_within_the_noise_in_the_sweeps_that_were_measured(i
 
 def test_who_begins_within_the_noise_has_not_won(idle):
     said = words.verdict(race(idle, [0.5, 0.2, 0.1, 0.009], [0.001] * 4))
-    assert said.startswith("lane 1 first came within the noise of the reference after 4 sweeps (40.0 ms); lane 2 is")
+    assert said.startswith("lane 1 first came within the noise of the reference between 2 and 4 sweeps (by 40.0 ms); ")
     assert said.endswith("lane 2 is within the noise of the reference from the start.")
     said = words.verdict(race(idle, [0.5, 0.2, 0.1, 0.05], [0.001] * 4))
     assert said.startswith("lane 2 is within the noise of the reference from the start. lane 1 has not come within")
@@ -223,7 +227,7 @@ def test_only_finished_draws_are_compared_with_the_reference(begin, algorithm, l
     live.play()
     view = wait(live, lambda view: view.status == "done" and view.lanes[1].points)
     assert not view.lanes[0].points and view.lanes[0].making == (9, length)
-    assert f"its first draw is not done: 9 of {length} sweeps" in words.verdict(view)
+    assert f"its first draw is not done: sweep 9 of {length}" in words.verdict(view)
     assert decode(picture.update(view, Cursors(), Desk(), "none"))[0]["lanes"][0]["sub"].startswith(
         f"first draw: sweep 9 of {length}"
     )
@@ -237,10 +241,16 @@ def test_only_finished_draws_are_compared_with_the_reference(begin, algorithm, l
 def test_a_draw_begun_before_a_change_is_not_the_first_that_counts():
     lane = advanced(PLAN, 13)
     lane.change(sampler("pmp", sweeps_per_draw=8, damping=0.1), lane.run.target)
+    lane.advance(Budget(), 1)
+    view = lane.view(False, None, False)
+    assert view.making == (0, 8)
+    assert words.first_draw(view) == "its first draw under the new settings begins in 2 sweeps"
     while lane.count < 20:
         lane.advance(Budget(), 1)
     view = lane.view(False, None, False)
-    assert view.making == (7, 11) and not lane.waiting
+    assert words.first_draw(view) == "its first draw is not done: sweep 4 of 8" and not lane.waiting
+    # A draw that was older than the new ones will be has no sweep left.
+    assert DrawsView(view.draws.series, 0, 50, 20, whole=False).before == 0
     while lane.count < 24:
         lane.advance(Budget(), 1)
     assert lane.view(False, None, False).making is None
@@ -304,7 +314,7 @@ def test_a_single_lane_of_draws_speaks_of_finished_ones(begin):
     wait(live, lambda view: view.lanes)
     live.play()
     view = wait(live, lambda view: view.status == "done")
-    assert words.found(view) == "Perturb-and-max-product: its first draw is not done: 7 of 8 sweeps."
+    assert words.found(view) == "Perturb-and-max-product: its first draw is not done: sweep 7 of 8."
     live.set_plan(PLAN.replace(budget=21.0))
     live.play()
     view = wait(live, lambda view: view.status == "done" and view.lanes[0].sweep == 21)

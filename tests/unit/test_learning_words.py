@@ -26,8 +26,8 @@ def lane(label, *likelihoods, mmd2=(0.001,) * 4, iteration=64):
     return SimpleNamespace(label=label, iteration=iteration, model=WIDE, **found)
 
 
-def said(*lanes, held_out=True):
-    return verdict(SimpleNamespace(lanes=lanes, held_out=held_out, status="", trouble=None))
+def said(*lanes, held_out=True, train=None):
+    return verdict(SimpleNamespace(lanes=lanes, held_out=held_out, status="", trouble=None, train=train))
 
 
 def annealed(value, low, high):
@@ -77,6 +77,20 @@ def test_what_hidden_units_do_is_said_first():
     assert said(lane("PCD")).startswith(
         "A picture switches on 21 of the 64 hidden units, on average (32 before learning)."
     )
+
+
+def test_what_hidden_units_stand_for_is_read_off_their_weights():
+    """Noise is called noise, whose neighbouring weights agree by chance; strokes and patches of any sign are found."""
+    noise = np.random.default_rng(0).normal(size=(40, 64))
+    stroke = np.zeros((4, 8, 8))
+    stroke[0, 2:4], stroke[1, :, 5:7], stroke[2, 3:6, 3:6], stroke[3, :2] = 1, -1, 1, -1
+    assert abs(picture.agreement(noise, (8, 8))) < 0.05 < 0.5 < picture.agreement(stroke.reshape(4, 64), (8, 8))
+    shown = SimpleNamespace(shape=(8, 8))
+    for weight, words in ((noise, "The filters are still noise: "), (stroke, "Hidden units have come to stand for ")):
+        learned = lane("PCD")
+        learned.model = RBM.of_layers(weight.reshape(-1, 64))
+        assert said(learned, train=shown).startswith(words)
+    assert said(lane("PCD"), train=SimpleNamespace(shape=(2, 2))).startswith("The filters are still noise")
 
 
 def test_what_is_scored_is_named_by_the_datas_own_split():

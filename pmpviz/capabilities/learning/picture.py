@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
+
 from pmpviz.capabilities.learning.lane import (
     LEAST_AIS_ITERATION,
     MOST_PICTURES,
@@ -16,7 +19,7 @@ from pmpviz.capabilities.learning.likelihood import Likelihood, best_of, is_past
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.learning import learner_class
 from pmpviz.models import Ising, LayeredModel
-from pmpviz.player.filters import filter_words
+from pmpviz.player.filters import filter_words, weights_of
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, trace
 from pmpviz.runs.device import device_words
@@ -173,7 +176,7 @@ def verdict(view: LearningView) -> str:
         return "Nothing is learned yet: press Play."
     if len(view.lanes) == 1:
         lane = view.lanes[0]
-        return f"{_used(lane)}{_probable(lane, view)} {_similar(lane)}"
+        return f"{_stands_for(lane, view)}{_used(lane)}{_probable(lane, view)} {_similar(lane)}"
     return " ".join([*_ahead(view), *(f"{lane.label}: {_briefly(lane, view)}" for lane in view.lanes), *_chance(view)])
 
 
@@ -200,6 +203,32 @@ def _chance(view: LearningView) -> list[str]:
 
 def _last(lane: LearningLaneView) -> Likelihood | None:
     return max(lane.likelihoods, key=lambda each: each.iteration, default=None)
+
+
+def _stands_for(lane: LearningLaneView, view: LearningView) -> str:
+    """What the hidden units have come to, by how far weights of neighbouring pixels agree."""
+    if view.train is None or not isinstance(lane.model, LayeredModel):
+        return ""
+    agree = agreement(weights_of(lane.model), view.train.shape)
+    begun = agree >= BEGUN
+    said = "Hidden units have come to stand for strokes or patches" if agree >= STROKES else ""
+    said = said or ("Strokes begin to show in the filters" if begun else "The filters are still noise")
+    how = "agree" if begun else "hardly agree"
+    beside = ", in noise 0" if begun else ""
+    return f"{said}: weights of neighbouring pixels {how} (correlation {agree:.2f}{beside}). "
+
+
+# Correlation of neighbouring pixels' weights from which filters are no noise any more, and from which they are strokes.
+BEGUN, STROKES = 0.15, 0.3
+
+
+def agreement(weight: Float[np.ndarray, "hidden visible"], shape: tuple[int, int]) -> float:
+    """Correlation of the weights of pixels side by side or one above the other, within filters; 0 of noise."""
+    filters = np.asarray(weight, np.float64).reshape(-1, *shape)
+    filters = filters - filters.mean((1, 2), keepdims=True)
+    pairs = [filters[:, 1:] * filters[:, :-1], filters[:, :, 1:] * filters[:, :, :-1]]
+    found = [float(each.mean()) for each in pairs if each.size]
+    return float(np.mean(found) / max(np.square(filters).mean(), np.finfo(float).tiny)) if found else 0.0
 
 
 def _used(lane: LearningLaneView) -> str:

@@ -73,10 +73,10 @@ MESSAGES: tuple[Preset, ...] = (
         "OR: explaining away",
         "What does one cause say about another?",
         MessagePlan("or_factor", schedule="two_pass", evidence=((3, 1),), sweeps=60, play="message"),
-        "The bottom variable is held at 1: something has caused it. Each top variable becomes more probable. Hold "
-        "one of them at 1 as well, and the others go back to what they were: the effect is explained. The message "
-        "of an OR factor takes time linear in its size, although its table has 2 to the number of its variables "
-        "entries.",
+        "The bottom variable, the effect, is held at 1: something has caused it. Each cause above becomes more "
+        "probable. Hold one of them at 1 as well, and the others go back to what they were: one cause *explains the "
+        "effect away*, and nothing is left for the others to explain. The message of an OR factor takes time linear in "
+        "its size, although its table has 2 to the number of its variables entries.",
     ),
     Preset(
         "and_or",

@@ -9,7 +9,14 @@ import numpy as np
 from pmpviz.capabilities.perturbation.live import LabView, draws_before_map
 from pmpviz.capabilities.perturbation.panels import average_rows, places
 from pmpviz.capabilities.perturbation.parts import WALK_CALLS, Bench, total_variation
-from pmpviz.capabilities.perturbation.picture import bound_words, line_colour, styles
+from pmpviz.capabilities.perturbation.picture import (
+    WITHIN,
+    bound_rows,
+    bound_words,
+    line_colour,
+    styles,
+    verdict,
+)
 from pmpviz.capabilities.perturbation.plan import LAYERS
 from pmpviz.player.numbers import configuration, integer
 from pmpviz.player.wire import Payload, encode
@@ -40,7 +47,8 @@ def update(view: LabView, layer: str, dark: bool) -> bytes:
             "samples": _samples(payload, view),
             "averages": _averages(payload, view),
             "progress": progress(view),
-            "bounds": bound_words(view),
+            "bounds": _bounds(view, dark),
+            "verdict": verdict(view),
         },
         payload.blobs,
     )
@@ -184,6 +192,22 @@ def _averages(payload: Payload, view: LabView) -> list[dict[str, Any]] | None:
         {"title": title, "words": words, "values": payload.add(values), "kind": kind}
         for title, words, values, kind in rows
     ]
+
+
+def _bounds(view: LabView, dark: bool) -> dict[str, Any]:
+    """What maxima under noise say of log Z: in words, and each estimate with its 95 % bar beside the exact value."""
+    estimates = [
+        {
+            "name": name.removeprefix("mean of "),
+            "mean": mean,
+            "error": WITHIN * error,
+            "colour": line_colour("exact" if kind == "exact" else "", style, dark),
+            "open": kind != "exact",
+        }
+        for name, mean, error, style, kind in bound_rows(view)
+    ]
+    exact = None if view.truth is None else float(view.truth.log_z)
+    return {"words": bound_words(view), "estimates": estimates, "exact": exact}
 
 
 def _samples(payload: Payload, view: LabView) -> dict[str, Any] | None:

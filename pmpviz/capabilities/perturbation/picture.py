@@ -209,6 +209,7 @@ __all__ = [
     "BOUNDS",
     "LOST",
     "WITHIN",
+    "bound_rows",
     "bound_words",
     "bounds",
     "ink",

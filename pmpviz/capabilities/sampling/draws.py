@@ -22,9 +22,9 @@ class DrawsView:
     whole: bool = True
 
     @property
-    def left(self) -> int:
-        """Sweeps until the next draw that counts is done."""
-        return self.length - self.age + (0 if self.whole else self.length)
+    def before(self) -> int:
+        """Sweeps until a draw that counts begins: those left of one that was begun under other settings."""
+        return 0 if self.whole else max(self.length - self.age, 0)
 
 
 class Draws:

@@ -145,13 +145,19 @@ class LaneView:
 
     @property
     def making(self) -> tuple[int, int] | None:
-        """(sweeps done, of how many) until its first draw under the present settings is; None once it is."""
+        """(sweeps done, of how many) of the first draw under the present settings; None once it is done."""
         draws, done = self.draws, self.sweep - self.since
         if draws is None or draws.length == 1 or self.completed_draws or self.points:
             return None
-        past = self.completed_draws is None  # A moment that is looked back at.
-        total = draws.length if past else done + draws.left
-        return (done, total) if done < total and not (past and self.since) else None
+        if self.completed_draws is None:  # A moment that is looked back at.
+            return (done, draws.length) if done < draws.length and not self.since else None
+        age = draws.age if draws.whole else 0
+        return (age, draws.length) if age < draws.length else None
+
+    @property
+    def before_making(self) -> int:
+        """Sweeps until that draw begins, where the one in the making was begun under other settings."""
+        return self.draws.before if self.making and self.draws is not None and self.completed_draws is not None else 0
 
 
 class Lane:

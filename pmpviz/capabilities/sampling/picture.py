@@ -140,7 +140,8 @@ def _counted(lane: LaneView) -> str:
     """Completed draws, and since when statistics count where that is not the start."""
     since = f" since sweep {integer(lane.since)}" if lane.since else ""
     if lane.making and lane.moved:
-        return "first draw: sweep {} of {}".format(*map(integer, lane.making))
+        wait = f"begins in {integer(lane.before_making)}" if lane.before_making else ""
+        return "first draw: " + (wait or "sweep {} of {}".format(*map(integer, lane.making)))
     if lane.completed_draws:
         return f"{integer(lane.completed_draws)} draw{'s' if lane.completed_draws > 1 else ''} a chain{since}"
     return f"statistics{since}" if since else ""

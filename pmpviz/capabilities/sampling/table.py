@@ -49,7 +49,8 @@ frequencies of the pair's states are from their probabilities, half the sum of t
 below it. All looks of a race share one reference: where that is unlucky, exact draws lie above more often.
 
 **Sweeps**: the row is of this sweep, but for what is compared with the reference. **MMD² measured at**: MMD², marginal
-L1 and pair error are those of that sweep; they are taken ever more rarely. Of a method that makes a draw in several
+L1 and pair error are those of that sweep; they are taken at sweeps 1, 2, 4, ..., 64 and then every 64, so that a
+verdict gives the two sweeps between which a lane came within the noise. Of a method that makes a draw in several
 sweeps they are of finished draws alone.
 
 **Compiled in**: `before` where the programs were compiled for an earlier run.

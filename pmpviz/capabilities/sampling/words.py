@@ -158,9 +158,17 @@ def _at_home(lanes: list[LaneView]) -> str:
 def _passages(view: LiveView, passed: list[LaneView]) -> list[str]:
     """Who came within the noise, the first one first."""
     place = (lambda at: at[2]) if view.plan.unit == "seconds" else (lambda at: at[1])
-    (first, sweeps, time), *later = sorted([(lane, *_spent(lane, lane.passage)) for lane in passed], key=place)
-    said = [f"{first.label} first came {WITHIN} after {_count(sweeps)} ({seconds(time)})"]
-    return said + [f"{lane.label} after {_count(sweeps)} ({seconds(time)})" for lane, sweeps, time in later]
+    first, *later = sorted([(lane, *_spent(lane, lane.passage)) for lane in passed], key=place)
+    said = [f"{first[0].label} first came {WITHIN} {_between(*first)}"]
+    return said + [f"{each[0].label} {_between(*each)}" for each in later]
+
+
+def _between(lane: LaneView, sweeps: int, time: float) -> str:
+    """When it came: MMD^2 is measured ever more rarely, and what lies between two looks is not known."""
+    looks = [point.sweep - lane.since for point in lane.points if lane.since < point.sweep < lane.since + sweeps]
+    if not looks or looks[-1] == sweeps - 1:
+        return f"after {_count(sweeps)} ({seconds(time)})"
+    return f"between {integer(looks[-1])} and {_count(sweeps)} (by {seconds(time)})"
 
 
 def _not_yet(lane: LaneView) -> str:
@@ -178,7 +186,9 @@ def _lacking(lane: LaneView, playing: bool) -> str:
 
 def first_draw(lane: LaneView) -> str:
     """How far the first draw is that statistics are to count; empty where there is one."""
-    return "its first draw is not done: {} of {} sweeps".format(*map(integer, lane.making)) if lane.making else ""
+    if lane.before_making:
+        return f"its first draw under the new settings begins in {_count(lane.before_making)}"
+    return "its first draw is not done: sweep {} of {}".format(*map(integer, lane.making)) if lane.making else ""
 
 
 def _unsaid(view: LiveView) -> str:

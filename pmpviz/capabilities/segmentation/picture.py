@@ -32,7 +32,7 @@ def update(view: SceneView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the player; `sent` is brought up to date."""
     envelope = Envelope(view, sent, [class_of(lane.algorithm).spec for lane in view.lanes])
     then = looked_at(view, desk.at)
-    lanes = [_lane(envelope, index, lane) for index, lane in enumerate(then.lanes)]
+    lanes = [_lane(envelope, index, lane, desk.large) for index, lane in enumerate(then.lanes)]
     alt = "p(animal) of every pixel of every scene: those learned from above, those held out below"
     said = verdict(then)
     own = {"said": [said], "alt": alt, "unit": "iterations", "scenes": _scenes(envelope, view)}
@@ -65,13 +65,15 @@ def _scenes(envelope: Envelope, view: SceneView) -> dict | None:
     return {"rows": rows, "cols": columns} | {name: envelope.payload.add(each, "u1") for name, each in blobs.items()}
 
 
-def _lane(envelope: Envelope, index: int, lane: SceneLaneView) -> dict:
+def _lane(envelope: Envelope, index: int, lane: SceneLaneView, large: bool) -> dict:
     rows, columns = lane.p1.shape
     values = envelope.payload.add(lane.p1.reshape(-1))
     weights = [f"{name} {significant(value, 2)}" for name, value in zip(WEIGHTS, lane.theta, strict=True) if lane.count]
+    # Before a class the weights, which the question asks for, have all of the room.
+    computing = [f"{seconds(lane.seconds)} computing"] if lane.seconds and not large else []
     return envelope.lane(
         index,
-        " · ".join([*weights, *([f"{seconds(lane.seconds)} computing"] if lane.seconds else [])]),
+        " · ".join([*weights, *computing]),
         "done" if lane.done else "",
         subHelp=HELP,
         step="iteration",
@@ -116,15 +118,22 @@ def verdict(view: SceneView) -> str:
     begun = [lane for lane in view.lanes if lane.points]
     if not begun:
         return "Nothing is learned yet, all weights are 0: press Play." if view.lanes else f"{view.status} …"
+    wrong = [lane.points[-1].wrong_likelier for lane in begun]
+    if not any(lane.count for lane in begun):
+        return f"Before learning all is called ground: wrong of {wrong[0]:.1%} of the pixels near held-out outlines."
     together = len({lane.count for lane in begun}) == 1
-    wrong = "; ".join(
-        f"{lane.label}{'' if together else f' (iteration {integer(lane.count)})'} "
-        f"{lane.points[-1].wrong_map:.1%}, {lane.points[-1].wrong_likelier:.1%}"
-        for lane in begun
-    )
-    when = f"Iteration {integer(begun[0].count)}, wrong" if together else "Wrong"
-    where = f"near the outline of {integer(view.plan.scenes)} held-out scenes, by MAP and by marginals"
-    return " ".join([f"{when} {where}: {wrong}.", *_alike(begun), *_better_before(begun)])
+    names = [lane.label if together else f"{lane.label} (iteration {integer(lane.count)})" for lane in begun]
+    count = begun[0].count
+    when = f"After {integer(count)} iteration{'s' if count > 1 else ''} " if together else ""
+    what = "of the pixels near held-out outlines on the wrong side"
+    others = "".join(f", {name} {share:.1%}" for name, share in zip(names[1:], wrong[1:], strict=True))
+    best = ", ".join(f"{lane.points[-1].wrong_map:.1%}" for lane in begun)
+    words = [
+        f"{when}{names[0]} puts {wrong[0]:.1%} {what}{others}.",
+        f"Before learning it was {begun[0].points[0].wrong_likelier:.1%}.",
+        f"The likeliest configuration as a whole (MAP): {best}.",
+    ]
+    return " ".join([*words, *_alike(begun), *_better_before(begun)])
 
 
 def _better_before(lanes: Sequence[SceneLaneView]) -> list[str]:
@@ -137,10 +146,8 @@ def _better_before(lanes: Sequence[SceneLaneView]) -> list[str]:
             errors.append(f"{lane.label} at iteration {integer(least.iteration)} ({least.wrong_likelier:.1%})")
         if most.held_bound - now.held_bound > WORSE * (most.held_bound - lane.points[0].held_bound):
             bounds.append(f"{lane.label} at iteration {integer(most.iteration)}")
-    told = [
-        f"by {name}, {' and '.join(found)}" for name, found in (("marginals", errors), ("likelihood", bounds)) if found
-    ]
-    return [f"Better before: {'; '.join(told)}."] if told else []
+    told = [("Fewer were wrong before", errors), ("Held-out likelihood was higher before", bounds)]
+    return [f"{words}: {', '.join(found)}." for words, found in told if found]
 
 
 def _alike(lanes: Sequence[SceneLaneView]) -> list[str]:

@@ -15,6 +15,7 @@ const BOTTOM = 20;
 const ROW = 16; // Of words where there are no values.
 const BOX = 6; // A pointer that moves less than this many pixels draws no box.
 const NEAR = 1e-6; // Of a decade: values come as 32-bit floats.
+const NAME = 14; // Pixels: the height of a name in the chart.
 const BETWEEN = 90; // Pixels between the markers of a line.
 
 export class Chart {
@@ -274,14 +275,44 @@ export class Chart {
     context.globalAlpha = 1;
   }
 
-  // Above the lines, so that none strikes it out.
+  // Above the lines, so that none strikes it out, and where it strikes out none: as before, else where there are fewest.
   nameBand() {
     const { band } = this.trace;
     if (!band || !band.label) return;
     const { context, theme } = this;
-    const bottom = this.y.px(this.y.log ? Math.max(band.low, this.y.ends[0]) : band.low);
+    const wide = context.measureText(band.label).width;
+    const floor = Math.min(this.y.px(this.y.log ? Math.max(band.low, this.y.ends[0]) : band.low), this.height - BOTTOM);
+    const roof = Math.max(this.y.px(band.high), this.top);
+    const across = [LEFT + 5, this.width - RIGHT - 5 - wide, (LEFT + this.width - RIGHT - wide) / 2];
+    const inside = floor - roof > 2 * NAME ? [roof + NAME - 3] : [];
+    const heights = [floor - 5, ...inside, roof - 6];
+    const places = heights.filter((y) => y - NAME > this.top).flatMap((y) => across.map((x) => [x, y]));
+    if (!places.length) places.push([across[0], floor - 5]);
+    const under = ([x, y]) => this.linesIn([x - 2, x + wide + 2], [y - NAME + 2, y + 4]);
+    const struck = places.map(under);
+    const before = struck[this.named] === 0 ? this.named : -1;
+    this.named = before >= 0 ? before : struck.indexOf(Math.min(...struck));
     context.textAlign = "left";
-    haloed(context, theme, band.label, LEFT + 5, Math.min(bottom - 5, this.height - BOTTOM - 5), theme.soft);
+    haloed(context, theme, band.label, ...places[this.named], theme.soft);
+  }
+
+  // How many lines pass through a box.
+  linesIn([left, right], [top, bottom]) {
+    const through = (line) => {
+      let [before, y0] = [NaN, NaN];
+      for (let i = 0; i < (line.y || []).length; i++) {
+        const [x, y] = [this.x.px(line.x[i]), this.y.px(line.y[i])];
+        const [from, to] = [Math.max(left, before), Math.min(right, x)];
+        if (from <= to || (Number.isNaN(before) && x >= left && x <= right)) {
+          const at = (px) => (x > before ? y0 + ((y - y0) * (px - before)) / (x - before) : y);
+          const [a, b] = [at(from), at(to)];
+          if (Math.max(a, b) >= top && Math.min(a, b) <= bottom) return true;
+        }
+        [before, y0] = [x, y];
+      }
+      return false;
+    };
+    return (this.trace.lines || []).filter((line) => line.x && through(line)).length;
   }
 
   drawExact() {

@@ -182,14 +182,20 @@ export class Live extends Stage {
   // What was found, and what is being computed.
   tell(sentences) {
     this.sentences = sentences;
-    const text = `${this.large} ${this.playing} ${sentences.join("\n")}`;
+    const lead = this.lead();
+    const text = `${this.large} ${this.playing} ${lead}${sentences.join("\n")}`;
     if (this.told === text) return;
     this.told = text;
     const said = (text) => (this.playing && ASKS.test(text) ? STARTING : text);
-    const words = (text, k) => (this.large && !k ? brief(said(text)) : said(text));
+    const words = (text, k) => (k ? said(text) : lead + (this.large ? brief(said(text)) : said(text)));
     const paragraphs = sentences.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k)));
     this.said.replaceChildren(...paragraphs.filter((paragraph) => paragraph.textContent));
     this.said.title = this.large ? sentences[0] || "" : "";
+  }
+
+  // Before what was found, where that is of another moment than the pictures.
+  lead() {
+    return "";
   }
 
   // Before a class the verdict stands beneath the trace, so that the pictures have its room.

@@ -23,6 +23,7 @@ import "./traces.js";
 const STEP_MS = 1500;
 const BESIDE = 700; // From this width on traces stand beside the pictures.
 const GAP = 16; // Between lanes.
+const FEW = 2; // More lanes than these take room from the traces beside them.
 const NARROWEST = 150; // A lane's least width.
 const MUCH = 1.2; // So much more of a picture is worth another row of lanes.
 const LOOK_BACK_MS = 200;
@@ -210,6 +211,7 @@ export class Player extends Live {
     // Under a hand a picture stays as large as it is.
     if (this.pointer.busy && this.width === width) return;
     this.body.classList.toggle("pv-beside", width >= BESIDE);
+    this.body.classList.toggle("pv-many", this.lanes.length > FEW);
     const { template, rows, each, high } = (this.laid = this.steady(this.columns(), width));
     this.stage.style.gridTemplateColumns = template;
     this.root.classList.toggle("pv-rows", rows > 1);

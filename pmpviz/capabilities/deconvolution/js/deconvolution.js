@@ -5,7 +5,7 @@ import { bit, unpack } from "../pmpviz.player/decode.js";
 import { FeatureLane } from "./features.js";
 import { ImageGrid } from "./images.js";
 import { Live } from "../pmpviz.player/live.js";
-import { make, seconds, topOf } from "../pmpviz.player/theme.js";
+import { make, seconds, thousands, topOf } from "../pmpviz.player/theme.js";
 import { stampsOf } from "./stamps.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "../pmpviz.player/bar.js";
@@ -133,8 +133,17 @@ class Deconvolution extends Live {
     return this.lanes.length > 1 ? Math.round(1000 * frame.seconds) : frame.sweep;
   }
 
+  // What was found is of the newest pictures, also while one looks back.
+  lead() {
+    if (this.at === null) return "";
+    if (this.large) return "Now: "; // The timeline says where one looks back to.
+    const when = this.lanes.length > 1 ? `after ${seconds(this.at / 1000)}` : `sweep ${thousands(Math.floor(this.at))}`;
+    return `Looking back at ${when}. Now: `;
+  }
+
   scrub(at) {
     this.at = at;
+    this.tell(this.sentences || []);
     this.dirty = this.tracesDirty = true;
     this.wake();
   }

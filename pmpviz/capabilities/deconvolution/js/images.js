@@ -5,7 +5,7 @@ import { featureColour, placesIn } from "./stamps.js";
 
 const GAP = 8;
 const LABEL = 76; // More where the page is enlarged.
-const FEW = 84; // Pixels of an image where only some are shown.
+const [FEW, CLASS_FEW] = [84, 112]; // Pixels of an image where only some are shown; before a class, where two have room.
 const BLOCK_GAP = 14;
 const MOST_BLOCKS = 2;
 const FADED = 0.75;
@@ -54,9 +54,11 @@ export class ImageGrid {
   resize(width, few) {
     const { shown, height, width: across } = this.meta.shape;
     this.lines = (this.meta.images ? 1 : 0) + this.meta.lanes.length;
-    const want = few ? FEW * Math.min(1, 2.5 / this.lines) : shown > 12 ? 76 : 98;
     this.large = enlarged();
     this.label = LABEL * this.large;
+    const two = (width - this.label + GAP) / 2 - GAP;
+    const each = this.large > 1 ? Math.max(FEW, Math.min(CLASS_FEW, two)) : FEW;
+    const want = few ? each * Math.min(1, 2.5 / this.lines) : shown > 12 ? 76 : 98;
     this.unit = Math.max(1, Math.floor(Math.min(want / Math.max(height, across), (width - this.label) / across)));
     this.wide = across * this.unit + GAP;
     this.columns = Math.max(1, Math.min(shown, Math.floor((width - this.label + GAP) / this.wide)));

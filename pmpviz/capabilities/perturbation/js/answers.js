@@ -4,7 +4,8 @@ import { css, make, mix, number, scaleColour, sized } from "../pmpviz.player/the
 
 const GREY = [138, 138, 134];
 const [ABREAST, FEWEST] = [700, 6]; // From this width on, and as for so many at least.
-const [SMALL, LARGE, CLASS] = [96, 150, 110]; // Before a class so that the bars are in sight with them.
+// Before a class, of two spins and of more, so that the chart beneath is in sight with them.
+const [SMALL, LARGE, CLASS, CLASS_MANY] = [96, 150, 110, 78];
 
 export class Answers {
   constructor() {
@@ -28,8 +29,9 @@ export class Answers {
       key.style.background = row.colour || "";
       key.hidden = !row.colour;
       if (words.textContent !== row.words) words.textContent = row.words;
-      const most = abreast ? high : scale > 1 ? CLASS : LARGE;
-      const side = Math.max(SMALL, Math.min(most, root.clientWidth));
+      const many = !high && shape.nodes?.length !== 4;
+      const most = abreast ? high : scale === 1 ? LARGE : many ? CLASS_MANY : CLASS;
+      const side = Math.max(Math.min(SMALL, most), Math.min(most, root.clientWidth));
       canvas.dataset.panel = row.title;
       canvas.dataset.values = row.values ? [...row.values].slice(0, 36).map((v) => v.toFixed(2)).join() : "";
       canvas.setAttribute("aria-label", `${row.title}: ${row.words}`);

@@ -6,6 +6,7 @@ import { opened } from "../pmpviz.player/decode.js";
 import { css, enlarged, make, number, scaleColour, topOf } from "../pmpviz.player/theme.js";
 import { Answers, limitOf } from "./answers.js";
 import { Bars } from "./bars.js";
+import { Bounds } from "./bounds.js";
 import { NoiseMap } from "./map.js";
 
 const FALL_MS = 380;
@@ -21,6 +22,7 @@ class Board extends Stage {
     this.answers = new Answers();
     this.averages = new Answers();
     this.bars = new Bars();
+    this.bounds = new Bounds();
     this.fallen = 0;
     this.build();
   }
@@ -39,7 +41,7 @@ class Board extends Stage {
     this.buildBar();
     const right = make("div", "at-right");
     this.many = make("div", "at-title", "One best answer against many");
-    right.append(this.heading, this.answers.root, this.many, this.averages.root, this.bars.root, this.bar.root);
+    right.append(this.heading, this.answers.root, this.many, this.averages.root, this.bars.root, this.bounds.root, this.bar.root);
     Object.assign(this, { left, right });
     this.root.append(this.trouble, left, right, this.spoken);
   }
@@ -164,6 +166,10 @@ class Board extends Stage {
     this.drawLegend();
     if (shown && shape) this.drawPictures(shape, scale);
     this.bars.draw(samples, Math.floor(this.fallen), this.meta.colours, this.theme, scale);
+    // Before a class, where nothing else takes the place.
+    const { estimates, exact } = this.meta.bounds;
+    this.charted = scale > 1 && !samples && !this.picturesFirst;
+    this.bounds.draw(this.charted ? estimates : [], exact, this.theme, scale);
     this.bar.root.hidden = !(samples && samples.points);
     showPlaying(this.bar.buttons.play, this.falling);
     Object.assign(this.root.dataset, { fallen: Math.floor(this.fallen), layer: this.map.layer.id, falling: Boolean(this.falling) });
@@ -241,11 +247,17 @@ class Board extends Stage {
   drawLegend() {
     const { map, meta } = this;
     const shape = JSON.stringify([map.layer, map.high, meta.atlas && meta.atlas.states.slice(0, 11), this.theme.id]);
-    // Before a class the charts beneath are out of sight: what they say of log Z stands here.
-    this.words.textContent = enlarged() > 1 ? meta.bounds : meta.atlas ? meta.atlas.words : "";
+    // Before a class what is beneath is out of sight: what it says stands here.
+    this.words.textContent = enlarged() > 1 ? this.found() : meta.atlas ? meta.atlas.words : "";
     if (shape === this.legendShape) return;
     this.legendShape = shape;
     this.legend.replaceChildren(...(meta.atlas ? this.entries() : []).map(([colour, text]) => entry(colour, text)));
+  }
+
+  // Of a whole plane of noise what its values say of log Z, else how often maxima were missed and attempts accepted.
+  found() {
+    const { samples, bounds, verdict } = this.meta;
+    return samples && samples.points ? bounds.words : verdict || bounds.words;
   }
 
   entries() {

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from pmpviz.app.address import class_mode
 from pmpviz.app.lanes import lane_control, lanes_control, refusals
 from pmpviz.app.model_picker import model_controls
 from pmpviz.app.models import model_of
@@ -14,6 +15,7 @@ from pmpviz.app.page import Page, show_plan
 from pmpviz.app.presets import draw_choice, preset_of
 from pmpviz.app.session import held
 from pmpviz.app.widgets import edited, show
+from pmpviz.app.words import as_text
 from pmpviz.capabilities.sampling.controls import adopt, run_controls
 from pmpviz.capabilities.sampling.page.completion import half_picture
 from pmpviz.capabilities.sampling.page.explain import explanation
@@ -25,9 +27,11 @@ from pmpviz.live.lane_names import lane_names
 from pmpviz.live.plan import Preset
 from pmpviz.samplers import SAMPLERS
 
+# Three pictures side by side take the page's margins, where a window has little room.
+MANY = "<style>@media (max-width: 1500px) { .stMainBlockContainer { padding-inline: 2.5rem; } }</style>"
+MOST_OFFERED = 4
 ONE = "The picture is one configuration. The sampler changes it until each comes as often as the model says."
 PAGES = {page.id: page for page in (Page("home", (HOME,)), Page("playground", PLAYGROUND, ONE), Page("race", RACE))}
-CHOICE = "race_preset_choice"
 
 
 def race_on_home(above: Callable[[], None]) -> None:
@@ -48,8 +52,10 @@ def race_on_home(above: Callable[[], None]) -> None:
 def playground() -> None:
     """Build a model, pick an algorithm, watch it work."""
     stage, side = open_stage("playground"), st.sidebar
+    box = side.container()
+    plan = chosen_preset(stage)
     side.markdown("##### Model")
-    plan, notices = model_controls(stage.plan, side, key="playground_model", run_key="playground_run", adopt=adopt)
+    plan, notices = model_controls(plan, side, key="playground_model", run_key="playground_run", adopt=adopt)
     side.markdown("##### Algorithm")
     target = stage.target(plan)
     plan = plan.replace(lanes=(lane_control(plan.lanes[0], "playground_lane", side, target),))
@@ -61,10 +67,12 @@ def playground() -> None:
     usable |= {plan.lanes[0].algorithm: usable.pop(plan.lanes[0].algorithm, plan.lanes[0].spec.label)}  # Itself last.
     carry(stage, side, "Race it against", usable, "race", lambda rival: (plan.lanes[0], sampler(rival)), plan)
     stage.take(plan, notices)
+    list_presets(stage, "Experiment", box)
     left, right = st.columns(2, vertical_alignment="bottom")
     layer_control(stage, left)
     tool_control(stage, right)
     stage.show()
+    instead(stage, refused)
     half_picture(stage)
     weights(stage)
     explanation(stage)
@@ -74,7 +82,7 @@ def race() -> None:
     """Two to four samplers on the same model, from the same start, on one budget."""
     stage, side = open_stage("race"), st.sidebar
     box = side.container()
-    plan = chosen_race(stage)
+    plan = chosen_preset(stage)
     side.markdown("##### Lanes")
     target = stage.target(plan)
     plan = lanes_control(plan, "race", side, target, least=2, opened=2, add="Add lane")
@@ -85,11 +93,35 @@ def race() -> None:
     names = dict(enumerate(lane_names(plan.lanes)))
     carry(stage, side, "Look closer at", names, "playground", lambda place: (plan.lanes[place],), plan)
     stage.take(plan, notices)
-    draw_choice(RACE, "Race", stage.preset.id if stage.as_begun else "", box, CHOICE)
+    list_presets(stage, "Race", box)
+    if len(plan.lanes) > 2 and not class_mode():
+        st.html(MANY)
     tool_control(stage, st)
     stage.show()
+    instead(stage, refusals(sampler, target))
     stage.table()
     explanation(stage)
+
+
+def instead(stage: SamplingStage, refused: dict[str, str]) -> None:
+    """Under the refusal of a lane's algorithm, those that run on the model, each a button that takes its place."""
+    lanes = stage.plan.lanes
+    raced = {lane.algorithm for lane in lanes}
+    usable = [c.spec for c in SAMPLERS if c.spec.id not in refused]
+    usable.sort(key=lambda spec: (spec.id in raced, spec.guarantee == "approximate"))
+    for place, lane in enumerate(lanes):
+        if lane.algorithm not in refused or not usable:
+            continue
+        row = st.container(horizontal=True, vertical_alignment="center")
+        row.markdown(f"{as_text(lane.spec.label)} cannot run on this model. Take in its place:", width="content")
+        for spec in usable[:MOST_OFFERED]:
+            key = f"{stage.id}_instead{place}_{spec.id}"
+            row.button(spec.label, key=key, on_click=_take_instead, args=(stage, place, spec.id))
+
+
+def _take_instead(stage: SamplingStage, place: int, algorithm: str) -> None:
+    lanes = stage.plan.lanes
+    stage.change(stage.plan.replace(lanes=(*lanes[:place], sampler(algorithm), *lanes[place + 1 :])))
 
 
 def carry(
@@ -119,15 +151,27 @@ def _begun(page: Page) -> Preset:
 def open_preset(identity: str, preset: Preset) -> None:
     """Make a page show this preset the next time it is drawn."""
     st.session_state[f"preset:{identity}"] = preset.id
+    if preset.layer:
+        st.session_state[f"layer:{identity}"] = preset.layer
     show_plan(identity, preset.plan)
 
 
-def chosen_race(stage: SamplingStage) -> Plan:
-    """The page's plan; a race that was just chosen is opened instead."""
-    chosen = preset_of(RACE, st.session_state[CHOICE]) if edited(CHOICE) else None
+def chosen_preset(stage: SamplingStage) -> Plan:
+    """The page's plan; a preset that was just chosen from its list is opened instead."""
+    key = _choice(stage)
+    chosen = preset_of(stage.page.presets, st.session_state[key]) if edited(key) else None
     if chosen is not None:
-        show(CHOICE, chosen.id)
+        show(key, chosen.id)
         open_preset(stage.id, chosen)
         st.query_params.clear()
         st.rerun()
     return stage.plan
+
+
+def list_presets(stage: SamplingStage, label: str, box: Any) -> None:
+    """The list of the page's presets, once the stage has taken the plan."""
+    draw_choice(stage.page.presets, label, stage.preset.id if stage.as_begun else "", box, _choice(stage))
+
+
+def _choice(stage: SamplingStage) -> str:
+    return f"{stage.id}_preset_choice"
