@@ -12,6 +12,7 @@ bring(sys.argv[1:])
 
 if st.runtime.exists():
     from pmpviz.app.delivery import deliver
+    from pmpviz.app.pace import in_turn
     from pmpviz.app.session import prepare
     from pmpviz.app.widgets import kept
 
@@ -21,9 +22,10 @@ if st.runtime.exists():
         st.Page(f"pages/{page.id}.py", title=page.title, icon=page.icon, default=page.id == "home") for page in PAGES
     ]
     page = st.navigation(pages)
-    say_what_is_left_out(troubles)
-    page.run()
-    kept()
+    with in_turn():
+        say_what_is_left_out(troubles)
+        page.run()
+        kept()
     deliver()
 else:
     from pmpviz.app.server import lifespan

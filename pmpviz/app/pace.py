@@ -6,19 +6,20 @@ The browser plays the frames of an update over the time to the next one, so that
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import statistics
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
-# Of the time of one processor, the share that updates may take: Streamlit needs twice as much around them, on threads
-# of which one at a time runs, and the worker what is left.
-SHARE = 0.14
+# Of the time of one processor, the share that updates may take: Streamlit needs as much around them, on threads of
+# which one at a time runs, and the worker what is left.
+SHARE = 0.25
 # Streamlit sends a message in each turn of the server's loop, for all pages one after another, and forgets those of an
 # update that are not sent before the page's next one; so many belong to an update, with room for some delay.
 MESSAGES = 8
@@ -31,6 +32,8 @@ MOST_WAIT_SECONDS = 0.3
 NOTEWORTHY = 1.2
 LOOK_SECONDS = 0.25
 LOOK_TURNS, LOOKS = 4, 12
+# Pages that are drawn at a time, and how long one more waits for its turn.
+AT_A_TIME, TURN_SECONDS = 1, 6.0
 
 
 class Pace:
@@ -79,6 +82,22 @@ class Pace:
 
 
 pace = Pace()
+_turns = threading.Semaphore(AT_A_TIME)
+
+
+@contextlib.contextmanager
+def in_turn() -> Iterator[None]:
+    """Draw a whole page when those before it are drawn, but after some seconds in any case.
+
+    Drawn all at once, the pages of a class that comes in would all be ready when the last one is, and the server's loop
+    would wait for every one of them.
+    """
+    mine = _turns.acquire(timeout=TURN_SECONDS)
+    try:
+        yield
+    finally:
+        if mine:
+            _turns.release()
 
 
 async def watch_loop() -> None:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
 
-from streamlit import config
+from streamlit import config, delta_generator
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
@@ -31,6 +31,8 @@ def lifespan(make_ready: Callable[[], None]) -> Callable[[Any], Any]:
     async def ready(_app: Any) -> AsyncIterator[dict[str, Any]]:
         print(f"  {WORDS}", file=sys.stderr, flush=True)
         keep_theme()
+        # At the first element of all Streamlit looks through the files of all modules for a notebook: .2 s, here alone.
+        getattr(delta_generator, "_maybe_print_use_warning", lambda: None)()
         thread = threading.Thread(target=make_ready, name="make ready", daemon=True)
         thread.start()
         await asyncio.to_thread(thread.join, MOST_SECONDS)

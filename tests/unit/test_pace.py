@@ -1,5 +1,7 @@
 """How often pages are fed, by what it costs and how the server's loop gets on."""
 
+import threading
+
 import pytest
 
 from pmpviz.app import pace as paced
@@ -87,3 +89,33 @@ def test_a_timer_is_set_anew_only_where_it_matters(monkeypatch):
     assert timed(LEAST) == timed(LEAST, LEAST) == wanted
     assert timed(LEAST, wanted * 1.1) == wanted * 1.1
     assert timed(LEAST, wanted * 2) == wanted
+
+
+def test_pages_are_drawn_one_after_another_and_none_waits_for_ever(monkeypatch):
+    drawn, first, may_end = [], threading.Event(), threading.Event()
+
+    def draw(name: str) -> None:
+        with paced.in_turn():
+            drawn.append(name)
+            first.set()
+            may_end.wait(60)
+
+    slow = threading.Thread(target=draw, args=("slow",))
+    slow.start()
+    assert first.wait(60)
+    second = threading.Thread(target=draw, args=("second",))
+    second.start()
+    second.join(0.2)
+    assert drawn == ["slow"]
+    monkeypatch.setattr(paced, "TURN_SECONDS", 0.01)
+    with paced.in_turn():
+        drawn.append("impatient")
+    assert drawn == ["slow", "impatient"]
+    may_end.set()
+    for thread in (slow, second):
+        thread.join(60)
+    assert drawn == ["slow", "impatient", "second"]
+    with pytest.raises(ValueError), paced.in_turn():
+        raise ValueError
+    assert paced._turns.acquire(timeout=0) and not paced._turns.acquire(timeout=0)
+    paced._turns.release()

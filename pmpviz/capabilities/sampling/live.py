@@ -29,6 +29,7 @@ from pmpviz.types import Target
 log = logging.getLogger(__name__)
 
 SUMMARY_SECONDS = 1.0
+LOOK_SECONDS = 0.02
 # Of the worker's time, what the summaries of all runs that it serves may take: those of long runs take milliseconds.
 SUMMARY_SHARE = 0.1
 BY_HAND = "flipped by hand"
@@ -62,11 +63,20 @@ class LiveView(View):
         return replace(self, plan=plan, lanes=tuple(lane.at(sweep) for lane in self.lanes))
 
 
-def compile_ahead(plan: Plan) -> None:
-    """Compile what a live run of this plan will run, and begin its reference, before anybody has asked for one."""
+def compile_ahead(plan: Plan, most: float = 0.0) -> None:
+    """Compile what a live run of this plan will run, and begin its reference, before anybody has asked for one.
+
+    So many seconds it waits for the reference, and compiles what is measured by it too.
+    """
     model = resolve_model(plan.model)
-    warm(_lanes_of(plan, model, epoch=0))
-    _reference(plan.target(model))
+    lanes = _lanes_of(plan, model, epoch=0)
+    warm(lanes)
+    job, until = _reference(plan.target(model)), time.monotonic() + most
+    while job.unfinished and time.monotonic() < until:
+        job.touch()
+        time.sleep(LOOK_SECONDS)
+    for lane in lanes:
+        lane.measure(job.truth)
 
 
 def _reference(target: Target) -> TruthJob:
