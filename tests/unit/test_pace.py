@@ -36,9 +36,9 @@ def test_a_page_alone_is_fed_as_often_as_it_likes():
 
 @pytest.mark.parametrize("pages", [30, 60])
 def test_many_pages_share_the_processor_alike(pages):
-    wanted = Served(pages, 0.003).pace.seconds(LEAST)
-    assert wanted == pytest.approx(pages * 0.003 / SHARE)
-    assert pages * 0.003 / wanted == pytest.approx(SHARE)
+    wanted = Served(pages, 0.006).pace.seconds(LEAST)
+    assert wanted == pytest.approx(pages * 0.006 / SHARE)
+    assert pages * 0.006 / wanted == pytest.approx(SHARE)
 
 
 def test_the_pace_is_got_back_when_the_others_have_left():
