@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import statistics
 import threading
 import time
@@ -32,8 +33,8 @@ MOST_WAIT_SECONDS = 0.3
 NOTEWORTHY = 1.2
 LOOK_SECONDS = 0.25
 LOOK_TURNS, LOOKS = 4, 12
-# Pages that are drawn at a time, and how long one more waits for its turn.
-AT_A_TIME, TURN_SECONDS = 1, 6.0
+# So long a page waits for its turn to be drawn, and so long for one that takes longer than pages do.
+TURN_SECONDS, LONG_SECONDS = 6.0, 0.6
 
 
 class Pace:
@@ -82,22 +83,40 @@ class Pace:
 
 
 pace = Pace()
-_turns = threading.Semaphore(AT_A_TIME)
 
 
-@contextlib.contextmanager
-def in_turn() -> Iterator[None]:
-    """Draw a whole page when those before it are drawn, but after some seconds in any case.
+class Turns:
+    """Pages are drawn one after another, in the order in which they are asked for.
 
     Drawn all at once, the pages of a class that comes in would all be ready when the last one is, and the server's loop
-    would wait for every one of them.
+    would wait for every one of them. For a page that takes long the others do not wait.
     """
-    mine = _turns.acquire(timeout=TURN_SECONDS)
-    try:
-        yield
-    finally:
-        if mine:
-            _turns.release()
+
+    def __init__(self, most: float = TURN_SECONDS, long: float = LONG_SECONDS):
+        self._most, self._long = most, long
+        self._next, self._since = threading.Condition(), -math.inf
+        self._drawing = False
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Wait for the turn, which ends with the block."""
+        until = time.monotonic() + self._most
+        with self._next:
+            while self._drawing and (left := min(until, self._since + self._long) - time.monotonic()) > 0:
+                self._next.wait(left)
+            mine = not self._drawing
+            if mine:
+                self._drawing, self._since = True, time.monotonic()
+        try:
+            yield
+        finally:
+            if mine:
+                with self._next:
+                    self._drawing = False
+                    self._next.notify()
+
+
+in_turn = Turns()
 
 
 async def watch_loop() -> None:

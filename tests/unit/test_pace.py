@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from pmpviz.app import pace as paced
-from pmpviz.app.pace import LOOKS, MESSAGES, MOST_SECONDS, MOST_WAIT_SECONDS, RECENT_SECONDS, SHARE, Pace, timed
+from pmpviz.app.pace import LOOKS, MESSAGES, MOST_SECONDS, MOST_WAIT_SECONDS, RECENT_SECONDS, SHARE, Pace, Turns, timed
 
 LEAST = 0.4
 
@@ -91,31 +91,34 @@ def test_a_timer_is_set_anew_only_where_it_matters(monkeypatch):
     assert timed(LEAST, wanted * 2) == wanted
 
 
-def test_pages_are_drawn_one_after_another_and_none_waits_for_ever(monkeypatch):
-    drawn, first, may_end = [], threading.Event(), threading.Event()
+def test_pages_are_drawn_one_after_another():
+    in_turn, drawn, begun, may_end = Turns(60, 60), [], threading.Event(), threading.Event()
 
     def draw(name: str) -> None:
-        with paced.in_turn():
+        with in_turn():
             drawn.append(name)
-            first.set()
+            begun.set()
             may_end.wait(60)
 
-    slow = threading.Thread(target=draw, args=("slow",))
-    slow.start()
-    assert first.wait(60)
-    second = threading.Thread(target=draw, args=("second",))
-    second.start()
-    second.join(0.2)
-    assert drawn == ["slow"]
-    monkeypatch.setattr(paced, "TURN_SECONDS", 0.01)
-    with paced.in_turn():
-        drawn.append("impatient")
-    assert drawn == ["slow", "impatient"]
+    pages = [threading.Thread(target=draw, args=(name,)) for name in ("first", "second")]
+    pages[0].start()
+    assert begun.wait(60)
+    pages[1].start()
+    pages[1].join(0.2)
+    assert drawn == ["first"]
     may_end.set()
-    for thread in (slow, second):
-        thread.join(60)
-    assert drawn == ["slow", "impatient", "second"]
-    with pytest.raises(ValueError), paced.in_turn():
+    for page in pages:
+        page.join(60)
+    assert drawn == ["first", "second"]
+    with pytest.raises(ValueError), in_turn():
         raise ValueError
-    assert paced._turns.acquire(timeout=0) and not paced._turns.acquire(timeout=0)
-    paced._turns.release()
+    with in_turn():
+        drawn.append("third")
+
+
+@pytest.mark.parametrize("seconds", [(0.01, 60), (60, 0.01)])
+def test_no_page_waits_for_ever_or_for_one_that_takes_long(seconds):
+    in_turn = Turns(*seconds)
+    with in_turn(), in_turn():
+        with in_turn():
+            pass
