@@ -58,7 +58,7 @@ def test_three_solvers_on_one_perturbation(server, open_page, note):
     assert "draw=1" in page.url
     page.wait_for_selector(f"{MAP}[data-x]")
     page.locator(".st-key-lab_averages img").nth(3).wait_for()
-    page.get_by_text("Bounds on log Z").wait_for()
+    page.get_by_role("heading", name="Bounds on log Z").wait_for()
 
 
 def on_map(page, across: float, up: float) -> tuple[float, float]:
