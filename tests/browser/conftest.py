@@ -177,6 +177,8 @@ def open_page(context) -> Iterator[Callable]:
 
     yield start
     for page in pages:
+        if page.is_closed():
+            continue
         _pause(page)
         if page.url.startswith("http"):
             page.evaluate("localStorage.clear()")
