@@ -35,7 +35,9 @@ class Limits:
     reference_bytes: int = 1 << 26
     """... and the memory that those which nobody looks at take together."""
     programs: int = 400
-    """That are compiled before all are let go: JAX keeps every one for every shape that anybody has tried."""
+    """That are compiled before all are let go: JAX keeps every one for every shape that anybody has tried, ..."""
+    left_bytes: int = 96 << 20
+    """... or which are let go because so much more memory than before is still taken when somebody has left."""
 
     def check_reference(self, samples: int, variables: int) -> None:
         """Refuse a long run that would hold too much; raises InputError."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import jax
 
@@ -22,16 +24,21 @@ LEAST_SECONDS = 8.0
 # Collecting stops every thread: no more than this share of the time goes into it.
 SHARE = 0.02
 
-# What lets go of something when somebody has left, and how many programs had been compiled when they were let go.
+# What lets go of something when somebody has left; how many programs had been compiled when they were let go, and the
+# bytes that the process took at rest.
 forgetting: list[Callable[[], None]] = []
 _let_go = [0]
+_at_rest = [0]
 
 
 class Tidy:
-    """A job of the worker: it tidies up some seconds after somebody has asked for it, once for all who have."""
+    """A job of the worker: it tidies up some seconds after somebody has asked for it, once for all who have.
 
-    def __init__(self) -> None:
-        self._next, self._asked, self._left = 0.0, False, False
+    `alone` says whether nobody else is served.
+    """
+
+    def __init__(self, alone: Callable[[], bool]) -> None:
+        self._next, self._asked, self._left, self._alone = 0.0, False, False, alone
 
     def ask(self, left: bool) -> None:
         """Something was compiled, or somebody has `left` whose memory is to be given back."""
@@ -47,7 +54,10 @@ class Tidy:
         """Tidy up after all who have asked till now."""
         left, begun = self._left, time.monotonic()
         self._asked = self._left = False
-        (give_back if left else settle)()
+        if left:
+            give_back(self._alone())
+        else:
+            settle()
         now = time.monotonic()
         self._next = now + max(LEAST_SECONDS, (now - begun) / SHARE)
 
@@ -62,23 +72,48 @@ def settle() -> None:
     """
     gc.collect()
     gc.freeze()
+    _at_rest[0] = _at_rest[0] or resident()
 
 
 def forget_programs() -> None:
     """Let go of compiled programs where there are many: those that still run are compiled, or read from disk, again."""
-    if (made := compile_clock.compilations()) - _let_go[0] >= limits().programs:
-        _let_go[0] = made
-        jax.clear_caches()
+    if compile_clock.compilations() - _let_go[0] >= limits().programs:
+        _clear()
 
 
-def give_back() -> None:
-    """Collect what is out of sight, too, and hand the system the pages that are empty now, which glibc would keep."""
+def _clear() -> None:
+    _let_go[0] = compile_clock.compilations()
+    jax.clear_caches()
+
+
+def give_back(alone: bool = True) -> None:
+    """Collect what is out of sight, too, and hand the system the pages that are empty now, which glibc would keep.
+
+    Where nobody is left (`alone`), and the process takes much more than at rest, compiled programs are let go as well.
+    """
     for forget in forgetting:
         forget()
+    _hand_back()
+    if alone and resident() > _at_rest[0] + limits().left_bytes and compile_clock.compilations() > _let_go[0]:
+        _clear()
+        _hand_back()
+    _at_rest[0] = min(_at_rest[0], resident())
+
+
+def _hand_back() -> None:
     gc.unfreeze()
     settle()
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
         trim(0)
+
+
+def resident() -> int:
+    """Bytes of this process that lie in memory; 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 forgetting.append(forget_programs)

@@ -94,6 +94,12 @@ class Worker:
             return None
 
     @property
+    def jobs(self) -> list[Job]:
+        """All that it serves, also what is not due."""
+        with self._wake:
+            return list(self._jobs)
+
+    @property
     def busy(self) -> bool:
         """Whether a job is due."""
         now = time.monotonic()
@@ -158,7 +164,11 @@ def _stop_all() -> None:
         each.stop()
 
 
-_tidy = memory.Tidy()
+def _alone() -> bool:
+    return "live" in _workers and _workers["live"].jobs == [_tidy]
+
+
+_tidy = memory.Tidy(_alone)
 
 
 def tidy(left: bool = True) -> None:

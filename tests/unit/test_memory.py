@@ -26,7 +26,7 @@ def clock(monkeypatch):
     state = SimpleNamespace(now=100.0, done=[], takes=0.0)
 
     def doing(what):
-        def do():
+        def do(*_):
             state.done.append(what)
             state.now += state.takes
 
@@ -39,7 +39,7 @@ def clock(monkeypatch):
 
 
 def test_it_is_tidied_up_once_for_all_who_ask_and_thoroughly_where_one_has_left(clock):
-    tidy = Tidy()
+    tidy = Tidy(lambda: True)
     assert tidy.due() is None
     tidy.ask(left=False)
     first = tidy.due()
@@ -55,7 +55,7 @@ def test_it_is_tidied_up_once_for_all_who_ask_and_thoroughly_where_one_has_left(
 
 
 def test_tidying_takes_no_more_than_its_share_of_the_time(clock):
-    tidy, clock.takes = Tidy(), 2.0
+    tidy, clock.takes = Tidy(lambda: True), 2.0
     tidy.ask(left=True)
     tidy.work(0.0)
     tidy.ask(left=True)
@@ -79,12 +79,43 @@ def test_what_was_moved_out_of_sight_is_collected_once_somebody_has_left():
 def test_compiled_programs_are_let_go_once_there_are_many(monkeypatch):
     made, cleared = [0], []
     monkeypatch.setattr(memory, "_let_go", [0])
+    monkeypatch.setattr(memory, "_at_rest", [0])
+    monkeypatch.setattr(memory, "resident", lambda: 0)
     monkeypatch.setattr(memory, "limits", lambda: Limits(programs=10))
     monkeypatch.setattr(memory, "compile_clock", SimpleNamespace(compilations=lambda: made[0]))
     monkeypatch.setattr(memory, "jax", SimpleNamespace(clear_caches=lambda: cleared.append(made[0])))
     for made[0] in range(31):
         memory.give_back()
     assert cleared == [10, 20, 30]
+
+
+@pytest.mark.parametrize(
+    "alone, compiled, megabytes, cleared", [(1, 9, 200, 1), (0, 9, 200, 0), (1, 9, 50, 0), (1, 0, 200, 0)]
+)
+def test_programs_of_large_models_are_let_go_once_nobody_is_left(monkeypatch, alone, compiled, megabytes, cleared):
+    calls, resident = [], [(300 + megabytes) << 20]
+
+    def clear():
+        calls.append(resident[0])
+        resident[0] = 350 << 20
+
+    monkeypatch.setattr(memory, "_let_go", [0])
+    monkeypatch.setattr(memory, "_at_rest", [300 << 20])
+    monkeypatch.setattr(memory, "resident", lambda: resident[0])
+    monkeypatch.setattr(memory, "compile_clock", SimpleNamespace(compilations=lambda: compiled))
+    monkeypatch.setattr(memory, "jax", SimpleNamespace(clear_caches=clear))
+    memory.give_back(bool(alone))
+    memory.give_back(bool(alone))
+    assert len(calls) == cleared
+
+
+def test_memory_at_rest_is_what_the_process_took_when_it_was_first_tidied(monkeypatch):
+    monkeypatch.setattr(memory, "_at_rest", [0])
+    memory.settle()
+    first = memory.resident()
+    assert abs(memory._at_rest[0] - first) < 64 << 20 and first > 50 << 20
+    memory.settle()
+    assert abs(memory._at_rest[0] - first) < 64 << 20
 
 
 def test_nothing_of_a_run_is_left_once_its_page_is_given_up():
