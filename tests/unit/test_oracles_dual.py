@@ -148,7 +148,7 @@ def test_labelled_variables_agree_with_a_maximum():
 
 
 def test_a_cut_of_tiny_and_huge_capacities_is_exact():
-    """Twelve orders of magnitude, which one round of whole numbers cannot hold."""
+    """Twelve orders of magnitude."""
     rng = np.random.default_rng(2)
     for _ in range(30):
         w = 10.0 ** rng.uniform(-6, 6, 10) * (rng.random(10) < 0.8)
@@ -167,9 +167,28 @@ def test_a_cut_by_hand():
     assert flow == pytest.approx(0.75) and side.tolist() == [True, False, True, True, True, False]
 
 
+@pytest.mark.parametrize("large", [1.0, 1e9, 1e20, 1e300])
+def test_a_cut_holds_however_much_more_leaves_the_source_than_reaches_the_sink(large):
+    """200 arcs of the largest whole number add up to more than 64 bits hold."""
+    n = 200
+    every, wide, thin = np.arange(n), np.full(n, large), np.linspace(0.1, 0.9, n)
+    tail, head = np.r_[np.full(n, n), every], np.r_[every, np.full(n, n + 1)]
+    for first, second, reached in ((wide, thin, True), (thin, wide, False)):
+        side, flow = minimum_cut(n + 2, tail, head, np.r_[first, second])
+        assert flow == pytest.approx(thin.sum(), rel=1e-14) and (side[:n] == reached).all()
+
+
+@pytest.mark.parametrize("ends", [[(3, 0), (0, 1)], [(0, 1), (1, 4)], [(0, 1)], []], ids=str)
+def test_a_cut_where_source_or_sink_has_no_arc(ends):
+    tail, head = np.array(ends, np.int64).reshape(-1, 2).T
+    side, flow = minimum_cut(5, tail, head, np.arange(1.0, len(ends) + 1))
+    reached = [True, True, False] if (3, 0) in ends else [False] * 3
+    assert flow == 0 and side.tolist() == [*reached, True, False]
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_the_smallest_of_all_minimum_cuts_is_found(seed):
-    """Every cut of a small graph is tried: sizes far apart, which take several rounds, and whole numbers, which tie."""
+    """Every cut of a small graph is tried: sizes far apart, and whole numbers, which tie."""
     rng, n = np.random.default_rng(seed), 7
     tail, head = np.array([(a, b) for a in range(n + 2) for b in range(n + 2) if a != b and rng.random() < 0.4]).T
     whole = rng.integers(1, 4, len(tail)).astype(float)
