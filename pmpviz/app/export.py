@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 from pmpviz.app.widgets import forget_outlet
+from pmpviz.live.link import to_query
 from pmpviz.runs.trace import Trace
 
 Points = Sequence[tuple[int, float, float]]
@@ -93,9 +95,10 @@ def traces_csv(lanes: Sequence[LaneTable]) -> bytes:
 
 
 def _rows(lane: LaneTable) -> list[dict[str, Any]]:
-    rows: dict[int, dict[str, Any]] = {}
+    rows: dict[float, dict[str, Any]] = {}
     who = {"lane": lane.name, "algorithm": lane.algorithm, **({"label": lane.label} if lane.label else {})}
-    for index, sweep in enumerate(np.asarray(lane.columns["sweep"]).astype(int).tolist()):
+    for index, at in enumerate(np.asarray(lane.columns["sweep"], np.float64).tolist()):
+        sweep = int(at) if at.is_integer() else at
         values = {name: float(column[index]) for name, column in lane.columns.items()}
         rows[sweep] = {**who, **values, "sweep": sweep}
     for metric, points in lane.metrics.items():
@@ -122,6 +125,15 @@ class ExportFile:
     help: str = ""
 
 
+OF_TRACES = "One row a lane and sweep; of a long run one of some sweeps, with mean, least and greatest."
+
+
+def settings_file(plan: Any) -> ExportFile:
+    """The settings that a link carries, as JSON."""
+    make = lambda: json.dumps(to_query(plan), indent=1).encode()  # noqa: E731
+    return ExportFile("Settings", "settings.json", "application/json", make, "As in the link.")
+
+
 def run_files(
     samples: Callable[[], Mapping[str, Int8[np.ndarray, "chains n"]]],
     tables: Callable[[], Sequence[LaneTable]],
@@ -136,9 +148,7 @@ def run_files(
         ExportFile(
             "Traces", "traces.npz", "application/zip", lambda: traces_npz(tables()), "Every column as an array."
         ),
-        ExportFile(
-            "Traces as text", "traces.csv", "text/csv", lambda: traces_csv(tables()), "One row a lane and sweep."
-        ),
+        ExportFile("Traces as text", "traces.csv", "text/csv", lambda: traces_csv(tables()), OF_TRACES),
     ]
     if picture is not None:
         files.append(ExportFile("Picture", "picture.png", "image/png", picture, "What the stage shows now."))

@@ -148,9 +148,14 @@ class Page:
 
     def ask(self, plan: Any, otherwise: str, like: Callable[[Any, Any], bool] = operator.eq) -> Any:
         """The question that the page answers, as its head; the preset whose plan is `like` the page's, or None."""
-        preset = next((preset for preset in self.presets if like(preset.plan, plan)), None)
+        preset = self.preset_like(plan, like)
         self.head(preset.question if preset else otherwise)
         return preset
+
+    def preset_like(self, plan: Any, like: Callable[[Any, Any], bool] = operator.eq) -> Any:
+        """The preset of this very plan, else the first whose plan is `like` it, or None."""
+        same = (preset for preset in self.presets if preset.plan == plan)
+        return next(same, None) or next((preset for preset in self.presets if like(preset.plan, plan)), None)
 
     def head(self, question: str, lead: str = "") -> None:
         """The question, and under it what the page shows: its own sentence, or `lead` where that depends on the plan.

@@ -85,6 +85,9 @@ def test_error_bars_of_log_z_are_drawn_and_said():
     assert words(test).count("±") >= 2 and "(± 95 %)" in words(test)
     said = re.findall(r"± ([\d.]+) \(95 %\)", update(test)["announce"])
     assert len(said) == 2 and said == re.findall(r"± ([\d.]+) \|", words(test))
+    exact = float(re.search(r"; exactly ([\d.]+)\.", update(test)["announce"])[1])
+    for value, bar, missed in re.findall(r"([\d.]+) ± ([\d.]+) \(95 %\)(, which misses it)?", update(test)["announce"]):
+        assert bool(missed) == (abs(float(value) - exact) > float(bar))
     # An estimate stands until the next one, so that its bar is seen; it is counted in the steps of all else.
     sent, blobs = decode(test.get("bidi_component")[0].proto.bytes)
     steps = np.frombuffer(blobs[sent["traces"][0]["lines"][0]["x"]], "<f4")

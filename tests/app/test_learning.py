@@ -12,6 +12,7 @@ from opened import WAIT_SECONDS, go_to, open_page, own_run, run, update  # noqa:
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from pmpviz.capabilities.learning.page import PAGE, _alike
 from pmpviz.io.datasets import parse_dataset
 
 SMALL = {"data": "bars:3x3", "hidden": "4", "chains": "20", "batch": "0", "lane1": "exact"}
@@ -49,6 +50,12 @@ def playing() -> None:
     from pmpviz.app.session import held
 
     held("learning").live.play()
+
+
+@pytest.mark.parametrize("preset", PAGE.presets, ids=lambda preset: preset.id)
+def test_a_preset_asks_its_own_question_at_any_knob(preset):
+    assert PAGE.preset_like(preset.plan, _alike) is preset
+    assert PAGE.preset_like(preset.plan.replace(learning_rate=0.0031), _alike) is preset
 
 
 def test_a_training_learns_and_says_its_exact_likelihood():

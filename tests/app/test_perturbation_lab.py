@@ -133,7 +133,7 @@ def test_export_offers_what_there_is():
     wait(test, lambda t: table(t) and update(t)["samples"])
     test.button(key="lab_export").click()
     run(test)
-    assert len(test.get("download_button")) == 2
+    assert len(test.get("download_button")) == 3
 
 
 @pytest.mark.parametrize(

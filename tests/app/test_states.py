@@ -225,7 +225,8 @@ def test_every_dialog_opens(dialog, name, page, monkeypatch):
     test = send(monkeypatch, test, {"type": dialog})
     if dialog == "export":
         files = {button.label: button for button in test.get("download_button")}
-        assert {"samples.npz", "traces.npz", "traces.csv", "picture.png", "manifest.json", "again.py"} <= set(files)
+        pictures = {"picture.png"} if page == "playground" else {"picture1.png", "picture2.png"}
+        assert {"samples.npz", "traces.npz", "traces.csv", *pictures, "manifest.json", "again.py"} <= set(files)
     if dialog == "code":
         assert "shares of states" in test.code[0].value
 

@@ -84,6 +84,19 @@ def rest(page) -> None:
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
 
 
+def choose(page, choice, name: str) -> None:
+    """Open a list and take an option, again where a run of the page has closed the list meanwhile."""
+    option = page.get_by_role("option", name=name, exact=True)
+    for last in (False, False, False, True):
+        choice.click()
+        try:
+            option.click(timeout=None if last else 5000)
+        except TimeoutError:
+            page.keyboard.press("Escape")
+            continue
+        return
+
+
 def speed(page, sweeps: int) -> None:
     """Sweeps a second of every lane; 0 is as fast as it goes."""
     page.locator(".pv-select").select_option(str(sweeps))

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from tests.browser.stage import POLL_MS, link, play, press, rest, speed
+from tests.browser.stage import POLL_MS, choose, link, play, press, rest, speed
 
 READ = "() => [...document.querySelectorAll('[data-testid=deconvolution-canvas]')].map((c) => ({ ...c.dataset }))"
 # Every frame that reaches the first canvas from now on, as [frame, sharpness, wrong].
@@ -160,16 +160,27 @@ def test_pointing_at_a_feature_or_an_image_outlines_its_stamps(server, open_page
 )
 def test_bad_images_are_told_in_one_sentence(server, open_page, images, words):
     page = open_page(f"{server}/deconvolution?data=bars&images=20&samples=1")
-    page.locator(".st-key-deconvolution_data input").wait_for()
-    page.locator(".st-key-deconvolution_data [role=combobox], .st-key-deconvolution_data input").first.click()
-    page.get_by_role("option", name="Your own images").click()
+    wait(page, "d.sweep === '0'", 120)
+    rest(page)
+    data = page.locator(".st-key-deconvolution_data [role=combobox], .st-key-deconvolution_data input").first
+    choose(page, data, "Your own images")
     buffer = io.BytesIO()
     np.savez(buffer, X=images)
     file = {"name": "own.npz", "mimeType": "application/zip", "buffer": buffer.getvalue()}
-    page.locator(".st-key-deconvolution_files input[type=file]").set_input_files(file)
+    uploader = page.locator(".st-key-deconvolution_files input[type=file]")
+    uploader.wait_for(state="attached")
+    rest(page)
+    uploader.set_input_files(file)
     error = page.locator(".stSidebar [data-testid=stAlert]").filter(has_text=words)
     error.wait_for()
     assert error.inner_text().strip().count(". ") == 0
+
+
+def test_what_is_counted_of_given_pixels_alone_says_so_where_others_are_hidden(open_page, server):
+    page = open_page(link(server, "deconvolution", preset="complete"))
+    wait(page, "/^\\d[\\d\u202f]* given and \\d[\\d\u202f]* hidden wrong$/.test(d.said)", 120)
+    page.wait_for_selector("canvas.pv-chart[aria-label^='Given pixels wrong: latest']")
+    assert page.locator(".dc-numbers").inner_text().count("given, wrong") == 1
 
 
 def test_a_class_sees_images_beside_the_features(open_page, server):

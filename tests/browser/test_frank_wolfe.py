@@ -43,6 +43,20 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     page.wait_for_function(f"() => {first}.test({verdict}) && !/Ended|off by/.test({verdict})")
 
 
+def test_a_class_reads_the_number_of_a_method_that_bounds_nothing(server, open_page):
+    page = open_page(f"{server}/frank_wolfe?preset=tree-theorem&class=1", viewport={"width": 1024, "height": 768})
+    wait_lanes(page, 3)
+    pause(page)
+    page.get_by_role("button", name="Step").click()
+    page.wait_for_function(
+        """() => {
+          const lines = [...document.querySelectorAll(".wk-line")];
+          return lines.length === 3 && lines.every((line) => /steps?; mean maximum 1?[0-9.]+$/.test(line.innerText)
+            && line.getBoundingClientRect().bottom <= innerHeight);
+        }"""
+    )
+
+
 def test_raced_walks_keep_their_settings_over_another_page(server, open_page):
     raced = ("barrier_frank_wolfe;rho_updates=0", "barrier_frank_wolfe;rho_updates=0;polytope=local", "trbp")
     page = open_page(link(server, "frank_wolfe", raced, **TRIANGLE))

@@ -113,3 +113,32 @@ def test_a_class_sees_strips_and_verdict_without_scrolling(server, open_page):
         }"""
     )
     assert page.locator("[data-testid=landscape-shift]").bounding_box()["y"] < 600
+
+
+# The ink along the edge of the picture, away from the words in its corners, when the ball is first beyond it.
+BEYOND = """async () => {
+  const canvas = document.querySelector("[data-testid=landscape-canvas]");
+  const begin = performance.now();
+  const seen = () => canvas.dataset.beyond === "true";
+  while (!seen() && performance.now() - begin < 60000) await new Promise(requestAnimationFrame);
+  const { width, height } = canvas;
+  const pixels = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+  const rim = Math.round(width / 20);
+  let ink = 0;
+  for (let k = 0; k < width * height; k++) {
+    const [x, y] = [k % width, Math.floor(k / width)];
+    const [across, along] = [Math.min(x, width - 1 - x), Math.min(y, height - 1 - y)];
+    const near = Math.min(across, along) < rim && Math.max(across, along) > 3 * rim;
+    ink += near && pixels[4 * k] + pixels[4 * k + 1] + pixels[4 * k + 2] < 150;
+  }
+  return { beyond: canvas.dataset.beyond, ink: ink / (rim * rim) };
+}"""
+
+
+def test_a_ball_that_leaves_the_picture_is_pointed_to(server, open_page):
+    """At the step's limit it swings far beyond the Gaussians: a wedge stands on the edge then."""
+    page = open_page(link(server, "landscape", preset="attractive", step=1.99, steps=9))
+    page.wait_for_selector(f"{CANVAS}[data-beyond='']")
+    before = page.evaluate(BEYOND.replace('"true"', '""'))
+    found = page.evaluate(BEYOND)
+    assert found["beyond"] == "true" and before["ink"] == 0 and found["ink"] > 0.03

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.browser.stage import lanes, latest, link, pause, play, rest, speed, wait_lanes, wait_server
+from tests.browser.stage import choose, lanes, latest, link, pause, play, rest, speed, wait_lanes, wait_server
 
 
 @pytest.fixture
@@ -118,8 +118,8 @@ def test_own_pictures_load_and_bad_ones_are_told_while_the_training_plays(open_p
     page = open_page(link(server, "learning", ("pcd;sweeps=1",), data="bars:4x4", hidden="8"))
     wait_lanes(page, 1)
     play(page)
-    page.locator(".st-key-learning_data [role=combobox], .st-key-learning_data [data-baseweb=select]").first.click()
-    page.get_by_role("option", name="Your own pictures").click()
+    data = page.locator(".st-key-learning_data [role=combobox], .st-key-learning_data [data-baseweb=select]").first
+    choose(page, data, "Your own pictures")
     uploader = page.locator(".st-key-learning_files input[type=file]")
     uploader.wait_for(state="attached")
     page.wait_for_timeout(1500)

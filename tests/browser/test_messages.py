@@ -206,11 +206,13 @@ def test_a_click_holds_a_variable_and_beliefs_follow(server, open_page):
     still(page)
     before = data(page)["run"]
     x, y = place_of(page, 3)
-    for value in ("0", "1"):
+    for value, then in (("0", "hold it at 1"), ("1", "free it")):
         page.mouse.click(x, y)
         page.wait_for_function(f"() => location.search.replace('%3A', ':').includes('evidence=3:{value}')")
         wait(page, f"d.run !== '{before}'")
         before = data(page)["run"]
+        # What is pointed at is told anew, though the pointer rests.
+        page.wait_for_function(f"() => document.querySelector('.mm-root > .pv-tip').innerText.includes('{then}')")
     still(page)
     press(page, "n")
     wait(page, "d.status === 'exact'")

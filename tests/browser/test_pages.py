@@ -373,15 +373,15 @@ def test_everything_that_is_exported_opens(server, open_page, tmp_path):
     wait_lanes(page, 2)
     here = frames_at(page, 2, 20)
     page.locator("[data-action=export]").click()
-    files = {name: fetch(page, name, tmp_path) for name in
-             ("manifest.json", "samples.npz", "traces.npz", "traces.csv", "picture.png", "animation.gif")}  # fmt: skip
+    names = ("manifest.json", "samples.npz", "traces.npz", "traces.csv", "picture2.png", "animation1.gif")
+    files = {name: fetch(page, name, tmp_path) for name in names}
     with np.load(files["samples.npz"]) as samples:
         assert {name: samples[name].shape for name in samples.files} == {"lane1": (32, 256), "lane2": (32, 256)}
     with np.load(files["traces.npz"]) as traces:
         assert len(traces["lane1/sweep"]) >= 20
     rows = list(csv.DictReader(io.StringIO(files["traces.csv"].read_text())))
     assert {row["algorithm"] for row in rows} == {"colour_gibbs", "swendsen_wang"}
-    with Image.open(files["picture.png"]) as picture, Image.open(files["animation.gif"]) as film:
+    with Image.open(files["picture2.png"]) as picture, Image.open(files["animation1.gif"]) as film:
         picture.load()
         assert film.n_frames > 5
     assert json.loads(files["manifest.json"].read_text())["plan"]["seed"] == 3

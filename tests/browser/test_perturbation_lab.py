@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from tests.browser.stage import choose
+
 ENERGIES = """() => [...document.querySelectorAll('.stMainBlockContainer table tbody tr')]
   .map((row) => [...row.cells].map((cell) => cell.innerText)).filter((cells) => cells.length === 5)"""
 MAP = "[data-testid=atlas-canvas]"
@@ -123,12 +125,23 @@ def test_a_scene_has_its_pictures_before_its_map_and_no_legend_of_the_model_befo
     page = open_page(f"{server}/perturbation_lab")
     page.wait_for_function("() => document.querySelector('.at-legend')?.innerText.includes('01')")
     assert page.locator(".at-root > :not(.pv-trouble)").first.get_attribute("class") == "at-left"
-    choice = page.locator(".stSidebar").get_by_role("combobox").first
-    choice.click()
-    page.get_by_role("option", name="A hidden stroke").click()
+    choose(page, page.locator(".stSidebar").get_by_role("combobox").first, "A hidden stroke")
     page.wait_for_selector(".at-scene canvas[data-panel='single MAP']")
     assert page.locator(".at-root > :not(.pv-trouble)").first.get_attribute("class") == "at-right"
     assert "01" not in page.locator(".at-legend").inner_text()
+
+
+def test_a_class_reads_what_was_found_beneath_the_pictures_of_a_scene(server, open_page):
+    page = open_page(f"{server}/perturbation_lab?preset=complete&class=1", viewport={"width": 1024, "height": 768})
+    page.wait_for_selector(".at-averages canvas[data-panel='uncertainty']")
+    page.wait_for_function(
+        """() => {
+          const words = document.querySelector(".at-averages + .at-words");
+          const captions = [...document.querySelectorAll(".at-averages figcaption")];
+          return words?.innerText.startsWith("Maxima missed") && words.getBoundingClientRect().bottom <= innerHeight
+            && captions.length === 8 && captions.every((each) => each.scrollWidth <= each.clientWidth);
+        }"""
+    )
 
 
 def test_the_names_of_eight_spins_stand_in_full_beneath_their_bars(server, open_page):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.stage import lanes, link, pause, press, rest, wait_lanes, wait_reference
+from tests.browser.stage import choose, lanes, link, pause, press, rest, wait_lanes, wait_reference
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from few_states import FILES, SEVENTEEN  # noqa: E402
@@ -100,8 +100,7 @@ def node_at(page, text: str, site: int) -> tuple[float, float]:
 
 def choose_tool(page, label: str) -> None:
     """Take a tool from the list."""
-    page.locator("[data-testid=stSelectbox]:has-text('Click or drag to') input").click()
-    page.get_by_role("option", name=label, exact=True).click()
+    choose(page, page.locator("[data-testid=stSelectbox]:has-text('Click or drag to') input"), label)
 
 
 AT = """([x, y]) => {

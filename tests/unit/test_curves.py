@@ -175,6 +175,7 @@ def test_a_passage_is_counted_from_the_change_of_the_settings(idle):
 def test_lanes_that_the_noise_cannot_tell_apart_are_level(idle):
     said = words.verdict(race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.0451], [0.5, 0.4, 0.3]))
     assert "lane 1 and lane 2 are level: MMD² 0.0450" in said and "nearest" not in said
+    assert said.endswith("; lane 3 0.300.")  # Nobody is left out.
 
 
 def test_a_moment_under_other_settings_is_no_verdict_of_the_present_ones(idle):

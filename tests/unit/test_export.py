@@ -203,6 +203,12 @@ def test_a_run_that_was_changed_on_its_way_is_not_promised_again():
     assert read_manifest(changed[0].make()).beta == PLAN.beta
 
 
+def test_a_row_between_two_whole_sweeps_is_its_own():
+    columns = {"sweep": np.array([0.0, 0.5, 1.0]), "energy": np.array([3.0, 2.0, 1.0])}
+    rows = export.traces_csv([export.LaneTable("1", "gwg", columns)]).decode().splitlines()
+    assert rows[1:] == ["1,gwg,0,,3.0", "1,gwg,0.5,,2.0", "1,gwg,1,,1.0"]
+
+
 def test_files_are_made_when_asked_for(trace):
     x = np.zeros((7, 30), np.int8)
     made = []

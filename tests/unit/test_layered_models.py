@@ -170,10 +170,11 @@ def test_words_and_equations_are_those_of_layers(live):
 
 def test_pictures_show_the_visible_layer(live):
     rows, cols, _ = live.sides
-    with Image.open(io.BytesIO(outlets._picture(live.view))) as image:
-        assert image.width * rows == image.height * cols
-        pixels = np.asarray(image.convert("L").resize((cols, rows), Image.Resampling.NEAREST))
-    assert np.array_equal(pixels < 128, frame(live, 0)[: rows * cols].reshape(rows, cols) == 1)
+    for lane in (0, 1):
+        with Image.open(io.BytesIO(outlets._picture(live.view, lane))) as image:
+            assert image.width * rows == image.height * cols
+            pixels = np.asarray(image.convert("L").resize((cols, rows), Image.Resampling.NEAREST))
+        assert np.array_equal(pixels < 128, frame(live, lane)[: rows * cols].reshape(rows, cols) == 1)
     with Image.open(io.BytesIO(outlets._animation_of(live.view)())) as image:
         assert image.format == "GIF" and image.width * rows == image.height * cols
 

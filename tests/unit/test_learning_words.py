@@ -50,6 +50,9 @@ def test_blobs_with_the_right_means_are_not_called_good():
 def test_one_is_ahead_only_where_the_errors_allow_it():
     apart = said(lane("CD", annealed(-120.0, -122, -118)), lane("PCD", annealed(-95.0, -97, -94)))
     assert apart.startswith("PCD makes the pictures more probable.")
+    far = Likelihood(512, 9.0, -90.0, -91.0, -89.0, False)
+    ahead = "PCD makes the pictures more probable so far, −90.00 at iteration 512; CD is at −120.0 at iteration 64."
+    assert said(lane("CD", annealed(-120.0, -122, -118)), lane("PCD", far)).startswith(ahead)
     near = said(lane("CD", annealed(-96.0, -98, -94)), lane("PCD", annealed(-95.0, -97, math.inf)))
     assert near.startswith("Which one makes the pictures more probable is within the errors of the estimates.")
     assert "no upper bound" in near and near.count("Independent pixels give −206.0.") == 1

@@ -1,5 +1,7 @@
 """A live deconvolution: glyphs are found, time is shared equally, frames stay few, and the stage is told all of it."""
 
+import csv
+import json
 import time
 
 import numpy as np
@@ -9,6 +11,7 @@ from pmpviz.capabilities.deconvolution import lane as deconvolution_lane
 from pmpviz.capabilities.deconvolution import picture as deconvolution
 from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane, Frame, found_in, grey_levels, orders, superfluous
 from pmpviz.capabilities.deconvolution.live import LiveDeconvolution
+from pmpviz.capabilities.deconvolution.page import _files
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, conv_sampler, problem_of
 from pmpviz.capabilities.deconvolution.presets import ARROW, RING
 from pmpviz.player.update import Cursors, Desk
@@ -215,7 +218,16 @@ def test_words_say_what_was_reached(begin):
     said = deconvolution.verdict(live.view)
     assert "hidden pixels filled in wrongly" in said and "glyphs found" not in said
     names = [name for name, _, _ in deconvolution.numbers(live.view)]
-    assert "hidden, wrong" in names and "unknown binary variables" in deconvolution.computing(live.view, "cpu")
+    # What is counted of the given pixels alone says so, where others are hidden.
+    assert {"given, wrong", "hidden, wrong"} <= set(names) and "wrong pixels" not in names
+    assert "unknown binary variables" in deconvolution.computing(live.view, "cpu")
+    files = {file.name: file.make().decode() for file in _files(live.view) if file.name.endswith((".csv", ".json"))}
+    assert json.loads(files["settings.json"])["known_images"] == "half hidden"
+    head, *rows = csv.reader(files["traces.csv"].splitlines())
+    last = dict(zip(head, rows[-1], strict=True))
+    frame = live.view.lanes[0].last
+    assert float(last["sweep"]) == frame.sweep and float(last["wrong:low"]) == min(frame.wrong)
+    assert float(last["hidden_wrong:high"]) == max(frame.hidden_wrong)
     picture = deconvolution.features_image(live.view.lanes[0].features[0], live.view.problem, unit=4)
     assert picture.size == (2 * 20 + 1, 20)
 

@@ -1,6 +1,7 @@
 """What the perturbation lab computes: against brute force, against the samplers, and its pictures."""
 
 import io
+import json
 import time
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from pmpviz.capabilities.perturbation import maps as perturbation_maps
 from pmpviz.capabilities.perturbation import panels as perturbation_panels
 from pmpviz.capabilities.perturbation import picture as perturbation
 from pmpviz.capabilities.perturbation.atlas import AtlasMaker, Watch
-from pmpviz.capabilities.perturbation.files import energies_csv, perturbation_npz
+from pmpviz.capabilities.perturbation.files import energies_csv, files, perturbation_npz
 from pmpviz.capabilities.perturbation.live import LabView, LivePerturbation, bench_of
 from pmpviz.capabilities.perturbation.parts import Tally, attempt_tree, show, state_law, total_variation, walking
 from pmpviz.capabilities.perturbation.plan import LabPlan
@@ -205,6 +206,7 @@ def test_everything_is_computed_and_drawn():
     assert f"{integer(view.tree.accepted)} of {integer(view.tree.attempts)} attempts" in said
     none = replace(view, tally=replace(view.tally, lost=[[0.0] * 512 for _ in view.bench.solvers]), tree=None)
     assert perturbation.verdict(none) == "Maxima missed under 512 noises: none."
+    assert json.loads(next(file.make() for file in files(view) if file.name == "settings.json")) == to_query(view.plan)
     exported = np.load(io.BytesIO(perturbation_npz(view)))
     assert {"noise", "field", "icm", "exact", "atlas_code"} <= set(exported.files)
     assert len(energies_csv(view).decode().splitlines()) == 1 + 512

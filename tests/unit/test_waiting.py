@@ -111,11 +111,11 @@ def test_without_a_reference_charts_and_layers_say_how_much_of_it_there_is(ran):
     plan = ran.plan.replace(beta=1 / 3.35)
     view = dataclasses.replace(ran, lanes=bare, truth=None, truth_share=0.04, plan=plan, layer="marginal error")
     chart = card(view, "mmd-sweeps")
-    assert chart["empty"] == "waiting for the reference samples at T = 3.35 (β = 0.299): 4 % made"
+    assert chart["empty"] == "waiting for the reference samples at T = 3.35 (β = 0.299): 4\N{NO-BREAK SPACE}% made"
     assert "samples of that law" in chart["help"]
     assert "T = 3.35" in words.verdict(view) and "4 % of the reference samples" in words.verdict(view)
     missing = {lane["missing"] for lane in shown(view)["lanes"]}
-    assert missing == {"marginal error: waiting for the new reference, 4 % made"}
+    assert missing == {"marginal error: waiting for the new reference, 4\N{NO-BREAK SPACE}% made"}
     assert {lane["missing"] for lane in shown(dataclasses.replace(view, layer="none"))["lanes"]} == {""}
 
 
@@ -180,7 +180,7 @@ def test_a_reference_in_the_making_says_how_long_it_may_take(ran):
         (300.0, ", about 5 minutes"),
     ):
         late = dataclasses.replace(view, truth_left=left)
-        assert f"25 % made{said}" in words.nothing_yet(late) and said in words.verdict(late)
+        assert f"25\N{NO-BREAK SPACE}% made{said}" in words.nothing_yet(late) and said in words.verdict(late)
 
 
 def test_a_link_to_a_run_that_was_changed_on_its_way_says_that_it_is_another_run():

@@ -64,8 +64,8 @@ def _problem(payload: Payload, view: DeconvolutionView) -> dict:
     problem = view.problem
     if problem is None:
         shape = {"features": 1, "rows": 1, "cols": 1, "shown": 0, "height": 1, "width": 1}
-        words = {"shape": shape, "places": [1, 1], "channels": 1, "images": None, "observed": False, "total": 0}
-        return {**words, "clamped": None, "truth": {"bits": None}}
+        words = {"shape": shape, "places": [1, 1], "channels": 1, "total": 0, "clamped": None, "truth": {"bits": None}}
+        return {**words, "images": None, "observed": False, "partly": False}
     observed = bool(problem.seen.any())
     shown = pictures_of(np.where(problem.seen, problem.images, 2)[:MOST_SHOWN], problem.picture)
     blank = np.zeros((1, *problem.shape.w), np.int8)
@@ -79,10 +79,16 @@ def _problem(payload: Payload, view: DeconvolutionView) -> dict:
         "places": list(problem.shape.locations),
         "channels": 1 if problem.picture else problem.shape.channels,
         "observed": observed,
+        "partly": _partly(problem),
         "total": problem.shape.images,
         "clamped": payload.add(held, "u1") if held.any() else None,
         "truth": _truth(payload, problem),
     }
+
+
+def _partly(problem: Problem) -> bool:
+    """Whether some pixels are given and others hidden."""
+    return bool(problem.seen.any() and not problem.seen.all())
 
 
 def _truth(payload: Payload, problem: Problem) -> dict:
@@ -138,6 +144,7 @@ def _frames(payload: Payload, problem: Problem, frames: list[Frame], start: int)
         "sweeps": [round(frame.sweep, 4) for frame in frames],
         "seconds": [frame.seconds for frame in frames],
         "wrong": [list(frame.wrong) for frame in frames],
+        "hidden": [list(frame.hidden_wrong) for frame in frames],
         "residual": [frame.residual if math.isfinite(frame.residual) else None for frame in frames],
         "sharpness": [round(frame.sharpness, 5) for frame in frames],
         "belief": None,
@@ -172,9 +179,9 @@ def _traces(envelope: Envelope, view: DeconvolutionView, problem: Problem) -> li
     cards = []
     if problem.seen.any():
         ink = max(1, int(problem.images[problem.seen].sum()))
-        cards.append(("wrong", "Wrong pixels", 1.0, "of all images"))
+        cards.append(("wrong", "Wrong pixels" if problem.seen.all() else "Given pixels wrong", 1.0, "of all images"))
         cards.append(("explained", "Explained pixels", 100.0 / ink, "% of the ink"))
-    if not problem.seen.all() and problem.seen.any():
+    if _partly(problem):
         cards.append(("hidden_wrong", "Hidden pixels filled in wrongly", 1.0, ""))
     cards.append(("energy", "Energy", 1.0, "nats"))
     if any("residual" in _spec(lane).metrics for lane in view.lanes):
@@ -211,8 +218,9 @@ def numbers(view: DeconvolutionView) -> list[list[Any]]:
     values = [_values(lane, problem) for lane in view.lanes]
     if problem is not None:
         present = {"wrong": problem.seen.any(), "explained": problem.seen.any(), "found": problem.glyphs is not None}
-        present["hidden"] = problem.seen.any() and not problem.seen.all()
+        present["hidden"] = _partly(problem)
         present["residual"] = any("residual" in _spec(lane).metrics for lane in view.lanes)
+        names |= {"wrong": "given, wrong"} if present["hidden"] else {}
         names = {key: name for key, name in names.items() if present.get(key, True)}
     return [[name, [found.get(key, "–") for found in values], HELP[key]] for key, name in names.items()]
 
@@ -281,7 +289,7 @@ def _verdict_of(lane: DeconvolutionLaneView, problem: Problem) -> str:
         said.append((words, counts.index(best) if best else None))
     if problem.seen.any():
         said.append(_least(frame.wrong, lambda wrong: _explained(lane, wrong)))
-    if problem.seen.any() and not problem.seen.all():
+    if _partly(problem):
         hidden = integer(int((~problem.seen).sum()))
         words = f"{{}} of {hidden} hidden pixels filled in wrongly"
         said.append(_least(frame.hidden_wrong, lambda wrong: words.format(integer(wrong))))

@@ -66,11 +66,16 @@ def draw() -> None:
     draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
-    like = lambda a, b: (a.data, a.kind) == (b.data, b.kind)  # noqa: E731
-    preset = PAGE.ask(plan, "What does this model learn from these pictures?", like)
+    preset = PAGE.ask(plan, "What does this model learn from these pictures?", _alike)
     STAGE.draw(plan)
     open_buttons()
     explain(plan, preset.notice if preset else "Your own training. Compare what it dreams with the data beside it.")
+
+
+def _alike(a: LearningPlan, b: LearningPlan) -> bool:
+    """Whether a plan has the same model learn from the same data by the same algorithms, at any knob."""
+    ways = [(plan.data, plan.kind, [lane.algorithm for lane in plan.lanes]) for plan in (a, b)]
+    return ways[0] == ways[1]
 
 
 CONTROLS = {
@@ -252,6 +257,10 @@ def _lane_files(view: LearningView, index: int, lane: LearningLaneView) -> list[
     ]
 
 
+# Columns of the log-likelihood of held-out data: what it is, and between which it is.
+LIKELIHOOD = (("log_likelihood", "value"), ("log_likelihood_low", "low"), ("log_likelihood_high", "high"))
+
+
 def _tables(view: LearningView) -> list[LaneTable]:
     return [
         LaneTable(
@@ -259,7 +268,7 @@ def _tables(view: LearningView) -> list[LaneTable]:
             lane.learner,
             _columns(lane.series.bins().table()),
             LaneTable.metrics_of(lane.points, "iteration", "mmd2", "noise", "reconstruction", "free_energy_gap")
-            | {"log_likelihood": [(p.iteration, p.seconds, p.value) for p in lane.likelihoods]},
+            | {name: [(p.iteration, p.seconds, getattr(p, of)) for p in lane.likelihoods] for name, of in LIKELIHOOD},
         )
         for index, lane in enumerate(view.lanes)
     ]

@@ -294,7 +294,16 @@ def _ahead(view: LearningView) -> list[str]:
     if len(found) < len(view.lanes):
         return []
     found.sort(key=lambda pair: -pair[1].value)
-    (best, first), (_, second) = found[:2]
+    (best, first), (other, second) = found[:2]
     if first.low > second.high or (first.exact and second.exact and first.value > second.value):
-        return [f"{best.label} makes the pictures more probable."]
+        return [f"{best.label} makes the pictures more probable{_unequal(first, other.label, second)}."]
     return ["Which one makes the pictures more probable is within the errors of the estimates."]
+
+
+def _unequal(first: Likelihood, other: str, second: Likelihood) -> str:
+    """What is said of two likelihoods where one training has come more than twice as far as the other."""
+    fewer, more = sorted((first.iteration, second.iteration))
+    if more <= 2 * fewer:
+        return ""
+    ours, theirs = (f"{significant(each.value, 4)} at iteration {integer(each.iteration)}" for each in (first, second))
+    return f" so far, {ours}; {other} is at {theirs}"

@@ -23,6 +23,7 @@ from pmpviz.capabilities.marginals import polytope
 from pmpviz.capabilities.marginals.live import InferenceView, LiveInference
 from pmpviz.capabilities.marginals.plan import InferencePlan, check_model
 from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.live.link import to_query
 from pmpviz.live.plan import Choice, Preset
 from pmpviz.marginals import Inferred
 from pmpviz.marginals.plain import as_object
@@ -199,12 +200,12 @@ def command(plan: InferencePlan, lane: Choice) -> str:
 
 
 def _files(view: InferenceView) -> list[ExportFile]:
-    files = []
+    files, told = [], {"model": view.plan.model, "settings": to_query(view.plan)}
     for index, (lane, plan) in enumerate(zip(view.lanes, view.plan.lanes, strict=False)):
         rows = tuple(lane.answer.unary)
         found = Inferred(rows, lane.answer, lane.trace, lane.reason, lane.seconds)
-        make = lambda plan=plan, found=found: json.dumps(as_object(plan.build(), found)).encode()  # noqa: E731
-        words = "Marginals, bounds and the trace, as `python -m pmpviz infer --json` prints them."
+        make = lambda plan=plan, found=found: json.dumps(as_object(plan.build(), found) | told).encode()  # noqa: E731
+        words = "Marginals, bounds and the trace, as `python -m pmpviz infer --json` prints them, and the settings."
         files.append(ExportFile(lane.label, f"lane{index + 1}.json", "application/json", make, words))
     return files
 

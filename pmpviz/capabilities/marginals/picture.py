@@ -322,11 +322,19 @@ def _estimates(view: InferenceView, exact: float | None) -> str:
         found = [(lane.label, getattr(lane.answer, name), lane.answer.standard_error) for lane in view.lanes]
         said = [
             f"{label} {significant(value, 5)} ± {significant(WITHIN * error, 2)} (95 %)"
+            + (_missed(value, error, exact) if name == "log_z" else "")
             for label, value, error in found
             if value is not None and error is not None
         ]
         parts += [f"{head}: {'; '.join(said)}"] if said else []
     return f"{'. '.join(parts)}{known}." if parts else ""
+
+
+def _missed(value: float, error: float, exact: float | None) -> str:
+    """By how much an error bar does not hold what it promises."""
+    if exact is None or abs(value - exact) <= WITHIN * error:
+        return ""
+    return f", which misses it by {significant(abs(value - exact) / error, 2)} standard errors"
 
 
 __all__ = ["GOALS", "LAYERS", "compared", "error", "exact_log_z", "exact_p1", "gap_of", "many", "update", "verdict"]

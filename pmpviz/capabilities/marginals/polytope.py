@@ -24,6 +24,7 @@ from pmpviz.player.wire import Payload
 MOST_EDGES, MOST_ROWS, MOST_NAMED, MOST_READ, MOST_PICTURES = 400, 24, 12, 24, 6
 # What is known at a step, by its name for the browser.
 KNOWN = {"gap": "shown_gap", "objective": "objective", "low": "lower", "high": "best_bound", "delta": "next_delta"}
+KNOWN |= {"error": "standard_error", "maximum": "mean_maximum"}
 
 
 def scene(payload: Payload, view: InferenceView) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.app.export import ExportFile
+from pmpviz.app.export import ExportFile, settings_file
 from pmpviz.capabilities.perturbation.live import LabView
 
 OF_ATLAS = ("axis", "code", "fractional", "period", "best")
@@ -16,7 +16,7 @@ OF_ATLAS = ("axis", "code", "fractional", "period", "best")
 
 def files(view: LabView) -> list[ExportFile]:
     """Those of which there is something by now."""
-    found = []
+    found = [settings_file(view.plan)]
     if view.shown is not None:
         words = "Noise, field and each solver's answer; the atlas once it is whole."
         found.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -45,8 +46,21 @@ def files(asked: Asked) -> list[export.ExportFile]:
     found = plan_files(view.plan, [lane.sweep for lane in view.lanes], view.model, view.marks)
     if not more:
         return found
-    make = (lambda: more.samples, lambda: more.tables, lambda: _picture(view), _animation_of(view))
-    return found + export.run_files(*make)
+    make = (lambda: more.samples, lambda: more.tables)
+    if len(view.lanes) == 1:
+        return found + export.run_files(*make, lambda: _picture(view), _animation_of(view))
+    return found + export.run_files(*make) + [file for index in range(len(view.lanes)) for file in _seen(view, index)]
+
+
+def _seen(view: LiveView, index: int) -> list[export.ExportFile]:
+    """Picture and animation of one of several lanes."""
+    label, picture, animation = view.lanes[index].label, partial(_picture, view, index), _animation_of(view, index)
+    words = f"What the stage shows now of {label}."
+    found = [export.ExportFile("Picture", f"picture{index + 1}.png", "image/png", picture, words)]
+    if animation is not None:
+        name, words = f"animation{index + 1}.gif", f"The last frames of {label}."
+        found.append(export.ExportFile("Animation", name, "image/gif", animation, words))
+    return found
 
 
 def _table(name: str, lane: LaneView | Kept, label: str) -> LaneTable:
@@ -59,13 +73,13 @@ def sweeps_in_words(view: LiveView) -> str:
     return "sweep " + ", ".join(integer(sweep) for sweep in dict.fromkeys(lane.sweep for lane in view.lanes))
 
 
-def _last_frames(view: LiveView, count: int) -> np.ndarray:
-    packed = view.lanes[0].ring.last(count)
+def _last_frames(view: LiveView, count: int, index: int = 0) -> np.ndarray:
+    packed = view.lanes[index].ring.last(count)
     return view.model.space.unpack(packed)
 
 
-def _picture(view: LiveView) -> bytes:
-    x, model = _last_frames(view, 1)[0], view.model
+def _picture(view: LiveView, index: int = 0) -> bytes:
+    x, model = _last_frames(view, 1, index)[0], view.model
     shape = picture_shape(model, view.plan.model)
     if shape is not None:
         return picture_png(picture_of(model, x), shape=shape, states=model.space.states)
@@ -73,9 +87,9 @@ def _picture(view: LiveView) -> bytes:
     return picture_png(x, positions=force_directed(model.n, *pairs.T), edges=pairs, states=model.space.states)
 
 
-def _animation_of(view: LiveView):
+def _animation_of(view: LiveView, index: int = 0):
     shape = picture_shape(view.model, view.plan.model)
     if shape is None:
         return None
     states = view.model.space.states
-    return lambda: animation_gif(picture_of(view.model, _last_frames(view, GIF_FRAMES)), shape, states=states)
+    return lambda: animation_gif(picture_of(view.model, _last_frames(view, GIF_FRAMES, index)), shape, states=states)

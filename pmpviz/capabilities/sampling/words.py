@@ -65,7 +65,7 @@ def reference_words(view: LiveView) -> str:
 
 def made(view: LiveView) -> str:
     """How much of the reference there is, and how long the rest may take."""
-    return f"{100 * view.truth_share:.0f} % made{_to_go(view)}"
+    return f"{100 * view.truth_share:.0f}\N{NO-BREAK SPACE}% made{_to_go(view)}"
 
 
 def _to_go(view: LiveView) -> str:
@@ -228,7 +228,8 @@ def _nearest(lanes: list[LaneView], others: bool) -> str:
     second, other = rest[0]
     if other.mmd2 - first.mmd2 <= first.band.high:
         level = [(lane, point) for lane, point in raced if point.mmd2 - first.mmd2 <= first.band.high]
-        return f"{none} {_level(level)}: {said}."
+        behind = [f"{lane.label} {significant(point.mmd2)}" for lane, point in raced[len(level) :]]
+        return f"{none} {_level(level)}: {said}{f'; {_joined(behind)}' if behind else ''}."
     ratio, late = significant(other.mmd2 / first.mmd2, 2), _spent(second, other)[0]
     after = "" if late == sweeps else f" after {_count(late)}"
     below = f"{ratio} times below" if other.mmd2 > NEARLY * first.mmd2 else "hardly below"

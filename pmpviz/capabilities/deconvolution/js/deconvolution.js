@@ -268,6 +268,7 @@ function opened(bytes) {
       sweep: lane.frames.sweeps[k],
       seconds: lane.frames.seconds[k],
       wrong: lane.frames.wrong[k],
+      hidden: lane.frames.hidden[k],
       residual: lane.frames.residual[k],
       sharpness: lane.frames.sharpness[k],
       belief: grey.subarray(k * size, (k + 1) * size),

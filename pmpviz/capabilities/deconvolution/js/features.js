@@ -184,7 +184,7 @@ export class FeatureLane extends Figure {
     context.fillText(`sample ${row + 1}`, 0, top + (rows * this.unit) / 2 - (frame ? 7 * this.large : 0));
     context.font = this.font(11.5, theme);
     context.fillStyle = css(theme.soft);
-    if (frame && this.update.observed) context.fillText(`${thousands(frame.wrong[row])} wrong`, 0, top + (rows * this.unit) / 2 + 9 * this.large);
+    if (frame && this.update.observed) this.paintWrong(context, frame, row, top + (rows * this.unit) / 2 + 9 * this.large);
     const order = this.meta.order[row];
     for (let place = 0; place < features; place++) {
       const feature = order[place];
@@ -200,6 +200,14 @@ export class FeatureLane extends Figure {
       outline(context, left, top, cols * this.unit, rows * this.unit, mix(theme.ground, theme.text, 0.45), 1);
       if (held) thick(context, left, top, cols * this.unit, rows * this.unit, theme.text);
     }
+  }
+
+  // How many pixels a sample has wrong: of those given, and of those hidden where there are such.
+  paintWrong(context, frame, row, line) {
+    const [given, hidden] = [frame.wrong[row], frame.hidden[row]].map(thousands);
+    const words = this.update.partly ? [`${given} given and`, `${hidden} hidden wrong`] : [`${given} wrong`];
+    words.forEach((each, place) => context.fillText(each, 0, line + 14 * this.large * place, this.label - 4));
+    this.canvas.dataset.said = words.join(" ");
   }
 
   // The features pointed at, or those that the image pointed at is made of.

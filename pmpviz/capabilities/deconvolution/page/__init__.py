@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import streamlit as st
 
 from pmpviz.app.asked import Asked
-from pmpviz.app.export import ExportFile, lanes_npz
+from pmpviz.app.export import OF_TRACES, ExportFile, LaneTable, lanes_npz, settings_file, traces_csv
 from pmpviz.app.folds import folds
 from pmpviz.app.page import Page
 from pmpviz.app.presets import preset_control
@@ -34,7 +32,6 @@ from pmpviz.capabilities.deconvolution.plan import (
 )
 from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
 from pmpviz.capabilities.deconvolution.settings import PAINTED
-from pmpviz.live.link import to_query
 from pmpviz.live.plan import Choice, Preset
 from pmpviz.live.view import View
 from pmpviz.player import filters
@@ -193,9 +190,14 @@ def _files(view: DeconvolutionView) -> list[ExportFile]:
     files = [ExportFile("Images", "images.npz", "application/zip", images, what)]
     for index, lane in enumerate(view.lanes):
         files += _lane_files(problem, index, lane)
-    settings = json.dumps(to_query(view.plan), indent=1).encode()
-    files.append(ExportFile("Settings", "settings.json", "application/json", lambda: settings, "As in the link."))
-    return files
+    traces = lambda: traces_csv([_table(index, lane) for index, lane in enumerate(view.lanes)])  # noqa: E731
+    files.append(ExportFile("Traces", "traces.csv", "text/csv", traces, OF_TRACES))
+    return [*files, settings_file(view.plan)]
+
+
+def _table(index: int, lane: DeconvolutionLaneView) -> LaneTable:
+    """What the page's numbers and charts are made of: of each measure the mean, least and greatest of the samples."""
+    return LaneTable(f"lane{index + 1}", lane.algorithm, lane.series.bins().table(), label=lane.label)
 
 
 def _lane_files(problem: Problem, index: int, lane: DeconvolutionLaneView) -> list[ExportFile]:

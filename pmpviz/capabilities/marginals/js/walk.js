@@ -46,7 +46,8 @@ const HELP = {
   gap: "The line is the gap of each step. The band goes down to the least so far; a new ρ begins anew.",
   log_z: "The band is what is known: log Z lies within it. Its ends are the best bounds so far.",
 };
-const NUMBERS = ["gap", "objective", "low", "high", "delta"];
+const NUMBERS = ["gap", "objective", "low", "high", "delta", "error", "maximum"];
+const WITHIN = 1.96; // Standard errors of a 95 % bar.
 
 class Walk extends Player {
   constructor(parent) {
@@ -285,10 +286,17 @@ class Walk extends Player {
     if (corner >= 0 && !raced) words.push(`found corner ${lane.names[corner]}`);
     if (Number.isFinite(lane.gap[last])) words.push(`gap ${digits(lane.gap[last], 3)}`);
     const [low, high] = [lane.low[last], lane.high[last]];
-    const known = this.exact === null ? "" : `; exactly ${digits(this.exact, 5)}`;
+    const known = this.exact === null || raced ? "" : `; exactly ${digits(this.exact, 5)}`;
     const least = Number.isFinite(low) ? `${digits(low, 5)} ≤ ` : "";
-    const bounds = Number.isFinite(high) ? `${least}log Z ≤ ${digits(high, 5)}${known}` : "";
-    return [words.join(", "), bounds].filter(Boolean).join("; ");
+    const told = Number.isFinite(high) ? `${least}log Z ≤ ${digits(high, 5)}` : this.estimate(lane, last);
+    return [words.join(", "), told && told + known].filter(Boolean).join("; ");
+  }
+
+  // Of a method that bounds nothing, what it makes of log Z at its last estimate.
+  estimate(lane, last) {
+    const at = (name) => lane[name].subarray(0, last + 1).findLast(Number.isFinite);
+    if (at("error") === undefined) return at("maximum") === undefined ? "" : `mean maximum ${digits(at("maximum"), 5)}`;
+    return `log Z ≈ ${digits(at("objective"), 5)} ± ${digits(WITHIN * at("error"), 2)}`;
   }
 
   // Where rho changed, on the axis of the timeline.
