@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from pmpviz import exact
 from pmpviz.__main__ import _parser
 from pmpviz.capabilities.text.lane import lane_of
 from pmpviz.capabilities.text.page import commands
+from pmpviz.capabilities.text.picture import _found
 from pmpviz.capabilities.text.plan import TextPlan, reader
 from pmpviz.live.link import from_query, to_query
 from pmpviz.live.plan import Settings
@@ -39,6 +41,18 @@ def test_a_lanes_marginals_come_to_the_exact_ones_and_follow_a_change(name):
         assert far < (0.03 if lane.unit == "sweeps" and name != "bp" else 0.12)
         assert len(view.points) == len(view.history) > 0
     assert view.p1[1] == 1 and view.p1[4] == 0
+
+
+def test_words_that_are_held_are_not_told_as_found():
+    plan = TextPlan(text=BAKER, said=((4, 1), (99, 1)), lanes=(reader("bp"),))
+    words = plan.words()[0]
+    view = SimpleNamespace(plan=plan, words=words)
+    p1 = np.zeros(len(words.words))
+    p1[[1, 4]] = 0.9, 1.0
+    assert (words.words[1], words.words[4]) == ("Baker", "Baker")
+    assert _found(view, p1) == "Most likely the speaker's name: Baker, p = 0.90 to 0.90"
+    p1[1] = 0.1
+    assert _found(view, p1) == "No word is more likely a name than not"
 
 
 def test_the_command_line_has_the_announcement_and_the_knobs_to_the_last_digit():

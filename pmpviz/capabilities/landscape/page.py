@@ -153,7 +153,7 @@ NUMBERS = """
   colours mixed where it is undecided.
 - **Crosses**: the tops of the hills that are counted.
 - **Ball**: the first chain. A dot a leapfrog step, its arrow the momentum; a hollow end is a rejected trajectory. How
-  many steps a trajectory has is drawn anew, from 1 to 2L − 1.
+  many steps a trajectory has is drawn anew, from 1 to 2L − 1. Where it leaves the picture, a wedge points to it.
 - **Energy H**: over the steps of the shown trajectory; it is accepted if it ends below the accept line, which
   is where it began plus an exponential number of mean 1 that this trajectory was given.
 - **Bars**: how often all chains were in each state since the last change; ticks: exact p(s).

@@ -175,7 +175,7 @@ def found(view: LandscapeView) -> str:
         return (
             f"(1, 0) was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there: "
             f"{significant(lane.left / lane.trials)}; expected {significant(expected)} ± {significant(spread, 2)}. "
-            f"So a stay there lasts {significant(1 / expected, 2)} sweeps on average."
+            f"By what is expected a stay there lasts {significant(1 / expected, 2)} sweeps on average."
         )
     if not lane.count:
         return "No state is drawn yet."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from pmpviz.capabilities.text.lane import TextLaneView
 from pmpviz.capabilities.text.live import TextView
@@ -155,7 +155,7 @@ def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
     names = _names(view, p1)
     if not names:
         return "No word is more likely a name than not"
-    sure = p1[p1 > 0.5]
+    sure = p1[_likely(view, p1)]
     return f"Most likely the speaker's name: {_listed(view, p1)}, p = {sure.min():.2f} to {sure.max():.2f}"
 
 
@@ -169,12 +169,20 @@ def _names(view: TextView, p1: Float[np.ndarray, " n"]) -> list[str]:
     """The names: runs of words of one line that are more likely part of a name than not."""
     assert view.words is not None
     runs: list[list[str]] = []
-    for place in np.flatnonzero(p1 > 0.5):
-        if place and p1[place - 1] > 0.5 and runs and "\n" not in view.words.gaps[place]:
+    likely = _likely(view, p1)
+    for place in np.flatnonzero(likely):
+        if place and likely[place - 1] and runs and "\n" not in view.words.gaps[place]:
             runs[-1].append(view.words.words[place])
         else:
             runs.append([view.words.words[place]])
     return list(dict.fromkeys(" ".join(run) for run in runs))
+
+
+def _likely(view: TextView, p1: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
+    """Words that are more likely part of a name than not, but for those that are held: these were not found."""
+    likely = p1 > 0.5
+    likely[[place for place, _ in view.plan.said if place < len(p1)]] = False
+    return likely
 
 
 __all__ = ["error", "exact_p1", "levels", "sentences", "update"]

@@ -109,6 +109,7 @@ export class Stage extends Component {
     super.end();
     document.removeEventListener("keydown", this.onKey, true);
     this.observer.disconnect();
+    clearTimeout(this.unsaid);
     this.rest();
   }
 
@@ -145,7 +146,14 @@ export class Stage extends Component {
 
   announce(text, every = ANNOUNCE_MS) {
     const now = performance.now();
-    if (!text || text === this.spoken.textContent || (this.announced && now - this.announced < every)) return;
+    clearTimeout(this.unsaid);
+    if (!text || text === this.spoken.textContent) return;
+    const left = this.announced ? this.announced + every - now : 0;
+    if (left > 0) {
+      // What is not said at once is said later, unless something newer is to be said by then.
+      this.unsaid = setTimeout(() => this.announce(text, every), left);
+      return;
+    }
     this.announced = now;
     this.spoken.textContent = text;
   }

@@ -344,8 +344,10 @@ export class Live extends Stage {
   }
 }
 
-// The first sentences, of so many letters as a class can read; the first one is always whole.
+// The first sentences without what stands in brackets, of so many letters as a class can read; the first is whole.
 function brief(text) {
-  const sentences = text.split(/(?<=\.) (?=\p{Lu})/u);
-  return sentences.reduce((said, next) => (said.length + next.length < CLASS_LETTERS ? `${said} ${next}` : said));
+  const sentences = text.replace(/ \([^()]*\)/g, "").split(/(?<=\.) (?=\p{Lu})/u);
+  let said = sentences.shift();
+  while (sentences.length && said.length + sentences[0].length < CLASS_LETTERS) said += ` ${sentences.shift()}`;
+  return said;
 }

@@ -182,7 +182,24 @@ export class Picture {
     if (share >= 1) this.land(roll, colour);
     const rest = along(roll, share);
     this.ball = rest.map((v) => v.toFixed(4)).join();
-    this.disc(...this.at(rest), 8 * scale, css(this.theme.ink));
+    this.ballOrWedge(this.at(rest));
+  }
+
+  // The ball, or where it has left the picture a wedge on the edge that points to it.
+  ballOrWedge([x, y]) {
+    const { context, scale, side } = this;
+    const inside = Math.max(Math.abs(x - side / 2), Math.abs(y - side / 2)) <= side / 2;
+    this.canvas.dataset.beyond = inside ? "" : "true";
+    if (inside) this.disc(x, y, 8 * scale, css(this.theme.ink));
+    else {
+      const [u, v] = [x, y].map((value) => Math.min(side - 3 * scale, Math.max(3 * scale, value)));
+      const [tip, wing] = [Math.atan2(y - v, x - u), 2.5];
+      context.fillStyle = css(this.theme.ink);
+      context.beginPath();
+      for (const turn of [0, wing, -wing]) context.lineTo(u + 10 * scale * (Math.cos(tip + turn) - Math.cos(tip)), v + 10 * scale * (Math.sin(tip + turn) - Math.sin(tip)));
+      context.closePath();
+      context.fill();
+    }
     context.lineWidth = 2;
     context.strokeStyle = css(this.theme.paper);
     context.stroke();

@@ -104,6 +104,7 @@ class Microscope extends Stage {
     this.wake();
     if (record.run !== this.run) this.adopt(record);
     else this.layout();
+    if (!this.tip.hidden) this.point(this.pointer); // What it tells may be another now.
   }
 
   // A variable that was dragged stays there until the server has heard of it.
@@ -221,6 +222,7 @@ class Microscope extends Stage {
   }
 
   point(event) {
+    this.pointer = event;
     const found = event && this.record ? this.at(event) : { variable: -1, edge: -1, factor: -1 };
     this.canvas.style.cursor = found.variable >= 0 || found.edge >= 0 ? "pointer" : "default";
     if (this.hovered !== found.variable || this.pointed !== found.factor) {

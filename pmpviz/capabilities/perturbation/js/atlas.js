@@ -13,7 +13,7 @@ const FALL_MS = 380;
 const SLOW = 12; // So many samples fall one by one; then they come ever faster.
 const [FIRST_RATE, FAST_RATE] = [2.5, 70]; // Samples a second.
 const WAIT_MS = 4000;
-const WORDS = 210; // What stands above and beneath two rows of pictures.
+const [WORDS, FOUND] = [210, 36]; // What stands above and beneath two rows of pictures; before a class what is found, too.
 
 class Board extends Stage {
   constructor(parent) {
@@ -21,6 +21,7 @@ class Board extends Stage {
     this.map = new NoiseMap({ moved: () => this.moved(), dropped: (pixel) => this.dropped(pixel) });
     this.answers = new Answers();
     this.averages = new Answers();
+    this.averages.root.classList.add("at-averages");
     this.bars = new Bars();
     this.bounds = new Bounds();
     this.fallen = 0;
@@ -88,6 +89,12 @@ class Board extends Stage {
     this.root.classList.toggle("at-scene", first);
     this.left.before(...(first ? [this.right] : []));
     if (!first) this.left.after(this.right);
+  }
+
+  // Beneath the map, but before a class beneath the pictures of a scene.
+  placeWords() {
+    const before = this.picturesFirst && enlarged() > 1 ? this.averages.root : this.legend;
+    if (before.nextSibling !== this.words) before.after(this.words);
   }
 
   takeLayer({ layers, layer }) {
@@ -187,7 +194,7 @@ class Board extends Stage {
 
   // Two rows of pictures with their words are seen at once.
   pictureHigh(scale) {
-    return (window.innerHeight - topOf(this.root) - WORDS * scale) / 2;
+    return (window.innerHeight - topOf(this.root) - (scale > 1 ? WORDS + FOUND : WORDS) * scale) / 2;
   }
 
   fall(passed, now, samples) {
@@ -247,6 +254,7 @@ class Board extends Stage {
   drawLegend() {
     const { map, meta } = this;
     const shape = JSON.stringify([map.layer, map.high, meta.atlas && meta.atlas.states.slice(0, 11), this.theme.id]);
+    this.placeWords();
     // Before a class what is beneath is out of sight: what it says stands here.
     this.words.textContent = enlarged() > 1 ? this.found() : meta.atlas ? meta.atlas.words : "";
     if (shape === this.legendShape) return;

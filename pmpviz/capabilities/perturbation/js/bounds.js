@@ -3,7 +3,7 @@
 import { number, scale as scaled, ticks } from "../pmpviz.player/scale.js";
 import { css, haloed, make, sized } from "../pmpviz.player/theme.js";
 
-const [ROW, FOOT, HEAD, SIDE] = [23, 17, 17, 6]; // Pixels on a page that is not enlarged: of an estimate, around them.
+const [ROW, FOOT, HEAD, SIDE] = [20, 17, 17, 6]; // Pixels on a page that is not enlarged: of an estimate, around them.
 const [FONT, MARK, WHISKER] = [11.5, 3.5, 3.5];
 const ROOM = 0.08; // On both sides of the values.
 
@@ -28,7 +28,7 @@ export class Bounds {
     const x = across(rows, exact, width);
     drawGround(context, theme, x, width, height);
     if (exact !== null) drawExact(context, theme, x.px(exact), height, `log Z = ${number(exact)}`, width);
-    rows.forEach((row, k) => drawRow(context, theme, row, x, HEAD + ROW * k));
+    rows.forEach((row, k) => drawRow(context, theme, row, x, HEAD + ROW * (k + 0.5), width));
     const words = rows.map(({ name, mean, error }) => `${name} ${number(mean)} ± ${number(error)}`);
     this.canvas.setAttribute("aria-label", [...words, ...(exact === null ? [] : [`exactly ${number(exact)}`])].join("; "));
   }
@@ -65,11 +65,12 @@ function drawExact(context, theme, at, height, words, width) {
   context.fillText(words, Math.min(Math.max(at, half), width - half), HEAD - 5);
 }
 
-// Its name above it.
-function drawRow(context, theme, { name, mean, error, colour, open }, x, top) {
-  const y = top + ROW - 6;
-  context.textAlign = "left";
-  haloed(context, theme, name, SIDE + 5, top + 11, theme.text);
+// Its name beside it, on the left where that has the room.
+function drawRow(context, theme, { name, mean, error, colour, open }, x, y, width) {
+  const long = context.measureText(name).width + 2 * MARK;
+  const right = x.px(mean - error) - SIDE - 5 < long && width - SIDE - 5 - x.px(mean + error) > long;
+  context.textAlign = right ? "right" : "left";
+  haloed(context, theme, name, right ? width - SIDE - 5 : SIDE + 5, y + 4, theme.text);
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = 2;
   context.beginPath();

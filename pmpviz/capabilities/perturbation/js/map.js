@@ -175,7 +175,7 @@ export class NoiseMap {
     }
   }
 
-  // Between the middles of the pixels the state that most of the four around have, so that borders run straight.
+  // Between the middles of the pixels the state that weighs most around, so that borders run straight.
   regions(own, theme) {
     const { side } = this.atlas;
     const key = [this.room, theme.id, this.layer.id, own.reduce((sum, v, k) => (Number.isNaN(v) ? sum : sum + (v + 1) * (k + 1)), 0)].join();
@@ -286,13 +286,25 @@ function filled(values, side, stride) {
   return values.map((v, pixel) => (Number.isNaN(v) ? values[middle(Math.floor(pixel / side)) * side + middle(pixel % side)] : v));
 }
 
-// The value that weighs most among the four pixels around a place of the map.
+// The value that weighs most around a place of the map, by cubic B-splines: of the four pixels next to it alone, a border
+// askew would run in scallops.
 function likeliest(values, side, x, y) {
   const [column, row] = [Math.min(side - 2, Math.floor(x)), Math.min(side - 2, Math.floor(y))];
-  const [right, up] = [x - column, y - row];
-  const places = [row * side + column, row * side + column + 1, (row + 1) * side + column, (row + 1) * side + column + 1];
-  const weights = [(1 - right) * (1 - up), right * (1 - up), (1 - right) * up, right * up];
-  const same = (a, b) => a === b || (Number.isNaN(a) && Number.isNaN(b));
-  const sums = places.map((place) => places.reduce((sum, other, k) => (same(values[other], values[place]) ? sum + weights[k] : sum), 0));
-  return values[places[sums.indexOf(Math.max(...sums))]];
+  const sums = new Map();
+  const [across, up] = [splines(x - column), splines(y - row)];
+  for (let j = 0; j < 4; j++) {
+    const line = side * Math.max(0, Math.min(side - 1, row + j - 1));
+    for (let i = 0; i < 4; i++) {
+      const value = values[line + Math.max(0, Math.min(side - 1, column + i - 1))];
+      sums.set(value, (sums.get(value) || 0) + across[i] * up[j]);
+    }
+  }
+  let [best, most] = [NaN, -1];
+  for (const [value, sum] of sums) if (sum > most) [best, most] = [value, sum];
+  return best;
+}
+
+function splines(t) {
+  const u = 1 - t;
+  return [u ** 3, 3 * t ** 3 - 6 * t ** 2 + 4, 3 * u ** 3 - 6 * u ** 2 + 4, t ** 3];
 }

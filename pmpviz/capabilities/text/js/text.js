@@ -124,7 +124,7 @@ class Reading extends Live {
     const p = exact.p === undefined ? null : some(exact.p, Uint8Array);
     for (const lane of this.lanes) lane.truth = p;
     this.exact.adopt(this.text, head, p, p && p.map((level) => (level > 127 ? 1 : 0)));
-    if (this.near < 0) this.point(-1);
+    this.point(this.near < this.text.words.length ? this.near : -1); // What it tells is another now.
   }
 
   // What a person does.
