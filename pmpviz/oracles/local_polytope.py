@@ -14,6 +14,7 @@ import importlib.util
 import math
 import threading
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
@@ -90,9 +91,8 @@ class _Highs:
         program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         program.a_matrix_.start_, program.a_matrix_.index_ = rows.matrix.indptr, rows.matrix.indices
         program.a_matrix_.value_ = rows.matrix.data
-        self.highs, self.optimal = highspy.Highs(), highspy.HighsModelStatus.kOptimal
-        for name, value in (("output_flag", False), ("threads", 1)):
-            self.highs.setOptionValue(name, value)
+        self.highs, self.optimal = _silent(), highspy.HighsModelStatus.kOptimal
+        self.highs.setOptionValue("threads", 1)
         self.highs.passModel(program)
         self.lock = threading.Lock()
 
@@ -111,6 +111,20 @@ class _Highs:
                 raise Refusal(f"the linear program was not solved: {self.highs.modelStatusToString(status)[:120]}")
             found = self.highs.getSolution()
             return np.array(found.col_value), -np.array(found.row_dual)
+
+
+def _silent() -> Any:
+    """A HiGHS object that prints nothing: left to itself it prints its name as it makes its callbacks."""
+    import highspy
+
+    class Silent(highspy.Highs):
+        def enableCallbacks(self):
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    found = Silent()
+    found.setOptionValue("output_flag", False)
+    return found
 
 
 def _scaled(solver, gain: np.ndarray, limit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

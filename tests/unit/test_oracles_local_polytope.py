@@ -110,6 +110,12 @@ def test_threads_share_one_program():
     assert [found[k] for k in range(60)] == pytest.approx(truth, abs=1e-7)
 
 
+def test_nothing_is_printed_beside_an_answer(capfd):
+    """Standard output may be one JSON object: HiGHS is not to say its name there."""
+    LP.solve(of_spec("clique:4,theta=1"))
+    assert capfd.readouterr() == ("", "")
+
+
 def test_too_large_is_refused_with_the_number(monkeypatch):
     potentials = of_spec("square:4x4,J=0.2,periodic=false")
     monkeypatch.setattr(module, "MOST_COLUMNS", 39)
