@@ -81,6 +81,11 @@ class _Highs:
     def __init__(self, rows: Rows):
         import highspy
 
+        class Silent(highspy.Highs):
+            def enableCallbacks(self):  # Called as the object is made, this prints the library's version.
+                self.silent()
+                super().enableCallbacks()
+
         program, self.rows, self.limit = highspy.HighsLp(), rows, rows.limit.copy()
         program.num_row_, program.num_col_ = rows.matrix.shape
         program.col_cost_ = np.zeros(program.num_col_)
@@ -90,7 +95,7 @@ class _Highs:
         program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         program.a_matrix_.start_, program.a_matrix_.index_ = rows.matrix.indptr, rows.matrix.indices
         program.a_matrix_.value_ = rows.matrix.data
-        self.highs, self.optimal = highspy.Highs(), highspy.HighsModelStatus.kOptimal
+        self.highs, self.optimal = Silent(), highspy.HighsModelStatus.kOptimal
         for name, value in (("output_flag", False), ("threads", 1)):
             self.highs.setOptionValue(name, value)
         self.highs.passModel(program)
