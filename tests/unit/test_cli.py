@@ -256,6 +256,11 @@ def test_in_a_process_of_its_own():
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1
 
 
+def test_a_library_says_nothing_beside_the_object():
+    done = run("map", SMALL, "--oracle", "linear_program", "--json")
+    assert done.stdout.count("\n") == 1 and json.loads(done.stdout)["oracle"] == "linear_program"
+
+
 def test_a_reader_that_goes_away_is_no_error():
     command = f"'{sys.executable}' -m pmpviz list | head -n 1"
     environment = os.environ | {"PYTHONPATH": str(Path(pmpviz.__file__).parents[1])}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,10 +46,11 @@ def run_python(arguments: list[str], folder) -> str:
     return done.stdout
 
 
-def final(plan: Plan, sweeps: int) -> list[tuple[np.ndarray, runs.Trace]]:
+def final(plan: Plan, sweeps: int) -> list[tuple[np.ndarray, Any]]:
     """(samples, trace) of each lane, in chunks other than the script's."""
     done = []
     for run in plan.begin(model_of(plan.model)):
+        trace = None
         while run.sweep < sweeps:
             run, trace = runs.advance(run, min(7, sweeps - run.sweep) * run.quanta)
         done.append((runs.counted(run), trace))
@@ -76,6 +79,24 @@ def test_lanes_may_have_run_for_different_sweeps(tmp_path):
     printed = run_python(["again.py"], tmp_path)
     assert "pmp: sweep 2," in printed and "pmp: sweep 3," in printed and "gibbs: sweep 5," in printed
     assert "pmp: sweep 4," not in printed and "MMD" not in printed
+
+
+def test_a_run_that_has_not_begun_is_its_start(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan = PLAIN.replace(chains=1)
+    exec(code.script(plan, 0), {})
+    with np.load("samples.npz") as file:
+        np.testing.assert_array_equal(file["x"], final(plan, 0)[0][0])
+
+
+def test_a_sweep_is_a_line_whatever_the_number_of_states(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    plan = Plan(model="potts:4x4,q=10", chains=1, lanes=(sampler("gibbs"),))
+    exec(code.script(plan, 2, states=10), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["gibbs: sweep 1", "gibbs: sweep 2"]
+    shares = final(plan, 2)[0][1].shares[-1].mean(0)
+    assert json.loads(lines[-1].partition("shares of states ")[2]) == shares.tolist()
 
 
 def test_the_command_writes_the_same_samples(tmp_path):

@@ -1,6 +1,7 @@
 """A live deconvolution: glyphs are found, time is shared equally, frames stay few, and the stage is told all of it."""
 
 import csv
+import io
 import json
 import time
 
@@ -9,6 +10,7 @@ import pytest
 
 from pmpviz.capabilities.deconvolution import lane as deconvolution_lane
 from pmpviz.capabilities.deconvolution import picture as deconvolution
+from pmpviz.capabilities.deconvolution import posterior
 from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane, Frame, found_in, grey_levels, orders, superfluous
 from pmpviz.capabilities.deconvolution.live import LiveDeconvolution
 from pmpviz.capabilities.deconvolution.page import _files
@@ -230,6 +232,24 @@ def test_words_say_what_was_reached(begin):
     assert float(last["hidden_wrong:high"]) == max(frame.hidden_wrong)
     picture = deconvolution.features_image(live.view.lanes[0].features[0], live.view.problem, unit=4)
     assert picture.size == (2 * 20 + 1, 20)
+
+
+def test_the_export_is_of_its_moment_and_has_what_the_command_line_has(begin):
+    live = begin(SMALL.replace(budget=3))
+    live.play()
+    wait(live, lambda view: view.status == "done")
+    asked = live.view
+    files = {file.name: file.make for file in _files(asked)}
+    live.set_plan(SMALL.replace(budget=5))
+    live.play()
+    wait(live, lambda view: view.lanes[0].sweep == 5)
+    assert [row.split(",")[3] for row in files["traces.csv"]().decode().splitlines()[1:]] == ["0", "1", "2", "3"]
+    run = posterior.begin(PMP.build(), asked.problem.target, SMALL.seed, SMALL.samples)
+    _, shown = posterior.advance(run, 3 * run.quanta)
+    with np.load(io.BytesIO(files["samples1.npz"]())) as file:
+        assert sorted(file) == ["belief", "features", "locations"]
+        for name in file:
+            np.testing.assert_array_equal(file[name], getattr(shown, name))
 
 
 def test_frames_keep_their_times_and_early_ones_are_never_thinned():

@@ -12,7 +12,7 @@ from pmpviz.capabilities.learning import picture as learning
 from pmpviz.capabilities.learning.lane import mosaic, mosaic_shape
 from pmpviz.capabilities.learning.likelihood import Likelihood, best_of, is_past_best
 from pmpviz.capabilities.learning.live import LiveLearning
-from pmpviz.capabilities.learning.page import _lane_files
+from pmpviz.capabilities.learning.page import _lane_files, _tables
 from pmpviz.capabilities.learning.plan import LearningPlan, learner
 from pmpviz.learning.parameters import log_likelihood
 from pmpviz.player.update import Cursors, Desk
@@ -103,3 +103,13 @@ def test_the_export_has_the_samples_and_how_they_came_to_be(live):
     ink = still[unit // 2 :: unit, unit // 2 :: unit][:high, :wide] < 128
     assert np.array_equal(ink, mosaic(samples, (5, 5)))
     assert Image.open(io.BytesIO(files["learning1.gif"]())).n_frames >= 2
+
+
+def test_traces_end_at_the_moment_that_the_export_is_of(live):
+    wait(live, lambda view: view.lanes)
+    live.step()
+    wait(live, lambda view: view.lanes[0].iteration == 1)
+    asked = live.view
+    live.step()
+    wait(live, lambda view: view.lanes[0].iteration == 2)
+    assert [_tables(view)[0].columns["sweep"].tolist() for view in (asked, live.view)] == [[1], [1, 2]]

@@ -271,7 +271,9 @@ def test_models_that_do_not_fit_are_said(plan, word):
 def test_links_come_back_and_bad_ones_are_mended():
     for preset in PERTURBATION:
         assert preset_of(PERTURBATION, preset.id) is preset
-        assert from_query(to_query(preset.plan), LabPlan()) == (preset.plan, [])
+        crossed = preset.plan.replace(cross=(1 / 3, -0.1))
+        for plan in (preset.plan, crossed):
+            assert from_query(to_query(plan), LabPlan()) == (plan, [])
     bad = {"model": "scene:no", "solvers": "magic,icm", "draw": "99999", "colour": "red"}
     plan, notices = from_query(bad, CLIQUE)
     assert plan == CLIQUE.replace(solvers=("icm",), draw=511) and len(notices) == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from types import SimpleNamespace
 
@@ -83,3 +84,10 @@ def test_a_link_brings_text_and_words_back_and_leaves_out_what_is_too_long():
     long = plan.replace(text="Baker " * 600)
     assert "text" not in to_query(long) and Settings.to_dict(long)["text"] == long.text
     assert TextPlan.from_dict(long.to_dict()) == long
+    assert "said" not in to_query(long), "of the words of another text it would be said"
+
+
+def test_an_announcement_is_read_from_an_export_as_it_was():
+    plan = TextPlan(number=1017, said=((3, 1),), chain=1 / 3)
+    read = TextPlan.from_dict(json.loads(json.dumps(plan.to_dict())))
+    assert to_query(read) == to_query(plan) and (read.text, read.said, read.chain) == ("", ((3, 1),), 1 / 3)

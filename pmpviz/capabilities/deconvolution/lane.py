@@ -66,7 +66,7 @@ class DeconvolutionLaneView:
     """An immutable picture of a lane; `order[sample]` says which feature stands at each place.
 
     `series` has the measures of every frame there was, `explained_at` is the first (sweep, seconds) at which a sample
-    explained every pixel.
+    explained every pixel. `belief` is that of each pixel of the features to be ink.
     """
 
     plan: Choice
@@ -84,6 +84,7 @@ class DeconvolutionLaneView:
     found: tuple[tuple[Found, ...], ...]
     features: Int8[np.ndarray, "m c f a b"] | None
     locations: Int8[np.ndarray, "m n f h w"] | None
+    belief: Float[np.ndarray, "m c f a b"] | None
     done: bool
     rested: bool
 
@@ -219,6 +220,7 @@ class DeconvolutionLane:
             found=self._found,
             features=features,
             locations=None if features is None else np.asarray(self._snapshot.locations),
+            belief=None if features is None else np.asarray(self._snapshot.belief),
             done=done,
             rested=self.rested,
         )

@@ -9,7 +9,7 @@ import streamlit as st
 from PIL import Image
 
 from pmpviz.app.asked import Asked, snapshot
-from pmpviz.app.export import ExportFile, LaneTable, lanes_npz, traces_csv
+from pmpviz.app.export import OF_TRACES, ExportFile, LaneTable, lanes_npz, traces_csv
 from pmpviz.app.folds import folds
 from pmpviz.app.page import Page
 from pmpviz.app.presets import preset_control
@@ -49,6 +49,12 @@ DATA_WIDTH = 620
 GIF_FRAMES = 200
 SAVE_SECONDS = 30.0
 ALL_ROWS = 1_000_000
+OF_ITERATIONS = OF_TRACES.replace("sweep", "iteration")
+OF_DATA = "int8 [pictures, height, width], those that are learned from."
+COMMAND = (
+    "On the command line, which learns from all pictures and holds none out; data.npz of Export has those that are "
+    "learned from here:"
+)
 
 
 def draw() -> None:
@@ -128,7 +134,7 @@ class LearningStage(Stage):
         return _files(asked.view)
 
     def _shared(self, plan: LearningPlan) -> tuple[list[str], list[str]]:
-        words, lines = "On the command line, which learns from all pictures and holds none out:", []
+        words, lines = COMMAND, []
         if plan.data.startswith("file:"):
             words = "The pictures are not in the link: whoever opens it is asked for the same files."
         else:
@@ -213,16 +219,14 @@ def command(plan: LearningPlan, lane: Choice) -> str:
 
 def _files(view: LearningView) -> list[ExportFile]:
     files = [file for index, lane in enumerate(view.lanes) for file in _lane_files(view, index, lane)]
-    files.append(
-        ExportFile("Traces", "traces.csv", "text/csv", lambda: traces_csv(_tables(view)), "One row an iteration.")
-    )
+    files.append(ExportFile("Traces", "traces.csv", "text/csv", lambda: traces_csv(_tables(view)), OF_ITERATIONS))
     live = held(PAGE.id).live
     saved = lambda: live.ask(lambda run: pack(run.plan, [lane.training for lane in run.lanes]), SAVE_SECONDS)  # noqa: E731
     words = "With chains and optimiser: bring it back to go on, bit for bit, from where it is when this is pressed."
     files.append(ExportFile("Training", "training.zip", "application/zip", saved, words))
     if (train := view.train) is not None:
         make = lambda: lanes_npz({"images": train.images})  # noqa: E731
-        files.append(ExportFile("Data", "data.npz", "application/zip", make, "int8 [pictures, height, width]."))
+        files.append(ExportFile("Data", "data.npz", "application/zip", make, OF_DATA))
     return files
 
 
@@ -266,7 +270,7 @@ def _tables(view: LearningView) -> list[LaneTable]:
         LaneTable(
             f"lane{index + 1}",
             lane.learner,
-            _columns(lane.series.bins().table()),
+            _columns(lane.series.bins(last=lane.iteration).table()),
             LaneTable.metrics_of(lane.points, "iteration", "mmd2", "noise", "reconstruction", "free_energy_gap")
             | {name: [(p.iteration, p.seconds, getattr(p, of)) for p in lane.likelihoods] for name, of in LIKELIHOOD},
         )

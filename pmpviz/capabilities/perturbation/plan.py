@@ -8,7 +8,7 @@ from typing import Any
 
 from pmpviz.app.models import model_of
 from pmpviz.capabilities.perturbation.scenes import PREFIX, scene_of
-from pmpviz.live.link import quote
+from pmpviz.live.link import quote, text_of
 from pmpviz.live.plan import BETA, Settings, Special, Text, choice, knob, setting
 from pmpviz.models import Ising
 from pmpviz.oracles import ORACLES
@@ -60,7 +60,7 @@ class Cross(Special):
 
     def write(self, plan: Any) -> dict[str, str]:
         """`cross` = `0.58,-1.2`, or nothing."""
-        return {} if plan.cross is None else {"cross": ",".join(f"{value:.9g}" for value in plan.cross)}
+        return {} if plan.cross is None else {"cross": ",".join(map(text_of, plan.cross))}
 
     def read(self, plan: Any, given: dict[str, str], notices: list[str]) -> Any:
         """Two finite numbers within the map; the draw's own noise where there are none."""

@@ -71,7 +71,7 @@ def _helpers(plan: Plan) -> dict[str, bool]:
 
 
 def _settings(plan: Plan, sweeps: Sequence[int]) -> str:
-    lanes = "".join(f"    {_lane(lane, max(1, last))},\n" for lane, last in zip(plan.lanes, sweeps, strict=True))
+    lanes = "".join(f"    {_lane(lane, last)},\n" for lane, last in zip(plan.lanes, sweeps, strict=True))
     return f"CHAINS, SEED = {plan.chains}, {plan.seed}\nLANES = [  # algorithm, sweeps, knobs\n{lanes}]"
 
 
@@ -133,7 +133,7 @@ np.savez_compressed("samples.npz", {save})
 
 
 _MEAN = "mean = trace.energies[-1].mean(), trace.means[-1].mean()", "mean of x {mean:.9g}"
-_SHARES = "shares = trace.energies[-1].mean(), trace.shares[-1].mean(0)", "shares of states {shares}"
+_SHARES = "shares = trace.energies[-1].mean(), trace.shares[-1].mean(0)", "shares of states {shares.tolist()}"
 
 
 def _report(plan: Plan, states: int) -> str:

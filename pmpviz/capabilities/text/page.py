@@ -115,7 +115,9 @@ class TextStage(Stage):
     def _shared(self, plan: TextPlan) -> tuple[list[str], list[str]]:
         if plan.text:
             lost = len(plan.text) > MOST_LINKED
-            return [ALWAYS, "The text is too long for a link and is left out." if lost else "It holds the text."], []
+            too = ", with what was said of its words" if plan.said else ""
+            words = f"The text is too long for a link and is left out{too}." if lost else "It holds the text."
+            return [ALWAYS, words], []
         lines = commands(plan, len(self.view.words or ()))
         left = ", which leaves out what was said of words" if plan.said else ""
         return [ALWAYS, *([f"On the command line{left}:"] if lines else [])], lines

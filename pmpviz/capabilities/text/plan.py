@@ -38,9 +38,9 @@ class Pasted(Special):
         return {"text": plan.text} if 0 < len(plan.text) <= MOST_LINKED else {}
 
     def read(self, plan: Any, given: dict[str, str], notices: list[str]) -> Any:
-        """A text that can be read; else the plan as it was."""
+        """A text that can be read, or none; else the plan as it was."""
         try:
-            read_words(given.get("text", "The"))
+            read_words(given.get("text") or "The")
         except InputError as error:
             notices.append(f"the text in this link was left out: {error}")
             return plan
@@ -57,7 +57,11 @@ class Said(Special):
     keys = ("said",)
 
     def write(self, plan: Any) -> dict[str, str]:
-        """Nothing where nothing was said."""
+        """Nothing where nothing was said, or where the text that it is said of is left out."""
+        return self.plain(plan) if len(plan.text) <= MOST_LINKED else {}
+
+    def plain(self, plan: Any) -> dict[str, str]:
+        """All of it."""
         return {"said": "-".join(f"{word}.{label}" for word, label in plan.said)} if plan.said else {}
 
     def read(self, plan: Any, given: dict[str, str], notices: list[str]) -> Any:

@@ -154,7 +154,9 @@ class DeconvolutionStage(Stage):
         if plan.is_file:
             words.append("The images are not in the link: whoever opens it is asked for the same file.")
         if takes_command(plan):
-            words.append("On the command line, with the images of Export:")
+            chains = any(lane.spec.kind == "chain" for lane in plan.lanes)
+            other = ", where chains make as many sweeps as PMP, not as many seconds" if chains else ""
+            words.append(f"On the command line, with the images of Export{other}:")
             lines = [command(plan, lane) for lane in plan.lanes]
         return words, lines
 
@@ -197,17 +199,17 @@ def _files(view: DeconvolutionView) -> list[ExportFile]:
 
 def _table(index: int, lane: DeconvolutionLaneView) -> LaneTable:
     """What the page's numbers and charts are made of: of each measure the mean, least and greatest of the samples."""
-    return LaneTable(f"lane{index + 1}", lane.algorithm, lane.series.bins().table(), label=lane.label)
+    return LaneTable(f"lane{index + 1}", lane.algorithm, lane.series.bins(last=lane.sweep).table(), label=lane.label)
 
 
 def _lane_files(problem: Problem, index: int, lane: DeconvolutionLaneView) -> list[ExportFile]:
-    features, last = lane.features, lane.last
-    if features is None or last is None:
+    features = lane.features
+    if features is None:
         return []
 
     def samples() -> bytes:
-        belief = last.belief.astype(np.float32) / 255
-        return lanes_npz({"features": features, "locations": np.asarray(lane.locations), "belief": belief})
+        of_w = {"features": features, "belief": np.asarray(lane.belief)}
+        return lanes_npz({**of_w, "locations": np.asarray(lane.locations)})
 
     def picture() -> bytes:
         return filters.png(deconvolution.features_image(features[0][:, list(lane.order[0])], problem))
