@@ -12,6 +12,9 @@ from pmpviz.live import memory
 from pmpviz.live.limits import limits
 from pmpviz.live.worker import LEASE_SECONDS, worker
 
+# What failed is tried again for whoever asks for it so much later: a busy machine may be idle by then.
+AGAIN_SECONDS = 60.0
+
 
 class Beside:
     """What the background's worker serves: in turn while it is looked at, behind others once nobody looks."""
@@ -39,7 +42,8 @@ class Beside:
 class TruthJob(Beside):
     """Makes one result; `share` is the part done, `truth` the result, `trouble` the words where it failed.
 
-    `steps` yields the part done and returns the result.
+    `steps` yields the part done and returns the result. `seconds` are those of computing: what others on the machine
+    took of a step's time is not counted.
     """
 
     def __init__(self, steps: Generator[float, None, Any]):
@@ -49,7 +53,8 @@ class TruthJob(Beside):
         self.trouble: str | None = None
         self._steps: Generator[float, None, Any] | None = steps
         self.seconds = 0.0
-        self._first: tuple[float, float] | None = None  # When there was a share first, and how much.
+        # When there was a share first, how much, and after how many seconds of computing.
+        self._first: tuple[float, float, float] | None = None
 
     @property
     def unfinished(self) -> bool:
@@ -59,30 +64,46 @@ class TruthJob(Beside):
     def work(self, seconds: float) -> None:
         """One step of the generator, which is given up where it takes too long."""
         assert self._steps is not None
-        begun = time.monotonic()
+        begun, computed = time.monotonic(), time.process_time()
         try:
             self.share = next(self._steps)
-            if self._first is None and self.share:
-                self._first = time.monotonic(), self.share
         except StopIteration as stop:
             self.truth, self.share, self._steps = stop.value, 1.0, None
         finally:
             self._worked = time.monotonic()
-        self.seconds += self._worked - begun
+        self.seconds += min(self._worked - begun, time.process_time() - computed)
+        if self._first is None and self.share:
+            self._first = self._worked, self.share, self.seconds
         if self.unfinished:
-            limits().check_seconds(self.seconds, self.share)
+            limits().check_seconds(self.seconds, self.share, self._expected)
 
     @property
     def left(self) -> float | None:
         """Seconds until the result, at the pace since there was a share of it first; None where that says nothing."""
         if self._first is None or not self.unfinished or self.share <= self._first[1]:
             return None
-        pace = (self.share - self._first[1]) / max(self._worked - self._first[0], 1e-9)
-        return (1 - self.share) / pace
+        return (self._worked - self._first[0]) * self._ahead
+
+    @property
+    def _expected(self) -> float:
+        """Seconds of computing that all of it will have taken, as far as that can be said."""
+        if self._first is None or self.share <= self._first[1]:
+            return self.seconds
+        return self.seconds + (self.seconds - self._first[2]) * self._ahead
+
+    @property
+    def _ahead(self) -> float:
+        """How many times what was done since there was a share first is still to be done."""
+        return (1 - self.share) / (self.share - self._first[1])
 
     def fail(self, error: Exception) -> None:
         """Keep the reason, and nothing that was computed."""
         self.trouble, self._steps = str(error)[:200] or type(error).__name__, None
+
+    @property
+    def stale(self) -> bool:
+        """Whether it failed so long ago that it is worth another try."""
+        return self.trouble is not None and time.monotonic() - self._worked > AGAIN_SECONDS
 
     @property
     def bytes(self) -> int:
@@ -100,9 +121,12 @@ _lock = threading.Lock()
 
 
 def request(key: str, steps: Callable[[], Generator[float, None, Any]]) -> TruthJob:
-    """The job that makes (or has made) the result of this key; begins `steps()` where it is new."""
+    """The job that makes (or has made) the result of this key; begins `steps()` where it is new, or failed long ago."""
     with _lock:
         job = _jobs.get(key)
+        if job is not None and job.stale:
+            worker("background").remove(_jobs.pop(key))
+            job = None
         if job is None:
             job = _jobs[key] = TruthJob(steps())
             worker("background").add(job)

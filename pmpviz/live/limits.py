@@ -9,9 +9,12 @@ import os
 from dataclasses import dataclass, fields, replace
 from functools import cache
 
+from pmpviz.numerals import integer
 from pmpviz.types import InputError
 
 VARIABLE = "PMPVIZ_LIMITS"
+# After this share of its time a reference that is expected to take so many times as much is given up.
+EARLY, FAR = 0.15, 2.0
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,17 @@ class Limits:
                 f"at most {most:,}"
             )
 
-    def check_seconds(self, seconds: float, share: float) -> None:
-        """Refuse to go on with a reference that has had its time; raises InputError."""
+    def check_seconds(self, seconds: float, share: float, expected: float) -> None:
+        """Refuse to go on with a reference that has had its time, or is soon seen to take far more of it.
+
+        `seconds` of computing made this share of it; all of it is `expected` to take so many. Raises InputError.
+        """
+        given = f"this server gives it no more than {self.reference_seconds:,} seconds of computing"
         if seconds > self.reference_seconds:
-            raise InputError(
-                f"after {self.reference_seconds:,} seconds of computing {share:.0%} of it was done, and this server "
-                "gives it no more: choose a smaller model"
-            )
+            done = f"{given}, in which {share:.0%} of it was done"
+            raise InputError(f"{done}: choose a smaller model, or reset in a minute to try once more")
+        if seconds > EARLY * self.reference_seconds and expected > FAR * self.reference_seconds:
+            raise InputError(f"it would take some {integer(expected)} seconds, and {given}: choose a smaller model")
 
 
 def read_limits(text: str) -> Limits:

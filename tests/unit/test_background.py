@@ -18,7 +18,7 @@ from pmpviz.types import InputError, Target
 def clock(monkeypatch):
     """The time that jobs see, in seconds: a list of one."""
     now = [100.0]
-    monkeypatch.setattr(background, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(background, "time", SimpleNamespace(monotonic=lambda: now[0], process_time=lambda: now[0]))
     return now
 
 
@@ -112,16 +112,53 @@ def test_no_more_results_are_kept_than_the_limit(jobs, monkeypatch):
     assert list(jobs.values()) == made[2:]
 
 
-def test_a_result_that_takes_too_long_is_given_up_with_a_sentence(clock, monkeypatch):
-    def slow():
-        while True:
-            clock[0] += 4.0
-            yield 0.25
+def making(clock, shares, seconds=4.0):
+    """Steps of so many seconds each."""
+    for share in shares:
+        clock[0] += seconds
+        yield share
 
-    monkeypatch.setattr(background, "limits", lambda: Limits(reference_seconds=7))
-    job = TruthJob(slow())
-    job.work(0.0)
-    with pytest.raises(InputError, match="after 7 seconds of computing 25% of it was done") as raised:
-        job.work(0.0)
+
+def given_up(job):
+    """Work until it is given up; the words."""
+    with pytest.raises(InputError) as raised:
+        while True:
+            job.work(0.0)
     job.fail(raised.value)
-    assert "smaller model" in job.trouble and not job.unfinished
+    return job.trouble
+
+
+def test_a_result_that_takes_too_long_is_given_up_with_a_sentence(clock, monkeypatch):
+    monkeypatch.setattr(background, "limits", lambda: Limits(reference_seconds=7))
+    job = TruthJob(making(clock, iter(lambda: 0.25, None)))
+    words = given_up(job)
+    assert "no more than 7 seconds of computing, in which 25% of it was done: choose a smaller model" in words
+    assert not job.unfinished
+
+
+def test_what_would_take_far_too_long_is_given_up_early(clock, monkeypatch):
+    monkeypatch.setattr(background, "limits", lambda: Limits(reference_seconds=100))
+    begun = clock[0]
+    job = TruthJob(making(clock, (0.01 * k for k in range(100))))
+    assert "some 404 seconds" in given_up(job) and clock[0] - begun < 20
+    job = TruthJob(making(clock, (0.03 * k for k in range(33))))
+    assert "no more than 100" in given_up(job) and job.seconds > 100
+
+
+def test_what_others_on_the_machine_take_is_not_counted(clock, monkeypatch):
+    monkeypatch.setattr(background, "limits", lambda: Limits(reference_seconds=7))
+    monkeypatch.setattr(background.time, "process_time", lambda: clock[0] / 10)
+    job = TruthJob(making(clock, (0.1, 0.2, 0.3)))
+    for _ in range(3):
+        job.work(0.0)
+    assert job.seconds == pytest.approx(1.2) and job.unfinished
+
+
+def test_a_failure_is_tried_again_after_a_minute(jobs, clock):
+    job = background.request("states", failing)
+    job.fail(ValueError("busy"))
+    clock[0] += background.AGAIN_SECONDS / 2
+    assert background.request("states", failing) is job
+    clock[0] += background.AGAIN_SECONDS
+    again = background.request("states", failing)
+    assert again is not job and again.unfinished and list(jobs.values()) == [again]

@@ -40,6 +40,14 @@ def test_totals_are_field_noise_and_messages_which_begin_at_nothing():
     assert settled.state == spins.numbers_of(settled.totals[-1] > 0)
 
 
+def test_the_two_models_differ_in_strength_alone_and_what_is_said_of_the_tight_one_is_so():
+    assert TIGHT.h == LOOSE.h and len({t / l for t, l in zip(TIGHT.J, LOOSE.J, strict=True)}) == 1
+    p = sum(spins.draw_many(TIGHT, MANY * k).counts for k in range(20)) / (20 * MANY)
+    best = int(TIGHT.law.argmax())
+    turned, astray = STATES - 1 - best, [best ^ (1 << spin) for spin in range(SPINS)]
+    assert 2.5 < p[turned] / TIGHT.law[turned] < 3 and p[astray].sum() < 0.6 * TIGHT.law[astray].sum()
+
+
 def test_a_message_at_rest_is_max_product_in_the_spin_form():
     """At rest m = max over s of (J s s' + ...) as log-odds: |t + 2 J| / 2 - |t - 2 J| / 2, t the sender's total less
     what the receiver told it."""

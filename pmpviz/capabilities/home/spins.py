@@ -65,22 +65,25 @@ class Little:
         return table
 
 
+# Both models have these fields and these signs of the couplings: they differ in strength alone.
+FIELDS = (0.9, -0.7, 0.8, -1.0, 0.6)
+SIGNS = (1, -1, -1, 1, 1, -1)
 LOOSE = Little(
     "loose",
     "Loosely joined",
-    (0.9, -0.7, 0.8, -1.0, 0.6),
-    (0.06, -0.05, 0.06, 0.05, -0.06, 0.05),
+    FIELDS,
+    tuple(0.05 * sign for sign in SIGNS),
     "Each spin mostly goes its own way, and for spins that ignore each other one noise a spin is exact. What is left "
     "of the error comes from the thin lines. One noise for each of the 32 states would be exact on every model.",
 )
 TIGHT = Little(
     "tight",
     "Tightly joined",
-    (0.3, 0.2, -0.3, 0.2, 0.2),
-    (0.8, -0.8, -0.8, 0.8, 0.8, -0.8),
+    FIELDS,
+    tuple(0.8 * sign for sign in SIGNS),
     "There is one noise a spin, five in all, where one for each of the 32 states would be exact. Spins held tightly "
-    "turn over together, moved by all their noises at once: that is too much noise for one decision, and the likeliest "
-    "state comes too rarely.",
+    "turn over together, moved by all their noises at once, which is too much noise for one decision: the likeliest "
+    "state turned over whole comes almost three times too often, and a single spin hardly ever goes astray.",
 )
 LITTLE = {little.id: little for little in (LOOSE, TIGHT)}
 

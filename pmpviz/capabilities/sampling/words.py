@@ -54,7 +54,7 @@ def computing(view: LiveView, device: str) -> str:
 def reference_words(view: LiveView) -> str:
     """What the metrics are measured against, or how far its making is."""
     if view.truth_trouble:
-        return f"No reference: {view.truth_trouble}."
+        return f"{view.truth_trouble[:1].upper()}{view.truth_trouble[1:]}."
     if view.coming:
         return "The reference is made anew for the settings that are taken up."
     if view.truth is None:
@@ -85,7 +85,7 @@ def waiting(view: LiveView) -> str:
         return f"Taking up {view.coming} as soon as the sweep in hand is done."
     if cold := [lane.label for lane in view.lanes if lane.cold is not None]:
         which = f"the {len(cold)} lanes" if len(cold) > 2 else " and ".join(cold)
-        return f"Compiling {which}: sweeps begin as soon as that is done."
+        return f"Compiling {which}{': sweeps begin as soon as that is done' if view.playing else ''}."
     return "Computing the first sweep." if view.playing and not any(lane.sweep for lane in view.lanes) else ""
 
 
