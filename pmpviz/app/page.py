@@ -59,7 +59,7 @@ html { font-size: 25.6px; }
   padding: 0 0 0.4rem;
 }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 6rem; }
-.stMainBlockContainer:has(.st-key-class-presets) [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 15rem; }
+.stMainBlockContainer:has(.st-key-class-presets) [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 16.75rem; }
 .st-key-class_mode { position: fixed; z-index: 10; top: 0.3rem; right: 0.4rem; width: auto; }
 .st-key-class_mode.st-key-class_mode .stButton { line-height: 0; }
 .st-key-class_mode.st-key-class_mode .stButton button { padding: 0 0.35rem; height: 1.1rem; border-radius: 6px; }
@@ -70,7 +70,13 @@ html { font-size: 25.6px; }
   zoom: 0.7;
   top: 0.3rem;
   right: 8.6rem;
-  width: 12.5rem;
+  width: 15rem;
+}
+/* Names in full: the list grows to the left of its box, which is near the window's edge. */
+body:has(.st-key-class-presets [aria-expanded="true"]) [data-testid="stSelectboxVirtualDropdown"] {
+  left: auto !important;
+  right: 6rem;
+  width: min(17rem, 90vw) !important;
 }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) > p { display: none; }
 .stMainBlockContainer :is([data-testid="stLayoutWrapper"], .stElementContainer):has(.stButtonGroup) { display: none; }

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 LEASE_SECONDS = 6.0
 SLICE_SECONDS = 0.04
 SHARED_SECONDS = 0.1
-STOP_SECONDS = 10.0
+STOP_SECONDS = 30.0
 PATIENT_NICENESS = 10
 # A patient worker rests this many times as long as it has worked while others have something to do, ...
 REST = 1.0

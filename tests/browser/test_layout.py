@@ -145,6 +145,8 @@ def test_a_class_is_left_at_the_same_corner_of_every_page_and_beside_the_questio
         choice = page.locator(".st-key-class-presets").bounding_box()
         assert page.locator("h4").evaluate_all(ends) <= choice["x"] and choice["x"] + choice["width"] <= box["x"]
         page.locator(".st-key-class-presets").get_by_role("combobox").click()
+        whole = "(all) => all.every(({ firstElementChild: name }) => name.scrollWidth <= name.clientWidth)"
+        assert page.get_by_role("option").evaluate_all(whole)
         page.get_by_role("option").nth(2).click()
         page.wait_for_function("() => location.search.length > 8")
 
