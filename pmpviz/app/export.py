@@ -28,7 +28,8 @@ Points = Sequence[tuple[int, float, float]]
 class LaneTable:
     """One lane's traces: columns of equal length with `sweep` among them, and (sweep, seconds, value) of metrics.
 
-    `label` is what the lane is called on the page, where that is not its algorithm's id.
+    `label` is what the lane is called on the page, where that is not its algorithm's id. `settings` are numbers that a
+    person may have changed on the way, each as a function of the sweep.
     """
 
     name: str
@@ -36,6 +37,7 @@ class LaneTable:
     columns: Mapping[str, np.ndarray]
     metrics: Mapping[str, Points] = field(default_factory=dict)
     label: str = ""
+    settings: Mapping[str, Callable[[float], float]] = field(default_factory=dict)
 
     @classmethod
     def of_trace(cls, name: str, algorithm: str, trace: Trace) -> LaneTable:
@@ -76,6 +78,8 @@ def traces_npz(lanes: Sequence[LaneTable]) -> bytes:
     """npz of `lane/column` for each column, and `lane/metric` as rows (sweep, seconds, value)."""
     arrays = {f"{lane.name}/{column}": values for lane in lanes for column, values in lane.columns.items()}
     for lane in lanes:
+        sweeps = np.asarray(lane.columns["sweep"], np.float64).tolist()
+        arrays |= {f"{lane.name}/{name}": np.array([of(s) for s in sweeps]) for name, of in lane.settings.items()}
         for metric, points in lane.metrics.items():
             arrays[f"{lane.name}/{metric}"] = np.asarray(points, np.float64).reshape(-1, 3)
     return _npz(arrays)
@@ -83,7 +87,7 @@ def traces_npz(lanes: Sequence[LaneTable]) -> bytes:
 
 def traces_csv(lanes: Sequence[LaneTable]) -> bytes:
     """CSV with one row a lane and sweep; a cell is empty where a quantity was not taken at that sweep."""
-    names = list(dict.fromkeys(name for lane in lanes for name in [*lane.columns, *lane.metrics]))
+    names = list(dict.fromkeys(name for lane in lanes for name in [*lane.settings, *lane.columns, *lane.metrics]))
     labels = ["label"] if any(lane.label for lane in lanes) else []
     head = ["lane", "algorithm", *labels, "sweep", "seconds", *(n for n in names if n not in ("sweep", "seconds"))]
     text = io.StringIO(newline="")
@@ -105,7 +109,7 @@ def _rows(lane: LaneTable) -> list[dict[str, Any]]:
         for sweep, seconds, value in points:
             plain = {**who, "sweep": int(sweep), "seconds": float(seconds)}
             rows.setdefault(int(sweep), plain)[metric] = float(value)
-    return [rows[sweep] for sweep in sorted(rows)]
+    return [{**rows[sweep], **{name: of(sweep) for name, of in lane.settings.items()}} for sweep in sorted(rows)]
 
 
 # Manifest.
@@ -139,6 +143,7 @@ def run_files(
     tables: Callable[[], Sequence[LaneTable]],
     picture: Callable[[], bytes] | None = None,
     animation: Callable[[], bytes] | None = None,
+    of_traces: str = OF_TRACES,
 ) -> list[ExportFile]:
     """The files of a run: samples, traces, and where given picture (PNG) and animation (GIF)."""
     files = [
@@ -148,7 +153,7 @@ def run_files(
         ExportFile(
             "Traces", "traces.npz", "application/zip", lambda: traces_npz(tables()), "Every column as an array."
         ),
-        ExportFile("Traces as text", "traces.csv", "text/csv", lambda: traces_csv(tables()), OF_TRACES),
+        ExportFile("Traces as text", "traces.csv", "text/csv", lambda: traces_csv(tables()), of_traces),
     ]
     if picture is not None:
         files.append(ExportFile("Picture", "picture.png", "image/png", picture, "What the stage shows now."))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from pmpviz.live.background import TruthJob
-from pmpviz.live.plan import all_merged, merged_words
+from pmpviz.live.plan import all_merged, merged_words, present
 from pmpviz.live.view import View, status_of
 from pmpviz.live.worker import LEASE_SECONDS, SLICE_SECONDS, Job, worker
 from pmpviz.types import InputError
@@ -320,7 +320,7 @@ class LiveJob(Watched):
 
     def _surviving(self, lasting: list[str]) -> str:
         gone = {word for name, word in getattr(self.plan, "TOLD", {}).items() if not getattr(self.plan, name)}
-        return ", ".join(words for words in all_merged(lasting).split(", ") if words not in gone)
+        return ", ".join(present(words) for words in all_merged(lasting).split(", ") if words not in gone)
 
     def _restart(self) -> None:
         self._begin_anew()

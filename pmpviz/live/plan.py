@@ -348,6 +348,12 @@ def all_merged(changes: Sequence[str]) -> str:
     return ", ".join(_one_change(name, *pair) for name, pair in told.items() if not pair[0] or len(set(pair)) > 1)
 
 
+def present(words: str) -> str:
+    """The words of one change without what was before it: `T 1 → 2` is `T 2`."""
+    [(name, (_, now))] = _changes(words).items()
+    return f"{name} {now}" if now else name
+
+
 def _changes(words: str) -> dict[str, tuple[str, str]]:
     """What changed, by its name, with its values before and after; two empty ones where it has none."""
     found = (re.fullmatch(r"(.*) (\S+) → (\S+)", part) or part for part in words.split(", "))

@@ -12,6 +12,7 @@ import numpy as np
 
 FRAME_BYTES = 16 * 2**20
 MOST_FRAMES = 4096
+FIRST_FRAMES = 64
 FAN = 4
 HALF_BINS = 1024
 
@@ -27,13 +28,15 @@ class Frames:
 
 
 class FrameRing:
-    """The last frames of one lane in one preallocated block; safe to read from other threads.
+    """The first and the last frames of one lane in one preallocated block; safe to read from other threads.
 
-    Frames are numbered as they come. Each has the sweep that it shows, and the epoch of the settings that made it.
+    Frames are numbered as they come. Each has the sweep that it shows, and the epoch of the settings that made it. The
+    first ones stay, 64 or a quarter of what there is room for: how a run began is what is looked back at most.
     """
 
     def __init__(self, frame_bytes: int):
         self.capacity = int(np.clip(FRAME_BYTES // max(frame_bytes, 1), 64, MOST_FRAMES))
+        self.first = min(FIRST_FRAMES, self.capacity // 4)
         self._frames = np.zeros((self.capacity, frame_bytes), np.uint8)
         self._sweeps = np.full(self.capacity, -1, np.int64)
         self._epochs = np.zeros(self.capacity, np.int64)
@@ -41,30 +44,41 @@ class FrameRing:
         self._lock = threading.Lock()
 
     def append(self, sweeps: np.ndarray, frames: np.ndarray, epoch: int = 0) -> None:
-        """Add frames uint8 [m, bytes] of the given sweeps; the oldest make room."""
-        sweeps, frames = sweeps[-self.capacity :], frames[-self.capacity :]
+        """Add frames uint8 [m, bytes] of the given sweeps; the oldest but the first ones make room."""
         with self._lock:
-            slots = (self._count + np.arange(len(sweeps))) % self.capacity
-            self._frames[slots], self._sweeps[slots], self._epochs[slots] = frames, sweeps, epoch
-            self._count += len(sweeps)
+            before, self._count = self._count, self._count + len(sweeps)
+            held = self._held()
+            new = held[held >= before]
+            slots, rows = self._slots(new), new - before
+            self._frames[slots], self._sweeps[slots], self._epochs[slots] = frames[rows], sweeps[rows], epoch
+
+    def _held(self) -> np.ndarray:
+        """Numbers of the frames that are held, in order."""
+        last = max(self._count - (self.capacity - self.first), self.first)
+        return np.concatenate([np.arange(min(self.first, self._count)), np.arange(last, self._count)])
+
+    def _slots(self, numbers: np.ndarray) -> np.ndarray:
+        """Where frames of these numbers are: the first ones before a ring of the others."""
+        round_about = self.first + (numbers - self.first) % (self.capacity - self.first)
+        return np.where(numbers < self.first, numbers, round_about)
 
     def since(self, number: int, most: int, dense_until: int = 0) -> Frames:
         """Frames after that `number`: all up to sweep `dense_until`, then at most `most` evenly chosen, last in."""
         with self._lock:
-            new = np.arange(max(self._count - self.capacity, number + 1), self._count)
-            dense = int((self._sweeps[new % self.capacity] <= dense_until).sum())
+            held = self._held()
+            new = held[held > number]
+            dense = int((self._sweeps[self._slots(new)] <= dense_until).sum())
             later = new[dense:]
             if len(later) > most:
                 later = later[np.linspace(0, len(later) - 1, most).round().astype(int)]
             chosen = np.concatenate([new[:dense], later])
-            slots = chosen % self.capacity
+            slots = self._slots(chosen)
             return Frames(chosen, self._sweeps[slots], self._epochs[slots], self._frames[slots])
 
     def last(self, count: int) -> np.ndarray:
         """The last `count` frames that are held, oldest first."""
         with self._lock:
-            held = np.arange(max(self._count - min(count, self.capacity), 0), self._count) % self.capacity
-            return self._frames[held].copy()
+            return self._frames[self._slots(self._held()[-count:])].copy()
 
 
 @dataclass(frozen=True, eq=False)

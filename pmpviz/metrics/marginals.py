@@ -129,6 +129,11 @@ def marginal_l1_floor(marginals: Marginals, count: int, free: Bool[np.ndarray, "
     return _mean_over(_mean_absolute_deviation(marginal_table(marginals), count).sum(1) / 2, free)
 
 
+def total_variation_floor(law: Float[np.ndarray, " states"], count: int) -> float:
+    """Mean of the total variation between a law and the shares of `count` independent draws of it (exact)."""
+    return float(_mean_absolute_deviation(np.asarray(law, np.float64), count).sum() / 2)
+
+
 def pair_marginal_floor(tables: Float[np.ndarray, "pairs states states"], count: int) -> float:
     """Mean of `pair_marginal_error` over `count` independent draws of the truth itself (exact)."""
     return float(_mean_absolute_deviation(np.asarray(tables, np.float64), count).sum((1, 2)).mean() / 2)

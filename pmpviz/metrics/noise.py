@@ -14,6 +14,8 @@ from pmpviz.metrics.mmd import Reference, kernel, noise_floor
 
 SPLITS = 1000
 LEAST_ROWS = 8
+# Rows that are not the commonest one: with fewer it is as good as one state, and no split says how it varies.
+LEAST_OTHERS = 8
 
 
 class NoiseBand(NamedTuple):
@@ -47,12 +49,17 @@ def noise_band(reference: Reference, x_count: int) -> NoiseBand:
 
 def _band(reference: Reference, x_count: int) -> NoiseBand:
     rows = len(reference.y)
-    if x_count < 2 or rows < LEAST_ROWS:
+    if x_count < 2 or rows < LEAST_ROWS or _others(reference) < LEAST_OTHERS:
         return NoiseBand(math.nan, math.nan)
     size = min(x_count, rows // 2)
     one, other = (noise_floor(0.0, 1.0, *sizes).deviation for sizes in ((x_count, rows), (size, rows - size)))
     low, high = np.quantile(_split_estimates(_gram(reference), size), (0.05, 0.95)) * (one / other)
     return NoiseBand(float(low), float(high))
+
+
+def _others(reference: Reference) -> int:
+    """Rows that are not the commonest one."""
+    return len(reference.y) - int(np.unique(reference.y, axis=0, return_counts=True)[1].max())
 
 
 def _gram(reference: Reference) -> Float[np.ndarray, "rows rows"]:

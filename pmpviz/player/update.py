@@ -111,10 +111,12 @@ class Envelope:
         ]
 
     def line(self, id: str, style: Style, columns: Mapping[str, Any], floor: float | None = None) -> dict[str, Any]:
-        """A line in this style, of columns as `lines` takes them."""
+        """A line in this style, of columns as `lines` takes them; `own` are its values where some lie under a floor."""
         line: dict[str, Any] = {"lane": id, "colour": style.colour, "dash": style.dash, "marker": style.marker}
         for name, values in folded(columns, MOST_TRACE_POINTS).items():
             line[name] = self.payload.add(values if floor is None or name not in FLOORED else np.maximum(values, floor))
+            if floor is not None and name == "y" and np.less(values, floor).any():
+                line["own"] = self.payload.add(values)
         return line
 
     def seal(

@@ -42,7 +42,8 @@ class Truth:
     `pairs[m, 2]` are some edges and `pair_tables[m, K, K]` their pair marginals, exact where `exact` is true.
     `exact` says whether the samples are; `label` says what they are; `marginals[i][k]` are exact, or the long run's
     where those are not known (of two states p(x_i = 1) alone, [n]); `log_z` and `energy` (exact mean of -log_weight)
-    are None where not known; `check` is a sentence on how the long run was checked.
+    are None where not known; `sampled_energy` is that of the reference's samples and its standard error, where the
+    exact one is not known; `check` is a sentence on how the long run was checked.
     """
 
     label: str
@@ -55,6 +56,7 @@ class Truth:
     key: str = ""
     pairs: np.ndarray | None = None
     pair_tables: np.ndarray | None = None
+    sampled_energy: tuple[float, float] | None = None
 
     @property
     def bytes(self) -> int:
@@ -119,7 +121,8 @@ def _from_exact(target: Target, solved: Any) -> Truth:
     pairs = edge_pairs(target)
     tables = solved.pair_marginals(pairs) if len(pairs) and solved.pair_marginals is not None else None
     key = truth_key(target)
-    return Truth(label, True, Reference.of(x, label), marginals, solved.log_z, energy, "", key, pairs, tables)
+    sampled = None if energy is not None else _mean_and_error(_energies(target, x))
+    return Truth(label, True, Reference.of(x, label), marginals, solved.log_z, energy, "", key, pairs, tables, sampled)
 
 
 def edge_pairs(target: Target) -> np.ndarray:
@@ -213,16 +216,26 @@ def _long_run(target: Target, p1: np.ndarray | None) -> Generator[float, None, T
 
 def _from_long_run(target: Target, x: np.ndarray, name: str, sweeps: int, p1: np.ndarray | None) -> Truth:
     label = f"{SAMPLES:,} {make_sampler(name).spec.label} chains of {sweeps:,} sweeps, a long run, not exact"
-    energies = -np.concatenate([_log_weights(target.model, rows) for rows in np.array_split(x, ENERGY_BLOCKS)])
+    mean, error = _mean_and_error(_energies(target, x))
     known, check = known_energy(target), "its energy could not be checked against a closed form"
     if known is not None:
-        deviations = (energies.mean() - known) / (energies.std(ddof=1) / np.sqrt(len(x)))
+        deviations = (mean - known) / error
         check = f"its mean energy is {deviations:+.1f} standard errors from Kaufman's exact value"
     log_z = exact.log_z_only(target)
     p1 = (x.mean(0) if target.model.space.binary else target.model.space.frequencies(x)) if p1 is None else p1
     pairs, key = edge_pairs(target), truth_key(target)
     tables = pair_frequencies(x, pairs, target.model.space.states) if len(pairs) else None
-    return Truth(label, False, Reference.of(x, label), p1, log_z, known, check, key, pairs, tables)
+    sampled = None if known is not None else (mean, error)
+    return Truth(label, False, Reference.of(x, label), p1, log_z, known, check, key, pairs, tables, sampled)
+
+
+def _energies(target: Target, x: np.ndarray) -> np.ndarray:
+    """-log_weight of each sample."""
+    return -np.concatenate([_log_weights(target.model, rows) for rows in np.array_split(x, ENERGY_BLOCKS)])
+
+
+def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
 @jax.jit

@@ -22,6 +22,27 @@ PLACED = """async ([marks, left, right]) => {
 }"""
 
 
+# A chart of two looks, the first one under the foot of its log axis, and what is said at the second third.
+HOVERED = """async () => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/chart.js"));
+  const { Chart } = await import(loaded);
+  const chart = new Chart(document.createElement("div"), () => {});
+  const line = { x: [0, 64, 128], y: [1e-2, 1e-4, 1e-4], own: [1e-2, -2.5e-3, 9.9999e-5], name: "Gibbs" };
+  chart.trace = { x: "sweeps", log: true, lines: [line] };
+  chart.width = chart.height = 300;
+  chart.measure({});
+  return [0, 60, 66, 128].map((sweep) => chart.told(chart.x.px(sweep)));
+}"""
+# The ring of a lane after 3,000 frames, its first pictures and what it has of a moment before them.
+PAST = """async () => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/lane.js"));
+  const { Lane } = await import(loaded);
+  const lane = new Lane(0);
+  lane.keep(Array.from({ length: 3000 }, (_, k) => ({ sweep: k + 5, epoch: 1 })));
+  return [lane.ring.length, ...[4, 5, 68, 69, 2999].map((sweep) => lane.past(sweep)?.sweep ?? null)];
+}"""
+
+
 def ran(page, count, budget):
     """Play to the end of the budget."""
     stage.wait_lanes(page, count)
@@ -123,12 +144,15 @@ def test_a_kept_curve_stays_through_a_reset_and_can_be_taken_away(open_page, ser
     kept.wait_for(state="detached")
 
 
-def test_words_of_marks_neither_overlap_nor_are_cut_off(open_page, server):
+def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, server):
     page = open_page(stage.link(server, "playground", ("gibbs",), **SMALL))
     stage.wait_lanes(page, 1)
     marks = [[100, "beta 1 to 0.5"], [104, "field painted"], [395, "damping 0.5 to 0.9"], [250, "x" * 200]]
     groups = page.evaluate(PLACED, [marks, 50, 400])
     assert groups[0]["texts"] == ["beta 1 to 0.5", "field painted"] and groups[0]["words"] == "field painted (+1)"
+    said = [["sweeps 0", "0.01"], ["sweeps 60", "−0.0025, at sweep 64"], ["sweeps 66", "−0.0025, at sweep 64"]]
+    assert page.evaluate(HOVERED) == [*said, ["sweeps 128", "1·10⁻⁴"]]
+    assert page.evaluate(PAST) == [2000, None, 5, 68, 68, 2999]
     assert all(50 <= each["at"] and each["at"] + 6 * len(each["words"]) <= 400 for each in groups)
 
 

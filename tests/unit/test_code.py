@@ -81,6 +81,14 @@ def test_lanes_may_have_run_for_different_sweeps(tmp_path):
     assert "pmp: sweep 4," not in printed and "MMD" not in printed
 
 
+def test_lanes_of_one_sampler_are_told_apart_by_what_differs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lanes = (sampler("pmp", damping=0.25), sampler("pmp", damping=0.5), sampler("gibbs"))
+    exec(code.script(PLAIN.replace(chains=1, lanes=lanes), 1), {})
+    said = [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()]
+    assert said == ["PMP · damping 0.25", "PMP · damping 0.5", "gibbs"]
+
+
 def test_a_run_that_has_not_begun_is_its_start(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plan = PLAIN.replace(chains=1)

@@ -1,19 +1,25 @@
 """What the curves and the words beside them say stays true: first passages, noise, draws, marks, moments."""
 
+import csv
 import dataclasses
+import json
 import time
 
 import numpy as np
 import pytest
 
+from pmpviz.app.export import traces_csv
 from pmpviz.capabilities.sampling import kept as keeping
-from pmpviz.capabilities.sampling import picture, words
+from pmpviz.capabilities.sampling import outlets, picture, words
 from pmpviz.capabilities.sampling.draws import DrawsView
-from pmpviz.capabilities.sampling.lane import Lane, MetricPoint
+from pmpviz.capabilities.sampling.lane import Lane
 from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.manifest import plan_files
+from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.live import job
 from pmpviz.live.plan import all_merged, merged_words
+from pmpviz.live.store import Series
 from pmpviz.metrics.mmd import Reference
 from pmpviz.metrics.noise import NoiseBand, noise_band
 from pmpviz.models import build_spec
@@ -133,12 +139,12 @@ def point(sweep, mmd2, high=0.01):
     return MetricPoint(sweep, sweep / 100, 0.0, mmd2, NoiseBand(-high, high), (), 0.0, 0.0)
 
 
-def race(view, *curves, since=0):
+def race(view, *curves, since=0, high=0.01):
     """The view's lane once for each curve of MMD^2 at sweeps 0, 1, 2, 4, 8, ..."""
     sweeps = [0, *(2**k for k in range(20))]
     lanes = []
     for place, curve in enumerate(curves):
-        points = tuple(point(sweep, value) for sweep, value in zip(sweeps, curve, strict=False) if sweep >= since)
+        points = tuple(point(sweep, value, high) for sweep, value in zip(sweeps, curve, strict=False) if sweep >= since)
         more = {"points": points, "sweep": points[-1].sweep, "since": since, "since_seconds": since / 100}
         lanes.append(dataclasses.replace(view.lanes[0], label=f"lane {place + 1}", **more))
     return dataclasses.replace(view, lanes=tuple(lanes))
@@ -164,12 +170,57 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     assert f"{came}between 128 and 256 sweeps" in later
     at_once = words.verdict(race(idle, slow, [0.5, 0.2, 0.009]))
     assert "lane 2 first came within the noise of the reference after 2 sweeps (20.0 ms); lane 1 has" in at_once
-    assert "None is within the noise yet. lane 2 is nearest" in words.verdict(race(idle, slow, quick[:5]))
+    assert "None is within the noise. lane 2 is nearest" in words.verdict(race(idle, slow, quick[:5]))
 
 
 def test_a_passage_is_counted_from_the_change_of_the_settings(idle):
     said = words.verdict(race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8))
-    assert "between 8 and 24 sweeps (by 240 ms)" in said and "since the change at sweep 8" in said
+    assert "between 8 and 24 sweeps (lane 1 by 240 ms; lane 2 by 240 ms)" in said
+    assert "since the change at sweep 8" in said
+
+
+def test_between_the_same_looks_nobody_is_first_and_seconds_may_say_another_one(idle):
+    """Of two looks that are the same ones nobody knows whose passage was earlier."""
+    view = race(idle, *[[0.5, 0.2, 0.1, 0.009]] * 2, [0.5, 0.2, 0.1, 0.05, 0.009])
+    lanes = [dataclasses.replace(lane, since_seconds=-1.0 * (place == 1)) for place, lane in enumerate(view.lanes)]
+    said = words.verdict(dataclasses.replace(view, lanes=tuple(lanes)))
+    together = "lane 1 and lane 2 came within the noise of the reference together, between 2 and 4 sweeps ("
+    assert said.startswith(
+        f"{together}lane 1 by 40.0 ms; lane 2 by 1.04 s); lane 3 between 4 and 8 sweeps (by 80.0 ms)"
+    )
+    assert said.endswith("; by seconds lane 1 was first.") and "first came" not in said
+
+
+def energies(view, *off):
+    """The view's lanes with a mean energy that is so many standard errors off the exact one at sweeps 1, 2, 3, ..."""
+    lanes = []
+    for lane in view.lanes:
+        series = Series(("sweep", "energy:mean", "energy:error"))
+        sweeps = np.arange(1, len(off) + 1)
+        means = view.truth.energy + 0.1 * np.array(off)
+        series.append({"sweep": sweeps, "energy:mean": means, "energy:error": np.full(len(off), 0.1)})
+        lanes.append(dataclasses.replace(lane, series=series, draws=None, guarantee="invariant"))
+    return dataclasses.replace(view, lanes=tuple(lanes))
+
+
+def test_a_lane_whose_energy_is_far_off_is_not_said_to_be_there_without_a_word(begin):
+    live = begin(PLAN)
+    live.play()
+    view = wait(live, lambda view: view.lanes and view.truth is not None)
+    view = race(view, [0.5, 0.2, 0.1, 0.009], [0.5, 0.2, 0.1, 0.05])
+    said = words.verdict(energies(view, 20, 10, 8.3, 7.5))
+    then = "(by 40.0 ms, its energy then 7.5 standard errors off)"
+    assert f"{then}, but its energy is still 7.5 standard errors off; lane 2 has not" in said
+    met = words.verdict(energies(view, 1, 1, 1, -2))
+    assert "energy" not in met and "(by 40.0 ms); lane 2 has not" in met
+
+
+def test_where_the_reference_is_one_state_there_is_no_noise_to_be_judged_by(idle):
+    rows = np.zeros((400, 5), np.int8)
+    rows[:3, 0] = 1
+    assert not noise_band(Reference.of(rows), 64).known
+    said = words.verdict(race(idle, [0.5, 0.2], [0.5, 0.0], high=float("nan")))
+    assert said == f"{words.NO_NOISE} MMD²: lane 2 0.00 and lane 1 0.200."
 
 
 def test_lanes_that_the_noise_cannot_tell_apart_are_level(idle):
@@ -200,7 +251,7 @@ def test_a_lane_has_not_come_within_the_noise_in_the_sweeps_that_were_measured(i
 
 def test_who_begins_within_the_noise_has_not_won(idle):
     said = words.verdict(race(idle, [0.5, 0.2, 0.1, 0.009], [0.001] * 4))
-    assert said.startswith("lane 1 first came within the noise of the reference between 2 and 4 sweeps (by 40.0 ms); ")
+    assert said.startswith("lane 1 came within the noise of the reference between 2 and 4 sweeps (by 40.0 ms); ")
     assert said.endswith("lane 2 is within the noise of the reference from the start.")
     said = words.verdict(race(idle, [0.5, 0.2, 0.1, 0.05], [0.001] * 4))
     assert said.startswith("lane 2 is within the noise of the reference from the start. lane 1 has not come within")
@@ -396,7 +447,7 @@ def test_a_gesture_is_one_mark_and_what_it_did_is_marked_after_a_reset(begin, mo
     marks = wait(live, lambda view: view.plan.beta == 0.5).marks
     assert [text for _, text in marks] == ["T 1 → 1.43", "field painted", "T 1.43 → 2"]  # PMP has nothing to flip.
     live.reset()
-    assert wait(live, lambda view: len(view.marks) == 1).marks == ((0, "T 1 → 2, field painted"),)
+    assert wait(live, lambda view: len(view.marks) == 1).marks == ((0, "T 2, field painted"),)
     live.set_plan(PLAN)
     live.reset()
     assert wait(live, lambda view: not view.marks).marks == ()
@@ -423,8 +474,29 @@ def test_a_kept_curve_stays_behind_the_next_run(begin):
     assert {line["name"] for line in ghosts} == {"Perturb-and-max-product, kept at sweep 30"}
     assert np.frombuffer(blobs[ghosts[0]["x"]], "<f4").tolist() == list(range(1, 31))
     assert meta["kept"][0]["name"] == ghosts[0]["name"]
+    colder = fresh.plan.replace(beta=4.0, lanes=(sampler("pmp", sweeps_per_draw=8, damping=0.9),))
+    past = "Perturb-and-max-product at T = 1.00 (β = 1.00), damping 0.5, kept at sweep 30"
+    assert kept[0].name(colder) == past
     other = dataclasses.replace(fresh, plan=fresh.plan.replace(model="square:8x8"))
     assert decode(picture.update(other, Cursors(), Desk(), "none", kept=kept[:1]))[0]["kept"] == []
+
+
+def test_every_row_of_the_traces_says_its_temperature_and_the_manifest_that_of_kept_curves(begin):
+    live = begin(PLAN.replace(budget=16.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    view = wait(live, lambda view: view.status == "done")
+    kept = keeping.keep((), view, 0, picture.styles(view)[0])
+    live.set_plan(PLAN.replace(budget=24.0, beta=0.5))
+    live.play()
+    wait(live, lambda view: view.status == "done" and view.lanes[0].sweep == 24)
+    noted = live.ask(lambda live: outlets.note(live, kept), wait=20.0)
+    rows = list(csv.DictReader(traces_csv(noted.tables).decode().splitlines()))
+    betas = {(row["lane"], float(row["beta"])) for row in rows}
+    assert betas == {("lane1", 1.0), ("lane1", 0.5), ("kept1", 1.0)}
+    assert {float(row["beta"]) for row in rows if row["lane"] == "lane1" and int(row["sweep"]) > 16} == {0.5}
+    (file,) = [file for file in plan_files(live.view.plan, 24, kept=kept) if file.name == "manifest.json"]
+    assert json.loads(file.make())["kept"]["kept1"]["settings"]["beta"] == "1.0"
 
 
 def test_a_past_moment_has_the_settings_of_then_and_the_exact_line_begins_with_its_own(begin):

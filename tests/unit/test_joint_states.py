@@ -1,5 +1,6 @@
 """Joint states of small models are counted of all chains, under one setting, beside their exact probabilities."""
 
+import dataclasses
 import time
 
 import jax
@@ -7,10 +8,12 @@ import numpy as np
 import pytest
 
 from pmpviz import runs
+from pmpviz.capabilities.sampling import evidence
 from pmpviz.capabilities.sampling.lane import Lane
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.picture import update
 from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.capabilities.sampling.states import StatesView
 from pmpviz.models import build_spec
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
@@ -41,6 +44,20 @@ def test_shares_go_to_the_law_and_names_are_the_states():
     assert states.count == 512 * 60 and states.shares.sum() == pytest.approx(1)
     # Independent samples of this size are off by .004 or so; the chains go over from one hill to the other slowly.
     assert states.distance < 0.05
+
+
+def test_shares_that_no_chance_explains_are_told_before_what_many_fewer_samples_say():
+    """Half of the draws of a fair coin: by chance .009 of 1,984 draws are off on average, and hardly ever .05."""
+    law, view = np.array([0.5, 0.5]), StatesView(("0", "1"), np.array([0.5, 0.5]), np.array([0.6, 0.4]), 1984)
+    assert view.floor == pytest.approx(np.sqrt(0.25 * 2 / (np.pi * 1984)), rel=1e-3) and view.beyond
+    assert not dataclasses.replace(view, shares=np.array([0.51, 0.49])).beyond
+    assert not StatesView(("0", "1"), law, np.zeros(2), 0).beyond
+    lane = lane_of(FOUR, "pmp", chains=8, sweeps_per_draw=4)
+    swept(lane, 2)
+    shown = lane.view(False, None, False)
+    off = evidence.states_off(dataclasses.replace(shown, states=view))
+    assert off.startswith("How often each state came is off by 0.10 in 1\u202f984 draws")
+    assert evidence.states_off(dataclasses.replace(shown, states=view, draws=None)) == ""
 
 
 def test_only_states_that_the_evidence_allows_are_named():

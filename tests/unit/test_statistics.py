@@ -5,6 +5,7 @@ import time
 from types import SimpleNamespace
 
 import jax
+import numpy as np
 import pytest
 
 from pmpviz import runs
@@ -12,12 +13,15 @@ from pmpviz.capabilities.sampling import lane as lanes
 from pmpviz.capabilities.sampling import table
 from pmpviz.capabilities.sampling.lane import Lane
 from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.measures import measured
 from pmpviz.capabilities.sampling.picture import update
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.models import build_spec
+from pmpviz.player.numbers import significant
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 from pmpviz.runs.schedule import Budget
+from pmpviz.runs.truth import build, finish
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Evidence, Target
 
@@ -61,7 +65,7 @@ def cells(lane: Lane) -> dict[str, str]:
 
 
 def number(cell: str) -> float:
-    return float(cell.replace("\u202f", ""))
+    return float(cell.replace("\u202f", "").strip("()"))
 
 
 def ess_rate(algorithm, chains, sweeps, **knobs) -> float:
@@ -152,6 +156,34 @@ def test_what_has_stopped_goes_on_under_other_settings(clockwork, algorithm, sto
     advanced(lane, 64).view(False, None, True)
     lane.check_stop(stop, 1e6)
     assert lane.stopped
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "more", "marked"),
+    [("pmp", {}, True), ("colour_gibbs", {}, False), ("colour_gibbs", {"rhat": 1.02}, True), ("exact", {}, False)],
+)
+def test_effective_draws_of_another_law_stand_in_brackets(clockwork, algorithm, more, marked):
+    lane = advanced(begin(algorithm, 32), 128).view(False, None, True)
+    lane = dataclasses.replace(lane, summary=dataclasses.replace(lane.summary, **{"rhat": 1.0, **more}))
+    row = dict(zip(table.COLUMNS, table.rows(SimpleNamespace(lanes=[lane]))[0], strict=True))
+    assert [row[name].startswith("(") for name in ("ESS", "ESS/s")] == [marked] * 2
+    past = dict(zip(table.COLUMNS, table.rows(SimpleNamespace(lanes=[lane.at(64)]))[0], strict=True))
+    assert past["ESS"] == past["ESS/s"] == "not kept" and (past["τ"] == "not kept") == (algorithm == "colour_gibbs")
+
+
+def test_the_errors_of_sites_and_pairs_stand_beside_those_of_exact_samples():
+    truth = finish(build(Target.of(MODEL)))
+    rng = np.random.default_rng(2)
+    looks = [
+        measured(truth.reference.y[rng.permutation(1000)[:64]], truth, MODEL.space, (0, 0.0, 0.0)) for _ in range(60)
+    ]
+    for error, floor in (("marginal_l1", "marginal_floor"), ("pair_error", "pair_floor")):
+        found = [getattr(look, error) for look in looks]
+        # Of sets drawn from one reference of 1,000, whose own chance is a quarter of theirs.
+        assert np.mean(found) == pytest.approx(getattr(looks[0], floor), rel=0.15)
+    lane = dataclasses.replace(begin("gibbs", 64).view(False, None, True), points=tuple(looks[:1]))
+    row = dict(zip(table.COLUMNS, table.rows(SimpleNamespace(lanes=[lane]))[0], strict=True))
+    assert row["marginal L1"].endswith(f" ({significant(looks[0].marginal_floor)})")
 
 
 def settle(live: LiveRun) -> None:

@@ -12,11 +12,13 @@ def fill(ring, first, last, step=7):
         ring.append(sweeps, np.stack([sweeps % 256, sweeps // 256], 1).astype(np.uint8))
 
 
-def test_ring_gives_back_what_was_put_in_and_keeps_the_last():
+@pytest.mark.parametrize("step", [7, 10_000])
+def test_ring_gives_back_what_was_put_in_and_keeps_the_first_and_the_last(step):
     ring = FrameRing(2)
-    fill(ring, 0, ring.capacity + 100)
+    fill(ring, 0, ring.capacity + 100, step)
     found = ring.since(-1, 10**9)
-    assert found.sweeps.tolist() == found.numbers.tolist() == list(range(100, ring.capacity + 100))
+    assert found.sweeps.tolist() == found.numbers.tolist() == [*range(64), *range(164, ring.capacity + 100)]
+    assert ring.last(2)[:, 0].tolist() == [(ring.capacity + 98) % 256, (ring.capacity + 99) % 256]
     assert (found.bits[:, 0] + 256 * found.bits[:, 1].astype(int) == found.sweeps).all()
 
 

@@ -115,7 +115,7 @@ def test_without_a_reference_charts_and_layers_say_how_much_of_it_there_is(ran):
     assert "samples of that law" in chart["help"]
     assert "T = 3.35" in words.verdict(view) and "4 % of the reference samples" in words.verdict(view)
     missing = {lane["missing"] for lane in shown(view)["lanes"]}
-    assert missing == {"marginal error: waiting for the new reference, 4\N{NO-BREAK SPACE}% made"}
+    assert missing == {"marginal error: waiting for the reference, 4\N{NO-BREAK SPACE}% made"}
     assert {lane["missing"] for lane in shown(dataclasses.replace(view, layer="none"))["lanes"]} == {""}
 
 

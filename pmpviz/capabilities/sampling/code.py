@@ -9,6 +9,7 @@ from typing import Any
 
 from pmpviz import plugins
 from pmpviz.capabilities.sampling.plan import Plan
+from pmpviz.live.lane_names import lane_names
 from pmpviz.live.link import text_of
 from pmpviz.live.plan import Choice
 from pmpviz.samplers import sampler_class
@@ -71,17 +72,25 @@ def _helpers(plan: Plan) -> dict[str, bool]:
 
 
 def _settings(plan: Plan, sweeps: Sequence[int]) -> str:
-    lanes = "".join(f"    {_lane(lane, last)},\n" for lane, last in zip(plan.lanes, sweeps, strict=True))
-    return f"CHAINS, SEED = {plan.chains}, {plan.seed}\nLANES = [  # algorithm, sweeps, knobs\n{lanes}]"
+    rows = zip(_names(plan.lanes), plan.lanes, sweeps, strict=True)
+    lanes = "".join(f"    {_lane(*row)},\n" for row in rows)
+    return f"CHAINS, SEED = {plan.chains}, {plan.seed}\nLANES = [  # name, algorithm, sweeps, knobs\n{lanes}]"
 
 
-def _lane(lane: Choice, sweeps: int) -> str:
+def _names(lanes: Sequence[Choice]) -> list[str]:
+    """What the script calls each lane: its algorithm, and where that runs more than once the name on the page."""
+    algorithms = [lane.algorithm for lane in lanes]
+    pairs = zip(algorithms, lane_names(lanes), strict=True)
+    return [name if algorithms.count(algorithm) > 1 else algorithm for algorithm, name in pairs]
+
+
+def _lane(name: str, lane: Choice, sweeps: int) -> str:
     knobs = ", ".join(f"{_literal(name)}: {_literal(value)}" for name, value in lane.full_knobs.items())
-    return f"({_literal(lane.algorithm)}, {sweeps}, {{{knobs}}})"
+    return f"({_literal(name)}, {_literal(lane.algorithm)}, {sweeps}, {{{knobs}}})"
 
 
 def _literal(value: Any) -> str:
-    return json.dumps(value) if isinstance(value, str) else repr(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
 def _model(plan: Plan) -> str:
@@ -111,9 +120,9 @@ def _file_lines(plan: Plan) -> list[str]:
 
 
 _RUN = '''
-def sample(name, sweeps, knobs):
+def sample(name, algorithm, sweeps, knobs):
     """Final samples of one lane, int8 [chains, n]; prints its figures at the sweeps at which the pages take them."""
-    run = start(make_sampler(name, **knobs), target, jax.random.key(SEED), CHAINS, x0)
+    run = start(make_sampler(algorithm, **knobs), target, jax.random.key(SEED), CHAINS, x0)
     while run.sweep < sweeps:
         until = min(next_metric_sweep(run.sweep), sweeps)
         run, trace = advance(run, (until - run.sweep) * run.quanta)

@@ -9,7 +9,7 @@ import numpy as np
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.models import Ising, LayeredModel, Pairwise
-from pmpviz.numerals import katex_span, significant
+from pmpviz.numerals import katex, katex_span, significant
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Target
 
@@ -21,11 +21,17 @@ def model_equation(view: LiveView) -> str:
     if not isinstance(view.model, Ising):
         return _factors_equation(view.model, view.plan.beta)
     bias, _, _, w = view.model.pairwise()
-    weights = katex_span(w)
+    weights, constant = katex_span(w), float(view.model.constant)
+    energy = rf",\quad E(x) = -\sum_i b_i x_i - \sum_{{i<j}} w_{{ij}} x_i x_j {_less(constant)}" if constant else ""
     return (
         r"p(x) = \frac{1}{Z}\exp\Big[\beta\Big(\sum_i b_i x_i + \sum_{i<j} w_{ij} x_i x_j\Big)\Big],\quad "
-        rf"\beta = {significant(view.plan.beta)},\; b_i = {katex_span(bias)},\; w_{{ij}} = {weights}"
+        rf"\beta = {significant(view.plan.beta)},\; b_i = {katex_span(bias)},\; w_{{ij}} = {weights}{energy}"
     )
+
+
+def _less(constant: float) -> str:
+    """The constant of the trace's energy, which cancels in p."""
+    return f"{'-' if constant > 0 else '+'} {katex(abs(constant))}"
 
 
 def _layers_equation(model: LayeredModel, beta: float) -> str:

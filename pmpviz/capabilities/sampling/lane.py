@@ -11,21 +11,17 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.sampling.draws import Draws, DrawsView
+from pmpviz.capabilities.sampling.measures import MetricPoint, measured
 from pmpviz.capabilities.sampling.states import StateCounts, StatesView
 from pmpviz.capabilities.sampling.statistics import Statistics, Summary
 from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing, Series
-from pmpviz.metrics.marginals import marginal_l1, pair_marginal_error
-from pmpviz.metrics.mmd import Histograms, mmd2
-from pmpviz.metrics.noise import NoiseBand, noise_band
-from pmpviz.metrics.spectrum import spectrum
 from pmpviz.models.space import Space
 from pmpviz.runs import run as running
 from pmpviz.runs.schedule import Budget, is_metric_sweep
 from pmpviz.runs.trace import Trace
 from pmpviz.runs.truth import Truth
 
-SPECTRUM_ORDERS = 4
 LIVE_CHUNK_SECONDS = 0.04
 MAGNETISATION = ("magnetisation", "absolute_magnetisation")
 
@@ -38,33 +34,6 @@ def bands(space: Space) -> tuple[str, ...]:
 def share_name(state: int) -> str:
     """The series of the share of sites in a state."""
     return f"share of state {state}"
-
-
-@dataclass(frozen=True)
-class MetricPoint:
-    """Metrics of the counted configurations at one sweep, against the truth's reference.
-
-    `band` is where 5 to 95 % of the estimates of MMD^2 lie for as many independent samples of the reference's law.
-    """
-
-    sweep: int
-    seconds: float
-    updates: float
-    mmd2: float
-    band: NoiseBand
-    spectrum: tuple[float, ...]
-    marginal_l1: float
-    pair_error: float
-
-    @property
-    def noise(self) -> float:
-        """Where the band ends above."""
-        return self.band.high
-
-    @property
-    def within(self) -> bool:
-        """Whether MMD^2 is no larger than as many samples of the reference's law have it."""
-        return self.mmd2 <= self.band.high
 
 
 @dataclass(frozen=True)
@@ -100,6 +69,7 @@ class LaneView:
     frequencies: np.ndarray | None = None  # Of each state of each variable, where there are more than two.
     states: StatesView | None = None  # Of the joint states, where there are few.
     cold: float | None = None  # On the monotonic clock: since when it is compiled; None once it is.
+    past: bool = False  # Whether it is of a moment that is looked back at, of which not everything was kept.
 
     @property
     def point(self) -> MetricPoint | None:
@@ -112,7 +82,7 @@ class LaneView:
         time = max((p.seconds for p in points), default=0.0)
         sweep = min(sweep, self.sweep)
         return dataclasses.replace(
-            self.bare(), points=points, seconds=time, sweep=sweep, rate=0.0, frequencies=self.frequencies
+            self.bare(), points=points, seconds=time, sweep=sweep, rate=0.0, frequencies=self.frequencies, past=True
         )
 
     def bare(self) -> LaneView:
@@ -298,19 +268,7 @@ class Lane:
             self.frequencies = None if self.space.binary else self.space.frequencies(x)
             if len(x) < 2:
                 continue
-            found = truth.reference.histograms(x)
-            self.points.append(
-                MetricPoint(
-                    sweep,
-                    seconds,
-                    updates,
-                    mmd2(*found),
-                    noise_band(truth.reference, len(x)),
-                    _spectrum(found, self.space),
-                    float(marginal_l1(x, truth.marginals)),
-                    _pair_error(x, truth),
-                )
-            )
+            self.points.append(measured(x, truth, self.space, (sweep, seconds, updates)))
         self.waiting.clear()
 
     def change(self, plan: Choice, target) -> None:
@@ -390,16 +348,3 @@ def _counts(trace: Trace) -> tuple[np.ndarray, ...]:
         return tuple(np.moveaxis(trace.shares, -1, 0))
     magnetisation = 2 * trace.means - 1
     return magnetisation, np.abs(magnetisation)
-
-
-def _spectrum(found: Histograms, space: Space) -> tuple[float, ...]:
-    """MMD^2 by order; none where cardinalities differ: the kernel then has no common orders."""
-    if space.own is not None:
-        return ()
-    return tuple(float(v) for v in spectrum(*found, orders=SPECTRUM_ORDERS, cardinality=space.states))
-
-
-def _pair_error(x: np.ndarray, truth: Truth) -> float:
-    if truth.pairs is None or truth.pair_tables is None:
-        return float("nan")
-    return float(pair_marginal_error(x, truth.pairs, truth.pair_tables))

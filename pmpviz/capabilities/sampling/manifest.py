@@ -8,8 +8,10 @@ from typing import Any
 from pmpviz.app.export import ExportFile
 from pmpviz.app.manifest import manifest, plan_of_manifest
 from pmpviz.capabilities.sampling.code import evidence_file, script
+from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.live import BY_HAND
 from pmpviz.capabilities.sampling.plan import Plan
+from pmpviz.live.link import to_query
 
 
 def read_manifest(data: bytes) -> Plan:
@@ -22,16 +24,23 @@ ANOTHER = "Runs the present settings from sweep 0 on. This run was changed on it
 
 
 def plan_files(
-    plan: Plan, sweeps: int | Sequence[int], model: Any = None, marks: Sequence[tuple[int, str]] = ()
+    plan: Plan,
+    sweeps: int | Sequence[int],
+    model: Any = None,
+    marks: Sequence[tuple[int, str]] = (),
+    kept: Sequence[Kept] = (),
 ) -> list[ExportFile]:
     """The files that follow from the plan alone: manifest, script, and the clamped sites where there are any.
 
-    `marks` are (sweep, words) of what a person changed; the manifest lists what the plan does not repeat.
+    `marks` are (sweep, words) of what a person changed; the manifest lists what the plan does not repeat, and the
+    settings of curves that were kept.
     """
     states = 2 if model is None else model.space.states
     extra: dict[str, Any] = {"sweeps": sweeps if isinstance(sweeps, int) else list(sweeps)}
     changes = [{"sweep": sweep, "change": words} for sweep, words in marks if sweep or words.endswith(BY_HAND)]
     extra |= {"changed_in_mid_run": changes} if changes else {}
+    curves = {f"kept{i + 1}": {"sweep": each.sweep, "settings": to_query(each.plan)} for i, each in enumerate(kept)}
+    extra |= {"kept": curves} if curves else {}
     files = [
         ExportFile(
             "Manifest",

@@ -22,6 +22,10 @@ from pmpviz.player.pictures import animation_gif, picture_png
 from pmpviz.runs import run as running
 
 GIF_FRAMES = 200
+OF_TRACES = (
+    f"{export.OF_TRACES} NAME:mean, NAME:low and NAME:high are the mean over the chains and their 10 % and 90 % "
+    "quantiles, beta what held at the sweep."
+)
 
 
 @dataclass(frozen=True)
@@ -30,26 +34,34 @@ class Noted:
 
     samples: dict[str, np.ndarray]
     tables: list[LaneTable]
+    kept: tuple[Kept, ...] = ()
 
 
 def note(run: LiveRun, kept: Sequence[Kept] = ()) -> Noted:
     """What the export needs of a run as it is now (worker thread only)."""
     run.publish()
-    lanes = [_table(f"lane{i + 1}", lane, lane.label) for i, lane in enumerate(run.view.lanes)]
-    before = [_table(f"kept{i + 1}", each, each.name) for i, each in enumerate(kept)]
-    return Noted({f"lane{i + 1}": running.counted(lane.run) for i, lane in enumerate(run.lanes)}, lanes + before)
+    view = run.view
+    lanes = [_table(f"lane{i + 1}", lane, lane.label, view) for i, lane in enumerate(view.lanes)]
+    before = [_table(f"kept{i + 1}", each, each.name(view.plan), each) for i, each in enumerate(kept)]
+    samples = {f"lane{i + 1}": running.counted(lane.run) for i, lane in enumerate(run.lanes)}
+    return Noted(samples, lanes + before, tuple(kept))
 
 
 def files(asked: Asked) -> list[export.ExportFile]:
     """The files that follow from the plan, and those of the run where its samples were noted."""
     view, more = asked.view, asked.more
-    found = plan_files(view.plan, [lane.sweep for lane in view.lanes], view.model, view.marks)
+    kept = more.kept if more else ()
+    found = plan_files(view.plan, [lane.sweep for lane in view.lanes], view.model, view.marks, kept)
     if not more:
         return found
     make = (lambda: more.samples, lambda: more.tables)
     if len(view.lanes) == 1:
-        return found + export.run_files(*make, lambda: _picture(view), _animation_of(view))
-    return found + export.run_files(*make) + [file for index in range(len(view.lanes)) for file in _seen(view, index)]
+        return found + export.run_files(*make, lambda: _picture(view), _animation_of(view), OF_TRACES)
+    return (
+        found
+        + export.run_files(*make, of_traces=OF_TRACES)
+        + [file for index in range(len(view.lanes)) for file in _seen(view, index)]
+    )
 
 
 def _seen(view: LiveView, index: int) -> list[export.ExportFile]:
@@ -63,9 +75,15 @@ def _seen(view: LiveView, index: int) -> list[export.ExportFile]:
     return found
 
 
-def _table(name: str, lane: LaneView | Kept, label: str) -> LaneTable:
+def _table(name: str, lane: LaneView | Kept, label: str, settings: LiveView | Kept) -> LaneTable:
+    """Of a lane or a kept curve, under the settings that held at each sweep."""
+    plan, before = settings.plan, settings.before
+
+    def beta(sweep: float) -> float:
+        return next((earlier for last, earlier in before if sweep <= last), plan).beta
+
     metrics = LaneTable.metrics_of(lane.points, "sweep", "mmd2", "noise", "marginal_l1", "pair_error")
-    return LaneTable(name, lane.algorithm, lane.series.bins().table(), metrics, label)
+    return LaneTable(name, lane.algorithm, lane.series.bins().table(), metrics, label, {"beta": beta})
 
 
 def sweeps_in_words(view: LiveView) -> str:

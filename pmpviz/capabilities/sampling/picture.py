@@ -59,7 +59,10 @@ def update(
         traces(scene),
         sentences.computing(then, "") if verdict is None else verdict,
         said=_said(then, desk.at, verdict),
-        kept=[{"name": k.name, "colour": k.style.colour, "dash": k.style.dash, "marker": k.style.marker} for k in kept],
+        kept=[
+            {"name": k.name(view.plan), "colour": k.style.colour, "dash": k.style.dash, "marker": k.style.marker}
+            for k in kept
+        ],
         alt=f"Chain 0 of each lane on a {model_words(view.model, view.plan.beta)}" if view.model else "",
         clamped=_clamped(envelope.payload, view),
         field=_field(envelope.payload, view),
@@ -117,6 +120,7 @@ def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, at: in
         geometry=geometry_of(payload, view.model, view.plan.model, view.plan.places),
         frames=envelope.frames(index, min(MOST_FRAMES, room), min(FIRST_FRAMES, room)),
         sweep=lane.sweep,
+        subHelp=sentences.pace(view) if at is None else "",
         strip=payload.add(lane.strip, "u1") if len(lane.strip) and _has_strip(view.model) else None,
         layer=_layer(payload, lane, view.layer, space.binary),
         missing=_missing(view, lane),
@@ -131,7 +135,7 @@ def _has_strip(model) -> bool:
 
 
 def _sub(lane: LaneView) -> str:
-    rate = f"{significant(lane.rate)} sweeps/s now" if lane.rate else ""
+    rate = f"{significant(lane.rate)} sweeps/s of computing" if lane.rate else ""
     parts = [rate, f"{seconds(lane.seconds)} computing" if lane.seconds else ""]
     return " · ".join(part for part in (_counted(lane), *parts) if part)
 
@@ -164,7 +168,7 @@ def _missing(view: LiveView, lane: LaneView) -> str:
     if lane.layer is not None or view.layer == "none":
         return ""
     if view.layer == "marginal error" and view.truth is None:
-        return f"{view.layer}: {view.truth_trouble or f'waiting for the new reference, {sentences.made(view)}'}"
+        return f"{view.layer}: {view.truth_trouble or f'waiting for the reference, {sentences.share(view)}'}"
     if view.layer == "marginal error" and lane.making:
         return f"{view.layer}: {sentences.first_draw(lane)}"
     return f"{lane.label} has no {view.layer}"

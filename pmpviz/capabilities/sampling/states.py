@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import log, prod, sqrt
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from pmpviz.exact.enumeration import Joint
 from pmpviz.exact.problem import Problem
+from pmpviz.metrics.marginals import total_variation_floor
 from pmpviz.runs import run as running
 from pmpviz.types import InputError, Refusal
 
 MOST_STATES = 32
+# A share of sets of exact draws that is told from the law by mistake.
+MISTAKEN = 1e-3
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,16 @@ class StatesView:
     def distance(self) -> float:
         """Total variation between the shares and the law."""
         return float(np.abs(self.shares - self.law).sum() / 2)
+
+    @property
+    def floor(self) -> float:
+        """The distance that as many independent exact draws have on average."""
+        return total_variation_floor(self.law, max(self.count, 1))
+
+    @property
+    def beyond(self) -> bool:
+        """Whether independent draws of the law are that far off in one of 1,000 sets at most (McDiarmid)."""
+        return self.count > 0 and self.distance > self.floor + sqrt(-log(MISTAKEN) / (2 * self.count))
 
 
 class StateCounts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
+from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.player.numbers import integer, seconds, significant
 
 COLUMNS = (
@@ -25,9 +26,11 @@ COLUMNS = (
 )
 # Beneath the table; the whole of it is behind its question mark.
 IN_SHORT = (
-    "**Marginal L1**, **pair error**: how far the frequencies of sites and of pairs are off, 0 for exact. **ESS**: how "
-    "many independent draws the samples are worth, by their energy. **R-hat**: 1 where the chains agree. **τ**: sweeps "
-    "until a chain has forgotten its energy. n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1)."
+    "**Marginal L1**, **pair error**: how far the frequencies of sites and of pairs are off, in brackets what as many "
+    "exact samples are off on average. **ESS**: how many independent draws the samples are worth, by their energy; in "
+    "brackets of a law that is not the model's, or not yet. **R-hat**: 1 where the chains agree. **τ**: sweeps until a "
+    "chain has forgotten its energy. n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1); not kept: of "
+    "a moment that is looked back at."
 )
 HELP = """
 **ESS**: effective draws of all chains, by their energy, in the second half of the last 1,024 sweeps (of fewer, while
@@ -36,10 +39,14 @@ still know where they began, and ESS and τ, which take each chain for a stretch
 
 **ESS/s**: effective draws of all chains for each second that they took to compute, so that lanes can be compared
 however long they ran. More chains do not change it where a sweep of twice as many takes twice as long; it rises where
-they are computed side by side.
+they are computed side by side. Lanes share the cores, so that seconds differ by some 10 % to 70 % between runs.
+
+**In brackets** ESS and ESS/s are no measure of merit: draws of an approximate method are independent ones of its own
+law; and chains with R-hat above 1.01, or MMD² above the noise, have not met the model's law yet, though each may move.
 
 **Marginal L1**: mean over the sites of |p̂(x = 1) − p(x = 1)|. **Pair error**: mean over the edges of how far the
-frequencies of the pair's states are from their probabilities, half the sum of the gaps.
+frequencies of the pair's states are from their probabilities, half the sum of the gaps. Neither is 0 of exact samples:
+in brackets stands what as many of them, independent, are off on average, from the probabilities themselves.
 
 **R-hat**: how much chains differ from each other against how much each varies; 1 where they agree, below 1.01 is good.
 
@@ -55,11 +62,15 @@ sweeps they are of finished draws alone.
 
 **Compiled in**: `before` where the programs were compiled for an earlier run.
 
-**Sweeps/s on average**: all sweeps over all seconds of computing. Under the picture stands the rate of now.
+**Sweeps/s on average**: all sweeps over all seconds of computing. Under the picture stands the rate of now. Both are
+of computing alone: lanes take turns, and those that are quick wait for the slowest one.
 
 **Statistics since**: the sweep at which the settings last changed. All statistics begin anew there, MMD² too.
 """
 
+
+MET = 1.01
+"""R-hat up to which chains have met."""
 
 AGREE = 1.1
 """R-hat up to which chains agree well enough for what they are worth to be told."""
@@ -87,16 +98,37 @@ def _row(lane: LaneView) -> tuple[str, ...]:
         significant(point.mmd2 if point else None),
         significant(point.noise if point else None),
         f"sweep {integer(point.sweep)}" if point else "n/a",
-        significant(point.marginal_l1 if point else None),
-        significant(point.pair_error if point else None),
-        significant(ess),
-        significant(rate),
-        significant(found.rhat, 4),
-        significant(forgets),
+        _beside(point.marginal_l1, point.marginal_floor) if point else "n/a",
+        _beside(point.pair_error, point.pair_floor) if point else "n/a",
+        *(_kept(lane, _marked(significant(value), _another_law(lane, point))) for value in (ess, rate)),
+        *(
+            _kept(lane, text) if lane.kind == "chain" else text
+            for text in (significant(found.rhat, 4), significant(forgets))
+        ),
         significant(sweep / time if time else None),
         f"sweep {integer(lane.since)}",
         _compiled(lane),
     )
+
+
+def _beside(error: float, floor: float) -> str:
+    """An error, and the one of as many exact samples."""
+    return _marked(significant(floor), True, f"{significant(error)} ") if floor == floor else significant(error)
+
+
+def _another_law(lane: LaneView, point: MetricPoint | None) -> bool:
+    """Whether independent draws of what the lane makes are none of the model's law, or not yet."""
+    apart = (lane.summary.rhat or 0.0) > MET or (point is not None and point.band.known and not point.within)
+    return lane.guarantee == "approximate" or (lane.guarantee != "exact" and apart)
+
+
+def _marked(text: str, brackets: bool, before: str = "") -> str:
+    return f"{before}({text})" if brackets and text != "n/a" else before + text
+
+
+def _kept(lane: LaneView, text: str) -> str:
+    """Of a moment that is looked back at statistics of the chains are not there any more."""
+    return "not kept" if lane.past else text
 
 
 def _compiled(lane: LaneView) -> str:

@@ -12,8 +12,10 @@ import numpy as np
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.draws import DrawsView
 from pmpviz.capabilities.sampling.kept import Kept
-from pmpviz.capabilities.sampling.lane import LaneView, MetricPoint, bands, share_name
+from pmpviz.capabilities.sampling.lane import LaneView, bands, share_name
 from pmpviz.capabilities.sampling.live import LiveView
+from pmpviz.capabilities.sampling.measures import MetricPoint
+from pmpviz.capabilities.sampling.states import StatesView
 from pmpviz.live.store import Series
 from pmpviz.metrics.marginals import marginal_table
 from pmpviz.models.ising import Ising
@@ -49,7 +51,7 @@ class Scene:
         """A line for each kept curve, behind, and one or two for each lane: `columns_of` gives their columns."""
         found = []
         for number, kept in enumerate(self.kept):
-            more = {"ghost": True, "name": kept.name}
+            more = {"ghost": True, "name": kept.name(self.view.plan)}
             found += self._drawn(f"kept{number}", kept.style, columns_of(kept), floor, more)
         for index, lane in enumerate(self.view.lanes):
             style = self.envelope.styles[index]
@@ -114,11 +116,11 @@ def _lines_of(lane: LaneView | Kept, name: str, window: tuple[float, float]) -> 
 def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
     view, exact, more = scene.view, None, {}
     if name == "energy":
-        exact = _exact_energy(scene)
+        exact, more = _exact_energy(scene), {"help": sentences.ENERGY}
     lanes = view.lanes
     if len(lanes) == 1 and (draws := lanes[0].draws) is not None and draws.length > 1:
         faint = ", faint: every sweep" if draws.done > 1 else ""
-        more = {"unit": f"{integer(draws.done)} finished draws a chain{faint}", **_upper(scene, draws)}
+        more |= {"unit": f"{integer(draws.done)} finished draws a chain{faint}", **_upper(scene, draws)}
     lines = scene.lines(lambda lane: _lines_of(lane, name, scene.window), LEAST_RESIDUAL if log else None)
     return trace(name, title, "sweeps", lines, log, exact=exact, empty=sentences.waiting(view), **more)
 
@@ -227,15 +229,28 @@ def _states(scene: Scene) -> list[dict]:
     found = [(lane.label, style.colour, lane.states) for lane, style in lanes if lane.states is not None]
     if not found:
         return []
-    first = found[0][2]
+    first, several = found[0][2], len(found) > 1
     rows = [{"label": label, "colour": c, "values": states.shares.tolist()} for label, c, states in found]
-    since = f"since sweep {integer(scene.then.lanes[0].since)}"
-    unit = f"of {integer(first.count)} samples {since}, exact as lines; off by {significant(first.distance, 2)}"
-    unit = unit if len(found) == 1 and first.count else "lines: exact p(x)"
+    begun = scene.then.lanes[0].since
+    since = f" since sweep {integer(begun)}" if begun else ""
+    unit = f"{integer(first.count)} samples{since}, lines exact; {_off(first)}"
+    unit = "lines: exact p(x)" if several or not first.count else unit
     if not any(states.count for _, _, states in found):
         unit = f"no samples yet; {unit}"
     columns = {"names": list(first.names), "law": first.law.tolist(), "rows": rows}
-    return [trace("states", "How often each state", "states", [], unit=unit, columns=columns)]
+    each = [f"{label}: {_off(states)}" for label, _, states in found if states.count]
+    told = "\n".join([OFF, *(each if several else [])])
+    return [trace("states", "How often each state", "states", [], unit=unit, columns=columns, help=told)]
+
+
+OFF = (
+    "Off by: half the sum of the gaps to the exact probabilities. In brackets what as many independent exact draws are "
+    "off on average; the samples of a chain depend on each other, and are off by more."
+)
+
+
+def _off(states: StatesView) -> str:
+    return f"off by {significant(states.distance, 2)} (exact draws by {significant(states.floor, 2)})"
 
 
 def _mmd(scene: Scene, x: str) -> dict:
@@ -250,7 +265,8 @@ def _mmd(scene: Scene, x: str) -> dict:
     label = f"noise: {'samples like the reference' if long_run else 'exact samples'}"
     band = {"low": floor, "high": noise, "label": label} if noise else None
     title = "MMD² over seconds" if x == "seconds" else "MMD²"
-    foot = f"bottom line: {significant(floor, 1)} or less" if noise else ""
+    unknown = "no noise is known: the reference saw one state" if any(lane.points for lane in scene.view.lanes) else ""
+    foot = f"bottom line: {significant(floor, 1)} or less" if noise else unknown
     more = {"empty": sentences.nothing_yet(scene.view), "help": sentences.mmd_help(scene.view)}
     return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=foot, band=band, **more)
 

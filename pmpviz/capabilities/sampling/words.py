@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pmpviz.capabilities.sampling.lane import LaneView, MetricPoint
+from pmpviz.capabilities.sampling.evidence import energies, exact_energy, off_now, off_then, states_off
+from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
+from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.live.lane_names import lane_names
 from pmpviz.player.model_words import model_words, temperature
@@ -14,21 +16,34 @@ from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import short_name
 from pmpviz.samplers import sampler_class
 
-MEASURED = "MMD²: distance to the model's law. Exact samples have some by chance, the grey band: first in it wins."
+MEASURED = (
+    "MMD²: distance to the model's law. Exact samples have some by chance, the grey band: first in it by {} wins."
+)
 WITHIN = "within the noise of the reference"
 OTHERS_THEN = "The settings were others then: they changed at sweep {}, where the verdict begins anew."
+ENERGY = (
+    "E(x) = −log of the weight of a configuration at β = 1, with the model's constant. The line is the mean over the "
+    "chains, the shade their 10 % and 90 % quantiles. In brackets under the pointer are these two, or where a point "
+    "stands for several sweeps the least and the greatest mean of them."
+)
+NO_NOISE = "The reference saw one state almost alone: there MMD² has no noise to be judged by."
 NOTHING_YET = "Nothing has run yet under these settings: press Play."
 
 
 def race_lead(plan: Plan) -> str:
     """Under the question of a race: which lanes start alike, and what decides it."""
-    lanes = list(zip(plan.lanes, lane_names(plan.lanes), strict=True))
+    lanes, measured = list(zip(plan.lanes, lane_names(plan.lanes), strict=True)), MEASURED.format(_unit(plan))
     alike = [short_name(name, lane.spec) for lane, name in lanes if lane.spec.kind == "chain"]
     if len(alike) in (0, len(lanes)):
-        return f"All lanes {'start alike' if alike else 'make their own draws'}. {MEASURED}"
+        return f"All lanes {'start alike' if alike else 'make their own draws'}. {measured}"
     starts = f"{_joined(alike)} {'start alike' if len(alike) > 1 else 'has a start to forget'}"
     others = "the others make their own draws" if len(lanes) > len(alike) + 1 else "the other makes its own draws"
-    return f"{starts}, {others}. {MEASURED}"
+    return f"{starts}, {others}. {measured}"
+
+
+def _unit(plan: Plan) -> str:
+    """What `first` counts."""
+    return "seconds" if plan.unit == "seconds" else "sweeps"
 
 
 def _joined(names: list[str]) -> str:
@@ -65,7 +80,19 @@ def reference_words(view: LiveView) -> str:
 
 def made(view: LiveView) -> str:
     """How much of the reference there is, and how long the rest may take."""
-    return f"{100 * view.truth_share:.0f}\N{NO-BREAK SPACE}% made{_to_go(view)}"
+    return f"{share(view)}{_to_go(view)}"
+
+
+def share(view: LiveView) -> str:
+    """How much of the reference there is."""
+    return f"{100 * view.truth_share:.0f}\N{NO-BREAK SPACE}% made"
+
+
+def pace(view: LiveView) -> str:
+    """What the rate under a picture is of, for a hover."""
+    said = "Sweeps for each second of computing this lane; how fast the picture moves is chosen in the bar."
+    shared = " The lanes take turns on the same cores, so that those that are quick wait for the slowest one."
+    return said + (shared if len(view.lanes) > 1 else "")
 
 
 def _to_go(view: LiveView) -> str:
@@ -141,34 +168,69 @@ def verdict(view: LiveView) -> str:
     passed = [lane for lane in view.lanes if lane.passage]
     still = [lane for lane in view.lanes if lane.judged and not lane.passage and not lane.begins_within]
     unsaid = [_lacking(lane, view.playing) for lane in view.lanes if not lane.judged and not lane.begins_within]
-    home = [_at_home(at_home)] if at_home else []
+    home = [_at_home(view, at_home)] if at_home else []
     if passed:
-        return f"{'; '.join([*_passages(view, passed), *map(_not_yet, still), *unsaid, *home])}.{_since(view)}"
+        came = _passages(view, passed, bool(at_home))
+        return f"{'; '.join([*came, *map(_not_yet, still), *unsaid, *home])}.{_since(view)}"
     nearest = [_nearest(still, bool(at_home))] if still else []
     return " ".join([*(f"{each}." for each in home), *nearest, *([f"{'; '.join(unsaid)}."] if unsaid else [])])
 
 
-def _at_home(lanes: list[LaneView]) -> str:
+def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
     """Of those within the noise from their start: of chains that is the start's merit, which MMD^2 does not see."""
     said = f"{_joined([lane.label for lane in lanes])} {'is' if len(lanes) == 1 else 'are'} {WITHIN} from the start"
     chains = any(lane.draws is None for lane in lanes)
-    return f"{said}: MMD² sees nothing wrong with the start itself" if chains else said
+    off = off_now(view, lanes[0]) if len(lanes) == 1 else ""
+    return f"{said}: MMD² sees nothing wrong with the start itself{off}" if chains else f"{said}{off}"
 
 
-def _passages(view: LiveView, passed: list[LaneView]) -> list[str]:
-    """Who came within the noise, the first one first."""
-    place = (lambda at: at[2]) if view.plan.unit == "seconds" else (lambda at: at[1])
-    first, *later = sorted([(lane, *_spent(lane, lane.passage)) for lane in passed], key=place)
-    said = [f"{first[0].label} first came {WITHIN} {_between(*first)}"]
-    return said + [f"{each[0].label} {_between(*each)}" for each in later]
+def _passages(view: LiveView, passed: list[LaneView], others: bool) -> list[str]:
+    """Who came within the noise, by the unit of the budget: the first, or all between the same looks, then the rest."""
+    by_time = view.plan.unit == "seconds"
+    came = sorted(((lane, *_spent(lane, lane.passage)) for lane in passed), key=lambda at: at[2 if by_time else 1])
+    lead = came[:1] if by_time else [at for at in came if _stretch(*at[:2]) == _stretch(*came[0][:2])]
+    said = _together(view, lead) if len(lead) > 1 else _alone(view, *lead[0], "came" if others else "first came")
+    rest = [f"{lane.label} {_between(view, lane, *at)}" for lane, *at in came[len(lead) :]]
+    return [said, *rest, *([] if by_time else _sooner(came, lead))]
 
 
-def _between(lane: LaneView, sweeps: int, time: float) -> str:
-    """When it came: MMD^2 is measured ever more rarely, and what lies between two looks is not known."""
+def _alone(view: LiveView, lane: LaneView, sweeps: int, time: float, came: str) -> str:
+    return f"{lane.label} {came} {WITHIN} {_between(view, lane, sweeps, time)}"
+
+
+def _together(view: LiveView, lead: list[tuple[LaneView, int, float]]) -> str:
+    """Between two looks nobody knows who was first."""
+    when = _stretch(*lead[0][:2])
+    by = "; ".join(f"{lane.label} by {seconds(time)}{off_then(view, lane, _at(lane))}" for lane, _, time in lead)
+    off = "".join(off_now(view, lane, f"the energy of {lane.label}") for lane, *_ in lead)
+    return f"{_joined([lane.label for lane, *_ in lead])} came {WITHIN} together, {when} ({by}){off}"
+
+
+def _sooner(came: list[tuple[LaneView, int, float]], lead: list[tuple[LaneView, int, float]]) -> list[str]:
+    """Who was first by the clock, where that is clear and was not the one by sweeps."""
+    first, *later = sorted(came, key=lambda at: at[2])
+    clear = later and QUICKER * first[2] <= later[0][2]
+    return [f"by seconds {first[0].label} was first"] if clear and lead != [first] else []
+
+
+def _between(view: LiveView, lane: LaneView, sweeps: int, time: float) -> str:
+    """When it came, and how far its energy was off then and is now."""
+    when = _stretch(lane, sweeps)
+    by = f"{'' if when.startswith('after') else 'by '}{seconds(time)}{off_then(view, lane, _at(lane))}"
+    return f"{when} ({by}){off_now(view, lane)}"
+
+
+def _at(lane: LaneView) -> int:
+    assert lane.passage is not None
+    return lane.passage.sweep
+
+
+def _stretch(lane: LaneView, sweeps: int) -> str:
+    """MMD^2 is measured ever more rarely, and what lies between two looks is not known."""
     looks = [point.sweep - lane.since for point in lane.points if lane.since < point.sweep < lane.since + sweeps]
     if not looks or looks[-1] == sweeps - 1:
-        return f"after {_count(sweeps)} ({seconds(time)})"
-    return f"between {integer(looks[-1])} and {_count(sweeps)} (by {seconds(time)})"
+        return f"after {_count(sweeps)}"
+    return f"between {integer(looks[-1])} and {_count(sweeps)}"
 
 
 def _not_yet(lane: LaneView) -> str:
@@ -222,9 +284,13 @@ def _nearest(lanes: list[LaneView], others: bool) -> str:
     (best, first), *rest = raced
     sweeps, time = _spent(best, first)
     said = f"MMD² {significant(first.mmd2)} after {_count(sweeps)} and {seconds(time)}"
-    if not rest:
+    if not rest and first.band.known:
         return f"{best.label} has not come {WITHIN}: {said}."
-    none = "None of the others is within it yet." if others else "None is within the noise yet."
+    if not first.band.known:
+        return f"{NO_NOISE} MMD²: {_joined([f'{lane.label} {significant(point.mmd2)}' for lane, point in raced])}."
+    # What is over, or has a limit of its own, is not to come within it.
+    yet = " yet" if any(lane.guarantee == "invariant" and not lane.done for lane in lanes) else ""
+    none = f"None of the others is within it{yet}." if others else f"None is within the noise{yet}."
     second, other = rest[0]
     if other.mmd2 - first.mmd2 <= first.band.high:
         level = [(lane, point) for lane, point in raced if point.mmd2 - first.mmd2 <= first.band.high]
@@ -245,6 +311,9 @@ def _level(lanes: list[tuple[LaneView, MetricPoint]]) -> str:
     return f"{_joined(said)} are level"
 
 
+QUICKER = 2
+"""Ratio of seconds from which on a lane is the quicker one: lanes share the cores, another run has other seconds."""
+
 NEARLY = 1.1
 """Up to this ratio what is above the noise is hardly told apart."""
 
@@ -255,40 +324,37 @@ CHANCE = 3
 
 
 def found(view: LiveView) -> str:
-    """What the samples of a single lane say so far: their mean energy beside the exact one, or MMD^2 and its noise."""
+    """What the samples of a single lane say so far, by the strongest evidence: how often each state came, where that is
+    off and not by chance, else their mean energy beside the exact one, else MMD^2 and its noise."""
     if not view.lanes or view.coming:
         return waiting(view)
     lane = view.lanes[0]
     if lane.sweep < lane.since:
         return OTHERS_THEN.format(integer(lane.since))
-    row = _energies(lane)
+    row = energies(lane)
     if not lane.moved or not row:
         return f"{lane.label}: {first_draw(lane)}." if lane.moved and lane.making else waiting(view) or NOTHING_YET
     mean, error = row["energy:mean"], row["energy:error"]
     when = (
         f"in draw {integer(row['draw'])} of each chain" if "draw" in row else f"after {_count(lane.sweep - lane.since)}"
     )
-    exact = view.energy if view.truth is None else view.truth.energy
+    exact, chains = exact_energy(view), view.plan.chains
     said = f"Mean energy {_to_error(mean, error)}" + (f" ± {significant(error, 2)}" if error else "")
+    said += f" over {integer(chains)} chains" if chains > 1 else ""
+    if off := states_off(lane):
+        return off
     if exact is not None and error:
         return f"{said} {when}, exact value {_to_error(exact, error)}: {_apart(lane, (mean - exact) / error)}."
     if lane.judged:
         point = lane.judged
         where = f"within the noise ({significant(point.noise)})" if point.within else "above the noise"
-        return f"MMD² {significant(point.mmd2)} after {_count(_spent(lane, point)[0])}: {where} of the reference."
+        judged = f": {where} of the reference." if point.band.known else f". {NO_NOISE}"
+        return f"MMD² {significant(point.mmd2)} after {_count(_spent(lane, point)[0])}{judged}"
     if exact is not None:
         return f"{said} {when}, exact value {significant(exact, 4)}: of one chain nobody knows the error."
     if view.truth or view.truth_trouble:
         return f"{said} {when}; there is no exact value to compare it with."
     return f"{said} {when}; the reference to compare it with is {made(view)}."
-
-
-def _energies(lane: LaneView) -> dict[str, float]:
-    """What is known of the lane at its sweep, or at the end of its last draw under these settings; empty of nothing."""
-    draws = lane.draws if lane.draws is not None and lane.draws.length > 1 else None
-    series, back = (draws.series, 2 * draws.length) if draws else (lane.series, 0)
-    bins = series.bins(max(lane.sweep - back, lane.since + 1), lane.sweep)
-    return {} if lane.making or not len(bins) else {name: float(values[-1]) for name, values in bins.mean.items()}
 
 
 def _to_error(value: float, error: float) -> str:

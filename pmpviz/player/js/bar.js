@@ -14,7 +14,7 @@ const ACTIONS = {
 const OUTLETS = ["share", "code", "export", "class"];
 const ONE = { calls: "call", draws: "draw", iterations: "iteration", steps: "step", sweeps: "sweep", trajectories: "trajectory" };
 
-function one(unit) {
+export function one(unit) {
   return ONE[unit] || unit;
 }
 

@@ -6,6 +6,35 @@ const TOP = 8;
 const RIGHT = 10;
 const STEP = 26;
 
+const LINE = 16; // Of names beneath the bars.
+const BOX = 13;
+const APART = 11;
+
+// How high the names beneath the bars are: a line, or as many as they need.
+export function namesHigh(context, font, bars, width) {
+  context.font = font;
+  return 4 + LINE * Math.max(1, namesIn(context, bars, width).length);
+}
+
+// The names in lines of [name, place among them, its left end], from the left end of the bars where there is room.
+function namesIn(context, bars, width, left = 4) {
+  const names = bars.noise ? [...bars.names, "noise ┆"] : bars.names;
+  const wide = names.map((name, k) => (k < bars.names.length ? BOX : 0) + context.measureText(name).width);
+  const all = wide.reduce((sum, each) => sum + APART + each, -APART);
+  const first = left + all > width ? 4 : left;
+  const lines = [[]];
+  let at = first;
+  names.forEach((name, k) => {
+    if (at + wide[k] > width && lines[lines.length - 1].length) {
+      lines.push([]);
+      at = first;
+    }
+    lines[lines.length - 1].push([name, k, at]);
+    at += wide[k] + APART;
+  });
+  return lines;
+}
+
 export function drawBars(chart, bars, height) {
   const { context, theme, width } = chart;
   const left = Math.min(0.45 * width, 16 + Math.max(60, ...bars.rows.map((row) => context.measureText(row.label).width)));
@@ -54,17 +83,17 @@ function drawNoise({ context, theme }, x, rows) {
 }
 
 function drawNames({ context, theme, width }, bars, left, height, shade) {
-  const names = bars.noise ? [...bars.names, "noise ┆"] : bars.names;
-  const wide = names.reduce((all, name) => all + 24 + context.measureText(name).width, 0);
-  if (bars.colours && left + wide > width) return; // The legend beneath the picture has them.
-  let at = left + wide > width ? Math.max(4, width - wide) : left;
+  const lines = namesIn(context, bars, width, left);
+  if (bars.colours && lines[0][0][2] < left) return; // The legend beneath the picture has them.
   context.textAlign = "left";
-  names.forEach((name, k) => {
-    const box = k < bars.names.length ? 13 : 0;
-    context.fillStyle = shade(css(theme.text), k);
-    if (box) context.fillRect(at, height - 14, 9, 9);
-    context.fillStyle = css(theme.soft);
-    context.fillText(name, at + box, height - 6);
-    at += 11 + box + context.measureText(name).width;
+  lines.forEach((line, row) => {
+    const y = height - 6 - LINE * (lines.length - 1 - row);
+    for (const [name, k, at] of line) {
+      const box = k < bars.names.length ? BOX : 0;
+      context.fillStyle = shade(css(theme.text), k);
+      if (box) context.fillRect(at, y - 8, 9, 9);
+      context.fillStyle = css(theme.soft);
+      context.fillText(name, at + box, y);
+    }
   });
 }

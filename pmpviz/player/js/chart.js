@@ -1,7 +1,8 @@
 // One live chart: lines with their ranges, the exact value, a noise band, marks, a second axis; or bars, or columns.
 // Hovering gives values, a drawn box zooms, a double click shows everything again.
 
-import { drawBars } from "./bars.js";
+import { one } from "./bar.js";
+import { drawBars, namesHigh } from "./bars.js";
 import { columnWords, drawColumns } from "./columns.js";
 import { Marks } from "./marks.js";
 import { decades, number, scale, show, thousands, ticks } from "./scale.js";
@@ -16,6 +17,7 @@ const ROW = 16; // Of words where there are no values.
 const BOX = 6; // A pointer that moves less than this many pixels draws no box.
 const NEAR = 1e-6; // Of a decade: values come as 32-bit floats.
 const NAME = 14; // Pixels: the height of a name in the chart.
+const HERE = 0.5; // Pixels: a point that is no further from the pointer is the one under it.
 const BETWEEN = 90; // Pixels between the markers of a line.
 
 export class Chart {
@@ -107,7 +109,8 @@ export class Chart {
     this.theme = theme;
     this.width = width;
     this.top = this.trace.upper ? 22 : 8;
-    const height = bars ? 8 + 26 * Math.max(1, bars.rows.length) + BOTTOM : (this.high || HEIGHT) + this.top - 8;
+    const foot = bars ? namesHigh(this.canvas.getContext("2d"), `${FONT}px ${theme.font}`, bars, width) : 0;
+    const height = bars ? 8 + 26 * Math.max(1, bars.rows.length) + foot : (this.high || HEIGHT) + this.top - 8;
     this.height = height;
     this.context = sized(this.canvas, width * this.large, height * this.large);
     this.context.scale(this.large, this.large);
@@ -438,8 +441,7 @@ export class Chart {
       context.fillRect(from[0], top, to[0] - from[0], high);
       context.globalAlpha = 1;
     }
-    const marked = this.marks.at(at[0]);
-    const words = [`${this.trace.x} ${show(this.trace.x, this.x.value(at[0]))}`, ...this.values(at[0]), ...marked];
+    const words = [...this.told(at[0]), ...this.marks.at(at[0])];
     this.tip.replaceChildren(...words.map((text) => make("div", "", text)));
     const [px, wide] = [at[0] * this.large, this.tip.offsetWidth];
     const left = px + 14 + wide > this.width * this.large ? px - 14 - wide : px + 14;
@@ -447,7 +449,18 @@ export class Chart {
     Object.assign(this.tip.style, { left: `${Math.max(0, left)}px`, top: `${under}px` });
   }
 
-  // "name value (least to most)" of each line at the point nearest to a place.
+  // The place, or the point of a line that this pixel is of, and what each line is at its point nearest to it.
+  told(px) {
+    const found = this.values(px);
+    const here = found.find(({ x }) => Math.abs(this.x.px(x) - px) <= HERE);
+    const at = ({ x }) => show(this.trace.x, x);
+    const head = at(here || { x: this.x.value(px) });
+    const unit = this.trace.x === "seconds" ? "" : `${one(this.trace.x)} `;
+    const words = found.map((each) => (at(each) === head ? each.words : `${each.words}, at ${unit}${at(each)}`));
+    return [`${this.trace.x} ${head}`, ...words];
+  }
+
+  // "name value (least to most)" of each line at the point nearest to a place, and where that is.
   values(px) {
     const all = this.trace.lines || [];
     const lines = all.filter((line) => !line.faint || !all.some((other) => other.dots && other.lane === line.lane));
@@ -461,7 +474,8 @@ export class Chart {
       const name = lines.length > 1 && line.name ? `${line.name}: ` : "";
       const range = line.least && line.most ? [line.least, line.most] : line.low && line.high ? [line.low, line.high] : null;
       const words = range ? ` (${number(range[0][near])} to ${number(range[1][near])})` : "";
-      return [`${name}${number(line.y[near])}${words}`];
+      const value = (line.own || line.y)[near]; // Beneath a log axis' foot the line is drawn at it.
+      return [{ x: line.x[near], words: `${name}${number(value)}${words}` }];
     });
   }
 }

@@ -6,6 +6,7 @@ import { painterFor, thumbnailFor } from "./painters.js";
 import { css, heldColour, make, number, OPPOSED, scaleColour, sized, thousands } from "./theme.js";
 
 const RING = 2000;
+const FIRST = 64; // Of the ring: how a run began stays to be looked back at.
 const MOMENTS = 128;
 const MOST_WAITING = 4000;
 const NONE = { sweep: -1, epoch: -1 };
@@ -91,7 +92,7 @@ export class Lane extends Figure {
 
   keep(frames) {
     for (const frame of frames) this.ring.push(frame);
-    if (this.ring.length > RING) this.ring.splice(0, this.ring.length - RING);
+    if (this.ring.length > RING) this.ring.splice(FIRST, this.ring.length - RING);
   }
 
   // Move `count` frames from the queue to the ring; the last of them is shown.
@@ -109,7 +110,7 @@ export class Lane extends Figure {
     return !this.fresh && this.ring.length > 1;
   }
 
-  // The frame of the ring that was on screen at this sweep.
+  // The frame of the ring that was on screen at this sweep; null where none of then is kept.
   past(sweep) {
     let low = 0;
     let high = this.ring.length;
@@ -118,7 +119,7 @@ export class Lane extends Figure {
       if (this.ring[middle].sweep <= sweep) low = middle + 1;
       else high = middle;
     }
-    return this.ring[Math.max(0, low - 1)] || null;
+    return this.ring[low - 1] || null;
   }
 
   // The frames of the ring before this one, at most `count`.
@@ -149,7 +150,8 @@ export class Lane extends Figure {
 
   paint(theme, sweep, edits) {
     const frame = sweep === null ? this.shown : this.past(sweep);
-    if (!frame || !this.painter || !this.canvas.width) return;
+    if (!this.painter || !this.canvas.width) return;
+    if (!frame) return sweep === null ? undefined : this.paintNothing();
     const moment = sweep === null ? null : this.moment(frame.sweep);
     const layer = sweep === null ? this.meta.layer : moment && moment.sweep === frame.sweep ? moment.layer : null;
     const before = this.painter.past ? this.before(frame, this.painter.past - 1) : undefined;
@@ -167,6 +169,14 @@ export class Lane extends Figure {
     this.counter.textContent = `${this.meta.step || "sweep"} ${thousands(frame.sweep)}`;
   }
 
+  // Where no picture of the moment is kept none stands there for another one's.
+  paintNothing() {
+    this.canvas.getContext("2d").clearRect(0, 0, this.canvas.width, this.canvas.height);
+    this.counter.textContent = "not kept";
+    this.painted = null;
+    this.dirty = false;
+  }
+
   // The layer's scale: each lane has its own.
   drawLegend(theme) {
     const { layer, missing } = this.meta;
@@ -181,9 +191,11 @@ export class Lane extends Figure {
     this.legend.append(make("span", "pv-figure", number(layer.low)), ramp, make("span", "pv-figure", number(layer.high)));
   }
 
-  // Thumbnails of the other chains, of the moment that is looked back at where there is one.
-  drawStrip(theme, sweep = null) {
-    const moment = sweep === null ? this.meta : this.moment(sweep) || { strip: [] };
+  // Thumbnails of the other chains, of the moment that is looked back at where it is `kept`; else their room.
+  drawStrip(theme, sweep = null, kept = true) {
+    const found = sweep === null ? this.meta : kept && this.moment(sweep);
+    this.strip.style.visibility = found ? "" : "hidden";
+    const moment = found || { strip: this.meta.strip };
     const frames = moment.strip;
     this.strip.dataset.sweep = moment.sweep ?? "";
     this.strip.title = moment.sweep === undefined ? "" : `eight other chains at sweep ${moment.sweep}`;

@@ -57,8 +57,8 @@ export class Player extends Live {
       lane.dirty = true;
       if (!lane.meta) continue;
       lane.drawKey();
-      lane.drawStrip(this.theme, this.at);
     }
+    this.strips();
     this.legends();
     this.tracesDirty = true;
   }
@@ -68,6 +68,13 @@ export class Player extends Live {
     if (!update || !this.isNew(update)) return;
     this.adopt(update);
     this.wake();
+  }
+
+  // The other chains of a moment that is looked back at: of every lane, or of none.
+  strips() {
+    const known = this.lanes.filter((lane) => lane.meta);
+    const kept = known.every((lane) => lane.moment(this.at));
+    for (const lane of known) lane.drawStrip(this.theme, this.at, kept);
   }
 
   newLane(index) {
@@ -106,8 +113,8 @@ export class Player extends Live {
     if (!frozen || layers !== this.layers) {
       update.lanes.forEach((meta, k) => {
         this.lanes[k].adopt(meta, this.theme, update.alt, frozen);
-        this.lanes[k].drawStrip(this.theme, this.at);
       });
+      this.strips();
     }
     this.layers = layers;
     const kinds = JSON.stringify((update.traces || []).map(kindOf));
@@ -127,7 +134,10 @@ export class Player extends Live {
   // A tool may be in hand now, or another one.
   equip() {
     const tool = this.pointer.equip();
-    if (this.tools.show(tool !== "none" || this.edits.any())) this.layout();
+    const painting = tool !== "none" || this.edits.any();
+    // What the first stroke brings, or a layer, has its room before.
+    this.root.classList.toggle("pv-painting", painting);
+    if (this.tools.show(painting)) this.layout();
   }
 
   legends() {
@@ -175,10 +185,8 @@ export class Player extends Live {
 
   scrub(at) {
     this.at = at;
-    for (const lane of this.lanes) {
-      lane.dirty = true;
-      if (lane.meta) lane.drawStrip(this.theme, at);
-    }
+    for (const lane of this.lanes) lane.dirty = true;
+    this.strips();
     this.tracesDirty = true;
     clearTimeout(this.looking);
     this.looking = setTimeout(() => this.tellLook(at), LOOK_BACK_MS);

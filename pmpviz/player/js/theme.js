@@ -84,7 +84,7 @@ export function number(value) {
   const size = Math.abs(value);
   if (size >= 1000) return thousands(Number(value.toPrecision(3)));
   if (size !== 0 && size < 1e-3) {
-    const power = Math.floor(Math.log10(size));
+    const power = Math.floor(Math.log10(Number(size.toPrecision(3)))); // Of 9.9999·10⁻⁵ it is that of 10⁻⁴.
     return `${(value / 10 ** power).toPrecision(3).replace(/\.?0+$/, "").replace("-", "−")}·10${superscript(power)}`;
   }
   return String(Number(value.toPrecision(3))).replace("-", "−");

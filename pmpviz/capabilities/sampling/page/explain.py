@@ -17,10 +17,13 @@ METRICS = """
   laws. The estimate is unbiased, so it may be slightly negative; the band ends where 95 of 100 estimates between as
   many independent samples of the reference's law are below it.
 - **MMD spectrum**: the same MMD² split into means, pairs, triples and higher orders of sites.
+- **Energy**: E(x) = −log of the weight at β = 1, with the constant c of the model where it has one. In a chart the line
+  is the mean over the chains, the shade their 10 % and 90 % quantiles. In brackets under the pointer are these two, or
+  where a point stands for several sweeps the least and the greatest mean of them.
 - **Marginal L1**: mean over the sites of |p̂(x = 1) − p(x = 1)|; of more than two states of half the sum of
   |p̂(x = k) − p(x = k)| over the states k.
 - **Pair error**: mean over (at most 2,048) edges of the total variation between the pair's frequencies and its
-  marginal in the reference.
+  marginal in the reference. In brackets after both: what as many independent exact samples are off on average.
 - **τ**: integrated autocorrelation time of the energy, in sweeps.
 - **ESS**, **R-hat** and **τ**: of the energy of at most 128 chains, over the second half of the last 1,024 sweeps
   (of fewer, while there are fewer). ESS and R-hat are rank-normalised; the ESS is scaled up to all chains. For a

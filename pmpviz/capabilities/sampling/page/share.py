@@ -10,7 +10,7 @@ from pmpviz.app.widgets import forget_outlet
 from pmpviz.app.words import as_text
 from pmpviz.capabilities.sampling.code import command, command_limits, script
 from pmpviz.capabilities.sampling.plan import Plan
-from pmpviz.samplers import sampler_class
+from pmpviz.live.lane_names import lane_names
 
 
 @st.dialog("Code", width="large", on_dismiss=forget_outlet)
@@ -26,9 +26,10 @@ def code_dialog(plan: Plan, sweeps: int | Sequence[int], states: int = 2, senten
     numbers = "numbers at these sweeps" if sentences else "this page's numbers at its sweeps"
     python.caption(f"Prints {numbers}, and writes the samples.")
     python.code(script(plan, each, states), language="python")
+    names = lane_names(plan.lanes)
     for index, (lane, last) in enumerate(zip(plan.lanes, each, strict=True)):
         out = "samples.npz" if len(plan.lanes) == 1 else f"samples{index + 1}.npz"
-        shell.caption(f"{sampler_class(lane.algorithm).spec.label}, {last:,} sweeps")
+        shell.caption(as_text(f"{names[index]}, {last:,} sweeps"))
         shell.code(command(plan, lane, last, out), language="bash", wrap_lines=True)
     for sentence in command_limits(plan):
         shell.caption(as_text(sentence))
