@@ -150,8 +150,7 @@ export class Lane extends Figure {
   paint(theme, sweep, edits) {
     const frame = sweep === null ? this.shown : this.past(sweep);
     if (!frame || !this.painter || !this.canvas.width) return;
-    const moment = sweep === null ? null : this.moment(frame.sweep);
-    const layer = sweep === null ? this.meta.layer : moment && moment.sweep === frame.sweep ? moment.layer : null;
+    const layer = this.layerAt(sweep);
     const before = this.painter.past ? this.before(frame, this.painter.past - 1) : undefined;
     this.painter.paint(this.canvas, frame.bits, layer && layer.values ? layer : null, theme, before);
     if (edits.any()) this.painter.mark(this.canvas, edits.over(frame.epoch, this.meta.states, theme), theme);
@@ -165,6 +164,19 @@ export class Lane extends Figure {
     data.frame = data.sweep = frame.sweep;
     data.frameHash = frameHash(frame.bits);
     this.counter.textContent = `${this.meta.step || "sweep"} ${thousands(frame.sweep)}`;
+  }
+
+  // What is known here of a site of the picture on screen, beside where it is.
+  tells() {
+    return [];
+  }
+
+  // The layer over the picture at a sweep, or of now.
+  layerAt(sweep) {
+    if (sweep === null) return this.meta.layer;
+    const frame = this.past(sweep);
+    const moment = frame && this.moment(frame.sweep);
+    return moment && moment.sweep === frame.sweep ? moment.layer : null;
   }
 
   // The layer's scale: each lane has its own.
