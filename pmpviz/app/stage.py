@@ -52,8 +52,9 @@ class Turn:
         holder.seen_by(self.view.begun)
         self.kept, self.hover = holder.kept, holder.hover
         heard = None if self.live.busy else answered(self._key)
-        handles = stage.handles(kept_plan(stage.id, self.live.view.plan))
-        self.desk = Desk(stage.bar, stage.speed, heard, handles, class_mode(), holder.window, holder.at)
+        plan = kept_plan(stage.id, self.live.view.plan)
+        handles, late = stage.handles(plan), self.live.waits_for(plan)
+        self.desk = Desk(stage.bar, stage.speed, heard, handles, class_mode(), holder.window, holder.at, late)
 
     def show(self, update: bytes, component: str = "player") -> None:
         """Show an update, and answer what has come meanwhile."""

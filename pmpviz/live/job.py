@@ -173,6 +173,12 @@ class LiveJob(Watched):
             self._wanted = plan
             self.post(lambda: self._adopt(self._wanted))
 
+    def waits_for(self, plan: Any) -> bool:
+        """Whether the view is of a run that these settings begin anew: it is no answer to what is asked by them."""
+        view = self.view
+        another = bool(view.lanes) and view.trouble is None and plan != view.plan
+        return another and self._begins_anew(view.plan, plan)
+
     def ask(self, question: Callable[[Any], Any], wait: float = POST_WAIT_SECONDS) -> Any:
         """The worker's answer to a question about its state, or None where it takes longer than `wait`."""
         answers: list[Any] = []

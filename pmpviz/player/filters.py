@@ -70,26 +70,48 @@ def some_sites(n: int, most: int) -> Int[np.ndarray, " k"]:
     return np.unique(np.linspace(0, n - 1, min(most, n)).round().astype(int))
 
 
-def filter_words(payload: Payload, model: Ising, shape: tuple[int, int], pictures: int, columns: int) -> dict[str, Any]:
-    """What the player is sent of the filters of a model beside a mosaic of so many pictures in so many columns.
+@dataclass(frozen=True, eq=False)
+class SentFilters:
+    """Filters as the player is sent them, small enough to be kept of many moments.
 
-    The first hidden units, or some pixels with their couplings to all others: `weight` int8 [k, pixels] of 127 at the
-    `limit` float32 [k] of each, `bias` float32 [k] of the hidden units.
+    The first hidden units of `total`, or some of so many pixels with their couplings to all others: `weight` of 127 at
+    the `limit` of each, and the `bias` of the hidden units.
     """
+
+    hidden: bool
+    total: int
+    units: Int[np.ndarray, " k"]
+    weight: Int8[np.ndarray, "k pixels"]
+    limit: Float[np.ndarray, " k"]
+    bias: Float[np.ndarray, " k"]
+
+
+def sent_filters(model: Ising, shape: tuple[int, int]) -> SentFilters:
+    """The filters of a model of pictures of this shape."""
     most = max(1, min(MOST_SENT, MOST_BYTES // math.prod(shape)))
-    hidden, weight = isinstance(model, LayeredModel), weights_of(model, most)[:most]
-    bias = np.asarray(model.hidden_bias) if isinstance(model, LayeredModel) else np.zeros(len(weight))
+    layered, weight = isinstance(model, LayeredModel), weights_of(model, most)[:most]
+    bias = np.asarray(model.hidden_bias)[:most] if isinstance(model, LayeredModel) else np.zeros(len(weight))
     limit = np.maximum(np.abs(weight).max(1), np.finfo(np.float32).tiny)
+    units = np.arange(len(weight)) if layered else some_sites(model.n, most)
+    total = model.hidden if isinstance(model, LayeredModel) else model.n
+    return SentFilters(layered, total, units, (127 * weight / limit[:, None]).round().astype(np.int8), limit, bias)
+
+
+def filter_words(
+    payload: Payload, filters: SentFilters, shape: tuple[int, int], pictures: int, columns: int
+) -> dict[str, Any]:
+    """What the player is sent of filters beside a mosaic of so many pictures in so many columns."""
     return {
-        "hidden": hidden,
-        "units": np.arange(len(weight)) if hidden else some_sites(model.n, most),
+        "hidden": filters.hidden,
+        "total": filters.total,
+        "units": filters.units,
         "height": shape[0],
         "width": shape[1],
         "pictures": pictures,
         "columns": columns,
-        "weight": payload.add((127 * weight / limit[:, None]).round(), "i1"),
-        "limit": payload.add(limit),
-        "bias": payload.add(bias[:most]),
+        "weight": payload.add(filters.weight, "i1"),
+        "limit": payload.add(filters.limit),
+        "bias": payload.add(filters.bias),
     }
 
 

@@ -54,7 +54,8 @@ class Cursors:
 class Desk:
     """What a person has before them beside the picture: the bar's buttons, the speed (0 is as fast as it goes), the
     last event of the browser whose effect is in the view, knobs (`live.handles.Handle`), whether it is a class, the
-    stretch of the curves that is zoomed into, and the sweep that is looked back at."""
+    stretch of the curves that is zoomed into, the sweep that is looked back at, and whether the view is of a run that
+    the page's settings begin anew."""
 
     bar: tuple[str, ...] = ()
     speed: float = 0.0
@@ -63,6 +64,7 @@ class Desk:
     large: bool = False
     window: tuple[float, float] | None = None
     at: int | None = None
+    waits: bool = False
 
 
 class Envelope:
@@ -126,7 +128,7 @@ class Envelope:
         view = self.view
         head = {"run": str(view.run), "epoch": view.epoch, "begun": view.begun, "answered": desk.answered}
         head |= {"playing": view.playing, "trouble": view.trouble or "", "announce": announce, "bar": list(desk.bar)}
-        head |= {"knobs": list(desk.knobs), "large": desk.large, "said": []}
+        head |= {"knobs": list(desk.knobs), "large": desk.large, "said": [], "waits": desk.waits}
         options = sorted({*speeds, desk.speed}, key=lambda speed: speed or math.inf)
         head |= {"speed": {"value": desk.speed, "options": options}, "lanes": lanes, "traces": traces}
         head |= {"marks": [list(mark) for mark in view.marks], "tool": "none", "hover": None}
@@ -142,7 +144,7 @@ def short_name(label: str, spec: Styled) -> str:
 
 def trace(id: str, title: str, x: str, lines: list[dict], log: bool = False, unit: str = "", **more: Any) -> dict:
     """A trace card: lines over `x`; `more` may give `exact` (y, label), `band` (low, high, label), `bars`, `help` for
-    a hover, and what stands in it while it is `empty`."""
+    a hover, a `note` that stands beneath it, and what stands in it while it is `empty`."""
     words = {"id": id, "title": title, "x": x, "log": log, "unit": unit, "lines": lines}
     return {**words, "exact": None, "band": None, **more}
 

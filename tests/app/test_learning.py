@@ -83,6 +83,21 @@ def test_the_learning_rate_changes_in_mid_run_and_nothing_is_lost():
     assert found["marks"][0][0] >= before["lanes"][0]["frames"]["sweeps"][-1]
 
 
+def test_what_is_of_the_settings_before_says_so_until_the_new_ones_have_begun(monkeypatch):
+    from pmpviz.capabilities.learning.live import LiveLearning
+
+    test = opened(**SMALL)
+    assert not wait(test, lambda found: found["lanes"])["waits"]
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveLearning, "set_plan", lambda job, plan: None)
+        go_to(test, "learning", learning_rate="0.05")
+        assert not update(test)["waits"], "a rate is taken up in mid-run"
+        go_to(test, "learning", hidden="5")
+        assert update(test)["waits"]
+    run(test)
+    wait(test, lambda found: found["lanes"] and not found["waits"])
+
+
 @pytest.mark.parametrize(
     "query, words",
     [

@@ -98,7 +98,8 @@ def point(iteration, wrong_map, wrong_likelier, held_bound=-0.5):
 
 def said(*lanes):
     lanes = [SimpleNamespace(label=name, points=points, count=points[-1].iteration) for name, *points in lanes]
-    return picture.verdict(SimpleNamespace(lanes=lanes, plan=SMALL, status=""))
+    view = SimpleNamespace(lanes=lanes, plan=SMALL, status="")
+    return " ".join([picture.verdict(view), *picture.numbers(view)])
 
 
 def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
@@ -108,10 +109,12 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     assert view.count == view.points[-1].iteration == 1 and np.array_equal(view.theta, view.points[-1].theta)
     assert np.abs(view.theta).max() > 0 and lane.ring.since(-1, 9).sweeps.tolist() == [0, 1]
     words = said(("A", point(0, 0.5, 0.5), point(1, 0.3, 0.25)))
-    assert words.startswith("After 1 iteration A puts 25.0% of the pixels near held-out outlines on the wrong side. ")
-    assert "Before learning it was 50.0%." in words and words.endswith("(MAP): 30.0%.")
-    apart = said(("A", point(0, 0.5, 0.5), point(1, 0.3, 0.25)), ("B", point(0, 0.5, 0.5)))
-    assert apart.startswith("A (iteration 1) puts 25.0% of") and ", B (iteration 0) 50.0%." in apart
+    wrong = "of the pixels near held-out outlines are wrong"
+    assert words.startswith(f"After 1 iteration 25.0% {wrong}, 50.0% before learning. ")
+    assert words.endswith("(MAP): 30.0%.")
+    begun = [point(0, 0.5, 0.5, -0.7), point(1, 0.3, 0.25, -0.5)]
+    ahead = said(("A", *begun, point(2, 0.2, 0.1, -0.2)), ("B", begun[0], point(1, 0.4, 0.35, -0.6)))
+    assert ahead.startswith(f"After 1 iteration 25.0% {wrong} by A, B 35.0%; 50.0% before learning. ")
     assert "all is called ground: wrong of 50.0%" in said(("A", point(0, 0.5, 0.5)))
 
 
@@ -123,8 +126,25 @@ def test_before_the_first_run_play_is_asked_for():
 def test_what_gets_worse_is_said_with_its_best_moment():
     course = [point(0, 0.5, 0.5, -0.7), point(1, 0.4, 0.196, -0.5), point(2, 0.3, 0.239, -0.56)]
     assert said(("A", *course)).endswith(
-        "Fewer were wrong before: A at iteration 1 (19.6%). Held-out likelihood was higher before: A at iteration 1."
+        f"Fewer were wrong before: A at iteration 1 (19.6%). {picture.RAISED} "
+        "Held-out likelihood was higher before: A at iteration 1."
     )
     assert "before:" not in said(("A", *course[:2]))
-    assert "lie on each other" in said(("A", *course), ("B", *course))
-    assert "lie on each other" not in said(("A", *course), ("B", course[0], course[2], course[1]))
+
+
+def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
+    course = [point(0, 0.5, 0.5, -0.7), point(1, 0.4, 0.196, -0.5), point(2, 0.3, 0.239, -0.56)]
+    agree = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.56)))
+    words = "Both agree, so that it makes no difference which one is used: after 2 iterations 23.9% and 23.6% of "
+    assert agree.startswith(words) and "Their held-out likelihoods lie on each other." in agree
+    apart = said(("A", *course), ("B", course[0], course[1], point(2, 0.3, 0.3, -0.3)))
+    assert "agree" not in apart and "lie on each other" not in apart
+
+
+def test_one_who_looks_back_is_told_of_that_moment():
+    lane = SceneLane(SMALL.lanes[0], SMALL, *SMALL.examples(), 0)
+    for _ in range(2):
+        lane.advance()
+    view = SceneView(run=0, plan=SMALL, lanes=(lane.view("TRBP", False),))
+    found = decode(picture.update(view, Cursors(), Desk(at=1)))[0]["said"]
+    assert found[0].startswith("Looking back at iteration 1: After 1 iteration ")

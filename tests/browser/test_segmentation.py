@@ -49,8 +49,8 @@ def shown(page) -> list[tuple[str, str]]:
 
 
 def wrong(page) -> list[float]:
-    """Percent that the verdict calls wrong: of each lane by marginals, before learning, and of each lane by MAP."""
-    return [number(each) for each in re.findall(r"([\d.]+)%", page.locator(".pv-verdict").inner_text())][:5]
+    """Percent that are called wrong: of each lane by marginals, before learning, and of each lane by MAP."""
+    return [number(each) for each in re.findall(r"([\d.]+)%", page.locator(".pv-said").inner_text())][:5]
 
 
 def test_pictures_come_to_what_was_drawn_and_hold_still_when_paused(server, open_page):
@@ -68,7 +68,10 @@ def test_pictures_come_to_what_was_drawn_and_hold_still_when_paused(server, open
     page.wait_for_timeout(1500)
     assert shown(page) == frozen and page.evaluate(PIXELS) == after and wrong(page) == told
     look_back(page, 1)
-    page.locator(".pv-verdict", has_text="After 1 iteration ").wait_for()
+    page.locator(".pv-verdict", has_text=re.compile("[Aa]fter 1 iteration ")).wait_for()
+    canvas = page.locator("[data-testid=live-canvas]").first
+    canvas.hover(position={"x": 5, "y": 5})
+    page.locator(".pv-root > .pv-tip", has_text=re.compile(r"p\(animal\) 0\.\d+, drawn as ground")).wait_for()
     then = wrong(page)
     assert then[2] == told[2] and all(then[k] > told[k] for k in (0, 1, 3, 4))
     page.get_by_role("button", name="Live").click()

@@ -24,7 +24,7 @@ from pmpviz.capabilities.sampling.page import completion
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.io.npz import model_to_npz
 from pmpviz.models import RBM, SRBM, build_spec, builder_of
-from pmpviz.player.filters import MOST_SENT, filter_words, filters_image
+from pmpviz.player.filters import MOST_SENT, filter_words, filters_image, sent_filters
 from pmpviz.player.layered import image_shape, picture_of, picture_shape, site_words
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import Payload, decode
@@ -248,8 +248,9 @@ def test_filters_are_sent_each_on_its_own_scale_and_tell_which_unit_is_on(hidden
     weight = rng.normal(0, np.geomspace(1e-3, 3, hidden)[:, None], (hidden, 12)).astype(np.float32)
     model = RBM.of_layers(weight, rng.normal(size=12).astype(np.float32), rng.normal(size=hidden).astype(np.float32))
     blobs = Payload()
-    words = filter_words(blobs, model, (3, 4), 10, 5)
+    words = filter_words(blobs, sent_filters(model, (3, 4)), (3, 4), 10, 5)
     count = min(hidden, MOST_SENT)
+    assert words["total"] == hidden
     sent = np.frombuffer(blobs.blobs[words["weight"]], "i1").reshape(count, 12)
     limit, bias = (np.frombuffer(blobs.blobs[words[name]], "<f4") for name in ("limit", "bias"))
     assert np.array_equal(words["units"], np.arange(count)) and (np.abs(sent).max(1) == 127).all()
@@ -264,7 +265,7 @@ def test_filters_are_sent_each_on_its_own_scale_and_tell_which_unit_is_on(hidden
 def test_of_a_model_without_hidden_units_couplings_of_pixels_are_sent():
     model = build_spec("complete:9")
     blobs = Payload()
-    words = filter_words(blobs, model, (3, 3), 4, 2)
+    words = filter_words(blobs, sent_filters(model, (3, 3)), (3, 3), 4, 2)
     assert not words["hidden"] and np.array_equal(words["units"], np.arange(9))
     sent = np.frombuffer(blobs.blobs[words["weight"]], "i1").reshape(9, 9)
     assert not np.diag(sent).any()

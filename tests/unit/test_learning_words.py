@@ -1,4 +1,4 @@
-"""What is said of a training: from the likelihood with its error, and from MMD with what it cannot see."""
+"""What is said of a training: one sentence that answers, and beneath it likelihood and MMD, of the moment shown."""
 
 import math
 from types import SimpleNamespace
@@ -8,30 +8,38 @@ import numpy as np
 import pytest
 
 from pmpviz.capabilities.learning import picture
+from pmpviz.capabilities.learning.lane import LearningLane, agreement
 from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, is_small
 from pmpviz.capabilities.learning.live import LearningView
-from pmpviz.capabilities.learning.picture import offer, scored, verdict
 from pmpviz.capabilities.learning.plan import LearningPlan, split
+from pmpviz.capabilities.learning.words import numbers, offer, scored, verdict
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import RBM
-from pmpviz.player.update import Cursors, Envelope
+from pmpviz.player.update import Cursors, Desk, Envelope
+from pmpviz.player.wire import decode
 
 WIDE = RBM.of_layers(np.zeros((64, 4)))
 
 
-def lane(label, *likelihoods, mmd2=(0.001,) * 4, iteration=64):
-    start = SimpleNamespace(mmd2=0.5, noise=0.01, iteration=0, used=32.2)
-    looks = [SimpleNamespace(mmd2=each, noise=0.01, iteration=iteration - k, used=20.6) for k, each in enumerate(mmd2)]
+def lane(label, *likelihoods, mmd2=(0.001,) * 4, iteration=64, agree=math.nan):
+    told = {"noise": 0.01, "agree": agree}
+    start = SimpleNamespace(mmd2=0.5, iteration=0, used=32.2, **told)
+    looks = [SimpleNamespace(mmd2=each, iteration=iteration - k, used=20.6, **told) for k, each in enumerate(mmd2)]
     found = {"likelihoods": likelihoods, "independent": -206.0, "points": (start, *reversed(looks))}
     return SimpleNamespace(label=label, iteration=iteration, model=WIDE, **found)
 
 
-def said(*lanes, held_out=True, train=None):
-    return verdict(SimpleNamespace(lanes=lanes, held_out=held_out, status="", trouble=None, train=train))
+def view_of(*lanes, held_out=True):
+    return SimpleNamespace(lanes=lanes, held_out=held_out, status="", trouble=None)
 
 
-def annealed(value, low, high):
-    return Likelihood(64, 1.0, value, low, high, False)
+def said(*lanes, held_out=True):
+    view = view_of(*lanes, held_out=held_out)
+    return " ".join([verdict(view), *numbers(view)])
+
+
+def annealed(value, low, high, iteration=64):
+    return Likelihood(iteration, 1.0, value, low, high, False)
 
 
 def test_nothing_is_said_before_anything_is_learned():
@@ -42,58 +50,89 @@ def test_blobs_with_the_right_means_are_not_called_good():
     """MMD sees means: a model that is worse than independent pixels is said to be, whatever its MMD is."""
     words = said(lane("CD", annealed(-350.0, -352.0, -348.0)))
     assert "no better than pixels that know nothing of each other (−206.0)" in words
-    assert "−350" in words and "estimated between −352.0 and −348.0" in words
-    assert "On average its samples look like the pictures (MMD² 0.00100 at iteration 64, no more than noise)" in words
-    assert "differ from the pictures" in said(lane("CD", annealed(-350.0, -352.0, -348.0), mmd2=(0.1,) * 4))
+    assert "−350.0 nats (estimated between −352.0 and −348.0) at iteration 64" in words
+    assert "MMD² 0.00100 at iteration 64, no more than noise." in words
+    assert "above noise." in said(lane("CD", annealed(-350.0, -352.0, -348.0), mmd2=(0.1,) * 4))
+
+
+def test_lanes_are_compared_at_an_iteration_that_both_have_reached():
+    apart = verdict(view_of(lane("CD", annealed(-120.0, -122, -118)), lane("PCD", annealed(-95.0, -97, -94))))
+    assert apart == "At iteration 64 PCD makes the pictures more probable, by 25 nats a picture."
+    ahead = lane("PCD", annealed(-95.0, -97, -94), annealed(-90.0, -91.0, -89.0, 512), iteration=512)
+    assert verdict(view_of(lane("CD", annealed(-120.0, -122, -118)), ahead)) == apart
+    alone = verdict(view_of(lane("CD", annealed(-120.0, -122, -118, 32)), ahead))
+    assert alone.startswith("CD is behind, at iteration 64. ") and "more probable" not in alone
+    assert "being computed" in verdict(view_of(lane("CD"), lane("PCD")))
 
 
 def test_one_is_ahead_only_where_the_errors_allow_it():
-    apart = said(lane("CD", annealed(-120.0, -122, -118)), lane("PCD", annealed(-95.0, -97, -94)))
-    assert apart.startswith("PCD makes the pictures more probable.")
-    far = Likelihood(512, 9.0, -90.0, -91.0, -89.0, False)
-    ahead = "PCD makes the pictures more probable so far, −90.00 at iteration 512; CD is at −120.0 at iteration 64."
-    assert said(lane("CD", annealed(-120.0, -122, -118)), lane("PCD", far)).startswith(ahead)
     near = said(lane("CD", annealed(-96.0, -98, -94)), lane("PCD", annealed(-95.0, -97, math.inf)))
-    assert near.startswith("Which one makes the pictures more probable is within the errors of the estimates.")
-    assert "no upper bound" in near and near.count("Independent pixels give −206.0.") == 1
+    assert near.startswith("At iteration 64 which one makes the pictures more probable is within the errors")
+    assert "no upper bound" in near and near.count("Independent pixels give −206.0 nats.") == 1
     blobs = said(lane("CD", annealed(-350.0, -352.0, -348.0)), lane("PCD", annealed(-95.0, -97, -94)))
-    assert "CD: log probability of a picture −350.0 (between −352.0 and −348.0) at iteration 64, no better" in blobs
-    assert said(lane("CD"), lane("PCD")).startswith("CD: The likelihood of held-out data is not worked out yet: ")
+    assert blobs.startswith("At iteration 64 PCD makes ") and "; CD does no better than independent pixels." in blobs
+    both = [lane(name, annealed(-350.0, -352.0, -348.0)) for name in ("CD", "PCD")]
+    assert "neither makes the pictures more probable than independent pixels" in verdict(view_of(*both))
 
 
 def test_samples_are_judged_by_several_looks_and_not_by_one():
-    early = said(lane("CD", mmd2=(0.1, 0.001, 0.001), iteration=3))
-    assert "MMD² 0.100 at iteration 3, above noise: too early to say more" in early and "differ" not in early
-    torn = said(lane("CD", mmd2=(0.1, 0.001, 0.1, 0.001)))
-    assert "above noise in 2 of the last 4 looks" in torn and "Even on average" not in torn
-
-
-def test_a_likelihood_that_is_to_come_says_when():
-    annealed, begun, small = lane("CD", iteration=63), lane("CD", iteration=64), lane("CD", iteration=3)
-    annealed.model = begun.model = RBM.of_layers(np.zeros((64, 64)))
-    assert "not worked out yet: that of iteration 64 comes first, then four in every doubling." in said(annealed)
-    for each in (begun, small):
-        assert "not worked out yet: the first one is being computed" in said(each)
-
-
-def test_what_hidden_units_do_is_said_first():
-    assert said(lane("PCD")).startswith(
-        "A picture switches on 21 of the 64 hidden units, on average (32 before learning)."
+    assert "MMD² 0.100 at iteration 3, above noise, above it in 1 of the last 3 looks." in said(
+        lane("CD", mmd2=(0.1, 0.001, 0.001), iteration=3)
     )
+    assert "above it in 2 of the last 4 looks" in said(lane("CD", mmd2=(0.1, 0.001, 0.1, 0.001)))
 
 
-def test_what_hidden_units_stand_for_is_read_off_their_weights():
+def test_what_hidden_units_stand_for_is_said_in_one_sentence_and_its_numbers_beneath():
     """Noise is called noise, whose neighbouring weights agree by chance; strokes and patches of any sign are found."""
     noise = np.random.default_rng(0).normal(size=(40, 64))
     stroke = np.zeros((4, 8, 8))
     stroke[0, 2:4], stroke[1, :, 5:7], stroke[2, 3:6, 3:6], stroke[3, :2] = 1, -1, 1, -1
-    assert abs(picture.agreement(noise, (8, 8))) < 0.05 < 0.5 < picture.agreement(stroke.reshape(4, 64), (8, 8))
-    shown = SimpleNamespace(shape=(8, 8))
-    for weight, words in ((noise, "The filters are still noise: "), (stroke, "Hidden units have come to stand for ")):
-        learned = lane("PCD")
-        learned.model = RBM.of_layers(weight.reshape(-1, 64))
-        assert said(learned, train=shown).startswith(words)
-    assert said(lane("PCD"), train=SimpleNamespace(shape=(2, 2))).startswith("The filters are still noise")
+    found = [agreement(noise, (8, 8)), agreement(stroke.reshape(4, 64), (8, 8))]
+    assert abs(found[0]) < 0.05 < 0.5 < found[1]
+    for agree, words in zip(found, ("The filters are still noise: ", "Hidden units have come to "), strict=True):
+        view = view_of(lane("PCD", annealed(-95.0, -97, -94), agree=agree))
+        assert verdict(view).startswith(words) and verdict(view).count(".") == 1
+        (told,) = numbers(view)
+        assert "A picture switches on 21 of the 64 hidden units, on average (32 before learning)." in told
+        assert f"weights {agree:.2f}, in noise 0." in told and "−95.00 nats" in told
+    assert agreement(np.zeros((4, 4)), (2, 2)) == 0
+
+
+def test_one_who_looks_back_is_shown_and_told_that_moment():
+    """Filters, verdict and numbers are those that were kept last before it."""
+    plan = LearningPlan(data="bars:6x6", hidden=5, chains=20, batch=0)
+    train, test = split(parse_dataset(plan.data))
+    lane = LearningLane(plan.lanes[0], plan.begin(train)[0], train, test, 0)
+    lane.likelihoods.close()
+    weights = [np.asarray(lane.training.model.weight)]
+    while lane.count < 9:
+        lane.advance(1)
+        weights.append(np.asarray(lane.training.model.weight))
+    lane.likelihoods.found = [annealed(-30.0, -31, -29, 1), annealed(-20.0, -21, -19, 8)]
+    view = LearningView(run=0, plan=plan, train=train, test=test, lanes=(lane.view(False),))
+    for at, of in ((None, 9), (9, 8), (3, 3), (0, 0)):
+        found, payload = decode(picture.update(view, Cursors(), Desk(at=at)))
+        filters = found["lanes"][0]["filters"]
+        sent = np.frombuffer(payload[filters["weight"]], "i1").reshape(5, 36)
+        limit = np.frombuffer(payload[filters["limit"]], "<f4")[:, None]
+        assert filters["iteration"] == of and filters["total"] == 5
+        np.testing.assert_allclose(sent * limit / 127, weights[of], atol=limit.max() / 200)
+        told = " ".join(found["said"])
+        assert told.startswith(f"Looking back at iteration {at}: ") == (at is not None)
+        assert ("−20.00 nats" in told) == (at in (None, 9)) and ("−30.00 nats" in told) == (at == 3)
+        assert "press Play" not in told
+
+
+def test_what_learning_raises_is_the_first_curve_and_what_mmd_cannot_see_stands_beneath_its_own():
+    plan = LearningPlan(data="bars:3x3", hidden=4, chains=20, batch=0)
+    train, test = split(parse_dataset(plan.data))
+    lane = LearningLane(plan.lanes[0], plan.begin(train)[0], train, test, 0)
+    lane.likelihoods.close()
+    view = LearningView(run=0, plan=plan, train=train, test=test, lanes=(lane.view(False),))
+    first, second = decode(picture.update(view, Cursors(), Desk()))[0]["traces"][:2]
+    assert first["id"] == "likelihood" and first["exact"]["label"] == "independent pixels"
+    assert first["exact"]["y"] == lane.likelihoods.independent
+    assert second["id"] == "mmd-iterations" and "small before any stroke" in second["note"]
 
 
 def test_what_is_scored_is_named_by_the_datas_own_split():
@@ -125,7 +164,7 @@ def test_independent_pixels_are_given_what_their_rates_say(rate):
 
 def drawn(*lanes):
     """The lines of the chart of the likelihood: their columns by name."""
-    lanes = [SimpleNamespace(**vars(lane), algorithm="pcd") for lane in lanes]
+    lanes = [SimpleNamespace(**vars(lane), algorithm="pcd", independent=-9.0) for lane in lanes]
     view = SimpleNamespace(lanes=lanes, plan=SimpleNamespace(), held_out=True)
     envelope = Envelope(view, Cursors())
     card = picture._likelihood(envelope, view)
@@ -143,6 +182,6 @@ def test_the_band_of_the_likelihood_holds_its_line(units):
     for iteration, spread in enumerate((0.1, 0.5, 1.5)):
         model = RBM.of_layers(rng.normal(0, spread, (units, units)), np.zeros(units), np.zeros(units))
         job.found.append(Likelihood(iteration, 0.0, *job._bar(model, iteration), is_small(model)))
-    (line,) = drawn(SimpleNamespace(label="PCD", likelihoods=tuple(job.found), model=model))
+    (line,) = drawn(SimpleNamespace(label="PCD", likelihoods=tuple(job.found), model=model, iteration=2))
     assert len(line["y"]) == 3 and np.all((line["low"] <= line["y"]) & (line["y"] <= line["high"]))
     assert np.all(line["low"] == line["high"]) == (units == 4)

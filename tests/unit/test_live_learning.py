@@ -14,6 +14,7 @@ from pmpviz.capabilities.learning.likelihood import Likelihood, best_of, is_past
 from pmpviz.capabilities.learning.live import LiveLearning
 from pmpviz.capabilities.learning.page import _lane_files, _tables
 from pmpviz.capabilities.learning.plan import LearningPlan, learner
+from pmpviz.capabilities.learning.words import offer
 from pmpviz.learning.parameters import log_likelihood
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
@@ -73,16 +74,16 @@ def charts(live: LiveLearning) -> list[str]:
 def test_a_stop_is_offered_at_the_best_held_out_likelihood_and_goes_back_to_it(live):
     wait(live, lambda view: view.lanes)
     order = charts(live)
-    assert order[:2] == ["mmd-iterations", "likelihood"] and learning.offer(live.view) == ""
+    assert order[:2] == ["likelihood", "mmd-iterations"] and offer(live.view) == ""
     live.play()
-    wait(live, learning.offer)
+    wait(live, offer)
     best = best_of(live.view.lanes[0].likelihoods)
-    assert f"at iteration {best.iteration}, " in learning.offer(live.view).replace("\u202f", "")
+    assert f"at iteration {best.iteration}, " in offer(live.view).replace("\u202f", "")
     assert charts(live) == order
     live.stop_at_best()
     wait(live, lambda view: not view.playing and view.lanes and view.lanes[0].iteration <= best.iteration)
     view, lane = live.view, live.view.lanes[0]
-    assert lane.iteration == best_of(lane.likelihoods).iteration and learning.offer(view) == ""
+    assert lane.iteration == best_of(lane.likelihoods).iteration and offer(view) == ""
     assert max(point.iteration for point in lane.points) <= lane.iteration
     held_out = log_likelihood(lane.model, view.test.x, exact.solve(Target.of(lane.model)).log_z)
     assert np.isclose(held_out, best_of(lane.likelihoods).value, rtol=1e-4)

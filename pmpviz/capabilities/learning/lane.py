@@ -18,13 +18,12 @@ from pmpviz.live.store import FrameRing, Series
 from pmpviz.metrics.mmd import Reference, mmd2
 from pmpviz.metrics.noise import NoiseBand, noise_band
 from pmpviz.models import Ising, LayeredModel
+from pmpviz.player.filters import SentFilters, sent_filters, weights_of
 from pmpviz.runs import training as running
 
 CHUNK_SECONDS = 0.04
 MOST_PICTURES = 36
 METRIC_ROWS = 1000
-# The first at which a likelihood is annealed: the pictures of a model before it are told by MMD well enough.
-LEAST_AIS_ITERATION = 64
 SERIES = ("iteration", "seconds", "gradient_norm", "weight_norm")
 
 
@@ -34,7 +33,8 @@ class LearningPoint:
 
     `mmd2` of the fantasies against held-out data with the `band` of its noise; `reconstruction`: mean
     |v - E[v | E[h | v]]| a pixel of held-out data; `free_energy_gap`: mean free energy of held-out minus training data
-    (above 0 and rising: overfitting); `used`: expected number of hidden units that are on, given a held-out picture.
+    (above 0 and rising: overfitting); `used`: expected number of hidden units that are on, given a held-out picture;
+    `agree`: correlation of neighbouring pixels' weights within `filters`, which are kept to be looked back at.
     """
 
     iteration: int
@@ -45,6 +45,8 @@ class LearningPoint:
     reconstruction: float
     free_energy_gap: float
     used: float
+    agree: float
+    filters: SentFilters
 
     @property
     def noise(self) -> float:
@@ -191,9 +193,12 @@ class LearningLane:
                 mmd2(*found),
                 noise,
                 *layer_errors(model, self.train_rows, self.test_rows),
+                agreement(weights_of(model), self.shape) if isinstance(model, LayeredModel) else math.nan,
+                sent_filters(model, self.shape),
             )
         )
-        if is_small(model) or self.count >= LEAST_AIS_ITERATION:
+        # Before Play was pressed annealing would have to be compiled for a model that knows nothing.
+        if is_small(model) or self.count:
             self.likelihoods.ask(model, self.count, self.training.seconds, running.copy(self.training))
 
     def change(self, plan: Choice, optimiser) -> None:
@@ -238,6 +243,15 @@ class LearningLane:
             ring=self.ring,
             model=value.model,
         )
+
+
+def agreement(weight: Float[np.ndarray, "hidden visible"], shape: tuple[int, int]) -> float:
+    """Correlation of the weights of pixels side by side or one above the other, within filters; 0 of noise."""
+    filters = np.asarray(weight, np.float64).reshape(-1, *shape)
+    filters = filters - filters.mean((1, 2), keepdims=True)
+    pairs = [filters[:, 1:] * filters[:, :-1], filters[:, :, 1:] * filters[:, :, :-1]]
+    found = [float(each.mean()) for each in pairs if each.size]
+    return float(np.mean(found) / max(np.square(filters).mean(), np.finfo(float).tiny)) if found else 0.0
 
 
 def layer_errors(

@@ -12,6 +12,7 @@ from pmpviz.app.asked import Asked, snapshot
 from pmpviz.app.export import OF_TRACES, ExportFile, LaneTable, lanes_npz, traces_csv
 from pmpviz.app.folds import folds
 from pmpviz.app.page import Page
+from pmpviz.app.player import Event
 from pmpviz.app.presets import preset_control
 from pmpviz.app.session import held
 from pmpviz.app.share import ALWAYS, command_line
@@ -33,6 +34,7 @@ from pmpviz.capabilities.learning.live import LearningView, LiveLearning
 from pmpviz.capabilities.learning.plan import LearningPlan
 from pmpviz.capabilities.learning.presets import LEARNING
 from pmpviz.capabilities.learning.saved import pack
+from pmpviz.capabilities.learning.words import offer
 from pmpviz.capabilities.sampling.hand_over import open_model
 from pmpviz.io.npz import model_from_npz, model_to_npz
 from pmpviz.learning import learner_class
@@ -107,12 +109,16 @@ class LearningStage(Stage):
         with st.container(key="class-fold-data"):
             self.beside("pictures", _pictures, self.tick(self.job_of(plan)))
 
+    def answer(self, event: Event) -> bool:
+        """Also looking back, where words and filters are told of that moment."""
+        return super().answer(event) or event.type in ("look", "live")
+
     def _update(self, turn: Turn) -> bytes:
         return learning.update(turn.view, turn.sent, turn.desk)
 
     def _above(self, view: Any) -> None:
         """A stop, offered where the held-out data have become less probable again."""
-        if words := learning.offer(view):
+        if words := offer(view):
             row = st.container(horizontal=True, vertical_alignment="center")
             row.markdown(words, width="stretch")
             back = "Every lane goes back to its own best moment."

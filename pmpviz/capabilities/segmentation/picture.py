@@ -34,8 +34,9 @@ def update(view: SceneView, sent: Cursors, desk: Desk) -> bytes:
     then = looked_at(view, desk.at)
     lanes = [_lane(envelope, index, lane, desk.large) for index, lane in enumerate(then.lanes)]
     alt = "p(animal) of every pixel of every scene: those learned from above, those held out below"
-    said = verdict(then)
-    own = {"said": [said], "alt": alt, "unit": "iterations", "scenes": _scenes(envelope, view)}
+    back = "" if desk.at is None else f"Looking back at iteration {integer(desk.at)}: "
+    said = back + verdict(then)
+    own = {"said": [said, *numbers(then)], "alt": alt, "unit": "iterations", "scenes": _scenes(envelope, view)}
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), said, **own)
 
 
@@ -114,30 +115,51 @@ def _weight(point: Point, k: int) -> float:
 
 
 def verdict(view: SceneView) -> str:
-    """What the weights of the moment are worth on the scenes that were held out, and what gets worse."""
+    """What the weights are worth on held-out scenes, at the last iteration that all lanes have reached."""
     begun = [lane for lane in view.lanes if lane.points]
     if not begun:
         return "Nothing is learned yet, all weights are 0: press Play." if view.lanes else f"{view.status} …"
-    wrong = [lane.points[-1].wrong_likelier for lane in begun]
-    if not any(lane.count for lane in begun):
-        return f"Before learning all is called ground: wrong of {wrong[0]:.1%} of the pixels near held-out outlines."
-    together = len({lane.count for lane in begun}) == 1
-    names = [lane.label if together else f"{lane.label} (iteration {integer(lane.count)})" for lane in begun]
-    count = begun[0].count
-    when = f"After {integer(count)} iteration{'s' if count > 1 else ''} " if together else ""
-    what = "of the pixels near held-out outlines on the wrong side"
-    others = "".join(f", {name} {share:.1%}" for name, share in zip(names[1:], wrong[1:], strict=True))
-    best = ", ".join(f"{lane.points[-1].wrong_map:.1%}" for lane in begun)
-    words = [
-        f"{when}{names[0]} puts {wrong[0]:.1%} {what}{others}.",
-        f"Before learning it was {begun[0].points[0].wrong_likelier:.1%}.",
-        f"The likeliest configuration as a whole (MAP): {best}.",
-    ]
-    return " ".join([*words, *_alike(begun), *_better_before(begun)])
+    count = together(begun)
+    before = begun[0].points[0].wrong_likelier
+    if not count:
+        return f"Before learning all is called ground: wrong of {before:.1%} of the pixels near held-out outlines."
+    wrong = [lane.points[count].wrong_likelier for lane in begun]
+    when = f"After {integer(count)} iteration{'s' if count > 1 else ''}"
+    what = "of the pixels near held-out outlines are wrong"
+    first = f"{wrong[0]:.1%} {what}"
+    if len(begun) == 1:
+        return f"{when} {first}, {before:.1%} before learning."
+    if _alike(begun):
+        shares = " and ".join(f"{share:.1%}" for share in wrong)
+        who = "Both" if len(begun) == 2 else "All"
+        agree = f"{who} agree, so that it makes no difference which one is used"
+        return f"{agree}: {when.lower()} {shares} {what}, {before:.1%} before learning."
+    others = "".join(f", {lane.label} {share:.1%}" for lane, share in zip(begun[1:], wrong[1:], strict=True))
+    return f"{when} {first} by {begun[0].label}{others}; {before:.1%} before learning."
+
+
+def together(lanes: Sequence[SceneLaneView]) -> int:
+    """The last iteration that all lanes have reached."""
+    return min(lane.points[-1].iteration for lane in lanes)
+
+
+def numbers(view: SceneView) -> list[str]:
+    """What agreement means, errors of the MAP configuration, and what gets worse."""
+    begun = [lane for lane in view.lanes if lane.points]
+    if not begun or not (count := together(begun)):
+        return []
+    best = ", ".join(f"{lane.points[count].wrong_map:.1%}" for lane in begun)
+    alike = [AGREE] if _alike(begun) else []
+    words = [*alike, f"Wrong in the likeliest configuration as a whole (MAP): {best}.", *_better_before(begun)]
+    return [" ".join(words)]
+
+
+AGREE = "Their held-out likelihoods lie on each other."
+RAISED = "Learning raises the likelihood of the whole answer and does not count wrong pixels."
 
 
 def _better_before(lanes: Sequence[SceneLaneView]) -> list[str]:
-    """By what measure the weights of an earlier iteration were better, of which lane, and when."""
+    """By what measure the weights of an earlier iteration were better, of which lane, and when; and why that may be."""
     errors, bounds = [], []
     for lane in lanes:
         now, least = lane.points[-1], min(lane.points, key=lambda point: point.wrong_likelier)
@@ -146,16 +168,15 @@ def _better_before(lanes: Sequence[SceneLaneView]) -> list[str]:
             errors.append(f"{lane.label} at iteration {integer(least.iteration)} ({least.wrong_likelier:.1%})")
         if most.held_bound - now.held_bound > WORSE * (most.held_bound - lane.points[0].held_bound):
             bounds.append(f"{lane.label} at iteration {integer(most.iteration)}")
-    told = [("Fewer were wrong before", errors), ("Held-out likelihood was higher before", bounds)]
-    return [f"{words}: {', '.join(found)}." for words, found in told if found]
+    found = [f"Fewer were wrong before: {', '.join(errors)}. {RAISED}"] if errors else []
+    return found + ([f"Held-out likelihood was higher before: {', '.join(bounds)}."] if bounds else [])
 
 
-def _alike(lanes: Sequence[SceneLaneView]) -> list[str]:
-    """That curves lie on each other, where one would look for a second one."""
+def _alike(lanes: Sequence[SceneLaneView]) -> bool:
+    """Whether curves lie on each other, where one would look for a second one."""
     bounds = [[point.held_bound for point in lane.points] for lane in lanes]
     rows = np.array([each[: min(map(len, bounds))] for each in bounds])
-    apart, span = np.ptp(rows, 0).max(), np.ptp(rows)
-    return ["Their held-out likelihoods lie on each other."] if len(lanes) > 1 and apart < SAME * span else []
+    return len(lanes) > 1 and bool(np.ptp(rows, 0).max() < SAME * np.ptp(rows))
 
 
-__all__ = ["update", "verdict"]
+__all__ = ["numbers", "update", "verdict"]

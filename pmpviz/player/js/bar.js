@@ -132,21 +132,21 @@ export class Timeline {
   }
 
   // From the first to the last that was shown; `computed` is how far the run is, where the picture is still behind.
-  // `tell(at)` are the words for a place on it.
-  show(first, last, sweep, word = "sweep", computed = last, tell = (at) => `${word} ${thousands(at)}`) {
-    const state = `${first} ${last} ${sweep} ${word} ${computed}`;
+  // `tell(at)` are the words for a place on it, `widest` such words that take the most room.
+  show(first, last, sweep, word = "sweep", computed = last, tell = (at) => `${word} ${thousands(at)}`, widest = null) {
+    const state = `${first} ${last} ${sweep} ${word} ${computed} ${tell(sweep === null ? last : sweep)}`;
     if (state === this.state) return;
     this.state = state;
     this.range.min = first;
     this.range.max = Math.max(last, first);
     const at = sweep === null ? last : sweep;
     if (Number(this.range.value) !== at) this.range.value = at;
-    this.range.setAttribute("aria-valuetext", `${word} ${at}${sweep === null ? ", live" : ""}`);
+    this.range.setAttribute("aria-valuetext", `${tell(at)}${sweep === null ? ", live" : ""}`);
     this.range.disabled = last <= first;
     const far = computed > last ? ` of ${tell(computed).replace(`${word} `, "")} computed` : "";
     this.text.textContent = sweep === null ? `${tell(last)}${far}` : `looking back: ${tell(sweep)}`;
     // As wide as the words of one who looks back: the handle must not move away from under the hand.
-    this.text.dataset.widest = `looking back: ${tell(computed)}`;
+    this.text.dataset.widest = `looking back: ${widest ?? tell(computed)}`;
     this.live.disabled = sweep === null;
   }
 }

@@ -5,6 +5,7 @@ import { one } from "./bar.js";
 import { drawBars, namesHigh } from "./bars.js";
 import { columnWords, drawColumns } from "./columns.js";
 import { Marks } from "./marks.js";
+import { covered } from "./overlaps.js";
 import { decades, number, scale, show, thousands, ticks } from "./scale.js";
 import { css, dashOf, enlarged, haloed, make, sized, wrapped } from "./theme.js";
 
@@ -18,6 +19,7 @@ const BOX = 6; // A pointer that moves less than this many pixels draws no box.
 const NEAR = 1e-6; // Of a decade: values come as 32-bit floats.
 const NAME = 14; // Pixels: the height of a name in the chart.
 const HERE = 0.5; // Pixels: a point that is no further from the pointer is the one under it.
+const UNDER = 6; // Pixels: the width of a line that another one covers.
 const BETWEEN = 90; // Pixels between the markers of a line.
 
 export class Chart {
@@ -30,7 +32,8 @@ export class Chart {
     this.tip = make("div", "pv-tip");
     this.tip.setAttribute("aria-hidden", "true");
     this.tip.hidden = true;
-    this.root.append(this.title, this.canvas, this.tip);
+    this.note = make("div", "pv-note");
+    this.root.append(this.title, this.canvas, this.tip, this.note);
     parent.append(this.root);
     this.zoom = zoom;
     this.marks = new Marks();
@@ -85,6 +88,7 @@ export class Chart {
     this.all = make("span", "pv-unit", "double click: everything");
     this.title.replaceChildren(make("span", "", trace.title), this.all, this.unit);
     this.title.title = trace.help || "";
+    if (this.note.textContent !== (trace.note || "")) this.note.textContent = trace.note || "";
     this.hint();
     const solid = (trace.lines || []).filter((line) => !line.faint && !line.ghost);
     const last = solid.map((line) => (line.y && line.y.length ? number(line.y[line.y.length - 1]) : "n/a"));
@@ -390,8 +394,9 @@ export class Chart {
     if (!line.x || !line.y) return;
     const { context } = this;
     context.strokeStyle = context.fillStyle = line.colour;
-    context.lineWidth = line.faint || line.ghost ? 1 : 1.75;
-    context.globalAlpha = line.faint ? 0.45 : line.ghost ? 0.6 : 1;
+    const under = !line.faint && !line.ghost && covered(line, this.trace.lines, (x) => this.x.px(x), (y) => this.y.px(y));
+    context.lineWidth = line.faint || line.ghost ? 1 : under ? UNDER : 1.75;
+    context.globalAlpha = line.faint || under ? 0.45 : line.ghost ? 0.6 : 1;
     context.lineJoin = "round";
     context.setLineDash(line.faint ? [] : dashOf(line.dash));
     context.beginPath();

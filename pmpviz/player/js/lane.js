@@ -152,8 +152,7 @@ export class Lane extends Figure {
     const frame = sweep === null ? this.shown : this.past(sweep);
     if (!this.painter || !this.canvas.width) return;
     if (!frame) return sweep === null ? undefined : this.paintNothing();
-    const moment = sweep === null ? null : this.moment(frame.sweep);
-    const layer = sweep === null ? this.meta.layer : moment && moment.sweep === frame.sweep ? moment.layer : null;
+    const layer = this.layerAt(sweep);
     const before = this.painter.past ? this.before(frame, this.painter.past - 1) : undefined;
     this.painter.paint(this.canvas, frame.bits, layer && layer.values ? layer : null, theme, before);
     if (edits.any()) this.painter.mark(this.canvas, edits.over(frame.epoch, this.meta.states, theme), theme);
@@ -175,6 +174,19 @@ export class Lane extends Figure {
     this.counter.textContent = "not kept";
     this.painted = null;
     this.dirty = false;
+  }
+
+  // What is known here of a site of the picture on screen, beside where it is.
+  tells() {
+    return [];
+  }
+
+  // The layer over the picture at a sweep, or of now.
+  layerAt(sweep) {
+    if (sweep === null) return this.meta.layer;
+    const frame = this.past(sweep);
+    const moment = frame && this.moment(frame.sweep);
+    return moment && moment.sweep === frame.sweep ? moment.layer : null;
   }
 
   // The layer's scale: each lane has its own.

@@ -24,6 +24,8 @@ const [LOWEST_HIGH, LEAST_HIGH] = [84, 110]; // Of several rows, of one.
 const MOST_HIGH = 720;
 // What a server that compiles cannot say in time, in place of the sentence that asks for Play.
 const ASKS = /press Play/;
+const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
+const BEFORE = "of the settings before";
 const STARTING = "Starting: what has not run before is compiled first, a few seconds.";
 
 // Brings `newLane(index)` and `scrub(at)` too.
@@ -126,6 +128,7 @@ export class Live extends Stage {
     this.epoch = update.epoch;
     if (update.begun !== this.begun) this.forget();
     this.begun = update.begun;
+    this.root.classList.toggle("pv-waits", Boolean(update.waits));
     this.complain(update.trouble || "");
     this.settle(update, now);
     while (this.lanes.length > update.lanes.length) this.lanes.pop().root.remove();
@@ -162,7 +165,8 @@ export class Live extends Stage {
     this.bar.adopt(update.bar, update.speed, this.playing, update.unit);
     if (this.bar.buttons.class) this.bar.buttons.class.firstChild.textContent = this.large ? "Leave class mode" : "Class mode";
     this.knobs.adopt(update.knobs || []);
-    this.tell(update.said || []);
+    this.tell(update.waits ? [WAITS] : update.said || []);
+    if (update.waits) for (const { status } of this.lanes) if (status) status.textContent = BEFORE;
     this.countMore();
     this.announce(update.announce);
     this.layout();
@@ -222,7 +226,9 @@ export class Live extends Stage {
   spread() {
     const few = this.side.classList.contains("pv-few");
     const count = Math.min(this.traces.cards.size, few ? (this.large ? 1 : FEW_TRACES) : Infinity);
-    const taken = this.side.offsetHeight - this.traces.root.offsetHeight + count * TITLE * enlarged();
+    const notes = [...this.traces.cards.values()].slice(0, count).map((card) => card.note.offsetHeight);
+    const around = count * TITLE * enlarged() + notes.reduce((sum, high) => sum + high, 0);
+    const taken = this.side.offsetHeight - this.traces.root.offsetHeight + around;
     const room = this.large ? window.innerHeight - MARGIN - topOf(this.side) : this.main.offsetHeight;
     const high = (room - taken) / count / enlarged();
     const [least, most] = this.large ? [CLASS_LEAST, CLASS_MOST] : [this.fitting(HEIGHT), this.fitting(MOST_TRACE)];

@@ -6,7 +6,7 @@ import { Edits } from "./edits.js";
 import { drawSigns, Lane } from "./lane.js";
 import { Live } from "./live.js";
 import { Pointer } from "./pointer.js";
-import { make } from "./theme.js";
+import { make, thousands } from "./theme.js";
 import { Tools } from "./tools.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./bar.js";
@@ -16,6 +16,7 @@ import "./figure.js";
 import "./knobs.js";
 import "./layers.js";
 import "./marks.js";
+import "./overlaps.js";
 import "./painters.js";
 import "./scale.js";
 import "./traces.js";
@@ -201,8 +202,12 @@ export class Player extends Live {
   }
 
   shownSweep() {
-    if (this.at !== null) return this.at;
-    return Math.max(0, ...this.lanes.map((lane) => (lane.shown ? lane.shown.sweep : 0)));
+    return Math.max(0, ...this.shownSweeps());
+  }
+
+  // Of the pictures on screen: between two that were kept one looks at the former.
+  shownSweeps() {
+    return this.lanes.map((lane) => (this.at === null ? lane.shown : lane.past(this.at))?.sweep ?? 0);
   }
 
   // After a step, and when the server has stopped, the newest frame is shown at once: what the dialogs speak of.
@@ -263,7 +268,7 @@ export class Player extends Live {
       if (lane.dirty || repeat) lane.paint(this.theme, this.at, this.edits);
     }
     this.drawTimeline();
-    this.drawTraces(now, this.at);
+    this.drawTraces(now, this.at === null ? null : this.shownSweep());
     return moving || this.tracesDirty;
   }
 
@@ -289,7 +294,20 @@ export class Player extends Live {
     const last = Math.max(...rings.map((ring) => ring[ring.length - 1].sweep));
     if (this.at !== null && this.at < first) this.at = first;
     const computed = Math.max(last, ...this.lanes.map((lane) => lane.queue[lane.queue.length - 1]?.sweep ?? 0));
-    this.timeline.show(first, last, this.at, this.lanes[0].meta?.step || "sweep", computed);
+    this.timeline.show(first, last, this.at, this.lanes[0].meta?.step || "sweep", computed, ...this.telling(computed));
+  }
+
+  // The words for a place on the timeline, those that take the most room, and of lanes that go on in steps, each at a
+  // pace of its own, where the slowest and the fastest are.
+  telling(computed) {
+    const step = this.lanes[0].meta?.step;
+    const sweeps = this.shownSweeps();
+    const [least, most] = [Math.min(...sweeps), Math.max(...sweeps)];
+    const both = (from, to) => `${step}s ${thousands(from)} to ${thousands(to)}`;
+    const alike = step && this.lanes.every(({ meta }) => meta?.step === step);
+    const now = alike && least < most ? both(least, most) : `${step || "sweep"} ${thousands(most)}`;
+    const tell = (at) => (at === (this.at ?? most) ? now : `${step || "sweep"} ${thousands(at)}`);
+    return [tell, alike && sweeps.length > 1 ? both(computed, computed) : undefined];
   }
 }
 

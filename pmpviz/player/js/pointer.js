@@ -201,7 +201,7 @@ export class Pointer {
     if (!this.over) return;
     const { lane, site } = this.over;
     const known = this.known && this.known.lane === lane.index && this.known.site === site ? this.known.lines : [];
-    const lines = [placeOf(lane.meta.geometry, site), ...known.map(String)];
+    const lines = [placeOf(lane.meta.geometry, site), ...lane.tells(site, this.player.at), ...known.map(String)];
     tip.replaceChildren(
       ...lines.map((line) => {
         const row = document.createElement("div");

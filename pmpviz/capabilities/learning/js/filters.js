@@ -1,7 +1,7 @@
 // The filters of one lane, framed, each on its own scale; the one under the pointer says which samples use it.
 
 import { bit } from "../pmpviz.player/decode.js";
-import { make, mix, number, sized } from "../pmpviz.player/theme.js";
+import { make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
 
 const SIDE = 60;
 const BETWEEN = 6; // Filters, as in learning.css; and the grid's padding above and beneath them.
@@ -21,8 +21,11 @@ export class Filters {
     this.root = make("section", "ln-panel");
     this.head = make("div", "pv-head");
     this.title = make("span", "ln-title");
-    this.head.append(this.title, make("span", "ln-legend", "blue below 0, orange above"));
+    this.many = make("span", "ln-many");
+    this.legend = make("span", "ln-legend");
+    this.head.append(this.title, this.many, this.legend);
     this.grid = make("div", "ln-grid");
+    this.grid.addEventListener("scroll", () => this.count());
     this.grid.addEventListener("pointerleave", () => this.choose(null));
     this.said = make("div", "ln-words");
     this.root.append(this.head, this.grid, this.said);
@@ -39,8 +42,7 @@ export class Filters {
 
   adopt(meta, label, theme) {
     this.meta = meta;
-    this.title.textContent = meta.hidden ? "Filters" : "Couplings of a pixel";
-    this.grid.setAttribute("aria-label", `${this.title.textContent}: ${label}`);
+    this.grid.setAttribute("aria-label", `${this.what()}: ${label}`);
     while (this.grid.children.length > meta.units.length) this.grid.lastChild.remove();
     while (this.grid.children.length < meta.units.length) this.add(this.grid.children.length);
     this.draw(theme);
@@ -83,13 +85,37 @@ export class Filters {
     });
   }
 
+  what() {
+    return this.meta.hidden ? "Filters" : "Couplings of a pixel";
+  }
+
+  // Whose filters they are: of an earlier moment those that were kept last before it.
+  name(at) {
+    const when = at === null ? "" : ` of iteration ${thousands(this.meta.iteration)}`;
+    if (this.title.textContent !== this.what() + when) this.title.textContent = this.what() + when;
+    this.legend.hidden = at !== null;
+  }
+
+  // How many of all are seen whole, and that there are more beneath.
+  count() {
+    const { scrollTop, clientHeight, scrollHeight, children } = this.grid;
+    const top = this.grid.offsetTop + scrollTop;
+    const whole = (one) => one.offsetTop >= top && one.offsetTop + one.offsetHeight <= top + clientHeight;
+    const seen = [...children].filter(whole).length;
+    const words = seen < this.meta.total ? `${seen} of ${thousands(this.meta.total)}` : "";
+    if (this.many.textContent !== words) this.many.textContent = words;
+    this.grid.classList.toggle("ln-more", scrollTop + clientHeight < scrollHeight - 2 * PADDING);
+  }
+
   // So many whole rows of filters as make the panel at most this high, with its words.
-  fit(high) {
+  fit(high, large) {
+    this.legend.textContent = large ? "blue < 0 < orange" : "blue below 0, orange above";
     const first = this.grid.firstChild;
     const row = (first ? first.offsetHeight : SIDE) + BETWEEN;
     const room = high - this.head.offsetHeight - this.said.offsetHeight - PADDING;
     const rows = Math.max(FEW_ROWS, Math.floor((room + BETWEEN) / row));
     this.grid.style.maxHeight = `${rows * row - BETWEEN + PADDING}px`;
+    if (this.meta) this.count();
   }
 
   // Whether a filter is in use in a picture of the frame: its hidden unit is on rather than off, or its pixel is ink.
@@ -114,6 +140,7 @@ export class Filters {
 
   // Over the samples: those that use the chosen filter framed, the others dimmed.
   show(theme, at) {
+    if (this.meta) this.name(at);
     const frame = this.meta && (at === null ? this.lane.shown : this.lane.past(at));
     const on = this.chosen !== null && this.chosen < this.meta.units.length && Boolean(frame);
     this.light.hidden = !on;
@@ -149,7 +176,6 @@ export class Filters {
       const limit = number(this.meta.limit[this.chosen]);
       words = `Its ${kind} ${this.meta.units[this.chosen]} is on in ${lit} of ${used.length} samples; weights up to ±${limit}.`;
     }
-    if (this.meta && at !== null) words += " Filters are those of now, not of the moment looked back at.";
     if (this.said.textContent !== words) this.said.textContent = words;
   }
 

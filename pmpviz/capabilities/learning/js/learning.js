@@ -49,7 +49,9 @@ class Learning extends Player {
 
   // Epochs beneath a picture are those of the picture, not of what is computed by now.
   pass() {
-    for (const { meta, shown, sub } of this.lanes) {
+    for (const lane of this.lanes) {
+      const { meta, sub } = lane;
+      const shown = this.at === null ? lane.shown : lane.past(this.at);
       if (!meta || !shown || !sub.firstChild) continue;
       const epochs = meta.passes * shown.sweep;
       sub.firstChild.textContent = `${epochs < 100 ? number(epochs) : thousands(Math.round(epochs))} epochs`;
@@ -82,7 +84,15 @@ class Learning extends Player {
     this.beside = beside;
     super.layout();
     this.panels.style.gridTemplateColumns = beside ? "minmax(0, 1fr)" : this.stage.style.gridTemplateColumns;
-    for (const panel of this.filters) panel.fit(beside ? this.lanes[0].root.offsetHeight : 0);
+    for (const panel of this.filters) panel.fit(beside ? this.room() : 0, this.large);
+  }
+
+  // Beside the samples filters are as high as these; before a class, where no words stand beneath that come and go, as
+  // the window leaves room for.
+  room() {
+    const { root, canvas } = this.lanes[0];
+    if (!this.large) return root.offsetHeight;
+    return Math.max(root.offsetHeight, this.high(1) + root.offsetHeight - canvas.offsetHeight);
   }
 
   columns() {

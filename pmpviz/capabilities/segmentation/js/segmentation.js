@@ -5,7 +5,7 @@ import { mounted } from "../pmpviz.player/component.js";
 import { decode, opened } from "../pmpviz.player/decode.js";
 import { Lane } from "../pmpviz.player/lane.js";
 import { Player } from "../pmpviz.player/player.js";
-import { enlarged, make } from "../pmpviz.player/theme.js";
+import { enlarged, make, number } from "../pmpviz.player/theme.js";
 
 const SHARE = 0.2; // Of the window's height, at most, for what is given.
 const GAP = 16;
@@ -18,9 +18,18 @@ const ROWS = [
 ];
 
 class SceneLane extends Lane {
-  constructor(index) {
+  constructor(index, scenes) {
     super(index);
+    this.scenes = scenes;
     this.box.append(rowNames());
+  }
+
+  // What the colour of a pixel says; between scenes there is none.
+  tells(site, at) {
+    const { values, name } = this.layerAt(at) || {};
+    const { drawn } = this.scenes() || {};
+    if (!values || !drawn || drawn[site] === BETWEEN) return [];
+    return [`${name} ${number(values[site])}, drawn as ${drawn[site] ? "animal" : "ground"}`];
   }
 
   resize(width, height) {
@@ -50,7 +59,7 @@ class Segmentation extends Player {
   }
 
   newLane(index) {
-    const lane = new SceneLane(index);
+    const lane = new SceneLane(index, () => this.scenes);
     this.pointer.attach(lane);
     return lane;
   }

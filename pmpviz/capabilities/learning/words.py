@@ -1,0 +1,232 @@
+"""What is said of a training: one sentence that answers, and beneath it the numbers that it rests on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from pmpviz.capabilities.learning.lane import LearningLaneView
+from pmpviz.capabilities.learning.likelihood import Likelihood, best_of, is_past_best
+from pmpviz.capabilities.learning.live import LearningView
+from pmpviz.models import Ising, LayeredModel
+from pmpviz.player.numbers import integer, seconds, significant
+
+# So many looks at the samples in a row must agree before they are judged: one alone may be in or out by chance.
+LOOKS = 4
+# Correlation of neighbouring pixels' weights from which filters are no noise any more, and from which they are strokes.
+BEGUN, STROKES = 0.15, 0.3
+MMD_NOTE = (
+    "Sees little but the means of pixels, which are learned first: it is small before any stroke is learned, and can "
+    "rise while the model gets better, as its samples lag behind the weights. Go by the likelihood."
+)
+
+
+def looked_at(view: LearningView, at: int | None) -> LearningView:
+    """The view whose words and filters are of iteration `at`, or of now where nobody looks back."""
+    return view if at is None else replace(view, lanes=tuple(_back(lane, at) for lane in view.lanes))
+
+
+def _back(lane: LearningLaneView, at: int) -> LearningLaneView:
+    points = tuple(point for point in lane.points if point.iteration <= at) or lane.points[:1]
+    found = tuple(each for each in lane.likelihoods if each.iteration <= at)
+    # Pace and time are those of now, which is not what one looks at.
+    return replace(lane, iteration=min(at, lane.iteration), points=points, likelihoods=found, rate=0.0, seconds=0.0)
+
+
+def said(view: LearningView, at: int | None, device: str) -> list[str]:
+    """[what was found, the numbers of it, what is computed] at the moment that is looked back at, or now."""
+    then = looked_at(view, at)
+    back = "" if at is None else f"Looking back at iteration {integer(at)}: "
+    found = "nothing is learned yet." if at == 0 else verdict(then)
+    return [back + found, *numbers(then), computing(view, device)]
+
+
+def scored(view: LearningView) -> str:
+    """What likelihood and MMD are of."""
+    return "held-out data" if view.held_out else "all the data"
+
+
+def model_words(model: Ising) -> str:
+    """The model's kind and size."""
+    if isinstance(model, LayeredModel):
+        kind = type(model).__name__
+        return f"{kind} of {integer(model.visible)} pixels and {integer(model.hidden)} hidden units"
+    return f"fully connected Ising model of {integer(model.n)} pixels"
+
+
+def computing(view: LearningView, device: str) -> str:
+    """One line: what learns what from what; nothing before the data are there."""
+    if not view.lanes or view.train is None or view.test is None:
+        return ""
+    names = " against ".join(lane.label for lane in view.lanes)
+    lane = view.lanes[0]
+    words = f"{names}: {model_words(lane.model)}, learned from {integer(len(view.train))} pictures ({view.train.name})"
+    held = f", {integer(len(view.test))} held out" if view.held_out else ", none held out: the same ones are scored"
+    compiled = f", compiled in {seconds(lane.compile_seconds)}" if lane.compile_seconds >= 0.01 else ""
+    return f"{words}{held}; {device}{compiled}."
+
+
+def offer(view: LearningView) -> str:
+    """Where each learner that has left its best behind was best; nothing while none has."""
+    worse = [lane for lane in view.lanes if is_past_best(lane.likelihoods)]
+    told = [f"{lane.label + ': ' if len(view.lanes) > 1 else ''}{_fallen(lane)}" for lane in worse]
+    return f"{capital(scored(view))} were more probable before. {'; '.join(told)}." if told else ""
+
+
+def _fallen(lane: LearningLaneView) -> str:
+    best, last = best_of(lane.likelihoods), _last(lane)
+    assert best is not None and last is not None
+    was, now = (f"{significant(each.value, 4)} at iteration {integer(each.iteration)}" for each in (best, last))
+    return f"log probability of a picture {was}, {now}"
+
+
+def capital(words: str) -> str:
+    """With a capital first letter."""
+    return words[:1].upper() + words[1:]
+
+
+# The sentence that answers.
+
+
+def verdict(view: LearningView) -> str:
+    """What the hidden units stand for, or which of two lanes makes the pictures more probable."""
+    if not view.lanes:
+        return "" if view.trouble else f"{capital(view.status)} …"
+    if not any(lane.iteration for lane in view.lanes):
+        return "Nothing is learned yet: press Play."
+    if len(view.lanes) > 1:
+        return _ahead(view)
+    lane = view.lanes[0]
+    return _stands_for(lane) or _probable(lane, view)
+
+
+def _stands_for(lane: LearningLaneView) -> str:
+    """What the hidden units have come to, by how far weights of neighbouring pixels agree."""
+    agree = lane.points[-1].agree
+    if not math.isfinite(agree):
+        return ""
+    if agree >= STROKES:
+        return "Hidden units have come to stand for strokes or patches: weights of neighbouring pixels agree."
+    if agree >= BEGUN:
+        return "Strokes begin to show in the filters: weights of neighbouring pixels agree a little."
+    return "The filters are still noise: weights of neighbouring pixels hardly agree."
+
+
+def _ahead(view: LearningView) -> str:
+    """Which lane is ahead by the likelihood at the last iteration at which that of all is known."""
+    known = [{each.iteration: each for each in lane.likelihoods} for lane in view.lanes]
+    common = set.intersection(*map(set, known))
+    if not common:
+        return f"{_behind(view)}The likelihoods of both at one iteration are still being computed."
+    at = max(common)
+    found = sorted(zip(view.lanes, (each[at] for each in known), strict=True), key=lambda pair: -pair[1].value)
+    (best, first), (other, second) = found[0], found[-1]
+    when, far = f"At iteration {integer(at)}", significant(first.value - second.value, 2)
+    if not first.high > best.independent:
+        return f"{when} neither makes the pictures more probable than independent pixels do."
+    if first.low > second.high or (first.exact and second.exact and first.value > second.value):
+        chance = "" if second.high > other.independent else f"; {other.label} does no better than independent pixels"
+        return f"{when} {best.label} makes the pictures more probable, by {far} nats a picture{chance}."
+    return f"{when} which one makes the pictures more probable is within the errors of the estimates."
+
+
+def _behind(view: LearningView) -> str:
+    """Which lane has come less than half as far as the other."""
+    less, more = sorted(view.lanes, key=lambda lane: lane.iteration)
+    behind = 2 * less.iteration < more.iteration
+    return f"{less.label} is behind, at iteration {integer(less.iteration)}. " if behind else ""
+
+
+# The numbers.
+
+
+def numbers(view: LearningView) -> list[str]:
+    """What the verdict rests on: likelihood with its errors, hidden units in use, and MMD² beside its noise."""
+    if not any(lane.iteration for lane in view.lanes):
+        return []
+    if len(view.lanes) > 1:
+        return [" ".join([*(f"{lane.label}: {_briefly(lane, view)}" for lane in view.lanes), *_chance(view)])]
+    lane = view.lanes[0]
+    probable = [_probable(lane, view)] if _stands_for(lane) else []
+    return [" ".join([*probable, *_used(lane), *_similar(lane)])]
+
+
+def _briefly(lane: LearningLaneView, view: LearningView) -> str:
+    """Of one of several: how probable a picture is, and whether the samples look like them."""
+    found = _last(lane)
+    if found is None:
+        return _probable(lane, view)
+    by_chance = "" if found.high > lane.independent else ", no better than independent pixels"
+    value = f"log probability of a picture {_value(found)}{by_chance}"
+    return f"{value}; {' '.join(_similar(lane))}"
+
+
+def _chance(view: LearningView) -> list[str]:
+    """What a model without dependence reaches, once for all lanes."""
+    known = [lane for lane in view.lanes if _last(lane) is not None]
+    return [f"Independent pixels give {significant(known[0].independent, 4)} nats."] if known else []
+
+
+def _last(lane: LearningLaneView) -> Likelihood | None:
+    return max(lane.likelihoods, key=lambda each: each.iteration, default=None)
+
+
+def _used(lane: LearningLaneView) -> list[str]:
+    """How many hidden units a picture needs, against before anything was learned; how far their weights agree."""
+    now, first = lane.points[-1], lane.points[0]
+    if not math.isfinite(now.used) or not isinstance(lane.model, LayeredModel):
+        return []
+    before = f" ({first.used:.0f} before learning)" if first.iteration == 0 else ""
+    used = f"A picture switches on {now.used:.0f} of the {lane.model.hidden} hidden units, on average{before}."
+    return [used, f"Correlation of neighbouring weights {now.agree:.2f}, in noise 0."]
+
+
+def _probable(lane: LearningLaneView, view: LearningView) -> str:
+    found = _last(lane)
+    if found is None:
+        return f"The likelihood of {scored(view)} is still being computed, beside the learning."
+    apart = significant(lane.independent, 4)
+    if found.high <= lane.independent:
+        far = f"no better than pixels that know nothing of each other ({apart})"
+    else:
+        far = f"pixels that know nothing of each other give {apart}"
+    which = "A held-out picture" if view.held_out else "A picture"
+    return f"{which} has log probability {_value(found)}; {far}."
+
+
+def _value(found: Likelihood) -> str:
+    how = "exact" if found.exact else f"estimated {_bar(found)}"
+    return f"{significant(found.value, 4)} nats ({how}) at iteration {integer(found.iteration)}"
+
+
+def _bar(found: Likelihood) -> str:
+    if not math.isfinite(found.high):
+        return f"at least {significant(found.low, 4)}, with no upper bound"
+    return f"between {significant(found.low, 4)} and {significant(found.high, 4)}"
+
+
+def _similar(lane: LearningLaneView) -> list[str]:
+    """MMD² of the samples beside its noise, by the last looks at them."""
+    looks = [point for point in lane.points if point.iteration][-LOOKS:]
+    if not looks:
+        return []
+    point, above = looks[-1], sum(look.mmd2 > look.noise for look in looks)
+    value = f"MMD² {significant(max(point.mmd2, 0.0))} at iteration {integer(point.iteration)}"
+    where = "above" if point.mmd2 > point.noise else "no more than"
+    if 0 < above < len(looks):
+        return [f"{value}, {where} noise, above it in {above} of the last {len(looks)} looks."]
+    return [f"{value}, {where} noise."]
+
+
+__all__ = [
+    "MMD_NOTE",
+    "capital",
+    "computing",
+    "looked_at",
+    "model_words",
+    "numbers",
+    "offer",
+    "said",
+    "scored",
+    "verdict",
+]
