@@ -9,7 +9,7 @@ from tests.browser.stage import link, look_back, pause, press, rest, wait_lanes
 
 TRIANGLE = {"model": "complete:3,J=-1"}
 WALK = "[data-testid=walk-canvas]"
-GAP = "canvas.pv-chart[aria-label^='Duality gap: how far']"
+GAP = "canvas.pv-chart[aria-label^='Gap: how far']"
 
 
 def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_page, record_property):
