@@ -28,6 +28,9 @@ if st.runtime.exists():
         kept()
     deliver()
 else:
+    from starlette.middleware import Middleware
+
+    from pmpviz.app.head import InHead
     from pmpviz.app.server import lifespan
 
-    app = st.App(__file__, lifespan=lifespan(make_ready))
+    app = st.App(__file__, lifespan=lifespan(make_ready), middleware=[Middleware(InHead)])

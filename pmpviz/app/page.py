@@ -85,25 +85,6 @@ body:has(.st-key-class-presets [aria-expanded="true"]) [data-testid="stSelectbox
 .stMainBlockContainer .stButton button { min-height: 0; padding: 0.15rem 0.6rem; }
 </style>"""
 
-# Streamlit makes every new address a step of the browser's history: Back would have to be pressed twice on each page,
-# and once for each setting that was moved. Here a step is a page; settings have an undo of their own. And a page that
-# answers late, when Back was pressed again meanwhile, would be pushed over the one that is wanted.
-ONE_STEP = """<script>
-if (!history.onePage) {
-  history.onePage = true;
-  let back = false;
-  addEventListener("popstate", () => (back = true), true);
-  addEventListener("pointerdown", (event) => (back = back && event.button > 2), true);
-  addEventListener("keydown", (event) => (back = back && event.altKey), true);
-  const push = history.pushState;
-  history.pushState = (state, title, address) => {
-    const same = new URL(address ?? "", location).pathname === location.pathname;
-    if (same || !back) (same ? history.replaceState : push).call(history, state, title, address);
-  };
-}
-</script>"""
-
-
 # Streamlit folds the side bar on a telephone only; a window this narrow has no room for it either.
 FOLD = """<script>
 if (!window.sideBarFolds) {
@@ -181,7 +162,7 @@ def enter(identity: str) -> None:
     """Style, and the number of the visit: another one has a player that has seen nothing yet."""
     _through_the_entrance()
     st.html(STYLE + (CLASS_STYLE if class_mode() else ""))
-    st.html(ONE_STEP + FOLD, unsafe_allow_javascript=True)
+    st.html(FOLD, unsafe_allow_javascript=True)
     if st.session_state.get("page now") != identity:
         st.session_state["page now"] = identity
         st.session_state["visit"] = st.session_state.get("visit", 0) + 1

@@ -21,6 +21,29 @@ PLACED = """async ([marks, left, right]) => {
   return grouped(marks, left, right, (text) => 6 * text.length);
 }"""
 
+MODULE = """const loaded = performance.getEntriesByType("resource").map((e) => e.name);
+  const of = (name) => import(loaded.find((address) => address.endsWith(name)));"""
+# How much of each line is drawn while the pictures of lane 0 are at 2, of lane 1 at the newest.
+SHOWN = f"""async (x) => {{ {MODULE}
+  const {{ shown }} = await of("/lines.js");
+  const line = (lane, ghost) => ({{ lane, ghost, x: [1, 2, 3], y: [5, 6, 7], low: null }});
+  const lines = [line("0"), line("1"), line("0", true)];
+  return shown({{ x, lines }}, {{ seconds: false, of: [2, Infinity] }}).map(({{ y }}) => y);
+}}"""
+# Where the exact line's name is written on a chart of 100 by 100 pixels whose curve has these heights.
+NAMED = f"""async (y) => {{ {MODULE}
+  const {{ nameExact }} = await of("/names.js");
+  const [written, px] = [[], (value) => value];
+  const [strokeText, fillText] = [(_, ...at) => written.push(at), () => 0];
+  const context = {{ measureText: () => ({{ width: 30 }}), strokeText, fillText }};
+  const theme = {{ text: [0, 0, 0], ground: [0, 0, 0] }};
+  const lines = [{{ x: [0, 50, 100], y }}];
+  const drawn = {{ x: {{ px }}, y: {{ px }}, lines, trace: {{ exact: {{ label: "exact" }} }} }};
+  const chart = {{ context, theme, named: {{}}, ...drawn }};
+  nameExact(chart, {{ left: 0, right: 100, top: 0, bottom: 100 }}, 0, 50);
+  return written[0];
+}}"""
+
 
 # A chart of two looks, the first one under the foot of its log axis, and what is said at the second third.
 HOVERED = """async () => {
@@ -154,6 +177,12 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(HOVERED) == [*said, ["sweeps 128", "1·10⁻⁴"]]
     assert page.evaluate(PAST) == [2000, None, 5, 68, 68, 2999]
     assert all(50 <= each["at"] and each["at"] + 6 * len(each["words"]) <= 400 for each in groups)
+    # Curves end at the pictures that are shown, but for those of runs before; what has no pictures is whole.
+    assert page.evaluate(SHOWN, "sweeps") == [[5, 6], [5, 6, 7], [5, 6, 7]]
+    assert page.evaluate(SHOWN, "seconds") == [[5, 6, 7]] * 3
+    # The exact line's name stands above its right end, unless a curve ends there.
+    assert page.evaluate(NAMED, [10, 10, 10]) == [65, 43]
+    assert page.evaluate(NAMED, [10, 45, 45]) == [65, 66] and page.evaluate(NAMED, [10, 90, 40]) == [35, 43]
 
 
 def test_a_plan_goes_to_the_race_and_back(open_page, server):

@@ -8,11 +8,13 @@ import pytest
 from pmpviz import exact
 from pmpviz.capabilities.landscape.hills import hills, parting
 from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLane, prepared
-from pmpviz.capabilities.landscape.picture import scene_words
+from pmpviz.capabilities.landscape.live import LandscapeView
+from pmpviz.capabilities.landscape.picture import found, scene_words
 from pmpviz.capabilities.landscape.plan import COLOURS, FORCED, GIBBS, HMC, KINDS, MEMORY, LandscapePlan
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.capabilities.landscape.scene import scene_of
 from pmpviz.live.link import from_query, to_query
+from pmpviz.player.numbers import integer
 from pmpviz.samplers import sampler_class
 
 BY_ID = {preset.id: preset.plan for preset in LANDSCAPE if preset.plan.kind != MEMORY}
@@ -43,6 +45,17 @@ def test_law_and_couplings_are_those_of_the_model(name):
     np.testing.assert_allclose(scene.weight @ scene.weight.T, scene.matrix + np.diag(scene.shift), atol=1e-9)
 
 
+@pytest.mark.parametrize(("name", "exactly"), [("attractive", 4.0), ("repulsive", 4.0), ("fields", None)])
+def test_what_is_to_be_noticed_names_the_shifts_of_the_knob(name, exactly):
+    preset = next(preset for preset in LANDSCAPE if preset.id == name)
+    scene = scene_of(preset.plan)
+    largest = scene.largest - preset.plan.extra
+    assert f"shift {4 - largest:g}" in preset.notice
+    at = parting(scene, 0.05, 6.0)
+    assert at + largest == pytest.approx(exactly or 5.6, abs=0.05)
+    assert exactly or f"a shift of about {at:.1f}, where λ₁ is {at + largest:.1f}" in preset.notice
+
+
 @pytest.mark.parametrize(("t", "forced", "uniform"), [(2, 0.1596, 0.249), (3, 0.0295, 0.0997), (4, 0.00371, 0.0343)])
 def test_the_failure_mode_is_left_as_rarely_as_its_quadrature_says(t, forced, uniform):
     plan = BY_ID["failure"].replace(t=float(t), extra=0.0)
@@ -53,10 +66,16 @@ def test_the_failure_mode_is_left_as_rarely_as_its_quadrature_says(t, forced, un
 def test_the_count_of_leavings_agrees_with_its_expectation():
     plan = BY_ID["failure"]
     lane, expected = LandscapeLane(plan, scene_of(plan)), scene_of(plan).leaving(STUCK)
+    seen = LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(lane.view(),))
+    assert found(seen).startswith("A sweep begun in state 10 leaves it with probability 0.1")
     for _ in range(40):
         lane.advance()
     view = lane.view()
     assert view.trials > 5000
+    # In state 10, as the picture has it; and so many sweeps are of many chains.
+    said = found(LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(view,)))
+    assert said.startswith(f"State 10 was left in {integer(view.left)} of {integer(view.trials)} sweeps begun there: ")
+    assert said.endswith(". 1\u202f024 chains run side by side, and one is shown.")
     assert abs(view.left / view.trials - expected) < 5 * np.sqrt(expected * (1 - expected) / view.trials)
 
 

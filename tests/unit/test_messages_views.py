@@ -132,7 +132,19 @@ def test_the_undamped_triangle_oscillates_with_period_six_from_the_sweep_that_is
     np.testing.assert_allclose(rows[at - 7 : at + 1], rows[at - 13 : at - 5], atol=1e-6)
     for shorter in range(1, 6):
         assert np.abs(rows[at - 5 : at + 1] - rows[at - 5 - shorter : at + 1 - shorter]).max() > 1e-3
-    assert "oscillates with period 6" in verdict(story.record, story.errors, story.steps)
+    said = verdict(story.record, story.errors, story.steps)
+    assert "oscillates with period 6" in said
+    assert said.endswith(": undamped, on a loop of strong couplings of which an odd number are negative.")
+
+
+@pytest.mark.parametrize("couplings", [{"h": 3.0}, {"rule": "sum"}])
+def test_a_frustrated_loop_with_strong_fields_or_by_sum_product_comes_to_rest(couplings):
+    """What the verdict and the notice call the cause of the oscillation is needed for it."""
+    plan = preset_of(MESSAGES, "triangle").plan
+    plan = plan.replace(graph=f"triangle:h={couplings['h']}") if "h" in couplings else plan.replace(**couplings)
+    story = story_of(plan.replace(sweeps=200))
+    assert story.steps[-1].status == "converged"
+    assert "odd number" not in verdict(story.record, story.errors, story.steps)
 
 
 def test_half_damping_brings_the_triangle_to_rest():

@@ -1,9 +1,12 @@
-"""What the server does as it starts."""
+"""What the server does as it starts, and what it adds to its pages."""
+
+import asyncio
 
 from streamlit import config
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
+from pmpviz.app.head import ONE_STEP, InHead
 from pmpviz.app.server import keep_theme
 
 SECTIONS = ("theme", "theme.light", "theme.dark", "theme.sidebar", "theme.light.sidebar", "theme.dark.sidebar")
@@ -39,3 +42,38 @@ def test_without_the_inner_name_all_stays(monkeypatch):
     monkeypatch.delattr(app_session, "_populate_theme_msg")
     keep_theme()
     assert not hasattr(app_session, "_populate_theme_msg")
+
+
+def answer(path: str, head: bytes = b"<head>", **headers: str) -> tuple[dict, bytes, list]:
+    """(headers, body, headers that the server within was asked with) of a page behind the layer."""
+    asked, sent = [], []
+
+    async def within(scope, receive, send):
+        asked.extend(scope["headers"])
+        body = b"<html>" + head + b"</head>"
+        length = (b"content-length", str(len(body)).encode())
+        await send({"type": "http.response.start", "status": 200, "headers": [length]})
+        await send({"type": "http.response.body", "body": body[:20], "more_body": True})
+        await send({"type": "http.response.body", "body": body[20:]})
+
+    async def keep(message):
+        sent.append(message)
+
+    given = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    asyncio.run(InHead(within)({"type": "http", "method": "GET", "path": path, "headers": given}, None, keep))
+    return dict(sent[0]["headers"]), b"".join(message["body"] for message in sent[1:]), asked
+
+
+def test_a_page_has_the_script_before_anything_of_its_own():
+    headers, body, asked = answer("/messages", accept="text/html,*/*", accept_encoding="gzip", if_none_match="x")
+    assert body == b"<html><head>" + ONE_STEP.encode() + b"</head>"
+    assert int(headers[b"content-length"]) == len(body)
+    assert [name for name, _ in asked] == [b"accept"]
+
+
+def test_what_is_no_page_or_has_no_head_stays_as_it_is():
+    headers, body, asked = answer("/static/a.js", accept="*/*", accept_encoding="gzip")
+    assert body == b"<html><head></head>" and int(headers[b"content-length"]) == len(body)
+    assert [name for name, _ in asked] == [b"accept", b"accept-encoding"]
+    headers, body, _ = answer("/messages", head=b"", accept="text/html")
+    assert body == b"<html></head>" and int(headers[b"content-length"]) == len(body)

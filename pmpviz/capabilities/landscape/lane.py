@@ -24,7 +24,7 @@ from pmpviz.types import Target
 
 CHAINS = dict.fromkeys(KINDS, 512) | {KINDS[2]: 1024, MEMORY: 64}
 MOST_ROLLS, MOST_LANDINGS, MOST_POINTS = 24, 400, 2048
-# Where the chains of the failure mode begin: the state (1, 0).
+# Where the chains of the failure mode begin: the state 10.
 STUCK = 2
 
 
@@ -54,7 +54,7 @@ class LandscapeLaneView:
     """An immutable picture of the chains: `counts[2^n]` since the last change of a setting, and what is known of them.
 
     `trace` has rows (quantum, largest error of a frequency, mean acceptance); `overlaps` are those of the first chain
-    with the pictures A and B. `trials` and `left` count how often a chain stood in the state (1, 0), and how often it
+    with the pictures A and B. `trials` and `left` count how often a chain stood in the state 10, and how often it
     was then elsewhere.
     """
 

@@ -32,6 +32,10 @@ TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed",
 AT_ONCE = ("extra", "t", "temperature", "side", "cue", "step", "steps", "coordinates")
 # What is set of each kind, and what of it is dragged beneath the picture.
 SET = dict.fromkeys(KINDS, ("w", "h1", "h2")) | {KINDS[2]: ("t",), MEMORY: ("pictures",)}
+LEAST = (
+    "The D at which the knob's shift is 0: W + D, the couplings with D on their diagonal, must have a root B. Uniform: "
+    "one number for all spins; others differ from spin to spin. Least trace: the smallest sum of them."
+)
 DRAGGED = dict.fromkeys(KINDS, ("extra",)) | {KINDS[2]: ("t", "extra"), MEMORY: ("temperature", "side", "cue")}
 
 
@@ -63,7 +67,7 @@ def controls(plan: LandscapePlan, box: Any) -> LandscapePlan:
     # Another model may not have what is chosen.
     chosen = chosen if chosen in known else known[0]
     if len(known) > 1:
-        segments(box, "Least shift", known, "landscape_diagonal")
+        segments(box, "Least shift", known, "landscape_diagonal", help=LEAST)
     box.markdown("##### Sampler")
     sampler = bind("landscape_sampler", plan.sampler)
     named = {"format_func": SAMPLERS.__getitem__, "help": "HMC: Hamiltonian Monte Carlo."}

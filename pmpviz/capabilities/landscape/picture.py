@@ -162,29 +162,35 @@ def sentences(view: LandscapeView) -> list[str]:
 
 
 def found(view: LandscapeView) -> str:
-    """The frequencies against the exact law; of the failure mode how often (1, 0) was left."""
+    """The frequencies against the exact law; of the failure mode how often the state 10 was left."""
     assert view.scene is not None
     lane, scene = view.lanes[0], view.scene
     if isinstance(scene, Memory):
         return remembered(view, scene)
     if _is_failure(view.plan):
-        expected = scene.leaving(STUCK)
+        expected, stuck = scene.leaving(STUCK), configuration(scene.states[STUCK])
         if not lane.trials:
-            return f"A sweep leaves (1, 0) with probability {significant(expected)}."
+            return f"A sweep begun in state {stuck} leaves it with probability {significant(expected)}."
         spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
         return (
-            f"(1, 0) was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there: "
-            f"{significant(lane.left / lane.trials)}; expected {significant(expected)} ± {significant(spread, 2)}. "
-            f"By what is expected a stay there lasts {significant(1 / expected, 2)} sweeps on average."
+            f"State {stuck} was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there: "
+            f"{significant(lane.left / lane.trials)}, expected {significant(expected)} ± {significant(spread, 2)}; by "
+            f"that a stay lasts {significant(1 / expected, 2)} sweeps on average. {_beside(lane)}."
         )
     if not lane.count:
         return "No state is drawn yet."
     far = float(np.abs(lane.counts / lane.counts.sum() - scene.law).max())
     words = f"All frequencies within {significant(far, 2)} of exact after {integer(lane.counts.sum())} draws"
+    words = f"{words}: {_beside(lane)}"
     if view.plan.sampler == GIBBS:
         return f"{words}."
     off = significant(lane.error, 2)
     return f"{words}. Of all trajectories {lane.acceptance:.0%} were accepted, their energy error is {off} on average."
+
+
+def _beside(lane: LandscapeLaneView) -> str:
+    """Why there are so many draws at so few steps a second."""
+    return f"{integer(lane.chains)} chains run side by side, and one is shown"
 
 
 def promised(largest: float) -> str:

@@ -33,9 +33,7 @@ class LandscapePlan(Settings):
     w: float = knob("Coupling w", -4.0, 4.0, 1.0, help="w x₁x₂ in log p: above 0 the spins want to agree.")
     h1: float = knob("Field on spin 1", -2.0, 2.0, 0.0, help="0: both of its states are alike.")
     h2: float = knob("Field on spin 2", -2.0, 2.0, 0.0, help="0: both of its states are alike.")
-    t: float = knob(
-        "t", 1.0, 5.0, 2.0, help="log p = x₁t²/2 + x₂t² − x₁x₂t² + const: the larger, the longer (1, 0) holds."
-    )
+    t: float = knob("t", 1.0, 5.0, 2.0, help="log p = x₁t²/2 + x₂t² − x₁x₂t² + const: the larger, the longer 10 holds.")
     pictures: str = choice("Pictures", tuple(PAIRS), "What the spins remember; a heart and an apple are much alike.")
     temperature: float = knob(
         "T", 0.3, 3.0, 0.9, help="Temperature, 1/β. At 1 plus the overlap of the pictures the hill begins to part."
@@ -45,7 +43,7 @@ class LandscapePlan(Settings):
     )
     cue: float = knob("Cue for A", 0.0, 0.01, 0.0, help="A field h on every spin that points to the first picture.")
     diagonal: str = choice("Least shift", ("uniform", "least trace", FORCED), "The form of D at the left end.")
-    extra: float = knob("Shift +", 0.05, 6.0, 1.0, help="Added to every entry of the least D: it parts the hills.")
+    extra: float = knob("Shift", 0.05, 6.0, 1.0, help="Of all spins, beyond the least D there is: it parts the hills.")
     sampler: str = choice("Sampler", tuple(SAMPLERS), "What walks over the landscape.")
     coordinates: str = choice("Coordinates", COORDINATES, "The mass of the ball: that of z, or that of the fields Bz.")
     step: float = knob("Step", 0.05, 2.0, 1.0, help="Of the leapfrog, in units of m^(−1/4), m the number of Gaussians.")

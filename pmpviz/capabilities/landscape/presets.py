@@ -13,8 +13,9 @@ LANDSCAPE: tuple[Preset, ...] = (
         "Two spins that agree",
         "When does one hill become two?",
         LandscapePlan(TWO, w=1.0, extra=1.0),
-        "Drag the shift. Up to d = 3, where λ₁ = 4, the landscape is sure to have one hill; without fields it splits "
-        "exactly there, into 00 and 11. The law of the states never changes: only the way to it does.",
+        "Drag the shift. Up to shift 2, where the largest eigenvalue λ₁ is 4, the landscape is sure to have one hill; "
+        "without fields it splits exactly there, into 00 and 11. The law of the states never changes: only the way to "
+        "it does.",
         2.0,
     ),
     Preset(
@@ -31,7 +32,7 @@ LANDSCAPE: tuple[Preset, ...] = (
         "Two spins that differ",
         "Which hills part when spins repel each other?",
         LandscapePlan(TWO, w=-1.0, extra=3.5),
-        "01 and 10 are likely now, and the landscape splits along the other diagonal, at the same shift as for w = 1.",
+        "01 and 10 are likely now, and the landscape splits along the other diagonal, at shift 2 as for w = 1.",
         2.0,
     ),
     Preset(
@@ -39,8 +40,8 @@ LANDSCAPE: tuple[Preset, ...] = (
         "A strong coupling",
         "Can a strong coupling ever have one hill?",
         LandscapePlan(TWO, w=3.0, extra=0.2),
-        "With |w| ≥ 2 even the least shift has λ₁ = 2|w| ≥ 4: two hills from the start. The ball crosses between them "
-        "if its momentum carries it; block Gibbs has to be lucky.",
+        "With |w| ≥ 2 the largest eigenvalue λ₁ is 2|w| ≥ 4 at shift 0 already: two hills from the start. The ball "
+        "crosses between them if its momentum carries it; block Gibbs has to be lucky.",
         2.0,
     ),
     Preset(
@@ -48,8 +49,8 @@ LANDSCAPE: tuple[Preset, ...] = (
         "With fields",
         "Does the mark say where the landscape splits?",
         LandscapePlan(TWO, w=1.0, h1=0.5, h2=-0.3, extra=3.0),
-        "Beyond λ₁ = 4 one hill is no longer guaranteed; with fields the second one appears later, at λ₁ between 5 "
-        "and 6.",
+        "Beyond shift 2, where the largest eigenvalue λ₁ is 4, one hill is no longer guaranteed; with fields a second "
+        "one appears later, at a shift of about 3.6, where λ₁ is 5.6.",
         2.0,
     ),
     Preset(
@@ -57,9 +58,9 @@ LANDSCAPE: tuple[Preset, ...] = (
         "The failure mode",
         "How long does block Gibbs stay where it should not?",
         LandscapePlan(FAILURE, t=2.0, diagonal=FORCED, extra=0.05, sampler=GIBBS),
-        "exp(x₁t²/2 + x₂t² − x₁x₂t²), begun at (1, 0). With D = (t², 2t²) the Gaussians stand so far apart that a "
-        "sweep hardly ever leaves; raise t. The uniform least shift mends most of it. The count of leavings "
-        "is compared with its expectation by quadrature, here and in reproduce ms-failure.",
+        "exp(x₁t²/2 + x₂t² − x₁x₂t²), begun in state 10. With (t², 2t²) as the least shift the Gaussians stand so far "
+        "apart that a sweep hardly ever leaves it; raise t. The uniform least shift mends most of it. The count of "
+        "leavings is compared with its expectation by quadrature, here and in reproduce ms-failure.",
         2.0,
     ),
     Preset(

@@ -171,7 +171,7 @@ def _table() -> None:
     if not view.lanes:
         return
     exact = frank_wolfe.exact_log_z(view)
-    heads = "lane", "steps", "gap now", "log Z estimate (± 95 %)", "log Z at most, of all steps", "log Z at least"
+    heads = "lane", "steps", "gap now", _estimate_head(view), "log Z at most, of all steps", "log Z at least"
     head = f"| {' | '.join(heads)} | mean error |"
     lines = [head, "|:---|---:|---:|---:|---:|---:|---:|"]
     for lane in view.lanes:
@@ -185,6 +185,13 @@ def _table() -> None:
     if exact is not None:
         lines.append(f"| **exact** | | | {significant(exact, 5)} | | | |")
     st.markdown("\n".join(lines))
+
+
+def _estimate_head(view: InferenceView) -> str:
+    """What the column of estimates has: bars where a row has one, and of a walk what its curve's next point will be."""
+    bars = " (± 95 %)" if any(lane.answer.standard_error for lane in view.lanes) else ""
+    walks = any(frank_wolfe.gap_of(record) is not None for lane in view.lanes for record in lane.trace[-1:])
+    return f"log Z estimate{bars}{': the objective after the last step' if walks else ''}"
 
 
 def _number(value: float | None, digits: int = 3) -> str:

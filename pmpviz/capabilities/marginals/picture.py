@@ -30,7 +30,10 @@ WITHIN = 1.96
 # What play may go on to: the button's words, and what it does.
 GOALS = {
     "gap": ("Run to gap", "Goes on until the gap is at most the one to reach"),
-    "rho": ("Change ρ", "Goes on until ρ has taken its next step to a better spanning tree"),
+    "rho": (
+        "Change ρ",
+        "Goes on until ρ, how much of each edge's dependence the objective counts, has gone on to a better bound",
+    ),
     "end": ("Run to end", "Goes on until the last ρ is done"),
 }
 UNITS = {"MAP call": "MAP call", "sweep of all messages": "sweep"}
@@ -177,7 +180,7 @@ def _gap(envelope: Envelope) -> dict:
         return {**found, "low": _least(lane), "high": found["y"]}
 
     lines = envelope.lines(columns, SMALLEST_GAP)
-    return trace("gap", "Duality gap: how far it can still rise", "steps", lines, True, "nats")
+    return trace("gap", "Gap: how far the objective can rise", "steps", lines, True, "nats")
 
 
 def _least(lane: InferenceLaneView) -> np.ndarray:
@@ -247,7 +250,7 @@ def _sentence(view: InferenceView) -> str:
 
 
 def _said(view: InferenceView, large: bool) -> list[str]:
-    """Beneath the bar: of one lane what its highest point is, of several how they compare."""
+    """Beneath the bar: of one lane what its maximum is, of several how they compare."""
     if len(view.lanes) < 2:
         return _ends(view)
     # Before a class the lines of several lanes need the room.
@@ -269,15 +272,15 @@ def compared(view: InferenceView) -> str:
 
 
 def _ends(view: InferenceView) -> list[str]:
-    """What the objective's highest point is: above log Z wherever an edge of a loop is counted in part."""
+    """Whether the objective may cross log Z: its maximum is above wherever an edge of a loop is counted in part."""
     rho = next((lane.rho for lane in view.lanes if lane.rho is not None and len(lane.rho)), None)
     if rho is None:
         return []
     if rho.min() > 1 - WHOLE:
-        return ["Its highest point is log Z itself: without a loop every edge's dependence is counted in full."]
+        return ["Its maximum is log Z itself: without a loop every edge's dependence is counted in full."]
     return [
-        "Its highest point is an upper bound of log Z: of each edge's dependence it counts the share ρ, too little "
-        "on a loop."
+        "It may cross log Z: its maximum lies above. That is an upper bound: of each edge's dependence it counts the "
+        "share ρ, too little on a loop."
     ]
 
 

@@ -30,9 +30,11 @@ MESSAGES: tuple[Preset, ...] = (
         "Frustrated triangle",
         "When do messages never come to rest?",
         MessagePlan("triangle", schedule="parallel", rule="max", sweeps=88, play="run"),
-        "Three variables that all want to differ. Undamped max-product messages travel round the loop for ever: on "
-        "a cycle of L variables they are the same again after 2 L sweeps, here 6. The diagonal stripes of the heat "
-        "map are messages on their way round. Set the damping to 0.5.",
+        "Two edges want their ends alike, the dashed one wants them to differ: not all three can have it. Undamped "
+        "max-product messages travel round a loop for ever when an odd number of its couplings are negative, and these "
+        "are strong against the fields: each time round a message comes back as its opposite. On a cycle of L "
+        "variables all are the same again after 2 L sweeps, here 6. The diagonal stripes of the heat map are messages "
+        "on their way round. Set the damping to 0.5.",
     ),
     Preset(
         "damped",

@@ -15,6 +15,8 @@ from pmpviz.player.numbers import integer, significant
 EXACT = 1e-5
 REPEAT = 1e-6
 ROUNDING = 1e-12
+# What a table of two spins says for their being alike, and against it.
+SIGNS = np.array([[1, -1], [-1, 1]])
 # Of the symmetric fixed point on four joined spins: three neighbours each, of which two pass news on.
 STABLE_CORRELATION, STABLE_THETA = 0.5, math.atanh(0.5)
 
@@ -133,8 +135,9 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
             since = f"; it has been {_passed(record)}"
         return f"{of} is exact{_off(errors, 1, ', largest error {}')}{since}."
     if last.status == "oscillating":
-        off = _off(errors, record.period, ", beliefs off by up to {} on the way")
-        return f"{of} oscillates with period {record.period}, seen by sweep {integer(last.sweep)}{off}."
+        off = _off(errors, record.period, ", beliefs off by up to {}")
+        seen = _cause(record) or f", seen by sweep {integer(last.sweep)}"
+        return f"{of} oscillates with period {record.period}{off}{seen}."
     off = _off(errors, 1, ", beliefs off by up to {}")
     if last.status == "converged":
         kind = "a tree" if record.is_tree else "on loops a fixed point is approximate"
@@ -143,6 +146,19 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
     if change < half / 2:
         return f"{of} is still settling, the last change being {significant(change)}{off}; record more sweeps."
     return f"{of} neither settles nor repeats, the last change being {significant(change)}{off}."
+
+
+def _cause(record) -> str:
+    """When undamped max-product on a loop never comes to rest, where that is what is seen; else nothing."""
+    factors = [factor for factor in record.target.model.factors() if len(factor.scope) == 2]
+    loop = not record.is_tree and len(factors) == len(record.edge_factor) / 2 == record.target.model.n
+    undamped = record.settings.temperature == 0 and record.settings.damping == 0
+    if not (loop and undamped and record.after.shape[1] == 2):
+        return ""
+    couplings = [float((factor.expanded() * SIGNS).sum()) for factor in factors]
+    if np.prod(np.sign(couplings)) >= 0:
+        return ""
+    return ": undamped, on a loop of strong couplings of which an odd number are negative"
 
 
 def _off(errors: Float[np.ndarray, " sweeps_1"] | None, last: int, words: str) -> str:

@@ -4,7 +4,9 @@
 import { one } from "./bar.js";
 import { drawBars, namesHigh } from "./bars.js";
 import { columnWords, drawColumns } from "./columns.js";
+import { counts, shown } from "./lines.js";
 import { Marks } from "./marks.js";
+import { nameBand, nameExact } from "./names.js";
 import { covered } from "./overlaps.js";
 import { decades, number, scale, show, thousands, ticks } from "./scale.js";
 import { css, dashOf, enlarged, haloed, make, sized, wrapped } from "./theme.js";
@@ -17,7 +19,6 @@ const BOTTOM = 20;
 const ROW = 16; // Of words where there are no values.
 const BOX = 6; // A pointer that moves less than this many pixels draws no box.
 const NEAR = 1e-6; // Of a decade: values come as 32-bit floats.
-const NAME = 14; // Pixels: the height of a name in the chart.
 const HERE = 0.5; // Pixels: a point that is no further from the pointer is the one under it.
 const UNDER = 6; // Pixels: the width of a line that another one covers.
 const BETWEEN = 90; // Pixels between the markers of a line.
@@ -37,6 +38,8 @@ export class Chart {
     parent.append(this.root);
     this.zoom = zoom;
     this.marks = new Marks();
+    this.named = {}; // Where names stand.
+    this.lines = [];
     this.listen();
   }
 
@@ -77,7 +80,7 @@ export class Chart {
   // Whether there is a point of a line in the box.
   holds(x, y) {
     const within = (value, [low, high]) => value >= low && value <= high;
-    const lines = (this.trace.lines || []).filter((line) => line.x && line.y);
+    const lines = this.lines.filter((line) => line.x && line.y);
     return lines.some((line) => line.x.some((at, i) => within(at, x) && within(line.y[i], y)));
   }
 
@@ -103,9 +106,10 @@ export class Chart {
     this.all.hidden = !this.unit.hidden;
   }
 
-  // `view` is what is zoomed into: `x` and `y`, or null each.
+  // `view` is what is zoomed into, `x` and `y`, or null each; `heads` is how far each lane's pictures are.
   draw(theme, marks, cursor, view) {
     this.drawn = [theme, marks, cursor, view];
+    this.lines = shown(this.trace, view.heads);
     this.hint();
     this.large = enlarged();
     const width = Math.max(160, this.root.clientWidth) / this.large;
@@ -131,13 +135,13 @@ export class Chart {
     this.context.rect(LEFT, this.top - 1, width - LEFT - RIGHT, height - this.top - BOTTOM + 2);
     this.context.clip();
     this.drawBand();
-    const lines = this.trace.lines;
+    const { lines } = this;
     for (const line of lines) this.drawRange(line);
     for (const line of lines) this.drawOwnExact(line);
     for (const line of lines) this.drawLine(line);
     this.drawMarks(marks, cursor);
     this.context.restore();
-    this.nameBand();
+    nameBand(this, this.area());
     this.drawExact();
     this.drawPointed();
   }
@@ -156,7 +160,7 @@ export class Chart {
   }
 
   measure(view) {
-    const { log, xlog, lines, span } = this.trace;
+    const { log, xlog, span } = this.trace;
     let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
     const see = (value) => {
       if (!Number.isFinite(value) || (log && value <= 0)) return;
@@ -164,7 +168,7 @@ export class Chart {
       high = Math.max(high, value);
     };
     const inside = (x) => Number.isFinite(x) && !(xlog && x <= 0) && (!view.x || (x >= view.x[0] && x <= view.x[1]));
-    for (const line of lines || []) {
+    for (const line of this.lines) {
       if (!line.x || !line.y) continue;
       for (let i = 0; i < line.y.length; i++) {
         if (!inside(line.x[i])) continue;
@@ -282,46 +286,6 @@ export class Chart {
     context.globalAlpha = 1;
   }
 
-  // Above the lines, so that none strikes it out, and where it strikes out none: as before, else where there are fewest.
-  nameBand() {
-    const { band } = this.trace;
-    if (!band || !band.label) return;
-    const { context, theme } = this;
-    const wide = context.measureText(band.label).width;
-    const floor = Math.min(this.y.px(this.y.log ? Math.max(band.low, this.y.ends[0]) : band.low), this.height - BOTTOM);
-    const roof = Math.max(this.y.px(band.high), this.top);
-    const across = [LEFT + 5, this.width - RIGHT - 5 - wide, (LEFT + this.width - RIGHT - wide) / 2];
-    const inside = floor - roof > 2 * NAME ? [roof + NAME - 3] : [];
-    const heights = [floor - 5, ...inside, roof - 6];
-    const places = heights.filter((y) => y - NAME > this.top).flatMap((y) => across.map((x) => [x, y]));
-    if (!places.length) places.push([across[0], floor - 5]);
-    const under = ([x, y]) => this.linesIn([x - 2, x + wide + 2], [y - NAME + 2, y + 4]);
-    const struck = places.map(under);
-    const before = struck[this.named] === 0 ? this.named : -1;
-    this.named = before >= 0 ? before : struck.indexOf(Math.min(...struck));
-    context.textAlign = "left";
-    haloed(context, theme, band.label, ...places[this.named], theme.soft);
-  }
-
-  // How many lines pass through a box.
-  linesIn([left, right], [top, bottom]) {
-    const through = (line) => {
-      let [before, y0] = [NaN, NaN];
-      for (let i = 0; i < (line.y || []).length; i++) {
-        const [x, y] = [this.x.px(line.x[i]), this.y.px(line.y[i])];
-        const [from, to] = [Math.max(left, before), Math.min(right, x)];
-        if (from <= to || (Number.isNaN(before) && x >= left && x <= right)) {
-          const at = (px) => (x > before ? y0 + ((y - y0) * (px - before)) / (x - before) : y);
-          const [a, b] = [at(from), at(to)];
-          if (Math.max(a, b) >= top && Math.min(a, b) <= bottom) return true;
-        }
-        [before, y0] = [x, y];
-      }
-      return false;
-    };
-    return (this.trace.lines || []).filter((line) => line.x && through(line)).length;
-  }
-
   drawExact() {
     const exact = this.trace.exact;
     if (!exact || !Number.isFinite(exact.y)) return;
@@ -335,8 +299,12 @@ export class Chart {
     context.moveTo(from, y);
     context.lineTo(width - RIGHT, y);
     context.stroke();
-    context.textAlign = "right";
-    haloed(context, theme, exact.label, width - RIGHT - 4, y < top + 20 ? y + 16 : y - 7);
+    nameExact(this, this.area(), from, y);
+  }
+
+  // Within the axes.
+  area() {
+    return { left: LEFT, right: this.width - RIGHT, top: this.top, bottom: this.height - BOTTOM };
   }
 
   // What a line comes to, across the chart in its colour.
@@ -354,8 +322,8 @@ export class Chart {
   }
 
   drawMarks(marks, cursor) {
-    if (this.trace.x === "seconds" || this.trace.x.includes("this")) return;
-    this.marks.draw(this, marks, { left: LEFT, right: this.width - RIGHT, top: this.top, bottom: this.height - BOTTOM });
+    if (!counts(this.trace.x)) return;
+    this.marks.draw(this, marks, this.area());
     this.context.strokeStyle = css(this.theme.accent);
     if (cursor !== null) this.upright(this.x.px(cursor));
   }
@@ -371,7 +339,7 @@ export class Chart {
   // The 10-90 % band of the chains, and the range of the line itself within its bins.
   drawRange(line) {
     if (!line.x || line.ghost) return;
-    const bands = this.trace.lines.filter((other) => other.low && !other.ghost).length;
+    const bands = this.lines.filter((other) => other.low && !other.ghost).length;
     this.fill(line, line.low, line.high, bands > 1 ? 0.07 : 0.16);
     this.fill(line, line.least, line.most, line.faint || bands > 1 ? 0.14 : 0.24);
   }
@@ -394,7 +362,7 @@ export class Chart {
     if (!line.x || !line.y) return;
     const { context } = this;
     context.strokeStyle = context.fillStyle = line.colour;
-    const under = !line.faint && !line.ghost && covered(line, this.trace.lines, (x) => this.x.px(x), (y) => this.y.px(y));
+    const under = !line.faint && !line.ghost && covered(line, this.lines, (x) => this.x.px(x), (y) => this.y.px(y));
     context.lineWidth = line.faint || line.ghost ? 1 : under ? UNDER : 1.75;
     context.globalAlpha = line.faint || under ? 0.45 : line.ghost ? 0.6 : 1;
     context.lineJoin = "round";
@@ -467,7 +435,7 @@ export class Chart {
 
   // "name value (least to most)" of each line at the point nearest to a place, and where that is.
   values(px) {
-    const all = this.trace.lines || [];
+    const all = this.lines;
     const lines = all.filter((line) => !line.faint || !all.some((other) => other.dots && other.lane === line.lane));
     return lines.flatMap((line) => {
       if (!line.x || !line.x.length) return [];

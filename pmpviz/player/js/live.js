@@ -342,11 +342,24 @@ export class Live extends Stage {
     if (this.playing) this.scrub(null);
   }
 
+  // How far each lane's pictures are: while later ones wait, curves give nothing of them away.
+  heads() {
+    return { seconds: false, of: this.headsBy((frame) => frame.sweep) };
+  }
+
+  headsBy(place) {
+    return this.lanes.map(({ queue, shown }) => (queue?.length && shown ? place(shown) : Infinity));
+  }
+
   drawTraces(now, at) {
+    const heads = this.heads();
+    const moved = heads.of.join() !== this.headed;
+    this.tracesDirty = this.tracesDirty || moved;
     if (!this.tracesDirty || now - (this.traced || 0) <= TRACE_MS) return;
     this.traced = now;
     this.tracesDirty = false;
-    this.traces.draw(this.theme, at);
+    this.headed = heads.of.join();
+    this.traces.draw(this.theme, at, heads);
   }
 }
 

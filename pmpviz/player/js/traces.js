@@ -73,16 +73,17 @@ export class Traces {
     for (const other of this.cards.values()) this.show(other);
   }
 
-  draw(theme, cursor) {
-    this.drawn = [theme, cursor];
+  // `heads` is how far the pictures of each lane are.
+  draw(theme, cursor, heads) {
+    this.drawn = [theme, cursor, heads];
     for (const card of this.cards.values()) this.show(card);
   }
 
   show(card) {
-    if (!this.drawn) return;
-    const [theme, cursor] = this.drawn;
+    if (!this.drawn || !card.root.clientWidth) return; // One that is folded away is drawn when it is shown.
+    const [theme, cursor, heads] = this.drawn;
     card.high = this.high;
-    card.draw(theme, this.marks, cursor, { x: this.spans[card.trace.x] || null, y: card.span || null });
+    card.draw(theme, this.marks, cursor, { x: this.spans[card.trace.x] || null, y: card.span || null, heads });
   }
 }
 

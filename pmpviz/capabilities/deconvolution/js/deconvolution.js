@@ -218,6 +218,11 @@ class Deconvolution extends Live {
     return this.at !== null && this.lanes.length === 1 && !this.seconds ? this.at : null;
   }
 
+  heads() {
+    const seconds = this.traces.cards.values().next().value?.trace.x === "seconds";
+    return { seconds, of: this.headsBy((frame) => (seconds ? frame.seconds : frame.sweep)) };
+  }
+
   paint() {
     this.dirty = false;
     const timed = this.lanes.length > 1;

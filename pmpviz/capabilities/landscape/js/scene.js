@@ -237,7 +237,7 @@ export class Picture {
     const { hills } = this.survey;
     this.context.font = `600 ${14 * scale}px ${this.theme.font}`;
     this.context.textAlign = "right";
-    this.write(this.heading(hills === 1 ? "one hill ×" : `${hills} hills ×`), side - 8, 18 * scale);
+    this.write(this.heading(hills === 1 ? "× one hill" : `× ${hills} hills`), side - 8, 18 * scale);
   }
 
   heading(hills) {

@@ -12,8 +12,8 @@ const TERMS = {
   energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the accept line.",
   shift:
     "λ₁: how strongly the spins hang together, the largest eigenvalue of couplings plus shift, W + D. Up to 4 there is " +
-    "one hill for sure. Gap: how fast Gibbs sampling, which redraws a spin at a time, forgets its start, as a share a " +
-    "step; n: the number of spins.",
+    "one hill for sure: the upright line is the shift where it is 4. Gap: how fast Gibbs sampling, which redraws a spin at a time, forgets its start, as a share a " +
+    "step; n: the number of spins. The level line is the gap exactly, the falling one what is promised of it.",
 };
 
 class Strip {
@@ -159,7 +159,7 @@ export class Shift extends Strip {
     const largest = values[0] + extra;
     const bound = Math.max(0, (1 - largest / ONE_HILL) / n);
     const promise = largest <= ONE_HILL ? `one hill, gap ≥ ${number(bound)}` : "no promise";
-    this.say(`λ₁ = ${number(largest)}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
+    this.say(`shift ${number(extra)}, λ₁ = ${number(largest)}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
   }
 
   words(context, { sure, gap, y, mark, low, top }, theme, scale) {
@@ -177,12 +177,22 @@ export class Shift extends Strip {
     const room = sure * (1 - (LETTER * scale) / Math.max(1, y(0) - top)) - 12;
     const told = ["one hill; gap ≥ (1 − λ₁/4)/n", "gap ≥ (1 − λ₁/4)/n", "one hill"].find((text) => context.measureText(text).width < room);
     if (told) haloed(context, theme, told, 6, this.height - 16 * scale - 5);
+    this.foot(context, mark > low ? { mark, sure } : null, low, theme);
+  }
+
+  // The shift at the left end, that where λ₁ is 4, and where there is room what it means to be right of it.
+  foot(context, at, low, theme) {
     const base = this.height - 3;
+    const wide = (words) => context.measureText(words).width;
+    const least = `shift ${number(low)}`;
+    const told = at ? `shift ${number(at.mark)}: λ₁ = 4` : "";
+    const from = at ? Math.max(wide(least) + 8, Math.min(at.sure, this.width) - wide(told) / 2) : 0;
     context.fillStyle = css(theme.soft);
-    context.fillText("least shift", 0, base);
-    if (mark > low) context.fillText("λ₁ = 4", Math.max(sure - 18 * scale, 66 * scale), base);
+    context.fillText(least, 0, base);
+    if (at) context.fillText(told, Math.min(from, this.width - wide(told)), base);
+    const rest = at ? "the hills may part →" : "λ₁ ≥ 4 at every shift";
     context.textAlign = "right";
-    context.fillText(mark > low ? "the hills may part →" : "λ₁ ≥ 4 everywhere", this.width, base);
+    if (from + wide(told) + 8 < this.width - wide(rest)) context.fillText(rest, this.width, base);
   }
 
   line(context, from, to) {

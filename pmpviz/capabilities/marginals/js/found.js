@@ -79,7 +79,7 @@ export class Marginals extends Small {
 
 export class Edges extends Small {
   constructor() {
-    super("ρ: how far each edge counts", "Edge appearance probabilities: how often an edge is in a random spanning tree.");
+    super("ρ: how far each edge counts", "How much of each edge's dependence the objective counts: how often the edge is in a random spanning tree.");
   }
 
   draw(graph, walks, theme) {

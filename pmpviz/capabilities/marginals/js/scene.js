@@ -283,7 +283,7 @@ export class Scene {
       context.stroke();
     });
     context.textAlign = "right";
-    this.write("u₀", cx - 8, cy - 6, theme.text);
+    this.write("start, u₀", cx - 8, cy - 6, theme.text);
     if (!data.exact) return;
     const [x, y] = mark(data.exact, "exact marginals", (ex, ey) => {
       context.beginPath();

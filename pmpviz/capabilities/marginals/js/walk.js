@@ -27,23 +27,18 @@ const MARGIN = 12;
 const WALK_HIGH = 230; // Beneath the sites.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
 const WHITE = [255, 255, 255]; // Towards which colours go on a dark ground.
+const SHARE = "How much of each edge's dependence the objective counts: how often the edge is in a random spanning tree.";
 const BEGINNING = "The walk is at its beginning, where all configurations are alike: press Play.";
-// What the page's words mean: told at the ? beside each.
+// What the picture's and the sentences' words mean: told at the ? beside each; all of them stand in a fold of the page.
 const MEANINGS = [
   ["corners", "Configurations, a digit a spin. Two at one corner, as 011 · 100, are each other's opposites: in both the same spins agree."],
   ["axes", "What each counts is written beside it. E s1 s2: how far spins 1 and 2 agree, from −1, never, to 1, always. Score: how much the model favours μ."],
-  ["μ", "The marginals so far: of every variable and edge how probable each state is."],
-  ["u₀", "All configurations alike: where the walk begins, and the centre towards which corners are drawn."],
   ["MAP call", "A solver is asked for the configuration with the largest weight: a corner."],
-  ["marginal polytope", "All marginals that some distribution has."],
   ["objective", "Score plus entropy of μ. Its largest value is an upper bound of log Z."],
-  ["gap", "How far the objective can still rise, at most."],
-  ["ρ", "How far an edge's dependence is counted: how often it is in a random spanning tree."],
-  ["certified", "An exact solver found the corner, so that the bound is proved."],
-  ["nat", "The unit of log Z: one more is a factor of e = 2.718."],
+  ["ρ", SHARE],
 ];
 const HELP = {
-  gap: "The line is the gap of each step. The band goes down to the least so far; a new ρ begins anew.",
+  gap: "How far the objective can still rise, at most. The line is the gap of each step. The band goes down to the least so far; a new ρ begins anew.",
   log_z: "The band is what is known: log Z lies within it. Its ends are the best bounds so far.",
 };
 const NUMBERS = ["gap", "objective", "low", "high", "delta", "error", "maximum"];
@@ -65,6 +60,7 @@ class Walk extends Player {
     this.lines.dataset.testid = "walk-words";
     this.ticks = make("canvas", "wk-ticks");
     this.ticks.setAttribute("role", "img");
+    this.ticks.title = `ρ: ${SHARE}`;
     this.marginals = new Marginals();
     this.edges = new Edges();
     this.choice = this.layerControl();
@@ -133,7 +129,7 @@ class Walk extends Player {
     const general = this.general || [];
     if (this.lanes.length > 1) return super.tell(walks.every(isNewest) ? general : general.map((words) => `As of the newest step: ${words}`));
     if (!walk || !general.length) return super.tell(general);
-    const words = [this.moment(walk), ...(isNewest(walk) ? this.newest : []), ...general];
+    const words = [this.moment(walk), ...general, ...(isNewest(walk) ? this.newest : [])];
     super.tell([words.join(" ")]);
   }
 

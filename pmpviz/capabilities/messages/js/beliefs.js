@@ -5,6 +5,7 @@ import { stateColour } from "./graph.js";
 import { css, make } from "../pmpviz.player/theme.js";
 
 const SAME = 1e-5;
+const ROUNDING = 1e-12;
 
 // A row a variable: its belief as a bar, the exact answer as a thinner one below it, and both as numbers.
 export class Beliefs {
@@ -40,25 +41,29 @@ export class Beliefs {
     const [now, sign] = [make("span", "mm-number"), make("span", "mm-sign")];
     const right = make("span", "mm-number", exact ? digits(exact[told]) : "");
     if (exact) widths(truth, exact);
-    return { told, exact, belief, now, sign, cells: [name, bars, now, sign, right] };
+    return { told, exact, most: this.replay.mostOff(index), belief, now, sign, cells: [name, bars, now, sign, right] };
   }
 
-  // Before the first message nothing is compared: by symmetry what is alike may look exact.
+  // Before the first message nothing is compared: by symmetry what is alike may look exact. So it may in a phase of a
+  // run that oscillates, of which therefore the most in a period counts.
   draw(view) {
     const begun = view.head || !this.replay.total;
-    this.rows.forEach(({ told, exact, belief, now, sign }, index) => {
+    const { period } = this.replay.record;
+    this.rows.forEach(({ told, exact, most, belief, now, sign }, index) => {
       const shares = this.replay.belief(index, view.head);
       if (exact) {
-        const same = exact.every((p, k) => Math.abs(p - shares[k]) < SAME);
+        const same = (period ? most : Math.max(...exact.map((p, k) => Math.abs(p - shares[k])))) < SAME;
         const mark = !begun ? "" : same ? "=" : "≠";
         if (sign.textContent !== mark) sign.textContent = mark;
+        sign.title = mark === "≠" && period ? "In some phase of a period, if not in this one" : "";
       }
       widths(belief, shares);
       const words = digits(shares[told]);
       if (now.textContent !== words) now.textContent = words;
     });
     const error = this.replay.error(view.head);
-    const now = begun ? `largest error ${error ? brief(error) : "0"}` : "without messages";
+    const off = (value) => (value < ROUNDING ? "0" : brief(value));
+    const now = begun ? `largest error ${off(error)}${period ? " in this phase" : ""}` : "without messages";
     const words = Number.isFinite(error) ? now : "";
     if (this.error.textContent !== words) this.error.textContent = words;
   }

@@ -267,12 +267,14 @@ export class Lines {
       context.stroke();
       context.fillStyle = css(theme.soft);
       context.textAlign = "right";
-      context.fillText(this.log ? `10${superscript(Math.round(Math.log10(value)))}` : value.toFixed(2).replace("-", "−"), 38, this.y(value));
+      context.fillText(this.log ? power(value) : value.toFixed(2).replace("-", "−"), 38, this.y(value));
     }
     context.textAlign = "center";
     for (const sweep of [0, ...ticks(this.sweeps).slice(this.sweeps > 5 ? 1 : 0)]) {
       context.fillText(String(sweep), this.x(sweep), this.height - FOOT / 2 + 2);
     }
+    context.textAlign = "right";
+    context.fillText("sweep", 38, this.height - FOOT / 2 + 2);
   }
 
   mark(context, { y, label }, theme) {
@@ -330,8 +332,8 @@ export class Lines {
     if (this.canvas.getAttribute("aria-label") === words && this.keys.childElementCount) return;
     this.canvas.setAttribute("aria-label", words);
     this.keys.replaceChildren(
-      ...this.lines.map(({ colour }, index) => {
-        const key = make("span", "mm-key", now[index]);
+      ...this.lines.map(({ colour, dash }, index) => {
+        const key = make("span", dash ? "mm-key mm-dashed" : "mm-key", now[index]);
         key.style.setProperty("--mm-colour", colour || css(theme.text));
         return key;
       }),
@@ -339,7 +341,7 @@ export class Lines {
   }
 
   words(value) {
-    if (this.log && value < FLOOR) return `< 10${superscript(Math.round(Math.log10(FLOOR)))}`;
+    if (this.log && value < FLOOR) return `< ${power(FLOOR)}`;
     return this.log ? brief(value) : number(value);
   }
 }
@@ -349,6 +351,11 @@ function shownAt(values, at, played) {
   let last = -1;
   while (last + 1 < values.length && at(last + 1) <= played + 1e-9) last++;
   return last;
+}
+
+// A power of ten.
+export function power(value) {
+  return `10${superscript(Math.round(Math.log10(value)))}`;
 }
 
 // Two significant digits.

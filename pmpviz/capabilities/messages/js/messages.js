@@ -3,7 +3,7 @@
 import { mounted, Stage } from "../pmpviz.player/component.js";
 import { Bar, MODES, Timeline } from "./bar.js";
 import { Beliefs } from "./beliefs.js";
-import { HeatMap, Lines } from "./charts.js";
+import { HeatMap, Lines, power } from "./charts.js";
 import { plain } from "./digits.js";
 import { Equation } from "./equation.js";
 import { factorTip, frustrated, wish } from "./factor.js";
@@ -31,7 +31,7 @@ class Microscope extends Stage {
   constructor(parent) {
     super(parent, "pv-root mm-root");
     this.repeating = ["step", "back"];
-    this.player = new Playhead(this.still);
+    this.player = new Playhead(this.still, !this.large);
     this.watched = 0;
     this.hovered = -1;
     this.pointed = -1;
@@ -120,7 +120,7 @@ class Microscope extends Stage {
   adopt(record) {
     const first = this.run === undefined;
     const sameGraph = this.record && JSON.stringify(this.record.factors) === JSON.stringify(record.factors);
-    Object.assign(this, { record, run: record.run, replay: new Replay(record) });
+    Object.assign(this, { record, run: record.run, replay: new Replay(record), cameSoFar: false });
     this.player.take(this.replay);
     this.graph.record = record;
     if (!sameGraph) this.watched = this.replay.total ? this.firstDown() : 0;
@@ -130,7 +130,7 @@ class Microscope extends Stage {
     this.takeLines(record);
     this.drawLegend();
     this.layout();
-    if (first && this.still) this.announce("Motion is reduced: press Play, or Step.");
+    if (first && !this.player.wanted) this.announce(`${this.still ? "Motion is reduced: press" : "Press"} Play, or Step.`);
     this.wake();
   }
 
@@ -144,7 +144,7 @@ class Microscope extends Stage {
     const lines = [{ label: "change", colour: RESIDUAL, values: record.residual, at: (k) => k + 1 }];
     const most = record.period ? `error, most in ${record.period} sweeps` : "error";
     if (record.exact) lines.push({ label: most, colour: ERROR, dash: [6, 4], ...this.replay.errors() });
-    const marks = [{ y: record.tolerance, label: "change below this: converged" }];
+    const marks = [{ y: record.tolerance, label: `converged: change below ${power(record.tolerance)}` }];
     this.residual.take(lines, { log: true, marks, sweeps });
     if (record.bethe === null) return;
     const exact = record.logZ === null ? [] : [{ y: record.logZ, label: `exact log Z ${number(record.logZ)}` }];
@@ -156,12 +156,14 @@ class Microscope extends Stage {
     this.verdict.textContent = this.large ? `${verdict} ${this.betheEnd()}` : verdict;
     const two = variables.every((variable) => variable.card === 2);
     const framed = this.record.factors.some((_, factor) => wish(this.record, factor));
-    const words = this.large ? [two ? "Blue: state 0, orange: state 1." : "States: 0 blue, 1 orange, 2 green, and so on."] : [
-      two
-        ? `Lines: messages as log-ratios, blue for state 0, orange for state 1, full at ±${plain(limit)}.`
-        : "Lines: messages, in the colour of the state that they favour; thicker, the surer.",
+    const lines = two
+      ? `Lines: messages as log-ratios, blue for state 0, orange for state 1, full at ±${plain(limit)}.`
+      : "Lines: messages, in the colour of the state that they favour; thicker, the surer.";
+    const states = two ? "Blue: state 0, orange: state 1." : "States: 0 blue, 1 orange, 2 green, and so on.";
+    const words = [
+      this.large ? states : lines,
       this.record.factors.some(({ kind }) => kind === "table") ? "ψ: a table of weights." : "",
-      this.record.factors.some((_, factor) => this.graph.opposes(factor)) ? "Dashes: a negative coupling." : "",
+      this.record.factors.some((_, factor) => this.graph.opposes(factor)) ? "Violet dashes: a negative coupling." : "",
     ];
     words.push(exact ? "Ring: belief; thin outer ring: exact." : "Ring: belief.");
     if (framed) words.push("Framed: the likeliest states go against the factor.");
@@ -390,7 +392,11 @@ class Microscope extends Stage {
 
   write(played) {
     const { record, canvas, player } = this;
-    const [, status, template] = player.milestone();
+    const milestone = player.milestone();
+    const [, status, template] = milestone;
+    // Before a class nothing of how the run ends is told before it has come so far.
+    this.cameSoFar = this.cameSoFar || milestone === record.milestones[record.milestones.length - 1];
+    this.verdict.style.visibility = this.large && !this.cameSoFar ? "hidden" : "";
     const words = template.replace("{residual}", number(record.residual[played - 1]));
     if (this.status.textContent !== words) this.status.textContent = words;
     this.status.dataset.status = status;

@@ -5,13 +5,14 @@ import { MODES } from "./bar.js";
 const LOOPED = 6; // Sweeps a second of an oscillation that is shown again and again.
 
 export class Playhead {
-  // `still`: without flights, where motion is not wanted.
-  constructor(still) {
+  // `still`: without flights, where motion is not wanted. What `opens` plays as soon as it is there; before a class it
+  // waits for Play, so that the question comes before its answer.
+  constructor(still, opens = true) {
     this.still = still;
     this.speeds = MODES.map((mode) => mode.speed);
     this.mode = 0;
     this.playing = false;
-    this.wanted = !still;
+    this.wanted = !still && opens;
     this.rest();
   }
 

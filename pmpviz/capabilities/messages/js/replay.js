@@ -137,6 +137,15 @@ export class Replay {
     return most;
   }
 
+  // The largest error of a variable's belief in the last period of what oscillates; 0 where nothing does.
+  mostOff(variable) {
+    const { beliefs, period, states, variables } = this.record;
+    const exact = this.exact(variable) || [];
+    const at = (sweep) => (sweep * variables.length + variable) * states;
+    const sweeps = Array.from({ length: period || 0 }, (_, k) => at(this.sweeps - k));
+    return Math.max(0, ...sweeps.flatMap((from) => [...exact].map((p, k) => Math.abs(p - beliefs[from + k]))));
+  }
+
   // Sweeps that `event` events come to, parts of one included.
   along(event) {
     const sweep = this.done(event);

@@ -1,0 +1,55 @@
+// Where a name stands in a chart: the exact line's and the noise band's, out of the curves' way.
+
+import { haloed } from "./theme.js";
+
+const NAME = 14; // Pixels: the height of a name in the chart.
+
+// Above the lines, so that none strikes it out, and where it strikes out none: as before, else where there are fewest.
+export function nameBand(chart, area) {
+  const { band } = chart.trace;
+  if (!band || !band.label) return;
+  const floor = Math.min(chart.y.px(chart.y.log ? Math.max(band.low, chart.y.ends[0]) : band.low), area.bottom);
+  const roof = Math.max(chart.y.px(band.high), area.top);
+  const inside = floor - roof > 2 * NAME ? [roof + NAME - 3] : [];
+  const across = ["left", "right", "middle"];
+  write(chart, area, "band", band.label, across, [floor - 5, ...inside, roof - 6], floor - 5, chart.theme.soft);
+}
+
+// Above or beneath the line that begins at `from`.
+export function nameExact(chart, area, from, y) {
+  const across = from > area.left ? ["right"] : ["right", "left", "middle"];
+  write(chart, area, "exact", chart.trace.exact.label, across, [y - 7, y + 16], y + 16, chart.theme.text);
+}
+
+function write(chart, area, key, words, across, heights, otherwise, colour) {
+  const wide = chart.context.measureText(words).width;
+  const [left, right] = [area.left + 5, area.right - 5 - wide];
+  const at = { left, right, middle: (left + right) / 2 };
+  const inside = heights.filter((y) => y - NAME > area.top && y < area.bottom - 2);
+  const places = (inside.length ? inside : [otherwise]).flatMap((y) => across.map((name) => [at[name], y]));
+  const struck = places.map(([x, y]) => linesIn(chart, [x - 2, x + wide + 2], [y - NAME - 3, y + 5]));
+  const before = (chart.named[key] || {}).place;
+  const kept = struck[before] === 0 ? before : struck.indexOf(Math.min(...struck));
+  chart.named[key] = { place: kept, at: places[kept] };
+  chart.context.textAlign = "left";
+  haloed(chart.context, chart.theme, words, ...places[kept], colour);
+}
+
+// How many lines pass through a box.
+function linesIn(chart, [left, right], [top, bottom]) {
+  const through = (line) => {
+    let [before, y0] = [NaN, NaN];
+    for (let i = 0; i < (line.y || []).length; i++) {
+      const [x, y] = [chart.x.px(line.x[i]), chart.y.px(line.y[i])];
+      const [from, to] = [Math.max(left, before), Math.min(right, x)];
+      if (from <= to || (Number.isNaN(before) && x >= left && x <= right)) {
+        const at = (px) => (x > before ? y0 + ((y - y0) * (px - before)) / (x - before) : y);
+        const [a, b] = [at(from), at(to)];
+        if (Math.max(a, b) >= top && Math.min(a, b) <= bottom) return true;
+      }
+      [before, y0] = [x, y];
+    }
+    return false;
+  };
+  return chart.lines.filter((line) => line.x && through(line)).length;
+}
