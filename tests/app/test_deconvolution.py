@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
 from pmpviz.capabilities.deconvolution.page import _same_question
-from pmpviz.capabilities.deconvolution.picture import _explained
 from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
 from pmpviz.live.handles import turned
 
@@ -203,11 +201,3 @@ def test_a_knob_leaves_the_question_which_follows_model_and_data():
     assert turned_on.lanes != paper.lanes and _same_question(paper, turned_on)
     assert not _same_question(paper, paper.replace(known_features="given"))
     assert not _same_question(paper, paper.replace(data="letters"))
-
-
-def test_a_verdict_of_one_sample_says_what_the_curve_of_all_shows():
-    last = SimpleNamespace(wrong=(2722, 2998))
-    lane = SimpleNamespace(last=last, explained_at=None)
-    assert _explained(lane, 2722) == "2\u202f722 pixels wrong (average 2\u202f860)"
-    last.wrong = (2722,)
-    assert _explained(lane, 2722) == "2\u202f722 pixels wrong"

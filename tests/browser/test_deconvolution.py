@@ -104,7 +104,8 @@ def test_space_pauses_n_steps_the_timeline_looks_back_and_reset_begins_again(ser
     )
     wait(page, "d.sweep === '1'")
     first = page.evaluate(READ)[0]
-    assert page.locator(".pv-verdict").inner_text().startswith("Looking back at sweep 1. Now: ")
+    assert page.locator(".pv-verdict").inner_text().startswith("Looking back at sweep 1. PMP: ")
+    assert "after 1 sweep" in page.locator(".pv-verdict").inner_text()
     page.locator(".pv-live").click()
     wait(page, f"Number(d.sweep) === {int(before['sweep']) + 1}")
     page.locator("[data-action=reset]").click()

@@ -138,7 +138,7 @@ def test_a_class_reads_what_was_found_beneath_the_pictures_of_a_scene(server, op
         """() => {
           const words = document.querySelector(".at-averages + .at-words");
           const captions = [...document.querySelectorAll(".at-averages figcaption")];
-          return words?.innerText.startsWith("Maxima missed") && words.getBoundingClientRect().bottom <= innerHeight
+          return words?.innerText.startsWith("Of 12 hidden ink") && words.getBoundingClientRect().bottom <= innerHeight
             && captions.length === 8 && captions.every((each) => each.scrollWidth <= each.clientWidth);
         }"""
     )

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def test_glyphs_are_found_while_beliefs_sharpen_and_messages_come_to_rest(begin)
     live.play()
     wait(live, lambda view: view.status == "done")
     lane = live.view.lanes[0]
-    assert lane.last is not None and max(lane.found_counts) == 2 and min(lane.last.wrong) == 0
+    assert lane.last is not None and max(lane.last.found_counts) == 2 and min(lane.last.wrong) == 0
     assert lane.frames[0].sweep == 0 and lane.frames[0].sharpness < 0.2 < 0.4 < lane.last.sharpness
     sweeps = [frame.sweep for frame in lane.frames]
     assert sweeps == sorted(set(sweeps)) and sweeps[1] == 1
@@ -61,20 +62,39 @@ def test_glyphs_are_found_while_beliefs_sharpen_and_messages_come_to_rest(begin)
     assert lane.rested or lane.sweep == SMALL.budget
 
 
-def test_what_is_best_says_of_which_sample_it_is_and_numbers_of_which_sweep(begin):
-    """Captions under the glyphs are of the sample that is chosen, which need not be the best."""
-    live = begin(SMALL.replace(budget=3))
+def test_every_frame_is_told_by_what_it_has_itself_found_and_numbers_say_of_which_sweep(begin):
+    """Pictures are shown a moment after they were computed, and looked back to."""
+    live = begin(SMALL.replace(budget=40))
     live.play()
     wait(live, lambda view: view.status == "done")
-    lane = live.view.lanes[0]
-    least = lane.last.wrong.index(min(lane.last.wrong)) + 1
-    words = deconvolution.verdict(live.view)
-    assert f"sample {least}" in words and "best sample" not in words
-    assert deconvolution.numbers(live.view)[0][:2] == ["at sweep", ["3"]]
-    told = [("2 of the 4 glyphs found", 1), ("34 pixels wrong", 0), ("nothing", None)]
-    said = deconvolution._of_samples(lane, told)
-    assert said == "PMP: 2 of the 4 glyphs found in sample 2, 34 pixels wrong in sample 1, nothing"
-    assert deconvolution._of_samples(lane, told[::2]) == "PMP, sample 2: 2 of the 4 glyphs found, nothing"
+    head = decode(deconvolution.update(live.view, Cursors(), Desk(("play",))))[0]
+    frames, told = live.view.lanes[0].frames, head["lanes"][0]["frames"]
+    assert [frame.found_counts for frame in frames] == [tuple(counts) for counts in told["counts"]]
+    for frame, said, found in zip(frames, told["said"], told["found"], strict=True):
+        full = sum(count == 2 for count in frame.found_counts)
+        assert ("none has found all 2 glyphs" in said) == (full == 0)
+        assert [sample.count("not found") for sample in found] == [
+            sum(each.feature is None for each in sample) for sample in frame.found
+        ]
+        assert "before the first sweep" in said if not frame.sweep else f"after {frame.sweep:g} sweep" in said
+    assert told["said"][0] != told["said"][-1] == head["said"][0]
+    assert deconvolution.numbers(live.view)[0][:2] == ["at sweep", [f"{live.view.lanes[0].sweep:g}"]]
+
+
+@pytest.mark.parametrize(
+    "wrong, counts, words",
+    [
+        ((16, 18), (0, 1), "none has found all 4 glyphs (0 to 1 of them), 16 to 18 pixels wrong (average 17)"),
+        ((16, 0, 1), (4, 4, 2), "2 have found all 4 glyphs, 1 explains every given pixel (up to 16 wrong in others)"),
+        ((0, 0), (4, 4), "all have found all 4 glyphs, all explain every given pixel"),
+        ((34,), (3,), "3 of the 4 glyphs found, 34 pixels wrong"),
+        ((0,), (4,), "all of the 4 glyphs found, explains every given pixel"),
+    ],
+)
+def test_a_verdict_counts_the_samples_and_mixes_no_two(wrong, counts, words):
+    frame, lane = SimpleNamespace(wrong=wrong, sweep=7.0), SimpleNamespace(explained_at=None)
+    said = f"{deconvolution._glyphs_found(counts, 4)}, {deconvolution._pixels_wrong(lane, frame)}"
+    assert said == words
 
 
 @pytest.mark.as_shipped
@@ -278,4 +298,4 @@ def test_the_first_time_is_told_and_does_not_creep(begin):
     live.step()
     wait(live, lambda view: view.lanes[0].sweep > before or view.lanes[0].rested)
     assert live.view.lanes[0].explained_at == first
-    assert "every one first at sweep" in deconvolution.verdict(live.view)
+    assert f"(first at sweep {first[0]:g}, " in deconvolution.verdict(live.view)

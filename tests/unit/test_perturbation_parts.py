@@ -12,7 +12,7 @@ from PIL import Image
 
 from pmpviz import exact
 from pmpviz.app.presets import preset_of
-from pmpviz.capabilities.perturbation import board
+from pmpviz.capabilities.perturbation import board, findings
 from pmpviz.capabilities.perturbation import maps as perturbation_maps
 from pmpviz.capabilities.perturbation import panels as perturbation_panels
 from pmpviz.capabilities.perturbation import picture as perturbation
@@ -24,8 +24,9 @@ from pmpviz.capabilities.perturbation.plan import LabPlan
 from pmpviz.capabilities.perturbation.presets import PERTURBATION
 from pmpviz.capabilities.perturbation.scenes import SCENES, scene_of
 from pmpviz.live.link import from_query, to_query
+from pmpviz.oracles import Solution, make_oracle
 from pmpviz.oracles.perturbed import table_of
-from pmpviz.player.numbers import integer
+from pmpviz.player.numbers import integer, significant
 from pmpviz.player.wire import decode
 from pmpviz.runs import sample
 from pmpviz.samplers import make_sampler
@@ -199,17 +200,50 @@ def test_everything_is_computed_and_drawn():
         for draw in (perturbation.lost, perturbation.bounds, perturbation_maps.tree):
             assert draw(view, dark).data
     assert "attempts came through" in perturbation_maps.tree_words(view)
-    said = perturbation.verdict(view)
+    said = findings.counts(view)
     assert said.startswith("Maxima missed under 512 noises: ")
     label, lost = next((label, one) for label, one in zip(view.bench.labels, view.tally.lost, strict=True) if max(one))
     assert f"{label} {np.mean(np.array(lost) > 1e-6):.0%}" in said
     assert f"{integer(view.tree.accepted)} of {integer(view.tree.attempts)} attempts" in said
     none = replace(view, tally=replace(view.tally, lost=[[0.0] * 512 for _ in view.bench.solvers]), tree=None)
-    assert perturbation.verdict(none) == "Maxima missed under 512 noises: none."
+    assert findings.counts(none) == "Maxima missed under 512 noises: none."
+    assert findings.finding(none, "glass") == "Every solver found the maximum under each of 512 noises."
+    assert f"{label} under {np.mean(np.array(lost) > 1e-6):.0%}" in findings.finding(view, "a model of one's own")
+    assert f"{integer(view.tree.accepted)} of {integer(view.tree.attempts)} came through" in findings.finding(
+        view, "clique"
+    )
+    for words in ("Maxima missed", "attempts", "bounds of parts"):
+        assert f">{words}</abbr>" in findings.explained(said)
     assert json.loads(next(file.make() for file in files(view) if file.name == "settings.json")) == to_query(view.plan)
     exported = np.load(io.BytesIO(perturbation_npz(view)))
     assert {"noise", "field", "icm", "exact", "atlas_code"} <= set(exported.files)
     assert len(energies_csv(view).decode().splitlines()) == 1 + 512
+
+
+def test_the_verdict_on_two_spins_says_which_states_come_too_often_and_which_too_seldom():
+    own = bench_of(PERTURBATION[0].plan)
+    tally = Tally.of(own)
+    law, none = state_law(own), LabView(PERTURBATION[0].plan, own)
+    assert findings.finding(none, "two-spins") == ""
+    tally.add(own, 512)
+    said = findings.finding(replace(none, tally=tally, law=law), "two-spins")
+    for place, (name, how) in enumerate([("00", ""), ("01", "seldom"), ("10", "seldom"), ("11", "often")]):
+        share, error = tally.counts[place] / 512, np.sqrt(law[place] * (1 - law[place]) / 512)
+        assert (f"{name} ({significant(share, 2)}, exactly {significant(law[place], 2)})" in said) == bool(how)
+        assert (abs(share - law[place]) > 1.96 * error) == bool(how)
+    assert "comes too often" in said and "come too seldom" in said and "under 512 noises" in said
+    # Draws of the law itself are no further off than chance allows.
+    fair = replace(tally, counts=np.rint(512 * law).astype(int))
+    assert "than chance allows" in findings.finding(replace(none, tally=fair, law=law), "two-spins")
+
+
+def test_every_preset_has_an_answer_of_its_own_and_messages_that_do_not_settle_say_so():
+    assert set(findings.ANSWERS) == {preset.id for preset in PERTURBATION}
+    solver = make_oracle("max_product")
+    still, restless = (Solution(np.zeros(2, np.int8), 1.0, notes={"residual": change}) for change in (1e-6, 0.7))
+    assert board.settled(solver, still) == "settled, damped by 0.5"
+    assert board.settled(solver, restless) == "not settled in 100 sweeps"
+    assert board.settled(make_oracle("icm"), Solution(np.zeros(2, np.int8), 1.0)) == ""
 
 
 def test_another_perturbation_keeps_the_statistics():

@@ -22,7 +22,6 @@ MOST_SHOWN = 36
 MOST_SWEEPS = 10
 CHUNK_SECONDS = 0.12
 REST = 1e-5
-COMPARE_SECONDS = 0.5
 # Max-product's beliefs soon are dozens of nats: at a quarter of them grey levels tell unsure from certain. Beyond 16
 # nats single precision says 1.
 SOFTNESS, CERTAIN = 4.0, 16.0
@@ -31,11 +30,21 @@ SLOW_SWEEPS = 20
 
 
 @dataclass(frozen=True, eq=False)
+class Found:
+    """A generating glyph: the feature that shows it (None where none does), its shift, and pixels that differ."""
+
+    feature: int | None
+    shift: tuple[int, int]
+    mismatches: int
+
+
+@dataclass(frozen=True, eq=False)
 class Frame:
     """What one moment looked like: beliefs in 255 grey levels, reconstructions of the shown images in bits.
 
     `places` are the locations that are on, of the shown images: indices into S of all samples, [m, shown, f, h, w].
     `sharpness` is the mean distance of the grey levels from the middle: 0 knows nothing, 1/2 is certain.
+    `found` says of every sample what became of every generating glyph; it is empty where these are not known.
     """
 
     number: int
@@ -50,15 +59,12 @@ class Frame:
     residual: float
     hidden_wrong: tuple[int, ...]
     sharpness: float
+    found: tuple[tuple[Found, ...], ...] = ()
 
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A generating glyph: the feature that shows it (None where none does), its shift, and pixels that differ."""
-
-    feature: int | None
-    shift: tuple[int, int]
-    mismatches: int
+    @property
+    def found_counts(self) -> tuple[int, ...]:
+        """Generating glyphs that stand among the features of each sample, pixel by pixel."""
+        return tuple(sum(each.mismatches == 0 for each in sample) for sample in self.found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +87,6 @@ class DeconvolutionLaneView:
     series: Series
     explained_at: tuple[float, float] | None
     order: tuple[tuple[int, ...], ...]
-    found: tuple[tuple[Found, ...], ...]
     features: Int8[np.ndarray, "m c f a b"] | None
     locations: Int8[np.ndarray, "m n f h w"] | None
     belief: Float[np.ndarray, "m c f a b"] | None
@@ -92,11 +97,6 @@ class DeconvolutionLaneView:
     def last(self) -> Frame | None:
         """The newest frame."""
         return self.frames[-1] if self.frames else None
-
-    @property
-    def found_counts(self) -> tuple[int, ...]:
-        """Generating glyphs that stand among the features of each sample, pixel by pixel."""
-        return tuple(sum(each.mismatches == 0 for each in sample) for sample in self.found)
 
 
 class DeconvolutionLane:
@@ -115,7 +115,7 @@ class DeconvolutionLane:
         self._snapshot: Any = None
         self._order: tuple[tuple[int, ...], ...] = ()
         self._found: tuple[tuple[Found, ...], ...] = ()
-        self._compared, self._compared_at = b"", 0.0
+        self._compared = b""
         self._number, self._rate = 0, 0.0
 
     @property
@@ -169,6 +169,7 @@ class DeconvolutionLane:
     def _take(self, snapshot: Any) -> None:
         self._snapshot = snapshot
         self.seconds = float(snapshot.seconds)
+        self._compare(np.asarray(snapshot.features))
         frame = self._frame(snapshot)
         self._frames.append(frame)
         self.series.append({name: np.array([value]) for name, value in measures(frame).items()})
@@ -197,13 +198,12 @@ class DeconvolutionLane:
             float(residual.max()) if np.isfinite(residual).all() else float("nan"),
             tuple((hidden & ~problem.seen).sum((1, 2, 3, 4)).tolist()),
             float(np.abs(grey / 255.0 - 0.5).mean()),
+            self._found,
         )
 
-    def view(self, done: bool = False, at_once: bool = True, name: str = "") -> DeconvolutionLaneView:
-        """What pages may see of it, called `name`; features are compared with the glyphs now and then, or `at_once`."""
+    def view(self, done: bool = False, name: str = "") -> DeconvolutionLaneView:
+        """What pages may see of it, called `name`."""
         features = None if self._snapshot is None else np.asarray(self._snapshot.features)
-        if features is not None:
-            self._compare(features, at_once)
         return DeconvolutionLaneView(
             plan=self.plan,
             algorithm=self.plan.algorithm,
@@ -217,7 +217,6 @@ class DeconvolutionLane:
             series=self.series,
             explained_at=self._explained_at,
             order=self._order,
-            found=self._found,
             features=features,
             locations=None if features is None else np.asarray(self._snapshot.locations),
             belief=None if features is None else np.asarray(self._snapshot.belief),
@@ -225,14 +224,14 @@ class DeconvolutionLane:
             rested=self.rested,
         )
 
-    def _compare(self, features: np.ndarray, at_once: bool) -> None:
-        """Order and find the features anew where they have changed: all shifts of all pairs take a while."""
-        now, state = time.monotonic(), features.tobytes()
-        if state == self._compared or (not at_once and now - self._compared_at < COMPARE_SECONDS):
+    def _compare(self, features: np.ndarray) -> None:
+        """Order and find the features anew where they have changed."""
+        state = features.tobytes()
+        if state == self._compared:
             return
         self._order = orders(features, self._problem.glyphs)
         self._found = found_in(features, self._problem)
-        self._compared, self._compared_at = state, time.monotonic()
+        self._compared = state
 
 
 def grey_levels(belief: Float[np.ndarray, "m c f a b"], kind: str) -> UInt8[np.ndarray, "m c f a b"]:

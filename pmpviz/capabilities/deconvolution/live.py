@@ -75,7 +75,7 @@ class LiveDeconvolution(LiveJob):
         over = [self._over(lane) for lane in self._lanes]
         names = lane_names([lane.plan for lane in self._lanes])
         rows = zip(self._lanes, over, names, strict=True)
-        return tuple(lane.view(done, done or not self._playing, name) for lane, done, name in rows)
+        return tuple(lane.view(done, name) for lane, done, name in rows)
 
     def _extras(self) -> dict[str, Any]:
         return {"problem": self._problem}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ HELP = {
     "wrong": "Pixels of all images on which the reconstruction differs from what is given: best and worst sample.",
     "explained": "Ink of the images that the reconstruction has too.",
     "found": "Generating glyphs that stand among the features of a sample, exactly, up to the shift that larger "
-    "features leave.",
+    "features leave: fewest and most of a sample.",
     "residual": "Largest change of a message in the last sweep: small when messages have come to rest.",
     "energy": "Minus log p(X, S, W) without its constant: lower is more probable.",
     "hidden": "Hidden pixels that were filled in otherwise than in the image that was hidden: best and worst sample.",
@@ -108,8 +107,6 @@ def _lane(envelope: Envelope, problem: Problem, view, index: int, lane: Deconvol
         samples=lane.samples,
         timed=len(view.lanes) > 1,
         order=[list(order) for order in lane.order] or [list(range(problem.shape.features))] * lane.samples,
-        found=[[found_words(each) for each in sample] for sample in lane.found],
-        counts=list(lane.found_counts),
         frames=_new_frames(envelope, problem, index, lane),
     )
 
@@ -125,7 +122,8 @@ def _new_frames(envelope: Envelope, problem: Problem, index: int, lane: Deconvol
     frames = [frames[place] for place in thin(len(frames), MOST_SENT)]
     if frames:
         envelope.sent.sent(str(index), frames[-1].number)
-    return _frames(envelope.payload, problem, frames, start)
+    said = [_verdict_of(lane, frame, problem) for frame in frames]
+    return {"said": said, **_frames(envelope.payload, problem, frames, start)}
 
 
 def _status(view: DeconvolutionView, lane: DeconvolutionLaneView) -> str:
@@ -147,6 +145,8 @@ def _frames(payload: Payload, problem: Problem, frames: list[Frame], start: int)
         "hidden": [list(frame.hidden_wrong) for frame in frames],
         "residual": [frame.residual if math.isfinite(frame.residual) else None for frame in frames],
         "sharpness": [round(frame.sharpness, 5) for frame in frames],
+        "found": [[[found_words(each) for each in sample] for sample in frame.found] for frame in frames],
+        "counts": [list(frame.found_counts) for frame in frames],
         "belief": None,
         "pictures": None,
         "places": None,
@@ -236,7 +236,7 @@ def _values(lane: DeconvolutionLaneView, problem: Problem | None) -> dict[str, s
         "sweep": _sweeps(frame.sweep),
         "wrong": _range(frame.wrong),
         "explained": f"{math.floor(10 * max(shares)) / 10:g} %",
-        "found": f"{max(lane.found_counts, default=0)} of {glyphs}",
+        "found": f"{_range(frame.found_counts or (0,))} of {glyphs}",
         "hidden": _range(frame.hidden_wrong),
         "energy": significant(min(frame.energy), 4),
         "residual": significant(frame.residual) if math.isfinite(frame.residual) else "–",
@@ -264,69 +264,69 @@ def computing(view: DeconvolutionView, device: str) -> str:
     unknown = int((~np.asarray(problem.target.evidence.mask)).sum())
     lane = view.lanes[0]
     rate = f" at {significant(lane.sweep / lane.seconds)} a second" if lane.seconds and lane.sweep else ""
-    unaries = "exact location unaries" if view.plan.convention == "exact" else "the authors' location unaries"
+    unaries = "" if view.plan.convention == "exact" else ", the location unaries of the authors' code"
     far = f"sweep {integer(math.floor(lane.sweep))}{rate}, {device}"
-    return f"{what}, {integer(unknown)} unknown binary variables, {unaries}; {far}"
+    return f"{what}, {integer(unknown)} unknown binary variables{unaries}; {far}"
 
 
 def verdict(view: DeconvolutionView) -> str:
-    """What is found by now."""
+    """What is found by the newest frames; the stage tells what was found by those that it shows."""
     problem = view.problem
     if problem is None or not view.lanes or view.lanes[0].last is None:
         return "Nothing is computed yet: press Play."
-    said = [_verdict_of(lane, problem) for lane in view.lanes if lane.last is not None]
-    return " ".join(said)
+    return " ".join(_verdict_of(lane, lane.last, problem) for lane in view.lanes if lane.last is not None)
 
 
-def _verdict_of(lane: DeconvolutionLaneView, problem: Problem) -> str:
-    frame = lane.last
-    assert frame is not None
-    said: list[tuple[str, int | None]] = []
+def _verdict_of(lane: DeconvolutionLaneView, frame: Frame, problem: Problem) -> str:
+    """What a frame has found: of several samples how many have come so far, none of which is spoken of alone."""
+    said: list[str] = []
     if problem.glyphs is not None and problem.shape.features not in (0, len(problem.clamped)):
-        total, counts = problem.glyphs.shape[1], lane.found_counts
-        best = max(counts, default=0)
-        words = f"{'all' if best == total else best or 'none'} of the {total} glyphs found"
-        said.append((words, counts.index(best) if best else None))
+        said.append(_glyphs_found(frame.found_counts, problem.glyphs.shape[1]))
     if problem.seen.any():
-        said.append(_least(frame.wrong, lambda wrong: _explained(lane, wrong)))
+        said.append(_pixels_wrong(lane, frame))
     if _partly(problem):
         hidden = integer(int((~problem.seen).sum()))
-        words = f"{{}} of {hidden} hidden pixels filled in wrongly"
-        said.append(_least(frame.hidden_wrong, lambda wrong: words.format(integer(wrong))))
+        said.append(f"{_from_to(frame.hidden_wrong)} of {hidden} hidden pixels filled in wrongly")
     if not problem.seen.any():
-        said.append(("images made up, from the prior and what is given", None))
-    time = f" in {seconds(lane.seconds)}" if lane.seconds else ""
-    far = (
-        f"after {_sweeps(lane.sweep)} sweep{'' if lane.sweep == 1 else 's'}{time}"
-        if lane.sweep
-        else "before the first sweep"
-    )
-    return f"{_of_samples(lane, said)}, {far}."
+        said.append("images made up, from the prior and what is given")
+    time = f" in {seconds(frame.seconds)}" if frame.seconds else ""
+    sweeps = f"after {_sweeps(frame.sweep)} sweep{'' if frame.sweep == 1 else 's'}{time}"
+    name = _short(lane) if lane.samples == 1 else f"{_short(lane)}, {lane.samples} samples"
+    return f"{name}: {', '.join(said)}, {sweeps if frame.sweep else 'before the first sweep'}."
 
 
-def _least(values: tuple[int, ...], words: Callable[[int], str]) -> tuple[str, int]:
-    """(what is said of the least of the samples' values, whose it is)."""
-    return words(min(values)), values.index(min(values))
+def _glyphs_found(counts: tuple[int, ...], total: int) -> str:
+    """How many glyphs the sample has found, or how many samples have found all of them."""
+    full = sum(count == total for count in counts)
+    if len(counts) < 2:
+        return f"{'all' if full else max(counts, default=0) or 'none'} of the {total} glyphs found"
+    if not full:
+        return f"none has found all {total} glyphs ({_from_to(counts)} of them)"
+    return f"{_many(full, len(counts))} {'has' if full == 1 else 'have'} found all {total} glyphs"
 
 
-def _explained(lane: DeconvolutionLaneView, wrong: int) -> str:
-    said = f"{integer(wrong)} pixels wrong" if wrong else "every given pixel explained"
-    if lane.last is not None and wrong and len(set(lane.last.wrong)) > 1:  # The curve is of all samples.
-        said += f" (average {integer(sum(lane.last.wrong) / len(lane.last.wrong))})"
-    if lane.explained_at is None:
-        return said
-    return f"{said} (every one first at sweep {_sweeps(lane.explained_at[0])}, {seconds(lane.explained_at[1])})"
+def _pixels_wrong(lane: DeconvolutionLaneView, frame: Frame) -> str:
+    """How many given pixels are wrong, or how many samples explain them all, and when one first did."""
+    wrong, right, more = frame.wrong, sum(not each for each in frame.wrong), []
+    if right:
+        said = f"{_many(right, len(wrong))} explain{'s' if right == 1 else ''} every given pixel".lstrip()
+        more += [f"up to {integer(max(wrong))} wrong in others"] if max(wrong) else []
+    else:
+        said = f"{_from_to(wrong)} pixels wrong"
+        more += [f"average {integer(sum(wrong) / len(wrong))}"] if len(set(wrong)) > 1 else []  # The curve's.
+    if lane.explained_at is not None and lane.explained_at[0] <= frame.sweep:
+        more.append(f"first at sweep {_sweeps(lane.explained_at[0])}, {seconds(lane.explained_at[1])}")
+    return f"{said} ({'; '.join(more)})" if more else said
 
 
-def _of_samples(lane: DeconvolutionLaneView, said: list[tuple[str, int | None]]) -> str:
-    """What is said of the samples that do best, with their numbers: captions are of the one that is chosen."""
-    name, best = _short(lane), {sample for _, sample in said if sample is not None}
-    if lane.samples == 1 or not best:
-        return f"{name}: {', '.join(words for words, _ in said)}"
-    if len(best) == 1:
-        return f"{name}, sample {min(best) + 1}: {', '.join(words for words, _ in said)}"
-    told = (words if sample is None else f"{words} in sample {sample + 1}" for words, sample in said)
-    return f"{name}: {', '.join(told)}"
+def _many(some: int, count: int) -> str:
+    """So many of several samples; nothing of one, of which the sentence is."""
+    return "" if count < 2 else "all" if some == count else str(some)
+
+
+def _from_to(values: tuple[int, ...]) -> str:
+    low, high = min(values), max(values)
+    return integer(low) if low == high else f"{integer(low)} to {integer(high)}"
 
 
 def _sweeps(count: float) -> str:

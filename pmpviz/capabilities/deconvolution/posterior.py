@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import jax
@@ -139,23 +138,27 @@ def align(features: Int8[np.ndarray, "c f a b"], to: Int8[np.ndarray, "c f a b"]
     """The order of `features` that fits best to `to`: the assignment of largest total overlap, over all shifts."""
     from scipy.optimize import linear_sum_assignment
 
-    pairs = itertools.product(range(to.shape[1]), range(features.shape[1]))
-    overlap = np.array([_overlap(features[:, f], to[:, g])[0] for g, f in pairs])
-    return linear_sum_assignment(-overlap.reshape(to.shape[1], -1))[1]
+    both, _ = _overlaps(features, to)
+    # Pixels on in both less half of those that differ.
+    return linear_sum_assignment(0.5 * (_ink(to)[:, None] + _ink(features)) - 2 * both)[1]
 
 
-def _overlap(one: Int[np.ndarray, "c a b"], other: Int[np.ndarray, "c p q"]) -> tuple[float, tuple[int, int]]:
-    """(pixels on in both less half of those that differ, shift of `other` against `one`), at the best shift."""
-    (a, b), (p, q) = one.shape[1:], other.shape[1:]
-    best, at = -np.inf, (0, 0)
-    field = np.zeros((one.shape[0], a + 2 * p, b + 2 * q))
-    field[:, p : p + a, q : q + b] = one
-    for row, column in itertools.product(range(1, a + p), range(1, b + q)):
-        both = float((field[:, row : row + p, column : column + q] * other).sum())
-        found = both - 0.5 * (float(one.sum()) + float(other.sum()) - 2 * both)
-        if found > best:
-            best, at = found, (row - p, column - q)
-    return best, at
+def _overlaps(
+    features: Int8[np.ndarray, "c f a b"], to: Int8[np.ndarray, "c g p q"]
+) -> tuple[Float[np.ndarray, "g f"], Int[np.ndarray, "g f 2"]]:
+    """(pixels on in both, shift of `to` against the feature) of every pair, at its best shift, the first of several."""
+    p, q = to.shape[2:]
+    field = np.pad(features.astype(np.float32), ((0, 0), (0, 0), (p - 1, p - 1), (q - 1, q - 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(field, (p, q), (2, 3))
+    both = np.einsum("cfrspq,cgpq->gfrs", windows, to.astype(np.float32), optimize=True)
+    flat = both.reshape(*both.shape[:2], -1)
+    row, column = np.divmod(flat.argmax(2), both.shape[3])
+    return flat.max(2), np.stack([row - p + 1, column - q + 1], 2)
+
+
+def _ink(planes: Int8[np.ndarray, "c f a b"]) -> Float[np.ndarray, " f"]:
+    """Pixels that are on."""
+    return planes.sum((0, 2, 3), dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -169,17 +172,10 @@ class Recovered:
 
 def recovered(features: Int8[np.ndarray, "c f a b"], glyphs: Int8[np.ndarray, "c g p q"]) -> list[Recovered]:
     """For every generating glyph the nearest of the features, at its best shift."""
-    found = []
-    for g in range(glyphs.shape[1]):
-        glyph = glyphs[:, g]
-        rows = []
-        for f in range(features.shape[1]):
-            overlap, shift = _overlap(features[:, f], glyph)
-            both = (2 * overlap + float(features[:, f].sum()) + float(glyph.sum())) / 4
-            rows.append((round(float(features[:, f].sum()) + float(glyph.sum()) - 2 * both), f, shift))
-        mismatches, f, shift = min(rows)
-        found.append(Recovered(f, shift, mismatches))
-    return found
+    both, shift = _overlaps(features, glyphs)
+    differ = np.rint(_ink(glyphs)[:, None] + _ink(features) - 2 * both).astype(int)
+    nearest = differ.argmin(1).tolist()
+    return [Recovered(f, tuple(shift[g, f].tolist()), int(differ[g, f])) for g, f in enumerate(nearest)]
 
 
 __all__ = ["Recovered", "Snapshot", "advance", "align", "begin", "recovered", "snapshot"]

@@ -201,4 +201,4 @@ def _tail(couplings, fields: Float[np.ndarray, "n b"]):
     return jax.lax.scan(sweep, settled, None, length=HISTORY)[1]
 
 
-__all__ = ["Atlas", "AtlasMaker", "Watch", "varied"]
+__all__ = ["REPEATS", "Atlas", "AtlasMaker", "Watch", "varied"]

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from pmpviz.capabilities.perturbation.atlas import REPEATS
+from pmpviz.capabilities.perturbation.findings import finding
 from pmpviz.capabilities.perturbation.live import LabView, draws_before_map
 from pmpviz.capabilities.perturbation.panels import average_rows, places
 from pmpviz.capabilities.perturbation.parts import WALK_CALLS, Bench, total_variation
@@ -15,9 +17,9 @@ from pmpviz.capabilities.perturbation.picture import (
     bound_words,
     line_colour,
     styles,
-    verdict,
 )
 from pmpviz.capabilities.perturbation.plan import LAYERS
+from pmpviz.oracles import MapOracle, Solution
 from pmpviz.player.numbers import configuration, integer
 from pmpviz.player.wire import Payload, encode
 
@@ -33,8 +35,8 @@ LINE = np.array([[0.0, 0.5], [1.0, 0.5]])
 MOST_BARS, MOST_NAMED = 24, 10
 
 
-def update(view: LabView, layer: str, dark: bool) -> bytes:
-    """The blob for the board."""
+def update(view: LabView, layer: str, dark: bool, preset: str = "") -> bytes:
+    """The blob for the board; the question is that of the preset."""
     payload = Payload()
     return encode(
         {
@@ -48,7 +50,7 @@ def update(view: LabView, layer: str, dark: bool) -> bytes:
             "averages": _averages(payload, view),
             "progress": progress(view),
             "bounds": _bounds(view, dark),
-            "verdict": verdict(view),
+            "verdict": finding(view, preset),
         },
         payload.blobs,
     )
@@ -61,8 +63,8 @@ def layers(view: LabView) -> list[dict[str, Any]]:
     """What the atlas can be coloured by: id, words, and how values become colours."""
     found = [
         {"id": "state", "label": "state of the maximum", "kind": "states"},
-        {"id": "rest", "label": "max-product at rest or not", "kind": "two", "words": ["at rest", "never at rest"],
-         "colours": REST},
+        {"id": "rest", "label": "max-product at rest or not", "kind": "two",
+         "words": ["at rest", "never at rest, undamped"], "colours": REST},
         {"id": "period", "label": "period of max-product", "kind": "scale", "low": -1.0, "high": 6.0,
          "ticks": [[-1, "none found"], [0, "rest"], *([float(np.log2(p)), str(p)] for p in PERIODS)]},
     ]  # fmt: skip
@@ -125,7 +127,7 @@ def atlas_words(view: LabView) -> str:
     found = view.atlas
     words = f"A MAP a pixel: {len(found.axis)} × {len(found.axis)} noises of two sites, all others as shown"
     if view.bench.potentials.n == 2:
-        words = "Two spins: the plane is the whole noise; a region's logistic mass says how often it comes"
+        words = "Two spins: the plane is the whole noise; a state comes as often as noise falls into its region"
     more = "" if found.done else f" Rough still: row {found.rows} of {len(found.axis)}."
     return f"{words}. {integer(len(found.states))} states appear.{more}"
 
@@ -149,22 +151,33 @@ def _shown(payload: Payload, view: LabView, dark: bool) -> dict[str, Any] | None
     if view.shown is None or view.bench is None:
         return None
     shown, scene = view.shown, view.bench.scene
-    rows = zip(view.plan.solvers, view.bench.labels, styles(view), shown.solutions, shown.pictures, shown.pending,
-               strict=True)  # fmt: skip
+    rows = zip(view.bench.solvers, styles(view), shown.solutions, shown.pictures, shown.pending, strict=True)
     solvers = [
         {
-            "label": label,
-            "colour": line_colour(name, style, dark),
+            "label": solver.spec.label,
+            "colour": line_colour(solver.spec.id, style, dark),
             "energy": None if found is None else -found.value,
             "picture": None if picture is None else payload.add(picture),
             "rounded": found is not None and bool(found.notes.get("fractional")),
+            "settled": "" if found is None else settled(solver, found),
             "pending": pending,
         }
-        for name, label, style, found, picture, pending in rows
+        for solver, style, found, picture, pending in rows
     ]
     seen = None if scene is None else payload.add(scene.seen.ravel())
     noise, field = payload.add(shown.noise), payload.add(shown.field)
-    return {"draw": shown.draw, "noise": noise, "field": field, "solvers": solvers, "seen": seen}
+    moved = shown.cross is not None
+    return {"draw": shown.draw, "moved": moved, "noise": noise, "field": field, "solvers": solvers, "seen": seen}
+
+
+def settled(solver: MapOracle, found: Solution) -> str:
+    """Whether a solver's messages have come to rest, in words; nothing of one that passes none."""
+    change = found.notes.get("residual")
+    if change is None:
+        return ""
+    if float(change) > REPEATS:
+        return f"not settled in {getattr(solver, 'sweeps', 0):g} sweeps"
+    return f"settled, damped by {getattr(solver, 'damping', 0.0):g}"
 
 
 def _shape(payload: Payload, view: LabView) -> dict[str, Any] | None:
@@ -240,4 +253,4 @@ def _states(codes: np.ndarray, bench: Bench) -> np.ndarray:
     return free.astype(np.int8)
 
 
-__all__ = ["atlas_words", "layers", "update"]
+__all__ = ["atlas_words", "layers", "settled", "update"]

@@ -18,7 +18,7 @@ from pmpviz.app.presets import preset_control, preset_of
 from pmpviz.app.session import held, held_live
 from pmpviz.app.uploads import uploaded
 from pmpviz.app.words import as_text, sentence, show_notices
-from pmpviz.capabilities.perturbation import board
+from pmpviz.capabilities.perturbation import board, findings
 from pmpviz.capabilities.perturbation import maps as perturbation_maps
 from pmpviz.capabilities.perturbation import panels as perturbation_panels
 from pmpviz.capabilities.perturbation import picture as perturbation
@@ -34,7 +34,7 @@ from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.types import InputError
 
-LEAD = "Noise is added, and the best configuration found. How often each is best is near its probability."
+LEAD = "Noise is added to each variable, and the best configuration found: how often each is best comes near its law."
 PAGE = Page("perturbation_lab", PERTURBATION, LEAD)
 BOARD = "lab_board"
 # Of so few variables the bars say it all.
@@ -42,14 +42,21 @@ FEW = 3
 # Width of a picture of many, in pixels.
 PANEL = 104
 TICK_SECONDS, SLOW_SECONDS, PATIENCE = 0.5, 1.5, 0.6
-# The last column's words wrap where the page is narrow.
-STYLE = "<style>.st-key-lab_table td:last-child { white-space: normal !important; }</style>"
+# The last column's words wrap where the page is narrow; and what comes late keeps its place, so that nothing beneath it
+# is taken for the page's subject, and then falls.
+STYLE = """<style>
+.st-key-lab_table td:last-child { white-space: normal !important; }
+.st-key-lab_board { min-height: 60vh; }
+</style>"""
 SHORT = {
-    "exact": "a maximum",
-    "bound": "its upper bound was not reached: no proof",
+    "exact": "none has less energy",
+    "bound": "its bound was not reached: no proof",
     "heuristic": "no bound: no proof",
 }
-FOUND = '<p style="margin: 0; font-weight: 600; font-size: 0.875rem">{}</p>'
+FOUND = (
+    '<p style="margin: 0; font-weight: 600; font-size: 0.875rem">{}</p>'
+    '<p style="margin: 0; font-size: 0.8125rem; opacity: 0.75">{}</p>'
+)
 ROUNDED = (
     "LP relaxation: a variable may lie between 0 and 1 there (grey). What is reached so is an upper bound of every "
     "configuration's value; rounded to 0 or 1, much of it can be lost."
@@ -74,7 +81,7 @@ def draw() -> None:
     draw_choice(plan)
     PAGE.keep(plan)
     draw_buttons(plan)
-    stage(plan)
+    stage(plan, preset.id if preset else "")
     show_asked(plan)
     explain(plan, preset)
 
@@ -133,13 +140,13 @@ def show_asked(plan: LabPlan) -> None:
         )
 
 
-def stage(plan: LabPlan) -> None:
-    """Everything under the question."""
+def stage(plan: LabPlan, preset: str) -> None:
+    """Everything under the question, which is that of a preset."""
     computed = plan.computed
     live = held_live(PAGE.id, lambda: LivePerturbation(computed, uploaded), computed)
     live.wait(PATIENCE)
     busy = live.busy
-    st.fragment(_shown, run_every=TICK_SECONDS if busy else None, key="lab-shown")(busy, plan.layer)
+    st.fragment(_shown, run_every=TICK_SECONDS if busy else None, key="lab-shown")(busy, plan.layer, preset)
     st.fragment(_many, run_every=SLOW_SECONDS if busy else None, key="lab-many")()
 
 
@@ -165,24 +172,24 @@ def _panels(panels: list[Panel], otherwise: str) -> None:
             st.caption(as_text(panel.words))
 
 
-def _shown(was_busy: bool, layer: str) -> None:
+def _shown(was_busy: bool, layer: str, preset: str) -> None:
+    st.html(STYLE)
     live = _live()
     view: LabView = live.view
     if view.trouble:
         st.error(sentence(view.trouble))
-    found = perturbation.verdict(view)
+    found = findings.finding(view, preset)
     with st.container(key="class-fold-computing"):
         if found:
-            st.html(FOUND.format(html.escape(found)))
+            st.html(FOUND.format(html.escape(found), findings.explained(findings.counts(view))))
         else:
             st.markdown(computing(view))
     plan = view.plan.replace(layer=layer)
-    update = board.update(view, layer, _dark())
+    update = board.update(view, layer, _dark(), preset)
     if player(update, key=BOARD, answer=lambda event: PAGE.note(plan, event, _after), component="atlas"):
         st.rerun()
     # Before a class the energies beneath the pictures say it.
     if view.shown is not None and not class_mode():
-        st.html(STYLE)
         with st.container(key="lab_table"):
             _table(view)
             if found:
@@ -208,7 +215,7 @@ def computing(view: LabView) -> str:
 def _table(view: LabView) -> None:
     shown, bench = view.shown, view.bench
     assert shown is not None and bench is not None
-    lines = ["| solver | energy | above the maximum's | time | what is known |", "|:---|---:|---:|---:|:---|"]
+    lines = ["| solver | energy | above the least energy | time | what is known |", "|:---|---:|---:|---:|:---|"]
     rows = zip(bench.solvers, shown.solutions, bench.refusals, shown.seconds, shown.pending, strict=True)
     for solver, found, reason, time, pending in rows:
         label = as_text(solver.spec.label)
@@ -218,7 +225,8 @@ def _table(view: LabView) -> None:
         if found is None:
             lines.append(f"| {label} | n/a | n/a | n/a | cannot run: {as_text(reason or '')} |")
             continue
-        promise = "proved to be the maximum" if found.exact else SHORT[solver.spec.promise]
+        promise = "proved: none has less energy" if found.exact else SHORT[solver.spec.promise]
+        promise += f"; {rest}" if (rest := board.settled(solver, found)) else ""
         if found.notes.get("fractional"):
             promise += f"; {float(found.notes['fractional']):.0%} of its variables between 0 and 1, then rounded"
         gap = "n/a" if shown.best is None else significant(max(0.0, shown.best - found.value))
@@ -284,8 +292,8 @@ is at most 1 in sum; what is missing rejects, and an attempt is accepted with pr
 Perturb-and-max-product, section 3.*
 """
 NUMBERS = """
-- **Energy** is minus the perturbed log-weight that a solver reached; **above the maximum's**: how much it fell short of
-  a proved maximum of the same perturbation, in nats.
+- **Energy** is minus the perturbed log-weight that a solver reached: the maximum has the least. **Above the least
+  energy**: how much more it is than that of a proved maximum of the same perturbation, in nats.
 - **Fractional**: variables that the linear program leaves between 0 and 1, drawn grey. Its value is then a bound that
   no configuration reaches.
 - **Noise atlas**: the noise of two sites varies, all other noise stays as it is shown. The cross is the shown

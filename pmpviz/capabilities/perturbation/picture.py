@@ -13,13 +13,16 @@ from pmpviz.oracles import oracle_class
 from pmpviz.player.numbers import integer, significant
 from pmpviz.player.style import Style, style_of, styles_of
 
-HEIGHT = 300
+# Pixels of a chart, and of a row with its name above it.
+HEIGHT, ROW = 300, 54
 # Of a normal law, 95 % lie within so many standard errors.
 WITHIN = 1.96
 # Energies closer than this are the same maximum.
 SMALLEST = 1e-6
 SYMBOLS = {"triangle": "triangle-up"}
 EXACT = "exact"
+# The page's ground, light and dark: no line strikes out words.
+GROUND = ("#FBFAF7", "#141412")
 
 
 def ink(dark: bool) -> str:
@@ -66,7 +69,7 @@ def lost(view: LabView, dark: bool) -> Any:
             x=edges, y=np.append(share, share[-1]), mode="lines", line=line, name=label, fill="tozeroy",
             fillcolor=_faint(colour),
         )  # fmt: skip
-    return _plain(figure, "energy above the maximum's (nats)", "share of perturbations")
+    return _plain(figure, "energy above the least (nats)", "share of perturbations")
 
 
 def lost_words(view: LabView) -> list[str]:
@@ -78,7 +81,7 @@ def lost_words(view: LabView) -> list[str]:
     known = [one for one in tally.lost if one and not np.isnan(one).all()]
     if known and max(float(np.nanmax(one)) for one in known) < SMALLEST:
         return [f"Every solver found the maximum under each of {tally.draws} perturbations."]
-    scale = _scale(tally)
+    scale = scale_of(tally)
     proved = [solver.spec.promise == "exact" for solver in bench.solvers]
     for label, one, fractional, sure in zip(bench.labels, tally.lost, tally.fractional, proved, strict=True):
         if sure or not one or np.isnan(one).all():
@@ -92,28 +95,9 @@ def lost_words(view: LabView) -> list[str]:
     return said
 
 
-def _scale(tally: Tally) -> float:
+def scale_of(tally: Tally) -> float:
     """How large maxima are, against which they count as the same."""
     return float(np.nanmean(np.abs(tally.maxima))) if not np.isnan(tally.maxima).all() else 1.0
-
-
-def verdict(view: LabView) -> str:
-    """What all perturbations so far say, in a line: maxima that were missed, and attempts at an exact sample."""
-    tally, bench, tree = view.tally, view.bench, view.tree
-    if tally is None or bench is None or not tally.draws:
-        return ""
-    scale = _scale(tally)
-    known = [(label, one) for label, one in zip(bench.labels, tally.lost, strict=True) if not np.isnan(one).all()]
-    missed = [f"{label} {lost_share(one, scale):.0%}" for label, one in known if np.nanmax(one) >= SMALLEST]
-    said = []
-    if known:
-        said.append(f"Maxima missed under {integer(tally.draws)} noises: {', '.join(missed) or 'none'}.")
-    if tree is not None:
-        said.append(
-            f"Exact samples: {integer(tree.accepted)} of {integer(tree.attempts)} attempts; "
-            f"{integer(tree.violations)} of {integer(tree.total)} bounds of parts were too high."
-        )
-    return " ".join(said)
 
 
 def bounds(view: LabView, dark: bool) -> Any:
@@ -138,12 +122,25 @@ def bounds(view: LabView, dark: bool) -> Any:
             x=view.truth.log_z,
             line={"color": ink(dark), "width": 1},
             annotation_text=words,
-            annotation_yshift=14,
+            annotation_yshift=22,
             annotation_xanchor="auto",
         )
     figure = _plain(figure, "nats", "")
-    figure.update_layout(height=120 + 46 * len(rows))
+    _name_rows(figure, [row[0] for row in rows], GROUND[dark])
+    figure.update_layout(height=130 + ROW * len(rows))
     return figure
+
+
+def _name_rows(figure: Any, names: list[str], ground: str) -> None:
+    """Each name above its row, within the chart: beside a chart that is narrow it would take most of it."""
+    place = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 6}
+    for name in names:
+        figure.add_annotation(text=name, y=name, bgcolor=ground, borderpad=0, showarrow=False, **place)
+    figure.update_layout(
+        margin={"l": 10, "r": 10, "t": 48, "b": 44},
+        xaxis={"tickangle": 0, "nticks": 5},
+        yaxis={"showticklabels": False, "automargin": False, "range": [-0.5, len(names) - 0.2]},
+    )
 
 
 def bound_rows(view: LabView) -> list[tuple[str, float, float, Style, str]]:
@@ -174,7 +171,9 @@ def bound_words(view: LabView) -> str:
     mean, error = min(found)
     known = "" if view.truth is None else f"; exactly {significant(view.truth.log_z, 4)}"
     bar = f"{significant(mean, 4)} ± {significant(WITHIN * error, 2)}"
-    return f"Best values under noise are {bar} on average: log Z is at most that{known}."
+    assert view.tally is not None
+    of = integer(view.tally.draws)
+    return f"Best values under all {of} noises are {bar} on average: log Z is at most that{known}."
 
 
 BOUNDS = (
@@ -216,6 +215,6 @@ __all__ = [
     "line_colour",
     "lost",
     "lost_words",
+    "scale_of",
     "styles",
-    "verdict",
 ]

@@ -133,12 +133,22 @@ class Deconvolution extends Live {
     return this.lanes.length > 1 ? Math.round(1000 * frame.seconds) : frame.sweep;
   }
 
-  // What was found is of the newest pictures, also while one looks back.
+  // What was found is of the pictures that are shown, not of those that wait, also while one looks back.
+  tell(sentences) {
+    const shown = this.frames().filter(Boolean).map((frame) => frame.said);
+    super.tell(shown.length ? [shown.join(" "), ...sentences.slice(1)] : sentences);
+    this.sentences = sentences;
+  }
+
   lead() {
-    if (this.at === null) return "";
-    if (this.large) return "Now: "; // The timeline says where one looks back to.
+    if (this.at === null || this.large) return ""; // The timeline says where one looks back to.
     const when = this.lanes.length > 1 ? `after ${seconds(this.at / 1000)}` : `sweep ${thousands(Math.floor(this.at))}`;
-    return `Looking back at ${when}. Now: `;
+    return `Looking back at ${when}. `;
+  }
+
+  // What each lane shows; null where that is nothing yet.
+  frames() {
+    return this.lanes.map((lane) => lane.frame(this.at, this.lanes.length > 1));
   }
 
   scrub(at) {
@@ -226,12 +236,13 @@ class Deconvolution extends Live {
   paint() {
     this.dirty = false;
     const timed = this.lanes.length > 1;
-    const frames = this.lanes.map((lane) => lane.frame(this.at, timed));
+    const frames = this.frames();
+    this.tell(this.sentences || []);
     const stamps = this.lanes.map(({ meta }, k) => {
       const sample = Math.min(this.sample, meta.samples - 1);
       return stampsOf(frames[k], meta.order[sample], this.meta, sample);
     });
-    this.lanes.forEach((lane, k) => lane.paint(frames[k], this.theme, this.sample, this.at === null, stamps[k], this.pointed));
+    this.lanes.forEach((lane, k) => lane.paint(frames[k], this.theme, this.sample, stamps[k], this.pointed));
     this.images.paint(frames, this.lanes.map((lane) => lane.meta), this.theme, this.sample, stamps, this.pointed);
     const rings = this.lanes.map((lane) => lane.ring).filter((ring) => ring.length);
     const when = (frame) => this.moment(frame);
@@ -276,6 +287,9 @@ function opened(bytes) {
       hidden: lane.frames.hidden[k],
       residual: lane.frames.residual[k],
       sharpness: lane.frames.sharpness[k],
+      said: lane.frames.said[k],
+      found: lane.frames.found[k],
+      counts: lane.frames.counts[k],
       belief: grey.subarray(k * size, (k + 1) * size),
       places: places.subarray(stamped, (stamped += stamps[k])),
       picture: (at) => bit(bits.subarray(k * bytes, (k + 1) * bytes), at),

@@ -125,20 +125,20 @@ export class FeatureLane extends Figure {
   }
 
   // Features in the order that sets those of all samples, and the glyphs above them, one under the other.
-  paint(frame, theme, chosen, live, stamps, pointed) {
+  paint(frame, theme, chosen, stamps, pointed) {
     if (!this.size) return;
     const context = sized(this.canvas, ...this.size);
     context.fillStyle = css(theme.ground);
     context.fillRect(0, 0, ...this.size);
     context.font = this.font(12, theme);
     context.textBaseline = "middle";
-    this.paintTruth(context, theme, frame, chosen, live);
+    this.paintTruth(context, theme, frame, chosen);
     for (let row = 0; row < this.meta.samples; row++) this.paintRow(context, theme, frame, row, chosen);
     this.point(context, theme, chosen, stamps, pointed);
     this.tell(frame, chosen);
   }
 
-  paintTruth(context, theme, frame, chosen, live) {
+  paintTruth(context, theme, frame, chosen) {
     const { bits, rows, cols, count } = this.truth;
     if (!bits) return;
     context.fillStyle = css(theme.soft);
@@ -146,8 +146,8 @@ export class FeatureLane extends Figure {
     context.fillText("generated", 0, (rows * this.small) / 2 - 7 * this.large);
     context.fillText("with", 0, (rows * this.small) / 2 + 8 * this.large);
     const line = 1 + rows * this.small + this.foot / 2 + 1;
-    if (live && this.meta.samples > 1) context.fillText(`in sample ${chosen + 1}:`, 0, line);
-    const found = live && frame && this.meta.found ? this.meta.found[chosen] || [] : [];
+    if (this.meta.samples > 1) context.fillText(`in sample ${chosen + 1}:`, 0, line);
+    const found = (frame && frame.found[chosen]) || [];
     for (let glyph = 0; glyph < count; glyph++) {
       const left = this.label + glyph * this.wide + Math.floor((this.wide - GAP - cols * this.small) / 2);
       for (let i = 0; i < rows * cols; i++) {
@@ -232,11 +232,11 @@ export class FeatureLane extends Figure {
     data.seconds = frame.seconds;
     data.wrong = frame.wrong[chosen] ?? "";
     data.wrongs = frame.wrong.join();
-    data.found = this.meta.counts.join();
+    data.found = frame.counts.join();
     data.residual = frame.residual ?? "";
     data.sharpness = frame.sharpness;
     data.sample = chosen;
-    const words = `${this.meta.label}, sweep ${Math.floor(frame.sweep)}: ${this.update.alt}`;
+    const words = `${this.meta.label}, sweep ${Math.floor(frame.sweep)}: ${frame.said}`;
     if (this.canvas.getAttribute("aria-label") !== words) this.canvas.setAttribute("aria-label", words);
   }
 }

@@ -13,6 +13,7 @@ const FALL_MS = 380;
 const SLOW = 12; // So many samples fall one by one; then they come ever faster.
 const [FIRST_RATE, FAST_RATE] = [2.5, 70]; // Samples a second.
 const WAIT_MS = 4000;
+const NAMED = 4;
 const [WORDS, FOUND] = [210, 36]; // What stands above and beneath two rows of pictures; before a class what is found, too.
 
 class Board extends Stage {
@@ -172,7 +173,8 @@ class Board extends Stage {
     this.map.draw(this.left.clientWidth, Math.max(300, Math.min(520, 0.56 * window.innerHeight)), this.theme, this.dots(now), scale);
     this.drawLegend();
     if (shown && shape) this.drawPictures(shape, scale);
-    this.bars.draw(samples, Math.floor(this.fallen), this.meta.colours, this.theme, scale);
+    // Where the map has other colours than those of states, bars of these would be taken for them.
+    this.bars.draw(samples, Math.floor(this.fallen), this.map.layer?.kind === "states" ? this.meta.colours : null, this.theme, scale);
     // Before a class, where nothing else takes the place.
     const { estimates, exact } = this.meta.bounds;
     this.charted = scale > 1 && !samples && !this.picturesFirst;
@@ -232,11 +234,13 @@ class Board extends Stage {
         noise[site] = at[k];
       });
     }
-    this.heading.textContent = own ? "This noise, and what solvers make of it" : `Perturbation ${shown.draw}, and what solvers make of it`;
+    const moved = own || shown.moved ? ", moved by hand" : "";
+    this.heading.textContent = `Perturbation ${shown.draw}${moved}, and what solvers make of it`;
     const signed = (title, values) => ({ title, values, kind: "field", limit: limitOf(values), words: `±${number(limitOf(values))}` });
     const rows = [signed("noise", noise), signed("perturbed field", field)];
     if (shown.seen) rows.unshift({ title: "seen", values: shown.seen, kind: "state", words: shown.seen.some(Number.isNaN) ? "blank where hidden" : "with flipped pixels" });
-    shown.solvers.forEach((solver, s) => rows.push(own ? this.owned(solver, s, pixel) : asked(solver)));
+    const restless = atlas && atlas.values.rest[this.map.here()] === 1; // Its messages, undamped.
+    shown.solvers.forEach((solver, s) => rows.push(own ? this.owned(solver, s, pixel) : asked(solver, restless)));
     return rows;
   }
 
@@ -253,23 +257,21 @@ class Board extends Stage {
 
   drawLegend() {
     const { map, meta } = this;
-    const shape = JSON.stringify([map.layer, map.high, meta.atlas && meta.atlas.states.slice(0, 11), this.theme.id]);
+    const shape = JSON.stringify([map.layer, map.high, map.none, meta.atlas && meta.atlas.rows, meta.atlas && meta.atlas.states.slice(0, 11), this.theme.id]);
     this.placeWords();
+    // Before a class room is dear, and the names of a few states stand on the map.
+    this.legend.hidden = enlarged() > 1 && map.layer.kind === "states" && Boolean(meta.atlas) && meta.atlas.states.length <= NAMED;
     // Before a class what is beneath is out of sight: what it says stands here.
-    this.words.textContent = enlarged() > 1 ? this.found() : meta.atlas ? meta.atlas.words : "";
+    this.words.textContent = enlarged() > 1 ? brief(meta.verdict) || meta.bounds.words : meta.atlas ? meta.atlas.words : "";
+    this.words.classList.toggle("at-found", enlarged() > 1);
     if (shape === this.legendShape) return;
     this.legendShape = shape;
     this.legend.replaceChildren(...(meta.atlas ? this.entries() : []).map(([colour, text]) => entry(colour, text)));
   }
 
-  // Of a whole plane of noise what its values say of log Z, else how often maxima were missed and attempts accepted.
-  found() {
-    const { samples, bounds, verdict } = this.meta;
-    return samples && samples.points ? bounds.words : verdict || bounds.words;
-  }
-
   entries() {
-    const { layer, atlas, colours, low, high } = this.map;
+    const { layer, atlas, colours, low, high, none } = this.map;
+    if (none) return [[css(scaleColour({ kind: "sequential", low, high }, 0, this.theme)), atlas.rows < atlas.side ? "nothing lost so far" : "nothing lost anywhere"]];
     if (layer.kind === "two") return layer.words.map((word, k) => [layer.colours[k], word]);
     if (layer.kind === "states") {
       if (!atlas.states.length || atlas.states[0].length > 10) return [];
@@ -292,8 +294,14 @@ function entry(colour, text) {
   return root;
 }
 
-function asked({ label, colour, energy: value, rounded, picture, pending }) {
-  const how = rounded ? ", rounded" : "";
+// Without what stands in brackets.
+function brief(text) {
+  return text.replace(/ \([^()]*\)/g, "");
+}
+
+function asked({ label, colour, energy: value, rounded, settled, picture, pending }, restless) {
+  const rest = settled.startsWith("not") || restless ? settled : "";
+  const how = (rounded ? ", rounded" : "") + (rest ? `; ${rest}` : "");
   const words = pending ? "solving …" : value === null ? "cannot run here" : `energy ${energy(value)}${how}`;
   return { title: label, colour, kind: "state", values: picture, words };
 }

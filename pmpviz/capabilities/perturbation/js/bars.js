@@ -21,7 +21,7 @@ export class Bars {
     this.root.append(this.title, this.canvas, this.words);
   }
 
-  // The first `shown` samples.
+  // The first `shown` samples; grey without `colours`.
   draw(samples, shown, colours, theme, scale) {
     this.root.hidden = !samples;
     if (!samples) return;
@@ -40,7 +40,7 @@ export class Bars {
     const context = sized(this.canvas, width, height);
     context.clearRect(0, 0, width, height);
     context.font = font;
-    const inks = names.map((_, k) => css(mix(rgb(colours[regions[k]]), theme.ground, 0.15)));
+    const inks = names.map((_, k) => css(colours ? mix(rgb(colours[regions[k]]), theme.ground, 0.15) : theme.soft));
     const columns = { names: readable ? names : names.map(() => ""), law: law.slice(0, names.length) };
     columns.rows = [{ values: share.slice(0, names.length), colours: inks }];
     drawColumns(context, theme, { left: this.left, right: RIGHT, bottom, width, height }, columns, scale);

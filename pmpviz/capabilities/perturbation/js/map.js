@@ -4,6 +4,7 @@ import { css, haloed, make, mix, number, rgb, scaleColour, sized, word } from ".
 
 const [LEFT, BOTTOM, TOP, RIGHT] = [38, 34, 8, 8];
 const DOT = 3.5;
+const SMALLEST = 1e-6; // Energies closer than this are the same.
 const SEND_MS = 400;
 const NAMED = 0.012; // Share of the map above which a region has its name on it.
 
@@ -88,6 +89,13 @@ export class NoiseMap {
     return [x, y].map((v) => Math.max(0, Math.min(side - 1, Math.round(((v + reach) / (2 * reach)) * (side - 1)))));
   }
 
+  // The pixel that the cross stands in.
+  here() {
+    if (this.pixel !== null) return this.pixel;
+    const [column, row] = this.nearest(...this.cross);
+    return row * this.atlas.side + column;
+  }
+
   place(x, y) {
     const { reach, side } = this.atlas;
     const edge = reach * (1 + 1 / (side - 1));
@@ -131,7 +139,9 @@ export class NoiseMap {
     const { side, stride } = this.atlas;
     const values = (this.own = filled(this.atlas.values[this.layer.id], side, stride));
     this.low = this.layer.low || 0;
-    this.high = this.layer.high === undefined ? Math.max(1e-6, ...values.filter((v) => !Number.isNaN(v))) : this.layer.high;
+    const most = Math.max(...values.filter((v) => !Number.isNaN(v)));
+    this.none = this.layer.high === undefined && this.layer.kind === "scale" && most <= SMALLEST; // Of what can be lost.
+    this.high = this.layer.high === undefined ? Math.max(SMALLEST, most) : this.layer.high;
   }
 
   // `dots` are { x, y, colour, share } of the samples, `share` of their fall done.
