@@ -88,6 +88,17 @@ def test_a_filter_under_the_pointer_lights_up_the_samples_that_use_it(open_page,
     side = canvas["width"] / 6
     page.mouse.move(canvas["x"] + (sample % 6 + 0.5) * side, canvas["y"] + (sample // 6 + 0.5) * side)
     page.wait_for_function(f"() => document.querySelectorAll('.ln-filter')[{place}].classList.contains('ln-chosen')")
+    # Between two pictures that were kept one looks at the former, and all that stands on the page is of it.
+    page.locator(".pv-range").evaluate(
+        "(range) => { range.value = 59; range.dispatchEvent(new Event('input', { bubbles: true })); }"
+    )
+    page.locator(".pv-verdict", has_text="Looking back at iteration ").wait_for()
+    then = iteration(page)
+    assert then <= 59 and page.locator(".pv-when").inner_text() == f"looking back: iteration {then}"
+    assert page.locator(".pv-verdict").inner_text().startswith(f"Looking back at iteration {then}: ")
+    kept = page.locator(".ln-title").inner_text()
+    assert 40 <= int(kept.removeprefix("Filters of iteration ")) <= then
+    assert page.locator(".ln-many").inner_text().endswith(" of 30")
 
 
 @pytest.mark.thorough

@@ -313,7 +313,8 @@ NUMBERS = """
 - **Held-out data**: a fifth of the pictures, which are not learned from. Of fewer than 100 pictures none are held out:
   *all the data* are learned from and scored.
 - **MMD²** compares the pictures in the stage, the chains of the last gradient, with held-out data; the band is what
-  equal laws would show with this many chains. It mostly sees means of pixels.
+  equal laws would show with this many chains. It mostly sees means of pixels, which are learned first: it is small
+  before any stroke is learned, and rises where samples lag behind weights that go on getting better.
 - **Log-likelihood** of held-out data, the mean log probability of a picture in nats: exact where one layer is small,
   elsewhere estimated by annealed importance sampling (64 chains, 200 steps) with a range of three standard errors.
   Annealing is too optimistic on average, and the more so the worse its chains mix: the paper prefers the MMD for that

@@ -117,7 +117,7 @@ def _ahead(view: LearningView) -> str:
     known = [{each.iteration: each for each in lane.likelihoods} for lane in view.lanes]
     common = set.intersection(*map(set, known))
     if not common:
-        return f"{_behind(view)}The likelihoods of both at one iteration are still being computed."
+        return f"{_behind(view)}No iteration at which the likelihood of both is known yet."
     at = max(common)
     found = sorted(zip(view.lanes, (each[at] for each in known), strict=True), key=lambda pair: -pair[1].value)
     (best, first), (other, second) = found[0], found[-1]
@@ -184,7 +184,7 @@ def _used(lane: LearningLaneView) -> list[str]:
 def _probable(lane: LearningLaneView, view: LearningView) -> str:
     found = _last(lane)
     if found is None:
-        return f"The likelihood of {scored(view)} is still being computed, beside the learning."
+        return f"The likelihood of {scored(view)} is not known yet: it is computed beside the learning."
     apart = significant(lane.independent, 4)
     if found.high <= lane.independent:
         far = f"no better than pixels that know nothing of each other ({apart})"

@@ -32,7 +32,7 @@ def update(view: SceneView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the player; `sent` is brought up to date."""
     envelope = Envelope(view, sent, [class_of(lane.algorithm).spec for lane in view.lanes])
     then = looked_at(view, desk.at)
-    lanes = [_lane(envelope, index, lane, desk.large) for index, lane in enumerate(then.lanes)]
+    lanes = [_lane(envelope, index, lane, desk.large or desk.at is not None) for index, lane in enumerate(then.lanes)]
     alt = "p(animal) of every pixel of every scene: those learned from above, those held out below"
     back = "" if desk.at is None else f"Looking back at iteration {integer(desk.at)}: "
     said = back + verdict(then)
@@ -66,12 +66,12 @@ def _scenes(envelope: Envelope, view: SceneView) -> dict | None:
     return {"rows": rows, "cols": columns} | {name: envelope.payload.add(each, "u1") for name, each in blobs.items()}
 
 
-def _lane(envelope: Envelope, index: int, lane: SceneLaneView, large: bool) -> dict:
+def _lane(envelope: Envelope, index: int, lane: SceneLaneView, brief: bool) -> dict:
     rows, columns = lane.p1.shape
     values = envelope.payload.add(lane.p1.reshape(-1))
     weights = [f"{name} {significant(value, 2)}" for name, value in zip(WEIGHTS, lane.theta, strict=True) if lane.count]
-    # Before a class the weights, which the question asks for, have all of the room.
-    computing = [f"{seconds(lane.seconds)} computing"] if lane.seconds and not large else []
+    # Before a class the weights, which the question asks for, have all of the room; the time is that of now alone.
+    computing = [f"{seconds(lane.seconds)} computing"] if lane.seconds and not brief else []
     return envelope.lane(
         index,
         " · ".join([*weights, *computing]),
@@ -132,8 +132,7 @@ def verdict(view: SceneView) -> str:
     if _alike(begun):
         shares = " and ".join(f"{share:.1%}" for share in wrong)
         who = "Both" if len(begun) == 2 else "All"
-        agree = f"{who} agree, so that it makes no difference which one is used"
-        return f"{agree}: {when.lower()} {shares} {what}, {before:.1%} before learning."
+        return f"{who} agree, whichever is used: {when.lower()} {shares} {what}, {before:.1%} before learning."
     others = "".join(f", {lane.label} {share:.1%}" for lane, share in zip(begun[1:], wrong[1:], strict=True))
     return f"{when} {first} by {begun[0].label}{others}; {before:.1%} before learning."
 
