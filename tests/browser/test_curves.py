@@ -44,6 +44,12 @@ NAMED = f"""async (y) => {{ {MODULE}
   return written[0];
 }}"""
 
+# Shades from dark to light on a dark ground, each as its brightest part.
+LIT = f"""async (dark) => {{ {MODULE}
+  const {{ lit, rgb }} = await of("/theme.js");
+  return ["#5B3A8E", "#7B4FB5", "#C0AEE0"].map((colour) => Math.max(...rgb(lit(colour, {{ dark }}))));
+}}"""
+
 
 def ran(page, count, budget):
     """Play to the end of the budget."""
@@ -159,6 +165,10 @@ def test_words_of_marks_neither_overlap_nor_are_cut_off(open_page, server):
     # The exact line's name stands above its right end, unless a curve ends there.
     assert page.evaluate(NAMED, [10, 10, 10]) == [65, 43]
     assert page.evaluate(NAMED, [10, 45, 45]) == [65, 66] and page.evaluate(NAMED, [10, 90, 40]) == [35, 43]
+    # Dark shades are lighter on a dark ground, and stay in their order.
+    assert page.evaluate(LIT, False) == [0x8E, 0xB5, 0xE0]
+    lit = page.evaluate(LIT, True)
+    assert lit == sorted(lit) and lit[0] > 0x8E + 30 and lit[2] < 0xE0 + 10
 
 
 def test_a_plan_goes_to_the_race_and_back(open_page, server):

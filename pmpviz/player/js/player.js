@@ -58,7 +58,7 @@ export class Player extends Live {
     for (const lane of this.lanes) {
       lane.dirty = true;
       if (!lane.meta) continue;
-      lane.drawKey();
+      lane.drawKey(this.theme);
       lane.drawStrip(this.theme, this.at);
     }
     this.legends();
