@@ -23,12 +23,15 @@ PLACED = """async ([marks, left, right]) => {
 
 MODULE = """const loaded = performance.getEntriesByType("resource").map((e) => e.name);
   const of = (name) => import(loaded.find((address) => address.endsWith(name)));"""
-# How much of each line is drawn while the pictures of lane 0 are at 2, of lane 1 at the newest.
+# How much of each line is drawn while lane 0 shows its picture of sweep 2 and has later ones, lane 1 its newest.
 SHOWN = f"""async (x) => {{ {MODULE}
   const {{ shown }} = await of("/lines.js");
   const line = (lane, ghost) => ({{ lane, ghost, x: [1, 2, 3], y: [5, 6, 7], low: null }});
   const lines = [line("0"), line("1"), line("0", true)];
-  return shown({{ x, lines }}, {{ seconds: false, of: [2, Infinity] }}).map(({{ y }}) => y);
+  const {{ Live }} = await of("/live.js");
+  const lanes = [{{ queue: [0], shown: {{ sweep: 2 }} }}, {{ queue: [], shown: {{ sweep: 3 }} }}];
+  const heads = {{ seconds: false, of: Live.prototype.headsBy.call({{ lanes }}, (frame) => frame.sweep) }};
+  return shown({{ x, lines }}, heads).map(({{ y }}) => y);
 }}"""
 # Where the exact line's name is written on a chart of 100 by 100 pixels whose curve has these heights.
 NAMED = f"""async (y) => {{ {MODULE}
