@@ -23,12 +23,15 @@ PLACED = """async ([marks, left, right]) => {
 
 MODULE = """const loaded = performance.getEntriesByType("resource").map((e) => e.name);
   const of = (name) => import(loaded.find((address) => address.endsWith(name)));"""
-# How much of each line is drawn while the pictures of lane 0 are at 2, of lane 1 at the newest.
+# How much of each line is drawn while lane 0 shows its picture of sweep 2 and has later ones, lane 1 its newest.
 SHOWN = f"""async (x) => {{ {MODULE}
   const {{ shown }} = await of("/lines.js");
   const line = (lane, ghost) => ({{ lane, ghost, x: [1, 2, 3], y: [5, 6, 7], low: null }});
   const lines = [line("0"), line("1"), line("0", true)];
-  return shown({{ x, lines }}, {{ seconds: false, of: [2, Infinity] }}).map(({{ y }}) => y);
+  const {{ Live }} = await of("/live.js");
+  const lanes = [{{ queue: [0], shown: {{ sweep: 2 }} }}, {{ queue: [], shown: {{ sweep: 3 }} }}];
+  const heads = {{ seconds: false, of: Live.prototype.headsBy.call({{ lanes }}, (frame) => frame.sweep) }};
+  return shown({{ x, lines }}, heads).map(({{ y }}) => y);
 }}"""
 # Where the exact line's name is written on a chart of 100 by 100 pixels whose curve has these heights.
 NAMED = f"""async (y) => {{ {MODULE}
@@ -42,6 +45,12 @@ NAMED = f"""async (y) => {{ {MODULE}
   const chart = {{ context, theme, named: {{}}, ...drawn }};
   nameExact(chart, {{ left: 0, right: 100, top: 0, bottom: 100 }}, 0, 50);
   return written[0];
+}}"""
+
+# Shades from dark to light on a dark ground, each as its brightest part.
+LIT = f"""async (dark) => {{ {MODULE}
+  const {{ lit, rgb }} = await of("/theme.js");
+  return ["#5B3A8E", "#7B4FB5", "#C0AEE0"].map((colour) => Math.max(...rgb(lit(colour, {{ dark }}))));
 }}"""
 
 
@@ -183,6 +192,10 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     # The exact line's name stands above its right end, unless a curve ends there.
     assert page.evaluate(NAMED, [10, 10, 10]) == [65, 43]
     assert page.evaluate(NAMED, [10, 45, 45]) == [65, 66] and page.evaluate(NAMED, [10, 90, 40]) == [35, 43]
+    # Dark shades are lighter on a dark ground, and stay in their order.
+    assert page.evaluate(LIT, False) == [0x8E, 0xB5, 0xE0]
+    lit = page.evaluate(LIT, True)
+    assert lit == sorted(lit) and lit[0] > 0x8E + 30 and lit[2] < 0xE0 + 10
 
 
 def test_a_plan_goes_to_the_race_and_back(open_page, server):

@@ -76,7 +76,7 @@ def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_
     # The error is that of a period: each time round the messages cross the fixed point, where it is 0 for a moment.
     assert "error, most in 6 sweeps 0.062" in page.locator(".mm-side").inner_text()
     # A phase in which it is exact is none to call it so.
-    page.wait_for_function("() => document.querySelector('.mm-error').textContent === 'largest error 0 in this phase'")
+    page.wait_for_function("() => document.querySelector('.mm-error').textContent === 'error 0 in this phase'")
     assert set(page.locator(".mm-sign").all_inner_texts()) == {"≠"}
     assert "Violet dashes: a negative coupling." in page.locator(".mm-legend").inner_text()
     assert "period 6" in page.locator("[data-testid=messages-status]").inner_text()

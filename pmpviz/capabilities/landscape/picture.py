@@ -155,7 +155,7 @@ def sentences(view: LandscapeView) -> list[str]:
     """What was found, and what is being computed."""
     assert view.scene is not None
     lane, plan = view.lanes[0], view.plan
-    doing = f"{lane.label} on {plan.kind}, {integer(lane.chains)} chains; the ball is the first of them"
+    doing = f"{lane.label} on {plan.kind}, {integer(lane.chains)} chains side by side; the ball is the first of them"
     if isinstance(view.scene, Memory):
         doing += f" ({integer(view.scene.n)} spins, a load of {significant(2 / view.scene.n)})"
     return [found(view), f"{doing}. The bars count all chains since the last change of a setting."]
@@ -173,15 +173,15 @@ def found(view: LandscapeView) -> str:
             return f"A sweep begun in state {stuck} leaves it with probability {significant(expected)}."
         spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
         return (
-            f"State {stuck} was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there: "
-            f"{significant(lane.left / lane.trials)}, expected {significant(expected)} ± {significant(spread, 2)}; by "
-            f"that a stay lasts {significant(1 / expected, 2)} sweeps on average. {_beside(lane)}."
+            f"State {stuck} was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there by "
+            f"{_beside(lane)}: {significant(lane.left / lane.trials)}, expected {significant(expected)} ± "
+            f"{significant(spread, 2)}; by that a stay lasts {significant(1 / expected, 2)} sweeps on average."
         )
     if not lane.count:
         return "No state is drawn yet."
     far = float(np.abs(lane.counts / lane.counts.sum() - scene.law).max())
-    words = f"All frequencies within {significant(far, 2)} of exact after {integer(lane.counts.sum())} draws"
-    words = f"{words}: {_beside(lane)}"
+    drawn = f"{integer(lane.counts.sum())} draws by {_beside(lane)}"
+    words = f"All frequencies within {significant(far, 2)} of exact after {drawn}"
     if view.plan.sampler == GIBBS:
         return f"{words}."
     off = significant(lane.error, 2)
@@ -190,7 +190,7 @@ def found(view: LandscapeView) -> str:
 
 def _beside(lane: LandscapeLaneView) -> str:
     """Why there are so many draws at so few steps a second."""
-    return f"{integer(lane.chains)} chains run side by side, and one is shown"
+    return f"{integer(lane.chains)} chains, one of them shown"
 
 
 def promised(largest: float) -> str:

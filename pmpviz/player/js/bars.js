@@ -1,6 +1,6 @@
 // Stacked bars of a chart: a row a lane, with names on the left and a legend beneath.
 
-import { css, rgb } from "./theme.js";
+import { css, lit, rgb } from "./theme.js";
 
 const TOP = 8;
 const RIGHT = 10;
@@ -43,7 +43,7 @@ export function drawBars(chart, bars, height) {
   const across = (width - left - RIGHT) / full;
   const shade = (colour, k) => {
     if (bars.colours) return bars.colours[k];
-    return css(rgb(colour).map((v, i) => Math.round(v + (theme.ground[i] - v) * Math.min(0.8, 0.24 * k))));
+    return css(rgb(lit(colour, theme)).map((v, i) => Math.round(v + (theme.ground[i] - v) * Math.min(0.8, 0.24 * k))));
   };
   bars.rows.forEach((row, r) => {
     let x = left;

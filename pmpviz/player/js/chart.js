@@ -9,7 +9,7 @@ import { Marks } from "./marks.js";
 import { nameBand, nameExact } from "./names.js";
 import { covered } from "./overlaps.js";
 import { decades, number, scale, show, thousands, ticks } from "./scale.js";
-import { css, dashOf, enlarged, haloed, make, sized, wrapped } from "./theme.js";
+import { css, dashOf, enlarged, haloed, lit, make, sized, wrapped } from "./theme.js";
 
 export const HEIGHT = 148;
 const FONT = 11.5;
@@ -109,7 +109,7 @@ export class Chart {
   // `view` is what is zoomed into, `x` and `y`, or null each; `heads` is how far each lane's pictures are.
   draw(theme, marks, cursor, view) {
     this.drawn = [theme, marks, cursor, view];
-    this.lines = shown(this.trace, view.heads);
+    this.lines = shown(this.trace, view.heads).map((line) => ({ ...line, colour: lit(line.colour, theme) }));
     this.hint();
     this.large = enlarged();
     const width = Math.max(160, this.root.clientWidth) / this.large;

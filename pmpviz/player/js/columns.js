@@ -1,6 +1,6 @@
 // How often each state came, a column for each of those who drew, beside the exact probabilities.
 
-import { css } from "./theme.js";
+import { css, lit } from "./theme.js";
 
 const TOP = 8;
 
@@ -18,7 +18,7 @@ export function drawColumns(context, theme, area, columns, large = 1) {
     const x = area.left + k * step;
     const wide = (0.76 * step) / Math.max(1, rows.length);
     rows.forEach((row, r) => {
-      context.fillStyle = row.colours ? row.colours[k] : row.colour;
+      context.fillStyle = row.colours ? row.colours[k] : lit(row.colour, theme);
       const from = x + 0.12 * step + r * wide;
       context.fillRect(from, y(row.values[k]), Math.max(1, wide - (rows.length > 1 ? 1 : 0)), foot - y(row.values[k]));
     });

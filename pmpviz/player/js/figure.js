@@ -54,7 +54,7 @@ export class Figure {
     this.name.style.whiteSpace = "";
   }
 
-  drawKey() {
-    if (this.meta) drawKey(this.key, this.meta);
+  drawKey(theme) {
+    if (this.meta) drawKey(this.key, this.meta, theme);
   }
 }

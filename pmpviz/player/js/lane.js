@@ -41,7 +41,7 @@ export class Lane extends Figure {
     this.call(meta);
     this.canvas.setAttribute("aria-label", `${meta.label}. ${alt || ""}`.trim());
     if (!still) this.say(meta);
-    this.drawKey();
+    this.drawKey(theme);
     this.dirty = true;
   }
 

@@ -59,7 +59,7 @@ export class Player extends Live {
     for (const lane of this.lanes) {
       lane.dirty = true;
       if (!lane.meta) continue;
-      lane.drawKey();
+      lane.drawKey(this.theme);
     }
     this.strips();
     this.legends();

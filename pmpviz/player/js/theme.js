@@ -24,6 +24,17 @@ export function mix(a, b, share) {
   return a.map((v, i) => Math.round(v + (b[i] - v) * share));
 }
 
+const LIGHT = [255, 255, 255];
+const [FAINT, CLEAR, MOST] = [0.35, 0.75, 0.35]; // Of a colour's brightness from 0 to 1; the share of white it takes.
+
+// A lane's colour on this ground: on a dark one the darker its shade, the more white it takes; light ones are clear.
+export function lit(colour, theme) {
+  if (!theme.dark) return colour;
+  const own = rgb(colour);
+  const bright = (0.2126 * own[0] + 0.7152 * own[1] + 0.0722 * own[2]) / 255;
+  return css(mix(own, LIGHT, MOST * Math.min(1, Math.max(0, (CLEAR - bright) / (CLEAR - FAINT)))));
+}
+
 // Marks of clamped sites: seen on ink and on paper.
 export function heldColour(theme) {
   return mix(theme.ink, theme.paper, 0.5);

@@ -1,7 +1,7 @@
 // The live charts side by side, with one legend: which line is whose, and the curves that are kept behind them.
 
 import { Chart, HEIGHT, marker } from "./chart.js";
-import { dashOf, make, sized } from "./theme.js";
+import { dashOf, lit, make, sized } from "./theme.js";
 
 export class Traces {
   // `send(event)` tells the server what is zoomed into, kept and dropped; it is left out where nobody listens.
@@ -12,6 +12,8 @@ export class Traces {
     this.send = send || null;
     this.spans = {}; // What is zoomed into, by what an axis counts.
     this.marks = [];
+    this.keys = []; // Of the legend: each with the style of its line.
+    this.keyed = null; // The theme in which they are drawn.
     this.high = HEIGHT; // Of a chart, its axes included.
   }
 
@@ -38,6 +40,8 @@ export class Traces {
     const state = JSON.stringify([lanes.map((lane) => [lane.label, lane.colour, lane.dash, lane.marker]), kept]);
     if (state === this.told) return;
     this.told = state;
+    this.keyed = null;
+    this.keys = [];
     const own = lanes.map((lane, k) => this.entry(lane, lane.label, kept && ["keep", k, "Keep this curve behind the next run"]));
     const old = (kept || []).map((curve, k) => this.entry(curve, curve.name, ["drop", k, "Take this curve away"]));
     this.legend.replaceChildren(...(kept || lanes.length > 1 ? own : []), ...old);
@@ -49,7 +53,7 @@ export class Traces {
     const entry = make("span", "pv-line");
     const key = make("canvas", "pv-key");
     entry.append(key, make("span", "", name));
-    drawKey(key, style);
+    this.keys.push([key, style]);
     if (action && this.send) {
       const [type, lane, title] = action;
       const button = make("button", "pv-small", type === "keep" ? "keep" : "×");
@@ -76,6 +80,8 @@ export class Traces {
   // `heads` is how far the pictures of each lane are.
   draw(theme, cursor, heads) {
     this.drawn = [theme, cursor, heads];
+    if (theme.id !== this.keyed) this.keys.forEach(([key, style]) => drawKey(key, style, theme));
+    this.keyed = theme.id;
     for (const card of this.cards.values()) this.show(card);
   }
 
@@ -88,10 +94,10 @@ export class Traces {
 }
 
 // A piece of a lane's line with its marker.
-export function drawKey(canvas, { colour, dash, marker: kind }) {
+export function drawKey(canvas, { colour, dash, marker: kind }, theme) {
   const context = sized(canvas, 30, 10);
   context.clearRect(0, 0, 30, 10);
-  context.strokeStyle = context.fillStyle = colour;
+  context.strokeStyle = context.fillStyle = lit(colour, theme);
   context.lineWidth = 2.5;
   context.setLineDash(dashOf(dash));
   context.beginPath();

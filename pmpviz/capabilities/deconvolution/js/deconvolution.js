@@ -206,7 +206,7 @@ class Deconvolution extends Live {
 
   draw() {
     this.dirty = this.tracesDirty = true;
-    for (const lane of this.lanes) lane.drawKey();
+    for (const lane of this.lanes) lane.drawKey(this.theme);
     this.wake();
   }
 

@@ -5,7 +5,7 @@ import { choiceButtons } from "../pmpviz.player/bar.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { unpack } from "../pmpviz.player/decode.js";
 import { Live } from "../pmpviz.player/live.js";
-import { css, make, mix, number, rgb } from "../pmpviz.player/theme.js";
+import { lit, make, number } from "../pmpviz.player/theme.js";
 import { Ground } from "./ground.js";
 import { MemoryGround, MemoryPicture, Spins } from "./memory.js";
 import { along, LAYERS, Picture } from "./scene.js";
@@ -105,7 +105,7 @@ class Landscape extends Live {
 
   takeWalk(lane, fresh, now) {
     this.walk = lane.walk;
-    this.colour = this.theme.dark ? css(mix(rgb(lane.colour), [255, 255, 255], 0.25)) : lane.colour;
+    this.colour = lit(lane.colour, this.theme);
     const { rolls } = lane.walk;
     if (fresh || !rolls.length) this.shown = null;
     const newest = rolls[rolls.length - 1];

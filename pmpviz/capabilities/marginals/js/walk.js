@@ -4,7 +4,7 @@ import { ask } from "../pmpviz.player/ask.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { decode, opened } from "../pmpviz.player/decode.js";
 import { Player } from "../pmpviz.player/player.js";
-import { css, enlarged, make, mix, number, rgb, sized, topOf } from "../pmpviz.player/theme.js";
+import { css, enlarged, lit, make, number, sized, topOf } from "../pmpviz.player/theme.js";
 import { drawKey } from "../pmpviz.player/traces.js";
 import { Edges, Marginals } from "./found.js";
 import { Scene } from "./scene.js";
@@ -26,7 +26,6 @@ const THUMB = 8; // Half the width of the timeline's handle.
 const MARGIN = 12;
 const WALK_HIGH = 230; // Beneath the sites.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
-const WHITE = [255, 255, 255]; // Towards which colours go on a dark ground.
 const SHARE = "How much of each edge's dependence the objective counts: how often the edge is in a random spanning tree.";
 const BEGINNING = "The walk is at its beginning, where all configurations are alike: press Play.";
 // What the picture's and the sentences' words mean: told at the ? beside each; all of them stand in a fold of the page.
@@ -254,7 +253,7 @@ class Walk extends Player {
     }
     const share = lane.takes ? Math.min(1, (now - lane.since) / lane.takes) : 1;
     const { label, step } = lane.meta;
-    const colour = this.theme.dark ? css(mix(rgb(lane.meta.colour), WHITE, 0.35)) : lane.meta.colour;
+    const colour = lit(lane.meta.colour, this.theme);
     const past = this.at !== null && last < data.steps.length - 1;
     return { lane: Object.assign(data, { label, step }), colour, last, share, past };
   }
@@ -262,13 +261,14 @@ class Walk extends Player {
   // What was known at the step that is on screen.
   write(walks) {
     const text = walks.map((walk) => this.sentence(walk, walks.length > 1));
-    if (JSON.stringify(text) === this.written) return;
-    this.written = JSON.stringify(text);
+    const written = JSON.stringify([text, this.theme.id]);
+    if (written === this.written) return;
+    this.written = written;
     this.lines.replaceChildren(
-      ...walks.map(({ colour }, k) => {
+      ...walks.map((_, k) => {
         const line = make("div", "wk-line");
         const key = make("canvas", "pv-key");
-        drawKey(key, { ...this.lanes[k].meta, colour });
+        drawKey(key, this.lanes[k].meta, this.theme);
         line.append(key, make("span", "", text[k]));
         return line;
       }),

@@ -63,7 +63,8 @@ export class Beliefs {
     });
     const error = this.replay.error(view.head);
     const off = (value) => (value < ROUNDING ? "0" : brief(value));
-    const now = begun ? `largest error ${off(error)}${period ? " in this phase" : ""}` : "without messages";
+    const told = period ? `error ${off(error)} in this phase` : `largest error ${off(error)}`;
+    const now = begun ? told : "without messages";
     const words = Number.isFinite(error) ? now : "";
     if (this.error.textContent !== words) this.error.textContent = words;
   }

@@ -53,7 +53,7 @@ export class Column {
     this.written = written;
     this.text = text;
     this.key.hidden = !head.colour; // What is exact is no lane, and has no line.
-    if (head.colour) drawKey(this.key, head);
+    this.style = head;
     this.name.textContent = head.label;
     this.badge.textContent = head.badge;
     this.status.textContent = head.status;
@@ -100,6 +100,7 @@ export class Column {
   }
 
   draw(theme, sampled, every, near) {
+    if (this.style && this.style.colour) drawKey(this.key, this.style, theme);
     const full = theme.dark ? DARK : LIGHT;
     const held = new Map(this.text.held);
     const around = new Set(near < 0 ? [] : [near, ...this.partners(near)]);
