@@ -22,6 +22,7 @@ def test_marginals_come_to_the_exact_ones_and_a_word_is_held(server, open_page):
     word = page.locator(f"{PAGES} .tx-word", has_text="Quillfeather").first
     word.hover()
     page.wait_for_selector(f"{PAGES} .tx-links path.tx-near", state="attached")
+    assert page.locator(".tx-hint").inner_text().endswith("Click: hold it as a name.")
     baker = page.locator(f"{PAGES} .tx-word", has_text="Baker").first
     before = int(page.locator(PAGES).last.get_attribute("data-names"))
     baker.click()
@@ -37,14 +38,16 @@ def test_marginals_come_to_the_exact_ones_and_a_word_is_held(server, open_page):
     page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'paused'")
 
 
-# How far the first box is scrolled, whether its first word is seen, whether the box is within the window, and whether
-# a caption is cut.
+# How far the first box is scrolled, whether its first word is seen, whether the box is within the window, whether a
+# caption is cut, and whether all of the text is read.
 SEEN = """() => {
   const box = document.querySelector("[data-testid=text-page]");
   const { top, bottom } = box.getBoundingClientRect();
   const first = box.querySelector(".tx-word").getBoundingClientRect();
   const cut = [...document.querySelectorAll(".tx-status")].some((each) => each.scrollWidth > each.clientWidth);
-  return [box.scrollTop, first.top >= top, bottom <= window.innerHeight, cut];
+  // All of the text, in type that a class can read.
+  const whole = box.scrollHeight <= box.clientHeight && parseFloat(getComputedStyle(box).fontSize) >= 20;
+  return [box.scrollTop, first.top >= top, bottom <= window.innerHeight, cut, whole];
 }"""
 
 
@@ -53,7 +56,7 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     page.wait_for_selector(f"{PAGES} .tx-true")
     press(page, "Space")
     page.wait_for_function("() => /RMSE/.test(document.querySelector('.tx-status')?.textContent)")
-    page.wait_for_function(f"() => `${{({SEEN})()}}` === '0,true,true,false'")
+    page.wait_for_function(f"() => `${{({SEEN})()}}` === '0,true,true,false,true'")
     hint = page.locator(".tx-hint").inner_text()
     assert "Underlined: the true name" in hint and "Amber" in hint and "Framed: off exact" in hint
 

@@ -11,10 +11,12 @@ import pytest
 
 from pmpviz import exact
 from pmpviz.__main__ import _parser
+from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.text.lane import lane_of
 from pmpviz.capabilities.text.page import commands
 from pmpviz.capabilities.text.picture import _found
 from pmpviz.capabilities.text.plan import TextPlan, reader
+from pmpviz.capabilities.text.presets import TEXT
 from pmpviz.live.link import from_query, to_query
 from pmpviz.live.plan import Settings
 from pmpviz.models import build_spec, model_hash
@@ -47,13 +49,34 @@ def test_a_lanes_marginals_come_to_the_exact_ones_and_follow_a_change(name):
 def test_words_that_are_held_are_not_told_as_found():
     plan = TextPlan(text=BAKER, said=((4, 1), (99, 1)), lanes=(reader("bp"),))
     words = plan.words()[0]
-    view = SimpleNamespace(plan=plan, words=words)
+    view = SimpleNamespace(plan=plan, words=words, labels=None)
     p1 = np.zeros(len(words.words))
     p1[[1, 4]] = 0.9, 1.0
     assert (words.words[1], words.words[4]) == ("Baker", "Baker")
-    assert _found(view, p1) == "Most likely the speaker's name: Baker, p = 0.90 to 0.90"
+    assert _found(view, p1) == "takes 1 word for the speaker's name: Baker (p = 0.90 to 0.90)"
     p1[1] = 0.1
-    assert _found(view, p1) == "No word is more likely a name than not"
+    assert _found(view, p1) == "takes no word for the speaker's name"
+
+
+def test_the_verdict_says_what_is_found_missed_and_wrongly_taken():
+    plan = preset_of(TEXT, "room").plan
+    words, labels = plan.words()
+    view = SimpleNamespace(plan=plan, words=words, labels=labels)
+    truth = labels.astype(float)
+    total = words.words.count("Quillfeather") + 1
+    assert labels.sum() == total and [words.words[k] for k in np.flatnonzero(labels)[:2]] == ["Isolde", "Quillfeather"]
+    assert _found(view, truth) == f"finds all {total} words of the speaker's name and takes no other for it"
+    college = truth.copy()
+    college[words.words.index("College")] = 0.6
+    college[words.words.index("Isolde")] = 0.4
+    assert _found(view, college) == (
+        f"finds {total - 1} of the {total} words of the speaker's name, misses 1: Isolde, and takes 1 wrongly: College"
+    )
+    assert _found(view, 0 * truth).startswith(f"finds none of the {total} words")
+    # What is held was not found.
+    held = SimpleNamespace(plan=plan.replace(said=((words.words.index("Isolde"), 1),)), words=words, labels=labels)
+    assert f"all {total - 1} words" in _found(held, truth)
+    assert plan.replace(text=BAKER).words()[1] is None
 
 
 def test_the_command_line_has_the_announcement_and_the_knobs_to_the_last_digit():

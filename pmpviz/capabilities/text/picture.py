@@ -18,6 +18,10 @@ SPEEDS = (1.0, 2.0, 5.0, 20.0, 100.0, 0.0)
 # Of a longer text all words are sampled and these are shown.
 MOST_SHOWN, MOST_NAMES = 2000, 5
 FLOOR = 1e-5
+EXACT = (
+    "Variable elimination sums out one word after another; its width is the most words that one of them is then joined "
+    "with, and each further one doubles the work. log Z is the logarithm of the sum over all labellings."
+)
 
 
 def update(view: TextView, sent: Cursors, desk: Desk, waits: bool = False, anew: bool = False) -> bytes:
@@ -67,7 +71,7 @@ def _exact(view: TextView, envelope: Envelope) -> dict[str, Any]:
     if view.answer.solution is None or p1 is None:
         return {"words": view.answer.why_not}
     words = f"{view.answer.solution.method}, log Z = {significant(view.answer.solution.log_z, 5)}"
-    return {"words": words, "status": _right(view, p1), "p": envelope.payload.add(levels(p1), "u1")}
+    return {"words": words, "help": EXACT, "status": _right(view, p1), "p": envelope.payload.add(levels(p1), "u1")}
 
 
 def exact_p1(view: TextView) -> Float[np.ndarray, " n"] | None:
@@ -121,12 +125,17 @@ def sentences(view: TextView) -> list[str]:
     lane = view.lanes[0] if view.lanes and known(view.lanes[0]) else None
     if lane is None:
         return ["Nothing is read yet: press Play, and watch the names take colour.", doing]
-    p1, held = exact_p1(view), f"with links × {view.plan.skip:.3g}"
-    said = f"{_found(view, lane.p1)} ({lane.label}, {held})"
+    p1, weight = exact_p1(view), f"With links × {view.plan.skip:.3g}, "
+    said = f"{weight}{lane.label} {_found(view, lane.p1)}"
     if p1 is None:
-        return [f"{said}.", doing]
-    same = set(_names(view, p1)) == set(_names(view, lane.p1))
-    return [f"{said}, {'as exactly' if same else f'but exactly: {_listed(view, p1)}'}.{_errors(view)}", doing]
+        return [f"{said}.{_unknown(view)}", doing]
+    same = (_likely(view, p1) == _likely(view, lane.p1)).all()
+    exactly = "So does the exact answer." if same else f"The exact answer {_found(view, p1)}."
+    return [f"{said}. {exactly}{_unknown(view)}{_errors(view)}", doing]
+
+
+def _unknown(view: TextView) -> str:
+    return " Whether that is right, a pasted text does not tell." if view.labels is None else ""
 
 
 def _errors(view: TextView) -> str:
@@ -152,26 +161,38 @@ def _averaged(view: TextView) -> str:
 
 
 def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
-    names = _names(view, p1)
-    if not names:
-        return "No word is more likely a name than not"
-    sure = p1[_likely(view, p1)]
-    return f"Most likely the speaker's name: {_listed(view, p1)}, p = {sure.min():.2f} to {sure.max():.2f}"
+    """What is taken for the speaker's name, after `Gibbs `: against the truth where that is known."""
+    likely = _likely(view, p1)
+    if view.labels is None:
+        if not likely.any():
+            return "takes no word for the speaker's name"
+        sure = p1[likely]
+        told = f"(p = {sure.min():.2f} to {sure.max():.2f})"
+        count = int(likely.sum())
+        some = f"{integer(count)} word{'' if count == 1 else 's'}"
+        return f"takes {some} for the speaker's name: {_listed(view, likely)} {told}"
+    true = _not_held(view, np.asarray(view.labels) > 0)
+    found, missed, wrong = (int(which.sum()) for which in (likely & true, true & ~likely, likely & ~true))
+    some = f"{found or 'none'} of the" if missed else "all"
+    of = f"{some} {integer(int(true.sum()))} words of the speaker's name"
+    less = f", misses {missed}: {_listed(view, true & ~likely)}" if missed else ""
+    more = f"{wrong} wrongly: {_listed(view, likely & ~true)}" if wrong else "no other for it"
+    return f"finds {of}{less}{',' if missed else ''} and takes {more}"
 
 
-def _listed(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
-    names = _names(view, p1)
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f"{', '.join(names[:MOST_NAMES]) or 'none'}{more}"
+def _listed(view: TextView, which: Bool[np.ndarray, " n"]) -> str:
+    names = _names(view, which)
+    if len(names) > MOST_NAMES:
+        return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _names(view: TextView, p1: Float[np.ndarray, " n"]) -> list[str]:
-    """The names: runs of words of one line that are more likely part of a name than not."""
+def _names(view: TextView, which: Bool[np.ndarray, " n"]) -> list[str]:
+    """The names: runs of these words on one line."""
     assert view.words is not None
     runs: list[list[str]] = []
-    likely = _likely(view, p1)
-    for place in np.flatnonzero(likely):
-        if place and likely[place - 1] and runs and "\n" not in view.words.gaps[place]:
+    for place in np.flatnonzero(which):
+        if place and which[place - 1] and runs and "\n" not in view.words.gaps[place]:
             runs[-1].append(view.words.words[place])
         else:
             runs.append([view.words.words[place]])
@@ -180,9 +201,13 @@ def _names(view: TextView, p1: Float[np.ndarray, " n"]) -> list[str]:
 
 def _likely(view: TextView, p1: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
     """Words that are more likely part of a name than not, but for those that are held: these were not found."""
-    likely = p1 > 0.5
-    likely[[place for place, _ in view.plan.said if place < len(p1)]] = False
-    return likely
+    return _not_held(view, p1 > 0.5)
+
+
+def _not_held(view: TextView, which: Bool[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
+    free = np.ones(len(which), bool)
+    free[[place for place, _ in view.plan.said if place < len(which)]] = False
+    return which & free
 
 
 __all__ = ["error", "exact_p1", "levels", "sentences", "update"]

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from pmpviz.live.plan import CHAINS, SEED, Catalogue, Choice, Lanes, Settings, Special, knob, setting
 from pmpviz.marginals.barrier_frank_wolfe import BarrierFrankWolfe
 from pmpviz.marginals.belief_propagation import BeliefPropagation
@@ -17,6 +19,15 @@ from pmpviz.types import Evidence, InputError, Target
 
 SOLVERS = (BarrierFrankWolfe, BeliefPropagation)
 MOST_LINKED = 3000
+# A text of the page's own, whose speaker is known.
+BAKER = """Where : Baker Hall 12
+Speaker : Isolde Quillfeather , Northfield College
+
+Quillfeather talks about Random Graphs . Baker Hall is on Turner Street .
+A dinner with Quillfeather follows at Ashdown Bridge .
+Much of it goes back to Baker and Quillfeather .
+The host is Dr. Baker ."""
+SPEAKERS = {BAKER: ("Isolde", "Quillfeather")}
 SAID = re.compile(r"(\d{1,5})\.([01])")
 
 
@@ -92,8 +103,11 @@ class TextPlan(Settings):
     lanes: tuple[Choice, ...] = Lanes(reader, 3).field((reader("gibbs"),))
 
     def words(self) -> tuple[Words, Any]:
-        """(the words, the true labels or None); raises InputError."""
-        return (read_words(self.text), None) if self.text else announcement(self.number)
+        """(the words, the true labels or None where nobody knows them); raises InputError."""
+        if not self.text:
+            return announcement(self.number)
+        words, names = read_words(self.text), SPEAKERS.get(self.text)
+        return words, None if names is None else np.array([word in names for word in words.words], np.int8)
 
     def model(self, words: Words) -> Ising:
         """The field over the words, with trained weights."""
@@ -105,4 +119,4 @@ class TextPlan(Settings):
         return Target.of(self.model(words), Evidence.of(len(words), said))
 
 
-__all__ = ["SOLVERS", "TextPlan", "reader"]
+__all__ = ["BAKER", "SOLVERS", "TextPlan", "reader"]

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from pmpviz.capabilities.text.plan import TextPlan, reader
+from pmpviz.capabilities.text.plan import BAKER, TextPlan, reader
 from pmpviz.live.plan import Preset
 from pmpviz.models.text import LINKS
 
 GIBBS, CHAIN = reader("gibbs"), reader("gaussian_chain")
-BAKER = """Where : Baker Hall 12
-Speaker : Isolde Quillfeather , Northfield College
-
-Quillfeather talks about Random Graphs . Baker Hall is on Turner Street .
-A dinner with Quillfeather follows at Ashdown Bridge .
-Much of it goes back to Baker and Quillfeather .
-The host is Dr. Baker ."""
-
 TEXT: tuple[Preset, ...] = (
     Preset(
         "names",
@@ -31,8 +23,9 @@ TEXT: tuple[Preset, ...] = (
         "A room called like a person",
         "How does one mention of a name tell the others?",
         TextPlan(text=BAKER, links=LINKS[1], lanes=(GIBBS,)),
-        "Quillfeather is in no list of names. It stands once after *Speaker*; links do the rest. Baker is in the list, "
-        "but names a hall and the host. Click one Baker until it is held as a name: the others follow.",
+        "Quillfeather is in no list of names. It stands once after *Speaker*; links carry that on, weaker from one to "
+        "the next: at *Links* × 1 two are missed, at × 1.5 none, but then Baker is taken too. Baker is in the list, "
+        "and names a hall and the host. Click one Baker until it is held as a name, and watch the others gain.",
         5.0,
     ),
     Preset(

@@ -6,7 +6,7 @@ import { drawKey } from "../pmpviz.player/traces.js";
 const NAME = [230, 159, 0];
 const [LIGHT, DARK] = [0.8, 0.6]; // How much of the colour a certain name has.
 const MOST_DRAWN = 600;
-const TYPES = [0.9375, 0.875, 0.8125, 0.75, 0.6875];
+const TYPES = [0.9375, 0.875, 0.8125]; // No smaller than a class can read.
 const OFF = 26; // More than .1, of 255 levels.
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -78,7 +78,7 @@ export class Column {
     this.page.classList.toggle("tx-more", scrollHeight - scrollTop - clientHeight > 8);
   }
 
-  // At most so high; before a class in the largest type in which all of it is seen.
+  // At most so high; before a class in the largest type in which all of it is seen. Whether all of it is.
   fit(high, large) {
     const { style } = this.page;
     style.maxHeight = `${high}px`;
@@ -87,6 +87,7 @@ export class Column {
       if (this.page.scrollHeight <= high) break;
     }
     this.fade();
+    return this.page.scrollHeight <= high;
   }
 
   partners(place) {

@@ -123,6 +123,7 @@ class Reading extends Live {
     const head = { label: "Exact", badge: "", status: [exact.status, exact.words].filter(Boolean).join(" · ") };
     const p = exact.p === undefined ? null : some(exact.p, Uint8Array);
     for (const lane of this.lanes) lane.truth = p;
+    this.exact.status.title = exact.help || "";
     this.exact.adopt(this.text, head, p, p && p.map((level) => (level > 127 ? 1 : 0)));
     this.point(this.near < this.text.words.length ? this.near : -1); // What it tells is another now.
   }
@@ -146,9 +147,12 @@ class Reading extends Live {
   }
 
   describe(place) {
+    const after = { undefined: "as a name", 1: "as none" }[new Map(this.text.held).get(place)];
+    const click = this.large ? "" : after ? ` Click: hold it ${after}.` : " Click: let it go.";
     const said = this.columns().filter((column) => column.p).map((column) => `${column.label} ${number(column.p[place] / 255)}`);
     const linked = this.exact.partners(place).length;
-    return `${this.text.words[place]}: ${said.join(", ")}; ${linked} link${linked === 1 ? "" : "s"}`;
+    const told = [said.join(", "), `${linked} link${linked === 1 ? "" : "s"}`].filter(Boolean).join("; ");
+    return `${this.text.words[place]}: ${told}.${click}`;
   }
 
   scroll(from, top) {
@@ -166,19 +170,29 @@ class Reading extends Live {
     const width = this.root.clientWidth;
     if (!width) return;
     this.body.classList.toggle("pv-beside", width >= BESIDE);
-    const count = this.columns().length;
-    const rows = Math.ceil(count / Math.max(1, Math.floor(this.main.clientWidth / LEAST)));
-    this.stage.style.gridTemplateColumns = `repeat(${Math.ceil(count / rows)}, minmax(0, 1fr))`;
-    this.levelHeads();
-    const around = this.head.offsetHeight + this.hint.offsetHeight + 40;
-    const [words, exact] = [this.lanes, [this.exact]].map((columns) => Math.max(0, ...columns.map((c) => c.around)));
-    const high = Math.max(LOWEST, this.high(rows) - around / rows - Math.max(0, exact - words));
-    for (const column of this.columns()) {
-      column.fit(Math.round(high), this.large);
+    // Before a class the words come first: what is exact gives way to them, and the verdict says it.
+    this.exact.root.hidden = false;
+    if (!this.place() && this.large && this.text && this.lanes.length) {
+      this.exact.root.hidden = true;
+      this.place();
     }
     this.spread();
     this.tracesDirty = this.dirty = true;
     this.wake();
+  }
+
+  // Lays the columns out; whether all of the text is seen in each.
+  place() {
+    const shown = this.columns().filter((column) => !column.root.hidden);
+    const count = shown.length;
+    const rows = Math.ceil(count / Math.max(1, Math.floor(this.main.clientWidth / LEAST)));
+    this.stage.style.gridTemplateColumns = `repeat(${Math.ceil(count / rows)}, minmax(0, 1fr))`;
+    this.levelHeads();
+    const around = this.head.offsetHeight + this.hint.offsetHeight + 40;
+    const exact = this.exact.root.hidden ? 0 : this.exact.around;
+    const words = Math.max(0, ...this.lanes.map((column) => column.around));
+    const high = Math.max(LOWEST, this.high(rows) - around / rows - Math.max(0, exact - words));
+    return shown.map((column) => column.fit(Math.round(high), this.large)).every(Boolean);
   }
 
   // A name that takes two lines begins no text lower than the others'.
