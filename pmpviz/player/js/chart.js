@@ -283,7 +283,9 @@ export class Chart {
     const { band } = this.trace;
     if (!band || !band.label) return;
     const { context, theme } = this;
-    const wide = context.measureText(band.label).width;
+    const within = (words) => context.measureText(words).width < this.width - LEFT - RIGHT - 8;
+    const label = within(band.label) ? band.label : band.label.split(":")[0];
+    const wide = context.measureText(label).width;
     const floor = Math.min(this.y.px(this.y.log ? Math.max(band.low, this.y.ends[0]) : band.low), this.height - BOTTOM);
     const roof = Math.max(this.y.px(band.high), this.top);
     const across = [LEFT + 5, this.width - RIGHT - 5 - wide, (LEFT + this.width - RIGHT - wide) / 2];
@@ -296,7 +298,7 @@ export class Chart {
     const before = struck[this.named] === 0 ? this.named : -1;
     this.named = before >= 0 ? before : struck.indexOf(Math.min(...struck));
     context.textAlign = "left";
-    haloed(context, theme, band.label, ...places[this.named], theme.soft);
+    haloed(context, theme, label, ...places[this.named], theme.soft);
   }
 
   // How many lines pass through a box.
