@@ -74,10 +74,13 @@ def test_every_stroke_paints_every_site_and_is_undone(server, open_page):
     wait_lanes(page, 1)
     play(page)
     take(page, "Field +", "field+")
+    before = page.evaluate(PLACES)
     for row, seconds in STROKES.items():
         stroke(page, row_of(page, row, max(4, int(6 * seconds))), seconds)
     rows = {row * 64 + column for row in STROKES for column in COLUMNS}
     wait_for(page, lambda: painted(page) == rows)
+    rest(page)
+    assert page.evaluate(PLACES) == before  # What a stroke brings beneath the picture had its room.
     # A wide brush paints seven sites across.
     page.locator("[data-brush='7']").click()
     stroke(page, row_of(page, 50, 8), 0.3)

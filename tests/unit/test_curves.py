@@ -12,6 +12,7 @@ from pmpviz.app.export import traces_csv
 from pmpviz.capabilities.sampling import kept as keeping
 from pmpviz.capabilities.sampling import outlets, picture, words
 from pmpviz.capabilities.sampling.draws import DrawsView
+from pmpviz.capabilities.sampling.equations import model_equation
 from pmpviz.capabilities.sampling.lane import Lane
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.manifest import plan_files
@@ -359,6 +360,14 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     met = abs(last["energy:mean"] - view.truth.energy) <= words.CHANCE * last["energy:error"]
     assert ("no further off than chance allows" in words.found(view)) == met
     assert words.found(view.at(1)) == said
+
+
+def test_the_equation_has_the_constant_that_the_energies_of_the_charts_have(idle):
+    model = build_spec("square:4x4,J=0.2")
+    constant = float(model.log_weight(np.zeros(16, np.int8)))
+    assert constant and rf"E(x) = -\sum_i b_i x_i - \sum_{{i<j}} w_{{ij}} x_i x_j - {constant:.2f}" in model_equation(
+        idle
+    )
 
 
 def test_a_single_lane_of_draws_speaks_of_finished_ones(begin):

@@ -74,7 +74,8 @@ def _other(words: str, value: Any) -> str:
 def keep(kept: tuple[Kept, ...], view: LiveView, index: int, style: Style) -> tuple[Kept, ...]:
     """With the curves of one more lane; the oldest make room. Without those of a lane that has shown nothing yet."""
     lane = view.lanes[index]
-    if not lane.series.last:
+    # A plan that could not be begun may stand beside the lanes before it.
+    if not lane.series.last or index >= len(view.plan.lanes):
         return kept
     return (*kept, _frozen(lane, index, view, style))[-MOST:]
 

@@ -265,9 +265,10 @@ def _mmd(scene: Scene, x: str) -> dict:
     label = f"noise: {'samples like the reference' if long_run else 'exact samples'}"
     band = {"low": floor, "high": noise, "label": label} if noise else None
     title = "MMD² over seconds" if x == "seconds" else "MMD²"
-    unknown = "no noise is known: the reference saw one state" if any(lane.points for lane in scene.view.lanes) else ""
+    unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
     foot = f"bottom line: {significant(floor, 1)} or less" if noise else unknown
-    more = {"empty": sentences.nothing_yet(scene.view), "help": sentences.mmd_help(scene.view)}
+    told = sentences.mmd_help(scene.view) + (f" {sentences.SHARED_CORES}" if x == "seconds" else "")
+    more = {"empty": sentences.nothing_yet(scene.view), "help": told}
     return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=foot, band=band, **more)
 
 

@@ -26,6 +26,7 @@ ENERGY = (
     "chains, the shade their 10 % and 90 % quantiles. In brackets under the pointer are these two, or where a point "
     "stands for several sweeps the least and the greatest mean of them."
 )
+SHARED_CORES = "Lanes share the cores: their seconds differ by some 10 % to 70 % between runs."
 NO_NOISE = "The reference saw one state almost alone: there MMD² has no noise to be judged by."
 NOTHING_YET = "Nothing has run yet under these settings: press Play."
 

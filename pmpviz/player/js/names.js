@@ -12,7 +12,9 @@ export function nameBand(chart, area) {
   const roof = Math.max(chart.y.px(band.high), area.top);
   const inside = floor - roof > 2 * NAME ? [roof + NAME - 3] : [];
   const across = ["left", "right", "middle"];
-  write(chart, area, "band", band.label, across, [floor - 5, ...inside, roof - 6], floor - 5, chart.theme.soft);
+  const fits = chart.context.measureText(band.label).width < area.right - area.left - 8;
+  const words = fits ? band.label : band.label.split(":")[0];
+  write(chart, area, "band", words, across, [floor - 5, ...inside, roof - 6], floor - 5, chart.theme.soft);
 }
 
 // Above or beneath the line that begins at `from`.
