@@ -1,4 +1,4 @@
-"""Drawing among K states: what samplers of pairwise models of more than two states share."""
+"""Drawing among K states: what samplers of models of more than two states share."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pmpviz import keys, numerals
 from pmpviz.models.ising import Ising
 from pmpviz.models.order import SweepOrder
 from pmpviz.models.pairwise import Pairwise
+from pmpviz.samplers import _factors
 from pmpviz.types import Target
 
 
@@ -45,7 +46,7 @@ def sweep(
     def draw(site, logits):
         return drawn(keys.uniform_at(chain_keys, site[:, None]), logits)
 
-    return target.model.sweep(target, draw, order, x, first, last)
+    return _factors.sweep(target, draw, order, x, first, last)
 
 
 def why_not(target: Target, who: str) -> str | None:
