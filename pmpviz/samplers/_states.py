@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys, numerals
+from pmpviz.models.beyond_ising import beyond_ising
 from pmpviz.models.ising import Ising
 from pmpviz.models.order import SweepOrder
 from pmpviz.models.pairwise import Pairwise
@@ -60,9 +61,7 @@ def why_not_binary(target: Target, who: str) -> str | None:
     """Why a sampler that takes pairwise models of two states, `who` in the singular, does not take this one."""
     if isinstance(target.model, Ising):
         return None
-    space = getattr(target.model, "space", None)
-    has = f"variables of {space.words}" if space and space.states > 2 else "factors of other kinds"
-    return f"{who} needs two-state variables with pairwise factors; this model has {has}"
+    return f"{who} needs two-state variables with pairwise factors; this model has {beyond_ising(target.model)}"
 
 
 def equation(target: Target) -> str:

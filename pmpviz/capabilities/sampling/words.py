@@ -55,6 +55,8 @@ def reference_words(view: LiveView) -> str:
     """What the metrics are measured against, or how far its making is."""
     if view.truth_trouble:
         return f"No reference: {view.truth_trouble}."
+    if view.trouble and view.truth is None:
+        return "The reference waits for an algorithm that runs on this model."
     if view.coming:
         return "The reference is made anew for the settings that are taken up."
     if view.truth is None:
