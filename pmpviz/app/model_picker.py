@@ -63,24 +63,28 @@ def model_controls(
     run_key: str = "run",
     evidence: bool = True,
     adopt: Callable[[Any, bytes | None, list[str]], Any] = model_of_manifest,
+    check: Callable[[str], Any] | None = None,
 ) -> tuple[Any, list[str]]:
     """(plan with the chosen model, notices): a preset, or a builder with its size and knobs, or a file.
 
     A preset also sets beta. Another model drops painted and clamped sites. An error is shown where it arises, and
-    the model stays as it was. `run_key` is the key of the `run_controls` beside it; `evidence` says whether the page
+    the model stays as it was: one that `check` raises InputError for is refused too, and a notice says so as long as
+    nothing else is chosen. `run_key` is the key of the `run_controls` beside it; `evidence` says whether the page
     clamps sites, and so takes a file of them. `plan` has the fields of `ModelChoice`; `adopt(plan, data, notices)`
     takes up a manifest, or without data fits the plan to a file that has come.
     """
     box = st if container is None else container
     top, built, brought = box.container(), box.container(), box.container()
-    chosen = _with_preset(plan, f"{key}_preset")
+    refused: list[str] = []
+    chosen = _with_preset(plan, f"{key}_preset", check, refused)
     if chosen is plan:
         chosen = plan.replace(beta=pending_beta(BETA, run_key, plan.beta))
     # A file first, wherever it stands: what stands above it shows the model that has just come.
-    chosen, notices, fold, told = _from_file(chosen, brought, key, evidence, adopt)
-    chosen = _built_or_kept(chosen, built, key)
+    chosen, notices, fold, told = _from_file(chosen, brought, key, evidence, adopt, check)
+    chosen = _built_or_kept(chosen, built, key, check, refused)
     _tell_file(chosen, fold, told)
     _draw_preset(chosen, top, f"{key}_preset")
+    notices = [*notices, *refused]
     if chosen.model == plan.model:
         return chosen, notices
     chosen, fewer = _with_fewer_chains(chosen)
@@ -93,14 +97,8 @@ def checked_model_controls(plan: Any, box: Any, key: str, check: Callable[[str],
     A model that `check` raises InputError for is refused, and the plan stays as it was.
     """
     shown = ModelChoice(plan.model, plan.beta)
-    chosen, notices = model_controls(shown, box, f"{key}_model", f"{key}_run", evidence=False)
+    chosen, notices = model_controls(shown, box, f"{key}_model", f"{key}_run", evidence=False, check=check)
     beta = temperature_control(BETA, f"{key}_run", chosen.beta, box)
-    try:
-        if chosen.model != plan.model:
-            check(chosen.model)
-    except InputError as error:
-        box.error(sentence(error))
-        return plan, notices
     return plan.replace(model=chosen.model, beta=beta), notices
 
 
@@ -110,9 +108,27 @@ def preset_of(plan: Any) -> Preset | None:
     return next(same, None)
 
 
-def _with_preset(plan: Any, key: str) -> Any:
+def refuses(key: str) -> bool:
+    """Whether the file that was brought to the picker of this key is refused: what folds it stands open then."""
+    return bool(st.session_state.get(f"{key}_file_seen", (None, None))[1])
+
+
+def _with_preset(plan: Any, key: str, check: Callable[[str], Any] | None, refused: list[str]) -> Any:
     preset = next((p for p in PRESETS if edited(key) and p.id == st.session_state[key]), None)
-    return plan if preset is None else plan.replace(model=preset.spec, beta=preset.beta, field=(), clamp=(), places=())
+    if preset is None or not _allowed(preset.spec, check, preset.label, refused):
+        return plan
+    return plan.replace(model=preset.spec, beta=preset.beta, field=(), clamp=(), places=())
+
+
+def _allowed(model: str, check: Callable[[str], Any] | None, name: str, refused: list[str]) -> bool:
+    """Whether a page's check takes the model; what it says is added to what is refused."""
+    try:
+        if check is not None:
+            check(model)
+    except InputError as error:
+        refused.append(f"{name} was not taken: {error}")
+        return False
+    return True
 
 
 def _draw_preset(plan: Any, box: Any, key: str) -> None:
@@ -124,7 +140,7 @@ def _draw_preset(plan: Any, box: Any, key: str) -> None:
         box.caption(as_text(preset.lesson))
 
 
-def _built_or_kept(plan: Any, box: Any, key: str) -> Any:
+def _built_or_kept(plan: Any, box: Any, key: str, check: Callable[[str], Any] | None, refused: list[str]) -> Any:
     """The plan with the builder's model; where that can't be built the controls keep it as a draft."""
     kept_for, draft = st.session_state.get(f"{key}_draft", (None, ""))
     shown = draft if kept_for == plan.model else plan.model
@@ -134,10 +150,12 @@ def _built_or_kept(plan: Any, box: Any, key: str) -> Any:
         st.session_state.pop(f"{key}_draft", None)
         return plan
     try:
-        model_of(text)
+        (check or model_of)(text)
     except InputError as error:
         st.session_state[f"{key}_draft"] = (plan.model, text)
         box.error(sentence(error))
+        if check is not None:
+            refused.append(f"{parse_model_spec(text)[0].label} was not taken: {error}")
         return plan
     st.session_state.pop(f"{key}_draft", None)
     return plan.replace(model=text, field=(), clamp=(), places=())
@@ -187,7 +205,9 @@ def _knob_controls(builder: Builder, values: Values, box: Any, key: str) -> Valu
     return values
 
 
-def _from_file(plan: Any, box: Any, key: str, evidence: bool, adopt: Callable) -> tuple[Any, list[str], Any, Any]:
+def _from_file(
+    plan: Any, box: Any, key: str, evidence: bool, adopt: Callable, check: Callable[[str], Any] | None
+) -> tuple[Any, list[str], Any, Any]:
     """(the plan with the model or the evidence, or the whole plan with the manifest, that was just brought, notices,
     the fold, and the place in it for what it holds)."""
     fault = st.session_state.get(f"{key}_file_seen", (None, None))[1]
@@ -198,8 +218,21 @@ def _from_file(plan: Any, box: Any, key: str, evidence: bool, adopt: Callable) -
         words, types = "Model (UAI, npz, JSON), its evidence (evid) or manifest", [*FILE_TYPES, "evid"]
     file = fold.file_uploader(words, type=types, key=f"{key}_file")
     notices: list[str] = []
-    read = lambda file: _read(plan, file.name, file.getvalue(), notices, adopt)  # noqa: E731
-    return taken(file, f"{key}_file", fold, read) or plan, notices, fold, told
+
+    def read(file: Any) -> Any:
+        found, refused = _read(plan, file.name, file.getvalue(), notices, adopt), list[str]()
+        if found.model != plan.model and not _allowed(found.model, check, file.name, refused):
+            st.session_state[f"{key}_refused"] = file.file_id, plan.model, refused
+            raise InputError(refused[0])
+        return found
+
+    found = taken(file, f"{key}_file", fold, read) or plan
+    if file is None:
+        st.session_state.pop(f"{key}_file_seen", None)
+    elif (held := st.session_state.get(f"{key}_refused")) and held[:2] == (file.file_id, found.model):
+        # On the stage too, as long as the model is shown that was there when it came.
+        notices.extend(held[2])
+    return found, notices, fold, told
 
 
 def _file_of(plan: Any) -> str:

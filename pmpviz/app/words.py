@@ -7,6 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from pmpviz.player.model_words import full_sentence
+
 
 def show_notices(notices: list[str], container: Any = None) -> None:
     """The notices of `from_query`, in one box; foreign text in them is shown as it is, never as Markdown.
@@ -21,9 +23,8 @@ def show_notices(notices: list[str], container: Any = None) -> None:
 
 def sentence(message: object) -> str:
     """A message as a sentence, in Markdown that shows exactly its characters; a file's name is left as it is."""
-    text = str(message)
-    named = "." in text.split(" ")[0].rstrip(".:,;")
-    return as_text(text if named else text[:1].upper() + text[1:]) + ("" if text.endswith(".") else ".")
+    text = full_sentence(str(message))
+    return as_text(text[:-1]) + "."
 
 
 def as_text(text: str) -> str:

@@ -133,11 +133,7 @@ class Joint:
     @classmethod
     def of(cls, problem: Problem) -> Joint:
         """Multiply all factors out; at most 2^20 states."""
-        log = np.zeros(problem.free_card)
-        for scope, table in problem.factors:
-            rising = np.argsort(scope)
-            shape = [c if v in scope else 1 for v, c in enumerate(problem.free_card)]
-            log = log + np.transpose(table, rising).reshape(shape)
+        log = log_weights(problem)
         top = float(log.max())
         if np.isneginf(top):
             return cls(-np.inf, log)
@@ -161,6 +157,16 @@ class Joint:
         """`count` exact draws by inversion."""
         place = _invert(self.p.reshape(-1), np.random.default_rng(seed).random(count))
         return np.stack(np.unravel_index(place, self.p.shape), 1).astype(np.int8)
+
+
+def log_weights(problem: Problem) -> Float[np.ndarray, "..."]:
+    """The log weight of every joint state of the free variables but for the constant, with an axis a variable."""
+    log = np.zeros(problem.free_card)
+    for scope, table in problem.factors:
+        rising = np.argsort(scope)
+        shape = [c if v in scope else 1 for v, c in enumerate(problem.free_card)]
+        log = log + np.transpose(table, rising).reshape(shape)
+    return log
 
 
 def _binary_states(n: int) -> Float[np.ndarray, "2^n n"]:

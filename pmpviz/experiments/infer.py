@@ -50,12 +50,14 @@ def main(
         raise InputError(f"{algorithm.spec.id} gives no estimate of log Z; write the marginals (.MAR) instead")
     check_outputs((), (out,))
     found = _watched(algorithm, target, tables, limit)
+    if limit is not None:
+        limit.over()
     if out is not None:
         write_bytes(Path(out), (write_mar(found.marginals) if suffix == ".mar" else _pr(found)).encode())
     if as_json:
-        print(json.dumps(as_object(algorithm, found)))
+        print(json.dumps(as_object(algorithm, found)), flush=True)
         return
-    print(_table(algorithm, found) + (f"\nwrote {out}" if out is not None else ""))
+    print(_table(algorithm, found) + (f"\nwrote {out}" if out is not None else ""), flush=True)
 
 
 def _pr(found: Inferred) -> str:

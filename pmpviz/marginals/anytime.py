@@ -22,7 +22,8 @@ class Stopped(BaseException):
 class Limit:
     """Within `with Limit(seconds)`, SIGINT and the end of the time stop work that is done by `attempt`.
 
-    Elsewhere a signal is remembered in `reason`, which is empty until then: an answer or a file is never cut short.
+    Elsewhere a signal is remembered in `reason`, which is empty until then: a file is never cut short. `over` says that
+    the work is, and what is left is to give the answer.
     In other threads than the main one, which have no signals, the time is only asked for.
     """
 
@@ -41,10 +42,19 @@ class Limit:
         return self
 
     def __exit__(self, *_) -> None:
-        if signal.SIGINT in self._kept and hasattr(signal, "setitimer"):
+        if self._kept and hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0.0)
         for number, handler in self._kept.items():
             signal.signal(number, handler)
+
+    def over(self) -> None:
+        """The work is over: to the end of the `with` no signal is heard any more.
+
+        Not even a handler that does nothing may run: it ends a write to a pipe that is waited for, of which `print` to
+        an unbuffered stream loses the rest.
+        """
+        for number in self._kept:
+            signal.signal(number, signal.SIG_IGN)
 
     @property
     def _over(self) -> str:

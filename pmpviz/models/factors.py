@@ -141,6 +141,11 @@ def check_values(values: np.ndarray, name: str) -> None:
         raise InputError(f"{name} holds a value beyond {LARGEST:g}, too large for single precision; scale it down")
 
 
+# Values, of each factor of a group its first one, and of each variable the stride: the log potential at x is
+# values[first + sum of stride x]. Logical factors go by the number of their variables that are 1.
+Strided = tuple[Float[np.ndarray, " entries"], Int[np.ndarray, " f"], Int[np.ndarray, " k"]]
+
+
 @pytree
 class Tables:
     """f tables of k variables each, padded with -inf to the graph's largest cardinality K.
@@ -152,6 +157,11 @@ class Tables:
     log_table: Float[Array, "f ..."]
     position: Int[Array, " f"]
     kind: ClassVar[str] = "table"
+
+    def strided(self) -> Strided:
+        """The tables as they lie."""
+        size, (count, arity) = self.log_table.shape[-1], self.scope.shape
+        return np.asarray(self.log_table).reshape(-1), size**arity * np.arange(count), size ** np.arange(arity)[::-1]
 
     @classmethod
     def of(cls, factors: Sequence[TableFactor], position: Sequence[int], states: int) -> Tables:
@@ -196,6 +206,13 @@ class Or:
     position: Int[Array, " f"]
     kind: ClassVar[str] = "or"
 
+    def strided(self) -> Strided:
+        """One table of the bottom and the number of tops that are 1, for all."""
+        tops = self.scope.shape[1] - 1
+        count = np.arange(tops + 1)
+        table = _allowed(np.array([[False], [True]]) == (count > 0)).reshape(-1)
+        return table, np.zeros(len(self.scope), int), np.append(np.ones(tops, int), tops + 1)
+
     @classmethod
     def of(cls, factors: Sequence[OrFactor], position: Sequence[int], states: int) -> Or:
         """The group of these factors, all of the same arity."""
@@ -227,6 +244,13 @@ class And:
     scope: Int[Array, "f k"]
     position: Int[Array, " f"]
     kind: ClassVar[str] = "and"
+
+    def strided(self) -> Strided:
+        """One table of the bottom and the number of tops that are 1, for all."""
+        tops = self.scope.shape[1] - 1
+        count = np.arange(tops + 1)
+        table = _allowed(np.array([[False], [True]]) == (count == tops)).reshape(-1)
+        return table, np.zeros(len(self.scope), int), np.append(np.ones(tops, int), tops + 1)
 
     @classmethod
     def of(cls, factors: Sequence[AndFactor], position: Sequence[int], states: int) -> And:
@@ -261,6 +285,13 @@ class Cardinality:
     high: Int[Array, " f"]
     position: Int[Array, " f"]
     kind: ClassVar[str] = "cardinality"
+
+    def strided(self) -> Strided:
+        """A table of the number of variables that are 1, for each."""
+        factors, arity = self.scope.shape
+        count, low, high = np.arange(arity + 1), np.asarray(self.low)[:, None], np.asarray(self.high)[:, None]
+        table = _allowed((count >= low) & (count <= high)).reshape(-1)
+        return table, (arity + 1) * np.arange(factors), np.ones(arity, int)
 
     @classmethod
     def of(cls, factors: Sequence[CardinalityFactor], position: Sequence[int], states: int) -> Cardinality:

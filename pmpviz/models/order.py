@@ -47,6 +47,10 @@ class SweepOrder:
         slot[order] = np.arange(len(order))
         return cls(order[None].astype(np.int32), slot)
 
+    def by_groups(self, rows: Array) -> Array:
+        """Rows [n, ...] of the sites as rows [g, w, ...] of the slots of each group; empty slots repeat some row."""
+        return self.spread(rows).reshape(*self.site.shape, *rows.shape[1:])
+
     def spread(self, rows: Array) -> Array:
         """Rows [n, ...] of the sites as rows [g * w, ...] of the slots; empty slots repeat some row."""
         return jnp.asarray(rows)[jnp.minimum(self.site.reshape(-1), self.slot.shape[0] - 1)]
@@ -54,6 +58,20 @@ class SweepOrder:
     def collect(self, rows: Array) -> Array:
         """Rows [g * w, ...] of the slots as rows [n, ...] of the sites."""
         return jnp.asarray(rows)[self.slot]
+
+
+def levels_of(n: int, i: Int[np.ndarray, " e"], j: Int[np.ndarray, " e"]) -> Int[np.ndarray, " n"]:
+    """The level of every site of the order 0, ..., n - 1: one more than that of any neighbour before it.
+
+    Updating level by level gives what updating site by site gives, since a site hears its neighbours only.
+    """
+    low, high = np.minimum(i, j), np.maximum(i, j)
+    level = [0] * n
+    order = np.lexsort((low, high))
+    for before, site in zip(low[order].tolist(), high[order].tolist(), strict=True):
+        if level[site] <= level[before]:
+            level[site] = level[before] + 1
+    return np.array(level, np.int64)
 
 
 def _width(sizes: Int[np.ndarray, " l"]) -> int:

@@ -124,7 +124,6 @@ class Pairwise:
         `draw(site[w], logits)` is asked for new states, from K logits [w, t] at the target's beta. Clamped sites take
         their values.
         """
-        groups, width = order.site.shape
         of_sites = {
             "unary": self.scaled_unary(target.beta),
             "slot": jnp.asarray(order.slot)[self.interactions.couplings.neighbour_lists()[0]],
@@ -132,7 +131,7 @@ class Pairwise:
             "mask": target.evidence.mask,
             "value": target.evidence.value,
         }
-        rows = {name: order.spread(v).reshape(groups, width, *v.shape[1:]) for name, v in of_sites.items()}
+        rows = {name: order.by_groups(v) for name, v in of_sites.items()}
 
         def new(row, x):
             others = [jnp.take(x, slot, axis=0, mode="clip") for slot in row["slot"].T]

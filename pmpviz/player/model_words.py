@@ -28,3 +28,10 @@ def temperature(beta: float) -> str:
 def _layers(model: LayeredModel) -> str:
     kind = "semi-restricted" if isinstance(model, SRBM) else "restricted"
     return f"{kind} Boltzmann machine of {integer(model.visible)} visible and {integer(model.hidden)} hidden units"
+
+
+def full_sentence(text: str) -> str:
+    """With a capital and a full stop; a file's name at its beginning is left as it is, and no words stay none."""
+    named = "." in text.split(" ")[0].rstrip(".:,;")
+    text = text if named else text[:1].upper() + text[1:]
+    return text if not text or text.endswith(".") else f"{text}."

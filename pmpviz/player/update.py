@@ -17,6 +17,7 @@ from pmpviz.live.view import View
 from pmpviz.models import LayeredModel
 from pmpviz.player.graph import MOST_DRAWN, force_directed, grid_places, opposed_pairs
 from pmpviz.player.layered import image_shape
+from pmpviz.player.model_words import full_sentence
 from pmpviz.player.style import GUARANTEES, Style, Styled, Unstyled, styles_of
 from pmpviz.player.wire import Payload, encode, frame_words
 
@@ -127,8 +128,9 @@ class Envelope:
         """The blob for the browser; `own` adds to the head what is the capability's."""
         view = self.view
         head = {"run": str(view.run), "epoch": view.epoch, "begun": view.begun, "answered": desk.answered}
-        head |= {"playing": view.playing, "trouble": view.trouble or "", "announce": announce, "bar": list(desk.bar)}
-        head |= {"knobs": list(desk.knobs), "large": desk.large, "said": [], "waits": desk.waits}
+        head |= {"playing": view.playing, "trouble": full_sentence(view.trouble or ""), "announce": announce}
+        head |= {"bar": list(desk.bar), "knobs": list(desk.knobs), "large": desk.large, "said": []}
+        head |= {"waits": desk.waits}
         options = sorted({*speeds, desk.speed}, key=lambda speed: speed or math.inf)
         head |= {"speed": {"value": desk.speed, "options": options}, "lanes": lanes, "traces": traces}
         head |= {"marks": [list(mark) for mark in view.marks], "tool": "none", "hover": None}

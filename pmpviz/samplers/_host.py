@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -13,9 +13,9 @@ from pmpviz.types import Algorithm, Info, Target
 
 
 class Hashed:
-    """A target that is equal to another where all its numbers are."""
+    """A target, or a model, that is equal to another where all its numbers are."""
 
-    def __init__(self, target: Target):
+    def __init__(self, target: Any):
         leaves, tree = jax.tree.flatten(target)
         digest = hashlib.sha256(str(tree).encode())
         for leaf in leaves:

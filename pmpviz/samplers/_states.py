@@ -1,4 +1,4 @@
-"""Drawing among K states: what samplers of pairwise models of more than two states share."""
+"""Drawing among K states: what samplers of models of more than two states share."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys, numerals
+from pmpviz.models.beyond_ising import beyond_ising
 from pmpviz.models.ising import Ising
 from pmpviz.models.order import SweepOrder
 from pmpviz.models.pairwise import Pairwise
+from pmpviz.samplers import _factors
 from pmpviz.types import Target
 
 
@@ -45,7 +47,7 @@ def sweep(
     def draw(site, logits):
         return drawn(keys.uniform_at(chain_keys, site[:, None]), logits)
 
-    return target.model.sweep(target, draw, order, x, first, last)
+    return _factors.sweep(target, draw, order, x, first, last)
 
 
 def why_not(target: Target, who: str) -> str | None:
@@ -59,9 +61,7 @@ def why_not_binary(target: Target, who: str) -> str | None:
     """Why a sampler that takes pairwise models of two states, `who` in the singular, does not take this one."""
     if isinstance(target.model, Ising):
         return None
-    space = getattr(target.model, "space", None)
-    has = f"variables of {space.words}" if space and space.states > 2 else "factors of other kinds"
-    return f"{who} needs two-state variables with pairwise factors; this model has {has}"
+    return f"{who} needs two-state variables with pairwise factors; this model has {beyond_ising(target.model)}"
 
 
 def equation(target: Target) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 from jaxtyping import Array, Float, Int8
 
-from pmpviz.models.pairwise import Pairwise
-from pmpviz.samplers import _states
+from pmpviz.models.ising import Ising
+from pmpviz.samplers import _factors
 from pmpviz.samplers.gibbs import conditional_means, equation, sweep
 from pmpviz.types import Algorithm, Info, Spec, Style, Target, pytree
 
@@ -17,11 +16,11 @@ TILES = {"lists": 16, "matrix": 64}
 
 
 def _why_not(target: Target) -> str | None:
-    return _states.why_not(target, "colour-parallel Gibbs")
+    return _factors.why_not(target, "colour-parallel Gibbs")
 
 
 def _tile(model: Any) -> int:
-    return TILES["lists"] if isinstance(model, Pairwise) else TILES[model.couplings.form]
+    return TILES[model.couplings.form] if isinstance(model, Ising) else TILES["lists"]
 
 
 SPEC = Spec(
@@ -42,32 +41,37 @@ SPEC = Spec(
 class ColourGibbs(Algorithm):
     """For each colour c in turn: x_i ~ Bernoulli(sigmoid(beta (b_i + sum_j w_ij x_j))) for all i of colour c.
 
-    Of K states x_i ~ softmax_k(beta (theta_i(k) + sum_j theta_ij(k, x_j))).
+    Of K states x_i ~ softmax_k(beta (theta_i(k) + sum_j theta_ij(k, x_j))). Variables that share a factor, of however
+    many, have different colours; of factors that forbid configurations see `gibbs.Gibbs`.
     """
 
     spec = SPEC
 
+    def prepare(self, target: Target) -> _factors.Prepared | None:
+        """The factors by variables, where the model does not hold them so."""
+        return _factors.prepare(target)
+
     def init_tile(self, chain_keys: Array, target: Target, x0: Int8[Array, "t n"]) -> Int8[Array, "slot t"]:
         """Start at x0 with the clamped sites at their values; the chains are kept by slots (see `gibbs`)."""
-        return target.model.colour_order.spread(jax.vmap(target.evidence.apply)(x0).T)
+        return _factors.colour_order(target).spread(_factors.started(target, x0).T)
 
     def step_tile(
         self, chain_keys: Array, target: Target, state: Int8[Array, "slot t"]
     ) -> tuple[Int8[Array, "slot t"], Info]:
         """One full sweep: every colour once."""
-        return sweep(chain_keys, target, target.model.colour_order, state), {}
+        return sweep(chain_keys, target, _factors.colour_order(target), state), {}
 
     def position_tile(self, target: Target, state: Int8[Array, "slot t"]) -> Int8[Array, "t n"]:
         """The chains' configurations."""
-        return target.model.colour_order.collect(state).T
+        return _factors.colour_order(target).collect(state).T
 
     def init(self, key: Array, target: Target, x0: Int8[Array, " n"]) -> Int8[Array, " n"]:
         """Single-chain form of `init_tile`."""
-        return target.evidence.apply(x0)
+        return _factors.started(target, x0[None])[0]
 
     def step(self, key: Array, target: Target, state: Int8[Array, " n"]) -> tuple[Int8[Array, " n"], Info]:
         """Single-chain form of `step_tile`."""
-        order = target.model.colour_order
+        order = _factors.colour_order(target)
         x = sweep(key[None], target, order, order.spread(state[:, None]))
         return order.collect(x)[:, 0], {}
 

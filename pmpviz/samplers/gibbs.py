@@ -17,15 +17,16 @@ from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys, numerals
 from pmpviz.models.couplings import Conditionals
+from pmpviz.models.ising import Ising
 from pmpviz.models.order import SweepOrder
 from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.rbm import LayeredModel
-from pmpviz.samplers import _states
+from pmpviz.samplers import _factors, _states
 from pmpviz.types import Algorithm, Info, Spec, Style, Target, pytree
 
 
 def _why_not(target: Target) -> str | None:
-    return _states.why_not(target, "this Gibbs sampler")
+    return _factors.why_not(target, "Gibbs sampling")
 
 
 SEQUENTIAL = Spec(
@@ -54,15 +55,21 @@ class GibbsState:
 class Gibbs(Algorithm):
     """x_i ~ Bernoulli(sigmoid(beta (b_i + sum_j w_ij x_j))) for i = 0, ..., n - 1 in turn; one quantum is one sweep.
 
-    Of K states x_i ~ softmax_k(beta (theta_i(k) + sum_j theta_ij(k, x_j))).
+    Of K states x_i ~ softmax_k(beta (theta_i(k) + sum_j theta_ij(k, x_j))), of any other factors
+    x_i ~ softmax_k(beta sum_f log psi_f(k, rest of f)). Where factors forbid configurations, a chain whose start has
+    probability 0 begins at one that has not, the same for all; chains need not reach every other one.
     """
 
     spec = SEQUENTIAL
 
+    def prepare(self, target: Target) -> _factors.Prepared | None:
+        """The factors by variables, where the model does not hold them so."""
+        return _factors.prepare(target)
+
     def init_tile(self, chain_keys: Array, target: Target, x0: Int8[Array, "t n"]) -> GibbsState:
-        """Start at x0 with the clamped sites at their values."""
-        x = jax.vmap(target.evidence.apply)(x0).T
-        return GibbsState(target.model.site_order.spread(x), jnp.int32(0))
+        """Start at x0 with the clamped sites at their values; where that has probability 0, where it has not."""
+        x = _factors.started(target, x0).T
+        return GibbsState(_factors.site_order(target).spread(x), jnp.int32(0))
 
     def step_tile(self, chain_keys: Array, target: Target, state: GibbsState) -> tuple[GibbsState, Info]:
         """One full sweep from the site pointer on."""
@@ -70,11 +77,11 @@ class Gibbs(Algorithm):
 
     def position_tile(self, target: Target, state: GibbsState) -> Int8[Array, "t n"]:
         """The chains' configurations."""
-        return target.model.site_order.collect(state.x).T
+        return _factors.site_order(target).collect(state.x).T
 
     def init(self, key: Array, target: Target, x0: Int8[Array, " n"]) -> GibbsState:
         """Single-chain form of `init_tile`."""
-        return GibbsState(target.evidence.apply(x0), jnp.int32(0))
+        return GibbsState(_factors.started(target, x0[None])[0], jnp.int32(0))
 
     def step(self, key: Array, target: Target, state: GibbsState) -> tuple[GibbsState, Info]:
         """Single-chain form of `step_tile`."""
@@ -82,7 +89,7 @@ class Gibbs(Algorithm):
 
     def step_sites(self, key: Array, target: Target, state: GibbsState, count: Int[Array, ""]) -> GibbsState:
         """`count` single-site updates (traced), resuming at the state's site pointer; count <= n."""
-        order = target.model.site_order
+        order = _factors.site_order(target)
         tile = _advance(key[None], target, GibbsState(order.spread(state.x[:, None]), state.site), count)
         return GibbsState(order.collect(tile.x)[:, 0], tile.site)
 
@@ -109,12 +116,18 @@ def conditional_means(target: Target, x: Int8[Array, "t n"]) -> Float[Array, "t 
     if not space.binary:
         p = jax.nn.softmax(jax.vmap(target.conditional_logits)(x))
         return jnp.where(target.evidence.mask[:, None], space.indicator(target.evidence.value), p)
-    mean = jax.nn.sigmoid(jax.vmap(target.local_field)(x))
+    if _factors.serves(target.model):
+        logits = jax.vmap(target.conditional_logits)(x)
+        mean = jax.nn.sigmoid(logits[..., 1] - logits[..., 0])
+    else:
+        mean = jax.nn.sigmoid(jax.vmap(target.local_field)(x))
     return jnp.where(target.evidence.mask, target.evidence.value.astype(jnp.float32), mean)
 
 
 def equation(target: Target) -> str:
     """The conditional of a site, or of a unit of either layer."""
+    if _factors.serves(target.model):
+        return _factors.equation(target)
     if isinstance(target.model, Pairwise):
         return _states.equation(target)
     beta = numerals.katex(float(target.beta))
@@ -128,12 +141,12 @@ def equation(target: Target) -> str:
 
 def _advance(chain_keys: Array, target: Target, state: GibbsState, count: Int[Array, ""]) -> GibbsState:
     """`count` <= n sites from the pointer on: those up to the last site, then, where it wraps, those from 0."""
-    n, end = target.n, state.site + count
+    n, end, order = target.n, state.site + count, _factors.site_order(target)
 
     def up_to_the_wrap(wrapped, x):
         first = jnp.where(wrapped, 0, state.site)
         last = jnp.where(wrapped, end - n, jnp.minimum(end, n))
-        return sweep(chain_keys, target, target.model.site_order, x, first, last)
+        return sweep(chain_keys, target, order, x, first, last)
 
     x = jax.lax.fori_loop(0, 1 + (end > n), up_to_the_wrap, state.x)
     return GibbsState(x, end % n)
@@ -152,7 +165,7 @@ def sweep(
     x is kept by slots. Clamped sites take their values.
     """
     model, evidence = target.model, target.evidence
-    if isinstance(model, Pairwise):
+    if not isinstance(model, Ising):
         return _states.sweep(chain_keys, target, order, x, first, last)
 
     def numbers(site):

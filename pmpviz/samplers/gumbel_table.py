@@ -7,43 +7,48 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Float, Int8
 
+from pmpviz.exact.enumeration import log_weights
+from pmpviz.exact.possible import NOTHING_POSSIBLE
 from pmpviz.exact.problem import Problem
-from pmpviz.models.ising import Ising
-from pmpviz.models.pairwise import Pairwise
-from pmpviz.oracles.perturbed import table_of
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.samplers._host import DrawState, Hashed, HostDraws
 from pmpviz.types import InputError, Refusal, Spec, Style, Target, pytree
 
 MAX_LOG_STATES = 16
+REASON = "full-table Gumbel draws one number for each"
 # Numbers drawn at once: chains x states.
 CELLS = 1 << 20
 
 
 def _why_not(target: Target) -> str | None:
-    return too_many_states(target, MAX_LOG_STATES, "full-table Gumbel draws one number for each")
+    if found := _too_many(target, MAX_LOG_STATES, REASON):
+        return found
+    try:
+        _table(Hashed(target))
+    except InputError as refused:
+        return str(refused)
+    return None
 
 
 def too_many_states(target: Target, most: int, reason: str) -> str | None:
-    """Why a target has no table of at most 2^most states; None where it has. `reason` says what they are for."""
-    if isinstance(target.model, (Ising, Pairwise)) and (found := free_log_states(target)) > most:
-        return f"{reason} of the 2^{found:.0f} states of this model; it can for at most 2^{most}"
+    """Why a target of pairs has no table of at most 2^most states; None where it has. `reason` says what for."""
+    if found := _too_many(target, most, reason):
+        return found
     try:
         problem = Problem.of(target)
         if problem.quadratic is None:
             Potentials.of_problem(problem)
     except InputError as refused:
         return str(refused)
-    log_states = float(np.log2(np.array(problem.free_card, np.float64)).sum())
+    return None
+
+
+def _too_many(target: Target, most: int, reason: str) -> str | None:
+    free = ~np.asarray(target.evidence.mask)
+    log_states = float(np.log2(np.array(target.model.space.card, np.float64)[free]).sum())
     if log_states <= most:
         return None
     return f"{reason} of the 2^{log_states:.0f} states of this model; it can for at most 2^{most}"
-
-
-def free_log_states(target: Target) -> float:
-    """log2 of the number of states of what is not clamped."""
-    free = ~np.asarray(target.evidence.mask)
-    return float(np.log2(np.array(target.model.card, np.float64)[free]).sum())
 
 
 SPEC = Spec(
@@ -88,8 +93,11 @@ def _best(rng: np.random.Generator, theta: Float[np.ndarray, " states"], count: 
 
 @lru_cache(maxsize=8)
 def _table(hashed: Hashed) -> tuple[Problem, Float[np.ndarray, "..."]]:
-    """The free variables' problem and theta of all their states."""
-    if reason := _why_not(hashed.target):
-        raise Refusal(reason)
-    potentials, problem = Potentials.of_target(hashed.target)
-    return problem, np.atleast_1d(table_of(potentials))
+    """The free variables' problem and theta of all their states but for the constant."""
+    if found := _too_many(hashed.target, MAX_LOG_STATES, REASON):
+        raise Refusal(found)
+    problem = Problem.of(hashed.target)
+    theta = np.atleast_1d(log_weights(problem))
+    if np.isneginf(theta + problem.constant).all():
+        raise InputError(NOTHING_POSSIBLE)
+    return problem, theta

@@ -283,6 +283,8 @@ def test_another_sampler_is_refused_in_one_sentence_and_exact_is_offered():
     test = opened("playground", FILES["three"], lane1="swendsen_wang")
     found = wait(test, lambda u: u["trouble"])
     assert not found["lanes"] and "\n" not in found["trouble"] and ". " not in found["trouble"]
+    assert found["trouble"].startswith("Swendsen-Wang") and found["trouble"].endswith(".")
+    assert any("reference waits for an algorithm that runs on this model" in caption.value for caption in test.caption)
     options = test.selectbox("playground_lane_algorithm").options
     assert "Exact sampler" in options and "Full-table Gumbel" in options
     test.selectbox("playground_lane_algorithm").set_value("exact")
@@ -294,7 +296,7 @@ def test_more_states_than_colours_are_refused_in_one_sentence(page):
     test = opened(page, SEVENTEEN)
     found = wait(test, lambda u: u["trouble"])
     assert found["trouble"] == (
-        "pages show variables of up to 16 states, and variable 0 has 17; use `python -m pmpviz sample` for this model"
+        "Pages show variables of up to 16 states, and variable 0 has 17; use `python -m pmpviz sample` for this model."
     )
     assert not found["lanes"]
 
@@ -310,11 +312,42 @@ def test_folds_speak_of_the_states(monkeypatch):
     assert r"x_i \in \{0, \ldots, 2\}" in run(test).latex[0].value
 
 
+HAS = {
+    "three": "variables of 3 states",
+    "mixed": "variables of 1 to 4 states",
+    "sixteen": "variables of 2 to 16 states",
+    "triple": "a factor of 3 variables",
+}
+TRIPLE = "MARKOV\n4\n2 2 2 2\n2\n3 0 1 2\n2 2 3\n8\n1 2 3 1 0.5 2 1 4\n4\n2 1 1 2\n"
+OF_TWO_STATES = {"perturbation_lab": "lab_model", "frank_wolfe": "inference_model"}
+
+
+@pytest.mark.parametrize("page", OF_TWO_STATES)
+def test_a_refused_file_is_said_on_the_stage_and_nowhere_shown_as_built(page):
+    """In its fold and above the stage, with the true reason, until something else is chosen."""
+    key = OF_TWO_STATES[page]
+    test = open_page(page, {})
+    before = test.selectbox(f"{key}_builder").value
+    test.file_uploader(f"{key}_file").set_value(("triple.uai", TRIPLE.encode(), "text/plain"))
+    for _ in range(2):
+        run(test)
+        said = [box.value.replace("\\", "") for box in (*test.warning, *test.error)]
+        assert len(said) == 2 and all("triple.uai was not taken" in words for words in said)
+        assert all(HAS["triple"] in words and "takes it" in words for words in said)
+        assert test.selectbox(f"{key}_builder").value == before
+        assert not any("4 variables" in caption.value for caption in test.sidebar.caption)
+    test.selectbox(f"{key}_builder").set_value("complete" if before != "complete" else "square")
+    assert not run(test).warning
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_the_lab_refuses_in_one_sentence(name):
     test = open_page("perturbation_lab", {"model": brought(FILES[name])})
     said = [box.value.replace("\\", "") for box in test.error]
-    assert said == ["The lab perturbs models of two-state variables; this one has others."]
+    assert said == [
+        f"The lab perturbs two-state variables with pairwise factors, and this model has {HAS[name]}; "
+        "the Playground takes it."
+    ]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -322,7 +355,8 @@ def test_frank_wolfe_refuses_in_one_sentence(name):
     test = open_page("frank_wolfe", {"model": brought(FILES[name])})
     found = wait(test, lambda u: u.get("trouble"))
     assert found["trouble"] == (
-        "this page walks in models of two-state variables; use `python -m pmpviz infer` for more"
+        f"This page walks in models of two-state variables with pairwise factors, and this one has {HAS[name]}; "
+        "`python -m pmpviz infer` takes it."
     )
     assert not found["lanes"]
 

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from pmpviz.contract import detectors, forms
 from pmpviz.contract.fixtures import BY_NAME, STATE_FIXTURES
 from pmpviz.contract.maxima import local_maximum
+from pmpviz.models.order import SweepOrder
 from pmpviz.models.tables import TableModel
 from pmpviz.samplers import SAMPLERS, make_sampler
 from pmpviz.samplers.colour_gibbs import ColourGibbs
@@ -23,21 +25,24 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from metropolis import Metropolis  # noqa: E402
 
 # What takes more than two states: any factors; tables where none has three free variables; pairs; Potts models.
-ANY_FACTORS = {"exact", "pmp"}
-TABLES = ANY_FACTORS | {"gumbel_table", "unbiased", "perturb_and_map", "gaussian_gibbs", "gaussian_hmc"}
-PAIRS = TABLES | {"gibbs", "colour_gibbs", "gwg", "perturb_and_descend"}
+ANY_FACTORS = {"exact", "pmp", "gibbs", "colour_gibbs", "gumbel_table"}
+TABLES = ANY_FACTORS | {"unbiased", "perturb_and_map", "gaussian_gibbs", "gaussian_hmc"}
+PAIRS = TABLES | {"gwg", "perturb_and_descend"}
 POTTS = PAIRS | {"swendsen_wang"}
-TAKES = {"mixed": ANY_FACTORS, "three": TABLES, "pairs": PAIRS, "clock": PAIRS, "potts": POTTS}
+TAKES = {"zeros": ANY_FACTORS, "mixed": ANY_FACTORS, "three": TABLES, "pairs": PAIRS, "clock": PAIRS, "potts": POTTS}
 NAMES = [fixture.name for fixture in STATE_FIXTURES]
 # Fixtures of each layout and kind of table, with and without evidence.
 OF_PAIRS = ("pairs", "pairs_clamped", "pairs_mixed", "pairs_mixed_clamped", "clock")
+OF_FACTORS = ("mixed", "mixed_clamped", "zeros")
 CHAINS = [(name, fixture) for name in ("gibbs", "colour_gibbs", "gwg") for fixture in OF_PAIRS]
 CHAINS += [
     (name, fixture)
     for name in ("colour_gibbs", "gibbs", "gwg", "swendsen_wang")
     for fixture in ("potts", "potts_clamped")
 ]
-COLD = [("gibbs", "pairs_clamped"), ("colour_gibbs", "clock"), ("gwg", "pairs_mixed"), ("swendsen_wang", "potts")]
+CHAINS += [(name, fixture) for name in ("gibbs", "colour_gibbs") for fixture in OF_FACTORS]
+COLD = [("gibbs", "zeros"), ("colour_gibbs", "mixed_clamped")]
+COLD += [("gibbs", "pairs_clamped"), ("colour_gibbs", "clock"), ("gwg", "pairs_mixed"), ("swendsen_wang", "potts")]
 BITS = (
     detectors.chain_count,
     detectors.chunks,
@@ -60,7 +65,8 @@ def test_every_sampler_takes_more_states_or_says_why_not(name):
         assert takes or ("\n" not in reason and ". " not in reason)
 
 
-CASES = [("exact", "mixed"), ("exact", "three_clamped"), ("gumbel_table", "three"), ("unbiased", "mixed_clamped")]
+CASES = [("exact", "mixed"), ("exact", "three_clamped"), ("unbiased", "mixed_clamped")]
+CASES += [("gumbel_table", name) for name in ("three", "mixed", "zeros")]
 
 
 @pytest.mark.parametrize(("algorithm", "name"), CASES)
@@ -88,10 +94,14 @@ def test_chains_come_to_the_law(algorithm, name):
     assert verdict.passed, verdict.found
 
 
+BITS_OF = [(name, "pairs_mixed_clamped") for name in ("gibbs", "colour_gibbs", "gwg", "pmp", "perturb_and_descend")]
+BITS_OF += [("swendsen_wang", "potts_clamped"), ("gibbs", "mixed"), ("colour_gibbs", "mixed")]
+
+
 @pytest.mark.brief
-@pytest.mark.parametrize("algorithm", ["gibbs", "colour_gibbs", "gwg", "swendsen_wang", "pmp", "perturb_and_descend"])
-def test_bits_of_more_states(algorithm):
-    sampler, name = make_sampler(algorithm), "potts_clamped" if algorithm == "swendsen_wang" else "pairs_mixed_clamped"
+@pytest.mark.parametrize(("algorithm", "name"), BITS_OF)
+def test_bits_of_more_states(algorithm, name):
+    sampler = make_sampler(algorithm)
     for check in (*BITS, forms.brought, *([forms.tile_forms] if forms.has_both_forms(type(sampler)) else [])):
         verdict = check(sampler, BY_NAME[name], key_of(algorithm, name))
         assert verdict.passed, (check.__name__, verdict.found)
@@ -127,6 +137,20 @@ class Transposed(ColourGibbs):
 @pytest.mark.parametrize("name", ["pairs", "pairs_mixed"])
 def test_a_transposed_table_is_caught(name):
     assert not detectors.exact_start(Transposed(), BY_NAME[name], jax.random.key(20_240_605)).passed
+
+
+@pytree
+class OneColour(ColourGibbs):
+    """A planted bug: variables that share a factor are drawn at once."""
+
+    def prepare(self, target):
+        prepared = super().prepare(target)
+        order = SweepOrder.of_levels(np.zeros(target.n, int))
+        return dataclasses.replace(prepared, factors=dataclasses.replace(prepared.factors, colour_order=order))
+
+
+def test_variables_of_a_factor_in_one_colour_are_caught():
+    assert not detectors.exact_start(OneColour(), BY_NAME["mixed"], jax.random.key(20_240_607)).passed
 
 
 @pytest.mark.parametrize("name", ["three", "mixed_clamped"])

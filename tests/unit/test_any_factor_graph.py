@@ -1,5 +1,6 @@
 """Zeros, factors of up to four variables and up to five states: every method of `infer` and `map` by brute force."""
 
+import json
 import os
 import random
 import signal
@@ -218,6 +219,18 @@ def test_an_interrupt_at_any_moment_gives_an_answer_and_a_file(name):
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert '"marginals"' in out and len(Path("out.MAR").read_text().split()) == 2 + 81 * 3
+
+
+@pytest.mark.parametrize("unbuffered", ["1", ""])
+def test_an_interrupt_while_the_answer_is_waited_for_does_not_cut_it(unbuffered):
+    """The reader has taken one byte of more than a pipe holds: the process is in the middle of writing."""
+    argv = (sys.executable, "-m", "pmpviz", "infer", "square:50x60,J=0.1", "--algorithm", "bp", "--json")
+    process = subprocess.Popen(argv, stdout=-1, bufsize=0, env={**os.environ, "PYTHONUNBUFFERED": unbuffered})
+    first = process.stdout.read(1)
+    process.send_signal(signal.SIGINT)
+    out = first + process.communicate(timeout=120)[0]
+    assert process.returncode == 0 and len(out) > 1 << 16
+    assert len(json.loads(out)["marginals"]) == 3000
 
 
 def test_a_signal_while_work_is_handed_over_is_not_raised():

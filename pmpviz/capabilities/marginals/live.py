@@ -10,7 +10,7 @@ import numpy as np
 
 from pmpviz import exact
 from pmpviz.capabilities.marginals.lane import InferenceLane, InferenceLaneView
-from pmpviz.capabilities.marginals.plan import InferencePlan, check_lane
+from pmpviz.capabilities.marginals.plan import InferencePlan, check_lane, not_walked
 from pmpviz.capabilities.marginals.segmented import Segmented, segmented
 from pmpviz.live import background
 from pmpviz.live.job import LiveJob
@@ -117,7 +117,7 @@ class LiveInference(LiveJob):
         plan = self.plan
         model = resolve_model(plan.model, self._files)
         if not isinstance(model, Ising):
-            raise InputError("this page walks in models of two-state variables; use `python -m pmpviz infer` for more")
+            raise InputError(not_walked(model))
         if self._model is not None and (plan.model, plan.beta) == self._built:
             return
         target = plan.target(model)

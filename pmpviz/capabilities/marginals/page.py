@@ -10,7 +10,7 @@ from pmpviz.app.asked import Asked
 from pmpviz.app.export import ExportFile
 from pmpviz.app.folds import folds
 from pmpviz.app.lanes import lanes_control
-from pmpviz.app.model_picker import checked_model_controls
+from pmpviz.app.model_picker import checked_model_controls, refuses
 from pmpviz.app.page import Page
 from pmpviz.app.player import Event
 from pmpviz.app.presets import preset_control
@@ -46,7 +46,7 @@ def draw() -> None:
     plan, draw_choice = preset_control(INFERENCE, "Walk", PAGE.id, plan, side, key="inference_preset")
     side.markdown("##### Algorithms")
     plan = lanes_control(plan, "inference", side)
-    with side.expander("Model"):
+    with side.expander("Model", expanded=refuses("inference_model")):
         plan, more = checked_model_controls(plan, st, "inference", check_model)
     draw_choice(plan)
     PAGE.keep(plan)

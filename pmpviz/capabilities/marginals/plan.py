@@ -9,6 +9,7 @@ from pmpviz.app.models import model_of
 from pmpviz.live.plan import BETA, Catalogue, Choice, Lanes, Settings, Text, setting
 from pmpviz.marginals import SOLVERS, solver_class
 from pmpviz.models import Ising
+from pmpviz.models.beyond_ising import beyond_ising
 from pmpviz.types import InputError, Target
 
 MOST_SITES, MOST_EDGES = 1 << 14, 1 << 15
@@ -16,11 +17,19 @@ MOST_SITES, MOST_EDGES = 1 << 14, 1 << 15
 MANY, IN_PROPORTION = 1024, ("barrier_frank_wolfe", "trbp", "bp")
 
 
+def not_walked(model: Any) -> str:
+    """Why the page does not walk in a model, with the remedy."""
+    return (
+        f"this page walks in models of two-state variables with pairwise factors, and this one has "
+        f"{beyond_ising(model)}; `python -m pmpviz infer` takes it"
+    )
+
+
 def check_model(text: str) -> None:
     """Raise InputError where the page does not walk in this model."""
     model = model_of(text)
     if not isinstance(model, Ising):
-        raise InputError("this page walks in models of two-state variables; use `python -m pmpviz infer` for others")
+        raise InputError(not_walked(model))
     edges = len(model.pairwise()[1])
     if model.n > MOST_SITES or edges > MOST_EDGES:
         size = f"{model.n:,} variables and {edges:,} edges"

@@ -26,7 +26,7 @@ from pmpviz.capabilities.perturbation.parts import (
     state_law,
     walking,
 )
-from pmpviz.capabilities.perturbation.plan import MOST_DRAWS, MOST_SITES, LabPlan
+from pmpviz.capabilities.perturbation.plan import MOST_DRAWS, MOST_SITES, LabPlan, not_perturbed
 from pmpviz.live.job import Watched
 from pmpviz.live.plan import resolve_model
 from pmpviz.live.worker import worker
@@ -83,7 +83,7 @@ def bench_of(plan: LabPlan, files: Callable[[str], Any] | None = None) -> Bench:
     """The plan's problem; raises InputError and Refusal where the lab does not perturb its model."""
     model, scene = resolved(plan.model, lambda text: resolve_model(text, files))
     if not isinstance(model, Ising):
-        raise InputError("the lab perturbs models of two-state variables; this one has others")
+        raise InputError(not_perturbed(model))
     if model.n > MOST_SITES:
         raise InputError(f"the lab perturbs models of up to {MOST_SITES:,} variables; this one has {model.n:,}")
     bench = Bench.of(model, scene, plan.beta, plan.seed, plan.solvers, MOST_DRAWS)

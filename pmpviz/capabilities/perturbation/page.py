@@ -11,6 +11,7 @@ from pmpviz.app.address import class_mode, kept_plan
 from pmpviz.app.asked import ask_for, asked_on
 from pmpviz.app.export import export_dialog
 from pmpviz.app.folds import chart, folds
+from pmpviz.app.model_picker import refuses
 from pmpviz.app.models import model_of
 from pmpviz.app.page import Page, class_button
 from pmpviz.app.player import Event, answer_events, player
@@ -72,7 +73,7 @@ def draw() -> None:
     plan, draw_choice = preset_control(PERTURBATION, "Experiment", PAGE.id, plan, side, _alike, "lab_preset")
     side.markdown("##### Solvers")
     plan = solver_controls(plan, side)
-    with side.expander("Model"):
+    with side.expander("Model", expanded=refuses("lab_model")):
         plan, more = model_controls(plan, st)
     side.markdown("##### Noise")
     plan = noise_controls(plan, side, sites_of(plan))

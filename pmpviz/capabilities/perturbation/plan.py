@@ -11,6 +11,7 @@ from pmpviz.capabilities.perturbation.scenes import PREFIX, scene_of
 from pmpviz.live.link import quote, text_of
 from pmpviz.live.plan import BETA, Settings, Special, Text, choice, knob, setting
 from pmpviz.models import Ising
+from pmpviz.models.beyond_ising import beyond_ising
 from pmpviz.oracles import ORACLES
 from pmpviz.types import InputError
 
@@ -24,11 +25,19 @@ KNOWN = ORACLES.ids
 DEFAULT = tuple(name if name in KNOWN else "icm" for name in PREFERRED)
 
 
+def not_perturbed(model: Any) -> str:
+    """Why the lab does not perturb a model, with the remedy."""
+    return (
+        f"the lab perturbs two-state variables with pairwise factors, and this model has {beyond_ising(model)}; "
+        "the Playground takes it"
+    )
+
+
 def check_model(text: str) -> None:
     """Raise InputError where the lab does not perturb this model."""
     model = scene_of(text).model if text.startswith(PREFIX) else model_of(text)
     if not isinstance(model, Ising):
-        raise InputError("the lab perturbs models of two-state variables; this one has others")
+        raise InputError(not_perturbed(model))
     edges = len(model.pairwise()[1])
     if not 2 <= model.n <= MOST_SITES or edges > MOST_EDGES:
         size = f"{model.n:,} variables and {edges:,} edges"

@@ -11,7 +11,7 @@ from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.live.lane_names import lane_names
-from pmpviz.player.model_words import model_words, temperature
+from pmpviz.player.model_words import full_sentence, model_words, temperature
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import short_name
 from pmpviz.samplers import sampler_class
@@ -70,7 +70,9 @@ def computing(view: LiveView, device: str) -> str:
 def reference_words(view: LiveView) -> str:
     """What the metrics are measured against, or how far its making is."""
     if view.truth_trouble:
-        return f"{view.truth_trouble[:1].upper()}{view.truth_trouble[1:]}."
+        return full_sentence(view.truth_trouble)
+    if view.trouble and view.truth is None:
+        return "The reference waits for an algorithm that runs on this model."
     if view.coming:
         return "The reference is made anew for the settings that are taken up."
     if view.truth is None:

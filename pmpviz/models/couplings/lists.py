@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz.models.couplings.base import Couplings
-from pmpviz.models.order import SweepOrder
+from pmpviz.models.order import SweepOrder, levels_of
 
 UNROLLED_GROUPS = 8
 UNROLLED_NEIGHBOURS = 24
@@ -33,22 +33,12 @@ class ListCouplings(Couplings):
         return jnp.zeros((self.n, self.n)).at[jnp.arange(self.n)[:, None], neighbour].add(weight)
 
     def order_of_sites(self) -> SweepOrder:
-        """The order 0, ..., n - 1: a site's level is one more than that of any neighbour before it.
-
-        Updating level by level gives what updating site by site gives, since a site hears its neighbours only.
-        """
+        """The order 0, ..., n - 1, level by level (see `levels_of`)."""
         return SweepOrder.of_levels(self.levels())
 
     def levels(self) -> Int[np.ndarray, " n"]:
-        """The level of every site (see `order_of_sites`)."""
-        i, j, _ = self.edges()
-        low, high = np.minimum(i, j), np.maximum(i, j)
-        level = [0] * self.n
-        order = np.lexsort((low, high))
-        for before, site in zip(low[order].tolist(), high[order].tolist(), strict=True):
-            if level[site] <= level[before]:
-                level[site] = level[before] + 1
-        return np.array(level, np.int64)
+        """The level of every site (see `levels_of`)."""
+        return levels_of(self.n, *self.edges()[:2])
 
     def order_of_colours(self, colour: Int[np.ndarray, " n"]) -> SweepOrder:
         """Colour after colour."""

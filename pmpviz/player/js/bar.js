@@ -111,6 +111,11 @@ export class Bar {
   show(playing) {
     showPlaying(this.buttons.play, playing);
   }
+
+  // Where nothing can run, play and step wait for another choice.
+  rest(resting) {
+    for (const name of ["play", "step"]) if (this.buttons[name]) this.buttons[name].disabled = resting;
+  }
 }
 
 export class Timeline {

@@ -163,6 +163,8 @@ export class Live extends Stage {
     this.enlarge();
     this.placeSaid();
     this.bar.adopt(update.bar, update.speed, this.playing, update.unit);
+    this.resting = Boolean(update.trouble) && !update.lanes.length;
+    this.bar.rest(this.resting);
     if (this.bar.buttons.class) this.bar.buttons.class.firstChild.textContent = this.large ? "Leave class mode" : "Class mode";
     this.knobs.adopt(update.knobs || []);
     this.tell(update.waits ? [WAITS] : update.said || []);
@@ -295,6 +297,7 @@ export class Live extends Stage {
   // Commands.
 
   act(name, more = {}) {
+    if (this.resting && ["play", "step"].includes(name)) return;
     if (name === "step" && this.goOn()) return;
     const type = name === "play" && this.playing ? "pause" : name;
     if (["play", "pause", "step"].includes(type)) {
