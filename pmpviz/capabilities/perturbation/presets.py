@@ -13,10 +13,11 @@ PERTURBATION: tuple[Preset, ...] = (
         "Two spins: the atlas",
         "Can the whole sampler be seen at once?",
         LabPlan("chain:2,J=0.6,periodic=false,field=uniform,h=0.2", solvers=THREE),
-        "With two spins the plane of the atlas is all the noise there is, and a region's logistic mass is how "
-        "often its state comes. The borders are straight: one number a spin cannot bend them so that this is the exact "
-        "law, which is the bias of unary noise as geometry. Drag the cross over a border: the field changes a little, "
-        "the answer at once. Samples fall into the regions and fill the bars; the lines are the exact law.",
+        "With two spins the plane of the atlas is all the noise there is, and a state comes as often as the noise, "
+        "logistic in both spins, falls into its region. The borders are straight: one number a spin cannot bend them "
+        "so that this is the exact law, which is the bias of unary noise as geometry. Drag the cross over a border: "
+        "the field changes a little, the answer at once. Samples fall into the regions and fill the bars; the lines "
+        "are the exact law.",
     ),
     Preset(
         "glass",
