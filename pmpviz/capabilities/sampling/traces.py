@@ -233,7 +233,7 @@ def _states(scene: Scene) -> list[dict]:
     rows = [{"label": label, "colour": c, "values": states.shares.tolist()} for label, c, states in found]
     begun = scene.then.lanes[0].since
     since = f" since sweep {integer(begun)}" if begun else ""
-    unit = f"{integer(first.count)} samples{since}, lines exact; {_off(first)}"
+    unit = f"{integer(first.count)} samples{since}, {_off(first)}"
     unit = "lines: exact p(x)" if several or not first.count else unit
     if not any(states.count for _, _, states in found):
         unit = f"no samples yet; {unit}"
@@ -244,13 +244,13 @@ def _states(scene: Scene) -> list[dict]:
 
 
 OFF = (
-    "Off by: half the sum of the gaps to the exact probabilities. In brackets what as many independent exact draws are "
-    "off on average; the samples of a chain depend on each other, and are off by more."
+    "The lines are the exact probabilities. Off by: half the sum of the gaps to them. In brackets what as many "
+    "independent exact draws are off on average; the samples of a chain depend on each other, and are off by more."
 )
 
 
 def _off(states: StatesView) -> str:
-    return f"off by {significant(states.distance, 2)} (exact draws by {significant(states.floor, 2)})"
+    return f"off by {significant(states.distance, 2)} (exact {significant(states.floor, 2)})"
 
 
 def _mmd(scene: Scene, x: str) -> dict:
