@@ -84,7 +84,7 @@ def model_controls(
     chosen = _built_or_kept(chosen, built, key, check, refused)
     _tell_file(chosen, fold, told)
     _draw_preset(chosen, top, f"{key}_preset")
-    notices = [*notices, *refused]
+    notices = [*notices, *_refused_file(key, chosen.model), *refused]
     if chosen.model == plan.model:
         return chosen, notices
     chosen, fewer = _with_fewer_chains(chosen)
@@ -229,10 +229,13 @@ def _from_file(
     found = taken(file, f"{key}_file", fold, read) or plan
     if file is None:
         st.session_state.pop(f"{key}_file_seen", None)
-    elif (held := st.session_state.get(f"{key}_refused")) and held[:2] == (file.file_id, found.model):
-        # On the stage too, as long as the model is shown that was there when it came.
-        notices.extend(held[2])
     return found, notices, fold, told
+
+
+def _refused_file(key: str, model: str) -> list[str]:
+    """What was said of a file that is refused, as long as the model is shown that was there when it came."""
+    file, (seen, _) = st.session_state.get(f"{key}_refused"), st.session_state.get(f"{key}_file_seen", (None, None))
+    return file[2] if file and file[:2] == (seen, model) else []
 
 
 def _file_of(plan: Any) -> str:

@@ -143,14 +143,14 @@ def _mixed_states() -> TableModel:
     return TableModel.of(card, [(scope, rng.normal(0, 0.9, [card[v] for v in scope])) for scope in scopes])
 
 
-def _zeros() -> TableModel:
-    """Two triples of variables of two to four states in which no two may both be in their last state."""
+def _triples(zeros: bool) -> TableModel:
+    """Two triples of variables of two to four states; with zeros no two of one may both be in their last state."""
     rng, card = np.random.default_rng(9), (2, 3, 4, 2, 3)
     factors = []
     for scope in ((0, 1, 2), (2, 3, 4)):
         shape = [card[v] for v in scope]
         last = np.moveaxis(np.indices(shape), 0, -1) == np.array(shape) - 1
-        factors.append((scope, np.where(last.sum(-1) > 1, -np.inf, rng.normal(0, 0.8, shape))))
+        factors.append((scope, np.where(zeros & (last.sum(-1) > 1), -np.inf, rng.normal(0, 0.8, shape))))
     return TableModel.of(card, factors)
 
 
@@ -160,7 +160,8 @@ def _state_fixtures():
     yield Fixture("three_clamped", "states", Target.of(three, Evidence.of(4, {1: 2}), 1.3))
     yield Fixture("mixed", "states", Target.of(mixed, beta=0.9))
     yield Fixture("mixed_clamped", "states", Target.of(mixed, Evidence.of(5, {2: 3}), 1.2))
-    yield Fixture("zeros", "states", Target.of(_zeros()))
+    yield Fixture("triples", "states", Target.of(_triples(zeros=False), beta=1.1))
+    yield Fixture("zeros", "states", Target.of(_triples(zeros=True)))
     pairs = Pairwise.from_tables(three)
     yield Fixture("pairs", "states", Target.of(pairs, beta=0.9))
     yield Fixture("pairs_clamped", "states", Target.of(pairs, Evidence.of(4, {1: 2}), 1.3))

@@ -1,4 +1,4 @@
-"""What a model has that an Ising model has not, in words."""
+"""What a model has that an Ising model, or any of pairs, has not, in words."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ def beyond_ising(model: Any) -> str:
     space = getattr(model, "space", None)
     if space is not None and not space.binary:
         return f"variables of {space.words}"
+    return beyond_pairs(model)
+
+
+def beyond_pairs(model: Any) -> str:
+    """What keeps a model of any states from being one of finite factors of pairs."""
     sizes, finite = _factors(model)
     if sizes.max(initial=0) > 2:
         return f"a factor of {sizes.max()} variables"
@@ -33,4 +38,4 @@ def _factors(model: Any) -> tuple[np.ndarray, bool]:
     return np.zeros(0, int), True
 
 
-__all__ = ["beyond_ising"]
+__all__ = ["beyond_ising", "beyond_pairs"]

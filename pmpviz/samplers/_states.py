@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8
 
 from pmpviz import keys, numerals
-from pmpviz.models.beyond_ising import beyond_ising
+from pmpviz.models.beyond_ising import beyond_ising, beyond_pairs
 from pmpviz.models.ising import Ising
 from pmpviz.models.order import SweepOrder
 from pmpviz.models.pairwise import Pairwise
@@ -54,7 +54,7 @@ def why_not(target: Target, who: str) -> str | None:
     """Why a sampler that takes pairwise models of any states does not take this one; None where it does."""
     if isinstance(target.model, (Ising, Pairwise)):
         return None
-    return f"{who} needs pairwise factors that forbid no state; this model has others"
+    return f"{who} needs pairwise factors that forbid no state; this model has {beyond_pairs(target.model)}"
 
 
 def why_not_binary(target: Target, who: str) -> str | None:

@@ -44,8 +44,8 @@ def too_many_states(target: Target, most: int, reason: str) -> str | None:
 
 
 def _too_many(target: Target, most: int, reason: str) -> str | None:
-    free = ~np.asarray(target.evidence.mask)
-    log_states = float(np.log2(np.array(target.model.space.card, np.float64)[free]).sum())
+    space, free = getattr(target.model, "space", None), ~np.asarray(target.evidence.mask)
+    log_states = 0.0 if space is None else float(np.log2(np.array(space.card, np.float64)[free]).sum())
     if log_states <= most:
         return None
     return f"{reason} of the 2^{log_states:.0f} states of this model; it can for at most 2^{most}"

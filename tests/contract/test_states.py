@@ -29,7 +29,15 @@ ANY_FACTORS = {"exact", "pmp", "gibbs", "colour_gibbs", "gumbel_table"}
 TABLES = ANY_FACTORS | {"unbiased", "perturb_and_map", "gaussian_gibbs", "gaussian_hmc"}
 PAIRS = TABLES | {"gwg", "perturb_and_descend"}
 POTTS = PAIRS | {"swendsen_wang"}
-TAKES = {"zeros": ANY_FACTORS, "mixed": ANY_FACTORS, "three": TABLES, "pairs": PAIRS, "clock": PAIRS, "potts": POTTS}
+TAKES = {
+    "triples": ANY_FACTORS,
+    "zeros": ANY_FACTORS,
+    "mixed": ANY_FACTORS,
+    "three": TABLES,
+    "pairs": PAIRS,
+    "clock": PAIRS,
+    "potts": POTTS,
+}
 NAMES = [fixture.name for fixture in STATE_FIXTURES]
 # Fixtures of each layout and kind of table, with and without evidence.
 OF_PAIRS = ("pairs", "pairs_clamped", "pairs_mixed", "pairs_mixed_clamped", "clock")
@@ -95,7 +103,7 @@ def test_chains_come_to_the_law(algorithm, name):
 
 
 BITS_OF = [(name, "pairs_mixed_clamped") for name in ("gibbs", "colour_gibbs", "gwg", "pmp", "perturb_and_descend")]
-BITS_OF += [("swendsen_wang", "potts_clamped"), ("gibbs", "mixed"), ("colour_gibbs", "mixed")]
+BITS_OF += [("swendsen_wang", "potts_clamped"), ("gibbs", "triples"), ("colour_gibbs", "triples")]
 
 
 @pytest.mark.brief
