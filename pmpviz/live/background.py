@@ -94,6 +94,7 @@ class TruthJob(Beside):
     @property
     def _ahead(self) -> float:
         """How many times what was done since there was a share first is still to be done."""
+        assert self._first is not None
         return (1 - self.share) / (self.share - self._first[1])
 
     def fail(self, error: Exception) -> None:
