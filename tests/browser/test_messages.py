@@ -77,7 +77,7 @@ def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_
     assert "error, most in 6 sweeps 0.062" in page.locator(".mm-side").inner_text()
     # A phase in which it is exact is none to call it so.
     page.wait_for_function("() => document.querySelector('.mm-error').textContent === 'error 0 in this phase'")
-    assert set(page.locator(".mm-sign").all_inner_texts()) == {"≠"}
+    assert set(page.locator(".mm-sign").all_inner_texts()) == {"⇄"}
     assert "Violet dashes: a negative coupling." in page.locator(".mm-legend").inner_text()
     assert "period 6" in page.locator("[data-testid=messages-status]").inner_text()
     before = data(page)["run"]

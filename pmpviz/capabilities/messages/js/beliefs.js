@@ -52,10 +52,11 @@ export class Beliefs {
     this.rows.forEach(({ told, exact, most, belief, now, sign }, index) => {
       const shares = this.replay.belief(index, view.head);
       if (exact) {
-        const same = (period ? most : Math.max(...exact.map((p, k) => Math.abs(p - shares[k])))) < SAME;
-        const mark = !begun ? "" : same ? "=" : "≠";
+        const same = Math.max(...exact.map((p, k) => Math.abs(p - shares[k]))) < SAME;
+        const passing = same && period && most >= SAME;
+        const mark = !begun ? "" : passing ? "⇄" : same ? "=" : "≠";
         if (sign.textContent !== mark) sign.textContent = mark;
-        sign.title = mark === "≠" && period ? "In some phase of a period, if not in this one" : "";
+        sign.title = passing ? "Equal in this phase, not in the others of a period" : "";
       }
       widths(belief, shares);
       const words = digits(shares[told]);
