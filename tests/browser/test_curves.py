@@ -60,7 +60,7 @@ HOVERED = """async () => {
   const { Chart } = await import(loaded);
   const chart = new Chart(document.createElement("div"), () => {});
   const line = { x: [0, 64, 128], y: [1e-2, 1e-4, 1e-4], own: [1e-2, -2.5e-3, 9.9999e-5], name: "Gibbs" };
-  chart.trace = { x: "sweeps", log: true, lines: [line] };
+  chart.trace = { x: "sweeps", log: true, lines: (chart.lines = [line]) };
   chart.width = chart.height = 300;
   chart.measure({});
   return [0, 60, 66, 128].map((sweep) => chart.told(chart.x.px(sweep)));

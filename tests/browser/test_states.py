@@ -170,5 +170,5 @@ def test_messages_shows_it_and_the_lab_refuses(open_page, server, name):
     lab.wait_for_selector("canvas, img")
     lab.locator("[data-testid=stSidebar]").get_by_text("Model", exact=True).first.click()
     bring(lab, "model.uai", FILES[name])
-    lab.wait_for_selector("[data-testid=stAlert]:has-text('two-state')")
+    lab.locator("[data-testid=stAlert]:visible", has_text="two-state").first.wait_for()
     shoot(lab, f"lab-{name}")

@@ -243,8 +243,8 @@ def test_bad_input_is_said_in_a_sentence():
     with pytest.raises(InputError, match="finite parameters"):
         start([example], Exactly(), KEY, theta=theta + np.inf)
     large = Example.of(large_field(0), np.zeros(4, int))
-    with pytest.raises(Refusal, match="example 1 of 1: .*pairwise"):
-        start([large], BySampler(make_sampler("gibbs")), KEY)
+    with pytest.raises(Refusal, match="example 1 of 1: .*factor of 3 variables"):
+        start([large], BySampler(make_sampler("gwg")), KEY)
     wide = scene_field((40, 44), 0.15, 0)
     with pytest.raises(Refusal, match="width"):
         start([Example.of(wide, wide.truth)], Exactly(), KEY)
