@@ -62,10 +62,10 @@ def solve(target: Target, tables: TableModel | None = None, patient: bool = Fals
     raise Refusal(reason)
 
 
-def why_not(target: Target, tables: TableModel | None = None) -> str | None:
+def why_not(target: Target, tables: TableModel | None = None, patient: bool = False) -> str | None:
     """Why marginals and samples of this target are not tractable, with the width found; None where they are.
 
-    Cheap: only the elimination order is searched, and remembered.
+    `patient` allows for what lasts for minutes. Cheap: only the elimination order is searched, and remembered.
     """
     try:
         problem = Problem.of(target, tables)
@@ -75,7 +75,7 @@ def why_not(target: Target, tables: TableModel | None = None) -> str | None:
         return None
     if _layered(target, problem):
         return None if Layers.of(target.model, problem) is not None else _layers_refusal(target.model, problem)
-    return _why_not_eliminate(target, tables, problem)
+    return _why_not_eliminate(target, tables, problem, patient)
 
 
 def log_z_only(target: Target, tables: TableModel | None = None) -> float | None:

@@ -76,7 +76,7 @@ def _watched(algorithm: MarginalSolver, target: Target, tables: TableModel | Non
             bar.set_postfix(shown, refresh=False) if shown else None
             bar.update(len(state.trace) - bar.n)
 
-        return infer(algorithm, target, tables, progress, limit)
+        return infer(algorithm.unhurried(), target, tables, progress, limit)
 
 
 def _table(algorithm: MarginalSolver, found: Inferred) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -54,10 +55,15 @@ class ExactMarginals(MarginalSolver):
         jit=False,
         metrics=("objective",),
     )
+    patient: ClassVar[bool] = False
+
+    def unhurried(self) -> ExactMarginals:
+        """It takes tables eight times as large."""
+        return PatientExactMarginals()
 
     def why_not(self, potentials: Potentials) -> str | None:
         """The width found, where it is too large."""
-        return exact.why_not(_target(potentials))
+        return exact.why_not(_target(potentials), patient=self.patient)
 
     def start(self, potentials: Potentials) -> ExactState:
         """Nothing computed yet; raises Refusal with the width found."""
@@ -67,7 +73,7 @@ class ExactMarginals(MarginalSolver):
 
     def start_factors(self, factors: Factors) -> ExactState:
         """The same of factors as they are."""
-        if (reason := exact.why_not(_target(factors))) is not None:
+        if (reason := exact.why_not(_target(factors), patient=self.patient)) is not None:
             raise Refusal(reason)
         return ExactState(factors)
 
@@ -76,7 +82,7 @@ class ExactMarginals(MarginalSolver):
         if state.reason:
             return state
         begin = time.perf_counter()
-        solution = exact.solve(_target(state.potentials))
+        solution = exact.solve(_target(state.potentials), patient=self.patient)
         record = {"call": 1, "objective": solution.log_z, "seconds": time.perf_counter() - begin}
         return replace(state, solution=solution, trace=(record,), reason=solution.method)
 
@@ -96,4 +102,10 @@ class ExactMarginals(MarginalSolver):
         return Answer(unary, table, log_z, log_z, log_z)
 
 
-__all__ = ["ExactMarginals"]
+class PatientExactMarginals(ExactMarginals):
+    """Exact marginals of what lasts for minutes, too."""
+
+    patient = True
+
+
+__all__ = ["ExactMarginals", "PatientExactMarginals"]

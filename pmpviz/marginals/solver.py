@@ -72,6 +72,10 @@ class MarginalSolver:
         """Why this algorithm, with these knobs, cannot run on these potentials; None where it can."""
         return None
 
+    def unhurried(self) -> MarginalSolver:
+        """The same algorithm where nothing waits for a step, which may then take minutes."""
+        return self
+
     def start(self, potentials: Potentials) -> Any:
         """The state before the first step; raises Refusal where the potentials do not fit."""
         raise NotImplementedError

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from command_line import cache, call, found, in_a_folder_of_its_own, refused, write  # noqa: F401
 
+from pmpviz import exact
+from pmpviz.exact import elimination
 from pmpviz.marginals import SOLVERS
 from pmpviz.models import build_spec
 from pmpviz.models.tables import TableModel
+from pmpviz.types import Target
 
 SMALL = "complete:5,J=0.4,field=random,h=1"
 
@@ -84,3 +87,12 @@ def test_an_oracle_that_is_too_small_says_so():
 def test_object_is_json_without_infinities():
     _, text, _ = call("infer", "square:3x3,periodic=false", "--oracle", "icm", "--json")
     assert json.loads(text)["log_z_bound"] is None and "Infinity" not in text and "NaN" not in text
+
+
+def test_exact_marginals_take_as_much_here_as_by_the_command_of_their_own(monkeypatch):
+    monkeypatch.setattr(elimination, "MAX_ENTRIES", 8)
+    model = "square:6x6,J=0.4,h=0.1,periodic=false"
+    target = Target.of(build_spec(model))
+    assert "2^8" in exact.why_not(target)
+    answer = found("infer", model, "--algorithm", "exact")
+    assert answer["log_z"] == pytest.approx(found("exact", model)["log_z"])
