@@ -21,7 +21,7 @@ STYLE = """<style>
 @media (max-width: 1100px) { .stMainBlockContainer { padding-top: 4rem; } }
 @media (max-width: 1500px) { .stMainBlockContainer .stButtonGroup [role="radio"] { padding-inline: 0.5rem; } }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) { container-type: inline-size; }
-.stMainBlockContainer h4 { font-size: clamp(0.8rem, calc(198cqi / var(--letters, 1)), 1.5rem); }
+.stMainBlockContainer h4 { font-size: clamp(0.875rem, calc(198cqi / var(--letters, 1)), 1.5rem); }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4):has(p) h4 {
   height: 1.8rem;
   padding: 0;
@@ -149,9 +149,10 @@ class Page:
 
         A question of many letters is written smaller: in a second line it would push the picture down in mid-run.
         """
-        st.html(f"<style>:root {{ --letters: {len(question)}; }}</style>")
         lead = lead or self.lead
-        st.markdown(f"#### {question}" + (f"\n\n:small[:gray[{lead}]]" if lead else ""))
+        with st.container(key="question"):
+            st.html(f"<style>.st-key-question {{ --letters: {len(question)}; }}</style>")
+            st.markdown(f"#### {question}" + (f"\n\n:small[:gray[{lead}]]" if lead else ""))
 
     def share(self, plan: Any, sentences: Sequence[str], commands: Sequence[str] = ()) -> None:
         """The dialog with the page's link."""

@@ -6,8 +6,8 @@ from pmpviz.models import SRBM, LayeredModel
 from pmpviz.player.numbers import integer, significant
 
 
-def model_words(model, beta: float) -> str:
-    """The model's kind and size, and its temperature where that is not 1."""
+def model_words(model, beta: float, brief: bool = False) -> str:
+    """The model's kind and size, and its temperature where that is not 1, in a `brief` one without beta."""
     if isinstance(model, LayeredModel):
         size = _layers(model)
     elif (shape := getattr(model, "shape", None)) and len(shape) > 1:
@@ -17,7 +17,7 @@ def model_words(model, beta: float) -> str:
         size = f"model of {integer(model.n)} variables of {model.space.words}"
     else:
         size = f"model of {integer(model.n)} sites"
-    return size if beta == 1 else f"{size} at {temperature(beta)}"
+    return size if beta == 1 else f"{size} at {temperature(beta).split(' (')[0] if brief else temperature(beta)}"
 
 
 def temperature(beta: float) -> str:

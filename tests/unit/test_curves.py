@@ -193,27 +193,43 @@ def test_between_the_same_looks_nobody_is_first_and_seconds_may_say_another_one(
 
 
 def energies(view, *off):
-    """The view's lanes with a mean energy that is so many standard errors off the exact one at sweeps 1, 2, 3, ..."""
+    """The view's lanes with a mean energy so many standard errors off the exact one at each of their metrics."""
     lanes = []
     for lane in view.lanes:
+        means = [view.truth.energy + 0.1 * each for each in off]
         series = Series(("sweep", "energy:mean", "energy:error"))
-        sweeps = np.arange(1, len(off) + 1)
-        means = view.truth.energy + 0.1 * np.array(off)
-        series.append({"sweep": sweeps, "energy:mean": means, "energy:error": np.full(len(off), 0.1)})
-        lanes.append(dataclasses.replace(lane, series=series, draws=None, guarantee="invariant"))
+        points = [dataclasses.replace(p, energy=(mean, 0.1)) for p, mean in zip(lane.points, means, strict=True)]
+        sweeps = np.array([point.sweep for point in points])
+        series.append({"sweep": sweeps, "energy:mean": np.array(means), "energy:error": np.full(len(means), 0.1)})
+        more = {"series": series, "points": tuple(points), "draws": None, "guarantee": "invariant"}
+        lanes.append(dataclasses.replace(lane, **more))
     return dataclasses.replace(view, lanes=tuple(lanes))
 
 
-def test_a_lane_whose_energy_is_far_off_is_not_said_to_be_there_without_a_word(begin):
+def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     live = begin(PLAN)
     live.play()
     view = wait(live, lambda view: view.lanes and view.truth is not None)
-    view = race(view, [0.5, 0.2, 0.1, 0.009], [0.5, 0.2, 0.1, 0.05])
-    said = words.verdict(energies(view, 20, 10, 8.3, 7.5))
-    then = "(by 40.0 ms, its energy then 7.5 standard errors off)"
-    assert f"{then}, but its energy is still 7.5 standard errors off; lane 2 has not" in said
-    met = words.verdict(energies(view, 1, 1, 1, -2))
-    assert "energy" not in met and "(by 40.0 ms); lane 2 has not" in met
+    view = race(view, [0.5, 0.2, 0.1, 0.009, 0.009], [0.5, 0.2, 0.1, 0.05, 0.05])
+    said = words.verdict(energies(view, 50, 20, 10, 8.3, 7.5))
+    assert said.startswith(
+        "lane 1 came within the noise of the reference by MMD² between 2 and 4 sweeps, but its energy"
+    )
+    assert "energy is still 7.5 standard errors off. lane 2 has not come within" in said
+    met = words.verdict(energies(view, 50, 20, 10, 7.5, -2))
+    assert met.startswith("lane 1 first came within the noise of the reference between 4 and 8 sweeps (by 80.0 ms); ")
+    assert "energy" not in met
+    gone = words.verdict(energies(view, 50, 20, 10, 1, 9))
+    assert "between 2 and 4 sweeps (by 40.0 ms), but its energy is still 9.0 standard errors off; " in gone
+
+
+def test_metrics_know_the_energy_that_the_lane_had_then(begin):
+    live = begin(PLAN)
+    live.play()
+    view = wait(live, lambda view: view.lanes and view.lanes[0].judged)
+    for point in view.lanes[0].points[1:]:
+        row = view.lanes[0].series.bins(point.sweep, point.sweep).mean
+        np.testing.assert_allclose(point.energy, (row["energy:mean"][0], row["energy:error"][0]), rtol=1e-6)
 
 
 def test_where_the_reference_is_one_state_there_is_no_noise_to_be_judged_by(idle):
@@ -522,3 +538,13 @@ def test_a_past_moment_has_the_settings_of_then_and_the_exact_line_begins_with_i
     assert energy["exact"]["since"] == 20
     live.reset()
     assert wait(live, lambda view: not view.lanes[0].sweep and not view.before).at(0).plan.beta == 0.5
+
+
+def test_a_moment_has_the_seconds_of_its_own_sweep(begin):
+    """Not those of the last look at MMD^2 before it."""
+    live = begin(PLAN)
+    live.play()
+    lane = wait(live, lambda view: view.lanes and view.lanes[0].sweep > 30).lanes[0]
+    for sweep in (1, 5, 23, 30):
+        assert lane.at(sweep).seconds == pytest.approx(lane.series.bins(sweep, sweep).mean["seconds"][0], rel=1e-5)
+    assert lane.at(0).seconds == 0.0

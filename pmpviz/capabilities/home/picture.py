@@ -63,10 +63,10 @@ def words(hand: Hand) -> str:
     draws = "1 random draw" if count == 1 else f"{integer(count)} random draws"
     far = f"Total variation {significant(hand.distance)} after {draws}"
     if count < ENOUGH:
-        return f"{far}: too few to judge, exact ones would miss by {significant(chance)}. Press “1,000 more”."
+        return f"{far}: too few to judge, exact draws would be off by {significant(chance)}. Press “1,000 more”."
     if hand.distance <= chance + margin(count):
-        return f"{far}: met. Exact ones would miss by {significant(chance)} on average."
-    return f"{far}: missed. Exact ones would miss by {significant(chance)} only, and more draws do not help."
+        return f"{far}: the exact law is met. Exact draws are as far off by chance: {significant(chance)} on average."
+    return f"{far}: the exact law is missed. Exact draws would be off by {significant(chance)} only; more do not help."
 
 
 def reasons(hand: Hand) -> list[str]:

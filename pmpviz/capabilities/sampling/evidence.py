@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from math import isfinite, nan
+
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
+from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.player.numbers import integer, significant
 
 FAR = 4
@@ -11,15 +14,14 @@ FAR = 4
 look in 16,000 is as far off."""
 
 
-def energies(lane: LaneView, sweep: int | None = None) -> dict[str, float]:
-    """What is known of the lane at a sweep (its own one), or at the end of its last draw before, under these settings.
+def energies(lane: LaneView) -> dict[str, float]:
+    """What is known of the lane at its sweep, or at the end of its last draw before, under these settings.
 
     Empty where nothing is.
     """
-    at = lane.sweep if sweep is None else sweep
     draws = lane.draws if lane.draws is not None and lane.draws.length > 1 else None
     series, back = (draws.series, 2 * draws.length) if draws else (lane.series, 0)
-    bins = series.bins(max(at - back, lane.since + 1), at)
+    bins = series.bins(max(lane.sweep - back, lane.since + 1), lane.sweep)
     return {} if lane.making or not len(bins) else {name: float(values[-1]) for name, values in bins.mean.items()}
 
 
@@ -28,28 +30,28 @@ def exact_energy(view: LiveView) -> float | None:
     return view.energy if view.truth is None else view.truth.energy
 
 
-def energy_off(view: LiveView, lane: LaneView, sweep: int | None = None) -> float | None:
-    """Standard errors from the exact mean energy, or else the reference's, to that over the lane's chains.
-
-    None where it is not known.
-    """
-    exact, row = exact_energy(view), energies(lane, sweep)
+def energy_off(view: LiveView, mean: float, error: float) -> float:
+    """Standard errors from the exact mean energy, or else the reference's, to a mean; 0 where one is not known."""
+    exact = exact_energy(view)
     sampled = None if view.truth is None else view.truth.sampled_energy
-    mean, error = (exact, 0.0) if exact is not None else sampled or (0.0, 0.0)
-    if exact is None and sampled is None or not row.get("energy:error"):
+    law, spread = (exact, 0.0) if exact is not None else sampled or (nan, nan)
+    off = (mean - law) / (error**2 + spread**2) ** 0.5 if error else nan
+    return off if isfinite(off) else 0.0
+
+
+def arrival(view: LiveView, lane: LaneView) -> MetricPoint | None:
+    """The first metrics since the lane came within the noise at which its energy, too, was no further off than by
+    chance; None where there are none yet: MMD^2 sees an energy badly that is a little off at every site."""
+    if lane.passage is None:
         return None
-    return (row["energy:mean"] - mean) / (error**2 + row["energy:error"] ** 2) ** 0.5
-
-
-def off_then(view: LiveView, lane: LaneView, sweep: int) -> str:
-    """How far the energy was off at the sweep at which a lane came within the noise; empty where chance explains it."""
-    off = abs(energy_off(view, lane, sweep) or 0.0)
-    return f", its energy then {significant(off, 2)} standard errors off" if off > FAR else ""
+    since = (point for point in lane.points if point.sweep >= lane.passage.sweep)
+    return next((point for point in since if abs(energy_off(view, *point.energy)) <= FAR), None)
 
 
 def off_now(view: LiveView, lane: LaneView, whose: str = "its energy") -> str:
     """How far the energy is off still; empty where chance explains it."""
-    off, still = abs(energy_off(view, lane) or 0.0), "still " if lane.guarantee == "invariant" else ""
+    row, still = energies(lane), "still " if lane.guarantee == "invariant" else ""
+    off = abs(energy_off(view, row.get("energy:mean", nan), row.get("energy:error", nan)))
     return f", but {whose} is {still}{significant(off, 2)} standard errors off" if off > FAR else ""
 
 

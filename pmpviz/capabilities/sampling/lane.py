@@ -6,12 +6,13 @@ import dataclasses
 import time
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 from typing import Any
 
 import numpy as np
 
 from pmpviz.capabilities.sampling.draws import Draws, DrawsView
-from pmpviz.capabilities.sampling.measures import MetricPoint, measured
+from pmpviz.capabilities.sampling.measures import Counted, MetricPoint, measured
 from pmpviz.capabilities.sampling.states import StateCounts, StatesView
 from pmpviz.capabilities.sampling.statistics import Statistics, Summary
 from pmpviz.live.plan import Choice
@@ -78,9 +79,10 @@ class LaneView:
 
     def at(self, sweep: int) -> LaneView:
         """The lane as it was measured at an earlier sweep; what was not kept is left out."""
-        points = tuple(p for p in self.points if p.sweep <= sweep)
-        time = max((p.seconds for p in points), default=0.0)
         sweep = min(sweep, self.sweep)
+        points = tuple(p for p in self.points if p.sweep <= sweep)
+        kept = self.series.bins().mean
+        time = float(np.interp(sweep, kept["sweep"], kept["seconds"], left=0.0)) if len(kept["sweep"]) else 0.0
         return dataclasses.replace(
             self.bare(), points=points, seconds=time, sweep=sweep, rate=0.0, frequencies=self.frequencies, past=True
         )
@@ -149,7 +151,7 @@ class Lane:
         self.statistics, self._summary = Statistics(run), Summary()
         self.states = StateCounts.of(run)
         self.points: list[MetricPoint] = []
-        self.waiting: list[tuple[int, float, float, np.ndarray]] = []
+        self.waiting: list[Counted] = []
         self.frequencies: np.ndarray | None = None
         self._part: running.Run | None = None
         self._chunk, self.rate, self.compile_seconds = 1, 0.0, 0.0
@@ -256,19 +258,22 @@ class Lane:
     def _metrics_due(self) -> None:
         if not running.countable(self.run):
             return
-        x = running.counted(self.run)
-        self.waiting.append((self.run.sweep, self.run.seconds, self.run.updates, self.space.pack(x)))
+        run, draws = self.run, self.draws
+        last = (self.series if draws is None else draws.series).last
+        energy = last.get("energy:mean", nan), last.get("energy:error", nan)
+        bits = self.space.pack(running.counted(run))
+        self.waiting.append(Counted((run.sweep, run.seconds, run.updates), energy, bits))
 
     def measure(self, truth: Truth | None) -> None:
         """Metrics of all configurations that wait for the reference."""
         if truth is None:
             return
-        for sweep, seconds, updates, bits in self.waiting:
-            x = self.space.unpack(bits)
+        for counted in self.waiting:
+            x = self.space.unpack(counted.bits)
             self.frequencies = None if self.space.binary else self.space.frequencies(x)
             if len(x) < 2:
                 continue
-            self.points.append(measured(x, truth, self.space, (sweep, seconds, updates)))
+            self.points.append(measured(x, truth, self.space, counted))
         self.waiting.clear()
 
     def change(self, plan: Choice, target) -> None:

@@ -25,7 +25,8 @@ class MetricPoint:
     """Metrics of the counted configurations at one sweep, against the truth's reference.
 
     `band` is where 5 to 95 % of the estimates of MMD^2 lie for as many independent samples of the reference's law;
-    `marginal_floor` and `pair_floor` are the errors that such samples have on average.
+    `marginal_floor` and `pair_floor` are the errors that such samples have on average; `energy` is the mean energy over
+    the chains and its standard error, where they are known.
     """
 
     sweep: int
@@ -38,6 +39,7 @@ class MetricPoint:
     pair_error: float
     marginal_floor: float = nan
     pair_floor: float = nan
+    energy: tuple[float, float] = (nan, nan)
 
     @property
     def noise(self) -> float:
@@ -50,11 +52,21 @@ class MetricPoint:
         return self.mmd2 <= self.band.high
 
 
-def measured(x: np.ndarray, truth: Truth, space: Space, moment: tuple[int, float, float]) -> MetricPoint:
-    """The metrics of configurations at a moment (sweep, seconds, updates)."""
+@dataclass(frozen=True)
+class Counted:
+    """The configurations, packed, that count at a moment (sweep, seconds, updates), and their energy."""
+
+    moment: tuple[int, float, float]
+    energy: tuple[float, float]
+    bits: np.ndarray
+
+
+def measured(x: np.ndarray, truth: Truth, space: Space, counted: Counted) -> MetricPoint:
+    """The metrics of the configurations of a moment."""
     found, band = truth.reference.histograms(x), noise_band(truth.reference, len(x))
     errors = float(marginal_l1(x, truth.marginals)), _pair_error(x, truth)
-    return MetricPoint(*moment, mmd2(*found), band, _spectrum(found, space), *errors, *_floors(truth, len(x)))
+    floors = _floors(truth, len(x))
+    return MetricPoint(*counted.moment, mmd2(*found), band, _spectrum(found, space), *errors, *floors, counted.energy)
 
 
 def _floors(truth: Truth, count: int) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -35,6 +36,8 @@ from pmpviz.samplers import sampler_class
 MOST_BYTES = 1 << 18
 SPEEDS = (1, 5, 20, 60, 240, 0)
 LEAD = "log-odds of the state shown"
+# Mean absolute deviations in two standard deviations of what is normal.
+TWO_DEVIATIONS = 2.5
 
 
 def update(
@@ -183,9 +186,19 @@ def _layer(payload: Payload, lane: LaneView, name: str, binary: bool) -> dict | 
         return {"values": payload.add(values), "kind": "labels", "low": 0, "high": float(values.max()), "name": name}
     high = max(float(np.quantile(np.abs(values), 0.99)), 1e-6)
     kind = kind if binary or name != "marginal error" else "sequential"
-    name = LEAD if name == "local field" and not binary else name
+    name = {"local field": name if binary else LEAD, "marginal error": _beside_chance(lane, "±" if binary else "")}.get(
+        name, name
+    )
     low = -high if kind == "diverging" else 0.0
     return {"values": payload.add(values), "kind": kind, "low": low, "high": high, "name": name}
+
+
+def _beside_chance(lane: LaneView, sign: str) -> str:
+    """The layer's name, and how far off as many exact samples would be at nearly all sites."""
+    floor = lane.judged.marginal_floor if lane.judged else math.nan
+    return (
+        f"error (chance {sign}{significant(TWO_DEVIATIONS * floor, 2)})" if math.isfinite(floor) else "marginal error"
+    )
 
 
 @functools.lru_cache(maxsize=1)

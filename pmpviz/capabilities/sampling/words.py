@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pmpviz.capabilities.sampling.evidence import energies, exact_energy, off_now, off_then, states_off
+from pmpviz.capabilities.sampling.evidence import arrival, energies, exact_energy, off_now, states_off
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
@@ -137,7 +137,8 @@ def mmd_help(view: LiveView) -> str:
         "MMD² says how far a lane's samples are from the model's law, 0 for none. It compares them with the reference: "
         f"samples of that law ({label}). Samples of the very same law differ by chance, too: as many of them as the "
         "lane has lie in the grey band or below in 95 of 100 comparisons. A lane in the band can no longer be told "
-        "from them. All looks share one reference: where that is an unlucky one, exact draws lie above together."
+        "from them by their pairs of sites; a verdict waits for its energy, too. All looks share one reference: where "
+        "that is an unlucky one, exact draws lie above together."
     )
 
 
@@ -156,7 +157,8 @@ def convergence(lane: LaneView) -> str:
 
 
 def verdict(view: LiveView) -> str:
-    """What a race has found: which lane came within the noise of the reference first, and what the others lack.
+    """What a race has found: which lane came within the noise of the reference first, with its energy, and what the
+    others lack.
 
     It speaks of sweeps that were measured, of finished draws and of lanes that have moved; whoever begins within the
     noise has not come into it.
@@ -168,15 +170,18 @@ def verdict(view: LiveView) -> str:
     if not any(lane.points for lane in view.lanes):
         return _unsaid(view)
     at_home = [lane for lane in view.lanes if lane.begins_within]
-    passed = [lane for lane in view.lanes if lane.passage]
+    passed = [(lane, came) for lane in view.lanes if (came := arrival(view, lane))]
+    half = [_half(view, lane) for lane in view.lanes if lane.passage and not arrival(view, lane)]
     still = [lane for lane in view.lanes if lane.judged and not lane.passage and not lane.begins_within]
     unsaid = [_lacking(lane, view.playing) for lane in view.lanes if not lane.judged and not lane.begins_within]
     home = [_at_home(view, at_home)] if at_home else []
     if passed:
-        came = _passages(view, passed, bool(at_home))
-        return f"{'; '.join([*came, *map(_not_yet, still), *unsaid, *home])}.{_since(view)}"
-    nearest = [_nearest(still, bool(at_home))] if still else []
-    return " ".join([*(f"{each}." for each in home), *nearest, *([f"{'; '.join(unsaid)}."] if unsaid else [])])
+        first = _passages(view, passed, bool(at_home))
+        return f"{'; '.join([*first, *half, *map(_not_yet, still), *unsaid, *home])}.{_since(view)}"
+    nearest = [_nearest(still, bool(at_home or half))] if still else []
+    return " ".join(
+        [*(f"{each}." for each in [*half, *home]), *nearest, *([f"{'; '.join(unsaid)}."] if unsaid else [])]
+    )
 
 
 def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
@@ -187,10 +192,17 @@ def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
     return f"{said}: MMD² sees nothing wrong with the start itself{off}" if chains else f"{said}{off}"
 
 
-def _passages(view: LiveView, passed: list[LaneView], others: bool) -> list[str]:
+def _half(view: LiveView, lane: LaneView) -> str:
+    """Of one whose MMD^2 alone is where it is to be."""
+    when = _stretch(lane, _spent(lane, lane.passage)[0])
+    off = off_now(view, lane) or ", not yet by its energy"
+    return f"{lane.label} came {WITHIN} by MMD² {when}{off}"
+
+
+def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], others: bool) -> list[str]:
     """Who came within the noise, by the unit of the budget: the first, or all between the same looks, then the rest."""
     by_time = view.plan.unit == "seconds"
-    came = sorted(((lane, *_spent(lane, lane.passage)) for lane in passed), key=lambda at: at[2 if by_time else 1])
+    came = sorted(((lane, *_spent(lane, point)) for lane, point in passed), key=lambda at: at[2 if by_time else 1])
     lead = came[:1] if by_time else [at for at in came if _stretch(*at[:2]) == _stretch(*came[0][:2])]
     said = _together(view, lead) if len(lead) > 1 else _alone(view, *lead[0], "came" if others else "first came")
     rest = [f"{lane.label} {_between(view, lane, *at)}" for lane, *at in came[len(lead) :]]
@@ -204,7 +216,7 @@ def _alone(view: LiveView, lane: LaneView, sweeps: int, time: float, came: str) 
 def _together(view: LiveView, lead: list[tuple[LaneView, int, float]]) -> str:
     """Between two looks nobody knows who was first."""
     when = _stretch(*lead[0][:2])
-    by = "; ".join(f"{lane.label} by {seconds(time)}{off_then(view, lane, _at(lane))}" for lane, _, time in lead)
+    by = "; ".join(f"{lane.label} by {seconds(time)}" for lane, _, time in lead)
     off = "".join(off_now(view, lane, f"the energy of {lane.label}") for lane, *_ in lead)
     return f"{_joined([lane.label for lane, *_ in lead])} came {WITHIN} together, {when} ({by}){off}"
 
@@ -217,15 +229,10 @@ def _sooner(came: list[tuple[LaneView, int, float]], lead: list[tuple[LaneView, 
 
 
 def _between(view: LiveView, lane: LaneView, sweeps: int, time: float) -> str:
-    """When it came, and how far its energy was off then and is now."""
+    """When it came, and how far its energy is off now."""
     when = _stretch(lane, sweeps)
-    by = f"{'' if when.startswith('after') else 'by '}{seconds(time)}{off_then(view, lane, _at(lane))}"
+    by = f"{'' if when.startswith('after') else 'by '}{seconds(time)}"
     return f"{when} ({by}){off_now(view, lane)}"
-
-
-def _at(lane: LaneView) -> int:
-    assert lane.passage is not None
-    return lane.passage.sweep
 
 
 def _stretch(lane: LaneView, sweeps: int) -> str:
@@ -386,7 +393,7 @@ def headline(view_model: Any, plan: Any) -> str:
     names = list(dict.fromkeys(lane.spec.label for lane in plan.lanes))
     if view_model is None:
         return "Which sampler gets there first?" if len(plan.lanes) > 1 else f"How does {names[0]} work?"
-    model = model_words(view_model, plan.beta)
+    model = model_words(view_model, plan.beta, brief=True)
     if len(plan.lanes) == 1:
         return f"What does {names[0]} do on this {model}?"
     if len(names) == 1:

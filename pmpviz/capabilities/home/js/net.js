@@ -141,8 +141,9 @@ export class Net {
     context.fillText(up ? "↑" : "↓", x, y - 5 * large);
     context.font = `600 ${11 * large}px ${theme.font}`;
     context.fillText(signed(update.totals[moment * SPINS + spin]), x, y + 11 * large);
-    // Its number, as it is counted beneath the bars.
-    haloed(context, theme, String(spin + 1), x, y - radius - 12 * large, theme.soft);
+    // Its number, as it is counted beneath the bars, on the side that lines and messages leave free.
+    const above = y < 0.6 * this.height ? -1 : 1;
+    haloed(context, theme, String(spin + 1), x, y + above * (radius + 12 * large), theme.soft);
   }
 }
 

@@ -13,7 +13,7 @@ const SLOWEST = 7; // Sweeps a second, unless settling would then take longer th
 const LONGEST = 2.4;
 const FALL_SECONDS = 0.45;
 const LEGEND =
-  "Lines pull two spins alike (orange) or apart (blue, dashed), the thicker the harder. Dots are messages: orange for up, blue for down. In a spin: its field, noise and messages together.";
+  "Lines pull two spins alike (orange) or apart (blue, dashed), the thicker the harder. Dots are messages: orange for up, blue for down. In a spin: its field, noise and messages together; point at it for each.";
 
 class Spins extends Stage {
   constructor(parent) {
