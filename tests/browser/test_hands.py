@@ -169,8 +169,12 @@ def test_space_plays_from_anywhere_and_a_step_goes_on_from_where_one_looks_back(
     page = open_page(link(server, "playground", ("colour_gibbs",), **LATTICE))
     wait_lanes(page, 1)
     side = page.locator("[data-testid=stSidebarContent]")
-    for element in (page.get_by_text("Temperature T").first, page.locator("[data-action=reset]")):
+    # A list keeps the focus once something was chosen from it.
+    model = page.get_by_role("combobox", name="Model")
+    for element in (page.get_by_text("Temperature T").first, page.locator("[data-action=reset]"), model):
         element.click()
+        if element == model:
+            page.get_by_role("option", selected=True).click()
         before = page.locator(".pv-root").get_attribute("data-playing"), side.evaluate("(e) => e.scrollTop")
         page.keyboard.press("Space")
         after = page.locator(".pv-root").get_attribute("data-playing"), side.evaluate("(e) => e.scrollTop")

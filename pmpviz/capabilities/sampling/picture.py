@@ -138,8 +138,8 @@ def _has_strip(model) -> bool:
 
 
 def _sub(lane: LaneView) -> str:
-    rate = f"{significant(lane.rate)} sweeps/s of computing" if lane.rate else ""
-    parts = [rate, f"{seconds(lane.seconds)} computing" if lane.seconds else ""]
+    rate = f"{significant(lane.rate)} sweeps/s now" if lane.rate else ""
+    parts = [rate, f"{seconds(lane.seconds)} of computing" if lane.seconds else ""]
     return " · ".join(part for part in (_counted(lane), *parts) if part)
 
 
