@@ -165,6 +165,18 @@ def middle(page) -> tuple[list[float], str]:
     return [x, y, width, high], page.locator(".pv-root > .pv-tip").text_content()
 
 
+# Of which sweep the verdict speaks, and which one is shown, at the next 90 pictures of the screen.
+TOLD = """async () => {
+  const told = [];
+  for (let k = 0; k < 90; k++) {
+    await new Promise(requestAnimationFrame);
+    const found = /after (\\d+) sweeps/.exec(document.querySelector(".pv-verdict").textContent);
+    if (found) told.push([Number(found[1]), Number(document.querySelector("[data-testid=live-canvas]").dataset.sweep)]);
+  }
+  return told;
+}"""
+
+
 def test_space_plays_from_anywhere_and_a_step_goes_on_from_where_one_looks_back(server, open_page):
     page = open_page(link(server, "playground", ("colour_gibbs",), **LATTICE))
     wait_lanes(page, 1)
@@ -184,6 +196,8 @@ def test_space_plays_from_anywhere_and_a_step_goes_on_from_where_one_looks_back(
     page.keyboard.press("Space")
     assert page.locator(".pv-root").get_attribute("data-playing") == after[0]
     pass_frame(page, 1, 40)
+    told = page.evaluate(TOLD)
+    assert all(found <= shown for found, shown in told) and len({found for found, _ in told}) > 1
     pause(page)
     look_back(page, 20)
     press(page, "n")

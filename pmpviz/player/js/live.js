@@ -10,6 +10,7 @@ import { Traces } from "./traces.js";
 const HOLD_MS = 3000;
 const TRACE_MS = 100;
 const ASK_MS = 1000;
+const WORDS_MS = 2500; // No words wait longer for their pictures.
 const REDUCED = "Motion is reduced: press Play, or Step for one sweep.";
 const FEW_TRACES = 2; // As in player.css; one before a class.
 const MARGIN = 12;
@@ -26,6 +27,7 @@ const MOST_HIGH = 720;
 const ASKS = /press Play/;
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 const BEFORE = "of the settings before";
+const NONE = { sweep: -1, number: -1 };
 const STARTING = "Starting: what has not run before is compiled first, a few seconds.";
 
 // Brings `newLane(index)` and `scrub(at)` too.
@@ -38,6 +40,7 @@ export class Live extends Stage {
     this.held = null; // What the person has asked for, until the server agrees.
     this.playing = false;
     this.interval = 500;
+    this.untold = []; // What was found at pictures that are yet to be shown.
     this.stage = make("div", "pv-stage");
     this.bar = new Bar((type, more) => this.act(type, more));
     this.timeline = new Timeline((at) => this.scrub(at));
@@ -109,6 +112,7 @@ export class Live extends Stage {
 
   forget() {
     this.at = null;
+    this.untold = [];
     for (const lane of this.lanes) lane.forget();
   }
 
@@ -167,7 +171,7 @@ export class Live extends Stage {
     this.bar.rest(this.resting);
     if (this.bar.buttons.class) this.bar.buttons.class.firstChild.textContent = this.large ? "Leave class mode" : "Class mode";
     this.knobs.adopt(update.knobs || []);
-    this.tell(update.waits ? [WAITS] : update.said || []);
+    this.say(update);
     if (update.waits) for (const { status } of this.lanes) if (status) status.textContent = BEFORE;
     this.countMore();
     this.announce(update.announce);
@@ -183,6 +187,25 @@ export class Live extends Stage {
     if (!update.opens || this.playing) return;
     if (this.still) this.spoken.textContent = REDUCED;
     else this.act("play");
+  }
+
+  // What was found waits for the pictures that it was found at; nothing waits where none are to come.
+  say(update) {
+    const due = this.lanes.map(({ queue }) => (queue?.length ? this.moment(queue[queue.length - 1]) : -Infinity));
+    if (update.waits || update.epoch !== this.saidEpoch || this.at !== null) this.untold = [];
+    this.saidEpoch = update.epoch;
+    this.untold.push({ said: update.waits ? [WAITS] : update.said || [], due, at: performance.now() });
+    this.tellDue();
+  }
+
+  tellDue() {
+    const shown = this.lanes.map((lane) => (lane.queue?.length && this.at === null ? this.moment(lane.shown || NONE) : Infinity));
+    const old = performance.now() - WORDS_MS;
+    const told = this.untold.findLastIndex(({ due, at }) => at < old || due.every((sweep, k) => !(shown[k] < sweep)));
+    if (told < 0) return;
+    const { said } = this.untold[told];
+    this.untold.splice(0, told + 1);
+    this.tell(said);
   }
 
   // What was found, and what is being computed.
@@ -355,6 +378,7 @@ export class Live extends Stage {
   }
 
   drawTraces(now, at) {
+    this.tellDue();
     const heads = this.heads();
     const moved = heads.of.join() !== this.headed;
     this.tracesDirty = this.tracesDirty || moved;
