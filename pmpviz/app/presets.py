@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pmpviz.app.address import class_mode
+from pmpviz.app.session import begin_anew
 from pmpviz.app.widgets import edited, select, show
 from pmpviz.live.plan import Preset
 
@@ -36,6 +37,7 @@ def preset_control(
     chosen = preset_of(presets, st.session_state[key]) if edited(key) else None
     if chosen is not None:
         plan = chosen.plan
+        begin_anew(page)
         if chosen.speed is not None:
             st.session_state[f"speed:{page}"] = chosen.speed
 

@@ -19,6 +19,7 @@ from pmpviz.runs import device
 # After so long a thread lets another one go on, a tenth of Python's own: the server's loop, which sends one message in
 # each of its turns, waits for the threads of pages and of the worker in every one of them.
 SWITCH_SECONDS = 0.0005
+ANEW = "anew:{}"
 
 
 @dataclass
@@ -66,17 +67,25 @@ def held(page: str) -> Held:
 
 def held_live(page: str, make: Callable[[], Any], plan: Any, speed: float | None = None, playing: bool = False) -> Any:
     """This session's job of a page: made, and where asked playing, at the first call, afterwards told what is new."""
-    holder = held(page)
+    holder, anew = held(page), st.session_state.pop(ANEW.format(page), False)
     if holder.live is None:
         holder.live = make()
         if playing:
             holder.live.play(wait=0.0)
     else:
+        in_mid_run = not holder.live.waits_for(plan)
         holder.live.set_plan(plan)
+        if anew and in_mid_run:
+            holder.live.reset()
         if speed is not None:
             holder.live.set_speed(speed)
     holder.live.touch()
     return holder.live
+
+
+def begin_anew(page: str) -> None:
+    """The plan that a page's run is told next is another experiment: it begins, where it differs by a knob alone, too."""
+    st.session_state[ANEW.format(page)] = True
 
 
 @st.cache_resource(show_spinner=False)

@@ -122,6 +122,15 @@ def test_a_preset_that_is_chosen_from_the_list_is_the_page_s_plan(page, presets)
         assert not preset.layer or test.session_state[f"layer:{page}"] == preset.layer
 
 
+def test_another_experiment_begins_where_it_differs_by_its_temperature_alone():
+    """And nobody looks back at the one before any more."""
+    test = opened("playground", preset="critical")
+    before = wait(test, lambda u: u["lanes"] and u["lanes"][0]["sweep"] > 2)
+    test.selectbox(key="playground_preset_choice").select("hot")
+    after = wait(test, lambda u: u["lanes"] and u["lanes"][0]["sweep"] > 2 and u["begun"] > before["begun"])
+    assert "statistics since" not in after["lanes"][0]["sub"]
+
+
 def test_beside_a_preset_other_settings_count_and_an_unknown_one_is_named():
     test = opened("race", preset="stripes", seed="11")
     plan, notices = test.session_state["plan:race"]

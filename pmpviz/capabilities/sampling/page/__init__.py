@@ -13,7 +13,7 @@ from pmpviz.app.model_picker import model_controls
 from pmpviz.app.models import model_of
 from pmpviz.app.page import Page, show_plan
 from pmpviz.app.presets import draw_choice, preset_of
-from pmpviz.app.session import held
+from pmpviz.app.session import begin_anew, held
 from pmpviz.app.widgets import edited, show
 from pmpviz.app.words import as_text
 from pmpviz.capabilities.sampling.controls import adopt, run_controls
@@ -154,6 +154,7 @@ def open_preset(identity: str, preset: Preset) -> None:
     if preset.layer:
         st.session_state[f"layer:{identity}"] = preset.layer
     show_plan(identity, preset.plan)
+    begin_anew(identity)
 
 
 def chosen_preset(stage: SamplingStage) -> Plan:
