@@ -219,6 +219,15 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     met = words.verdict(energies(view, 50, 20, 10, 7.5, -2))
     assert met.startswith("lane 1 first came within the noise of the reference between 4 and 8 sweeps (by 80.0 ms); ")
     assert "energy" not in met
+    from_start = race(view, [0.001] * 5, [0.5, 0.2, 0.1, 0.05, 0.05])
+    said = words.verdict(energies(from_start, 50, 20, 10, 8, 5))
+    assert said.startswith(
+        "lane 1 is within the noise of the reference from the start by MMD², but its energy is still"
+    )
+    said = words.verdict(energies(from_start, 50, 20, 10, 2, 2))
+    assert said.startswith("lane 1 first came within the noise of the reference between 2 and 4 sweeps (by 40.0 ms); ")
+    said = words.verdict(energies(from_start, 2, 2, 2, 2, 2))
+    assert said.startswith("lane 1 is within the noise of the reference from the start: MMD²")
     gone = words.verdict(energies(view, 50, 20, 10, 1, 9))
     assert "between 2 and 4 sweeps (by 40.0 ms), but its energy is still 9.0 standard errors off; " in gone
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from math import isfinite, nan
 
 from pmpviz.capabilities.sampling.lane import LaneView
@@ -39,13 +40,21 @@ def energy_off(view: LiveView, mean: float, error: float) -> float:
     return off if isfinite(off) else 0.0
 
 
+def at_home(view: LiveView, lane: LaneView) -> bool:
+    """Whether the lane is within the noise from its start, and its energy, once it has moved, as well."""
+    first = next((point for point in lane.points if point.sweep > lane.since), None)
+    return lane.begins_within and (first is None or _near(view, first))
+
+
 def arrival(view: LiveView, lane: LaneView) -> MetricPoint | None:
     """The first metrics since the lane came within the noise at which its energy, too, was no further off than by
     chance; None where there are none yet: MMD^2 sees an energy badly that is a little off at every site."""
-    if lane.passage is None:
-        return None
-    since = (point for point in lane.points if point.sweep >= lane.passage.sweep)
-    return next((point for point in since if abs(energy_off(view, *point.energy)) <= FAR), None)
+    since = lane.since if lane.begins_within else lane.passage.sweep - 1 if lane.passage else math.inf
+    return next((point for point in lane.points if point.sweep > since and _near(view, point)), None)
+
+
+def _near(view: LiveView, point: MetricPoint) -> bool:
+    return abs(energy_off(view, *point.energy)) <= FAR
 
 
 def off_now(view: LiveView, lane: LaneView, whose: str = "its energy") -> str:

@@ -81,8 +81,9 @@ class LaneView:
         """The lane as it was measured at an earlier sweep; what was not kept is left out."""
         sweep = min(sweep, self.sweep)
         points = tuple(p for p in self.points if p.sweep <= sweep)
-        kept = self.series.bins().mean
-        time = float(np.interp(sweep, kept["sweep"], kept["seconds"], left=0.0)) if len(kept["sweep"]) else 0.0
+        kept = self.series.bins(sweep, sweep)
+        ends = [[end[name][-1] for end in (kept.least, kept.most)] for name in ("sweep", "seconds") if len(kept)]
+        time = float(np.interp(sweep, *ends)) if ends else 0.0
         return dataclasses.replace(
             self.bare(), points=points, seconds=time, sweep=sweep, rate=0.0, frequencies=self.frequencies, past=True
         )

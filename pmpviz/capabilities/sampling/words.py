@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pmpviz.capabilities.sampling.evidence import arrival, energies, exact_energy, off_now, states_off
+from pmpviz.capabilities.sampling.evidence import arrival, at_home, energies, exact_energy, off_now, states_off
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
@@ -169,16 +169,17 @@ def verdict(view: LiveView) -> str:
         return waiting(view) or NOTHING_YET
     if not any(lane.points for lane in view.lanes):
         return _unsaid(view)
-    at_home = [lane for lane in view.lanes if lane.begins_within]
-    passed = [(lane, came) for lane in view.lanes if (came := arrival(view, lane))]
-    half = [_half(view, lane) for lane in view.lanes if lane.passage and not arrival(view, lane)]
+    begun = [lane for lane in view.lanes if at_home(view, lane)]
+    passed = [(lane, came) for lane in view.lanes if lane not in begun and (came := arrival(view, lane))]
+    within = [lane for lane in view.lanes if lane not in begun and (lane.passage or lane.begins_within)]
+    half = [_half(view, lane) for lane in within if not arrival(view, lane)]
     still = [lane for lane in view.lanes if lane.judged and not lane.passage and not lane.begins_within]
     unsaid = [_lacking(lane, view.playing) for lane in view.lanes if not lane.judged and not lane.begins_within]
-    home = [_at_home(view, at_home)] if at_home else []
+    home = [_at_home(view, begun)] if begun else []
     if passed:
-        first = _passages(view, passed, bool(at_home))
+        first = _passages(view, passed, bool(begun))
         return f"{'; '.join([*first, *half, *map(_not_yet, still), *unsaid, *home])}.{_since(view)}"
-    nearest = [_nearest(still, bool(at_home or half))] if still else []
+    nearest = [_nearest(still, bool(begun or half))] if still else []
     return " ".join(
         [*(f"{each}." for each in [*half, *home]), *nearest, *([f"{'; '.join(unsaid)}."] if unsaid else [])]
     )
@@ -194,9 +195,10 @@ def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
 
 def _half(view: LiveView, lane: LaneView) -> str:
     """Of one whose MMD^2 alone is where it is to be."""
-    when = _stretch(lane, _spent(lane, lane.passage)[0])
     off = off_now(view, lane) or ", not yet by its energy"
-    return f"{lane.label} came {WITHIN} by MMD² {when}{off}"
+    if lane.begins_within:
+        return f"{lane.label} is {WITHIN} from the start by MMD²{off}"
+    return f"{lane.label} came {WITHIN} by MMD² {_stretch(lane, _spent(lane, lane.passage)[0])}{off}"
 
 
 def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], others: bool) -> list[str]:

@@ -235,6 +235,7 @@ export class Lane extends Figure {
 // What the signs in the pictures of all lanes mean, once for all of them.
 export function drawSigns(legend, { states, geometry }, theme, clamped, field) {
   const signs = states ? states.names.map((name, k) => sign(states.colours[k], name, "pv-swatch")) : [];
+  if (geometry.kind === "chain") signs.push(make("span", "pv-state", "a row: the chain after a sweep, the newest at the bottom"));
   if (clamped) signs.push(sign(css(heldColour(theme)), "clamped", "pv-held"));
   if (field) signs.push(sign("linear-gradient(90deg, #0072B2 50%, #D55E00 50%)", "field down, up", "pv-held"));
   if (geometry.opposed) {
