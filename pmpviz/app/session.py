@@ -84,7 +84,7 @@ def held_live(page: str, make: Callable[[], Any], plan: Any, speed: float | None
 
 
 def begin_anew(page: str) -> None:
-    """The plan that a page's run is told next is another experiment, and begins, even where it differs by a knob alone."""
+    """The plan that the run is told next is another experiment, and begins, even where it differs by a knob alone."""
     st.session_state[ANEW.format(page)] = True
 
 

@@ -82,8 +82,8 @@ class LaneView:
         sweep = min(sweep, self.sweep)
         points = tuple(p for p in self.points if p.sweep <= sweep)
         kept = self.series.bins(sweep, sweep)
-        ends = [[end[name][-1] for end in (kept.least, kept.most)] for name in ("sweep", "seconds") if len(kept)]
-        time = float(np.interp(sweep, *ends)) if ends else 0.0
+        sweeps, times = ([end[name][-1:] for end in (kept.least, kept.most)] for name in ("sweep", "seconds"))
+        time = float(np.interp(sweep, np.concatenate(sweeps), np.concatenate(times))) if len(kept) else 0.0
         return dataclasses.replace(
             self.bare(), points=points, seconds=time, sweep=sweep, rate=0.0, frequencies=self.frequencies, past=True
         )
