@@ -33,7 +33,7 @@ SPEC = Spec(
     paper="Geman and Geman 1984; Gonzalez et al. 2011 (chromatic sampler)",
     tile=_tile,
     why_not=_why_not,
-    style=Style("#56B4E9", "dash", "triangle"),
+    style=Style("#56B4E9", "solid", "triangle"),
 )
 
 

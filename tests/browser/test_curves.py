@@ -192,6 +192,8 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     # The exact line's name stands above its right end, unless a curve ends there.
     assert page.evaluate(NAMED, [10, 10, 10]) == [65, 43]
     assert page.evaluate(NAMED, [10, 45, 45]) == [65, 66] and page.evaluate(NAMED, [10, 90, 40]) == [35, 43]
+    # Where the curve lies along the line there is no place beside it.
+    assert page.evaluate(NAMED, [46, 51, 46]) == [65, 16]
     # Dark shades are lighter on a dark ground, and stay in their order.
     assert page.evaluate(LIT, False) == [0x8E, 0xB5, 0xE0]
     lit = page.evaluate(LIT, True)

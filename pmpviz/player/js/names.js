@@ -20,10 +20,15 @@ export function nameBand(chart, area) {
 // Above or beneath the line that begins at `from`.
 export function nameExact(chart, area, from, y) {
   const across = from > area.left ? ["right"] : ["right", "left", "middle"];
-  write(chart, area, "exact", chart.trace.exact.label, across, [y - 7, y + 16], y + 16, chart.theme.text);
+  const { label } = chart.trace.exact;
+  if (write(chart, area, "exact", label, across, [y - 7, y + 16], y + 16, chart.theme.text)) return;
+  // Where curves lie along the line, its name stands off it, with a piece of it.
+  const edges = [area.top + NAME + 2, area.bottom - 5];
+  write(chart, area, "exact", `— ${label}`, ["right", "middle", "left"], edges, y + 16, chart.theme.text, true);
 }
 
-function write(chart, area, key, words, across, heights, otherwise, colour) {
+// Whether it is written: where it would strike out a curve, only if it `must` be.
+function write(chart, area, key, words, across, heights, otherwise, colour, must = key !== "exact") {
   const wide = chart.context.measureText(words).width;
   const [left, right] = [area.left + 5, area.right - 5 - wide];
   const at = { left, right, middle: (left + right) / 2 };
@@ -31,10 +36,13 @@ function write(chart, area, key, words, across, heights, otherwise, colour) {
   const places = (inside.length ? inside : [otherwise]).flatMap((y) => across.map((name) => [at[name], y]));
   const struck = places.map(([x, y]) => linesIn(chart, [x - 2, x + wide + 2], [y - NAME - 3, y + 5]));
   const before = (chart.named[key] || {}).place;
-  const kept = struck[before] === 0 ? before : struck.indexOf(Math.min(...struck));
+  const least = Math.min(...struck);
+  if (least && !must) return false;
+  const kept = struck[before] === 0 ? before : struck.indexOf(least);
   chart.named[key] = { place: kept, at: places[kept] };
   chart.context.textAlign = "left";
   haloed(chart.context, chart.theme, words, ...places[kept], colour);
+  return true;
 }
 
 // How many lines pass through a box.
