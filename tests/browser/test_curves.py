@@ -33,14 +33,14 @@ SHOWN = f"""async (x) => {{ {MODULE}
   const heads = {{ seconds: false, of: Live.prototype.headsBy.call({{ lanes }}, (frame) => frame.sweep) }};
   return shown({{ x, lines }}, heads).map(({{ y }}) => y);
 }}"""
-# Where the exact line's name is written on a chart of 100 by 100 pixels whose curve has these heights.
-NAMED = f"""async (y) => {{ {MODULE}
+# Where the exact line's name is written on a chart of 100 by 100 pixels whose curves have these heights.
+NAMED = f"""async (curves) => {{ {MODULE}
   const {{ nameExact }} = await of("/names.js");
   const [written, px] = [[], (value) => value];
   const [strokeText, fillText] = [(_, ...at) => written.push(at), () => 0];
   const context = {{ measureText: () => ({{ width: 30 }}), strokeText, fillText }};
   const theme = {{ text: [0, 0, 0], ground: [0, 0, 0] }};
-  const lines = [{{ x: [0, 50, 100], y }}];
+  const lines = curves.map((y) => ({{ x: [0, 50, 100], y }}));
   const drawn = {{ x: {{ px }}, y: {{ px }}, lines, trace: {{ exact: {{ label: "exact" }} }} }};
   const chart = {{ context, theme, named: {{}}, ...drawn }};
   nameExact(chart, {{ left: 0, right: 100, top: 0, bottom: 100 }}, 0, 50);
@@ -190,10 +190,10 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(SHOWN, "sweeps") == [[5, 6], [5, 6, 7], [5, 6, 7]]
     assert page.evaluate(SHOWN, "seconds") == [[5, 6, 7]] * 3
     # The exact line's name stands above its right end, unless a curve ends there.
-    assert page.evaluate(NAMED, [10, 10, 10]) == [65, 43]
-    assert page.evaluate(NAMED, [10, 45, 45]) == [65, 66] and page.evaluate(NAMED, [10, 90, 40]) == [35, 43]
-    # Where the curve lies along the line there is no place beside it.
-    assert page.evaluate(NAMED, [46, 51, 46]) == [65, 16]
+    assert page.evaluate(NAMED, [[10, 10, 10]]) == [65, 43]
+    assert page.evaluate(NAMED, [[10, 45, 45]]) == [65, 66] and page.evaluate(NAMED, [[10, 90, 40]]) == [35, 43]
+    # Where curves lie along the line there is no place beside it.
+    assert page.evaluate(NAMED, [[45, 45, 45], [55, 55, 55]]) == [65, 16]
     # Dark shades are lighter on a dark ground, and stay in their order.
     assert page.evaluate(LIT, False) == [0x8E, 0xB5, 0xE0]
     lit = page.evaluate(LIT, True)
