@@ -61,12 +61,14 @@ def words(hand: Hand) -> str:
     count = hand.drawn
     chance = expected_distance(hand.little.law, count)
     draws = "1 random draw" if count == 1 else f"{integer(count)} random draws"
-    far = f"Total variation {significant(hand.distance)} after {draws}"
+    far = f"total variation {significant(hand.distance)} after {draws}"
     if count < ENOUGH:
-        return f"{far}: too few to judge, exact draws would be off by {significant(chance)}. Press “1,000 more”."
+        return (
+            f"{far[0].upper()}{far[1:]}: too few to judge, exact ones have {significant(chance)}. Press “1,000 more”."
+        )
     if hand.distance <= chance + margin(count):
-        return f"{far}: the exact law is met. Exact draws are as far off by chance: {significant(chance)} on average."
-    return f"{far}: the exact law is missed. Exact draws would be off by {significant(chance)} only; more do not help."
+        return f"As good as exact draws: {far}, theirs is {significant(chance)} on average."
+    return f"Not exact: {far}, that of exact ones is {significant(chance)}; more do not help."
 
 
 def reasons(hand: Hand) -> list[str]:

@@ -81,9 +81,9 @@ TIGHT = Little(
     "Tightly joined",
     FIELDS,
     tuple(0.8 * sign for sign in SIGNS),
-    "There is one noise a spin, five in all, where one for each of the 32 states would be exact. Spins held tightly "
-    "turn over together, moved by all their noises at once, which is too much noise for one decision: the likeliest "
-    "state turned over whole comes almost three times too often, and a single spin hardly ever goes astray.",
+    "One noise for each of the 32 states would be exact; here are five, one a spin. Spins held tightly turn over "
+    "together, moved by all five at once: the likeliest state turned over, the third bar, comes almost three times too "
+    "often.",
 )
 LITTLE = {little.id: little for little in (LOOSE, TIGHT)}
 
