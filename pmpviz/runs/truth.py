@@ -29,7 +29,8 @@ from pmpviz.types import Refusal, Target
 SAMPLES = 1000
 SWENDSEN_WANG_SWEEPS = 96
 GIBBS_SWEEPS = 4096
-SLICE = 8
+# Sweeps at once, and how many such slices there are at least: the time that is left is known after two of them.
+SLICE, LEAST_SLICES = 8, 48
 MOST_PAIRS = 2048
 # The samples are weighed in so many blocks: of large models all of them at once would take a gigabyte.
 ENERGY_BLOCKS = 20
@@ -206,8 +207,9 @@ def _long_run(target: Target, p1: np.ndarray | None) -> Generator[float, None, T
     if x is None:
         key = keys.role(jax.random.key(0), keys.REFERENCE)
         run = running.start(make_sampler(name), target, key, SAMPLES)
+        count = min(SLICE, -(-sweeps // LEAST_SLICES))
         while run.sweep < sweeps:
-            run, _ = running.advance(run, min(SLICE, sweeps - run.sweep), record=False, donate=True)
+            run, _ = running.advance(run, min(count, sweeps - run.sweep), record=False, donate=True)
             yield run.sweep / sweeps
         x = running.positions(run)
         _store(path, x, target.model.space)
