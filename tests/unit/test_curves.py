@@ -24,6 +24,7 @@ from pmpviz.live.store import Series
 from pmpviz.metrics.mmd import Reference
 from pmpviz.metrics.noise import NoiseBand, noise_band
 from pmpviz.models import build_spec
+from pmpviz.models.tables import TableModel
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 from pmpviz.runs import run as running
@@ -557,3 +558,15 @@ def test_a_moment_has_the_seconds_of_its_own_sweep(begin):
     for sweep in (1, 5, 23, 30):
         assert lane.at(sweep).seconds == pytest.approx(lane.series.bins(sweep, sweep).mean["seconds"][0], rel=1e-5)
     assert lane.at(0).seconds == 0.0
+
+
+def test_zeros_that_may_part_the_states_are_told_of_chains(begin):
+    view = wait(begin(PLAN), lambda view: view.lanes and view.truth is not None)
+
+    def told(kind: str, table: list) -> bool:
+        lanes = tuple(dataclasses.replace(lane, kind=kind) for lane in view.lanes)
+        model = TableModel.of((2, 2), [((0, 1), np.array(table))])
+        return "may part" in words.reference_words(dataclasses.replace(view, model=model, lanes=lanes))
+
+    zeros = [[0.0, -np.inf], [-np.inf, 0.0]]
+    assert told("chain", zeros) and not told("draw", zeros) and not told("chain", [[0.0, 1.0], [1.0, 0.0]])

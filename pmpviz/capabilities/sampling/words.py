@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
+
+import numpy as np
 
 from pmpviz.capabilities.sampling.evidence import arrival, at_home, energies, exact_energy, off_now, states_off
 from pmpviz.capabilities.sampling.lane import LaneView
@@ -11,6 +14,7 @@ from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.live.lane_names import lane_names
+from pmpviz.models.tables import TableModel
 from pmpviz.player.model_words import full_sentence, model_words, temperature
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import short_name
@@ -27,6 +31,9 @@ ENERGY = (
     "stands for several sweeps the least and the greatest mean of them."
 )
 SHARED_CORES = "Lanes share the cores: their seconds differ by some 10 % to 70 % between runs."
+PARTED = (
+    " Its factors forbid states, which may part the others: changes of one variable at a time may not reach them all."
+)
 NO_NOISE = "The reference saw one state almost alone: there MMD² has no noise to be judged by."
 NOTHING_YET = "Nothing has run yet under these settings: press Play."
 
@@ -78,7 +85,13 @@ def reference_words(view: LiveView) -> str:
     if view.truth is None:
         return f"Waiting for the reference, samples of the model's law to compare with: {made(view)}."
     check = f"; {view.truth.check}" if view.truth.check else ""
-    return f"Reference: {view.truth.label}{check}."
+    chains = any(lane.kind == "chain" for lane in view.lanes)
+    return f"Reference: {view.truth.label}{check}.{PARTED if chains and _forbids(view.model) else ''}"
+
+
+@functools.lru_cache(maxsize=4)
+def _forbids(model: Any) -> bool:
+    return isinstance(model, TableModel) and bool(np.isneginf(np.asarray(model.values)).any())
 
 
 def made(view: LiveView) -> str:
