@@ -10,7 +10,7 @@ import pytest
 
 from pmpviz.app.export import traces_csv
 from pmpviz.capabilities.sampling import kept as keeping
-from pmpviz.capabilities.sampling import outlets, picture, words
+from pmpviz.capabilities.sampling import outlets, picture, standings, words
 from pmpviz.capabilities.sampling.draws import DrawsView
 from pmpviz.capabilities.sampling.equations import model_equation
 from pmpviz.capabilities.sampling.lane import Lane
@@ -159,24 +159,24 @@ def idle(begin):
 
 def test_nothing_is_said_before_anything_ran(idle):
     still = race(idle, [0.001], [0.5])
-    assert words.verdict(still) == "Nothing has run yet under these settings: press Play."
+    assert standings.verdict(still) == "Nothing has run yet under these settings: press Play."
 
 
 def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     quick, slow = [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
-    first = words.verdict(race(idle, slow, quick))
+    first = standings.verdict(race(idle, slow, quick))
     came = "lane 2 first came within the noise of the reference between 8 and 16 sweeps (by 160 ms); lane 1 "
     assert first.startswith(f"{came}has")
     spikes = [0.02, 0.001, 0.03, 0.001]
-    later = words.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
+    later = standings.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
     assert f"{came}between 128 and 256 sweeps" in later
-    at_once = words.verdict(race(idle, slow, [0.5, 0.2, 0.009]))
+    at_once = standings.verdict(race(idle, slow, [0.5, 0.2, 0.009]))
     assert "lane 2 first came within the noise of the reference after 2 sweeps (20.0 ms); lane 1 has" in at_once
-    assert "None is within the noise. lane 2 is nearest" in words.verdict(race(idle, slow, quick[:5]))
+    assert "None is within the noise. lane 2 is nearest" in standings.verdict(race(idle, slow, quick[:5]))
 
 
 def test_a_passage_is_counted_from_the_change_of_the_settings(idle):
-    said = words.verdict(race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8))
+    said = standings.verdict(race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8))
     assert "between 8 and 24 sweeps (lane 1 by 240 ms; lane 2 by 240 ms)" in said
     assert "since the change at sweep 8" in said
 
@@ -185,7 +185,7 @@ def test_between_the_same_looks_nobody_is_first_and_seconds_may_say_another_one(
     """Of two looks that are the same ones nobody knows whose passage was earlier."""
     view = race(idle, *[[0.5, 0.2, 0.1, 0.009]] * 2, [0.5, 0.2, 0.1, 0.05, 0.009])
     lanes = [dataclasses.replace(lane, since_seconds=-1.0 * (place == 1)) for place, lane in enumerate(view.lanes)]
-    said = words.verdict(dataclasses.replace(view, lanes=tuple(lanes)))
+    said = standings.verdict(dataclasses.replace(view, lanes=tuple(lanes)))
     together = "lane 1 and lane 2 came within the noise of the reference together, between 2 and 4 sweeps ("
     assert said.startswith(
         f"{together}lane 1 by 40.0 ms; lane 2 by 1.04 s); lane 3 between 4 and 8 sweeps (by 80.0 ms)"
@@ -212,24 +212,24 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     live.play()
     view = wait(live, lambda view: view.lanes and view.truth is not None)
     view = race(view, [0.5, 0.2, 0.1, 0.009, 0.009], [0.5, 0.2, 0.1, 0.05, 0.05])
-    said = words.verdict(energies(view, 50, 20, 10, 8.3, 7.5))
+    said = standings.verdict(energies(view, 50, 20, 10, 8.3, 7.5))
     assert said.startswith(
         "lane 1 came within the noise of the reference by MMD² between 2 and 4 sweeps, but its energy"
     )
     assert "energy is still 7.5 standard errors off. lane 2 has not come within" in said
-    met = words.verdict(energies(view, 50, 20, 10, 7.5, -2))
+    met = standings.verdict(energies(view, 50, 20, 10, 7.5, -2))
     assert met.startswith("lane 1 first came within the noise of the reference between 4 and 8 sweeps (by 80.0 ms); ")
     assert "energy" not in met
     from_start = race(view, [0.001] * 5, [0.5, 0.2, 0.1, 0.05, 0.05])
-    said = words.verdict(energies(from_start, 50, 20, 10, 8, 5))
+    said = standings.verdict(energies(from_start, 50, 20, 10, 8, 5))
     assert said.startswith(
         "lane 1 is within the noise of the reference from the start by MMD², but its energy is still"
     )
-    said = words.verdict(energies(from_start, 50, 20, 10, 2, 2))
+    said = standings.verdict(energies(from_start, 50, 20, 10, 2, 2))
     assert said.startswith("lane 1 first came within the noise of the reference between 2 and 4 sweeps (by 40.0 ms); ")
-    said = words.verdict(energies(from_start, 2, 2, 2, 2, 2))
+    said = standings.verdict(energies(from_start, 2, 2, 2, 2, 2))
     assert said.startswith("lane 1 is within the noise of the reference from the start: MMD²")
-    gone = words.verdict(energies(view, 50, 20, 10, 1, 9))
+    gone = standings.verdict(energies(view, 50, 20, 10, 1, 9))
     assert "between 2 and 4 sweeps (by 40.0 ms), but its energy is still 9.0 standard errors off; " in gone
 
 
@@ -246,24 +246,24 @@ def test_where_the_reference_is_one_state_there_is_no_noise_to_be_judged_by(idle
     rows = np.zeros((400, 5), np.int8)
     rows[:3, 0] = 1
     assert not noise_band(Reference.of(rows), 64).known
-    said = words.verdict(race(idle, [0.5, 0.2], [0.5, 0.0], high=float("nan")))
+    said = standings.verdict(race(idle, [0.5, 0.2], [0.5, 0.0], high=float("nan")))
     assert said == f"{words.NO_NOISE} MMD²: lane 2 0.00 and lane 1 0.200."
 
 
 def test_lanes_that_the_noise_cannot_tell_apart_are_level(idle):
-    said = words.verdict(race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.0451], [0.5, 0.4, 0.3]))
+    said = standings.verdict(race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.0451], [0.5, 0.4, 0.3]))
     assert "lane 1 and lane 2 are level: MMD² 0.0450" in said and "nearest" not in said
     assert said.endswith("; lane 3 0.300.")  # Nobody is left out.
 
 
 def test_a_moment_under_other_settings_is_no_verdict_of_the_present_ones(idle):
     view = race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8)
-    assert words.verdict(view.at(4)).startswith("The settings were others then: they changed at sweep 8")
+    assert standings.verdict(view.at(4)).startswith("The settings were others then: they changed at sweep 8")
 
 
 def test_looking_back_says_what_was_known_then(idle):
     view = race(idle, [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05])
-    assert "first came" in words.verdict(view) and "None is within" in words.verdict(view.at(8))
+    assert "first came" in standings.verdict(view) and "None is within" in standings.verdict(view.at(8))
     assert view.at(8).lanes[0].sweep == 8 and view.at(8).lanes[0].point.sweep == 8
     assert view.at(8).lanes[0].summary.ess is None
 
@@ -273,29 +273,29 @@ def test_a_lane_has_not_come_within_the_noise_in_the_sweeps_that_were_measured(i
     quick, slow = ([0.5, 0.2, 0.1, 0.05, 0.02, last] for last in (0.009, 0.05))
     view = race(idle, quick, slow)
     late = dataclasses.replace(view, lanes=tuple(dataclasses.replace(lane, sweep=23) for lane in view.lanes))
-    assert words.verdict(late).endswith("; lane 2 has not in 16 sweeps.")
+    assert standings.verdict(late).endswith("; lane 2 has not in 16 sweeps.")
 
 
 def test_who_begins_within_the_noise_has_not_won(idle):
-    said = words.verdict(race(idle, [0.5, 0.2, 0.1, 0.009], [0.001] * 4))
+    said = standings.verdict(race(idle, [0.5, 0.2, 0.1, 0.009], [0.001] * 4))
     assert said.startswith("lane 1 came within the noise of the reference between 2 and 4 sweeps (by 40.0 ms); ")
     assert said.endswith("lane 2 is within the noise of the reference from the start.")
-    said = words.verdict(race(idle, [0.5, 0.2, 0.1, 0.05], [0.001] * 4))
+    said = standings.verdict(race(idle, [0.5, 0.2, 0.1, 0.05], [0.001] * 4))
     assert said.startswith("lane 2 is within the noise of the reference from the start. lane 1 has not come within")
 
 
 def test_a_lane_that_has_not_moved_is_not_compared(idle):
     view = dataclasses.replace(race(idle, [0.0113], [0.5, 0.0113], [0.5, 0.2]), playing=True)
-    said = words.verdict(view)
+    said = standings.verdict(view)
     assert "lane 2 is nearest: MMD² 0.0113 after 1 sweep" in said and said.count("lane 1") == 1
     assert said.endswith("lane 1 is still computing its first sweep.")
-    assert "lane 1 has made no sweep yet" in words.verdict(dataclasses.replace(view, playing=False))
+    assert "lane 1 has made no sweep yet" in standings.verdict(dataclasses.replace(view, playing=False))
 
 
 def test_lanes_that_were_measured_at_different_sweeps_are_level_each_at_its_own(idle):
-    said = words.verdict(race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.1, 0.0451]))
+    said = standings.verdict(race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.1, 0.0451]))
     assert "lane 1 (after 2 sweeps) and lane 2 (after 4 sweeps) are level" in said
-    assert "100 times below lane 2 after 4 sweeps" in words.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
+    assert "100 times below lane 2 after 4 sweeps" in standings.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
 
 
 @pytest.mark.parametrize(("algorithm", "length"), [("pmp", 20), ("perturb_and_descend", 10)])
@@ -306,7 +306,7 @@ def test_only_finished_draws_are_compared_with_the_reference(begin, algorithm, l
     live.play()
     view = wait(live, lambda view: view.status == "done" and view.lanes[1].points)
     assert not view.lanes[0].points and view.lanes[0].making == (9, length)
-    assert f"its first draw is not done: sweep 9 of {length}" in words.verdict(view)
+    assert f"its first draw is not done: sweep 9 of {length}" in standings.verdict(view)
     assert decode(picture.update(view, Cursors(), Desk(), "none"))[0]["lanes"][0]["sub"].startswith(
         f"first draw: sweep 9 of {length}"
     )
@@ -314,7 +314,7 @@ def test_only_finished_draws_are_compared_with_the_reference(begin, algorithm, l
     live.play()
     view = wait(live, lambda view: view.lanes[0].sweep == 66 and view.status == "done" and view.lanes[0].points)
     assert [point.sweep for point in view.lanes[0].points] == [s for s in (16, 32, 64, 66) if s >= length]
-    assert not view.lanes[0].making and "first draw" not in words.verdict(view)
+    assert not view.lanes[0].making and "first draw" not in standings.verdict(view)
 
 
 def test_a_draw_begun_before_a_change_is_not_the_first_that_counts():

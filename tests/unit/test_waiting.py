@@ -9,7 +9,7 @@ import pytest
 from pmpviz.app.presets import preset_of
 from pmpviz.app.share import changed
 from pmpviz.capabilities.sampling import lane as lanes
-from pmpviz.capabilities.sampling import picture, table, words
+from pmpviz.capabilities.sampling import picture, standings, table, words
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.capabilities.sampling.presets import RACE
@@ -69,7 +69,7 @@ def test_while_lanes_are_compiled_play_is_taken_up_at_once_and_the_page_says_wha
     finally:
         go_on.set()
     view = wait(live, lambda view: all(lane.sweep for lane in view.lanes))
-    assert view.playing and "ompiling" not in words.verdict(view)
+    assert view.playing and "ompiling" not in standings.verdict(view)
 
 
 def test_a_pause_takes_a_play_back_that_was_not_taken_up_yet(begin, monkeypatch):
@@ -113,7 +113,7 @@ def test_without_a_reference_charts_and_layers_say_how_much_of_it_there_is(ran):
     chart = card(view, "mmd-sweeps")
     assert chart["empty"] == "waiting for the reference samples at T = 3.35 (β = 0.299): 4\N{NO-BREAK SPACE}% made"
     assert "samples of that law" in chart["help"]
-    assert "T = 3.35" in words.verdict(view) and "4 % of the reference samples" in words.verdict(view)
+    assert "T = 3.35" in standings.verdict(view) and "4 % of the reference samples" in standings.verdict(view)
     missing = {lane["missing"] for lane in shown(view)["lanes"]}
     assert missing == {"marginal error: waiting for the reference, 4\N{NO-BREAK SPACE}% made"}
     assert {lane["missing"] for lane in shown(dataclasses.replace(view, layer="none"))["lanes"]} == {""}
@@ -160,7 +160,7 @@ def test_what_belongs_to_other_settings_is_gone_before_a_change_is_taken_up(begi
         late = live.seen
         assert card(late, "mmd-sweeps")["band"] is None and card(late, "energy")["exact"] is None
         said = "Taking up T 1 → 2 as soon as the sweep in hand is done."
-        assert words.verdict(late) == words.nothing_yet(late) == words.found(late) == said
+        assert standings.verdict(late) == words.nothing_yet(late) == words.found(late) == said
         assert all(row[3:11] == ("n/a",) * 8 for row in table.rows(late))
     finally:
         go_on.set()
@@ -180,7 +180,7 @@ def test_a_reference_in_the_making_says_how_long_it_may_take(ran):
         (300.0, ", about 5 minutes"),
     ):
         late = dataclasses.replace(view, truth_left=left)
-        assert f"25\N{NO-BREAK SPACE}% made{said}" in words.nothing_yet(late) and said in words.verdict(late)
+        assert f"25\N{NO-BREAK SPACE}% made{said}" in words.nothing_yet(late) and said in standings.verdict(late)
 
 
 def test_a_link_to_a_run_that_was_changed_on_its_way_says_that_it_is_another_run():

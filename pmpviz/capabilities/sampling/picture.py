@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pmpviz.capabilities.sampling import standings
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.kept import Kept, of_model
 from pmpviz.capabilities.sampling.lane import LaneView
@@ -54,7 +55,7 @@ def update(
     envelope, kept = _envelope(view, sent), of_model(kept, view.plan.model)
     then = view if desk.at is None else view.at(desk.at)
     scene = Scene(envelope, view, then, kept, desk.window or EVERYTHING, desk.at)
-    verdict = sentences.verdict(then) if len(then.lanes) > 1 else None
+    verdict = standings.verdict(then) if len(then.lanes) > 1 else None
     return envelope.seal(
         desk,
         SPEEDS,

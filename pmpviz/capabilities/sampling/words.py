@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.capabilities.sampling.evidence import arrival, at_home, energies, exact_energy, off_now, states_off
+from pmpviz.capabilities.sampling.evidence import energies, exact_energy, states_off
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
@@ -23,7 +23,6 @@ from pmpviz.samplers import sampler_class
 MEASURED = (
     "MMD²: distance to the model's law. Exact samples have some by chance, the grey band: first in it by {} wins."
 )
-WITHIN = "within the noise of the reference"
 OTHERS_THEN = "The settings were others then: they changed at sweep {}, where the verdict begins anew."
 ENERGY = (
     "E(x) = −log of the weight of a configuration at β = 1, with the model's constant. The line is the mean over the "
@@ -44,7 +43,7 @@ def race_lead(plan: Plan) -> str:
     alike = [short_name(name, lane.spec) for lane, name in lanes if lane.spec.kind == "chain"]
     if len(alike) in (0, len(lanes)):
         return f"All lanes {'start alike' if alike else 'make their own draws'}. {measured}"
-    starts = f"{_joined(alike)} {'start alike' if len(alike) > 1 else 'has a start to forget'}"
+    starts = f"{joined(alike)} {'start alike' if len(alike) > 1 else 'has a start to forget'}"
     others = "the others make their own draws" if len(lanes) > len(alike) + 1 else "the other makes its own draws"
     return f"{starts}, {others}. {measured}"
 
@@ -54,7 +53,8 @@ def _unit(plan: Plan) -> str:
     return "seconds" if plan.unit == "seconds" else "sweeps"
 
 
-def _joined(names: list[str]) -> str:
+def joined(names: list[str]) -> str:
+    """`a, b and c`."""
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
 
 
@@ -96,7 +96,7 @@ def _forbids(model: Any) -> bool:
 
 def made(view: LiveView) -> str:
     """How much of the reference there is, and how long the rest may take."""
-    return f"{share(view)}{_to_go(view)}"
+    return f"{share(view)}{to_go(view)}"
 
 
 def share(view: LiveView) -> str:
@@ -111,7 +111,8 @@ def pace(view: LiveView) -> str:
     return said + (shared if len(view.lanes) > 1 else "")
 
 
-def _to_go(view: LiveView) -> str:
+def to_go(view: LiveView) -> str:
+    """How long the reference may still take, behind a comma; empty where nobody knows."""
     left = view.truth_left
     return "" if left is None else f", about {integer(max(left, 1))} s to go" if left < 90 else _minutes(left)
 
@@ -169,178 +170,23 @@ def convergence(lane: LaneView) -> str:
     return f"largest message change {significant(residual)}"
 
 
-def verdict(view: LiveView) -> str:
-    """What a race has found: which lane came within the noise of the reference first, with its energy, and what the
-    others lack.
-
-    It speaks of sweeps that were measured, of finished draws and of lanes that have moved; whoever begins within the
-    noise has not come into it.
-    """
-    if view.coming or (since := max((lane.since for lane in view.lanes if lane.sweep < lane.since), default=0)):
-        return waiting(view) or OTHERS_THEN.format(integer(since))
-    if not any(lane.moved for lane in view.lanes):
-        return waiting(view) or NOTHING_YET
-    if not any(lane.points for lane in view.lanes):
-        return _unsaid(view)
-    begun = [lane for lane in view.lanes if at_home(view, lane)]
-    passed = [(lane, came) for lane in view.lanes if lane not in begun and (came := arrival(view, lane))]
-    within = [lane for lane in view.lanes if lane not in begun and (lane.passage or lane.begins_within)]
-    half = [_half(view, lane) for lane in within if not arrival(view, lane)]
-    still = [lane for lane in view.lanes if lane.judged and not lane.passage and not lane.begins_within]
-    unsaid = [_lacking(lane, view.playing) for lane in view.lanes if not lane.judged and not lane.begins_within]
-    home = [_at_home(view, begun)] if begun else []
-    if passed:
-        first = _passages(view, passed, bool(begun))
-        return f"{'; '.join([*first, *half, *map(_not_yet, still), *unsaid, *home])}.{_since(view)}"
-    nearest = [_nearest(still, bool(begun or half))] if still else []
-    return " ".join(
-        [*(f"{each}." for each in [*half, *home]), *nearest, *([f"{'; '.join(unsaid)}."] if unsaid else [])]
-    )
-
-
-def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
-    """Of those within the noise from their start: of chains that is the start's merit, which MMD^2 does not see."""
-    said = f"{_joined([lane.label for lane in lanes])} {'is' if len(lanes) == 1 else 'are'} {WITHIN} from the start"
-    chains = any(lane.draws is None for lane in lanes)
-    off = off_now(view, lanes[0]) if len(lanes) == 1 else ""
-    return f"{said}: MMD² sees nothing wrong with the start itself{off}" if chains else f"{said}{off}"
-
-
-def _half(view: LiveView, lane: LaneView) -> str:
-    """Of one whose MMD^2 alone is where it is to be."""
-    off = off_now(view, lane) or ", not yet by its energy"
-    if lane.begins_within:
-        return f"{lane.label} is {WITHIN} from the start by MMD²{off}"
-    return f"{lane.label} came {WITHIN} by MMD² {_stretch(lane, _spent(lane, lane.passage)[0])}{off}"
-
-
-def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], others: bool) -> list[str]:
-    """Who came within the noise, by the unit of the budget: the first, or all between the same looks, then the rest."""
-    by_time = view.plan.unit == "seconds"
-    came = sorted(((lane, *_spent(lane, point)) for lane, point in passed), key=lambda at: at[2 if by_time else 1])
-    lead = came[:1] if by_time else [at for at in came if _stretch(*at[:2]) == _stretch(*came[0][:2])]
-    said = _together(view, lead) if len(lead) > 1 else _alone(view, *lead[0], "came" if others else "first came")
-    rest = [f"{lane.label} {_between(view, lane, *at)}" for lane, *at in came[len(lead) :]]
-    return [said, *rest, *([] if by_time else _sooner(came, lead))]
-
-
-def _alone(view: LiveView, lane: LaneView, sweeps: int, time: float, came: str) -> str:
-    return f"{lane.label} {came} {WITHIN} {_between(view, lane, sweeps, time)}"
-
-
-def _together(view: LiveView, lead: list[tuple[LaneView, int, float]]) -> str:
-    """Between two looks nobody knows who was first."""
-    when = _stretch(*lead[0][:2])
-    by = "; ".join(f"{lane.label} by {seconds(time)}" for lane, _, time in lead)
-    off = "".join(off_now(view, lane, f"the energy of {lane.label}") for lane, *_ in lead)
-    return f"{_joined([lane.label for lane, *_ in lead])} came {WITHIN} together, {when} ({by}){off}"
-
-
-def _sooner(came: list[tuple[LaneView, int, float]], lead: list[tuple[LaneView, int, float]]) -> list[str]:
-    """Who was first by the clock, where that is clear and was not the one by sweeps."""
-    first, *later = sorted(came, key=lambda at: at[2])
-    clear = later and QUICKER * first[2] <= later[0][2]
-    return [f"by seconds {first[0].label} was first"] if clear and lead != [first] else []
-
-
-def _between(view: LiveView, lane: LaneView, sweeps: int, time: float) -> str:
-    """When it came, and how far its energy is off now."""
-    when = _stretch(lane, sweeps)
-    by = f"{'' if when.startswith('after') else 'by '}{seconds(time)}"
-    return f"{when} ({by}){off_now(view, lane)}"
-
-
-def _stretch(lane: LaneView, sweeps: int) -> str:
-    """MMD^2 is measured ever more rarely, and what lies between two looks is not known."""
-    looks = [point.sweep - lane.since for point in lane.points if lane.since < point.sweep < lane.since + sweeps]
-    if not looks or looks[-1] == sweeps - 1:
-        return f"after {_count(sweeps)}"
-    return f"between {integer(looks[-1])} and {_count(sweeps)}"
-
-
-def _not_yet(lane: LaneView) -> str:
-    return f"{lane.label} has not in {_count(_spent(lane, lane.judged)[0])}"
-
-
-def _lacking(lane: LaneView, playing: bool) -> str:
-    """Why a lane is not compared with the reference yet."""
-    if not lane.moved:
-        return f"{lane.label} {'is still computing its first sweep' if playing else 'has made no sweep yet'}"
-    if lane.making:
-        return f"{lane.label}: {first_draw(lane)}"
-    return f"{lane.label} has not been compared with the reference yet"
-
-
 def first_draw(lane: LaneView) -> str:
     """How far the first draw is that statistics are to count; empty where there is one."""
     if lane.before_making:
-        return f"its first draw under the new settings begins in {_count(lane.before_making)}"
+        return f"its first draw under the new settings begins in {count_of(lane.before_making)}"
     return "its first draw is not done: sweep {} of {}".format(*map(integer, lane.making)) if lane.making else ""
 
 
-def _unsaid(view: LiveView) -> str:
-    """Why there is no verdict, of lanes that are not compared with a reference yet."""
-    if view.truth_trouble:
-        return f"No verdict: {view.truth_trouble}."
-    if view.truth is None:
-        share, heat = f"{100 * view.truth_share:.0f} %", temperature(view.plan.beta)
-        return f"No verdict yet: {share} of the reference samples at {heat} are made{_to_go(view)}."
-    return waiting(view) or f"No verdict yet. {'; '.join(_lacking(lane, view.playing) for lane in view.lanes)}."
-
-
-def _spent(lane: LaneView, point: MetricPoint | None) -> tuple[int, float]:
+def spent(lane: LaneView, point: MetricPoint | None) -> tuple[int, float]:
     """Sweeps and seconds from the last change of the settings to a point."""
     assert point is not None
     return point.sweep - lane.since, point.seconds - lane.since_seconds
 
 
-def _count(sweeps: int) -> str:
+def count_of(sweeps: int) -> str:
+    """So many sweeps, in words."""
     return f"{integer(sweeps)} sweep{'' if sweeps == 1 else 's'}"
 
-
-def _since(view: LiveView) -> str:
-    since = max(lane.since for lane in view.lanes)
-    return f" Counted since the change at sweep {integer(since)}; the axes count from the start." if since else ""
-
-
-def _nearest(lanes: list[LaneView], others: bool) -> str:
-    """Of lanes that are all beyond the noise, whether or not others are within it."""
-    raced = sorted(((lane, lane.points[-1]) for lane in lanes), key=lambda pair: pair[1].mmd2)
-    (best, first), *rest = raced
-    sweeps, time = _spent(best, first)
-    said = f"MMD² {significant(first.mmd2)} after {_count(sweeps)} and {seconds(time)}"
-    if not rest and first.band.known:
-        return f"{best.label} has not come {WITHIN}: {said}."
-    if not first.band.known:
-        return f"{NO_NOISE} MMD²: {_joined([f'{lane.label} {significant(point.mmd2)}' for lane, point in raced])}."
-    # What is over, or has a limit of its own, is not to come within it.
-    yet = " yet" if any(lane.guarantee == "invariant" and not lane.done for lane in lanes) else ""
-    none = f"None of the others is within it{yet}." if others else f"None is within the noise{yet}."
-    second, other = rest[0]
-    if other.mmd2 - first.mmd2 <= first.band.high:
-        level = [(lane, point) for lane, point in raced if point.mmd2 - first.mmd2 <= first.band.high]
-        behind = [f"{lane.label} {significant(point.mmd2)}" for lane, point in raced[len(level) :]]
-        return f"{none} {_level(level)}: {said}{f'; {_joined(behind)}' if behind else ''}."
-    ratio, late = significant(other.mmd2 / first.mmd2, 2), _spent(second, other)[0]
-    after = "" if late == sweeps else f" after {_count(late)}"
-    below = f"{ratio} times below" if other.mmd2 > NEARLY * first.mmd2 else "hardly below"
-    return f"{none} {best.label} is nearest: {said}, {below} {second.label}{after}."
-
-
-def _level(lanes: list[tuple[LaneView, MetricPoint]]) -> str:
-    """Who cannot be told apart by the noise, each with its sweeps where they are not the same."""
-    counts = [_spent(lane, point)[0] for lane, point in lanes]
-    said = [lane.label for lane, _ in lanes]
-    if len(set(counts)) > 1:
-        said = [f"{label} (after {_count(count)})" for label, count in zip(said, counts, strict=True)]
-    return f"{_joined(said)} are level"
-
-
-QUICKER = 2
-"""Ratio of seconds from which on a lane is the quicker one: lanes share the cores, another run has other seconds."""
-
-NEARLY = 1.1
-"""Up to this ratio what is above the noise is hardly told apart."""
 
 # Of a single lane.
 
@@ -360,9 +206,8 @@ def found(view: LiveView) -> str:
     if not lane.moved or not row:
         return f"{lane.label}: {first_draw(lane)}." if lane.moved and lane.making else waiting(view) or NOTHING_YET
     mean, error = row["energy:mean"], row["energy:error"]
-    when = (
-        f"in draw {integer(row['draw'])} of each chain" if "draw" in row else f"after {_count(lane.sweep - lane.since)}"
-    )
+    after = f"after {count_of(lane.sweep - lane.since)}"
+    when = f"in draw {integer(row['draw'])} of each chain" if "draw" in row else after
     exact, chains = exact_energy(view), view.plan.chains
     said = f"Mean energy {_to_error(mean, error)}" + (f" ± {significant(error, 2)}" if error else "")
     said += f" over {integer(chains)} chains" if chains > 1 else ""
@@ -374,7 +219,7 @@ def found(view: LiveView) -> str:
         point = lane.judged
         where = f"within the noise ({significant(point.noise)})" if point.within else "above the noise"
         judged = f": {where} of the reference." if point.band.known else f". {NO_NOISE}"
-        return f"MMD² {significant(point.mmd2)} after {_count(_spent(lane, point)[0])}{judged}"
+        return f"MMD² {significant(point.mmd2)} after {count_of(spent(lane, point)[0])}{judged}"
     if exact is not None:
         return f"{said} {when}, exact value {significant(exact, 4)}: of one chain nobody knows the error."
     if view.truth or view.truth_trouble:
