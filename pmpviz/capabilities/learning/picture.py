@@ -63,7 +63,7 @@ def _data(envelope: Envelope, view: LearningView) -> dict | None:
     height, width = view.train.shape
     columns = mosaic_shape(min(view.plan.chains, MOST_PICTURES), view.train.shape)[1]
     pictures = np.resize(np.asarray(view.train.x, bool), (columns, height, width))
-    row = np.pad(np.hstack(np.pad(pictures, ((0, 0), (1, 1), (1, 0)))), ((0, 0), (0, 1)))
+    row = np.pad(np.hstack(list(np.pad(pictures, ((0, 0), (1, 1), (1, 0))))), ((0, 0), (0, 1)))
     return {"bits": envelope.payload.add(np.packbits(row), "u1"), "rows": row.shape[0], "cols": row.shape[1]}
 
 
