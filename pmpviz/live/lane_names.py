@@ -12,6 +12,8 @@ from pmpviz.types import Param
 
 # Choices that stand before the name of their setting.
 ADJECTIVES = ("polytope",)
+# What a setting counts stands behind its number.
+COUNTED = "sweeps"
 
 
 def told(param: Param, value: Any) -> str:
@@ -19,6 +21,8 @@ def told(param: Param, value: Any) -> str:
     if param.scale == "bool":
         return param.label.lower()
     label = param.label[:1].lower() + param.label[1:] if param.label[1:2].islower() else param.label
+    if label.startswith(COUNTED):
+        return f"{value} {label}" if f"{value}" != "1" else f"1 {label.replace(COUNTED, COUNTED[:-1], 1)}"
     return f"{value} {label}" if param.name in ADJECTIVES else f"{label} {value}"
 
 

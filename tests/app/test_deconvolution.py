@@ -87,7 +87,7 @@ def test_painted_glyphs_become_images_and_features():
     shape = {"features": 2, "rows": 3, "cols": 3, "shown": 12, "height": 8, "width": 8}
     assert found["shape"] == shape and found["truth"]["count"] == 2
     assert found["lanes"][0]["frames"]["sweeps"][-1] == 3
-    assert [name for name, _, _ in found["numbers"]][:4] == [
+    assert [name for name, _ in found["numbers"]][:4] == [
         "at sweep",
         "wrong pixels",
         "explained ink",

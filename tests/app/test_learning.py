@@ -67,7 +67,7 @@ def test_a_training_learns_and_says_its_exact_likelihood():
     trace = next(t for t in found["traces"] if t["id"] == "likelihood")
     assert "exact" in trace["unit"]
     assert found["lanes"][0]["geometry"] == {"kind": "grid", "rows": 17, "cols": 21}
-    assert any("RBM of 9 pixels and 4 hidden units" in line for line in found["said"])
+    assert any("restricted Boltzmann machine (RBM) of 9 pixels and 4 hidden units" in line for line in found["said"])
 
 
 def test_the_learning_rate_changes_in_mid_run_and_nothing_is_lost():

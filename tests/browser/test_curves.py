@@ -46,6 +46,18 @@ NAMED = f"""async (curves) => {{ {MODULE}
   nameExact(chart, {{ left: 0, right: 100, top: 0, bottom: 100 }}, 0, 50);
   return written[0];
 }}"""
+# How high the words of a mark stand there.
+MARKED = f"""async (y) => {{ {MODULE}
+  const {{ Marks }} = await of("/marks.js");
+  const [written, px, nothing] = [[], (value) => value, () => 0];
+  const [strokeText, fillText] = [(_, ...at) => written.push(at), nothing];
+  const context = {{ measureText: () => ({{ width: 30 }}), strokeText, fillText, setLineDash: nothing }};
+  const theme = {{ text: [0, 0, 0], ground: [0, 0, 0], soft: [0, 0, 0] }};
+  const lines = [{{ x: [0, 50, 100], y }}];
+  const chart = {{ context, theme, lines, x: {{ px }}, y: {{ px }}, trace: {{}}, upright: nothing }};
+  new Marks().draw(chart, [[40, "rate"], [45, "other"]], {{ left: 0, right: 100, top: 0, bottom: 100 }});
+  return written.map(([, y]) => y);
+}}"""
 
 # Shades from dark to light on a dark ground, each as its brightest part.
 LIT = f"""async (dark) => {{ {MODULE}
@@ -194,6 +206,8 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(NAMED, [[10, 45, 45]]) == [65, 66] and page.evaluate(NAMED, [[10, 90, 40]]) == [35, 43]
     # Where curves lie along the line there is no place beside it.
     assert page.evaluate(NAMED, [[45, 45, 45], [55, 55, 55]]) == [65, 16]
+    # Words of a mark stand at the top, or beneath the curve that is there.
+    assert page.evaluate(MARKED, [90, 90, 90]) == [12] and page.evaluate(MARKED, [10, 10, 10]) == [24]
     # Dark shades are lighter on a dark ground, and stay in their order.
     assert page.evaluate(LIT, False) == [0x8E, 0xB5, 0xE0]
     lit = page.evaluate(LIT, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import numpy as np
@@ -95,7 +96,9 @@ def test_a_filter_under_the_pointer_lights_up_the_samples_that_use_it(open_page,
     page.locator(".pv-verdict", has_text="Looking back at iteration ").wait_for()
     then = iteration(page)
     assert then <= 59 and page.locator(".pv-when").inner_text() == f"looking back: iteration {then}"
-    assert page.locator(".pv-verdict").inner_text().startswith(f"Looking back at iteration {then}: ")
+    assert page.locator(".pv-verdict").inner_text().startswith(f"Looking back at iteration {then}")
+    # The pointer is on a sample still: what is framed are the filters that it uses in the picture of then.
+    page.get_by_text(re.compile(r"Framed: the \d+ of 30 filters that the sample")).wait_for()
     kept = page.locator(".ln-title").inner_text()
     assert 40 <= int(kept.removeprefix("Filters of iteration ")) <= then
     assert page.locator(".ln-many").inner_text().endswith(" of 30")

@@ -44,7 +44,7 @@ def test_a_lane_is_called_by_what_differs():
     assert lane_names(lanes(("gibbs",))) == ["Gibbs"]
     assert lane_names(lanes(RACES[3]))[:2] == ["Gibbs · no. 1", "Gibbs · no. 2"]
     two = [sampler("pmp", damping=0.1, sweeps_per_draw=8), sampler("pmp")]
-    assert lane_names(two) == ["PMP · damping 0.1 · sweeps a draw 8", "PMP · damping 0.5 · sweeps a draw 64"]
+    assert lane_names(two) == ["PMP · damping 0.1 · 8 sweeps a draw", "PMP · damping 0.5 · 64 sweeps a draw"]
 
 
 @pytest.mark.parametrize("catalogue", [learner, solver, sampler], ids=["learner", "solver", "sampler"])
@@ -53,7 +53,7 @@ def test_two_lanes_of_whatever_there_is_are_told_apart(catalogue):
     for name in (cls.spec.id for cls in catalogue.classes):
         first, second = lane_names([catalogue(name)] * 2)
         assert first != second and first.endswith("no. 1")
-    assert lane_names([learner("descent", sweeps=1), learner("descent")])[0].endswith("iteration 1")
+    assert lane_names([learner("descent", sweeps=1), learner("descent")])[0].endswith(" 1 sweep an iteration")
 
 
 def test_lanes_of_one_algorithm_go_from_light_to_dark_with_the_knob_whatever_their_order():

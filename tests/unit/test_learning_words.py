@@ -57,22 +57,30 @@ def test_blobs_with_the_right_means_are_not_called_good():
 
 def test_lanes_are_compared_at_an_iteration_that_both_have_reached():
     apart = verdict(view_of(lane("CD", annealed(-120.0, -122, -118)), lane("PCD", annealed(-95.0, -97, -94))))
-    assert apart == "At iteration 64 PCD makes the pictures more probable, by 25 nats a picture."
+    assert apart == "At iteration 64 pictures are 25 nats more probable with PCD than with CD."
     ahead = lane("PCD", annealed(-95.0, -97, -94), annealed(-90.0, -91.0, -89.0, 512), iteration=512)
     assert verdict(view_of(lane("CD", annealed(-120.0, -122, -118)), ahead)) == apart
     alone = verdict(view_of(lane("CD", annealed(-120.0, -122, -118, 32)), ahead))
     assert alone.startswith("CD is behind, at iteration 64. ") and "more probable" not in alone
+    assert alone.endswith(" −120.0 with CD at iteration 32, −90.00 with PCD at iteration 512.")
     assert verdict(view_of(lane("CD"), lane("PCD"))).startswith("No iteration at which the likelihood of both is known")
 
 
 def test_one_is_ahead_only_where_the_errors_allow_it():
     near = said(lane("CD", annealed(-96.0, -98, -94)), lane("PCD", annealed(-95.0, -97, math.inf)))
-    assert near.startswith("At iteration 64 which one makes the pictures more probable is within the errors")
+    assert near.startswith(
+        "At iteration 64 it is within the errors of the estimates whether pictures are more probable "
+    )
     assert "no upper bound" in near and near.count("Independent pixels give −206.0 nats.") == 1
     blobs = said(lane("CD", annealed(-350.0, -352.0, -348.0)), lane("PCD", annealed(-95.0, -97, -94)))
-    assert blobs.startswith("At iteration 64 PCD makes ") and "; CD does no better than independent pixels." in blobs
+    assert (
+        "nats more probable with PCD than with CD" in blobs and "; CD does no better than independent pixels." in blobs
+    )
     both = [lane(name, annealed(-350.0, -352.0, -348.0)) for name in ("CD", "PCD")]
-    assert "neither makes the pictures more probable than independent pixels" in verdict(view_of(*both))
+    assert "pictures are no more probable than by independent pixels, with CD or with PCD" in verdict(view_of(*both))
+    names = ("PMP · 1 sweep an iteration", "PMP · 10 sweeps an iteration")
+    told = verdict(view_of(*(lane(name, annealed(k, k, k)) for name, k in zip(names, (-99.0, -95.0), strict=True))))
+    assert told.endswith("are 4.0 nats more probable with 10 sweeps an iteration than with 1 sweep an iteration.")
 
 
 def test_samples_are_judged_by_several_looks_and_not_by_one():
@@ -89,13 +97,31 @@ def test_what_hidden_units_stand_for_is_said_in_one_sentence_and_its_numbers_ben
     stroke[0, 2:4], stroke[1, :, 5:7], stroke[2, 3:6, 3:6], stroke[3, :2] = 1, -1, 1, -1
     found = [agreement(noise, (8, 8)), agreement(stroke.reshape(4, 64), (8, 8))]
     assert abs(found[0]) < 0.05 < 0.5 < found[1]
-    for agree, words in zip(found, ("The filters are still noise: ", "Hidden units have come to "), strict=True):
+    for agree, words in zip(found, ("The filters are still noise: ", "Hidden units stand for patches "), strict=True):
         view = view_of(lane("PCD", annealed(-95.0, -97, -94), agree=agree))
         assert verdict(view).startswith(words) and verdict(view).count(".") == 1
+        assert "held-out pictures are 111 nats more probable than by independent pixels" in verdict(view)
         (told,) = numbers(view)
         assert "A picture switches on 21 of the 64 hidden units, on average (32 before learning)." in told
         assert f"weights {agree:.2f}, in noise 0." in told and "−95.00 nats" in told
     assert agreement(np.zeros((4, 4)), (2, 2)) == 0
+
+
+def test_patches_that_are_worth_little_and_a_training_that_got_worse_are_not_praised():
+    """Weights may agree before a picture is any more probable, and still do when it has become less so."""
+    early = verdict(view_of(lane("PCD", annealed(-205.8, -205.9, -205.7), agree=0.5)))
+    assert "pictures are only 0.20 nats more probable than by independent pixels" in early
+    late = view_of(lane("PCD", annealed(-205.8, -205.9, -205.7, 1), agree=0.5))
+    assert verdict(late) == "Hidden units stand for patches of pixels that weigh alike."
+    none = verdict(view_of(lane("PCD", annealed(-206.2, -206.4, -206.1), agree=0.5)))
+    assert "pictures are no more probable than by independent pixels" in none
+    before = annealed(-19.4, -19.6, -19.3, 1536)
+    worse = view_of(lane("PCD", before, annealed(-22.6, -22.9, -22.1, 2048), agree=0.43))
+    expected = "It has got worse: held-out pictures were 3.2 nats more probable at iteration 1 536 than at 2 048."
+    assert verdict(worse).replace("\u202f", " ") == expected
+    assert "Hidden units stand" in verdict(
+        view_of(lane("PCD", before, annealed(-19.5, -19.7, -19.4, 2048), agree=0.43))
+    )
 
 
 def test_one_who_looks_back_is_shown_and_told_that_moment():
@@ -118,7 +144,8 @@ def test_one_who_looks_back_is_shown_and_told_that_moment():
         assert filters["iteration"] == of and filters["total"] == 5
         np.testing.assert_allclose(sent * limit / 127, weights[of], atol=limit.max() / 200)
         told = " ".join(found["said"])
-        assert told.startswith(f"Looking back at iteration {at}: ") == (at is not None)
+        back = f"Looking back at iteration {at}" + ("" if at == of else f", filters of {of}") + ": "
+        assert told.startswith(back) == (at is not None)
         assert ("−20.00 nats" in told) == (at in (None, 9)) and ("−30.00 nats" in told) == (at == 3)
         assert "press Play" not in told
 
@@ -129,10 +156,28 @@ def test_what_learning_raises_is_the_first_curve_and_what_mmd_cannot_see_stands_
     lane = LearningLane(plan.lanes[0], plan.begin(train)[0], train, test, 0)
     lane.likelihoods.close()
     view = LearningView(run=0, plan=plan, train=train, test=test, lanes=(lane.view(False),))
-    first, second = decode(picture.update(view, Cursors(), Desk()))[0]["traces"][:2]
+    first, second, third = decode(picture.update(view, Cursors(), Desk()))[0]["traces"][:3]
     assert first["id"] == "likelihood" and first["exact"]["label"] == "independent pixels"
     assert first["exact"]["y"] == lane.likelihoods.independent
-    assert second["id"] == "mmd-iterations" and "small before any stroke" in second["note"]
+    assert second["id"] == "reconstruction" and third["id"] == "mmd-iterations"
+    assert "small before any stroke" in third["note"]
+
+
+def test_all_curves_of_iterations_end_at_the_same_one_and_a_class_is_sent_a_row_of_the_data():
+    plan = LearningPlan(data="bars:4x4", hidden=4, chains=20, batch=0)
+    train, test = split(parse_dataset(plan.data))
+    lane = LearningLane(plan.lanes[0], plan.begin(train)[0], train, test, 0)
+    lane.likelihoods.close()
+    while lane.count < 9:
+        lane.advance(1)
+    view = LearningView(run=0, plan=plan, train=train, test=test, lanes=(lane.view(False),))
+    found, payload = decode(picture.update(view, Cursors(), Desk(large=True)))
+    assert all(trace["span"] == [0, 9] for trace in found["traces"])
+    row = found["data"]
+    bits = np.unpackbits(np.frombuffer(payload[row["bits"]], "u1"), count=row["rows"] * row["cols"])
+    pictures = bits.reshape(6, 5 * 5 + 1)[1:5, 1:].reshape(4, 5, 5)[..., :4].transpose(1, 0, 2)
+    np.testing.assert_array_equal(pictures, train.x[:5].reshape(5, 4, 4))
+    assert decode(picture.update(view, Cursors(), Desk()))[0]["data"] is None
 
 
 def test_what_is_scored_is_named_by_the_datas_own_split():

@@ -12,7 +12,16 @@ import pytest
 from pmpviz.capabilities.deconvolution import lane as deconvolution_lane
 from pmpviz.capabilities.deconvolution import picture as deconvolution
 from pmpviz.capabilities.deconvolution import posterior
-from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane, Frame, found_in, grey_levels, orders, superfluous
+from pmpviz.capabilities.deconvolution.lane import (
+    DeconvolutionLane,
+    Found,
+    Frame,
+    found_in,
+    grey_levels,
+    orders,
+    superfluous,
+    under,
+)
 from pmpviz.capabilities.deconvolution.live import LiveDeconvolution
 from pmpviz.capabilities.deconvolution.page import _files
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, conv_sampler, problem_of
@@ -78,23 +87,53 @@ def test_every_frame_is_told_by_what_it_has_itself_found_and_numbers_say_of_whic
         ]
         assert "before the first sweep" in said if not frame.sweep else f"after {frame.sweep:g} sweep" in said
     assert told["said"][0] != told["said"][-1] == head["said"][0]
-    assert deconvolution.numbers(live.view)[0][:2] == ["at sweep", [f"{live.view.lanes[0].sweep:g}"]]
+    # So are the numbers beside the pictures, and each feature stands under the glyph that it shows in that very frame.
+    names = [name for name, _ in head["numbers"]]
+    assert names[:2] == ["at sweep", "wrong pixels"]
+    for frame, values, placed in zip(frames, told["values"], told["orders"], strict=True):
+        row = dict(zip(names, (value.replace("\u202f", "") for value in values), strict=True))
+        assert row["at sweep"] == f"{frame.sweep:g}"
+        least, most = min(frame.wrong), max(frame.wrong)
+        assert row["wrong pixels"] == (str(least) if least == most else f"{least} – {most}")
+        assert ("–" in row["explained ink"]) == (len(set(frame.explained)) > 1)
+        for sample, order in zip(frame.found, placed, strict=True):
+            shown = [each.feature for each in sample]
+            assert all(f in (None, order[g]) or shown.count(f) > 1 for g, f in enumerate(shown))
 
 
 @pytest.mark.parametrize(
     "wrong, counts, words",
     [
         ((16, 18), (0, 1), "none has found all 4 glyphs (0 to 1 of them), 16 to 18 pixels wrong (average 17)"),
-        ((16, 0, 1), (4, 4, 2), "2 have found all 4 glyphs, 1 explains every given pixel (up to 16 wrong in others)"),
+        (
+            (16, 0, 1),
+            (4, 4, 2),
+            "2 have found all 4 glyphs, 1 explains every given pixel (up to 16 wrong in the others)",
+        ),
         ((0, 0), (4, 4), "all have found all 4 glyphs, all explain every given pixel"),
-        ((34,), (3,), "3 of the 4 glyphs found, 34 pixels wrong"),
-        ((0,), (4,), "all of the 4 glyphs found, explains every given pixel"),
+        ((34,), (3,), "3 of the 4 glyphs, 34 pixels wrong"),
+        ((1,), (4,), "all 4 glyphs, 1 pixel wrong"),
+        ((0,), (4,), "all 4 glyphs, explains every given pixel"),
     ],
 )
 def test_a_verdict_counts_the_samples_and_mixes_no_two(wrong, counts, words):
     frame, lane = SimpleNamespace(wrong=wrong, sweep=7.0), SimpleNamespace(explained_at=None)
     said = f"{deconvolution._glyphs_found(counts, 4)}, {deconvolution._pixels_wrong(lane, frame)}"
     assert said == words
+
+
+def test_a_knob_that_begins_the_run_anew_is_told_until_a_reset(begin):
+    live = begin(SMALL)
+    live.step()
+    wait(live, lambda view: view.lanes and view.lanes[0].sweep == 1)
+    live.set_plan(SMALL.replace(lanes=(PMP.with_knobs({"damping": 0.25}),)))
+    wait(live, lambda view: view.marks == ((0, "begun anew, damping 0.25"),))
+    head = decode(deconvolution.update(live.view, Cursors(), Desk(("play",))))[0]
+    assert head["said"][1].startswith("Begun anew, damping 0.25. ") and head["marks"] == [
+        [0, "begun anew, damping 0.25"]
+    ]
+    live.reset()
+    wait(live, lambda view: not view.marks)
 
 
 @pytest.mark.as_shipped
@@ -182,6 +221,10 @@ def test_features_are_put_into_the_order_of_the_glyphs():
     found = orders(features, problem.glyphs)
     assert found[0] == (2, 0, 1) and found[1][0] == 1
     first, second = found_in(features, problem)
+    assert under(first, (0, 1, 2)) == (2, 0, 1) and under(second, (0, 2, 1)) == (1, 0, 2)
+    # One feature that is nearest to two glyphs stands under the one that it is nearer to.
+    near = tuple(Found(1, (0, 0), wrong) for wrong in (2, 0))
+    assert under(near, (1, 0, 2)) == (0, 1, 2)
     assert [(each.feature, each.shift, each.mismatches) for each in first] == [(2, (0, 1), 0), (0, (1, 0), 0)]
     assert second[0].mismatches == 0 and second[1].feature is None
     assert orders(features[:1, :, [2, 0, 1]], None) == ((0, 1, 2),)
@@ -226,11 +269,16 @@ def test_features_at_the_places_of_a_frame_make_its_images(begin):
 def test_numbers_are_told_of_every_lane(begin):
     live = begin(SMALL.replace(lanes=(PMP, GWG), samples=1, budget=3))
     wait(live, lambda view: len(view.lanes) == 2 and all(lane.frames for lane in view.lanes))
-    rows = {name: values for name, values, _ in deconvolution.numbers(live.view)}
-    assert all(len(values) == 2 for values in rows.values())
+    head = decode(deconvolution.update(live.view, Cursors(), Desk(("play",))))[0]
+    names = [name for name, _ in head["numbers"]]
+    rows = [dict(zip(names, lane["frames"]["values"][-1], strict=True)) for lane in head["lanes"]]
     wrong = [lane.last.wrong[0] for lane in live.view.lanes]
-    assert [int(value.replace("\u202f", "")) for value in rows["wrong pixels"]] == wrong
-    assert rows["largest change"][1] == "–"
+    assert [int(row["wrong pixels"].replace("\u202f", "")) for row in rows] == wrong
+    assert rows[1]["change of a message"] == "–"
+    # Each lane is told of, by its own sweeps: the seconds are the same, and the timeline tells them.
+    assert head["said"][0].startswith("PMP: ") and " GWG: " in head["said"][0]
+    assert head["said"][0].count("glyphs") == head["said"][0].count("pixels") == 1
+    assert " GWG: none of 2, " in head["said"][0]
 
 
 def test_words_say_what_was_reached(begin):
@@ -238,8 +286,8 @@ def test_words_say_what_was_reached(begin):
     live.play()
     wait(live, lambda view: view.status == "done")
     said = deconvolution.verdict(live.view)
-    assert "hidden pixels filled in wrongly" in said and "glyphs found" not in said
-    names = [name for name, _, _ in deconvolution.numbers(live.view)]
+    assert "hidden pixels filled in wrongly" in said and "glyphs" not in said
+    names = [name for name, _ in deconvolution.numbers(live.view)]
     # What is counted of the given pixels alone says so, where others are hidden.
     assert {"given, wrong", "hidden, wrong"} <= set(names) and "wrong pixels" not in names
     assert "unknown binary variables" in deconvolution.computing(live.view, "cpu")
@@ -298,4 +346,4 @@ def test_the_first_time_is_told_and_does_not_creep(begin):
     live.step()
     wait(live, lambda view: view.lanes[0].sweep > before or view.lanes[0].rested)
     assert live.view.lanes[0].explained_at == first
-    assert f"(first at sweep {first[0]:g}, " in deconvolution.verdict(live.view)
+    assert f"first did at sweep {first[0]:g}, " in deconvolution.verdict(live.view)

@@ -74,7 +74,7 @@ def charts(live: LiveLearning) -> list[str]:
 def test_a_stop_is_offered_at_the_best_held_out_likelihood_and_goes_back_to_it(live):
     wait(live, lambda view: view.lanes)
     order = charts(live)
-    assert order[:2] == ["likelihood", "mmd-iterations"] and offer(live.view) == ""
+    assert order[:3] == ["likelihood", "reconstruction", "mmd-iterations"] and offer(live.view) == ""
     live.play()
     wait(live, offer)
     best = best_of(live.view.lanes[0].likelihoods)

@@ -45,6 +45,7 @@ class Frame:
     `places` are the locations that are on, of the shown images: indices into S of all samples, [m, shown, f, h, w].
     `sharpness` is the mean distance of the grey levels from the middle: 0 knows nothing, 1/2 is certain.
     `found` says of every sample what became of every generating glyph; it is empty where these are not known.
+    `order[sample]` says which feature stands at each place: under a glyph the one that shows it.
     """
 
     number: int
@@ -60,6 +61,7 @@ class Frame:
     hidden_wrong: tuple[int, ...]
     sharpness: float
     found: tuple[tuple[Found, ...], ...] = ()
+    order: tuple[tuple[int, ...], ...] = ()
 
     @property
     def found_counts(self) -> tuple[int, ...]:
@@ -199,6 +201,7 @@ class DeconvolutionLane:
             tuple((hidden & ~problem.seen).sum((1, 2, 3, 4)).tolist()),
             float(np.abs(grey / 255.0 - 0.5).mean()),
             self._found,
+            self._order,
         )
 
     def view(self, done: bool = False, name: str = "") -> DeconvolutionLaneView:
@@ -229,8 +232,9 @@ class DeconvolutionLane:
         state = features.tobytes()
         if state == self._compared:
             return
-        self._order = orders(features, self._problem.glyphs)
         self._found = found_in(features, self._problem)
+        aligned = orders(features, self._problem.glyphs)
+        self._order = tuple(under(*each) for each in zip(self._found, aligned, strict=True))
         self._compared = state
 
 
@@ -274,6 +278,17 @@ def orders(
     return tuple(tuple(int(place) for place in deconvolution.align(sample, reference)) for sample in features)
 
 
+def under(found: tuple[Found, ...], order: tuple[int, ...]) -> tuple[int, ...]:
+    """The order with the feature that shows a glyph under it, the nearest one of several; the others as they were."""
+    places: dict[int, int] = {}
+    for glyph in sorted(range(min(len(found), len(order))), key=lambda g: found[g].mismatches):
+        feature = found[glyph].feature
+        if feature is not None and feature not in places.values():
+            places[glyph] = feature
+    left = iter(feature for feature in order if feature not in places.values())
+    return tuple(places[place] if place in places else next(left) for place in range(len(order)))
+
+
 def measures(frame: Frame) -> dict[str, float]:
     """Sweep and seconds of a frame, and mean, least and most of each measure over the samples."""
     told = {"sweep": frame.sweep, "seconds": frame.seconds}
@@ -296,6 +311,7 @@ __all__ = [
     "Frame",
     "found_in",
     "grey_levels",
-    "orders",
     "measures",
+    "orders",
+    "under",
 ]

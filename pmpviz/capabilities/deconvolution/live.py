@@ -10,6 +10,7 @@ from pmpviz.capabilities.deconvolution.lane import DeconvolutionLane, Deconvolut
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, Problem, problem_of
 from pmpviz.live.job import LiveJob
 from pmpviz.live.lane_names import lane_names
+from pmpviz.live.plan import describe_change, present
 from pmpviz.live.view import View
 
 # Beside PMP, once it has ended, chains go on to so many times its seconds, and so many at least: nobody may say that
@@ -47,6 +48,15 @@ class LiveDeconvolution(LiveJob):
 
     def _begins_anew(self, before: DeconvolutionPlan, plan: DeconvolutionPlan) -> bool:
         return plan.replace(budget=before.budget) != before  # Else only how far it goes is new.
+
+    def _adopt(self, plan: DeconvolutionPlan) -> None:
+        """Also tell that a knob that was turned has begun the run anew: the curves of before are gone."""
+        before = self.plan
+        super()._adopt(plan)
+        algorithms = [[lane.algorithm for lane in each.lanes] for each in (before, plan)]
+        if plan.replace(lanes=before.lanes) == before and algorithms[0] == algorithms[1]:
+            if changes := describe_change(before, plan):
+                self._marks = [(0, f"begun anew, {', '.join(map(present, changes.split(', ')))}")]
 
     def _over(self, lane: DeconvolutionLane) -> bool:
         """Whether a lane has had the sweeps of the budget, or its messages rest, or a chain has had its patience.

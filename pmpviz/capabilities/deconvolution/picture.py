@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import re
+from collections.abc import Callable
 
 import numpy as np
 from PIL import Image
@@ -21,13 +22,13 @@ from pmpviz.types import Spec
 SPEEDS = (2, 5, 10, 50, 0)
 MOST_SENT = 240
 HELP = {
-    "sweep": "The sweep that these numbers are of: pictures are shown a moment later.",
+    "sweep": "The sweep that these numbers and the pictures are of; lanes that have equal seconds have each its own.",
     "wrong": "Pixels of all images on which the reconstruction differs from what is given: best and worst sample.",
-    "explained": "Ink of the images that the reconstruction has too.",
+    "explained": "Ink of the images that the reconstruction has too: worst and best sample. Ink too much is wrong.",
     "found": "Generating glyphs that stand among the features of a sample, exactly, up to the shift that larger "
     "features leave: fewest and most of a sample.",
     "residual": "Largest change of a message in the last sweep: small when messages have come to rest.",
-    "energy": "Minus log p(X, S, W) without its constant: lower is more probable.",
+    "energy": "Minus log p(X, S, W) without its constant: lower is more probable. Best and worst sample.",
     "hidden": "Hidden pixels that were filled in otherwise than in the image that was hidden: best and worst sample.",
 }
 
@@ -55,7 +56,8 @@ def update(view: DeconvolutionView, sent: Cursors, desk: Desk) -> bytes:
     lanes = [] if problem is None else [_lane(envelope, problem, view, k, lane) for k, lane in enumerate(view.lanes)]
     traces = [] if problem is None else _traces(envelope, view, problem)
     own = {"alt": said, "unit": "sweeps", "numbers": numbers(view), "trouble": "", **_problem(envelope.payload, view)}
-    own["said"] = [said, f"{computing(view, device_words())}."]
+    anew = "".join(f"{words[:1].upper()}{words[1:]}. " for _, words in view.marks)
+    own["said"] = [said, f"{anew}{computing(view, device_words())}."]
     return envelope.seal(desk, SPEEDS, lanes, traces, said, **own)
 
 
@@ -101,12 +103,11 @@ def _truth(payload: Payload, problem: Problem) -> dict:
 def _lane(envelope: Envelope, problem: Problem, view, index: int, lane: DeconvolutionLaneView) -> dict:
     return envelope.lane(
         index,
-        f"{seconds(lane.seconds)} computing" if lane.seconds else "",
+        "",
         _status(view, lane),
         short=_short(lane),
         samples=lane.samples,
         timed=len(view.lanes) > 1,
-        order=[list(order) for order in lane.order] or [list(range(problem.shape.features))] * lane.samples,
         frames=_new_frames(envelope, problem, index, lane),
     )
 
@@ -122,8 +123,10 @@ def _new_frames(envelope: Envelope, problem: Problem, index: int, lane: Deconvol
     frames = [frames[place] for place in thin(len(frames), MOST_SENT)]
     if frames:
         envelope.sent.sent(str(index), frames[-1].number)
-    said = [_verdict_of(lane, frame, problem) for frame in frames]
-    return {"said": said, **_frames(envelope.payload, problem, frames, start)}
+    said = [_one_of(envelope.view, index, frame) for frame in frames]
+    keys = [key for key, *_ in _measured(envelope.view)]
+    values = [[found[key] for key in keys] for found in (_values(frame, problem) for frame in frames)]
+    return {"said": said, "values": values, **_frames(envelope.payload, problem, frames, start)}
 
 
 def _status(view: DeconvolutionView, lane: DeconvolutionLaneView) -> str:
@@ -145,6 +148,7 @@ def _frames(payload: Payload, problem: Problem, frames: list[Frame], start: int)
         "hidden": [list(frame.hidden_wrong) for frame in frames],
         "residual": [frame.residual if math.isfinite(frame.residual) else None for frame in frames],
         "sharpness": [round(frame.sharpness, 5) for frame in frames],
+        "orders": [[list(order) for order in frame.order] for frame in frames],
         "found": [[[found_words(each) for each in sample] for sample in frame.found] for frame in frames],
         "counts": [list(frame.found_counts) for frame in frames],
         "belief": None,
@@ -210,46 +214,48 @@ def _trace(envelope: Envelope, name: str, title: str, scale: float, unit: str) -
 # Words.
 
 
-def numbers(view: DeconvolutionView) -> list[list[Any]]:
-    """[name, a value for each lane, help], of the lanes' newest frames."""
-    problem = view.problem
+def numbers(view: DeconvolutionView) -> list[list[str]]:
+    """[name, help] of what is told of every frame, in the order of its `values`."""
+    return [[name, HELP[key]] for key, name in _measured(view)]
+
+
+def _measured(view: DeconvolutionView) -> list[tuple[str, str]]:
     names = {"sweep": "at sweep", "wrong": "wrong pixels", "explained": "explained ink", "found": "glyphs found"}
-    names |= {"hidden": "hidden, wrong", "energy": "energy", "residual": "largest change"}
-    values = [_values(lane, problem) for lane in view.lanes]
-    if problem is not None:
+    names |= {"hidden": "hidden, wrong", "energy": "energy, nats", "residual": "change of a message"}
+    if (problem := view.problem) is not None:
         present = {"wrong": problem.seen.any(), "explained": problem.seen.any(), "found": problem.glyphs is not None}
         present["hidden"] = _partly(problem)
         present["residual"] = any("residual" in _spec(lane).metrics for lane in view.lanes)
         names |= {"wrong": "given, wrong"} if present["hidden"] else {}
         names = {key: name for key, name in names.items() if present.get(key, True)}
-    return [[name, [found.get(key, "–") for found in values], HELP[key]] for key, name in names.items()]
+    return list(names.items())
 
 
-def _values(lane: DeconvolutionLaneView, problem: Problem | None) -> dict[str, str]:
-    frame = lane.last
-    if frame is None or problem is None:
-        return {}
+def _values(frame: Frame, problem: Problem) -> dict[str, str]:
     ink = max(1, int(problem.images[problem.seen].sum()))
-    shares = [100 * each / ink for each in frame.explained]
+    shares = [math.floor(1000 * each / ink) / 10 for each in frame.explained]
     glyphs = 0 if problem.glyphs is None else problem.glyphs.shape[1]
     return {
         "sweep": _sweeps(frame.sweep),
         "wrong": _range(frame.wrong),
-        "explained": f"{math.floor(10 * max(shares)) / 10:g} %",
+        "explained": f"{_ends(min(shares), max(shares), '{:g}'.format)} %",
         "found": f"{_range(frame.found_counts or (0,))} of {glyphs}",
         "hidden": _range(frame.hidden_wrong),
-        "energy": significant(min(frame.energy), 4),
+        "energy": _ends(min(frame.energy), max(frame.energy), lambda value: significant(value, 4)),
         "residual": significant(frame.residual) if math.isfinite(frame.residual) else "–",
     }
 
 
+def _ends(low: float, high: float, told: Callable[[float], str]) -> str:
+    return told(low) if told(low) == told(high) else f"{told(low)} – {told(high)}"
+
+
 def _range(values: tuple[int, ...]) -> str:
-    low, high = min(values), max(values)
-    return integer(low) if low == high else f"{integer(low)} – {integer(high)}"
+    return _ends(min(values), max(values), lambda value: integer(int(value)))
 
 
 def computing(view: DeconvolutionView, device: str) -> str:
-    """One line: what is taken apart, by what, how far."""
+    """One line: what is taken apart, and how fast."""
     problem = view.problem
     if problem is None or not view.lanes:
         return f"{view.status.capitalize()} …"
@@ -263,10 +269,9 @@ def computing(view: DeconvolutionView, device: str) -> str:
         what += f" ({spare} more than there are glyphs)" if spare > 0 else ""
     unknown = int((~np.asarray(problem.target.evidence.mask)).sum())
     lane = view.lanes[0]
-    rate = f" at {significant(lane.sweep / lane.seconds)} a second" if lane.seconds and lane.sweep else ""
+    rate = f"{significant(lane.sweep / lane.seconds)} sweeps a second, " if lane.seconds and lane.sweep else ""
     unaries = "" if view.plan.convention == "exact" else ", the location unaries of the authors' code"
-    far = f"sweep {integer(math.floor(lane.sweep))}{rate}, {device}"
-    return f"{what}, {integer(unknown)} unknown binary variables{unaries}; {far}"
+    return f"{what}, {integer(unknown)} unknown binary variables{unaries}; {rate}{device}"
 
 
 def verdict(view: DeconvolutionView) -> str:
@@ -274,11 +279,21 @@ def verdict(view: DeconvolutionView) -> str:
     problem = view.problem
     if problem is None or not view.lanes or view.lanes[0].last is None:
         return "Nothing is computed yet: press Play."
-    return " ".join(_verdict_of(lane, lane.last, problem) for lane in view.lanes if lane.last is not None)
+    return " ".join(_one_of(view, k, lane.last) for k, lane in enumerate(view.lanes) if lane.last is not None)
 
 
-def _verdict_of(lane: DeconvolutionLaneView, frame: Frame, problem: Problem) -> str:
-    """What a frame has found: of several samples how many have come so far, none of which is spoken of alone."""
+def _one_of(view: DeconvolutionView, index: int, frame: Frame) -> str:
+    """What a frame of one of the lanes has found; what is counted is named of the first alone."""
+    assert view.problem is not None
+    said = _verdict_of(view.lanes[index], frame, view.problem, len(view.lanes) > 1)
+    return re.sub(r"(?<= of )the (?=\d)| glyphs| pixels?(?= wrong)", "", said) if index else said
+
+
+def _verdict_of(lane: DeconvolutionLaneView, frame: Frame, problem: Problem, timed: bool = False) -> str:
+    """What a frame has found: of several samples how many have come so far, none of which is spoken of alone.
+
+    Of lanes that are `timed` the stage tells after how many seconds, once for all of them.
+    """
     said: list[str] = []
     if problem.glyphs is not None and problem.shape.features not in (0, len(problem.clamped)):
         said.append(_glyphs_found(frame.found_counts, problem.glyphs.shape[1]))
@@ -289,17 +304,18 @@ def _verdict_of(lane: DeconvolutionLaneView, frame: Frame, problem: Problem) -> 
         said.append(f"{_from_to(frame.hidden_wrong)} of {hidden} hidden pixels filled in wrongly")
     if not problem.seen.any():
         said.append("images made up, from the prior and what is given")
-    time = f" in {seconds(frame.seconds)}" if frame.seconds else ""
-    sweeps = f"after {_sweeps(frame.sweep)} sweep{'' if frame.sweep == 1 else 's'}{time}"
+    time = f" in {seconds(frame.seconds)}" if frame.seconds and not timed else ""
+    sweeps = f"after {_swept(frame.sweep)}{time}"
     name = _short(lane) if lane.samples == 1 else f"{_short(lane)}, {lane.samples} samples"
-    return f"{name}: {', '.join(said)}, {sweeps if frame.sweep else 'before the first sweep'}."
+    far = sweeps if frame.sweep else "before the first sweep"
+    return f"{name}: {', '.join(said)}{f' ({far})' if timed else f', {far}'}."
 
 
 def _glyphs_found(counts: tuple[int, ...], total: int) -> str:
     """How many glyphs the sample has found, or how many samples have found all of them."""
     full = sum(count == total for count in counts)
     if len(counts) < 2:
-        return f"{'all' if full else max(counts, default=0) or 'none'} of the {total} glyphs found"
+        return f"all {total} glyphs" if full else f"{max(counts, default=0) or 'none'} of the {total} glyphs"
     if not full:
         return f"none has found all {total} glyphs ({_from_to(counts)} of them)"
     return f"{_many(full, len(counts))} {'has' if full == 1 else 'have'} found all {total} glyphs"
@@ -310,12 +326,13 @@ def _pixels_wrong(lane: DeconvolutionLaneView, frame: Frame) -> str:
     wrong, right, more = frame.wrong, sum(not each for each in frame.wrong), []
     if right:
         said = f"{_many(right, len(wrong))} explain{'s' if right == 1 else ''} every given pixel".lstrip()
-        more += [f"up to {integer(max(wrong))} wrong in others"] if max(wrong) else []
+        if lane.explained_at is not None and lane.explained_at[0] <= frame.sweep:
+            one = "it first did" if len(wrong) == 1 else "the first did"
+            more.append(f"{one} at sweep {_sweeps(lane.explained_at[0])}, {seconds(lane.explained_at[1])}")
+        more += [f"up to {integer(max(wrong))} wrong in the others"] if max(wrong) else []
     else:
-        said = f"{_from_to(wrong)} pixels wrong"
+        said = f"{_from_to(wrong)} pixel{'' if set(wrong) == {1} else 's'} wrong"
         more += [f"average {integer(sum(wrong) / len(wrong))}"] if len(set(wrong)) > 1 else []  # The curve's.
-    if lane.explained_at is not None and lane.explained_at[0] <= frame.sweep:
-        more.append(f"first at sweep {_sweeps(lane.explained_at[0])}, {seconds(lane.explained_at[1])}")
     return f"{said} ({'; '.join(more)})" if more else said
 
 
@@ -327,6 +344,13 @@ def _many(some: int, count: int) -> str:
 def _from_to(values: tuple[int, ...]) -> str:
     low, high = min(values), max(values)
     return integer(low) if low == high else f"{integer(low)} to {integer(high)}"
+
+
+def _swept(count: float) -> str:
+    """Sweeps in words; of a chain that has hardly begun its first one, how much of that."""
+    if 0 < count < 1:
+        return f"{significant(100 * count, 2)} % of a sweep"
+    return f"{_sweeps(count)} sweep{'' if count == 1 else 's'}"
 
 
 def _sweeps(count: float) -> str:

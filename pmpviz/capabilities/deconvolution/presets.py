@@ -29,7 +29,7 @@ DECONVOLUTION: tuple[Preset, ...] = (
     Preset(
         "gwg",
         "GWG and Gibbs beside it",
-        "Can changes of one variable at a time find the shapes?",
+        "Can GWG or Gibbs, bit by bit, find the shapes?",
         DeconvolutionPlan(images=40, noise=0.01, samples=1, lanes=(PMP, GWG, GIBBS)),
         "All lanes are given the same seconds. GWG and Gibbs change one variable at a time: a feature's pixel is of "
         "use only where its locations are right, and the other way round, so both come to rest in a poor explanation. "

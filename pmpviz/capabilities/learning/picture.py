@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.likelihood import is_small
 from pmpviz.capabilities.learning.live import LearningView
@@ -26,7 +28,8 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     lanes = [_lane(envelope, then, index, lane, desk.at is not None) for index, lane in enumerate(then.lanes)]
     alt = "Pictures that the models of each lane dream up"
     sentences = said(view, desk.at, device_words())
-    words = {"said": sentences, "alt": alt, "unit": "iterations"}
+    words: dict[str, Any] = {"said": sentences, "alt": alt, "unit": "iterations"}
+    words["data"] = _data(envelope, view) if desk.large else None
     if view.trouble:
         words["trouble"] = f"{view.trouble[:1].upper()}{view.trouble[1:].rstrip('.')}."
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), sentences[0], **words)
@@ -43,6 +46,7 @@ def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLane
         index,
         _sub(lane),
         "done" if lane.done else "compiling …" if view.playing and not now.rate else "",
+        subHelp="An epoch is one pass over the pictures that are learned from." if lane.epoch else "",
         step="iteration",
         passes=now.epoch / max(now.iteration, 1),
         n=height * width,
@@ -50,6 +54,17 @@ def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLane
         frames=envelope.frames(index),
         filters={**filter_words(envelope.payload, filters, shape, pictures, columns), "iteration": of},
     )
+
+
+def _data(envelope: Envelope, view: LearningView) -> dict | None:
+    """A row of the pictures that are learned from, as many as there are samples side by side."""
+    if view.train is None:
+        return None
+    height, width = view.train.shape
+    columns = mosaic_shape(min(view.plan.chains, MOST_PICTURES), view.train.shape)[1]
+    pictures = np.resize(np.asarray(view.train.x, bool), (columns, height, width))
+    row = np.pad(np.hstack(list(np.pad(pictures, ((0, 0), (1, 1), (1, 0))))), ((0, 0), (0, 1)))
+    return {"bits": envelope.payload.add(np.packbits(row), "u1"), "rows": row.shape[0], "cols": row.shape[1]}
 
 
 def _sub(lane: LearningLaneView) -> str:
@@ -65,17 +80,22 @@ def _sub(lane: LearningLaneView) -> str:
 def _traces(envelope: Envelope, view: LearningView) -> list[dict]:
     if not view.lanes:
         return []
-    # What learning raises comes first: MMD² alone, which is small from the start, would tell another story.
-    traces = [_likelihood(envelope, view), _mmd(envelope, view, "iterations")]
-    if len(view.lanes) > 1:
-        traces.append(_mmd(envelope, view, "seconds"))
-    traces.append(_series(envelope, "gradient_norm", "Gradient, root mean square", True))
+    several, mmd = len(view.lanes) > 1, [_mmd(envelope, view, "iterations")]
+    errors = []
     if any(math.isfinite(p.reconstruction) for lane in view.lanes for p in lane.points[:1]):
-        traces.append(_points(envelope, "reconstruction", "Reconstruction error a pixel"))
+        errors.append(_points(envelope, "reconstruction", "Reconstruction error a pixel"))
         if view.held_out:
-            traces.append(_points(envelope, "free_energy_gap", "Free energy, held-out minus training"))
+            errors.append(_points(envelope, "free_energy_gap", "Free energy, held-out minus training"))
+    # What learning raises comes first: MMD², which is small from the start, would tell another story. Of several lanes
+    # it tells whose samples are like the pictures, whatever their laws are.
+    traces = [_likelihood(envelope, view), *(mmd if several or not errors else [*errors[:1], *mmd])]
+    traces += [_mmd(envelope, view, "seconds")] if several else []
+    traces.append(_series(envelope, "gradient_norm", "Gradient, root mean square", True))
+    traces += errors if several else errors[1:]
     traces.append(_series(envelope, "weight_norm", "Weights, root mean square", False))
-    return traces
+    # All of them up to the same iteration, wherever what they show was taken last.
+    far = [0, max(lane.iteration for lane in view.lanes)]
+    return [each | ({"span": far} if each["x"] == "iterations" else {}) for each in traces]
 
 
 def _mmd(envelope: Envelope, view: LearningView, x: str) -> dict:

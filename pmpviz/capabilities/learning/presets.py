@@ -35,7 +35,7 @@ LEARNING: tuple[Preset, ...] = (
     Preset(
         "descent",
         "Perturb and descend",
-        "How far must a perturbed energy be lowered to learn from it?",
+        "How far must perturb-and-descend lower its energy to learn?",
         LearningPlan(data="digits", hidden=16, lanes=(learner("descent", sweeps=1), learner("descent"))),
         "Both learners perturb the energy and lower it site by site from a random start (Appendix B.4 of the paper). "
         "After one sweep the samples look like digits, and their MMD² is noise; yet the exact likelihood falls far "

@@ -6,15 +6,17 @@ import math
 from dataclasses import replace
 
 from pmpviz.capabilities.learning.lane import LearningLaneView
-from pmpviz.capabilities.learning.likelihood import Likelihood, best_of, is_past_best
+from pmpviz.capabilities.learning.likelihood import LEAST_LOSS, Likelihood, best_of, is_past_best
 from pmpviz.capabilities.learning.live import LearningView
-from pmpviz.models import Ising, LayeredModel
+from pmpviz.models import RBM, Ising, LayeredModel
 from pmpviz.player.numbers import integer, seconds, significant
 
 # So many looks at the samples in a row must agree before they are judged: one alone may be in or out by chance.
 LOOKS = 4
-# Correlation of neighbouring pixels' weights from which filters are no noise any more, and from which they are strokes.
-BEGUN, STROKES = 0.15, 0.3
+# Correlation of neighbouring pixels' weights from which filters are no noise any more, and from which they are patches.
+BEGUN, PATCHES = 0.15, 0.3
+# Nats a picture, of which fewer than over independent pixels are little.
+LITTLE = 1.0
 MMD_NOTE = (
     "Sees little but the means of pixels, which are learned first: it is small before any stroke is learned, and can "
     "rise while the model gets better, as its samples lag behind the weights. Go by the likelihood."
@@ -36,9 +38,17 @@ def _back(lane: LearningLaneView, at: int) -> LearningLaneView:
 def said(view: LearningView, at: int | None, device: str) -> list[str]:
     """[what was found, the numbers of it, what is computed] at the moment that is looked back at, or now."""
     then = looked_at(view, at)
-    back = "" if at is None else f"Looking back at iteration {integer(at)}: "
     found = "nothing is learned yet." if at == 0 else verdict(then)
-    return [back + found, *numbers(then), computing(view, device)]
+    return [_back_at(then, at) + found, *numbers(then), computing(view, device)]
+
+
+def _back_at(then: LearningView, at: int | None) -> str:
+    """Which samples one looks back at, and which filters, where they were kept at an earlier iteration."""
+    if at is None:
+        return ""
+    kept = {lane.points[-1].iteration for lane in then.lanes if lane.points}
+    filters = f", filters of {integer(kept.pop())}" if len(kept) == 1 and at not in kept else ""
+    return f"Looking back at iteration {integer(at)}{filters}: "
 
 
 def scored(view: LearningView) -> str:
@@ -49,7 +59,7 @@ def scored(view: LearningView) -> str:
 def model_words(model: Ising) -> str:
     """The model's kind and size."""
     if isinstance(model, LayeredModel):
-        kind = type(model).__name__
+        kind = "restricted Boltzmann machine (RBM)" if type(model) is RBM else type(model).__name__
         return f"{kind} of {integer(model.visible)} pixels and {integer(model.hidden)} hidden units"
     return f"fully connected Ising model of {integer(model.n)} pixels"
 
@@ -97,19 +107,48 @@ def verdict(view: LearningView) -> str:
     if len(view.lanes) > 1:
         return _ahead(view)
     lane = view.lanes[0]
-    return _stands_for(lane) or _probable(lane, view)
+    return _worse(lane, view) or _stands_for(lane, view) or _probable(lane, view)
 
 
-def _stands_for(lane: LearningLaneView) -> str:
-    """What the hidden units have come to, by how far weights of neighbouring pixels agree."""
+def _worse(lane: LearningLaneView, view: LearningView) -> str:
+    """By how much what is scored was more probable before, where that is beyond the errors; else nothing."""
+    best, last = best_of(lane.likelihoods), _last(lane)
+    if best is None or last is None or last.high >= best.low - LEAST_LOSS:
+        return ""
+    far = significant(best.value - last.value, 2)
+    when = f"at iteration {integer(best.iteration)} than at {integer(last.iteration)}"
+    return f"It has got worse: {_pictures(view)} were {far} nats more probable {when}."
+
+
+def _stands_for(lane: LearningLaneView, view: LearningView) -> str:
+    """What the hidden units have come to, by how far weights of neighbouring pixels agree, and what that is worth."""
     agree = lane.points[-1].agree
     if not math.isfinite(agree):
         return ""
-    if agree >= STROKES:
-        return "Hidden units have come to stand for strokes or patches: weights of neighbouring pixels agree."
-    if agree >= BEGUN:
-        return "Strokes begin to show in the filters: weights of neighbouring pixels agree a little."
-    return "The filters are still noise: weights of neighbouring pixels hardly agree."
+    if agree >= PATCHES:
+        found = "Hidden units stand for patches of pixels that weigh alike"
+    elif agree >= BEGUN:
+        found = "Hidden units begin to stand for patches of pixels that weigh alike"
+    else:
+        found = "The filters are still noise: weights of neighbouring pixels hardly agree"
+    return f"{found}{_worth(lane, view, '; ' if agree < BEGUN else ': ')}."
+
+
+def _worth(lane: LearningLaneView, view: LearningView, joint: str) -> str:
+    """How much more probable than by independent pixels what is scored is; nothing before that is known."""
+    last = _last(lane)
+    # What was found long before is not of these filters.
+    if last is None or 2 * last.iteration < lane.iteration:
+        return ""
+    if last.high <= lane.independent:
+        return f"{joint}{_pictures(view)} are no more probable than by independent pixels"
+    gain = max(last.value - lane.independent, 0.0)
+    only = "only " if gain < LITTLE else ""
+    return f"{joint}{_pictures(view)} are {only}{significant(gain, 2)} nats more probable than by independent pixels"
+
+
+def _pictures(view: LearningView) -> str:
+    return "held-out pictures" if view.held_out else "the pictures"
 
 
 def _ahead(view: LearningView) -> str:
@@ -117,17 +156,37 @@ def _ahead(view: LearningView) -> str:
     known = [{each.iteration: each for each in lane.likelihoods} for lane in view.lanes]
     common = set.intersection(*map(set, known))
     if not common:
-        return f"{_behind(view)}No iteration at which the likelihood of both is known yet."
+        return f"{_behind(view)}{_apart(view)}"
     at = max(common)
-    found = sorted(zip(view.lanes, (each[at] for each in known), strict=True), key=lambda pair: -pair[1].value)
-    (best, first), (other, second) = found[0], found[-1]
-    when, far = f"At iteration {integer(at)}", significant(first.value - second.value, 2)
-    if not first.high > best.independent:
-        return f"{when} neither makes the pictures more probable than independent pixels do."
+    found = sorted(zip(_names(view), view.lanes, (each[at] for each in known), strict=True), key=lambda e: -e[2].value)
+    (best, lane, first), (other, behind, second) = found[0], found[-1]
+    when, than = f"At iteration {integer(at)}", f"more probable with {best} than with {other}"
+    if not first.high > lane.independent:
+        return f"{when} pictures are no more probable than by independent pixels, with {best} or with {other}."
     if first.low > second.high or (first.exact and second.exact and first.value > second.value):
-        chance = "" if second.high > other.independent else f"; {other.label} does no better than independent pixels"
-        return f"{when} {best.label} makes the pictures more probable, by {far} nats a picture{chance}."
-    return f"{when} which one makes the pictures more probable is within the errors of the estimates."
+        chance = "" if second.high > behind.independent else f"; {other} does no better than independent pixels"
+        return f"{when} pictures are {significant(first.value - second.value, 2)} nats {than}{chance}."
+    return f"{when} it is within the errors of the estimates whether pictures are {than}."
+
+
+def _apart(view: LearningView) -> str:
+    """How probable pictures are with each, of different iterations as yet, which are not compared."""
+    found = [(name, _last(lane)) for name, lane in zip(_names(view), view.lanes, strict=True)]
+    known = [
+        f"{significant(last.value, 4)} with {name} at iteration {integer(last.iteration)}"
+        for name, last in found
+        if last
+    ]
+    if len(known) < len(found):
+        return "No iteration at which the likelihood of both is known yet."
+    return f"Log probability of a picture: {', '.join(known)}."
+
+
+def _names(view: LearningView) -> list[str]:
+    """What lanes are called beside one another: those of one algorithm by what differs alone."""
+    parts = [lane.label.split(" · ", 1) for lane in view.lanes]
+    alike = len({part[0] for part in parts}) == 1
+    return [part[-1] if alike else " · ".join(part) for part in parts]
 
 
 def _behind(view: LearningView) -> str:
@@ -147,7 +206,7 @@ def numbers(view: LearningView) -> list[str]:
     if len(view.lanes) > 1:
         return [" ".join([*(f"{lane.label}: {_briefly(lane, view)}" for lane in view.lanes), *_chance(view)])]
     lane = view.lanes[0]
-    probable = [_probable(lane, view)] if _stands_for(lane) else []
+    probable = [_probable(lane, view)] if _stands_for(lane, view) or _worse(lane, view) else []
     return [" ".join([*probable, *_used(lane), *_similar(lane)])]
 
 

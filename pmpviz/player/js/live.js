@@ -194,7 +194,8 @@ export class Live extends Stage {
     const due = this.lanes.map(({ queue }) => (queue?.length ? this.moment(queue[queue.length - 1]) : -Infinity));
     if (update.waits || update.epoch !== this.saidEpoch || this.at !== null) this.untold = [];
     this.saidEpoch = update.epoch;
-    this.untold.push({ said: update.waits ? [WAITS] : update.said || [], due, at: performance.now() });
+    const waits = this.lanes.some((lane) => lane.shown) ? WAITS : STARTING; // What is not there is not dimmed.
+    this.untold.push({ said: update.waits ? [waits] : update.said || [], due, at: performance.now() });
     this.tellDue();
   }
 

@@ -1,8 +1,10 @@
 // What a person has changed, as uprights with words: those that would overlap are one, and none is cut off.
 
+import { linesIn } from "./names.js";
 import { css, haloed } from "./theme.js";
 
 const ROOM = 4;
+const ROW = 12;
 
 // Groups of marks [place in pixels, text] whose words, `width(text)` wide, would lie over each other: the words of each
 // group, and where they stand. Words that are wider than the chart are shortened.
@@ -22,6 +24,14 @@ export function grouped(marks, left, right, width) {
   });
 }
 
+// Where words may stand: in rows from the top, none of them where the exact line has its name.
+function rowsOf({ trace, y }, top, bottom) {
+  const count = Math.max(3, Math.floor((bottom - top) / ROW));
+  const heights = Array.from({ length: count }, (_, k) => top + ROW * (k + 1));
+  const exact = trace.exact ? y.px(trace.exact.y) : NaN;
+  return heights.filter((at, k) => k < 3 || !(Math.abs(at - exact) < 2 * ROW));
+}
+
 function label(texts) {
   return texts.length > 1 ? `${texts[texts.length - 1]} (+${texts.length - 1})` : texts[0];
 }
@@ -29,23 +39,29 @@ function label(texts) {
 export class Marks {
   constructor() {
     this.groups = [];
+    this.heights = new Map(); // Where words stand, which stay there until a line comes.
   }
 
-  draw(chart, marks, { left, right, top }) {
+  draw(chart, marks, { left, right, top, bottom }) {
     const { context, theme } = chart;
-    const placed = marks.map(([sweep, text]) => [chart.x.px(sweep), text]).filter(([x]) => x >= left - 1 && x <= right + 1);
-    this.groups = grouped(placed, left, right, (text) => context.measureText(text).width);
+    const known = marks.map(([sweep, text]) => [chart.x.px(sweep), text]).filter(([x]) => x >= left - 1 && x <= right + 1);
+    this.groups = grouped(known, left, right, (text) => context.measureText(text).width);
     context.lineWidth = 1;
     context.strokeStyle = css(theme.soft);
-    let [end, row] = [-Infinity, 0];
+    const placed = [];
     for (const { xs, words, at } of this.groups) {
       context.setLineDash([2, 3]);
       xs.forEach((x) => chart.upright(x));
       context.setLineDash([]);
-      row = at < end ? (row + 1) % 3 : 0;
-      end = at + context.measureText(words).width + ROOM;
+      const end = at + context.measureText(words).width + ROOM;
+      const rows = rowsOf(chart, top, bottom);
+      const free = rows.filter((y) => !placed.some((other) => other.end > at && Math.abs(other.y - y) < ROW));
+      const wanted = [...free.filter((y) => y === this.heights.get(words)), ...free];
+      const y = wanted.find((y) => !linesIn(chart, [at, end], [y - ROW, y + ROOM])) ?? free[0] ?? rows[0];
+      this.heights.set(words, y);
+      placed.push({ end, y });
       context.textAlign = "left";
-      haloed(context, theme, words, at, top + 12 + 12 * row, theme.soft);
+      haloed(context, theme, words, at, y, theme.soft);
       context.strokeStyle = css(theme.soft);
     }
   }

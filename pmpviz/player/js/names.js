@@ -46,7 +46,7 @@ function write(chart, area, key, words, across, heights, otherwise, colour, must
 }
 
 // How many lines pass through a box.
-function linesIn(chart, [left, right], [top, bottom]) {
+export function linesIn(chart, [left, right], [top, bottom]) {
   const through = (line) => {
     let [before, y0] = [NaN, NaN];
     for (let i = 0; i < (line.y || []).length; i++) {

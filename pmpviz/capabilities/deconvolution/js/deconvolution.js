@@ -76,15 +76,16 @@ class Deconvolution extends Live {
     const samples = Math.max(1, ...meta.lanes.map((lane) => lane.samples));
     if (this.sample >= samples) this.sample = 0;
     this.images.adopt(meta, samples, this.sample);
-    this.adoptNumbers();
     this.adoptTraces();
     this.takeRest(meta);
   }
 
-  adoptNumbers() {
+  // Of the pictures that are shown.
+  tellNumbers(frames) {
     const lanes = this.meta.lanes.map((lane) => lane.short);
     const head = lanes.length > 1 ? [["", lanes, ""]] : [];
-    const rows = [...head, ...(this.meta.numbers || [])];
+    const told = (this.meta.numbers || []).map(([name, help], k) => [name, frames.map((frame) => frame?.values[k] ?? "–"), help]);
+    const rows = [...head, ...told];
     this.numbers.classList.toggle("dc-table", lanes.length > 1);
     this.numbers.style.setProperty("--dc-lanes", lanes.length);
     while (this.numbers.children.length > rows.length) this.numbers.lastChild.remove();
@@ -115,7 +116,7 @@ class Deconvolution extends Live {
       x: seconds ? "seconds" : "sweeps",
       lines: trace.lines.map((line) => ({ ...line, x: seconds ? line.seconds : line.x })),
     }));
-    this.traces.adopt(traces, []);
+    this.traces.adopt(traces, this.meta.marks);
     this.traces.tell(this.meta.lanes.length > 1 ? this.meta.lanes : [], null);
     this.tracesDirty = true;
     this.wake();
@@ -141,8 +142,8 @@ class Deconvolution extends Live {
   }
 
   lead() {
-    if (this.at === null || this.large) return ""; // The timeline says where one looks back to.
-    const when = this.lanes.length > 1 ? `after ${seconds(this.at / 1000)}` : `sweep ${thousands(Math.floor(this.at))}`;
+    if (this.at === null) return "";
+    const when = this.lanes.length > 1 ? seconds(this.at / 1000) : `sweep ${thousands(Math.floor(this.at))}`;
     return `Looking back at ${when}. `;
   }
 
@@ -197,11 +198,15 @@ class Deconvolution extends Live {
     this.images.resize(home.clientWidth, beside);
   }
 
-  // How high the features of a lane may be for what stands beneath them all, down to this, to be seen with them.
+  // How high the features of a lane may be for what stands beneath them all, down to this, to be seen with them. The
+  // glyphs stand above the first lane alone: the others leave it their room.
   roomFor(lowest) {
+    if (!this.lanes.length) return 0;
     const rest = lowest.getBoundingClientRect().bottom - this.stage.getBoundingClientRect().bottom;
     const heads = this.lanes.reduce((sum, lane) => sum + lane.root.offsetHeight - lane.canvas.offsetHeight + GAP, 0);
-    return (window.innerHeight - topOf(this.main) - rest - heads - GAP) / this.lanes.length;
+    const [{ meta, above }] = this.lanes;
+    const lines = meta.samples * this.lanes.length + above;
+    return ((window.innerHeight - topOf(this.main) - rest - heads - GAP) * (meta.samples + above)) / lines;
   }
 
   draw() {
@@ -240,8 +245,9 @@ class Deconvolution extends Live {
     this.tell(this.sentences || []);
     const stamps = this.lanes.map(({ meta }, k) => {
       const sample = Math.min(this.sample, meta.samples - 1);
-      return stampsOf(frames[k], meta.order[sample], this.meta, sample);
+      return stampsOf(frames[k], this.meta, sample);
     });
+    this.tellNumbers(frames);
     this.lanes.forEach((lane, k) => lane.paint(frames[k], this.theme, this.sample, stamps[k], this.pointed));
     this.images.paint(frames, this.lanes.map((lane) => lane.meta), this.theme, this.sample, stamps, this.pointed);
     const rings = this.lanes.map((lane) => lane.ring).filter((ring) => ring.length);
@@ -288,6 +294,8 @@ function opened(bytes) {
       residual: lane.frames.residual[k],
       sharpness: lane.frames.sharpness[k],
       said: lane.frames.said[k],
+      values: lane.frames.values[k],
+      orders: lane.frames.orders[k],
       found: lane.frames.found[k],
       counts: lane.frames.counts[k],
       belief: grey.subarray(k * size, (k + 1) * size),

@@ -27,6 +27,11 @@ export class FeatureLane extends Figure {
     this.root.append(this.head, this.canvas, this.tip, this.words);
   }
 
+  // How long it has computed is told of the picture that is shown.
+  say(meta) {
+    this.status.textContent = meta.status || "";
+  }
+
   forget() {
     this.queue = [];
     this.ring = [];
@@ -89,7 +94,7 @@ export class FeatureLane extends Figure {
     const place = row < 0 ? -1 : Math.floor((event.clientX - box.left - this.label) / this.wide);
     this.tip.hidden = place < 0 || place >= this.update.shape.features;
     if (this.tip.hidden) return null;
-    const feature = this.meta.order[row][place];
+    const feature = this.painted ? this.painted.orders[row][place] : place;
     const held = this.update.clamped && this.update.clamped[feature] ? ", clamped" : "";
     this.tip.textContent = `Feature ${feature + 1}${held}`;
     this.tip.style.left = `${this.canvas.offsetLeft + this.label + place * this.wide}px`;
@@ -102,13 +107,18 @@ export class FeatureLane extends Figure {
     return this.index === 0 ? this.update.truth : { bits: null };
   }
 
+  // Lines of features that the generating glyphs take as much room as.
+  get above() {
+    return this.update.truth.bits ? TRUTH_SHARE : 0;
+  }
+
   resize(width, most) {
     if (!this.meta) return;
     this.large = enlarged();
     [this.label, this.foot] = [LABEL * this.large, FOOT * this.large];
     const { features, rows, cols } = this.update.shape;
     const truth = this.truth;
-    const lines = this.meta.samples + (this.update.truth.bits ? TRUTH_SHARE : 0);
+    const lines = this.meta.samples + this.above;
     const room = (width - this.label - GAP * (features - 1)) / features;
     const high = Math.max(34, (Math.max(most, LINE * lines) - this.foot) / lines - GAP);
     this.unit = Math.max(2, Math.floor(Math.min(room / cols, high / rows, CELL * this.large)));
@@ -127,6 +137,7 @@ export class FeatureLane extends Figure {
   // Features in the order that sets those of all samples, and the glyphs above them, one under the other.
   paint(frame, theme, chosen, stamps, pointed) {
     if (!this.size) return;
+    this.painted = frame;
     const context = sized(this.canvas, ...this.size);
     context.fillStyle = css(theme.ground);
     context.fillRect(0, 0, ...this.size);
@@ -185,9 +196,9 @@ export class FeatureLane extends Figure {
     context.font = this.font(11.5, theme);
     context.fillStyle = css(theme.soft);
     if (frame && this.update.observed) this.paintWrong(context, frame, row, top + (rows * this.unit) / 2 + 9 * this.large);
-    const order = this.meta.order[row];
+    const order = frame ? frame.orders[row] : null;
     for (let place = 0; place < features; place++) {
-      const feature = order[place];
+      const feature = order ? order[place] : place;
       const left = this.label + place * this.wide;
       const colour = featureColour(place);
       // Nothing is known before the first picture, and nothing is painted.
@@ -227,6 +238,8 @@ export class FeatureLane extends Figure {
     this.counter.textContent = this.meta.timed
       ? `sweep ${frame.sweep < 100 ? number(frame.sweep) : thousands(frame.sweep)} · ${seconds(frame.seconds)}`
       : `sweep ${thousands(frame.sweep)}`;
+    const computing = frame.seconds ? `${seconds(frame.seconds)} computing` : "";
+    if (this.sub.textContent !== computing) this.sub.textContent = computing;
     data.sweep = frame.sweep;
     data.frame = frame.number;
     data.seconds = frame.seconds;

@@ -32,7 +32,8 @@ export class ImageGrid {
 
   adopt(meta, samples, chosen) {
     this.meta = meta;
-    this.title.textContent = meta.images ? "Images, and what is made of them" : "Images that the sample makes up";
+    const given = enlarged() > 1 ? "Images" : "Images, and what is made of them"; // Before a class their rows say it.
+    this.title.textContent = meta.images ? given : "Images that the sample makes up";
     while (this.picks.children.length > samples) this.picks.lastChild.remove();
     while (this.picks.children.length < samples) {
       const place = this.picks.children.length;
@@ -58,7 +59,7 @@ export class ImageGrid {
     this.label = LABEL * this.large;
     const two = (width - this.label + GAP) / 2 - GAP;
     const each = this.large > 1 ? Math.max(FEW, Math.min(CLASS_FEW, two)) : FEW;
-    const want = few ? each * Math.min(1, 2.5 / this.lines) : shown > 12 ? 76 : 98;
+    const want = few ? each * Math.min(1, (this.lines > 3 ? 2 : 2.5) / this.lines) : shown > 12 ? 76 : 98;
     this.unit = Math.max(1, Math.floor(Math.min(want / Math.max(height, across), (width - this.label) / across)));
     this.wide = across * this.unit + GAP;
     this.columns = Math.max(1, Math.min(shown, Math.floor((width - this.label + GAP) / this.wide)));

@@ -12,14 +12,14 @@ export function featureColour(place) {
 }
 
 // {list: [{image, place, row, column}], masks: the places, as bits, that explain each pixel of the shown images}.
-export function stampsOf(frame, order, update, sample) {
+export function stampsOf(frame, update, sample) {
   const { features, shown, height, width } = update.shape;
   const [down, across] = update.places;
   const masks = new Uint16Array(shown * height * width);
   const list = [];
   if (!frame) return { list, masks };
   const size = shown * features * down * across;
-  const placeOf = new Map(order.map((feature, place) => [feature, place]));
+  const placeOf = new Map(frame.orders[sample].map((feature, place) => [feature, place]));
   for (const at of frame.places) {
     if (Math.floor(at / size) !== sample) continue;
     const image = Math.floor((at % size) / (features * down * across));

@@ -36,7 +36,7 @@ from pmpviz.live.plan import Choice, Preset
 from pmpviz.live.view import View
 from pmpviz.player import filters
 
-LEAD = "Each image is a few shapes, one over the other. From what is given the sampler finds shapes, places or ink."
+LEAD = "Each image is a few shapes, one over the other. PMP adds noise: the likeliest shapes and places are a sample."
 PAGE = Page("deconvolution", DECONVOLUTION, LEAD)
 # What the question is about: the images, and what of them is given.
 ASKED = ("data", "layout", "known_images", "known_features", "known_locations", "clamped")

@@ -17,6 +17,7 @@ export class Filters {
   constructor(lane, changed) {
     this.lane = lane;
     this.chosen = null; // The place of the filter under the pointer.
+    this.sample = null; // The sample under the pointer.
     this.changed = changed;
     this.root = make("section", "ln-panel");
     this.head = make("div", "pv-head");
@@ -32,7 +33,7 @@ export class Filters {
     this.light = make("canvas", "ln-light");
     lane.box.append(this.light);
     lane.canvas.addEventListener("pointermove", (event) => this.point(event));
-    lane.canvas.addEventListener("pointerleave", () => this.mark([]));
+    lane.canvas.addEventListener("pointerleave", () => this.take(null));
   }
 
   end() {
@@ -58,7 +59,12 @@ export class Filters {
   choose(place) {
     if (place === this.chosen) return;
     this.chosen = place;
-    this.mark(place === null ? [] : [place]);
+    this.changed();
+  }
+
+  take(sample) {
+    if (sample === this.sample) return;
+    this.sample = sample;
     this.changed();
   }
 
@@ -146,7 +152,16 @@ export class Filters {
     this.light.hidden = !on;
     const used = on ? [...Array(this.meta.pictures).keys()].map((k) => this.uses(frame.bits, this.chosen, k)) : [];
     if (on) this.frames(theme, used);
-    this.tell(used, at);
+    const marked = frame ? this.marked(frame) : [];
+    this.mark(marked);
+    this.tell(used, marked);
+  }
+
+  // The filter under the pointer, or those that the sample under it uses.
+  marked({ bits }) {
+    if (this.chosen !== null) return [this.chosen];
+    if (this.sample === null || this.sample >= this.meta.pictures) return [];
+    return this.meta.units.map((_, k) => k).filter((k) => this.uses(bits, k, this.sample));
   }
 
   frames(theme, used) {
@@ -168,27 +183,37 @@ export class Filters {
     });
   }
 
-  tell(used, at) {
-    const kind = this.meta && this.meta.hidden ? "hidden unit" : "pixel";
-    let words = `Each on its own scale. Point at one: the samples where its ${kind} is on light up.`;
-    if (used.length) {
-      const lit = used.filter(Boolean).length;
-      const limit = number(this.meta.limit[this.chosen]);
-      words = `Its ${kind} ${this.meta.units[this.chosen]} is on in ${lit} of ${used.length} samples; weights up to ±${limit}.`;
-    }
+  tell(used, marked) {
+    const words = used.length ? this.useOf(used) : this.sample !== null && this.meta ? this.framed(marked) : this.way();
     if (this.said.textContent !== words) this.said.textContent = words;
   }
 
-  // A sample under the pointer marks the filters that it uses.
+  way() {
+    return `Each on its own scale. Point at one: the samples where its ${this.kind()} is on light up.`;
+  }
+
+  framed(marked) {
+    return `Framed: the ${marked.length} of ${this.meta.units.length} filters that the sample under the pointer uses.`;
+  }
+
+  useOf(used) {
+    const lit = used.filter(Boolean).length;
+    const limit = number(this.meta.limit[this.chosen]);
+    const unit = `${this.kind()} ${this.meta.units[this.chosen]}`;
+    return `Its ${unit} is on in ${lit} of ${used.length} samples; weights up to ±${limit}.`;
+  }
+
+  kind() {
+    return this.meta && this.meta.hidden ? "hidden unit" : "pixel";
+  }
+
   point(event) {
-    const frame = this.lane.shown;
-    if (!this.meta || !frame) return;
-    const { height, width, columns, pictures, units } = this.meta;
+    if (!this.meta) return;
+    const { height, width, columns } = this.meta;
     const box = this.lane.canvas.getBoundingClientRect();
     const unit = box.width / (columns * (width + 1) + 1);
     const column = Math.floor((event.clientX - box.left) / unit / (width + 1));
     const row = Math.floor((event.clientY - box.top) / unit / (height + 1));
-    const picture = row * columns + Math.min(column, columns - 1);
-    this.mark(picture < pictures ? units.map((_, k) => k).filter((k) => this.uses(frame.bits, k, picture)) : []);
+    this.take(row * columns + Math.min(column, columns - 1));
   }
 }

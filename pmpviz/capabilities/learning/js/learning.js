@@ -1,9 +1,9 @@
 // The stage of the learning page: what the models dream, and beside it the filters that it is made of.
 
 import { mounted } from "../pmpviz.player/component.js";
-import { decode, opened } from "../pmpviz.player/decode.js";
+import { bit, decode, opened } from "../pmpviz.player/decode.js";
 import { Player } from "../pmpviz.player/player.js";
-import { make, number, thousands } from "../pmpviz.player/theme.js";
+import { css, make, number, sized, thousands } from "../pmpviz.player/theme.js";
 import { Filters } from "./filters.js";
 
 const SIDE_BY_SIDE = 440; // From this width on the filters of one lane stand beside its samples.
@@ -23,10 +23,14 @@ class Learning extends Player {
     this.root.classList.add("ln-root");
     this.panels = make("div", "ln-panels");
     this.filters = [];
+    this.data = make("figure", "ln-data");
+    this.row = make("canvas");
+    this.data.append(make("figcaption", "", "the data"), this.row);
   }
 
   themed() {
     super.themed();
+    this.drawData();
     for (const panel of this.filters) if (panel.meta) panel.draw(this.theme);
   }
 
@@ -37,6 +41,7 @@ class Learning extends Player {
     this.explain();
     this.pass();
     this.adoptFilters(update.lanes);
+    this.pictures = update.data;
     this.layout();
     this.wake();
   }
@@ -82,9 +87,34 @@ class Learning extends Player {
     if (beside && this.panels.parentNode !== this.stage) this.stage.append(this.panels);
     if (!beside && this.panels.parentNode !== this.main) this.stage.after(this.panels);
     this.beside = beside;
+    this.placeData();
     super.layout();
+    this.drawData();
     this.panels.style.gridTemplateColumns = beside ? "minmax(0, 1fr)" : this.stage.style.gridTemplateColumns;
     for (const panel of this.filters) panel.fit(beside ? this.room() : 0, this.large);
+  }
+
+  // Before a class, where the data beneath the page are folded away, a row of them stands beneath the samples.
+  placeData() {
+    const root = this.large && this.beside && this.pictures ? this.lanes[0].root : null;
+    if (this.data.parentNode === root) return;
+    if (root) root.append(this.data);
+    else this.data.remove();
+  }
+
+  // As large as the samples are.
+  drawData() {
+    if (!this.data.isConnected) return;
+    const { bits, rows, cols } = this.pictures;
+    const wide = this.lanes[0].canvas.clientWidth;
+    const context = sized(this.row, wide, (wide * rows) / cols);
+    context.fillStyle = css(this.theme.paper);
+    context.fillRect(0, 0, wide, (wide * rows) / cols);
+    context.fillStyle = css(this.theme.ink);
+    const unit = wide / cols;
+    for (let i = 0; i < rows * cols; i++) {
+      if (bit(bits, i)) context.fillRect((i % cols) * unit, Math.floor(i / cols) * unit, unit + 0.5, unit + 0.5);
+    }
   }
 
   // Beside the samples filters are as high as these; before a class, where no words stand beneath that come and go, as
@@ -119,6 +149,7 @@ function opening(bytes) {
     filters.bias = some(filters.bias, Float32Array);
     filters.limit = some(filters.limit, Float32Array);
   }
+  if (update.data) update.data.bits = some(update.data.bits, Uint8Array);
   return update;
 }
 
