@@ -13,6 +13,7 @@ from pmpviz.capabilities.marginals import verdict
 from pmpviz.capabilities.marginals.lane import InferenceLane
 from pmpviz.capabilities.marginals.live import InferenceView, Truth
 from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
+from pmpviz.capabilities.marginals.picture import update
 from pmpviz.capabilities.marginals.polytope import gap_of
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.marginals.words import climbed, error, estimate
@@ -21,6 +22,8 @@ from pmpviz.live.plan import resolve_model
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import projection_of
 from pmpviz.oracles import Potentials
+from pmpviz.player.update import Cursors, Desk
+from pmpviz.player.wire import decode
 
 MOST = 110
 
@@ -29,7 +32,8 @@ MOST = 110
 def view_of(name: str, most: int = MOST) -> InferenceView:
     """A preset's lanes at their ends, or after so many steps."""
     plan = preset_of(INFERENCE, name).plan
-    target = plan.target(resolve_model(plan.model, None))
+    model = resolve_model(plan.model, None)
+    target = plan.target(model)
     potentials, _ = Potentials.of_target(target)
     projection, solution, s = projection_of(potentials), exact.solve(target), potentials.structure
     flat = Cells(s).flat(np.stack(solution.marginals), solution.pair_marginals(np.stack([s.i, s.j], 1)))
@@ -42,7 +46,8 @@ def view_of(name: str, most: int = MOST) -> InferenceView:
             lane.advance()
     shown = tuple(lane.view() for lane in lanes)
     truth = Truth(solution, projection.of(flat))
-    return InferenceView(run=1, plan=plan, potentials=potentials, projection=projection, truth=truth, lanes=shown)
+    built = {"model": model, "potentials": potentials, "projection": projection, "truth": truth}
+    return InferenceView(run=1, plan=plan, lanes=shown, **built)
 
 
 def answer(name: str, at: int | None = None) -> str:
@@ -83,6 +88,15 @@ def test_words_are_sent_of_the_last_steps_and_of_the_one_that_is_looked_back_at(
     assert 3 in last_steps(view, 3) and last_steps(view, 10_000)[-1] == count
 
 
+def test_no_frame_is_sent_of_a_step_that_the_view_does_not_know():
+    """The ring is the lane's own, and goes on while an update is made."""
+    whole = view_of("triangle")
+    past = replace(whole, lanes=(lane_at(whole.lanes[0], 7),))
+    for view, last in ((whole, 19), (past, 7)):
+        sent = decode(update(view, Cursors(), Desk(), ""))[0]["lanes"][0]["frames"]["sweeps"]
+        assert sent == list(range(last + 1))
+
+
 def test_an_objective_is_said_to_cross_log_z_only_where_it_is_below_and_the_walk_goes_on():
     view = view_of("triangle")
     for step in range(1, view.lanes[0].count + 1):
@@ -120,7 +134,7 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
 def test_points_outside_the_polytope_are_told_by_their_correlations():
     view = view_of("cube")
     sums = [lane.path[-1].sum() for lane in view.lanes]
-    found = [float(each.replace("−", "-")) for each in re.findall(r"(−[\d.]+) \(", answer("cube"))]
+    found = [float(each.replace("−", "-")) for each in re.findall(r"(−[\d.]+) for ", answer("cube"))]
     assert found == pytest.approx(sums[1:], abs=0.01) and sums[0] > -1 > sums[1]
     bounds = [lane.answer.bound for lane in view.lanes]
     assert f"looser: {min(bounds[1:]):.3g}, within it {bounds[0]:.3g}." in answer("cube")

@@ -43,6 +43,7 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
     return envelope.seal(
         desk,
         SPEEDS,
+        # No frame of a step of which the view does not know yet what was found.
         [_lane(envelope, view, index, lane, layer) for index, lane in enumerate(then.lanes)],
         _traces(envelope, view),
         said(view)[0],
@@ -77,7 +78,7 @@ def _lane(envelope: Envelope, view: InferenceView, index: int, lane: InferenceLa
         step=unit_of(lane),
         n=view.model.n,
         geometry=_geometry(envelope.payload, view),
-        frames=envelope.frames(index),
+        frames=envelope.frames(index, until=view.lanes[index].count),
         layer=_layer(envelope.payload, view, lane, layer),
     )
 

@@ -143,7 +143,7 @@ def _relaxed(view: InferenceView) -> str:
     after = f"after {integer(count)} step{'' if count == 1 else 's'}"
     if not outside:
         return f"Nothing yet: {after} all points lie within the tetrahedron of all distributions."
-    sums = _and([f"{significant(total)} ({name})" for name, total, _ in outside])
+    sums = _and([f"{significant(total)} for {name}" for name, total, _ in outside])
     return (
         f"Points outside the tetrahedron of all distributions: {after} correlations add up to {sums}, which in a "
         f"distribution come to {significant(LEAST_SUM, 1)} at least.{_loose(view, [lane for _, _, lane in outside])}"

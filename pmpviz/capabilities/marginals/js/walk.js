@@ -11,6 +11,7 @@ import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./camera.js";
 import "../pmpviz.player/bar.js";
+import "../pmpviz.player/chart.js";
 import "../pmpviz.player/figure.js";
 import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/lane.js";
@@ -254,10 +255,10 @@ class Walk extends Player {
       lane.walked = last;
     }
     const share = lane.takes ? Math.min(1, (now - lane.since) / lane.takes) : 1;
-    const { label, step } = lane.meta;
+    const { label, short, step, marker } = lane.meta;
     const colour = lit(lane.meta.colour, this.theme);
     const past = this.at !== null && last < data.steps.length - 1;
-    return { lane: Object.assign(data, { label, step }), colour, last, share, past };
+    return { lane: Object.assign(data, { label, short, step, marker }), colour, last, share, past };
   }
 
   // Lanes that have come to their end are not behind the others.
@@ -285,12 +286,15 @@ class Walk extends Player {
     );
   }
 
+  // Before a class several lanes have so many lines that each says what it is called, and its gap.
   sentence({ lane, last }, raced) {
     const step = lane.steps[last];
     const corner = lane.found[last];
-    const words = [`${lane.label}: ${step} ${lane.step}${step === 1 ? "" : "s"}`];
+    const named = this.large && raced ? lane.short : lane.label;
+    const words = [`${named}: ${step} ${lane.step}${step === 1 ? "" : "s"}`];
     if (corner >= 0 && !raced) words.push(`found corner ${lane.names[corner]}`);
     if (Number.isFinite(lane.gap[last])) words.push(`gap ${digits(lane.gap[last], 3)}`);
+    if (this.large && raced && words.length > 1) return words.join(", ");
     const [low, high] = [lane.low[last], lane.high[last]];
     const known = this.exact === null || raced ? "" : `; exactly ${digits(this.exact, 5)}`;
     const least = Number.isFinite(low) ? `${digits(low, 5)} ≤ ` : "";
