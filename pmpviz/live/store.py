@@ -62,11 +62,14 @@ class FrameRing:
         round_about = self.first + (numbers - self.first) % (self.capacity - self.first)
         return np.where(numbers < self.first, numbers, round_about)
 
-    def since(self, number: int, most: int, dense_until: int = 0) -> Frames:
-        """Frames after that `number`: all up to sweep `dense_until`, then at most `most` evenly chosen, last in."""
+    def since(self, number: int, most: int, dense_until: int = 0, until: float = np.inf) -> Frames:
+        """Frames after that `number`: all up to sweep `dense_until`, then at most `most` evenly chosen, last in.
+
+        None of a sweep after `until`.
+        """
         with self._lock:
             held = self._held()
-            new = held[held > number]
+            new = held[(held > number) & (self._sweeps[self._slots(held)] <= until)]
             dense = int((self._sweeps[self._slots(new)] <= dense_until).sum())
             later = new[dense:]
             if len(later) > most:

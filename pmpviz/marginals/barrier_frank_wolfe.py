@@ -38,6 +38,7 @@ LAST_DELTA, LAST = 1e-4, 0.01
 SPEC = Spec(
     id="barrier_frank_wolfe",
     label="Barrier Frank-Wolfe",
+    short="FW",
     style=Style("#7B4FB5", "solid", "circle"),
     kind="solver",
     guarantee="bound",

@@ -172,6 +172,7 @@ class BeliefPropagation(MarginalSolver):
     spec = Spec(
         id="bp",
         label="Belief propagation",
+        short="BP",
         style=Style("#A0522D", "dot", "triangle"),
         kind="solver",
         guarantee="approximate",
@@ -235,6 +236,7 @@ class TreeReweightedBeliefPropagation(MarginalSolver):
     spec = Spec(
         id="trbp",
         label="Tree-reweighted belief propagation",
+        short="TRBP",
         style=Style("#1B8A8A", "dash", "square"),
         kind="solver",
         guarantee="bound",

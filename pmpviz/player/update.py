@@ -92,10 +92,13 @@ class Envelope:
         head |= {"colour": style.colour, "dash": style.dash, "marker": style.marker, "sub": sub, "status": status}
         return {**head, "strip": None, "layer": None, **own}
 
-    def frames(self, index: int, room: int = MOST_FRAMES, first: int = MOST_FRAMES) -> dict[str, Any]:
-        """The frames of a lane's ring that are new: all up to the sweep `first`, then at most `room`."""
+    def frames(
+        self, index: int, room: int = MOST_FRAMES, first: int = MOST_FRAMES, until: float = math.inf
+    ) -> dict[str, Any]:
+        """The frames of a lane's ring that are new: all up to the sweep `first`, then at most `room`, none of a sweep
+        after `until`: the ring may have gone on since the view was taken."""
         start = self.sent.start(str(index))
-        frames = self.view.lanes[index].ring.since(start, room, first)
+        frames = self.view.lanes[index].ring.since(start, room, first, until)
         if len(frames.numbers):
             self.sent.sent(str(index), int(frames.numbers[-1]))
         return frame_words(self.payload, frames, start)

@@ -33,14 +33,21 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     page.wait_for_function("() => document.querySelector('.pv-root').innerText.includes('done')", timeout=60_000)
     page.wait_for_selector(GAP)
     verdict = "document.querySelector('.pv-verdict').textContent"
-    ended = r"/^At MAP call \d+ the objective is .* above the exact log Z\. .*Ended at MAP call \d+: the gap is within/"
-    page.wait_for_function(f"() => {ended}.test({verdict})")
+    beneath = "document.querySelector('.pv-verdict + .pv-soft').textContent"
+    ended = r"/^The objective is .* above the exact log Z\. .*Ended at MAP call \d+: the gap is within/"
+    page.wait_for_function(f"() => {ended}.test({beneath})")
     bound, exact = re.search(r"≤ log Z ≤ ([\d.]+); exactly ([\d.]+)", page.inner_text("body")).groups()
     assert float(bound) >= float(exact)
     assert any("log Z at most" in text for text in page.locator("table").all_inner_texts())
     look_back(page, 1)
-    first = "/^At MAP call 1 the objective is /"
-    page.wait_for_function(f"() => {first}.test({verdict}) && !/Ended|off by/.test({verdict})")
+    first = "/^Looking back: After 1 MAP call /"
+    page.wait_for_function(
+        f"() => {first}.test({verdict}) && /which it may cross/.test({beneath}) && !/Ended/.test({beneath})"
+    )
+    # What stands beneath the stage is of that moment, too.
+    page.wait_for_function(
+        "() => /Barrier Frank-Wolfe\\s+1\\s/.test(document.querySelector('.st-key-inference_found').innerText)"
+    )
 
 
 def test_a_class_reads_the_number_of_a_method_that_bounds_nothing(server, open_page):
@@ -126,4 +133,6 @@ def test_a_long_walk_is_one_canvas_that_keeps_its_camera(server, open_page, reco
     pause(page)
     look_back(page, 7)
     page.wait_for_selector(f"{WALK}[data-step='7']")
-    assert "looking back" in page.inner_text("[data-testid=walk-words]")
+    page.wait_for_function(
+        "() => /^Looking back: After 7 MAP calls /.test(document.querySelector('.pv-verdict').textContent)"
+    )

@@ -14,6 +14,7 @@ from pmpviz.capabilities.marginals.live import LiveInference
 from pmpviz.capabilities.marginals.page import command
 from pmpviz.capabilities.marginals.plan import InferencePlan, solver
 from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.capabilities.marginals.words import error
 from pmpviz.live.link import from_query, to_query
 from pmpviz.marginals import SOLVERS
 from pmpviz.marginals.polytope import Cells
@@ -184,7 +185,7 @@ def test_the_truth_arrives_and_pictures_hold_what_was_computed(watched):
         path = np.frombuffer(blobs[sent["path"]], "<f4").reshape(-1, 3)
         np.testing.assert_allclose(path, lane.path, atol=1e-6)
         assert sent["changes"] == [call for call in sent["changes"] if lane.trace[call - 1]["rho_update"]]
-    assert frank_wolfe.error(view, view.lanes[0]) < 0.01
+    assert error(view, view.lanes[0]) < 0.01
     # The relaxation leaves the tetrahedron: the correlations of a distribution sum to at least -1 here.
     assert view.lanes[0].path[-1].sum() >= -1 - 1e-9 > view.lanes[1].path[-1].sum()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,23 @@ from pmpviz.oracles.potentials import Potentials
 from pmpviz.player.numbers import configuration
 
 MOST_PATH = 2048
+# Of what is known at each step so many numbers are kept, the newest: of few variables all of a long walk.
+MOST_KEPT = 300_000
+NO_TABLE = np.zeros((0, 2, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Then:
+    """What a lane knew after a step: its answer without the edges' tables, the weights of the vertices, rho."""
+
+    answer: Answer
+    weights: Float[np.ndarray, " v"]
+    rho: Float[np.ndarray, " e"] | None
+
+    @property
+    def size(self) -> int:
+        """How many numbers are kept; rho is the same array at every step until it changes."""
+        return self.answer.unary.size + self.weights.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +45,8 @@ class InferenceLaneView:
     `path` are the iterates' coordinates, each with its number in `steps`, the last one the present, and `corners` those
     of the visited vertices, with their `weights`, `configurations` and `names`; `rho` are the edges' appearance
     probabilities where the algorithm has them. `shown` is the configuration found last (a message passer's: the most
-    probable state of each variable).
+    probable state of each variable). `kept` is what was known after each step, by its number, of the last ones at
+    least.
     """
 
     algorithm: str
@@ -49,6 +68,7 @@ class InferenceLaneView:
     rho: Float[np.ndarray, " e"] | None
     shown: Int8[np.ndarray, " n"]
     ring: FrameRing
+    kept: Mapping[int, Then]
 
     @property
     def done(self) -> bool:
@@ -72,7 +92,9 @@ class InferenceLane:
         self.cells = Cells(potentials.structure)
         self.state: Any = self.algorithm.start(potentials)
         self.ring = FrameRing(-(-potentials.n // 8))
-        self._path, self._every = {0: self._place()}, 1
+        self._kept: dict[int, Then] = {}
+        self._numbers = 0
+        self._path, self._every = {0: self._place(self.algorithm.answer(self.state))}, 1
         self._corners: list[np.ndarray] = []
         self._configurations: list[np.ndarray] = []
         self._names: list[str] = []
@@ -112,17 +134,31 @@ class InferenceLane:
     def advance(self) -> None:
         """One MAP call, or one sweep of messages."""
         self.state = self.algorithm.step(self.state)
-        self._lengthen()
+        answer = self.algorithm.answer(self.state)
+        self._lengthen(answer)
+        self._keep(answer)
         self._append()
 
-    def _lengthen(self) -> None:
+    def _keep(self, answer: Answer) -> None:
+        """What is known now, in place of the oldest where it is too much."""
+        active = getattr(self.state, "active", None)
+        weights = np.zeros(0) if active is None else active.weight[1:]
+        self._kept[self.count] = then = Then(replace(answer, table=NO_TABLE), weights, self._rho())
+        self._numbers += then.size
+        while self._numbers > MOST_KEPT and len(self._kept) > 1:
+            self._numbers -= self._kept.pop(next(iter(self._kept))).size
+
+    def _rho(self) -> Float[np.ndarray, " e"] | None:
+        return None if self.algorithm.spec.id == "bp" else rho_of(self.state)
+
+    def _lengthen(self, answer: Answer) -> None:
         """One more point of the path; a full one keeps every second, and the present always."""
         if len(self._path) > MOST_PATH:
             self._every *= 2
             self._path = {step: at for step, at in self._path.items() if step % self._every == 0}
         elif (self.count - 1) % self._every:
             self._path.pop(self.count - 1, None)
-        self._path[self.count] = self._place()
+        self._path[self.count] = self._place(answer)
 
     def view(self) -> InferenceLaneView:
         """What pages see."""
@@ -145,9 +181,10 @@ class InferenceLane:
             weights=weights,
             configurations=configurations,
             names=tuple(self._names),
-            rho=None if spec.id == "bp" else rho_of(state),
+            rho=self._rho(),
             shown=self._shown(),
             ring=self.ring,
+            kept=dict(self._kept),
         )
 
     def _visited(self) -> tuple[Float[np.ndarray, "v 3"], Float[np.ndarray, " v"], Int8[np.ndarray, "v n"]]:
@@ -168,8 +205,7 @@ class InferenceLane:
         rows = vertices[:, : self.cells.split].reshape(len(vertices), s.n, s.states)
         return rows.argmax(2).astype(np.int8)
 
-    def _place(self) -> Float[np.ndarray, " 3"]:
-        answer = self.algorithm.answer(self.state)
+    def _place(self, answer: Answer) -> Float[np.ndarray, " 3"]:
         return self.projection.of(self.cells.flat(answer.unary, answer.table))
 
     def _shown(self) -> Int8[np.ndarray, " n"]:
@@ -200,4 +236,4 @@ def promise(algorithm: MarginalSolver, state: Any) -> str:
     return "certified" if state.solution.exact else "oracle's bound"
 
 
-__all__ = ["InferenceLane", "InferenceLaneView", "promise", "rho_of"]
+__all__ = ["InferenceLane", "InferenceLaneView", "Then", "promise", "rho_of"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import streamlit as st
 
 from pmpviz.app.asked import Asked
@@ -20,9 +21,12 @@ from pmpviz.app.stage import Stage, Turn
 from pmpviz.app.words import as_text, show_notices
 from pmpviz.capabilities.marginals import picture as frank_wolfe
 from pmpviz.capabilities.marginals import polytope
+from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView, LiveInference
+from pmpviz.capabilities.marginals.moments import seen_at
 from pmpviz.capabilities.marginals.plan import InferencePlan, check_model
 from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.capabilities.marginals.words import WITHIN, error, estimate, exact_log_z
 from pmpviz.live.link import to_query
 from pmpviz.live.plan import Choice, Preset
 from pmpviz.marginals import Inferred
@@ -32,8 +36,8 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "The dot, μ, guesses how often spins are 1, alone and in pairs. A step (a MAP call) moves it towards the best "
-    "configuration, a corner."
+    "Marginals without samples: the dot, μ, climbs score + entropy, highest near them; each step (a MAP call) goes "
+    "towards the best configuration, a corner."
 )
 PAGE = Page("frank_wolfe", INFERENCE, LEAD)
 LAYER = "inference_layer"
@@ -95,7 +99,13 @@ class InferenceStage(Stage):
         if event.type == "mode" and 0 <= event.site - len(goals) < len(layers):
             st.session_state[LAYER] = layers[event.site - len(goals)]
             return True
-        return super().answer(event) or event.type in ("step", "reset")
+        # What stands beneath the stage is of the moment that is looked back at, too.
+        return super().answer(event) or event.type in ("step", "reset", "look", "live")
+
+    @property
+    def shown(self) -> InferenceView:
+        """The view at the moment that the stage shows."""
+        return seen_at(self.view, held(self.id).at)
 
     def _waiting(self, view: InferenceView) -> bool:
         return view.truth is None
@@ -127,7 +137,7 @@ def _dark() -> bool:
 
 def _segmented() -> None:
     """The scene, what was drawn, and the MAP configuration; how far each lane's likelier sides are off."""
-    view: InferenceView = STAGE.view
+    view = STAGE.shown
     if view.segmented is None:
         return
     st.markdown("###### The scene")
@@ -135,17 +145,19 @@ def _segmented() -> None:
     for column, (words, image) in zip(st.columns(len(shown)), shown, strict=True):
         column.image(filters.data_address(image), width="content")
         column.caption(words)
-    errors = [f"{as_text(lane.label)} {view.segmented.error(lane.p1):.1%}" for lane in view.lanes]
+    kept = [lane for lane in view.lanes if not np.isnan(lane.p1).any()]
+    errors = [f"{as_text(lane.label)} {view.segmented.error(lane.p1):.1%}" for lane in kept]
     st.caption(f"Wrong within 3 pixels of the true outline, each pixel on its likelier side: {', '.join(errors)}.")
 
 
 def _vertices() -> None:
-    lane = next((lane for lane in STAGE.view.lanes if len(lane.weights)), None)
-    if lane is None:
+    view = STAGE.shown
+    lane = next((lane for lane in view.lanes if len(lane.weights)), None)
+    # Of a step so long ago the weights are not kept.
+    if lane is None or np.isnan(lane.weights).any():
         return
     st.markdown("###### Configurations found")
     if lane.configurations.shape[1] > polytope.MOST_READ:
-        view: InferenceView = STAGE.view
         image = polytope.vertices_image(lane, _dark(), getattr(view.model, "shape", None))
         st.image(filters.data_address(image), width="content")
         if frank_wolfe.many(view):
@@ -167,31 +179,32 @@ def _vertices() -> None:
 
 def _table() -> None:
     """One row a lane: what it has cost and what it knows."""
-    view: InferenceView = STAGE.view
+    view = STAGE.shown
     if not view.lanes:
         return
-    exact = frank_wolfe.exact_log_z(view)
     heads = "lane", "steps", "gap now", _estimate_head(view), "log Z at most, of all steps", "log Z at least"
-    head = f"| {' | '.join(heads)} | mean error |"
-    lines = [head, "|:---|---:|---:|---:|---:|---:|---:|"]
-    for lane in view.lanes:
-        gap = frank_wolfe.gap_of(lane.trace[-1]) if lane.trace else None
-        answer, error = lane.answer, frank_wolfe.error(view, lane)
-        bound = _number(answer.bound, 5) if answer.bound is not None else f"n/a ({lane.promise})"
-        width = frank_wolfe.WITHIN * (answer.standard_error or 0.0)
-        bar = f" ± {_number(width, 2)}" if width and answer.log_z is not None else ""
-        cells = [_number(gap), _number(answer.log_z, 5) + bar, bound, _number(answer.lower, 5), _number(error)]
-        lines.append(f"| {as_text(lane.label)} | {integer(lane.count)} | " + " | ".join(cells) + " |")
-    if exact is not None:
+    lines = [f"| {' | '.join(heads)} | mean error |", "|:---|---:|---:|---:|---:|---:|---:|"]
+    lines += [_row(view, lane) for lane in view.lanes]
+    if (exact := exact_log_z(view)) is not None:
         lines.append(f"| **exact** | | | {significant(exact, 5)} | | | |")
     st.markdown("\n".join(lines))
 
 
+def _row(view: InferenceView, lane: InferenceLaneView) -> str:
+    gap = polytope.gap_of(lane.trace[-1]) if lane.trace else None
+    answer, value = lane.answer, estimate(lane)
+    bound = _number(answer.bound, 5) if answer.bound is not None else f"n/a ({lane.promise})"
+    width = WITHIN * (answer.standard_error or 0.0)
+    bar = f" ± {_number(width, 2)}" if width and value is not None else ""
+    numbers = [_number(gap), _number(value, 5) + bar, bound, _number(answer.lower, 5), _number(error(view, lane))]
+    return f"| {as_text(lane.label)} | {integer(lane.count)} | {' | '.join(numbers)} |"
+
+
 def _estimate_head(view: InferenceView) -> str:
-    """What the column of estimates has: bars where a row has one, and of a walk what its curve's next point will be."""
+    """What the column of estimates has: bars where a row has one, and of a walk its objective, as the curve has it."""
     bars = " (± 95 %)" if any(lane.answer.standard_error for lane in view.lanes) else ""
-    walks = any(frank_wolfe.gap_of(record) is not None for lane in view.lanes for record in lane.trace[-1:])
-    return f"log Z estimate{bars}{': the objective after the last step' if walks else ''}"
+    walks = any(polytope.gap_of(record) is not None for lane in view.lanes for record in lane.trace[-1:])
+    return f"log Z estimate{bars}{': the objective' if walks else ''}"
 
 
 def _number(value: float | None, digits: int = 3) -> str:
@@ -246,8 +259,8 @@ NUMBERS = """
 - **log Z at most**: the smallest bound of the walk. *Certified*: by an exact oracle. *Oracle's bound*: by the upper
   bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope, by its
   linear program or by messages. With a heuristic oracle there is none.
-- **log Z estimate**: the objective where μ is now, at the ρ of the best bound; curves and the sentence beside them
-  are of where the last MAP call was made, before its step. Or an estimate with its error bar: every ± is 1.96
+- **log Z estimate**: the objective where the last MAP call was made, before its step, as in the curve and the sentence
+  beside it; `infer` prints it one step on. Or an estimate with its error bar: every ± is 1.96
   standard errors, by batch means, as the curve's range is: for a good estimate it holds the exact value 95 times in
   100. Counted on 50 models of ten spins, weak and stronger (`reproduce dhmc-log-z`, J = 0.5 and 1): 96 and 100 by
   bridge sampling, 98 and 98 by Chib's estimate, 94 and 92 by the split mirrored one, 0 and 60 by the mirrored one on

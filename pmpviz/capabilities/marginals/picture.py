@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.capabilities.marginals.moments import last_steps, seen_at
 from pmpviz.capabilities.marginals.plan import MANY
-from pmpviz.capabilities.marginals.polytope import gap_of, places, rho_changes, scene
+from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
+from pmpviz.capabilities.marginals.verdict import said
+from pmpviz.capabilities.marginals.words import WITHIN, exact_log_z, exact_p1, unit_of
 from pmpviz.marginals import solver_class
 from pmpviz.marginals.solver import Record
 from pmpviz.player.model_words import model_words
@@ -22,11 +23,7 @@ from pmpviz.player.wire import Payload
 
 SPEEDS = (1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
-SMALLEST_GAP = 1e-6
-# An edge that is in every spanning tree has ρ = 1, less rounding.
-WHOLE = 1e-6
-# Of a normal law, 95 % lie within so many standard errors.
-WITHIN = 1.96
+SMALLEST_GAP, IN_USE = 1e-6, 1e-9
 # What play may go on to: the button's words, and what it does.
 GOALS = {
     "gap": ("Run to gap", "Goes on until the gap is at most the one to reach"),
@@ -36,27 +33,30 @@ GOALS = {
     ),
     "end": ("Run to end", "Goes on until the last ρ is done"),
 }
-UNITS = {"MAP call": "MAP call", "sweep of all messages": "sweep"}
 
 
 def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
     """The blob for the player; `sent` is brought up to date."""
     envelope = Envelope(view, sent, [solver_class(lane.algorithm).spec for lane in view.lanes])
+    then = seen_at(view, desk.at)
+    words = [[step, said(seen_at(view, step))] for step in last_steps(view, desk.at)]
     return envelope.seal(
         desk,
         SPEEDS,
-        [_lane(envelope, view, index, lane, layer) for index, lane in enumerate(view.lanes)],
+        # No frame of a step of which the view does not know yet what was found.
+        [_lane(envelope, view, index, lane, layer) for index, lane in enumerate(then.lanes)],
         _traces(envelope, view),
-        verdict(view),
+        said(view)[0],
         alt="The configuration that each lane found last, on the model's graph",
         unit="steps",
         goals=[list(goal) for goal in GOALS.values()],
         layer=[list(LAYERS if exact_p1(view) is not None else LAYERS[:2]), layer],
         sites_first=many(view),
-        walk=scene(envelope.payload, view) if view.lanes and view.projection is not None else None,
+        walk=scene(envelope.payload, view, then) if view.lanes and view.projection is not None else None,
         words=_sentence(view),
-        said=_said(view, desk.large),
-        newest=_newest(view),
+        said=said(then),
+        said_at=words,
+        over=bool(view.lanes) and all(lane.done for lane in view.lanes),
         opens=not desk.large and not any(lane.count for lane in view.lanes),
         exact=exact_log_z(view),
         exact_p1=None if (exact := exact_p1(view)) is None else envelope.payload.add(exact),
@@ -78,7 +78,7 @@ def _lane(envelope: Envelope, view: InferenceView, index: int, lane: InferenceLa
         step=unit_of(lane),
         n=view.model.n,
         geometry=_geometry(envelope.payload, view),
-        frames=envelope.frames(index),
+        frames=envelope.frames(index, until=view.lanes[index].count),
         layer=_layer(envelope.payload, view, lane, layer),
     )
 
@@ -104,38 +104,16 @@ def _layer(payload: Payload, view: InferenceView, lane: InferenceLaneView, name:
     return None
 
 
-def exact_p1(view: InferenceView) -> Float[np.ndarray, " n"] | None:
-    """p(x_i = 1) of the exact answer, where there is one."""
-    solution = view.truth.solution if view.truth is not None else None
-    return None if solution is None else solution.p1
-
-
-def exact_log_z(view: InferenceView) -> float | None:
-    """The exact log Z, where there is one."""
-    solution = view.truth.solution if view.truth is not None else None
-    return None if solution is None else solution.log_z
-
-
-def error(view: InferenceView, lane: InferenceLaneView) -> float | None:
-    """Mean |p(x_i = 1) - exact|, where the exact answer is known."""
-    exact = exact_p1(view)
-    return None if exact is None else float(np.abs(lane.p1 - exact).mean())
-
-
 def _sub(lane: InferenceLaneView) -> str:
     parts = [f"{seconds(lane.seconds)} computing"] if lane.seconds else []
     if len(lane.weights):
-        used = integer(int((lane.weights > 1e-9).sum()))
-        found = f"{used} of {integer(len(lane.weights))} configurations found in use"
+        found = f"{integer(len(lane.weights))} configurations found"
+        if not np.isnan(lane.weights).any():
+            found = f"{integer(int((lane.weights > IN_USE).sum()))} of {found} in use"
         parts.insert(0, f"at {unit_of(lane)} {integer(lane.count)}: {found}")
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")
     return " · ".join(parts)
-
-
-def unit_of(lane: InferenceLaneView) -> str:
-    """What one step of a lane is called."""
-    return UNITS.get(lane.update, "step")
 
 
 # Traces.
@@ -249,95 +227,4 @@ def _sentence(view: InferenceView) -> str:
     return f"{words[:1].upper()}{words[1:]}. {view.projection.words}"
 
 
-def _said(view: InferenceView, large: bool) -> list[str]:
-    """Beneath the bar: of one lane what its maximum is, of several how they compare."""
-    if len(view.lanes) < 2:
-        return _ends(view)
-    # Before a class the lines of several lanes need the room.
-    return [] if large else [compared(view)]
-
-
-def compared(view: InferenceView) -> str:
-    """Of several lanes: what is known of log Z, how far off their marginals are, and whose numbers bound nothing."""
-    begun = [lane for lane in view.lanes if lane.trace]
-    off = sorted((value, lane.label) for lane in begun if (value := error(view, lane)) is not None)
-    told = ", ".join(f"{significant(value, 2)} ({label})" for value, label in off)
-    loose = [lane.label for lane in begun if lane.promise == "no bound"]
-    said = [verdict(view)]
-    if told:
-        said.append(f"Marginals are off by {told} on average.")
-    if loose and len(loose) < len(begun):
-        said.append(f"No bound: {', '.join(loose)}.")
-    return " ".join(said)
-
-
-def _ends(view: InferenceView) -> list[str]:
-    """Whether the objective may cross log Z: its maximum is above wherever an edge of a loop is counted in part."""
-    rho = next((lane.rho for lane in view.lanes if lane.rho is not None and len(lane.rho)), None)
-    if rho is None:
-        return []
-    if rho.min() > 1 - WHOLE:
-        return ["Its maximum is log Z itself: without a loop every edge's dependence is counted in full."]
-    return [
-        "It may cross log Z: its maximum lies above. That is an upper bound: of each edge's dependence it counts the "
-        "share ρ, too little on a loop."
-    ]
-
-
-def _newest(view: InferenceView) -> list[str]:
-    """Of the last step of the first walk: how far off its marginals are, and why it ended."""
-    lane = next((lane for lane in view.lanes if lane.rho is not None and lane.count), None)
-    if lane is None:
-        return []
-    off, changes = error(view, lane), len(rho_changes(lane.trace))
-    found = [] if off is None else [f"The marginals are off by {significant(off, 2)} on average."]
-    if not lane.done:
-        return found
-    rho = f", and ρ has changed {changes} times, each time to another climb" if changes else ""
-    return [*found, f"Ended at {unit_of(lane)} {integer(lane.count)}: {lane.reason}{rho}."]
-
-
-def verdict(view: InferenceView) -> str:
-    """What is known of log Z now, and against the truth where it is known."""
-    begun = [lane for lane in view.lanes if lane.trace]
-    if not begun:
-        return "Nothing is computed yet: press Play, or Step."
-    exact = exact_log_z(view)
-    bounded = [lane for lane in begun if lane.answer.bound is not None]
-    if not bounded:
-        return _estimates(view, exact) or "No lane has a certified bound on log Z yet."
-    best = min(bounded, key=lambda lane: lane.answer.bound if lane.answer.bound is not None else math.inf)
-    low = "" if best.answer.lower is None else f"{significant(best.answer.lower, 5)} ≤ "
-    said = f"{low}log Z ≤ {significant(best.answer.bound or math.nan, 5)}"
-    if exact is None:
-        return f"{said} ({best.label})."
-    over = (best.answer.bound or math.nan) - exact
-    return (
-        f"{said}; exactly {significant(exact, 5)}, so that the bound is {significant(over)} nats above ({best.label})."
-    )
-
-
-def _estimates(view: InferenceView, exact: float | None) -> str:
-    """What each lane that knows its own error estimates, with 95 % of its bar, and mean maxima; empty without any."""
-    known = "" if exact is None else f"; exactly {significant(exact, 5)}"
-    parts = []
-    for head, name in (("log Z", "log_z"), ("Mean maximum, above log Z on average", "mean_maximum")):
-        found = [(lane.label, getattr(lane.answer, name), lane.answer.standard_error) for lane in view.lanes]
-        said = [
-            f"{label} {significant(value, 5)} ± {significant(WITHIN * error, 2)} (95 %)"
-            + (_missed(value, error, exact) if name == "log_z" else "")
-            for label, value, error in found
-            if value is not None and error is not None
-        ]
-        parts += [f"{head}: {'; '.join(said)}"] if said else []
-    return f"{'. '.join(parts)}{known}." if parts else ""
-
-
-def _missed(value: float, error: float, exact: float | None) -> str:
-    """By how much an error bar does not hold what it promises."""
-    if exact is None or abs(value - exact) <= WITHIN * error:
-        return ""
-    return f", which misses it by {significant(abs(value - exact) / error, 2)} standard errors"
-
-
-__all__ = ["GOALS", "LAYERS", "compared", "error", "exact_log_z", "exact_p1", "gap_of", "many", "update", "verdict"]
+__all__ = ["GOALS", "LAYERS", "many", "update"]

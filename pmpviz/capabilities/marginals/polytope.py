@@ -27,8 +27,9 @@ KNOWN = {"gap": "shown_gap", "objective": "objective", "low": "lower", "high": "
 KNOWN |= {"error": "standard_error", "maximum": "mean_maximum"}
 
 
-def scene(payload: Payload, view: InferenceView) -> dict[str, Any]:
-    """The polytopes where they are known, the centre, the exact marginals, and every lane's walk."""
+def scene(payload: Payload, view: InferenceView, then: InferenceView) -> dict[str, Any]:
+    """The polytopes where they are known, the centre, the exact marginals, and every lane's walk; marginals and rho as
+    they were `then`, at the moment that is looked at."""
     projection, potentials = view.projection, view.potentials
     assert projection is not None and potentials is not None
     cells = Cells(potentials.structure)
@@ -42,8 +43,8 @@ def scene(payload: Payload, view: InferenceView) -> dict[str, Any]:
         "marginal": _wires(projection.marginal, _names(projection, potentials)),
         "centre": centre.tolist(),
         "exact": exact,
-        "graph": _graph(payload, view),
-        "lanes": [_walk(payload, lane) for lane in view.lanes],
+        "graph": _graph(payload, then),
+        "lanes": [_walk(payload, *both) for both in zip(view.lanes, then.lanes, strict=True)],
     }
 
 
@@ -71,7 +72,7 @@ def _names(projection: Projection, potentials: Potentials) -> tuple[str, ...]:
     return tuple(" ".join(configuration(x) for x in states[mask]) for mask in here)
 
 
-def _walk(payload: Payload, lane: InferenceLaneView) -> dict[str, Any]:
+def _walk(payload: Payload, lane: InferenceLaneView, then: InferenceLaneView) -> dict[str, Any]:
     """A lane's path with what was found and known at each of its steps, NaN where nothing was."""
     records: list[Record] = [lane.trace[step - 1] if step else {} for step in lane.steps]
     numbers = {name: payload.add(_column(records, key)) for name, key in KNOWN.items()}
@@ -87,7 +88,8 @@ def _walk(payload: Payload, lane: InferenceLaneView) -> dict[str, Any]:
         "names": list(lane.names),
         "named": bool(short),
         "changes": rho_changes(lane.trace),
-        "p1": None if len(lane.p1) > MANY else payload.add(lane.p1),
+        "p1": None if len(then.p1) > MANY else payload.add(then.p1),
+        "known": then.count,
         **numbers,
     }
 

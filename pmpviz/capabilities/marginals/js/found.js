@@ -23,7 +23,7 @@ class Small {
   begin(shown, step, theme) {
     this.root.hidden = !shown;
     if (!shown) return null;
-    this.when.textContent = `newest, at step ${step}`;
+    this.when.textContent = `at step ${step}`;
     const large = enlarged();
     this.width = Math.max(160, this.root.clientWidth) / large;
     const context = sized(this.canvas, this.width * large, HEIGHT * large);
@@ -34,8 +34,9 @@ class Small {
   }
 }
 
-function newest({ lane }) {
-  return lane.steps[lane.steps.length - 1];
+// The step that marginals and rho are of.
+function known({ lane }) {
+  return lane.known;
 }
 
 export class Marginals extends Small {
@@ -44,7 +45,7 @@ export class Marginals extends Small {
   }
 
   draw(exact, walks, theme) {
-    const context = this.begin(exact && walks.length, walks.length && Math.max(...walks.map(newest)), theme);
+    const context = this.begin(exact && walks.length, walks.length && Math.max(...walks.map(known)), theme);
     if (!context) return false;
     const side = Math.min(this.width - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
     const at = (x, y) => [LEFT + x * side, HEIGHT - BOTTOM - y * side];
@@ -84,7 +85,7 @@ export class Edges extends Small {
 
   draw(graph, walks, theme) {
     const walk = graph && walks[graph.lane];
-    const context = this.begin(walk, walk && newest(walk), theme);
+    const context = this.begin(walk, walk && known(walk), theme);
     if (!context) return false;
     const { nodes, edges, rho } = graph;
     const side = Math.min(this.width, HEIGHT) - 40;

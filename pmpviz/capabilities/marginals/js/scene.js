@@ -1,11 +1,13 @@
 // The polytopes with the walks in them, on a plain 2-D canvas; pointing at something tells its coordinates.
 
 import { Camera } from "./camera.js";
+import { marker } from "../pmpviz.player/chart.js";
 import { css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
 const NEAR_PX = 11;
 const ARROW = 9;
 const LINE = 14;
+const OF_MANY = 0.02; // The least weight of a corner where several lanes have theirs.
 const ROUNDING = 1e-5; // Of the width of the box, and of that the least.
 // Where the name of each axis stands: along it in the middle, at these ends of the others.
 const AXES = [[null, 0, 0], [1, null, 0], [0, 0, null]];
@@ -22,9 +24,9 @@ export class Scene {
     this.canvas.setAttribute("role", "img");
     this.canvas.tabIndex = 0;
     this.tools = make("div", "wk-tools");
-    this.again = make("button", "pv-button", "Turn back");
+    this.again = make("button", "pv-button", "First view");
     this.again.type = "button";
-    this.again.title = "The view as it was at first: drag turns, the wheel zooms, arrow keys turn too (0)";
+    this.again.title = "The view as it was at first: drag turns, arrow keys turn too, + and − zoom, and the wheel after a click (0)";
     this.again.addEventListener("click", () => this.moved(this.camera.reset()));
     this.tools.append(this.again);
     this.tip = make("div", "pv-tip");
@@ -81,8 +83,10 @@ export class Scene {
     if (spot && spot.step !== undefined) this.choose(spot.step);
   }
 
+  // Who scrolls over the picture goes on to what is beneath it, until the picture has been clicked.
   wheel(event) {
-    if (event.ctrlKey || !this.camera.nearer(Math.exp(-event.deltaY * 0.0015))) return;
+    if (event.ctrlKey || document.activeElement !== this.canvas && this.canvas.getRootNode().activeElement !== this.canvas) return;
+    if (!this.camera.nearer(Math.exp(-event.deltaY * 0.0015))) return;
     event.preventDefault();
     this.moved();
   }
@@ -129,14 +133,15 @@ export class Scene {
     this.drawBox();
     const faces = this.faces();
     faces.filter((face) => !face.front).forEach((face) => this.fill(face));
-    if (data.marginal) this.wires(data.marginal, [], 1.25, 0.75);
+    if (data.marginal) this.drawEdges(data.marginal, faces);
     for (const walk of walks) this.drawBarrier(walk);
-    for (const walk of walks) this.drawCorners(walk);
+    for (const walk of walks) this.drawCorners(walk, walks.length > 1 ? OF_MANY : 0);
     for (const walk of walks) this.drawTrail(walk);
     faces.filter((face) => face.front).forEach((face) => this.fill(face));
     this.drawMarks();
     for (const walk of walks) this.drawArrow(walk);
     for (const walk of walks) this.drawNow(walk);
+    this.drawExact();
     this.drawNames();
     this.paints += 1;
     const { yaw, pitch, zoom } = this.camera;
@@ -177,7 +182,7 @@ export class Scene {
         const area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
         const depth = (a[2] + b[2] + c[2]) / 3;
         const slope = Math.abs(area) / (this.width * this.height);
-        return { at: [a, b, c], depth, front: depth > middle, light: Math.min(1, 2.4 * slope + 0.16 * left) };
+        return { at: [a, b, c], left, depth, front: depth > middle, light: Math.min(1, 2.4 * slope + 0.16 * left) };
       })
       .sort((a, b) => a.depth - b.depth);
   }
@@ -190,6 +195,15 @@ export class Scene {
     at.forEach(([x, y]) => context.lineTo(x, y));
     context.fill();
     context.globalAlpha = 1;
+  }
+
+  // Those at the back, between two faces that are there, are dashed.
+  drawEdges({ corners, edges }, faces) {
+    const front = new Set(faces.filter((face) => face.front).map((face) => face.left));
+    const hidden = (edge) => ![0, 1, 2, 3].some((left) => !edge.includes(left) && front.has(left));
+    this.hidden = [0, 1, 2, 3].map((corner) => edges.filter((edge) => edge.includes(corner)).every(hidden));
+    this.wires({ corners, edges: edges.filter((edge) => !hidden(edge)) }, [], 1.5, 0.8);
+    this.wires({ corners, edges: edges.filter(hidden) }, [5, 4], 1, 0.6);
   }
 
   wires({ corners, edges }, dash, width, alpha) {
@@ -218,11 +232,12 @@ export class Scene {
     this.wires({ corners, edges: marginal.edges }, [1, 3], 1, 0.5);
   }
 
-  drawCorners({ lane, last, colour, past }) {
+  // Of several lanes the corners with weight alone: all that were ever met would hide the walks.
+  drawCorners({ lane, last, colour, past }, least) {
     const { context, theme } = this;
     const seen = past ? new Set(lane.found.subarray(0, last + 1)) : null;
     for (let v = 0; v < lane.weights.length; v++) {
-      if (seen && !seen.has(v)) continue;
+      if (seen ? !seen.has(v) : lane.weights[v] < least) continue;
       const point = lane.corners.subarray(3 * v, 3 * v + 3);
       const [x, y] = this.camera.place(point);
       const size = past ? 4 : 3 + 11 * Math.sqrt(Math.max(0, lane.weights[v]));
@@ -283,17 +298,30 @@ export class Scene {
       context.stroke();
     });
     context.textAlign = "right";
-    this.write("start, u₀", cx - 8, cy - 6, theme.text);
+    this.write("start", cx - 8, cy - 6, theme.text);
+  }
+
+  // On top of the walks, and hollow, so that a point that is there is seen in it; its name where the least is.
+  drawExact() {
+    const { context, theme, data } = this;
     if (!data.exact) return;
-    const [x, y] = mark(data.exact, "exact marginals", (ex, ey) => {
+    const [x, y] = this.camera.place(data.exact);
+    for (const [colour, width] of [[theme.ground, 5], [theme.text, 2]]) {
+      context.strokeStyle = css(colour);
+      context.lineWidth = width;
       context.beginPath();
-      for (const [a, b] of [[0, -7], [7, 0], [0, 7], [-7, 0]]) context.lineTo(ex + a, ey + b);
+      for (const [a, b] of [[0, -10], [10, 0], [0, 10], [-10, 0]]) context.lineTo(x + a, y + b);
       context.closePath();
-      context.fill();
       context.stroke();
-    });
+    }
+    this.spots.push({ at: [x, y], point: data.exact, words: "exact marginals", rank: 3 });
+    const words = "exact";
+    const wide = context.measureText(words).width;
+    const places = [[14, 5], [-14 - wide, 5], [-wide / 2, 24 * this.scale], [-wide / 2, -15]];
+    const near = ([left, down]) => this.spots.filter(({ at }) => covers(at, x + left, y + down, wide, LINE * this.scale)).length;
+    const [left, down] = places.reduce((best, place) => (near(place) < near(best) ? place : best));
     context.textAlign = "left";
-    this.write("exact", x + 10, y + 14, theme.text);
+    this.write(words, x + left, y + down, theme.text);
   }
 
   // From the iterate to the corner that the MAP call found there.
@@ -347,8 +375,7 @@ export class Scene {
     context.fillStyle = colour;
     context.strokeStyle = css(theme.ground);
     context.lineWidth = 2;
-    disc(context, x, y, 6.5);
-    context.fill();
+    marker(context, lane.marker, x, y, 6.5);
     context.stroke();
     this.spots.push({ at: [x, y], point, words: `${lane.label}: μ at step ${lane.steps[last]}`, rank: 4 });
   }
@@ -365,7 +392,8 @@ export class Scene {
       const far = Math.hypot(...out) || 1;
       const words = data.marginal.names[k].replace(" ", " · ");
       context.textAlign = Math.abs(out[0]) < 0.3 * far ? "center" : out[0] > 0 ? "left" : "right";
-      this.write(words, x + (18 * out[0]) / far, y + (20 * out[1]) / far + 4, theme.text);
+      const colour = this.hidden[k] ? theme.soft : theme.text;
+      this.write(words, x + (18 * out[0]) / far, y + (20 * out[1]) / far + 4, colour);
       this.spots.push({ at: [x, y], point: corner, words, rank: 1 });
     });
   }
@@ -402,4 +430,9 @@ const BOX_CORNERS = [0, 1, 2, 3, 4, 5, 6, 7].map((code) => [code & 1, (code >> 1
 function disc(context, x, y, radius) {
   context.beginPath();
   context.arc(x, y, radius, 0, 2 * Math.PI);
+}
+
+// Whether a place lies under words that begin there.
+function covers([x, y], left, base, wide, high) {
+  return x > left - 4 && x < left + wide + 4 && y > base - high && y < base + 4;
 }

@@ -4,13 +4,14 @@ import { ask } from "../pmpviz.player/ask.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { decode, opened } from "../pmpviz.player/decode.js";
 import { Player } from "../pmpviz.player/player.js";
-import { css, enlarged, lit, make, number, sized, topOf } from "../pmpviz.player/theme.js";
+import { css, enlarged, lit, make, number, sized, thousands, topOf } from "../pmpviz.player/theme.js";
 import { drawKey } from "../pmpviz.player/traces.js";
 import { Edges, Marginals } from "./found.js";
 import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./camera.js";
 import "../pmpviz.player/bar.js";
+import "../pmpviz.player/chart.js";
 import "../pmpviz.player/figure.js";
 import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/lane.js";
@@ -27,7 +28,7 @@ const MARGIN = 12;
 const WALK_HIGH = 230; // Beneath the sites.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
 const SHARE = "How much of each edge's dependence the objective counts: how often the edge is in a random spanning tree.";
-const BEGINNING = "The walk is at its beginning, where all configurations are alike: press Play.";
+const BEGINNING = "The beginning, where all configurations are alike.";
 // What the picture's and the sentences' words mean: told at the ? beside each; all of them stand in a fold of the page.
 const MEANINGS = [
   ["corners", "Configurations, a digit a spin. Two at one corner, as 011 · 100, are each other's opposites: in both the same spins agree."],
@@ -100,7 +101,8 @@ class Walk extends Player {
     this.exactP1 = update.exactP1;
     this.pace = update.speed.value ? 1000 / update.speed.value : 0;
     this.goals = update.goals;
-    this.newest = update.newest;
+    this.waiting = Boolean(update.waits);
+    this.learnWords(update);
     super.adopt(update);
     this.caption.textContent = update.words;
     this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
@@ -111,34 +113,35 @@ class Walk extends Player {
     this.buildLayers(update.layer);
   }
 
-  // A walk at its end does not play, whatever the last update that came in time says.
-  settle(update, now) {
-    const over = update.lanes.length > 0 && update.lanes.every((lane) => lane.status === "done");
-    super.settle({ ...update, playing: update.playing && !over }, now);
+  // What is said of each step, until other settings or the exact answer change it.
+  learnWords({ run, begun, exact, said_at: saidAt }) {
+    const of = JSON.stringify([run, begun, exact]);
+    if (of !== this.saidOf) this.saidAt = new Map();
+    this.saidOf = of;
+    for (const [step, words] of saidAt) this.saidAt.set(step, words);
   }
 
-  // The verdict is of the step on screen, then what is true of all of them.
+  // A walk at its end does not play, whatever the last update that came in time says.
+  settle(update, now) {
+    super.settle({ ...update, playing: update.playing && !update.over }, now);
+  }
+
+  // The verdict is of the step on screen.
   tell(sentences) {
     this.general = sentences;
     this.tellStep(this.walks || []);
   }
 
   tellStep(walks) {
-    const [walk] = walks.filter(({ lane, last }) => !lane.steps[last] || Number.isFinite(lane.objective[last]));
     const general = this.general || [];
-    if (this.lanes.length > 1) return super.tell(walks.every(isNewest) ? general : general.map((words) => `As of the newest step: ${words}`));
-    if (!walk || !general.length) return super.tell(general);
-    const words = [this.moment(walk), ...general, ...(isNewest(walk) ? this.newest : [])];
-    super.tell([words.join(" ")]);
+    if (this.waiting || !walks.length) return super.tell(general);
+    const step = Math.max(...walks.map(({ lane, last }) => lane.steps[last]));
+    if (!step && walks.some((walk) => !isNewest(walk))) return super.tell([BEGINNING]);
+    super.tell(this.saidAt.get(step) || general);
   }
 
-  moment({ lane, last }) {
-    const step = lane.steps[last];
-    if (!step) return BEGINNING;
-    const at = `At ${lane.step} ${step} the objective is ${digits(lane.objective[last], 4)}`;
-    if (this.exact === null) return `${at}.`;
-    const off = lane.objective[last] - this.exact;
-    return `${at}, ${digits(Math.abs(off), 3)} ${off < 0 ? "below" : "above"} the exact log Z.`;
+  lead() {
+    return this.at === null ? "" : "Looking back: ";
   }
 
   // Beside Play, what play may go on to.
@@ -252,10 +255,18 @@ class Walk extends Player {
       lane.walked = last;
     }
     const share = lane.takes ? Math.min(1, (now - lane.since) / lane.takes) : 1;
-    const { label, step } = lane.meta;
+    const { label, short, step, marker } = lane.meta;
     const colour = lit(lane.meta.colour, this.theme);
     const past = this.at !== null && last < data.steps.length - 1;
-    return { lane: Object.assign(data, { label, step }), colour, last, share, past };
+    return { lane: Object.assign(data, { label, short, step, marker }), colour, last, share, past };
+  }
+
+  // Lanes that have come to their end are not behind the others.
+  telling(computed) {
+    const [tell] = super.telling(computed);
+    const most = this.shownSweep();
+    const { step } = this.lanes[0].meta || {};
+    return [(at) => (at === (this.at ?? most) ? `${step || "step"} ${thousands(most)}` : tell(at))];
   }
 
   // What was known at the step that is on screen.
@@ -275,12 +286,15 @@ class Walk extends Player {
     );
   }
 
-  sentence({ lane, last, past }, raced) {
+  // Before a class several lanes have so many lines that each says what it is called, and its gap.
+  sentence({ lane, last }, raced) {
     const step = lane.steps[last];
     const corner = lane.found[last];
-    const words = [`${past ? "looking back: " : ""}${lane.label}: ${step} ${lane.step}${step === 1 ? "" : "s"}`];
+    const named = this.large && raced ? lane.short : lane.label;
+    const words = [`${named}: ${step} ${lane.step}${step === 1 ? "" : "s"}`];
     if (corner >= 0 && !raced) words.push(`found corner ${lane.names[corner]}`);
     if (Number.isFinite(lane.gap[last])) words.push(`gap ${digits(lane.gap[last], 3)}`);
+    if (this.large && raced && words.length > 1) return words.join(", ");
     const [low, high] = [lane.low[last], lane.high[last]];
     const known = this.exact === null || raced ? "" : `; exactly ${digits(this.exact, 5)}`;
     const least = Number.isFinite(low) ? `${digits(low, 5)} ≤ ` : "";

@@ -1,0 +1,373 @@
+"""The answer to the question of a preset, by the numbers of a moment of its lanes, and what is said beneath it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pmpviz.capabilities.marginals.lane import InferenceLaneView
+from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.capabilities.marginals.polytope import gap_of
+from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.capabilities.marginals.words import (
+    NOTHING,
+    WITHIN,
+    bounded,
+    climbed,
+    compared,
+    ended,
+    error,
+    estimates,
+    exact_log_z,
+    missed,
+    steps_of,
+    with_bar,
+)
+from pmpviz.metrics.boundaries import band
+from pmpviz.player.numbers import integer, seconds, significant
+
+# Weights below this are none: the configuration is in the mixture by rounding.
+IN_USE = 1e-9
+# Marginals so far off on average are good, and very good.
+GOOD = (0.05, 0.02, 0.01)
+# A point is outside a polytope where a corner's weight is so far below 0.
+OUTSIDE = -1e-3
+# The least that three correlations of a distribution add up to: three spins cannot all differ.
+LEAST_SUM = -1.0
+# A coordinate is the exact one where both are printed alike.
+PRINTED = 5e-4
+# A pixel whose p is between these is uncertain.
+UNSURE = (0.1, 0.9)
+
+
+def said(view: InferenceView) -> list[str]:
+    """[the answer to the plan's question, what is said beneath it] at the moment of the view."""
+    begun = [lane for lane in view.lanes if lane.trace]
+    if not begun:
+        return [NOTHING]
+    preset = next((preset.id for preset in INFERENCE if preset.plan == view.plan), "")
+    answer = ANSWERS[preset](view) if preset and len(begun) == len(view.plan.lanes) == len(view.lanes) else ""
+    if len(view.lanes) == 1 and begun[0].rho is not None:
+        answer = answer or _mixed(view, begun[0])
+        rest = [climbed(view, begun[0]), ended(begun[0])]
+    else:
+        rest = [part(view) for part in BENEATH.get(preset if answer else "", ())]
+        answer = answer or bounded(view)
+    return [answer, *filter(None, [" ".join(filter(None, rest))])]
+
+
+# One walk.
+
+
+def _mixed(view: InferenceView, lane: InferenceLaneView) -> str:
+    """Of how many configurations the point is a mixture, and how far off its marginals are."""
+    weights = lane.weights[~np.isnan(lane.weights)]
+    count = int((weights > IN_USE).sum()) if len(weights) else len(lane.weights)
+    mixture = f"after {steps_of(lane)} μ mixes {integer(count)} configuration{'' if count == 1 else 's'}"
+    off = error(view, lane)
+    if off is None:
+        return f"{mixture[:1].upper()}{mixture[1:]}."
+    return f"{mixture[:1].upper()}{mixture[1:]}; its marginals are {significant(off, 2)} off the exact ones on average."
+
+
+def _corners(view: InferenceView) -> str:
+    (lane,) = view.lanes
+    mixed = _mixed(view, lane)
+    if not lane.done or error(view, lane) is None:
+        return f"By averaging corners: {mixed[:1].lower()}{mixed[1:]}"
+    return f"By averaging corners, but not exactly: {mixed[:1].lower()}{mixed[1:]}"
+
+
+def _tetrahedron(view: InferenceView) -> str:
+    """The coordinates of the point, beside the exact ones."""
+    (lane,) = view.lanes
+    assert view.projection is not None
+    names, at = view.projection.names, lane.path[-1]
+    now = _and([f"{name} = {significant(float(value))}" for name, value in zip(names, at, strict=True)])
+    said = f"Like a point in a tetrahedron: after {steps_of(lane)} {now}"
+    if view.truth is None or view.truth.place is None:
+        return f"{said}."
+    exact = np.asarray(view.truth.place)
+    if np.abs(at - exact).max() < PRINTED:
+        return f"{said}, as exactly."
+    return f"{said}; exactly {_and([significant(float(value)) for value in exact])}."
+
+
+def _few(view: InferenceView) -> str:
+    """Since which MAP call the marginals have been good, and how far off they are now."""
+    (lane,) = view.lanes
+    off = error(view, lane)
+    if off is None:
+        return ""
+    now = f"after {steps_of(lane)} they are {significant(off, 2)} off"
+    since = [(good, first) for good in GOOD if (first := _since(view, lane, good)) is not None]
+    if not since:
+        return f"More than {_calls(lane.count)}: {now} on average."
+    strictest = {first: good for good, first in since}
+    (first, good), *more = strictest.items()
+    enough = f"{_calls(first)} for marginals within {good:g} of the exact ones on average"
+    return f"{enough}{''.join(f', {integer(k)} for {better:g}' for k, better in more)}; {now}."
+
+
+def _calls(count: int) -> str:
+    return f"{integer(count)} MAP call{'' if count == 1 else 's'}"
+
+
+def _since(view: InferenceView, lane: InferenceLaneView, good: float) -> int | None:
+    """The step from which on marginals were so good up to now; None where they are not, or it was not kept."""
+    first = None
+    for step in range(lane.count, 0, -1):
+        then, exact = lane.kept.get(step), view.truth.solution.p1 if view.truth and view.truth.solution else None
+        if then is None or exact is None or np.abs(then.answer.unary[:, 1] - exact).mean() > good:
+            break
+        first = step
+    return first
+
+
+# Walks beside each other.
+
+
+def _relaxed(view: InferenceView) -> str:
+    """Which points lie outside the polytope of all distributions."""
+    frame = None if view.projection is None else view.projection.marginal
+    if frame is None:
+        return ""
+    names = "the marginal polytope's walk", "the local polytope's walk", "message passing"
+    corners = np.vstack([frame[0].T, np.ones(len(frame[0]))])
+    outside = []
+    for name, lane in zip(names, view.lanes, strict=True):
+        if np.linalg.solve(corners, np.append(lane.path[-1], 1.0)).min() < OUTSIDE:
+            outside.append((name, float(lane.path[-1].sum()), lane))
+    count = max(lane.count for lane in view.lanes)
+    after = f"after {integer(count)} step{'' if count == 1 else 's'}"
+    if not outside:
+        return f"Nothing yet: {after} all points lie within the tetrahedron of all distributions."
+    sums = _and([f"{significant(total)} for {name}" for name, total, _ in outside])
+    return (
+        f"Points outside the tetrahedron of all distributions: {after} correlations add up to {sums}, which in a "
+        f"distribution come to {significant(LEAST_SUM, 1)} at least.{_loose(view, [lane for _, _, lane in outside])}"
+    )
+
+
+def _loose(view: InferenceView, outside: list[InferenceLaneView]) -> str:
+    """What a relaxation costs the bound on log Z."""
+    inside = [lane.answer.bound for lane in view.lanes if not any(lane is each for each in outside)]
+    theirs = [lane.answer.bound for lane in outside if lane.answer.bound is not None]
+    if not theirs or not inside or inside[0] is None or min(theirs) <= inside[0]:
+        return ""
+    return f" Their bound on log Z is looser: {significant(min(theirs))}, within it {significant(inside[0])}."
+
+
+ESTIMATES = "bridge sampling", "the mirrored estimate"
+BARRIERS = {
+    ("adaptive", "every step"): "with the barrier",
+    ("fixed", "every step"): "with a fixed one",
+    ("none", "never"): "without it and without corrections",
+    ("none", "every step"): "without it",
+}
+
+
+def _barrier(view: InferenceView) -> str:
+    """After how many MAP calls each lane's gap was small enough, or how large it is."""
+    rows = []
+    for lane, plan in zip(view.lanes, view.plan.lanes, strict=True):
+        knobs = plan.full_knobs
+        gap = gap_of(lane.trace[-1])
+        rows.append((BARRIERS[knobs["contraction"], knobs["correction"]], lane, np.inf if gap is None else gap))
+    (_, own, least), others = rows[0], rows[1:]
+    goal = f"{view.plan.lanes[0].full_knobs['tolerance']:g}"
+    over = [(name, lane) for name, lane, _ in rows if lane.done]
+    going = [(name, gap) for name, lane, gap in rows if not lane.done]
+    best = own.done and all(not lane.done or lane.count > own.count for _, lane, _ in others)
+    ahead = best or (not over and all(least < gap for *_, gap in others))
+    reached = [f"{integer(lane.count)} {name}" for name, lane in sorted(over, key=lambda row: row[1].count)]
+    parts = [f"the gap is within {goal} after MAP call {_and(reached)}"] if over else []
+    if going:
+        still = _and([f"{significant(gap)} {name}" for name, gap in sorted(going, key=lambda row: row[1])])
+        now = _calls(max(lane.count for lane in view.lanes))
+        parts.append(f"after {now} {'it' if over else 'the gap'} is {still}")
+    head = "It saves MAP calls" if ahead else "It has not saved a MAP call yet" if going else "It saves no MAP call"
+    return f"{head}: {'; '.join(parts)}."
+
+
+def _tighter(view: InferenceView) -> str:
+    """The bounds and the errors of a walk and of messages, with what each has cost."""
+    exact = exact_log_z(view)
+    walk, messages, loopy = view.lanes
+    bounds = [lane.answer.bound for lane in (walk, messages)]
+    if exact is None or bounds[0] is None or bounds[1] is None:
+        return ""
+    head = "Where couplings are strong, as here" if bounds[0] < bounds[1] else "Not yet"
+    cost = [f"{steps_of(lane)} ({seconds(lane.seconds)})" for lane in (walk, messages)]
+    return (
+        f"{head}: the walk's bound is {_over(bounds[0], exact)} above log Z after {cost[0]}, that of tree-reweighted "
+        f"messages {_over(bounds[1], exact)} after {cost[1]}. Marginals are off by {_off(view, walk)} and "
+        f"{_off(view, messages)}; belief propagation's, off by {_off(view, loopy)}, come with no bound."
+    )
+
+
+def _within_reach(view: InferenceView) -> str:
+    walk, messages = view.lanes
+    off = error(view, walk)
+    if off is None:
+        return ""
+    head = "Yes" if off <= GOOD[0] else "Not yet"
+    return (
+        f"{head}: they are {_off(view, walk)} off on average after {steps_of(walk)}, and {_off(view, messages)} after "
+        f"{steps_of(messages)} of tree-reweighted messages. {_bounds_apart(view)}"
+    ).strip()
+
+
+def _bounds_apart(view: InferenceView) -> str:
+    exact, (walk, messages) = exact_log_z(view), [lane.answer.bound for lane in view.lanes]
+    if exact is None or walk is None or messages is None:
+        return ""
+    return f"Their bounds on log Z are {_over(walk, exact)} and {_over(messages, exact)} nats above it."
+
+
+def _over(bound: float, exact: float) -> str:
+    """A bound is never below: what is less is rounding."""
+    return significant(max(0.0, bound - exact), 2)
+
+
+def _off(view: InferenceView, lane: InferenceLaneView) -> str:
+    return significant(error(view, lane), 2)
+
+
+# Maxima under noise, and estimates.
+
+
+def _noises(lane: InferenceLaneView, what: str = "perturbations") -> str:
+    return f"after {integer(int(lane.trace[-1]['call']))} {what}"
+
+
+def _counted(view: InferenceView) -> str:
+    counts, ratios = view.lanes
+    both = error(view, counts), error(view, ratios)
+    if both[0] is None or both[1] is None:
+        return ""
+    names = ("counts", counts), ("expected maxima", ratios)
+    (near, first), (far, second) = names if both[0] < both[1] else names[::-1]
+    return (
+        f"Those of {near}: they are {_off(view, first)} off on average {_noises(first)}, those of {far} "
+        f"{_off(view, second)} {_noises(second)}."
+    )
+
+
+def _copied(view: InferenceView) -> str:
+    exact = exact_log_z(view)
+    if exact is None or any(lane.trace[-1].get("mean_maximum") is None for lane in view.lanes):
+        return ""
+    knobs = [plan.full_knobs for plan in view.plan.lanes]
+    rows = zip(view.lanes, (int(own["copies"]) for own in knobs), strict=True)
+    falls = _and([f"{_beside(lane, exact)} with {_copies(copies)}" for lane, copies in rows])
+    off = [error(view, lane) for lane in view.lanes]
+    nearer = ""
+    if all(value is not None for value in off):
+        nearer = f" The marginals are off by {_and([significant(value, 2) for value in off])}."
+    return f"They bring the mean maximum down: it is {falls}, {_noises(view.lanes[-1])}.{nearer}"
+
+
+def _all_copied(view: InferenceView) -> str:
+    """Whether mean maxima of copies of all variables are still above log Z, beside those of every second."""
+    exact = exact_log_z(view)
+    maxima = [lane.trace[-1].get("mean_maximum", np.nan) for lane in view.lanes]
+    if exact is None or np.isnan(maxima).any():
+        return ""
+    knobs = [plan.full_knobs for plan in view.plan.lanes]
+    rows = list(zip(view.lanes, maxima, knobs, strict=True))
+    every = [row for row in rows if row[2]["inflation"] == "all"]
+    half = [row for row in rows if row[2]["inflation"] != "all"]
+    below = any(value + WITHIN * (lane.answer.standard_error or 0.0) < exact for lane, value, _ in every)
+    said, rest = (
+        _and([f"{_beside(lane, exact)} with {_copies(int(own['copies']))}" for lane, _, own in part])
+        for part in (every, half)
+    )
+    head = "No, they leave none" if below else "They may leave none; so far"
+    return (
+        f"{head}: the mean maximum is {said} of all, {_noises(view.lanes[-1])}. Copies of every second variable leave "
+        f"it a bound: {rest}."
+    )
+
+
+def _copies(count: int) -> str:
+    return f"{count} cop{'y' if count == 1 else 'ies'}"
+
+
+def _beside(lane: InferenceLaneView, exact: float) -> str:
+    """`0.93 ± 0.1 above log Z`, with the bar where it is known."""
+    off = lane.trace[-1]["mean_maximum"] - exact
+    error = lane.answer.standard_error
+    bar = f" ± {significant(WITHIN * error, 1)}" if error else ""
+    return f"{significant(abs(off), 2)}{bar} {'above' if off > 0 else 'below'} log Z"
+
+
+def _held(view: InferenceView) -> str:
+    """Whether each estimate's bar holds the exact value."""
+    exact = exact_log_z(view)
+    if exact is None:
+        return ""
+    parts, held = [], []
+    for lane, name in zip(view.lanes, ESTIMATES, strict=True):
+        value, error = lane.answer.log_z, lane.answer.standard_error
+        if value is None or error is None:
+            return "No estimate yet: the first comes with the second step."
+        off = missed(value, error, exact)
+        held.append((name, not off))
+        parts.append(f"{with_bar(value, error)} (95 %){off}")
+    does = "; ".join(f"{name}'s {'does' if good else 'does not'}" for name, good in held)
+    return f"{does[:1].upper()}{does[1:]}: {' and '.join(parts)}; exactly {significant(exact, 5)}."
+
+
+# A scene.
+
+
+def _uncertain(view: InferenceView) -> str:
+    """How many pixels are uncertain, and how many of them lie beside the outline."""
+    if view.segmented is None:
+        return ""
+    near = band(view.segmented.scene.mask).ravel()
+    parts = []
+    for lane, name in zip(view.lanes, ("by the walk", "by messages"), strict=True):
+        if np.isnan(lane.p1).any():
+            return ""
+        unsure = (lane.p1 > UNSURE[0]) & (lane.p1 < UNSURE[1])
+        share = f", {near[unsure].mean():.0%} of them within 3 pixels of the outline" if unsure.any() else ""
+        parts.append(f"{integer(int(unsure.sum()))} {name} after {steps_of(lane)}{share}")
+    return (
+        f"Uncertain, with p between {UNSURE[0]:g} and {UNSURE[1]:g}, are of {integer(len(near))} pixels {_and(parts)}."
+    )
+
+
+def _and(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+ANSWERS: dict[str, Callable[[InferenceView], str]] = {
+    "triangle": _corners,
+    "cube": _relaxed,
+    "edge": _tetrahedron,
+    "grid": _few,
+    "stall": _barrier,
+    "clique": _tighter,
+    "rbm": _within_reach,
+    "ratios": _counted,
+    "tree-theorem": _copied,
+    "inflated": _all_copied,
+    "error-bars": _held,
+    "segmentation": _uncertain,
+}
+
+# What stands beneath the answer where there are several lanes; beneath what is said of a model of one's own.
+BENEATH: dict[str, tuple[Callable[[InferenceView], str], ...]] = {
+    "": (compared,),
+    "cube": (compared,),
+    "stall": (bounded, compared),
+    "ratios": (estimates,),
+    "inflated": (compared,),
+    "segmentation": (bounded,),
+}
+
+
+__all__ = ["ANSWERS", "said"]

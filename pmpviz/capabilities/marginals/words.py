@@ -1,0 +1,177 @@
+"""What is said of lanes on any model: how far off they are, what their objective is, what is known of log Z."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+
+from pmpviz.capabilities.marginals.lane import InferenceLaneView
+from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.capabilities.marginals.polytope import rho_changes
+from pmpviz.player.numbers import integer, significant
+
+# Of a normal law, 95 % lie within so many standard errors.
+WITHIN = 1.96
+# An edge that is in every spanning tree has ρ = 1, less rounding.
+WHOLE = 1e-6
+# Values of log Z that differ by less, as a share of their size, are printed alike, or nearly.
+ALIKE = 2e-5
+UNITS = {"MAP call": "MAP call", "sweep of all messages": "sweep"}
+NOTHING = "Nothing is computed yet: press Play, or Step."
+
+
+def exact_p1(view: InferenceView) -> Float[np.ndarray, " n"] | None:
+    """p(x_i = 1) of the exact answer, where there is one."""
+    solution = view.truth.solution if view.truth is not None else None
+    return None if solution is None else solution.p1
+
+
+def exact_log_z(view: InferenceView) -> float | None:
+    """The exact log Z, where there is one."""
+    solution = view.truth.solution if view.truth is not None else None
+    return None if solution is None else solution.log_z
+
+
+def error(view: InferenceView, lane: InferenceLaneView) -> float | None:
+    """Mean |p(x_i = 1) - exact|; None where the exact answer is not known, or the lane's marginals were not kept."""
+    exact = exact_p1(view)
+    if exact is None or np.isnan(lane.p1).any():
+        return None
+    return float(np.abs(lane.p1 - exact).mean())
+
+
+def unit_of(lane: InferenceLaneView) -> str:
+    """What one step of a lane is called."""
+    return UNITS.get(lane.update, "step")
+
+
+def steps_of(lane: InferenceLaneView) -> str:
+    """`12 MAP calls`."""
+    return f"{integer(lane.count)} {unit_of(lane)}{'' if lane.count == 1 else 's'}"
+
+
+def estimate(lane: InferenceLaneView) -> float | None:
+    """What a lane makes of log Z: of one that has an objective its value where the last step was taken from, as the
+    curve has it, else its answer's."""
+    recorded = lane.trace[-1].get("objective") if lane.trace else None
+    return lane.answer.log_z if recorded is None else recorded
+
+
+# One walk.
+
+
+def on_tree(lane: InferenceLaneView) -> bool:
+    """Whether every edge's dependence is counted in full: then the objective's maximum is log Z itself."""
+    return lane.rho is not None and (not len(lane.rho) or float(lane.rho.min()) > 1 - WHOLE)
+
+
+def climbed(view: InferenceView, lane: InferenceLaneView) -> str:
+    """Where a walk's objective is beside log Z, and what its maximum is."""
+    value, exact = lane.trace[-1].get("objective") if lane.trace else None, exact_log_z(view)
+    if value is None or lane.rho is None:
+        return ""
+    why = "an upper bound of log Z: of each edge's dependence it counts the share ρ, too little on a loop"
+    if on_tree(lane):
+        why = "log Z itself: without a loop every edge's dependence is counted in full"
+    said = f"The objective is {significant(value, 4)}"
+    if exact is None:
+        return f"{said}. Its maximum is {why}."
+    off = value - exact
+    if abs(off) <= ALIKE * abs(exact):
+        return f"{said}, as is the exact log Z. Its maximum is {why}."
+    crossing = ", which it may cross" if off < 0 and not (on_tree(lane) or lane.done) else ""
+    side = "below" if off < 0 else "above"
+    return f"{said}, {significant(abs(off))} {side} the exact log Z{crossing}. Its maximum is {why}."
+
+
+def ended(lane: InferenceLaneView) -> str:
+    """Why a walk ended; empty while it goes on."""
+    if not lane.done:
+        return ""
+    changes = len(rho_changes(lane.trace))
+    climb = ", each time to another climb" if not on_tree(lane) else ", which without a loop changes nothing"
+    rho = f", and ρ has changed {changes} times{climb}" if changes else ""
+    return f"Ended at {unit_of(lane)} {integer(lane.count)}: {lane.reason}{rho}."
+
+
+# Several lanes.
+
+
+def compared(view: InferenceView) -> str:
+    """How far off the marginals of several lanes are, and whose numbers bound nothing."""
+    begun = [lane for lane in view.lanes if lane.trace]
+    off = sorted((value, lane.label) for lane in begun if (value := error(view, lane)) is not None)
+    told = ", ".join(f"{significant(value, 2)} ({label})" for value, label in off)
+    loose = [lane.label for lane in begun if lane.promise == "no bound"]
+    said = [f"Marginals are off by {told} on average."] if told else []
+    if loose and len(loose) < len(begun):
+        said.append(f"No bound: {', '.join(loose)}.")
+    return " ".join(said)
+
+
+def bounded(view: InferenceView) -> str:
+    """What is known of log Z, and against the truth where it is known."""
+    begun = [lane for lane in view.lanes if lane.trace]
+    if not begun:
+        return NOTHING
+    exact = exact_log_z(view)
+    sure = [lane for lane in begun if lane.answer.bound is not None]
+    if not sure:
+        return estimates(view) or "No lane has a certified bound on log Z yet."
+    best = min(sure, key=lambda lane: lane.answer.bound if lane.answer.bound is not None else math.inf)
+    low = "" if best.answer.lower is None else f"{significant(best.answer.lower, 5)} ≤ "
+    said = f"{low}log Z ≤ {significant(best.answer.bound or math.nan, 5)} after {steps_of(best)}"
+    if exact is None:
+        return f"{said} ({best.label})."
+    over = max(0.0, (best.answer.bound or math.nan) - exact)
+    return f"{said}, {significant(over)} nats above the exact {significant(exact, 5)} ({best.label})."
+
+
+def estimates(view: InferenceView) -> str:
+    """What each lane that knows its own error estimates, with 95 % of its bar, and mean maxima; empty without any."""
+    exact = exact_log_z(view)
+    known = "" if exact is None else f"; exactly {significant(exact, 5)}"
+    parts = []
+    for head, name in (("log Z", "log_z"), ("Mean maximum, above log Z on average", "mean_maximum")):
+        found = [(lane.label, getattr(lane.answer, name), lane.answer.standard_error) for lane in view.lanes]
+        said = [
+            f"{label} {with_bar(value, error)} (95 %)" + (missed(value, error, exact) if name == "log_z" else "")
+            for label, value, error in found
+            if value is not None and error is not None
+        ]
+        parts += [f"{head}: {'; '.join(said)}"] if said else []
+    return f"{'. '.join(parts)}{known}." if parts else ""
+
+
+def with_bar(value: float, error: float) -> str:
+    """A value with 95 % of its error bar."""
+    return f"{significant(value, 5)} ± {significant(WITHIN * error, 2)}"
+
+
+def missed(value: float, error: float, exact: float | None) -> str:
+    """By how much an error bar does not hold what it promises."""
+    if exact is None or abs(value - exact) <= WITHIN * error:
+        return ""
+    return f", which misses it by {significant(abs(value - exact) / error, 2)} standard errors"
+
+
+__all__ = [
+    "NOTHING",
+    "WITHIN",
+    "bounded",
+    "climbed",
+    "compared",
+    "ended",
+    "error",
+    "estimate",
+    "estimates",
+    "exact_log_z",
+    "exact_p1",
+    "missed",
+    "on_tree",
+    "steps_of",
+    "unit_of",
+    "with_bar",
+]

@@ -1,0 +1,177 @@
+"""What the Frank-Wolfe page says of a moment: the answer to its preset's question, by that moment's numbers."""
+
+import re
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from pmpviz import exact
+from pmpviz.app.presets import preset_of
+from pmpviz.capabilities.marginals import verdict
+from pmpviz.capabilities.marginals.lane import InferenceLane
+from pmpviz.capabilities.marginals.live import InferenceView, Truth
+from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
+from pmpviz.capabilities.marginals.picture import update
+from pmpviz.capabilities.marginals.polytope import gap_of
+from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.capabilities.marginals.words import climbed, error, estimate
+from pmpviz.live.lane_names import lane_names
+from pmpviz.live.plan import resolve_model
+from pmpviz.marginals.polytope import Cells
+from pmpviz.marginals.projection import projection_of
+from pmpviz.oracles import Potentials
+from pmpviz.player.update import Cursors, Desk
+from pmpviz.player.wire import decode
+
+MOST = 110
+
+
+@cache
+def view_of(name: str, most: int = MOST) -> InferenceView:
+    """A preset's lanes at their ends, or after so many steps."""
+    plan = preset_of(INFERENCE, name).plan
+    model = resolve_model(plan.model, None)
+    target = plan.target(model)
+    potentials, _ = Potentials.of_target(target)
+    projection, solution, s = projection_of(potentials), exact.solve(target), potentials.structure
+    flat = Cells(s).flat(np.stack(solution.marginals), solution.pair_marginals(np.stack([s.i, s.j], 1)))
+    lanes = [
+        InferenceLane(lane, potentials, projection, 0, name)
+        for lane, name in zip(plan.lanes, lane_names(plan.lanes), strict=True)
+    ]
+    for lane in lanes:
+        while not lane.state.reason and lane.count < most:
+            lane.advance()
+    shown = tuple(lane.view() for lane in lanes)
+    truth = Truth(solution, projection.of(flat))
+    built = {"model": model, "potentials": potentials, "projection": projection, "truth": truth}
+    return InferenceView(run=1, plan=plan, lanes=shown, **built)
+
+
+def answer(name: str, at: int | None = None) -> str:
+    return verdict.said(seen_at(view_of(name), at))[0]
+
+
+def test_every_preset_has_an_answer():
+    assert set(verdict.ANSWERS) == {preset.id for preset in INFERENCE}
+
+
+def test_a_lane_at_a_step_is_as_it_was_when_that_was_its_last():
+    whole = view_of("triangle")
+    for step in (1, 3, 8):
+        then, (was,) = lane_at(whole.lanes[0], step), view_of("triangle", step).lanes
+        np.testing.assert_array_equal(then.answer.unary, was.answer.unary)
+        np.testing.assert_array_equal(then.weights, was.weights)
+        np.testing.assert_array_equal(then.rho, was.rho)
+        np.testing.assert_array_equal(then.path, was.path)
+        assert (then.count, then.names, then.done) == (was.count, was.names, was.done)
+        assert (then.answer.bound, then.answer.lower) == (was.answer.bound, was.answer.lower)
+        assert error(whole, then) == error(whole, was)
+    assert lane_at(whole.lanes[0], 0).trace == () and error(whole, lane_at(whole.lanes[0], 0)) is not None
+
+
+def test_of_a_step_that_is_not_kept_no_marginals_are_told(monkeypatch):
+    from pmpviz.capabilities.marginals import lane as lanes
+
+    monkeypatch.setattr(lanes, "MOST_KEPT", 40)
+    view = view_of.__wrapped__("triangle", 12)
+    assert error(view, lane_at(view.lanes[0], 2)) is None and error(view, lane_at(view.lanes[0], 12)) is not None
+    assert verdict.said(seen_at(view, 2))[0] == "By averaging corners: after 2 MAP calls μ mixes 2 configurations."
+
+
+def test_words_are_sent_of_the_last_steps_and_of_the_one_that_is_looked_back_at():
+    view = view_of("grid")
+    count = view.lanes[0].count
+    assert last_steps(view, None)[-1] == count and 3 not in last_steps(view, None)
+    assert 3 in last_steps(view, 3) and last_steps(view, 10_000)[-1] == count
+
+
+def test_no_frame_is_sent_of_a_step_that_the_view_does_not_know():
+    """The ring is the lane's own, and goes on while an update is made."""
+    whole = view_of("triangle")
+    past = replace(whole, lanes=(lane_at(whole.lanes[0], 7),))
+    for view, last in ((whole, 19), (past, 7)):
+        sent = decode(update(view, Cursors(), Desk(), ""))[0]["lanes"][0]["frames"]["sweeps"]
+        assert sent == list(range(last + 1))
+
+
+def test_an_objective_is_said_to_cross_log_z_only_where_it_is_below_and_the_walk_goes_on():
+    view = view_of("triangle")
+    for step in range(1, view.lanes[0].count + 1):
+        then = seen_at(view, step)
+        off = estimate(then.lanes[0]) - view.truth.solution.log_z
+        assert ("may cross" in climbed(then, then.lanes[0])) == (off < 0)
+        assert (" above the exact" in climbed(then, then.lanes[0])) == (off > 0)
+    ended = view_of("grid")
+    assert estimate(ended.lanes[0]) < ended.truth.solution.log_z and "may cross" not in climbed(ended, ended.lanes[0])
+
+
+def test_no_objective_is_above_its_own_maximum_by_rounding():
+    view = view_of("edge")
+    (lane,), exactly = view.lanes, view.truth.solution.log_z
+    for off in (2.5e-8, -2.5e-8):
+        record = {**lane.trace[-1], "objective": exactly + off}
+        said = climbed(view, replace(lane, trace=(*lane.trace[:-1], record)))
+        assert said.startswith("The objective is 1.971, as is the exact log Z. Its maximum is log Z itself")
+    assert "0.690, as exactly" in answer("edge") and "; exactly 0.741" in answer("edge", 1)
+
+
+def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_or_its_gap():
+    view = view_of("stall")
+    counts = [lane.count for lane in view.lanes]
+    said = answer("stall")
+    assert said.startswith("It saves MAP calls: the gap is within 0.5 after MAP call ") and counts[0] == min(counts)
+    for count, name in zip(counts, verdict.BARRIERS.values(), strict=False):
+        assert f"{count} {name}" in said
+    early = answer("stall", 6)
+    for lane, name in zip(view.lanes, verdict.BARRIERS.values(), strict=False):
+        assert f"{gap_of(lane.trace[5]):.3g} {name}" in early
+    assert answer("stall", 1).startswith("It has not saved a MAP call yet")
+
+
+def test_points_outside_the_polytope_are_told_by_their_correlations():
+    view = view_of("cube")
+    sums = [lane.path[-1].sum() for lane in view.lanes]
+    found = [float(each.replace("−", "-")) for each in re.findall(r"(−[\d.]+) for ", answer("cube"))]
+    assert found == pytest.approx(sums[1:], abs=0.01) and sums[0] > -1 > sums[1]
+    bounds = [lane.answer.bound for lane in view.lanes]
+    assert f"looser: {min(bounds[1:]):.3g}, within it {bounds[0]:.3g}." in answer("cube")
+
+
+def test_few_map_calls_are_those_since_which_marginals_have_been_good():
+    view = view_of("grid")
+    errors = [error(view, lane_at(view.lanes[0], step)) for step in range(1, view.lanes[0].count + 1)]
+    since = max(k for k, off in enumerate(errors, 1) if off > 0.05) + 1
+    assert answer("grid").startswith(f"{since} MAP calls for marginals within 0.05 of the exact ones on average")
+    assert answer("grid", 3).startswith("More than 3 MAP calls: ")
+
+
+def test_messages_and_walks_are_compared_by_bound_and_cost():
+    view = view_of("clique")
+    said = answer("clique")
+    assert said.startswith("Where couplings are strong, as here: the walk's bound is ") and "no bound" in said
+    assert f"after {view.lanes[0].count} MAP calls (" in said and f"after {view.lanes[1].count} sweeps (" in said
+
+
+def test_estimates_are_held_to_their_bars_and_copies_to_log_z():
+    view = view_of("error-bars")
+    held = [
+        abs(lane.answer.log_z - view.truth.solution.log_z) <= 1.96 * lane.answer.standard_error for lane in view.lanes
+    ]
+    does = ["does" if good else "does not" for good in held]
+    assert answer("error-bars").startswith(f"Bridge sampling's {does[0]}; the mirrored estimate's {does[1]}: ")
+    assert answer("error-bars", 1).startswith("No estimate yet")
+    assert answer("inflated").startswith("No, they leave none: the mean maximum is ")
+    assert "below log Z with 12 copies" in answer("inflated")
+
+
+def test_a_model_of_ones_own_has_the_walks_words_and_several_lanes_their_bound():
+    triangle, cube = view_of("triangle"), view_of("cube")
+    own = InferenceView(**{**vars(triangle), "plan": triangle.plan.replace(beta=0.999)})
+    assert verdict.said(own)[0].startswith("After 19 MAP calls μ mixes 6 configurations; its marginals are ")
+    several = InferenceView(**{**vars(cube), "plan": cube.plan.replace(beta=0.999)})
+    found, beneath = verdict.said(several)
+    assert re.match(r"[\d.]+ ≤ log Z ≤ [\d.]+ after \d+ MAP calls, [\d.]+ nats above the exact ", found)
+    assert beneath.startswith("Marginals are off by ")
