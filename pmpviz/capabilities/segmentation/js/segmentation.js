@@ -73,6 +73,12 @@ class Segmentation extends Player {
     this.wake();
   }
 
+  // A picture is its layer, which is of the newest frame: none waits, so that name, curve and words are of it too.
+  advance(passed) {
+    if (this.held !== "paused") this.skip();
+    return super.advance(passed);
+  }
+
   themed() {
     super.themed();
     this.draw();
