@@ -120,6 +120,15 @@ def test_a_rate_that_is_dragged_in_mid_run_makes_the_steps_longer_and_keeps_what
     assert later > 5 * first > 0, trust
     play(page)
     wait_lanes(page, 2, f"Number(d.sweep) > {max(int(lane['sweep']) for lane in lanes(page))}")
+    # Told at once, and of what the server has not left yet until it has.
+    assert page.evaluate(RESET).startswith("Back to the start")
+    page.wait_for_function("() => !document.querySelector('.pv-verdict').textContent.startsWith('Back to the start')")
+
+
+RESET = """() => {
+  document.querySelector("[data-action=reset]").click();
+  return document.querySelector(".pv-verdict").textContent;
+}"""
 
 
 def _steps(page, count: int) -> list[float]:
