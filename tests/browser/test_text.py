@@ -20,9 +20,13 @@ def test_marginals_come_to_the_exact_ones_and_a_word_is_held(server, open_page):
     page.wait_for_selector(f"{PAGES} .tx-word")
     page.wait_for_function(f"() => {{ const far = ({APART})(); return far !== null && far <= 12; }}")
     word = page.locator(f"{PAGES} .tx-word", has_text="Quillfeather").first
+    # The links of the name that has most are seen before anything is pointed to.
+    assert page.locator(f"{PAGES} .tx-links path:not(.tx-near)").count() > 0
+    hint = page.locator(".tx-hint").inner_text()
     word.hover()
     page.wait_for_selector(f"{PAGES} .tx-links path.tx-near", state="attached")
-    assert page.locator(".tx-hint").inner_text().endswith("Click: hold it as a name.")
+    assert page.locator(".tx-root > .pv-tip").inner_text().endswith("Click: hold it as a name.")
+    assert page.locator(".tx-hint").inner_text() == hint
     baker = page.locator(f"{PAGES} .tx-word", has_text="Baker").first
     before = int(page.locator(PAGES).last.get_attribute("data-names"))
     baker.click()
@@ -57,6 +61,11 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     press(page, "Space")
     page.wait_for_function("() => /RMSE/.test(document.querySelector('.tx-status')?.textContent)")
     page.wait_for_function(f"() => `${{({SEEN})()}}` === '0,true,true,false,true'")
+    # Where that is too high, what is far from all names gives way.
+    page.set_viewport_size({"width": 1024, "height": 560})
+    page.locator(".tx-cut", has_text="…").first.wait_for()
+    assert page.locator(f"{PAGES} .tx-word:not(.tx-true)").locator("visible=false").count() > 0
+    assert page.locator(f"{PAGES} >> nth=0").locator(".tx-true").locator("visible=false").count() == 0
     hint = page.locator(".tx-hint").inner_text()
     assert "Underlined: the true name" in hint and "Amber" in hint and "Framed: off exact" in hint
 

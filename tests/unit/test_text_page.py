@@ -12,9 +12,10 @@ import pytest
 from pmpviz import exact
 from pmpviz.__main__ import _parser
 from pmpviz.app.presets import preset_of
-from pmpviz.capabilities.text.lane import lane_of
+from pmpviz.capabilities.text.lane import errors, lane_of
+from pmpviz.capabilities.text.live import Answer
 from pmpviz.capabilities.text.page import commands
-from pmpviz.capabilities.text.picture import _found
+from pmpviz.capabilities.text.picture import _found, sentences
 from pmpviz.capabilities.text.plan import TextPlan, reader
 from pmpviz.capabilities.text.presets import TEXT
 from pmpviz.live.link import from_query, to_query
@@ -35,14 +36,19 @@ def test_a_lanes_marginals_come_to_the_exact_ones_and_follow_a_change(name):
     lane.warm()
     for now in (plan, plan.replace(skip=2.0, said=((1, 1), (4, 0)))):
         if now is not plan:
-            lane.change(now.lanes[0], target_of(now))
+            lane.change(now.lanes[0], target_of(now), exact.solve(target_of(plan)).p1)
             assert not len(lane.view("", False).points)
+            # The curve goes on from where it was, and what it was stays.
+            past = lane.view("", False).past
+            assert len(past) == len(view.points) and np.array_equal(past[:, :2], view.points)
+            assert past[-1, 2] == pytest.approx(errors(view.history[-1], exact.solve(target_of(plan)).p1), rel=1e-4)
         while lane.count < lane.since + 600 and not lane.over:
             lane.advance(64)
         view = lane.view("", False)
         far = np.abs(view.p1 - exact.solve(target_of(now)).p1).max()
         assert far < (0.03 if lane.unit == "sweeps" and name != "bp" else 0.12)
-        assert len(view.points) == len(view.history) > 0
+        assert len(view.points) == len(view.history) > 0 and view.points[-1, 0] <= lane.count
+        assert view.points[0, 0] > lane.since
     assert view.p1[1] == 1 and view.p1[4] == 0
 
 
@@ -53,7 +59,7 @@ def test_words_that_are_held_are_not_told_as_found():
     p1 = np.zeros(len(words.words))
     p1[[1, 4]] = 0.9, 1.0
     assert (words.words[1], words.words[4]) == ("Baker", "Baker")
-    assert _found(view, p1) == "takes 1 word for the speaker's name: Baker (p = 0.90 to 0.90)"
+    assert _found(view, p1) == ("takes 1 word for the speaker's name: Baker in 1 of its 3 places (p = 0.90 to 0.90)")
     p1[1] = 0.1
     assert _found(view, p1) == "takes no word for the speaker's name"
 
@@ -77,6 +83,62 @@ def test_the_verdict_says_what_is_found_missed_and_wrongly_taken():
     held = SimpleNamespace(plan=plan.replace(said=((words.words.index("Isolde"), 1),)), words=words, labels=labels)
     assert f"all {total - 1} words" in _found(held, truth)
     assert plan.replace(text=BAKER).words()[1] is None
+
+
+def reading(plan: TextPlan, answer: Answer | None, *lanes: tuple[str, int, np.ndarray]):
+    """What the page would say: of lanes by name, sweeps and marginals."""
+    words, labels = plan.words()
+    shown = [
+        SimpleNamespace(
+            label=name, count=count, unit="sweeps", p1=p1, averaged=0, points=[0] * (count > 0 and p1 is not None)
+        )
+        for name, count, p1 in lanes
+    ]
+    links = np.zeros((7, 2), int)
+    return sentences(SimpleNamespace(plan=plan, words=words, labels=labels, links=links, answer=answer, lanes=shown))
+
+
+def test_of_several_lanes_the_nearest_is_named_first_and_all_are():
+    plan = preset_of(TEXT, "room").plan
+    truth = plan.words()[1].astype(float)
+    answer = Answer(SimpleNamespace(p1=truth))
+    said, doing = reading(plan, answer, ("Gibbs", 16, truth - 0.2), ("HMC", 12, truth - 0.1))
+    assert said.startswith(
+        "After 12 sweeps HMC reads best, off the exact answer by 0.10 (RMSE), Gibbs by 0.20 after 16. Each finds "
+    )
+    assert said.endswith("; so does the exact answer.") and "7 links." in doing
+    said, _ = reading(plan, answer, ("Gibbs", 16, truth - 0.2), ("HMC", 16, 0 * truth))
+    assert "off the exact answer by 0.20 (RMSE), HMC by 0.32. Of the 5 words" in said
+    assert said.endswith("Of the 5 words of the speaker's name Gibbs finds 5, HMC 0, the exact answer 5.")
+    wrong = truth.copy()
+    wrong[0] = 1
+    said, _ = reading(plan, answer, ("Gibbs", 16, wrong), ("HMC", 12, 0 * truth))
+    assert "Gibbs finds 5 and 1 wrongly, HMC 0, " in said
+
+
+def test_what_is_too_dear_or_not_read_yet_is_said_before_all_else():
+    plan = preset_of(TEXT, "room").plan
+    truth = plan.words()[1].astype(float)
+    why = "elimination needs tables of 2^27 entries (width 26); the limit is 2^24: use a smaller model"
+    said, _ = reading(plan, Answer(why_not=why), ("Gibbs", 9, truth))
+    assert said.startswith(
+        "The exact answer is too dear here, tables of 2^27 numbers where 2^24 is the limit; with links × 1, Gibbs "
+    )
+    said, _ = reading(plan, None, ("Gibbs", 9, truth))
+    assert said.startswith("With links × 1, Gibbs finds")
+    assert reading(plan, None, ("Gibbs", 0, None))[0].startswith("Nothing is read yet: press Play")
+    said, doing = reading(plan.replace(skip=0.0), None, ("Gibbs", 13, None))
+    assert said.startswith("Under this setting nothing is read yet: press Play") and "7 links, without weight." in doing
+
+
+def test_a_name_is_told_with_how_many_of_its_places():
+    plan = preset_of(TEXT, "room").plan
+    words, labels = plan.words()
+    some = labels.astype(float)
+    some[np.flatnonzero(labels)[-2:]] = 0
+    some[[k for k, word in enumerate(words.words) if word == "Hall"]] = 1
+    told = _found(SimpleNamespace(plan=plan, words=words, labels=labels), some)
+    assert "misses 2: Quillfeather in 2 of its 4 places, and takes 2 wrongly: Hall 2 times" in told
 
 
 def test_the_command_line_has_the_announcement_and_the_knobs_to_the_last_digit():

@@ -26,7 +26,8 @@ JUDGE = BySolver(make_solver("trbp", tolerance=1e-3, sweeps=40), 40)
 @dataclass(frozen=True)
 class Point:
     """One iteration: the weights, root mean square of the gradient, log-likelihood a pixel that the lane's own bound
-    proves for the scenes learned from and TRBP's for those held out, and wrong pixels beside the outline of these."""
+    proves for the scenes learned from and TRBP's for those held out, wrong pixels beside the outline of these, and the
+    seconds that learning has taken."""
 
     iteration: int
     theta: Float[np.ndarray, " p"]
@@ -35,6 +36,7 @@ class Point:
     held_bound: float
     wrong_map: float
     wrong_likelier: float
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,7 @@ class SceneLaneView:
 
 
 class SceneLane:
-    """Worker-side state; a step is one learning iteration."""
+    """Worker-side state; a step is one learning iteration, which is seen once `reveal` has been called."""
 
     warmed = True
 
@@ -65,8 +67,9 @@ class SceneLane:
         )
         self._judged: tuple[Expected, ...] | None = None
         self.points: list[Point] = []
+        self._learned: list[Point] = []
         half = [np.full((plan.height, plan.width), 0.5)] * plan.scenes
-        self.p1 = mosaic(half, half)
+        self.p1 = self._newest = mosaic(half, half)
         self.ring = FrameRing(-(-self.p1.size // 8))
         self.show(epoch)
 
@@ -77,7 +80,12 @@ class SceneLane:
 
     @property
     def count(self) -> int:
-        """How many steps the weights have made that picture and numbers are of; one more is made, and not looked at."""
+        """How many steps the weights have made that were looked at; one more is made."""
+        return self._learned[-1].iteration if self._learned else 0
+
+    @property
+    def shown(self) -> int:
+        """The one that picture and numbers are of."""
         return self.points[-1].iteration if self.points else 0
 
     def show(self, epoch: int) -> None:
@@ -95,9 +103,13 @@ class SceneLane:
 
     def advance(self) -> None:
         """One iteration; before the first one also what weights that are 0 are worth."""
-        if not self.points:
+        if not self._learned:
             self._learn()
         self._learn()
+
+    def reveal(self) -> None:
+        """Show what has been learned by now."""
+        self.points, self.p1 = list(self._learned), self._newest
         self._append()
 
     def _learn(self) -> None:
@@ -108,10 +120,10 @@ class SceneLane:
         self.seconds += time.perf_counter() - begin
         held, self._judged = evaluate(self.held, theta, JUDGE, self.training.key, self._judged)
         record, held_p1 = self.training.trace[-1], self._pictures(self._judged)
-        self.p1 = mosaic(self._pictures(self.training.expected), held_p1)
+        self._newest = mosaic(self._pictures(self.training.expected), held_p1)
         truths = [each.x.reshape(each_p1.shape) > 0 for each, each_p1 in zip(self.held, held_p1, strict=True)]
         best = [make_oracle("qpbo").solve(each.shared.potentials(theta)).x for each in self.held]
-        self.points.append(
+        self._learned.append(
             Point(
                 record.iteration,
                 theta,
@@ -120,6 +132,7 @@ class SceneLane:
                 float("nan") if held.lower is None else held.lower,
                 _mean_error([x.reshape(truth.shape) > 0 for x, truth in zip(best, truths, strict=True)], truths),
                 _mean_error([p1 > 0.5 for p1 in held_p1], truths),
+                self.seconds,
             )
         )
 
@@ -128,7 +141,8 @@ class SceneLane:
         guarantee = self.choice.spec.guarantee
         # Those that the picture and the numbers are of, before the step that followed from them.
         theta = self.points[-1].theta if self.points else self.training.theta
-        now = self.count, self.seconds, done, theta, tuple(self.points), self.p1, self.ring
+        seconds = self.points[-1].seconds if self.points else 0.0
+        now = self.shown, seconds, done, theta, tuple(self.points), self.p1, self.ring
         return SceneLaneView(self.algorithm, label, guarantee, *now)
 
     def _pictures(self, expected: Sequence[Expected]) -> list[Float[np.ndarray, "h w"]]:
@@ -136,7 +150,7 @@ class SceneLane:
         return [np.array([row[1] for row in each.marginals]).reshape(shape) for each in expected]
 
     def _append(self) -> None:
-        self.ring.append(np.array([self.count]), np.packbits((self.p1 > 0.5).reshape(1, -1), axis=1), self.epoch)
+        self.ring.append(np.array([self.shown]), np.packbits((self.p1 > 0.5).reshape(1, -1), axis=1), self.epoch)
 
 
 def _mean_error(found: Sequence[np.ndarray], truths: Sequence[np.ndarray]) -> float:

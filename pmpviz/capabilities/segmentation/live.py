@@ -47,8 +47,21 @@ class LiveScenes(LiveJob):
         return describe_change(before, plan)
 
     def _advance(self, lane: SceneLane, most: int) -> bool:
+        """Lanes are shown together, at the same iteration: they take it by turns."""
         lane.advance()
+        if not self._behind():
+            for each in self._lanes:
+                each.reveal()
         return True
+
+    def _behind(self) -> list[SceneLane]:
+        last = max(lane.count for lane in self._lanes)
+        return [lane for lane in self._lanes if lane.count < last]
+
+    def _step(self) -> None:
+        """The rest of a round that was paused in, or another one."""
+        super()._step()
+        self._turn = self._behind() or self._turn
 
     def _used(self, lane: SceneLane) -> float:
         return lane.count
@@ -60,7 +73,8 @@ class LiveScenes(LiveJob):
             lane.choice.spec.label if ids.count(lane.algorithm) == 1 else name
             for lane, name in zip(self._lanes, lane_names([lane.choice for lane in self._lanes]), strict=True)
         ]
-        return tuple(lane.view(name, self._over(lane)) for lane, name in zip(self._lanes, names, strict=True))
+        over = [self._over(lane) and lane.shown == lane.count for lane in self._lanes]
+        return tuple(lane.view(*told) for lane, *told in zip(self._lanes, names, over, strict=True))
 
 
 __all__ = ["LiveScenes", "SceneView"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -32,7 +32,7 @@ def update(view: SceneView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the player; `sent` is brought up to date."""
     envelope = Envelope(view, sent, [class_of(lane.algorithm).spec for lane in view.lanes])
     then = looked_at(view, desk.at)
-    lanes = [_lane(envelope, index, lane, desk.large or desk.at is not None) for index, lane in enumerate(then.lanes)]
+    lanes = [_lane(envelope, index, lane, desk.large) for index, lane in enumerate(then.lanes)]
     alt = "p(animal) of every pixel of every scene: those learned from above, those held out below"
     back = "" if desk.at is None else f"Looking back at iteration {integer(desk.at)}: "
     said = back + verdict(then)
@@ -49,7 +49,10 @@ def looked_at(view: SceneView, at: int | None) -> SceneView:
 
 def _back(lane: SceneLaneView, at: int) -> SceneLaneView:
     points = tuple(point for point in lane.points if point.iteration <= at)
-    return replace(lane, points=points, count=points[-1].iteration, theta=points[-1].theta) if points else lane
+    if not points:
+        return lane
+    last = points[-1]
+    return replace(lane, points=points, count=last.iteration, theta=last.theta, seconds=last.seconds)
 
 
 def _scenes(envelope: Envelope, view: SceneView) -> dict | None:
@@ -70,7 +73,7 @@ def _lane(envelope: Envelope, index: int, lane: SceneLaneView, brief: bool) -> d
     rows, columns = lane.p1.shape
     values = envelope.payload.add(lane.p1.reshape(-1))
     weights = [f"{name} {significant(value, 2)}" for name, value in zip(WEIGHTS, lane.theta, strict=True) if lane.count]
-    # Before a class the weights, which the question asks for, have all of the room; the time is that of now alone.
+    # Before a class the weights, which the question asks for, have all of the room.
     computing = [f"{seconds(lane.seconds)} computing"] if lane.seconds and not brief else []
     return envelope.lane(
         index,
@@ -115,26 +118,79 @@ def _weight(point: Point, k: int) -> float:
 
 
 def verdict(view: SceneView) -> str:
-    """What the weights are worth on held-out scenes, at the last iteration that all lanes have reached."""
+    """Which weights tell an animal, and what they are worth on held-out scenes, at what all lanes have reached."""
     begun = [lane for lane in view.lanes if lane.points]
     if not begun:
-        return "Nothing is learned yet, all weights are 0: press Play." if view.lanes else f"{view.status} …"
+        return _unlearned(view)
     count = together(begun)
     before = begun[0].points[0].wrong_likelier
     if not count:
-        return f"Before learning all is called ground: wrong of {before:.1%} of the pixels near held-out outlines."
-    wrong = [lane.points[count].wrong_likelier for lane in begun]
-    when = f"After {integer(count)} iteration{'s' if count > 1 else ''}"
-    what = "of the pixels near held-out outlines are wrong"
-    first = f"{wrong[0]:.1%} {what}"
-    if len(begun) == 1:
-        return f"{when} {first}, {before:.1%} before learning."
-    if _alike(begun):
-        shares = " and ".join(f"{share:.1%}" for share in wrong)
-        who = "Both" if len(begun) == 2 else "All"
-        return f"{who} agree, whichever is used: {when.lower()} {shares} {what}, {before:.1%} before learning."
-    others = "".join(f", {lane.label} {share:.1%}" for lane, share in zip(begun[1:], wrong[1:], strict=True))
-    return f"{when} {first} by {begun[0].label}{others}; {before:.1%} before learning."
+        called = f"called ground, {before:.1%} of the pixels near held-out outlines are wrong"
+        return f"Before learning every pixel is undecided, p = 0.5: {called}."
+    now = [lane.points[count] for lane in begun]
+    when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
+    wrong = f"{_shares(begun, now)} of the pixels near held-out outlines are wrong"
+    return f"{_weights(now)}: {when} {wrong}, before learning {before:.1%}{_fewest(begun, count)}."
+
+
+def _unlearned(view: SceneView) -> str:
+    if not view.lanes:
+        return f"{view.status} …"
+    do = "the first iteration takes a few seconds" if view.playing else "press Play"
+    return f"Nothing is learned yet, all weights are 0: {do}."
+
+
+def _shares(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
+    """How many are wrong, of every lane; of lanes that agree it is enough to have their names in brackets."""
+    told = [(f"{point.wrong_likelier:.1%}", lane.label) for lane, point in zip(lanes, now, strict=True)]
+    if len(told) == 1:
+        return told[0][0]
+    alike = _alike(lanes)
+    named = [f"{share} ({name})" if alike else f"{share} by {name}" for share, name in told]
+    return f"{', '.join(named[:-1])} and {named[-1]}"
+
+
+def _fewest(lanes: Sequence[SceneLaneView], count: int) -> str:
+    """Where fewer were wrong before, when that was, and why it is not so any more."""
+    errors = [[point.wrong_likelier for point in lane.points[: count + 1]] for lane in lanes]
+    worst, course = max(zip(_excess(errors), errors, strict=True))
+    if worst <= WORSE:
+        return ""
+    best = int(np.argmin(course))
+    return f", after {integer(best)} iteration{'s' if best > 1 else ''} {min(course):.1%}: {RAISED}"
+
+
+def _excess(errors: Sequence[Sequence[float]]) -> list[float]:
+    """By what share of its least error each course ends above it."""
+    return [each[-1] / min(each) - 1 if min(each) else float(each[-1] > 0) for each in errors]
+
+
+def _weights(now: Sequence[Point]) -> str:
+    """The weights in words, with every lane's number."""
+    trust, bias, edge, contrast = (_Weight(name, values) for name, values in zip(WEIGHTS, _columns(now), strict=True))
+    ground = bias.said("a bias to animal", "a bias to ground", "a bias")
+    agree = edge.said("neighbours that agree", "neighbours that differ", "neighbours")
+    alike = contrast.said("most where colours are alike", "least where colours are alike", "by their colours")
+    return f"{trust.said('Colour', 'Colour, turned round', 'Colour')}, {ground} and {agree}, {alike}"
+
+
+def _columns(now: Sequence[Point]) -> list[list[float]]:
+    return np.array([point.theta for point in now]).T.tolist()
+
+
+@dataclass(frozen=True)
+class _Weight:
+    """One weight, of every lane."""
+
+    name: str
+    values: Sequence[float]
+
+    def said(self, above: str, below: str, neither: str) -> str:
+        """What it does by its sign, if that is one for all lanes, and in brackets its numbers, equal ones once."""
+        signs = {value > 0 for value in self.values}
+        words = neither if len(signs) > 1 else above if True in signs else below
+        numbers = dict.fromkeys(significant(value, 2) for value in self.values)
+        return f"{words} ({self.name} {' and '.join(numbers)})"
 
 
 def together(lanes: Sequence[SceneLaneView]) -> int:
@@ -143,32 +199,29 @@ def together(lanes: Sequence[SceneLaneView]) -> int:
 
 
 def numbers(view: SceneView) -> list[str]:
-    """What agreement means, errors of the MAP configuration, and what gets worse."""
+    """What agreement means and takes, errors of the MAP configuration, and what gets worse."""
     begun = [lane for lane in view.lanes if lane.points]
     if not begun or not (count := together(begun)):
         return []
     best = ", ".join(f"{lane.points[count].wrong_map:.1%}" for lane in begun)
-    alike = [AGREE] if _alike(begun) else []
-    words = [*alike, f"Wrong in the likeliest configuration as a whole (MAP): {best}.", *_better_before(begun)]
-    return [" ".join(words)]
+    took = " and ".join(seconds(lane.points[count].seconds) for lane in begun)
+    alike = [f"{AGREE}, after {took} of computing."] if _alike(begun) else []
+    words = [*alike, f"Wrong in the likeliest configuration as a whole (MAP), no pixel by itself: {best}."]
+    return [" ".join([*words, *_likelier_before(begun)])]
 
 
-AGREE = "Their held-out likelihoods lie on each other."
-RAISED = "Learning raises the likelihood of the whole answer and does not count wrong pixels."
+AGREE = "They learn the same: their held-out likelihoods lie on each other"
+RAISED = "it is the likelihood that is raised"
 
 
-def _better_before(lanes: Sequence[SceneLaneView]) -> list[str]:
-    """By what measure the weights of an earlier iteration were better, of which lane, and when; and why that may be."""
-    errors, bounds = [], []
+def _likelier_before(lanes: Sequence[SceneLaneView]) -> list[str]:
+    """Which lane's held-out likelihood was higher at an earlier iteration, and when."""
+    bounds = []
     for lane in lanes:
-        now, least = lane.points[-1], min(lane.points, key=lambda point: point.wrong_likelier)
-        most = max(lane.points, key=lambda point: point.held_bound)
-        if now.wrong_likelier > (1 + WORSE) * least.wrong_likelier:
-            errors.append(f"{lane.label} at iteration {integer(least.iteration)} ({least.wrong_likelier:.1%})")
+        now, most = lane.points[-1], max(lane.points, key=lambda point: point.held_bound)
         if most.held_bound - now.held_bound > WORSE * (most.held_bound - lane.points[0].held_bound):
             bounds.append(f"{lane.label} at iteration {integer(most.iteration)}")
-    found = [f"Fewer were wrong before: {', '.join(errors)}. {RAISED}"] if errors else []
-    return found + ([f"Held-out likelihood was higher before: {', '.join(bounds)}."] if bounds else [])
+    return [f"Held-out likelihood was higher before: {', '.join(bounds)}."] if bounds else []
 
 
 def _alike(lanes: Sequence[SceneLaneView]) -> bool:

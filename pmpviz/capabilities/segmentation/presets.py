@@ -14,9 +14,10 @@ SEGMENTATION: tuple[Preset, ...] = (
         "Which weights tell an animal from its ground?",
         ScenePlan(lanes=(WALK, expectation("colour_gibbs"))),
         "Four weights are shared by all pixels: how far colour is trusted, a bias, how much neighbours agree, and how "
-        "much more where their colours agree. Both lanes climb the likelihood: one with Frank-Wolfe's marginals, whose "
-        "bound rises, one with Gibbs samples, which bound nothing. The scenes of the lower row were held out: at first "
-        "all is ground, then bodies stand out. `reproduce bfw-crf` compares more methods.",
+        "much more where their colours agree. At first all four move by the learning rate. Both lanes climb the "
+        "likelihood: one with Frank-Wolfe's marginals, whose bound rises, one with Gibbs samples, which bound nothing. "
+        "The scenes of the lower row were held out: at iteration 0 every pixel is undecided, then bodies stand out. "
+        "Wrong pixels may become more for a while, since it is not these that are counted.",
         0.0,
     ),
 )

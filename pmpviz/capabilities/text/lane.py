@@ -17,15 +17,16 @@ from pmpviz.runs import run as running
 from pmpviz.types import Target
 
 CHUNK_SECONDS, MOST_SWEEPS = 0.1, 64
-MOST_POINTS = 256
+MOST_POINTS, MOST_PAST = 256, 2048
 
 
 @dataclass(frozen=True, eq=False)
 class TextLaneView:
     """An immutable picture of a lane: p(x_i = 1) by now, and the configuration of its first chain.
 
-    `points` are (sweeps, seconds) of the marginals `history`, about evenly chosen since the last change. `averaged` is
-    how many of the last sweeps p1 is the mean of, over all chains; 0 of a solver.
+    `points` are (sweeps, seconds) of the marginals `history`, about evenly chosen since the last change, and `past` has
+    (sweeps, seconds, error) of those before it. `averaged` is how many of the last sweeps p1 is the mean of, over all
+    chains; 0 of a solver.
     """
 
     algorithm: str
@@ -38,6 +39,7 @@ class TextLaneView:
     sample: Int8[np.ndarray, " n"]
     points: Float[np.ndarray, "k 2"]
     history: Float[np.ndarray, "k n"]
+    past: Float[np.ndarray, "j 3"]
     chains: int
     done: bool
     averaged: int = 0
@@ -51,6 +53,7 @@ class TextLane:
     def __init__(self, choice: Choice, plan: TextPlan, target: Target):
         self.choice, self.plan, self.spec = choice, plan, choice.spec
         self.warmed, self.seconds, self.since = False, 0.0, 0
+        self._past = np.zeros((0, 3))
         self.begin(target)
         self._forget()
 
@@ -62,14 +65,22 @@ class TextLane:
     def show(self, epoch: int) -> None:
         """There are no frames whose epoch would have to be told."""
 
-    def change(self, choice: Choice, target: Target) -> None:
-        """Take up other weights, words that were labelled, or knobs; statistics begin anew."""
+    def change(self, choice: Choice, target: Target, exact: Float[np.ndarray, " n"] | None = None) -> None:
+        """Take up other weights, words that were labelled, or knobs; statistics begin anew, and of what was `exact`
+        until now the errors stay."""
+        if exact is not None and self._points:
+            points, history = self._curve()
+            self._past = np.concatenate([self._past, np.column_stack([points, errors(history, exact)])])[-MOST_PAST:]
         self.choice = choice
         self.retarget(target)
         self._forget()
 
+    def _curve(self) -> tuple[Float[np.ndarray, "k 2"], Float[np.ndarray, "k n"]]:
+        points = np.array([each[:2] for each in self._points], np.float64).reshape(-1, 2)
+        return points, np.array([each[2] for each in self._points])
+
     def _forget(self) -> None:
-        self.since, self._every, self._began = self.count, 1, self.seconds
+        self.since, self._every = self.count, 1
         self._points: list[tuple[float, float, np.ndarray]] = []
 
     def advance(self, most: int) -> None:
@@ -77,19 +88,19 @@ class TextLane:
         begin = time.perf_counter()
         self.work(most)
         self.seconds += time.perf_counter() - begin
-        done = self.count - self.since
-        if done // self._every > (self._points[-1][0] // self._every if self._points else -1):
-            self._points.append((done, self.seconds - self._began, self.p1().astype(np.float32)))
+        done, last = self.count - self.since, self._points[-1][0] - self.since if self._points else -1
+        if done // self._every > last // self._every:
+            self._points.append((self.count, self.seconds, self.p1().astype(np.float32)))
         if len(self._points) >= MOST_POINTS:
             self._points, self._every = self._points[1::2], 2 * self._every
 
     def view(self, label: str, done: bool) -> TextLaneView:
         """What pages see, called `label`."""
-        points = np.array([each[:2] for each in self._points], np.float64).reshape(-1, 2)
+        points, history = self._curve()
         p1 = self.p1()
-        history = np.array([each[2] for each in self._points]).reshape(-1, len(p1))
         words = (self.algorithm, label, self.spec.guarantee, self.count, self.seconds, self.unit)
-        return TextLaneView(*words, p1, self.sample(), points, history, self.chains, done, self.averaged)
+        curves = points, history.reshape(-1, len(p1)), self._past
+        return TextLaneView(*words, p1, self.sample(), *curves, self.chains, done, self.averaged)
 
     # Given by the kinds.
 
@@ -225,10 +236,15 @@ class SolverLane(TextLane):
         return (self.p1() > 0.5).astype(np.int8)
 
 
+def errors(history: Float[np.ndarray, "k n"], exact: Float[np.ndarray, " n"]) -> Float[np.ndarray, " k"]:
+    """The root mean square error of marginals over all words."""
+    return np.sqrt(((history - exact) ** 2).mean(-1))
+
+
 def lane_of(choice: Choice, plan: TextPlan, target: Target) -> TextLane:
     """The lane of an algorithm."""
     solvers = {cls.spec.id for cls in SOLVERS}
     return (SolverLane if choice.algorithm in solvers else SamplerLane)(choice, plan, target)
 
 
-__all__ = ["TextLane", "TextLaneView", "lane_of"]
+__all__ = ["TextLane", "TextLaneView", "errors", "lane_of"]

@@ -82,9 +82,11 @@ class LiveText(LiveJob):
         return begins_anew(before, plan)
 
     def _adjust(self, before: TextPlan, plan: TextPlan) -> str:
+        known = self._answer()
+        solution = None if known is None else known.solution
         target = self._retarget()
         for lane, choice in zip(self._lanes, plan.lanes, strict=True):
-            lane.change(choice, target)
+            lane.change(choice, target, None if solution is None else solution.p1)
         self._repace()
         return describe_change(before, plan)
 
@@ -100,6 +102,10 @@ class LiveText(LiveJob):
     def _over(self, lane: TextLane) -> bool:
         return lane.over or super()._over(lane)
 
+    def _used(self, lane: TextLane) -> float:
+        """At a pace lanes keep together; as fast as they go each has as many seconds."""
+        return lane.count if self.speed else super()._used(lane)
+
     def _advance(self, lane: TextLane, most: int) -> bool:
         lane.advance(most)
         return True
@@ -108,11 +114,14 @@ class LiveText(LiveJob):
         names = lane_names([lane.choice for lane in self._lanes])
         return tuple(lane.view(name, self._over(lane)) for lane, name in zip(self._lanes, names, strict=True))
 
+    def _answer(self) -> Answer | None:
+        job = self.reference
+        if job is None or job.unfinished:
+            return None
+        return job.truth or Answer(why_not=job.trouble or "")
+
     def _extras(self) -> dict[str, Any]:
-        job, answer = self.reference, None
-        if job is not None and not job.unfinished:
-            answer = job.truth or Answer(why_not=job.trouble or "")
-        return {**self._read, "answer": answer}
+        return {**self._read, "answer": self._answer()}
 
 
 __all__ = ["Answer", "LiveText", "TextView", "solving"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pmpviz.capabilities.text.lane import TextLaneView
+from pmpviz.capabilities.text.lane import TextLaneView, errors
 from pmpviz.capabilities.text.live import TextView
 from pmpviz.capabilities.text.plan import class_of
+from pmpviz.player.model_words import full_sentence
 from pmpviz.player.numbers import integer, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 from pmpviz.types import brings
@@ -18,6 +21,8 @@ SPEEDS = (1.0, 2.0, 5.0, 20.0, 100.0, 0.0)
 # Of a longer text all words are sampled and these are shown.
 MOST_SHOWN, MOST_NAMES = 2000, 5
 FLOOR = 1e-5
+# Of the sentence why there is no exact answer.
+TABLES = re.compile(r"tables of (2\^\d+) entries.* limit is (2\^\d+)")
 EXACT = (
     "Variable elimination sums out one word after another; its width is the most words that one of them is then joined "
     "with, and each further one doubles the work. log Z is the logarithm of the sum over all labellings."
@@ -32,7 +37,7 @@ def update(view: TextView, sent: Cursors, desk: Desk, waits: bool = False, anew:
     lanes = []
     for k, lane in enumerate(view.lanes):
         own = {"p": add(levels(lane.p1), "u1"), "x": add(lane.sample[:MOST_SHOWN], "u1")} if known(lane) else {}
-        lanes.append(envelope.lane(k, "", _status(view, lane), **own))
+        lanes.append(envelope.lane(k, "", _status(view, lane, desk.large), **own))
     told: dict[str, Any] = {"text": None, "exact": None, "waits": waits, "anew": anew, "said": ["Preparing the text …"]}
     told["opens"] = not desk.large and not any(lane.count for lane in view.lanes)
     if view.words is not None:
@@ -54,7 +59,8 @@ def levels(p1: Float[np.ndarray, " n"]) -> np.ndarray:
 
 def _text(view: TextView, envelope: Envelope) -> dict[str, Any]:
     assert view.words is not None and view.links is not None
-    links = view.links[(view.links < MOST_SHOWN).all(1)]
+    # Without weight there are none.
+    links = view.links[(view.links < MOST_SHOWN).all(1) & bool(view.plan.skip)]
     return {
         "words": view.words.words[:MOST_SHOWN],
         "gaps": view.words.gaps[: MOST_SHOWN + 1],
@@ -82,18 +88,19 @@ def exact_p1(view: TextView) -> Float[np.ndarray, " n"] | None:
 def error(view: TextView, lane: TextLaneView) -> float | None:
     """Root mean square error of a lane's marginals."""
     p1 = exact_p1(view)
-    return None if p1 is None or not known(lane) else float(np.sqrt(((lane.p1 - p1) ** 2).mean()))
+    return None if p1 is None or not known(lane) else float(errors(lane.p1, p1))
 
 
 def _right(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
     """How many words are labelled right by what is likelier."""
-    return "" if view.labels is None else f"{((p1 > 0.5) == (view.labels > 0)).mean():.1%} right"
+    return "" if view.labels is None else f"{((p1 > 0.5) == (view.labels > 0)).mean():.1%} of words right"
 
 
-def _status(view: TextView, lane: TextLaneView) -> str:
+def _status(view: TextView, lane: TextLaneView, brief: bool) -> str:
     far = error(view, lane)
     parts = [f"{integer(lane.count)} {lane.unit}", "" if far is None else f"RMSE {significant(far, 2)}"]
-    return " · ".join(part for part in (*parts, _right(view, lane.p1) if known(lane) else "") if part)
+    right = _right(view, lane.p1) if known(lane) and not brief else ""
+    return " · ".join(part for part in (*parts, right) if part)
 
 
 def _traces(envelope: Envelope, view: TextView) -> list[dict]:
@@ -103,7 +110,8 @@ def _traces(envelope: Envelope, view: TextView) -> list[dict]:
 
     def lines(column: int) -> list[dict]:
         def columns(lane: TextLaneView) -> dict[str, Any]:
-            return {"x": lane.points[:, column], "y": np.sqrt(((lane.history - p1) ** 2).mean(1))}
+            x, y = lane.points[:, column], errors(lane.history, p1)
+            return {"x": np.append(lane.past[:, column], x), "y": np.append(lane.past[:, 2], y)}
 
         return envelope.lines(columns, FLOOR)
 
@@ -121,28 +129,84 @@ def sentences(view: TextView) -> list[str]:
     assert view.words is not None and view.links is not None
     n, many = integer(len(view.words)), integer(len(view.links))
     shown = f", of which the first {integer(MOST_SHOWN)} are shown" if len(view.words) > MOST_SHOWN else ""
-    doing = f"{n} words and signs{shown}, {many} links.{_averaged(view)}"
-    lane = view.lanes[0] if view.lanes and known(view.lanes[0]) else None
-    if lane is None:
-        return ["Nothing is read yet: press Play, and watch the names take colour.", doing]
-    p1, weight = exact_p1(view), f"With links × {view.plan.skip:.3g}, "
-    said = f"{weight}{lane.label} {_found(view, lane.p1)}"
+    off = "" if view.plan.skip else ", without weight"
+    doing = f"{n} words and signs{shown}, {many} links{off}.{_averaged(view)}"
+    begun = [lane for lane in view.lanes if known(lane)]
+    return [f"{_verdict(view, begun)}{_unknown(view)}" if begun else _unread(view), doing]
+
+
+def _unread(view: TextView) -> str:
+    before = any(lane.count for lane in view.lanes)
+    what = "Under this setting nothing is read yet" if before else "Nothing is read yet"
+    return f"{what}: press Play, and watch the names take colour."
+
+
+def _verdict(view: TextView, begun: Sequence[TextLaneView]) -> str:
+    p1 = exact_p1(view)
     if p1 is None:
-        return [f"{said}.{_unknown(view)}", doing]
+        said = f"{begun[0].label} {_found(view, begun[0].p1)}" if len(begun) == 1 else _found_by(view, begun)
+        return full_sentence(f"{_refused(view)}{_weight(view)}{said}")
+    if len(begun) > 1:
+        return f"{_nearest(view, begun)} {_found_by(view, begun, p1)}."
+    said = full_sentence(f"{_weight(view)}{begun[0].label} {_found(view, begun[0].p1)}")
+    return f"{said} {full_sentence(_exactly(view, begun[0], p1))}"
+
+
+def _weight(view: TextView) -> str:
+    return f"with links × {view.plan.skip:.3g}, "
+
+
+def _exactly(view: TextView, lane: TextLaneView, p1: Float[np.ndarray, " n"]) -> str:
     same = (_likely(view, p1) == _likely(view, lane.p1)).all()
-    exactly = "So does the exact answer." if same else f"The exact answer {_found(view, p1)}."
-    return [f"{said}. {exactly}{_unknown(view)}{_errors(view)}", doing]
+    return "so does the exact answer" if same else f"the exact answer {_found(view, p1)}"
+
+
+def _refused(view: TextView) -> str:
+    """Before what was found, why there is nothing exact beside it."""
+    if view.answer is None:
+        return ""
+    size = TABLES.search(view.answer.why_not)
+    why = f", tables of {size[1]} numbers where {size[2]} is the limit" if size else ""
+    return f"The exact answer is too dear here{why}; "
+
+
+def _nearest(view: TextView, begun: Sequence[TextLaneView]) -> str:
+    """Which lane is nearest to exact by now, and how far each is, at its own count, which its column has too."""
+    far = sorted((value, k) for k, lane in enumerate(begun) if (value := error(view, lane)) is not None)
+    (least, first), *others = [(significant(value, 2), begun[k]) for value, k in far]
+    alike = len({lane.count for lane in begun}) == 1
+    rest = [f"{lane.label} by {value}{'' if alike else f' after {integer(lane.count)}'}" for value, lane in others]
+    told = ", ".join([f"reads best, off the exact answer by {least} (RMSE)", *rest])
+    return f"After {integer(first.count)} {first.unit} {first.label} {told}."
+
+
+def _found_by(view: TextView, begun: Sequence[TextLaneView], p1: Float[np.ndarray, " n"] | None = None) -> str:
+    """What each lane finds, and what is exact; what all of them find, once."""
+    likely = [_likely(view, lane.p1) for lane in begun]
+    if all((each == likely[0]).all() for each in likely):
+        exactly = "" if p1 is None else f"; {_exactly(view, begun[0], p1)}"
+        return f"Each {_found(view, begun[0].p1)}{exactly}"
+    all_ = [*((lane.label, lane.p1) for lane in begun), *([] if p1 is None else [("the exact answer", p1)])]
+    if view.labels is None:
+        return "; ".join(f"{label} {_found(view, p)}" for label, p in all_)
+    return _tally(view, all_)
+
+
+def _tally(view: TextView, answers: Sequence[tuple[str, Float[np.ndarray, " n"]]]) -> str:
+    """How many words each answer finds, and takes wrongly."""
+    true = _not_held(view, np.asarray(view.labels) > 0)
+    told: list[str] = []
+    for label, p1 in answers:
+        likely = _likely(view, p1)
+        wrong = int((likely & ~true).sum())
+        told.append(
+            f"{label} {'' if told else 'finds '}{(likely & true).sum()}{f' and {wrong} wrongly' if wrong else ''}"
+        )
+    return f"Of the {integer(int(true.sum()))} words of the speaker's name {', '.join(told)}"
 
 
 def _unknown(view: TextView) -> str:
     return " Whether that is right, a pasted text does not tell." if view.labels is None else ""
-
-
-def _errors(view: TextView) -> str:
-    """How far each of several lanes is from exact, the nearest first."""
-    far = sorted((value, lane.label) for lane in view.lanes if (value := error(view, lane)) is not None)
-    told = ", ".join(f"{label} {significant(value, 2)}" for value, label in far)
-    return f" RMSE: {told}." if len(far) > 1 else ""
 
 
 def _averaged(view: TextView) -> str:
@@ -151,13 +215,13 @@ def _averaged(view: TextView) -> str:
     if lane is None:
         return ""
     given = brings(class_of(lane.algorithm), "expected")
-    what = "p given all else over its" if given else "its"
-    words = f" {lane.label} averages {what} last {integer(lane.averaged)} sweeps of {integer(lane.chains)} chains"
+    what = "p given all else over " if given else ""
+    part = f"its last {integer(lane.averaged)} sweeps, the later half or more, of {integer(lane.chains)} chains"
+    words = f" {lane.label} averages {what}{part}"
     if p1 is None:
         return f"{words}."
     noise = float(np.sqrt((p1 * (1 - p1)).mean() / (lane.averaged * lane.chains)))
-    less = ": less scatter than independent draws" if given else ": independent draws"
-    return f"{words}{less} (RMSE about {significant(noise, 2)})."
+    return f"{words}; as many independent draws have an RMSE of about {significant(noise, 2)}."
 
 
 def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
@@ -181,10 +245,25 @@ def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
 
 
 def _listed(view: TextView, which: Bool[np.ndarray, " n"]) -> str:
-    names = _names(view, which)
+    names = _named(view, which)
     if len(names) > MOST_NAMES:
         return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _named(view: TextView, which: Bool[np.ndarray, " n"]) -> list[str]:
+    """The names, and in how many of their places."""
+    assert view.words is not None
+    words, runs = view.words.words, _names(view, which)
+    told = []
+    for name in dict.fromkeys(runs):
+        parts = name.split(" ")
+        places = sum(list(words[k : k + len(parts)]) == parts for k in range(len(words)))
+        count = runs.count(name)
+        told.append(
+            name + (f" in {count} of its {places} places" if count < places else f" {count} times" * (count > 1))
+        )
+    return told
 
 
 def _names(view: TextView, which: Bool[np.ndarray, " n"]) -> list[str]:
@@ -196,7 +275,7 @@ def _names(view: TextView, which: Bool[np.ndarray, " n"]) -> list[str]:
             runs[-1].append(view.words.words[place])
         else:
             runs.append([view.words.words[place]])
-    return list(dict.fromkeys(" ".join(run) for run in runs))
+    return [" ".join(run) for run in runs]
 
 
 def _likely(view: TextView, p1: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:

@@ -1,5 +1,6 @@
 // The live player: lanes of pictures that move, side by side.
 
+import { one } from "./bar.js";
 import { mounted } from "./component.js";
 import { decode } from "./decode.js";
 import { Edits } from "./edits.js";
@@ -9,7 +10,6 @@ import { Pointer } from "./pointer.js";
 import { make, thousands } from "./theme.js";
 import { Tools } from "./tools.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
-import "./bar.js";
 import "./bars.js";
 import "./chart.js";
 import "./figure.js";
@@ -293,7 +293,7 @@ export class Player extends Live {
 
   drawTimeline() {
     const rings = this.lanes.map((lane) => lane.ring).filter((ring) => ring.length);
-    if (!rings.length) return this.timeline.show(0, 0, null);
+    if (!rings.length) return this.timeline.show(0, 0, null, one(this.bar.unit || "sweeps"));
     const first = Math.min(...rings.map((ring) => ring[0].sweep));
     const last = Math.max(...rings.map((ring) => ring[ring.length - 1].sweep));
     if (this.at !== null && this.at < first) this.at = first;

@@ -12,6 +12,7 @@ const GAP = 16;
 const NAMES = 16; // Pixels for the names of the rows, beside a picture.
 const COARSE = 2; // From so many pixels on a pixel of a scene is a whole number of them.
 const BETWEEN = 2; // A pixel between scenes.
+const RENEWED = "Back to the start, as soon as the iteration in hand is done.";
 const ROWS = [
   ["learned", "Scenes whose answer the learner is given: p(animal) by the lane's own marginals, or by its samples, which scatter."],
   ["held out", "Scenes that no lane learns from: p(animal) by the messages of TRBP, the same for every lane."],
@@ -71,6 +72,26 @@ class Segmentation extends Player {
     this.draw();
     this.adopt(update);
     this.wake();
+  }
+
+  // A picture is its layer, which is of the newest frame: none waits, so that name, curve and words are of it too.
+  advance(passed) {
+    if (this.held !== "paused") this.skip();
+    return super.advance(passed);
+  }
+
+  // An iteration takes seconds, in which the server answers nothing.
+  act(name, more) {
+    if (name === "reset" || name === "seed") this.leaving = this.begun;
+    super.act(name, more);
+    this.tell(this.sentences || []);
+  }
+
+  tell(sentences) {
+    const leaves = this.leaving !== undefined && this.leaving === this.begun;
+    if (leaves) this.root.classList.add("pv-waits");
+    super.tell(leaves ? [RENEWED] : sentences);
+    this.sentences = sentences;
   }
 
   themed() {

@@ -6,6 +6,8 @@ import { drawKey } from "../pmpviz.player/traces.js";
 const NAME = [230, 159, 0];
 const [LIGHT, DARK] = [0.8, 0.6]; // How much of the colour a certain name has.
 const MOST_DRAWN = 600;
+const [FAINT, STRONG] = [0.3, 0.65]; // Of the colour, what is as likely a name as none: just below and just above.
+const [LIKELY, UNLIKELY] = [127, 64]; // Of 255 levels.
 const TYPES = [0.9375, 0.875, 0.8125]; // No smaller than a class can read.
 const OFF = 26; // More than .1, of 255 levels.
 const SVG = "http://www.w3.org/2000/svg";
@@ -29,7 +31,7 @@ export class Column {
       this.fade();
       hands.scroll(this, this.page.scrollTop);
     });
-    this.page.addEventListener("mouseover", (event) => hands.point(this.place(event)));
+    this.page.addEventListener("mouseover", (event) => hands.point(this.place(event), event.target));
     this.page.addEventListener("mouseleave", () => hands.point(-1));
     this.page.addEventListener("click", (event) => this.place(event) >= 0 && hands.click(this.place(event)));
   }
@@ -68,8 +70,47 @@ export class Column {
       if (text.labels && text.labels[place]) span.classList.add("tx-true");
       return span;
     });
-    const parts = this.spans.flatMap((span, place) => [text.gaps[place], span]);
+    this.parts = this.spans.map((span, place) => {
+      const [root, cut] = [make("span"), make("span", "tx-cut")];
+      const gap = document.createTextNode("");
+      root.append(gap, span);
+      return { root, cut, gap, between: text.gaps[place] };
+    });
+    this.fold(null);
+    const parts = this.parts.flatMap(({ cut, root }) => [cut, root]);
     this.page.replaceChildren(this.lines, ...parts, text.gaps[this.spans.length] || "");
+  }
+
+  // Leaves out what is more than `around` words from these on their lines, but for a sign where it was; `places` is null
+  // for nothing.
+  fold(places, around) {
+    const kept = places && this.near(places, around);
+    this.parts.forEach(({ root, cut, gap, between }, k) => {
+      root.hidden = Boolean(kept) && !kept.has(k);
+      cut.textContent = root.hidden && (!k || kept.has(k - 1)) ? this.sign(k, kept) : "";
+      gap.data = kept ? between.replace(/\n\s*/g, "\n") : between;
+    });
+  }
+
+  // The sign for what is left out from a word on, on a line of its own where the next word does not begin one.
+  sign(from, kept) {
+    let [next, broken] = [from, false];
+    for (; next < this.parts.length && !kept.has(next); next++) broken = broken || this.breaks(next);
+    return broken && from && next < this.parts.length && !this.breaks(next) ? "\n…" : " …";
+  }
+
+  breaks(place) {
+    return this.parts[place].between.includes("\n");
+  }
+
+  // The words beside these on their lines, too.
+  near(places, around) {
+    const kept = new Set(places);
+    for (const place of places) {
+      for (let k = place; k > Math.max(0, place - around) && !this.breaks(k); k--) kept.add(k - 1);
+      for (let k = place + 1; k < Math.min(this.parts.length, place + 1 + around) && !this.breaks(k); k++) kept.add(k);
+    }
+    return kept;
   }
 
   // Where more of the text follows beneath, its last line fades.
@@ -90,6 +131,20 @@ export class Column {
     return this.page.scrollHeight <= high;
   }
 
+  // Brings a set of words that somebody looks for up to date: true and held ones, and what is more likely a name than
+  // not, until that is out of question.
+  seek(sought) {
+    const { labels, held } = this.text;
+    const sure = new Set(held.map(([place]) => place));
+    this.spans.forEach((_, place) => {
+      if ((labels && labels[place]) || sure.has(place) || (this.p && this.p[place] > LIKELY)) sought.add(place);
+    });
+  }
+
+  doubts(place) {
+    return !this.p || this.p[place] < UNLIKELY;
+  }
+
   partners(place) {
     const { links } = this.text;
     const found = [];
@@ -100,35 +155,38 @@ export class Column {
     return found;
   }
 
-  draw(theme, sampled, every, near) {
+  // `first` is whose links are seen while no word is pointed to.
+  draw(theme, sampled, every, near, first) {
     if (this.style && this.style.colour) drawKey(this.key, this.style, theme);
     const full = theme.dark ? DARK : LIGHT;
     const held = new Map(this.text.held);
     const around = new Set(near < 0 ? [] : [near, ...this.partners(near)]);
     this.spans.forEach((span, place) => {
       const share = !this.p ? 0 : sampled ? this.x[place] : this.p[place] / 255;
-      span.style.backgroundColor = share < 0.01 ? "" : css(mix(theme.ground, NAME, full * share));
+      span.style.backgroundColor = share < 0.01 ? "" : css(mix(theme.ground, NAME, full * strength(share)));
       span.classList.toggle("tx-off", Boolean(this.p && this.truth && !sampled) && Math.abs(this.p[place] - this.truth[place]) > OFF);
       span.classList.toggle("tx-held", held.has(place));
       span.classList.toggle("tx-held-0", held.get(place) === 0);
       span.classList.toggle("tx-near", around.has(place) && around.size > 1);
     });
-    this.connect(every, near);
+    this.connect(every, near, near < 0 ? first : near);
     this.page.dataset.levels = this.p || "";
     this.page.dataset.names = this.p ? this.p.filter((level) => level > 127).length : "";
   }
 
-  connect(every, near) {
+  connect(every, near, seen) {
     const { links } = this.text;
     const paths = [];
     for (let k = 0; k < links.length && paths.length < MOST_DRAWN; k += 2) {
       const close = links[k] === near || links[k + 1] === near;
-      if (!every && !close) continue;
+      if (!every && links[k] !== seen && links[k + 1] !== seen) continue;
+      if (this.spans[links[k]].parentElement.hidden || this.spans[links[k + 1]].parentElement.hidden) continue;
       const path = document.createElementNS(SVG, "path");
       path.setAttribute("d", this.arc(this.spans[links[k]], this.spans[links[k + 1]]));
       if (close) path.setAttribute("class", "tx-near");
       paths.push(path);
     }
+    this.lines.classList.toggle("tx-every", every);
     this.lines.replaceChildren(...paths);
   }
 
@@ -143,4 +201,9 @@ export class Column {
     const bend = Math.min(60, 0.3 * (v - y)) + 6;
     return `M${x},${y} C${x - bend},${y + (v - y) / 3} ${u - bend},${v - (v - y) / 3} ${u},${v}`;
   }
+}
+
+// How much of the colour a probability has: what is a name rather than none stands out from what is not.
+function strength(share) {
+  return share > 0.5 ? STRONG + (1 - STRONG) * (2 * share - 1) : FAINT * 2 * share;
 }

@@ -14,21 +14,24 @@ const BESIDE = 700; // From this width on the curves stand beside the text.
 const [LEAST, LOWEST] = [160, 88]; // Of a column's width and height, in px.
 const SHOWN = ["Marginals", "One sample"];
 const LINKS = ["Links of a word", "All links"];
+const AROUND = [3, 1, 0]; // Words that are seen beside one where there is no room for all.
 const ANEW = "Being read again under the new setting: colours, numbers and log Z are not there yet.";
-const COLOURED = "Amber: how likely a name.";
+const COLOURED = "Amber: how likely a name, strong above one half.";
 const OFF = "Violet frame: more than .1 off exact.";
 const UNDERLINED = "Underlined: the true name.";
 const HINT = "Point at a word for its links and numbers; click it to hold it as a name, as none, and to let it go.";
+const TIP = [250, 6]; // Its width and its distance from the word, in px.
 
 class Reading extends Live {
   constructor(parent) {
     super(parent, "pv-root tx-root");
     this.sampled = 0;
     this.every = 0;
-    this.near = -1;
+    this.near = this.first = -1; // The word that is pointed to, and the one whose links are seen else.
+    this.sought = new Set(); // Words that a class is to see, however little room there is.
     this.turned = false; // Whether a knob was turned whose answer has not come.
     this.hands = {
-      point: (place) => this.point(place),
+      point: (place, span) => this.point(place, span),
       click: (site) => this.post({ type: "click", site }),
       scroll: (from, top) => this.scroll(from, top),
     };
@@ -38,6 +41,9 @@ class Reading extends Live {
     this.head.append(this.modes, this.links);
     this.exact = new Column(this.hands);
     this.hint = make("div", "tx-hint");
+    this.tip = make("div", "pv-tip");
+    this.tip.hidden = true;
+    this.root.append(this.tip);
     this.stage.append(this.head, this.exact.root, this.hint);
     this.timeline.root.remove();
   }
@@ -96,11 +102,11 @@ class Reading extends Live {
     const curves = this.curves || [];
     this.traces.adopt(old ? curves.map((curve) => ({ ...curve, lines: [], empty: "starting again" })) : curves, this.marks);
     this.tracesDirty = true;
-    if (old) for (const column of this.columns()) column.status.textContent = "of the setting before";
+    if (old && this.text) for (const column of this.columns()) column.status.textContent = "of the setting before";
   }
 
   tell(sentences) {
-    super.tell(this.anew && !this.waits ? [ANEW, ...sentences.slice(1)] : sentences);
+    super.tell(this.anew && !this.waits && this.text ? [ANEW, ...sentences.slice(1)] : sentences);
     this.sentences = sentences;
   }
 
@@ -115,7 +121,11 @@ class Reading extends Live {
 
   takeText(update, some) {
     const links = some(update.text.links, Int32Array);
+    const words = update.text.words.join();
+    if (words !== this.words) this.sought.clear();
+    this.words = words;
     this.text = { ...update.text, links };
+    this.first = mostLinked(this.text);
     update.lanes.forEach((lane, k) => {
       this.lanes[k].adopt(this.text, lane, some(lane.p, Uint8Array), some(lane.x, Uint8Array));
     });
@@ -125,24 +135,35 @@ class Reading extends Live {
     for (const lane of this.lanes) lane.truth = p;
     this.exact.status.title = exact.help || "";
     this.exact.adopt(this.text, head, p, p && p.map((level) => (level > 127 ? 1 : 0)));
+    for (const place of this.sought) if (this.columns().every((column) => column.doubts(place))) this.sought.delete(place);
+    for (const column of this.columns()) column.seek(this.sought);
     this.point(this.near < this.text.words.length ? this.near : -1); // What it tells is another now.
   }
 
   // What a person does.
 
-  point(place) {
+  point(place, span) {
     this.near = place;
-    const words = place < 0 ? this.legend() : this.describe(place);
-    if (this.hint.textContent !== words) this.hint.textContent = words;
+    this.hint.textContent = this.legend();
+    this.tip.hidden = place < 0;
+    if (place >= 0) this.tip.textContent = this.describe(place);
+    if (span) this.placeTip(span.getBoundingClientRect());
     this.dirty = true;
     this.wake();
+  }
+
+  placeTip({ left, bottom }) {
+    const box = this.root.getBoundingClientRect();
+    this.tip.style.left = `${Math.max(0, Math.min(left - box.left, box.width - TIP[0]))}px`;
+    this.tip.style.top = `${bottom - box.top + TIP[1]}px`;
   }
 
   // What colour and lines mean, and what a hand can do, which a class only watches.
   legend() {
     const underlined = this.text && this.text.labels;
     const compared = this.exact.p && this.lanes.length;
-    if (this.large) return `Amber: a name.${underlined ? " Underlined: the true name." : ""}${compared ? " Framed: off exact." : ""}`;
+    const also = `${underlined ? " Underlined: the true name." : ""}${compared ? " Framed: off exact." : ""}`;
+    if (this.large) return `Amber: a name.${also}`;
     return [COLOURED, underlined ? UNDERLINED : "", compared ? OFF : "", HINT].filter(Boolean).join(" ");
   }
 
@@ -172,13 +193,26 @@ class Reading extends Live {
     this.body.classList.toggle("pv-beside", width >= BESIDE);
     // Before a class the words come first: what is exact gives way to them, and the verdict says it.
     this.exact.root.hidden = false;
+    this.fold(null);
     if (!this.place() && this.large && this.text && this.lanes.length) {
       this.exact.root.hidden = true;
-      this.place();
+      this.place() || this.foldToFit();
     }
     this.spread();
     this.tracesDirty = this.dirty = true;
     this.wake();
+  }
+
+  // Before a class what is far from all words that are looked for gives way.
+  foldToFit() {
+    for (const around of this.sought.size ? AROUND : []) {
+      this.fold(this.sought, around);
+      if (this.place()) return;
+    }
+  }
+
+  fold(places, around) {
+    for (const column of this.columns()) if (column.parts) column.fold(places, around);
   }
 
   // Lays the columns out; whether all of the text is seen in each.
@@ -206,7 +240,7 @@ class Reading extends Live {
   play(passed, now) {
     if (this.dirty && this.text) {
       this.dirty = false;
-      for (const column of this.columns()) column.draw(this.theme, this.sampled === 1, this.every === 1, this.near);
+      for (const column of this.columns()) column.draw(this.theme, this.sampled === 1, this.every === 1, this.near, this.first);
       this.press(this.modes, this.sampled);
       this.press(this.links, this.every);
     }
@@ -217,6 +251,14 @@ class Reading extends Live {
   press(root, chosen) {
     [...root.children].forEach((button, k) => button.setAttribute("aria-checked", k === chosen));
   }
+}
+
+// The word of a true name, or of any where none is known, that has most links; -1 where there are none.
+function mostLinked({ words, labels, links }) {
+  const counts = words.map(() => 0);
+  for (const place of links) counts[place] += labels && !labels[place] ? 0 : 1;
+  const most = Math.max(0, ...counts);
+  return most ? counts.indexOf(most) : -1;
 }
 
 export default mounted(Reading);
