@@ -120,7 +120,8 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
     lanes = view.lanes
     if len(lanes) == 1 and (draws := lanes[0].draws) is not None and draws.length > 1:
         faint = ", faint: every sweep" if draws.done > 1 else ""
-        more |= {"unit": f"{integer(draws.done)} finished draws a chain{faint}", **_upper(scene, draws)}
+        done = f"{integer(draws.done)} finished draw{'' if draws.done == 1 else 's'} a chain{faint}"
+        more |= {"unit": done, **_upper(scene, draws)}
     lines = scene.lines(lambda lane: _lines_of(lane, name, scene.window), LEAST_RESIDUAL if log else None)
     return trace(name, title, "sweeps", lines, log, exact=exact, empty=sentences.waiting(view), **more)
 

@@ -14,22 +14,25 @@ export function nameBand(chart, area) {
   const across = ["left", "right", "middle"];
   const fits = chart.context.measureText(band.label).width < area.right - area.left - 8;
   const words = fits ? band.label : band.label.split(":")[0];
-  write(chart, area, "band", words, across, [floor - 5, ...inside, roof - 6], floor - 5, chart.theme.soft);
+  // Above its band a name points down to it.
+  const above = roof - 6;
+  const told = (y) => (y === above && inside.length ? `↓ ${words}` : words);
+  write(chart, area, "band", told, across, [floor - 5, ...inside, above], floor - 5, chart.theme.soft);
 }
 
 // Above or beneath the line that begins at `from`.
 export function nameExact(chart, area, from, y) {
   const across = from > area.left ? ["right"] : ["right", "left", "middle"];
   const { label } = chart.trace.exact;
-  if (write(chart, area, "exact", label, across, [y - 7, y + 16], y + 16, chart.theme.text)) return;
+  if (write(chart, area, "exact", () => label, across, [y - 7, y + 16], y + 16, chart.theme.text)) return;
   // Where curves lie along the line, its name stands off it, with a piece of it.
   const edges = [area.top + NAME + 2, area.bottom - 5];
-  write(chart, area, "exact", `— ${label}`, ["right", "middle", "left"], edges, y + 16, chart.theme.text, true);
+  write(chart, area, "exact", () => `— ${label}`, ["right", "middle", "left"], edges, y + 16, chart.theme.text, true);
 }
 
 // Whether it is written: where it would strike out a curve, only if it `must` be.
-function write(chart, area, key, words, across, heights, otherwise, colour, must = key !== "exact") {
-  const wide = chart.context.measureText(words).width;
+function write(chart, area, key, told, across, heights, otherwise, colour, must = key !== "exact") {
+  const wide = Math.max(...heights.map((y) => chart.context.measureText(told(y)).width));
   const [left, right] = [area.left + 5, area.right - 5 - wide];
   const at = { left, right, middle: (left + right) / 2 };
   const inside = heights.filter((y) => y - NAME > area.top && y < area.bottom - 2);
@@ -41,7 +44,7 @@ function write(chart, area, key, words, across, heights, otherwise, colour, must
   const kept = struck[before] === 0 ? before : struck.indexOf(least);
   chart.named[key] = { place: kept, at: places[kept] };
   chart.context.textAlign = "left";
-  haloed(chart.context, chart.theme, words, ...places[kept], colour);
+  haloed(chart.context, chart.theme, told(places[kept][1]), ...places[kept], colour);
   return true;
 }
 
