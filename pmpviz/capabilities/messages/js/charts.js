@@ -118,7 +118,7 @@ export class HeatMap {
     context.textBaseline = "middle";
     const every = Math.ceil(11 / this.cell);
     this.rows.forEach(({ edge, state }, row) => {
-      const watched = edge === view.watched && (state === 1 || this.cell > 10);
+      const watched = view.down && edge === view.watched && (state === 1 || this.cell > 10);
       if (!watched && row % every) return;
       context.textAlign = "right";
       context.fillStyle = css(watched ? theme.text : theme.soft);
@@ -131,15 +131,17 @@ export class HeatMap {
       context.textAlign = "center";
       context.fillText(String(sweep), this.at(sweep - 0.5), this.height - FOOT / 2 + 1);
     }
-    if (!played) return;
+    // The sweep that is going on, or the last one.
+    const now = view.head > this.replay.startOf(played) ? played : played - 1;
+    if (now < 0) return;
     context.strokeStyle = css(theme.text);
     context.lineWidth = 1;
-    context.strokeRect(this.at(played - 1) + 0.5, TOP + 0.5, Math.max(2, this.at(played) - this.at(played - 1) - 1), this.cell * this.rows.length - 1);
+    context.strokeRect(this.at(now) + 0.5, TOP + 0.5, Math.max(2, this.at(now + 1) - this.at(now) - 1), this.cell * this.rows.length - 1);
   }
 
   // Whether a label would touch that of the watched message.
   crowds(view, row, every) {
-    const near = this.rows.findIndex(({ edge }) => edge === view.watched);
+    const near = view.down ? this.rows.findIndex(({ edge }) => edge === view.watched) : -1;
     return near >= 0 && near !== row && Math.abs(near - row) < every;
   }
 

@@ -150,7 +150,7 @@ class Microscope extends Stage {
     // Two passes from flat messages change much, and are exact: how much tells nothing of them.
     const passes = record.schedule === "two_pass" && !record.damping && record.exact;
     const change = passes ? [] : [{ label: "change", colour: RESIDUAL, values: record.residual, at: (k) => k + 1 }];
-    const marks = passes ? [] : [{ y: record.tolerance, label: `converged when the change is below ${power(record.tolerance)}` }];
+    const marks = passes ? [] : [{ y: record.tolerance, label: `converged if change < ${power(record.tolerance)}` }];
     this.residual.call(passes ? "Error" : record.exact ? "Change and error" : "Change");
     this.residual.take([...change, ...error], { log: true, marks, sweeps });
     if (record.bethe === null) return;
@@ -373,7 +373,8 @@ class Microscope extends Stage {
     replay.go(head);
     const flying = flight ? range(flight.from, flight.to) : [];
     const share = flight ? smooth(Math.min(1, flight.share / TRAVEL)) : 0;
-    const view = { replay, head, watched: this.watched, hovered: this.hovered, pointed: this.pointed, flying, share };
+    const down = Boolean(this.record.toVariable[this.eventShown()]); // Of what is explained, which may go to a factor.
+    const view = { replay, head, down, watched: this.watched, hovered: this.hovered, pointed: this.pointed, flying, share };
     this.graph.draw(view, this.theme);
     this.beliefs.draw(view);
     this.heat.draw(view, this.theme);
