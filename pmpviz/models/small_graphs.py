@@ -265,7 +265,7 @@ SMALL_GRAPHS: tuple[SmallGraph, ...] = (
     SmallGraph(
         "or_factor",
         "OR factor",
-        "The bottom is 1 if a top is: clamp it to 1 and one top to 0, and the others explain it.",
+        "The bottom, the effect, is 1 if a top, a cause, is: hold it at 1, and one top besides, and watch the others.",
         (
             Param("tops", "Top variables", 1, 8, 3, "int", "Variables above the OR."),
             Param("p", "Prior of a top", 0.001, 0.999, 0.2, help="Probability that a top is 1, before all else."),

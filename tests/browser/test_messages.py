@@ -76,9 +76,14 @@ def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_
     # The error is that of a period: each time round the messages cross the fixed point, where it is 0 for a moment.
     assert "error, most in 6 sweeps 0.062" in page.locator(".mm-side").inner_text()
     # A phase in which it is exact is none to call it so.
-    page.wait_for_function("() => document.querySelector('.mm-error').textContent === 'error 0 in this phase'")
-    assert set(page.locator(".mm-sign").all_inner_texts()) == {"⇄"}
-    assert "Violet dashes: a negative coupling." in page.locator(".mm-legend").inner_text()
+    page.wait_for_function(
+        """() => [...document.querySelectorAll('.mm-sign')].every((sign) => sign.textContent === '⇄')
+          && document.querySelector('.mm-error').textContent === '⇄ equal for a moment'"""
+    )
+    assert (
+        "ψ wants its ends alike, violet unlike; framed: the likeliest states are not so."
+        in page.locator(".mm-legend").inner_text()
+    )
     assert "period 6" in page.locator("[data-testid=messages-status]").inner_text()
     before = data(page)["run"]
     page.locator(".st-key-messages_damping input[type=range]").focus()
@@ -91,6 +96,10 @@ def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_
     note("seconds from damping 0.5 until the largest change is below 1e-4", round(time.perf_counter() - drawn, 2))
     wait(page, "d.status === 'converged' && d.playing === 'false'")
     assert float(data(page)["residual"]) < 1e-5
+    # The knob beneath the picture is the same one.
+    page.locator("[data-knob=damping]").press("Home")
+    wait(page, "d.status === 'oscillating'")
+    assert "damping=0.0" in page.url
 
 
 def test_beliefs_on_a_tree_are_the_exact_ones_after_two_passes(server, open_page):

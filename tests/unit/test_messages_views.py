@@ -11,7 +11,7 @@ from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.messages import picture as messages
 from pmpviz.capabilities.messages.layout import layout
 from pmpviz.capabilities.messages.page import correlation_of, story_of, table
-from pmpviz.capabilities.messages.plan import MessagePlan, next_value
+from pmpviz.capabilities.messages.plan import MessagePlan, knobs_of, next_value, with_knob
 from pmpviz.capabilities.messages.presets import MESSAGES
 from pmpviz.capabilities.messages.settings import checked, graph_of, target_of
 from pmpviz.capabilities.messages.thumbnail import graph_picture
@@ -162,7 +162,41 @@ def test_two_passes_are_exact_on_a_tree_after_one_message_each_way():
     assert "two passes" in story.steps[-1].words
     count = f"after {2 * len(story.record.edge_factor)} messages, one each way over each of the"
     assert f"Exact {count}" in story.steps[-1].words
-    assert f"it has been {count}" in verdict(story.record, story.errors, story.steps)
+    assert f"exact, to rounding, as it was {count}" in verdict(story.record, story.errors, story.steps)
+    # While it plays it is said how many messages have made how many beliefs exact.
+    sent = f"After {{sent}} of {2 * len(story.record.edge_factor)} messages, to the root and back, "
+    assert story.steps[0].words == sent + f"{{right}} of {story.target.n} beliefs are exact."
+    chain = story_of(MessagePlan("chain", schedule="parallel", sweeps=12)).steps[1]
+    assert "{right} of " in chain.words and "{residual}" in chain.words
+    assert "{right}" not in story_of(WEB).steps[1].words
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        ({3: 1}, "The effect makes causes likelier, x0 0.20 → 0.41. Hold x0 by a click."),
+        ({3: 1, 0: 1}, "x0 explains the effect away: x1 is back from 0.41 to 0.20, exactly."),
+        ({3: 1, 0: 0}, "Not x0: the others must explain the effect, x1 0.41 → 0.56, exactly."),
+        ({3: 0}, "Exact after "),
+        ({}, "Exact after "),
+    ],
+)
+def test_what_an_effect_says_of_its_causes_and_they_of_one_another(held, words):
+    """1 / 0.488 of the prior 0.2, 0.488 = 1 - 0.8 ** 3 being that of the effect; of two causes 0.2 / 0.36."""
+    preset = preset_of(MESSAGES, "or").plan
+    assert story_of(preset.replace(evidence=tuple(sorted(held.items())))).steps[-1].words.startswith(words)
+
+
+def test_the_knob_beneath_the_picture_leads_from_the_sum_towards_the_maximum():
+    cycle = preset_of(MESSAGES, "cycle").plan
+    ((name, value),) = [(handle.name, handle.value) for handle in knobs_of(cycle)]
+    assert (name, value) == ("beta", 1.0)
+    turned = with_knob(cycle, "beta", 20.0)
+    assert (turned.rule, turned.beta) == ("between", 20.0) and with_knob(turned, "beta", 1.0).rule == "sum"
+    assert [handle.name for handle in knobs_of(WEB)] == ["damping"] and with_knob(WEB, "damping", 0.5).damping == 0.5
+    for wrong in (("damping", 0.5), ("beta", math.nan), ("graph", 1.0)):
+        assert with_knob(cycle, *wrong) == cycle
+    assert knobs_of(preset_of(MESSAGES, "tree").plan) == []
 
 
 @pytest.mark.parametrize("length", [2, 5, 9])

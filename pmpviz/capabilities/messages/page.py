@@ -20,7 +20,7 @@ from pmpviz.app.presets import preset_control
 from pmpviz.app.words import as_text, sentence, show_notices
 from pmpviz.capabilities.messages.controls import evidence_controls, graph_controls, message_controls
 from pmpviz.capabilities.messages.picture import Story, blob, places_of, tell
-from pmpviz.capabilities.messages.plan import PLAYS, MessagePlan, next_value
+from pmpviz.capabilities.messages.plan import PLAYS, MessagePlan, next_value, with_knob
 from pmpviz.capabilities.messages.presets import MESSAGES
 from pmpviz.capabilities.messages.recording import truth
 from pmpviz.capabilities.messages.settings import FILE, graph_of, mended, target_of
@@ -51,7 +51,7 @@ def draw() -> None:
     with side.expander("Held variables"):
         plan = evidence_controls(plan, st)
     show_notices([*notices, *more])
-    preset = PAGE.ask(plan, "Where do these messages settle?", _alike)
+    preset = PAGE.ask(plan, "Where do these messages settle?", _same_question)
     draw_choice(plan)
     PAGE.keep(plan)
     stage(plan)
@@ -63,6 +63,11 @@ def _alike(a: MessagePlan, b: MessagePlan) -> bool:
     return a.computed == b.computed
 
 
+def _same_question(preset: MessagePlan, plan: MessagePlan) -> bool:
+    """Whether a plan asks what a preset asks: of the same graph, whatever is held, and however messages are passed."""
+    return preset.computed == plan.computed or preset.graph.split(":")[0] == plan.graph.split(":")[0]
+
+
 def _after(plan: MessagePlan, event: Event) -> MessagePlan:
     if event.type == "mode" and 0 <= event.site < len(PLAYS):
         return plan.replace(play=PLAYS[event.site])
@@ -70,6 +75,8 @@ def _after(plan: MessagePlan, event: Event) -> MessagePlan:
         return turn_back(PAGE.id, forward=event.type == "redo") or plan
     if event.type == "share":
         ask_for("share", PAGE.id)
+    if event.type == "knob":
+        return with_knob(plan, event.name, event.value)
     if event.type == "place":
         return plan.replace(places=moved(plan.places, event.site, event.x, event.y))
     if event.type != "click":
@@ -150,10 +157,12 @@ def computing(story: Story) -> str:
     damping = f"damping {plan.damping:g}" if plan.damping else "without damping"
     held = f", {len(plan.evidence)} held" if plan.evidence else ""
     shape = "no loop" if story.record.is_tree else "loops"
-    sweeps = integer(len(story.record.residual))
+    sweeps = f"{integer(len(story.record.residual))} sweeps"
+    if plan.schedule == "two_pass" and not plan.damping:
+        sweeps = "both passes, twice"
     factors = len(story.record.factor_kind)
     size = f"{graph.n} variables{held}, {factors} factor{'' if factors == 1 else 's'}, {shape}"
-    return f"{kind} {how[plan.schedule]}, {damping}, on {size}: {sweeps} sweeps, worked out beforehand."
+    return f"{kind} {how[plan.schedule]}, {damping}, on {size}: {sweeps}, worked out beforehand."
 
 
 def _below(story: Story) -> None:

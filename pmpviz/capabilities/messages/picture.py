@@ -17,37 +17,49 @@ The wire format is that of `views.frames.encode`. The JSON:
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from pmpviz.capabilities.messages.layout import layout
-from pmpviz.capabilities.messages.plan import MessagePlan
+from pmpviz.capabilities.messages.plan import MessagePlan, knobs_of
 from pmpviz.capabilities.messages.recording import TOLERANCE, Recording, Settings, Truth, record, truth
-from pmpviz.capabilities.messages.words import Milestone, ends, messages_by_sweep, milestones, verdict
+from pmpviz.capabilities.messages.words import (
+    Milestone,
+    ends,
+    explaining_away,
+    messages_by_sweep,
+    milestones,
+    verdict,
+)
 from pmpviz.models.small_graphs import parse_small_graph
 from pmpviz.player.numbers import significant
 from pmpviz.player.wire import Payload, encode
-from pmpviz.types import Refusal, Target
+from pmpviz.types import Evidence, Refusal, Target
 
 MOST_TABLE = 4096
 TWO_PASS_SWEEPS = 2
 IMPOSSIBLE = -1e30
+OR_FACTOR = "or_factor"
 LEAST_LIMIT, MOST_LIMIT = 0.1, 12.0
 EXACT_WORDS = {"sum": "exact marginals", "max": "exact max-marginals", "between": "exact marginals at message β"}
 
 
 @dataclass(frozen=True, eq=False)
 class Story:
-    """A recording with what it is compared to: `truth` is None where it is out of reach, and `no_truth` says why."""
+    """A recording with what it is compared to: `truth` is None where it is out of reach, and `no_truth` says why.
+
+    `answer` is what the exact answer says of the page's question, told once the run has come to it.
+    """
 
     plan: MessagePlan
     record: Recording
     truth: Truth | None = None
     positions: Float[np.ndarray, "n 2"] | None = None
     no_truth: str = ""
+    answer: str = ""
 
     @property
     def target(self) -> Target:
@@ -75,7 +87,10 @@ class Story:
     @property
     def steps(self) -> list[Milestone]:
         """What can be said from which sweep on."""
-        return milestones(self.record, self.errors)
+        steps = milestones(self.record, self.errors)
+        if self.answer and steps[-1].status == "exact":
+            steps[-1] = replace(steps[-1], words=self.answer)
+        return steps
 
 
 def tell(plan: MessagePlan, target: Target, positions: Float[np.ndarray, "n 2"] | None = None) -> Story:
@@ -88,9 +103,20 @@ def tell(plan: MessagePlan, target: Target, positions: Float[np.ndarray, "n 2"] 
     sweeps = min(plan.sweeps, TWO_PASS_SWEEPS) if once else plan.sweeps
     found = record(target, Settings(plan.schedule, plan.damping, plan.temperature, sweeps))
     try:
-        return Story(plan, found, truth(target, plan.temperature), positions)
+        exact = truth(target, plan.temperature)
+        return Story(plan, found, exact, positions, answer=_causes(plan, target, exact))
     except Refusal as error:
         return Story(plan, found, None, positions, str(error))
+
+
+def _causes(plan: MessagePlan, target: Target, exact: Truth) -> str:
+    """Of the OR factor by sum-product, its effect held at 1: what that says of the causes, and they of one another."""
+    held, effect = dict(plan.evidence), target.n - 1
+    if plan.graph.split(":")[0] != OR_FACTOR or plan.rule != "sum" or held.pop(effect, 0) != 1:
+        return ""
+    known = [truth(Target.of(target.model, Evidence.of(target.n, of))) for of in ({}, {effect: 1})]
+    before, seen, now = (each.marginals[:effect, 1] for each in (*known, exact))
+    return explaining_away(held, before, seen, now)
 
 
 def places_of(text: str) -> Float[np.ndarray, "n 2"]:
@@ -130,6 +156,7 @@ def blob(story: Story) -> bytes:
         "ends": ends(record).tolist(),
         **_nodes(story, payload),
         "alt": alt(story),
+        "knobs": [handle.words for handle in knobs_of(plan)],
         "places": [list(place) for place in plan.places if place[0] < story.target.model.n],
         "edge": payload.add(record.edge, "<i4"),
         "toVariable": payload.add(record.to_variable, "u1"),

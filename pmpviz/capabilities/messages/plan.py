@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pmpviz.capabilities.messages.settings import GRAPH, HELD, mended
+from pmpviz.live.handles import Handle, handle_of, turned
 from pmpviz.live.places import PLACES, Places
 from pmpviz.live.plan import Settings, choice, knob
 
@@ -52,6 +54,23 @@ class MessagePlan(Settings):
     def computed(self) -> tuple:
         """What the recording depends on."""
         return self.graph, self.schedule, self.damping, self.temperature, self.sweeps, self.evidence
+
+
+def knobs_of(plan: MessagePlan) -> list[Handle]:
+    """The knob that stands beneath the picture: of sum-product message beta, up to max-product; of that the damping."""
+    if plan.schedule == "two_pass":
+        return []
+    handle = handle_of(plan, "damping" if plan.rule == "max" else "beta")
+    assert handle is not None
+    return [replace(handle, value=1.0) if plan.rule == "sum" else handle]
+
+
+def with_knob(plan: MessagePlan, name: str, value: float) -> MessagePlan:
+    """The plan with that knob turned; message beta 1 is sum-product."""
+    if name not in [handle.name for handle in knobs_of(plan)] or not math.isfinite(value):
+        return plan
+    plan = turned(plan, name, value)
+    return plan if name != "beta" else plan.replace(rule="between" if plan.beta > 1 else "sum")
 
 
 def next_value(evidence: tuple[tuple[int, int], ...], variable: int, card: int) -> tuple[tuple[int, int], ...]:

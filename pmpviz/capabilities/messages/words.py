@@ -25,7 +25,8 @@ STABLE_CORRELATION, STABLE_THETA = 0.5, math.atanh(0.5)
 class Milestone:
     """From the end of `sweep` on the run is `running`, `converged`, `oscillating` or `exact`, and `words` says so.
 
-    `{residual}` in the words stands for the largest change of the last sweep.
+    `{residual}` in the words stands for the largest change of the last sweep, `{sent}` for the messages that were sent
+    in this sweep, `{right}` for the beliefs that are exact now.
     """
 
     sweep: int
@@ -68,10 +69,13 @@ def repeats_from(record) -> int | None:
 
 def milestones(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> list[Milestone]:
     """What can be said from which sweep on, in order; the first is from sweep 0 on."""
-    found = [Milestone(0, "running", _starting(record))]
+    known = record.is_tree and errors is not None
+    right = f"{{right}} of {integer(record.target.n)} beliefs are exact" if known else ""
+    found = [Milestone(0, "running", _starting(record, right))]
     exact_at = exact_from(record, errors)
     if len(record.residual) and exact_at != 1:
-        found.append(Milestone(1, "running", "Not settled yet: the largest change in this sweep is {residual}."))
+        words = f"Not settled yet: {right}{', ' if right else ''}the largest change in this sweep is {{residual}}."
+        found.append(Milestone(1, "running", words))
     if exact_at is not None:
         found.append(Milestone(exact_at, "exact", _exactness(record, exact_at)))
         return found
@@ -93,10 +97,10 @@ def exact_from(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> int | N
     return max(first, 1) if first < len(errors) else None
 
 
-def _starting(record) -> str:
-    if record.settings.schedule == "two_pass":
-        count = f"{integer(int(ends(record)[0]))} messages" if len(record.residual) else "none"
-        return f"Messages begin flat. A sweep is both passes, from the leaves to the root, and back: {count}."
+def _starting(record, right: str) -> str:
+    if record.settings.schedule == "two_pass" and len(record.residual):
+        sent = f"{{sent}} of {integer(int(ends(record)[0]))} messages, to the root and back"
+        return f"After {sent}, {right}." if right else f"Sent: {sent}."
     return "Messages begin flat: they prefer no state."
 
 
@@ -132,7 +136,8 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
     if last.status == "exact":
         since = f"; it has been since the end of sweep {integer(last.sweep)}" if last.sweep < sweeps else ""
         if record.settings.schedule == "two_pass" and not record.settings.damping:
-            since = f"; it has been {_passed(record)}"
+            again = "; the last sweep sends them once more" if sweeps > 1 else ""
+            return f"The run ends exact{_off(errors, 1, ', largest error {}')}, as it was {_passed(record)}{again}."
         return f"{of} is exact{_off(errors, 1, ', largest error {}')}{since}."
     if last.status == "oscillating":
         off = _off(errors, record.period, ", beliefs off by up to {}")
@@ -146,6 +151,24 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
     if change < half / 2:
         return f"{of} is still settling, the last change being {significant(change)}{off}; record more sweeps."
     return f"{of} neither settles nor repeats, the last change being {significant(change)}{off}."
+
+
+def explaining_away(held: dict[int, int], before: np.ndarray, seen: np.ndarray, now: np.ndarray) -> str:
+    """What an effect that is seen says of its causes, and a cause that is known besides of another.
+
+    `before`, `seen` and `now` are the causes' exact probabilities without evidence, with the effect alone, and with the
+    causes that are `held`, too.
+    """
+    other = next((cause for cause in range(len(now)) if cause not in held), None)
+    if other is None:
+        return ""
+    first, then, last = (f"{each[other]:.2f}" for each in (before, seen, now))
+    if not held:
+        return f"The effect makes causes likelier, x{other} {first} → {then}. Hold x{other} by a click."
+    cause = max(held, key=lambda each: held[each])
+    if held[cause]:
+        return f"x{cause} explains the effect away: x{other} is back from {then} to {last}, exactly."
+    return f"Not x{cause}: the others must explain the effect, x{other} {then} → {last}, exactly."
 
 
 def _cause(record) -> str:
@@ -223,6 +246,7 @@ __all__ = [
     "decoded_words",
     "ends",
     "exact_from",
+    "explaining_away",
     "messages_by_sweep",
     "milestones",
     "repeats_from",

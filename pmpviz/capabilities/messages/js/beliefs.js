@@ -2,9 +2,9 @@
 
 import { brief } from "./charts.js";
 import { stateColour } from "./graph.js";
+import { SAME } from "./replay.js";
 import { css, make } from "../pmpviz.player/theme.js";
 
-const SAME = 1e-5;
 const ROUNDING = 1e-12;
 
 // A row a variable: its belief as a bar, the exact answer as a thinner one below it, and both as numbers.
@@ -49,11 +49,13 @@ export class Beliefs {
   draw(view) {
     const begun = view.head || !this.replay.total;
     const { period } = this.replay.record;
+    let passes = false;
     this.rows.forEach(({ told, exact, most, belief, now, sign }, index) => {
       const shares = this.replay.belief(index, view.head);
       if (exact) {
         const same = Math.max(...exact.map((p, k) => Math.abs(p - shares[k]))) < SAME;
         const passing = same && period && most >= SAME;
+        passes = passes || (begun && passing);
         const mark = !begun ? "" : passing ? "⇄" : same ? "=" : "≠";
         if (sign.textContent !== mark) sign.textContent = mark;
         sign.title = passing ? "Equal in this phase, not in the others of a period" : "";
@@ -64,7 +66,8 @@ export class Beliefs {
     });
     const error = this.replay.error(view.head);
     const off = (value) => (value < ROUNDING ? "0" : brief(value));
-    const told = period ? `error ${off(error)} in this phase` : `largest error ${off(error)}`;
+    // The error of a phase would be a second one beside that of the period, which the chart has.
+    const told = !period ? `largest error ${off(error)}` : passes ? "⇄ equal for a moment" : "";
     const now = begun ? told : "without messages";
     const words = Number.isFinite(error) ? now : "";
     if (this.error.textContent !== words) this.error.textContent = words;

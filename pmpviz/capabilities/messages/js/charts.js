@@ -9,6 +9,7 @@ const TOP = 5; // Room for half a label above the first row.
 const MOST_ROWS = 160;
 // Below this a change or an error is drawn at the foot of its chart: it is rounding.
 const FLOOR = 1e-8;
+const TICK = 18; // Pixels that a power of ten takes on an axis.
 const EDGE = 12; // Right of the last sweep, so that its number fits.
 
 // log m(k) - log m(0) of every message to a variable: a column a sweep, a row a message and state k.
@@ -117,7 +118,7 @@ export class HeatMap {
     context.textBaseline = "middle";
     const every = Math.ceil(11 / this.cell);
     this.rows.forEach(({ edge, state }, row) => {
-      const watched = edge === view.watched && (state === 1 || this.cell > 10);
+      const watched = view.down && edge === view.watched && (state === 1 || this.cell > 10);
       if (!watched && row % every) return;
       context.textAlign = "right";
       context.fillStyle = css(watched ? theme.text : theme.soft);
@@ -130,15 +131,17 @@ export class HeatMap {
       context.textAlign = "center";
       context.fillText(String(sweep), this.at(sweep - 0.5), this.height - FOOT / 2 + 1);
     }
-    if (!played) return;
+    // The sweep that is going on, or the last one.
+    const now = view.head > this.replay.startOf(played) ? played : played - 1;
+    if (now < 0) return;
     context.strokeStyle = css(theme.text);
     context.lineWidth = 1;
-    context.strokeRect(this.at(played - 1) + 0.5, TOP + 0.5, Math.max(2, this.at(played) - this.at(played - 1) - 1), this.cell * this.rows.length - 1);
+    context.strokeRect(this.at(now) + 0.5, TOP + 0.5, Math.max(2, this.at(now + 1) - this.at(now) - 1), this.cell * this.rows.length - 1);
   }
 
   // Whether a label would touch that of the watched message.
   crowds(view, row, every) {
-    const near = this.rows.findIndex(({ edge }) => edge === view.watched);
+    const near = view.down ? this.rows.findIndex(({ edge }) => edge === view.watched) : -1;
     return near >= 0 && near !== row && Math.abs(near - row) < every;
   }
 
@@ -216,6 +219,10 @@ export class Lines {
     this.name = name;
   }
 
+  call(name) {
+    this.name = this.title.firstChild.textContent = name;
+  }
+
   // lines: [{label, colour, dash, values, at: sweep of values[k]}], marks: [{y, label}]; `at` may fall within a sweep.
   take(lines, { log = false, marks = [], sweeps }) {
     Object.assign(this, { lines, log, marks, sweeps });
@@ -258,7 +265,7 @@ export class Lines {
   axes(context, theme) {
     context.font = `11.5px ${theme.font}`;
     context.textBaseline = "middle";
-    for (const value of this.log ? decades(this.low, this.high) : [this.low, (this.low + this.high) / 2, this.high]) {
+    for (const value of this.log ? decades(this.low, this.high, (this.height - FOOT) / TICK) : [this.low, (this.low + this.high) / 2, this.high]) {
       context.strokeStyle = css(theme.rule);
       context.lineWidth = 1;
       context.beginPath();
@@ -363,9 +370,10 @@ export function brief(value) {
   return number(Number(value.toPrecision(2)));
 }
 
-function decades(low, high) {
+// At most five, and of a low chart so many as have room.
+function decades(low, high, room) {
   const [from, to] = [Math.round(Math.log10(low)), Math.round(Math.log10(high))];
-  const step = Math.max(1, Math.ceil((to - from) / 5));
+  const step = Math.max(1, Math.ceil((to - from) / Math.max(1, Math.min(5, Math.floor(room) - 1))));
   const found = [];
   for (let power = from; power <= to; power += step) found.push(10 ** power);
   return found;

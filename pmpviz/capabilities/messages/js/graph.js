@@ -9,6 +9,7 @@ import { css, enlarged, mix, OPPOSED, scaleColour, sized } from "../pmpviz.playe
 const MARGIN = 40;
 const STRETCH = 1.5;
 const NEAR = 9;
+const BESIDE = 8; // Pixels between a message's line and its number.
 const MANY = 16; // Variables, of which more are drawn small.
 const WHOLE = { apart: 4, beyond: 7, exact: 3.5, ring: 8, thin: 2.5, arrow: 4, line: 1.25, disc: 5, least: 13, most: 27, square: 7 };
 const SMALL = { apart: 1.5, beyond: 4, exact: 2, ring: 4, thin: 1.5, arrow: 1.5, line: 0.75, disc: 3, least: 4, most: 13, square: 2.5 };
@@ -240,7 +241,8 @@ export class Graph {
         disc(context, ...between(from, to, share), this.form.disc * (0.5 + 0.5 * this.large), css(colour));
         continue;
       }
-      [one.x, one.y] = between(...shortened(from, to, one.wide / 2 - 4, one.high / 2 - 4), share);
+      disc(context, ...between(from, to, share), this.form.disc * (0.5 + 0.5 * this.large), css(colour));
+      [one.x, one.y] = beside(from, to, one, between(...shortened(from, to, one.wide / 2 - 4, one.high / 2 - 4), share));
       pills.push(one);
     }
     separate(pills, this.width, this.height);
@@ -324,6 +326,14 @@ function shortened(from, to, wide, high) {
     [from[0] + ux * room, from[1] + uy * room],
     [to[0] - ux * room, to[1] - uy * room],
   ];
+}
+
+// A label's place beside its message's line, on the outer side: it covers neither the line nor the factor.
+function beside(from, to, { wide, high }, [x, y]) {
+  const length = far(from, to) || 1;
+  const [nx, ny] = [-(to[1] - from[1]) / length, (to[0] - from[0]) / length];
+  const off = (Math.abs(nx) * wide + Math.abs(ny) * high) / 2 + BESIDE;
+  return [x + nx * off, y + ny * off];
 }
 
 function toSegment(point, a, b) {

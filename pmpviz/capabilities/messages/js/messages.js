@@ -8,6 +8,7 @@ import { plain } from "./digits.js";
 import { Equation } from "./equation.js";
 import { factorTip, frustrated, wish } from "./factor.js";
 import { Graph } from "./graph.js";
+import { Knobs } from "../pmpviz.player/knobs.js";
 import { Playhead } from "./playhead.js";
 import { Replay, decodeRecording } from "./replay.js";
 import { make, number, topOf } from "../pmpviz.player/theme.js";
@@ -59,6 +60,8 @@ class Microscope extends Stage {
     this.heat = new HeatMap((edge, sweep) => this.pick(edge, sweep));
     this.timeline = new Timeline((event) => this.scrub(event));
     this.bar = new Bar((name, value) => this.act(name, value));
+    // A run is recorded anew when a knob is let go.
+    this.knobs = new Knobs((type, more) => more.done && this.post({ type, ...more }));
   }
 
   arrange() {
@@ -66,7 +69,7 @@ class Microscope extends Stage {
     this.side.append(this.beliefs.root, this.residual.root, this.bethe.root);
     const top = make("div", "mm-top");
     const left = make("div", "mm-left");
-    left.append(this.stage, this.timeline.root, this.bar.root);
+    left.append(this.stage, this.timeline.root, this.knobs.root, this.bar.root);
     top.append(left, this.side);
     this.tip = make("div", "pv-tip");
     this.tip.setAttribute("aria-hidden", "true");
@@ -101,6 +104,7 @@ class Microscope extends Stage {
     if (mode !== this.asked) this.player.setMode(mode);
     this.asked = mode;
     this.takePlaces(record.places);
+    this.knobs.adopt(record.knobs);
     this.wake();
     if (record.run !== this.run) this.adopt(record);
     else this.layout();
@@ -141,11 +145,14 @@ class Microscope extends Stage {
 
   takeLines(record) {
     const { sweeps } = this.replay;
-    const lines = [{ label: "change", colour: RESIDUAL, values: record.residual, at: (k) => k + 1 }];
     const most = record.period ? `error, most in ${record.period} sweeps` : "error";
-    if (record.exact) lines.push({ label: most, colour: ERROR, dash: [6, 4], ...this.replay.errors() });
-    const marks = [{ y: record.tolerance, label: `converged: change below ${power(record.tolerance)}` }];
-    this.residual.take(lines, { log: true, marks, sweeps });
+    const error = record.exact ? [{ label: most, colour: ERROR, dash: [6, 4], ...this.replay.errors() }] : [];
+    // Two passes from flat messages change much, and are exact: how much tells nothing of them.
+    const passes = record.schedule === "two_pass" && !record.damping && record.exact;
+    const change = passes ? [] : [{ label: "change", colour: RESIDUAL, values: record.residual, at: (k) => k + 1 }];
+    const marks = passes ? [] : [{ y: record.tolerance, label: `converged if change < ${power(record.tolerance)}` }];
+    this.residual.call(passes ? "Error" : record.exact ? "Change and error" : "Change");
+    this.residual.take([...change, ...error], { log: true, marks, sweeps });
     if (record.bethe === null) return;
     const exact = record.logZ === null ? [] : [{ y: record.logZ, label: `exact log Z ${number(record.logZ)}` }];
     this.bethe.take([{ label: "now", colour: BETHE, values: record.bethe, at: (k) => k }], { marks: exact, sweeps });
@@ -155,20 +162,26 @@ class Microscope extends Stage {
     const { limit, exact, variables, verdict } = this.record;
     this.verdict.textContent = this.large ? `${verdict} ${this.betheEnd()}` : verdict;
     const two = variables.every((variable) => variable.card === 2);
-    const framed = this.record.factors.some((_, factor) => wish(this.record, factor));
     const lines = two
       ? `Lines: messages as log-ratios, blue for state 0, orange for state 1, full at ±${plain(limit)}.`
       : "Lines: messages, in the colour of the state that they favour; thicker, the surer.";
     const states = two ? "Blue: state 0, orange: state 1." : "States: 0 blue, 1 orange, 2 green, and so on.";
     const words = [
       this.large ? states : lines,
-      this.record.factors.some(({ kind }) => kind === "table") ? "ψ: a table of weights." : "",
-      this.record.factors.some((_, factor) => this.graph.opposes(factor)) ? "Violet dashes: a negative coupling." : "",
+      this.weights(),
     ];
     words.push(exact ? "Ring: belief; thin outer ring: exact." : "Ring: belief.");
-    if (framed) words.push("Framed: the likeliest states go against the factor.");
     this.legend.textContent = words.filter(Boolean).join(" ");
     this.canvas.setAttribute("aria-label", this.record.alt);
+  }
+
+  // What tables of weights want of their variables, and where they do not get it.
+  weights() {
+    const { factors } = this.record;
+    if (!factors.some(({ kind }) => kind === "table")) return "";
+    if (!factors.some((_, factor) => wish(this.record, factor))) return "ψ: a table of weights.";
+    const some = factors.some((_, factor) => this.graph.opposes(factor));
+    return `ψ wants its ends alike${some ? ", violet unlike" : ""}; framed: the likeliest states are not so.`;
   }
 
   // Before a class there is no room for the curve of Bethe's log Z: where it ends is told.
@@ -348,7 +361,7 @@ class Microscope extends Stage {
       const rest = this.side.offsetHeight - this.residual.canvas.offsetHeight;
       return Math.max(LOW, Math.min(2 * HIGH, window.innerHeight - topOf(this.side) - rest - MARGIN));
     }
-    const room = high + CONTROLS - this.beliefs.root.offsetHeight - charts * TITLES;
+    const room = high + CONTROLS + this.knobs.root.offsetHeight - this.beliefs.root.offsetHeight - charts * TITLES;
     return Math.max(LOW, Math.min(HIGH, room / charts));
   }
 
@@ -360,7 +373,8 @@ class Microscope extends Stage {
     replay.go(head);
     const flying = flight ? range(flight.from, flight.to) : [];
     const share = flight ? smooth(Math.min(1, flight.share / TRAVEL)) : 0;
-    const view = { replay, head, watched: this.watched, hovered: this.hovered, pointed: this.pointed, flying, share };
+    const down = Boolean(this.record.toVariable[this.eventShown()]); // Of what is explained, which may go to a factor.
+    const view = { replay, head, down, watched: this.watched, hovered: this.hovered, pointed: this.pointed, flying, share };
     this.graph.draw(view, this.theme);
     this.beliefs.draw(view);
     this.heat.draw(view, this.theme);
@@ -390,14 +404,22 @@ class Microscope extends Stage {
     return event < 0 ? "" : `as sent in sweep ${this.replay.done(event) + 1}`;
   }
 
+  filled(template, played) {
+    const { record, player, replay } = this;
+    return template
+      .replace("{residual}", () => number(record.residual[played - 1]))
+      .replace("{sent}", () => player.head - replay.startOf(played))
+      .replace("{right}", () => (player.head ? replay.right(player.head) : 0));
+  }
+
   write(played) {
     const { record, canvas, player } = this;
     const milestone = player.milestone();
     const [, status, template] = milestone;
-    // Before a class nothing of how the run ends is told before it has come so far.
+    // Nothing of how the run ends is told before it has come so far.
     this.cameSoFar = this.cameSoFar || milestone === record.milestones[record.milestones.length - 1];
-    this.verdict.style.visibility = this.large && !this.cameSoFar ? "hidden" : "";
-    const words = template.replace("{residual}", number(record.residual[played - 1]));
+    this.verdict.style.visibility = this.cameSoFar ? "" : "hidden";
+    const words = this.filled(template, played);
     if (this.status.textContent !== words) this.status.textContent = words;
     this.status.dataset.status = status;
     Object.assign(canvas.dataset, {

@@ -2,7 +2,7 @@
 
 import { MODES } from "./bar.js";
 
-const LOOPED = 6; // Sweeps a second of an oscillation that is shown again and again.
+const LOOPED = 3; // Sweeps a second of an oscillation that is shown again and again.
 
 export class Playhead {
   // `still`: without flights, where motion is not wanted. What `opens` plays as soon as it is there; before a class it

@@ -6,6 +6,7 @@ import { opened } from "../pmpviz.player/decode.js";
 const FAR = 1e6;
 const NUMBERS = ["undamped", "after", "unary", "residual", "beliefs", "exact", "errors", "bethe"];
 const MOST_SHORT = 24;
+export const SAME = 1e-5; // A belief that is no further off is the exact one.
 
 export function decodeRecording(bytes) {
   const { meta, some } = opened(bytes);
@@ -135,6 +136,15 @@ export class Replay {
       this.belief(variable, head).forEach((p, k) => (most = Math.max(most, Math.abs(p - exact[k]))));
     });
     return most;
+  }
+
+  // How many beliefs are the exact ones.
+  right(head) {
+    const same = (variable) => {
+      const exact = this.exact(variable);
+      return exact !== null && this.belief(variable, head).every((p, k) => Math.abs(p - exact[k]) < SAME);
+    };
+    return this.record.variables.filter((_, variable) => same(variable)).length;
   }
 
   // The largest error of a variable's belief in the last period of what oscillates; 0 where nothing does.
