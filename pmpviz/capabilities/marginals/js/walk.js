@@ -107,9 +107,10 @@ class Walk extends Player {
     this.caption.textContent = update.words;
     this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
     for (const [id, card] of this.traces.cards) card.title.title = HELP[id] || "";
-    this.meanings.hidden = !update.said.length; // What does not walk has none of these.
+    this.meanings.hidden = !update.walks; // What does not walk has none of these, no gap and no ρ.
     this.putFirst(Boolean(update.sites_first));
     this.buildGoals();
+    for (const button of this.bar.root.querySelectorAll("[data-goal]")) button.hidden = !update.walks && button.dataset.goal < 2;
     this.buildLayers(update.layer);
   }
 
