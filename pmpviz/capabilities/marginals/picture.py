@@ -55,7 +55,7 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         sites_first=many(view),
         walk=scene(envelope.payload, view, then) if view.lanes and view.projection is not None else None,
         words=_sentence(view),
-        said=said(then),
+        said=said(then) if view.lanes else [],
         said_at=words,
         over=bool(view.lanes) and all(lane.done for lane in view.lanes),
         opens=not desk.large and not any(lane.count for lane in view.lanes),

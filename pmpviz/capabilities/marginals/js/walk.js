@@ -10,6 +10,7 @@ import { Edges, Marginals } from "./found.js";
 import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./camera.js";
+import "./solid.js";
 import "../pmpviz.player/bar.js";
 import "../pmpviz.player/chart.js";
 import "../pmpviz.player/figure.js";
