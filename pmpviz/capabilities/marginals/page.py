@@ -36,8 +36,8 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Marginals without samples: the dot, μ, climbs score + entropy, highest near them; each MAP call names a corner, the "
-    "best configuration."
+    "Marginals without samples: the dot, μ, climbs score + entropy, highest near them; each MAP call names a corner, "
+    "the best configuration."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."
