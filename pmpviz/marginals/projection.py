@@ -67,8 +67,9 @@ def _triangle(cells: Cells) -> Projection:
     s = cells.structure
     first, second, third = (f"E s{a + 1} s{b + 1}" for a, b in zip(s.i.tolist(), s.j.tolist(), strict=True))
     words = (
-        "The three correlations. What a distribution can have is the tetrahedron (marginal polytope); what merely "
-        "agrees edge by edge fills the cube (local polytope)."
+        "The three correlations, how far two spins agree: a configuration and its opposite share a corner. What a "
+        "distribution can have is the tetrahedron (marginal polytope); what merely agrees edge by edge fills the cube "
+        "(local polytope)."
     )
     whole, relaxed = (corners, TETRAHEDRON), (cube, np.array(ends))
     return Projection(axes, np.zeros(3), (first, second, third), words, whole, relaxed)

@@ -91,6 +91,8 @@ def test_several_lanes_are_compared_in_a_sentence():
 def test_error_bars_of_log_z_are_drawn_and_said():
     test = opened(preset="error-bars")
     wait(test, lambda t: update(t)["lanes"] and all(lane["status"] == "done" for lane in update(t)["lanes"]))
+    # No lane walks: nothing is said of corners.
+    assert not update(test)["walks"] and "a corner" not in words(test)
     (trace,) = update(test)["traces"]
     assert "error bars" in trace["title"] and len(trace["lines"]) == 2
     assert all({"low", "high"} <= set(line) for line in trace["lines"])

@@ -118,6 +118,10 @@ def test_a_long_walk_is_one_canvas_that_keeps_its_camera(server, open_page, reco
     box = page.locator(WALK).bounding_box()
     before = page.get_attribute(WALK, "data-camera")
     page.mouse.move(box["x"] + 200, box["y"] + 150)
+    # The wheel is the page's until the picture has been clicked.
+    page.mouse.wheel(0, -200)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.get_attribute(WALK, "data-camera") == before
     page.mouse.down()
     page.mouse.move(box["x"] + 320, box["y"] + 190, steps=6)
     page.mouse.up()

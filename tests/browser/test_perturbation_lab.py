@@ -99,11 +99,14 @@ def test_samples_fall_and_fill_the_bars(server, open_page):
     for count in (1, 2):
         page.locator("[data-action=one]").click()
         page.wait_for_selector(f"{BARS}[data-samples='{count}']")
+    # The verdict is of the samples that have fallen.
+    assert page.locator(".at-verdict").inner_text().startswith("Yes: of 2 samples ")
     page.locator("[data-action=play]").click()
     page.wait_for_function(f"() => Number(document.querySelector('{BARS}').dataset.samples) > 5")
     # All that have been solved by then fall: again, until those are all.
     press = "document.querySelector('[data-action=all]').click()"
     page.wait_for_function(f"() => {{ {press}; return document.querySelector('{BARS}').dataset.samples === '512' }}")
+    assert " of 512 samples " in page.locator(".at-verdict").inner_text()
     assert "as many exact draws" in page.locator(".at-bars").inner_text()
     assert page.evaluate(COLOURED) > 0.02  # The exact lines and the axis alone are grey.
 
@@ -124,10 +127,10 @@ def test_another_layer_is_drawn_at_once_and_kept_in_the_link(server, open_page):
 def test_a_scene_has_its_pictures_before_its_map_and_no_legend_of_the_model_before(server, open_page):
     page = open_page(f"{server}/perturbation_lab")
     page.wait_for_function("() => document.querySelector('.at-legend')?.innerText.includes('01')")
-    assert page.locator(".at-root > :not(.pv-trouble)").first.get_attribute("class") == "at-left"
+    assert page.locator(".at-root > :not(.pv-trouble, .at-above)").first.get_attribute("class") == "at-left"
     choose(page, page.locator(".stSidebar").get_by_role("combobox").first, "A hidden stroke")
     page.wait_for_selector(".at-scene canvas[data-panel='single MAP']")
-    assert page.locator(".at-root > :not(.pv-trouble)").first.get_attribute("class") == "at-right"
+    assert page.locator(".at-root > :not(.pv-trouble, .at-above)").first.get_attribute("class") == "at-right"
     assert "01" not in page.locator(".at-legend").inner_text()
 
 
@@ -138,7 +141,8 @@ def test_a_class_reads_what_was_found_beneath_the_pictures_of_a_scene(server, op
         """() => {
           const words = document.querySelector(".at-averages + .at-words");
           const captions = [...document.querySelectorAll(".at-averages figcaption")];
-          return words?.innerText.startsWith("Of 12 hidden ink") && words.getBoundingClientRect().bottom <= innerHeight
+          const found = words?.innerText.startsWith("It is, and the best answer hides it:");
+          return found && words.getBoundingClientRect().bottom <= innerHeight
             && captions.length === 8 && captions.every((each) => each.scrollWidth <= each.clientWidth);
         }"""
     )

@@ -24,7 +24,7 @@ from pmpviz.capabilities.marginals import polytope
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView, LiveInference
 from pmpviz.capabilities.marginals.moments import seen_at
-from pmpviz.capabilities.marginals.plan import InferencePlan, check_model
+from pmpviz.capabilities.marginals.plan import WALKERS, InferencePlan, check_model
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.marginals.words import WITHIN, error, estimate, exact_log_z
 from pmpviz.live.link import to_query
@@ -36,9 +36,11 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Marginals without samples: the dot, μ, climbs score + entropy, highest near them; each step (a MAP call) goes "
-    "towards the best configuration, a corner."
+    "Marginals without samples: the dot, μ, climbs score + entropy, highest near them; each MAP call names a corner, "
+    "the best configuration."
 )
+# Where no lane walks.
+PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."
 PAGE = Page("frank_wolfe", INFERENCE, LEAD)
 LAYER = "inference_layer"
 
@@ -55,7 +57,9 @@ def draw() -> None:
     draw_choice(plan)
     PAGE.keep(plan)
     show_notices([*notices, *more])
-    preset = PAGE.ask(plan, "How close do MAP calls come to the marginals?")
+    preset = PAGE.preset_like(plan)
+    question = preset.question if preset else "How close do MAP calls come to the marginals?"
+    PAGE.head(question, LEAD if any(lane.algorithm in WALKERS for lane in plan.lanes) else PLAIN_LEAD)
     if preset is not None:
         st.session_state.setdefault(f"speed:{PAGE.id}", preset.speed)
     STAGE.draw(plan)

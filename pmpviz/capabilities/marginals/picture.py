@@ -10,7 +10,7 @@ import numpy as np
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.moments import last_steps, seen_at
-from pmpviz.capabilities.marginals.plan import MANY
+from pmpviz.capabilities.marginals.plan import MANY, WALKERS
 from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
 from pmpviz.capabilities.marginals.verdict import said
 from pmpviz.capabilities.marginals.words import WITHIN, exact_log_z, exact_p1, unit_of
@@ -50,11 +50,12 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         alt="The configuration that each lane found last, on the model's graph",
         unit="steps",
         goals=[list(goal) for goal in GOALS.values()],
+        walks=any(lane.algorithm in WALKERS for lane in view.lanes),
         layer=[list(LAYERS if exact_p1(view) is not None else LAYERS[:2]), layer],
         sites_first=many(view),
         walk=scene(envelope.payload, view, then) if view.lanes and view.projection is not None else None,
         words=_sentence(view),
-        said=said(then),
+        said=said(then) if view.lanes else [],
         said_at=words,
         over=bool(view.lanes) and all(lane.done for lane in view.lanes),
         opens=not desk.large and not any(lane.count for lane in view.lanes),

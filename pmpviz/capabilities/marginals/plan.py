@@ -15,6 +15,8 @@ from pmpviz.types import InputError, Target
 MOST_SITES, MOST_EDGES = 1 << 14, 1 << 15
 # Up to so many variables any algorithm is tried; beyond, those whose steps and memory are in proportion to the edges.
 MANY, IN_PROPORTION = 1024, ("barrier_frank_wolfe", "trbp", "bp")
+# Those that go from corner to corner, and have a gap and a rho.
+WALKERS = ("barrier_frank_wolfe",)
 
 
 def not_walked(model: Any) -> str:
@@ -65,4 +67,4 @@ def check_lane(lane: Choice, variables: int) -> None:
         )
 
 
-__all__ = ["MANY", "InferencePlan", "check_lane", "check_model", "solver"]
+__all__ = ["MANY", "WALKERS", "InferencePlan", "check_lane", "check_model", "solver"]

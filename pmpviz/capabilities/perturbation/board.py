@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.perturbation.atlas import REPEATS
-from pmpviz.capabilities.perturbation.findings import finding
+from pmpviz.capabilities.perturbation.findings import counts, explained, falling, finding
 from pmpviz.capabilities.perturbation.live import LabView, draws_before_map
 from pmpviz.capabilities.perturbation.panels import average_rows, places
 from pmpviz.capabilities.perturbation.parts import WALK_CALLS, Bench, total_variation
@@ -51,6 +51,8 @@ def update(view: LabView, layer: str, dark: bool, preset: str = "") -> bytes:
             "progress": progress(view),
             "bounds": _bounds(view, dark),
             "verdict": finding(view, preset),
+            "falling": falling(view, preset),
+            "counts": explained(counts(view, preset)),
         },
         payload.blobs,
     )
@@ -140,7 +142,7 @@ def progress(view: LabView) -> str:
     if draws < draws_before_map(view.bench):
         return f"the map comes after {draws_before_map(view.bench)} perturbations: {draws} are solved"
     if view.bench.scene is not None and view.walked is not None and view.doing.startswith("walking"):
-        return f"the map comes after the walk: {view.walked.calls} of up to {WALK_CALLS} MAP calls"
+        return f"the map comes after Frank-Wolfe's marginals: {view.walked.calls} of up to {WALK_CALLS} MAP calls"
     return "a rough map comes first: it is worked out"
 
 

@@ -23,7 +23,8 @@ def solver_controls(plan: LabPlan, box: Any) -> LabPlan:
         shown = plan.solvers[place] if place < len(plan.solvers) else ""
         key = f"lab_solver{place}"
         chosen.append(bind(key, shown))
-        select(box, f"Solver {place + 1}", labels if place == 0 else {"": "none", **labels}, key)
+        told = as_text(oracle_class(chosen[-1]).spec.summary) if chosen[-1] else None
+        select(box, f"Solver {place + 1}", labels if place == 0 else {"": "none", **labels}, key, help=told)
         if chosen[-1]:
             box.caption(f"It {PROMISES[oracle_class(chosen[-1]).spec.promise]}.")
     return plan.replace(solvers=tuple(dict.fromkeys(name for name in chosen if name)))

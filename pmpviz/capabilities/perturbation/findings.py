@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import html
+import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from pmpviz.capabilities.perturbation.live import LabView
 from pmpviz.capabilities.perturbation.parts import TREE_BANK, lost_share
-from pmpviz.capabilities.perturbation.picture import SMALLEST, WITHIN, scale_of
+from pmpviz.capabilities.perturbation.picture import SMALLEST, scale_of
 from pmpviz.player.numbers import configuration, integer, significant
 
 # Of so few states each is spoken of by its name.
 FEW_STATES = 8
 # A pixel of which so many maxima at least, and at most, have ink is unsure.
 UNSURE = 0.1
+# So many standard errors are no chance, of a few states that are looked at again and again while samples fall.
+SURE = 3.0
+# Presets whose verdict says itself which maxima were missed.
+OF_MAXIMA = ("glass",)
+# Presets whose question is about attempts at exact samples, and their bounds.
+OF_ATTEMPTS = ("clique", "prefixes", "")
+# After each of so many samples something is said, then after every fourth of so many, then after every sixteenth.
+EACH, EVERY_FOURTH, FOURTH, SIXTEENTH = 32, 128, 4, 16
 ONE_A_SITE = "One noise a spin is shared by all states; the exact law takes one a state."
 COUNTED = {
     "Maxima missed": "Noises under which a solver did not find the proved maximum: the configuration of least energy.",
@@ -34,15 +43,29 @@ def finding(view: LabView, preset: str) -> str:
     return ANSWERS.get(preset, _same_maximum)(view) or _same_maximum(view)
 
 
-def counts(view: LabView) -> str:
-    """How often maxima were missed, and attempts at an exact sample came through, in a line."""
+def falling(view: LabView, preset: str) -> list[tuple[int, str]]:
+    """(after how many samples, what they say) where samples fall one by one, and what is said is of those that fell."""
+    tally = view.tally
+    if preset != FALLS or tally is None or tally.counts is None or len(tally.codes) != tally.draws:
+        return []
+    steps = [*range(1, EACH), *range(EACH, EVERY_FOURTH, FOURTH), *range(EVERY_FOURTH, tally.draws, SIXTEENTH)]
+    some = [count for count in steps if count < tally.draws] + [tally.draws]
+    states = len(tally.counts)
+    known = [(count, np.bincount(tally.codes[:count], minlength=states)) for count in some]
+    return [(k, _whole_sampler(replace(view, tally=replace(tally, draws=k, counts=own)))) for k, own in known]
+
+
+def counts(view: LabView, preset: str = "") -> str:
+    """How often maxima were missed, and what else belongs to the question, in a line."""
     tally, bench, tree = view.tally, view.bench, view.tree
     if tally is None or bench is None or not tally.draws:
         return ""
-    said, missed = [], [f"{label} {share:.0%}" for label, share in _missed(view) if share]
-    if _missed(view):
+    said, missed = [], [f"{label} {integer(count)}" for label, count in _missed(view) if count]
+    if preset == "denoise":
+        said.append(_doubt(view))
+    if _missed(view) and preset not in OF_MAXIMA:
         said.append(f"Maxima missed under {integer(tally.draws)} noises: {', '.join(missed) or 'none'}.")
-    if tree is not None:
+    if tree is not None and preset in OF_ATTEMPTS:
         said.append(
             f"Exact samples: {integer(tree.accepted)} of {integer(tree.attempts)} attempts; "
             f"{integer(tree.violations)} of {integer(tree.total)} bounds of parts were too high."
@@ -50,21 +73,21 @@ def counts(view: LabView) -> str:
     return " ".join(said)
 
 
-def explained(line: str) -> str:
-    """The counts as HTML, in which words that a newcomer does not know tell what they mean on hover."""
-    found = html.escape(line)
-    for words, meaning in COUNTED.items():
-        found = found.replace(words, f'<abbr title="{html.escape(meaning)}">{words}</abbr>')
-    return found
+def explained(line: str) -> list[tuple[str, str]]:
+    """The counts in pieces, (words, what they mean to a newcomer, or nothing)."""
+    parts = re.split(f"({'|'.join(COUNTED)})", line)
+    return [(part, COUNTED.get(part, "")) for part in parts if part]
 
 
-def _missed(view: LabView) -> list[tuple[str, float]]:
-    """(label, share of the noises under which it missed the maximum) of every solver of which it is known."""
+def _missed(view: LabView) -> list[tuple[str, int]]:
+    """(label, of how many noises it missed the maximum) of every solver of which it is known."""
     assert view.tally is not None and view.bench is not None
     scale = scale_of(view.tally)
-    rows = [(label, one) for label, one in zip(view.bench.labels, view.tally.lost, strict=True) if one]
-    known = [(label, one) for label, one in rows if not np.isnan(one).all()]
-    return [(label, lost_share(one, scale) if np.nanmax(one) >= SMALLEST else 0.0) for label, one in known]
+    rows = [(label, np.array(one)) for label, one in zip(view.bench.labels, view.tally.lost, strict=True) if one]
+    known = [(label, one[~np.isnan(one)]) for label, one in rows if not np.isnan(one).all()]
+    return [
+        (label, round(lost_share(list(one), scale) * len(one)) if one.max() >= SMALLEST else 0) for label, one in known
+    ]
 
 
 # Answers.
@@ -73,12 +96,13 @@ def _missed(view: LabView) -> list[tuple[str, float]]:
 def _same_maximum(view: LabView) -> str:
     """Whether all solvers find the maximum."""
     rows, noises = _missed(view), integer(view.tally.draws if view.tally else 0)
-    missed = [f"{label} under {share:.0%}" for label, share in rows if share]
-    if not rows:
-        return "" if view.no_truth == "" else f"Nobody proves a maximum here: {noises} noises were tried."
-    if not missed:
+    if not any(count for _, count in rows):
         return f"Every solver found the maximum under each of {noises} noises."
-    return f"Not always: of {noises} noises the maximum is missed by {_and(missed)}."
+    missed = [
+        f"{label} {'missed ' if not k else ''}{integer(count) if count else 'none'}"
+        for k, (label, count) in enumerate(rows)
+    ]
+    return f"Not always: of {noises} maxima {_and(missed)}."
 
 
 def _whole_sampler(view: LabView) -> str:
@@ -88,12 +112,13 @@ def _whole_sampler(view: LabView) -> str:
         return ""
     draws, law = view.tally.draws, view.law
     share, error = view.tally.counts / draws, np.sqrt(law * (1 - law) / draws)
-    often, seldom = share - law > WITHIN * error, law - share > WITHIN * error
+    often, seldom = share - law > SURE * error, law - share > SURE * error
     if not (often | seldom).any():
-        return f"Yes; of {integer(draws)} noises, no state came more or less often than chance allows."
+        some = f"of {integer(draws)} samples" if draws > 1 else "after one sample"
+        return f"Yes: {some} no state has come more or less often than chance allows."
     both = ((often, "often"), (seldom, "seldom"))
     parts = [f"{_states(view, which, share)} too {how}" for which, how in both if which.any()]
-    return f"Yes, but it is not the exact law: under {integer(draws)} noises {', '.join(parts)}. {ONE_A_SITE}"
+    return f"Yes, but it is not the exact law: of {integer(draws)} samples {', '.join(parts)}. {ONE_A_SITE}"
 
 
 def _states(view: LabView, which: Bool[np.ndarray, " m"], share: Float[np.ndarray, " m"]) -> str:
@@ -141,30 +166,52 @@ def _prefixes(view: LabView) -> str:
 
 
 def _hides(view: LabView) -> str:
-    """Of how many pixels the single best answer does not say that they are unsure."""
-    mean = _mean(view)
+    """How much of a detail the single best answer draws, the best answers under noise, and the exact marginals."""
+    shown = _drawn(view, None if view.bench is None or view.bench.scene is None else view.bench.scene.detail)
+    if not shown:
+        return ""
+    name = view.bench.scene.detail_name if view.bench is not None and view.bench.scene is not None else ""
+    count, alone, many, exactly = shown
+    return f"{name[:1].upper()}{name[1:]}: of its {count} pixels the single best answer draws {alone}, {many}{exactly}."
+
+
+def _doubt(view: LabView) -> str:
+    """Of how many pixels the best answers under noise are unsure, and the exact marginals."""
+    mean, law = _mean(view), _law(view)
     if mean is None:
         return ""
-    unsure = int(((mean > UNSURE) & (mean < 1 - UNSURE)).sum())
-    return (
-        f"Where it is unsure: {integer(unsure)} of {integer(len(mean))} pixels have ink in more than {UNSURE:.0%} and "
-        f"less than {1 - UNSURE:.0%} of the best answers under noise."
-    )
+    unsure = [int(((p > UNSURE) & (p < 1 - UNSURE)).sum()) for p in (mean, law) if p is not None]
+    model = f", {integer(unsure[1])} by the exact marginals" if len(unsure) > 1 else ""
+    return f"Unsure, with ink in {UNSURE:.0%} to {1 - UNSURE:.0%}: {integer(unsure[0])} pixels under noise{model}."
 
 
 def _hidden(view: LabView) -> str:
     """How much of the hidden ink the single best answer draws, and the best answers under noise on average."""
-    mean, bench = _mean(view), view.bench
-    if mean is None or bench is None or bench.scene is None or view.shown is None or view.shown.alone is None:
+    scene = None if view.bench is None else view.bench.scene
+    if scene is None:
         return ""
-    ink = (bench.scene.drawn.ravel() > 0) & np.isnan(bench.scene.seen.ravel())
-    if not ink.any():
+    shown = _drawn(view, (scene.drawn > 0) & np.isnan(scene.seen))
+    if not shown:
         return ""
-    alone, many = view.shown.alone[ink].sum(), mean[ink].mean()
-    return (
-        f"Of {integer(int(ink.sum()))} hidden ink pixels the single best answer draws {integer(int(alone))}; the best "
-        f"answers under noise draw {many:.0%} on average."
-    )
+    count, alone, many, exactly = shown
+    return f"It is, and the best answer hides it: of {count} ink pixels there it draws {alone}, {many}{exactly}."
+
+
+def _drawn(view: LabView, pixels: Bool[np.ndarray, "h w"] | None) -> tuple[str, str, str, str] | None:
+    """(how many these pixels are, how many the single best answer draws, those under noise draw, the law expects)."""
+    mean = _mean(view)
+    if mean is None or pixels is None or not pixels.any() or view.shown is None or view.shown.alone is None:
+        return None
+    ink, noises = pixels.ravel(), integer(view.tally.draws if view.tally else 0)
+    law = _law(view)
+    exactly = "" if law is None else f" and the exact marginals {significant(float(law[ink].sum()), 2)}"
+    many = f"those under {noises} noises {significant(float(mean[ink].sum()), 2)} on average"
+    alone = int(view.shown.alone[ink].sum())
+    return integer(int(ink.sum())), integer(alone) if alone else "none", many, exactly
+
+
+def _law(view: LabView) -> Float[np.ndarray, " n"] | None:
+    return None if view.truth is None else view.truth.p1
 
 
 def _mean(view: LabView) -> Float[np.ndarray, " n"] | None:
@@ -179,6 +226,8 @@ def _and(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
+# Its samples fall into their regions.
+FALLS = "two-spins"
 ANSWERS: dict[str, Callable[[LabView], str]] = {
     "two-spins": _whole_sampler,
     "glass": _same_maximum,
@@ -190,4 +239,4 @@ ANSWERS: dict[str, Callable[[LabView], str]] = {
 }
 
 
-__all__ = ["ANSWERS", "counts", "explained", "finding"]
+__all__ = ["ANSWERS", "counts", "explained", "falling", "finding"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 import streamlit as st
@@ -54,10 +53,6 @@ SHORT = {
     "bound": "its bound was not reached: no proof",
     "heuristic": "no bound: no proof",
 }
-FOUND = (
-    '<p style="margin: 0; font-weight: 600; font-size: 0.875rem">{}</p>'
-    '<p style="margin: 0; font-size: 0.8125rem; opacity: 0.75">{}</p>'
-)
 ROUNDED = (
     "LP relaxation: a variable may lie between 0 and 1 there (grey). What is reached so is an upper bound of every "
     "configuration's value; rounded to 0 or 1, much of it can be lost."
@@ -179,11 +174,10 @@ def _shown(was_busy: bool, layer: str, preset: str) -> None:
     view: LabView = live.view
     if view.trouble:
         st.error(sentence(view.trouble))
+    # What was found stands on the board, which knows how much of it has been shown.
     found = findings.finding(view, preset)
-    with st.container(key="class-fold-computing"):
-        if found:
-            st.html(FOUND.format(html.escape(found), findings.explained(findings.counts(view))))
-        else:
+    if not found:
+        with st.container(key="class-fold-computing"):
             st.markdown(computing(view))
     plan = view.plan.replace(layer=layer)
     update = board.update(view, layer, _dark(), preset)
@@ -216,7 +210,9 @@ def computing(view: LabView) -> str:
 def _table(view: LabView) -> None:
     shown, bench = view.shown, view.bench
     assert shown is not None and bench is not None
-    lines = ["| solver | energy | above the least energy | time | what is known |", "|:---|---:|---:|---:|:---|"]
+    # The word of the question, and that of the numbers beneath the pictures.
+    heads = "| solver | energy (the maximum has the least) | above the least | time | what is known |"
+    lines = [heads, "|:---|---:|---:|---:|:---|"]
     rows = zip(bench.solvers, shown.solutions, bench.refusals, shown.seconds, shown.pending, strict=True)
     for solver, found, reason, time, pending in rows:
         label = as_text(solver.spec.label)
@@ -244,16 +240,19 @@ def _many() -> None:
         with st.container(key="lab_averages"):
             _panels(perturbation_panels.averages(view, _dark()), "After the first perturbations …")
     left, right = st.columns(2, gap="medium")
+    lost, tree = perturbation.lost(view, _dark()), perturbation_maps.tree(view, _dark())
     with left:
-        _part("Bounds on log Z, with 95 % bars", perturbation.bounds(view, _dark()), "lab_bounds", perturbation.BOUNDS)
+        bounds = perturbation.bounds(view, _dark())
+        _part("Bounds on log Z, with 95 % bars", bounds, "lab_bounds", perturbation.bounds_help(view))
         if view.no_truth:
             st.caption(f"No exact log Z: {as_text(view.no_truth)}.")
-        tree = perturbation_maps.tree(view, _dark())
-        _part("Exact samples, a variable at a time", tree, "lab_tree", perturbation_maps.tree_words(view))
     with right:
-        _part("Energy lost", perturbation.lost(view, _dark()), "lab_lost", perturbation.LOST)
+        _part("Energy lost", lost, "lab_lost", perturbation.LOST)
         if view.tally is not None and view.tally.draws:
             st.caption(as_text(" ".join(perturbation.lost_words(view))))
+    # Where nothing was lost the other column has the room.
+    with left if lost is not None else right:
+        _part("Exact samples, a variable at a time", tree, "lab_tree", perturbation_maps.tree_words(view))
 
 
 def _part(title: str, figure: Any, key: str, words: str) -> None:

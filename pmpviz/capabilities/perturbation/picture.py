@@ -86,8 +86,10 @@ def lost_words(view: LabView) -> list[str]:
     for label, one, fractional, sure in zip(bench.labels, tally.lost, tally.fractional, proved, strict=True):
         if sure or not one or np.isnan(one).all():
             continue
-        words = f"{label} misses the maximum under {lost_share(one, scale):.0%} of {tally.draws} perturbations"
-        words += f", by {significant(float(np.nanmean(one)))} nats on average"
+        count = round(lost_share(one, scale) * (len(one) - int(np.isnan(one).sum())))
+        words = f"{label} misses the maximum under {count or 'none'} of {tally.draws} perturbations"
+        if count:
+            words += f", then by {significant(float(np.nansum(one)) / count)} nats on average"
         words += (
             f"; {np.mean(fractional):.0%} of its variables are fractional" if max(fractional, default=0) > 0 else ""
         )
@@ -154,13 +156,25 @@ def bound_rows(view: LabView) -> list[tuple[str, float, float, Style, str]]:
         rows.append(("mean of exact maxima: a bound", *_mean(maxima), style_of(oracle_class(EXACT).spec), "exact"))
     for name, label, style, upper in zip(view.plan.solvers, bench.labels, styles(view), tally.uppers, strict=True):
         found = np.array(upper)
-        if name != "exact" and len(found) and not np.isnan(found).any():
+        # Bounds and answers that are the maxima themselves are one row with them.
+        if name != "exact" and len(found) and not np.isnan(found).any() and not _same(found, maxima):
             rows.append((f"mean of {label}'s bounds: a bound", *_mean(found), style, "bound"))
     for name, label, style, one in zip(view.plan.solvers, bench.labels, styles(view), tally.lost, strict=True):
         values = maxima - np.array(one) if len(one) == len(maxima) else np.array([np.nan])
-        if name != "exact" and not np.isnan(values).any():
+        if name != "exact" and not np.isnan(values).any() and not _same(values, maxima):
             rows.append((f"mean of {label}'s answers: no bound", *_mean(values), style, "none"))
     return rows
+
+
+def _same(values: Float[np.ndarray, " m"], maxima: Float[np.ndarray, " m"]) -> bool:
+    """Whether these are the maxima; nothing is like maxima that nobody knows."""
+    return len(values) == len(maxima) and bool(np.allclose(values, maxima, rtol=SMALLEST, atol=SMALLEST))
+
+
+def bounds_help(view: LabView) -> str:
+    """What the estimates of log Z are, as far as they differ."""
+    alike = len(bound_rows(view)) == 1 and len(view.plan.solvers) > 1
+    return f"{BOUNDS} Every solver's answers and bounds are the same here." if alike else BOUNDS
 
 
 def bound_words(view: LabView) -> str:
@@ -210,6 +224,7 @@ __all__ = [
     "WITHIN",
     "bound_rows",
     "bound_words",
+    "bounds_help",
     "bounds",
     "ink",
     "line_colour",

@@ -24,7 +24,11 @@ PERTURBATION: tuple[Preset, ...] = (
         "6 x 6 spin glass",
         "Do three solvers find the same maximum under the same noise?",
         LabPlan(
-            "square:6x6,couplings=gaussian,sigma=1.2,field=random,h=0.5,seed=2", solvers=THREE, first=14, second=15
+            "square:6x6,couplings=gaussian,sigma=1.2,field=random,h=0.5,seed=2",
+            solvers=THREE,
+            first=14,
+            second=15,
+            layer="energy2",
         ),
         "All solvers are given the same perturbation. Where couplings frustrate one another the linear program leaves "
         "variables between 0 and 1, in grey, and rounding them loses energy; max-product mostly finds the maximum, or "

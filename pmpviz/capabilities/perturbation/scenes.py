@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from jaxtyping import Float, Int8
+from jaxtyping import Bool, Float, Int8
 
 from pmpviz.io.datasets.drawn import stamp
 from pmpviz.models import Ising
@@ -24,7 +24,10 @@ KINDS, TRAINED_ON, PRECISION, NEWTON = ("H", "square", "T", "L", "cross"), 600, 
 
 @dataclass(frozen=True)
 class Scene:
-    """A model whose states are pictures of `shape`: what was drawn, what is seen of it (nan where hidden)."""
+    """A model whose states are pictures of `shape`: what was drawn, what is seen of it (nan where hidden).
+
+    `detail` is the ink of a part of it that is spoken of as `detail_name`.
+    """
 
     model: Ising
     evidence: Evidence
@@ -32,6 +35,8 @@ class Scene:
     drawn: Int8[np.ndarray, "h w"]
     seen: Float[np.ndarray, "h w"]
     words: str
+    detail: Bool[np.ndarray, "h w"] | None = None
+    detail_name: str = ""
 
 
 @lru_cache(maxsize=4)
@@ -50,13 +55,16 @@ def _denoise() -> Scene:
     drawn[1:12, 1:12] |= stamp("ring", 11)
     drawn[2:13, 2:13] |= stamp("ring", 11)
     drawn[1:12, 2:13] |= stamp("ring", 11)
-    drawn[5:10, 5:10] |= stamp("cross", 5)
+    cross = np.zeros((SIDE, SIDE), bool)
+    cross[5:10, 5:10] = stamp("cross", 5)
+    drawn |= cross
     flips = np.random.default_rng(3).random(drawn.shape) < FLIPPED
     seen = drawn ^ flips
     i, j = _pairs(drawn.shape, ((0, 1), (1, 0)))[:2]
     model = Ising.from_spin(TRUST * (2.0 * seen.ravel() - 1), i, j, np.full(len(i), COUPLING))
     words = f"A drawn shape with {flips.mean():.0%} of its pixels flipped; neighbours prefer to agree."
-    return Scene(model, Evidence.none(model.n), drawn.shape, drawn.astype(np.int8), seen.astype(float), words)
+    free, ink = Evidence.none(model.n), drawn.astype(np.int8)
+    return Scene(model, free, drawn.shape, ink, seen.astype(float), words, cross, "the cross in the ring")
 
 
 def _complete() -> Scene:

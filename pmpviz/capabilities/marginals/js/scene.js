@@ -1,6 +1,7 @@
 // The polytopes with the walks in them, on a plain 2-D canvas; pointing at something tells its coordinates.
 
 import { Camera } from "./camera.js";
+import { drawEdges, drawWires, facesOf, fillFace } from "./solid.js";
 import { marker } from "../pmpviz.player/chart.js";
 import { css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
@@ -131,13 +132,13 @@ export class Scene {
     context.lineJoin = context.lineCap = "round";
     this.camera.fit(data.box, this.width, this.height);
     this.drawBox();
-    const faces = this.faces();
-    faces.filter((face) => !face.front).forEach((face) => this.fill(face));
-    if (data.marginal) this.drawEdges(data.marginal, faces);
+    const faces = facesOf(this);
+    faces.filter((face) => !face.front).forEach((face) => fillFace(this, face));
+    this.hidden = data.marginal ? drawEdges(this, data.marginal, faces) : [];
     for (const walk of walks) this.drawBarrier(walk);
     for (const walk of walks) this.drawCorners(walk, walks.length > 1 ? OF_MANY : 0);
     for (const walk of walks) this.drawTrail(walk);
-    faces.filter((face) => face.front).forEach((face) => this.fill(face));
+    faces.filter((face) => face.front).forEach((face) => fillFace(this, face));
     this.drawMarks();
     for (const walk of walks) this.drawArrow(walk);
     for (const walk of walks) this.drawNow(walk);
@@ -170,57 +171,8 @@ export class Scene {
     });
   }
 
-  // The four faces of a tetrahedron, the farthest first, each as bright as it faces the light.
-  faces() {
-    const { marginal } = this.data;
-    if (!marginal) return [];
-    const at = marginal.corners.map((corner) => this.camera.place(corner));
-    const middle = at.reduce((sum, corner) => sum + corner[2], 0) / at.length;
-    return [0, 1, 2, 3]
-      .map((left) => {
-        const [a, b, c] = [0, 1, 2, 3].filter((k) => k !== left).map((k) => at[k]);
-        const area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-        const depth = (a[2] + b[2] + c[2]) / 3;
-        const slope = Math.abs(area) / (this.width * this.height);
-        return { at: [a, b, c], left, depth, front: depth > middle, light: Math.min(1, 2.4 * slope + 0.16 * left) };
-      })
-      .sort((a, b) => a.depth - b.depth);
-  }
-
-  fill({ at, front, light }) {
-    const { context, theme } = this;
-    context.fillStyle = css(mix(theme.soft, theme.accent, 0.25));
-    context.globalAlpha = (front ? 0.03 : 0.06) + 0.13 * light;
-    context.beginPath();
-    at.forEach(([x, y]) => context.lineTo(x, y));
-    context.fill();
-    context.globalAlpha = 1;
-  }
-
-  // Those at the back, between two faces that are there, are dashed.
-  drawEdges({ corners, edges }, faces) {
-    const front = new Set(faces.filter((face) => face.front).map((face) => face.left));
-    const hidden = (edge) => ![0, 1, 2, 3].some((left) => !edge.includes(left) && front.has(left));
-    this.hidden = [0, 1, 2, 3].map((corner) => edges.filter((edge) => edge.includes(corner)).every(hidden));
-    this.wires({ corners, edges: edges.filter((edge) => !hidden(edge)) }, [], 1.5, 0.8);
-    this.wires({ corners, edges: edges.filter(hidden) }, [5, 4], 1, 0.6);
-  }
-
-  wires({ corners, edges }, dash, width, alpha) {
-    const { context, theme } = this;
-    const at = corners.map((corner) => this.camera.place(corner));
-    context.strokeStyle = css(theme.text);
-    context.globalAlpha = alpha;
-    context.lineWidth = width;
-    context.setLineDash(dash);
-    context.beginPath();
-    for (const [a, b] of edges) {
-      context.moveTo(at[a][0], at[a][1]);
-      context.lineTo(at[b][0], at[b][1]);
-    }
-    context.stroke();
-    context.setLineDash([]);
-    context.globalAlpha = 1;
+  wires(frame, ...look) {
+    drawWires(this, frame, ...look);
   }
 
   // The polytope drawn towards its centre by delta: where the iterates stay.
@@ -318,7 +270,10 @@ export class Scene {
     const words = "exact";
     const wide = context.measureText(words).width;
     const places = [[14, 5], [-14 - wide, 5], [-wide / 2, 24 * this.scale], [-wide / 2, -15]];
-    const near = ([left, down]) => this.spots.filter(({ at }) => covers(at, x + left, y + down, wide, LINE * this.scale)).length;
+    const named = (this.labels || []).map((label) => this.boxOf(label));
+    const struck = (left, down) => named.some(([l, t, w]) => left < l + w && l < left + wide && Math.abs(t + 4 - down) < LINE * this.scale);
+    const met = (left, down) => this.spots.filter(({ at }) => covers(at, left, down, wide, LINE * this.scale)).length;
+    const near = ([left, down]) => met(x + left, y + down) + (struck(x + left, y + down) ? this.spots.length : 0);
     const [left, down] = places.reduce((best, place) => (near(place) < near(best) ? place : best));
     context.textAlign = "left";
     this.write(words, x + left, y + down, theme.text);
@@ -383,7 +338,7 @@ export class Scene {
   drawNames() {
     const { context, theme, data } = this;
     const middle = [this.width / 2, this.height / 2];
-    this.drawLabels(middle[0]);
+    this.drawLabels();
     if (!data.marginal) return;
     context.font = `600 ${13 * this.scale}px ${theme.font}`;
     data.marginal.corners.forEach((corner, k) => {
@@ -399,12 +354,12 @@ export class Scene {
   }
 
   // Corners by their names, those of most weight first: where two would overlap the other is told on hover alone.
-  drawLabels(middle) {
+  drawLabels() {
     const { context, theme } = this;
     const taken = [];
-    for (const [x, y, size, name] of (this.labels || []).sort((a, b) => b[2] - a[2])) {
-      const [wide, right] = [context.measureText(name).width, x > middle];
-      const left = right ? x + size + 4 : x - size - 4 - wide;
+    for (const label of (this.labels || []).sort((a, b) => b[2] - a[2])) {
+      const [left, y, wide] = this.boxOf(label);
+      const name = label[3];
       const meets = ([l, t, w]) => left < l + w && l < left + wide && Math.abs(t - y) < LINE * this.scale;
       if (taken.some(meets)) continue;
       taken.push([left, y, wide]);
@@ -412,6 +367,12 @@ export class Scene {
       this.write(name, left, y + 4, theme.text);
     }
     this.labels = [];
+  }
+
+  // Where a corner's name begins, at which height, and how wide it is: outside of the corner.
+  boxOf([x, y, size, name]) {
+    const wide = this.context.measureText(name).width;
+    return [x > this.width / 2 ? x + size + 4 : x - size - 4 - wide, y, wide];
   }
 
   // Words that can be read on anything, and never leave the picture.

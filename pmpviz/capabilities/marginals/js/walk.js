@@ -10,6 +10,7 @@ import { Edges, Marginals } from "./found.js";
 import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./camera.js";
+import "./solid.js";
 import "../pmpviz.player/bar.js";
 import "../pmpviz.player/chart.js";
 import "../pmpviz.player/figure.js";
@@ -107,9 +108,10 @@ class Walk extends Player {
     this.caption.textContent = update.words;
     this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
     for (const [id, card] of this.traces.cards) card.title.title = HELP[id] || "";
-    this.meanings.hidden = !update.said.length; // What does not walk has none of these.
+    this.meanings.hidden = !update.walks; // What does not walk has none of these, no gap and no ρ.
     this.putFirst(Boolean(update.sites_first));
     this.buildGoals();
+    for (const button of this.bar.root.querySelectorAll("[data-goal]")) button.hidden = !update.walks && button.dataset.goal < 2;
     this.buildLayers(update.layer);
   }
 

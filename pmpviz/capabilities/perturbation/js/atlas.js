@@ -14,6 +14,8 @@ const SLOW = 12; // So many samples fall one by one; then they come ever faster.
 const [FIRST_RATE, FAST_RATE] = [2.5, 70]; // Samples a second.
 const WAIT_MS = 4000;
 const NAMED = 4;
+const FEW = 2; // Sites with their numbers in them.
+const LEGEND = 30;
 const [WORDS, FOUND] = [210, 36]; // What stands above and beneath two rows of pictures; before a class what is found, too.
 
 class Board extends Stage {
@@ -45,7 +47,11 @@ class Board extends Stage {
     this.many = make("div", "at-title", "One best answer against many");
     right.append(this.heading, this.answers.root, this.many, this.averages.root, this.bars.root, this.bounds.root, this.bar.root);
     Object.assign(this, { left, right });
-    this.root.append(this.trouble, left, right, this.spoken);
+    this.found = make("div", "at-verdict");
+    this.counts = make("div", "at-counts");
+    const above = make("div", "at-above");
+    above.append(this.found, this.counts);
+    this.root.append(this.trouble, above, left, right, this.spoken);
   }
 
   buildBar() {
@@ -53,9 +59,9 @@ class Board extends Stage {
     const root = make("div", "pv-bar");
     const buttons = {
       play: actionButton("play", "Play", "Space", "Let samples fall, or hold them", act),
-      one: actionButton("one", "Drop one", "", "One more sample", act),
-      all: actionButton("all", "All of them", "", "Every perturbation that has been solved", act),
-      reset: actionButton("reset", "Clear", "", "Begin again without samples", act),
+      one: actionButton("one", "One sample", "", "One more falls", act),
+      all: actionButton("all", "All samples", "", "Of every perturbation that has been solved", act),
+      reset: actionButton("reset", "No samples", "", "Begin again without any", act),
     };
     root.append(...Object.values(buttons));
     this.bar = { root, buttons };
@@ -88,7 +94,7 @@ class Board extends Stage {
     if (first === this.picturesFirst) return;
     this.picturesFirst = first;
     this.root.classList.toggle("at-scene", first);
-    this.left.before(...(first ? [this.right] : []));
+    if (first) this.left.before(this.right);
     if (!first) this.left.after(this.right);
   }
 
@@ -170,7 +176,11 @@ class Board extends Stage {
     const { samples, shown, shape } = this.meta;
     const scale = enlarged();
     if (samples && samples.points) this.fall(passed, now, samples);
-    this.map.draw(this.left.clientWidth, Math.max(300, Math.min(520, 0.56 * window.innerHeight)), this.theme, this.dots(now), scale);
+    const beneath = scale > 1 && !this.legend.hidden ? LEGEND * scale : 0;
+    this.map.draw(this.left.clientWidth, Math.max(300, Math.min(520, 0.56 * window.innerHeight - beneath)), this.theme, this.dots(now), scale);
+    this.tellFound();
+    // Of a scene whose map is still to come only its heading stands there.
+    this.map.root.hidden = this.picturesFirst && !this.meta.atlas;
     this.drawLegend();
     if (shown && shape) this.drawPictures(shape, scale);
     // Where the map has other colours than those of states, bars of these would be taken for them.
@@ -183,6 +193,25 @@ class Board extends Stage {
     showPlaying(this.bar.buttons.play, this.falling);
     Object.assign(this.root.dataset, { fallen: Math.floor(this.fallen), layer: this.map.layer.id, falling: Boolean(this.falling) });
     return Boolean(samples && samples.points) && (this.falling || now - (this.lastFall || 0) < FALL_MS);
+  }
+
+  // The answer, of as many samples as have fallen where they fall; before a class it stands beneath the pictures.
+  verdict() {
+    const { falling, verdict } = this.meta;
+    if (!falling.length) return verdict;
+    const fallen = Math.floor(this.fallen);
+    const last = falling.findLast(([count]) => count <= fallen);
+    return last ? last[1] : "No sample has fallen yet: press Play, or One sample.";
+  }
+
+  tellFound() {
+    const large = enlarged() > 1;
+    const [words, counts] = large ? ["", []] : [this.verdict(), this.meta.counts];
+    if (this.found.textContent !== words) this.found.textContent = words;
+    const told = JSON.stringify(counts);
+    if (told === this.counted) return;
+    this.counted = told;
+    this.counts.replaceChildren(...counts.map(([text, meaning]) => Object.assign(make(meaning ? "abbr" : "span", "", text), { title: meaning })));
   }
 
   drawPictures(shape, scale) {
@@ -236,8 +265,9 @@ class Board extends Stage {
     }
     const moved = own || shown.moved ? ", moved by hand" : "";
     this.heading.textContent = `Perturbation ${shown.draw}${moved}, and what solvers make of it`;
-    const signed = (title, values) => ({ title, values, kind: "field", limit: limitOf(values), words: `±${number(limitOf(values))}` });
-    const rows = [signed("noise", noise), signed("perturbed field", field)];
+    const signs = enlarged() > 1 ? (noise.length > FEW ? ", blue < 0" : "") : ", blue < 0 < orange";
+    const signed = (title, values, more = "") => ({ title, values, kind: "field", limit: limitOf(values), words: `±${number(limitOf(values))}${more}` });
+    const rows = [signed("noise", noise, signs), signed("perturbed field", field)];
     if (shown.seen) rows.unshift({ title: "seen", values: shown.seen, kind: "state", words: shown.seen.some(Number.isNaN) ? "blank where hidden" : "with flipped pixels" });
     const restless = atlas && atlas.values.rest[this.map.here()] === 1; // Its messages, undamped.
     shown.solvers.forEach((solver, s) => rows.push(own ? this.owned(solver, s, pixel) : asked(solver, restless)));
@@ -262,7 +292,7 @@ class Board extends Stage {
     // Before a class room is dear, and the names of a few states stand on the map.
     this.legend.hidden = enlarged() > 1 && map.layer.kind === "states" && Boolean(meta.atlas) && meta.atlas.states.length <= NAMED;
     // Before a class what is beneath is out of sight: what it says stands here.
-    this.words.textContent = enlarged() > 1 ? brief(meta.verdict) || meta.bounds.words : meta.atlas ? meta.atlas.words : "";
+    this.words.textContent = enlarged() > 1 ? brief(this.verdict()) || meta.bounds.words : meta.atlas ? meta.atlas.words : this.map.root.hidden ? meta.progress : "";
     this.words.classList.toggle("at-found", enlarged() > 1);
     if (shape === this.legendShape) return;
     this.legendShape = shape;
@@ -274,7 +304,8 @@ class Board extends Stage {
     if (none) return [[css(scaleColour({ kind: "sequential", low, high }, 0, this.theme)), atlas.rows < atlas.side ? "nothing lost so far" : "nothing lost anywhere"]];
     if (layer.kind === "two") return layer.words.map((word, k) => [layer.colours[k], word]);
     if (layer.kind === "states") {
-      if (!atlas.states.length || atlas.states[0].length > 10) return [];
+      if (!atlas.states.length) return [];
+      if (atlas.states[0].length > 10) return [[colours[atlas.regions[0]], "the commonest maximum here; other colours, other configurations: their names under the pointer"]];
       const few = atlas.states.slice(0, colours.length - 1).map((state, k) => [colours[atlas.regions[k]], state]);
       return atlas.states.length < colours.length ? few : [...few, [colours[colours.length - 1], "others"]];
     }
@@ -301,7 +332,7 @@ function brief(text) {
 
 function asked({ label, colour, energy: value, rounded, settled, picture, pending }, restless) {
   const rest = settled.startsWith("not") || restless ? settled : "";
-  const how = (rounded ? ", rounded" : "") + (rest ? `; ${rest}` : "");
+  const how = (rounded ? ", grey rounded" : "") + (rest ? `; ${rest}` : "");
   const words = pending ? "solving …" : value === null ? "cannot run here" : `energy ${energy(value)}${how}`;
   return { title: label, colour, kind: "state", values: picture, words };
 }

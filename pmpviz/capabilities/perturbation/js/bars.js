@@ -5,6 +5,7 @@ import { css, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
 const [HEIGHT, CLASS_HEIGHT] = [170, 140];
 const [TALL, LOWER] = [900, 0.35]; // Of each pixel that a window is lower than this they give up a share.
+const FONT = 11.5;
 const [LEFT, RIGHT, BOTTOM] = [36, 8, 22];
 
 export class Bars {
@@ -25,16 +26,19 @@ export class Bars {
   draw(samples, shown, colours, theme, scale) {
     this.root.hidden = !samples;
     if (!samples) return;
-    const { law, names, regions, readable, places } = samples;
+    const { law, names, regions, places } = samples;
     [this.left, this.bottom] = [LEFT, BOTTOM].map((v) => Math.round(v * scale));
     const counts = new Float64Array(law.length);
     for (let k = 0; k < shown; k++) counts[places[k]] += 1;
     const share = counts.map((count) => count / Math.max(1, shown));
     const [width, plain] = [Math.max(200, this.root.clientWidth), scale > 1 ? CLASS_HEIGHT : HEIGHT - LOWER * Math.max(0, TALL - window.innerHeight)];
-    const font = `${11.5 * scale}px ${theme.font}`;
+    const font = `${FONT * scale}px ${theme.font}`;
+    const column = (width - this.left - RIGHT) / names.length;
+    // Where not even names on their ends have a place, none is written, and no room is kept for them.
+    const readable = samples.readable && column >= FONT * scale;
     const longest = this.longest(readable ? names : [], font);
     // Names that are too wide stand on their ends, in full.
-    const upright = longest + 2 > (width - this.left - RIGHT) / names.length;
+    const upright = longest + 2 > column;
     const bottom = upright ? Math.ceil(longest + 8 * scale) : this.bottom;
     const height = plain + bottom - this.bottom;
     const context = sized(this.canvas, width, height);

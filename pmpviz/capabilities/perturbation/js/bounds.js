@@ -70,7 +70,12 @@ function drawRow(context, theme, { name, mean, error, colour, open }, x, y, widt
   const long = context.measureText(name).width + 2 * MARK;
   const right = x.px(mean - error) - SIDE - 5 < long && width - SIDE - 5 - x.px(mean + error) > long;
   context.textAlign = right ? "right" : "left";
-  haloed(context, theme, name, right ? width - SIDE - 5 : SIDE + 5, y + 4, theme.text);
+  // No line strikes out a name; what bounds nothing is pale, as its mark is hollow.
+  const bounds = !name.endsWith("no bound");
+  context.fillStyle = css(theme.ground);
+  context.fillRect(right ? width - SIDE - 3 - long : SIDE + 3, y - ROW / 2 + 1, long, ROW - 2);
+  haloed(context, theme, name, right ? width - SIDE - 5 : SIDE + 5, y + 4, bounds ? theme.text : theme.soft);
+  context.globalAlpha = bounds ? 1 : 0.55;
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = 2;
   context.beginPath();
@@ -86,4 +91,5 @@ function drawRow(context, theme, { name, mean, error, colour, open }, x, y, widt
   if (open) context.fillStyle = css(theme.ground);
   context.fill();
   context.stroke();
+  context.globalAlpha = 1;
 }
