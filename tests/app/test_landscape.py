@@ -29,6 +29,9 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     found = walked(test)
     assert any(each.value.startswith(f"#### {preset.question}\n\n") for each in test.markdown)
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]
+    begun = {"failure": "A stay in state 10 lasts 6.3 sweeps on average: ", "hopfield": "λ₁ = ", "alike": "λ₁ = "}
+    assert found["said"][0].startswith(begun.get(preset.id, "All frequencies within "))
+    assert found["scene"].get("product", False) == (preset.id == "independent")
     assert len(found["scene"]["law"]) == len(found["lanes"][0]["walk"]["counts"])
     last = {"failure": "extra", "hopfield": "cue", "alike": "cue"}.get(preset.id, "steps")
     assert [knob["name"] for knob in found["knobs"]][-1] == last
@@ -42,9 +45,9 @@ def test_two_pictures_tell_their_spins_overlaps_and_log_z(sampler):
     assert found["scene"]["names"] == ["A", "B", "−A", "−B"] and len(found["scene"]["memory"][0]) == 144 // 8
     assert all(len(roll["bits"]) == 144 // 8 and len(roll["words"]) == 2 for roll in rolls)
     assert found["traces"][0]["id"] == "overlaps" and len(found["traces"][0]["lines"]) == 2
-    assert "log Z = " in found["said"][0] and "144 spins, a load of 0.0139" in found["said"][1]
+    assert found["said"][0].startswith("λ₁ = ") and "144 spins, a load of 0.0139); log Z = " in found["said"][1]
     labels = [slider.label for slider in test.sidebar.slider]
-    assert "Shift" not in labels and ("Steps L" in labels) == (sampler == "gaussian_hmc")
+    assert "Shift" not in labels and ("Mean steps" in labels) == (sampler == "gaussian_hmc")
 
 
 def test_another_sampler_has_no_energy_and_says_so():

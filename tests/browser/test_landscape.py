@@ -71,11 +71,15 @@ def test_verdict_and_curves_are_of_the_shift_that_is_seen(server, open_page):
     page = open_page(link(server, "landscape", preset="attractive"))
     page.wait_for_function("() => /exact after/.test(document.querySelector('.pv-verdict')?.textContent)")
     verdict = page.locator(".pv-verdict").inner_text()
-    assert verdict.startswith("One hill; it parts at a shift of about 2.") and verdict.count("hill") == 1
+    assert verdict.startswith("One hill; it parts at a shift of about 2, just where one is no longer sure. ")
     # No answer of the server comes in between.
     page.evaluate("WebSocket.prototype.send = () => {}")
     verdict, curve = page.evaluate(MOVED)
-    assert verdict == "Four hills: the hill parts at a shift of about 2. Starting again under the new setting …"
+    assert verdict == (
+        "Four hills: the first one parts at a shift of about 2, just where one is no longer sure. Starting again under "
+        "the new setting …"
+    )
+    assert page.locator(".ls-strip", has_text="Energy H over ").is_visible()
     assert not any(letter.isdigit() for letter in curve)
     page.get_by_role("button", name="About the coordinates").focus()
     assert page.locator(".ls-head .pv-tip").is_visible()
@@ -85,6 +89,8 @@ def test_the_ball_of_two_pictures_and_its_spins_move_together(server, open_page,
     page = open_page(link(server, "landscape", preset="hopfield", speed="1"))
     page.wait_for_selector(f"{CANVAS}[data-hills='4']")
     page.wait_for_selector("[data-testid=landscape-spins][data-differs]")
+    verdict = page.locator(".pv-verdict").inner_text()
+    assert verdict.startswith("900 spins become a plane with four hills, one for each picture and each negative. λ₁ = ")
     seen = page.evaluate(MOVING, 120)
     record_property("pictures a second", seen["rate"])
     assert seen["moved"] > 10 and not seen["apart"]

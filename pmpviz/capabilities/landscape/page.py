@@ -25,7 +25,7 @@ from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.live.plan import Preset
 from pmpviz.samplers import sampler_class
 
-LEAD = "Each configuration is a Gaussian; a ball rolls over their sum. A larger shift moves them apart."
+LEAD = "Spins are drawn by way of a continuous z: a Gaussian for each configuration. A larger shift moves these apart."
 PAGE = Page("landscape", LANDSCAPE, LEAD)
 TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")
 # What is taken up so soon that the picture, which follows by itself, is not greyed.

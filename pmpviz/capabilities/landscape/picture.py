@@ -54,7 +54,7 @@ def scene_words(plan: LandscapePlan, scene: Scene) -> dict[str, Any]:
         "bias": _listed(scene.bias),
         "colours": COLOURS,
         # Of the failure mode block Gibbs is asked something else.
-        **({} if _is_failure(plan) else {"parts": _parts(plan, scene)}),
+        **({} if _is_failure(plan) else {"parts": _parts(plan, scene), "product": not scene.matrix.any()}),
         "law": _listed(scene.law),
         "names": [configuration(state) for state in scene.states],
         "states": scene.states.tolist(),
@@ -155,10 +155,21 @@ def sentences(view: LandscapeView) -> list[str]:
     """What was found, and what is being computed."""
     assert view.scene is not None
     lane, plan = view.lanes[0], view.plan
-    doing = f"{lane.label} on {plan.kind}, {integer(lane.chains)} chains side by side; the ball is the first of them"
+    doing = f"{lane.label} on {plan.kind}, {integer(lane.chains)} chains, the ball the first of them"
     if isinstance(view.scene, Memory):
         doing += f" ({integer(view.scene.n)} spins, a load of {significant(2 / view.scene.n)})"
-    return [found(view), f"{doing}. The bars count all chains since the last change of a setting."]
+        doing += f"; log Z = {significant(view.scene.log_z, 5)}, exactly"
+    else:
+        doing += _trajectories(view)
+    return [found(view), f"{doing}. The bars count all chains since the last change."]
+
+
+def _trajectories(view: LandscapeView) -> str:
+    """How well trajectories go; nothing of block Gibbs."""
+    lane = view.lanes[0]
+    if view.plan.sampler == GIBBS or not lane.count:
+        return ""
+    return f"; {lane.acceptance:.0%} of trajectories accepted, energy error {significant(lane.error, 2)} on average"
 
 
 def found(view: LandscapeView) -> str:
@@ -168,44 +179,43 @@ def found(view: LandscapeView) -> str:
     if isinstance(scene, Memory):
         return remembered(view, scene)
     if _is_failure(view.plan):
-        expected, stuck = scene.leaving(STUCK), configuration(scene.states[STUCK])
-        if not lane.trials:
-            return f"A sweep begun in state {stuck} leaves it with probability {significant(expected)}."
-        spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
-        return (
-            f"State {stuck} was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there by "
-            f"{_beside(lane)}: {significant(lane.left / lane.trials)}, expected {significant(expected)} ± "
-            f"{significant(spread, 2)}; by that a stay lasts {significant(1 / expected, 2)} sweeps on average."
-        )
+        return _stuck(lane, scene)
     if not lane.count:
-        return "No state is drawn yet."
-    far = float(np.abs(lane.counts / lane.counts.sum() - scene.law).max())
-    drawn = f"{integer(lane.counts.sum())} draws by {_beside(lane)}"
-    words = f"All frequencies within {significant(far, 2)} of exact after {drawn}"
-    if view.plan.sampler == GIBBS:
-        return f"{words}."
-    off = significant(lane.error, 2)
-    return f"{words}. Of all trajectories {lane.acceptance:.0%} were accepted, their energy error is {off} on average."
+        return "No state is drawn yet: press Play."
+    draws = int(lane.counts.sum())
+    far = float(np.abs(lane.counts / draws - scene.law).max())
+    noise = 2 * float(np.sqrt((scene.law * (1 - scene.law)).max() / draws))
+    within = f"All frequencies within {significant(far, 2)} of exact after {integer(draws)} draws"
+    return f"{within} (as many independent ones mostly come within {significant(noise, 2)})."
 
 
-def _beside(lane: LandscapeLaneView) -> str:
-    """Why there are so many draws at so few steps a second."""
-    return f"{integer(lane.chains)} chains, one of them shown"
+def _stuck(lane: LandscapeLaneView, scene: Scene) -> str:
+    """How long a chain stays in the state 10, how often it ought to be there, and how often it left."""
+    expected, stuck = scene.leaving(STUCK), configuration(scene.states[STUCK])
+    stay = f"A stay in state {stuck} lasts {significant(1 / expected, 2)} sweeps on average"
+    if not lane.trials:
+        return f"{stay}: a sweep leaves it with probability {significant(expected)}."
+    spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
+    share = lane.counts[STUCK] / lane.counts.sum()
+    left = f"It was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there"
+    return (
+        f"{stay}: {share:.0%} of all draws so far are {stuck}, where {scene.law[STUCK]:.0%} ought to be. {left}, "
+        f"{significant(lane.left / lane.trials)}; expected {significant(expected)} ± {significant(spread, 2)} "
+        "(two standard errors)."
+    )
 
 
 def promised(largest: float) -> str:
     """What is known of the hills by the largest eigenvalue alone."""
-    return "one hill for sure" if largest < ONE_HILL else "one hill is promised up to λ₁ = 4 only"
+    return "one hill for sure" if largest < ONE_HILL else "one is sure up to 4 only"
 
 
 def remembered(view: LandscapeView, scene: Memory) -> str:
-    """What the temperature promises, and the exact log Z."""
-    words = (
-        f"λ₁ = {significant(scene.largest)}: {promised(scene.largest)}; log Z = {significant(scene.log_z, 5)}, exactly"
+    """What the temperature promises, after the hills that the browser counts."""
+    accepted = (
+        f"; {view.lanes[0].acceptance:.0%} accepted" if view.plan.sampler != GIBBS and view.lanes[0].count else ""
     )
-    if view.plan.sampler == GIBBS or not view.lanes[0].count:
-        return f"{words}."
-    return f"{words}; {view.lanes[0].acceptance:.0%} accepted."
+    return f"λ₁ = {significant(scene.largest)}: {promised(scene.largest)}{accepted}."
 
 
 __all__ = ["sentences", "unit", "update"]

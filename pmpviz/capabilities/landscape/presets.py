@@ -47,7 +47,7 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "fields",
         "With fields",
-        "Does the mark say where the landscape splits?",
+        "Does the hill part where one is no longer sure?",
         LandscapePlan(TWO, w=1.0, h1=0.5, h2=-0.3, extra=3.0),
         "Beyond shift 2, where the largest eigenvalue λ₁ is 4, one hill is no longer guaranteed; with fields a second "
         "one appears later, at a shift of about 3.6, where λ₁ is 5.6.",

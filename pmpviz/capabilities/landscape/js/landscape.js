@@ -9,7 +9,7 @@ import { lit, make, number } from "../pmpviz.player/theme.js";
 import { Ground } from "./ground.js";
 import { MemoryGround, MemoryPicture, Spins } from "./memory.js";
 import { along, LAYERS, Picture } from "./scene.js";
-import { Bars, Energy, Shift } from "./strips.js";
+import { Bars, Energy, ONE_HILL, Shift } from "./strips.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/traces.js";
@@ -24,6 +24,7 @@ const AGREE_MS = 15000; // So long a hand's own value is shown without the serve
 const ANEW = "Starting again under the new setting …";
 const COUNTS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"];
 const ZIGZAG = 8;
+const NEAR = 0.06; // Of shifts that are as good as one.
 const CLASS = 1.6; // How much larger words are before a class.
 const COORDINATES = ["Whitened", "A = I"];
 const SCALES =
@@ -216,7 +217,7 @@ class Landscape extends Live {
     // A spin has whole pixels of the screen.
     const grain = memory ? this.scene.side / (window.devicePixelRatio || 1) : 1;
     this.sidelong = Math.floor(most / grain) * grain;
-    if (!this.large) this.fitTraces();
+    this.spreadBeforeClass();
     this.tracesDirty = true;
     this.wake();
   }
@@ -344,14 +345,24 @@ class Landscape extends Live {
   }
 }
 
-function hillWords(hills, { parts, low, memory }) {
+// What the hills of two pictures stand for; with a cue there may be other numbers of them.
+const REMEMBERED = {
+  1: ": neither picture is remembered",
+  2: ": the pictures are told from their negatives, not from each other",
+  4: ", one for each picture and each negative",
+};
+
+function hillWords(hills, { parts, low, values, product, names, memory, side }) {
   const many = `${COUNTS[hills] || hills} hill${hills === 1 ? "" : "s"}`;
-  if (memory) return `${many}.`;
+  if (memory) return `${side * side} spins become a plane with ${many.toLowerCase()}${REMEMBERED[hills] || ""}.`;
   if (parts === undefined) return "";
-  if (parts === null) return hills === 1 ? `${many}, at every shift up to the knob's end.` : `${many}.`;
-  if (parts <= low) return hills === 1 ? `${many}.` : `${many}, even at the least shift.`;
-  const from = Number(parts.toPrecision(2));
-  return hills === 1 ? `${many}; it parts at a shift of about ${from}.` : `${many}: the hill parts at a shift of about ${from}.`;
+  const own = product ? ", a product of one way for each spin" : "";
+  if (parts === null) return hills === 1 ? `${many}${own}, at every shift up to the knob's end.` : `${many}.`;
+  if (parts <= low) return hills === 1 ? `${many}.` : `${many} for ${names.length} states, even at the least shift.`;
+  const [from, sure] = [Number(parts.toPrecision(2)), Number(Math.max(low, ONE_HILL - values[0]).toPrecision(2))];
+  const alike = Math.abs(from - sure) < NEAR;
+  const where = `at a shift of about ${from}, ${alike ? "just where one is no longer sure" : `not at ${sure}, where one is no longer sure`}`;
+  return hills === 1 ? `${many}${own}; it parts ${where}.` : `${many}${own}: the first one parts ${where}.`;
 }
 
 export default mounted(Landscape);

@@ -109,7 +109,6 @@ export class MemoryPicture extends Picture {
     const { context, ground, scale, theme } = this;
     const side = THUMB * scale;
     context.font = `600 ${13 * scale}px ${theme.font}`;
-    context.textAlign = "left";
     ground.means.forEach((mean, s) => {
       const [x, y] = this.at(mean).map((at) => Math.min(this.side - 0.6 * side, Math.max(0.6 * side, at)));
       const stamp = (this.thumbs[s] = this.thumbs[s] || make("canvas"));
@@ -120,7 +119,9 @@ export class MemoryPicture extends Picture {
       context.strokeRect(x - side / 2, y - side / 2, side, side);
       // Beside the picture or outside of it: the hill and the ball are further in.
       const beside = Math.abs(x - this.side / 2) < Math.abs(y - this.side / 2);
-      if (beside) this.write(names[s], x + side / 2 + 5, y + 5 * scale);
+      // The name of the axis stands below to the right.
+      context.textAlign = beside && y > this.side / 2 ? "right" : "left";
+      if (beside) this.write(names[s], y > this.side / 2 ? x - side / 2 - 5 : x + side / 2 + 5, y + 5 * scale);
       else this.write(names[s], x - side / 2, y > this.side / 2 ? y + side / 2 + 14 * scale : y - side / 2 - 6);
     });
     if (crossed) this.crosses();
@@ -152,7 +153,7 @@ export class Spins {
     const bits = !roll ? new Uint8Array(Math.ceil(ground.n / 8)) : landed ? Uint8Array.from(roll.bits) : ground.drawn(at, roll.words);
     paint(this.canvas, bits, ground.n, side, theme);
     const [a, b] = ground.overlaps(bits).map((overlap) => overlap.toFixed(2).replace("-", "−"));
-    const words = roll ? `overlap with A ${a}, with B ${b}` : "no spins drawn yet";
+    const words = roll ? `the spins: overlap with A ${a}, with B ${b}` : "no spins drawn yet";
     if (this.words.textContent !== words) this.words.textContent = words;
     this.canvas.setAttribute("aria-label", `${ground.n} spins: ${words}`);
     Object.assign(this.canvas.dataset, { ball: roll ? at.map((v) => v.toFixed(4)).join() : "", landed });

@@ -161,7 +161,7 @@ export class Picture {
   // Where the ball has come to rest before, in the colour of the state that was drawn there.
   landings(landings) {
     this.context.globalAlpha = 0.55;
-    for (const [x, y, state] of landings) this.disc(...this.at([x, y]), 1.8 * this.scale, css(this.inks[state]));
+    for (const [x, y, state] of landings) this.disc(...this.at([x, y]), 2.4 * this.scale, css(this.inks[state]));
     this.context.globalAlpha = 1;
   }
 

@@ -4,7 +4,7 @@ import { ask } from "../pmpviz.player/ask.js";
 import { columnWords, drawColumns } from "../pmpviz.player/columns.js";
 import { css, haloed, make, mix, number, sized } from "../pmpviz.player/theme.js";
 
-const ONE_HILL = 4; // lambda_1 up to which there is one hill for sure.
+export const ONE_HILL = 4; // lambda_1 up to which there is one hill for sure.
 const LETTER = 19; // Height of a line of words with what is left free around it.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const TERMS = {
@@ -67,7 +67,7 @@ export class Bars extends Strip {
 
 export class Energy extends Strip {
   constructor() {
-    super("Energy H over the steps", "landscape-energy", 120, TERMS.energy);
+    super("Energy H", "landscape-energy", 120, TERMS.energy);
   }
 
   // `most`: how many steps a trajectory may have.
@@ -77,6 +77,7 @@ export class Energy extends Strip {
     const heights = roll.energy.map((value) => value - roll.energy[0]);
     const reach = Math.max(0.25, ...heights.map(Math.abs), Math.min(roll.line, 2)) * 1.15;
     const last = heights.length - 1;
+    this.head.textContent = `Energy H over ${last} step${last === 1 ? "" : "s"}`;
     const x = (k) => 8 + (k / last) * (this.width - 16);
     const y = (h) => this.height / 2 - (h / reach) * (this.height / 2 - 6);
     const line = Math.max(0, y(roll.line));
@@ -93,21 +94,31 @@ export class Energy extends Strip {
     heights.slice(0, seen + 1).forEach((h, k) => context.lineTo(x(k), y(h)));
     context.stroke();
     heights.slice(0, seen + 1).forEach((h, k) => context.fillRect(x(k) - 2.5, y(h) - 2.5, 5, 5));
-    // At the end where the path is further away.
-    const foot = line + 14 * scale;
-    const left = Math.abs(y(0) - foot) > Math.abs(y(heights[last]) - foot);
-    context.textAlign = left ? "left" : "right";
-    haloed(context, theme, `accept line: start + ${number(roll.line)}`, left ? 6 : this.width - 6, foot, theme.soft);
+    this.name(context, `accept line: start + ${number(roll.line)}`, line, heights.map((h, k) => [x(k), y(h)]), theme, scale);
     const change = heights[last];
     const end = roll.accepted ? "accepted" : "rejected";
     const way = `step ${seen} of ${last}, drawn from 1 to ${most}`;
     this.say(share >= 1 ? `ΔH = ${number(change)}: ${end}` : way, `change ${number(change)}, ${end}`);
   }
+
+  // The words stand above or beneath their line, at the end and on the side where the path is furthest away.
+  name(context, words, line, path, theme, scale) {
+    const wide = context.measureText(words).width + 12;
+    const places = [14 * scale, -5 * scale].flatMap((under) => ["left", "right"].map((end) => ({ foot: line + under, end })));
+    const room = ({ foot, end }) => {
+      const near = path.filter(([x]) => (end === "left" ? x < wide : x > this.width - wide));
+      return Math.min(this.height, ...near.map(([, y]) => Math.abs(y - (foot - 5 * scale))));
+    };
+    const inside = places.filter(({ foot }) => foot > 12 * scale && foot < this.height - 2);
+    const { foot, end } = inside.reduce((best, other) => (room(other) > room(best) ? other : best), inside[0] || places[0]);
+    context.textAlign = end;
+    haloed(context, theme, words, end === "left" ? 6 : this.width - 6, foot, theme.soft);
+  }
 }
 
 export class Shift extends Strip {
   constructor(dragged) {
-    super("What the shift promises", "landscape-shift", 92, TERMS.shift);
+    super("What is sure, by the shift", "landscape-shift", 92, TERMS.shift);
     this.canvas.classList.add("ls-shift");
     const tell = (event, done) => this.scene && dragged(this.extra(event), done);
     this.canvas.addEventListener("pointerdown", (event) => {
@@ -155,29 +166,33 @@ export class Shift extends Strip {
     }
     context.fillStyle = css(theme.accent);
     context.fillRect(x(extra) - 2, 0, 4, this.height - foot);
-    this.words(context, { sure, gap, y, mark, low, top }, theme, scale);
+    this.words(context, { sure, gap, y, mark, low, top, at: x(extra) }, theme, scale);
     const largest = values[0] + extra;
     const bound = Math.max(0, (1 - largest / ONE_HILL) / n);
     const promise = largest <= ONE_HILL ? `one hill, gap ≥ ${number(bound)}` : "no promise";
     this.say(`shift ${number(extra)}, λ₁ = ${number(largest)}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
   }
 
-  words(context, { sure, gap, y, mark, low, top }, theme, scale) {
-    context.fillStyle = css(theme.text);
-    context.textAlign = "right";
-    const exactly = `Gibbs sampling's gap, exactly ${number(gap)}`;
-    // No line goes through the words.
-    const wide = context.measureText(exactly).width + 8;
-    context.fillStyle = css(theme.ground);
-    context.fillRect(this.width - wide - 2, y(gap) + 2 * scale, wide, 15 * scale);
-    context.fillStyle = css(theme.text);
-    context.fillText(exactly, this.width - 6, y(gap) + 13 * scale);
+  words(context, { sure, gap, y, mark, low, top, at }, theme, scale) {
+    this.exactly(context, gap, y(gap), [sure, at], theme, scale);
     context.textAlign = "left";
     // Beneath the falling line there is room for as much as ends before it comes down.
     const room = sure * (1 - (LETTER * scale) / Math.max(1, y(0) - top)) - 12;
-    const told = ["one hill; gap ≥ (1 − λ₁/4)/n", "gap ≥ (1 − λ₁/4)/n", "one hill"].find((text) => context.measureText(text).width < room);
+    const told = ["one hill; gap at least (1 − λ₁/4)/n", "one hill; gap at least", "one hill"].find((text) => context.measureText(text).width < room);
     if (told) haloed(context, theme, told, 6, this.height - 16 * scale - 5);
     this.foot(context, mark > low ? { mark, sure } : null, low, theme);
+  }
+
+  // Beneath the level line, in as many words as fit between the upright ones, or else beside the last of them.
+  exactly(context, gap, line, uprights, theme, scale) {
+    const wide = (words) => context.measureText(words).width + 8;
+    const choices = [`Gibbs sampling's gap, exactly ${number(gap)}`, `gap, exactly ${number(gap)}`];
+    const ends = [this.width, ...uprights].filter((x) => x > 0).sort((a, b) => b - a);
+    const rooms = ends.map((end, k) => [end, end - (ends[k + 1] ?? 0)]);
+    const fits = choices.flatMap((words) => rooms.filter(([, room]) => room > wide(words) + 8).map(([end]) => [words, end]));
+    const [words, end] = fits[0] || [choices[1], this.width];
+    context.textAlign = "right";
+    haloed(context, theme, words, end - 6, line + 13 * scale);
   }
 
   // The shift at the left end, that where λ₁ is 4, and where there is room what it means to be right of it.
