@@ -197,6 +197,7 @@ def test_a_lane_at_its_best_within_its_steps_is_not_told_to_go_back():
     expected = "PCD: log probability of a picture −7.300 at iteration 0, −8.100 at iteration 4."
     assert offer(view) == f"All the data were more probable before. {expected}"
     assert offer(SimpleNamespace(lanes=view.lanes[:1], held_out=False)) == ""
+    assert "before. Log probability of a" in offer(SimpleNamespace(lanes=view.lanes[1:], held_out=False))
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])

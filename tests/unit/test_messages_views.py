@@ -189,14 +189,16 @@ def test_what_an_effect_says_of_its_causes_and_they_of_one_another(held, words):
 
 def test_the_knob_beneath_the_picture_leads_from_the_sum_towards_the_maximum():
     cycle = preset_of(MESSAGES, "cycle").plan
-    ((name, value),) = [(handle.name, handle.value) for handle in knobs_of(cycle)]
+    ((name, value),) = [(handle.name, handle.value) for handle in knobs_of(cycle, False)]
     assert (name, value) == ("beta", 1.0)
     turned = with_knob(cycle, "beta", 20.0)
     assert (turned.rule, turned.beta) == ("between", 20.0) and with_knob(turned, "beta", 1.0).rule == "sum"
-    assert [handle.name for handle in knobs_of(WEB)] == ["damping"] and with_knob(WEB, "damping", 0.5).damping == 0.5
-    for wrong in (("damping", 0.5), ("beta", math.nan), ("graph", 1.0)):
+    for plan, is_tree in ((WEB, False), (preset_of(MESSAGES, "chain").plan, True)):
+        assert [(handle.name, handle.value) for handle in knobs_of(plan, is_tree)] == [("damping", 0.0)]
+    assert with_knob(WEB, "damping", 0.5).damping == 0.5
+    for wrong in (("beta", math.nan), ("graph", 1.0), ("sweeps", 3.0)):
         assert with_knob(cycle, *wrong) == cycle
-    assert knobs_of(preset_of(MESSAGES, "tree").plan) == []
+    assert knobs_of(preset_of(MESSAGES, "tree").plan, True) == []
 
 
 @pytest.mark.parametrize("length", [2, 5, 9])

@@ -79,7 +79,7 @@ def computing(view: LearningView, device: str) -> str:
 def offer(view: LearningView) -> str:
     """Where each learner that has left its best behind was best; nothing while none has."""
     worse = [lane for lane in view.lanes if is_past_best(lane.likelihoods)]
-    told = [f"{lane.label + ': ' if len(view.lanes) > 1 else ''}{_fallen(lane)}" for lane in worse]
+    told = [f"{lane.label}: {_fallen(lane)}" if len(view.lanes) > 1 else capital(_fallen(lane)) for lane in worse]
     return f"{capital(scored(view))} were more probable before. {'; '.join(told)}." if told else ""
 
 

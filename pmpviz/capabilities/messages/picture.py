@@ -156,7 +156,7 @@ def blob(story: Story) -> bytes:
         "ends": ends(record).tolist(),
         **_nodes(story, payload),
         "alt": alt(story),
-        "knobs": [handle.words for handle in knobs_of(plan)],
+        "knobs": [handle.words for handle in knobs_of(plan, record.is_tree)],
         "places": [list(place) for place in plan.places if place[0] < story.target.model.n],
         "edge": payload.add(record.edge, "<i4"),
         "toVariable": payload.add(record.to_variable, "u1"),

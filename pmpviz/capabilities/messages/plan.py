@@ -56,18 +56,18 @@ class MessagePlan(Settings):
         return self.graph, self.schedule, self.damping, self.temperature, self.sweeps, self.evidence
 
 
-def knobs_of(plan: MessagePlan) -> list[Handle]:
-    """The knob that stands beneath the picture: of sum-product message beta, up to max-product; of that the damping."""
+def knobs_of(plan: MessagePlan, is_tree: bool) -> list[Handle]:
+    """The knob beneath the picture: of sum-product on loops message beta, up to max-product, elsewhere the damping."""
     if plan.schedule == "two_pass":
         return []
-    handle = handle_of(plan, "damping" if plan.rule == "max" else "beta")
+    handle = handle_of(plan, "damping" if is_tree or plan.rule == "max" else "beta")
     assert handle is not None
-    return [replace(handle, value=1.0) if plan.rule == "sum" else handle]
+    return [replace(handle, value=1.0) if handle.name == "beta" and plan.rule == "sum" else handle]
 
 
 def with_knob(plan: MessagePlan, name: str, value: float) -> MessagePlan:
-    """The plan with that knob turned; message beta 1 is sum-product."""
-    if name not in [handle.name for handle in knobs_of(plan)] or not math.isfinite(value):
+    """The plan with such a knob turned; message beta 1 is sum-product."""
+    if name not in ("beta", "damping") or not math.isfinite(value):
         return plan
     plan = turned(plan, name, value)
     return plan if name != "beta" else plan.replace(rule="between" if plan.beta > 1 else "sum")
