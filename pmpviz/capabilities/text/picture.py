@@ -216,12 +216,12 @@ def _averaged(view: TextView) -> str:
         return ""
     given = brings(class_of(lane.algorithm), "expected")
     what = "p given all else over " if given else ""
-    part = f"its last {integer(lane.averaged)} sweeps, the later half or more, of {integer(lane.chains)} chains"
+    part = f"the last {integer(lane.averaged)} of {integer(lane.count)} sweeps of {integer(lane.chains)} chains"
     words = f" {lane.label} averages {what}{part}"
     if p1 is None:
         return f"{words}."
     noise = float(np.sqrt((p1 * (1 - p1)).mean() / (lane.averaged * lane.chains)))
-    return f"{words}; as many independent draws have an RMSE of about {significant(noise, 2)}."
+    return f"{words}; as many independent draws: RMSE about {significant(noise, 2)}."
 
 
 def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:

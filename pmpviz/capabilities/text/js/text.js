@@ -16,10 +16,10 @@ const SHOWN = ["Marginals", "One sample"];
 const LINKS = ["Links of a word", "All links"];
 const AROUND = [3, 1, 0]; // Words that are seen beside one where there is no room for all.
 const ANEW = "Being read again under the new setting: colours, numbers and log Z are not there yet.";
-const COLOURED = "Amber: how likely a name, strong above one half.";
-const OFF = "Violet frame: more than .1 off exact.";
+const COLOURED = "Amber: how likely a name, strong above ½.";
+const OFF = "Violet: more than .1 off exact.";
 const UNDERLINED = "Underlined: the true name.";
-const HINT = "Point at a word for its links and numbers; click it to hold it as a name, as none, and to let it go.";
+const HINT = "Point at a word for links and numbers; click: hold it as a name, as none, let it go.";
 const TIP = [250, 6]; // Its width and its distance from the word, in px.
 
 class Reading extends Live {
