@@ -16,12 +16,14 @@ from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
 from pmpviz.capabilities.marginals.picture import update
 from pmpviz.capabilities.marginals.polytope import gap_of
 from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.capabilities.marginals.segmented import segmented
 from pmpviz.capabilities.marginals.words import climbed, error, estimate
 from pmpviz.live.lane_names import lane_names
 from pmpviz.live.plan import resolve_model
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import projection_of
 from pmpviz.oracles import Potentials
+from pmpviz.player.numbers import integer
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 
@@ -35,8 +37,11 @@ def view_of(name: str, most: int = MOST) -> InferenceView:
     model = resolve_model(plan.model, None)
     target = plan.target(model)
     potentials, _ = Potentials.of_target(target)
-    projection, solution, s = projection_of(potentials), exact.solve(target), potentials.structure
-    flat = Cells(s).flat(np.stack(solution.marginals), solution.pair_marginals(np.stack([s.i, s.j], 1)))
+    projection, s, truth = projection_of(potentials), potentials.structure, None
+    if exact.why_not(target) is None:
+        solution = exact.solve(target)
+        flat = Cells(s).flat(np.stack(solution.marginals), solution.pair_marginals(np.stack([s.i, s.j], 1)))
+        truth = Truth(solution, projection.of(flat))
     lanes = [
         InferenceLane(lane, potentials, projection, 0, name)
         for lane, name in zip(plan.lanes, lane_names(plan.lanes), strict=True)
@@ -45,9 +50,9 @@ def view_of(name: str, most: int = MOST) -> InferenceView:
         while not lane.state.reason and lane.count < most:
             lane.advance()
     shown = tuple(lane.view() for lane in lanes)
-    truth = Truth(solution, projection.of(flat))
     built = {"model": model, "potentials": potentials, "projection": projection, "truth": truth}
-    return InferenceView(run=1, plan=plan, lanes=shown, **built)
+    scene = segmented(plan.model, potentials)
+    return InferenceView(run=1, plan=plan, lanes=shown, segmented=scene, **built)
 
 
 def answer(name: str, at: int | None = None) -> str:
@@ -163,8 +168,17 @@ def test_estimates_are_held_to_their_bars_and_copies_to_log_z():
     does = ["does" if good else "does not" for good in held]
     assert answer("error-bars").startswith(f"Bridge sampling's {does[0]}; the mirrored estimate's {does[1]}: ")
     assert answer("error-bars", 1).startswith("No estimate yet")
-    assert answer("inflated").startswith("No, they leave none: the mean maximum is ")
-    assert "below log Z with 12 copies" in answer("inflated")
+    copies = verdict.said(view_of("inflated", 8))[0]
+    assert copies.startswith("No, they leave none: the mean maximum is ")
+    assert "below log Z with 12 copies" in copies
+
+
+def test_uncertain_pixels_of_a_scene_are_counted_for_every_lane():
+    view = view_of("segmentation", 2)
+    said = verdict.said(view)[0]
+    for lane in view.lanes:
+        assert f"{integer(((lane.p1 > 0.1) & (lane.p1 < 0.9)).sum())} by " in said
+    assert said.startswith("Of 12") and "after 2 MAP calls and " in said and "after 2 sweeps; " in said
 
 
 def test_a_model_of_ones_own_has_the_walks_words_and_several_lanes_their_bound():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float
 from PIL import Image
 
-from pmpviz.metrics.boundaries import band_error
+from pmpviz.metrics.boundaries import band, band_error
 from pmpviz.models import parse_model_spec
 from pmpviz.models.segmentation import Scene, drawn_scene
 from pmpviz.oracles import Potentials, make_oracle
@@ -24,6 +25,11 @@ class Segmented:
     scene: Scene
     found: Bool[np.ndarray, "h w"]
     exact: bool
+
+    @cached_property
+    def near(self) -> Bool[np.ndarray, " n"]:
+        """The pixels beside the true outline."""
+        return band(self.scene.mask).ravel()
 
     def error(self, p1: Float[np.ndarray, " n"]) -> float:
         """The error rate beside the true outline of the likelier side of every pixel."""

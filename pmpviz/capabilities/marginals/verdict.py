@@ -24,7 +24,6 @@ from pmpviz.capabilities.marginals.words import (
     steps_of,
     with_bar,
 )
-from pmpviz.metrics.boundaries import band
 from pmpviz.player.numbers import integer, seconds, significant
 
 # Weights below this are none: the configuration is in the mixture by rounding.
@@ -327,16 +326,17 @@ def _uncertain(view: InferenceView) -> str:
     """How many pixels are uncertain, and how many of them lie beside the outline."""
     if view.segmented is None:
         return ""
-    near = band(view.segmented.scene.mask).ravel()
-    parts = []
+    near, counts, shares = view.segmented.near, [], []
     for lane, name in zip(view.lanes, ("by the walk", "by messages"), strict=True):
         if np.isnan(lane.p1).any():
             return ""
         unsure = (lane.p1 > UNSURE[0]) & (lane.p1 < UNSURE[1])
-        share = f", {near[unsure].mean():.0%} of them within 3 pixels of the outline" if unsure.any() else ""
-        parts.append(f"{integer(int(unsure.sum()))} {name} after {steps_of(lane)}{share}")
+        counts.append(f"{integer(int(unsure.sum()))} {name} after {steps_of(lane)}")
+        shares.append(f"{near[unsure].mean() if unsure.any() else 0:.0%}")
+    within = f"(p between {UNSURE[0]:g} and {UNSURE[1]:g})"
     return (
-        f"Uncertain, with p between {UNSURE[0]:g} and {UNSURE[1]:g}, are of {integer(len(near))} pixels {_and(parts)}."
+        f"Of {integer(len(near))} pixels are uncertain {within} {_and(counts)}; {_and(shares)} of them lie within 3 "
+        "pixels of the true outline."
     )
 
 
