@@ -60,6 +60,7 @@ html { font-size: 25.6px; }
 }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 6rem; }
 .stMainBlockContainer:has(.st-key-class-presets) [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 17rem; }
+.stMainBlockContainer:has(.st-key-class-presets) .stAlert { margin-right: 17rem; }
 .st-key-class_mode { position: fixed; z-index: 10; top: 0.3rem; right: 0.4rem; width: auto; }
 .st-key-class_mode.st-key-class_mode .stButton { line-height: 0; }
 .st-key-class_mode.st-key-class_mode .stButton button { padding: 0 0.35rem; height: 1.1rem; border-radius: 6px; }

@@ -67,16 +67,13 @@ def held(page: str) -> Held:
 
 def held_live(page: str, make: Callable[[], Any], plan: Any, speed: float | None = None, playing: bool = False) -> Any:
     """This session's job of a page: made, and where asked playing, at the first call, afterwards told what is new."""
-    holder, anew = held(page), st.session_state.pop(ANEW.format(page), False)
+    holder = held(page)
     if holder.live is None:
         holder.live = make()
         if playing:
             holder.live.play(wait=0.0)
     else:
-        in_mid_run = not holder.live.waits_for(plan)
         holder.live.set_plan(plan)
-        if anew and in_mid_run:
-            holder.live.reset()
         if speed is not None:
             holder.live.set_speed(speed)
     holder.live.touch()
@@ -86,6 +83,11 @@ def held_live(page: str, make: Callable[[], Any], plan: Any, speed: float | None
 def begin_anew(page: str) -> None:
     """The plan that the run is told next is another experiment, and begins, even where it differs by a knob alone."""
     st.session_state[ANEW.format(page)] = True
+
+
+def begins_anew(page: str) -> bool:
+    """Whether that was said since this was asked last."""
+    return st.session_state.pop(ANEW.format(page), False)
 
 
 @st.cache_resource(show_spinner=False)

@@ -15,7 +15,7 @@ from pmpviz.app.export import ExportFile, export_dialog
 from pmpviz.app.pace import of_fragment, pace, set_timer, timed
 from pmpviz.app.page import Page, switch_class_mode
 from pmpviz.app.player import Event, answer_events, answered, player, waits
-from pmpviz.app.session import Held, held, held_live
+from pmpviz.app.session import Held, begins_anew, held, held_live
 from pmpviz.app.share import changed
 from pmpviz.app.uploads import uploaded
 from pmpviz.app.words import sentence
@@ -96,8 +96,12 @@ class Stage:
 
     def job_of(self, plan: Any) -> Any:
         """This session's job, told the plan."""
-        make = lambda: self.job(plan, uploaded, self.speed)  # noqa: E731
-        return held_live(self.id, make, plan, self.speed, self.autoplay)
+        make, before = lambda: self.job(plan, uploaded, self.speed), held(self.id).live
+        in_mid_run = before is not None and not before.waits_for(plan)
+        job = held_live(self.id, make, plan, self.speed, self.autoplay)
+        if begins_anew(self.id) and in_mid_run:
+            job.reset()
+        return job
 
     def draw(self, plan: Any) -> None:
         """The player, fed while something moves, and the dialog that was asked for."""

@@ -186,7 +186,7 @@ def test_space_plays_from_anywhere_and_a_step_goes_on_from_where_one_looks_back(
     for element in (page.get_by_text("Temperature T").first, page.locator("[data-action=reset]"), model):
         element.click()
         if element == model:
-            page.get_by_role("option", selected=True).click()
+            page.locator("[role=option][aria-selected=true]").click()
         before = page.locator(".pv-root").get_attribute("data-playing"), side.evaluate("(e) => e.scrollTop")
         page.keyboard.press("Space")
         after = page.locator(".pv-root").get_attribute("data-playing"), side.evaluate("(e) => e.scrollTop")

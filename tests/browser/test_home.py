@@ -113,7 +113,7 @@ def test_a_thousand_more_meet_the_loose_law_and_miss_the_tight_one(home):
     wait_spins(home, "d.model === 'tight' && d.total === '1'")
     home.get_by_role("button", name="1,000 more").click()
     tight = wait_spins(home, "d.total === '1001'")
-    home.get_by_text("too much noise for one decision").wait_for()
+    home.get_by_text("moved by all five at once").wait_for()
     # No more than once in a million times would as many exact draws be so far away.
     chance = expected_distance(TIGHT.law, 1001) + math.sqrt(math.log(1e6) / (2 * 1001))
     assert float(tight["distance"]) > chance

@@ -82,7 +82,7 @@ def test_a_question_that_grows_longer_leaves_the_picture_where_it_is(server, ope
     field = page.get_by_role("spinbutton", name="Inverse temperature β")
     field.fill("0.5")
     field.press("Enter")
-    page.locator("h4", has_text="0.500").wait_for()
+    page.locator("h4", has_text="T = 2.00").wait_for()
     assert page.evaluate(where) == before
 
 

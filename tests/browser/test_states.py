@@ -143,7 +143,7 @@ def test_layers_lie_over_the_states(open_page, server):
     press(view, "n")
     wait_lanes(view, 1, "Number(d.sweep) > 0")
     wait_reference(view)
-    for label, words in (("local field", "log-odds of the state shown"), ("marginal error", "marginal error")):
+    for label, words in (("local field", "log-odds of the state shown"), ("marginal error", "error")):
         view.get_by_role("radio", name=label).or_(view.get_by_role("button", name=label)).first.click()
         view.wait_for_selector(f".pv-legend:has-text('{words}')")
         shoot(view, f"layer-{label.replace(' ', '-')}")

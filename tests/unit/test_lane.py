@@ -55,7 +55,7 @@ def test_a_sweep_in_parts_is_that_in_one_and_shows_when_it_is_whole(parts):
     assert np.array_equal(runs.positions(run.run), runs.positions(whole)) and run.run.quantum == whole.quantum
     frame = np.packbits(np.asarray(runs.positions(whole))[:1] > 0, axis=1)
     assert run.ring.since(-1, 99).sweeps.tolist() == [0, 1, 2] and np.array_equal(run.ring.last(1), frame)
-    assert [sweep for sweep, *_ in run.waiting] == [0, 1, 2]
+    assert [counted.moment[0] for counted in run.waiting] == [0, 1, 2]
 
 
 def test_what_is_done_in_mid_sweep_is_done_to_the_last_whole_one(parts):
@@ -81,7 +81,7 @@ def test_a_budget_ends_where_its_unit_does(parts, unit, amount, quanta):
     calls = [run.advance(budget, 64) for _ in range(quanta)]
     assert calls == [False] * (quanta - 1) + [True]
     assert budget.spent(run.run) and run.run.quantum == quanta
-    assert [sweep for sweep, *_ in run.waiting] == [0, 1][: 1 + quanta // 16]
+    assert [counted.moment[0] for counted in run.waiting] == [0, 1][: 1 + quanta // 16]
 
 
 @pytest.mark.parametrize("spec", ["square:8x8", "square:6x6", "square:5x5", "chain:12"])

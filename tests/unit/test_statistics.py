@@ -13,7 +13,7 @@ from pmpviz.capabilities.sampling import lane as lanes
 from pmpviz.capabilities.sampling import table
 from pmpviz.capabilities.sampling.lane import Lane
 from pmpviz.capabilities.sampling.live import LiveRun
-from pmpviz.capabilities.sampling.measures import measured
+from pmpviz.capabilities.sampling.measures import Counted, measured
 from pmpviz.capabilities.sampling.picture import update
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.models import build_spec
@@ -26,6 +26,7 @@ from pmpviz.samplers import make_sampler
 from pmpviz.types import Evidence, Target
 
 MODEL = build_spec("square:4x4,J=0.1")
+COUNTED = Counted((0, 0.0, 0.0), (0.0, 1.0), np.zeros(0, np.uint8))
 SECONDS = 1e-6
 """Of a sweep of one chain, in place of measured ones."""
 
@@ -174,9 +175,7 @@ def test_effective_draws_of_another_law_stand_in_brackets(clockwork, algorithm, 
 def test_the_errors_of_sites_and_pairs_stand_beside_those_of_exact_samples():
     truth = finish(build(Target.of(MODEL)))
     rng = np.random.default_rng(2)
-    looks = [
-        measured(truth.reference.y[rng.permutation(1000)[:64]], truth, MODEL.space, (0, 0.0, 0.0)) for _ in range(60)
-    ]
+    looks = [measured(truth.reference.y[rng.permutation(1000)[:64]], truth, MODEL.space, COUNTED) for _ in range(60)]
     for error, floor in (("marginal_l1", "marginal_floor"), ("pair_error", "pair_floor")):
         found = [getattr(look, error) for look in looks]
         # Of sets drawn from one reference of 1,000, whose own chance is a quarter of theirs.

@@ -17,7 +17,8 @@ SEGMENTATION: tuple[Preset, ...] = (
         "much more where their colours agree. At first all four move by the learning rate. Both lanes climb the "
         "likelihood: one with Frank-Wolfe's marginals, whose bound rises, one with Gibbs samples, which bound nothing. "
         "The scenes of the lower row were held out: at iteration 0 every pixel is undecided, then bodies stand out. "
-        "Wrong pixels may become more for a while, since it is not these that are counted.",
+        "Wrong pixels may become more for a while, since it is not these that are counted. reproduce bfw-crf "
+        "learns them by marginals and by samples.",
         0.0,
     ),
 )
