@@ -60,8 +60,8 @@ class Board extends Stage {
     const buttons = {
       play: actionButton("play", "Play", "Space", "Let samples fall, or hold them", act),
       one: actionButton("one", "One sample", "", "One more falls", act),
-      all: actionButton("all", "All samples", "", "Of every perturbation that has been solved", act),
-      reset: actionButton("reset", "No samples", "", "Begin again without any", act),
+      all: actionButton("all", "All", "", "Of every perturbation that has been solved", act),
+      reset: actionButton("reset", "None", "", "Begin again without any", act),
     };
     root.append(...Object.values(buttons));
     this.bar = { root, buttons };
