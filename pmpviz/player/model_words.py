@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pmpviz.models import SRBM, LayeredModel
 from pmpviz.player.numbers import integer, significant
 
@@ -35,3 +37,8 @@ def full_sentence(text: str) -> str:
     named = "." in text.split(" ")[0].rstrip(".:,;")
     text = text if named else text[:1].upper() + text[1:]
     return text if not text or text.endswith(".") else f"{text}."
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a, b and c`; nothing of no words."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -237,8 +237,12 @@ def test_metrics_know_the_energy_that_the_lane_had_then(begin):
     live = begin(PLAN)
     live.play()
     view = wait(live, lambda view: view.lanes and view.lanes[0].judged)
-    for point in view.lanes[0].points[1:]:
-        row = view.lanes[0].series.bins(point.sweep, point.sweep).mean
+    lane = view.lanes[0]
+    held = [(point, lane.series.bins(point.sweep, point.sweep)) for point in lane.points[1:]]
+    # Of a run that went on for long, sweeps of its middle are held in means of several.
+    known = [(point, bins.mean) for point, bins in held if bins.width == 1]
+    assert known
+    for point, row in known:
         np.testing.assert_allclose(point.energy, (row["energy:mean"][0], row["energy:error"][0]), rtol=1e-6)
 
 

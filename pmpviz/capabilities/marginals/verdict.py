@@ -24,6 +24,7 @@ from pmpviz.capabilities.marginals.words import (
     steps_of,
     with_bar,
 )
+from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, seconds, significant
 
 # Weights below this are none: the configuration is in the mixture by rounding.
@@ -83,14 +84,14 @@ def _tetrahedron(view: InferenceView) -> str:
     (lane,) = view.lanes
     assert view.projection is not None
     names, at = view.projection.names, lane.path[-1]
-    now = _and([f"{name} = {significant(float(value))}" for name, value in zip(names, at, strict=True)])
+    now = listed([f"{name} = {significant(float(value))}" for name, value in zip(names, at, strict=True)])
     said = f"Like a point in a tetrahedron: after {steps_of(lane)} {now}"
     if view.truth is None or view.truth.place is None:
         return f"{said}."
     exact = np.asarray(view.truth.place)
     if np.abs(at - exact).max() < PRINTED:
         return f"{said}, as exactly."
-    return f"{said}; exactly {_and([significant(float(value)) for value in exact])}."
+    return f"{said}; exactly {listed([significant(float(value)) for value in exact])}."
 
 
 def _few(view: InferenceView) -> str:
@@ -142,7 +143,7 @@ def _relaxed(view: InferenceView) -> str:
     after = f"after {integer(count)} step{'' if count == 1 else 's'}"
     if not outside:
         return f"Nothing yet: {after} all points lie within the tetrahedron of all distributions."
-    sums = _and([f"{significant(total)} for {name}" for name, total, _ in outside])
+    sums = listed([f"{significant(total)} for {name}" for name, total, _ in outside])
     return (
         f"Points outside the tetrahedron of all distributions: {after} correlations add up to {sums}, which in a "
         f"distribution come to {significant(LEAST_SUM, 1)} at least.{_loose(view, [lane for _, _, lane in outside])}"
@@ -181,9 +182,9 @@ def _barrier(view: InferenceView) -> str:
     best = own.done and all(not lane.done or lane.count > own.count for _, lane, _ in others)
     ahead = best or (not over and all(least < gap for *_, gap in others))
     reached = [f"{integer(lane.count)} {name}" for name, lane in sorted(over, key=lambda row: row[1].count)]
-    parts = [f"the gap is within {goal} after MAP call {_and(reached)}"] if over else []
+    parts = [f"the gap is within {goal} after MAP call {listed(reached)}"] if over else []
     if going:
-        still = _and([f"{significant(gap)} {name}" for name, gap in sorted(going, key=lambda row: row[1])])
+        still = listed([f"{significant(gap)} {name}" for name, gap in sorted(going, key=lambda row: row[1])])
         now = _calls(max(lane.count for lane in view.lanes))
         parts.append(f"after {now} {'it' if over else 'the gap'} is {still}")
     head = "It saves MAP calls" if ahead else "It has not saved a MAP call yet" if going else "It saves no MAP call"
@@ -260,11 +261,11 @@ def _copied(view: InferenceView) -> str:
         return ""
     knobs = [plan.full_knobs for plan in view.plan.lanes]
     rows = zip(view.lanes, (int(own["copies"]) for own in knobs), strict=True)
-    falls = _and([f"{_beside(lane, exact)} with {_copies(copies)}" for lane, copies in rows])
+    falls = listed([f"{_beside(lane, exact)} with {_copies(copies)}" for lane, copies in rows])
     off = [error(view, lane) for lane in view.lanes]
     nearer = ""
     if all(value is not None for value in off):
-        nearer = f" The marginals are off by {_and([significant(value, 2) for value in off])}."
+        nearer = f" The marginals are off by {listed([significant(value, 2) for value in off])}."
     return f"They bring the mean maximum down: it is {falls}, {_noises(view.lanes[-1])}.{nearer}"
 
 
@@ -280,7 +281,7 @@ def _all_copied(view: InferenceView) -> str:
     half = [row for row in rows if row[2]["inflation"] != "all"]
     below = any(value + WITHIN * (lane.answer.standard_error or 0.0) < exact for lane, value, _ in every)
     said, rest = (
-        _and([f"{_beside(lane, exact)} with {_copies(int(own['copies']))}" for lane, _, own in part])
+        listed([f"{_beside(lane, exact)} with {_copies(int(own['copies']))}" for lane, _, own in part])
         for part in (every, half)
     )
     head = "No, they leave none" if below else "They may leave none; so far"
@@ -335,13 +336,9 @@ def _uncertain(view: InferenceView) -> str:
         shares.append(f"{near[unsure].mean() if unsure.any() else 0:.0%}")
     within = f"(p between {UNSURE[0]:g} and {UNSURE[1]:g})"
     return (
-        f"Of {integer(len(near))} pixels are uncertain {within} {_and(counts)}; {_and(shares)} of them lie within 3 "
-        "pixels of the true outline."
+        f"Of {integer(len(near))} pixels are uncertain {within} {listed(counts)}; {listed(shares)} of them lie within "
+        "3 pixels of the true outline."
     )
-
-
-def _and(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 ANSWERS: dict[str, Callable[[InferenceView], str]] = {

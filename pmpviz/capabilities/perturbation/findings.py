@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from pmpviz.capabilities.perturbation.live import LabView
 from pmpviz.capabilities.perturbation.parts import TREE_BANK, lost_share
 from pmpviz.capabilities.perturbation.picture import SMALLEST, scale_of
+from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import configuration, integer, significant
 
 # Of so few states each is spoken of by its name.
@@ -102,7 +103,7 @@ def _same_maximum(view: LabView) -> str:
         f"{label} {'missed ' if not k else ''}{integer(count) if count else 'none'}"
         for k, (label, count) in enumerate(rows)
     ]
-    return f"Not always: of {noises} maxima {_and(missed)}."
+    return f"Not always: of {noises} maxima {listed(missed)}."
 
 
 def _whole_sampler(view: LabView) -> str:
@@ -128,7 +129,7 @@ def _states(view: LabView, which: Bool[np.ndarray, " m"], share: Float[np.ndarra
     names = (configuration(np.array([int(bit) for bit in f"{code:0{free}b}"])) for code in np.flatnonzero(which))
     pairs = zip(names, share[which], view.law[which], strict=True)
     words = [f"{name} ({significant(own, 2)}, exactly {significant(p, 2)})" for name, own, p in pairs]
-    return f"{_and(words)} come{'s' if len(words) == 1 else ''}"
+    return f"{listed(words)} come{'s' if len(words) == 1 else ''}"
 
 
 def _rest(view: LabView) -> str:
@@ -220,10 +221,6 @@ def _mean(view: LabView) -> Float[np.ndarray, " n"] | None:
     rows = zip(view.tally.lost, view.tally.totals, strict=True)
     known = [(float(np.nanmean(lost)), total) for lost, total in rows if lost and not np.isnan(lost).all()]
     return min(known, key=lambda row: row[0])[1] / view.tally.draws if known else None
-
-
-def _and(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 # Its samples fall into their regions.

@@ -12,12 +12,11 @@ from pmpviz.capabilities.sampling.words import (
     OTHERS_THEN,
     count_of,
     first_draw,
-    joined,
     spent,
     to_go,
     waiting,
 )
-from pmpviz.player.model_words import temperature
+from pmpviz.player.model_words import listed, temperature
 from pmpviz.player.numbers import integer, seconds, significant
 
 WITHIN = "within the noise of the reference"
@@ -59,7 +58,7 @@ def verdict(view: LiveView) -> str:
 
 def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
     """Of those within the noise from their start: of chains that is the start's merit, which MMD^2 does not see."""
-    said = f"{joined([lane.label for lane in lanes])} {'is' if len(lanes) == 1 else 'are'} {WITHIN} from the start"
+    said = f"{listed([lane.label for lane in lanes])} {'is' if len(lanes) == 1 else 'are'} {WITHIN} from the start"
     chains = any(lane.draws is None for lane in lanes)
     off = off_now(view, lanes[0]) if len(lanes) == 1 else ""
     return f"{said}: MMD² sees nothing wrong with the start itself{off}" if chains else f"{said}{off}"
@@ -92,7 +91,7 @@ def _together(view: LiveView, lead: list[tuple[LaneView, int, float]]) -> str:
     when = _stretch(*lead[0][:2])
     by = "; ".join(f"{lane.label} by {seconds(time)}" for lane, _, time in lead)
     off = "".join(off_now(view, lane, f"the energy of {lane.label}") for lane, *_ in lead)
-    return f"{joined([lane.label for lane, *_ in lead])} came {WITHIN} together, {when} ({by}){off}"
+    return f"{listed([lane.label for lane, *_ in lead])} came {WITHIN} together, {when} ({by}){off}"
 
 
 def _sooner(came: list[tuple[LaneView, int, float]], lead: list[tuple[LaneView, int, float]]) -> list[str]:
@@ -154,7 +153,7 @@ def _nearest(lanes: list[LaneView], others: bool) -> str:
     if not rest and first.band.known:
         return f"{best.label} has not come {WITHIN}: {said}."
     if not first.band.known:
-        return f"{NO_NOISE} MMD²: {joined([f'{lane.label} {significant(point.mmd2)}' for lane, point in raced])}."
+        return f"{NO_NOISE} MMD²: {listed([f'{lane.label} {significant(point.mmd2)}' for lane, point in raced])}."
     # What is over, or has a limit of its own, is not to come within it.
     yet = " yet" if any(lane.guarantee == "invariant" and not lane.done for lane in lanes) else ""
     none = f"None of the others is within it{yet}." if others else f"None is within the noise{yet}."
@@ -162,7 +161,7 @@ def _nearest(lanes: list[LaneView], others: bool) -> str:
     if other.mmd2 - first.mmd2 <= first.band.high:
         level = [(lane, point) for lane, point in raced if point.mmd2 - first.mmd2 <= first.band.high]
         behind = [f"{lane.label} {significant(point.mmd2)}" for lane, point in raced[len(level) :]]
-        return f"{none} {_level(level)}: {said}{f'; {joined(behind)}' if behind else ''}."
+        return f"{none} {_level(level)}: {said}{f'; {listed(behind)}' if behind else ''}."
     ratio, late = significant(other.mmd2 / first.mmd2, 2), spent(second, other)[0]
     after = "" if late == sweeps else f" after {count_of(late)}"
     below = f"{ratio} times below" if other.mmd2 > NEARLY * first.mmd2 else "hardly below"
@@ -175,4 +174,4 @@ def _level(lanes: list[tuple[LaneView, MetricPoint]]) -> str:
     said = [lane.label for lane, _ in lanes]
     if len(set(counts)) > 1:
         said = [f"{label} (after {count_of(count)})" for label, count in zip(said, counts, strict=True)]
-    return f"{joined(said)} are level"
+    return f"{listed(said)} are level"

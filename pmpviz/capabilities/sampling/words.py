@@ -15,7 +15,7 @@ from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.live.lane_names import lane_names
 from pmpviz.models.tables import TableModel
-from pmpviz.player.model_words import full_sentence, model_words, temperature
+from pmpviz.player.model_words import full_sentence, listed, model_words, temperature
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import short_name
 from pmpviz.samplers import sampler_class
@@ -43,7 +43,7 @@ def race_lead(plan: Plan) -> str:
     alike = [short_name(name, lane.spec) for lane, name in lanes if lane.spec.kind == "chain"]
     if len(alike) in (0, len(lanes)):
         return f"All lanes {'start alike' if alike else 'make their own draws'}. {measured}"
-    starts = f"{joined(alike)} {'start alike' if len(alike) > 1 else 'has a start to forget'}"
+    starts = f"{listed(alike)} {'start alike' if len(alike) > 1 else 'has a start to forget'}"
     others = "the others make their own draws" if len(lanes) > len(alike) + 1 else "the other makes its own draws"
     return f"{starts}, {others}. {measured}"
 
@@ -51,11 +51,6 @@ def race_lead(plan: Plan) -> str:
 def _unit(plan: Plan) -> str:
     """What `first` counts."""
     return "seconds" if plan.unit == "seconds" else "sweeps"
-
-
-def joined(names: list[str]) -> str:
-    """`a, b and c`."""
-    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
 
 
 def computing(view: LiveView, device: str) -> str:

@@ -13,6 +13,7 @@ from pmpviz.capabilities.segmentation.lane import Point, SceneLaneView, mosaic
 from pmpviz.capabilities.segmentation.live import SceneView
 from pmpviz.capabilities.segmentation.plan import class_of
 from pmpviz.models.scene_field import WEIGHTS
+from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 
@@ -147,7 +148,7 @@ def _shares(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
         return told[0][0]
     alike = _alike(lanes)
     named = [f"{share} ({name})" if alike else f"{share} by {name}" for share, name in told]
-    return f"{', '.join(named[:-1])} and {named[-1]}"
+    return listed(named)
 
 
 def _fewest(lanes: Sequence[SceneLaneView], count: int) -> str:

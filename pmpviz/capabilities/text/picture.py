@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from pmpviz.capabilities.text.lane import TextLaneView, errors
 from pmpviz.capabilities.text.live import TextView
 from pmpviz.capabilities.text.plan import class_of
-from pmpviz.player.model_words import full_sentence
+from pmpviz.player.model_words import full_sentence, listed
 from pmpviz.player.numbers import integer, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 from pmpviz.types import brings
@@ -248,7 +248,7 @@ def _listed(view: TextView, which: Bool[np.ndarray, " n"]) -> str:
     names = _named(view, which)
     if len(names) > MOST_NAMES:
         return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return listed(names)
 
 
 def _named(view: TextView, which: Bool[np.ndarray, " n"]) -> list[str]:
