@@ -8,6 +8,8 @@ from pmpviz.app.widgets import bind, param_control, select
 from pmpviz.app.words import as_text
 from pmpviz.live.plan import Catalogue, Choice, Lanes
 
+BOX_LETTERS = 24
+
 
 def lane_control(lane: Choice, key: str, box: Any, target: Any = None) -> Choice:
     """One lane: its algorithm with what it guarantees, and the algorithm's knobs, advanced ones folded.
@@ -16,7 +18,7 @@ def lane_control(lane: Choice, key: str, box: Any, target: Any = None) -> Choice
     """
     catalogue, word = lane.catalogue, lane.catalogue.word
     reasons = refusals(catalogue, target)
-    labels = {cls.spec.id: cls.spec.label for cls in catalogue.classes}
+    labels = {cls.spec.id: name_in_box(cls.spec) for cls in catalogue.classes}
     chosen = bind(f"{key}_{word}", lane.algorithm)
     usable = {id: label for id, label in labels.items() if id not in reasons or id in (lane.algorithm, chosen)}
     lane = lane if chosen == lane.algorithm else catalogue(chosen)
@@ -27,6 +29,11 @@ def lane_control(lane: Choice, key: str, box: Any, target: Any = None) -> Choice
     if left_out:
         box.expander("Not on this model").markdown("\n".join(left_out))
     return lane
+
+
+def name_in_box(spec: Any) -> str:
+    """An algorithm's name, as much of it as a box of the side bar shows."""
+    return spec.label if len(spec.label) <= BOX_LETTERS else spec.short or spec.label
 
 
 def refusals(catalogue: Catalogue, target: Any) -> dict[str, str]:
@@ -73,4 +80,4 @@ def _another(row: Lanes, lanes: list[Choice], target: Any) -> Choice:
     return row.catalogue(spare[0])
 
 
-__all__ = ["knobs_control", "lane_control", "lanes_control", "refusals"]
+__all__ = ["knobs_control", "lane_control", "lanes_control", "name_in_box", "refusals"]

@@ -35,6 +35,12 @@ STYLE = """<style>
 .stMainBlockContainer :is(td, th) { white-space: nowrap; padding: 0.3rem 0.4rem; }
 .stMainBlockContainer td:first-child { white-space: normal; min-width: 9rem; }
 .stMainBlockContainer th { white-space: normal; vertical-align: bottom; }
+.stMainBlockContainer .stExpander td { white-space: normal; }
+@media (max-width: 1400px) {
+  .stMainBlockContainer table { font-size: 0.75rem; }
+  .stMainBlockContainer :is(td, th) { padding: 0.3rem 0.2rem; }
+  .stMainBlockContainer td:first-child { min-width: 7.5rem; }
+}
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(table) {
   overflow-x: auto;
   mask: linear-gradient(to right, #000 85%, transparent) no-repeat left / 120% 100%;

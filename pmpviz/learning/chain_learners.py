@@ -72,6 +72,7 @@ class GwgResetLearner(ResetLearner):
     spec = LearnerSpec(
         id="gwg_reset",
         label="Gibbs-with-gradients, reset",
+        short="GWG, reset",
         style=Style("#009E73", "dash", "diamond"),
         guarantee="invariant",
         persistent=False,
@@ -168,6 +169,7 @@ class GwgLearner(SampledLearner):
     spec = LearnerSpec(
         id="gwg",
         label="Persistent Gibbs-with-gradients",
+        short="Persistent GWG",
         style=Style("#009E73", "dot", "diamond"),
         guarantee="invariant",
         persistent=True,

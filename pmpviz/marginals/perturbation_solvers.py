@@ -134,6 +134,7 @@ class PerturbAndMap(_Perturbing):
     spec = Spec(
         id="perturb_and_map",
         label="Perturb-and-MAP frequencies",
+        short="Perturb-and-MAP",
         style=Style("#5B6C8F", "longdash", "triangle"),
         kind="solver",
         guarantee="approximate",
@@ -160,6 +161,7 @@ class ExpectedMaxima(_Perturbing):
     spec = Spec(
         id="expected_maxima",
         label="Ratios of expected maxima",
+        short="Ratios of maxima",
         style=Style("#9C6ADE", "dashdot", "diamond"),
         kind="solver",
         guarantee="approximate",

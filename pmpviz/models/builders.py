@@ -327,8 +327,8 @@ BUILDERS: Registry[Builder] = Registry(
         ),
         Builder(
             "rbm",
-            "Restricted Boltzmann machine",
-            "An image layer and a hidden layer: hidden units that stand for bars, or random weights.",
+            "Boltzmann machine (RBM)",
+            "Restricted: an image layer and a hidden layer, hidden units that stand for bars, or random weights.",
             ("height", "width", "hidden"),
             (8, 8, 16),
             _LAYER_KNOBS,
@@ -337,7 +337,7 @@ BUILDERS: Registry[Builder] = Registry(
         ),
         Builder(
             "srbm",
-            "Semi-restricted Boltzmann machine",
+            "Semi-restricted (SRBM)",
             "An RBM whose neighbouring pixels interact as well.",
             ("height", "width", "hidden"),
             (8, 8, 16),

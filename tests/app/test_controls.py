@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from pmpviz.app import address, echo
 from pmpviz.app.file_controls import FILE
+from pmpviz.app.lanes import name_in_box
 from pmpviz.app.models import chain_limit, model_of
 from pmpviz.app.uploads import STORE
 from pmpviz.capabilities.sampling.plan import Plan, sampler
@@ -258,8 +259,8 @@ def test_every_algorithm_can_be_chosen_and_says_what_it_guarantees(app):
     refused = [e for e in app.expander if e.label == "Not on this model"]
     named = "".join(offered) + "".join(m.value for e in refused for m in e.markdown)
     for cls in SAMPLERS:
-        assert cls.spec.label in named
-        if cls.spec.label in offered:
+        assert name_in_box(cls.spec) in named or cls.spec.label in named
+        if name_in_box(cls.spec) in offered:
             app.selectbox("lane0_algorithm").set_value(cls.spec.id)
             assert plan_of(run(app)).lanes == (sampler(cls.spec.id),)
             assert any(caption.value.startswith(f"**{cls.spec.guarantee.capitalize()}.**") for caption in app.caption)

@@ -24,11 +24,15 @@ FAULTS = """(parts) => {
       if (box.height && box.bottom > window.innerHeight + 1) found.push(`${part} ends at ${Math.round(box.bottom)}`);
     }
   }
-  const words = 'button, label, th, td, h4, .pv-root span, .pv-root p, .pv-root figcaption';
+  const words = 'button, label, th, td, h4, input, .pv-root span, .pv-root p, .pv-root figcaption';
   for (const each of document.querySelectorAll(words)) {
     const style = getComputedStyle(each);
-    const cuts = style.display !== 'inline' && style.overflowX !== 'visible' && !each.closest('.pv-spoken');
+    const hides = style.display !== 'inline' && style.overflowX !== 'visible';
+    const cuts = hides && !each.closest('.pv-spoken, [data-collapsed=true]');
     if (cuts && each.clientWidth && each.scrollWidth > each.clientWidth + 1) found.push(`cut: ${each.textContent}`);
+  }
+  for (const knob of document.querySelectorAll('.pv-knob')) {
+    if (knob.scrollWidth > knob.clientWidth + 1) found.push(`runs over: ${knob.textContent}`);
   }
   for (const row of document.querySelectorAll('[data-can-scroll-end]')) found.push(`cut: ${row.textContent}`);
   return found;

@@ -37,7 +37,7 @@ DECONVOLUTION: tuple[Preset, ...] = (
     ),
     Preset(
         "gwg-known",
-        "GWG when the shapes are known",
+        "GWG with known shapes",
         "And if somebody tells the shapes?",
         DeconvolutionPlan(images=40, noise=0.01, samples=1, known_features="given", lanes=(PMP, GWG, GIBBS)),
         "The same images, with the features clamped to the truth. Every location can now be judged by itself, and GWG "
@@ -46,7 +46,7 @@ DECONVOLUTION: tuple[Preset, ...] = (
     ),
     Preset(
         "gwg-places",
-        "GWG when the places are known",
+        "GWG with known places",
         "Or if somebody tells the places?",
         DeconvolutionPlan(images=40, noise=0.01, samples=1, known_locations="given", lanes=(PMP, GWG, GIBBS)),
         "The same images, with the locations clamped to the truth. What is on in all images with a glyph at a place is "

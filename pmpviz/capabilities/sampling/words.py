@@ -54,14 +54,13 @@ def _unit(plan: Plan) -> str:
 
 
 def computing(view: LiveView, device: str) -> str:
-    """One line: algorithm, model, sweep, chains, device, rate."""
+    """One line: algorithm, where it is but one, model, sweep, chains, device, rate."""
     if not view.lanes:
         return waiting(view)
     model = model_words(view.model, view.plan.beta)
     chains = f"{integer(view.plan.chains)} chain{'s' if view.plan.chains > 1 else ''}"
-    if len(view.lanes) > 1:
-        names = " against ".join(lane.label for lane in view.lanes)
-        return ", ".join(part for part in (f"{names} on a {model}", f"{chains} each", device) if part)
+    if len(view.lanes) > 1:  # Their names stand above the pictures, in the legend and in the verdict.
+        return ", ".join(part for part in (model[:1].upper() + model[1:], f"{chains} each", device) if part)
     lane = view.lanes[0]
     rate = f"{integer(lane.rate)} sweeps/s computed" if lane.rate else ""
     compiled = f"compiled in {seconds(lane.compile_seconds)}" if lane.compile_seconds >= 0.01 else ""

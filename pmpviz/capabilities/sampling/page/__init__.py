@@ -90,7 +90,7 @@ def race() -> None:
         plan, notices = model_controls(plan, st, key="race_model", run_key="race_run", adopt=adopt)
     side.markdown("##### Run")
     plan = run_controls(plan, side, key="race_run", model=model_of(plan.model) if target is not None else None)
-    names = dict(enumerate(lane_names(plan.lanes)))
+    names = dict(enumerate(_told_apart(plan)))
     carry(stage, side, "Look closer at", names, "playground", lambda place: (plan.lanes[place],), plan)
     stage.take(plan, notices)
     list_presets(stage, "Race", box)
@@ -101,6 +101,13 @@ def race() -> None:
     instead(stage, refusals(sampler, target))
     stage.table()
     explanation(stage)
+
+
+def _told_apart(plan: Any) -> list[str]:
+    """What each lane is called, without its algorithm where it is told apart without."""
+    names = lane_names(plan.lanes)
+    brief = [name.split(" · ", 1)[-1] for name in names]
+    return brief if len(set(brief)) == len(names) else names
 
 
 def instead(stage: SamplingStage, refused: dict[str, str]) -> None:
@@ -128,9 +135,8 @@ def carry(
     stage: SamplingStage, box: Any, label: str, options: dict, page: str, lanes: Callable[[Any], tuple], plan: Plan
 ) -> None:
     """A choice and a button that shows this plan on another page: its model, settings and edits, with other lanes."""
-    words, button = box.columns([3, 1], vertical_alignment="bottom")
-    chosen = words.selectbox(label, list(options), format_func=options.__getitem__, key=f"{stage.id}_carry")
-    if button.button("Go", key=f"{stage.id}_carry_go", width="stretch") and chosen is not None:
+    chosen = box.selectbox(label, list(options), format_func=options.__getitem__, key=f"{stage.id}_carry")
+    if box.button(f"Go to the {page.capitalize()}", key=f"{stage.id}_carry_go", width="stretch") and chosen is not None:
         stage.page.keep(plan)
         show_plan(page, plan.replace(lanes=lanes(chosen)))
         held(page).kept = held(stage.id).kept
