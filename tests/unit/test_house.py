@@ -52,3 +52,16 @@ def test_what_the_guide_points_at_is_there():
     for path in re.findall(r"`(tests/[\w/]+\.py)`", GUIDE):
         assert (ROOT / path).is_file()
     assert (ROOT / "pmpviz" / "samplers" / "README.md").is_file()
+
+
+def test_every_displayed_equation_has_its_fences_on_lines_of_their_own():
+    """Between fences on the lines of what they hold the first line is lost, and one that begins with + is a list."""
+    pages = {path: path.read_text(encoding="utf-8") for path in (ROOT / "pmpviz").rglob("*.py")}
+    fenced = {path: [line for line in text.splitlines() if "$$" in line] for path, text in pages.items()}
+    assert sum(map(len, fenced.values())) > 20
+    assert not {
+        str(path): line
+        for path, lines in fenced.items()
+        for line in lines
+        if line.strip() != "$$" and line.count("$$") % 2
+    }

@@ -166,7 +166,7 @@ def test_words_and_equations_are_those_of_layers(live):
     rows, cols, hidden = live.sides
     semi = isinstance(live.view.model, SRBM)
     words = sentences.computing(live.view, "cpu")
-    assert f"{'semi-restricted' if semi else ' restricted'} Boltzmann machine of {rows * cols} visible" in words
+    assert words.startswith(f"{'Semi-r' if semi else 'R'}estricted Boltzmann machine of {rows * cols} visible")
     equation = equations.model_equation(live.view)
     assert "h^\\top W v" in equation and ("L v" in equation) is semi and "None" not in equation
     for lane in live.view.lanes:

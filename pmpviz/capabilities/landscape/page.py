@@ -135,18 +135,27 @@ def explain(plan: LandscapePlan, preset: Preset | None) -> None:
 
 
 EQUATIONS = r"""
-$$p(s) \propto e^{a^\top s + \frac12 s^\top W s},\qquad W + D = B B^\top,\qquad
-p(z) = \sum_s p(s)\,\mathcal N(z;\, B^\top s, I),\qquad
-p(s_i = 1 \mid z) = \sigma\big((Bz)_i + a_i - \tfrac{d_i}{2}\big)$$
+$$
+p(s) \propto e^{a^\top s + \frac12 s^\top W s},\qquad W + D = B B^\top
+$$
 
-$$H(z, p) = \tfrac12 z^\top z - \sum_i \log\big(1 + e^{(Bz)_i + a_i - d_i/2}\big) + \tfrac12 p^\top p,\qquad
-\text{accepted with } \min(1, e^{-\Delta H})$$
+$$
+p(z) = \sum_s p(s)\,\mathcal N(z;\, B^\top s, I),\qquad
+p(s_i = 1 \mid z) = \sigma\big((Bz)_i + a_i - \tfrac{d_i}{2}\big)
+$$
+
+$$
+H(z, p) = \tfrac12 z^\top z - \sum_i \log\big(1 + e^{(Bz)_i + a_i - d_i/2}\big) + \tfrac12 p^\top p,\qquad
+\text{accepted with } \min(1, e^{-\Delta H})
+$$
 
 Of two remembered pictures $\xi_A, \xi_B$ in $n$ spins $\sigma = 2s - 1$ at $\beta = 1/T$, with two Gaussians alone:
 
-$$p(\sigma) \propto e^{\beta \left(\frac{1}{2n} \sum_k (\xi_k^\top \sigma)^2 + h\, \xi_A^\top \sigma\right)},\qquad
+$$
+p(\sigma) \propto e^{\beta \left(\frac{1}{2n} \sum_k (\xi_k^\top \sigma)^2 + h\, \xi_A^\top \sigma\right)},\qquad
 \log p(y) = -\tfrac12 y^\top y + \sum_i \log 2\cosh\big(\sqrt{\beta/n}\,(\xi_{Ai} y_A + \xi_{Bi} y_B)
-+ \beta h\, \xi_{Ai}\big) + \mathrm{const}$$
++ \beta h\, \xi_{Ai}\big) + \mathrm{const}
+$$
 
 $\lambda_1(W + D) \le 4$ makes $p(z)$ log-concave; the spectral gap of Gibbs sampling with a random scan is then at
 least $(1 - \lambda_1/4)/n$. *Zhang, Sutton, Storkey and Ghahramani 2012, section 3 and proposition 1; Martens and

@@ -248,8 +248,10 @@ def explain(plan: InferencePlan, preset: Preset | None) -> None:
 
 
 EQUATIONS = r"""
-$$\text{TRW}(\mu) = \langle\theta,\mu\rangle + \sum_i \Big(1 - \sum_j \rho_{ij}\Big) H(\mu_i)
-+ \sum_{ij} \rho_{ij} H(\mu_{ij}),\qquad \log Z \le \max_{\mu \in \mathcal M} \text{TRW}(\mu)$$
+$$
+\text{TRW}(\mu) = \langle\theta,\mu\rangle + \sum_i \Big(1 - \sum_j \rho_{ij}\Big) H(\mu_i)
++ \sum_{ij} \rho_{ij} H(\mu_{ij}),\qquad \log Z \le \max_{\mu \in \mathcal M} \text{TRW}(\mu)
+$$
 
 A step: $s = \arg\max_x \langle\nabla\text{TRW}(\mu), s\rangle$ is a MAP problem;
 $\mu \leftarrow \mu + \gamma\,((1-\delta)\,s + \delta\,u_0 - \mu)$ with $\gamma$ from an exact line search. The gap

@@ -229,10 +229,12 @@ def explain(plan: MessagePlan, preset: Preset | None) -> None:
 EQUATIONS = r"""
 $$n_{i\to f}(x_i) = \theta_i(x_i) + \sum_{g \ni i,\, g \ne f} m_{g\to i}(x_i)$$
 
-$$m_{f\to i}(x_i) = \tau \log \sum_{x_{f \setminus i}}
+$$
+m_{f\to i}(x_i) = \tau \log \sum_{x_{f \setminus i}}
 \exp \frac{1}{\tau}\Big[\theta_f(x_f) + \sum_{j \in f \setminus i} n_{j\to f}(x_j)\Big]
 \;\xrightarrow{\;\tau \to 0\;}\;
-\max_{x_{f\setminus i}} \Big[\theta_f(x_f) + \sum_{j \in f\setminus i} n_{j\to f}(x_j)\Big]$$
+\max_{x_{f\setminus i}} \Big[\theta_f(x_f) + \sum_{j \in f\setminus i} n_{j\to f}(x_j)\Big]
+$$
 
 with $\tau = 1/\beta$ the messages' temperature: 1 is sum-product, 0 max-product. Messages are shifted so that the
 largest entry is 0, and those to variables damped: $m \leftarrow d\, m + (1 - d)\, m_\text{new}$. The belief of $i$ is

@@ -278,14 +278,18 @@ def explain(plan: LabPlan, preset: Preset | None) -> None:
 
 
 EQUATIONS = r"""
-$$x = \arg\max_x\; \theta(x) + \sum_i \gamma_i(x_i),\qquad
-\log Z \le \mathbb E_\gamma \max_x\Big\{\theta(x) + \sum_i \gamma_i(x_i)\Big\}$$
+$$
+x = \arg\max_x\; \theta(x) + \sum_i \gamma_i(x_i),\qquad
+\log Z \le \mathbb E_\gamma \max_x\Big\{\theta(x) + \sum_i \gamma_i(x_i)\Big\}
+$$
 
 with $\gamma_i(x_i)$ independent centred Gumbel numbers; of two states only their difference counts, which is logistic.
 One number for *every* $x$ would make the first exact and the second an equation.
 
-$$p_j(x_j) = \frac{\exp U(x_1,\dots,x_j)}{\exp U(x_1,\dots,x_{j-1})},\quad
-U(x_1,\dots,x_j) = \mathbb E_\gamma \max_{x_{j+1},\dots,x_n}\Big\{\theta(x) + \sum_{i>j}\gamma_i(x_i)\Big\}$$
+$$
+p_j(x_j) = \frac{\exp U(x_1,\dots,x_j)}{\exp U(x_1,\dots,x_{j-1})},\quad
+U(x_1,\dots,x_j) = \mathbb E_\gamma \max_{x_{j+1},\dots,x_n}\Big\{\theta(x) + \sum_{i>j}\gamma_i(x_i)\Big\}
+$$
 
 is at most 1 in sum; what is missing rejects, and an attempt is accepted with probability $Z / \exp U(\emptyset)$.
 *Hazan, Maji and Jaakkola 2013, On sampling from the Gibbs distribution with random MAP perturbations, Algorithm 1;

@@ -22,11 +22,12 @@ def model_equation(view: LiveView) -> str:
         return _factors_equation(view.model, view.plan.beta)
     bias, _, _, w = view.model.pairwise()
     weights, constant = katex_span(w), float(view.model.constant)
-    energy = rf",\quad E(x) = -\sum_i b_i x_i - \sum_{{i<j}} w_{{ij}} x_i x_j {_less(constant)}" if constant else ""
-    return (
+    law = (
         r"p(x) = \frac{1}{Z}\exp\Big[\beta\Big(\sum_i b_i x_i + \sum_{i<j} w_{ij} x_i x_j\Big)\Big],\quad "
-        rf"\beta = {significant(view.plan.beta)},\; b_i = {katex_span(bias)},\; w_{{ij}} = {weights}{energy}"
+        rf"\beta = {significant(view.plan.beta)},\; b_i = {katex_span(bias)},\; w_{{ij}} = {weights}"
     )
+    energy = rf"E(x) = -\sum_i b_i x_i - \sum_{{i<j}} w_{{ij}} x_i x_j {_less(constant)}"
+    return rf"\begin{{gathered}}{law},\\[0.5em]{energy}\end{{gathered}}" if constant else law
 
 
 def _less(constant: float) -> str:

@@ -102,8 +102,10 @@ def explain(plan: ScenePlan, preset: Preset | None) -> None:
 
 
 EQUATIONS = r"""
-$$\log p(s \mid c) = \sum_i \big(\tfrac12 w_\text{trust}\, l_i + w_\text{bias}\big)\, s_i
-+ \sum_{i \sim j} \big(w_\text{edge} + w_\text{contrast}\, a_{ij}\big)\, s_i s_j - \log Z(c),\qquad s_i \in \{-1, 1\}$$
+$$
+\log p(s \mid c) = \sum_i \big(\tfrac12 w_\text{trust}\, l_i + w_\text{bias}\big)\, s_i
++ \sum_{i \sim j} \big(w_\text{edge} + w_\text{contrast}\, a_{ij}\big)\, s_i s_j - \log Z(c),\qquad s_i \in \{-1, 1\}
+$$
 
 with $l_i$ the log-odds of the colour and $a_{ij} = e^{-|c_i - c_j|^2 / 2m}$. The gradient of the likelihood is
 $\phi(s) - \mathbb E\,\phi$, summed over scenes. Where marginals $\mu$ maximise a bound $B \ge \log Z$, as Frank-Wolfe's

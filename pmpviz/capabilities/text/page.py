@@ -153,8 +153,10 @@ def explain(plan: TextPlan, preset: Preset | None) -> None:
 
 
 EQUATIONS = r"""
-$$\log p(x \mid \text{text}) = \sum_i \theta^\top f_i\, x_i + w_{\text{chain}} \sum_i x_i x_{i+1}
-+ w_{\text{skip}} \sum_{(i,j)\ \text{linked}} x_i x_j - \log Z,\qquad x_i = 1:\ \text{part of the name}$$
+$$
+\log p(x \mid \text{text}) = \sum_i \theta^\top f_i\, x_i + w_{\text{chain}} \sum_i x_i x_{i+1}
++ w_{\text{skip}} \sum_{(i,j)\ \text{linked}} x_i x_j - \log Z,\qquad x_i = 1:\ \text{part of the name}
+$$
 
 A word at the places $S$ has one Gaussian, $z \sim \mathcal N\big(\sqrt{w}\sum_{i\in S} x_i, 1\big)$, since
 $w \sum_{i<j} x_i x_j = \tfrac w2 \big(\sum_i x_i\big)^2 - \tfrac w2 \sum_i x_i$. Given all of them the text is a chain:

@@ -236,18 +236,24 @@ OWN = (
     "prior, or copy another one."
 )
 EQUATIONS = r"""
-$$X_{n,c,i+a,j+b} = \bigvee_{f,i,j,a,b} S_{n,f,i,j} \wedge W_{c,f,a,b},\qquad
-\log p(S, W, X) = \ell_S \sum S + \ell_W \sum W - \ell_X\, \#\{X \ne \text{OR}\} + \text{const}$$
+$$
+X_{n,c,i+a,j+b} = \bigvee_{f,i,j,a,b} S_{n,f,i,j} \wedge W_{c,f,a,b},\qquad
+\log p(S, W, X) = \ell_S \sum S + \ell_W \sum W - \ell_X\, \#\{X \ne \text{OR}\} + \text{const}
+$$
 
 with the prior's log-odds $\ell_S$, $\ell_W$ and $\ell_X = \log((1-\varepsilon)/\varepsilon)$ of a pixel's noise
 $\varepsilon$. PMP adds logistic noise to every free variable's log-odds and looks for the maximum by damped
 max-product, whose messages are log-ratios:
 
-$$n_{\text{AND} \to t_1} = \max(0, n_b + n_{t_2}) - \max(0, n_{t_2}),\qquad
-n_{\text{AND} \to b} = \min(n_{t_1} + n_{t_2},\, n_{t_1},\, n_{t_2})$$
+$$
+n_{\text{AND} \to t_1} = \max(0, n_b + n_{t_2}) - \max(0, n_{t_2}),\qquad
+n_{\text{AND} \to b} = \min(n_{t_1} + n_{t_2},\, n_{t_1},\, n_{t_2})
+$$
 
-$$n_{\text{OR} \to t_i} = \min\Big\{n_b + \sum_{j \ne i} \max(0, n_{t_j}),\ \max(0, n_{t^*}) - n_{t^*}\Big\},\qquad
-n_{\text{OR} \to b} = n_{t^*} + \sum_{j \ne *} \max(0, n_{t_j})$$
+$$
+n_{\text{OR} \to t_i} = \min\Big\{n_b + \sum_{j \ne i} \max(0, n_{t_j}),\ \max(0, n_{t^*}) - n_{t^*}\Big\},\qquad
+n_{\text{OR} \to b} = n_{t^*} + \sum_{j \ne *} \max(0, n_{t_j})
+$$
 
 where $t^*$ is the other top with the largest message. Both take linear time in the number of variables.
 *Lazaro-Gredilla, Dedieu and George 2021, Perturb-and-max-product, section 5.6 and Appendix C.3.*
