@@ -189,3 +189,30 @@ def test_a_model_of_ones_own_has_the_walks_words_and_several_lanes_their_bound()
     found, beneath = verdict.said(several)
     assert re.match(r"[\d.]+ ≤ log Z ≤ [\d.]+ after \d+ MAP calls, [\d.]+ nats above the exact ", found)
     assert beneath.startswith("Marginals are off by ")
+
+
+def beneath(name: str, at: int | None = None) -> str:
+    return " ".join(verdict.said(seen_at(view_of(name), at))[1:])
+
+
+def test_a_climb_that_leads_away_from_the_exact_marginals_is_told_with_the_nearest_step():
+    whole = view_of("triangle")
+    (lane,) = whole.lanes
+    offs = {step: error(whole, lane_at(lane, step)) for step in range(1, lane.count + 1)}
+    told = 0
+    for step in range(2, lane.count + 1):
+        nearest = min(range(1, step), key=offs.__getitem__)
+        strayed = offs[nearest] <= verdict.STRAYED * offs[step]
+        assert (f"At MAP call {nearest} they were " in beneath("triangle", step)) is strayed
+        told += strayed
+    assert 0 < told < lane.count
+
+
+def test_the_objective_of_a_walk_that_goes_on_is_that_before_its_step():
+    assert "Before its last step the objective was " in beneath("edge", 2) and "The objective is" in beneath("edge")
+
+
+def test_on_a_tree_no_change_of_rho_is_shown():
+    for name, changes in (("edge", False), ("triangle", True)):
+        walk = decode(update(view_of(name), Cursors(), Desk(), ""))[0]["walk"]["lanes"][0]
+        assert bool(walk["changes"]) is changes is ("ρ has changed" in beneath(name))

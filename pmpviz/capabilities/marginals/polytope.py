@@ -23,6 +23,8 @@ from pmpviz.player.wire import Payload
 
 MOST_EDGES, MOST_ROWS, MOST_NAMED, MOST_READ, MOST_PICTURES = 400, 24, 12, 24, 6
 # What is known at a step, by its name for the browser.
+# An edge that is in every spanning tree has ρ = 1, less rounding.
+WHOLE = 1e-6
 KNOWN = {"gap": "shown_gap", "objective": "objective", "low": "lower", "high": "best_bound", "delta": "next_delta"}
 KNOWN |= {"error": "standard_error", "maximum": "mean_maximum"}
 
@@ -87,7 +89,7 @@ def _walk(payload: Payload, lane: InferenceLaneView, then: InferenceLaneView) ->
         "weights": payload.add(lane.weights),
         "names": list(lane.names),
         "named": bool(short),
-        "changes": rho_changes(lane.trace),
+        "changes": rho_changes(lane),
         "p1": None if len(then.p1) > MANY else payload.add(then.p1),
         "known": then.count,
         **numbers,
@@ -106,9 +108,16 @@ def gap_of(record: Record) -> float | None:
     return gap if gap is not None else found if found > 0 else None
 
 
-def rho_changes(trace: tuple[Record, ...]) -> list[int]:
-    """The steps at which rho was another one than before."""
-    pairs = zip(trace, trace[1:], strict=False)
+def on_tree(lane: InferenceLaneView) -> bool:
+    """Whether every edge's dependence is counted in full: then the objective's maximum is log Z itself."""
+    return lane.rho is not None and (not len(lane.rho) or float(lane.rho.min()) > 1 - WHOLE)
+
+
+def rho_changes(lane: InferenceLaneView) -> list[int]:
+    """The steps at which rho was another one than before; where it is 1 for all edges it stays so."""
+    if on_tree(lane):
+        return []
+    pairs = zip(lane.trace, lane.trace[1:], strict=False)
     return [b["call"] for a, b in pairs if a.get("rho_update") != b.get("rho_update")]
 
 
@@ -169,4 +178,4 @@ def vertices_image(lane: InferenceLaneView, dark: bool, shape: tuple[int, ...] |
     return Image.fromarray(np.kron(pixels, np.ones((min(scale, 8), scale), np.uint8)))
 
 
-__all__ = ["gap_of", "places", "rho_changes", "scene", "vertices_image", "vertices_table"]
+__all__ = ["gap_of", "on_tree", "places", "rho_changes", "scene", "vertices_image", "vertices_table"]

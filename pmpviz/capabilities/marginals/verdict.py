@@ -8,7 +8,7 @@ import numpy as np
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
-from pmpviz.capabilities.marginals.polytope import gap_of
+from pmpviz.capabilities.marginals.polytope import gap_of, on_tree
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.marginals.words import (
     NOTHING,
@@ -20,6 +20,7 @@ from pmpviz.capabilities.marginals.words import (
     error,
     estimates,
     exact_log_z,
+    exact_p1,
     missed,
     steps_of,
     with_bar,
@@ -31,6 +32,8 @@ from pmpviz.player.numbers import integer, seconds, significant
 IN_USE = 1e-9
 # Marginals so far off on average are good, and very good.
 GOOD = (0.05, 0.02, 0.01)
+# Marginals have strayed where they were once nearer by this share of what they are off.
+STRAYED = 0.75
 # A point is outside a polytope where a corner's weight is so far below 0.
 OUTSIDE = -1e-3
 # The least that three correlations of a distribution add up to: three spins cannot all differ.
@@ -50,7 +53,7 @@ def said(view: InferenceView) -> list[str]:
     answer = ANSWERS[preset](view) if preset and len(begun) == len(view.plan.lanes) == len(view.lanes) else ""
     if len(view.lanes) == 1 and begun[0].rho is not None:
         answer = answer or _mixed(view, begun[0])
-        rest = [climbed(view, begun[0]), ended(begun[0])]
+        rest = [climbed(view, begun[0]), _strayed(view, begun[0]), ended(begun[0])]
     else:
         rest = [part(view) for part in BENEATH.get(preset if answer else "", ())]
         answer = answer or bounded(view)
@@ -69,6 +72,18 @@ def _mixed(view: InferenceView, lane: InferenceLaneView) -> str:
     if off is None:
         return f"{mixture[:1].upper()}{mixture[1:]}."
     return f"{mixture[:1].upper()}{mixture[1:]}; its marginals are {significant(off, 2)} off the exact ones on average."
+
+
+def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
+    """When the marginals were nearer, where a climb has led away from them; empty where it has not."""
+    now = error(view, lane)
+    if now is None or on_tree(lane):
+        return ""
+    offs = {step: off for step in range(1, lane.count) if (off := _off_at(view, lane, step)) is not None}
+    nearest = min(offs, key=offs.__getitem__, default=0)
+    if not nearest or offs[nearest] > STRAYED * now:
+        return ""
+    return f"At MAP call {integer(nearest)} they were {significant(offs[nearest], 2)} off: that maximum lies elsewhere."
 
 
 def _corners(view: InferenceView) -> str:
@@ -118,11 +133,17 @@ def _since(view: InferenceView, lane: InferenceLaneView, good: float) -> int | N
     """The step from which on marginals were so good up to now; None where they are not, or it was not kept."""
     first = None
     for step in range(lane.count, 0, -1):
-        then, exact = lane.kept.get(step), view.truth.solution.p1 if view.truth and view.truth.solution else None
-        if then is None or exact is None or np.abs(then.answer.unary[:, 1] - exact).mean() > good:
+        off = _off_at(view, lane, step)
+        if off is None or off > good:
             break
         first = step
     return first
+
+
+def _off_at(view: InferenceView, lane: InferenceLaneView, step: int) -> float | None:
+    """How far off the marginals were after a step; None where that was not kept, or the exact ones are not known."""
+    then, exact = lane.kept.get(step), exact_p1(view)
+    return None if then is None or exact is None else float(np.abs(then.answer.unary[:, 1] - exact).mean())
 
 
 # Walks beside each other.

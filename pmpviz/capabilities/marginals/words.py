@@ -9,13 +9,11 @@ from jaxtyping import Float
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
-from pmpviz.capabilities.marginals.polytope import rho_changes
+from pmpviz.capabilities.marginals.polytope import on_tree, rho_changes
 from pmpviz.player.numbers import integer, significant
 
 # Of a normal law, 95 % lie within so many standard errors.
 WITHIN = 1.96
-# An edge that is in every spanning tree has ρ = 1, less rounding.
-WHOLE = 1e-6
 # Values of log Z that differ by less, as a share of their size, are printed alike, or nearly.
 ALIKE = 2e-5
 UNITS = {"MAP call": "MAP call", "sweep of all messages": "sweep"}
@@ -62,20 +60,15 @@ def estimate(lane: InferenceLaneView) -> float | None:
 # One walk.
 
 
-def on_tree(lane: InferenceLaneView) -> bool:
-    """Whether every edge's dependence is counted in full: then the objective's maximum is log Z itself."""
-    return lane.rho is not None and (not len(lane.rho) or float(lane.rho.min()) > 1 - WHOLE)
-
-
 def climbed(view: InferenceView, lane: InferenceLaneView) -> str:
     """Where a walk's objective is beside log Z, and what its maximum is."""
     value, exact = lane.trace[-1].get("objective") if lane.trace else None, exact_log_z(view)
     if value is None or lane.rho is None:
         return ""
-    why = "an upper bound of log Z: of each edge's dependence it counts the share ρ, too little on a loop"
+    why = "an upper bound of log Z: on a loop only a share ρ of each edge's dependence is taken off the entropy"
     if on_tree(lane):
-        why = "log Z itself: without a loop every edge's dependence is counted in full"
-    said = f"The objective is {significant(value, 4)}"
+        why = "log Z itself: without a loop all of each edge's dependence is taken off the entropy"
+    said = f"{'The objective is' if lane.done else 'Before its last step the objective was'} {significant(value, 4)}"
     if exact is None:
         return f"{said}. Its maximum is {why}."
     off = value - exact
@@ -90,9 +83,8 @@ def ended(lane: InferenceLaneView) -> str:
     """Why a walk ended; empty while it goes on."""
     if not lane.done:
         return ""
-    changes = len(rho_changes(lane.trace))
-    climb = ", each time to another climb" if not on_tree(lane) else ", which without a loop changes nothing"
-    rho = f", and ρ has changed {changes} times{climb}" if changes else ""
+    changes = len(rho_changes(lane))
+    rho = f", and ρ has changed {changes} times, each time to another climb" if changes else ""
     return f"Ended at {unit_of(lane)} {integer(lane.count)}: {lane.reason}{rho}."
 
 
@@ -170,7 +162,6 @@ __all__ = [
     "exact_log_z",
     "exact_p1",
     "missed",
-    "on_tree",
     "steps_of",
     "unit_of",
     "with_bar",

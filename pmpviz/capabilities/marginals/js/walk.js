@@ -27,6 +27,7 @@ const [LONGEST, SHORTEST] = [700, 120]; // Of a step that is shown on its way, i
 const THUMB = 8; // Half the width of the timeline's handle.
 const MARGIN = 12;
 const WALK_HIGH = 230; // Beneath the sites.
+const [ALONE_HIGH, SITES_HIGH] = [190, 150]; // The sites of one lane, and of several.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
 const SHARE = "How much of each edge's dependence the objective counts: how often the edge is in a random spanning tree.";
 const BEGINNING = "The beginning, where all configurations are alike.";
@@ -195,7 +196,7 @@ class Walk extends Player {
     const each = Math.floor((this.side.clientWidth - 16 * (across - 1)) / across);
     for (const lane of this.lanes) {
       lane.fitName(each);
-      lane.resize(each, this.lanes.length > 1 ? 150 : 190);
+      lane.resize(each, across > 2 ? Math.min(SITES_HIGH, each) : across > 1 ? SITES_HIGH : ALONE_HIGH);
     }
     this.laidOut(width);
   }
