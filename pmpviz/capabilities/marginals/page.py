@@ -36,8 +36,8 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Marginals without samples: the dot, μ, climbs score + entropy, highest near them; each MAP call names a corner, "
-    "the best configuration."
+    "Marginals, how often each spin is 1, without samples: the dot μ climbs score + entropy, whose top is near them; "
+    "each MAP call finds a corner."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."

@@ -91,7 +91,7 @@ def _corners(view: InferenceView) -> str:
     mixed = _mixed(view, lane)
     if not lane.done or error(view, lane) is None:
         return f"By averaging corners: {mixed[:1].lower()}{mixed[1:]}"
-    return f"By averaging corners, but not exactly: {mixed[:1].lower()}{mixed[1:]}"
+    return f"By averaging corners, but the top of the climb is beside them: {mixed[:1].lower()}{mixed[1:]}"
 
 
 def _tetrahedron(view: InferenceView) -> str:

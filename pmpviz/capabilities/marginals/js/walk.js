@@ -37,6 +37,7 @@ const MEANINGS = [
   ["axes", "What each counts is written beside it. E s1 s2: how far spins 1 and 2 agree, from −1, never, to 1, always. Score: how much the model favours μ."],
   ["MAP call", "A solver is asked for the configuration with the largest weight: a corner."],
   ["objective", "Score plus entropy of μ. Its largest value is an upper bound of log Z."],
+  ["log Z", "The logarithm of Z, the sum of all configurations' weights. Every estimate of it here is in nats: one nat is a factor of e in Z."],
   ["ρ", SHARE],
 ];
 const HELP = {
