@@ -57,9 +57,14 @@ def _near(view: LiveView, point: MetricPoint) -> bool:
     return abs(energy_off(view, *point.energy)) <= FAR
 
 
-def off_now(view: LiveView, lane: LaneView, whose: str = "its energy") -> str:
-    """How far the energy is off still; empty where chance explains it."""
-    row, still = energies(lane), "still " if lane.guarantee == "invariant" else ""
+def judged_by(view: LiveView, point: MetricPoint) -> str:
+    """What has decided of an arrival: MMD^2 alone where nobody knows the energy or its error, and nothing is said."""
+    return " by MMD² and energy" if energy_off(view, *point.energy) else ""
+
+
+def off_now(view: LiveView, lane: LaneView, whose: str = "its energy", came: bool = False) -> str:
+    """How far the energy is off still, or now of one that `came` within the noise; empty where by chance."""
+    row, still = energies(lane), "now " if came else "still " if lane.guarantee == "invariant" else ""
     off = abs(energy_off(view, row.get("energy:mean", nan), row.get("energy:error", nan)))
     return f", but {whose} is {still}{significant(off, 2)} standard errors off" if off > FAR else ""
 
