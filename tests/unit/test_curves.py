@@ -365,6 +365,10 @@ def test_the_axis_of_mmd_begins_where_something_can_be_drawn(begin):
     assert np.log10(bottom) == pytest.approx(round(np.log10(bottom))) and 3 <= noise / bottom < 30
     line = {name: np.frombuffer(blobs[card["lines"][0][name]], "<f4") for name in "xy"}
     assert line["x"][0] == 0 and min(line["y"]) >= np.float32(bottom)
+    # Over seconds, too, the browser knows which sweeps were measured: those that the verdict speaks of.
+    timed = next(card for card in meta["traces"] if card["id"] == "mmd-seconds")
+    assert np.frombuffer(blobs[timed["lines"][0]["at"]], "<f4").tolist() == line["x"].tolist()
+    assert [lane["measured"] for lane in meta["lanes"]] == [8, 8]
 
 
 # Of one lane.

@@ -256,9 +256,8 @@ def _off(states: StatesView) -> str:
 
 def _mmd(scene: Scene, x: str) -> dict:
     def columns(lane: LaneView | Kept) -> list[dict]:
-        return [
-            {"x": [p.sweep if x == "sweeps" else p.seconds for p in lane.points], "y": [p.mmd2 for p in lane.points]}
-        ]
+        at, points = [p.sweep for p in lane.points], lane.points
+        return [{"x": at if x == "sweeps" else [p.seconds for p in points], "y": [p.mmd2 for p in points], "at": at}]
 
     noise = _noise(scene.view)
     floor = 10.0 ** math.floor(math.log10(noise / LEAST_BAND)) if noise else 1e-8  # A decade's end: the axis' own.
