@@ -264,7 +264,7 @@ def _mmd(scene: Scene, x: str) -> dict:
     long_run = scene.view.truth is not None and not scene.view.truth.exact
     label = f"noise: {'samples like the reference' if long_run else 'exact samples'}"
     band = {"low": floor, "high": noise, "label": label} if noise else None
-    title = "MMD² over seconds" if x == "seconds" else "MMD²"
+    title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
     foot = f"bottom line: {significant(floor, 1)} or less" if noise else unknown
     told = sentences.mmd_help(scene.view) + (f" {sentences.SHARED_CORES}" if x == "seconds" else "")
