@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from math import isfinite, nan
 
 from pmpviz.capabilities.sampling.lane import LaneView
@@ -64,9 +65,21 @@ def judged_by(view: LiveView, point: MetricPoint) -> str:
 
 def off_now(view: LiveView, lane: LaneView, whose: str = "its energy", came: bool = False) -> str:
     """How far the energy is off still, or now of one that `came` within the noise; empty where by chance."""
-    row, still = energies(lane), "now " if came else "still " if lane.guarantee == "invariant" else ""
-    off = abs(energy_off(view, row.get("energy:mean", nan), row.get("energy:error", nan)))
+    off, still = energy_now(view, lane), "now " if came else "still " if lane.guarantee == "invariant" else ""
     return f", but {whose} is {still}{significant(off, 2)} standard errors off" if off > FAR else ""
+
+
+def energy_now(view: LiveView, lane: LaneView) -> float:
+    """By how many standard errors the energy is off now."""
+    row = energies(lane)
+    return abs(energy_off(view, row.get("energy:mean", nan), row.get("energy:error", nan)))
+
+
+def alike(lanes: Sequence[LaneView]) -> bool:
+    """Whether these lanes' mean energies are no further apart than chance puts them."""
+    known = [(row.get("energy:mean", nan), row.get("energy:error", nan)) for row in map(energies, lanes)]
+    (low, error), *_, (high, other) = sorted(known)
+    return high - low <= FAR * math.hypot(error, other)
 
 
 def states_off(lane: LaneView) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pmpviz.capabilities.sampling.evidence import arrival, at_home, judged_by, off_now
+from pmpviz.capabilities.sampling.evidence import FAR, alike, arrival, at_home, energy_now, judged_by, off_now
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
@@ -44,7 +44,7 @@ def verdict(view: LiveView) -> str:
     begun = [lane for lane in view.lanes if at_home(view, lane)]
     passed = [(lane, came) for lane in view.lanes if lane not in begun and (came := arrival(view, lane))]
     within = [lane for lane in view.lanes if lane not in begun and (lane.passage or lane.begins_within)]
-    half = [_half(view, lane) for lane in within if not arrival(view, lane)]
+    half = _halves(view, [lane for lane in within if not arrival(view, lane)])
     still = [lane for lane in view.lanes if lane.judged and not lane.passage and not lane.begins_within]
     unsaid = [_lacking(lane, view.playing) for lane in view.lanes if not lane.judged and not lane.begins_within]
     home = [_at_home(view, begun)] if begun else []
@@ -62,6 +62,19 @@ def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
     chains = any(lane.draws is None for lane in lanes)
     off = off_now(view, lanes[0]) if len(lanes) == 1 else ""
     return f"{said}: MMD² sees nothing wrong with the start itself{off}" if chains else f"{said}{off}"
+
+
+def _halves(view: LiveView, lanes: list[LaneView]) -> list[str]:
+    """Of those whose MMD^2 alone is where it is to be: together, where nobody can tell them apart."""
+    if len(lanes) < 2 or not alike(lanes) or any(lane.begins_within for lane in lanes):
+        return [_half(view, lane) for lane in lanes]
+    when = {_stretch(lane, spent(lane, lane.passage)[0]) for lane in lanes}
+    off = sorted(energy_now(view, lane) for lane in lanes)
+    if len(when) > 1 or off[0] <= FAR:
+        return [_half(view, lane) for lane in lanes]
+    between = " to ".join(dict.fromkeys(significant(each, 2) for each in (off[0], off[-1])))
+    came = f"all came {WITHIN} by MMD² {when.pop()}, and their energies are {between} standard errors off"
+    return [f"{listed([lane.label for lane in lanes])} cannot be told apart: {came}"]
 
 
 def _half(view: LiveView, lane: LaneView) -> str:

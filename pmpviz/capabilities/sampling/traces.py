@@ -14,7 +14,6 @@ from pmpviz.capabilities.sampling.draws import DrawsView
 from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView, bands, share_name
 from pmpviz.capabilities.sampling.live import LiveView
-from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.states import StatesView
 from pmpviz.live.store import Series
 from pmpviz.metrics.marginals import marginal_table
@@ -282,12 +281,14 @@ def _spectrum(scene: Scene) -> dict:
     rows, noise = [], _noise(scene.then) or 0.0
     for lane, style in zip(scene.then.lanes, scene.envelope.styles, strict=True):
         if lane.points:
-            rows.append({"label": lane.label, "colour": style.colour, "values": _positive(lane.points[-1])})
-    full = max([4 * noise, *(sum(row["values"]) for row in rows)])
-    unit = f"full width {significant(full)}" if rows else ""
-    bars = {"names": list(ORDERS), "rows": rows, "full": full, "noise": noise}
+            rows.append({"label": lane.label, "colour": style.colour, "values": list(lane.points[-1].spectrum)})
+    full = max([4 * noise, *(_sum(row["values"]) for row in rows)])
+    low = max([0.0, *(_sum(row["values"], -1) for row in rows)])
+    unit = f"full width {significant(full + low)}" if rows else ""
+    bars = {"names": list(ORDERS), "rows": rows, "full": full, "low": low, "noise": noise}
     return trace("spectrum", "MMD² by order", "sweeps", [], unit=unit, bars=bars, help=sentences.mmd_help(scene.view))
 
 
-def _positive(point: MetricPoint) -> list[float]:
-    return [max(value, 0.0) for value in point.spectrum]
+def _sum(values: list[float], sign: int = 1) -> float:
+    """Of those of this sign: MMD^2 is an estimate, which may be negative."""
+    return sum(max(sign * value, 0.0) for value in values)
