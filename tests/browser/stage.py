@@ -134,7 +134,7 @@ def latest(page, title: str) -> list[float]:
 def wait_reference(page) -> None:
     """Wait until every lane is compared with the reference, which is made at a low priority, beside other tests too."""
     page.wait_for_function(
-        "/^MMD²: latest [^n]*\\d[^n]*$/.test(document.querySelector(\"canvas[aria-label^='MMD']\")?.ariaLabel)",
+        "/^MMD²[^:]*: latest [^n]*\\d[^n]*$/.test(document.querySelector(\"canvas[aria-label^='MMD']\")?.ariaLabel)",
         timeout=180_000,
     )
 

@@ -33,6 +33,24 @@ SHOWN = f"""async (x) => {{ {MODULE}
   const heads = {{ seconds: false, of: Live.prototype.headsBy.call({{ lanes }}, (frame) => frame.sweep) }};
   return shown({{ x, lines }}, heads).map(({{ y }}) => y);
 }}"""
+# How much of a chart of measurements is drawn, by sweeps and by seconds, and the verdict that stands beside it: of a
+# batch of sweeps 65 to 80 after sweep 40 that was measured at 64, with pictures of these sweeps on screen.
+MEASURED = f"""async (sweeps) => {{ {MODULE}
+  const [{{ shown }}, {{ Live }}] = [await of("/lines.js"), await of("/live.js")];
+  const lane = {{ queue: [{{ sweep: 80 }}], shown: {{ sweep: 40 }} }};
+  const told = [];
+  const stage = {{ lanes: [lane], untold: [], at: null, saidEpoch: 1, measured: [32], moment: ({{ sweep }}) => sweep }};
+  Object.assign(stage, {{ tell: ([said]) => told.push(said), tellDue: Live.prototype.tellDue }});
+  Live.prototype.say.call(stage, {{ epoch: 1, lanes: [{{ measured: 64 }}], said: ["of 64"] }});
+  const line = {{ lane: "0", at: [32, 64], y: [5, 6] }};
+  return sweeps.map((sweep) => {{
+    lane.shown = {{ sweep }};
+    stage.tellDue();
+    const heads = {{ seconds: false, of: [sweep], measured: stage.measured }};
+    const drawn = (x, places) => shown({{ x, lines: [{{ ...line, x: places }}] }}, heads)[0].y.length;
+    return [drawn("sweeps", [32, 64]), drawn("seconds", [0.3, 0.6]), told.length];
+  }});
+}}"""
 # Where the exact line's name is written on a chart of 100 by 100 pixels whose curves have these heights.
 NAMED = f"""async (curves) => {{ {MODULE}
   const {{ nameExact }} = await of("/names.js");
@@ -77,6 +95,27 @@ HOVERED = """async () => {
   chart.measure({});
   return [0, 60, 66, 128].map((sweep) => chart.told(chart.x.px(sweep)));
 }"""
+# How high three lines stand, of which two end beneath the foot of a log axis of 100 pixels, with a band of 40 or of 10.
+LIFTED = f"""async () => {{ {MODULE}
+  const [{{ lifted }}, {{ scale }}] = [await of("/overlaps.js"), await of("/scale.js")];
+  const axis = scale([1e-5, 1], [100, 0], true);
+  const two = (last) => Float32Array.of(0.1, last);
+  const line = (last) => ({{ y: two(Math.max(last, 1e-5)), ...(last < 1e-5 && {{ own: two(last) }}) }});
+  const lines = [line(-0.002), line(0.1), line(1e-7)];
+  const px = (value) => Math.round(axis.px(value));
+  const highs = (high) => lifted(lines, axis, {{ high }}).map(({{ y }}) => Array.from(y, px));
+  return [highs(1e-3), highs(10 ** -4.5)];
+}}"""
+# How high two heads of lanes are, of which one has a name of two lines.
+LEVEL = f"""async () => {{ {MODULE}
+  const {{ Player }} = await of("/player.js");
+  const heads = ["one", "two<br>lines"].map((name) => Object.assign(document.createElement("div"), {{ innerHTML: name }}));
+  document.body.append(...heads);
+  Player.prototype.level.call({{ lanes: heads.map((head) => ({{ head }})) }});
+  const found = heads.map((head) => head.offsetHeight);
+  for (const head of heads) head.remove();
+  return found[1] - found[0];
+}}"""
 # The ring of a lane after 3,000 frames, its first pictures and what it has of a moment before them.
 PAST = """async () => {
   const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/lane.js"));
@@ -201,6 +240,10 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     # Curves end at the pictures that are shown, but for those of runs before; what has no pictures is whole.
     assert page.evaluate(SHOWN, "sweeps") == [[5, 6], [5, 6, 7], [5, 6, 7]]
     assert page.evaluate(SHOWN, "seconds") == [[5, 6, 7]] * 3
+    assert page.evaluate(LEVEL) == 0
+    # Lines at the foot of the axis are drawn above it, one over the other, and not out of the band.
+    assert page.evaluate(LIFTED) == [[[20, 96], [20, 20], [20, 90]], [[20, 96], [20, 20], [20, 94]]]
+    assert page.evaluate(MEASURED, [60, 63, 64]) == [[1, 1, 0], [1, 1, 0], [2, 2, 1]]
     # The exact line's name stands above its right end, unless a curve ends there.
     assert page.evaluate(NAMED, [[10, 10, 10]]) == [65, 43]
     assert page.evaluate(NAMED, [[10, 45, 45]]) == [65, 66] and page.evaluate(NAMED, [[10, 90, 40]]) == [35, 43]

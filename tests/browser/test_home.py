@@ -110,7 +110,18 @@ def test_a_thousand_more_meet_the_loose_law_and_miss_the_tight_one(home):
     home.get_by_text("Each spin mostly goes its own way").wait_for()
     assert float(loose["distance"]) < CHANCE + BIAS
     home.locator("[data-model=tight]").click()
+    # Nothing is said of the draws that were emptied, and the chosen button's name can be read under the pointer.
+    said = "getComputedStyle(document.querySelector('.fs-said')).visibility"
+    home.wait_for_function(f"() => {ROOT}.model === 'tight' && {said} === 'hidden'", polling=20)
+    chosen = home.locator("[data-model=tight][aria-checked=true]")
+    assert chosen.evaluate("(e) => e.matches(':hover') && getComputedStyle(e).color") == home.locator(
+        "[data-model=loose]"
+    ).evaluate("(e) => getComputedStyle(e).backgroundColor")
+    assert chosen.evaluate("(e) => getComputedStyle(e).backgroundColor") == home.locator("[data-model=loose]").evaluate(
+        "(e) => getComputedStyle(e).color"
+    )
     wait_spins(home, "d.model === 'tight' && d.total === '1'")
+    assert home.evaluate(said) == "visible"
     home.get_by_role("button", name="1,000 more").click()
     tight = wait_spins(home, "d.total === '1001'")
     home.get_by_text("moved by all five at once").wait_for()

@@ -215,7 +215,7 @@ def test_keyboard_alone_runs_steps_shares_and_exports_and_the_script_gives_the_s
     printed = run_script(script, tmp_path)
     note("largest difference of the script's MMD from the screen's", compare(rows, printed))
     for index, name in enumerate(("colour_gibbs", "swendsen_wang")):
-        shown = latest(page, "MMD²")[index]
+        shown = latest(page, "MMD², distance to the law")[index]
         # The chart's axis is logarithmic: what lies below the decade of a third of the noise is drawn at its foot.
         foot = 10.0 ** math.floor(math.log10(max(float(row["noise"]) for row in rows if row["noise"]) / 3))
         assert abs(max(printed[name][24], foot) - shown) <= 0.006 * shown

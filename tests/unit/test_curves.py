@@ -218,19 +218,27 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     )
     assert "energy is still 7.5 standard errors off. lane 2 has not come within" in said
     met = standings.verdict(energies(view, 50, 20, 10, 7.5, -2))
-    assert met.startswith("lane 1 first came within the noise of the reference between 4 and 8 sweeps (by 80.0 ms); ")
-    assert "energy" not in met
+    by = "within the noise of the reference by MMD² and energy between"
+    assert met.startswith(f"lane 1 first came {by} 4 and 8 sweeps (by 80.0 ms); ")
+    assert "off" not in met
+    both = energies(race(view, *[[0.5, 0.2, 0.1, 0.009, 0.009]] * 2), 50, 20, 10, 8.3, 7.5)
+    assert standings.verdict(both) == (
+        "lane 1 and lane 2 cannot be told apart: all came within the noise of the reference by MMD² between 2 and 4 "
+        "sweeps, and their energies are 7.5 standard errors off."
+    )
+    apart = energies(both, 50, 20, 10, 8.3, 17.5).lanes[0]
+    assert "told apart" not in standings.verdict(dataclasses.replace(both, lanes=(apart, both.lanes[1])))
     from_start = race(view, [0.001] * 5, [0.5, 0.2, 0.1, 0.05, 0.05])
     said = standings.verdict(energies(from_start, 50, 20, 10, 8, 5))
     assert said.startswith(
         "lane 1 is within the noise of the reference from the start by MMD², but its energy is still"
     )
     said = standings.verdict(energies(from_start, 50, 20, 10, 2, 2))
-    assert said.startswith("lane 1 first came within the noise of the reference between 2 and 4 sweeps (by 40.0 ms); ")
+    assert said.startswith(f"lane 1 first came {by} 2 and 4 sweeps (by 40.0 ms); ")
     said = standings.verdict(energies(from_start, 2, 2, 2, 2, 2))
     assert said.startswith("lane 1 is within the noise of the reference from the start: MMD²")
     gone = standings.verdict(energies(view, 50, 20, 10, 1, 9))
-    assert "between 2 and 4 sweeps (by 40.0 ms), but its energy is still 9.0 standard errors off; " in gone
+    assert "between 2 and 4 sweeps (by 40.0 ms), but its energy is now 9.0 standard errors off; " in gone
 
 
 def test_metrics_know_the_energy_that_the_lane_had_then(begin):
@@ -349,7 +357,8 @@ def test_a_draw_begun_before_a_change_is_not_the_first_that_counts():
     ],
 )
 def test_a_race_says_of_which_lanes_the_start_is_one(lanes, starts):
-    assert words.race_lead(PLAN.replace(lanes=tuple(map(sampler, lanes)))).startswith(f"{starts} MMD²")
+    said = words.race_lead(PLAN.replace(lanes=tuple(map(sampler, lanes))))
+    assert said.startswith(f"{starts} MMD²") and "its energy right too, wins" in said
 
 
 def test_the_axis_of_mmd_begins_where_something_can_be_drawn(begin):
@@ -363,6 +372,10 @@ def test_the_axis_of_mmd_begins_where_something_can_be_drawn(begin):
     assert np.log10(bottom) == pytest.approx(round(np.log10(bottom))) and 3 <= noise / bottom < 30
     line = {name: np.frombuffer(blobs[card["lines"][0][name]], "<f4") for name in "xy"}
     assert line["x"][0] == 0 and min(line["y"]) >= np.float32(bottom)
+    # Over seconds, too, the browser knows which sweeps were measured: those that the verdict speaks of.
+    timed = next(card for card in meta["traces"] if card["id"] == "mmd-seconds")
+    assert np.frombuffer(blobs[timed["lines"][0]["at"]], "<f4").tolist() == line["x"].tolist()
+    assert [lane["measured"] for lane in meta["lanes"]] == [8, 8]
 
 
 # Of one lane.
@@ -419,6 +432,9 @@ def test_bars_of_nothing_but_noise_are_short(begin):
     view = wait(live, lambda view: view.status == "done" and view.lanes[0].points)
     card = next(c for c in decode(picture.update(view, Cursors(), Desk(), "none"))[0]["traces"] if "bars" in c)
     noise = view.lanes[0].points[-1].band.high
+    values = card["bars"]["rows"][0]["values"]
+    assert sum(values) == pytest.approx(view.lanes[0].points[-1].mmd2, abs=1e-6)  # Negative parts are among them.
+    assert card["bars"]["low"] == pytest.approx(sum(max(-value, 0) for value in values))
     assert card["bars"]["full"] >= 4 * noise and card["bars"]["noise"] == pytest.approx(noise)
 
 

@@ -19,7 +19,15 @@ from pmpviz.capabilities.perturbation import picture as perturbation
 from pmpviz.capabilities.perturbation.atlas import AtlasMaker, Watch
 from pmpviz.capabilities.perturbation.files import energies_csv, files, perturbation_npz
 from pmpviz.capabilities.perturbation.live import LabView, LivePerturbation, bench_of
-from pmpviz.capabilities.perturbation.parts import Tally, attempt_tree, show, state_law, total_variation, walking
+from pmpviz.capabilities.perturbation.parts import (
+    Tally,
+    attempt_tree,
+    maxima_law,
+    show,
+    state_law,
+    total_variation,
+    walking,
+)
 from pmpviz.capabilities.perturbation.plan import LabPlan
 from pmpviz.capabilities.perturbation.presets import PERTURBATION
 from pmpviz.capabilities.perturbation.scenes import SCENES, scene_of
@@ -247,6 +255,15 @@ def test_the_verdict_on_two_spins_says_which_states_come_too_often_and_which_too
     some = replace(tally, draws=304, counts=np.bincount(tally.codes[:304], minlength=4))
     assert falling[304] == findings.finding(replace(none, tally=some, law=law), "two-spins") != said
     assert findings.falling(replace(none, tally=tally, law=law), "glass") == []
+    # Until chance no longer explains how far off the maxima's own law is, nothing is said that is taken back.
+    own_law = maxima_law(own)
+    share = tally.counts / 512
+    assert (np.abs(share - own_law) <= 4 * np.sqrt(own_law * (1 - own_law) / 512)).all()
+    gap, few = np.abs(own_law - law), 270
+    assert (gap > 3 * np.sqrt(law * (1 - law) / few)).any()
+    assert not (gap > 3 * np.sqrt(law * (1 - law) / (few - 10))).any()
+    assert all(words.startswith("Too few samples to judge") == (count < few) for count, words in falling.items())
+    assert falling[few + 2].startswith("No: of 272 samples ")
     # Draws of the law itself are no further off than chance allows.
     fair = replace(tally, counts=np.rint(512 * law).astype(int))
     assert "than chance allows" in findings.finding(replace(none, tally=fair, law=law), "two-spins")

@@ -73,8 +73,8 @@ LOOSE = Little(
     "Loosely joined",
     FIELDS,
     tuple(0.05 * sign for sign in SIGNS),
-    "Each spin mostly goes its own way, and for spins that ignore each other one noise a spin is exact. The thin "
-    "lines leave a small error, seen in many draws. One noise for each of the 32 states would be exact on every model.",
+    "Each spin mostly goes its own way, and for spins that ignore each other one noise a spin is exact. Their weak "
+    "pull leaves a small error, seen in many draws. One noise for each of the 32 states would be exact on every model.",
 )
 TIGHT = Little(
     "tight",

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.perturbation.atlas import REPEATS
-from pmpviz.capabilities.perturbation.findings import counts, explained, falling, finding
+from pmpviz.capabilities.perturbation.findings import FEW_STATES, counts, explained, falling, finding, steps
 from pmpviz.capabilities.perturbation.live import LabView, draws_before_map
 from pmpviz.capabilities.perturbation.panels import average_rows, places
-from pmpviz.capabilities.perturbation.parts import WALK_CALLS, Bench, total_variation
+from pmpviz.capabilities.perturbation.parts import WALK_CALLS, Bench, expected_variation
 from pmpviz.capabilities.perturbation.picture import (
     WITHIN,
     bound_rows,
@@ -245,8 +245,17 @@ def _samples(payload: Payload, view: LabView) -> dict[str, Any] | None:
         "readable": len(names[0]) <= MOST_NAMED,
         "regions": [int(name, 2) if few else regions.get(name, len(REGIONS) - 1) for name in names],
         "points": None if points is None else payload.add(points),
-        "floor": total_variation(tally.counts, view.law)[1] if tally.counts is not None else None,
+        "floors": _floors(view),
     }
+
+
+def _floors(view: LabView) -> list[tuple[int, float]]:
+    """(after how many samples, the distance that as many exact draws have), of all samples where it is one alone."""
+    assert view.tally is not None and view.law is not None
+    if view.tally.counts is None:
+        return []
+    some = [*(steps(view.tally.draws) if len(view.law) <= FEW_STATES else ()), view.tally.draws]
+    return [(count, expected_variation(count, view.law)) for count in some]
 
 
 def _states(codes: np.ndarray, bench: Bench) -> np.ndarray:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from pmpviz.capabilities.perturbation.live import LabView
-from pmpviz.capabilities.perturbation.parts import TREE_BANK, lost_share
+from pmpviz.capabilities.perturbation.parts import TREE_BANK, Bench, lost_share, maxima_law
 from pmpviz.capabilities.perturbation.picture import SMALLEST, scale_of
+from pmpviz.capabilities.perturbation.plan import MOST_DRAWS
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import configuration, integer, significant
 
@@ -49,11 +52,16 @@ def falling(view: LabView, preset: str) -> list[tuple[int, str]]:
     tally = view.tally
     if preset != FALLS or tally is None or tally.counts is None or len(tally.codes) != tally.draws:
         return []
-    steps = [*range(1, EACH), *range(EACH, EVERY_FOURTH, FOURTH), *range(EVERY_FOURTH, tally.draws, SIXTEENTH)]
-    some = [count for count in steps if count < tally.draws] + [tally.draws]
+    some = [*steps(tally.draws), tally.draws]
     states = len(tally.counts)
     known = [(count, np.bincount(tally.codes[:count], minlength=states)) for count in some]
     return [(k, _whole_sampler(replace(view, tally=replace(tally, draws=k, counts=own)))) for k, own in known]
+
+
+def steps(draws: int) -> list[int]:
+    """After how many samples, fewer than all, something is said while they fall."""
+    some = [*range(1, EACH), *range(EACH, EVERY_FOURTH, FOURTH), *range(EVERY_FOURTH, draws, SIXTEENTH)]
+    return [count for count in some if count < draws]
 
 
 def counts(view: LabView, preset: str = "") -> str:
@@ -112,14 +120,31 @@ def _whole_sampler(view: LabView) -> str:
     if view.law is None or view.tally.counts is None or len(view.law) > FEW_STATES:
         return ""
     draws, law = view.tally.draws, view.law
+    if (few := _few(view)) > draws:
+        return (
+            f"Too few samples to judge, {integer(draws)}: some {integer(few)} tell the maxima's law from the exact one."
+        )
     share, error = view.tally.counts / draws, np.sqrt(law * (1 - law) / draws)
     often, seldom = share - law > SURE * error, law - share > SURE * error
     if not (often | seldom).any():
-        some = f"of {integer(draws)} samples" if draws > 1 else "after one sample"
-        return f"Yes: {some} no state has come more or less often than chance allows."
+        return f"Of {integer(draws)} samples no state has come more or less often than chance allows."
     both = ((often, "often"), (seldom, "seldom"))
     parts = [f"{_states(view, which, share)} too {how}" for which, how in both if which.any()]
-    return f"Yes, but it is not the exact law: of {integer(draws)} samples {', '.join(parts)}. {ONE_A_SITE}"
+    return f"No: of {integer(draws)} samples {', '.join(parts)}. {ONE_A_SITE}"
+
+
+def _few(view: LabView) -> int:
+    """From so many samples on, in tens, the maxima's own law is as far off the exact one as chance does not explain; 0
+    where it takes more than there will be."""
+    assert view.law is not None and view.bench is not None
+    gap = np.abs(_maxima(view.bench) - view.law) if len(view.law) > 1 else np.zeros(1)
+    draws = float((SURE**2 * view.law * (1 - view.law) / np.maximum(gap, SMALLEST) ** 2).min())
+    return 10 * math.ceil(draws / 10) if draws <= MOST_DRAWS else 0
+
+
+@lru_cache(maxsize=4)
+def _maxima(bench: Bench) -> Float[np.ndarray, " m"]:
+    return maxima_law(bench)
 
 
 def _states(view: LabView, which: Bool[np.ndarray, " m"], share: Float[np.ndarray, " m"]) -> str:
@@ -236,4 +261,4 @@ ANSWERS: dict[str, Callable[[LabView], str]] = {
 }
 
 
-__all__ = ["ANSWERS", "counts", "explained", "falling", "finding"]
+__all__ = ["ANSWERS", "counts", "explained", "falling", "finding", "steps"]

@@ -29,6 +29,8 @@ SAME = 1e-6
 # A solver that takes longer may have been compiled meanwhile, and is timed again.
 COMPILES = 0.2
 COMPILED = "max_product"
+# Of the noise of each variable where its law is worked out whole, by how many variables there are.
+SHARES = {1: 1000, 2: 400, 3: 64}
 # Oracles of the walk, the first that can run; most MAP calls, and after how many the marginals are shown.
 WALK_ORACLES = ("exact", "best_of")
 WALK_CALLS, WALK_SHOWN = 120, 8
@@ -297,10 +299,26 @@ def state_law(bench: Bench) -> Float[np.ndarray, " states"] | None:
     return np.exp(theta - np.logaddexp.reduce(theta))
 
 
+def maxima_law(bench: Bench) -> Float[np.ndarray, " states"]:
+    """How often each state of up to three free variables is the maximum under noise, which is logistic: by the middles
+    of equal shares of it."""
+    table = np.asarray(table_of(bench.potentials))
+    share = (np.arange(SHARES[table.ndim]) + 0.5) / SHARES[table.ndim]
+    noise = np.stack(np.meshgrid(*[np.log(share / (1 - share))] * table.ndim)).reshape(table.ndim, -1)
+    states = np.indices(table.shape).reshape(table.ndim, -1).T
+    best = (table.reshape(-1, 1) + states @ noise).argmax(0)
+    return np.bincount(best, minlength=table.size) / len(best)
+
+
 def total_variation(counts: Int[np.ndarray, " m"], p: Float[np.ndarray, " m"]) -> tuple[float, float]:
     """(1/2 sum |share - p|, the mean of the same for as many exact draws)."""
     draws = max(int(counts.sum()), 1)
-    return float(np.abs(counts / draws - p).sum() / 2), float(_mean_deviation(draws, p).sum() / (2 * draws))
+    return float(np.abs(counts / draws - p).sum() / 2), expected_variation(draws, p)
+
+
+def expected_variation(draws: int, p: Float[np.ndarray, " m"]) -> float:
+    """The mean total variation of so many exact draws."""
+    return float(_mean_deviation(draws, p).sum() / (2 * draws))
 
 
 def _mean_deviation(draws: int, p: Float[np.ndarray, " m"]) -> Float[np.ndarray, " m"]:
@@ -326,7 +344,9 @@ __all__ = [
     "Shown",
     "Tally",
     "attempt_tree",
+    "expected_variation",
     "lost_share",
+    "maxima_law",
     "picture_of",
     "resolved",
     "show",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from math import isfinite, nan
 
 from pmpviz.capabilities.sampling.lane import LaneView
@@ -57,11 +58,28 @@ def _near(view: LiveView, point: MetricPoint) -> bool:
     return abs(energy_off(view, *point.energy)) <= FAR
 
 
-def off_now(view: LiveView, lane: LaneView, whose: str = "its energy") -> str:
-    """How far the energy is off still; empty where chance explains it."""
-    row, still = energies(lane), "still " if lane.guarantee == "invariant" else ""
-    off = abs(energy_off(view, row.get("energy:mean", nan), row.get("energy:error", nan)))
+def judged_by(view: LiveView, point: MetricPoint) -> str:
+    """What has decided of an arrival: MMD^2 alone where nobody knows the energy or its error, and nothing is said."""
+    return " by MMD² and energy" if energy_off(view, *point.energy) else ""
+
+
+def off_now(view: LiveView, lane: LaneView, whose: str = "its energy", came: bool = False) -> str:
+    """How far the energy is off still, or now of one that `came` within the noise; empty where by chance."""
+    off, still = energy_now(view, lane), "now " if came else "still " if lane.guarantee == "invariant" else ""
     return f", but {whose} is {still}{significant(off, 2)} standard errors off" if off > FAR else ""
+
+
+def energy_now(view: LiveView, lane: LaneView) -> float:
+    """By how many standard errors the energy is off now."""
+    row = energies(lane)
+    return abs(energy_off(view, row.get("energy:mean", nan), row.get("energy:error", nan)))
+
+
+def alike(lanes: Sequence[LaneView]) -> bool:
+    """Whether these lanes' mean energies are no further apart than chance puts them."""
+    known = [(row.get("energy:mean", nan), row.get("energy:error", nan)) for row in map(energies, lanes)]
+    (low, error), *_, (high, other) = sorted(known)
+    return high - low <= FAR * math.hypot(error, other)
 
 
 def states_off(lane: LaneView) -> str:

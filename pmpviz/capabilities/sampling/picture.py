@@ -124,6 +124,7 @@ def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, at: in
         geometry=geometry_of(payload, view.model, view.plan.model, view.plan.places),
         frames=envelope.frames(index, min(MOST_FRAMES, room), min(FIRST_FRAMES, room)),
         sweep=lane.sweep,
+        measured=lane.points[-1].sweep if len(view.lanes) > 1 and lane.points else None,
         subHelp=sentences.pace(view) if at is None else "",
         strip=payload.add(lane.strip, "u1") if len(lane.strip) and _has_strip(view.model) else None,
         layer=_layer(payload, lane, view.layer, space.binary),

@@ -14,7 +14,7 @@ def _lanes(*names: str) -> tuple[Choice, ...]:
 HOME = Preset(
     "home",
     "Two samplers at the critical temperature",
-    "Which of the two leaves its random start first?",
+    "Two samplers of one magnet: which leaves its random start first?",
     Plan(model="square:64x64", chains=64, lanes=_lanes("colour_gibbs", "swendsen_wang")),
     "Gibbs flips one site at a time; Swendsen-Wang flips whole clusters.",
     20.0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pmpviz.capabilities.sampling.evidence import arrival, at_home, off_now
+from pmpviz.capabilities.sampling.evidence import FAR, alike, arrival, at_home, energy_now, judged_by, off_now
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
@@ -44,7 +44,7 @@ def verdict(view: LiveView) -> str:
     begun = [lane for lane in view.lanes if at_home(view, lane)]
     passed = [(lane, came) for lane in view.lanes if lane not in begun and (came := arrival(view, lane))]
     within = [lane for lane in view.lanes if lane not in begun and (lane.passage or lane.begins_within)]
-    half = [_half(view, lane) for lane in within if not arrival(view, lane)]
+    half = _halves(view, [lane for lane in within if not arrival(view, lane)])
     still = [lane for lane in view.lanes if lane.judged and not lane.passage and not lane.begins_within]
     unsaid = [_lacking(lane, view.playing) for lane in view.lanes if not lane.judged and not lane.begins_within]
     home = [_at_home(view, begun)] if begun else []
@@ -64,6 +64,19 @@ def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
     return f"{said}: MMD² sees nothing wrong with the start itself{off}" if chains else f"{said}{off}"
 
 
+def _halves(view: LiveView, lanes: list[LaneView]) -> list[str]:
+    """Of those whose MMD^2 alone is where it is to be: together, where nobody can tell them apart."""
+    if len(lanes) < 2 or not alike(lanes) or any(lane.begins_within for lane in lanes):
+        return [_half(view, lane) for lane in lanes]
+    when = {_stretch(lane, spent(lane, lane.passage)[0]) for lane in lanes}
+    off = sorted(energy_now(view, lane) for lane in lanes)
+    if len(when) > 1 or off[0] <= FAR:
+        return [_half(view, lane) for lane in lanes]
+    between = " to ".join(dict.fromkeys(significant(each, 2) for each in (off[0], off[-1])))
+    came = f"all came {WITHIN} by MMD² {when.pop()}, and their energies are {between} standard errors off"
+    return [f"{listed([lane.label for lane in lanes])} cannot be told apart: {came}"]
+
+
 def _half(view: LiveView, lane: LaneView) -> str:
     """Of one whose MMD^2 alone is where it is to be."""
     off = off_now(view, lane) or ", not yet by its energy"
@@ -77,21 +90,23 @@ def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], others
     by_time = view.plan.unit == "seconds"
     came = sorted(((lane, *spent(lane, point)) for lane, point in passed), key=lambda at: at[2 if by_time else 1])
     lead = came[:1] if by_time else [at for at in came if _stretch(*at[:2]) == _stretch(*came[0][:2])]
-    said = _together(view, lead) if len(lead) > 1 else _alone(view, *lead[0], "came" if others else "first came")
+    within = f"{WITHIN}{judged_by(view, next(point for lane, point in passed if lane is lead[0][0]))}"
+    came_first = f"{'came' if others else 'first came'} {within}"
+    said = _together(view, lead, within) if len(lead) > 1 else _alone(view, *lead[0], came_first)
     rest = [f"{lane.label} {_between(view, lane, *at)}" for lane, *at in came[len(lead) :]]
     return [said, *rest, *([] if by_time else _sooner(came, lead))]
 
 
 def _alone(view: LiveView, lane: LaneView, sweeps: int, time: float, came: str) -> str:
-    return f"{lane.label} {came} {WITHIN} {_between(view, lane, sweeps, time)}"
+    return f"{lane.label} {came} {_between(view, lane, sweeps, time)}"
 
 
-def _together(view: LiveView, lead: list[tuple[LaneView, int, float]]) -> str:
+def _together(view: LiveView, lead: list[tuple[LaneView, int, float]], within: str) -> str:
     """Between two looks nobody knows who was first."""
     when = _stretch(*lead[0][:2])
     by = "; ".join(f"{lane.label} by {seconds(time)}" for lane, _, time in lead)
-    off = "".join(off_now(view, lane, f"the energy of {lane.label}") for lane, *_ in lead)
-    return f"{listed([lane.label for lane, *_ in lead])} came {WITHIN} together, {when} ({by}){off}"
+    off = "".join(off_now(view, lane, f"the energy of {lane.label}", came=True) for lane, *_ in lead)
+    return f"{listed([lane.label for lane, *_ in lead])} came {within} together, {when} ({by}){off}"
 
 
 def _sooner(came: list[tuple[LaneView, int, float]], lead: list[tuple[LaneView, int, float]]) -> list[str]:
@@ -105,7 +120,7 @@ def _between(view: LiveView, lane: LaneView, sweeps: int, time: float) -> str:
     """When it came, and how far its energy is off now."""
     when = _stretch(lane, sweeps)
     by = f"{'' if when.startswith('after') else 'by '}{seconds(time)}"
-    return f"{when} ({by}){off_now(view, lane)}"
+    return f"{when} ({by}){off_now(view, lane, came=True)}"
 
 
 def _stretch(lane: LaneView, sweeps: int) -> str:

@@ -14,7 +14,6 @@ from pmpviz.capabilities.sampling.draws import DrawsView
 from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView, bands, share_name
 from pmpviz.capabilities.sampling.live import LiveView
-from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.states import StatesView
 from pmpviz.live.store import Series
 from pmpviz.metrics.marginals import marginal_table
@@ -256,16 +255,15 @@ def _off(states: StatesView) -> str:
 
 def _mmd(scene: Scene, x: str) -> dict:
     def columns(lane: LaneView | Kept) -> list[dict]:
-        return [
-            {"x": [p.sweep if x == "sweeps" else p.seconds for p in lane.points], "y": [p.mmd2 for p in lane.points]}
-        ]
+        at, points = [p.sweep for p in lane.points], lane.points
+        return [{"x": at if x == "sweeps" else [p.seconds for p in points], "y": [p.mmd2 for p in points], "at": at}]
 
     noise = _noise(scene.view)
     floor = 10.0 ** math.floor(math.log10(noise / LEAST_BAND)) if noise else 1e-8  # A decade's end: the axis' own.
     long_run = scene.view.truth is not None and not scene.view.truth.exact
     label = f"noise: {'samples like the reference' if long_run else 'exact samples'}"
     band = {"low": floor, "high": noise, "label": label} if noise else None
-    title = "MMD² over seconds" if x == "seconds" else "MMD²"
+    title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
     foot = f"bottom line: {significant(floor, 1)} or less" if noise else unknown
     told = sentences.mmd_help(scene.view) + (f" {sentences.SHARED_CORES}" if x == "seconds" else "")
@@ -283,12 +281,14 @@ def _spectrum(scene: Scene) -> dict:
     rows, noise = [], _noise(scene.then) or 0.0
     for lane, style in zip(scene.then.lanes, scene.envelope.styles, strict=True):
         if lane.points:
-            rows.append({"label": lane.label, "colour": style.colour, "values": _positive(lane.points[-1])})
-    full = max([4 * noise, *(sum(row["values"]) for row in rows)])
-    unit = f"full width {significant(full)}" if rows else ""
-    bars = {"names": list(ORDERS), "rows": rows, "full": full, "noise": noise}
+            rows.append({"label": lane.label, "colour": style.colour, "values": list(lane.points[-1].spectrum)})
+    full = max([4 * noise, *(_sum(row["values"]) for row in rows)])
+    low = max([0.0, *(_sum(row["values"], -1) for row in rows)])
+    unit = f"full width {significant(full + low)}" if rows else ""
+    bars = {"names": list(ORDERS), "rows": rows, "full": full, "low": low, "noise": noise}
     return trace("spectrum", "MMD² by order", "sweeps", [], unit=unit, bars=bars, help=sentences.mmd_help(scene.view))
 
 
-def _positive(point: MetricPoint) -> list[float]:
-    return [max(value, 0.0) for value in point.spectrum]
+def _sum(values: list[float], sign: int = 1) -> float:
+    """Of those of this sign: MMD^2 is an estimate, which may be negative."""
+    return sum(max(sign * value, 0.0) for value in values)

@@ -21,7 +21,7 @@ from pmpviz.player.update import short_name
 from pmpviz.samplers import sampler_class
 
 MEASURED = (
-    "MMD²: distance to the model's law. Exact samples have some by chance, the grey band: first in it by {} wins."
+    "MMD²: distance to the model's law; the grey band is chance alone. First in it by {}, its energy right too, wins."
 )
 OTHERS_THEN = "The settings were others then: they changed at sweep {}, where the verdict begins anew."
 ENERGY = (

@@ -7,7 +7,7 @@ import { columnWords, drawColumns } from "./columns.js";
 import { counts, shown } from "./lines.js";
 import { Marks } from "./marks.js";
 import { nameBand, nameExact } from "./names.js";
-import { covered } from "./overlaps.js";
+import { covered, lifted } from "./overlaps.js";
 import { decades, number, scale, show, thousands, ticks } from "./scale.js";
 import { css, dashOf, enlarged, haloed, lit, make, sized, wrapped } from "./theme.js";
 
@@ -21,6 +21,7 @@ const BOX = 6; // A pointer that moves less than this many pixels draws no box.
 const NEAR = 1e-6; // Of a decade: values come as 32-bit floats.
 const HERE = 0.5; // Pixels: a point that is no further from the pointer is the one under it.
 const UNDER = 6; // Pixels: the width of a line that another one covers.
+const MARKER = 4; // Pixels: its radius.
 const BETWEEN = 90; // Pixels between the markers of a line.
 
 export class Chart {
@@ -128,11 +129,13 @@ export class Chart {
     if (bars) return drawBars(this, bars, height);
     if (this.trace.columns) return this.drawStates(this.trace.columns);
     const empty = !this.measure(view || {});
+    if (!empty) this.lines = lifted(this.lines, this.y, this.trace.band);
     this.drawAxes(empty);
     if (empty) return;
     this.context.save();
     this.context.beginPath();
-    this.context.rect(LEFT, this.top - 1, width - LEFT - RIGHT, height - this.top - BOTTOM + 2);
+    const last = view && view.x ? 0 : MARKER; // The markers at the ends of a line are whole.
+    this.context.rect(LEFT - last, this.top - 1, width - LEFT - RIGHT + 2 * last, height - this.top - BOTTOM + 2);
     this.context.clip();
     this.drawBand();
     const { lines } = this;
@@ -184,7 +187,7 @@ export class Chart {
     if (span) [left, right] = [Math.min(left, span[0]), Math.max(right, span[1])];
     if (view.x) [left, right] = view.x;
     else if (!xlog && left > 0 && left < 0.02 * right) left = 0; // The middle of a first bin is where a run began.
-    if (!(left < right)) [left, right] = !Number.isFinite(left) ? [0, 1] : xlog ? [left, left * 10] : [left, left + 1];
+    if (!(left < right)) [left, right] = !Number.isFinite(left) ? [0, 1] : around(left, xlog);
     this.x = scale([left, right], [LEFT, this.width - RIGHT], xlog);
     const ends = [this.height - BOTTOM, this.top];
     if (view.y && (!log || view.y[0] > 0)) this.y = scale(view.y, ends, log);
@@ -282,7 +285,7 @@ export class Chart {
     const [top, bottom] = [this.y.px(band.high), this.y.px(low)];
     context.fillStyle = css(theme.text);
     context.globalAlpha = 0.09;
-    context.fillRect(LEFT, top, this.width, bottom - top);
+    context.fillRect(LEFT, top, this.width - LEFT - RIGHT, bottom - top);
     context.globalAlpha = 1;
   }
 
@@ -385,7 +388,7 @@ export class Chart {
   // At the end and now and then before it, so that lines can be told apart without colour; of few draws at each.
   drawMarkers(line, places) {
     const shown = places.filter(Boolean);
-    const size = line.ghost ? 3 : 4;
+    const size = line.ghost ? 3 : MARKER;
     if (line.dots && shown.length < 60) shown.forEach((place) => marker(this.context, line.marker, ...place, 2.5));
     let next = -Infinity;
     shown.forEach((place, k) => {
@@ -451,6 +454,12 @@ export class Chart {
       return [{ x: line.x[near], words: `${name}${number(value)}${words}` }];
     });
   }
+}
+
+// An axis of a single place: from where a run began.
+function around(at, log) {
+  if (log) return [at, at * 10];
+  return at > 0 ? [0, at] : [at, at + 1];
 }
 
 export function marker(context, kind, x, y, size) {

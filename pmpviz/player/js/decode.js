@@ -32,7 +32,7 @@ export function unpack(bytes) {
   const { meta, some } = opened(bytes);
   for (const trace of meta.traces || []) {
     for (const line of trace.lines || []) {
-      for (const name of ["x", "y", "low", "high", "least", "most", "seconds", "own"]) line[name] = some(line[name], Float32Array);
+      for (const name of ["x", "y", "low", "high", "least", "most", "seconds", "own", "at"]) line[name] = some(line[name], Float32Array);
     }
     if (trace.upper) for (const name of ["x", "y"]) trace.upper[name] = some(trace.upper[name], Float32Array);
   }

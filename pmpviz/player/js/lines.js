@@ -3,13 +3,15 @@
 const COLUMNS = ["x", "y", "low", "high", "least", "most"];
 
 // `heads.of` is how far the pictures of each lane are, in seconds where `heads.seconds`, else in what numbers them;
-// Infinity where none waits. Lines over that end there; curves of runs before have no lane that moves.
+// Infinity where none waits. Lines over that end there; curves of runs before have no lane that moves. A line of what
+// is measured has its places in `at`, whatever its axis, and ends at what the words on screen speak of.
 export function shown(trace, heads) {
-  const lines = trace.lines || [];
-  if (!heads || (heads.seconds ? trace.x !== "seconds" : !counts(trace.x))) return lines;
-  return lines.map((line) => {
-    const head = line.ghost ? Infinity : heads.of[Number(line.lane)] ?? Infinity;
-    return line.x && line.x.length && line.x[line.x.length - 1] > head ? upTo(line, head) : line;
+  if (!heads) return trace.lines || [];
+  const over = heads.seconds ? trace.x === "seconds" : counts(trace.x);
+  return (trace.lines || []).map((line) => {
+    const [places, lane] = [line.at || (over && line.x), Number(line.lane)];
+    const head = line.ghost ? Infinity : (line.at && heads.measured?.[lane]) ?? heads.of[lane] ?? Infinity;
+    return places && places.length && places[places.length - 1] > head ? upTo(line, places, head) : line;
   });
 }
 
@@ -18,9 +20,9 @@ export function counts(name) {
   return name !== "seconds" && !name.includes("this");
 }
 
-function upTo(line, head) {
-  let end = line.x.length;
-  while (end && line.x[end - 1] > head) end -= 1;
+function upTo(line, places, head) {
+  let end = places.length;
+  while (end && places[end - 1] > head) end -= 1;
   const cut = COLUMNS.filter((name) => line[name]).map((name) => [name, line[name].slice(0, end)]);
   return { ...line, ...Object.fromEntries(cut) };
 }

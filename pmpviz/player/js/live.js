@@ -189,13 +189,16 @@ export class Live extends Stage {
     else this.act("play");
   }
 
-  // What was found waits for the pictures that it was found at; nothing waits where none are to come.
+  // What was found waits for the pictures that it was found at; nothing waits where none are to come. Of what is
+  // measured now and then these are the last ones that were measured.
   say(update) {
-    const due = this.lanes.map(({ queue }) => (queue?.length ? this.moment(queue[queue.length - 1]) : -Infinity));
+    const measured = update.lanes.map((lane) => lane.measured);
+    const newest = (queue) => (queue?.length ? this.moment(queue[queue.length - 1]) : -Infinity);
+    const due = this.lanes.map(({ queue }, k) => measured[k] ?? newest(queue));
     if (update.waits || update.epoch !== this.saidEpoch || this.at !== null) this.untold = [];
     this.saidEpoch = update.epoch;
     const waits = this.lanes.some((lane) => lane.shown) ? WAITS : STARTING; // What is not there is not dimmed.
-    this.untold.push({ said: update.waits ? [waits] : update.said || [], due, at: performance.now() });
+    this.untold.push({ said: update.waits ? [waits] : update.said || [], due, measured, at: performance.now() });
     this.tellDue();
   }
 
@@ -204,8 +207,9 @@ export class Live extends Stage {
     const old = performance.now() - WORDS_MS;
     const told = this.untold.findLastIndex(({ due, at }) => at < old || due.every((sweep, k) => !(shown[k] < sweep)));
     if (told < 0) return;
-    const { said } = this.untold[told];
+    const { said, measured } = this.untold[told];
     this.untold.splice(0, told + 1);
+    this.measured = measured;
     this.tell(said);
   }
 
@@ -380,13 +384,14 @@ export class Live extends Stage {
 
   drawTraces(now, at) {
     this.tellDue();
-    const heads = this.heads();
-    const moved = heads.of.join() !== this.headed;
+    const heads = { ...this.heads(), measured: this.measured };
+    const head = [heads.of, heads.measured].join();
+    const moved = head !== this.headed;
     this.tracesDirty = this.tracesDirty || moved;
     if (!this.tracesDirty || now - (this.traced || 0) <= TRACE_MS) return;
     this.traced = now;
     this.tracesDirty = false;
-    this.headed = heads.of.join();
+    this.headed = head;
     this.traces.draw(this.theme, at, heads);
   }
 }

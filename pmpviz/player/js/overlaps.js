@@ -29,3 +29,19 @@ function between({ x, y }, k, at) {
   const there = y[k] + (y[next] - y[k]) * share;
   return Number.isFinite(there) ? there : null;
 }
+
+const [FOOT, APART] = [4, 6]; // Pixels above the foot of a log axis, and from one line there to the next, at most.
+
+// Lines along the foot, where what lies beneath it is drawn, stand above it and one over the other, within the band.
+export function lifted(lines, scale, band) {
+  const low = lines.filter(({ y, own }) => own && own.some((value, i) => value < y[i]));
+  return lines.map((line) => {
+    const rank = low.indexOf(line);
+    if (rank < 0) return line;
+    const foot = scale.px(Math.min(...line.y.filter((value, i) => line.own[i] < value)));
+    const room = band ? foot - scale.px(band.high) - 2 * FOOT : Infinity;
+    const up = FOOT + Math.max(0, Math.min(APART, room / Math.max(1, low.length - 1))) * rank;
+    const at = (value, i) => (line.own[i] < value ? scale.value(scale.px(value) - up) : value);
+    return { ...line, y: Array.from(line.y, at) };
+  });
+}

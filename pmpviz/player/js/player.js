@@ -232,14 +232,21 @@ export class Player extends Live {
     const { template, rows, each, high } = (this.laid = this.steady(this.columns(), width));
     this.stage.style.gridTemplateColumns = template;
     this.root.classList.toggle("pv-rows", rows > 1);
-    for (const lane of this.lanes) {
-      lane.fitName(each);
-      lane.resize(each, high);
-    }
+    for (const lane of this.lanes) lane.fitName(each);
+    this.level();
+    for (const lane of this.lanes) lane.resize(each, high);
     this.spread();
     if (this.width !== width) this.tracesDirty = true;
     this.width = width;
     this.wake();
+  }
+
+  // Pictures stand at one height, however many lines the names above them take.
+  level() {
+    const heads = this.lanes.map(({ head }) => head);
+    for (const head of heads) head.style.minHeight = "";
+    const highest = Math.max(...heads.map((head) => head.offsetHeight));
+    for (const head of heads) head.style.minHeight = `${highest}px`;
   }
 
   // Words that come and go beside a picture do not make it pulse: it grows again only where there is room to spare.

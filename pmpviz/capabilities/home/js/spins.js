@@ -15,6 +15,8 @@ const FALL_SECONDS = 0.45;
 const LEGEND =
   "Lines pull two spins alike (orange) or apart (blue, dashed), the thicker the harder. Dots are messages: orange for up, blue for down. In a spin: its field, noise and messages together; point at it for each.";
 
+const BRIEF = "Lines: alike (orange), apart (blue, dashed). Dots: messages for up (orange), for down (blue).";
+
 class Spins extends Stage {
   constructor(parent) {
     super(parent, "fs-root");
@@ -39,7 +41,7 @@ class Spins extends Stage {
   arrange() {
     const [left, right] = [make("div", "fs-left"), make("div", "fs-right")];
     this.status = make("div", "fs-status");
-    left.append(this.choice(), this.stage, this.status, make("div", "fs-legend", LEGEND));
+    left.append(this.choice(), this.stage, this.status, make("div", "fs-legend", LEGEND), make("div", "fs-brief", BRIEF));
     right.append(this.histogram.root, this.buttons(), this.said);
     const body = make("div", "fs-body");
     body.append(left, right);
@@ -101,6 +103,10 @@ class Spins extends Stage {
     this.head = whole ? update.moments - 1 : 0;
     this.fall = whole ? null : 0;
     const before = update.model === model ? null : update;
+    const total = fallen(update);
+    // Of what has been emptied nothing is said any more.
+    if (total < this.total) this.said.style.visibility = "hidden";
+    this.total = total;
     this.histogram.take(update, this.fall === null ? null : update.last, before);
     if (this.fall === null) this.write();
   }
@@ -179,12 +185,17 @@ class Spins extends Stage {
 
   // What is said once the picture has come to it.
   write() {
-    const { said, distance, counts, own_counts } = this.update;
+    const { said, distance } = this.update;
+    this.said.style.visibility = "";
     this.said.replaceChildren(...said.map(([words, verdict]) => make("p", verdict ? "fs-verdict" : "", words)));
-    const total = [...counts, ...own_counts].reduce((sum, count) => sum + count, 0);
-    Object.assign(this.root.dataset, { total, distance });
+    Object.assign(this.root.dataset, { total: this.total, distance });
     this.announce(said[0][0]);
   }
+}
+
+// How often anything has fallen into the histogram since it was empty.
+function fallen({ counts, own_counts }) {
+  return [...counts, ...own_counts].reduce((sum, count) => sum + count, 0);
 }
 
 function found({ state, best }) {

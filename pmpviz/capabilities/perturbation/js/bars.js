@@ -57,9 +57,10 @@ export class Bars {
     return Math.max(0, ...names.map((name) => context.measureText(name).width));
   }
 
-  say({ law, floor, places, names }, share, shown) {
+  say({ law, floors, names }, share, shown) {
     const distance = share.reduce((sum, p, k) => sum + Math.abs(p - law[k]), 0) / 2;
-    const all = shown === places.length && floor !== null ? `; as many exact draws would show ${number(floor)}` : "";
+    const floor = floors.findLast(([count]) => count <= shown)?.[1];
+    const all = floor === undefined ? "" : `; as many exact draws would show ${number(floor)}`;
     const more = law.length > names.length ? ` The likeliest ${names.length} of ${law.length} are drawn.` : "";
     const words = shown ? `Total variation to the exact law ${number(distance)}${all}.${more} Lines: exact p(x).` : "Lines: exact p(x).";
     if (this.words.textContent !== words) this.words.textContent = words;

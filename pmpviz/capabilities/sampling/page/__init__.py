@@ -42,8 +42,8 @@ def race_on_home(above: Callable[[], None]) -> None:
     stage.take(stage.plan)
     stage.show()
     st.caption(
-        "Both lattices started from the same random configuration, and are computed now. T = 1 is the critical "
-        "temperature. White and black are equally likely: one picture may be mostly white, the other mostly black. "
+        "Each picture is one configuration of a magnet, of spins that are black or white, from one random start. T = 1 "
+        "is the critical temperature. Neither colour is likelier: one picture may be mostly white, the other black. "
         "MMD² says how far the samples are from the reference named above, 0 where both follow one law. "
         "Space pauses, N steps, and the slider under the pictures goes back in time."
     )
