@@ -71,13 +71,13 @@ def test_verdict_and_curves_are_of_the_shift_that_is_seen(server, open_page):
     page = open_page(link(server, "landscape", preset="attractive"))
     page.wait_for_function("() => /exact after/.test(document.querySelector('.pv-verdict')?.textContent)")
     verdict = page.locator(".pv-verdict").inner_text()
-    assert verdict.startswith("One hill; it parts at a shift of about 2, just where one is no longer sure. ")
+    assert verdict.startswith("One hill; it parts at a shift of about 2, just where one hill is no longer guaranteed. ")
     # No answer of the server comes in between.
     page.evaluate("WebSocket.prototype.send = () => {}")
     verdict, curve = page.evaluate(MOVED)
     assert verdict == (
-        "Four hills: the first one parts at a shift of about 2, just where one is no longer sure. Starting again under "
-        "the new setting …"
+        "Four hills: the first one parts at a shift of about 2, just where one hill is no longer guaranteed. Starting "
+        "again under the new setting …"
     )
     assert page.locator(".ls-strip", has_text="Energy H over ").is_visible()
     assert not any(letter.isdigit() for letter in curve)
