@@ -145,6 +145,8 @@ def test_a_ball_that_leaves_the_picture_is_pointed_to(server, open_page):
     """At the step's limit it swings far beyond the Gaussians: a wedge stands on the edge then."""
     page = open_page(link(server, "landscape", preset="attractive", step=1.99, steps=9))
     page.wait_for_selector(f"{CANVAS}[data-beyond='']")
+    page.get_by_role("button", name="Their sum").click()  # Without the words on what regions are.
+    page.wait_for_selector(f"{CANVAS}[data-layer='2']")
     before = page.evaluate(BEYOND.replace('"true"', '""'))
     found = page.evaluate(BEYOND)
     assert found["beyond"] == "true" and before["ink"] == 0 and found["ink"] > 0.03
