@@ -174,8 +174,8 @@ NUMBERS = """
 - **Links ×, Chain ×**: multiply the trained weights. **Links**: all pairs of equal capitalised words, or each with its
   next occurrence.
 - **Click** a word: it is held as a name, then as none, then free again.
-- Weights: fitted to 485 announcements when the page first needs them, so that the likelihood of the chain, given
-  the labels of linked words, is greatest.
+- Weights: fitted beforehand to 485 announcements, so that the likelihood of the chain, given the labels of linked
+  words, is greatest.
 """
 
 
