@@ -28,6 +28,10 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     test = open_page("landscape", {"preset": preset.id})
     found = walked(test)
     assert any(each.value.startswith(f"#### {preset.question}\n\n") for each in test.markdown)
+    # The line above says what stands beneath it.
+    (head,) = [each.value for each in test.markdown if each.value.startswith("#### ")]
+    two = preset.id in ("hopfield", "alike")
+    assert ("remember two pictures, and" in head) == two and ("Each configuration is a Gaussian" in head) == (not two)
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]
     begun = {"failure": "A stay in state 10 lasts 6.3 sweeps on average: ", "hopfield": "λ₁ = ", "alike": "λ₁ = "}
     assert found["said"][0].startswith(begun.get(preset.id, "All frequencies within "))

@@ -71,13 +71,13 @@ def test_verdict_and_curves_are_of_the_shift_that_is_seen(server, open_page):
     page = open_page(link(server, "landscape", preset="attractive"))
     page.wait_for_function("() => /exact after/.test(document.querySelector('.pv-verdict')?.textContent)")
     verdict = page.locator(".pv-verdict").inner_text()
-    assert verdict.startswith("One hill; it parts at a shift of about 2, just where one is no longer sure. ")
+    assert verdict.startswith("One hill; it parts at a shift of about 2, just where one hill is no longer guaranteed. ")
     # No answer of the server comes in between.
     page.evaluate("WebSocket.prototype.send = () => {}")
     verdict, curve = page.evaluate(MOVED)
     assert verdict == (
-        "Four hills: the first one parts at a shift of about 2, just where one is no longer sure. Starting again under "
-        "the new setting …"
+        "Four hills: the first one parts at a shift of about 2, just where one hill is no longer guaranteed. Starting "
+        "again under the new setting …"
     )
     assert page.locator(".ls-strip", has_text="Energy H over ").is_visible()
     assert not any(letter.isdigit() for letter in curve)
@@ -145,6 +145,8 @@ def test_a_ball_that_leaves_the_picture_is_pointed_to(server, open_page):
     """At the step's limit it swings far beyond the Gaussians: a wedge stands on the edge then."""
     page = open_page(link(server, "landscape", preset="attractive", step=1.99, steps=9))
     page.wait_for_selector(f"{CANVAS}[data-beyond='']")
+    page.get_by_role("button", name="Their sum").click()  # Without the words on what regions are.
+    page.wait_for_selector(f"{CANVAS}[data-layer='2']")
     before = page.evaluate(BEYOND.replace('"true"', '""'))
     found = page.evaluate(BEYOND)
     assert found["beyond"] == "true" and before["ink"] == 0 and found["ink"] > 0.03

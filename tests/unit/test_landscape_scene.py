@@ -67,6 +67,7 @@ def test_the_count_of_leavings_agrees_with_its_expectation():
     plan = BY_ID["failure"]
     lane, expected = LandscapeLane(plan, scene_of(plan)), scene_of(plan).leaving(STUCK)
     seen = LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(lane.view(),))
+    assert lane.state is None, "the landscape is seen before anything is compiled"
     assert found(seen).startswith(
         "A stay in state 10 lasts 6.3 sweeps on average: a sweep leaves it with probability 0.1"
     )
@@ -92,6 +93,9 @@ def test_frequencies_come_within_a_hundredth_and_rolls_hang_together(sampler, co
         lane.advance()
     view = lane.view()
     assert view.counts.sum() == 150 * view.chains
+    said = found(LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(view,)))
+    steps = "trajectories" if sampler == HMC else "sweeps"
+    assert f"of exact after 150 {steps} of 512 chains (76\u202f800 independent draws" in said
     assert np.abs(view.counts / view.counts.sum() - lane.scene.law).max() < 0.01
     for one, two in zip(view.rolls, view.rolls[1:], strict=False):
         assert (two.number, two.before) == (one.number + 1, one.after)

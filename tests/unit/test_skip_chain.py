@@ -26,7 +26,7 @@ from pmpviz.models.text import (
     skip_chain,
     trained,
 )
-from pmpviz.models.text.skip_chain import _log_likelihood, _stacked
+from pmpviz.models.text.skip_chain import TRAINING_TEXTS, _log_likelihood, _stacked, objective_of
 from pmpviz.models.text.words import FEATURES, features
 from pmpviz.runs import advance, start
 from pmpviz.samplers import make_sampler
@@ -137,6 +137,17 @@ def test_learning_labels_other_announcements_better_with_links_than_without():
     assert weights.chain > 1 and weights.skip > 0.2
     few = fitted(announcements(0, 20), LINKS[1])
     assert few.texts == 20 and few.words == sum(len(words) for words, _ in announcements(0, 20))
+
+
+@pytest.mark.parametrize("links", LINKS)
+def test_the_kept_weights_are_where_the_likelihood_of_all_announcements_is_greatest(links):
+    kept, texts = trained(links), announcements(0, TRAINING_TEXTS)
+    weights = np.array([*kept.weights.theta, kept.weights.skip, kept.weights.chain])
+    objective = objective_of(texts, links)
+    value, slope = objective(weights)
+    first, begun = objective(0 * weights)
+    assert kept.words == sum(len(words) for words, _ in texts) and value < first
+    assert np.abs(slope).max() < 1e-3 * np.abs(begun).max()
 
 
 def test_the_builder_gives_the_field_of_its_announcement():

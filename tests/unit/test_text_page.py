@@ -15,7 +15,7 @@ from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.text.lane import errors, lane_of
 from pmpviz.capabilities.text.live import Answer
 from pmpviz.capabilities.text.page import commands
-from pmpviz.capabilities.text.picture import _found, sentences
+from pmpviz.capabilities.text.picture import _found, _right, sentences
 from pmpviz.capabilities.text.plan import TextPlan, reader
 from pmpviz.capabilities.text.presets import TEXT
 from pmpviz.live.link import from_query, to_query
@@ -81,8 +81,22 @@ def test_the_verdict_says_what_is_found_missed_and_wrongly_taken():
     assert _found(view, 0 * truth).startswith(f"finds none of the {total} words")
     # What is held was not found.
     held = SimpleNamespace(plan=plan.replace(said=((words.words.index("Isolde"), 1),)), words=words, labels=labels)
-    assert f"all {total - 1} words" in _found(held, truth)
+    assert f"all {total - 1} other words of the speaker's name" in _found(held, truth)
     assert plan.replace(text=BAKER).words()[1] is None
+
+
+def test_the_line_of_a_lane_and_the_verdict_count_the_same_words():
+    plan = preset_of(TEXT, "room").plan
+    words, labels = plan.words()
+    college, hall, n = words.words.index("College"), words.words.index("Hall"), len(words)
+    p1 = labels.astype(float)
+    p1[[college, hall]] = 1.0
+    view = SimpleNamespace(plan=plan, words=words, labels=labels)
+    assert _right(view, p1) == f"{n - 2} of {n} words right"
+    # A word that a hand holds wrongly is no mistake of the reader.
+    view.plan = plan.replace(said=((hall, 1),))
+    assert _right(view, p1) == f"{n - 2} of the other {n - 1} words right"
+    assert _found(view, p1).endswith("takes 1 wrongly: College")
 
 
 def reading(plan: TextPlan, answer: Answer | None, *lanes: tuple[str, int, np.ndarray]):

@@ -80,6 +80,7 @@ class LandscapeLane:
 
     def __init__(self, plan: LandscapePlan, scene: Scene | Memory):
         self.warmed, self.seconds, self.count = False, 0.0, 0
+        self.state: Any = None  # Until the first quantum: its start is compiled, which the picture does not wait for.
         self._key, self._starts = jax.random.key(plan.seed), 0
         self.chains = CHAINS[plan.kind]
         self.change(plan, scene)
@@ -91,10 +92,10 @@ class LandscapeLane:
 
     def change(self, plan: LandscapePlan, scene: Scene | Memory) -> None:
         """Take up other settings: the states stay, the Gaussians are drawn anew, and statistics begin anew."""
-        state = getattr(self, "state", None)
         self.plan, self.scene = plan, scene
         self.sampler, self.target = prepared(plan, scene)
-        self._restart(None if state is None or plan.kind == KINDS[2] else np.asarray(state.x).T)
+        if self.state is not None:
+            self._restart(None if plan.kind == KINDS[2] else np.asarray(self.state.x).T)
         self.count, self._every = 0, 1
         self._counts = np.zeros(len(scene.law), np.int64)
         self._rolls: deque[Roll] = deque(maxlen=MOST_ROLLS)
@@ -120,13 +121,15 @@ class LandscapeLane:
         """There are no frames whose epoch would have to be told."""
 
     def warm(self) -> None:
-        """Compile a quantum."""
+        """Compile the start and a quantum."""
+        self._begin()
         self._quantum()
         self.warmed = True
 
     def advance(self) -> None:
         """One quantum of every chain, and what is learnt of it."""
         begin = time.perf_counter()
+        self._begin()
         before, codes = self.state, self._codes()
         state, info, words, told = self._quantum()
         self.state, self.count = state, self.count + 1
@@ -141,6 +144,10 @@ class LandscapeLane:
         self._landings.append((*(float(v) for v in self.scene.seen(state.z)[:, 0]), int(now[0])))
         self._note()
         self.seconds += time.perf_counter() - begin
+
+    def _begin(self) -> None:
+        if self.state is None:
+            self._restart(None)
 
     def _quantum(self) -> Any:
         return _quantum(self.sampler, self.target, self.state, self._key, np.uint32(self._starts << 20 | self.count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -25,7 +26,14 @@ from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.live.plan import Preset
 from pmpviz.samplers import sampler_class
 
-LEAD = "Spins are drawn by way of a continuous z: a Gaussian for each configuration. A larger shift moves these apart."
+LEAD = (
+    "Each configuration is a Gaussian in z; a larger shift parts them. Where the ball rests, spins are drawn: most "
+    "likely the ground's colour."
+)
+REMEMBERED = (
+    "Spins that remember two pictures, and their negatives. Where the ball rests, spins are drawn; colour: the nearest "
+    "picture."
+)
 PAGE = Page("landscape", LANDSCAPE, LEAD)
 TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")
 # What is taken up so soon that the picture, which follows by itself, is not greyed.
@@ -47,7 +55,8 @@ def draw() -> None:
     draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
-    preset = PAGE.ask(plan, "What landscape do these spins become?", _alike)
+    page = dataclasses.replace(PAGE, lead=REMEMBERED) if plan.kind == MEMORY else PAGE
+    preset = page.ask(plan, "What landscape do these spins become?", _alike)
     STAGE.draw(plan)
     explain(plan, preset)
 
@@ -169,7 +178,8 @@ NUMBERS = """
   many steps a trajectory has is drawn anew, from 1 to 2L − 1. Where it leaves the picture, a wedge points to it.
 - **Energy H**: over the steps of the shown trajectory; it is accepted if it ends below the accept line, which
   is where it began plus an exponential number of mean 1 that this trajectory was given.
-- **Bars**: how often all chains were in each state since the last change; ticks: exact p(s).
+- **Bars**: how often all chains were in each state since the last change, one draw a chain and trajectory or sweep;
+  ticks: exact p(s).
 - **Shift**: D is its least value plus what the knob says. λ₁ is the largest eigenvalue of W + D. **Gap**: the spectral
   gap of Gibbs sampling, one minus the second largest eigenvalue of a step: the larger, the sooner it forgets its start.
 - **Two pictures**: y is √(βn) times the overlaps of a state with A and B, and a normal each; small pictures stand where

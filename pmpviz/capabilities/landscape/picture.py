@@ -185,8 +185,10 @@ def found(view: LandscapeView) -> str:
     draws = int(lane.counts.sum())
     far = float(np.abs(lane.counts / draws - scene.law).max())
     noise = 2 * float(np.sqrt((scene.law * (1 - scene.law)).max() / draws))
-    within = f"All frequencies within {significant(far, 2)} of exact after {integer(draws)} draws"
-    return f"{within} (as many independent ones mostly come within {significant(noise, 2)})."
+    steps = unit(view.plan) if lane.count > 1 else unit(view.plan).replace("ies", "y").removesuffix("s")
+    after = f"{integer(lane.count)} {steps} of {integer(lane.chains)} chains"
+    within = f"All frequencies within {significant(far, 2)} of exact after {after}"
+    return f"{within} ({integer(draws)} independent draws mostly come within {significant(noise, 2)})."
 
 
 def _stuck(lane: LandscapeLaneView, scene: Scene) -> str:
@@ -207,7 +209,7 @@ def _stuck(lane: LandscapeLaneView, scene: Scene) -> str:
 
 def promised(largest: float) -> str:
     """What is known of the hills by the largest eigenvalue alone."""
-    return "one hill for sure" if largest < ONE_HILL else "one is sure up to 4 only"
+    return "one hill, guaranteed" if largest < ONE_HILL else "one hill is guaranteed up to 4 only"
 
 
 def remembered(view: LandscapeView, scene: Memory) -> str:

@@ -13,7 +13,7 @@ LANDSCAPE: tuple[Preset, ...] = (
         "Two spins that agree",
         "When does one hill become two?",
         LandscapePlan(TWO, w=1.0, extra=1.0),
-        "Drag the shift. Up to shift 2, where the largest eigenvalue λ₁ is 4, the landscape is sure to have one hill; "
+        "Drag the shift. Up to shift 2, where the largest eigenvalue λ₁ is 4, one hill is guaranteed; "
         "without fields it splits exactly there, into 00 and 11. The law of the states never changes: only the way to "
         "it does.",
         2.0,
@@ -47,7 +47,7 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "fields",
         "With fields",
-        "Does the hill part where one is no longer sure?",
+        "Does the hill part where one hill is no longer guaranteed?",
         LandscapePlan(TWO, w=1.0, h1=0.5, h2=-0.3, extra=3.0),
         "Beyond shift 2, where the largest eigenvalue λ₁ is 4, one hill is no longer guaranteed; with fields a second "
         "one appears later, at a shift of about 3.6, where λ₁ is 5.6.",

@@ -113,15 +113,16 @@ and TRBP's do, $\phi(s) - \langle\phi\rangle_\mu$ is the gradient of $w \cdot \p
 *Barrier Frank-Wolfe for Marginal Inference, section 5; Domke 2013.*
 """
 NUMBERS = """
-- **Picture**: p(animal) at the weights of the iteration that is named. Above the scenes that are learned from, by the
-  lane's own marginals or samples; below those held out, by TRBP's marginals for every lane. While all weights are 0 it
-  is one half everywhere; samples scatter about that.
+- **Picture**: p(animal) at the weights of the iteration that is named. Above the training scenes, by the lane's own
+  marginals or samples; below those held out, by TRBP's marginals for every lane. While all weights are 0 it is one half
+  everywhere; samples scatter about that.
 - **Weights** have no unit: each multiplies its term of the log-probability. Trust above 0 follows the colour, a bias
-  above 0 is for animal and below 0 for ground, edge and contrast above 0 have neighbours agree.
-- **Held out: log-likelihood**, a pixel, at least: by TRBP's bound on log Z, for every lane, so that weights compare.
+  above 0 is for animal and below 0 for ground, edge has neighbours agree and contrast more so if alike in colour.
+- **Training: likelihood, at least**: its logarithm, a pixel, by the lane's own bound; samples give none, belief
+  propagation neither.
+- **Held out: likelihood, at least**: the same by TRBP's bound on log Z, for every lane, so that weights compare.
 - **Wrong beside the outline**: share of the pixels within 3 of the true outline that are on the wrong side, by the MAP
   configuration (roof duality) and by each pixel's likelier side.
-- **Learned from: log-likelihood, at least**: the lane's own bound; samples give none, belief propagation neither.
 - Weights start at 0; Adam steps by rate / (1 + decay t). Chains, messages, and Frank-Wolfe's point and vertices go on
   from one iteration to the next.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,18 +23,23 @@ SCENES, BETWEEN = "scenes", 2
 # by less than this share of their range are not seen apart.
 WORSE, SAME = 0.05, 0.02
 HELP = (
-    "Weights have no unit: trust above 0 follows the colour, bias above 0 is for animal and below 0 for ground, edge "
-    "and contrast above 0 have neighbours agree."
+    "Weights have no unit. Trust: how far a pixel's colour is followed. Bias: how far all are drawn to animal, or to "
+    "ground. Edge: how much neighbours agree. Contrast: how much more they do where they are alike in colour."
 )
-TITLES = {"trust": "Trust in colour", "bias": "Bias", "edge": "Edge weight", "contrast": "Edge weight by contrast"}
+TITLES = {
+    "trust": "Trust in colour",
+    "bias": "Bias to animal",
+    "edge": "Edge: neighbours agree",
+    "contrast": "Contrast: more if alike",
+}
 
 
 def update(view: SceneView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the player; `sent` is brought up to date."""
     envelope = Envelope(view, sent, [class_of(lane.algorithm).spec for lane in view.lanes])
     then = looked_at(view, desk.at)
-    lanes = [_lane(envelope, index, lane, desk.large) for index, lane in enumerate(then.lanes)]
-    alt = "p(animal) of every pixel of every scene: those learned from above, those held out below"
+    lanes = [_lane(envelope, index, lane) for index, lane in enumerate(then.lanes)]
+    alt = "p(animal) of every pixel of every scene: training scenes above, those held out below"
     back = "" if desk.at is None else f"Looking back at iteration {integer(desk.at)}: "
     said = back + verdict(then)
     own = {"said": [said, *numbers(then)], "alt": alt, "unit": "iterations", "scenes": _scenes(envelope, view)}
@@ -70,15 +75,12 @@ def _scenes(envelope: Envelope, view: SceneView) -> dict | None:
     return {"rows": rows, "cols": columns} | {name: envelope.payload.add(each, "u1") for name, each in blobs.items()}
 
 
-def _lane(envelope: Envelope, index: int, lane: SceneLaneView, brief: bool) -> dict:
+def _lane(envelope: Envelope, index: int, lane: SceneLaneView) -> dict:
     rows, columns = lane.p1.shape
     values = envelope.payload.add(lane.p1.reshape(-1))
-    weights = [f"{name} {significant(value, 2)}" for name, value in zip(WEIGHTS, lane.theta, strict=True) if lane.count]
-    # Before a class the weights, which the question asks for, have all of the room.
-    computing = [f"{seconds(lane.seconds)} computing"] if lane.seconds and not brief else []
     return envelope.lane(
         index,
-        " · ".join([*weights, *computing]),
+        weighed(lane.theta) if lane.count else "",
         "done" if lane.done else "",
         subHelp=HELP,
         step="iteration",
@@ -88,6 +90,13 @@ def _lane(envelope: Envelope, index: int, lane: SceneLaneView, brief: bool) -> d
         frames=envelope.frames(index),
         layer={"values": values, "kind": "sequential", "low": 0.0, "high": 1.0, "name": "p(animal)"},
     )
+
+
+def weighed(theta: Sequence[float]) -> str:
+    """The weights by what each does."""
+    trust, bias, edge, contrast = (significant(value, 2) for value in (theta[0], abs(theta[1]), *theta[2:]))
+    to = "animal" if theta[1] > 0 else "ground"
+    return f"trust in colour {trust} · bias to {to} {bias} · neighbours agree {edge} · more if alike {contrast}"
 
 
 def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
@@ -102,15 +111,19 @@ def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
 
         return trace(id, title, "iterations", envelope.lines(columns, 1e-9 if log else None), log, unit)
 
-    found = [
-        card("held", "Held out: log-likelihood", lambda p: p.held_bound, unit="nats a pixel, at least"),
+    # What is raised comes first, then what it is worth.
+    found = []
+    bounded = [lane.guarantee == "bound" for lane in view.lanes]
+    if any(bounded):
+        unit = "nats a pixel" if all(bounded) else "nats a pixel; samples: none"
+        found.append(card("own", "Training: likelihood, at least", lambda p: p.own_bound, unit=unit))
+    found += [
         card("likelier", "Held out: wrong beside the outline, marginals", lambda p: 100 * p.wrong_likelier, unit="%"),
+        card("held", "Held out: likelihood, at least", lambda p: p.held_bound, unit="nats a pixel, by TRBP"),
         card("map", "Held out: wrong beside the outline, MAP", lambda p: 100 * p.wrong_map, unit="%"),
     ]
     for k, name in enumerate(WEIGHTS):
         found.append(card(name, TITLES[name], partial(_weight, k=k)))
-    if any(lane.points and lane.points[0].own_bound is not None for lane in view.lanes):
-        found.append(card("own", "Learned from: log-likelihood, at least", lambda p: p.own_bound, unit="own bound"))
     return [*found, card("gradient", "Gradient, root mean square", lambda p: p.gradient, True)]
 
 
@@ -130,8 +143,8 @@ def verdict(view: SceneView) -> str:
         return f"Before learning every pixel is undecided, p = 0.5: {called}."
     now = [lane.points[count] for lane in begun]
     when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
-    wrong = f"{_shares(begun, now)} of the pixels near held-out outlines are wrong"
-    return f"{_weights(now)}: {when} {wrong}, before learning {before:.1%}{_fewest(begun, count)}."
+    wrong = f"{_shares(begun, now)} of pixels near held-out outlines are wrong"
+    return f"{_weights(now)}: {when} {wrong}, before learning {before:.1%}."
 
 
 def _unlearned(view: SceneView) -> str:
@@ -142,23 +155,21 @@ def _unlearned(view: SceneView) -> str:
 
 
 def _shares(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
-    """How many are wrong, of every lane; of lanes that agree it is enough to have their names in brackets."""
+    """How many are wrong, of every lane; lanes that agree need no names, and are told as their pictures stand."""
     told = [(f"{point.wrong_likelier:.1%}", lane.label) for lane, point in zip(lanes, now, strict=True)]
-    if len(told) == 1:
-        return told[0][0]
-    alike = _alike(lanes)
-    named = [f"{share} ({name})" if alike else f"{share} by {name}" for share, name in told]
-    return listed(named)
+    bare = len(told) == 1 or _alike(lanes)
+    return listed([share if bare else f"{share} by {name}" for share, name in told])
 
 
-def _fewest(lanes: Sequence[SceneLaneView], count: int) -> str:
+def _fewest(lanes: Sequence[SceneLaneView], count: int) -> list[str]:
     """Where fewer were wrong before, when that was, and why it is not so any more."""
     errors = [[point.wrong_likelier for point in lane.points[: count + 1]] for lane in lanes]
     worst, course = max(zip(_excess(errors), errors, strict=True))
     if worst <= WORSE:
-        return ""
+        return []
     best = int(np.argmin(course))
-    return f", after {integer(best)} iteration{'s' if best > 1 else ''} {min(course):.1%}: {RAISED}"
+    when = f"after {integer(best)} iteration{'s' if best > 1 else ''}"
+    return [f"{RAISED}: of those held out fewest pixels, {min(course):.1%}, were wrong {when}."]
 
 
 def _excess(errors: Sequence[Sequence[float]]) -> list[float]:
@@ -167,31 +178,18 @@ def _excess(errors: Sequence[Sequence[float]]) -> list[float]:
 
 
 def _weights(now: Sequence[Point]) -> str:
-    """The weights in words, with every lane's number."""
-    trust, bias, edge, contrast = (_Weight(name, values) for name, values in zip(WEIGHTS, _columns(now), strict=True))
-    ground = bias.said("a bias to animal", "a bias to ground", "a bias")
-    agree = edge.said("neighbours that agree", "neighbours that differ", "neighbours")
-    alike = contrast.said("most where colours are alike", "least where colours are alike", "by their colours")
-    return f"{trust.said('Colour', 'Colour, turned round', 'Colour')}, {ground} and {agree}, {alike}"
+    """What the weights do by their signs; numbers stand under the pictures."""
+    trust, bias, edge, _ = np.array([point.theta for point in now]).T.tolist()
+    colour = _by_sign(trust, "Colour", "Colour, turned round", "Colour")
+    ground = _by_sign(bias, "a bias to animal", "a bias to ground", "a bias")
+    agree = _by_sign(edge, "neighbours that agree", "neighbours that differ", "neighbours")
+    return f"{colour}, {ground} and {agree}"
 
 
-def _columns(now: Sequence[Point]) -> list[list[float]]:
-    return np.array([point.theta for point in now]).T.tolist()
-
-
-@dataclass(frozen=True)
-class _Weight:
-    """One weight, of every lane."""
-
-    name: str
-    values: Sequence[float]
-
-    def said(self, above: str, below: str, neither: str) -> str:
-        """What it does by its sign, if that is one for all lanes, and in brackets its numbers, equal ones once."""
-        signs = {value > 0 for value in self.values}
-        words = neither if len(signs) > 1 else above if True in signs else below
-        numbers = dict.fromkeys(significant(value, 2) for value in self.values)
-        return f"{words} ({self.name} {' and '.join(numbers)})"
+def _by_sign(values: Sequence[float], above: str, below: str, neither: str) -> str:
+    """What a weight does by its sign, if that is one for all lanes."""
+    signs = {value > 0 for value in values}
+    return neither if len(signs) > 1 else above if True in signs else below
 
 
 def together(lanes: Sequence[SceneLaneView]) -> int:
@@ -206,13 +204,13 @@ def numbers(view: SceneView) -> list[str]:
         return []
     best = ", ".join(f"{lane.points[count].wrong_map:.1%}" for lane in begun)
     took = " and ".join(seconds(lane.points[count].seconds) for lane in begun)
-    alike = [f"{AGREE}, after {took} of computing."] if _alike(begun) else []
-    words = [*alike, f"Wrong in the likeliest configuration as a whole (MAP), no pixel by itself: {best}."]
-    return [" ".join([*words, *_likelier_before(begun)])]
+    agree = f"{AGREE}, after {took} of computing." if _alike(begun) else f"Computing took {took}."
+    words = [agree, f"Wrong in the likeliest configuration as a whole (MAP), no pixel by itself: {best}."]
+    return [" ".join([*_fewest(begun, count), *_likelier_before(begun), *words])]
 
 
 AGREE = "They learn the same: their held-out likelihoods lie on each other"
-RAISED = "it is the likelihood that is raised"
+RAISED = "It is the likelihood of the training scenes that is raised"
 
 
 def _likelier_before(lanes: Sequence[SceneLaneView]) -> list[str]:

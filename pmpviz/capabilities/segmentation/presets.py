@@ -16,7 +16,8 @@ SEGMENTATION: tuple[Preset, ...] = (
         "Four weights are shared by all pixels: how far colour is trusted, a bias, how much neighbours agree, and how "
         "much more where their colours agree. At first all four move by the learning rate. Both lanes climb the "
         "likelihood: one with Frank-Wolfe's marginals, whose bound rises, one with Gibbs samples, which bound nothing. "
-        "The scenes of the lower row were held out: at iteration 0 every pixel is undecided, then bodies stand out. "
+        "The scenes of the lower row were held out; what each lane's weights make of them, and the bound of their "
+        "likelihood, TRBP says for both. At iteration 0 every pixel is undecided, then bodies stand out. "
         "Wrong pixels may become more for a while, since it is not these that are counted. reproduce bfw-crf "
         "learns them by marginals and by samples.",
         0.0,

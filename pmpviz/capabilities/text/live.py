@@ -58,7 +58,7 @@ class LiveText(LiveJob):
 
     view: TextView
     view_type = TextView
-    beginning = "learning from 485 announcements"
+    beginning = "reading the text"
 
     def __init__(self, plan: TextPlan, files: Callable[[str], Any] | None = None, speed: float = 0.0):
         super().__init__(plan, files, speed)

@@ -166,15 +166,16 @@ $f_{i+1} = h_{i+1} + \log\frac{1 + e^{f_i + w}}{1 + e^{f_i}}$ forward, $x_i \sim
 NUMBERS = """
 - **Colour**: p(word is part of the speaker's name), averaged over all chains and the later half, and more, of the
   sweeps since the last change. *One sample*: the labels of the first chain at this moment.
-- **Underlined**: the true name, of announcements that are made up. **% right**: words whose likelier label is true.
+- **Underlined**: the true name, of announcements that are made up. **Right**: words whose likelier label is true; words
+  that you hold count nowhere.
 - **RMSE**: root mean square difference of p from exact, over all words. It falls as one over the root of the sweeps
   that are averaged, which double as the run goes on, with long flat stretches: a few words that seldom change make up
   most of it.
 - **Links ×, Chain ×**: multiply the trained weights. **Links**: all pairs of equal capitalised words, or each with its
   next occurrence.
 - **Click** a word: it is held as a name, then as none, then free again.
-- Weights: fitted to 485 announcements when the page first needs them, so that the likelihood of the chain, given
-  the labels of linked words, is greatest.
+- Weights: fitted beforehand to 485 announcements, so that the likelihood of the chain, given the labels of linked
+  words, is greatest.
 """
 
 

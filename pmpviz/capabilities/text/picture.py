@@ -43,7 +43,7 @@ def update(view: TextView, sent: Cursors, desk: Desk, waits: bool = False, anew:
     if view.words is not None:
         told |= {"text": _text(view, envelope), "exact": _exact(view, envelope)}
         told |= {} if waits else {"said": sentences(view)}
-    announce = ", ".join(lane.label for lane in view.lanes) + " on a text" if view.lanes else "learning the weights"
+    announce = ", ".join(lane.label for lane in view.lanes) + " on a text" if view.lanes else "reading the text"
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), announce, **told)
 
 
@@ -92,8 +92,13 @@ def error(view: TextView, lane: TextLaneView) -> float | None:
 
 
 def _right(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
-    """How many words are labelled right by what is likelier."""
-    return "" if view.labels is None else f"{((p1 > 0.5) == (view.labels > 0)).mean():.1%} of words right"
+    """How many words are labelled right by what is likelier, those that are held left out, as in the verdict."""
+    if view.labels is None:
+        return ""
+    free = _not_held(view, np.ones(len(p1), bool))
+    right = int((((p1 > 0.5) == (np.asarray(view.labels) > 0)) & free).sum())
+    other = "" if free.all() else "the other "
+    return f"{integer(right)} of {other}{integer(int(free.sum()))} words right"
 
 
 def _status(view: TextView, lane: TextLaneView, brief: bool) -> str:
@@ -202,7 +207,13 @@ def _tally(view: TextView, answers: Sequence[tuple[str, Float[np.ndarray, " n"]]
         told.append(
             f"{label} {'' if told else 'finds '}{(likely & true).sum()}{f' and {wrong} wrongly' if wrong else ''}"
         )
-    return f"Of the {integer(int(true.sum()))} words of the speaker's name {', '.join(told)}"
+    return f"Of the {integer(int(true.sum()))} {_other(view)}words of the speaker's name {', '.join(told)}"
+
+
+def _other(view: TextView) -> str:
+    """Before a count of the speaker's name: some of it is held, and not counted."""
+    true = np.asarray(view.labels) > 0
+    return "" if (_not_held(view, true) == true).all() else "other "
 
 
 def _unknown(view: TextView) -> str:
@@ -238,7 +249,7 @@ def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
     true = _not_held(view, np.asarray(view.labels) > 0)
     found, missed, wrong = (int(which.sum()) for which in (likely & true, true & ~likely, likely & ~true))
     some = f"{found or 'none'} of the" if missed else "all"
-    of = f"{some} {integer(int(true.sum()))} words of the speaker's name"
+    of = f"{some} {integer(int(true.sum()))} {_other(view)}words of the speaker's name"
     less = f", misses {missed}: {_listed(view, true & ~likely)}" if missed else ""
     more = f"{wrong} wrongly: {_listed(view, likely & ~true)}" if wrong else "no other for it"
     return f"finds {of}{less}{',' if missed else ''} and takes {more}"

@@ -7,7 +7,7 @@ of word i and of its neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,7 +18,8 @@ from jaxtyping import Float, Int, Int8
 from pmpviz.models.builder import Builder, Values
 from pmpviz.models.couplings import Shape
 from pmpviz.models.ising import Ising
-from pmpviz.models.text.announcements import announcement, announcements
+from pmpviz.models.text.announcements import announcement
+from pmpviz.models.text.kept_weights import KEPT
 from pmpviz.models.text.words import FEATURES, MOST_WORDS, Words, features
 from pmpviz.types import InputError, Param
 
@@ -88,8 +89,9 @@ def skip_chain(
 
 @cache
 def trained(links: str = LINKS[0]) -> Fit:
-    """The weights for 485 announcements, computed once in a process."""
-    return fitted(announcements(0, TRAINING_TEXTS), links)
+    """The weights for 485 announcements, as they were fitted once and are kept."""
+    theta, chain, skip, words, evaluations = KEPT[links]
+    return Fit(Weights(np.array(theta), chain, skip), TRAINING_TEXTS, words, evaluations)
 
 
 def fitted(texts: Sequence[Labelled], links: str = LINKS[0]) -> Fit:
@@ -98,14 +100,7 @@ def fitted(texts: Sequence[Labelled], links: str = LINKS[0]) -> Fit:
     Of a text: log p(x | text, the labels of linked words), in which every word hears the true labels of those that it
     is linked to, so that what is left is a chain, whose likelihood is exact. It is concave.
     """
-    data = _stacked(texts, links)
-
-    def objective(parameters):
-        value, gradient = _log_likelihood(parameters, *data)
-        scale = 1.0 / len(texts)
-        value, gradient = scale * value, scale * gradient
-        return 0.5 * PRIOR * scale * parameters @ parameters - value, PRIOR * scale * parameters - gradient
-
+    objective = objective_of(texts, links)
     # skip and chain are at least 0: equal words, and neighbours, want to agree.
     bounds = [(None, None)] * len(FEATURES) + [(0.0, None)] * 2
     found = scipy.optimize.minimize(
@@ -114,6 +109,18 @@ def fitted(texts: Sequence[Labelled], links: str = LINKS[0]) -> Fit:
     *theta, skip, chain = found.x
     count = sum(len(words) for words, _ in texts)
     return Fit(Weights(np.array(theta), float(chain), float(skip)), len(texts), count, int(found.nfev))
+
+
+def objective_of(texts: Sequence[Labelled], links: str) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+    """What `fitted` minimises, of theta, skip and chain in one array, with its gradient."""
+    data, scale = _stacked(texts, links), 1.0 / len(texts)
+
+    def objective(parameters):
+        value, gradient = _log_likelihood(parameters, *data)
+        value, gradient = scale * value, scale * gradient
+        return 0.5 * PRIOR * scale * parameters @ parameters - value, PRIOR * scale * parameters - gradient
+
+    return objective
 
 
 def _stacked(texts: Sequence[Labelled], links: str):

@@ -352,6 +352,8 @@ const REMEMBERED = {
   4: ", one for each picture and each negative",
 };
 
+const UNSURE = "where one hill is no longer guaranteed";
+
 function hillWords(hills, { parts, low, values, product, names, memory, side }) {
   const many = `${COUNTS[hills] || hills} hill${hills === 1 ? "" : "s"}`;
   if (memory) return `${side * side} spins become a plane with ${many.toLowerCase()}${REMEMBERED[hills] || ""}.`;
@@ -361,7 +363,7 @@ function hillWords(hills, { parts, low, values, product, names, memory, side }) 
   if (parts <= low) return hills === 1 ? `${many}.` : `${many} for ${names.length} states, even at the least shift.`;
   const [from, sure] = [Number(parts.toPrecision(2)), Number(Math.max(low, ONE_HILL - values[0]).toPrecision(2))];
   const alike = Math.abs(from - sure) < NEAR;
-  const where = `at a shift of about ${from}, ${alike ? "just where one is no longer sure" : `not at ${sure}, where one is no longer sure`}`;
+  const where = `at a shift of about ${from}, ${alike ? "just" : `not at ${sure},`} ${UNSURE}`;
   return hills === 1 ? `${many}${own}; it parts ${where}.` : `${many}${own}: the first one parts ${where}.`;
 }
 

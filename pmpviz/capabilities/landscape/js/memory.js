@@ -133,6 +133,8 @@ export class MemoryPicture extends Picture {
   }
 
   // The hills are told beneath the picture, where no picture may stand.
+  meaning() {}
+
   heading() {
     return "";
   }

@@ -42,6 +42,7 @@ export class Picture {
     if (show.layer >= 2) this.lines();
     this.dots(show.names, show.layer >= 2);
     this.axes(show.axes);
+    if (show.layer >= 3) this.meaning();
   }
 
   moving(show) {
@@ -238,6 +239,14 @@ export class Picture {
     this.context.font = `600 ${14 * scale}px ${this.theme.font}`;
     this.context.textAlign = "right";
     this.write(this.heading(hills === 1 ? "× one hill" : `× ${hills} hills`), side - 8, 18 * scale);
+  }
+
+  // What the regions are, which the lines above the picture say at more length.
+  meaning() {
+    const { side, scale } = this;
+    this.context.font = `${12 * scale}px ${this.theme.font}`;
+    this.context.textAlign = "left";
+    this.write("colour: spins likely drawn here", 8, side - 8);
   }
 
   heading(hills) {

@@ -4,16 +4,16 @@ import { ask } from "../pmpviz.player/ask.js";
 import { columnWords, drawColumns } from "../pmpviz.player/columns.js";
 import { css, haloed, make, mix, number, sized } from "../pmpviz.player/theme.js";
 
-export const ONE_HILL = 4; // lambda_1 up to which there is one hill for sure.
+export const ONE_HILL = 4; // lambda_1 up to which one hill is guaranteed.
 const LETTER = 19; // Height of a line of words with what is left free around it.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const TERMS = {
   bars: "How often each configuration was drawn, all chains together, beside how often it ought to be: the lines.",
   energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the accept line.",
   shift:
-    "λ₁: how strongly the spins hang together, the largest eigenvalue of couplings plus shift, W + D. Up to 4 there is " +
-    "one hill for sure: the upright line is the shift where it is 4. Gap: how fast Gibbs sampling, which redraws a spin at a time, forgets its start, as a share a " +
-    "step; n: the number of spins. The level line is the gap exactly, the falling one what is promised of it.",
+    "λ₁: how strongly the spins hang together, the largest eigenvalue of couplings plus shift, W + D. Up to 4 one hill is " +
+    "guaranteed: the upright line is the shift where it is 4. Upwards: the gap, how fast Gibbs sampling, which redraws a spin at a time, forgets its start, as a share a " +
+    "step; n: the number of spins. The level line is the gap exactly, the falling one what is guaranteed of it.",
 };
 
 class Strip {
@@ -118,7 +118,7 @@ export class Energy extends Strip {
 
 export class Shift extends Strip {
   constructor(dragged) {
-    super("What is sure, by the shift", "landscape-shift", 92, TERMS.shift);
+    super("What is guaranteed, by the shift", "landscape-shift", 92, TERMS.shift);
     this.canvas.classList.add("ls-shift");
     const tell = (event, done) => this.scene && dragged(this.extra(event), done);
     this.canvas.addEventListener("pointerdown", (event) => {
@@ -139,7 +139,7 @@ export class Shift extends Strip {
     return Number((low + Math.min(1, Math.max(0, share)) * (high - low)).toPrecision(3));
   }
 
-  // Left of the mark one hill is sure, and Gibbs sampling has a gap of at least the falling line.
+  // Left of the mark one hill is guaranteed, and Gibbs sampling has a gap of at least the falling line.
   draw(scene, extra, theme, scale) {
     const context = this.begin(theme, scale);
     this.scene = scene;
@@ -147,7 +147,7 @@ export class Shift extends Strip {
     const n = scene.states[0].length;
     const x = (value) => ((value - low) / (high - low)) * this.width;
     const foot = 16 * scale;
-    const y = (value) => this.height - foot - (value / (1.25 * gap)) * (this.height - foot - 4);
+    const y = (value) => this.height - foot - (value / (1.4 * gap)) * (this.height - foot - 4);
     const mark = ONE_HILL - values[0];
     const sure = Math.max(0, x(mark));
     context.fillStyle = css(mix(theme.ground, [0, 114, 178], 0.2));
@@ -169,30 +169,30 @@ export class Shift extends Strip {
     this.words(context, { sure, gap, y, mark, low, top, at: x(extra) }, theme, scale);
     const largest = values[0] + extra;
     const bound = Math.max(0, (1 - largest / ONE_HILL) / n);
-    const promise = largest <= ONE_HILL ? `one hill, gap ≥ ${number(bound)}` : "no promise";
+    const promise = largest <= ONE_HILL ? `one hill, gap ≥ ${number(bound)}` : "nothing guaranteed";
     this.say(`shift ${number(extra)}, λ₁ = ${number(largest)}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
   }
 
   words(context, { sure, gap, y, mark, low, top, at }, theme, scale) {
-    this.exactly(context, gap, y(gap), [sure, at], theme, scale);
+    this.beside(context, [`exactly ${number(gap)}`], y(gap) + 13 * scale, [sure, at], theme);
+    this.beside(context, ["↑ gap: how fast Gibbs sampling forgets", "↑ gap of Gibbs sampling", "↑ gap"], y(gap) - 5 * scale, [sure, at], theme);
     context.textAlign = "left";
     // Beneath the falling line there is room for as much as ends before it comes down.
-    const room = sure * (1 - (LETTER * scale) / Math.max(1, y(0) - top)) - 12;
-    const told = ["one hill; gap at least (1 − λ₁/4)/n", "one hill; gap at least", "one hill"].find((text) => context.measureText(text).width < room);
-    if (told) haloed(context, theme, told, 6, this.height - 16 * scale - 5);
+    const room = (words) => sure * (1 - (LETTER * scale) / Math.max(1, y(0) - top)) - 12 - context.measureText(words).width;
+    const told = ["one hill, gap at least (1 − λ₁/4)/n", "one hill, gap at least this", "gap at least this", "at least", "≥"].find((text) => room(text) > 0);
+    if (mark > low && told) haloed(context, theme, told, 6, this.height - 16 * scale - 5);
     this.foot(context, mark > low ? { mark, sure } : null, low, theme);
   }
 
-  // Beneath the level line, in as many words as fit between the upright ones, or else beside the last of them.
-  exactly(context, gap, line, uprights, theme, scale) {
+  // In as many words as fit between the upright lines, or else beside the last of them.
+  beside(context, choices, foot, uprights, theme) {
     const wide = (words) => context.measureText(words).width + 8;
-    const choices = [`Gibbs sampling's gap, exactly ${number(gap)}`, `gap, exactly ${number(gap)}`];
     const ends = [this.width, ...uprights].filter((x) => x > 0).sort((a, b) => b - a);
     const rooms = ends.map((end, k) => [end, end - (ends[k + 1] ?? 0)]);
     const fits = choices.flatMap((words) => rooms.filter(([, room]) => room > wide(words) + 8).map(([end]) => [words, end]));
-    const [words, end] = fits[0] || [choices[1], this.width];
+    const [words, end] = fits[0] || [choices[choices.length - 1], this.width];
     context.textAlign = "right";
-    haloed(context, theme, words, end - 6, line + 13 * scale);
+    haloed(context, theme, words, end - 6, foot);
   }
 
   // The shift at the left end, that where λ₁ is 4, and where there is room what it means to be right of it.
