@@ -126,7 +126,7 @@ def _stands_for(lane: LearningLaneView, view: LearningView) -> str:
     if not math.isfinite(agree):
         return ""
     if agree >= PATCHES:
-        found = "Small patches: neighbouring pixels of a filter tend to share a colour"
+        found = "Small patches, in which neighbouring pixels of a filter tend to share a colour"
     elif agree >= BEGUN:
         found = "Neighbouring pixels of a filter begin to share a colour"
     else:
@@ -181,25 +181,27 @@ def _ahead(view: LearningView) -> str:
     when, than = f"At iteration {integer(at)}", f"more probable with {best} than with {other}"
     if not first.high > lane.independent:
         words = f"{when} pictures are no more probable than by independent pixels, with {best} or with {other}"
-        return f"{words}{_samples(view, at)}."
+        return f"{words}.{_samples(view, at)}"
     if first.low > second.high or (first.exact and second.exact and first.value > second.value):
         chance = "" if second.high > behind.independent else f"; {other} does no better than independent pixels"
-        return f"{when} pictures are {_factor(first.value - second.value)} {than}{chance}{_samples(view, at)}."
-    return f"{when} it is within the errors of the estimates whether pictures are {than}{_samples(view, at)}."
+        return f"{when} pictures are {_factor(first.value - second.value)} {than}{chance}.{_samples(view, at)}"
+    return f"{when} it is within the errors of the estimates whether pictures are {than}.{_samples(view, at)}"
 
 
 def _samples(view: LearningView, at: int) -> str:
-    """Whose samples are as near the data as noise is, by the last looks at them up to this iteration."""
-    near = [name for name, lane in zip(_names(view), view.lanes, strict=True) if _near(lane, at)]
-    whose = "both" if len(near) == len(view.lanes) else f"{near[0]} alone" if near else ""
-    if not whose:
-        return "; the samples of neither are within the noise of the data"
-    return f"; the samples of {whose} are within the noise of the data"
+    """How near the data the samples of each are, by the last looks at them up to this iteration."""
+    found = [_nearness(lane, at) for lane in view.lanes]
+    if len(set(found)) == 1:
+        return f" Samples of both: {found[0]}."
+    return f" Samples: {', '.join(f'of {name} {near}' for name, near in zip(_names(view), found, strict=True))}."
 
 
-def _near(lane: LearningLaneView, at: int) -> bool:
+def _nearness(lane: LearningLaneView, at: int) -> str:
     looks = [point for point in lane.points if 0 < point.iteration <= at][-LOOKS:]
-    return 2 * sum(look.mmd2 > look.noise for look in looks) <= len(looks)
+    off = sum(look.mmd2 > look.noise for look in looks)
+    if not off:
+        return "as near the data as noise allows"
+    return "off the data" if off == len(looks) else "now and then off the data"
 
 
 def _apart(view: LearningView) -> str:
