@@ -7,6 +7,8 @@ import math
 import numpy as np
 
 THIN = "\u202f"
+# From a million on, or below a millionth, a factor is a power of ten.
+MOST_LOG = math.log(1e6)
 
 
 def integer(value: float) -> str:
@@ -28,6 +30,14 @@ def significant(value: float | None, digits: int = 3) -> str:
         return f"{mantissa}·10{_superscript(int(exponent))}".replace("-", "−")
     decimals = max(digits - 1 - (math.floor(math.log10(size)) if size else 0), 0)
     return f"{value:.{decimals}f}".replace("-", "−")
+
+
+def times(log: float) -> str:
+    """The factor of which this is the natural logarithm, in two significant digits, or its power of ten."""
+    if abs(log) >= MOST_LOG:
+        return f"10{_superscript(round(log / math.log(10)))}"
+    value = float(f"{math.exp(log):.1e}")
+    return integer(value) if value >= 10 else significant(value, 2)
 
 
 def _superscript(value: int) -> str:

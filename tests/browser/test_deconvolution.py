@@ -74,6 +74,10 @@ def test_painted_glyphs_are_recovered_within_a_minute_and_features_sharpen(serve
     page.locator("[data-testid=glyph-canvas][data-glyph='1']").wait_for()
     paint(page, 1, CROSS)
     wait(page, "d.found.includes('2') && d.wrongs.split(',').includes('0')")
+    counts = page.locator("[data-testid=deconvolution-canvas]").evaluate(
+        "(canvas) => [canvas.dataset.rows, canvas.dataset.found]"
+    )
+    assert counts[0] == "; ".join(f"{count} of 2 found" for count in counts[1].split(",")), "each row tells its own"
     note(
         "seconds from the first stroke until a sample holds both glyphs and explains every pixel",
         round(time.perf_counter() - begin, 1),

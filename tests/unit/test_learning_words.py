@@ -12,7 +12,7 @@ from pmpviz.capabilities.learning.lane import LearningLane, agreement
 from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, is_small
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.capabilities.learning.plan import LearningPlan, split
-from pmpviz.capabilities.learning.words import numbers, offer, scored, verdict
+from pmpviz.capabilities.learning.words import more, numbers, offer, scored, verdict
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import RBM
 from pmpviz.player.update import Cursors, Desk, Envelope
@@ -35,7 +35,7 @@ def view_of(*lanes, held_out=True):
 
 def said(*lanes, held_out=True):
     view = view_of(*lanes, held_out=held_out)
-    return " ".join([verdict(view), *numbers(view)])
+    return " ".join([verdict(view), *numbers(view), more(view)]).strip()
 
 
 def annealed(value, low, high, iteration=64):
@@ -57,7 +57,8 @@ def test_blobs_with_the_right_means_are_not_called_good():
 
 def test_lanes_are_compared_at_an_iteration_that_both_have_reached():
     apart = verdict(view_of(lane("CD", annealed(-120.0, -122, -118)), lane("PCD", annealed(-95.0, -97, -94))))
-    assert apart == "At iteration 64 pictures are 25 nats more probable with PCD than with CD."
+    by = "about 10¹¹ times (25 nats) more probable with PCD than with CD"
+    assert apart == f"At iteration 64 pictures are {by}. Samples of both: as near the data as noise allows."
     ahead = lane("PCD", annealed(-95.0, -97, -94), annealed(-90.0, -91.0, -89.0, 512), iteration=512)
     assert verdict(view_of(lane("CD", annealed(-120.0, -122, -118)), ahead)) == apart
     alone = verdict(view_of(lane("CD", annealed(-120.0, -122, -118, 32)), ahead))
@@ -74,13 +75,26 @@ def test_one_is_ahead_only_where_the_errors_allow_it():
     assert "no upper bound" in near and near.count("Independent pixels give −206.0 nats.") == 1
     blobs = said(lane("CD", annealed(-350.0, -352.0, -348.0)), lane("PCD", annealed(-95.0, -97, -94)))
     assert (
-        "nats more probable with PCD than with CD" in blobs and "; CD does no better than independent pixels." in blobs
+        "nats) more probable with PCD than with CD" in blobs and "; CD does no better than independent pixels." in blobs
     )
     both = [lane(name, annealed(-350.0, -352.0, -348.0)) for name in ("CD", "PCD")]
     assert "pictures are no more probable than by independent pixels, with CD or with PCD" in verdict(view_of(*both))
     names = ("PMP · 1 sweep an iteration", "PMP · 10 sweeps an iteration")
     told = verdict(view_of(*(lane(name, annealed(k, k, k)) for name, k in zip(names, (-99.0, -95.0), strict=True))))
-    assert told.endswith("are 4.0 nats more probable with 10 sweeps an iteration than with 1 sweep an iteration.")
+    by = "about 55 times (4.0 nats) more probable with 10 sweeps an iteration than with 1 sweep an iteration"
+    assert f"are {by}." in told
+
+
+def test_how_near_the_data_samples_are_is_said_of_the_iteration_that_is_compared():
+    """As the chart shows it: within the noise, out of it, or now in and now out."""
+    far, near, mixed = (
+        lane(name, annealed(k, k, k), mmd2=mmd2)
+        for name, k, mmd2 in (("CD", -99, (0.1,) * 4), ("PCD", -95, (0.001,) * 4), ("PCD", -95, (0.001, 0.1, 0.001)))
+    )
+    apart = "Samples: of CD off the data, of PCD as near the data as noise allows."
+    assert verdict(view_of(far, near)).endswith(f"than with CD. {apart}")
+    assert verdict(view_of(far, far)).endswith(" Samples of both: off the data.")
+    assert verdict(view_of(mixed, mixed)).endswith(" Samples of both: now and then off the data.")
 
 
 def test_samples_are_judged_by_several_looks_and_not_by_one():
@@ -97,11 +111,13 @@ def test_what_hidden_units_stand_for_is_said_in_one_sentence_and_its_numbers_ben
     stroke[0, 2:4], stroke[1, :, 5:7], stroke[2, 3:6, 3:6], stroke[3, :2] = 1, -1, 1, -1
     found = [agreement(noise, (8, 8)), agreement(stroke.reshape(4, 64), (8, 8))]
     assert abs(found[0]) < 0.05 < 0.5 < found[1]
-    for agree, words in zip(found, ("The filters are still noise: ", "Hidden units stand for patches "), strict=True):
+    for agree, words in zip(found, ("The filters are still noise: ", "Small patches, "), strict=True):
         view = view_of(lane("PCD", annealed(-95.0, -97, -94), agree=agree))
         assert verdict(view).startswith(words) and verdict(view).count(".") == 1
-        assert "held-out pictures are 111 nats more probable than by independent pixels" in verdict(view)
-        (told,) = numbers(view)
+        by = "about 10⁴⁸ times (111 nats) more probable than by independent pixels"
+        assert f"held-out pictures are {by}" in verdict(view)
+        assert len(numbers(view)) == 1 and "MMD" not in numbers(view)[0] and "hidden" not in numbers(view)[0]
+        told = " ".join([*numbers(view), more(view)])
         assert "A picture switches on 21 of the 64 hidden units, on average (32 before learning)." in told
         assert f"weights {agree:.2f}, in noise 0." in told and "−95.00 nats" in told
     assert agreement(np.zeros((4, 4)), (2, 2)) == 0
@@ -110,17 +126,21 @@ def test_what_hidden_units_stand_for_is_said_in_one_sentence_and_its_numbers_ben
 def test_patches_that_are_worth_little_and_a_training_that_got_worse_are_not_praised():
     """Weights may agree before a picture is any more probable, and still do when it has become less so."""
     early = verdict(view_of(lane("PCD", annealed(-205.8, -205.9, -205.7), agree=0.5)))
-    assert "pictures are only 0.20 nats more probable than by independent pixels" in early
+    assert "pictures are only about 1.2 times (0.20 nats) more probable than by independent pixels" in early
     late = view_of(lane("PCD", annealed(-205.8, -205.9, -205.7, 1), agree=0.5))
-    assert verdict(late) == "Hidden units stand for patches of pixels that weigh alike."
+    assert verdict(late) == "Small patches, in which neighbouring pixels of a filter tend to share a colour."
     none = verdict(view_of(lane("PCD", annealed(-206.2, -206.4, -206.1), agree=0.5)))
     assert "pictures are no more probable than by independent pixels" in none
     before = annealed(-19.4, -19.6, -19.3, 1536)
     worse = view_of(lane("PCD", before, annealed(-22.6, -22.9, -22.1, 2048), agree=0.43))
-    expected = "It has got worse: held-out pictures were 3.2 nats more probable at iteration 1 536 than at 2 048."
+    far = "about 25 times (3.2 nats) more probable at iteration 1 536 than at 2 048"
+    expected = f"It has got worse: held-out pictures were {far}."
     assert verdict(worse).replace("\u202f", " ") == expected
-    assert "Hidden units stand" in verdict(
-        view_of(lane("PCD", before, annealed(-19.5, -19.7, -19.4, 2048), agree=0.43))
+    found = lane("PCD", before, annealed(-19.5, -19.7, -19.4, 2048), agree=0.43)
+    found.independent = -25.6
+    told = verdict(view_of(found)).replace("\u202f", " ")
+    assert told.endswith(
+        "about 450 times (6.1 nats) more probable than by independent pixels, down from 6.2 at iteration 1 536."
     )
 
 
@@ -134,7 +154,7 @@ def test_one_who_looks_back_is_shown_and_told_that_moment():
     while lane.count < 9:
         lane.advance(1)
         weights.append(np.asarray(lane.training.model.weight))
-    lane.likelihoods.found = [annealed(-30.0, -31, -29, 1), annealed(-20.0, -21, -19, 8)]
+    lane.likelihoods.found = [annealed(-30.0, -31, -29, 2), annealed(-20.0, -21, -19, 8)]
     view = LearningView(run=0, plan=plan, train=train, test=test, lanes=(lane.view(False),))
     for at, of in ((None, 9), (9, 8), (3, 3), (0, 0)):
         found, payload = decode(picture.update(view, Cursors(), Desk(at=at)))

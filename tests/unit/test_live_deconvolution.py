@@ -279,6 +279,18 @@ def test_numbers_are_told_of_every_lane(begin):
     assert head["said"][0].startswith("PMP: ") and " GWG: " in head["said"][0]
     assert head["said"][0].count("glyphs") == head["said"][0].count("pixels") == 1
     assert " GWG: none of 2, " in head["said"][0]
+    live.step()
+    wait(live, lambda view: view.lanes[0].sweep >= 1)
+    assert "; PMP makes " in deconvolution.computing(live.view, "cpu"), "whose pace it is"
+
+
+def test_one_thing_is_said_before_the_first_picture():
+    lane = SimpleNamespace(last=None, frames=())
+    view = SimpleNamespace(problem=object(), lanes=(lane,), trouble=None)
+    assert deconvolution.verdict(view) == "Getting ready: press Play, and it begins as soon as it is compiled."
+    assert deconvolution._status(view, lane) == ""
+    view.lanes = (SimpleNamespace(last=object()), lane)
+    assert deconvolution._status(view, lane) == "compiling …", "what another lane has begun does not tell of it"
 
 
 def test_words_say_what_was_reached(begin):

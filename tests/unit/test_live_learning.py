@@ -3,6 +3,7 @@
 import io
 import time
 
+import jax
 import numpy as np
 import pytest
 from PIL import Image
@@ -10,12 +11,13 @@ from PIL import Image
 from pmpviz import exact
 from pmpviz.capabilities.learning import picture as learning
 from pmpviz.capabilities.learning.lane import mosaic, mosaic_shape
-from pmpviz.capabilities.learning.likelihood import Likelihood, best_of, is_past_best
+from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, best_of, is_past_best
 from pmpviz.capabilities.learning.live import LiveLearning
 from pmpviz.capabilities.learning.page import _lane_files, _tables
 from pmpviz.capabilities.learning.plan import LearningPlan, learner
 from pmpviz.capabilities.learning.words import offer
 from pmpviz.learning.parameters import log_likelihood
+from pmpviz.models import RBM
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 from pmpviz.types import Target
@@ -89,6 +91,32 @@ def test_a_stop_is_offered_at_the_best_held_out_likelihood_and_goes_back_to_it(l
     assert np.isclose(held_out, best_of(lane.likelihoods).value, rtol=1e-4)
     live.step()
     wait(live, lambda view: view.lanes[0].iteration == lane.iteration + 1)
+
+
+def test_what_is_measured_does_not_depend_on_how_busy_the_machine_is(live):
+    """Also models that had to wait are measured, those of a training that rests too."""
+    wait(live, lambda view: view.lanes)
+    live.play()
+    wait(live, lambda view: view.lanes[0].iteration > 40)
+    live.pause()
+
+    def measured(view) -> bool:
+        (lane,) = view.lanes
+        return sorted(each.iteration for each in lane.likelihoods) == [point.iteration for point in lane.points]
+
+    wait(live, lambda view: not view.playing and measured(view))
+    assert 40 in {point.iteration for point in live.view.lanes[0].points}
+
+
+def test_the_last_model_is_measured_first_and_those_that_had_to_wait_after_it():
+    x = np.zeros((2, 3), np.int8)
+    job = LikelihoodJob(jax.random.key(0), x, x)
+    job._queued = True  # No worker is to serve it.
+    for iteration in (1, 2, 3):
+        job.ask(RBM.of_layers(np.zeros((2, 3))), iteration, 0.0)
+    while job.unfinished:
+        job.work(0.0)
+    assert [each.iteration for each in job.found] == [3, 2, 1]
 
 
 def test_the_export_has_the_samples_and_how_they_came_to_be(live):

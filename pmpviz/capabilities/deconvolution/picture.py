@@ -131,11 +131,17 @@ def _new_frames(envelope: Envelope, problem: Problem, index: int, lane: Deconvol
 
 def _status(view: DeconvolutionView, lane: DeconvolutionLaneView) -> str:
     if not lane.frames:
-        return "compiling …" if view.trouble is None else ""
+        # Before the first picture of all the verdict says it.
+        return "compiling …" if view.trouble is None and _begun(view) else ""
     if lane.rested:
         return "messages at rest"
     compiled = f"compiled in {seconds(lane.compile_seconds)}" if lane.compile_seconds >= 0.01 else ""
     return "done" if lane.done else compiled
+
+
+def _begun(view: DeconvolutionView) -> bool:
+    """Whether there is a picture of the first lane."""
+    return bool(view.lanes) and view.lanes[0].last is not None
 
 
 def _frames(payload: Payload, problem: Problem, frames: list[Frame], start: int) -> dict:
@@ -269,7 +275,8 @@ def computing(view: DeconvolutionView, device: str) -> str:
         what += f" ({spare} more than there are glyphs)" if spare > 0 else ""
     unknown = int((~np.asarray(problem.target.evidence.mask)).sum())
     lane = view.lanes[0]
-    rate = f"{significant(lane.sweep / lane.seconds)} sweeps a second, " if lane.seconds and lane.sweep else ""
+    whose = f"{_short(lane)} makes " if len(view.lanes) > 1 else ""
+    rate = f"{whose}{significant(lane.sweep / lane.seconds)} sweeps a second, " if lane.seconds and lane.sweep else ""
     unaries = "" if view.plan.convention == "exact" else ", the location unaries of the authors' code"
     return f"{what}, {integer(unknown)} unknown binary variables{unaries}; {rate}{device}"
 
@@ -277,8 +284,9 @@ def computing(view: DeconvolutionView, device: str) -> str:
 def verdict(view: DeconvolutionView) -> str:
     """What is found by the newest frames; the stage tells what was found by those that it shows."""
     problem = view.problem
-    if problem is None or not view.lanes or view.lanes[0].last is None:
-        return "Nothing is computed yet: press Play."
+    if problem is None or not _begun(view):
+        ready = "Getting ready: press Play, and it begins as soon as it is compiled."
+        return ready if view.trouble is None else "Nothing is computed yet."
     return " ".join(_one_of(view, k, lane.last) for k, lane in enumerate(view.lanes) if lane.last is not None)
 
 
@@ -286,7 +294,10 @@ def _one_of(view: DeconvolutionView, index: int, frame: Frame) -> str:
     """What a frame of one of the lanes has found; what is counted is named of the first alone."""
     assert view.problem is not None
     said = _verdict_of(view.lanes[index], frame, view.problem, len(view.lanes) > 1)
-    return re.sub(r"(?<= of )the (?=\d)| glyphs| pixels?(?= wrong)", "", said) if index else said
+    if not index:
+        return said
+    said = said.replace("explains every given pixel", "none wrong")
+    return re.sub(r"(?<= of )the (?=\d)| glyphs| pixels?(?= wrong)", "", said)
 
 
 def _verdict_of(lane: DeconvolutionLaneView, frame: Frame, problem: Problem, timed: bool = False) -> str:
@@ -304,7 +315,7 @@ def _verdict_of(lane: DeconvolutionLaneView, frame: Frame, problem: Problem, tim
         said.append(f"{_from_to(frame.hidden_wrong)} of {hidden} hidden pixels filled in wrongly")
     if not problem.seen.any():
         said.append("images made up, from the prior and what is given")
-    time = f" in {seconds(frame.seconds)}" if frame.seconds and not timed else ""
+    time = f" ({seconds(frame.seconds)} of computing)" if frame.seconds and not timed else ""
     sweeps = f"after {_swept(frame.sweep)}{time}"
     name = _short(lane) if lane.samples == 1 else f"{_short(lane)}, {lane.samples} samples"
     far = sweeps if frame.sweep else "before the first sweep"

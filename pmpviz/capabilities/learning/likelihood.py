@@ -25,6 +25,8 @@ from pmpviz.types import Target
 MOST_LOG_TERMS = 22
 AIS_CHAINS, AIS_STEPS = 64, 200
 LATER = 3
+# Of models that wait; the oldest ones give way to more.
+MOST_BYTES = 32 << 20
 # A smaller loss, in nats a picture, is the size of the optimiser's own steps about its best.
 LEAST_LOSS = 0.05
 
@@ -56,7 +58,8 @@ def is_past_best(found: Sequence[Likelihood]) -> bool:
 
 
 class LikelihoodJob(Beside):
-    """Asked for the likelihood of a model now and then; only the last model that was asked for is worked on.
+    """Asked for the likelihood of a model now and then; the last model that was asked for comes first, those that had
+    to wait for it after it, so that which iterations are measured does not depend on how busy the machine is.
 
     `best` is what was given to `ask` with the model of the greatest likelihood so far.
     """
@@ -70,13 +73,14 @@ class LikelihoodJob(Beside):
         self.independent = float(np.mean(test @ np.log(rate) + (1 - test) @ np.log1p(-rate)))
         self.found: list[Likelihood] = []
         self.best: Any = None
-        self._wanted: tuple[Ising, int, float, Any] | None = None
+        self._wanted: list[tuple[Ising, int, float, Any]] = []
         self._lock, self._queued = threading.Lock(), False
 
     def ask(self, model: Ising, iteration: int, seconds: float, kept: Any = None) -> None:
-        """Have the likelihood of this model worked out, instead of any other that still waits."""
+        """Have the likelihood of this model worked out, before any other that still waits."""
+        room = max(MOST_BYTES // max(sum(np.asarray(leaf).nbytes for leaf in jax.tree.leaves(model)), 1), 1)
         with self._lock:
-            self._wanted = (model, iteration, seconds, kept)
+            self._wanted = [*self._wanted, (model, iteration, seconds, kept)][-room:]
         self.touch()
         if not self._queued:
             self._queued = True
@@ -90,12 +94,12 @@ class LikelihoodJob(Beside):
     @property
     def unfinished(self) -> bool:
         """Whether a model waits."""
-        return self._wanted is not None
+        return bool(self._wanted)
 
     def work(self, seconds: float) -> None:
         """One likelihood."""
         with self._lock:
-            wanted, self._wanted = self._wanted, None
+            wanted = self._wanted.pop() if self._wanted else None
         if wanted is not None:
             model, iteration, spent, kept = wanted
             values = self._bar(model, iteration)

@@ -99,6 +99,17 @@ class LiveLearning(LiveJob):
                 lane.change(lane_plan, plan.optimiser)
         return changes
 
+    def _look_around(self) -> None:
+        for lane in self._lanes:
+            lane.likelihoods.touch()
+
+    def _waiting(self) -> bool:
+        """Also a training that rests is told of likelihoods that were asked for before it did."""
+        told = zip(self._lanes, self.view.lanes, strict=False)
+        return any(
+            lane.likelihoods.unfinished or len(lane.likelihoods.found) > len(of.likelihoods) for lane, of in told
+        )
+
     def _used(self, lane: LearningLane) -> float:
         return lane.training.seconds
 

@@ -11,7 +11,7 @@ import numpy as np
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.likelihood import is_small
 from pmpviz.capabilities.learning.live import LearningView
-from pmpviz.capabilities.learning.words import MMD_NOTE, looked_at, said, scored
+from pmpviz.capabilities.learning.words import MMD_NOTE, looked_at, more, said, scored
 from pmpviz.learning import learner_class
 from pmpviz.player.filters import filter_words, sent_filters
 from pmpviz.player.numbers import seconds, significant
@@ -28,7 +28,7 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     lanes = [_lane(envelope, then, index, lane, desk.at is not None) for index, lane in enumerate(then.lanes)]
     alt = "Pictures that the models of each lane dream up"
     sentences = said(view, desk.at, device_words())
-    words: dict[str, Any] = {"said": sentences, "alt": alt, "unit": "iterations"}
+    words: dict[str, Any] = {"said": sentences, "alt": alt, "unit": "iterations", "more": more(then)}
     words["data"] = _data(envelope, view) if desk.large else None
     if view.trouble:
         words["trouble"] = f"{view.trouble[:1].upper()}{view.trouble[1:].rstrip('.')}."
@@ -47,6 +47,7 @@ def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLane
         _sub(lane),
         "done" if lane.done else "compiling …" if view.playing and not now.rate else "",
         subHelp="An epoch is one pass over the pictures that are learned from." if lane.epoch else "",
+        badge=f"its samples · {lane.guarantee}",
         step="iteration",
         passes=now.epoch / max(now.iteration, 1),
         n=height * width,
@@ -132,7 +133,8 @@ def _likelihood(envelope: Envelope, view: LearningView) -> dict:
     how = "exact" if exact else "estimated" if known or not view.lanes[0].iteration else "being estimated"
     unit = f"nats, {how}"
     chance = {"y": view.lanes[0].independent, "label": "independent pixels"}
-    lines = envelope.lines(columns)
+    # It is measured now and then, beside the learning: where, is seen.
+    lines = [{**line, "dots": True} for line in envelope.lines(columns)]
     return trace("likelihood", f"Log-likelihood of {scored(view)}", "iterations", lines, unit=unit, exact=chance)
 
 

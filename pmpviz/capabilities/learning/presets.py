@@ -27,7 +27,7 @@ LEARNING: tuple[Preset, ...] = (
     Preset(
         "pmp-gibbs",
         "PMP against Gibbs, reset",
-        "Does a sampler learn a model that suits itself?",
+        "Which learns better, PMP or Gibbs?",
         LearningPlan(data="digits", hidden=64, lanes=(learner("pmp", sweeps=20), learner("gibbs_reset", sweeps=20))),
         "Both learners match the data's statistics with those of their own samples after 20 sweeps from scratch. What "
         "they learn are the parameters of that truncated sampler: look at the log-likelihood beside the MMD.",

@@ -9,14 +9,14 @@ from pmpviz.capabilities.learning.lane import LearningLaneView
 from pmpviz.capabilities.learning.likelihood import LEAST_LOSS, Likelihood, best_of, is_past_best
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.models import RBM, Ising, LayeredModel
-from pmpviz.player.numbers import integer, seconds, significant
+from pmpviz.player.numbers import integer, seconds, significant, times
 
 # So many looks at the samples in a row must agree before they are judged: one alone may be in or out by chance.
 LOOKS = 4
 # Correlation of neighbouring pixels' weights from which filters are no noise any more, and from which they are patches.
 BEGUN, PATCHES = 0.15, 0.3
-# Nats a picture, of which fewer than over independent pixels are little.
-LITTLE = 1.0
+# Nats a picture, of which fewer than over independent pixels are little, and of which fewer are no factor to tell.
+LITTLE, LEAST_FACTOR = 1.0, 0.05
 MMD_NOTE = (
     "Sees little but the means of pixels, which are learned first: it is small before any stroke is learned, and can "
     "rise while the model gets better, as its samples lag behind the weights. Go by the likelihood."
@@ -115,9 +115,9 @@ def _worse(lane: LearningLaneView, view: LearningView) -> str:
     best, last = best_of(lane.likelihoods), _last(lane)
     if best is None or last is None or last.high >= best.low - LEAST_LOSS:
         return ""
-    far = significant(best.value - last.value, 2)
+    far = _factor(best.value - last.value)
     when = f"at iteration {integer(best.iteration)} than at {integer(last.iteration)}"
-    return f"It has got worse: {_pictures(view)} were {far} nats more probable {when}."
+    return f"It has got worse: {_pictures(view)} were {far} more probable {when}."
 
 
 def _stands_for(lane: LearningLaneView, view: LearningView) -> str:
@@ -126,25 +126,43 @@ def _stands_for(lane: LearningLaneView, view: LearningView) -> str:
     if not math.isfinite(agree):
         return ""
     if agree >= PATCHES:
-        found = "Hidden units stand for patches of pixels that weigh alike"
+        found = "Small patches, in which neighbouring pixels of a filter tend to share a colour"
     elif agree >= BEGUN:
-        found = "Hidden units begin to stand for patches of pixels that weigh alike"
+        found = "Neighbouring pixels of a filter begin to share a colour"
     else:
-        found = "The filters are still noise: weights of neighbouring pixels hardly agree"
-    return f"{found}{_worth(lane, view, '; ' if agree < BEGUN else ': ')}."
+        found = "The filters are still noise: neighbouring pixels share a colour by chance"
+    return f"{found}{_worth(lane, view)}."
 
 
-def _worth(lane: LearningLaneView, view: LearningView, joint: str) -> str:
-    """How much more probable than by independent pixels what is scored is; nothing before that is known."""
+def _worth(lane: LearningLaneView, view: LearningView) -> str:
+    """How much more probable than by independent pixels what is scored is, and was; nothing before that is known."""
     last = _last(lane)
     # What was found long before is not of these filters.
-    if last is None or 2 * last.iteration < lane.iteration:
+    if last is None or _is_old(last, lane):
         return ""
     if last.high <= lane.independent:
-        return f"{joint}{_pictures(view)} are no more probable than by independent pixels"
+        return f"; {_pictures(view)} are no more probable than by independent pixels"
     gain = max(last.value - lane.independent, 0.0)
     only = "only " if gain < LITTLE else ""
-    return f"{joint}{_pictures(view)} are {only}{significant(gain, 2)} nats more probable than by independent pixels"
+    return f"; {_pictures(view)} are {only}{_factor(gain)} more probable than by independent pixels{_down(lane, gain)}"
+
+
+def _is_old(last: Likelihood, lane: LearningLaneView) -> bool:
+    return 2 * last.iteration < lane.iteration
+
+
+def _down(lane: LearningLaneView, gain: float) -> str:
+    """From what the curve has come down, where one sees it."""
+    best = best_of(lane.likelihoods)
+    assert best is not None
+    was, now = (significant(each, 2) for each in (best.value - lane.independent, gain))
+    return "" if was == now else f", down from {was} at iteration {integer(best.iteration)}"
+
+
+def _factor(nats: float) -> str:
+    """A difference of log probabilities as what a class can picture."""
+    words = f"{significant(nats, 2)} nats"
+    return f"about {times(nats)} times ({words})" if nats >= LEAST_FACTOR else words
 
 
 def _pictures(view: LearningView) -> str:
@@ -162,11 +180,28 @@ def _ahead(view: LearningView) -> str:
     (best, lane, first), (other, behind, second) = found[0], found[-1]
     when, than = f"At iteration {integer(at)}", f"more probable with {best} than with {other}"
     if not first.high > lane.independent:
-        return f"{when} pictures are no more probable than by independent pixels, with {best} or with {other}."
+        words = f"{when} pictures are no more probable than by independent pixels, with {best} or with {other}"
+        return f"{words}.{_samples(view, at)}"
     if first.low > second.high or (first.exact and second.exact and first.value > second.value):
         chance = "" if second.high > behind.independent else f"; {other} does no better than independent pixels"
-        return f"{when} pictures are {significant(first.value - second.value, 2)} nats {than}{chance}."
-    return f"{when} it is within the errors of the estimates whether pictures are {than}."
+        return f"{when} pictures are {_factor(first.value - second.value)} {than}{chance}.{_samples(view, at)}"
+    return f"{when} it is within the errors of the estimates whether pictures are {than}.{_samples(view, at)}"
+
+
+def _samples(view: LearningView, at: int) -> str:
+    """How near the data the samples of each are, by the last looks at them up to this iteration."""
+    found = [_nearness(lane, at) for lane in view.lanes]
+    if len(set(found)) == 1:
+        return f" Samples of both: {found[0]}."
+    return f" Samples: {', '.join(f'of {name} {near}' for name, near in zip(_names(view), found, strict=True))}."
+
+
+def _nearness(lane: LearningLaneView, at: int) -> str:
+    looks = [point for point in lane.points if 0 < point.iteration <= at][-LOOKS:]
+    off = sum(look.mmd2 > look.noise for look in looks)
+    if not off:
+        return "as near the data as noise allows"
+    return "off the data" if off == len(looks) else "now and then off the data"
 
 
 def _apart(view: LearningView) -> str:
@@ -200,24 +235,31 @@ def _behind(view: LearningView) -> str:
 
 
 def numbers(view: LearningView) -> list[str]:
-    """What the verdict rests on: likelihood with its errors, hidden units in use, and MMD² beside its noise."""
+    """What the verdict rests on: the likelihood with its errors."""
     if not any(lane.iteration for lane in view.lanes):
         return []
     if len(view.lanes) > 1:
-        return [" ".join([*(f"{lane.label}: {_briefly(lane, view)}" for lane in view.lanes), *_chance(view)])]
+        return [" ".join([*(f"{lane.label}: {_briefly(lane, view)}." for lane in view.lanes), *_chance(view)])]
     lane = view.lanes[0]
-    probable = [_probable(lane, view)] if _stands_for(lane, view) or _worse(lane, view) else []
-    return [" ".join([*probable, *_used(lane), *_similar(lane)])]
+    return [_probable(lane, view)] if _stands_for(lane, view) or _worse(lane, view) else []
+
+
+def more(view: LearningView) -> str:
+    """What else is known, for those who ask: hidden units in use, and MMD² beside its noise."""
+    if not any(lane.iteration for lane in view.lanes):
+        return ""
+    found = [[*([] if len(view.lanes) > 1 else _used(lane)), *_similar(lane)] for lane in view.lanes]
+    names = [f"{lane.label}: " if len(view.lanes) > 1 else "" for lane in view.lanes]
+    return " ".join(name + " ".join(each) for name, each in zip(names, found, strict=True) if each)
 
 
 def _briefly(lane: LearningLaneView, view: LearningView) -> str:
-    """Of one of several: how probable a picture is, and whether the samples look like them."""
+    """Of one of several: how probable a picture is."""
     found = _last(lane)
     if found is None:
-        return _probable(lane, view)
+        return _probable(lane, view).rstrip(".")
     by_chance = "" if found.high > lane.independent else ", no better than independent pixels"
-    value = f"log probability of a picture {_value(found)}{by_chance}"
-    return f"{value}; {' '.join(_similar(lane))}"
+    return f"log probability of a picture {_value(found)}{by_chance}"
 
 
 def _chance(view: LearningView) -> list[str]:
@@ -242,7 +284,7 @@ def _used(lane: LearningLaneView) -> list[str]:
 
 def _probable(lane: LearningLaneView, view: LearningView) -> str:
     found = _last(lane)
-    if found is None:
+    if found is None or _is_old(found, lane):
         return f"The likelihood of {scored(view)} is not known yet: it is computed beside the learning."
     apart = significant(lane.independent, 4)
     if found.high <= lane.independent:
@@ -283,6 +325,7 @@ __all__ = [
     "computing",
     "looked_at",
     "model_words",
+    "more",
     "numbers",
     "offer",
     "said",

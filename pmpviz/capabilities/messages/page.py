@@ -159,7 +159,7 @@ def computing(story: Story) -> str:
     shape = "no loop" if story.record.is_tree else "loops"
     sweeps = f"{integer(len(story.record.residual))} sweeps"
     if plan.schedule == "two_pass" and not plan.damping:
-        sweeps = "both passes, twice"
+        sweeps = "both passes"
     factors = len(story.record.factor_kind)
     size = f"{graph.n} variables{held}, {factors} factor{'' if factors == 1 else 's'}, {shape}"
     return f"{kind} {how[plan.schedule]}, {damping}, on {size}: {sweeps}, worked out beforehand."

@@ -40,7 +40,7 @@ from pmpviz.player.wire import Payload, encode
 from pmpviz.types import Evidence, Refusal, Target
 
 MOST_TABLE = 4096
-TWO_PASS_SWEEPS = 2
+TWO_PASS_SWEEPS = 1
 IMPOSSIBLE = -1e30
 OR_FACTOR = "or_factor"
 LEAST_LIMIT, MOST_LIMIT = 0.1, 12.0
@@ -97,7 +97,7 @@ def tell(plan: MessagePlan, target: Target, positions: Float[np.ndarray, "n 2"] 
     """The plan's run on its target, with the exact answer where it is in reach.
 
     Raises InputError for a run that cannot be recorded, and where evidence and factors leave no state possible.
-    Two undamped passes are a sweep; a second one is recorded to show that it changes nothing.
+    Two undamped passes are a sweep, after which nothing changes: no other one is recorded.
     """
     once = plan.schedule == "two_pass" and not plan.damping
     sweeps = min(plan.sweeps, TWO_PASS_SWEEPS) if once else plan.sweeps

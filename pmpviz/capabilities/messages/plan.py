@@ -21,7 +21,7 @@ ORDERS = (
     "from the leaves to the root and back, for graphs without a loop."
 )
 SUM_OR_MAX = "Sum-product gives marginals, max-product max-marginals; between them lies any message temperature."
-MOST = "How many sweeps are computed and recorded; of two undamped passes, which are one sweep, at most two."
+MOST = "How many sweeps are computed and recorded; of two undamped passes, after which nothing changes, one."
 
 
 @dataclass(frozen=True)

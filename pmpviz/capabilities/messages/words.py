@@ -106,7 +106,7 @@ def _starting(record, right: str) -> str:
 
 def _exactness(record, sweep: int) -> str:
     if record.settings.schedule == "two_pass":
-        return f"Exact {_passed(record)}, in two passes. Another sweep changes nothing."
+        return f"Exact {_passed(record)}: two passes."
     kind = f"Exact after {integer(sweep)} sweep{'s' if sweep > 1 else ''}"
     if record.settings.damping > 0:
         return f"{kind}, to five decimals: damped messages reach the exact ones only in the limit."
@@ -136,8 +136,7 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
     if last.status == "exact":
         since = f"; it has been since the end of sweep {integer(last.sweep)}" if last.sweep < sweeps else ""
         if record.settings.schedule == "two_pass" and not record.settings.damping:
-            again = "; the last sweep sends them once more" if sweeps > 1 else ""
-            return f"The run ends exact{_off(errors, 1, ', largest error {}')}, as it was {_passed(record)}{again}."
+            return f"The run ends exact{_off(errors, 1, ', largest error {}')}: nothing changes any more."
         return f"{of} is exact{_off(errors, 1, ', largest error {}')}{since}."
     if last.status == "oscillating":
         off = _off(errors, record.period, ", beliefs off by up to {}")

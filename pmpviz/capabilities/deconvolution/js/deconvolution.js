@@ -14,7 +14,7 @@ import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/traces.js";
 
 const GAP = 16;
-const LEAST = 220; // As high are features at least.
+const LEAST = 180; // As high are features at least.
 
 class Deconvolution extends Live {
   constructor(parent) {

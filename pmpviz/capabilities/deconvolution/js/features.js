@@ -8,7 +8,9 @@ const RING = 600;
 const GAP = 10;
 const [LABEL, FOOT] = [76, 16]; // Beside a row and beneath a glyph; more where the page is enlarged.
 const CELL = 22; // Most pixels of a feature's pixel.
-const LINE = 64; // As high is a row of features at least.
+const LINE = 48; // As high is a row of features at least.
+const THREE = 46; // So high is a row beside which three lines of words stand.
+const APART = 14; // Pixels between what is said of two glyphs.
 const TRUTH_SHARE = 0.8;
 
 export class FeatureLane extends Figure {
@@ -154,8 +156,9 @@ export class FeatureLane extends Figure {
     if (!bits) return;
     context.fillStyle = css(theme.soft);
     context.textAlign = "left";
-    context.fillText("generated", 0, (rows * this.small) / 2 - 7 * this.large);
-    context.fillText("with", 0, (rows * this.small) / 2 + 8 * this.large);
+    const middle = (rows * this.small) / 2;
+    if (middle < 15 * this.large) context.fillText("glyphs", 0, middle);
+    else ["generated", "with"].forEach((words, k) => context.fillText(words, 0, middle + (15 * k - 7) * this.large));
     const line = 1 + rows * this.small + this.foot / 2 + 1;
     if (this.meta.samples > 1) context.fillText(`in sample ${chosen + 1}:`, 0, line);
     const found = (frame && frame.found[chosen]) || [];
@@ -172,7 +175,7 @@ export class FeatureLane extends Figure {
       const words = found[glyph] || "";
       // In little room without the shift, in less as a tick.
       const told = [words, words.split(",")[0], words.startsWith("found") ? "✓" : ""];
-      const fitting = told.find((each) => context.measureText(each).width < this.wide - 4);
+      const fitting = told.find((each) => context.measureText(each).width < this.wide - APART * this.large);
       context.fillText(fitting || "", left + (cols * this.small) / 2, line);
       context.font = this.font(12, theme);
     }
@@ -189,13 +192,16 @@ export class FeatureLane extends Figure {
     const size = rows * cols;
     const top = this.top + row * this.high + 1;
     const mine = row === chosen;
+    const found = frame ? this.foundIn(frame, row) : "";
+    const middle = top + (rows * this.unit) / 2 - (found ? 7 * this.large : 0);
     context.textAlign = "left";
     context.fillStyle = css(mine ? theme.text : theme.soft);
     context.font = this.font(12, theme, mine && this.meta.samples > 1 ? 600 : 400);
-    context.fillText(`sample ${row + 1}`, 0, top + (rows * this.unit) / 2 - (frame ? 7 * this.large : 0));
+    context.fillText(`sample ${row + 1}`, 0, middle - (frame ? 7 * this.large : 0));
     context.font = this.font(11.5, theme);
     context.fillStyle = css(theme.soft);
-    if (frame && this.update.observed) this.paintWrong(context, frame, row, top + (rows * this.unit) / 2 + 9 * this.large);
+    if (frame && this.update.observed) this.paintWrong(context, frame, row, middle + 9 * this.large);
+    context.fillText(found, 0, middle + 24 * this.large, this.label - 4);
     const order = frame ? frame.orders[row] : null;
     for (let place = 0; place < features; place++) {
       const feature = order ? order[place] : place;
@@ -211,6 +217,16 @@ export class FeatureLane extends Figure {
       outline(context, left, top, cols * this.unit, rows * this.unit, mix(theme.ground, theme.text, 0.45), 1);
       if (held) thick(context, left, top, cols * this.unit, rows * this.unit, theme.text);
     }
+  }
+
+  // How many glyphs a sample has found, of several samples: what stands above is of the chosen one alone.
+  foundIn(frame, row) {
+    const { features, rows } = this.update.shape;
+    const { truth, clamped, partly } = this.update;
+    const given = clamped && [...clamped].filter(Boolean).length === features;
+    const little = rows * this.unit < THREE * this.large;
+    if (!truth.bits || this.meta.samples < 2 || given || partly || little || !frame.counts.length) return "";
+    return `${frame.counts[row]} of ${truth.count} found`;
   }
 
   // How many pixels a sample has wrong: of those given, and of those hidden where there are such.
@@ -246,6 +262,7 @@ export class FeatureLane extends Figure {
     data.wrong = frame.wrong[chosen] ?? "";
     data.wrongs = frame.wrong.join();
     data.found = frame.counts.join();
+    data.rows = frame.counts.map((_, row) => this.foundIn(frame, row)).join("; ");
     data.residual = frame.residual ?? "";
     data.sharpness = frame.sharpness;
     data.sample = chosen;

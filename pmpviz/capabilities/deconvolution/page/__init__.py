@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from pmpviz.app.address import class_mode
 from pmpviz.app.asked import Asked
 from pmpviz.app.export import OF_TRACES, ExportFile, LaneTable, lanes_npz, settings_file, traces_csv
 from pmpviz.app.folds import folds
@@ -82,7 +83,9 @@ def paint_glyphs(plan: DeconvolutionPlan) -> DeconvolutionPlan:
         return plan
     blank = PAPER * plan.paint_height * plan.paint_width
     glyphs = plan.painted or (blank,)
-    with st.expander("Glyphs to be stamped: paint with the pointer, or with arrow keys and Space", expanded=True):
+    words = "Glyphs to be stamped: paint with the pointer, or with arrow keys and Space"
+    # A class needs the room for what is found, and sees the glyphs above it.
+    with st.expander(words, expanded=not class_mode()):
         drawn = glyph_painter(glyphs, plan.paint_height, plan.paint_width, key="deconvolution_painter")
     inked = sum(INK in text for text in drawn)
     return plan.replace(painted=() if drawn == (blank,) else drawn, features=max(plan.features, inked))

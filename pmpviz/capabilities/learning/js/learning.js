@@ -37,6 +37,7 @@ class Learning extends Player {
   receive(bytes) {
     const update = this.read(bytes, opening);
     if (!update || !this.isNew(update)) return;
+    this.others = update.more;
     this.adopt(update);
     this.explain();
     this.pass();
@@ -50,6 +51,16 @@ class Learning extends Player {
     for (const [id, card] of this.traces.cards) card.title.title = TERMS[id.split("-")[0]] || "";
     const verdict = this.said.querySelector(".pv-verdict");
     if (verdict) verdict.title = Object.values(TERMS).join(" ");
+  }
+
+  // Numbers that few ask for stand behind a sign.
+  tell(sentences) {
+    super.tell(sentences);
+    const soft = this.said.querySelector(".pv-soft");
+    const old = this.said.querySelector(".pv-badge");
+    if (!soft || !this.others) return old && old.remove();
+    if (!old) soft.append(" ", make("span", "pv-badge", "more numbers"));
+    this.said.querySelector(".pv-badge").title = this.others;
   }
 
   // Epochs beneath a picture are those of the picture, not of what is computed by now.

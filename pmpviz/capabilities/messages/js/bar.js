@@ -85,9 +85,11 @@ export class Timeline {
   show(head, replay) {
     const sweep = Math.min(replay.done(Math.max(head - 1, 0)) + 1, replay.sweeps);
     const start = replay.startOf(sweep - 1);
+    const message = `message ${head - start} of ${replay.startOf(sweep) - start}`;
+    const many = replay.sweeps > 1; // Of one sweep messages are counted alone.
     const words = head
-      ? `sweep ${sweep} of ${replay.sweeps}, message ${head - start} of ${replay.startOf(sweep) - start}`
-      : `before sweep 1 of ${replay.sweeps}`;
+      ? `${many ? `sweep ${sweep} of ${replay.sweeps}, ` : ""}${message}`
+      : many ? `before sweep 1 of ${replay.sweeps}` : "before the first message";
     if (Number(this.range.max) !== replay.total) this.range.max = replay.total;
     if (Number(this.range.value) !== head) this.range.value = head;
     if (this.text.textContent === words) return;

@@ -67,7 +67,7 @@ export class Beliefs {
     const error = this.replay.error(view.head);
     const off = (value) => (value < ROUNDING ? "0" : brief(value));
     // The error of a phase would be a second one beside that of the period, which the chart has.
-    const told = !period ? `largest error ${off(error)}` : passes ? "⇄ equal for a moment" : "";
+    const told = !period ? `largest error ${off(error)}` : passes ? "⇄ equal now, then not" : "";
     const now = begun ? told : "without messages";
     const words = Number.isFinite(error) ? now : "";
     if (this.error.textContent !== words) this.error.textContent = words;

@@ -181,7 +181,7 @@ class Microscope extends Stage {
     if (!factors.some(({ kind }) => kind === "table")) return "";
     if (!factors.some((_, factor) => wish(this.record, factor))) return "ψ: a table of weights.";
     const some = factors.some((_, factor) => this.graph.opposes(factor));
-    return `ψ wants its ends alike${some ? ", violet unlike" : ""}; framed: the likeliest states are not so.`;
+    return `ψ prefers equal neighbours${some ? ", violet ψ different ones" : ""}; framed: the beliefs say otherwise.`;
   }
 
   // Before a class there is no room for the curve of Bethe's log Z: where it ends is told.
@@ -326,12 +326,26 @@ class Microscope extends Stage {
     this.root.classList.toggle("mm-many", this.record.variables.length > 16);
     const room = this.stage.clientWidth;
     this.placeVerdict();
+    this.keepRoom();
     const most = this.large ? this.roomFor() : Math.min(0.46 * window.innerHeight, 520);
     const high = Math.max(260, Math.min(0.78 * room, most));
     this.graph.fit(this.record, room, high, this.moved);
     this.heat.fit(this.heat.root.clientWidth);
     this.chartHeight = wide ? this.fillingHeight(high) : LOW;
     this.wake();
+  }
+
+  // The room of the longest that will be said above the picture, so that it stays where it is.
+  keepRoom() {
+    const { status, record } = this;
+    const said = status.textContent;
+    status.style.minHeight = "";
+    const high = record.milestones.map(([sweep, , template]) => {
+      status.textContent = this.filled(template, Math.max(sweep, 1));
+      return status.offsetHeight;
+    });
+    status.textContent = said;
+    status.style.minHeight = `${Math.max(...high)}px`;
   }
 
   // Before a class: how high the picture may be for the bar beneath it to be seen with it.
@@ -401,7 +415,8 @@ class Microscope extends Stage {
   when() {
     if (this.player.flight) return "on its way";
     const event = this.eventShown();
-    return event < 0 ? "" : `as sent in sweep ${this.replay.done(event) + 1}`;
+    if (event < 0) return "";
+    return this.replay.sweeps > 1 ? `as sent in sweep ${this.replay.done(event) + 1}` : "as sent";
   }
 
   filled(template, played) {

@@ -150,15 +150,14 @@ export class Playhead {
     this.flight = { from, to, share: 0, pace: sweeping ? (together ? 2 : whole) : 1 };
   }
 
-  // Where nothing more is needed the play head rests by itself, once: Play goes on. After two passes one sweep is left,
-  // which shows that it changes nothing.
+  // Where nothing changes any more the play head rests by itself, once: Play goes on.
   land() {
     if (!this.flight) return;
     const before = this.milestone()[1];
     this.head = this.flight.to;
     this.flight = null;
-    if (this.replay.record.schedule === "two_pass") return;
-    if (before !== "exact" && this.milestone()[1] === "exact") this.playing = false;
+    const now = this.milestone()[1];
+    if (before !== now && ["exact", "converged"].includes(now)) this.playing = false;
   }
 
   // The one message that is on its way, or -1.
