@@ -13,6 +13,8 @@ from tests.compiling import AS_SHIPPED, BRIEFLY, QUICKLY, compile_by, install
 BROWSER = "tests/browser/"
 # That of the background worker of a page: what it works out is not held up by other tests.
 NICENESS = 10
+# Tracing makes and drops thousands of small objects, which Python would look through again and again (gc.set_threshold).
+COLLECT_AFTER = 200_000, 20, 100
 
 
 def pytest_configure(config):
@@ -25,6 +27,7 @@ def pytest_configure(config):
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
     install()
+    gc.set_threshold(*COLLECT_AFTER)
 
 
 def pytest_collection_modifyitems(items):
