@@ -231,6 +231,12 @@ def test_a_class_sees_one_trace_large_letters_and_no_side_bar(server, open_page)
     assert not page.locator(".stSidebar").is_visible()
     assert page.locator(".pv-trace:visible").count() == 1
     assert page.evaluate("() => parseFloat(getComputedStyle(document.documentElement).fontSize)") > 24
+    # Of more traces none lies half beneath the button, which stands on a band of ground once one scrolls.
+    band = "() => getComputedStyle(document.querySelector('.pv-foot'), '::before').opacity"
+    assert page.evaluate(band) == "0"
+    page.locator(".pv-more").click()
+    page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 400)")
+    page.wait_for_function(f"() => ({band})() === '1'")
     page.get_by_role("button", name="Leave class mode").click()
     page.locator(".stSidebar").wait_for(state="visible")
 

@@ -99,12 +99,19 @@ def test_the_line_of_a_lane_and_the_verdict_count_the_same_words():
     assert _found(view, p1).endswith("takes 1 wrongly: College")
 
 
-def reading(plan: TextPlan, answer: Answer | None, *lanes: tuple[str, int, np.ndarray]):
+def reading(plan: TextPlan, answer: Answer | None, *lanes: tuple[str, int, np.ndarray], averaged: int = 0):
     """What the page would say: of lanes by name, sweeps and marginals."""
     words, labels = plan.words()
     shown = [
         SimpleNamespace(
-            label=name, count=count, unit="sweeps", p1=p1, averaged=0, points=[0] * (count > 0 and p1 is not None)
+            label=name,
+            algorithm="gibbs",
+            count=count,
+            unit="sweeps",
+            p1=p1,
+            averaged=averaged,
+            chains=64,
+            points=[0] * (count > 0 and p1 is not None),
         )
         for name, count, p1 in lanes
     ]
@@ -117,17 +124,38 @@ def test_of_several_lanes_the_nearest_is_named_first_and_all_are():
     truth = plan.words()[1].astype(float)
     answer = Answer(SimpleNamespace(p1=truth))
     said, doing = reading(plan, answer, ("Gibbs", 16, truth - 0.2), ("HMC", 12, truth - 0.1))
-    assert said.startswith(
-        "After 12 sweeps HMC reads best, off the exact answer by 0.10 (RMSE), Gibbs by 0.20 after 16. Each finds "
-    )
+    assert said.startswith("After 12 sweeps HMC reads best, with p off by 0.10, Gibbs by 0.20 after 16. Each finds ")
     assert said.endswith("; so does the exact answer.") and "7 links." in doing
     said, _ = reading(plan, answer, ("Gibbs", 16, truth - 0.2), ("HMC", 16, 0 * truth))
-    assert "off the exact answer by 0.20 (RMSE), HMC by 0.32. Of the 5 words" in said
+    assert "with p off by 0.20, HMC by 0.32. Of the 5 words" in said
     assert said.endswith("Of the 5 words of the speaker's name Gibbs finds 5, HMC 0, the exact answer 5.")
     wrong = truth.copy()
     wrong[0] = 1
     said, _ = reading(plan, answer, ("Gibbs", 16, wrong), ("HMC", 12, 0 * truth))
     assert "Gibbs finds 5 and 1 wrongly, HMC 0, " in said
+
+
+def test_lanes_that_chance_alone_may_have_parted_are_level():
+    plan = preset_of(TEXT, "room").plan
+    sure = np.where(plan.words()[1] > 0, 0.9, 0.1)
+    answer = Answer(SimpleNamespace(p1=sure))
+    lanes = ("Gibbs", 32, sure + 0.029), ("HMC", 32, sure + 0.0062), ("Block", 32, sure - 0.09)
+    # 8 sweeps of 64 chains: as many independent draws are off by 0.0133.
+    said, doing = reading(plan, answer, *lanes, averaged=8)
+    assert said.startswith("After 32 sweeps HMC and Gibbs are level but for chance, with p off by 0.0062 and 0.029, ")
+    assert ", Block by 0.090. Each finds" in said and doing.endswith(" would be off by about 0.013.")
+    said, _ = reading(plan, answer, *lanes, averaged=800)
+    assert said.startswith("After 32 sweeps HMC reads best, with p off by 0.0062, Gibbs by 0.029, Block by 0.090. ")
+
+
+def test_where_all_is_right_one_is_invited_to_see_what_links_do():
+    plan = preset_of(TEXT, "room").plan
+    truth = plan.words()[1].astype(float)
+    answer = Answer(SimpleNamespace(p1=truth))
+    invitation = "So does the exact answer. Pull Links to 0: which are found then?"
+    assert reading(plan, answer, ("Gibbs", 9, truth))[0].endswith(invitation)
+    assert "Pull" not in reading(plan.replace(skip=0.0), answer, ("Gibbs", 9, truth))[0]
+    assert "Pull" not in reading(plan, answer, ("Gibbs", 9, 0 * truth))[0]
 
 
 def test_what_is_too_dear_or_not_read_yet_is_said_before_all_else():

@@ -168,9 +168,9 @@ NUMBERS = """
   sweeps since the last change. *One sample*: the labels of the first chain at this moment.
 - **Underlined**: the true name, of announcements that are made up. **Right**: words whose likelier label is true; words
   that you hold count nowhere.
-- **RMSE**: root mean square difference of p from exact, over all words. It falls as one over the root of the sweeps
-  that are averaged, which double as the run goes on, with long flat stretches: a few words that seldom change make up
-  most of it.
+- **p off by**: root mean square difference of p from exact, over all words (RMSE). It falls as one over the root of the
+  sweeps that are averaged, which double as the run goes on, with long flat stretches: a few words that seldom change
+  make up most of it. Lanes are level while their errors differ by less than twice what independent draws leave.
 - **Links ×, Chain ×**: multiply the trained weights. **Links**: all pairs of equal capitalised words, or each with its
   next occurrence.
 - **Click** a word: it is held as a name, then as none, then free again.

@@ -21,6 +21,8 @@ SPEEDS = (1.0, 2.0, 5.0, 20.0, 100.0, 0.0)
 # Of a longer text all words are sampled and these are shown.
 MOST_SHOWN, MOST_NAMES = 2000, 5
 FLOOR = 1e-5
+# Errors that differ by so many times what independent draws leave are told apart.
+LEVEL = 2.0
 # Of the sentence why there is no exact answer.
 TABLES = re.compile(r"tables of (2\^\d+) entries.* limit is (2\^\d+)")
 EXACT = (
@@ -103,7 +105,7 @@ def _right(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
 
 def _status(view: TextView, lane: TextLaneView, brief: bool) -> str:
     far = error(view, lane)
-    parts = [f"{integer(lane.count)} {lane.unit}", "" if far is None else f"RMSE {significant(far, 2)}"]
+    parts = [f"{integer(lane.count)} {lane.unit}", "" if far is None else f"p off by {significant(far, 2)}"]
     right = _right(view, lane.p1) if known(lane) and not brief else ""
     return " · ".join(part for part in (*parts, right) if part)
 
@@ -121,8 +123,8 @@ def _traces(envelope: Envelope, view: TextView) -> list[dict]:
         return envelope.lines(columns, FLOOR)
 
     return [
-        trace("sweeps", f"RMSE by {view.lanes[0].unit}", view.lanes[0].unit, lines(0), True),
-        trace("seconds", "RMSE by seconds", "seconds", lines(1), True),
+        trace("sweeps", f"How far p is off, by {view.lanes[0].unit}", view.lanes[0].unit, lines(0), True),
+        trace("seconds", "How far p is off, by seconds", "seconds", lines(1), True),
     ]
 
 
@@ -154,7 +156,15 @@ def _verdict(view: TextView, begun: Sequence[TextLaneView]) -> str:
     if len(begun) > 1:
         return f"{_nearest(view, begun)} {_found_by(view, begun, p1)}."
     said = full_sentence(f"{_weight(view)}{begun[0].label} {_found(view, begun[0].p1)}")
-    return f"{said} {full_sentence(_exactly(view, begun[0], p1))}"
+    return f"{said} {full_sentence(_exactly(view, begun[0], p1))}{_invitation(view, begun[0].p1)}"
+
+
+def _invitation(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
+    """Where all is right there seems to be nothing to learn: what links are for is seen without them."""
+    if view.labels is None or not view.plan.skip or not len(view.links if view.links is not None else ()):
+        return ""
+    right = (_likely(view, p1) == _not_held(view, np.asarray(view.labels) > 0)).all()
+    return " Pull Links to 0: which are found then?" if right else ""
 
 
 def _weight(view: TextView) -> str:
@@ -176,13 +186,29 @@ def _refused(view: TextView) -> str:
 
 
 def _nearest(view: TextView, begun: Sequence[TextLaneView]) -> str:
-    """Which lane is nearest to exact by now, and how far each is, at its own count, which its column has too."""
+    """Which lane is nearest to exact by now, or which are level, since chance alone may have parted them; and how far
+    each is, at its own count, which its column has too."""
     far = sorted((value, k) for k, lane in enumerate(begun) if (value := error(view, lane)) is not None)
-    (least, first), *others = [(significant(value, 2), begun[k]) for value, k in far]
-    alike = len({lane.count for lane in begun}) == 1
-    rest = [f"{lane.label} by {value}{'' if alike else f' after {integer(lane.count)}'}" for value, lane in others]
-    told = ", ".join([f"reads best, off the exact answer by {least} (RMSE)", *rest])
-    return f"After {integer(first.count)} {first.unit} {first.label} {told}."
+    first, alike = begun[far[0][1]], len({lane.count for lane in begun}) == 1
+
+    def off(value: float, lane: TextLaneView) -> str:
+        return f"{significant(value, 2)}{'' if alike or lane is first else f' after {integer(lane.count)}'}"
+
+    same = [(value, begun[k]) for value, k in far if value - far[0][0] <= LEVEL * _noise(view, first, begun[k])]
+    rest = "".join(f", {begun[k].label} by {off(value, begun[k])}" for value, k in far[len(same) :])
+    if len(same) == 1:
+        told = f"{first.label} reads best, with p off by {off(*same[0])}"
+    else:
+        level = listed([lane.label for _, lane in same])
+        told = f"{level} are level but for chance, with p off by {listed([off(*each) for each in same])}"
+    return f"After {integer(first.count)} {first.unit} {told}{rest}."
+
+
+def _noise(view: TextView, *lanes: TextLaneView) -> float:
+    """How far off as many independent draws as the largest of these errors comes from would be; 0 without draws."""
+    p1 = exact_p1(view)
+    draws = [lane.averaged * lane.chains for lane in lanes if lane.averaged]
+    return float(np.sqrt((p1 * (1 - p1)).mean() / min(draws))) if draws and p1 is not None else 0.0
 
 
 def _found_by(view: TextView, begun: Sequence[TextLaneView], p1: Float[np.ndarray, " n"] | None = None) -> str:
@@ -231,8 +257,7 @@ def _averaged(view: TextView) -> str:
     words = f" {lane.label} averages {what}{part}"
     if p1 is None:
         return f"{words}."
-    noise = float(np.sqrt((p1 * (1 - p1)).mean() / (lane.averaged * lane.chains)))
-    return f"{words}; as many independent draws: RMSE about {significant(noise, 2)}."
+    return f"{words}; as many independent draws would be off by about {significant(_noise(view, lane), 2)}."
 
 
 def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:

@@ -35,7 +35,7 @@ TEXT: tuple[Preset, ...] = (
         TextPlan(number=1017, lanes=(GIBBS, CHAIN)),
         "Gibbs sampling changes a word at a time: a name of two words comes and goes slowly. With one Gaussian for "
         "each repeated word the text is a chain, and all labels are drawn at once. Choose *One sample* and go on step "
-        "by step: whole names turn up together. Compare the two curves by sweeps, and by seconds.",
+        "by step: whole names turn up together. It helps in the first sweeps; later curves cross by chance.",
         5.0,
     ),
     Preset(

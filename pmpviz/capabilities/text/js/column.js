@@ -9,11 +9,12 @@ const MOST_DRAWN = 600;
 const [FAINT, STRONG] = [0.3, 0.65]; // Of the colour, what is as likely a name as none: just below and just above.
 const [LIKELY, UNLIKELY] = [127, 64]; // Of 255 levels.
 const TYPES = [0.9375, 0.875, 0.8125]; // No smaller than a class can read.
+const DENSE = ["", 0.875]; // As the style has it, and closer.
 const OFF = 26; // More than .1, of 255 levels.
 const SVG = "http://www.w3.org/2000/svg";
 
 export class Column {
-  // `hands` has `point(place)`, -1 for none, `click(place)` and `scroll(column, top)`.
+  // `hands` has `point(place)`, -1 for none, `click(place)`, `scroll(column, top)` and `unfold()`.
   constructor(hands) {
     this.root = make("div", "pv-lane tx-lane");
     this.ring = [];
@@ -33,7 +34,10 @@ export class Column {
     });
     this.page.addEventListener("mouseover", (event) => hands.point(this.place(event), event.target));
     this.page.addEventListener("mouseleave", () => hands.point(-1));
-    this.page.addEventListener("click", (event) => this.place(event) >= 0 && hands.click(this.place(event)));
+    this.page.addEventListener("click", (event) => {
+      if (event.target.closest(".tx-cut")) hands.unfold();
+      else if (this.place(event) >= 0) hands.click(this.place(event));
+    });
   }
 
   forget() {}
@@ -72,6 +76,7 @@ export class Column {
     });
     this.parts = this.spans.map((span, place) => {
       const [root, cut] = [make("span"), make("span", "tx-cut")];
+      cut.title = "Show the whole text";
       const gap = document.createTextNode("");
       root.append(gap, span);
       return { root, cut, gap, between: text.gaps[place] };
@@ -119,12 +124,13 @@ export class Column {
     this.page.classList.toggle("tx-more", scrollHeight - scrollTop - clientHeight > 8);
   }
 
-  // At most so high; before a class in the largest type in which all of it is seen. Whether all of it is.
+  // At most so high, in the largest type in which all of it is seen. Whether all of it is.
   fit(high, large) {
     const { style } = this.page;
     style.maxHeight = `${high}px`;
-    for (const size of large ? TYPES : [""]) {
+    for (const size of large ? TYPES : DENSE) {
       style.fontSize = size && `${size}rem`;
+      this.page.classList.toggle("tx-dense", size === DENSE[1]);
       if (this.page.scrollHeight <= high) break;
     }
     this.fade();
@@ -194,7 +200,7 @@ export class Column {
   arc(one, two) {
     const [x, y] = [one.offsetLeft + one.offsetWidth / 2, one.offsetTop + one.offsetHeight];
     const [u, v] = [two.offsetLeft + two.offsetWidth / 2, two.offsetTop];
-    if (v < y) {
+    if (v < y - one.offsetHeight / 2) {
       const top = one.offsetTop;
       return `M${x},${top} Q${(x + u) / 2},${top - 14} ${u},${top}`;
     }

@@ -14,13 +14,13 @@ const BESIDE = 700; // From this width on the curves stand beside the text.
 const [LEAST, LOWEST] = [160, 88]; // Of a column's width and height, in px.
 const SHOWN = ["Marginals", "One sample"];
 const LINKS = ["Links of a word", "All links"];
-const AROUND = [3, 1, 0]; // Words that are seen beside one where there is no room for all.
+const AROUND = [10, 5, 3, 1]; // Words that are seen beside one where there is no room for all.
 const ANEW = "Being read again under the new setting: colours, numbers and log Z are not there yet.";
-const COLOURED = "Amber: how likely a name, strong above ½.";
-const OFF = "Violet: more than .1 off exact.";
+const COLOURED = "Amber: p, how likely a name, strong above ½.";
+const OFF = "Violet: p off by over .1.";
 const UNDERLINED = "Underlined: the true name.";
 const HINT = "Point at a word for links and numbers; click: hold it as a name, as none, let it go.";
-const TIP = [250, 6]; // Its width and its distance from the word, in px.
+const TIP = [250, 6]; // Its greatest width and its distance from the word, in px.
 
 class Reading extends Live {
   constructor(parent) {
@@ -34,6 +34,7 @@ class Reading extends Live {
       point: (place, span) => this.point(place, span),
       click: (site) => this.post({ type: "click", site }),
       scroll: (from, top) => this.scroll(from, top),
+      unfold: () => this.unfold(),
     };
     this.modes = choiceButtons("tx-choices", SHOWN, "What is shown", (k) => this.set("sampled", k));
     this.links = choiceButtons("tx-choices", LINKS, "Links", (k) => this.set("every", k));
@@ -147,14 +148,17 @@ class Reading extends Live {
     this.hint.textContent = this.legend();
     this.tip.hidden = place < 0;
     if (place >= 0) this.tip.textContent = this.describe(place);
-    if (span) this.placeTip(span.getBoundingClientRect());
+    if (span) this.placeTip(span.getBoundingClientRect(), span.closest(".tx-page").getBoundingClientRect());
     this.dirty = true;
     this.wake();
   }
 
-  placeTip({ left, bottom }) {
+  // Beneath the word, over no other text than its own.
+  placeTip({ left, bottom }, page) {
     const box = this.root.getBoundingClientRect();
-    this.tip.style.left = `${Math.max(0, Math.min(left - box.left, box.width - TIP[0]))}px`;
+    const wide = Math.min(TIP[0], page.width);
+    this.tip.style.maxWidth = `${wide}px`;
+    this.tip.style.left = `${Math.max(page.left, Math.min(left, page.right - wide)) - box.left}px`;
     this.tip.style.top = `${bottom - box.top + TIP[1]}px`;
   }
 
@@ -162,8 +166,8 @@ class Reading extends Live {
   legend() {
     const underlined = this.text && this.text.labels;
     const compared = this.exact.p && this.lanes.length;
-    const also = `${underlined ? " Underlined: the true name." : ""}${compared ? " Framed: off exact." : ""}`;
-    if (this.large) return `Amber: a name.${also}`;
+    const also = `${underlined ? " Underlined: the true name." : ""}${compared ? " Framed: far off." : ""}`;
+    if (this.large) return `Amber: p(a name).${also}`;
     return [COLOURED, underlined ? UNDERLINED : "", compared ? OFF : "", HINT].filter(Boolean).join(" ");
   }
 
@@ -194,21 +198,31 @@ class Reading extends Live {
     // Before a class the words come first: what is exact gives way to them, and the verdict says it.
     this.exact.root.hidden = false;
     this.fold(null);
-    if (!this.place() && this.large && this.text && this.lanes.length) {
-      this.exact.root.hidden = true;
-      this.place() || this.foldToFit();
+    if (!this.place() && this.text && this.lanes.length) {
+      this.exact.root.hidden = this.large;
+      // A reader of one's own text, who looks for no names, scrolls.
+      if (this.large ? !this.place() : this.text.labels && !this.whole) this.foldToFit();
     }
     this.spread();
     this.tracesDirty = this.dirty = true;
     this.wake();
   }
 
-  // Before a class what is far from all words that are looked for gives way.
+  // What is far from all words that are looked for gives way; a click on its sign brings it back.
   foldToFit() {
-    for (const around of this.sought.size ? AROUND : []) {
+    for (const around of this.sought.size ? [...AROUND, ...(this.large ? [0] : [])] : []) {
       this.fold(this.sought, around);
       if (this.place()) return;
     }
+    if (this.large) return;
+    // A list of names alone says nothing: one scrolls.
+    this.fold(null);
+    this.place();
+  }
+
+  unfold() {
+    this.whole = true;
+    this.layout();
   }
 
   fold(places, around) {
