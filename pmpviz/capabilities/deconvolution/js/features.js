@@ -9,7 +9,7 @@ const GAP = 10;
 const [LABEL, FOOT] = [76, 16]; // Beside a row and beneath a glyph; more where the page is enlarged.
 const CELL = 22; // Most pixels of a feature's pixel.
 const LINE = 48; // As high is a row of features at least.
-const THREE = 46; // So high is a row beside which three lines of words stand.
+const THREE = 43; // So high is a row beside which three lines of words stand.
 const APART = 14; // Pixels between what is said of two glyphs.
 const TRUTH_SHARE = 0.8;
 

@@ -6,6 +6,7 @@ import { featureColour, placesIn } from "./stamps.js";
 const GAP = 8;
 const LABEL = 76; // More where the page is enlarged.
 const [FEW, CLASS_FEW] = [84, 112]; // Pixels of an image where only some are shown; before a class, where two have room.
+const LOW_WINDOW = 790; // In a lower one images leave room for what is found.
 const BLOCK_GAP = 14;
 const MOST_BLOCKS = 2;
 const FADED = 0.75;
@@ -58,7 +59,8 @@ export class ImageGrid {
     this.large = enlarged();
     this.label = LABEL * this.large;
     const two = (width - this.label + GAP) / 2 - GAP;
-    const each = this.large > 1 ? Math.max(FEW, Math.min(CLASS_FEW, two)) : FEW;
+    const low = window.innerHeight < LOW_WINDOW;
+    const each = this.large > 1 && !low ? Math.max(FEW, Math.min(CLASS_FEW, two)) : FEW;
     const want = few ? each * Math.min(1, (this.lines > 3 ? 2 : 2.5) / this.lines) : shown > 12 ? 76 : 98;
     this.unit = Math.max(1, Math.floor(Math.min(want / Math.max(height, across), (width - this.label) / across)));
     this.wide = across * this.unit + GAP;

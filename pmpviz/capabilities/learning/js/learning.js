@@ -53,6 +53,17 @@ class Learning extends Player {
     if (verdict) verdict.title = Object.values(TERMS).join(" ");
   }
 
+  // What was found is measured now and then, and names its iteration: words and curves of one update come together.
+  say(update) {
+    super.say(update);
+    this.untold = this.untold.slice(-1).map((each) => ({ ...each, due: [] }));
+    this.tellDue();
+  }
+
+  heads() {
+    return { seconds: false, of: this.lanes.map(() => Infinity) };
+  }
+
   // Numbers that few ask for stand behind a sign.
   tell(sentences) {
     super.tell(sentences);

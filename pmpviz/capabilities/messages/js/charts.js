@@ -224,8 +224,9 @@ export class Lines {
   }
 
   // lines: [{label, colour, dash, values, at: sweep of values[k]}], marks: [{y, label}]; `at` may fall within a sweep.
-  take(lines, { log = false, marks = [], sweeps }) {
-    Object.assign(this, { lines, log, marks, sweeps });
+  // Of one sweep its `messages` are counted.
+  take(lines, { log = false, marks = [], sweeps, messages }) {
+    Object.assign(this, { lines, log, marks, sweeps, messages: sweeps === 1 ? messages : null });
     const seen = [...lines.flatMap((line) => [...line.values]), ...marks.map((mark) => mark.y)].filter(Number.isFinite);
     const known = log ? seen.map((value) => Math.max(value, FLOOR)) : seen;
     this.low = Math.min(...known);
@@ -278,10 +279,10 @@ export class Lines {
     }
     context.textAlign = "center";
     for (const sweep of [0, ...ticks(this.sweeps).slice(this.sweeps > 5 ? 1 : 0)]) {
-      context.fillText(String(sweep), this.x(sweep), this.height - FOOT / 2 + 2);
+      context.fillText(String(sweep * (this.messages || 1)), this.x(sweep), this.height - FOOT / 2 + 2);
     }
     context.textAlign = "right";
-    context.fillText("sweep", 38, this.height - FOOT / 2 + 2);
+    context.fillText(this.messages ? "sent" : "sweep", 38, this.height - FOOT / 2 + 2);
   }
 
   mark(context, { y, label }, theme) {

@@ -144,7 +144,7 @@ class Microscope extends Stage {
   }
 
   takeLines(record) {
-    const { sweeps } = this.replay;
+    const { sweeps, total: messages } = this.replay;
     const most = record.period ? `error, most in ${record.period} sweeps` : "error";
     const error = record.exact ? [{ label: most, colour: ERROR, dash: [6, 4], ...this.replay.errors() }] : [];
     // Two passes from flat messages change much, and are exact: how much tells nothing of them.
@@ -152,10 +152,10 @@ class Microscope extends Stage {
     const change = passes ? [] : [{ label: "change", colour: RESIDUAL, values: record.residual, at: (k) => k + 1 }];
     const marks = passes ? [] : [{ y: record.tolerance, label: `converged if change < ${power(record.tolerance)}` }];
     this.residual.call(passes ? "Error" : record.exact ? "Change and error" : "Change");
-    this.residual.take([...change, ...error], { log: true, marks, sweeps });
+    this.residual.take([...change, ...error], { log: true, marks, sweeps, messages });
     if (record.bethe === null) return;
     const exact = record.logZ === null ? [] : [{ y: record.logZ, label: `exact log Z ${number(record.logZ)}` }];
-    this.bethe.take([{ label: "now", colour: BETHE, values: record.bethe, at: (k) => k }], { marks: exact, sweeps });
+    this.bethe.take([{ label: "now", colour: BETHE, values: record.bethe, at: (k) => k }], { marks: exact, sweeps, messages });
   }
 
   drawLegend() {
