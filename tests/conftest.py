@@ -13,7 +13,7 @@ from tests.compiling import AS_SHIPPED, BRIEFLY, QUICKLY, compile_by, install
 BROWSER = "tests/browser/"
 # That of the background worker of a page: what it works out is not held up by other tests.
 NICENESS = 10
-# Tracing makes and drops thousands of small objects, which Python would look through again and again (gc.set_threshold).
+# Tracing makes and drops thousands of small objects, which Python would look through time and again.
 COLLECT_AFTER = 200_000, 20, 100
 
 
