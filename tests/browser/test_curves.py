@@ -109,7 +109,8 @@ LIFTED = f"""async () => {{ {MODULE}
 # How high two heads of lanes are, of which one has a name of two lines.
 LEVEL = f"""async () => {{ {MODULE}
   const {{ Player }} = await of("/player.js");
-  const heads = ["one", "two<br>lines"].map((name) => Object.assign(document.createElement("div"), {{ innerHTML: name }}));
+  const head = (name) => Object.assign(document.createElement("div"), {{ innerHTML: name }});
+  const heads = ["one", "two<br>lines"].map(head);
   document.body.append(...heads);
   Player.prototype.level.call({{ lanes: heads.map((head) => ({{ head }})) }});
   const found = heads.map((head) => head.offsetHeight);
