@@ -64,6 +64,19 @@ NAMED = f"""async (curves) => {{ {MODULE}
   nameExact(chart, {{ left: 0, right: 100, top: 0, bottom: 100 }}, 0, 50);
   return written[0];
 }}"""
+# What is written of a band in the lower part of a chart whose line falls steeply near its left end, or lies above it.
+BAND = f"""async (x) => {{ {MODULE}
+  const {{ nameBand }} = await of("/names.js");
+  const [written, px] = [[], (value) => value];
+  const [strokeText, fillText] = [(text) => written.push(text), () => 0];
+  const context = {{ measureText: (text) => ({{ width: 10 * text.length }}), strokeText, fillText }};
+  const theme = {{ text: [0, 0, 0], ground: [0, 0, 0], soft: [0, 0, 0] }};
+  const drawn = {{ x: {{ px }}, y: {{ px }}, lines: [{{ x, y: [0, 100] }}] }};
+  const band = {{ low: 100, high: 60, label: "noise: 12 letters" }};
+  const chart = {{ context, theme, named: {{}}, ...drawn, trace: {{ band }} }};
+  nameBand(chart, {{ left: 0, right: 200, top: 0, bottom: 100 }});
+  return written;
+}}"""
 # How high the words of a mark stand there.
 MARKED = f"""async (y) => {{ {MODULE}
   const {{ Marks }} = await of("/marks.js");
@@ -109,7 +122,8 @@ LIFTED = f"""async () => {{ {MODULE}
 # How high two heads of lanes are, of which one has a name of two lines.
 LEVEL = f"""async () => {{ {MODULE}
   const {{ Player }} = await of("/player.js");
-  const heads = ["one", "two<br>lines"].map((name) => Object.assign(document.createElement("div"), {{ innerHTML: name }}));
+  const head = (name) => Object.assign(document.createElement("div"), {{ innerHTML: name }});
+  const heads = ["one", "two<br>lines"].map(head);
   document.body.append(...heads);
   Player.prototype.level.call({{ lanes: heads.map((head) => ({{ head }})) }});
   const found = heads.map((head) => head.offsetHeight);
@@ -249,6 +263,8 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(NAMED, [[10, 45, 45]]) == [65, 66] and page.evaluate(NAMED, [[10, 90, 40]]) == [35, 43]
     # Where curves lie along the line there is no place beside it.
     assert page.evaluate(NAMED, [[45, 45, 45], [55, 55, 55]]) == [65, 16]
+    # A band's name is cut to its beginning rather than written over a line.
+    assert page.evaluate(BAND, [300, 310]) == ["noise: 12 letters"] and page.evaluate(BAND, [95, 99]) == ["noise"]
     # Words of a mark stand at the top, or beneath the curve that is there.
     assert page.evaluate(MARKED, [90, 90, 90]) == [12] and page.evaluate(MARKED, [10, 10, 10]) == [24]
     # Dark shades are lighter on a dark ground, and stay in their order.

@@ -119,6 +119,11 @@ def test_a_class_sees_what_answers_the_question_without_scrolling_and_whole(serv
     for width, height in CLASS_SIZES:
         page.set_viewport_size({"width": width, "height": height})
         assert settled(page, CLASS_PAGES[address]) == []
+    if address == "perturbation_lab":
+        # Five pictures that have no room side by side: what the solvers make of the noise in a row of its own.
+        tops = "(all) => all.map((panel) => panel.getBoundingClientRect().top)"
+        noise, field, *solvers = page.locator(".at-panels").first.locator(".at-panel").evaluate_all(tops)
+        assert noise == field < min(solvers) == max(solvers)
     if address.startswith("messages"):
         # The question comes before its answer: the run waits for Play, and nothing is told of its end.
         assert page.locator("[data-testid=messages-canvas]").get_attribute("data-event") == "0"
@@ -231,6 +236,9 @@ def test_a_class_sees_one_trace_large_letters_and_no_side_bar(server, open_page)
     assert not page.locator(".stSidebar").is_visible()
     assert page.locator(".pv-trace:visible").count() == 1
     assert page.evaluate("() => parseFloat(getComputedStyle(document.documentElement).fontSize)") > 24
+    # Where the tools are hidden it is said how one comes to draw.
+    page.locator("[data-testid=live-canvas]").hover()
+    page.locator(".pv-root > .pv-tip", has_text="To draw here, leave class mode.").wait_for()
     # Of more traces none lies half beneath the button, which stands on a band of ground once one scrolls.
     band = "() => getComputedStyle(document.querySelector('.pv-foot'), '::before').opacity"
     assert page.evaluate(band) == "0"

@@ -395,7 +395,9 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     off = (energies.mean() - view.truth.energy) / row["energy:error"]
     said = words.found(view)
     assert off > 3 and "after 1 sweep, exact value" in said
-    assert float(said.split("above it by ")[1].split(" ")[0]) == pytest.approx(off, rel=0.06)
+    far, deviations = said.split("still above it by ")[1].removesuffix(" standard errors).").split(" (")
+    assert float(deviations) == pytest.approx(off, rel=0.06)
+    assert float(far) == pytest.approx(energies.mean() - view.truth.energy, abs=row["energy:error"])
     live.set_plan(live.plan.replace(budget=300.0))
     live.play()
     view = wait(live, lambda view: view.lanes[0].sweep == 300 and view.status == "done")

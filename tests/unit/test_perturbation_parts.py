@@ -208,6 +208,9 @@ def test_everything_is_computed_and_drawn():
         for draw in (perturbation.lost, perturbation.bounds, perturbation_maps.tree):
             assert draw(view, dark).data
     assert "attempts came through" in perturbation_maps.tree_words(view)
+    # Letters of its own size would stay small before a class.
+    drawn = perturbation_maps.tree(view, False)
+    assert {drawn.layout.legend.font.size, *(line.textfont.size for line in drawn.data)} == {None}
     said = findings.counts(view)
     assert said.startswith("Maxima missed under 512 noises: ") and "attempts" not in findings.counts(view, "two-spins")
     assert "Maxima missed" not in findings.counts(view, "glass")  # Its verdict says it.

@@ -38,7 +38,7 @@ def tree(view: LabView, dark: bool) -> Any:
         margin={"l": 10, "r": 10, "t": 24, "b": 40},
         xaxis={"title": "variables fixed", "dtick": 1, "zeroline": False, "range": [-0.3, len(found.passed) - 0.5]},
         yaxis={"visible": False, "range": [-0.03, 1.06]},
-        legend={"orientation": "h", "y": 1.12, "font": {"size": 11}},
+        legend={"orientation": "h", "y": 1.12, "yanchor": "bottom"},
     )
     return figure
 
@@ -63,7 +63,7 @@ def _add_nodes(figure: Any, found: AttemptTree, counts, colour: str, symbol: str
     mark = {"color": colour, "symbol": symbol, "size": size, "line": {"color": colour, "width": 2}, "opacity": 0.85}
     figure.add_scatter(
         x=x, y=y, mode="markers+text", marker=mark, hovertext=words, hoverinfo="text", name=name, text=names,
-        textposition=places, textfont={"family": "monospace", "size": 13, "color": colour},
+        textposition=places, textfont={"family": "monospace", "color": colour},
     )  # fmt: skip
 
 

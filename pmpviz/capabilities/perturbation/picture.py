@@ -124,7 +124,8 @@ def bounds(view: LabView, dark: bool) -> Any:
             x=view.truth.log_z,
             line={"color": ink(dark), "width": 1},
             annotation_text=words,
-            annotation_yshift=22,
+            annotation_yshift=8,  # Above the line's end, however large the letters.
+            annotation_yanchor="bottom",
             annotation_xanchor="auto",
         )
     figure = _plain(figure, "nats", "")

@@ -11,7 +11,7 @@ PERTURBATION: tuple[Preset, ...] = (
     Preset(
         "two-spins",
         "Two spins: the atlas",
-        "Does noise on two spins give each state as often as it should?",
+        "Does each state come as often as it should?",
         LabPlan("chain:2,J=0.6,periodic=false,field=uniform,h=0.2", solvers=THREE),
         "With two spins the plane of the atlas is all the noise there is, and a state comes as often as the noise, "
         "logistic in both spins, falls into its region. The borders are straight: one number a spin cannot bend them "

@@ -208,7 +208,7 @@ def found(view: LiveView) -> str:
     if off := states_off(lane):
         return off
     if exact is not None and error:
-        return f"{said} {when}, exact value {_to_error(exact, error)}: {_apart(lane, (mean - exact) / error)}."
+        return f"{said} {when}, exact value {_to_error(exact, error)}: {_apart(lane, mean - exact, error)}."
     if lane.judged:
         point = lane.judged
         where = f"within the noise ({significant(point.noise)})" if point.within else "above the noise"
@@ -230,9 +230,10 @@ def _place(value: float) -> int:
     return math.floor(math.log10(abs(value))) if value else 0
 
 
-def _apart(lane: LaneView, deviations: float) -> str:
-    far = f"{'above' if deviations > 0 else 'below'} it by {significant(abs(deviations), 2)} standard errors"
-    if abs(deviations) <= CHANCE:
+def _apart(lane: LaneView, off: float, error: float) -> str:
+    deviations = f"{significant(abs(off / error), 2)} standard errors"
+    far = f"{'above' if off > 0 else 'below'} it by {_to_error(abs(off), error)} ({deviations})"
+    if abs(off) <= CHANCE * error:
         return f"{far}, no further off than chance allows"
     return f"{'still ' if lane.guarantee == 'invariant' else ''}{far}"
 

@@ -5,6 +5,7 @@ import { haloed } from "./theme.js";
 const NAME = 14; // Pixels: the height of a name in the chart.
 
 // Above the lines, so that none strikes it out, and where it strikes out none: as before, else where there are fewest.
+// Where only its beginning finds such a place, or has the room, that stands alone.
 export function nameBand(chart, area) {
   const { band } = chart.trace;
   if (!band || !band.label) return;
@@ -13,11 +14,12 @@ export function nameBand(chart, area) {
   const inside = floor - roof > 2 * NAME ? [roof + NAME - 3] : [];
   const across = ["left", "right", "middle"];
   const fits = chart.context.measureText(band.label).width < area.right - area.left - 8;
-  const words = fits ? band.label : band.label.split(":")[0];
   // Above its band a name points down to it.
   const above = roof - 6;
-  const told = (y) => (y === above && inside.length ? `↓ ${words}` : words);
-  write(chart, area, "band", told, across, [floor - 5, ...inside, above], floor - 5, chart.theme.soft);
+  const told = (words) => (y) => (y === above && inside.length ? `↓ ${words}` : words);
+  const named = (words, must) =>
+    write(chart, area, "band", told(words), across, [floor - 5, ...inside, above], floor - 5, chart.theme.soft, must);
+  if (!fits || !named(band.label, false)) named(band.label.split(":")[0], true);
 }
 
 // Above or beneath the line that begins at `from`.

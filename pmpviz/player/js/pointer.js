@@ -6,6 +6,7 @@ const HOVER_MS = 150;
 const MOST_SITES = 4096; // In one event: a longer stroke is several.
 const MOST_STEPS = 3000;
 const DRAGGED = 4; // Pixels, of which fewer are a click.
+const UNDRAWN = "To draw here, leave class mode.";
 const CONTROL = "[class*=st-key-tool]"; // The page's choice of a tool: Streamlit names it by its key.
 
 export class Pointer {
@@ -201,7 +202,8 @@ export class Pointer {
     if (!this.over) return;
     const { lane, site } = this.over;
     const known = this.known && this.known.lane === lane.index && this.known.site === site ? this.known.lines : [];
-    const lines = [placeOf(lane.meta.geometry, site), ...lane.tells(site, this.player.at), ...known.map(String)];
+    const hidden = this.player.large && this.tool === "none" && document.querySelector(CONTROL) ? [UNDRAWN] : [];
+    const lines = [placeOf(lane.meta.geometry, site), ...lane.tells(site, this.player.at), ...known.map(String), ...hidden];
     tip.replaceChildren(
       ...lines.map((line) => {
         const row = document.createElement("div");

@@ -18,6 +18,8 @@ export class Answers {
   draw(rows, shape, theme, scale, high = 0) {
     const abreast = high && this.root.clientWidth >= ABREAST;
     this.root.style.gridTemplateColumns = abreast ? `repeat(${Math.max(FEWEST, rows.length)}, minmax(0, 1fr))` : "";
+    // What solvers make of the noise stands in a row of its own, where five have no room side by side.
+    this.root.classList.toggle("at-five", rows.length === 5 && rows[0].title === "noise" && !abreast);
     while (this.panels.length > rows.length) this.panels.pop().root.remove();
     while (this.panels.length < rows.length) {
       this.panels.push(panel());

@@ -12,7 +12,7 @@ export class Bars {
   constructor() {
     this.root = make("figure", "at-bars");
     this.title = make("figcaption", "pv-title");
-    this.head = make("span", "", "States against the exact law");
+    this.head = make("span", "", "States against the exact law (lines)");
     this.count = make("span", "pv-unit");
     this.title.append(this.head, this.count);
     this.canvas = make("canvas", "pv-chart");
@@ -60,9 +60,9 @@ export class Bars {
   say({ law, floors, names }, share, shown) {
     const distance = share.reduce((sum, p, k) => sum + Math.abs(p - law[k]), 0) / 2;
     const floor = floors.findLast(([count]) => count <= shown)?.[1];
-    const all = floor === undefined ? "" : `; as many exact draws would show ${number(floor)}`;
+    const all = floor === undefined ? "" : `; exact draws have ${number(floor)}`;
     const more = law.length > names.length ? ` The likeliest ${names.length} of ${law.length} are drawn.` : "";
-    const words = shown ? `Total variation to the exact law ${number(distance)}${all}.${more} Lines: exact p(x).` : "Lines: exact p(x).";
+    const words = shown ? `Total variation to the exact law ${number(distance)}${all}.${more}` : "";
     if (this.words.textContent !== words) this.words.textContent = words;
     this.count.textContent = `${shown} sample${shown === 1 ? "" : "s"}`;
     this.canvas.dataset.samples = shown;
