@@ -265,7 +265,7 @@ def test_a_knob_beneath_the_picture_moves_the_run_while_it_is_dragged_and_the_si
 def test_a_notice_that_goes_leaves_the_stage_in_its_place(server, open_page):
     page = open_page(f"{server}/text?number=1000&nonsense=3")
     page.locator("[data-testid=stAlert]", has_text="nonsense").wait_for()
-    page.locator("[data-testid=text-page] .tx-word").first.wait_for()
+    page.locator("[data-testid=text-page] .tx-word:visible").first.wait_for()
     root = page.locator(".tx-root").element_handle()
     page.locator("[data-knob=skip]").press("ArrowRight")
     page.locator("[data-testid=stAlert]").wait_for(state="detached")
