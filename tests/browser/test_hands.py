@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from urllib.parse import parse_qs, urlparse
 
 import numpy as np
 import pytest
-from playwright.sync_api import TimeoutError
 
 from pmpviz.capabilities.sampling.edits import unpack
 from pmpviz.io.uai import write_uai
 from pmpviz.models import build_spec
-from tests.browser.stage import lanes, link, look_back, pass_frame, pause, play, press, rest, wait_lanes
+from tests.browser.stage import choose, lanes, link, look_back, pass_frame, pause, play, press, rest, wait_lanes
 
 LATTICE = {"model": "square:64x64", "chains": "4", "budget": "0"}
 STROKES = {5: 0.3, 15: 1.0, 25: 4.0, 35: 10.0}
@@ -179,16 +177,6 @@ TOLD = """async () => {
 }"""
 
 
-def choose_again(page, box):
-    """Choose from a list what it shows; where the page is drawn again meanwhile, which shuts it, it is opened again."""
-    option = page.get_by_role("option", name=box.input_value(), exact=True)
-    for _ in range(20):
-        box.click()
-        with suppress(TimeoutError):
-            return option.click(timeout=3000)
-    raise AssertionError("the list does not stay open")
-
-
 def test_space_plays_from_anywhere_and_a_step_goes_on_from_where_one_looks_back(server, open_page):
     page = open_page(link(server, "playground", ("colour_gibbs",), **LATTICE))
     wait_lanes(page, 1)
@@ -196,7 +184,7 @@ def test_space_plays_from_anywhere_and_a_step_goes_on_from_where_one_looks_back(
     # A list keeps the focus once something was chosen from it.
     model = page.get_by_role("combobox", name="Model")
     for element in (page.get_by_text("Temperature T").first, page.locator("[data-action=reset]"), model):
-        choose_again(page, model) if element is model else element.click()
+        choose(page, model, model.input_value()) if element is model else element.click()
         before = page.locator(".pv-root").get_attribute("data-playing"), side.evaluate("(e) => e.scrollTop")
         page.keyboard.press("Space")
         after = page.locator(".pv-root").get_attribute("data-playing"), side.evaluate("(e) => e.scrollTop")
