@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import threading
 import time
 from collections import deque
@@ -96,6 +97,7 @@ class LiveJob(Watched):
         self._lasting: list[str] = []  # Words of the changes that a reset does not undo.
         self._changed = -GESTURE_SECONDS
         self._lanes: list[Any] = []
+        self._changed_at: dict[int, float] = {}  # Of each lane: its step when settings last changed.
         self._turn: list[Any] = []  # Lanes that still have to make the step that was asked for.
         self.reference: TruthJob | None = None
         self.view = self.view_type(run=self._number, plan=plan, status=self.beginning)
@@ -330,7 +332,7 @@ class LiveJob(Watched):
 
     def _restart(self) -> None:
         self._begin_anew()
-        self._lanes = self._make_lanes()
+        self._lanes, self._changed_at = self._make_lanes(), {}
         self._repace()
 
     def _adopt(self, plan: Any) -> None:
@@ -340,6 +342,7 @@ class LiveJob(Watched):
         if self._trouble is not None or not self._lanes or self._begins_anew(before, plan):
             self._restart()
         elif changes := self._adjust(before, plan):
+            self._changed_at = {id(lane): lane.count for lane in self._lanes}
             self._mark(changes, lasting=True)
 
     def _advance_one(self) -> bool:
@@ -397,7 +400,11 @@ class LiveJob(Watched):
 
     def _over(self, lane: Any) -> bool:
         """Whether a lane is to make no further step now."""
-        return bool(self.plan.budget) and lane.count >= self.plan.budget
+        return self._left(lane) <= 0
+
+    def _left(self, lane: Any) -> float:
+        """Steps until the end of the budget, which is counted from the last change of the settings."""
+        return self.plan.budget - (lane.count - self._changed_at.get(id(lane), 0)) if self.plan.budget else math.inf
 
     def _used(self, lane: Any) -> float:
         """What is shared out equally among the lanes: seconds, so that each gets as far as it does."""

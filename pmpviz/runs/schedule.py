@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pmpviz.runs.run import MAX_CHUNK_SWEEPS, Run
 
@@ -21,20 +22,33 @@ def next_metric_sweep(sweep: int) -> int:
     return 1 << sweep.bit_length() if sweep else 1
 
 
+def uses(run: Run) -> dict[str, float]:
+    """What a run has used, in every unit of a budget."""
+    return {"sweeps": run.quantum / run.quanta, "seconds": run.seconds, "updates": run.updates}
+
+
 @dataclass(frozen=True)
 class Budget:
-    """How much each lane may use: `sweeps`, `seconds` in compiled calls, or `updates` per chain; 0 is no limit."""
+    """How much each lane may use: `sweeps`, `seconds` in compiled calls, or `updates` per chain; 0 is no limit.
+
+    It is counted from what the lane had used `before`, in every unit.
+    """
 
     unit: str = "sweeps"
     amount: float = 0.0
+    before: Mapping[str, float] = field(default_factory=dict)
 
     def used(self, run: Run) -> float:
         """What the run has used, in this unit."""
-        return {"sweeps": run.quantum / run.quanta, "seconds": run.seconds, "updates": run.updates}[self.unit]
+        return uses(run)[self.unit]
+
+    def left(self, run: Run) -> float:
+        """What the run may use still, in this unit; not more than 0 once the budget is reached."""
+        return self.amount - (self.used(run) - self.before.get(self.unit, 0.0))
 
     def spent(self, run: Run) -> bool:
         """Whether the run has reached the budget."""
-        return self.amount > 0 and self.used(run) >= self.amount
+        return self.amount > 0 and self.left(run) <= 0
 
     def ends_within_sweeps(self, run: Run) -> bool:
         """Whether the run has reached a budget that need not end with a sweep: one in seconds does."""
@@ -47,8 +61,7 @@ class Budget:
         count = min(count, until_metric)
         if self.amount > 0 and self.unit != "seconds":
             rate = self.used(run) / run.quantum if run.quantum else self._per_quantum(run)
-            left = -(-(self.amount - self.used(run)) // rate)
-            count = min(count, max(int(left), 1))
+            count = min(count, max(int(-(-self.left(run) // rate)), 1))
         return count
 
     def _per_quantum(self, run: Run) -> float:

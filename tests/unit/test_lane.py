@@ -128,6 +128,35 @@ def test_a_step_is_a_whole_sweep_of_every_lane(parts):
         live.close()
 
 
+def test_a_race_at_its_end_runs_its_length_again_under_other_settings():
+    """It was told to press Play, which did nothing. A lane whose settings stay is at its end still."""
+    plan = Plan(model="square:4x4", chains=3, budget=6.0, lanes=(sampler("gibbs"), sampler("pmp")))
+    live = LiveRun(plan)
+
+    def over(live):
+        for each in live.lanes:
+            each.warm()
+        live._play()
+        while live._advance_one():
+            pass
+        return [each.count for each in live.lanes]
+
+    def under(plan):
+        live.ask(lambda live: live._adopt(plan), wait=60.0)
+        return live.ask(over, wait=60.0)
+
+    try:
+        assert live.ask(over, wait=60.0) == [6, 6]
+        warmer = plan.replace(beta=0.5)
+        assert under(warmer) == [12, 12]
+        damped = warmer.replace(lanes=(sampler("gibbs"), sampler("pmp", damping=0.9)))
+        assert under(damped) == [12, 18]
+        # A unit that is chosen later counts from the same moment.
+        assert under(damped.replace(unit="updates", budget=16.0 * 8))[0] == 14
+    finally:
+        live.close()
+
+
 def test_where_many_wait_every_lane_goes_on_in_each_turn():
     names = ("gwg", "colour_gibbs")
     live = LiveRun(Plan(model="square:8x8,J=0.3", chains=3, lanes=tuple(map(sampler, names))))

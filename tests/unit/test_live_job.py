@@ -142,16 +142,27 @@ def commanded(job, *commands):
 
 
 def test_lanes_get_equal_seconds_and_stop_at_the_budget():
+    def played(job):
+        job.publish()
+        while job.view.playing:
+            job.work(0.0)
+            job.publish()
+        return job.counts()
+
     job = commanded(Counting(Tally(budget=12)), lambda: None)
     job._play()
     for _ in range(12):
         job.work(0.0)
     job.publish()
     assert job.counts() == [9, 3] and job.view.status == "running"
-    while job.view.playing:
-        job.work(0.0)
-        job.publish()
-    assert job.counts() == [12, 12] and job.view.status == "done"
+    assert played(job) == [12, 12] and job.view.status == "done"
+    # What is asked for under other settings is not at its end already; what begins anew is none of it.
+    job._adopt(Tally(budget=12, words="twice as bright"))
+    job._play()
+    assert played(job) == [24, 24] and job.view.status == "done"
+    job._reset()
+    job._play()
+    assert played(job) == [12, 12]
 
 
 def test_a_step_is_one_of_every_lane_that_is_not_over_however_far_apart_they_are():

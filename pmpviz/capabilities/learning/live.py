@@ -114,7 +114,7 @@ class LiveLearning(LiveJob):
         return lane.training.seconds
 
     def _advance(self, lane: LearningLane, most: int) -> bool:
-        lane.advance(min(most, self.plan.budget - lane.count) if self.plan.budget else most)
+        lane.advance(int(min(most, self._left(lane))))
         return True
 
     def _lanes_view(self) -> tuple[LearningLaneView, ...]:

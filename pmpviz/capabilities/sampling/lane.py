@@ -19,7 +19,7 @@ from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing, Series
 from pmpviz.models.space import Space
 from pmpviz.runs import run as running
-from pmpviz.runs.schedule import Budget, is_metric_sweep
+from pmpviz.runs.schedule import Budget, is_metric_sweep, uses
 from pmpviz.runs.trace import Trace
 from pmpviz.runs.truth import Truth
 
@@ -158,6 +158,7 @@ class Lane:
         self._chunk, self.rate, self.compile_seconds = 1, 0.0, 0.0
         self.stopped = self.warmed = False
         self._made = time.monotonic()
+        self.before: dict[str, float] = {}  # What had been used when its settings last changed.
         self.later, self.head_start = False, 0.0  # Compiled elsewhere; what it is taken to have used at its start.
         self.show(epoch)
         self._metrics_due()
@@ -282,6 +283,7 @@ class Lane:
         self.plan, self._part = plan, None
         self.run = running.retarget(self.run, target, plan.build())
         self.statistics, self._summary, self.stopped = Statistics(self.run), Summary(), False
+        self.before = uses(self.run)
         self.states = StateCounts.of(self.run)
         self.points.clear()
         self.waiting.clear()

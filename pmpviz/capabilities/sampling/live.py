@@ -225,10 +225,14 @@ class LiveRun(LiveJob):
         return max(int(self._slice / seconds), 1) if seconds else 1
 
     def _advance(self, lane: Lane, most: int) -> bool:
-        return lane.advance(self._budget, most)
+        return lane.advance(self._budget_of(lane), most)
+
+    def _budget_of(self, lane: Lane) -> Budget:
+        """Counted from the last change of what the lane's statistics are of."""
+        return replace(self._budget, before=lane.before)
 
     def _over(self, lane: Lane) -> bool:
-        return lane.stopped or self._budget.spent(lane.run)
+        return lane.stopped or self._budget_of(lane).spent(lane.run)
 
     def _waiting(self) -> bool:
         making = self.view.truth is None and self.view.truth_trouble is None  # What is made is to be shown, too.

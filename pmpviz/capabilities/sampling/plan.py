@@ -31,7 +31,7 @@ from pmpviz.types import Evidence, Target
 
 UNITS = ("sweeps", "seconds", "updates")
 STOPS = ("budget", "residual", "mmd", "rhat")
-ENDS = "Each lane stops when it has used this much; 0 goes on until paused."
+ENDS = "Each lane stops when it has used this much, counted anew from a change of its settings; 0: not until paused."
 WHEN = (
     "budget: only then. residual: all messages settled. mmd: MMD² at or below the threshold. "
     "rhat: R-hat of the energy at or below it."
