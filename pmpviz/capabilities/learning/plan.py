@@ -49,7 +49,7 @@ class LearningPlan(Settings):
     chains: int = knob("Chains", 4, 1024, 100, "int", "Samples of the model for every gradient.")
     batch: int = knob("Batch", 0, 10_000, 100, "int", "Data rows of an iteration; 0 takes all.")
     seed: int = knob("Seed", 0, 2**31 - 1, 0, "int", "Of the start, the batches and the samples.")
-    budget: int = knob("Iterations", 0, 10_000_000, 0, "int", "Each lane stops so many after its start or a change; 0: when paused.")
+    budget: int = knob("Iterations", 0, 10_000_000, 0, "int", "Of a lane, from its start or a change; 0: until paused.")
     method: str = setting(METHOD)
     learning_rate: float = setting(RATE, 0.005)
     momentum: float = setting(MOMENTUM)

@@ -47,7 +47,7 @@ class ScenePlan(Settings):
     )
     chains: int = knob("Chains", 4, 512, 64, "int", "Of every scene, for lanes that sample.")
     seed: int = setting(SEED)
-    budget: int = knob("Iterations", 0, 100_000, 60, "int", "Each lane stops so many after its start or a change; 0: when paused.")
+    budget: int = knob("Iterations", 0, 100_000, 60, "int", "Of a lane, from its start or a change; 0: until paused.")
     lanes: tuple[Choice, ...] = Lanes(expectation, MOST_LANES).field((expectation("trbp"),))
 
     @property
