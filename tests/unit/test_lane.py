@@ -17,8 +17,12 @@ from pmpviz.runs.schedule import Budget
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Target
 from tests.compilations import compiled
+from tests.thorough import case
 
 MODEL = build_spec("square:8x8,J=0.3")
+
+
+QUANTA = {"square:8x8": 16, "square:6x6": 9, "square:5x5": 6, "chain:12": 3}
 
 
 @pytest.fixture
@@ -84,9 +88,12 @@ def test_a_budget_ends_where_its_unit_does(parts, unit, amount, quanta):
     assert [counted.moment[0] for counted in run.waiting] == [0, 1][: 1 + quanta // 16]
 
 
-@pytest.mark.parametrize("spec", ["square:8x8", "square:6x6", "square:5x5", "chain:12"])
+@pytest.mark.parametrize(
+    "spec", [case(spec, name=spec, everyday=spec in ("square:6x6", "chain:12")) for spec in QUANTA]
+)
 def test_a_fast_sampler_comes_to_the_largest_chunk(monkeypatch, spec):
-    """Whatever the quanta of a sweep are: 16, 9, 6 and 3."""
+    """Whatever the quanta of a sweep are, an odd number too."""
+    assert make_sampler("gwg").spec.quanta(build_spec(spec)) == QUANTA[spec]
     monkeypatch.setattr(lane, "LIVE_CHUNK_SECONDS", 1e9)
     target = Target.of(build_spec(spec))
     run = Lane(sampler("gwg"), runs.start(make_sampler("gwg"), target, jax.random.key(5), 3))

@@ -14,6 +14,7 @@ from pmpviz.models.state_builders import critical_potts
 from pmpviz.runs import run as running
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Target
+from tests.thorough import case
 
 # Exact in single precision too.
 STEP = 2.0**-12
@@ -49,7 +50,7 @@ def test_the_energy_of_a_self_dual_lattice_is_the_critical_one(q):
     assert energy == pytest.approx(1 + 1 / math.sqrt(q), rel=1e-6)
 
 
-@pytest.mark.parametrize(("q", "sweeps"), [(2, 150), (3, 200)])
+@pytest.mark.parametrize(("q", "sweeps"), [case(2, 150, name="2", everyday=False), (3, 200)])
 def test_swendsen_wang_has_the_exact_critical_energy(q, sweeps):
     model = self_dual(24, q)
     x = np.asarray(running.sample(make_sampler("swendsen_wang"), Target.of(model), jax.random.key(q), 512, sweeps))

@@ -122,7 +122,7 @@ def check_valid(plan: Plan, notices: list[str]) -> None:
         plan.target(model_of(plan.model))
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=700, deadline=None)
 @given(queries)
 def test_no_query_raises(query):
     check_valid(*from_query(query, SMALL))
@@ -139,7 +139,7 @@ def mutated(draw):
     return query
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=700, deadline=None)
 @given(mutated())
 def test_no_mutated_link_raises(query):
     check_valid(*from_query(query, SMALL))

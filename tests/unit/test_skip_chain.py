@@ -187,7 +187,7 @@ def test_too_many_couplings_are_refused_with_their_number():
 
 
 def test_a_tiny_run_of_the_papers_table():
-    setting = reproduction.Setting((30,), 2, 4, 400, 100, 6)
+    setting = reproduction.Setting((24,), 1, 4, 400, 100, 4)
     rows = check(reproduction.run(Request(True, 1), setting))
     assert rows["texts with an exact answer, consecutive"].ours >= 0.9
     for name in (reproduction.GIBBS, reproduction.CHAINED):

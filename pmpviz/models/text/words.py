@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -52,7 +53,7 @@ class Words:
     def __len__(self) -> int:
         return len(self.start)
 
-    @property
+    @cached_property
     def words(self) -> tuple[str, ...]:
         """The words, signs among them."""
         return tuple(self.text[a:b] for a, b in zip(self.start, self.stop, strict=True))
