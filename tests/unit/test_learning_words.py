@@ -11,7 +11,7 @@ from pmpviz.capabilities.learning import picture
 from pmpviz.capabilities.learning.lane import LearningLane, agreement
 from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, is_small
 from pmpviz.capabilities.learning.live import LearningView
-from pmpviz.capabilities.learning.plan import LearningPlan, split
+from pmpviz.capabilities.learning.plan import LearningPlan, learner, split
 from pmpviz.capabilities.learning.words import more, numbers, offer, scored, verdict
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import RBM
@@ -193,6 +193,23 @@ def test_what_learning_raises_is_the_first_curve_and_what_mmd_cannot_see_stands_
     assert first["exact"]["y"] == lane.likelihoods.independent
     assert second["id"] == "reconstruction" and third["id"] == "mmd-iterations"
     assert "small before any stroke" in third["note"]
+    lane.likelihoods.found.append(Likelihood(0, 0.0, -6.0, -6.0, -6.0, True))
+    before = LearningView(run=0, plan=plan, train=train, test=test, lanes=(lane.view(False),))
+    assert decode(picture.update(before, Cursors(), Desk()))[0]["traces"][0]["lines"] == []
+
+
+def test_two_trainings_by_one_algorithm_have_two_hues():
+    for name, other in (("descent", picture.BLUE), ("gibbs_reset", picture.ORANGE)):
+        plan = LearningPlan(data="bars:3x3", hidden=4, chains=20, batch=0, lanes=(learner(name), learner(name)))
+        train, test = split(parse_dataset(plan.data))
+        lanes = [
+            LearningLane(of, value, train, test, 0) for of, value in zip(plan.lanes, plan.begin(train), strict=True)
+        ]
+        for lane in lanes:
+            lane.likelihoods.close()
+        view = LearningView(run=0, plan=plan, train=train, test=test, lanes=tuple(lane.view(False) for lane in lanes))
+        first, second = decode(picture.update(view, Cursors(), Desk()))[0]["lanes"]
+        assert second["colour"] == other != first["colour"]
 
 
 def test_all_curves_of_iterations_end_at_the_same_one_and_a_class_is_sent_a_row_of_the_data():
