@@ -251,8 +251,8 @@ NUMBERS = """
 - **ψ**: a factor, a table with a weight for every joint state of its variables. Point at its square.
 - **Bethe's log Z**: what beliefs of variables and factors say of log Z: exact on a tree, near it on loops.
 - **Damping**: the share of the old message that is kept. All numbers are of double precision.
-- **Change**: the largest change of a message to a variable in a sweep, as a log-ratio; below 0.000001 the run has
-  converged.
+- **Change**: the largest change of a message to a variable in a sweep, as a log-ratio, before damping takes its share;
+  below 0.000001 the run has converged.
 - **Error**: of a run that oscillates the chart shows the most in a period, since each time round the messages cross
   the fixed point. It is the largest difference between a belief and the exact probability. With max-product beliefs are
   max-marginals: the weight of the best configuration with that state, scaled to sum to 1.

@@ -54,7 +54,7 @@ class Microscope extends Stage {
     this.stage.append(this.canvas, this.legend);
     this.graph = new Graph(this.canvas);
     this.equation = new Equation();
-    this.residual = new Lines("Change and error", "The largest change of a message in a sweep, and the largest error of a belief.");
+    this.residual = new Lines("Change and error", "The largest change that a message is asked for in a sweep, before damping, and the largest error of a belief.");
     this.bethe = new Lines("Bethe's log Z", "What the beliefs say of log Z: exact on a tree, an approximation on loops.");
     this.beliefs = new Beliefs();
     this.heat = new HeatMap((edge, sweep) => this.pick(edge, sweep));
