@@ -172,12 +172,14 @@ def _below(story: Story) -> None:
         words.append(decoded_words(story.record, weigh, None if story.truth is None else story.truth.maximum))
     if story.no_truth:
         words.append(f"No exact answer: {story.no_truth}.")
-    left, right = st.columns([0.8, 0.2], vertical_alignment="top")
+    # The button as wide as its words; the sentences have the rest.
+    row = st.container(horizontal=True, vertical_alignment="top")
+    left = row.container(width="stretch")
     left.markdown(as_text(" ".join(filter(None, words))))
     for line in thresholds(story):
         left.markdown(line)
     file = ExportFile("Messages as CSV", "messages.csv", "text/csv", lambda: table(story).encode())
-    right.download_button(file.label, kept(file), file.name, file.mime, on_click="ignore", width="stretch")
+    row.download_button(file.label, kept(file), file.name, file.mime, on_click="ignore", width="content")
 
 
 def thresholds(story: Story) -> list[str]:
