@@ -105,10 +105,7 @@ def point(iteration, wrong_map, wrong_likelier, held_bound=-0.5, theta=(0.4, -0.
 
 
 def said(*lanes):
-    lanes = [
-        SimpleNamespace(label=name, algorithm="trbp", points=points, count=points[-1].iteration)
-        for name, *points in lanes
-    ]
+    lanes = [SimpleNamespace(label=name, points=points, count=points[-1].iteration) for name, *points in lanes]
     view = SimpleNamespace(lanes=lanes, plan=SMALL, status="", playing=False)
     return " ".join([picture.verdict(view), *picture.numbers(view)])
 

@@ -15,7 +15,7 @@ from pmpviz.capabilities.segmentation.plan import class_of
 from pmpviz.models.scene_field import WEIGHTS
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, seconds, significant
-from pmpviz.player.update import Cursors, Desk, Envelope, short_name, trace
+from pmpviz.player.update import Cursors, Desk, Envelope, trace
 
 SPEEDS = (1.0, 2.0, 5.0, 0.0)
 SCENES, BETWEEN = "scenes", 2
@@ -155,12 +155,8 @@ def _unlearned(view: SceneView) -> str:
 
 def _shares(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
     """How many are wrong, and of several lanes by whose weights."""
-    told = [(f"{point.wrong_likelier:.1%}", _name(lane)) for lane, point in zip(lanes, now, strict=True)]
+    told = [(f"{point.wrong_likelier:.1%}", lane.label) for lane, point in zip(lanes, now, strict=True)]
     return listed([share if len(told) == 1 else f"{share} by {name}" for share, name in told])
-
-
-def _name(lane: SceneLaneView) -> str:
-    return short_name(lane.label, class_of(lane.algorithm).spec)
 
 
 def _fewest(lanes: Sequence[SceneLaneView], count: int) -> str:
