@@ -35,9 +35,10 @@ def test_a_preset_opens_and_learns(preset):
     assert [lane["algorithm"] for lane in found["lanes"]] == ["barrier_frank_wolfe", "colour_gibbs"]
     assert {trace["id"] for trace in found["traces"]} >= {"held", "map", "likelier", "trust", "contrast", "own"}
     assert not found["trouble"] and "near held-out outlines" in found["announce"]
-    # What is raised is seen first, and whose bound it is stands beside each curve.
-    own, _, held, *_ = found["traces"]
-    assert (own["id"], own["unit"], held["unit"]) == ("own", "nats a pixel; samples: none", "nats a pixel, by TRBP")
+    # A curve of every lane is seen first; why the other has one alone is said beside it.
+    held, own = (next(each for each in found["traces"] if each["id"] == id) for id in ("held", "own"))
+    assert found["traces"][0] is held and len(held["lines"]) == 2 and len(own["lines"]) == 1
+    assert own["unit"] == "nats a pixel, of those that bound it"
     assert len({lane["sweep"] for lane in found["lanes"]}) == 1
     assert from_query(to_query(preset.plan), SMALL) == (preset.plan, [])
 
@@ -119,7 +120,7 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     assert np.abs(view.theta).max() > 0 and lane.ring.since(-1, 9).sweeps.tolist() == [0, 1]
     words = said(("A", point(0, 0.5, 0.5), point(1, 0.3, 0.25)))
     wrong = "of pixels near held-out outlines are wrong"
-    weights = "Colour, a bias to ground and neighbours that agree"
+    weights = "Trust in colour 0.40, to ground 0.20, neighbours 0.30, alike 0.10"
     assert words.startswith(f"{weights}: after 1 iteration 25.0% {wrong}, before learning 50.0%. ")
     assert words.endswith("(MAP), no pixel by itself: 30.0%.")
     begun = [point(0, 0.5, 0.5, -0.7), point(1, 0.3, 0.25, -0.5)]
@@ -140,28 +141,30 @@ def test_before_the_first_run_play_is_asked_for():
 def test_what_gets_worse_is_said_with_its_best_moment():
     course = [point(0, 0.5, 0.5, -0.7), point(1, 0.4, 0.196, -0.5), point(2, 0.3, 0.239, -0.56)]
     words = said(("A", *course))
-    fewest = "of those held out fewest pixels, 19.6%, were wrong after 1 iteration."
-    assert f"before learning 50.0%. {picture.RAISED}: {fewest} Held-out likelihood was higher before: A at " in words
+    fewest = f"; fewest after 1, {picture.RAISED}."
+    assert f"before learning 50.0%{fewest} Held-out likelihood was higher before: A at " in words
     assert "higher before" not in said(("A", *course[:2])) and picture.RAISED not in said(("A", *course[:2]))
 
 
 def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
     course = [point(0, 0.5, 0.5, -0.7), point(1, 0.4, 0.196, -0.5), point(2, 0.3, 0.239, -0.56)]
-    agree = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.56)))
-    assert "after 2 iterations 23.9% and 23.6% of pixels near held-out outlines" in agree
-    assert f"{picture.AGREE}, after 4.00 s and 4.00 s of computing." in agree
+    agree = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.561)))
+    assert "after 2 iterations 23.9% by A and 23.6% by B of pixels near held-out outlines" in agree
+    assert f"{picture.AGREE} 0.001 nats a pixel, after 4.00 s and 4.00 s of computing." in agree
     apart = said(("A", *course), ("B", course[0], course[1], point(2, 0.3, 0.3, -0.3)))
-    assert "23.9% by A and 30.0% by B" in apart and "lie on each other" not in apart
+    assert "23.9% by A and 30.0% by B" in apart and picture.AGREE not in apart
     assert "Computing took 4.00 s and 4.00 s." in apart
 
 
-def test_what_a_weight_does_is_said_by_its_sign_where_lanes_have_one():
+def test_weights_are_told_from_the_least_to_the_most_and_the_bias_by_its_sign_where_lanes_have_one():
     course = [point(0, 0.5, 0.5), point(1, 0.4, 0.3)]
     other = [point(0, 0.5, 0.5), point(1, 0.4, 0.3, theta=(0.5, 0.1, 0.2, -0.3))]
-    assert said(("A", *course), ("B", *other)).startswith("Colour, a bias and neighbours that agree: ")
-    assert said(("B", *other)).startswith("Colour, a bias to animal and neighbours that agree: ")
-    told = "trust in colour 0.40 · bias to ground 0.20 · neighbours agree 0.30 · more if alike 0.10"
-    assert picture.weighed(course[1].theta) == told and "bias to animal 0.10" in picture.weighed(other[1].theta)
+    assert said(("A", *course), ("B", *other)).startswith(
+        "Trust in colour 0.40–0.50, to animal −0.20 to 0.10, neighbours 0.20–0.30, alike −0.30 to 0.10: "
+    )
+    assert said(("B", *other)).startswith("Trust in colour 0.50, to animal 0.10, neighbours 0.20, ")
+    told = "trust 0.40 · to ground 0.20 · neighbours 0.30 · alike 0.10"
+    assert picture.weighed(course[1].theta) == told and "to animal 0.10" in picture.weighed(other[1].theta)
 
 
 def test_one_who_looks_back_is_told_of_that_moment():
@@ -171,5 +174,5 @@ def test_one_who_looks_back_is_told_of_that_moment():
     lane.reveal()
     view = SceneView(run=0, plan=SMALL, lanes=(lane.view("TRBP", False),))
     found = decode(picture.update(view, Cursors(), Desk(at=1)))[0]["said"]
-    assert found[0].startswith("Looking back at iteration 1: Colour, a bias to ")
+    assert found[0].startswith("Looking back at iteration 1: Trust in colour 0.05, to ")
     assert ": after 1 iteration " in found[0]

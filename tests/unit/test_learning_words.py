@@ -11,7 +11,7 @@ from pmpviz.capabilities.learning import picture
 from pmpviz.capabilities.learning.lane import LearningLane, agreement
 from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, is_small
 from pmpviz.capabilities.learning.live import LearningView
-from pmpviz.capabilities.learning.plan import LearningPlan, split
+from pmpviz.capabilities.learning.plan import LearningPlan, learner, split
 from pmpviz.capabilities.learning.words import more, numbers, offer, scored, verdict
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import RBM
@@ -48,8 +48,9 @@ def test_nothing_is_said_before_anything_is_learned():
 
 def test_blobs_with_the_right_means_are_not_called_good():
     """MMD sees means: a model that is worse than independent pixels is said to be, whatever its MMD is."""
+    assert "no better than pixels" in said(lane("CD", annealed(-206.02, -206.03, -206.01)))
     words = said(lane("CD", annealed(-350.0, -352.0, -348.0)))
-    assert "no better than pixels that know nothing of each other (−206.0)" in words
+    assert "worse than pixels that know nothing of each other (−206.0)" in words
     assert "−350.0 nats (estimated between −352.0 and −348.0) at iteration 64" in words
     assert "MMD² 0.00100 at iteration 64, no more than noise." in words
     assert "above noise." in said(lane("CD", annealed(-350.0, -352.0, -348.0), mmd2=(0.1,) * 4))
@@ -58,9 +59,10 @@ def test_blobs_with_the_right_means_are_not_called_good():
 def test_lanes_are_compared_at_an_iteration_that_both_have_reached():
     apart = verdict(view_of(lane("CD", annealed(-120.0, -122, -118)), lane("PCD", annealed(-95.0, -97, -94))))
     by = "about 10¹¹ times (25 nats) more probable with PCD than with CD"
-    assert apart == f"At iteration 64 pictures are {by}. Samples of both: as near the data as noise allows."
+    assert apart == f"At iteration 64 pictures are {by}. Samples of both: like the data, but for noise."
     ahead = lane("PCD", annealed(-95.0, -97, -94), annealed(-90.0, -91.0, -89.0, 512), iteration=512)
-    assert verdict(view_of(lane("CD", annealed(-120.0, -122, -118)), ahead)) == apart
+    found = verdict(view_of(lane("CD", annealed(-120.0, -122, -118)), ahead))
+    assert found == apart.replace("64 pictures", "64, the last that both have, pictures")
     alone = verdict(view_of(lane("CD", annealed(-120.0, -122, -118, 32)), ahead))
     assert alone.startswith("CD is behind, at iteration 64. ") and "more probable" not in alone
     assert alone.endswith(" −120.0 with CD at iteration 32, −90.00 with PCD at iteration 512.")
@@ -74,15 +76,20 @@ def test_one_is_ahead_only_where_the_errors_allow_it():
     )
     assert "no upper bound" in near and near.count("Independent pixels give −206.0 nats.") == 1
     blobs = said(lane("CD", annealed(-350.0, -352.0, -348.0)), lane("PCD", annealed(-95.0, -97, -94)))
-    assert (
-        "nats) more probable with PCD than with CD" in blobs and "; CD does no better than independent pixels." in blobs
-    )
+    assert "nats) more probable with PCD than with CD" in blobs and "; CD does worse than independent pixels." in blobs
+    fallen = lane("PCD", annealed(-90.0, -91, -89, 16), annealed(-350.0, -352.0, -348.0))
+    told = verdict(view_of(lane("CD", annealed(-95.0, -97, -94)), fallen))
+    assert "; PCD, best at iteration 16, has fallen below independent pixels. Samples" in told
     both = [lane(name, annealed(-350.0, -352.0, -348.0)) for name in ("CD", "PCD")]
     assert "pictures are no more probable than by independent pixels, with CD or with PCD" in verdict(view_of(*both))
     names = ("PMP · 1 sweep an iteration", "PMP · 10 sweeps an iteration")
     told = verdict(view_of(*(lane(name, annealed(k, k, k)) for name, k in zip(names, (-99.0, -95.0), strict=True))))
     by = "about 55 times (4.0 nats) more probable with 10 sweeps an iteration than with 1 sweep an iteration"
     assert f"are {by}." in told
+    level = verdict(
+        view_of(*(lane(name, Likelihood(64, 1.0, k, k, k, True)) for name, k in (("CD", -95.02), ("PCD", -95.0))))
+    )
+    assert "pictures are as probable with PCD as with CD, to 0.020 nats." in level
 
 
 def test_how_near_the_data_samples_are_is_said_of_the_iteration_that_is_compared():
@@ -91,10 +98,10 @@ def test_how_near_the_data_samples_are_is_said_of_the_iteration_that_is_compared
         lane(name, annealed(k, k, k), mmd2=mmd2)
         for name, k, mmd2 in (("CD", -99, (0.1,) * 4), ("PCD", -95, (0.001,) * 4), ("PCD", -95, (0.001, 0.1, 0.001)))
     )
-    apart = "Samples: of CD off the data, of PCD as near the data as noise allows."
+    apart = "Samples: of CD unlike the data, of PCD like the data, but for noise."
     assert verdict(view_of(far, near)).endswith(f"than with CD. {apart}")
-    assert verdict(view_of(far, far)).endswith(" Samples of both: off the data.")
-    assert verdict(view_of(mixed, mixed)).endswith(" Samples of both: now and then off the data.")
+    assert verdict(view_of(far, far)).endswith(" Samples of both: unlike the data.")
+    assert verdict(view_of(mixed, mixed)).endswith(" Samples of both: at times unlike the data.")
 
 
 def test_samples_are_judged_by_several_looks_and_not_by_one():
@@ -129,8 +136,9 @@ def test_patches_that_are_worth_little_and_a_training_that_got_worse_are_not_pra
     assert "pictures are only about 1.2 times (0.20 nats) more probable than by independent pixels" in early
     late = view_of(lane("PCD", annealed(-205.8, -205.9, -205.7, 1), agree=0.5))
     assert verdict(late) == "Small patches, in which neighbouring pixels of a filter tend to share a colour."
-    none = verdict(view_of(lane("PCD", annealed(-206.2, -206.4, -206.1), agree=0.5)))
-    assert "pictures are no more probable than by independent pixels" in none
+    for found, far in ((annealed(-206.2, -206.4, -206.1), "less"), (annealed(-206.1, -206.2, -206.0), "no more")):
+        none = verdict(view_of(lane("PCD", found, agree=0.5)))
+        assert f"pictures are {far} probable than by independent pixels" in none
     before = annealed(-19.4, -19.6, -19.3, 1536)
     worse = view_of(lane("PCD", before, annealed(-22.6, -22.9, -22.1, 2048), agree=0.43))
     far = "about 25 times (3.2 nats) more probable at iteration 1 536 than at 2 048"
@@ -140,8 +148,12 @@ def test_patches_that_are_worth_little_and_a_training_that_got_worse_are_not_pra
     found.independent = -25.6
     told = verdict(view_of(found)).replace("\u202f", " ")
     assert told.endswith(
-        "about 450 times (6.1 nats) more probable than by independent pixels, down from 6.2 at iteration 1 536."
+        "about 450 times (6.1 nats) more probable than by independent pixels, "
+        "down from 490 times (6.2 nats) at iteration 1 536."
     )
+    found.likelihoods = (annealed(-25.5, -25.6, -25.4, 1536), annealed(-25.58, -25.7, -25.5, 2048))
+    expected = "only 0.020 nats more probable than by independent pixels, down from 0.10 nats at iteration"
+    assert expected in verdict(view_of(found))
 
 
 def test_one_who_looks_back_is_shown_and_told_that_moment():
@@ -181,6 +193,23 @@ def test_what_learning_raises_is_the_first_curve_and_what_mmd_cannot_see_stands_
     assert first["exact"]["y"] == lane.likelihoods.independent
     assert second["id"] == "reconstruction" and third["id"] == "mmd-iterations"
     assert "small before any stroke" in third["note"]
+    lane.likelihoods.found.append(Likelihood(0, 0.0, -6.0, -6.0, -6.0, True))
+    before = LearningView(run=0, plan=plan, train=train, test=test, lanes=(lane.view(False),))
+    assert decode(picture.update(before, Cursors(), Desk()))[0]["traces"][0]["lines"] == []
+
+
+def test_two_trainings_by_one_algorithm_have_two_hues():
+    for name, other in (("descent", picture.BLUE), ("gibbs_reset", picture.ORANGE)):
+        plan = LearningPlan(data="bars:3x3", hidden=4, chains=20, batch=0, lanes=(learner(name), learner(name)))
+        train, test = split(parse_dataset(plan.data))
+        lanes = [
+            LearningLane(of, value, train, test, 0) for of, value in zip(plan.lanes, plan.begin(train), strict=True)
+        ]
+        for lane in lanes:
+            lane.likelihoods.close()
+        view = LearningView(run=0, plan=plan, train=train, test=test, lanes=tuple(lane.view(False) for lane in lanes))
+        first, second = decode(picture.update(view, Cursors(), Desk()))[0]["lanes"]
+        assert second["colour"] == other != first["colour"]
 
 
 def test_all_curves_of_iterations_end_at_the_same_one_and_a_class_is_sent_a_row_of_the_data():

@@ -101,6 +101,14 @@ def test_every_frame_is_told_by_what_it_has_itself_found_and_numbers_say_of_whic
             assert all(f in (None, order[g]) or shown.count(f) > 1 for g, f in enumerate(shown))
 
 
+def test_glyphs_that_are_given_are_not_called_found(begin):
+    live = begin(SMALL.replace(known_features="given"))
+    wait(live, lambda view: bool(view.lanes) and view.lanes[0].last is not None)
+    head = decode(deconvolution.update(live.view, Cursors(), Desk(("play",))))[0]
+    assert {words for sample in head["lanes"][0]["frames"]["found"][0] for words in sample} == {"given"}
+    assert "glyphs found" not in [name for name, _ in head["numbers"]] and "glyphs" not in head["said"][0]
+
+
 @pytest.mark.parametrize(
     "wrong, counts, words",
     [

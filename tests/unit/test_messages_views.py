@@ -13,6 +13,7 @@ from pmpviz.capabilities.messages.layout import layout
 from pmpviz.capabilities.messages.page import correlation_of, story_of, table
 from pmpviz.capabilities.messages.plan import MessagePlan, knobs_of, next_value, with_knob
 from pmpviz.capabilities.messages.presets import MESSAGES
+from pmpviz.capabilities.messages.recording import TOLERANCE
 from pmpviz.capabilities.messages.settings import checked, graph_of, target_of
 from pmpviz.capabilities.messages.thumbnail import graph_picture
 from pmpviz.capabilities.messages.words import (
@@ -28,6 +29,7 @@ from pmpviz.models.factor_graph import FactorGraph
 from pmpviz.models.factors import TableFactor
 from pmpviz.models.small_graphs import SMALL_GRAPHS, build_small_graph
 from pmpviz.models.spec import build_spec
+from pmpviz.player.numbers import significant
 from pmpviz.player.wire import decode
 from pmpviz.types import Evidence, InputError, Refusal, Target
 
@@ -152,6 +154,12 @@ def test_half_damping_brings_the_triangle_to_rest():
     story = story_of(plan)
     assert plan.computed == preset_of(MESSAGES, "damped").plan.computed
     assert story.steps[-1].status == "converged" and story.record.residual[-1] < 1e-4
+    # Words and curve, which has a sweep's change at its end, come below the line in the same sweep.
+    first = 1 + int(np.argmax(story.record.residual < TOLERANCE))
+    change = significant(story.record.residual[first - 1])
+    assert story.steps[-1].sweep == first < 88
+    assert story.steps[-1].words == f"Converged at sweep {first} (largest change {change})."
+    assert f"converged, at sweep {first};" in verdict(story.record, story.errors, story.steps)
     assert "approximate" in verdict(story.record, story.errors, story.steps)
 
 

@@ -155,7 +155,7 @@ def _frames(payload: Payload, problem: Problem, frames: list[Frame], start: int)
         "residual": [frame.residual if math.isfinite(frame.residual) else None for frame in frames],
         "sharpness": [round(frame.sharpness, 5) for frame in frames],
         "orders": [[list(order) for order in frame.order] for frame in frames],
-        "found": [[[found_words(each) for each in sample] for sample in frame.found] for frame in frames],
+        "found": [[[found_words(each, problem) for each in sample] for sample in frame.found] for frame in frames],
         "counts": [list(frame.found_counts) for frame in frames],
         "belief": None,
         "pictures": None,
@@ -170,10 +170,12 @@ def _frames(payload: Payload, problem: Problem, frames: list[Frame], start: int)
     return words
 
 
-def found_words(found: Found) -> str:
+def found_words(found: Found, problem: Problem) -> str:
     """What became of a glyph, in few words."""
     if found.feature is None:
         return "not found"
+    if found.feature in problem.clamped:
+        return "given"
     if found.mismatches:
         return f"{found.mismatches} px off"
     down, right = found.shift
@@ -225,11 +227,16 @@ def numbers(view: DeconvolutionView) -> list[list[str]]:
     return [[name, HELP[key]] for key, name in _measured(view)]
 
 
+def _sought(problem: Problem) -> bool:
+    """Whether there are glyphs to be found: known ones, of which not all are given."""
+    return problem.glyphs is not None and problem.shape.features not in (0, len(problem.clamped))
+
+
 def _measured(view: DeconvolutionView) -> list[tuple[str, str]]:
     names = {"sweep": "at sweep", "wrong": "wrong pixels", "explained": "explained ink", "found": "glyphs found"}
     names |= {"hidden": "hidden, wrong", "energy": "energy, nats", "residual": "change of a message"}
     if (problem := view.problem) is not None:
-        present = {"wrong": problem.seen.any(), "explained": problem.seen.any(), "found": problem.glyphs is not None}
+        present = {"wrong": problem.seen.any(), "explained": problem.seen.any(), "found": _sought(problem)}
         present["hidden"] = _partly(problem)
         present["residual"] = any("residual" in _spec(lane).metrics for lane in view.lanes)
         names |= {"wrong": "given, wrong"} if present["hidden"] else {}
@@ -306,7 +313,7 @@ def _verdict_of(lane: DeconvolutionLaneView, frame: Frame, problem: Problem, tim
     Of lanes that are `timed` the stage tells after how many seconds, once for all of them.
     """
     said: list[str] = []
-    if problem.glyphs is not None and problem.shape.features not in (0, len(problem.clamped)):
+    if _sought(problem) and problem.glyphs is not None:
         said.append(_glyphs_found(frame.found_counts, problem.glyphs.shape[1]))
     if problem.seen.any():
         said.append(_pixels_wrong(lane, frame))

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
+from pmpviz.app.address import class_mode
 from pmpviz.app.asked import Asked, snapshot
 from pmpviz.app.export import OF_TRACES, ExportFile, LaneTable, lanes_npz, traces_csv
 from pmpviz.app.folds import folds
@@ -51,6 +52,7 @@ DATA_WIDTH = 620
 GIF_FRAMES = 200
 SAVE_SECONDS = 30.0
 ALL_ROWS = 1_000_000
+BACK = "It stops, and every lane goes back to its own best moment."
 OF_ITERATIONS = OF_TRACES.replace("sweep", "iteration")
 OF_DATA = "int8 [pictures, height, width], those that are learned from."
 COMMAND = (
@@ -118,13 +120,21 @@ class LearningStage(Stage):
 
     def _above(self, view: Any) -> None:
         """A stop, offered where the held-out data have become less probable again."""
-        if words := offer(view):
+        words = offer(view)
+        if words and class_mode():
+            # Of the picture it takes one line, and the verdict tells the numbers.
+            lead = words.split(". ")[0]
+            if st.button(f"{lead}: :primary[go back there]", key="learning_to_best", type="tertiary", help=BACK):
+                self._back()
+        elif words:
             row = st.container(horizontal=True, vertical_alignment="center")
             row.markdown(words, width="stretch")
-            back = "Every lane goes back to its own best moment."
-            if row.button("Stop, and go back there", key="learning_to_best", type="primary", help=back):
-                held(PAGE.id).live.stop_at_best()
-                st.rerun()
+            if row.button("Stop, and go back there", key="learning_to_best", type="primary", help=BACK):
+                self._back()
+
+    def _back(self) -> None:
+        held(PAGE.id).live.stop_at_best()
+        st.rerun()
 
     def _below(self, view: View) -> None:
         """Nothing: the player itself says what went wrong, where the pictures are."""

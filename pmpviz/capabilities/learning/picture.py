@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,13 @@ from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, tra
 from pmpviz.runs.device import device_words
 
 SPEEDS = (1, 5, 20, 100, 0)
+BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
 def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the player; `sent` is brought up to date."""
     envelope = Envelope(view, sent, [learner_class(lane.algorithm).spec for lane in view.lanes])
+    _tell_apart(envelope)
     then = looked_at(view, desk.at)
     lanes = [_lane(envelope, then, index, lane, desk.at is not None) for index, lane in enumerate(then.lanes)]
     alt = "Pictures that the models of each lane dream up"
@@ -33,6 +36,14 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     if view.trouble:
         words["trouble"] = f"{view.trouble[:1].upper()}{view.trouble[1:].rstrip('.')}."
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), sentences[0], **words)
+
+
+def _tell_apart(envelope: Envelope) -> None:
+    """Two trainings by one algorithm in two hues: before a class light and dark of one look the same."""
+    styles, names = envelope.styles, [lane.algorithm for lane in envelope.view.lanes]
+    if len(names) == 2 and names[0] == names[1]:
+        red, blue = (int(styles[0].colour[at : at + 2], 16) for at in (1, 5))
+        styles[1] = replace(styles[1], colour=ORANGE if blue > red else BLUE)
 
 
 def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLaneView, back: bool) -> dict:
@@ -134,7 +145,9 @@ def _likelihood(envelope: Envelope, view: LearningView) -> dict:
     unit = f"nats, {how}"
     chance = {"y": view.lanes[0].independent, "label": "independent pixels"}
     # It is measured now and then, beside the learning: where, is seen.
-    lines = [{**line, "dots": True} for line in envelope.lines(columns)]
+    # Before the first step lanes differ by nothing, which would fill the height.
+    begun = any(lane.iteration for lane in view.lanes)
+    lines = [{**line, "dots": True} for line in envelope.lines(columns)] if begun else []
     return trace("likelihood", f"Log-likelihood of {scored(view)}", "iterations", lines, unit=unit, exact=chance)
 
 

@@ -141,7 +141,8 @@ def _worth(lane: LearningLaneView, view: LearningView) -> str:
     if last is None or _is_old(last, lane):
         return ""
     if last.high <= lane.independent:
-        return f"; {_pictures(view)} are no more probable than by independent pixels"
+        far = "less" if _is_worse(last, lane) else "no more"
+        return f"; {_pictures(view)} are {far} probable than by independent pixels"
     gain = max(last.value - lane.independent, 0.0)
     only = "only " if gain < LITTLE else ""
     return f"; {_pictures(view)} are {only}{_factor(gain)} more probable than by independent pixels{_down(lane, gain)}"
@@ -155,8 +156,13 @@ def _down(lane: LearningLaneView, gain: float) -> str:
     """From what the curve has come down, where one sees it."""
     best = best_of(lane.likelihoods)
     assert best is not None
-    was, now = (significant(each, 2) for each in (best.value - lane.independent, gain))
-    return "" if was == now else f", down from {was} at iteration {integer(best.iteration)}"
+    was = best.value - lane.independent
+    # In the unit that the gain is told in, and only where that shows a fall.
+    told = times if gain >= LEAST_FACTOR else lambda nats: significant(nats, 2)
+    if told(was) == told(gain) or significant(was, 2) == significant(gain, 2):
+        return ""
+    before = _factor(was) if gain >= LEAST_FACTOR else f"{told(was)} nats"
+    return f", down from {before.removeprefix('about ')} at iteration {integer(best.iteration)}"
 
 
 def _factor(nats: float) -> str:
@@ -178,14 +184,41 @@ def _ahead(view: LearningView) -> str:
     at = max(common)
     found = sorted(zip(_names(view), view.lanes, (each[at] for each in known), strict=True), key=lambda e: -e[2].value)
     (best, lane, first), (other, behind, second) = found[0], found[-1]
-    when, than = f"At iteration {integer(at)}", f"more probable with {best} than with {other}"
+    # Their pictures are of other iterations by then.
+    last = ", the last that both have," if any(lane.iteration > 2 * at for lane in view.lanes) else ""
+    when, than = f"At iteration {integer(at)}{last}", f"more probable with {best} than with {other}"
     if not first.high > lane.independent:
         words = f"{when} pictures are no more probable than by independent pixels, with {best} or with {other}"
         return f"{words}.{_samples(view, at)}"
     if first.low > second.high or (first.exact and second.exact and first.value > second.value):
-        chance = "" if second.high > behind.independent else f"; {other} does no better than independent pixels"
+        chance = _below_chance(other, behind, second)
+        if first.value - second.value < LEAST_FACTOR:
+            apart = _factor(first.value - second.value)
+            return (
+                f"{when} pictures are as probable with {best} as with {other}, to {apart}{chance}.{_samples(view, at)}"
+            )
         return f"{when} pictures are {_factor(first.value - second.value)} {than}{chance}.{_samples(view, at)}"
     return f"{when} it is within the errors of the estimates whether pictures are {than}.{_samples(view, at)}"
+
+
+def _below_chance(name: str, lane: LearningLaneView, now: Likelihood) -> str:
+    """That a lane is no better than independent pixels by `now`, or has fallen below them; nothing where it is."""
+    if now.high > lane.independent:
+        return ""
+    best = best_of([each for each in lane.likelihoods if each.iteration <= now.iteration])
+    assert best is not None
+    if best.low > max(lane.independent, now.high) + LEAST_LOSS:
+        return f"; {name}, best at iteration {integer(best.iteration)}, has fallen below independent pixels"
+    return f"; {name} does {_than_chance(now, lane)} independent pixels"
+
+
+def _than_chance(found: Likelihood, lane: LearningLaneView) -> str:
+    return "worse than" if _is_worse(found, lane) else "no better than"
+
+
+def _is_worse(found: Likelihood, lane: LearningLaneView) -> bool:
+    """Whether it is beyond its errors below what independent pixels give, by more than nothing."""
+    return found.high < lane.independent - LEAST_LOSS
 
 
 def _samples(view: LearningView, at: int) -> str:
@@ -200,8 +233,8 @@ def _nearness(lane: LearningLaneView, at: int) -> str:
     looks = [point for point in lane.points if 0 < point.iteration <= at][-LOOKS:]
     off = sum(look.mmd2 > look.noise for look in looks)
     if not off:
-        return "as near the data as noise allows"
-    return "off the data" if off == len(looks) else "now and then off the data"
+        return "like the data, but for noise"
+    return "unlike the data" if off == len(looks) else "at times unlike the data"
 
 
 def _apart(view: LearningView) -> str:
@@ -258,7 +291,7 @@ def _briefly(lane: LearningLaneView, view: LearningView) -> str:
     found = _last(lane)
     if found is None:
         return _probable(lane, view).rstrip(".")
-    by_chance = "" if found.high > lane.independent else ", no better than independent pixels"
+    by_chance = "" if found.high > lane.independent else f", {_than_chance(found, lane)} independent pixels"
     return f"log probability of a picture {_value(found)}{by_chance}"
 
 
@@ -288,7 +321,7 @@ def _probable(lane: LearningLaneView, view: LearningView) -> str:
         return f"The likelihood of {scored(view)} is not known yet: it is computed beside the learning."
     apart = significant(lane.independent, 4)
     if found.high <= lane.independent:
-        far = f"no better than pixels that know nothing of each other ({apart})"
+        far = f"{_than_chance(found, lane)} pixels that know nothing of each other ({apart})"
     else:
         far = f"pixels that know nothing of each other give {apart}"
     which = "A held-out picture" if view.held_out else "A picture"

@@ -172,12 +172,14 @@ def _below(story: Story) -> None:
         words.append(decoded_words(story.record, weigh, None if story.truth is None else story.truth.maximum))
     if story.no_truth:
         words.append(f"No exact answer: {story.no_truth}.")
-    left, right = st.columns([0.8, 0.2], vertical_alignment="top")
+    # The button as wide as its words; the sentences have the rest.
+    row = st.container(horizontal=True, vertical_alignment="top")
+    left = row.container(width="stretch")
     left.markdown(as_text(" ".join(filter(None, words))))
     for line in thresholds(story):
         left.markdown(line)
     file = ExportFile("Messages as CSV", "messages.csv", "text/csv", lambda: table(story).encode())
-    right.download_button(file.label, kept(file), file.name, file.mime, on_click="ignore", width="stretch")
+    row.download_button(file.label, kept(file), file.name, file.mime, on_click="ignore", width="content")
 
 
 def thresholds(story: Story) -> list[str]:
@@ -251,8 +253,8 @@ NUMBERS = """
 - **ψ**: a factor, a table with a weight for every joint state of its variables. Point at its square.
 - **Bethe's log Z**: what beliefs of variables and factors say of log Z: exact on a tree, near it on loops.
 - **Damping**: the share of the old message that is kept. All numbers are of double precision.
-- **Change**: the largest change of a message to a variable in a sweep, as a log-ratio; below 0.000001 the run has
-  converged.
+- **Change**: the largest change of a message to a variable in a sweep, as a log-ratio, before damping takes its share;
+  below 0.000001 the run has converged.
 - **Error**: of a run that oscillates the chart shows the most in a period, since each time round the messages cross
   the fixed point. It is the largest difference between a belief and the exact probability. With max-product beliefs are
   max-marginals: the weight of the best configuration with that state, scaled to sum to 1.

@@ -75,7 +75,9 @@ class Recording:
     undamped: Float[np.ndarray, "t k"]
     after: Float[np.ndarray, "t k"]
     residual: Float[np.ndarray, " sweeps"]
-    """Largest |after - before| of messages to variables: of the log-ratio, or of the widest pair of states' one."""
+    """Largest |undamped - before| of messages to variables: of the log-ratio, or of the widest pair of states' one.
+
+    It is what they are asked to change by, of which damping does a share: by it the run has converged or has not."""
     beliefs: Float[np.ndarray, "sweeps1 n k"]
     """Before the first sweep and after each: exp(belief / temperature), at 0 exp(belief); sums to 1."""
     bethe: Float[np.ndarray, " sweeps1"]
@@ -291,7 +293,6 @@ class _Run:
         s, t = self.settings, self.network.topology
         edge = np.array([e for e, _ in self.events], np.int64)
         to_variable = np.array([to for _, to in self.events], bool)
-        changes = change(self.before[:, to_variable], self.after[:, to_variable]).max(1, initial=0.0)
         asked = change(self.before[:, to_variable], self.undamped[:, to_variable]).max(1, initial=0.0)
         missing = ~self.exists[t.edge_variable[np.tile(edge, s.sweeps)]]
         rows = [np.where(missing, np.nan, kept.reshape(missing.shape)) for kept in self._messages()]
@@ -308,7 +309,7 @@ class _Run:
             before=rows[0],
             undamped=rows[1],
             after=rows[2],
-            residual=changes,
+            residual=asked,
             beliefs=self._beliefs(),
             bethe=self._bethe(),
             converged=_settled(asked),

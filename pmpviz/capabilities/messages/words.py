@@ -84,7 +84,8 @@ def milestones(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> list[Mi
         words = f"Oscillates with period {record.period}: the messages of sweep {repeat} are again those of sweep "
         found.append(Milestone(repeat, "oscillating", f"{words}{repeat - record.period}."))
     elif record.converged is not None:
-        found.append(Milestone(record.converged, "converged", _convergence(record)))
+        # The first sweep that asks for no change: one more than those before it.
+        found.append(Milestone(record.converged + 1, "converged", _convergence(record)))
     return found
 
 
@@ -123,8 +124,8 @@ def _passed(record) -> str:
 
 
 def _convergence(record) -> str:
-    change = significant(float(record.residual[record.converged - 1]))
-    return f"Converged at sweep {integer(record.converged)} (largest change {change})."
+    change = significant(float(record.residual[record.converged]))
+    return f"Converged at sweep {integer(record.converged + 1)} (largest change {change})."
 
 
 def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[Milestone]) -> str:

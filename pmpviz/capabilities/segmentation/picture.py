@@ -28,7 +28,7 @@ HELP = (
 )
 TITLES = {
     "trust": "Trust in colour",
-    "bias": "Bias to animal",
+    "bias": "Bias: to animal above 0, to ground below",
     "edge": "Edge: neighbours agree",
     "contrast": "Contrast: more if alike",
 }
@@ -96,7 +96,7 @@ def weighed(theta: Sequence[float]) -> str:
     """The weights by what each does."""
     trust, bias, edge, contrast = (significant(value, 2) for value in (theta[0], abs(theta[1]), *theta[2:]))
     to = "animal" if theta[1] > 0 else "ground"
-    return f"trust in colour {trust} · bias to {to} {bias} · neighbours agree {edge} · more if alike {contrast}"
+    return f"trust {trust} · to {to} {bias} · neighbours {edge} · alike {contrast}"
 
 
 def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
@@ -111,17 +111,16 @@ def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
 
         return trace(id, title, "iterations", envelope.lines(columns, 1e-9 if log else None), log, unit)
 
-    # What is raised comes first, then what it is worth.
-    found = []
-    bounded = [lane.guarantee == "bound" for lane in view.lanes]
-    if any(bounded):
-        unit = "nats a pixel" if all(bounded) else "nats a pixel; samples: none"
-        found.append(card("own", "Training: likelihood, at least", lambda p: p.own_bound, unit=unit))
-    found += [
+    # What the verdict rests on comes first, of every lane; then what is raised.
+    found = [
+        card("held", "Held out: likelihood, at least", lambda p: p.held_bound, unit="nats a pixel"),
         card("likelier", "Held out: wrong beside the outline, marginals", lambda p: 100 * p.wrong_likelier, unit="%"),
-        card("held", "Held out: likelihood, at least", lambda p: p.held_bound, unit="nats a pixel, by TRBP"),
         card("map", "Held out: wrong beside the outline, MAP", lambda p: 100 * p.wrong_map, unit="%"),
     ]
+    bounded = [lane.guarantee == "bound" for lane in view.lanes]
+    if any(bounded):
+        unit = "nats a pixel" if all(bounded) else "nats a pixel, of those that bound it"
+        found.append(card("own", "Training: likelihood, at least", lambda p: p.own_bound, unit=unit))
     for k, name in enumerate(WEIGHTS):
         found.append(card(name, TITLES[name], partial(_weight, k=k)))
     return [*found, card("gradient", "Gradient, root mean square", lambda p: p.gradient, True)]
@@ -144,7 +143,7 @@ def verdict(view: SceneView) -> str:
     now = [lane.points[count] for lane in begun]
     when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
     wrong = f"{_shares(begun, now)} of pixels near held-out outlines are wrong"
-    return f"{_weights(now)}: {when} {wrong}, before learning {before:.1%}."
+    return f"{_weights(now)}: {when} {wrong}, before learning {before:.1%}{_fewest(begun, count)}."
 
 
 def _unlearned(view: SceneView) -> str:
@@ -155,21 +154,18 @@ def _unlearned(view: SceneView) -> str:
 
 
 def _shares(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
-    """How many are wrong, of every lane; lanes that agree need no names, and are told as their pictures stand."""
+    """How many are wrong, and of several lanes by whose weights."""
     told = [(f"{point.wrong_likelier:.1%}", lane.label) for lane, point in zip(lanes, now, strict=True)]
-    bare = len(told) == 1 or _alike(lanes)
-    return listed([share if bare else f"{share} by {name}" for share, name in told])
+    return listed([share if len(told) == 1 else f"{share} by {name}" for share, name in told])
 
 
-def _fewest(lanes: Sequence[SceneLaneView], count: int) -> list[str]:
+def _fewest(lanes: Sequence[SceneLaneView], count: int) -> str:
     """Where fewer were wrong before, when that was, and why it is not so any more."""
     errors = [[point.wrong_likelier for point in lane.points[: count + 1]] for lane in lanes]
     worst, course = max(zip(_excess(errors), errors, strict=True))
     if worst <= WORSE:
-        return []
-    best = int(np.argmin(course))
-    when = f"after {integer(best)} iteration{'s' if best > 1 else ''}"
-    return [f"{RAISED}: of those held out fewest pixels, {min(course):.1%}, were wrong {when}."]
+        return ""
+    return f"; fewest after {integer(int(np.argmin(course)))}, {RAISED}"
 
 
 def _excess(errors: Sequence[Sequence[float]]) -> list[float]:
@@ -178,18 +174,17 @@ def _excess(errors: Sequence[Sequence[float]]) -> list[float]:
 
 
 def _weights(now: Sequence[Point]) -> str:
-    """What the weights do by their signs; numbers stand under the pictures."""
-    trust, bias, edge, _ = np.array([point.theta for point in now]).T.tolist()
-    colour = _by_sign(trust, "Colour", "Colour, turned round", "Colour")
-    ground = _by_sign(bias, "a bias to animal", "a bias to ground", "a bias")
-    agree = _by_sign(edge, "neighbours that agree", "neighbours that differ", "neighbours")
-    return f"{colour}, {ground} and {agree}"
+    """The weights, of several lanes from the least to the most; the bias by its sign where that is one."""
+    trust, bias, edge, contrast = np.array([point.theta for point in now]).T
+    below = bool((bias <= 0).all())
+    to = "ground" if below else "animal"
+    rest = f"neighbours {_span(edge)}, alike {_span(contrast)}"
+    return f"Trust in colour {_span(trust)}, to {to} {_span(abs(bias) if below else bias)}, {rest}"
 
 
-def _by_sign(values: Sequence[float], above: str, below: str, neither: str) -> str:
-    """What a weight does by its sign, if that is one for all lanes."""
-    signs = {value > 0 for value in values}
-    return neither if len(signs) > 1 else above if True in signs else below
+def _span(values: np.ndarray) -> str:
+    least, most = (f"{value:.2f}".replace("-", "−") for value in (values.min(), values.max()))
+    return least if least == most else f"{least}{' to ' if values.min() < 0 else '–'}{most}"
 
 
 def together(lanes: Sequence[SceneLaneView]) -> int:
@@ -204,13 +199,17 @@ def numbers(view: SceneView) -> list[str]:
         return []
     best = ", ".join(f"{lane.points[count].wrong_map:.1%}" for lane in begun)
     took = " and ".join(seconds(lane.points[count].seconds) for lane in begun)
-    agree = f"{AGREE}, after {took} of computing." if _alike(begun) else f"Computing took {took}."
+    agree = (
+        f"{AGREE} {_apart(begun)} nats a pixel, after {took} of computing."
+        if _alike(begun)
+        else f"Computing took {took}."
+    )
     words = [agree, f"Wrong in the likeliest configuration as a whole (MAP), no pixel by itself: {best}."]
-    return [" ".join([*_fewest(begun, count), *_likelier_before(begun), *words])]
+    return [" ".join([*_likelier_before(begun), *words])]
 
 
-AGREE = "They learn the same: their held-out likelihoods lie on each other"
-RAISED = "It is the likelihood of the training scenes that is raised"
+AGREE = "Their weights are worth the same: held-out likelihoods differ by at most"
+RAISED = "as the likelihood is fitted"
 
 
 def _likelier_before(lanes: Sequence[SceneLaneView]) -> list[str]:
@@ -225,9 +224,18 @@ def _likelier_before(lanes: Sequence[SceneLaneView]) -> list[str]:
 
 def _alike(lanes: Sequence[SceneLaneView]) -> bool:
     """Whether curves lie on each other, where one would look for a second one."""
-    bounds = [[point.held_bound for point in lane.points] for lane in lanes]
-    rows = np.array([each[: min(map(len, bounds))] for each in bounds])
+    rows = _bounds(lanes)
     return len(lanes) > 1 and bool(np.ptp(rows, 0).max() < SAME * np.ptp(rows))
+
+
+def _apart(lanes: Sequence[SceneLaneView]) -> str:
+    return significant(float(np.ptp(_bounds(lanes), 0).max()), 1)
+
+
+def _bounds(lanes: Sequence[SceneLaneView]) -> np.ndarray:
+    """Held-out likelihoods of all lanes at the iterations that all have reached."""
+    bounds = [[point.held_bound for point in lane.points] for lane in lanes]
+    return np.array([each[: min(map(len, bounds))] for each in bounds])
 
 
 __all__ = ["numbers", "update", "verdict"]

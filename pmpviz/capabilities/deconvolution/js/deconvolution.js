@@ -110,9 +110,11 @@ class Deconvolution extends Live {
     for (const button of this.axis.children) {
       button.setAttribute("aria-checked", (button.dataset.unit === "seconds") === seconds);
     }
+    const far = (trace) => farApart(trace.lines.map((line) => (line.seconds ? line.seconds[line.seconds.length - 1] : 0)));
     const traces = this.meta.traces.map((trace) => ({
       ...trace,
-      xlog: seconds && farApart(trace.lines.map((line) => (line.seconds ? line.seconds[line.seconds.length - 1] : 0))),
+      xlog: seconds && far(trace),
+      span: seconds && far(trace) ? null : [0, 0], // From the beginning on.
       x: seconds ? "seconds" : "sweeps",
       lines: trace.lines.map((line) => ({ ...line, x: seconds ? line.seconds : line.x })),
     }));
@@ -256,6 +258,9 @@ class Deconvolution extends Live {
     const last = rings.length ? Math.max(...rings.map((ring) => when(ring[ring.length - 1]))) : 0;
     const waiting = this.lanes.filter((lane) => lane.queue.length).map((lane) => when(lane.queue[lane.queue.length - 1]));
     const tell = timed ? (at) => `after ${seconds(at / 1000)}` : undefined;
+    if (!waiting.length && !rings.some((ring) => ring[ring.length - 1].sweep)) {
+      return this.timeline.show(0, 0, null, "before", 0, () => "before the first sweep");
+    }
     this.timeline.show(first, last, this.at, timed ? "after" : "sweep", Math.max(last, ...waiting), tell);
   }
 }

@@ -1,11 +1,12 @@
 // Images beside what a sample makes of them, painted in the colours of the features that explain them.
 
-import { css, enlarged, make, mix, sized } from "../pmpviz.player/theme.js";
+import { css, enlarged, make, mix, sized, topOf } from "../pmpviz.player/theme.js";
 import { featureColour, placesIn } from "./stamps.js";
 
 const GAP = 8;
 const LABEL = 76; // More where the page is enlarged.
 const [FEW, CLASS_FEW] = [84, 112]; // Pixels of an image where only some are shown; before a class, where two have room.
+const HEAD = 72; // Above the images there is the question alone.
 const LOW_WINDOW = 790; // In a lower one images leave room for what is found.
 const BLOCK_GAP = 14;
 const MOST_BLOCKS = 2;
@@ -59,7 +60,8 @@ export class ImageGrid {
     this.large = enlarged();
     this.label = LABEL * this.large;
     const two = (width - this.label + GAP) / 2 - GAP;
-    const low = window.innerHeight < LOW_WINDOW;
+    // What stands above them all, as the fold of glyphs that are painted, leaves less room.
+    const low = window.innerHeight - Math.max(0, topOf(this.root) - HEAD * this.large) < LOW_WINDOW;
     const each = this.large > 1 && !low ? Math.max(FEW, Math.min(CLASS_FEW, two)) : FEW;
     const want = few ? each * Math.min(1, (this.lines > 3 ? 2 : 2.5) / this.lines) : shown > 12 ? 76 : 98;
     this.unit = Math.max(1, Math.floor(Math.min(want / Math.max(height, across), (width - this.label) / across)));

@@ -54,7 +54,8 @@ export class Bar {
     return this.select;
   }
 
-  show(playing, mode, speed) {
+  show(playing, mode, speed, sweeps) {
+    this.select.hidden = sweeps === 1 && MODES[mode].id === "run"; // It is played at once.
     showPlaying(this.buttons.play, playing);
     this.modeButtons.forEach((button, index) => button.setAttribute("aria-pressed", String(index === mode)));
     if (this.mode !== mode) {

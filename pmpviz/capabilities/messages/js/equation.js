@@ -8,6 +8,7 @@ import { make } from "../pmpviz.player/theme.js";
 const MOST_JOINT = 4096;
 const MOST_TERMS = 4;
 const MOST_PARTS = 5;
+const MOST_LETTERS = 140;
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 
 export function subscript(count) {
@@ -56,6 +57,13 @@ export class Equation {
   say(when) {
     const words = `Message ${this.what}, ${when}`;
     if (this.shown >= 0 && this.title.textContent !== words) this.title.textContent = words;
+  }
+
+  // The message and how it was worked out, in as few letters as there is room for beneath the charts.
+  brief() {
+    const working = [...this.lines.children].map((line) => line.textContent);
+    const short = working.join("").length <= MOST_LETTERS ? working : [this.result.textContent];
+    return [this.title.textContent, ...(this.shown < 0 ? [] : short)].map((line) => make("div", "", line));
   }
 
   nothing() {

@@ -46,6 +46,8 @@ class Microscope extends Stage {
     this.status = make("div", "mm-status");
     this.status.dataset.testid = "messages-status";
     this.verdict = make("div", "mm-verdict");
+    this.brief = make("div", "mm-brief");
+    this.foot = make("div", "mm-foot");
     this.canvas = make("canvas", "mm-canvas");
     this.canvas.dataset.testid = "messages-canvas";
     this.canvas.setAttribute("role", "img");
@@ -54,7 +56,7 @@ class Microscope extends Stage {
     this.stage.append(this.canvas, this.legend);
     this.graph = new Graph(this.canvas);
     this.equation = new Equation();
-    this.residual = new Lines("Change and error", "The largest change of a message in a sweep, and the largest error of a belief.");
+    this.residual = new Lines("Change and error", "The largest change that a message is asked for in a sweep, before damping, and the largest error of a belief.");
     this.bethe = new Lines("Bethe's log Z", "What the beliefs say of log Z: exact on a tree, an approximation on loops.");
     this.beliefs = new Beliefs();
     this.heat = new HeatMap((edge, sweep) => this.pick(edge, sweep));
@@ -189,7 +191,8 @@ class Microscope extends Stage {
     const { bethe, logZ } = this.record;
     // Beneath the beliefs of many variables there is no room for it either.
     if (!bethe || !bethe.length || this.record.variables.length > FEW_BELIEFS) return "";
-    return `Bethe's log Z ends at ${number(bethe[bethe.length - 1])}${logZ === null ? "" : `, exactly ${number(logZ)}`}.`;
+    const last = number(bethe[bethe.length - 1]);
+    return `Bethe's log Z: ${last}${logZ === null ? "" : `; the exact one: ${number(logZ)}`}.`;
   }
 
   // What a person does.
@@ -360,10 +363,17 @@ class Microscope extends Stage {
     if (this.record && before !== this.large) this.drawLegend();
   }
 
-  // What is said of the whole run stands beneath the charts before a class, above the picture elsewhere.
+  // What is said of the whole run stands beneath the charts before a class, above the picture elsewhere. Until the run
+  // has ended the message that is being worked out stands there, whose box lies below the window.
   placeVerdict() {
-    if (this.large && this.verdict.parentNode !== this.side) this.side.append(this.verdict);
-    if (!this.large && this.verdict.parentNode === this.side) this.status.after(this.verdict);
+    if (this.large && !this.foot.isConnected) {
+      this.foot.append(this.brief, this.verdict);
+      this.side.append(this.foot);
+    }
+    if (!this.large && this.foot.isConnected) {
+      this.status.after(this.verdict);
+      this.foot.remove();
+    }
     this.withBethe = this.record.bethe !== null && !this.large;
     this.bethe.root.hidden = !this.withBethe;
   }
@@ -396,7 +406,7 @@ class Microscope extends Stage {
     this.residual.draw(this.residual.root.clientWidth, this.chartHeight, along, this.theme);
     if (this.withBethe) this.bethe.draw(this.bethe.root.clientWidth, this.chartHeight, along, this.theme);
     this.timeline.show(head, replay);
-    this.bar.show(player.playing, player.mode, player.speeds[player.mode]);
+    this.bar.show(player.playing, player.mode, player.speeds[player.mode], replay.sweeps);
     this.write(replay.done(head));
   }
 
@@ -433,7 +443,9 @@ class Microscope extends Stage {
     const [, status, template] = milestone;
     // Nothing of how the run ends is told before it has come so far.
     this.cameSoFar = this.cameSoFar || milestone === record.milestones[record.milestones.length - 1];
-    this.verdict.style.visibility = this.cameSoFar ? "" : "hidden";
+    const working = this.large && player.way !== "run" && milestone !== record.milestones[record.milestones.length - 1];
+    this.verdict.style.visibility = this.cameSoFar && !working ? "" : "hidden";
+    if (this.large) this.brief.replaceChildren(...(working ? this.equation.brief() : []));
     const words = this.filled(template, played);
     if (this.status.textContent !== words) this.status.textContent = words;
     this.status.dataset.status = status;

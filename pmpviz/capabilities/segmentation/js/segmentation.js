@@ -14,15 +14,15 @@ const COARSE = 2; // From so many pixels on a pixel of a scene is a whole number
 const BETWEEN = 2; // A pixel between scenes.
 const RENEWED = "Back to the start, as soon as the iteration in hand is done.";
 const ROWS = [
-  ["training", "", "Scenes whose answer the learner is given: p(animal) by the lane's own marginals, or by its samples, which scatter."],
-  ["held out", "by TRBP", "Scenes that no lane learns from: p(animal) by the messages of TRBP, the same for every lane."],
+  ["training", "Scenes whose answer the learner is given: p(animal) by the lane's own marginals, or by its samples, which scatter."],
+  ["held out", "Scenes that no lane learns from: p(animal) by the messages of TRBP, the same for every lane."],
 ];
 
 class SceneLane extends Lane {
   constructor(index, scenes) {
     super(index);
     this.scenes = scenes;
-    this.box.append(rowNames(true));
+    this.box.append(rowNames());
   }
 
   // What the colour of a pixel says; between scenes there is none.
@@ -53,7 +53,7 @@ class Segmentation extends Player {
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", `${title}, of all scenes: training scenes above, below those held out`);
     const box = make("div", "pv-box");
-    box.append(canvas, rowNames(false));
+    box.append(canvas, rowNames());
     figure.append(make("figcaption", "sg-title", title), box);
     this.given.append(figure);
     return canvas;
@@ -130,11 +130,11 @@ class Segmentation extends Player {
   }
 }
 
-// Beside a picture of two rows of scenes, what each row is, and where it is computed by whom.
-function rowNames(computed) {
+// Beside a picture of two rows of scenes, what each row is.
+function rowNames() {
   const names = make("div", "sg-names");
-  for (const [name, source, help] of ROWS) {
-    const row = make("span", "", computed && source ? `${name}\n${source}` : name);
+  for (const [name, help] of ROWS) {
+    const row = make("span", "", name);
     row.title = help;
     names.append(row);
   }
