@@ -51,8 +51,7 @@ MEASURED = f"""async (sweeps) => {{ {MODULE}
     return [drawn("sweeps", [32, 64]), drawn("seconds", [0.3, 0.6]), told.length];
   }});
 }}"""
-# Where the exact line's name is written on a chart of 100 by 100 pixels whose curves have these heights, and where other
-# names have these boxes.
+# Where the exact line's name is written on a chart of 100 by 100 pixels: boxes of other names, then heights of curves.
 NAMED = f"""async ([boxes, ...curves]) => {{ {MODULE}
   const {{ nameExact }} = await of("/names.js");
   const [written, px] = [[], (value) => value];
