@@ -51,8 +51,8 @@ MEASURED = f"""async (sweeps) => {{ {MODULE}
     return [drawn("sweeps", [32, 64]), drawn("seconds", [0.3, 0.6]), told.length];
   }});
 }}"""
-# Where the exact line's name is written on a chart of 100 by 100 pixels whose curves have these heights.
-NAMED = f"""async (curves) => {{ {MODULE}
+# Where the exact line's name is written on a chart of 100 by 100 pixels: boxes of other names, then heights of curves.
+NAMED = f"""async ([boxes, ...curves]) => {{ {MODULE}
   const {{ nameExact }} = await of("/names.js");
   const [written, px] = [[], (value) => value];
   const [strokeText, fillText] = [(_, ...at) => written.push(at), () => 0];
@@ -60,9 +60,9 @@ NAMED = f"""async (curves) => {{ {MODULE}
   const theme = {{ text: [0, 0, 0], ground: [0, 0, 0] }};
   const lines = curves.map((y) => ({{ x: [0, 50, 100], y }}));
   const drawn = {{ x: {{ px }}, y: {{ px }}, lines, trace: {{ exact: {{ label: "exact" }} }} }};
-  const chart = {{ context, theme, named: {{}}, ...drawn }};
+  const chart = {{ context, theme, named: {{}}, boxes, ...drawn }};
   nameExact(chart, {{ left: 0, right: 100, top: 0, bottom: 100 }}, 0, 50);
-  return written[0];
+  return written[0] || null;
 }}"""
 # What is written of a band in the lower part of a chart whose line falls steeply near its left end, or lies above it.
 BAND = f"""async (x) => {{ {MODULE}
@@ -258,11 +258,14 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     # Lines at the foot of the axis are drawn above it, one over the other, and not out of the band.
     assert page.evaluate(LIFTED) == [[[20, 96], [20, 20], [20, 90]], [[20, 96], [20, 20], [20, 94]]]
     assert page.evaluate(MEASURED, [60, 63, 64]) == [[1, 1, 0], [1, 1, 0], [2, 2, 1]]
-    # The exact line's name stands above its right end, unless a curve ends there.
-    assert page.evaluate(NAMED, [[10, 10, 10]]) == [65, 43]
-    assert page.evaluate(NAMED, [[10, 45, 45]]) == [65, 66] and page.evaluate(NAMED, [[10, 90, 40]]) == [35, 43]
-    # Where curves lie along the line there is no place beside it.
-    assert page.evaluate(NAMED, [[45, 45, 45], [55, 55, 55]]) == [65, 16]
+    # The exact line's name stands above its right end, unless a curve ends there or words of a mark stand.
+    assert page.evaluate(NAMED, [[], [10, 10, 10]]) == [65, 43]
+    assert page.evaluate(NAMED, [[], [10, 45, 45]]) == [65, 66]
+    assert page.evaluate(NAMED, [[], [10, 90, 40]]) == [50, 43]
+    assert page.evaluate(NAMED, [[[60, 100, 30, 60]]]) == [20, 43]
+    # Where curves lie along the line it stays there, and over other words it is not written.
+    assert page.evaluate(NAMED, [[], [45, 45, 45], [55, 55, 55]]) == [65, 43]
+    assert page.evaluate(NAMED, [[[0, 100, 30, 60]]]) is None
     # A band's name is cut to its beginning rather than written over a line.
     assert page.evaluate(BAND, [300, 310]) == ["noise: 12 letters"] and page.evaluate(BAND, [95, 99]) == ["noise"]
     # Words of a mark stand at the top, or beneath the curve that is there.

@@ -58,9 +58,16 @@ def _near(view: LiveView, point: MetricPoint) -> bool:
     return abs(energy_off(view, *point.energy)) <= FAR
 
 
-def judged_by(view: LiveView, point: MetricPoint) -> str:
-    """What has decided of an arrival: MMD^2 alone where nobody knows the energy or its error, and nothing is said."""
-    return " by MMD² and energy" if energy_off(view, *point.energy) else ""
+def by_energy(lane: LaneView, point: MetricPoint) -> bool:
+    """Whether the energy decided of an arrival: by MMD^2 alone the lane would have been there before."""
+    return lane.begins_within or (lane.passage is not None and lane.passage.sweep < point.sweep)
+
+
+def energy_parts(view: LiveView, lane: LaneView) -> bool:
+    """Whether MMD^2 has the lane within the noise and its energy is far off, and no run of it will mend that."""
+    within = lane.begins_within or lane.passage is not None
+    approximate = lane.guarantee != "invariant" and arrival(view, lane) is None and not at_home(view, lane)
+    return within and approximate and energy_now(view, lane) > FAR
 
 
 def off_now(view: LiveView, lane: LaneView, whose: str = "its energy", came: bool = False) -> str:

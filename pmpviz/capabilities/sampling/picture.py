@@ -54,7 +54,7 @@ def update(
     curves to be drawn behind those of the lanes, `tools` what the page offers beside `tool`, by id, in words."""
     envelope, kept = _envelope(view, sent), of_model(kept, view.plan.model)
     then = view if desk.at is None else view.at(desk.at)
-    scene = Scene(envelope, view, then, kept, desk.window or EVERYTHING, desk.at)
+    scene = Scene(envelope, view, then, kept, desk.window or EVERYTHING, desk.at, desk.large)
     verdict = standings.verdict(then) if len(then.lanes) > 1 else None
     return envelope.seal(
         desk,

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from pmpviz.capabilities.sampling.evidence import FAR, alike, arrival, at_home, energy_now, judged_by, off_now
+from pmpviz.capabilities.sampling.evidence import (
+    FAR,
+    alike,
+    arrival,
+    at_home,
+    by_energy,
+    energy_now,
+    energy_parts,
+    off_now,
+)
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
@@ -19,10 +28,11 @@ from pmpviz.capabilities.sampling.words import (
 from pmpviz.player.model_words import listed, temperature
 from pmpviz.player.numbers import integer, seconds, significant
 
-WITHIN = "within the noise of the reference"
+WITHIN, OTHERS = "within the noise", "the others"
 
-QUICKER = 2
-"""Ratio of seconds from which on a lane is the quicker one: lanes share the cores, another run has other seconds."""
+QUICKER, STALLS = 3, 0.25
+"""Ratio and difference of seconds from which on a lane is the quicker one: lanes share the cores with each other and
+with the making of the reference, and another run has other seconds."""
 
 NEARLY = 1.1
 """Up to this ratio what is above the noise is hardly told apart."""
@@ -44,16 +54,21 @@ def verdict(view: LiveView) -> str:
     begun = [lane for lane in view.lanes if at_home(view, lane)]
     passed = [(lane, came) for lane in view.lanes if lane not in begun and (came := arrival(view, lane))]
     within = [lane for lane in view.lanes if lane not in begun and (lane.passage or lane.begins_within)]
-    half = _halves(view, [lane for lane in within if not arrival(view, lane)])
+    halves = [lane for lane in within if not arrival(view, lane)]
+    wrong = [lane for lane in halves if energy_parts(view, lane)]
+    half = _halves(view, [lane for lane in halves if lane not in wrong])
     still = [lane for lane in view.lanes if lane.judged and not lane.passage and not lane.begins_within]
     unsaid = [_lacking(lane, view.playing) for lane in view.lanes if not lane.judged and not lane.begins_within]
     home = [_at_home(view, begun)] if begun else []
+    # What decides comes first: an energy that stays wrong, which MMD^2 does not see.
+    decides = _halves(view, wrong)
     if passed:
-        first = _passages(view, passed, bool(begun))
-        return f"{'; '.join([*first, *half, *map(_not_yet, still), *unsaid, *home])}.{_since(view)}"
-    nearest = [_nearest(still, bool(begun or half))] if still else []
+        first = _passages(view, passed, bool(begun), bool(wrong))
+        said = [*decides, *first, *half, *_not_yet(view, still), *unsaid, *home]
+        return f"{'; '.join(said)}.{_since(view)}"
+    nearest = [_nearest(still, bool(begun or halves))] if still else []
     lacking = [f"{'; '.join(unsaid)}."] if unsaid else []
-    return " ".join([*(f"{each}." for each in (*half, *home)), *nearest, *lacking])
+    return " ".join([*(f"{each}." for each in (*decides, *half, *home)), *nearest, *lacking])
 
 
 def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
@@ -68,71 +83,94 @@ def _halves(view: LiveView, lanes: list[LaneView]) -> list[str]:
     """Of those whose MMD^2 alone is where it is to be: together, where nobody can tell them apart."""
     if len(lanes) < 2 or not alike(lanes) or any(lane.begins_within for lane in lanes):
         return [_half(view, lane) for lane in lanes]
-    when = {_stretch(lane, spent(lane, lane.passage)[0]) for lane in lanes}
+    when = {_sweeps(lane, spent(lane, lane.passage)[0]) for lane in lanes}
     off = sorted(energy_now(view, lane) for lane in lanes)
     if len(when) > 1 or off[0] <= FAR:
         return [_half(view, lane) for lane in lanes]
     between = " to ".join(dict.fromkeys(significant(each, 2) for each in (off[0], off[-1])))
-    came = f"all came {WITHIN} by MMD² {when.pop()}, and their energies are {between} standard errors off"
+    came = f"all came {WITHIN} by MMD² after {when.pop()}, and their energies are {between} standard errors off"
     return [f"{listed([lane.label for lane in lanes])} cannot be told apart: {came}"]
 
 
 def _half(view: LiveView, lane: LaneView) -> str:
     """Of one whose MMD^2 alone is where it is to be."""
+    if energy_parts(view, lane):
+        return f"{lane.label}: energy {significant(energy_now(view, lane), 2)} standard errors off, MMD² {WITHIN}"
     off = off_now(view, lane) or ", not yet by its energy"
     if lane.begins_within:
         return f"{lane.label} is {WITHIN} from the start by MMD²{off}"
-    return f"{lane.label} came {WITHIN} by MMD² {_stretch(lane, spent(lane, lane.passage)[0])}{off}"
+    return f"{lane.label} came {WITHIN} by MMD² after {_sweeps(lane, spent(lane, lane.passage)[0])}{off}"
 
 
-def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], others: bool) -> list[str]:
+def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun: bool, wrong: bool) -> list[str]:
     """Who came within the noise, by the unit of the budget: the first, or all between the same looks, then the rest."""
     by_time = view.plan.unit == "seconds"
     came = sorted(((lane, *spent(lane, point)) for lane, point in passed), key=lambda at: at[2 if by_time else 1])
     lead = came[:1] if by_time else [at for at in came if _stretch(*at[:2]) == _stretch(*came[0][:2])]
-    within = f"{WITHIN}{judged_by(view, next(point for lane, point in passed if lane is lead[0][0]))}"
-    came_first = f"{'came' if others else 'first came'} {within}"
-    said = _together(view, lead, within) if len(lead) > 1 else _alone(view, *lead[0], came_first)
-    rest = [f"{lane.label} {_between(view, lane, *at)}" for lane, *at in came[len(lead) :]]
-    return [said, *rest, *([] if by_time else _sooner(came, lead))]
+    both = " by MMD² and energy" if any(by_energy(lane, point) for lane, point in passed) else ""
+    within = "within it by both" if wrong else f"{WITHIN}{both}"
+    who = _who(view, lead)
+    together = " together" if len(lead) > 1 and who != OTHERS else ""
+    came_in = "came" if begun or len(lead) > 1 else "first came"
+    said = f"{who} {came_in} {within}{together} {_when(view, *lead[0], True)}{_off(view, lead)}"
+    rest = [f"{at[0].label} {_when(view, *at)}{_off(view, [at])}" for at in came[len(lead) :]]
+    return [f"{said}{', then ' if rest else ''}{listed(rest)}", *([] if by_time else _sooner(came, lead))]
 
 
-def _alone(view: LiveView, lane: LaneView, sweeps: int, time: float, came: str) -> str:
-    return f"{lane.label} {came} {_between(view, lane, sweeps, time)}"
+Came = tuple[LaneView, int, float]
+"""A lane with its sweeps and seconds until it came."""
 
 
-def _together(view: LiveView, lead: list[tuple[LaneView, int, float]], within: str) -> str:
-    """Between two looks nobody knows who was first."""
-    when = _stretch(*lead[0][:2])
-    by = "; ".join(f"{lane.label} by {seconds(time)}" for lane, _, time in lead)
-    off = "".join(off_now(view, lane, f"the energy of {lane.label}", came=True) for lane, *_ in lead)
-    return f"{listed([lane.label for lane, *_ in lead])} came {within} together, {when} ({by}){off}"
+def _who(view: LiveView, lead: list[Came]) -> str:
+    """Lanes that are all but one, of which something else was said, are the others."""
+    rest = [lane for lane in view.lanes if all(lane is not at[0] for at in lead)]
+    said = len(rest) == 1 and bool(energy_parts(view, rest[0])) and not at_home(view, rest[0])
+    if said and len(lead) > 2:
+        return OTHERS
+    return "all" if not rest and len(lead) > 2 else listed([lane.label for lane, *_ in lead])
 
 
-def _sooner(came: list[tuple[LaneView, int, float]], lead: list[tuple[LaneView, int, float]]) -> list[str]:
+def _off(view: LiveView, lead: list[Came]) -> str:
+    """How far the energies of those that came are off now."""
+    whose = "its energy" if len(lead) == 1 else "the energy of {}"
+    return "".join(off_now(view, lane, whose.format(lane.label), came=True) for lane, *_ in lead)
+
+
+def _sooner(came: list[Came], lead: list[Came]) -> list[str]:
     """Who was first by the clock, where that is clear and was not the one by sweeps."""
     first, *later = sorted(came, key=lambda at: at[2])
-    clear = later and QUICKER * first[2] <= later[0][2]
+    clear = later and later[0][2] > max(QUICKER * first[2], STALLS + first[2])
     return [f"by seconds {first[0].label} was first"] if clear and lead != [first] else []
 
 
-def _between(view: LiveView, lane: LaneView, sweeps: int, time: float) -> str:
-    """When it came, and how far its energy is off now."""
-    when = _stretch(lane, sweeps)
-    by = f"{'' if when.startswith('after') else 'by '}{seconds(time)}"
-    return f"{when} ({by}){off_now(view, lane, came=True)}"
+def _when(view: LiveView, lane: LaneView, sweeps: int, time: float, whole: bool = False) -> str:
+    """When it came, by the unit of the budget."""
+    if view.plan.unit == "seconds":
+        return f"after {seconds(time)}"
+    return f"after {_sweeps(lane, sweeps) if whole else _stretch(lane, sweeps)}"
+
+
+def _sweeps(lane: LaneView, sweeps: int) -> str:
+    """The stretch in words."""
+    return f"{_stretch(lane, sweeps)} sweep{'' if sweeps == 1 else 's'}"
 
 
 def _stretch(lane: LaneView, sweeps: int) -> str:
     """MMD^2 is measured ever more rarely, and what lies between two looks is not known."""
     looks = [point.sweep - lane.since for point in lane.points if lane.since < point.sweep < lane.since + sweeps]
     if not looks or looks[-1] == sweeps - 1:
-        return f"after {count_of(sweeps)}"
-    return f"between {integer(looks[-1])} and {count_of(sweeps)}"
+        return integer(sweeps)
+    return f"{integer(looks[-1])}–{integer(sweeps)}"
 
 
-def _not_yet(lane: LaneView) -> str:
-    return f"{lane.label} has not in {count_of(spent(lane, lane.judged)[0])}"
+def _not_yet(view: LiveView, lanes: list[LaneView]) -> list[str]:
+    """Of those that are above the noise, together; all but the one that was named are the others."""
+    if not lanes:
+        return []
+    counts = sorted({spent(lane, lane.judged)[0] for lane in lanes})
+    who = OTHERS if 1 < len(lanes) == len(view.lanes) - 1 else listed([lane.label for lane in lanes])
+    many = f"{integer(counts[0])}–" if len(counts) > 1 else ""
+    return [f"{who} {'have' if len(lanes) > 1 else 'has'} not in {many}{count_of(counts[-1])}"]
 
 
 def _lacking(lane: LaneView, playing: bool) -> str:

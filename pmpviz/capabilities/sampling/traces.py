@@ -11,6 +11,7 @@ import numpy as np
 
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.draws import DrawsView
+from pmpviz.capabilities.sampling.evidence import energy_parts
 from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView, bands, share_name
 from pmpviz.capabilities.sampling.live import LiveView
@@ -36,7 +37,7 @@ EVERYTHING = (-np.inf, np.inf)
 class Scene:
     """What the curves are made of: `then` is the view at the moment that is looked back at, the view itself else.
 
-    `window` is the stretch of sweeps that is zoomed into.
+    `window` is the stretch of sweeps that is zoomed into; `large` says that one card alone is in view.
     """
 
     envelope: Envelope
@@ -45,6 +46,7 @@ class Scene:
     kept: tuple[Kept, ...] = ()
     window: tuple[float, float] = EVERYTHING
     at: int | None = None
+    large: bool = False
 
     def lines(self, columns_of: Any, floor: float | None = None) -> list[dict[str, Any]]:
         """A line for each kept curve, behind, and one or two for each lane: `columns_of` gives their columns."""
@@ -77,7 +79,9 @@ def traces(scene: Scene) -> list[dict]:
     by_order = [_spectrum(scene)] if space.own is None else []
     if len(view.lanes) > 1:
         beside = [] if space.binary else [_marginals(scene.then)]
-        return [mmd, *states, _mmd(scene, "seconds"), *by_order, energy, *beside]
+        found = [mmd, *states, _mmd(scene, "seconds"), *by_order, energy, *beside]
+        decides = scene.large and any(energy_parts(view, lane) for lane in view.lanes)
+        return sorted(found, key=lambda card: card is not energy) if decides else found
     found = [*states, energy, *_making(scene)]
     if space.binary:
         found.append(_series(scene, "magnetisation", "Magnetisation"))

@@ -40,6 +40,7 @@ export class Marks {
   constructor() {
     this.groups = [];
     this.heights = new Map(); // Where words stand, which stay there until a line comes.
+    this.boxes = []; // [left, right, top, bottom] of what is written, which other names keep off.
   }
 
   draw(chart, marks, { left, right, top, bottom }) {
@@ -49,6 +50,7 @@ export class Marks {
     context.lineWidth = 1;
     context.strokeStyle = css(theme.soft);
     const placed = [];
+    this.boxes = [];
     for (const { xs, words, at } of this.groups) {
       context.setLineDash([2, 3]);
       xs.forEach((x) => chart.upright(x));
@@ -60,6 +62,7 @@ export class Marks {
       const y = wanted.find((y) => !linesIn(chart, [at, end], [y - ROW, y + ROOM])) ?? free[0] ?? rows[0];
       this.heights.set(words, y);
       placed.push({ end, y });
+      this.boxes.push([at, end, y - ROW, y + ROOM]);
       context.textAlign = "left";
       haloed(context, theme, words, at, y, theme.soft);
       context.strokeStyle = css(theme.soft);

@@ -1,56 +1,68 @@
-// Where a name stands in a chart: the exact line's and the noise band's, out of the curves' way.
+// Where a name stands in a chart: the exact line's at that line, the noise band's at its band, out of the curves' way.
 
 import { haloed } from "./theme.js";
 
 const NAME = 14; // Pixels: the height of a name in the chart.
+const FAINT = 0.5; // Of a line: what a faint one counts where a name strikes it out.
+const NAMES = 10; // Of a line: what a name counts, which cannot be read beneath another one.
 
 // Above the lines, so that none strikes it out, and where it strikes out none: as before, else where there are fewest.
 // Where only its beginning finds such a place, or has the room, that stands alone.
 export function nameBand(chart, area) {
   const { band } = chart.trace;
+  chart.boxes = [...((chart.marks && chart.marks.boxes) || [])];
   if (!band || !band.label) return;
   const floor = Math.min(chart.y.px(chart.y.log ? Math.max(band.low, chart.y.ends[0]) : band.low), area.bottom);
   const roof = Math.max(chart.y.px(band.high), area.top);
   const inside = floor - roof > 2 * NAME ? [roof + NAME - 3] : [];
-  const across = ["left", "right", "middle"];
   const fits = chart.context.measureText(band.label).width < area.right - area.left - 8;
   // Above its band a name points down to it.
   const above = roof - 6;
   const told = (words) => (y) => (y === above && inside.length ? `↓ ${words}` : words);
+  const [across, heights] = [[0, 1, 0.5, 0.25, 0.75], [floor - 5, ...inside, above]];
   const named = (words, must) =>
-    write(chart, area, "band", told(words), across, [floor - 5, ...inside, above], floor - 5, chart.theme.soft, must);
+    write(chart, area, { key: "band", told: told(words), across, heights, colour: chart.theme.soft, must });
   if (!fits || !named(band.label, false)) named(band.label.split(":")[0], true);
 }
 
-// Above or beneath the line that begins at `from`.
+// Above or beneath the line that begins at `from`, never off it: elsewhere it would name what is there.
 export function nameExact(chart, area, from, y) {
-  const across = from > area.left ? ["right"] : ["right", "left", "middle"];
-  const { label } = chart.trace.exact;
-  if (write(chart, area, "exact", () => label, across, [y - 7, y + 16], y + 16, chart.theme.text)) return;
-  // Where curves lie along the line, its name stands off it, with a piece of it.
-  const edges = [area.top + NAME + 2, area.bottom - 5];
-  write(chart, area, "exact", () => `— ${label}`, ["right", "middle", "left"], edges, y + 16, chart.theme.text, true);
+  const left = Math.min(Math.max(area.left, from - 5), area.right);
+  const told = () => chart.trace.exact.label;
+  const across = [1, 0.75, 0.5, 0.25, 0];
+  const where = { key: "exact", told, across, heights: [y - 7, y + 16], colour: chart.theme.text, must: true };
+  write(chart, { ...area, left }, where);
 }
 
-// Whether it is written: where it would strike out a curve, only if it `must` be.
-function write(chart, area, key, told, across, heights, otherwise, colour, must = key !== "exact") {
+// Whether it is written, `across` the room in these shares: where it would strike out a curve, only if it `must` be, and
+// never over another name.
+function write(chart, area, { key, told, across, heights, colour, must }) {
   const wide = Math.max(...heights.map((y) => chart.context.measureText(told(y)).width));
-  const [left, right] = [area.left + 5, area.right - 5 - wide];
-  const at = { left, right, middle: (left + right) / 2 };
+  const right = area.right - 5 - wide;
+  const left = Math.min(area.left + 5, right);
   const inside = heights.filter((y) => y - NAME > area.top && y < area.bottom - 2);
-  const places = (inside.length ? inside : [otherwise]).flatMap((y) => across.map((name) => [at[name], y]));
-  const struck = places.map(([x, y]) => linesIn(chart, [x - 2, x + wide + 2], [y - NAME - 3, y + 5]));
+  const rows = inside.length ? inside : heights.slice(-1);
+  const places = rows.flatMap((y) => across.map((share) => [left + share * (right - left), y]));
+  const boxes = places.map(([x, y]) => [x - 2, x + wide + 2, y - NAME - 3, y + 5]);
+  const struck = boxes.map((box) => linesIn(chart, box.slice(0, 2), box.slice(2)) + namesIn(chart.boxes, box));
   const before = (chart.named[key] || {}).place;
   const least = Math.min(...struck);
-  if (least && !must) return false;
-  const kept = struck[before] === 0 ? before : struck.indexOf(least);
+  if (least >= (must ? NAMES : FAINT)) return false;
+  const kept = struck[before] === least ? before : struck.indexOf(least);
   chart.named[key] = { place: kept, at: places[kept] };
+  chart.boxes = [...(chart.boxes || []), boxes[kept]];
   chart.context.textAlign = "left";
   haloed(chart.context, chart.theme, told(places[kept][1]), ...places[kept], colour);
   return true;
 }
 
-// How many lines pass through a box.
+// What the names in a box count.
+function namesIn(boxes, [left, right, top, bottom]) {
+  const met = ([a, b, c, d]) => a < right && b > left && c < bottom && d > top;
+  return NAMES * (boxes || []).filter(met).length;
+}
+
+// How many lines pass through a box, a faint one for less.
 export function linesIn(chart, [left, right], [top, bottom]) {
   const through = (line) => {
     let [before, y0] = [NaN, NaN];
@@ -66,5 +78,6 @@ export function linesIn(chart, [left, right], [top, bottom]) {
     }
     return false;
   };
-  return chart.lines.filter((line) => line.x && through(line)).length;
+  const passing = chart.lines.filter((line) => line.x && through(line));
+  return passing.reduce((sum, line) => sum + (line.faint ? FAINT : 1), 0);
 }

@@ -33,6 +33,8 @@ export class Traces {
       }
       this.cards.get(trace.id).adopt(trace);
     }
+    const order = traces.map((trace) => this.cards.get(trace.id).root);
+    if (order.some((root, k) => this.root.children[k] !== root)) this.root.append(...order);
   }
 
   // `kept` is null where curves cannot be kept.
