@@ -577,7 +577,7 @@ def test_every_row_of_the_traces_says_its_temperature_and_the_manifest_that_of_k
     live.play()
     view = wait(live, lambda view: view.status == "done")
     kept = keeping.keep((), view, 0, picture.styles(view)[0])
-    live.set_plan(PLAN.replace(budget=24.0, beta=0.5))
+    live.set_plan(PLAN.replace(budget=8.0, beta=0.5))
     live.play()
     wait(live, lambda view: view.status == "done" and view.lanes[0].sweep == 24)
     noted = live.ask(lambda live: outlets.note(live, kept), wait=20.0)
