@@ -179,6 +179,11 @@ def test_a_passage_is_counted_from_the_change_of_the_settings(idle):
     said = standings.verdict(race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8))
     assert "lane 1 and lane 2 came within the noise together after 8–24 sweeps." in said
     assert "since the change at sweep 8" in said
+    # A chain that is first looked at 64 sweeps after a change may have been there before.
+    late = race(idle, *[[0.5] * 7 + [0.02, 0.001]] * 2, since=64)
+    chains = [dataclasses.replace(lane, draws=None, points=lane.points[-1:]) for lane in late.lanes]
+    said = standings.verdict(dataclasses.replace(late, lanes=tuple(chains)))
+    assert said.startswith("lane 1 and lane 2 came within the noise together after up to 64 sweeps.")
 
 
 def test_between_the_same_looks_nobody_is_first_and_seconds_may_say_another_one(idle):

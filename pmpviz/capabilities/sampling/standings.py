@@ -158,6 +158,8 @@ def _sweeps(lane: LaneView, sweeps: int) -> str:
 def _stretch(lane: LaneView, sweeps: int) -> str:
     """MMD^2 is measured ever more rarely, and what lies between two looks is not known."""
     looks = [point.sweep - lane.since for point in lane.points if lane.since < point.sweep < lane.since + sweeps]
+    if not looks and lane.draws is None and sweeps > 1:
+        return f"up to {integer(sweeps)}"  # After a late change the first look comes many sweeps later.
     if not looks or looks[-1] == sweeps - 1:
         return integer(sweeps)
     return f"{integer(looks[-1])}–{integer(sweeps)}"

@@ -165,7 +165,8 @@ def _fewest(lanes: Sequence[SceneLaneView], count: int) -> str:
     worst, course = max(zip(_excess(errors), errors, strict=True))
     if worst <= WORSE:
         return ""
-    return f"; fewest after {integer(int(np.argmin(course)))}, {RAISED}"
+    best = int(np.argmin(course))
+    return f"; fewest {f'after {integer(best)}' if best else 'then'}, {RAISED}"
 
 
 def _excess(errors: Sequence[Sequence[float]]) -> list[float]:
