@@ -118,6 +118,12 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     view = lane.view("TRBP", False)
     assert view.count == view.points[-1].iteration == 1 and np.array_equal(view.theta, view.points[-1].theta)
     assert np.abs(view.theta).max() > 0 and lane.ring.since(-1, 9).sweeps.tolist() == [0, 1]
+    # What is learned after the view was taken is none of its update, whose words and layer are of the view.
+    taken = SceneView(run=0, plan=SMALL, lanes=(view,))
+    lane.advance()
+    lane.reveal()
+    found, _ = decode(picture.update(taken, Cursors(), Desk()))
+    assert found["lanes"][0]["frames"]["sweeps"] == [0, 1] and lane.ring.since(-1, 9).sweeps.tolist() == [0, 1, 2]
     words = said(("A", point(0, 0.5, 0.5), point(1, 0.3, 0.25)))
     wrong = "of pixels near held-out outlines are wrong"
     weights = "Trust in colour 0.40, to ground 0.20, neighbours 0.30, alike 0.10"

@@ -78,16 +78,17 @@ def _scenes(envelope: Envelope, view: SceneView) -> dict | None:
 def _lane(envelope: Envelope, index: int, lane: SceneLaneView) -> dict:
     rows, columns = lane.p1.shape
     values = envelope.payload.add(lane.p1.reshape(-1))
+    newest = envelope.view.lanes[index].count  # That the layer is of, wherever one looks back to.
     return envelope.lane(
         index,
         weighed(lane.theta) if lane.count else "",
         "done" if lane.done else "",
         subHelp=HELP,
         step="iteration",
-        sweep=envelope.view.lanes[index].count,  # That the layer is of, wherever one looks back to.
+        sweep=newest,
         n=lane.p1.size,
         geometry={"kind": "grid", "rows": rows, "cols": columns},
-        frames=envelope.frames(index),
+        frames=envelope.frames(index, until=newest),
         layer={"values": values, "kind": "sequential", "low": 0.0, "high": 1.0, "name": "p(animal)"},
     )
 
