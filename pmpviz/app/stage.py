@@ -28,6 +28,7 @@ TICK_SECONDS = 0.4
 SLOW_SECONDS = 1.0
 # So long words must have stood on a page before it is drawn again to take them out of its updates.
 STILL_SECONDS = 30.0
+NOT_LOOKED_BACK = "That is where it stands, not the moment that is looked back at."
 
 
 class Turn:
@@ -167,7 +168,8 @@ class Stage:
         elif asked.name == "code":
             self._show_code(asked)
         else:
-            export_dialog(self._files(asked), self._moment(asked.view))
+            back = "" if held(self.id).at is None else f" {NOT_LOOKED_BACK}"
+            export_dialog(self._files(asked), self._moment(asked.view) + back)
 
     def handles(self, plan: Any) -> list[dict[str, Any]]:
         """The page's own knobs in this plan, as the browser is told of them."""

@@ -10,7 +10,7 @@ import pytest
 
 from pmpviz.app.export import traces_csv
 from pmpviz.capabilities.sampling import kept as keeping
-from pmpviz.capabilities.sampling import outlets, picture, standings, words
+from pmpviz.capabilities.sampling import outlets, picture, standings, table, words
 from pmpviz.capabilities.sampling.draws import DrawsView
 from pmpviz.capabilities.sampling.equations import model_equation
 from pmpviz.capabilities.sampling.lane import Lane
@@ -306,6 +306,17 @@ def test_lanes_that_the_noise_cannot_tell_apart_are_level(idle):
     assert said.endswith("; lane 3 0.300.")  # Nobody is left out.
 
 
+def test_of_three_none_is_left_out_where_none_is_within_the_noise(idle):
+    said = standings.verdict(race(idle, [0.5, 0.2, 0.1], [0.5, 0.3, 0.2], [0.5, 0.4, 0.3]))
+    assert said.endswith("lane 1 is nearest: MMD² 0.100 after 2 sweeps and 20.0 ms; lane 2 0.200 and lane 3 0.300.")
+
+
+def test_a_row_of_before_a_change_is_not_of_statistics_since_it(idle):
+    view = race(idle, [0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001], since=8)
+    rows = [dict(zip(table.COLUMNS, *table.rows(each), strict=True)) for each in (view.at(4), view.at(16))]
+    assert [row["statistics since"] for row in rows] == ["n/a", "sweep 8"]
+
+
 def test_a_moment_under_other_settings_is_no_verdict_of_the_present_ones(idle):
     view = race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8)
     assert standings.verdict(view.at(4)).startswith("The settings were others then: they changed at sweep 8")
@@ -432,8 +443,8 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     assert row["energy:error"] == pytest.approx(energies.std(ddof=1) / 16, rel=1e-4)
     off = (energies.mean() - view.truth.energy) / row["energy:error"]
     said = words.found(view)
-    assert off > 3 and "after 1 sweep, exact value" in said
-    far, deviations = said.split("still above it by ")[1].removesuffix(" standard errors).").split(" (")
+    assert off > 3 and said.startswith("Not yet right: mean energy") and "after 1 sweep, " in said
+    far, deviations = said.split("after 1 sweep, ")[1].split(" standard errors) above the exact ")[0].split(" (")
     assert float(deviations) == pytest.approx(off, rel=0.06)
     assert float(far) == pytest.approx(energies.mean() - view.truth.energy, abs=row["energy:error"])
     live.set_plan(live.plan.replace(budget=300.0))
@@ -441,7 +452,7 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     view = wait(live, lambda view: view.lanes[0].sweep == 300 and view.status == "done")
     last = view.lanes[0].series.last
     met = abs(last["energy:mean"] - view.truth.energy) <= words.CHANCE * last["energy:error"]
-    assert ("no further off than chance allows" in words.found(view)) == met
+    assert words.found(view).startswith("Right but for chance: mean energy") == met
     assert words.found(view.at(1)) == said
 
 
@@ -462,7 +473,7 @@ def test_a_single_lane_of_draws_speaks_of_finished_ones(begin):
     live.set_plan(PLAN.replace(budget=21.0))
     live.play()
     view = wait(live, lambda view: view.status == "done" and view.lanes[0].sweep == 21)
-    assert "in draw 2 of each chain, exact value" in words.found(view)
+    assert "in draw 2 of each chain, " in words.found(view) and " the exact " in words.found(view)
 
 
 def test_bars_of_nothing_but_noise_are_short(begin):

@@ -56,7 +56,7 @@ def test_shares_that_no_chance_explains_are_told_before_what_many_fewer_samples_
     swept(lane, 2)
     shown = lane.view(False, None, False)
     off = evidence.states_off(dataclasses.replace(shown, states=view))
-    assert off.startswith("How often each state came is off by 0.10 in 1\u202f984 draws")
+    assert off.startswith("Not right: how often each state came is off by 0.10 in 1\u202f984 draws")
     assert evidence.states_off(dataclasses.replace(shown, states=view, draws=None)) == ""
 
 

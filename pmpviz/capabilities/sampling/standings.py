@@ -217,10 +217,19 @@ def _nearest(lanes: list[LaneView], others: bool) -> str:
         level = [(lane, point) for lane, point in raced if point.mmd2 - first.mmd2 <= first.band.high]
         behind = [f"{lane.label} {significant(point.mmd2)}" for lane, point in raced[len(level) :]]
         return f"{none} {_level(level)}: {said}{f'; {listed(behind)}' if behind else ''}."
+    if len(rest) > 1:
+        behind = listed([f"{lane.label} {_of(lane, point, sweeps)}" for lane, point in rest])
+        return f"{none} {best.label} is nearest: {said}; {behind}."
     ratio, late = significant(other.mmd2 / first.mmd2, 2), spent(second, other)[0]
     after = "" if late == sweeps else f" after {count_of(late)}"
     below = f"{ratio} times below" if other.mmd2 > NEARLY * first.mmd2 else "hardly below"
     return f"{none} {best.label} is nearest: {said}, {below} {second.label}{after}."
+
+
+def _of(lane: LaneView, point: MetricPoint, sweeps: int) -> str:
+    """The MMD^2 of a lane, with its sweeps where they are not as many as the first one's."""
+    late = spent(lane, point)[0]
+    return significant(point.mmd2) + ("" if late == sweeps else f" after {count_of(late)}")
 
 
 def _level(lanes: list[tuple[LaneView, MetricPoint]]) -> str:

@@ -27,10 +27,11 @@ COLUMNS = (
 # Beneath the table; the whole of it is behind its question mark.
 IN_SHORT = (
     "**Marginal L1**, **pair error**: how far the frequencies of sites and of pairs are off, in brackets what as many "
-    "exact samples are off on average. **ESS**: how many independent draws the samples are worth, by their energy; in "
-    "brackets of a law that is not the model's, or not yet. **R-hat**: 1 where the chains agree. **τ**: sweeps until a "
-    "chain has forgotten its energy. n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1); not kept: of "
-    "a moment that is looked back at."
+    "exact samples are off on average. **ESS**: how many independent draws the samples of the last sweeps are worth, "
+    "by their energy, **ESS/s** for each second of those sweeps; in brackets where the samples do not follow the "
+    "model's law: an approximate method, R-hat above 1.01 or MMD² above the noise. **R-hat**: 1 where the chains "
+    "agree. **τ**: sweeps until a chain has forgotten its energy. n/a: not known yet, or does not apply (ESS and τ: "
+    "R-hat above 1.1); not kept: of a moment that is looked back at."
 )
 HELP = """
 **ESS**: effective draws of all chains, by their energy, in the second half of the last 1,024 sweeps (of fewer, while
@@ -106,7 +107,7 @@ def _row(lane: LaneView) -> tuple[str, ...]:
             for text in (significant(found.rhat, 4), significant(forgets))
         ),
         significant(sweep / time if time else None),
-        f"sweep {integer(lane.since)}",
+        f"sweep {integer(lane.since)}" if sweep >= lane.since else "n/a",
         _compiled(lane),
     )
 

@@ -77,7 +77,8 @@ def reference_words(view: LiveView) -> str:
     if view.coming:
         return "The reference is made anew for the settings that are taken up."
     if view.truth is None:
-        return f"Waiting for the reference, samples of the model's law to compare with: {made(view)}."
+        exact = "" if view.energy is None else " beside the exact energy"
+        return f"Waiting for the reference, samples of the model's law to compare with{exact}: {made(view)}."
     check = f"; {view.truth.check}" if view.truth.check else ""
     chains = any(lane.kind == "chain" for lane in view.lanes)
     return f"Reference: {view.truth.label}{check}.{PARTED if chains and _forbids(view.model) else ''}"
@@ -203,12 +204,14 @@ def found(view: LiveView) -> str:
     after = f"after {count_of(lane.sweep - lane.since)}"
     when = f"in draw {integer(row['draw'])} of each chain" if "draw" in row else after
     exact, chains = exact_energy(view), view.plan.chains
-    said = f"Mean energy {_to_error(mean, error)}" + (f" ± {significant(error, 2)}" if error else "")
+    said = f"mean energy {_to_error(mean, error)}" + (f" ± {significant(error, 2)}" if error else "")
     said += f" over {integer(chains)} chains" if chains > 1 else ""
     if off := states_off(lane):
         return off
     if exact is not None and error:
-        return f"{said} {when}, exact value {_to_error(exact, error)}: {_apart(lane, mean - exact, error)}."
+        answer, apart = _apart(lane, mean - exact, error)
+        return f"{answer}: {said} {when}, {apart} the exact {_to_error(exact, error)}."
+    said = said[:1].upper() + said[1:]
     if lane.judged:
         point = lane.judged
         where = f"within the noise ({significant(point.noise)})" if point.within else "above the noise"
@@ -230,12 +233,14 @@ def _place(value: float) -> int:
     return math.floor(math.log10(abs(value))) if value else 0
 
 
-def _apart(lane: LaneView, off: float, error: float) -> str:
+def _apart(lane: LaneView, off: float, error: float) -> tuple[str, str]:
+    """(whether the energy is right, how far it is off): by chance alone it is off a little."""
     deviations = f"{significant(abs(off / error), 2)} standard errors"
-    far = f"{'above' if off > 0 else 'below'} it by {_to_error(abs(off), error)} ({deviations})"
+    side = "above" if off > 0 else "below"
     if abs(off) <= CHANCE * error:
-        return f"{far}, no further off than chance allows"
-    return f"{'still ' if lane.guarantee == 'invariant' else ''}{far}"
+        return "Right but for chance", f"{_to_error(abs(off), error)} {side}"
+    answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
+    return answer, f"{_to_error(abs(off), error)} ({deviations}) {side}"
 
 
 def looking_back(sweep: int) -> str:

@@ -189,12 +189,13 @@ export class Lane extends Figure {
     return moment && moment.sweep === frame.sweep ? moment.layer : null;
   }
 
-  // The layer's scale: each lane has its own.
-  drawLegend(theme) {
+  // The layer's scale: each lane has its own. Of a moment that is looked back at there may be none.
+  drawLegend(theme, sweep = null) {
     const { layer, missing } = this.meta;
     this.legend.replaceChildren();
     if (missing) this.legend.append(make("span", "", missing));
     if (!layer || !layer.values) return;
+    if (!this.layerAt(sweep)) return this.legend.append(make("span", "", `${layer.name}: not kept of this moment`));
     this.legend.append(make("span", "", layer.name));
     if (layer.kind === "labels") return;
     const stops = Array.from({ length: 9 }, (_, k) => layer.low + ((layer.high - layer.low) * k) / 8);

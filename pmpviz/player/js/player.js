@@ -148,7 +148,7 @@ export class Player extends Live {
   legends() {
     const [clamped, field] = [this.edits.clamped !== null, this.edits.field.length > 0];
     const known = this.lanes.filter((lane) => lane.meta);
-    for (const lane of known) lane.drawLegend(this.theme);
+    for (const lane of known) lane.drawLegend(this.theme, this.at);
     if (known.length) drawSigns(this.legend, known[0].meta, this.theme, clamped, field);
   }
 
@@ -192,6 +192,7 @@ export class Player extends Live {
     this.at = at;
     for (const lane of this.lanes) lane.dirty = true;
     this.strips();
+    this.legends();
     this.tracesDirty = true;
     clearTimeout(this.looking);
     this.looking = setTimeout(() => this.tellLook(at), LOOK_BACK_MS);

@@ -10,6 +10,9 @@ export function cleared(canvas) {
   return context;
 }
 
+// Pixels of a site up to which a mark on it is a larger part of it, to be seen at all.
+const SMALL = 8;
+
 // Which site each pixel of the smallest true picture shows; -1 is the gap between planes.
 function rasterMap(geometry, n) {
   const rows = geometry.rows || 1;
@@ -153,7 +156,7 @@ export class RasterPainter {
   corners(context, held, theme, first) {
     context.fillStyle = css(heldColour(theme));
     const { cell, width, size } = this;
-    const edge = Math.max(1, cell * size * 0.3);
+    const edge = Math.max(1, cell * size * (cell * size < SMALL ? 0.5 : 0.3));
     context.globalAlpha = cell * size < 2 ? 0.4 : 1; // A site of one pixel is tinted.
     for (let p = first; p < this.map.length; p++) {
       const site = this.map[p];

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pmpviz.app.address import kept_plan
+from pmpviz.app.address import class_mode, kept_plan
 from pmpviz.app.asked import Asked
 from pmpviz.app.export import ExportFile
 from pmpviz.app.models import model_of
@@ -113,12 +113,12 @@ class SamplingStage(Stage):
 
     def _below(self, view: View) -> None:
         super()._below(view)
-        if not self._beneath(view):
+        if not class_mode() and not self._beneath(view):
             st.caption(sentences.reference_words(view))
 
     def _beneath(self, view: LiveView) -> str:
         settled = not view.coming and (view.truth is not None or bool(view.truth_trouble))
-        return sentences.reference_words(view) if settled else ""
+        return sentences.reference_words(view) if settled and not class_mode() else ""
 
     def _more_of(self, job: Any) -> Any:
         return outlets.note(job, self._kept)
