@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections import Counter
 
 import pytest
 from opened import WAIT_SECONDS, go_to, open_page, own_run, run, update  # noqa: F401
 
 from pmpviz.capabilities.landscape.live import LiveLandscape
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
+
+# How the verdict on two pictures begins.
+STOPS = ("The ball stays: all of its ", "Of the ball's ")
 
 
 def walked(test):
@@ -31,9 +36,12 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     # The line above says what stands beneath it.
     (head,) = [each.value for each in test.markdown if each.value.startswith("#### ")]
     two = preset.id in ("hopfield", "alike")
-    assert ("remember two pictures, and" in head) == two and ("Each configuration is a Gaussian" in head) == (not two)
+    assert ("hills (×) are where spins settle" in head) == two and ("(dot) has a Gaussian" in head) == (not two)
+    assert ("Block Gibbs draws" in head) == (preset.id == "failure") and ("gets a push" in head) == (
+        preset.id != "failure"
+    )
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]
-    begun = {"failure": "A stay in state 10 lasts 6.3 sweeps on average: ", "hopfield": "λ₁ = ", "alike": "λ₁ = "}
+    begun = {"failure": "6.3 sweeps on average each time it is in 10: ", "hopfield": STOPS, "alike": STOPS}
     assert found["said"][0].startswith(begun.get(preset.id, "All frequencies within "))
     assert found["scene"].get("product", False) == (preset.id == "independent")
     assert len(found["scene"]["law"]) == len(found["lanes"][0]["walk"]["counts"])
@@ -49,7 +57,13 @@ def test_two_pictures_tell_their_spins_overlaps_and_log_z(sampler):
     assert found["scene"]["names"] == ["A", "B", "−A", "−B"] and len(found["scene"]["memory"][0]) == 144 // 8
     assert all(len(roll["bits"]) == 144 // 8 and len(roll["words"]) == 2 for roll in rolls)
     assert found["traces"][0]["id"] == "overlaps" and len(found["traces"][0]["lines"]) == 2
-    assert found["said"][0].startswith("λ₁ = ") and "144 spins, a load of 0.0139); log Z = " in found["said"][1]
+    # All of its stops are told of, each at the picture that it was nearest to.
+    stops = Counter(found["scene"]["names"][code] for *_, code in found["lanes"][0]["walk"]["landings"])
+    assert found["said"][0].startswith(STOPS) and found["said"][0].endswith(".")
+    told = dict(re.findall(r"(?:(\d+) nearest|stops were nearest) to (−?[AB])", found["said"][0]))
+    assert sorted(told.values()) == sorted(stops)
+    assert all(int(count) == stops[name] for count, name in told.items() if count)
+    assert "144 spins, a load of 0.0139); log Z = " in found["said"][1] and "λ₁ = " in found["said"][1]
     labels = [slider.label for slider in test.sidebar.slider]
     assert "Shift" not in labels and ("Mean steps" in labels) == (sampler == "gaussian_hmc")
 

@@ -100,7 +100,7 @@ def test_share_gives_the_link_to_the_perturbation_that_is_shown():
 
 def test_the_page_opens_on_the_atlas_of_two_spins_and_goes_on_to_36():
     test = opened()
-    wait(test, lambda t: update(t)["atlas"] and "plane is the whole noise" in update(t)["atlas"]["words"])
+    wait(test, lambda t: update(t)["atlas"] and "plane is all the noise there is" in update(t)["atlas"]["words"])
     assert any("as often as it should" in m.value for m in test.markdown)
     test.button(key="lab_more").click()
     run(test)

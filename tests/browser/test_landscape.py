@@ -71,13 +71,15 @@ def test_verdict_and_curves_are_of_the_shift_that_is_seen(server, open_page):
     page = open_page(link(server, "landscape", preset="attractive"))
     page.wait_for_function("() => /exact after/.test(document.querySelector('.pv-verdict')?.textContent)")
     verdict = page.locator(".pv-verdict").inner_text()
-    assert verdict.startswith("One hill; it parts at a shift of about 2, just where one hill is no longer guaranteed. ")
+    assert verdict.startswith(
+        "One hill at shift 1. It parts at about 2: up to there, and no further, one hill is guaranteed. "
+    )
     # No answer of the server comes in between.
     page.evaluate("WebSocket.prototype.send = () => {}")
     verdict, curve = page.evaluate(MOVED)
     assert verdict == (
-        "Four hills: the first one parts at a shift of about 2, just where one hill is no longer guaranteed. Starting "
-        "again under the new setting …"
+        "Four hills, 00, 01, 10 and 11, at shift 6. Up to about 2 there is one: so far, and no further, one hill is "
+        "guaranteed. Starting again under the new setting …"
     )
     assert page.locator(".ls-strip", has_text="Energy H over ").is_visible()
     assert not any(letter.isdigit() for letter in curve)
@@ -90,7 +92,7 @@ def test_the_ball_of_two_pictures_and_its_spins_move_together(server, open_page,
     page.wait_for_selector(f"{CANVAS}[data-hills='4']")
     page.wait_for_selector("[data-testid=landscape-spins][data-differs]")
     verdict = page.locator(".pv-verdict").inner_text()
-    assert verdict.startswith("900 spins become a plane with four hills, one for each picture and each negative. λ₁ = ")
+    assert verdict.startswith("Four hills at T = 0.8: A, B and their negatives have one each, below T = 0.947. ")
     seen = page.evaluate(MOVING, 120)
     record_property("pictures a second", seen["rate"])
     assert seen["moved"] > 10 and not seen["apart"]
@@ -150,3 +152,23 @@ def test_a_ball_that_leaves_the_picture_is_pointed_to(server, open_page):
     before = page.evaluate(BEYOND.replace('"true"', '""'))
     found = page.evaluate(BEYOND)
     assert found["beyond"] == "true" and before["ink"] == 0 and found["ink"] > 0.03
+
+
+def test_the_verdict_names_the_hills_and_the_shift_that_is_seen(server, open_page):
+    """Of a shift of .2 it does not say that it is the least, nor of three states on a line that they have a hill."""
+    page = open_page(link(server, "landscape", preset="strong"))
+    seen = (
+        "() => document.querySelector('.pv-verdict')?.innerText.startsWith('Two hills, 00 and 11, at shift 0.2: more')"
+    )
+    page.wait_for_function(seen)
+    assert " more than one already at the slider's least shift, 0.05." in page.locator(".pv-verdict").inner_text()
+    page = open_page(link(server, "landscape", preset="fields"))
+    page.wait_for_function("() => document.querySelector('.pv-verdict')?.innerText.startsWith('One hill at shift 3. ')")
+    parting = "It parts at about 3.6; one hill is guaranteed up to 2 only."
+    assert parting in page.locator(".pv-verdict").inner_text()
+    page = open_page(link(server, "landscape", preset="alike"))
+    page.wait_for_function(
+        "() => document.querySelector('.pv-verdict')?.innerText.startsWith('Two hills at T = 0.75: ')"
+    )
+    shared = "A and B share one, their negatives the other. Each has its own below T = 0.51."
+    assert shared in page.locator(".pv-verdict").inner_text()

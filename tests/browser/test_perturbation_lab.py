@@ -74,7 +74,9 @@ def test_the_cross_is_dragged_and_the_answers_follow_before_and_after_it_is_let_
     page = open_page(f"{server}/perturbation_lab")
     page.wait_for_selector(f"{MAP}[data-x]")
     page.wait_for_function(PANELS)
-    page.wait_for_function("() => document.querySelector('.at-words').innerText.includes('4 states appear.')")
+    page.wait_for_function(
+        "() => document.querySelector('.at-words').innerText.includes('4 states are best somewhere.')"
+    )
     page.wait_for_function(f"() => !document.querySelector('.at-words').innerText.includes('Row') && ({SOLVED})()")
     canvas = page.query_selector(MAP)
     page.mouse.move(*on_map(page, 0, 0))
@@ -100,7 +102,7 @@ def test_samples_fall_and_fill_the_bars(server, open_page):
         page.locator("[data-action=one]").click()
         page.wait_for_selector(f"{BARS}[data-samples='{count}']")
     # The verdict is of the samples that have fallen.
-    assert page.locator(".at-verdict").inner_text().startswith("Too few samples to judge, 2: ")
+    assert page.locator(".at-verdict").inner_text().startswith("2 samples: too few to judge, ")
     assert "; exact draws have " in page.locator(".at-bars").inner_text()
     page.locator("[data-action=play]").click()
     page.wait_for_function(f"() => Number(document.querySelector('{BARS}').dataset.samples) > 5")
@@ -112,10 +114,81 @@ def test_samples_fall_and_fill_the_bars(server, open_page):
     assert page.evaluate(COLOURED) > 0.02  # The exact lines and the axis alone are grey.
 
 
+# Of each picture of a second sample's fall: how many are counted, and whether a dot has the colour of a state, which no
+# region has. The cross covers the first.
+FALL = """async () => {
+  const map = document.querySelector("[data-testid=atlas-canvas]");
+  const bars = document.querySelector("[data-testid=atlas-bars]");
+  const inks = [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167]];
+  const seen = [];
+  const begin = performance.now();
+  document.querySelector("[data-action=one]").click();
+  while (performance.now() - begin < 3000 && bars.dataset.samples !== "2") {
+    await new Promise(requestAnimationFrame);
+    const { data } = map.getContext("2d").getImageData(0, 0, map.width, map.height);
+    let coloured = 0;
+    for (let k = 0; k < data.length; k += 4) coloured += inks.some((ink) => ink.every((v, c) => data[k + c] === v));
+    seen.push([Number(bars.dataset.samples), coloured > 0]);
+  }
+  return seen;
+}"""
+
+
+def test_a_sample_has_the_colour_of_its_state_and_is_counted_once_it_has_landed(server, open_page):
+    page = open_page(f"{server}/perturbation_lab")
+    page.wait_for_selector(f"{MAP}[data-x]")
+    page.wait_for_selector(f"{BARS}[data-samples]")
+    page.wait_for_function("() => !document.querySelector('.at-words').innerText.includes('Rough')")
+    page.locator("[data-action=reset]").click()
+    page.wait_for_selector(f"{BARS}[data-samples='0']")
+    page.locator("[data-action=one]").click()
+    page.wait_for_selector(f"{BARS}[data-samples='1']")
+    *falling, landed = page.evaluate(FALL)
+    assert len(falling) > 1 and set(map(tuple, falling)) == {(1, False)} and landed == [2, True]
+    # What is said and what is drawn are of as many samples, whenever one stops.
+    page.locator("[data-action=play]").click()
+    page.wait_for_function(f"() => Number(document.querySelector('{BARS}').dataset.samples) > 30")
+    both = page.evaluate(
+        f"""() => new Promise((done) => requestAnimationFrame(() => done([
+          document.querySelector('.at-verdict').innerText, document.querySelector('{BARS}').dataset.samples])))"""
+    )
+    assert both[0].startswith(f"{both[1]} samples: too few to judge")
+
+
+def test_a_long_legend_stays_beneath_its_map(server, open_page):
+    page = open_page(f"{server}/perturbation_lab?preset=prefixes")
+    page.wait_for_function("() => document.querySelector('.at-legend')?.innerText.includes('commonest')")
+    right = "(one) => one.getBoundingClientRect().right"
+    edge = page.locator(".at-right").bounding_box()["x"]
+    assert page.locator(".at-head").evaluate(right) < edge and page.locator(".at-legend").evaluate(right) < edge
+    page.wait_for_selector(".at-rows:not([hidden])")
+    assert len(page.locator(".at-row-name").all()) == 12
+
+
+# (length of a name, ends of its mark, the line of log Z, width of the chart).
+ROWS = [(100, (300, 320), 250, 400), (260, (20, 60), 350, 440), (100, (60, 90), 150, 400)]
+
+
+def test_no_name_of_a_bound_lies_on_the_line_of_log_z_or_on_a_mark(server, open_page):
+    page = open_page(f"{server}/perturbation_lab")
+    page.wait_for_selector(f"{MAP}[data-x]")
+    starts = page.evaluate(
+        """async (rows) => {
+          const own = performance.getEntriesByType("resource").map((entry) => entry.name);
+          const { nameAt } = await import(own.find((name) => name.includes("bounds.js")));
+          return rows.map((row) => nameAt(...row));
+        }""",
+        ROWS,
+    )
+    for start, (long, (low, high), line, width) in zip(starts, ROWS, strict=True):
+        assert start + long <= low or start >= high
+        assert not start <= line <= start + long and 0 <= start <= width - long
+
+
 def test_another_layer_is_drawn_at_once_and_kept_in_the_link(server, open_page):
     page = open_page(f"{server}/perturbation_lab?preset=triangle")
     page.wait_for_selector(".at-root[data-layer=rest]")
-    page.wait_for_function("() => document.querySelector('.at-legend').innerText.includes('never at rest')")
+    page.wait_for_function("() => document.querySelector('.at-legend').innerText.includes('never settles')")
     page.get_by_label("Map coloured by").select_option("period")
     page.wait_for_selector(".at-root[data-layer=period]")
     page.wait_for_url("**layer=period*")
@@ -142,7 +215,7 @@ def test_a_class_reads_what_was_found_beneath_the_pictures_of_a_scene(server, op
         """() => {
           const words = document.querySelector(".at-averages + .at-words");
           const captions = [...document.querySelectorAll(".at-averages figcaption")];
-          const found = words?.innerText.startsWith("It is, and the best answer hides it:");
+          const found = words?.innerText.startsWith("Of its 12 pixels of ink the single best answer draws 3, ");
           return found && words.getBoundingClientRect().bottom <= innerHeight
             && captions.length === 8 && captions.every((each) => each.scrollWidth <= each.clientWidth);
         }"""

@@ -68,9 +68,7 @@ def test_the_count_of_leavings_agrees_with_its_expectation():
     lane, expected = LandscapeLane(plan, scene_of(plan)), scene_of(plan).leaving(STUCK)
     seen = LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(lane.view(),))
     assert lane.state is None, "the landscape is seen before anything is compiled"
-    assert found(seen).startswith(
-        "A stay in state 10 lasts 6.3 sweeps on average: a sweep leaves it with probability 0.1"
-    )
+    assert found(seen).startswith("6.3 sweeps on average each time it is in 10: a sweep leaves it with probability 0.1")
     for _ in range(40):
         lane.advance()
     view = lane.view()
@@ -78,7 +76,7 @@ def test_the_count_of_leavings_agrees_with_its_expectation():
     # Of state 10, as the picture has it: how long, how often and how often it ought to be, and how often it was left.
     said = found(LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(view,)))
     often = f"{view.counts[STUCK] / view.counts.sum():.0%} of all draws so far are 10, where 10% ought to be"
-    assert said.startswith(f"A stay in state 10 lasts 6.3 sweeps on average: {often}. It was left in ")
+    assert said.startswith(f"6.3 sweeps on average each time it is in 10: {often}. It was left in ")
     assert f" {integer(view.left)} of {integer(view.trials)} sweeps begun there, 0.1" in said
     assert "; expected 0.159 ± 0.00" in said and said.endswith(" (two standard errors).")
     assert abs(view.left / view.trials - expected) < 5 * np.sqrt(expected * (1 - expected) / view.trials)

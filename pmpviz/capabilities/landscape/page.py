@@ -21,20 +21,19 @@ from pmpviz.app.widgets import bind, segments, settings_control
 from pmpviz.app.words import show_notices
 from pmpviz.capabilities.landscape import picture
 from pmpviz.capabilities.landscape.live import LandscapeView, LiveLandscape
-from pmpviz.capabilities.landscape.plan import DIAGONALS, GIBBS, KINDS, MEMORY, SAMPLERS, LandscapePlan
+from pmpviz.capabilities.landscape.plan import DIAGONALS, GIBBS, HMC, KINDS, MEMORY, SAMPLERS, LandscapePlan
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.live.plan import Preset
 from pmpviz.samplers import sampler_class
 
-LEAD = (
-    "Each configuration is a Gaussian in z; a larger shift parts them. Where the ball rests, spins are drawn: most "
-    "likely the ground's colour."
-)
-REMEMBERED = (
-    "Spins that remember two pictures, and their negatives. Where the ball rests, spins are drawn; colour: the nearest "
-    "picture."
-)
-PAGE = Page("landscape", LANDSCAPE, LEAD)
+HILLS = "Each configuration (dot) has a Gaussian; summed, they are the hills. "
+PICTURES = "Couplings store A and B; hills (×) are where spins settle. "
+# What walks on them, which the first chain shows.
+WALKS = {
+    HMC: "The ball gets a push and rolls; where it stops, spins are drawn anew.",
+    GIBBS: "Block Gibbs draws a point of its dot's Gaussian, there new spins.",
+}
+PAGE = Page("landscape", LANDSCAPE)
 TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")
 # What is taken up so soon that the picture, which follows by itself, is not greyed.
 AT_ONCE = ("extra", "t", "temperature", "side", "cue", "step", "steps", "coordinates")
@@ -55,7 +54,8 @@ def draw() -> None:
     draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
-    page = dataclasses.replace(PAGE, lead=REMEMBERED) if plan.kind == MEMORY else PAGE
+    lead = (PICTURES if plan.kind == MEMORY else HILLS) + WALKS[plan.sampler]
+    page = dataclasses.replace(PAGE, lead=lead)
     preset = page.ask(plan, "What landscape do these spins become?", _alike)
     STAGE.draw(plan)
     explain(plan, preset)

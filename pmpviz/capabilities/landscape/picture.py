@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from pmpviz.capabilities.landscape.memory import NAMES, Memory
 from pmpviz.capabilities.landscape.plan import COLOURS, GIBBS, KINDS, LandscapePlan
 from pmpviz.capabilities.landscape.scene import Scene
 from pmpviz.models.gaussian import ONE_HILL, gibbs_gap
+from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import configuration, integer, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 from pmpviz.samplers import sampler_class
 
 SPEEDS = (0.5, 1.0, 2.0, 5.0, 20.0, 0.0)
 DIGITS, FLOOR = 5, 1e-4
+NOTHING_DRAWN = "No state is drawn yet: press Play."
 
 
 def update(view: LandscapeView, sent: Cursors, desk: Desk, waits: bool = False, anew: bool = False) -> bytes:
@@ -158,9 +161,9 @@ def sentences(view: LandscapeView) -> list[str]:
     doing = f"{lane.label} on {plan.kind}, {integer(lane.chains)} chains, the ball the first of them"
     if isinstance(view.scene, Memory):
         doing += f" ({integer(view.scene.n)} spins, a load of {significant(2 / view.scene.n)})"
-        doing += f"; log Z = {significant(view.scene.log_z, 5)}, exactly"
-    else:
-        doing += _trajectories(view)
+        doing += f"; log Z = {significant(view.scene.log_z, 5)}, exactly; λ₁ = {significant(view.scene.largest)}: "
+        doing += promised(view.scene.largest)
+    doing += _trajectories(view)
     return [found(view), f"{doing}. The bars count all chains since the last change."]
 
 
@@ -177,11 +180,11 @@ def found(view: LandscapeView) -> str:
     assert view.scene is not None
     lane, scene = view.lanes[0], view.scene
     if isinstance(scene, Memory):
-        return remembered(view, scene)
+        return remembered(view)
     if _is_failure(view.plan):
         return _stuck(lane, scene)
     if not lane.count:
-        return "No state is drawn yet: press Play."
+        return NOTHING_DRAWN
     draws = int(lane.counts.sum())
     far = float(np.abs(lane.counts / draws - scene.law).max())
     noise = 2 * float(np.sqrt((scene.law * (1 - scene.law)).max() / draws))
@@ -194,7 +197,7 @@ def found(view: LandscapeView) -> str:
 def _stuck(lane: LandscapeLaneView, scene: Scene) -> str:
     """How long a chain stays in the state 10, how often it ought to be there, and how often it left."""
     expected, stuck = scene.leaving(STUCK), configuration(scene.states[STUCK])
-    stay = f"A stay in state {stuck} lasts {significant(1 / expected, 2)} sweeps on average"
+    stay = f"{significant(1 / expected, 2)} sweeps on average each time it is in {stuck}"
     if not lane.trials:
         return f"{stay}: a sweep leaves it with probability {significant(expected)}."
     spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
@@ -212,12 +215,18 @@ def promised(largest: float) -> str:
     return "one hill, guaranteed" if largest < ONE_HILL else "one hill is guaranteed up to 4 only"
 
 
-def remembered(view: LandscapeView, scene: Memory) -> str:
-    """What the temperature promises, after the hills that the browser counts."""
-    accepted = (
-        f"; {view.lanes[0].acceptance:.0%} accepted" if view.plan.sampler != GIBBS and view.lanes[0].count else ""
-    )
-    return f"λ₁ = {significant(scene.largest)}: {promised(scene.largest)}{accepted}."
+def remembered(view: LandscapeView) -> str:
+    """Near which picture the ball came to rest, after the hills that the browser counts."""
+    lane = view.lanes[0]
+    if not lane.landings:
+        return NOTHING_DRAWN
+    often = Counter(code for *_, code in lane.landings).most_common()
+    last = "last " if lane.count > len(lane.landings) else ""
+    if len(often) == 1:
+        name = NAMES[often[0][0]]
+        return f"The ball stays: all of its {last}{integer(len(lane.landings))} stops were nearest to {name}."
+    parts = listed([f"{integer(count)} nearest to {NAMES[code]}" for code, count in often])
+    return f"Of the ball's {last}{integer(len(lane.landings))} stops {parts}."
 
 
 __all__ = ["sentences", "unit", "update"]

@@ -43,7 +43,13 @@ class LandscapePlan(Settings):
     )
     cue: float = knob("Cue for A", 0.0, 0.01, 0.0, help="A field h on every spin that points to the first picture.")
     diagonal: str = choice("Least shift", ("uniform", "least trace", FORCED), "The form of D at the left end.")
-    extra: float = knob("Shift", 0.05, 6.0, 1.0, help="Of all spins, beyond the least D there is: it parts the hills.")
+    extra: float = knob(
+        "Shift",
+        0.05,
+        6.0,
+        1.0,
+        help="Added to D for every spin, beyond the least D there is. It moves dots apart, not their probabilities.",
+    )
     sampler: str = choice("Sampler", tuple(SAMPLERS), "What walks over the landscape.")
     coordinates: str = choice("Coordinates", COORDINATES, "The mass of the ball: that of z, or that of the fields Bz.")
     step: float = knob("Step", 0.05, 2.0, 1.0, help="Of the leapfrog, in units of m^(−1/4), m the number of Gaussians.")

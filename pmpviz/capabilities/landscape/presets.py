@@ -11,7 +11,7 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "attractive",
         "Two spins that agree",
-        "When does one hill become two?",
+        "At which shift does one hill become two?",
         LandscapePlan(TWO, w=1.0, extra=1.0),
         "Drag the shift. Up to shift 2, where the largest eigenvalue λ₁ is 4, one hill is guaranteed; "
         "without fields it splits exactly there, into 00 and 11. The law of the states never changes: only the way to "
@@ -21,7 +21,7 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "independent",
         "Independent spins",
-        "What does the relaxation make of spins that do not interact?",
+        "What landscape do spins have that do not interact?",
         LandscapePlan(TWO, w=0.0, h1=0.6, h2=-0.4, extra=2.0),
         "Without couplings no shift is needed; one that is added parts the four Gaussians along both axes alike, and "
         "the landscape stays a product of two.",
@@ -30,7 +30,7 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "repulsive",
         "Two spins that differ",
-        "Which hills part when spins repel each other?",
+        "Which configurations get the hills when spins repel each other?",
         LandscapePlan(TWO, w=-1.0, extra=3.5),
         "01 and 10 are likely now, and the landscape splits along the other diagonal, at shift 2 as for w = 1.",
         2.0,
@@ -38,16 +38,17 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "strong",
         "A strong coupling",
-        "Can a strong coupling ever have one hill?",
+        "Is there a shift at which a strong coupling has one hill?",
         LandscapePlan(TWO, w=3.0, extra=0.2),
-        "With |w| ≥ 2 the largest eigenvalue λ₁ is 2|w| ≥ 4 at shift 0 already: two hills from the start. The ball "
-        "crosses between them if its momentum carries it; block Gibbs has to be lucky.",
+        "With |w| ≥ 2 the largest eigenvalue λ₁ is 2|w| ≥ 4 at shift 0 already: nothing is guaranteed from the start, "
+        "and at w = 3 there are two hills at every shift of the slider. The ball crosses between them if its momentum "
+        "carries it; block Gibbs has to be lucky.",
         2.0,
     ),
     Preset(
         "fields",
         "With fields",
-        "Does the hill part where one hill is no longer guaranteed?",
+        "Does the hill part as soon as one hill is no longer guaranteed?",
         LandscapePlan(TWO, w=1.0, h1=0.5, h2=-0.3, extra=3.0),
         "Beyond shift 2, where the largest eigenvalue λ₁ is 4, one hill is no longer guaranteed; with fields a second "
         "one appears later, at a shift of about 3.6, where λ₁ is 5.6.",
@@ -56,7 +57,7 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "failure",
         "The failure mode",
-        "How long does block Gibbs stay where it should not?",
+        "How long does block Gibbs hold on to an unlikely configuration?",
         LandscapePlan(FAILURE, t=2.0, diagonal=FORCED, extra=0.05, sampler=GIBBS),
         "exp(x₁t²/2 + x₂t² − x₁x₂t²), begun in state 10. With (t², 2t²) as the least shift the Gaussians stand so far "
         "apart that a sweep hardly ever leaves it; raise t. The uniform least shift mends most of it. The count of "
@@ -66,7 +67,7 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "frustrated",
         "Three frustrated spins",
-        "What do three spins that all want to differ look like?",
+        "Where are the hills of three spins that all want to differ?",
         LandscapePlan(THREE, w=-2.0, extra=0.3),
         "Three dimensions, seen along the two principal axes: 000 and 111 fall onto each other in the middle, and six "
         "states stand around them. The shown landscape is the exact density of these two coordinates.",
@@ -75,7 +76,7 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "hopfield",
         "Two remembered pictures",
-        "What landscape do 900 spins become that remember two pictures?",
+        "What does it look like when 900 spins remember two pictures?",
         LandscapePlan(MEMORY, temperature=0.8, steps=3),
         "All 2⁹⁰⁰ Gaussians lie in a plane: one dimension for each picture. The ball rolls there, and the spins are "
         "drawn where it is. Drag the temperature: above 1.05 there is one hill and noise; below it hills part for each "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.perturbation.atlas import REPEATS
-from pmpviz.capabilities.perturbation.findings import FEW_STATES, counts, explained, falling, finding, steps
+from pmpviz.capabilities.perturbation.findings import FEW_STATES, counts, explained, falling, finding, left, missed
 from pmpviz.capabilities.perturbation.live import LabView, draws_before_map
 from pmpviz.capabilities.perturbation.panels import average_rows, places
 from pmpviz.capabilities.perturbation.parts import WALK_CALLS, Bench, expected_variation
@@ -15,6 +15,7 @@ from pmpviz.capabilities.perturbation.picture import (
     WITHIN,
     bound_rows,
     bound_words,
+    ink,
     line_colour,
     styles,
 )
@@ -53,6 +54,7 @@ def update(view: LabView, layer: str, dark: bool, preset: str = "") -> bytes:
             "verdict": finding(view, preset),
             "falling": falling(view, preset),
             "counts": explained(counts(view, preset)),
+            "rows": _rows(view, preset, dark),
         },
         payload.blobs,
     )
@@ -64,11 +66,11 @@ def update(view: LabView, layer: str, dark: bool, preset: str = "") -> bytes:
 def layers(view: LabView) -> list[dict[str, Any]]:
     """What the atlas can be coloured by: id, words, and how values become colours."""
     found = [
-        {"id": "state", "label": "state of the maximum", "kind": "states"},
-        {"id": "rest", "label": "max-product at rest or not", "kind": "two",
-         "words": ["at rest", "never at rest, undamped"], "colours": REST},
+        {"id": "state", "label": "best state", "kind": "states"},
+        {"id": "rest", "label": "max-product settles or not", "kind": "two",
+         "words": ["settles", "never settles, undamped"], "colours": REST},
         {"id": "period", "label": "period of max-product", "kind": "scale", "low": -1.0, "high": 6.0,
-         "ticks": [[-1, "none found"], [0, "rest"], *([float(np.log2(p)), str(p)] for p in PERIODS)]},
+         "ticks": [[-1, "none found"], [0, "settles"], *([float(np.log2(p)), str(p)] for p in PERIODS)]},
     ]  # fmt: skip
     if "linear_program" in view.plan.solvers:
         words = "fractional share of the LP"
@@ -127,11 +129,11 @@ def atlas_words(view: LabView) -> str:
     if view.atlas is None or view.bench is None:
         return "The atlas is drawn after the first perturbations have been solved."
     found = view.atlas
-    words = f"A MAP a pixel: {len(found.axis)} × {len(found.axis)} noises of two sites, all others as shown"
+    words = f"Each of {len(found.axis)} × {len(found.axis)} pixels: other noise of two sites, all else as shown"
     if view.bench.potentials.n == 2:
-        words = "Two spins: the plane is the whole noise; a state comes as often as noise falls into its region"
+        words = "The plane is all the noise there is; a state comes as often as noise falls into its region"
     more = "" if found.done else f" Rough still: row {found.rows} of {len(found.axis)}."
-    return f"{words}. {integer(len(found.states))} states appear.{more}"
+    return f"{words}. {integer(len(found.states))} states are best somewhere.{more}"
 
 
 def progress(view: LabView) -> str:
@@ -179,7 +181,7 @@ def settled(solver: MapOracle, found: Solution) -> str:
         return ""
     if float(change) > REPEATS:
         return f"not settled in {getattr(solver, 'sweeps', 0):g} sweeps"
-    return f"settled, damped by {getattr(solver, 'damping', 0.0):g}"
+    return f"settles, damped by {getattr(solver, 'damping', 0.0):g}"
 
 
 def _shape(payload: Payload, view: LabView) -> dict[str, Any] | None:
@@ -196,6 +198,28 @@ def _shape(payload: Payload, view: LabView) -> dict[str, Any] | None:
 
 
 # Many perturbations.
+
+
+def _rows(view: LabView, preset: str, dark: bool) -> dict[str, Any] | None:
+    """What the question is about as a bar each: best states that solvers missed, or attempts that go on."""
+    if fixed := left(view, preset):
+        assert view.tree is not None
+        of, title = view.tree.attempts, f"Of {integer(view.tree.attempts)} attempts still going, by spins fixed"
+        bars = [(str(spins), count, ink(dark)) for spins, count in fixed]
+    elif lost := missed(view, preset):
+        assert view.tally is not None
+        of, title = view.tally.draws, f"Best state missed, under {integer(view.tally.draws)} noises"
+        colours = {solver.spec.label: line_colour(solver.spec.id, style, dark) for solver, style in _styled(view)}
+        bars = [(label, count, colours[label]) for label, count in lost]
+    else:
+        return None
+    told = [{"name": name, "share": n / of, "count": integer(n), "colour": colour} for name, n, colour in bars]
+    return {"title": title, "bars": told, "first": bool(fixed)}
+
+
+def _styled(view: LabView) -> Any:
+    assert view.bench is not None
+    return zip(view.bench.solvers, styles(view), strict=True)
 
 
 def _averages(payload: Payload, view: LabView) -> list[dict[str, Any]] | None:
@@ -254,7 +278,8 @@ def _floors(view: LabView) -> list[tuple[int, float]]:
     assert view.tally is not None and view.law is not None
     if view.tally.counts is None:
         return []
-    some = [*(steps(view.tally.draws) if len(view.law) <= FEW_STATES else ()), view.tally.draws]
+    draws = view.tally.draws
+    some = range(1, draws + 1) if len(view.law) <= FEW_STATES else [draws]
     return [(count, expected_variation(count, view.law)) for count in some]
 
 

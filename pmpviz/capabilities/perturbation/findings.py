@@ -28,11 +28,9 @@ SURE = 3.0
 OF_MAXIMA = ("glass",)
 # Presets whose question is about attempts at exact samples, and their bounds.
 OF_ATTEMPTS = ("clique", "prefixes", "")
-# After each of so many samples something is said, then after every fourth of so many, then after every sixteenth.
-EACH, EVERY_FOURTH, FOURTH, SIXTEENTH = 32, 128, 4, 16
-ONE_A_SITE = "One noise a spin is shared by all states; the exact law takes one a state."
+ONE_A_SITE = "Exact it would be with a noise of its own for each state; one for each spin is too little."
 COUNTED = {
-    "Maxima missed": "Noises under which a solver did not find the proved maximum: the configuration of least energy.",
+    "Best state missed": "Noises under which a solver did not find the proved best state: that of least energy.",
     "attempts": "The unbiased sampler fixes one variable after another, and begins again where what is left of the "
     "probability rejects: an attempt.",
     "bounds of parts": "Each beginning of a configuration has a bound: the best value under noise of all that begins "
@@ -52,16 +50,9 @@ def falling(view: LabView, preset: str) -> list[tuple[int, str]]:
     tally = view.tally
     if preset != FALLS or tally is None or tally.counts is None or len(tally.codes) != tally.draws:
         return []
-    some = [*steps(tally.draws), tally.draws]
     states = len(tally.counts)
-    known = [(count, np.bincount(tally.codes[:count], minlength=states)) for count in some]
+    known = [(count, np.bincount(tally.codes[:count], minlength=states)) for count in range(1, tally.draws + 1)]
     return [(k, _whole_sampler(replace(view, tally=replace(tally, draws=k, counts=own)))) for k, own in known]
-
-
-def steps(draws: int) -> list[int]:
-    """After how many samples, fewer than all, something is said while they fall."""
-    some = [*range(1, EACH), *range(EACH, EVERY_FOURTH, FOURTH), *range(EVERY_FOURTH, draws, SIXTEENTH)]
-    return [count for count in some if count < draws]
 
 
 def counts(view: LabView, preset: str = "") -> str:
@@ -73,13 +64,28 @@ def counts(view: LabView, preset: str = "") -> str:
     if preset == "denoise":
         said.append(_doubt(view))
     if _missed(view) and preset not in OF_MAXIMA:
-        said.append(f"Maxima missed under {integer(tally.draws)} noises: {', '.join(missed) or 'none'}.")
+        said.append(f"Best state missed under {integer(tally.draws)} noises: {', '.join(missed) or 'by none'}.")
+    # What the verdict has said already is not said again.
     if tree is not None and preset in OF_ATTEMPTS:
-        said.append(
-            f"Exact samples: {integer(tree.accepted)} of {integer(tree.attempts)} attempts; "
-            f"{integer(tree.violations)} of {integer(tree.total)} bounds of parts were too high."
-        )
+        if preset != "clique":
+            said.append(f"Exact samples: {integer(tree.accepted)} of {integer(tree.attempts)} attempts.")
+        if preset != "prefixes":
+            said.append(f"{integer(tree.violations)} of {integer(tree.total)} bounds of parts were too high.")
     return " ".join(said)
+
+
+def missed(view: LabView, preset: str) -> list[tuple[str, int]]:
+    """(label, how often it missed the best state) of every solver where that is the question."""
+    if view.tally is None or view.bench is None or not view.tally.draws or preset not in OF_MAXIMA:
+        return []
+    return _missed(view)
+
+
+def left(view: LabView, preset: str) -> list[tuple[int, int]]:
+    """(how many spins are fixed, how many attempts go on) where the question is about attempts."""
+    if view.tree is None or preset not in OF_ATTEMPTS[:-1]:
+        return []
+    return list(enumerate(view.tree.left))[1:]
 
 
 def explained(line: str) -> list[tuple[str, str]]:
@@ -106,12 +112,12 @@ def _same_maximum(view: LabView) -> str:
     """Whether all solvers find the maximum."""
     rows, noises = _missed(view), integer(view.tally.draws if view.tally else 0)
     if not any(count for _, count in rows):
-        return f"Every solver found the maximum under each of {noises} noises."
+        return f"Every solver found the best state under each of {noises} noises."
     missed = [
         f"{label} {'missed ' if not k else ''}{integer(count) if count else 'none'}"
         for k, (label, count) in enumerate(rows)
     ]
-    return f"Not always: of {noises} maxima {listed(missed)}."
+    return f"Not always: of {noises} best states {listed(missed)}."
 
 
 def _whole_sampler(view: LabView) -> str:
@@ -121,9 +127,7 @@ def _whole_sampler(view: LabView) -> str:
         return ""
     draws, law = view.tally.draws, view.law
     if (few := _few(view)) > draws:
-        return (
-            f"Too few samples to judge, {integer(draws)}: some {integer(few)} tell the maxima's law from the exact one."
-        )
+        return f"{integer(draws)} sample{'s' if draws > 1 else ''}: too few to judge, it takes some {integer(few)}."
     share, error = view.tally.counts / draws, np.sqrt(law * (1 - law) / draws)
     often, seldom = share - law > SURE * error, law - share > SURE * error
     if not (often | seldom).any():
@@ -163,7 +167,7 @@ def _rest(view: LabView) -> str:
         return ""
     period = view.atlas.period
     share = float((period[~np.isnan(period)] != 1).mean())
-    return f"Where the noise is too weak to decide: on {share:.0%} of this map its messages, undamped, never settle."
+    return f"Where the noise is too weak to decide: on {share:.0%} of this map, undamped, they never do."
 
 
 def _attempts(view: LabView) -> str:
@@ -184,10 +188,10 @@ def _prefixes(view: LabView) -> str:
         return ""
     total, bank = integer(tree.total), integer(TREE_BANK)
     if not tree.violations:
-        return f"Never: all {total} bounds held, even of averages over {bank} noises."
+        return f"Always: all {total} bounds held, even as averages over {bank} noises."
     return (
-        f"Never in expectation. Averages over {bank} noises broke {integer(tree.violations)} of {total} bounds, by "
-        f"{significant(tree.margin, 2)} nats at most, and are raised by that."
+        f"In expectation, always. As averages over {bank} noises {integer(tree.violations)} of {total} were too low "
+        f"for their parts, by {significant(tree.margin, 2)} nats at most, and are raised by that."
     )
 
 
@@ -220,7 +224,7 @@ def _hidden(view: LabView) -> str:
     if not shown:
         return ""
     count, alone, many, exactly = shown
-    return f"It is, and the best answer hides it: of {count} ink pixels there it draws {alone}, {many}{exactly}."
+    return f"Of its {count} pixels of ink the single best answer draws {alone}, {many}{exactly}."
 
 
 def _drawn(view: LabView, pixels: Bool[np.ndarray, "h w"] | None) -> tuple[str, str, str, str] | None:
@@ -261,4 +265,4 @@ ANSWERS: dict[str, Callable[[LabView], str]] = {
 }
 
 
-__all__ = ["ANSWERS", "counts", "explained", "falling", "finding", "steps"]
+__all__ = ["ANSWERS", "counts", "explained", "falling", "finding", "left", "missed"]

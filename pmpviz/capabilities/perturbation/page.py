@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import streamlit as st
@@ -28,13 +29,13 @@ from pmpviz.capabilities.perturbation.live import LabView, LivePerturbation
 from pmpviz.capabilities.perturbation.panels import Panel
 from pmpviz.capabilities.perturbation.parts import resolved
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS, LabPlan
-from pmpviz.capabilities.perturbation.presets import PERTURBATION
+from pmpviz.capabilities.perturbation.presets import LEADS, PERTURBATION
 from pmpviz.live.plan import Preset
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.types import InputError
 
-LEAD = "Noise is added to each variable, and the best configuration found: how often each is best comes near its law."
+LEAD = "Noise is added to each variable and the best state sought: how often each is best comes near its probability."
 PAGE = Page("perturbation_lab", PERTURBATION, LEAD)
 BOARD = "lab_board"
 # Of so few variables the bars say it all.
@@ -50,8 +51,8 @@ STYLE = """<style>
 </style>"""
 SHORT = {
     "exact": "none has less energy",
-    "bound": "its bound was not reached: no proof",
-    "heuristic": "no bound: no proof",
+    "bound": "none: its bound was not reached",
+    "heuristic": "none: it has no bound",
 }
 ROUNDED = (
     "LP relaxation: a variable may lie between 0 and 1 there (grey). What is reached so is an upper bound of every "
@@ -73,7 +74,9 @@ def draw() -> None:
     side.markdown("##### Noise")
     plan = noise_controls(plan, side, sites_of(plan))
     show_notices([*notices, *more])
-    preset = PAGE.ask(plan, "What do solvers make of the same noise?", _alike)
+    known = PAGE.preset_like(plan, _alike)
+    page = dataclasses.replace(PAGE, lead=LEADS.get(known.id, LEAD) if known else LEAD)
+    preset = page.ask(plan, "What do solvers make of the same noise?", _alike)
     draw_choice(plan)
     PAGE.keep(plan)
     draw_buttons(plan)
@@ -210,8 +213,7 @@ def computing(view: LabView) -> str:
 def _table(view: LabView) -> None:
     shown, bench = view.shown, view.bench
     assert shown is not None and bench is not None
-    # The word of the question, and that of the numbers beneath the pictures.
-    heads = "| solver | energy (the maximum has the least) | above the least | time | what is known |"
+    heads = "| solver | energy reached: lowest is best | above the lowest | time to solve | proof that it is the best |"
     lines = [heads, "|:---|---:|---:|---:|:---|"]
     rows = zip(bench.solvers, shown.solutions, bench.refusals, shown.seconds, shown.pending, strict=True)
     for solver, found, reason, time, pending in rows:

@@ -245,10 +245,12 @@ def solved(bench: Bench, unary: Float[np.ndarray, "b n k"]) -> tuple[list[list[S
 @dataclass(frozen=True, eq=False)
 class AttemptTree:
     """Attempts of the unbiased sampler: `passed[j]` counts those that fixed each prefix of j variables, `rejected[j]`
-    those rejected there; what the bounds foretell, and what was violated before the repair."""
+    those rejected there, `left[j]` all that have j variables fixed; what the bounds foretell, and what was violated
+    before the repair."""
 
     passed: tuple[Int[np.ndarray, " prefixes"], ...]
     rejected: tuple[Int[np.ndarray, " prefixes"], ...]
+    left: tuple[int, ...]
     attempts: int
     accepted: int
     acceptance: float
@@ -280,6 +282,7 @@ def attempt_tree(bench: Bench, seed: int, levels: int = 5) -> AttemptTree | None
     return AttemptTree(
         tuple(passed),
         tuple(rejected),
+        tuple(int((depth >= j).sum()) for j in range(n + 1)),
         ATTEMPTS,
         int((depth == n).sum()),
         found.acceptance,

@@ -22,7 +22,7 @@ PERTURBATION: tuple[Preset, ...] = (
     Preset(
         "glass",
         "6 x 6 spin glass",
-        "Do three solvers find the same maximum under the same noise?",
+        "Do three solvers find the same best state under the same noise?",
         LabPlan(
             "square:6x6,couplings=gaussian,sigma=1.2,field=random,h=0.5,seed=2",
             solvers=THREE,
@@ -37,7 +37,7 @@ PERTURBATION: tuple[Preset, ...] = (
     Preset(
         "triangle",
         "Frustrated ring: oscillation",
-        "Where in noise space does max-product never come to rest?",
+        "Under which noise do max-product's messages never settle?",
         LabPlan("chain:3,J=-1,periodic=true", solvers=THREE, layer="rest"),
         "Three spins that all want to differ. Where the noise decides nothing, undamped messages travel round the ring "
         "for ever: the map says where, and coloured by the period how they go round.",
@@ -45,7 +45,7 @@ PERTURBATION: tuple[Preset, ...] = (
     Preset(
         "clique",
         "Eight-spin clique",
-        "How many attempts does exactness cost?",
+        "How many attempts does an exact sample cost?",
         LabPlan("clique:8,theta=2", solvers=THREE),
         "The unbiased sampler fixes one variable after another by ratios of expected maxima; what is missing to "
         "probability 1 rejects: more often the more variables there are (reproduce hmj-acceptance). Perturb-and-MAP "
@@ -54,7 +54,7 @@ PERTURBATION: tuple[Preset, ...] = (
     Preset(
         "prefixes",
         "Bounds of all prefixes",
-        "Do bounds of the parts never exceed the bound of the whole?",
+        "Do the bounds of the parts add up to no more than that of the whole?",
         LabPlan("square:3x4,couplings=gaussian,sigma=0.6,field=random,h=0.6,periodic=false", solvers=THREE),
         "An expected maximum bounds the log of the sum over all that begins with a prefix, and the bounds of its two "
         "ways to go on never exceed it: that is what makes them the unbiased sampler's probabilities. Averages over "
@@ -64,7 +64,7 @@ PERTURBATION: tuple[Preset, ...] = (
     Preset(
         "denoise",
         "A noisy picture",
-        "What does one best answer hide?",
+        "What does the single best answer leave out?",
         LabPlan("scene:denoise", solvers=("max_product", "linear_program", "icm"), first=62, second=63),
         "An attractive model: the linear program is tight, and proves its maximum. The single MAP smooths thin strokes "
         "away; the average over perturbations keeps them, and says where it is unsure: along the boundary. That is "
@@ -74,13 +74,30 @@ PERTURBATION: tuple[Preset, ...] = (
     Preset(
         "complete",
         "A hidden stroke",
-        "Is the hidden part there?",
+        "How much of the hidden stroke is drawn?",
         LabPlan("scene:complete", solvers=THREE, first=81, second=93),
         "The right third of a glyph is hidden; edges of both signs reach over two pixels. The linear program has no "
-        "opinion (grey nearly everywhere). The MAP leaves the second stroke out, as the safest single answer; many "
-        "of the perturbed maxima draw it, and the exact marginals agree with them (reproduce bfw-characters).",
+        "opinion (grey nearly everywhere). The MAP leaves the second stroke out, as the safest single answer; some "
+        "of the perturbed maxima draw it, and the exact marginals are between the two (reproduce bfw-characters).",
     ),
 )
 
+# What is seen on each, and what a hand can do, in a line.
+LEADS = {
+    "two-spins": "A dot is noise on both spins; its region says which state is best under it. "
+    "Drag the cross to choose a noise.",
+    "glass": "Three solvers seek the best state of 36 spins under the same noise. "
+    "Drag the cross: it sets the noise of two.",
+    "triangle": "Max-product passes messages round three spins that all want to differ. "
+    "Drag the cross: it sets the noise of two.",
+    "clique": "The exact sampler fixes spin after spin, "
+    "and begins again where what is left of the probability rejects.",
+    "prefixes": "Each beginning of a state has a bound, "
+    "its best value under noise on average; an exact sampler goes by them.",
+    "denoise": "A noisy picture is restored once as it is, then under noise, again and again: the greyer, "
+    "the less sure.",
+    "complete": "A part of a picture is hidden, and filled in once as it is, then under noise, again and again.",
+}
 
-__all__ = ["PERTURBATION"]
+
+__all__ = ["LEADS", "PERTURBATION"]

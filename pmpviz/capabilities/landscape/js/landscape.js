@@ -149,7 +149,7 @@ class Landscape extends Live {
   withHills(sentences) {
     const [found, ...rest] = sentences;
     if (this.waits || !this.scene || !this.picture.survey) return sentences;
-    const words = [hillWords(this.picture.survey.hills, this.scene), this.anew ? ANEW : found];
+    const words = [hillWords(this.picture.survey, this.ground, { ...this.scene, ...this.own }), this.anew ? ANEW : found];
     return [words.filter(Boolean).join(" "), ...rest];
   }
 
@@ -345,26 +345,49 @@ class Landscape extends Live {
   }
 }
 
-// What the hills of two pictures stand for; with a cue there may be other numbers of them.
-const REMEMBERED = {
-  1: ": neither picture is remembered",
-  2: ": the pictures are told from their negatives, not from each other",
-  4: ", one for each picture and each negative",
-};
-
-const UNSURE = "where one hill is no longer guaranteed";
-
-function hillWords(hills, { parts, low, values, product, names, memory, side }) {
+// How many hills there are and where, and from which shift on, beside what is guaranteed.
+function hillWords({ hills, tops }, ground, scene) {
   const many = `${COUNTS[hills] || hills} hill${hills === 1 ? "" : "s"}`;
-  if (memory) return `${side * side} spins become a plane with ${many.toLowerCase()}${REMEMBERED[hills] || ""}.`;
+  if (scene.memory) return memoryWords(many, hills, scene);
+  const { extra, parts, low, values, product, names } = scene;
   if (parts === undefined) return "";
-  const own = product ? ", a product of one way for each spin" : "";
-  if (parts === null) return hills === 1 ? `${many}${own}, at every shift up to the knob's end.` : `${many}.`;
-  if (parts <= low) return hills === 1 ? `${many}.` : `${many} for ${names.length} states, even at the least shift.`;
-  const [from, sure] = [Number(parts.toPrecision(2)), Number(Math.max(low, ONE_HILL - values[0]).toPrecision(2))];
-  const alike = Math.abs(from - sure) < NEAR;
-  const where = `at a shift of about ${from}, ${alike ? "just" : `not at ${sure},`} ${UNSURE}`;
-  return hills === 1 ? `${many}${own}; it parts ${where}.` : `${many}${own}: the first one parts ${where}.`;
+  const where = hills === 1 ? "" : `, ${listed(hillsAt(tops, ground).map((state) => names[state]))},`;
+  const now = `${many}${where} at shift ${number(extra)}${product ? ", the product of one for each spin" : ""}`;
+  if (parts === null) return hills === 1 ? `${now}, as at any other of the slider.` : `${now}.`;
+  if (parts <= low) return hills === 1 ? `${now}.` : `${now}: more than one already at the slider's least shift, ${low}.`;
+  return `${now}. ${partingWords(hills, Number(parts.toPrecision(2)), Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
+}
+
+function partingWords(hills, from, sure, low) {
+  const begun = hills === 1 ? `It parts at about ${from}` : `Up to about ${from} there is one`;
+  if (Math.abs(from - sure) < NEAR) return `${begun}: ${hills === 1 ? "up to there" : "so far"}, and no further, one hill is guaranteed.`;
+  return `${begun}; one hill is guaranteed ${sure < low ? "at no shift" : `up to ${sure} only`}.`;
+}
+
+// Along the sum and the difference of two pictures the landscape is a product: each parts at a temperature of its own.
+function memoryWords(many, hills, { groups, temperature, cue }) {
+  const now = `${many} at T = ${number(temperature)}`;
+  if (cue) return `${now}, tilted by the cue towards A.`;
+  const overlap = (groups[0] - groups[1]) / (groups[0] + groups[1]);
+  const [first, second] = [1, -1].map((sign) => number(1 + sign * Math.abs(overlap)));
+  if (hills === 1) return `${now}: nothing is remembered above T = ${first}.`;
+  if (hills > 2) return `${now}: A, B and their negatives have one each, below T = ${second}.`;
+  const pair = overlap < 0 ? ["A and −B", "B and −A"] : ["A and B", "their negatives"];
+  return `${now}: ${pair[0]} share one, ${pair[1]} the other. Each has its own below T = ${second}.`;
+}
+
+// The states that the tops are nearest to, in their own order.
+function hillsAt(tops, ground) {
+  return tops.map((top) => nearest(top, ground)).sort((a, b) => a - b);
+}
+
+function nearest(top, ground) {
+  const away = ground.means.map((mean) => ground.pixel(mean, 1)).map(([x, y]) => Math.hypot(x - top[0], y - top[1]));
+  return away.indexOf(Math.min(...away));
+}
+
+function listed(words) {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
 }
 
 export default mounted(Landscape);

@@ -246,7 +246,7 @@ export class Picture {
     const { side, scale } = this;
     this.context.font = `${12 * scale}px ${this.theme.font}`;
     this.context.textAlign = "left";
-    this.write("colour: spins likely drawn here", 8, side - 8);
+    this.write("colour: spins most likely drawn there", 8, side - 8);
   }
 
   heading(hills) {

@@ -11,9 +11,10 @@ const TERMS = {
   bars: "How often each configuration was drawn, all chains together, beside how often it ought to be: the lines.",
   energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the accept line.",
   shift:
-    "λ₁: how strongly the spins hang together, the largest eigenvalue of couplings plus shift, W + D. Up to 4 one hill is " +
-    "guaranteed: the upright line is the shift where it is 4. Upwards: the gap, how fast Gibbs sampling, which redraws a spin at a time, forgets its start, as a share a " +
-    "step; n: the number of spins. The level line is the gap exactly, the falling one what is guaranteed of it.",
+    "λ₁: how strongly the spins hang together, the largest eigenvalue of couplings plus shift, W + D. By a theorem there is " +
+    "one hill up to λ₁ = 4, the upright line. The same theorem bounds the gap, drawn upwards: how fast Gibbs sampling that redraws " +
+    "one spin at a time forgets its start, as a share a step. Level line: the gap exactly; falling line: what is guaranteed of " +
+    "it, (1 − λ₁/4)/n for n spins.",
 };
 
 class Strip {
@@ -118,7 +119,7 @@ export class Energy extends Strip {
 
 export class Shift extends Strip {
   constructor(dragged) {
-    super("What is guaranteed, by the shift", "landscape-shift", 92, TERMS.shift);
+    super("Guaranteed", "landscape-shift", 92, TERMS.shift);
     this.canvas.classList.add("ls-shift");
     const tell = (event, done) => this.scene && dragged(this.extra(event), done);
     this.canvas.addEventListener("pointerdown", (event) => {
@@ -169,13 +170,14 @@ export class Shift extends Strip {
     this.words(context, { sure, gap, y, mark, low, top, at: x(extra) }, theme, scale);
     const largest = values[0] + extra;
     const bound = Math.max(0, (1 - largest / ONE_HILL) / n);
-    const promise = largest <= ONE_HILL ? `one hill, gap ≥ ${number(bound)}` : "nothing guaranteed";
-    this.say(`shift ${number(extra)}, λ₁ = ${number(largest)}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
+    const promise = largest <= ONE_HILL ? `one hill, gap ≥ ${number(bound)}` : "no guarantee";
+    this.head.textContent = mark > low ? `Guaranteed: one hill up to shift ${number(mark)}` : "Guaranteed: nothing, at any shift";
+    this.say(`now λ₁ = ${number(largest)}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
   }
 
   words(context, { sure, gap, y, mark, low, top, at }, theme, scale) {
     this.beside(context, [`exactly ${number(gap)}`], y(gap) + 13 * scale, [sure, at], theme);
-    this.beside(context, ["↑ gap: how fast Gibbs sampling forgets", "↑ gap of Gibbs sampling", "↑ gap"], y(gap) - 5 * scale, [sure, at], theme);
+    this.beside(context, ["↑ gap: how fast one-spin Gibbs forgets", "↑ gap of one-spin Gibbs", "↑ gap"], y(gap) - 5 * scale, [sure, at], theme);
     context.textAlign = "left";
     // Beneath the falling line there is room for as much as ends before it comes down.
     const room = (words) => sure * (1 - (LETTER * scale) / Math.max(1, y(0) - top)) - 12 - context.measureText(words).width;
@@ -195,17 +197,17 @@ export class Shift extends Strip {
     haloed(context, theme, words, end - 6, foot);
   }
 
-  // The shift at the left end, that where λ₁ is 4, and where there is room what it means to be right of it.
+  // The shift at the left end, where λ₁ is 4, and where there is room what it means to be right of it.
   foot(context, at, low, theme) {
     const base = this.height - 3;
     const wide = (words) => context.measureText(words).width;
     const least = `shift ${number(low)}`;
-    const told = at ? `shift ${number(at.mark)}: λ₁ = 4` : "";
+    const told = at ? "λ₁ = 4" : "";
     const from = at ? Math.max(wide(least) + 8, Math.min(at.sure, this.width) - wide(told) / 2) : 0;
     context.fillStyle = css(theme.soft);
     context.fillText(least, 0, base);
     if (at) context.fillText(told, Math.min(from, this.width - wide(told)), base);
-    const rest = at ? "the hills may part →" : "λ₁ ≥ 4 at every shift";
+    const rest = at ? "more hills possible →" : "λ₁ ≥ 4 at every shift";
     context.textAlign = "right";
     if (from + wide(told) + 8 < this.width - wide(rest)) context.fillText(rest, this.width, base);
   }

@@ -7,6 +7,8 @@ const [ABREAST, FEWEST] = [700, 6]; // From this width on, and as for so many at
 // Before a class, of two spins and of more, so that the chart beneath is in sight with them.
 const [SMALL, LARGE, CLASS, CLASS_MANY] = [96, 150, 110, 78];
 
+const [FEW_NODES, APART, LETTER] = [64, 0.46, 12]; // Whose circles are kept apart, by how much; the least letters in them.
+
 export class Answers {
   constructor() {
     this.root = make("div", "at-panels");
@@ -19,7 +21,8 @@ export class Answers {
     const abreast = high && this.root.clientWidth >= ABREAST;
     this.root.style.gridTemplateColumns = abreast ? `repeat(${Math.max(FEWEST, rows.length)}, minmax(0, 1fr))` : "";
     // What solvers make of the noise stands in a row of its own, where five have no room side by side.
-    this.root.classList.toggle("at-five", rows.length === 5 && rows[0].title === "noise" && !abreast);
+    const narrow = this.root.clientWidth < 3 * SMALL;
+    this.root.classList.toggle("at-five", rows.length === 5 && rows[0].title === "noise" && !abreast && !narrow);
     while (this.panels.length > rows.length) this.panels.pop().root.remove();
     while (this.panels.length < rows.length) {
       this.panels.push(panel());
@@ -75,9 +78,10 @@ function lattice(canvas, row, { rows, cols }, side, theme) {
   });
 }
 
-function graph(canvas, row, { nodes, edges }, side, theme) {
-  const n = nodes.length / 2;
-  const radius = Math.max(3, Math.min(n === 2 ? 0.19 : 0.13, 0.34 / Math.sqrt(n)) * side);
+function graph(canvas, row, { nodes: given, edges }, side, theme) {
+  const n = given.length / 2;
+  const nodes = n === 2 ? given : filling(given);
+  const radius = radiusOf(nodes, n, side);
   const high = n === 2 ? Math.round(0.55 * side) : side;
   const context = sized(canvas, side, high);
   context.clearRect(0, 0, side, high);
@@ -101,20 +105,47 @@ function graph(canvas, row, { nodes, edges }, side, theme) {
     context.fill();
     context.strokeStyle = css(theme.text);
     context.stroke();
-    if (radius >= 14 && row.values) label(context, row, row.values[v], colour, [x, y, radius], theme);
   }
+  if (row.values) labels(context, row, n, at, radius, theme);
 }
 
-// Large circles have their number in them.
-function label(context, row, value, colour, [x, y, radius], theme) {
-  const bright = colour[0] * 0.3 + colour[1] * 0.59 + colour[2] * 0.11 > 140;
-  context.fillStyle = bright ? "#1C1B19" : "#FBFAF7";
-  const words = row.kind === "field" ? number(Number(value.toPrecision(2))) : number(value);
-  let size = Math.max(12, Math.min(26, 0.85 * radius));
-  const font = () => (context.font = `600 ${size}px ${theme.font}`);
-  for (font(); size > 12 && context.measureText(words).width > 1.75 * radius; font()) size -= 1;
+// Places as far apart as the picture's square has room.
+function filling(nodes) {
+  const ends = [0, 1].map((axis) => {
+    const own = Array.from(nodes).filter((_, k) => k % 2 === axis);
+    return [Math.min(...own), Math.max(...own)];
+  });
+  const span = Math.max(1e-6, ...ends.map(([low, high]) => high - low));
+  return Array.from(nodes, (v, k) => 0.5 + (v - (ends[k % 2][0] + ends[k % 2][1]) / 2) / span);
+}
+
+// Circles do not lie on one another.
+function radiusOf(nodes, n, side) {
+  const usual = Math.min(n <= 3 ? 0.19 : 0.13, 0.34 / Math.sqrt(n)) * side;
+  if (n === 2 || n > FEW_NODES) return Math.max(3, usual);
+  let near = 1;
+  for (let v = 0; v < n; v++) {
+    for (let w = 0; w < v; w++) near = Math.min(near, Math.hypot(nodes[2 * v] - nodes[2 * w], nodes[2 * v + 1] - nodes[2 * w + 1]));
+  }
+  return Math.max(3, Math.min(usual, (APART * near * (side - 10)) / (1 + 2 * APART * near)));
+}
+
+// Circles have their numbers in them where every one of them can be read.
+function labels(context, row, n, at, radius, theme) {
+  const words = Array.from(row.values, (value) => number(row.kind === "field" ? Number(value.toPrecision(2)) : value));
+  let size = Math.max(LETTER, Math.min(26, 0.85 * radius));
+  const wide = () => {
+    context.font = `600 ${size}px ${theme.font}`;
+    return Math.max(...words.map((text) => context.measureText(text).width)) > 1.75 * radius;
+  };
+  while (wide()) if ((size -= 1) < LETTER) return;
   context.textAlign = "center";
-  context.fillText(words, x, y + 0.35 * size);
+  for (let v = 0; v < n; v++) {
+    const colour = colourOf(row, row.values[v], theme);
+    const bright = colour[0] * 0.3 + colour[1] * 0.59 + colour[2] * 0.11 > 140;
+    context.fillStyle = bright ? "#1C1B19" : "#FBFAF7";
+    context.fillText(words[v], at(v)[0], at(v)[1] + 0.35 * size);
+  }
 }
 
 export function limitOf(values) {

@@ -8,6 +8,7 @@ import { Answers, limitOf } from "./answers.js";
 import { Bars } from "./bars.js";
 import { Bounds } from "./bounds.js";
 import { NoiseMap } from "./map.js";
+import { Rows } from "./rows.js";
 
 const FALL_MS = 380;
 const SLOW = 12; // So many samples fall one by one; then they come ever faster.
@@ -27,6 +28,7 @@ class Board extends Stage {
     this.averages.root.classList.add("at-averages");
     this.bars = new Bars();
     this.bounds = new Bounds();
+    this.counted = new Rows();
     this.fallen = 0;
     this.build();
   }
@@ -45,7 +47,7 @@ class Board extends Stage {
     this.buildBar();
     const right = make("div", "at-right");
     this.many = make("div", "at-title", "One best answer against many");
-    right.append(this.heading, this.answers.root, this.many, this.averages.root, this.bars.root, this.bounds.root, this.bar.root);
+    right.append(this.heading, this.answers.root, this.many, this.averages.root, this.counted.root, this.bars.root, this.bounds.root, this.bar.root);
     Object.assign(this, { left, right });
     this.found = make("div", "at-verdict");
     this.counts = make("div", "at-counts");
@@ -138,6 +140,7 @@ class Board extends Stage {
     if (name === "one") this.add(1);
     if (name === "all") this.fallen = samples.places.length;
     if (name === "reset") this.fallen = 0;
+    if (name === "all" || name === "reset") this.lastFall = 0;
     this.wake();
   }
 
@@ -173,9 +176,10 @@ class Board extends Stage {
 
   play(passed, now) {
     if (!this.meta) return false;
-    const { samples, shown, shape } = this.meta;
+    const { samples, shown, shape, rows } = this.meta;
     const scale = enlarged();
     if (samples && samples.points) this.fall(passed, now, samples);
+    this.landed = Math.floor(this.fallen) - (this.falls(now) < 1 ? 1 : 0);
     const beneath = scale > 1 && !this.legend.hidden ? LEGEND * scale : 0;
     this.map.draw(this.left.clientWidth, Math.max(300, Math.min(520, 0.56 * window.innerHeight - beneath)), this.theme, this.dots(now), scale);
     this.tellFound();
@@ -184,10 +188,12 @@ class Board extends Stage {
     this.drawLegend();
     if (shown && shape) this.drawPictures(shape, scale);
     // Where the map has other colours than those of states, bars of these would be taken for them.
-    this.bars.draw(samples, Math.floor(this.fallen), this.map.layer?.kind === "states" ? this.meta.colours : null, this.theme, scale);
+    this.counted.draw(rows);
+    this.root.classList.toggle("at-attempts", Boolean(rows && rows.first));
+    this.bars.draw(samples, this.landed, this.map.layer?.kind === "states" ? this.meta.colours : null, this.theme, scale);
     // Before a class, where nothing else takes the place.
     const { estimates, exact } = this.meta.bounds;
-    this.charted = scale > 1 && !samples && !this.picturesFirst;
+    this.charted = scale > 1 && !samples && !rows && !this.picturesFirst;
     this.bounds.draw(this.charted ? estimates : [], exact, this.theme, scale);
     this.bar.root.hidden = !(samples && samples.points);
     showPlaying(this.bar.buttons.play, this.falling);
@@ -199,8 +205,7 @@ class Board extends Stage {
   verdict() {
     const { falling, verdict } = this.meta;
     if (!falling.length) return verdict;
-    const fallen = Math.floor(this.fallen);
-    const last = falling.findLast(([count]) => count <= fallen);
+    const last = falling.findLast(([count]) => count <= this.landed);
     return last ? last[1] : "No sample has fallen yet: press Play, or One sample.";
   }
 
@@ -209,8 +214,8 @@ class Board extends Stage {
     const [words, counts] = large ? ["", []] : [this.verdict(), this.meta.counts];
     if (this.found.textContent !== words) this.found.textContent = words;
     const told = JSON.stringify(counts);
-    if (told === this.counted) return;
-    this.counted = told;
+    if (told === this.toldCounts) return;
+    this.toldCounts = told;
     this.counts.replaceChildren(...counts.map(([text, meaning]) => Object.assign(make(meaning ? "abbr" : "span", "", text), { title: meaning })));
   }
 
@@ -245,8 +250,14 @@ class Board extends Stage {
       x: samples.points[2 * k],
       y: samples.points[2 * k + 1],
       colour: colours[samples.regions[samples.places[k]]],
-      share: k === count - 1 ? Math.min(1, (now - (this.lastFall || 0)) / FALL_MS) : 1,
+      share: k === count - 1 ? this.falls(now) : 1,
     }));
+  }
+
+  // How much of its fall the last sample has behind it: until it has landed, nothing counts it or tells its state.
+  falls(now) {
+    const { points } = this.meta.samples || {};
+    return !points || this.still || this.fallen < 1 ? 1 : Math.min(1, (now - (this.lastFall || 0)) / FALL_MS);
   }
 
   // The small pictures: as the server has them, or at the hand's cross as the map has them.
@@ -305,13 +316,14 @@ class Board extends Stage {
     if (layer.kind === "two") return layer.words.map((word, k) => [layer.colours[k], word]);
     if (layer.kind === "states") {
       if (!atlas.states.length) return [];
-      if (atlas.states[0].length > 10) return [[colours[atlas.regions[0]], "the commonest maximum here; other colours, other configurations: their names under the pointer"]];
+      if (atlas.states[0].length > 10) return [[colours[atlas.regions[0]], "the commonest best state here; another colour, another state: its name under the pointer"]];
       const few = atlas.states.slice(0, colours.length - 1).map((state, k) => [colours[atlas.regions[k]], state]);
       return atlas.states.length < colours.length ? few : [...few, [colours[colours.length - 1], "others"]];
     }
     const ticks = layer.ticks || [0, 0.5, 1].map((share) => [low + share * (high - low), number(low + share * (high - low))]);
     const scale = { kind: "sequential", low, high };
-    return ticks.map(([value, text]) => [css(scaleColour(scale, value, this.theme)), text]);
+    const unit = layer.id.startsWith("energy") ? " nats lost" : "";
+    return ticks.map(([value, text], k) => [css(scaleColour(scale, value, this.theme)), text + (k === ticks.length - 1 ? unit : "")]);
   }
 }
 
@@ -331,7 +343,7 @@ function brief(text) {
 }
 
 function asked({ label, colour, energy: value, rounded, settled, picture, pending }, restless) {
-  const rest = settled.startsWith("not") || restless ? settled : "";
+  const rest = settled.startsWith("not") ? settled : restless && settled ? "settles once damped" : "";
   const how = (rounded ? ", grey rounded" : "") + (rest ? `; ${rest}` : "");
   const words = pending ? "solving …" : value === null ? "cannot run here" : `energy ${energy(value)}${how}`;
   return { title: label, colour, kind: "state", values: picture, words };

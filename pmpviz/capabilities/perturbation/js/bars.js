@@ -1,4 +1,4 @@
-// How often each state was the maximum, against the exact law, in the colours of the map.
+// How often each state was the best, against the exact law, in the colours of the map.
 
 import { drawColumns } from "../pmpviz.player/columns.js";
 import { css, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
@@ -12,7 +12,7 @@ export class Bars {
   constructor() {
     this.root = make("figure", "at-bars");
     this.title = make("figcaption", "pv-title");
-    this.head = make("span", "", "States against the exact law (lines)");
+    this.head = make("span", "", "How often best; lines: exact law");
     this.count = make("span", "pv-unit");
     this.title.append(this.head, this.count);
     this.canvas = make("canvas", "pv-chart");
@@ -49,6 +49,7 @@ export class Bars {
     columns.rows = [{ values: share.slice(0, names.length), colours: inks }];
     drawColumns(context, theme, { left: this.left, right: RIGHT, bottom, width, height }, columns, scale);
     this.say(samples, share, shown);
+    this.words.hidden = scale > 1 && !colours; // Where the bars are beside the question.
   }
 
   longest(names, font) {

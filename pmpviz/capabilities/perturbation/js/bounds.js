@@ -28,7 +28,8 @@ export class Bounds {
     const x = across(rows, exact, width);
     drawGround(context, theme, x, width, height);
     if (exact !== null) drawExact(context, theme, x.px(exact), height, `log Z = ${number(exact)}`, width);
-    rows.forEach((row, k) => drawRow(context, theme, row, x, HEAD + ROW * (k + 0.5), width));
+    const line = exact === null ? null : x.px(exact);
+    rows.forEach((row, k) => drawRow(context, theme, row, x, HEAD + ROW * (k + 0.5), width, line));
     const words = rows.map(({ name, mean, error }) => `${name} ${number(mean)} ± ${number(error)}`);
     this.canvas.setAttribute("aria-label", [...words, ...(exact === null ? [] : [`exactly ${number(exact)}`])].join("; "));
   }
@@ -65,16 +66,22 @@ function drawExact(context, theme, at, height, words, width) {
   context.fillText(words, Math.min(Math.max(at, half), width - half), HEAD - 5);
 }
 
-// Its name beside it, on the left where that has the room.
-function drawRow(context, theme, { name, mean, error, colour, open }, x, y, width) {
-  const long = context.measureText(name).width + 2 * MARK;
-  const right = x.px(mean - error) - SIDE - 5 < long && width - SIDE - 5 - x.px(mean + error) > long;
-  context.textAlign = right ? "right" : "left";
-  // No line strikes out a name; what bounds nothing is pale, as its mark is hollow.
+// Where a name of some length begins: at the left end, beside its mark or at the right end, the first place at which it
+// lies neither on the mark nor on the line of log Z.
+export function nameAt(long, [from, to], line, width) {
+  const free = (start) => (start + long <= from || start >= to) && (line === null || start + long < line - 2 || start > line + 2);
+  const places = [SIDE + 5, to + MARK, from - MARK - long, width - SIDE - 5 - long];
+  const inside = places.filter((start) => start >= SIDE && start + long <= width - SIDE);
+  return inside.find(free) ?? SIDE + 5;
+}
+
+function drawRow(context, theme, { name, mean, error, colour, open }, x, y, width, line) {
+  const long = context.measureText(name).width;
+  const start = nameAt(long, [x.px(mean - error) - 2 * MARK, x.px(mean + error) + 2 * MARK], line, width);
+  // What bounds nothing is pale, as its mark is hollow.
   const bounds = !name.endsWith("no bound");
-  context.fillStyle = css(theme.ground);
-  context.fillRect(right ? width - SIDE - 3 - long : SIDE + 3, y - ROW / 2 + 1, long, ROW - 2);
-  haloed(context, theme, name, right ? width - SIDE - 5 : SIDE + 5, y + 4, bounds ? theme.text : theme.soft);
+  context.textAlign = "left";
+  haloed(context, theme, name, start, y + 4, bounds ? theme.text : theme.soft);
   context.globalAlpha = bounds ? 1 : 0.55;
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = 2;

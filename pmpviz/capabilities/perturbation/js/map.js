@@ -158,8 +158,8 @@ export class NoiseMap {
     this.measure();
     this.pixels(theme);
     this.axes(theme);
-    if (this.layer.kind === "states") this.names(theme);
     for (const dot of dots) this.dot(dot, theme);
+    if (this.layer.kind === "states") this.names(theme);
     this.drawCross(theme);
   }
 
@@ -252,7 +252,9 @@ export class NoiseMap {
     this.context.font = `${12 * this.scale}px ${theme.font}`;
   }
 
+  // On its way it has no state yet, and no colour of one.
   dot({ x, y, colour, share }, theme) {
+    if (share < 1) colour = css(theme.paper);
     const { reach } = this.atlas;
     const within = (v) => Math.max(-reach, Math.min(reach, v));
     const [px, py] = this.place(within(x), within(y));
