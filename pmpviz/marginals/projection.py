@@ -22,7 +22,8 @@ class Projection:
     """coordinates = axes (mu - origin): three affine functions of mu, with their names.
 
     `marginal` and `local` are the corners and edges of the two polytopes where the projection shows all of them, else
-    None. `words` say what is projected.
+    None. `maxima` are the coordinates of the configurations that the directions are of, where there are such, so that
+    it is known how far the picture reaches before anything is found. `words` say what is projected.
     """
 
     axes: Float[np.ndarray, "3 d"]
@@ -31,6 +32,7 @@ class Projection:
     words: str
     marginal: tuple[np.ndarray, np.ndarray] | None = None
     local: tuple[np.ndarray, np.ndarray] | None = None
+    maxima: Float[np.ndarray, "k 3"] | None = None
 
     def of(self, mu: Float[np.ndarray, "... d"]) -> Float[np.ndarray, "... 3"]:
         """Coordinates of one point or of many."""
@@ -92,7 +94,8 @@ def _score(potentials: Potentials) -> Projection:
     theta, rng = cells.theta(potentials), np.random.default_rng(SEED)
     count = max(FEWEST, min(STARTS, STARTS * 1024 // max(cells.structure.n, 1)))
     starts = (rng.random((count, cells.structure.n)) * np.array(cells.structure.card)).astype(np.int8)
-    found = np.stack([cells.vertex(descend(potentials, x)) for x in starts]) - cells.uniform
+    maxima = np.stack([cells.vertex(descend(potentials, x)) for x in starts])
+    found = maxima - cells.uniform
     length = float(np.linalg.norm(theta))
     unit = theta / length if length else theta
     found -= np.outer(found @ unit, unit)
@@ -106,7 +109,7 @@ def _score(potentials: Potentials) -> Projection:
         "A projection: the score ⟨θ, μ⟩, and the two directions in which the local maxima of the score "
         f"(from {count} random starts) differ most."
     )
-    return Projection(axes, shift, names, words)
+    return Projection(axes, shift, names, words, maxima=maxima @ axes.T + shift)
 
 
 __all__ = ["Projection", "projection_of"]

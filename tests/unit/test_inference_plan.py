@@ -86,6 +86,18 @@ def test_the_first_axis_of_other_models_is_the_score():
     assert not np.allclose(shown.axes[1:], 0)
 
 
+@pytest.mark.parametrize("preset", INFERENCE[:8], ids=lambda preset: preset.id)
+def test_the_picture_holds_all_that_is_drawn_in_it_before_the_first_step(watched, preset):
+    live = watched(preset.plan)
+    view = until(live, lambda view: view.truth is not None)
+    walk = decode(frank_wolfe.update(view, Cursors(), Desk(("play",)), layer="marginals"))[0]["walk"]
+    low, high = (np.array(side) for side in walk["box"])
+    assert (high - low > 1e-3).all()
+    # A place outside would be drawn at the picture's edge, or beyond it.
+    for place in (walk["centre"], walk["exact"]):
+        assert (low - 1e-9 <= place).all() and (place <= high + 1e-9).all()
+
+
 # A live inference.
 
 

@@ -183,6 +183,18 @@ def test_a_name_is_told_with_how_many_of_its_places():
     assert "misses 2: Quillfeather in 2 of its 4 places, and takes 2 wrongly: Hall 2 times" in told
 
 
+def test_places_of_names_that_have_a_word_in_common_add_up_to_the_count_before_them():
+    plan = preset_of(TEXT, "names").plan
+    words, labels = plan.words()
+    at = np.flatnonzero(labels)
+    assert [words.words[k] for k in at[:2]] == ["Nadia", "Khan"]
+    missed = [*at[:2], *[k for k in at if words.words[k] == "Khan" and words.words[k - 1] != "Nadia"][:4]]
+    p1 = labels.astype(float)
+    p1[missed] = 0
+    told = _found(SimpleNamespace(plan=plan, words=words, labels=labels), p1)
+    assert f"misses {len(missed)}: Nadia in 1 of its 2 places and Khan in 5 of its 8 places, and takes" in told
+
+
 def test_the_command_line_has_the_announcement_and_the_knobs_to_the_last_digit():
     plan = TextPlan(number=1017, chain=1.2345678, skip=0.1, links="consecutive", said=((3, 1),))
     plan = plan.replace(lanes=(reader("gibbs"), reader("bp", damping=0.123456789)))

@@ -22,9 +22,11 @@ from pmpviz.player.numbers import configuration
 from pmpviz.player.wire import Payload
 
 MOST_EDGES, MOST_ROWS, MOST_NAMED, MOST_READ, MOST_PICTURES = 400, 24, 12, 24, 6
-# What is known at a step, by its name for the browser.
+# A side of the picture's box that is shorter has no length but for rounding.
+FLAT = 1e-6
 # An edge that is in every spanning tree has ρ = 1, less rounding.
 WHOLE = 1e-6
+# What is known at a step, by its name for the browser.
 KNOWN = {"gap": "shown_gap", "objective": "objective", "low": "lower", "high": "best_bound", "delta": "next_delta"}
 KNOWN |= {"error": "standard_error", "maximum": "mean_maximum"}
 
@@ -51,12 +53,18 @@ def scene(payload: Payload, view: InferenceView, then: InferenceView) -> dict[st
 
 
 def _box(view: InferenceView, centre: Float[np.ndarray, " 3"]) -> list[list[float]]:
-    """Least and largest coordinates: of the known polytopes, else of all that has been met."""
-    assert view.projection is not None
-    frames = [frame[0] for frame in (view.projection.local, view.projection.marginal) if frame is not None]
+    """Least and largest coordinates: of the known polytopes, else of all that is drawn and of the local maxima that
+    the directions are of. No side is without length: the beginning is a picture, too."""
+    projection = view.projection
+    assert projection is not None
+    frames = [frame[0] for frame in (projection.local, projection.marginal) if frame is not None]
     met = [part for lane in view.lanes for part in (lane.path, lane.corners)]
-    every = np.concatenate(frames or [centre[None], *met])
-    return [every.min(0).tolist(), every.max(0).tolist()]
+    exact = [np.asarray(view.truth.place)[None]] if view.truth is not None and view.truth.place is not None else []
+    maxima = [] if projection.maxima is None else [projection.maxima]
+    every = np.concatenate(frames or [centre[None], *exact, *maxima, *met])
+    low, high = every.min(0), every.max(0)
+    flat = high - low < FLAT
+    return [np.where(flat, low - 0.5, low).tolist(), np.where(flat, high + 0.5, high).tolist()]
 
 
 def _wires(frame: tuple[np.ndarray, np.ndarray] | None, names: tuple[str, ...]) -> dict[str, Any] | None:

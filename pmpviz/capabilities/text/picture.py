@@ -288,9 +288,12 @@ def _listed(view: TextView, which: Bool[np.ndarray, " n"]) -> str:
 
 
 def _named(view: TextView, which: Bool[np.ndarray, " n"]) -> list[str]:
-    """The names, and in how many of their places."""
+    """The names, and in how many of their places; names that have a word in common word by word, so that each of
+    these words is counted once."""
     assert view.words is not None
     words, runs = view.words.words, _names(view, which)
+    shared = _in_several(runs)
+    runs = [part for run in runs for part in (run.split(" ") if shared & set(run.split(" ")) else [run])]
     told = []
     for name in dict.fromkeys(runs):
         parts = name.split(" ")
@@ -300,6 +303,12 @@ def _named(view: TextView, which: Bool[np.ndarray, " n"]) -> list[str]:
             name + (f" in {count} of its {places} places" if count < places else f" {count} times" * (count > 1))
         )
     return told
+
+
+def _in_several(runs: Sequence[str]) -> set[str]:
+    """Words that stand in more than one of different names."""
+    words = [word for run in set(runs) for word in set(run.split(" "))]
+    return {word for word in words if words.count(word) > 1}
 
 
 def _names(view: TextView, which: Bool[np.ndarray, " n"]) -> list[str]:
