@@ -95,6 +95,6 @@ def states_off(lane: LaneView) -> str:
     if lane.draws is None or states is None or not states.beyond:
         return ""
     return (
-        f"Not right: how often each state came is off by {significant(states.distance, 2)} in {integer(states.count)} draws; "
-        f"as many exact ones are off by {significant(states.floor, 2)}."
+        f"Not right: how often each state came is off by {significant(states.distance, 2)} in {integer(states.count)} "
+        f"draws; as many exact ones are off by {significant(states.floor, 2)}."
     )
