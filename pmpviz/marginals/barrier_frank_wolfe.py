@@ -13,7 +13,7 @@ from pmpviz.exact.possible import NOTHING_POSSIBLE
 from pmpviz.marginals.active_set import ActiveSet
 from pmpviz.marginals.polytope import Cells, dot
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record
-from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matrix_tree
+from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, is_forest, matrix_tree
 from pmpviz.oracles import ORACLES, make_oracle, oracle_class
 from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.icm import descend
@@ -220,8 +220,8 @@ class BarrierFrankWolfe(MarginalSolver):
         return self._move(state, gap, gradient)
 
     def _tighten(self, state: FrankWolfeState, gap: float) -> tuple[FrankWolfeState, float]:
-        """A new rho, with mu reoptimised over the visited vertices; or the end."""
-        if state.rho_update >= self.rho_updates or not len(state.objective.rho):
+        """A new rho, with mu reoptimised over the visited vertices; or the end, on a forest at once."""
+        if state.rho_update >= self.rho_updates or is_forest(state.objective.rho):
             return self._polish(replace(state, reason=self._ending(state, gap))), 0.0
         s, rho = state.objective.cells.structure, state.objective.rho
         tree = best_tree(s, state.objective.information(state.mu))

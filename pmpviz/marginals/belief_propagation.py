@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from pmpviz.marginals.factor_messages import FactorMessages
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record
-from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, matrix_tree
+from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, is_forest, matrix_tree
 from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.potentials import Potentials, Structure
 from pmpviz.types import Param, Spec, Style
@@ -270,7 +270,7 @@ class TreeReweightedBeliefPropagation(MarginalSolver):
         settled = state.residual <= self.tolerance
         over = state.sweeps_here >= self.sweeps or settled
         state = _with_bound(state) if over or _is_shown(state.sweeps) else state
-        if settled and state.rho_update >= self.rho_updates:
+        if settled and (state.rho_update >= self.rho_updates or is_forest(state.rho)):
             return replace(state, reason="the messages have stopped changing")
         if state.sweeps_here >= self.sweeps and not settled:
             return replace(state, reason=_unsettled(state.residual, state.sweeps_here))

@@ -23,6 +23,8 @@ NO_EDGE = 1e-9
 FLAT = 1e-9
 # Up to so many variables resistances are worked out in one matrix, without a search for an order.
 SMALL = 64
+# An edge that is in every spanning tree has rho = 1, less rounding.
+WHOLE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +158,11 @@ def matrix_tree(structure: Structure, weight: Float[np.ndarray, " e"]) -> Float[
     return np.clip(w * resistance[structure.i, structure.j], 0.0, 1.0)
 
 
+def is_forest(rho: Float[np.ndarray, " e"]) -> bool:
+    """Whether every edge is in every spanning tree: no other rho is possible, and the objective's maximum is log Z."""
+    return not len(rho) or float(rho.min()) > 1.0 - WHOLE
+
+
 def _resistances(conductance: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
     """Effective resistance between any two nodes of one part; of different parts, numbers without a meaning.
 
@@ -191,4 +198,4 @@ def best_tree(structure: Structure, gain: Float[np.ndarray, " e"]) -> Float[np.n
     return np.array([float(pair in chosen) for pair in pairs])
 
 
-__all__ = ["TreeReweighted", "best_tree", "edge_strength", "matrix_tree"]
+__all__ = ["TreeReweighted", "best_tree", "edge_strength", "is_forest", "matrix_tree"]

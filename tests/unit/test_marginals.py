@@ -81,6 +81,15 @@ def test_trees_are_exact(name):
         np.testing.assert_allclose(answer.unary, unary, atol=0.02)
 
 
+@pytest.mark.parametrize("name", ["barrier_frank_wolfe", "trbp"])
+def test_on_a_tree_there_is_no_other_rho_to_go_on_with(name):
+    potentials = random_pairwise(0, n=5, tree=True)
+    rounds = [len(run(name, potentials, rho_updates=updates)[1].trace) for updates in (0, 5)]
+    assert rounds[0] == rounds[1] > 1
+    _, loopy = run(name, random_pairwise(0, n=5), rho_updates=5)
+    assert loopy.rho_update == 5
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n", [1, 3])
 def test_models_without_edges(name, n):

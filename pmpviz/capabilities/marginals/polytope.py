@@ -14,6 +14,7 @@ from pmpviz.capabilities.marginals.plan import MANY
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import Projection
 from pmpviz.marginals.solver import Record
+from pmpviz.marginals.trw import is_forest
 from pmpviz.models import Ising
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.player.filters import pictures_image
@@ -24,8 +25,6 @@ from pmpviz.player.wire import Payload
 MOST_EDGES, MOST_ROWS, MOST_NAMED, MOST_READ, MOST_PICTURES = 400, 24, 12, 24, 6
 # A side of the picture's box that is shorter has no length but for rounding.
 FLAT = 1e-6
-# An edge that is in every spanning tree has ρ = 1, less rounding.
-WHOLE = 1e-6
 # What is known at a step, by its name for the browser.
 KNOWN = {"gap": "shown_gap", "objective": "objective", "low": "lower", "high": "best_bound", "delta": "next_delta"}
 KNOWN |= {"error": "standard_error", "maximum": "mean_maximum"}
@@ -118,7 +117,7 @@ def gap_of(record: Record) -> float | None:
 
 def on_tree(lane: InferenceLaneView) -> bool:
     """Whether every edge's dependence is counted in full: then the objective's maximum is log Z itself."""
-    return lane.rho is not None and (not len(lane.rho) or float(lane.rho.min()) > 1 - WHOLE)
+    return lane.rho is not None and is_forest(lane.rho)
 
 
 def rho_changes(lane: InferenceLaneView) -> list[int]:
