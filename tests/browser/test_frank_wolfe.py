@@ -75,6 +75,8 @@ def test_raced_walks_keep_their_settings_over_another_page(server, open_page):
     wait_lanes(page, 3)
     page.get_by_role("button", name="Run to end").click()
     wait_lanes(page, 3, "Number(d.sweep) > 1")
+    # Messages, which make no MAP calls, go on for longest.
+    page.wait_for_function("() => /^sweep \\d+$/.test(document.querySelector('.pv-when').textContent)", timeout=60_000)
     page.get_by_role("link", name="Learning").click()
     wait_lanes(page, 1)
     page.get_by_role("link", name="Frank-Wolfe").click()

@@ -77,6 +77,27 @@ def test_a_lane_at_a_step_is_as_it_was_when_that_was_its_last():
     assert lane_at(whole.lanes[0], 0).trace == () and error(whole, lane_at(whole.lanes[0], 0)) is not None
 
 
+@pytest.mark.parametrize("name", ["cube", "rbm"])
+def test_before_the_first_step_no_method_has_an_answer(name):
+    view = view_of(name, 0)
+    for lane in view.lanes:
+        assert (lane.p1 == 0.5).all() and not lane.shown.any() and estimate(lane) is None
+        np.testing.assert_allclose(lane.path, [view.lanes[0].path[0]])
+
+
+def test_a_bound_is_known_at_every_step_after_the_one_that_found_it():
+    view = view_of("rbm")
+    lane = view.lanes[1]
+    blank = [step for step in range(1, lane.count + 1) if lane.trace[step - 1].get("best_bound") is None]
+    assert len(blank) > 10  # Messages work their bound out now and then.
+    head, blobs = decode(update(view, Cursors(), Desk(), ""))
+    high = np.frombuffer(blobs[head["walk"]["lanes"][1]["high"]], "<f4")
+    assert np.isnan(high[0]) and np.isfinite(high[1:]).all()
+    # A step that is not kept has it, too.
+    then = lane_at(replace(lane, kept={}), blank[0])
+    assert then.answer.bound == pytest.approx(high[blank[0]])
+
+
 def test_of_a_step_that_is_not_kept_no_marginals_are_told(monkeypatch):
     from pmpviz.capabilities.marginals import lane as lanes
 

@@ -14,7 +14,7 @@ from pmpviz.live.store import FrameRing
 from pmpviz.marginals.barrier_frank_wolfe import FrankWolfeState
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import Projection
-from pmpviz.marginals.solver import Answer, MarginalSolver, Record
+from pmpviz.marginals.solver import Answer, MarginalSolver, Record, unknown
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.player.numbers import configuration
 
@@ -94,7 +94,7 @@ class InferenceLane:
         self.ring = FrameRing(-(-potentials.n // 8))
         self._kept: dict[int, Then] = {}
         self._numbers = 0
-        self._path, self._every = {0: self._place(self.algorithm.answer(self.state))}, 1
+        self._path, self._every = {0: self._place(self._answer())}, 1
         self._corners: list[np.ndarray] = []
         self._configurations: list[np.ndarray] = []
         self._names: list[str] = []
@@ -134,10 +134,14 @@ class InferenceLane:
     def advance(self) -> None:
         """One MAP call, or one sweep of messages."""
         self.state = self.algorithm.step(self.state)
-        answer = self.algorithm.answer(self.state)
+        answer = self._answer()
         self._lengthen(answer)
         self._keep(answer)
         self._append()
+
+    def _answer(self) -> Answer:
+        """Before the first step nothing is computed, whatever messages that are 0 would answer."""
+        return self.algorithm.answer(self.state) if self.count else unknown(self.cells.structure)
 
     def _keep(self, answer: Answer) -> None:
         """What is known now, in place of the oldest where it is too much."""
@@ -174,7 +178,7 @@ class InferenceLane:
             seconds=self.seconds,
             reason=state.reason,
             trace=state.trace,
-            answer=self.algorithm.answer(state),
+            answer=self._answer(),
             path=np.array(list(self._path.values())),
             steps=np.array(list(self._path)),
             corners=corners,
@@ -211,7 +215,7 @@ class InferenceLane:
     def _shown(self) -> Int8[np.ndarray, " n"]:
         if isinstance(self.state, FrankWolfeState) and self.state.calls:
             return self._decoded(self.state.active.points[self.state.row][None])[0]
-        return self.algorithm.answer(self.state).unary.argmax(1).astype(np.int8)
+        return self._answer().unary.argmax(1).astype(np.int8)
 
     def _append(self) -> None:
         self.ring.append(np.array([self.count]), np.packbits(self._shown()[None] > 0, axis=1), self.epoch)

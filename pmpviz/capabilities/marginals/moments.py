@@ -8,6 +8,7 @@ import numpy as np
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.capabilities.marginals.polytope import best_so_far
 from pmpviz.marginals.solver import Answer, Record
 
 # What the words of the last steps are sent of: the picture may be a few steps behind.
@@ -32,7 +33,7 @@ def lane_at(lane: InferenceLaneView, step: int) -> InferenceLaneView:
         seconds=float(record.get("seconds", 0.0)),
         reason="",
         trace=trace,
-        answer=_recorded(lane, record) if then is None else then.answer,
+        answer=_recorded(lane, step) if then is None else then.answer,
         path=lane.path[walked],
         steps=lane.steps[walked],
         corners=lane.corners[:found],
@@ -43,18 +44,19 @@ def lane_at(lane: InferenceLaneView, step: int) -> InferenceLaneView:
     )
 
 
-def _recorded(lane: InferenceLaneView, record: Record) -> Answer:
-    """What a record has of the answer at its step; at the beginning all states are alike."""
+def _recorded(lane: InferenceLaneView, step: int) -> Answer:
+    """What a record has of the answer at its step, with the best bounds by then; at first all states are alike."""
+    record: Record = lane.trace[step - 1] if step else {}
     unary = np.full(lane.answer.unary.shape, np.nan) if record else np.full(lane.answer.unary.shape, 0.5)
+    best = {name: float(best_so_far(lane, key)[step]) for name, key in (("bound", "best_bound"), ("lower", "lower"))}
     return replace(
         lane.answer,
         unary=unary,
         log_z=record.get("objective"),
-        bound=record.get("best_bound"),
-        lower=record.get("lower"),
         gap=record.get("gap"),
         standard_error=record.get("standard_error"),
         mean_maximum=record.get("mean_maximum"),
+        **{name: None if np.isnan(value) else value for name, value in best.items()},
     )
 
 

@@ -26,8 +26,10 @@ MOST_EDGES, MOST_ROWS, MOST_NAMED, MOST_READ, MOST_PICTURES = 400, 24, 12, 24, 6
 # A side of the picture's box that is shorter has no length but for rounding.
 FLAT = 1e-6
 # What is known at a step, by its name for the browser.
-KNOWN = {"gap": "shown_gap", "objective": "objective", "low": "lower", "high": "best_bound", "delta": "next_delta"}
+KNOWN = {"gap": "shown_gap", "objective": "objective", "delta": "next_delta"}
 KNOWN |= {"error": "standard_error", "maximum": "mean_maximum"}
+# The best so far: what was known once is known at every later step, whether or not that records it.
+BOUNDS = {"low": "lower", "high": "best_bound"}
 
 
 def scene(payload: Payload, view: InferenceView, then: InferenceView) -> dict[str, Any]:
@@ -85,6 +87,7 @@ def _walk(payload: Payload, lane: InferenceLaneView, then: InferenceLaneView) ->
     """A lane's path with what was found and known at each of its steps, NaN where nothing was."""
     records: list[Record] = [lane.trace[step - 1] if step else {} for step in lane.steps]
     numbers = {name: payload.add(_column(records, key)) for name, key in KNOWN.items()}
+    numbers |= {name: payload.add(best_so_far(lane, key)[lane.steps]) for name, key in BOUNDS.items()}
     # A vertex's row in the active set: the first is the centre.
     found = np.array([record.get("vertex", 0) - 1 for record in records])
     short = len(lane.corners) and lane.configurations.shape[1] <= MOST_NAMED
@@ -106,6 +109,13 @@ def _walk(payload: Payload, lane: InferenceLaneView, then: InferenceLaneView) ->
 def _column(records: list[Record], key: str) -> Float[np.ndarray, " steps"]:
     take = gap_of if key == "shown_gap" else lambda record: record.get(key)
     return np.array([np.nan if (value := take(record)) is None else value for record in records], np.float64)
+
+
+def best_so_far(lane: InferenceLaneView, key: str) -> Float[np.ndarray, " steps"]:
+    """What was last recorded at each step or before it, from step 0 on; nan before anything was."""
+    found = _column([{}, *lane.trace], key)
+    last = np.maximum.accumulate(np.where(np.isnan(found), 0, np.arange(len(found))))
+    return found[last]
 
 
 def gap_of(record: Record) -> float | None:
@@ -185,4 +195,4 @@ def vertices_image(lane: InferenceLaneView, dark: bool, shape: tuple[int, ...] |
     return Image.fromarray(np.kron(pixels, np.ones((min(scale, 8), scale), np.uint8)))
 
 
-__all__ = ["gap_of", "on_tree", "places", "rho_changes", "scene", "vertices_image", "vertices_table"]
+__all__ = ["best_so_far", "gap_of", "on_tree", "places", "rho_changes", "scene", "vertices_image", "vertices_table"]

@@ -306,7 +306,12 @@ export class Player extends Live {
     const last = Math.max(...rings.map((ring) => ring[ring.length - 1].sweep));
     if (this.at !== null && this.at < first) this.at = first;
     const computed = Math.max(last, ...this.lanes.map((lane) => lane.queue[lane.queue.length - 1]?.sweep ?? 0));
-    this.timeline.show(first, last, this.at, this.lanes[0].meta?.step || "sweep", computed, ...this.telling(computed));
+    this.timeline.show(first, last, this.at, this.unit(computed), computed, ...this.telling(computed));
+  }
+
+  // What a place on the timeline is a number of.
+  unit() {
+    return this.lanes[0].meta?.step || "sweep";
   }
 
   // The words for a place on the timeline, those that take the most room, and of lanes that go on in steps, each at a

@@ -265,12 +265,17 @@ class Walk extends Player {
     return { lane: Object.assign(data, { label, short, step, marker }), colour, last, share, past };
   }
 
+  // What those lanes count that have got so far; where they count different things it is steps.
+  unit(at) {
+    const counted = this.lanes.filter((lane) => lane.last.sweep >= at).map(({ meta }) => meta?.step || "step");
+    return new Set(counted).size === 1 ? counted[0] : "step";
+  }
+
   // Lanes that have come to their end are not behind the others.
-  telling(computed) {
-    const [tell] = super.telling(computed);
+  telling() {
     const most = this.shownSweep();
-    const { step } = this.lanes[0].meta || {};
-    return [(at) => (at === (this.at ?? most) ? `${step || "step"} ${thousands(most)}` : tell(at))];
+    const tell = (at) => `${this.unit(at)} ${thousands(at)}`;
+    return [(at) => tell(at === (this.at ?? most) ? most : at)];
   }
 
   // What was known at the step that is on screen.
