@@ -33,9 +33,10 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     page.wait_for_function("() => document.querySelector('.pv-root').innerText.includes('done')", timeout=60_000)
     page.wait_for_selector(GAP)
     verdict = "document.querySelector('.pv-verdict').textContent"
-    beneath = "document.querySelector('.pv-verdict + .pv-soft').textContent"
+    beneath = "document.querySelector('.pv-verdict + .pv-soft')?.textContent"
     ended = r"/^The objective is .* above the exact log Z\. .*Ended at MAP call \d+: the gap is within/"
     page.wait_for_function(f"() => {ended}.test({beneath})")
+    assert not page.locator(".pv-waits").count()  # Nothing is waited for.
     bound, exact = re.search(r"≤ log Z ≤ ([\d.]+); exactly ([\d.]+)", page.inner_text("body")).groups()
     assert float(bound) >= float(exact)
     assert any("log Z at most" in text for text in page.locator("table").all_inner_texts())
@@ -83,6 +84,34 @@ def test_raced_walks_keep_their_settings_over_another_page(server, open_page):
     wait_lanes(page, 3, "Number(d.sweep) > 1")
     page.wait_for_selector(f"{WALK}[data-paints]")
     assert "polytope%3Dlocal" in page.url
+
+
+# What is said at once, and how many pixels of a name or a number stick out of the lane that they are of.
+RESET = """() => {
+  document.querySelector("[data-action=reset]").click();
+  return document.querySelector(".pv-verdict").textContent;
+}"""
+LAID = """() => {
+  const lanes = [...document.querySelectorAll(".pv-lane")];
+  const out = lanes.map((lane) => Math.max(...[...lane.querySelectorAll(".pv-sub span")]
+    .map((span) => span.getBoundingClientRect().right - lane.getBoundingClientRect().right)));
+  const tops = lanes.map((lane) => lane.querySelector("canvas.pv-canvas").getBoundingClientRect().top);
+  return [Math.max(...out), Math.max(...tops) - Math.min(...tops)];
+}"""
+
+
+def test_a_scene_is_answered_for_where_one_looks_back_and_says_that_a_reset_waits(server, open_page):
+    page = open_page(f"{server}/frank_wolfe?preset=segmentation", viewport={"width": 1280, "height": 800})
+    wait_lanes(page, 2, "Number(d.sweep) >= 14", seconds=200)
+    pause(page)
+    out, apart = page.evaluate(LAID)
+    assert out <= 0 and apart < 1
+    look_back(page, 1)
+    verdict = "document.querySelector('.pv-verdict').textContent"
+    page.wait_for_function(f"() => /^Looking back: Of 12.000 pixels are uncertain .* after 1 MAP call/.test({verdict})")
+    assert "not kept" not in page.locator(".pv-main .pv-stage").inner_text()
+    assert page.evaluate(RESET) == "Back to the start, as soon as the step in hand is done."
+    page.wait_for_function(f"() => /^Nothing is computed yet/.test({verdict})")
 
 
 # From now on, fifty times a second: how much of the walk's canvas is drawn on, and whether it is the same element.

@@ -101,7 +101,7 @@ def test_a_bound_is_known_at_every_step_after_the_one_that_found_it():
 def test_of_a_step_that_is_not_kept_no_marginals_are_told(monkeypatch):
     from pmpviz.capabilities.marginals import lane as lanes
 
-    monkeypatch.setattr(lanes, "MOST_KEPT", 40)
+    monkeypatch.setattr(lanes, "MOST_KEPT", 320)
     view = view_of.__wrapped__("triangle", 12)
     assert error(view, lane_at(view.lanes[0], 2)) is None and error(view, lane_at(view.lanes[0], 12)) is not None
     assert verdict.said(seen_at(view, 2))[0] == "By averaging corners: after 2 MAP calls μ mixes 2 configurations."
@@ -200,6 +200,16 @@ def test_uncertain_pixels_of_a_scene_are_counted_for_every_lane():
     for lane in view.lanes:
         assert f"{integer(((lane.p1 > 0.1) & (lane.p1 < 0.9)).sum())} by " in said
     assert said.startswith("Of 12") and "after 2 MAP calls and " in said and "after 2 sweeps; " in said
+
+
+def test_a_scene_that_is_looked_back_at_has_its_answer_at_every_step():
+    whole = view_of("segmentation", 16)
+    assert all(sorted(lane.kept) == list(range(1, 17)) for lane in whole.lanes)
+    then, was = seen_at(whole, 2), view_of("segmentation", 2)
+    assert verdict.said(then) == verdict.said(was)
+    for back, lane in zip(then.lanes, was.lanes, strict=True):
+        np.testing.assert_allclose(back.p1, lane.p1, atol=0.002)
+        assert was.segmented.error(back.p1) == was.segmented.error(lane.p1)
 
 
 def test_a_model_of_ones_own_has_the_walks_words_and_several_lanes_their_bound():

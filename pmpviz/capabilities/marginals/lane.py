@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int, Int8
 
+from pmpviz.capabilities.marginals.kept import Then
 from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing
 from pmpviz.marginals.barrier_frank_wolfe import FrankWolfeState
@@ -19,23 +20,8 @@ from pmpviz.oracles.potentials import Potentials
 from pmpviz.player.numbers import configuration
 
 MOST_PATH = 2048
-# Of what is known at each step so many numbers are kept, the newest: of few variables all of a long walk.
-MOST_KEPT = 300_000
-NO_TABLE = np.zeros((0, 2, 2))
-
-
-@dataclass(frozen=True, eq=False)
-class Then:
-    """What a lane knew after a step: its answer without the edges' tables, the weights of the vertices, rho."""
-
-    answer: Answer
-    weights: Float[np.ndarray, " v"]
-    rho: Float[np.ndarray, " e"] | None
-
-    @property
-    def size(self) -> int:
-        """How many numbers are kept; rho is the same array at every step until it changes."""
-        return self.answer.unary.size + self.weights.size
+# Of what is known at each step so many bytes are kept, the newest: all of most walks.
+MOST_KEPT = 8_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +79,7 @@ class InferenceLane:
         self.state: Any = self.algorithm.start(potentials)
         self.ring = FrameRing(-(-potentials.n // 8))
         self._kept: dict[int, Then] = {}
-        self._numbers = 0
+        self._bytes = 0
         self._path, self._every = {0: self._place(self._answer())}, 1
         self._corners: list[np.ndarray] = []
         self._configurations: list[np.ndarray] = []
@@ -147,10 +133,10 @@ class InferenceLane:
         """What is known now, in place of the oldest where it is too much."""
         active = getattr(self.state, "active", None)
         weights = np.zeros(0) if active is None else active.weight[1:]
-        self._kept[self.count] = then = Then(replace(answer, table=NO_TABLE), weights, self._rho())
-        self._numbers += then.size
-        while self._numbers > MOST_KEPT and len(self._kept) > 1:
-            self._numbers -= self._kept.pop(next(iter(self._kept))).size
+        self._kept[self.count] = then = Then.of(answer, weights, self._rho())
+        self._bytes += then.size
+        while self._bytes > MOST_KEPT and len(self._kept) > 1:
+            self._bytes -= self._kept.pop(next(iter(self._kept))).size
 
     def _rho(self) -> Float[np.ndarray, " e"] | None:
         return None if self.algorithm.spec.id == "bp" else rho_of(self.state)
@@ -240,4 +226,4 @@ def promise(algorithm: MarginalSolver, state: Any) -> str:
     return "certified" if state.solution.exact else "oracle's bound"
 
 
-__all__ = ["InferenceLane", "InferenceLaneView", "Then", "promise", "rho_of"]
+__all__ = ["InferenceLane", "InferenceLaneView", "promise", "rho_of"]

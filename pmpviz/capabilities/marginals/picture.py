@@ -77,6 +77,8 @@ def _lane(envelope: Envelope, view: InferenceView, index: int, lane: InferenceLa
         "done" if lane.done else "",
         badge=lane.promise,
         step=unit_of(lane),
+        # The marginals that the layer shows are of this step, to those who look back.
+        sweep=None if np.isnan(lane.p1).any() else lane.count,
         n=view.model.n,
         geometry=_geometry(envelope.payload, view),
         frames=envelope.frames(index, until=view.lanes[index].count),
@@ -108,9 +110,10 @@ def _layer(payload: Payload, view: InferenceView, lane: InferenceLaneView, name:
 def _sub(lane: InferenceLaneView) -> str:
     parts = [f"{seconds(lane.seconds)} computing"] if lane.seconds else []
     if len(lane.weights):
-        found = f"{integer(len(lane.weights))} configurations found"
+        count = integer(len(lane.weights))
+        found = f"{count} configurations found"
         if not np.isnan(lane.weights).any():
-            found = f"{integer(int((lane.weights > IN_USE).sum()))} of {found} in use"
+            found = f"{integer(int((lane.weights > IN_USE).sum()))} of {count} configurations in use"
         parts.insert(0, f"at {unit_of(lane)} {integer(lane.count)}: {found}")
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")

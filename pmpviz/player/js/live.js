@@ -41,6 +41,7 @@ export class Live extends Stage {
     this.playing = false;
     this.interval = 500;
     this.untold = []; // What was found at pictures that are yet to be shown.
+    this.renewed = ""; // What is said after a reset until it is done, on a page where that takes seconds.
     this.stage = make("div", "pv-stage");
     this.bar = new Bar((type, more) => this.act(type, more));
     this.timeline = new Timeline((at) => this.scrub(at));
@@ -132,7 +133,7 @@ export class Live extends Stage {
     this.epoch = update.epoch;
     if (update.begun !== this.begun) this.forget();
     this.begun = update.begun;
-    this.root.classList.toggle("pv-waits", Boolean(update.waits));
+    this.root.classList.toggle("pv-waits", Boolean(update.waits) || this.leaves);
     this.complain(update.trouble || "");
     this.settle(update, now);
     while (this.lanes.length > update.lanes.length) this.lanes.pop().root.remove();
@@ -214,9 +215,10 @@ export class Live extends Stage {
   }
 
   // What was found, and what is being computed.
-  tell(sentences) {
-    this.sentences = sentences;
-    const lead = this.lead();
+  tell(found) {
+    this.sentences = found;
+    const sentences = this.leaves ? [this.renewed] : found;
+    const lead = this.leaves ? "" : this.lead();
     const text = `${this.large} ${this.playing} ${lead}${sentences.join("\n")}`;
     if (this.told === text) return;
     this.told = text;
@@ -337,8 +339,20 @@ export class Live extends Stage {
       this.held = this.held === "paused" ? null : this.held;
       this.scrub(null);
     }
+    if (this.renewed && (type === "reset" || type === "seed")) this.setOut();
     this.post({ type, ...more });
     this.wake();
+  }
+
+  // Where a step takes seconds, in which the server answers nothing: what stands there is of before the reset.
+  setOut() {
+    this.leaving = this.begun;
+    this.root.classList.add("pv-waits");
+    this.tell(this.sentences || []);
+  }
+
+  get leaves() {
+    return this.leaving !== undefined && this.leaving === this.begun;
   }
 
   // A step while one looks back is one to the next picture that was kept; the newest one is left by a new step.

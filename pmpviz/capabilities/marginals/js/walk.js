@@ -30,6 +30,7 @@ const WALK_HIGH = 230; // Beneath the sites.
 const [ALONE_HIGH, SITES_HIGH] = [190, 150]; // The sites of one lane, and of several.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
 const SHARE = "How much of each edge's dependence the objective counts: how often the edge is in a random spanning tree.";
+const RENEWED = "Back to the start, as soon as the step in hand is done.";
 const BEGINNING = "The beginning, where all configurations are alike.";
 // What the picture's and the sentences' words mean: told at the ? beside each; all of them stand in a fold of the page.
 const MEANINGS = [
@@ -106,6 +107,7 @@ class Walk extends Player {
     this.goals = update.goals;
     this.waiting = Boolean(update.waits);
     this.learnWords(update);
+    this.renewed = update.sites_first ? RENEWED : ""; // Of many sites a step takes seconds.
     super.adopt(update);
     this.caption.textContent = update.words;
     this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
@@ -195,8 +197,9 @@ class Walk extends Player {
     this.root.classList.toggle("wk-many", across > 2);
     this.stage.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
     const each = Math.floor((this.side.clientWidth - 16 * (across - 1)) / across);
+    for (const lane of this.lanes) lane.fitName(each);
+    this.level();
     for (const lane of this.lanes) {
-      lane.fitName(each);
       lane.resize(each, across > 2 ? Math.min(SITES_HIGH, each) : across > 1 ? SITES_HIGH : ALONE_HIGH);
     }
     this.laidOut(width);
@@ -206,10 +209,9 @@ class Walk extends Player {
     this.scene.resize(this.main.clientWidth, WALK_HIGH);
     const { template, each, high } = this.columns();
     this.stage.style.gridTemplateColumns = template;
-    for (const lane of this.lanes) {
-      lane.fitName(each);
-      lane.resize(each, Math.max(high, SQUARE * each));
-    }
+    for (const lane of this.lanes) lane.fitName(each);
+    this.level();
+    for (const lane of this.lanes) lane.resize(each, Math.max(high, SQUARE * each));
     this.laidOut(width);
   }
 

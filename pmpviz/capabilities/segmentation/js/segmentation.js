@@ -42,6 +42,7 @@ class Segmentation extends Player {
   constructor(parent) {
     super(parent);
     this.root.classList.add("sg-root");
+    this.renewed = RENEWED;
     this.given = make("div", "sg-given");
     this.pictures = ["What is seen", "What was drawn: the answer"].map((title) => this.picture(title));
     this.stage.before(this.given);
@@ -78,20 +79,6 @@ class Segmentation extends Player {
   advance(passed) {
     if (this.held !== "paused") this.skip();
     return super.advance(passed);
-  }
-
-  // An iteration takes seconds, in which the server answers nothing.
-  act(name, more) {
-    if (name === "reset" || name === "seed") this.leaving = this.begun;
-    super.act(name, more);
-    this.tell(this.sentences || []);
-  }
-
-  tell(sentences) {
-    const leaves = this.leaving !== undefined && this.leaving === this.begun;
-    if (leaves) this.root.classList.add("pv-waits");
-    super.tell(leaves ? [RENEWED] : sentences);
-    this.sentences = sentences;
   }
 
   themed() {
