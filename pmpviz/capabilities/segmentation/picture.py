@@ -26,6 +26,12 @@ HELP = (
     "Weights have no unit. Trust: how far a pixel's colour is followed. Bias: how far all are drawn to animal, or to "
     "ground. Edge: how much neighbours agree. Contrast: how much more they do where they are alike in colour."
 )
+# Of each lane by its guarantee: what its marginals or its samples know of the likelihood, and what that means.
+BADGES = {
+    "bound": ("marginals with a bound", "Its marginals prove that the training scenes are at least so likely."),
+    "approximate": ("marginals without a bound", "Its marginals are approximate, and prove nothing of the likelihood."),
+}
+SAMPLES = "samples", "Its samples are right in the long run, and prove nothing of the likelihood."
 TITLES = {
     "trust": "Trust in colour",
     "bias": "Bias: to animal above 0, to ground below",
@@ -78,11 +84,14 @@ def _scenes(envelope: Envelope, view: SceneView) -> dict | None:
 def _lane(envelope: Envelope, index: int, lane: SceneLaneView) -> dict:
     rows, columns = lane.p1.shape
     values = envelope.payload.add(lane.p1.reshape(-1))
+    badge, means = BADGES.get(lane.guarantee, SAMPLES)
     newest = envelope.view.lanes[index].count  # That the layer is of, wherever one looks back to.
     return envelope.lane(
         index,
         weighed(lane.theta) if lane.count else "",
         "done" if lane.done else "",
+        badge=badge,
+        badgeHelp=means,
         subHelp=HELP,
         step="iteration",
         sweep=newest,
@@ -211,7 +220,7 @@ def numbers(view: SceneView) -> list[str]:
 
 
 AGREE = "Their weights are worth the same: held-out likelihoods differ by at most"
-RAISED = "as the likelihood is fitted"
+RAISED = "since learning raises the likelihood, not the number of right pixels"
 
 
 def _likelier_before(lanes: Sequence[SceneLaneView]) -> list[str]:
