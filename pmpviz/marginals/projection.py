@@ -14,6 +14,7 @@ from pmpviz.oracles.potentials import Potentials
 
 # Random starts: fewer of more than a thousand variables, whose local maxima take as many times as long.
 STARTS, FEWEST, SEED = 128, 8, 0
+_SUB = "₁₂₃"
 TETRAHEDRON = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
 
 
@@ -67,7 +68,7 @@ def _triangle(cells: Cells) -> Projection:
     cube = np.array([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)], float)
     ends = [(p, q) for p in range(8) for q in range(p) if np.abs(cube[p] - cube[q]).sum() == 2]
     s = cells.structure
-    first, second, third = (f"E s{a + 1} s{b + 1}" for a, b in zip(s.i.tolist(), s.j.tolist(), strict=True))
+    first, second, third = (f"correlation s{_SUB[a]}, s{_SUB[b]}" for a, b in zip(s.i, s.j, strict=True))
     words = (
         "The three correlations, how far two spins agree: a configuration and its opposite share a corner. What a "
         "distribution can have is the tetrahedron (marginal polytope); what merely agrees edge by edge fills the cube "
@@ -104,10 +105,10 @@ def _score(potentials: Potentials) -> Projection:
     two[: min(2, len(directions))] = directions[:2]
     axes = np.vstack([theta, two])
     shift = np.array([potentials.constant, *(-two @ cells.uniform)])
-    names = ("score ⟨θ, μ⟩", "first direction", "second direction")
+    names = ("score ⟨θ, μ⟩", "principal direction 1", "principal direction 2")
     words = (
-        "A projection: the score ⟨θ, μ⟩, and the two directions in which the local maxima of the score "
-        f"(from {count} random starts) differ most."
+        "A projection: the score ⟨θ, μ⟩, how much the model favours μ, and two principal directions, in which the "
+        f"local maxima of the score (from {count} random starts) differ most."
     )
     return Projection(axes, shift, names, words, maxima=maxima @ axes.T + shift)
 

@@ -1,5 +1,6 @@
 """What the Frank-Wolfe page says of a moment: the answer to its preset's question, by that moment's numbers."""
 
+import colorsys
 import re
 from dataclasses import replace
 from functools import cache
@@ -11,19 +12,19 @@ from pmpviz import exact
 from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.marginals import verdict
 from pmpviz.capabilities.marginals.lane import InferenceLane
-from pmpviz.capabilities.marginals.live import InferenceView, Truth
+from pmpviz.capabilities.marginals.live import InferenceView, Truth, names_of
 from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
 from pmpviz.capabilities.marginals.picture import update
 from pmpviz.capabilities.marginals.polytope import gap_of
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.marginals.segmented import segmented
 from pmpviz.capabilities.marginals.words import climbed, error, estimate
-from pmpviz.live.lane_names import lane_names
 from pmpviz.live.plan import resolve_model
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import projection_of
 from pmpviz.oracles import Potentials
 from pmpviz.player.numbers import integer
+from pmpviz.player.style import lightness_of
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 
@@ -44,7 +45,7 @@ def view_of(name: str, most: int = MOST) -> InferenceView:
         truth = Truth(solution, projection.of(flat))
     lanes = [
         InferenceLane(lane, potentials, projection, 0, name)
-        for lane, name in zip(plan.lanes, lane_names(plan.lanes), strict=True)
+        for lane, name in zip(plan.lanes, names_of(plan.lanes), strict=True)
     ]
     for lane in lanes:
         while not lane.state.reason and lane.count < most:
@@ -149,12 +150,32 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     counts = [lane.count for lane in view.lanes]
     said = answer("stall")
     assert said.startswith("It saves MAP calls: the gap is within 0.5 after MAP call ") and counts[0] == min(counts)
-    for count, name in zip(counts, verdict.BARRIERS.values(), strict=False):
+    names = ["adaptive", "fixed", "none, correction never", "none"]
+    assert [lane.label for lane in view.lanes] == [f"Barrier Frank-Wolfe, contraction {name}" for name in names]
+    told = [f"with contraction {name.replace(', ', ' and ')}" for name in names]
+    for count, name in zip(counts, told, strict=True):
         assert f"{count} {name}" in said
     early = answer("stall", 6)
-    for lane, name in zip(view.lanes, verdict.BARRIERS.values(), strict=False):
+    for lane, name in zip(view.lanes, told, strict=True):
         assert f"{gap_of(lane.trace[5]):.3g} {name}" in early
     assert answer("stall", 1).startswith("It has not saved a MAP call yet")
+
+
+def test_many_walks_differ_in_hue_and_in_grey():
+    lanes = decode(update(view_of("stall"), Cursors(), Desk(), ""))[0]["lanes"]
+    light = sorted(lightness_of(lane["colour"]) for lane in lanes)
+    assert min(np.diff(light)) > 8 and len({lane["dash"] for lane in lanes}) == 4
+    hues = sorted(colorsys.rgb_to_hls(*bytes.fromhex(lane["colour"][1:]))[0] for lane in lanes)
+    assert min(np.diff(hues)) > 0.05
+
+
+def test_an_estimate_by_messages_is_told_to_be_none_and_never_stands_above_its_bound():
+    view = seen_at(view_of("rbm"), 1)
+    messages = view.lanes[1]
+    assert messages.trace[-1]["objective"] > messages.answer.bound
+    assert estimate(messages) == messages.answer.bound
+    cards = {card["id"]: card for card in decode(update(view, Cursors(), Desk(), ""))[0]["traces"]}
+    assert cards["log_z"]["note"] == "TRBP: an estimate, above its own bound at first."
 
 
 def test_points_outside_the_polytope_are_told_by_their_correlations():

@@ -154,6 +154,16 @@ def test_goals_are_the_gap_then_another_rho_then_the_end(watched):
     assert min(record["gap"] for record in lane.trace) >= -1e-6
 
 
+def test_a_goal_is_run_to_without_the_pace_of_play(watched):
+    live = watched(TRIANGLE, 0.01)
+    live.run_to("end")
+    until(live, lambda view: view.lanes[0].done)
+    live.reset()
+    live.play()
+    time.sleep(0.5)
+    assert live.view.lanes[0].count <= 1
+
+
 def test_play_begins_a_walk_that_has_ended_again_and_goes_on_with_another(watched):
     live = watched(TRIANGLE)
     live.run_to("end")

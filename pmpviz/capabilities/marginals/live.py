@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,8 @@ from pmpviz.capabilities.marginals.plan import InferencePlan, check_lane, not_wa
 from pmpviz.capabilities.marginals.segmented import Segmented, segmented
 from pmpviz.live import background
 from pmpviz.live.job import LiveJob
-from pmpviz.live.lane_names import lane_names
-from pmpviz.live.plan import resolve_model
+from pmpviz.live.lane_names import lane_names, told
+from pmpviz.live.plan import Choice, resolve_model
 from pmpviz.live.view import View
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import Projection, projection_of
@@ -23,6 +23,9 @@ from pmpviz.models import Ising
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.runs.truth import truth_key
 from pmpviz.types import Exact, InputError, Refusal, Target
+
+# More steps than any walk has.
+HURRY = 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +71,7 @@ class LiveInference(LiveJob):
 
     def __init__(self, plan: InferencePlan, files: Callable[[str], Any] | None = None, speed: float = 0.0):
         super().__init__(plan, files, speed)
-        self._goal = "end"
+        self._goal, self._hurried = "end", False
         self._built: tuple[str, float] | None = None
         self._model: Ising | None = None
         self._potentials: Potentials | None = None
@@ -77,37 +80,43 @@ class LiveInference(LiveJob):
         self.begin()
 
     def run_to(self, goal: str) -> None:
-        """Play until every lane has met the goal: `gap`, `rho` or `end`."""
+        """Go on, as fast as it can, until every lane has met the goal: `gap`, `rho` or `end`."""
         self.post(lambda: self._toward(goal))
 
     # Called by the worker only.
 
     def _toward(self, goal: str) -> None:
         super()._play()
-        self._goal = goal
+        self._goal, self._hurried = goal, True
         for lane in self._lanes:
             lane.since = lane.count
 
     def _play(self) -> None:
         """A walk that has ended is played from its beginning."""
-        self._goal = "end"
+        self._goal, self._hurried = "end", False
         if self._lanes and all(lane.state.reason for lane in self._lanes):
             self._reset()
         super()._play()
 
+    def _pause(self) -> None:
+        self._hurried = False
+        super()._pause()
+
     def _step(self) -> None:
-        self._goal = "end"
+        self._goal, self._hurried = "end", False
         super()._step()
 
+    def _allowed(self, lane: InferenceLane) -> int:
+        """Towards a goal there is no pace."""
+        return HURRY if self._hurried else super()._allowed(lane)
+
     def _make_lanes(self) -> list[InferenceLane]:
-        self._goal = "end"
+        self._goal, self._hurried = "end", False
         self._build()
         assert self._potentials is not None and self._projection is not None
         for plan in self.plan.lanes:
             check_lane(plan, self._potentials.n)
-        labels = [plan.label for plan in self.plan.lanes]
-        # Labels tell what is chosen; where two lanes differ in a number alone, that too.
-        names = labels if len(set(labels)) == len(labels) else lane_names(self.plan.lanes)
+        names = names_of(self.plan.lanes)
         return [
             InferenceLane(plan, self._potentials, self._projection, self._epoch, name)
             for plan, name in zip(self.plan.lanes, names, strict=True)
@@ -156,4 +165,24 @@ class LiveInference(LiveJob):
         return {**built, "truth": truth, "segmented": self._segmented}
 
 
-__all__ = ["InferenceView", "LiveInference", "Truth"]
+def names_of(lanes: Sequence[Choice]) -> list[str]:
+    """What lanes are called: their labels, which tell what is chosen, beside these also what is so by default; where
+    two lanes differ in a number alone, that too."""
+    labels = [lane.label for lane in lanes]
+    if len(set(labels)) < len(labels):
+        return lane_names(lanes)
+    return [_named(lane, [other for other in lanes if other.algorithm == lane.algorithm]) for lane in lanes]
+
+
+def _named(lane: Choice, alike: Sequence[Choice]) -> str:
+    """One that has all choices by default is called by the first in which others differ."""
+    if lane.label != lane.spec.label:
+        return lane.label
+    chosen = lane.full_knobs
+    for param in lane.spec.params:
+        if param.scale == "choice" and any(other.full_knobs[param.name] != chosen[param.name] for other in alike):
+            return f"{lane.label}, {told(param, chosen[param.name])}"
+    return lane.label
+
+
+__all__ = ["InferenceView", "LiveInference", "Truth", "names_of"]

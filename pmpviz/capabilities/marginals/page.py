@@ -36,8 +36,8 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Marginals, how often each spin is 1, without samples: the dot μ climbs score + entropy, whose top is near them; "
-    "each MAP call finds a corner."
+    "How often each spin is 1, without samples: μ climbs towards corners; each MAP call (maximum a posteriori, the "
+    "likeliest state) finds one."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."
@@ -266,15 +266,16 @@ NUMBERS = """
   bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope, by its
   linear program or by messages. With a heuristic oracle there is none.
 - **log Z estimate**: the objective where the last MAP call was made, before its step, as in the curve and the sentence
-  beside it; `infer` prints it one step on. Or an estimate with its error bar: every ± is 1.96
+  beside it; `infer` prints it one step on. Of messages it is at most their bound; the curve shows it as it comes, which
+  may be above until messages settle. Or an estimate with its error bar: every ± is 1.96
   standard errors, by batch means, as the curve's range is: for a good estimate it holds the exact value 95 times in
   100. Counted on 50 models of ten spins, weak and stronger (`reproduce dhmc-log-z`, J = 0.5 and 1): 96 and 100 by
   bridge sampling, 98 and 98 by Chib's estimate, 94 and 92 by the split mirrored one, 0 and 60 by the mirrored one on
   all draws.
 - **log Z at least**: log of the summed weights of the distinct configurations that were met. It costs nothing.
-- **MAP call**: the oracle is asked for the configuration with the largest weight. **μ**: the marginals so far, a point
-  of the **marginal polytope**, whose corners are the configurations. **u₀**: its centre, all configurations alike.
-  **ρ**: how much of an edge's dependence is counted. **Nat**: a factor of e in Z is one.
+- **MAP call**, maximum a posteriori: the oracle is asked for the configuration with the largest weight. **μ**: the
+  marginals so far, a point of the **marginal polytope**, whose corners are the configurations. **u₀**: its centre, all
+  configurations alike. **ρ**: how much of an edge's dependence is counted. **Nat**: a factor of e in Z is one.
 - **δ**: how far the corners are drawn towards the uniform distribution, which keeps the gradient finite.
 - **Mean error**: mean |p(xᵢ = 1) − exact|. Once the gap is small, what is left is the error of the tree-reweighted
   entropy: the walk has found its maximum, which is not at the exact marginals.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,26 +20,32 @@ from pmpviz.marginals import solver_class
 from pmpviz.marginals.solver import Record
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
+from pmpviz.player.style import Style, lightness_of, shade
 from pmpviz.player.update import Cursors, Desk, Envelope, geometry_of, trace
 from pmpviz.player.wire import Payload
 
 SPEEDS = (1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
 SMALLEST_GAP, IN_USE = 1e-6, 1e-9
+SETTLES = "an estimate, above its own bound at first"
+# Of so many lanes of one algorithm each has a hue of its own beside its lightness.
+MANY_ALIKE, HUES = 3, ("#7B4FB5", "#E69F00", "#009E73", "#0072B2")
 # What play may go on to: the button's words, and what it does.
 GOALS = {
-    "gap": ("Run to gap", "Goes on until the gap is at most the one to reach"),
+    "gap": ("Run to gap", "Goes on, as fast as it can, until the gap is at most the one to reach"),
     "rho": (
         "Change ρ",
-        "Goes on until ρ, how much of each edge's dependence the objective counts, has gone on to a better bound",
+        "Goes on, as fast as it can, until ρ, how much of each edge's dependence the objective counts, has gone on to "
+        "a better bound",
     ),
-    "end": ("Run to end", "Goes on until the last ρ is done"),
+    "end": ("Run to end", "Goes on, as fast as it can, until the last ρ is done"),
 }
 
 
 def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
     """The blob for the player; `sent` is brought up to date."""
     envelope = Envelope(view, sent, [solver_class(lane.algorithm).spec for lane in view.lanes])
+    envelope.styles = hued(envelope.styles, [lane.algorithm for lane in view.lanes])
     then = seen_at(view, desk.at)
     words = [[step, said(seen_at(view, step))] for step in last_steps(view, desk.at)]
     return envelope.seal(
@@ -62,6 +70,19 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         exact=exact_log_z(view),
         exact_p1=None if (exact := exact_p1(view)) is None else envelope.payload.add(exact),
     )
+
+
+def hued(styles: Sequence[Style], algorithms: Sequence[str]) -> list[Style]:
+    """Styles of which many of one algorithm differ in hue, too: as light or dark as they are, the lightest as it is."""
+    found = list(styles)
+    for algorithm in set(algorithms):
+        alike = [place for place, each in enumerate(algorithms) if each == algorithm]
+        if len(alike) < MANY_ALIKE:
+            continue
+        alike.sort(key=lambda place: -lightness_of(styles[place].colour))
+        for place, hue in zip(alike[1:], HUES[1:], strict=False):
+            found[place] = replace(styles[place], colour=shade(hue, lightness_of(styles[place].colour)))
+    return found
 
 
 def many(view: InferenceView) -> bool:
@@ -194,7 +215,14 @@ def _log_z(envelope: Envelope, view: InferenceView, estimates: bool) -> dict:
 
     lines = envelope.lines(columns)
     title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective, with the bounds on log Z"
-    return trace("log_z", title, "steps", lines, unit="nats", exact=_exact_line(view))
+    note = next((f"{solver_class(lane.algorithm).spec.short}: {SETTLES}." for lane in view.lanes if _crosses(lane)), "")
+    return trace("log_z", title, "steps", lines, unit="nats", exact=_exact_line(view), note=note)
+
+
+def _crosses(lane: InferenceLaneView) -> bool:
+    """Whether an estimate by messages was above the best bound by then."""
+    known = [record for record in lane.trace if "residual" in record and record.get("best_bound") is not None]
+    return any(record["objective"] is not None and record["objective"] > record["best_bound"] for record in known)
 
 
 def _exact_line(view: InferenceView) -> dict | None:

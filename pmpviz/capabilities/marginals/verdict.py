@@ -91,7 +91,8 @@ def _corners(view: InferenceView) -> str:
     mixed = _mixed(view, lane)
     if not lane.done or error(view, lane) is None:
         return f"By averaging corners: {mixed[:1].lower()}{mixed[1:]}"
-    return f"By averaging corners, but the top of the climb is beside them: {mixed[:1].lower()}{mixed[1:]}"
+    beside = "though the climb ends near the exact marginals, not at them"
+    return f"By averaging corners, {beside}: {mixed[:1].lower()}{mixed[1:]}"
 
 
 def _tetrahedron(view: InferenceView) -> str:
@@ -181,21 +182,16 @@ def _loose(view: InferenceView, outside: list[InferenceLaneView]) -> str:
 
 
 ESTIMATES = "bridge sampling", "the mirrored estimate"
-BARRIERS = {
-    ("adaptive", "every step"): "with the barrier",
-    ("fixed", "every step"): "with a fixed one",
-    ("none", "never"): "without it and without corrections",
-    ("none", "every step"): "without it",
-}
 
 
 def _barrier(view: InferenceView) -> str:
     """After how many MAP calls each lane's gap was small enough, or how large it is."""
     rows = []
     for lane, plan in zip(view.lanes, view.plan.lanes, strict=True):
-        knobs = plan.full_knobs
         gap = gap_of(lane.trace[-1])
-        rows.append((BARRIERS[knobs["contraction"], knobs["correction"]], lane, np.inf if gap is None else gap))
+        # No brackets: before a class what stands in them is left out.
+        name = lane.label.removeprefix(f"{plan.spec.label}, ").replace(", ", " and ")
+        rows.append((f"with {name}", lane, np.inf if gap is None else gap))
     (_, own, least), others = rows[0], rows[1:]
     goal = f"{view.plan.lanes[0].full_knobs['tolerance']:g}"
     over = [(name, lane) for name, lane, _ in rows if lane.done]

@@ -52,9 +52,12 @@ def steps_of(lane: InferenceLaneView) -> str:
 
 def estimate(lane: InferenceLaneView) -> float | None:
     """What a lane makes of log Z: of one that has an objective its value where the last step was taken from, as the
-    curve has it, else its answer's."""
-    recorded = lane.trace[-1].get("objective") if lane.trace else None
-    return lane.answer.log_z if recorded is None else recorded
+    curve has it, of messages at most their bound; else its answer's."""
+    record = lane.trace[-1] if lane.trace else {}
+    recorded, bound = record.get("objective"), lane.answer.bound
+    if recorded is None:
+        return lane.answer.log_z
+    return recorded if bound is None or "residual" not in record else min(recorded, bound)
 
 
 # One walk.

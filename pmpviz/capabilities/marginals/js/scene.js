@@ -8,6 +8,7 @@ import { css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/the
 const NEAR_PX = 11;
 const ARROW = 9;
 const LINE = 14;
+const UNITLESS = /^principal/; // Numbers along such a direction say nothing by themselves.
 const OF_MANY = 0.02; // The least weight of a corner where several lanes have theirs.
 const ROUNDING = 1e-5; // Of the width of the box, and of that the least.
 // Where the name of each axis stands: along it in the middle, at these ends of the others.
@@ -166,7 +167,7 @@ export class Scene {
       context.textAlign = Math.abs(out[0]) < 0.3 * far ? "center" : out[0] > 0 ? "left" : "right";
       // What is 0 but for rounding is 0.
       const [low, high] = [0, 1].map((end) => number(Math.abs(box[end][k]) < ROUNDING * Math.max(ROUNDING, box[1][k] - box[0][k]) ? 0 : box[end][k]));
-      const words = `${name}: ${low} to ${high}`;
+      const words = UNITLESS.test(name) ? name : `${name}: ${low} to ${high}`;
       this.write(words, x + (16 * out[0]) / far, y + (22 * out[1]) / far, theme.soft);
     });
   }

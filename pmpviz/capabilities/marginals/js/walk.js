@@ -35,8 +35,8 @@ const BEGINNING = "The beginning, where all configurations are alike.";
 // What the picture's and the sentences' words mean: told at the ? beside each; all of them stand in a fold of the page.
 const MEANINGS = [
   ["corners", "Configurations, a digit a spin. Two at one corner, as 011 · 100, are each other's opposites: in both the same spins agree."],
-  ["axes", "What each counts is written beside it. E s1 s2: how far spins 1 and 2 agree, from −1, never, to 1, always. Score: how much the model favours μ."],
-  ["MAP call", "A solver is asked for the configuration with the largest weight: a corner."],
+  ["axes", "What each counts is written beside it. Correlation s₁, s₂: how far spins 1 and 2 agree, from −1, never, to 1, always. Score: how much the model favours μ. Principal directions: in which good configurations differ most."],
+  ["MAP call", "MAP: maximum a posteriori. A solver is asked for the configuration with the largest weight: a corner."],
   ["objective", "Score plus entropy of μ. Its largest value is an upper bound of log Z."],
   ["log Z", "The logarithm of Z, the sum of all configurations' weights. Every estimate of it here is in nats: one nat is a factor of e in Z."],
   ["ρ", SHARE],
@@ -338,7 +338,7 @@ class Walk extends Player {
     }
     context.font = `${11.5 * scale}px ${this.theme.font}`;
     context.fillStyle = css(this.theme.soft);
-    context.fillText(`ρ changed ${changes.length === 1 ? "once" : `${changes.length} times`}`, wide + 10, 13 * scale);
+    context.fillText(changes.length === 1 ? "mark: new edge weights ρ" : "marks: new edge weights ρ", wide + 10, 13 * scale);
     this.ticks.setAttribute("aria-label", `rho changed at ${changes.map(([call]) => call).join(", ")}`);
   }
 }
