@@ -143,7 +143,7 @@ class Page:
     def ask(self, plan: Any, otherwise: str, like: Callable[[Any, Any], bool] = operator.eq) -> Any:
         """The question that the page answers, as its head; the preset whose plan is `like` the page's, or None."""
         preset = self.preset_like(plan, like)
-        self.head(preset.question if preset else otherwise)
+        self.head(preset.question if preset else otherwise, preset.lead if preset else "")
         return preset
 
     def preset_like(self, plan: Any, like: Callable[[Any, Any], bool] = operator.eq) -> Any:
