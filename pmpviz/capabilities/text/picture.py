@@ -23,9 +23,12 @@ MOST_SHOWN, MOST_NAMES = 2000, 5
 FLOOR = 1e-5
 # Errors that differ by so many times what independent draws leave are told apart.
 LEVEL = 2.0
+# An error that is less than so much of what independent draws leave has not come by chance.
+SURE = 0.01
 # Of the sentence why there is no exact answer.
 TABLES = re.compile(r"tables of (?:at least )?2\^(\d+) entries \(width (.+)\); the limit is 2\^(\d+)")
 ADVICE = re.compile(": use a smaller model.*")
+TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 EXACT = (
     "Variable elimination sums out one word after another; its width is the most words that one of them is then joined "
@@ -209,15 +212,20 @@ def _nearest(view: TextView, begun: Sequence[TextLaneView]) -> str:
         return f"{significant(value, 2)}{'' if alike or lane is first else f' after {integer(lane.count)}'}"
 
     chance = {k: _noise(view, first, begun[k]) for _, k in far}
-    same = [(value, begun[k]) for value, k in far if value - far[0][0] <= LEVEL * chance[k]]
-    rest = "".join(f", {begun[k].label} by {off(value, begun[k])}" for value, k in far[len(same) :])
+    # What is nearer than chance allows has no draws left in its p: nothing else is level with it.
+    best = far[0][0]
+    same = [
+        (value, k)
+        for value, k in far
+        if value == best or (value - best <= LEVEL * chance[k] and best >= SURE * chance[k])
+    ]
+    rest = "".join(f", {begun[k].label} by {off(value, begun[k])}" for value, k in far if (value, k) not in same)
     if len(same) == 1:
-        told = f"{first.label} reads best, with p off by {off(*same[0])}"
+        told = f"{first.label} reads best, with p off by {off(best, first)}"
     else:
-        level = listed([lane.label for _, lane in same])
-        most = max(chance[k] for _, k in far[: len(same)])
-        within = f" (within chance, {LEVEL:.0f} × {significant(most, 2)})" if most else ""
-        told = f"{level} are level{within}: p is off by {listed([off(*each) for each in same])}"
+        level, most = listed([begun[k].label for _, k in same]), max(chance[k] for _, k in same)
+        within = f" (within chance, {LEVEL:.0f}{TIMES}{significant(most, 2)})" if most else ""
+        told = f"{level} are level{within}: p is off by {listed([off(value, begun[k]) for value, k in same])}"
     return f"After {integer(first.count)} {first.unit} {told}{rest}."
 
 
