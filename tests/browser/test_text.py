@@ -41,10 +41,15 @@ def test_marginals_come_to_the_exact_ones_and_a_word_is_held(server, open_page):
     before = int(page.locator(PAGES).last.get_attribute("data-names"))
     baker.click()
     page.wait_for_selector(f"{PAGES} .tx-held")
-    ground = "(word) => getComputedStyle(word, '::before').backgroundColor === getComputedStyle(document.body).color"
-    assert page.locator(f"{PAGES} .tx-held").first.evaluate(ground)
+    # Held as a name, it is reversed; its colour takes a moment to change.
+    page.wait_for_function(
+        """() => {
+          const held = document.querySelector("[data-testid=text-page] .tx-held");
+          return getComputedStyle(held, "::before").backgroundColor === getComputedStyle(document.body).color;
+        }"""
+    )
     page.mouse.move(0, 0)
-    assert "held as a name" in page.locator(".tx-hint").inner_text()
+    page.wait_for_function("() => document.querySelector('.tx-hint').innerText.includes('held as a name')")
     page.wait_for_function(
         "(before) => Number([...document.querySelectorAll('[data-testid=text-page]')].pop().dataset.names) > before",
         arg=before,
