@@ -79,6 +79,8 @@ html { font-size: 25.6px; }
   right: 8.6rem;
   width: 15rem;
 }
+.st-key-class-presets .react-aria-ComboBox > div { min-height: 0; height: 1.9rem; }
+.st-key-class-presets .react-aria-ComboBox > div > * { height: 100%; padding-block: 0; }
 /* Names in full: the list grows to the left of its box, which is near the window's edge. */
 body:has(.st-key-class-presets [aria-expanded="true"]) [data-testid="stSelectboxVirtualDropdown"] {
   left: auto !important;
@@ -143,7 +145,7 @@ class Page:
     def ask(self, plan: Any, otherwise: str, like: Callable[[Any, Any], bool] = operator.eq) -> Any:
         """The question that the page answers, as its head; the preset whose plan is `like` the page's, or None."""
         preset = self.preset_like(plan, like)
-        self.head(preset.question if preset else otherwise)
+        self.head(preset.question if preset else otherwise, preset.lead if preset else "")
         return preset
 
     def preset_like(self, plan: Any, like: Callable[[Any, Any], bool] = operator.eq) -> Any:

@@ -381,7 +381,8 @@ class Preset:
     """A named plan of a page, the question that it answers, and what to `notice` in it, in Markdown.
 
     `speed` is in sweeps, iterations or steps a second (0: as fast as it goes); None leaves it to the page, as an empty
-    `layer` does what is laid over the picture.
+    `layer` does what is laid over the picture. A `lead` says in a line what is seen and what a hand can do, where the
+    page's own does not.
     """
 
     id: str
@@ -391,3 +392,4 @@ class Preset:
     notice: str
     speed: float | None = None
     layer: str = ""
+    lead: str = ""

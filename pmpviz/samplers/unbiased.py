@@ -111,6 +111,11 @@ class Prefixes:
         """Z / exp(U(root)): the probability that an attempt reaches the last variable."""
         return float(np.exp(self.log_z - self.bound[0]))
 
+    @property
+    def shares(self) -> Float[np.ndarray, " n+1"]:
+        """sum exp U over all prefixes of j variables, as a share of exp U(root): how many attempts get so far."""
+        return np.exp([np.logaddexp.reduce(each, axis=None) - self.bound[0] for each in self.bound])
+
     def attempt(self, u: Float[np.ndarray, "a n"]) -> tuple[Int[np.ndarray, " a"], Int[np.ndarray, " a"]]:
         """(variables fixed before the rejection, or n; number of the state) of attempts with these uniforms."""
         depth, path = self.walk(u)

@@ -158,10 +158,10 @@ def test_the_verdict_names_the_hills_and_the_shift_that_is_seen(server, open_pag
     """Of a shift of .2 it does not say that it is the least, nor of three states on a line that they have a hill."""
     page = open_page(link(server, "landscape", preset="strong"))
     seen = (
-        "() => document.querySelector('.pv-verdict')?.innerText.startsWith('Two hills, 00 and 11, at shift 0.2: more')"
+        "() => document.querySelector('.pv-verdict')?.innerText.startsWith('Two hills, 00 and 11, at shift 0.2: no ')"
     )
     page.wait_for_function(seen)
-    assert " more than one already at the slider's least shift, 0.05." in page.locator(".pv-verdict").inner_text()
+    assert " no shift of the slider has one alone." in page.locator(".pv-verdict").inner_text()
     page = open_page(link(server, "landscape", preset="fields"))
     page.wait_for_function("() => document.querySelector('.pv-verdict')?.innerText.startsWith('One hill at shift 3. ')")
     parting = "It parts at about 3.6; one hill is guaranteed up to 2 only."
@@ -170,5 +170,39 @@ def test_the_verdict_names_the_hills_and_the_shift_that_is_seen(server, open_pag
     page.wait_for_function(
         "() => document.querySelector('.pv-verdict')?.innerText.startsWith('Two hills at T = 0.75: ')"
     )
-    shared = "A and B share one, their negatives the other. Each has its own below T = 0.51."
+    shared = "A and B share one, their negatives the other. Only below T = 0.51 has each its own."
     assert shared in page.locator(".pv-verdict").inner_text()
+
+
+# Where the picture and what stands under the verdict are, and how long the verdict is.
+PLACED = """() => {
+  const { width } = document.querySelector("[data-testid=landscape-canvas]").getBoundingClientRect();
+  const said = document.querySelector(".pv-said");
+  const words = [...said.children].reduce((sum, each) => sum + each.offsetHeight, 0);
+  return [width, said.getBoundingClientRect().bottom, words];
+}"""
+
+
+def test_the_picture_keeps_its_size_while_the_verdict_grows(server, open_page):
+    page = open_page(link(server, "landscape", preset="repulsive"), viewport={"width": 1280, "height": 800})
+    page.wait_for_function("() => /exact after/.test(document.querySelector('.pv-verdict')?.textContent)")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Reset").click()
+    page.wait_for_function("() => /press Play/.test(document.querySelector('.pv-verdict')?.textContent)")
+    page.wait_for_timeout(500)
+    width, bottom, words = page.evaluate(PLACED)
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("() => /exact after [^1]/.test(document.querySelector('.pv-verdict')?.textContent)")
+    page.wait_for_timeout(500)
+    after = page.evaluate(PLACED)
+    assert after[2] > words
+    assert after[:2] == [width, bottom]
+
+
+def test_before_a_class_block_gibbs_has_its_curve_where_the_ball_has_its_energy(server, open_page):
+    address = link(server, "landscape", preset="failure", **{"class": "1"})
+    page = open_page(address, viewport={"width": 1024, "height": 768})
+    page.wait_for_function("() => /ought to be/.test(document.querySelector('.pv-verdict')?.textContent)")
+    page.locator(".pv-traces canvas").first.wait_for(state="visible")
+    said = page.locator(".pv-verdict").bounding_box()
+    assert said["y"] + said["height"] <= 768

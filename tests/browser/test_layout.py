@@ -164,6 +164,25 @@ def test_a_class_is_left_at_the_same_corner_of_every_page_and_beside_the_questio
         page.wait_for_function("() => location.search.length > 8")
 
 
+@pytest.mark.parametrize(
+    ("page_id", "beneath"),
+    [("text", ".tx-head, .pv-title"), ("landscape", ".ls-head, .pv-title"), ("perturbation_lab", ".st-key-lab_bar")],
+)
+def test_before_a_class_the_list_of_presets_is_clear_of_what_stands_beneath_it(server, open_page, page_id, beneath):
+    page = open_page(f"{server}/{page_id}?class=1", viewport={"width": 1024, "height": 768})
+    page.locator(beneath).first.wait_for()
+    page.locator(".st-key-class-presets").wait_for()
+    page.wait_for_function(
+        """(names) => {
+          const list = document.querySelector(".st-key-class-presets").getBoundingClientRect();
+          const boxes = [...document.querySelectorAll(names)].map((each) => each.getBoundingClientRect());
+          const seen = boxes.filter(({ width }) => width);
+          return list.height > 20 && seen.length && seen.every(({ top }) => top >= list.bottom + 5);
+        }""",
+        arg=beneath,
+    )
+
+
 def test_a_click_beside_everything_draws_no_frame_and_space_plays_on(server, open_page):
     page = open_page(link(server, "playground", ("gibbs",), model="square:16x16", chains="16"))
     wait_lanes(page, 1)

@@ -158,11 +158,16 @@ def test_a_sample_has_the_colour_of_its_state_and_is_counted_once_it_has_landed(
 def test_a_long_legend_stays_beneath_its_map(server, open_page):
     page = open_page(f"{server}/perturbation_lab?preset=prefixes")
     page.wait_for_function("() => document.querySelector('.at-legend')?.innerText.includes('commonest')")
-    right = "(one) => one.getBoundingClientRect().right"
-    edge = page.locator(".at-right").bounding_box()["x"]
-    assert page.locator(".at-head").evaluate(right) < edge and page.locator(".at-legend").evaluate(right) < edge
     page.wait_for_selector(".at-rows:not([hidden])")
-    assert len(page.locator(".at-row-name").all()) == 12
+    assert len(page.locator(".at-row-name").all()) == 13
+    # What the question is about has more of the stage than the map, and stands before it.
+    asked, beside = (page.locator(name).bounding_box() for name in (".at-right", ".at-left"))
+    assert asked["width"] > 1.4 * beside["width"] and asked["x"] + asked["width"] < beside["x"]
+    for name in (".at-head", ".at-legend"):
+        assert page.locator(name).bounding_box()["x"] >= beside["x"]
+        assert (
+            page.locator(name).evaluate("(one) => one.getBoundingClientRect().right") <= beside["x"] + beside["width"]
+        )
 
 
 # (length of a name, ends of its mark, the line of log Z, width of the chart).

@@ -25,6 +25,13 @@ def test_marginals_come_to_the_exact_ones_and_a_word_is_held(server, open_page):
     hint = page.locator(".tx-hint").inner_text()
     word.hover()
     page.wait_for_selector(f"{PAGES} .tx-links path.tx-near", state="attached")
+    # The one that is pointed to stands out from those that it is linked with.
+    assert page.locator(PAGES).first.locator(".tx-point").count() == 1
+    assert page.locator(PAGES).first.locator(".tx-near").count() > 1
+    # Links run behind the letters and before the colours, which would break them.
+    assert word.evaluate("(word) => getComputedStyle(word).backgroundColor") == "rgba(0, 0, 0, 0)"
+    assert word.evaluate("(word) => getComputedStyle(word, '::before').backgroundColor") != "rgba(0, 0, 0, 0)"
+    assert word.evaluate("(word) => getComputedStyle(word, '::before').zIndex") == "-1"
     tip, box = page.locator(".tx-root > .pv-tip"), page.locator(PAGES).first.bounding_box()
     assert tip.inner_text().endswith("Click: hold it as a name.")
     # It lies over no other lane's words.
@@ -34,6 +41,15 @@ def test_marginals_come_to_the_exact_ones_and_a_word_is_held(server, open_page):
     before = int(page.locator(PAGES).last.get_attribute("data-names"))
     baker.click()
     page.wait_for_selector(f"{PAGES} .tx-held")
+    # Held as a name, it is reversed; its colour takes a moment to change.
+    page.wait_for_function(
+        """() => {
+          const held = document.querySelector("[data-testid=text-page] .tx-held");
+          return getComputedStyle(held, "::before").backgroundColor === getComputedStyle(document.body).color;
+        }"""
+    )
+    page.mouse.move(0, 0)
+    page.wait_for_function("() => document.querySelector('.tx-hint').innerText.includes('held as a name')")
     page.wait_for_function(
         "(before) => Number([...document.querySelectorAll('[data-testid=text-page]')].pop().dataset.names) > before",
         arg=before,

@@ -51,7 +51,7 @@ def test_what_is_to_be_noticed_names_the_shifts_of_the_knob(name, exactly):
     scene = scene_of(preset.plan)
     largest = scene.largest - preset.plan.extra
     assert f"shift {4 - largest:g}" in preset.notice
-    at = parting(scene, 0.05, 6.0)
+    at, _ = parting(scene, 0.05, 6.0)
     assert at + largest == pytest.approx(exactly or 5.6, abs=0.05)
     assert exactly or f"a shift of about {at:.1f}, where λ₁ is {at + largest:.1f}" in preset.notice
 
@@ -107,7 +107,7 @@ def test_frequencies_come_within_a_hundredth_and_rolls_hang_together(sampler, co
 )
 def test_the_hill_parts_where_the_largest_eigenvalue_is_four_and_later_under_fields(name, low, high):
     scene = scene_of(BY_ID[name])
-    assert low < scene.values[0] + parting(scene, 0.05, 6.0) < high
+    assert low < scene.values[0] + parting(scene, 0.05, 6.0)[0] < high
 
 
 @pytest.mark.parametrize(("extra", "count"), [(1.0, 1), (3.0, 2), (6.0, 4)])
@@ -117,8 +117,10 @@ def test_hills_are_counted_without_the_saddles_between_them(extra, count):
 
 
 def test_a_strong_coupling_has_two_hills_at_the_least_shift_and_a_weak_one_none_on_a_short_knob():
-    assert parting(scene_of(BY_ID["strong"]), 0.05, 6.0) == 0.05
-    assert parting(scene_of(BY_ID["attractive"]), 0.05, 1.5) is None
+    assert parting(scene_of(BY_ID["strong"]), 0.05, 6.0) == (0.05, True)
+    assert parting(scene_of(BY_ID["attractive"]), 0.05, 1.5) == (None, False)
+    assert parting(scene_of(BY_ID["attractive"]), 3.0, 6.0) == (3.0, True)
+    assert parting(scene_of(BY_ID["attractive"]), 0.05, 6.0)[1] is False
 
 
 def test_no_state_has_the_colour_of_a_sampler():

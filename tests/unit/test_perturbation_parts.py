@@ -253,7 +253,12 @@ def test_attempts_and_missed_best_states_are_drawn_where_they_are_the_question()
     )
     assert tree.left[0] == tree.attempts and tree.left[-1] == tree.accepted and (np.diff(tree.left) <= 0).all()
     assert [tree.left[j] for j in range(len(tree.passed))] == [int(one.sum()) for one in tree.passed]
-    assert rows["clique"] == rows["prefixes"] and rows["triangle"] is None
+    assert rows["triangle"] is None
+    # Bounds of the parts never add up to more than those before, and foretell how many attempts get so far.
+    added = np.array([bar["share"] for bar in rows["prefixes"]["bars"]])
+    assert added[0] == 1 and (np.diff(added) <= 1e-12).all() and added[-1] == pytest.approx(tree.acceptance)
+    error = np.sqrt(added * (1 - added) / tree.attempts)
+    assert (np.abs(np.array(tree.left) / tree.attempts - added) <= 5 * error).all()
     shares = [bar["share"] for bar in rows["clique"]["bars"]]
     np.testing.assert_allclose(shares, np.array(tree.left[1:]) / tree.attempts)
     missed = {bar["name"]: bar["count"] for bar in rows["glass"]["bars"]}

@@ -15,7 +15,7 @@ from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.text.lane import errors, lane_of
 from pmpviz.capabilities.text.live import Answer
 from pmpviz.capabilities.text.page import commands
-from pmpviz.capabilities.text.picture import _found, _right, sentences
+from pmpviz.capabilities.text.picture import _found, _right, _too_dear, sentences
 from pmpviz.capabilities.text.plan import TextPlan, reader
 from pmpviz.capabilities.text.presets import TEXT
 from pmpviz.live.link import from_query, to_query
@@ -71,12 +71,15 @@ def test_the_verdict_says_what_is_found_missed_and_wrongly_taken():
     truth = labels.astype(float)
     total = words.words.count("Quillfeather") + 1
     assert labels.sum() == total and [words.words[k] for k in np.flatnonzero(labels)[:2]] == ["Isolde", "Quillfeather"]
-    assert _found(view, truth) == f"finds all {total} words of the speaker's name and takes no other for it"
+    assert _found(view, truth) == (
+        f"finds all {total} words of the speaker's name and takes no other; Baker in none of its 4 places"
+    )
     college = truth.copy()
     college[words.words.index("College")] = 0.6
     college[words.words.index("Isolde")] = 0.4
     assert _found(view, college) == (
         f"finds {total - 1} of the {total} words of the speaker's name, misses 1: Isolde, and takes 1 wrongly: College"
+        "; Baker in none of its 4 places"
     )
     assert _found(view, 0 * truth).startswith(f"finds none of the {total} words")
     # What is held was not found.
@@ -96,7 +99,7 @@ def test_the_line_of_a_lane_and_the_verdict_count_the_same_words():
     # A word that a hand holds wrongly is no mistake of the reader.
     view.plan = plan.replace(said=((hall, 1),))
     assert _right(view, p1) == f"{n - 2} of the other {n - 1} words right"
-    assert _found(view, p1).endswith("takes 1 wrongly: College")
+    assert _found(view, p1).endswith("takes 1 wrongly: College; Baker in none of its 4 places")
 
 
 def reading(plan: TextPlan, answer: Answer | None, *lanes: tuple[str, int, np.ndarray], averaged: int = 0):
@@ -142,10 +145,22 @@ def test_lanes_that_chance_alone_may_have_parted_are_level():
     lanes = ("Gibbs", 32, sure + 0.029), ("HMC", 32, sure + 0.0062), ("Block", 32, sure - 0.09)
     # 8 sweeps of 64 chains: as many independent draws are off by 0.0133.
     said, doing = reading(plan, answer, *lanes, averaged=8)
-    assert said.startswith("After 32 sweeps HMC and Gibbs are level but for chance, with p off by 0.0062 and 0.029, ")
+    assert said.startswith("After 32 sweeps HMC and Gibbs are level (within chance, 2\xa0×\xa00.013): p is off by ")
+    assert "p is off by 0.0062 and 0.029, Block" in said
     assert ", Block by 0.090. Each finds" in said and doing.endswith(" would be off by about 0.013.")
     said, _ = reading(plan, answer, *lanes, averaged=800)
     assert said.startswith("After 32 sweeps HMC reads best, with p off by 0.0062, Gibbs by 0.029, Block by 0.090. ")
+
+
+def test_what_is_exact_but_for_rounding_is_level_with_nothing_that_chance_leaves():
+    """Without links a chain's labels are summed out, and no draw is left in its p."""
+    plan = preset_of(TEXT, "room").plan
+    sure = np.where(plan.words()[1] > 0, 0.9, 0.1)
+    answer = Answer(SimpleNamespace(p1=sure))
+    said, _ = reading(plan, answer, ("Gibbs", 32, sure + 0.0029), ("Chain", 32, sure + 5.8e-8), averaged=8)
+    assert said.startswith("After 32 sweeps Chain reads best, with p off by 5.8·10⁻⁸, Gibbs by 0.0029. ")
+    said, _ = reading(plan, answer, ("Gibbs", 32, sure + 0.0029), ("Chain", 32, sure + 0.0009), averaged=8)
+    assert said.startswith("After 32 sweeps Chain and Gibbs are level ")
 
 
 def test_where_all_is_right_one_is_invited_to_see_what_links_do():
@@ -164,13 +179,48 @@ def test_what_is_too_dear_or_not_read_yet_is_said_before_all_else():
     why = "elimination needs tables of 2^27 entries (width 26); the limit is 2^24: use a smaller model"
     said, _ = reading(plan, Answer(why_not=why), ("Gibbs", 9, truth))
     assert said.startswith(
-        "The exact answer is too dear here, tables of 2^27 numbers where 2^24 is the limit; with links × 1, Gibbs "
+        "The exact answer is too dear here, tables of 2²⁷ numbers where 2²⁴ is the limit; with links × 1, Gibbs "
     )
     said, _ = reading(plan, None, ("Gibbs", 9, truth))
     assert said.startswith("With links × 1, Gibbs finds")
     assert reading(plan, None, ("Gibbs", 0, None))[0].startswith("Nothing is read yet: press Play")
     said, doing = reading(plan.replace(skip=0.0), None, ("Gibbs", 13, None))
     assert said.startswith("Under this setting nothing is read yet: press Play") and "7 links, without weight." in doing
+
+
+def test_who_else_stands_in_the_pages_own_text_is_told_wherever_a_hand_leaves_them_free():
+    plan = preset_of(TEXT, "room").plan
+    words, labels = plan.words()
+    at = [k for k, word in enumerate(words.words) if word == "Baker"]
+    view = SimpleNamespace(plan=plan.replace(said=((at[0], 1),)), words=words, labels=labels)
+    p1 = labels.astype(float)
+    p1[at[0]] = 1.0
+    assert _found(view, p1).endswith("no other; Baker in none of its 3 other places")
+    p1[at[2:]] = 0.55
+    assert _found(view, p1).endswith("and takes 2 wrongly: Baker in 2 of its 4 places")
+
+
+def test_links_of_one_weight_find_every_quillfeather_and_no_baker_and_stronger_ones_take_him():
+    plan = preset_of(TEXT, "room").plan
+    words, labels = plan.words()
+    told = {
+        skip: _found(SimpleNamespace(plan=plan, words=words, labels=labels), exact.solve(target_of(of)).p1)
+        for skip in (1.0, 1.3, 1.5)
+        for of in [plan.replace(skip=skip)]
+    }
+    assert "misses 2: Quillfeather in 2 of its 4 places" in told[1.0] and "Baker in none of its 4" in told[1.0]
+    assert told[1.3].startswith("finds all 5 words") and "Baker in none of its 4 places" in told[1.3]
+    assert told[1.5].startswith("finds all 5 words") and "Baker in 2 of its 4 places" in told[1.5]
+
+
+def test_no_preset_sends_a_reader_of_the_page_to_a_command_line():
+    assert not [preset.id for preset in TEXT if "python -m" in preset.notice]
+    plan = preset_of(TEXT, "digest").plan
+    target = target_of(plan)
+    words = _too_dear(exact.why_not(target))
+    assert words == "too dear: width 26 makes tables of 2²⁷ numbers; the limit is 2²⁴"
+    why = "elimination takes at most 9 variables, and 10 are free: use a smaller model or `infer --algorithm bp`"
+    assert _too_dear(why) == "elimination takes at most 9 variables, and 10 are free"
 
 
 def test_a_name_is_told_with_how_many_of_its_places():
@@ -180,7 +230,10 @@ def test_a_name_is_told_with_how_many_of_its_places():
     some[np.flatnonzero(labels)[-2:]] = 0
     some[[k for k, word in enumerate(words.words) if word == "Hall"]] = 1
     told = _found(SimpleNamespace(plan=plan, words=words, labels=labels), some)
-    assert "misses 2: Quillfeather in 2 of its 4 places, and takes 2 wrongly: Hall 2 times" in told
+    assert (
+        "misses 2: Quillfeather in 2 of its 4 places, and takes 2 wrongly: Hall in both of its places; Baker in "
+        in told
+    )
 
 
 def test_places_of_names_that_have_a_word_in_common_add_up_to_the_count_before_them():

@@ -32,13 +32,14 @@ def hills(law: Float[np.ndarray, " s"], means: Float[np.ndarray, "e s 2"]) -> In
     return (near.argmax(-1) == np.arange(len(law))).sum(-1)
 
 
-def parting(scene: Scene, low: float, high: float) -> float | None:
-    """The least shift beyond the model's own least, of those on the knob, with more than one hill in what is seen."""
+def parting(scene: Scene, low: float, high: float) -> tuple[float | None, bool]:
+    """(the least shift beyond the model's own least, of those on the knob, with more than one hill in what is seen;
+    whether every shift of the knob has)."""
     return _parting(scene.values.tobytes(), scene.vectors.tobytes(), scene.law.tobytes(), low, high)
 
 
 @lru_cache(maxsize=64)
-def _parting(values: bytes, vectors: bytes, law: bytes, low: float, high: float) -> float | None:
+def _parting(values: bytes, vectors: bytes, law: bytes, low: float, high: float) -> tuple[float | None, bool]:
     """The same of the arrays themselves, which do not change as the shift is dragged."""
     eigenvalues, weights = np.frombuffer(values), np.frombuffer(law)
     n = len(eigenvalues)
@@ -48,8 +49,8 @@ def _parting(values: bytes, vectors: bytes, law: bytes, low: float, high: float)
     means = along * np.sqrt(eigenvalues[:2] + shifts[:, None])[:, None]
     parted = np.flatnonzero(hills(weights, means) > 1)
     if not len(parted) or parted[0] == 0:
-        return low if len(parted) else None
-    return round(float(shifts[parted[0]]) - SPACING / 2, 3)  # It parts between two of them.
+        return (low if len(parted) else None), len(parted) == len(shifts)
+    return round(float(shifts[parted[0]]) - SPACING / 2, 3), False  # It parts between two of them.
 
 
 __all__ = ["hills", "parting"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from pmpviz.capabilities.landscape.hills import parting
-from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLaneView, Roll
+from pmpviz.capabilities.landscape.lane import MOST_LANDINGS, STUCK, LandscapeLaneView, Roll
 from pmpviz.capabilities.landscape.live import LandscapeView
 from pmpviz.capabilities.landscape.memory import NAMES, Memory
 from pmpviz.capabilities.landscape.plan import COLOURS, GIBBS, KINDS, LandscapePlan
@@ -21,6 +22,7 @@ from pmpviz.samplers import sampler_class
 
 SPEEDS = (0.5, 1.0, 2.0, 5.0, 20.0, 0.0)
 DIGITS, FLOOR = 5, 1e-4
+LONG_RUN = 888_888
 NOTHING_DRAWN = "No state is drawn yet: press Play."
 
 
@@ -35,7 +37,7 @@ def update(view: LandscapeView, sent: Cursors, desk: Desk, waits: bool = False, 
     own: dict[str, Any] = {"scene": None, "unit": unit(view.plan), "waits": waits, "anew": anew}
     if view.scene is not None and view.lanes:
         words = memory_words if isinstance(view.scene, Memory) else scene_words
-        own |= {"scene": words(view.plan, view.scene), "said": sentences(view)}
+        own |= {"scene": words(view.plan, view.scene), "said": sentences(view), "longest": longest(view)}
     if waits or not view.lanes:
         own["said"] = ["Preparing the landscape …"]
     announce = f"{view.lanes[0].label} on {view.plan.kind}" if view.lanes else "compiling"
@@ -57,7 +59,7 @@ def scene_words(plan: LandscapePlan, scene: Scene) -> dict[str, Any]:
         "bias": _listed(scene.bias),
         "colours": COLOURS,
         # Of the failure mode block Gibbs is asked something else.
-        **({} if _is_failure(plan) else {"parts": _parts(plan, scene), "product": not scene.matrix.any()}),
+        **({} if _is_failure(plan) else _hills(plan, scene)),
         "law": _listed(scene.law),
         "names": [configuration(state) for state in scene.states],
         "states": scene.states.tolist(),
@@ -74,10 +76,11 @@ def _is_failure(plan: LandscapePlan) -> bool:
     return plan.kind == KINDS[2] and plan.sampler == GIBBS
 
 
-def _parts(plan: LandscapePlan, scene: Scene) -> float | None:
-    """The least shift of the knob's at which there are two hills."""
+def _hills(plan: LandscapePlan, scene: Scene) -> dict[str, Any]:
+    """The least shift of the knob's at which there are two hills, and whether there are at every other one."""
     extra = LandscapePlan.params()["extra"]
-    return parting(scene, extra.low, extra.high)
+    parts, always = parting(scene, extra.low, extra.high)
+    return {"parts": parts, "always": always, "product": not scene.matrix.any()}
 
 
 def memory_words(plan: LandscapePlan, scene: Memory) -> dict[str, Any]:
@@ -165,6 +168,16 @@ def sentences(view: LandscapeView) -> list[str]:
         doing += promised(view.scene.largest)
     doing += _trajectories(view)
     return [found(view), f"{doing}. The bars count all chains since the last change."]
+
+
+def longest(view: LandscapeView) -> list[str]:
+    """About the longest that `sentences` come to in a run, for which the browser keeps room."""
+    lane, n = view.lanes[0], len(view.lanes[0].counts)
+    landings = tuple((0.0, 0.0, k % n) for k in range(MOST_LANDINGS))
+    many = np.full(n, LONG_RUN)
+    later = {"count": LONG_RUN, "counts": many, "landings": landings, "trials": LONG_RUN, "left": LONG_RUN // 9}
+    far = dataclasses.replace(lane, **later, acceptance=0.88, error=0.0888)
+    return sentences(dataclasses.replace(view, lanes=(far,)))
 
 
 def _trajectories(view: LandscapeView) -> str:

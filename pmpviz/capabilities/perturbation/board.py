@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.perturbation.atlas import REPEATS
-from pmpviz.capabilities.perturbation.findings import FEW_STATES, counts, explained, falling, finding, left, missed
+from pmpviz.capabilities.perturbation.findings import (
+    FEW_STATES,
+    added,
+    counts,
+    explained,
+    falling,
+    finding,
+    left,
+    missed,
+)
 from pmpviz.capabilities.perturbation.live import LabView, draws_before_map
 from pmpviz.capabilities.perturbation.panels import average_rows, places
 from pmpviz.capabilities.perturbation.parts import WALK_CALLS, Bench, expected_variation
@@ -201,11 +210,15 @@ def _shape(payload: Payload, view: LabView) -> dict[str, Any] | None:
 
 
 def _rows(view: LabView, preset: str, dark: bool) -> dict[str, Any] | None:
-    """What the question is about as a bar each: best states that solvers missed, or attempts that go on."""
+    """What the question is about as a bar each: best states that solvers missed, attempts that go on, bounds."""
     if fixed := left(view, preset):
         assert view.tree is not None
         of, title = view.tree.attempts, f"Of {integer(view.tree.attempts)} attempts still going, by spins fixed"
         bars = [(str(spins), count, ink(dark)) for spins, count in fixed]
+    elif sums := added(view, preset):
+        title = "Bounds of all parts added up: share of the whole's, by spins fixed"
+        told = [{"name": f"{j}", "share": p, "count": f"{p:.1%}", "colour": ink(dark)} for j, p in sums]
+        return {"title": title, "bars": told, "first": True}
     elif lost := missed(view, preset):
         assert view.tally is not None
         of, title = view.tally.draws, f"Best state missed, under {integer(view.tally.draws)} noises"

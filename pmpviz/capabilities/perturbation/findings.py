@@ -26,8 +26,9 @@ UNSURE = 0.1
 SURE = 3.0
 # Presets whose verdict says itself which maxima were missed.
 OF_MAXIMA = ("glass",)
-# Presets whose question is about attempts at exact samples, and their bounds.
+# Presets whose question is about attempts at exact samples, and about the bounds that these go by.
 OF_ATTEMPTS = ("clique", "prefixes", "")
+ATTEMPTS, BOUNDS = OF_ATTEMPTS[:2]
 ONE_A_SITE = "Exact it would be with a noise of its own for each state; one for each spin is too little."
 COUNTED = {
     "Best state missed": "Noises under which a solver did not find the proved best state: that of least energy.",
@@ -83,9 +84,13 @@ def missed(view: LabView, preset: str) -> list[tuple[str, int]]:
 
 def left(view: LabView, preset: str) -> list[tuple[int, int]]:
     """(how many spins are fixed, how many attempts go on) where the question is about attempts."""
-    if view.tree is None or preset not in OF_ATTEMPTS[:-1]:
-        return []
-    return list(enumerate(view.tree.left))[1:]
+    return [] if view.tree is None or preset != ATTEMPTS else list(enumerate(view.tree.left))[1:]
+
+
+def added(view: LabView, preset: str) -> list[tuple[int, float]]:
+    """(how many spins are fixed, the bounds of all that fix them as a share of the whole's) where that is the
+    question."""
+    return [] if view.tree is None or preset != BOUNDS else list(enumerate(view.tree.shares))
 
 
 def explained(line: str) -> list[tuple[str, str]]:
@@ -188,9 +193,9 @@ def _prefixes(view: LabView) -> str:
         return ""
     total, bank = integer(tree.total), integer(TREE_BANK)
     if not tree.violations:
-        return f"Always: all {total} bounds held, even as averages over {bank} noises."
+        return f"Yes: all {total} bounds held, even as averages over {bank} noises."
     return (
-        f"In expectation, always. As averages over {bank} noises {integer(tree.violations)} of {total} were too low "
+        f"Yes, in expectation. As averages over {bank} noises {integer(tree.violations)} of {total} were too low "
         f"for their parts, by {significant(tree.margin, 2)} nats at most, and are raised by that."
     )
 
@@ -265,4 +270,4 @@ ANSWERS: dict[str, Callable[[LabView], str]] = {
 }
 
 
-__all__ = ["ANSWERS", "counts", "explained", "falling", "finding", "left", "missed"]
+__all__ = ["ANSWERS", "added", "counts", "explained", "falling", "finding", "left", "missed"]

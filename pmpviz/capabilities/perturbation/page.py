@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import streamlit as st
@@ -29,7 +28,7 @@ from pmpviz.capabilities.perturbation.live import LabView, LivePerturbation
 from pmpviz.capabilities.perturbation.panels import Panel
 from pmpviz.capabilities.perturbation.parts import resolved
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS, LabPlan
-from pmpviz.capabilities.perturbation.presets import LEADS, PERTURBATION
+from pmpviz.capabilities.perturbation.presets import PERTURBATION
 from pmpviz.live.plan import Preset
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
@@ -74,9 +73,7 @@ def draw() -> None:
     side.markdown("##### Noise")
     plan = noise_controls(plan, side, sites_of(plan))
     show_notices([*notices, *more])
-    known = PAGE.preset_like(plan, _alike)
-    page = dataclasses.replace(PAGE, lead=LEADS.get(known.id, LEAD) if known else LEAD)
-    preset = page.ask(plan, "What do solvers make of the same noise?", _alike)
+    preset = PAGE.ask(plan, "What do solvers make of the same noise?", _alike)
     draw_choice(plan)
     PAGE.keep(plan)
     draw_buttons(plan)

@@ -245,8 +245,8 @@ def solved(bench: Bench, unary: Float[np.ndarray, "b n k"]) -> tuple[list[list[S
 @dataclass(frozen=True, eq=False)
 class AttemptTree:
     """Attempts of the unbiased sampler: `passed[j]` counts those that fixed each prefix of j variables, `rejected[j]`
-    those rejected there, `left[j]` all that have j variables fixed; what the bounds foretell, and what was violated
-    before the repair."""
+    those rejected there, `left[j]` all that have j variables fixed; what the bounds foretell, `shares[j]` of all that
+    fix j variables in the bound of the whole, and what was violated before the repair."""
 
     passed: tuple[Int[np.ndarray, " prefixes"], ...]
     rejected: tuple[Int[np.ndarray, " prefixes"], ...]
@@ -259,6 +259,7 @@ class AttemptTree:
     margin: float
     violations: int
     total: int
+    shares: tuple[float, ...]
 
     @property
     def error(self) -> float:
@@ -291,6 +292,7 @@ def attempt_tree(bench: Bench, seed: int, levels: int = 5) -> AttemptTree | None
         found.margin,
         found.violations,
         found.total,
+        tuple(found.shares.tolist()),
     )
 
 

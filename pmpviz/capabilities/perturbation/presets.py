@@ -18,6 +18,8 @@ PERTURBATION: tuple[Preset, ...] = (
         "so that this is the exact law, which is the bias of unary noise as geometry. Drag the cross over a border: "
         "the field changes a little, the answer at once. Samples fall into the regions and fill the bars; the lines "
         "are the exact law.",
+        lead="A dot is noise on both spins; its region says which state is best under it. Drag the cross to choose a "
+        "noise.",
     ),
     Preset(
         "glass",
@@ -33,6 +35,8 @@ PERTURBATION: tuple[Preset, ...] = (
         "All solvers are given the same perturbation. Where couplings frustrate one another the linear program leaves "
         "variables between 0 and 1, in grey, and rounding them loses energy; max-product mostly finds the maximum, or "
         "oscillates.",
+        lead="Three solvers seek the best state of 36 spins under the same noise. Drag the cross: it sets the noise of "
+        "two.",
     ),
     Preset(
         "triangle",
@@ -41,6 +45,8 @@ PERTURBATION: tuple[Preset, ...] = (
         LabPlan("chain:3,J=-1,periodic=true", solvers=THREE, layer="rest"),
         "Three spins that all want to differ. Where the noise decides nothing, undamped messages travel round the ring "
         "for ever: the map says where, and coloured by the period how they go round.",
+        lead="Max-product passes messages round three spins that all want to differ. Drag the cross: it sets the noise "
+        "of two.",
     ),
     Preset(
         "clique",
@@ -50,6 +56,7 @@ PERTURBATION: tuple[Preset, ...] = (
         "The unbiased sampler fixes one variable after another by ratios of expected maxima; what is missing to "
         "probability 1 rejects: more often the more variables there are (reproduce hmj-acceptance). Perturb-and-MAP "
         "accepts always, and its histogram is off by more than its noise floor.",
+        lead="The exact sampler fixes spin after spin, and begins again where what is left of the probability rejects.",
     ),
     Preset(
         "prefixes",
@@ -60,6 +67,8 @@ PERTURBATION: tuple[Preset, ...] = (
         "ways to go on never exceed it: that is what makes them the unbiased sampler's probabilities. Averages over "
         "a bank of noise break it here and there, and are repaired. Every further variable costs acceptance (reproduce "
         "hmj-theorems).",
+        lead="Each beginning of a state has a bound, its best value under noise on average; the exact sampler goes by "
+        "it.",
     ),
     Preset(
         "denoise",
@@ -70,6 +79,7 @@ PERTURBATION: tuple[Preset, ...] = (
         "away; the average over perturbations keeps them, and says where it is unsure: along the boundary. That is "
         "what averaged samples are for: how far off a boundary is, they say better than the MAP does (reproduce "
         "hmj-segmentation).",
+        lead="A noisy picture is restored once as it is, then under noise, again and again: the greyer, the less sure.",
     ),
     Preset(
         "complete",
@@ -79,25 +89,8 @@ PERTURBATION: tuple[Preset, ...] = (
         "The right third of a glyph is hidden; edges of both signs reach over two pixels. The linear program has no "
         "opinion (grey nearly everywhere). The MAP leaves the second stroke out, as the safest single answer; some "
         "of the perturbed maxima draw it, and the exact marginals are between the two (reproduce bfw-characters).",
+        lead="A part of a picture is hidden, and filled in once as it is, then under noise, again and again.",
     ),
 )
 
-# What is seen on each, and what a hand can do, in a line.
-LEADS = {
-    "two-spins": "A dot is noise on both spins; its region says which state is best under it. "
-    "Drag the cross to choose a noise.",
-    "glass": "Three solvers seek the best state of 36 spins under the same noise. "
-    "Drag the cross: it sets the noise of two.",
-    "triangle": "Max-product passes messages round three spins that all want to differ. "
-    "Drag the cross: it sets the noise of two.",
-    "clique": "The exact sampler fixes spin after spin, "
-    "and begins again where what is left of the probability rejects.",
-    "prefixes": "Each beginning of a state has a bound, "
-    "its best value under noise on average; an exact sampler goes by them.",
-    "denoise": "A noisy picture is restored once as it is, then under noise, again and again: the greyer, "
-    "the less sure.",
-    "complete": "A part of a picture is hidden, and filled in once as it is, then under noise, again and again.",
-}
-
-
-__all__ = ["LEADS", "PERTURBATION"]
+__all__ = ["PERTURBATION"]

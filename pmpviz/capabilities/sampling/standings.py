@@ -215,8 +215,8 @@ def _nearest(lanes: list[LaneView], others: bool) -> str:
     second, other = rest[0]
     if other.mmd2 - first.mmd2 <= first.band.high:
         level = [(lane, point) for lane, point in raced if point.mmd2 - first.mmd2 <= first.band.high]
-        behind = [f"{lane.label} {significant(point.mmd2)}" for lane, point in raced[len(level) :]]
-        return f"{none} {_level(level)}: {said}{f'; {listed(behind)}' if behind else ''}."
+        behind = [f"{lane.label} {_of(lane, point, sweeps)}" for lane, point in raced[len(level) :]]
+        return f"{none} {_level(level)}{f'; {listed(behind)}' if behind else ''}."
     if len(rest) > 1:
         behind = listed([f"{lane.label} {_of(lane, point, sweeps)}" for lane, point in rest])
         return f"{none} {best.label} is nearest: {said}; {behind}."
@@ -233,9 +233,9 @@ def _of(lane: LaneView, point: MetricPoint, sweeps: int) -> str:
 
 
 def _level(lanes: list[tuple[LaneView, MetricPoint]]) -> str:
-    """Who cannot be told apart by the noise, each with its sweeps where they are not the same."""
-    counts = [spent(lane, point)[0] for lane, point in lanes]
-    said = [lane.label for lane, _ in lanes]
-    if len(set(counts)) > 1:
-        said = [f"{label} (after {count_of(count)})" for label, count in zip(said, counts, strict=True)]
-    return f"{listed(said)} are level"
+    """Who cannot be told apart by the noise, each MMD^2 with its sweeps, said once where they are the same."""
+    at = [(significant(point.mmd2), count_of(spent(lane, point)[0])) for lane, point in lanes]
+    counts = {count for _, count in at}
+    each = [value if len(counts) == 1 else f"{value} after {count}" for value, count in at]
+    after = f" after {counts.pop()}" if len(counts) == 1 else ""
+    return f"{listed([lane.label for lane, _ in lanes])} are level: MMD² {listed(each)}{after}"

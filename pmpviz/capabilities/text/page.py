@@ -170,7 +170,8 @@ NUMBERS = """
   that you hold count nowhere.
 - **p off by**: root mean square difference of p from exact, over all words (RMSE). It falls as one over the root of the
   sweeps that are averaged, which double as the run goes on, with long flat stretches: a few words that seldom change
-  make up most of it. Lanes are level while their errors differ by less than twice what independent draws leave.
+  make up most of it. Lanes are level while their errors differ by less than twice what chance leaves: how far off as
+  many independent draws are.
 - **Links ×, Chain ×**: multiply the trained weights. **Links**: all pairs of equal capitalised words, or each with its
   next occurrence.
 - **Click** a word: it is held as a name, then as none, then free again.

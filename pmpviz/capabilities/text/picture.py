@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 
 from pmpviz.capabilities.text.lane import TextLaneView, errors
 from pmpviz.capabilities.text.live import TextView
-from pmpviz.capabilities.text.plan import class_of
+from pmpviz.capabilities.text.plan import OTHERS, class_of
 from pmpviz.player.model_words import full_sentence, listed
 from pmpviz.player.numbers import integer, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
@@ -23,8 +23,13 @@ MOST_SHOWN, MOST_NAMES = 2000, 5
 FLOOR = 1e-5
 # Errors that differ by so many times what independent draws leave are told apart.
 LEVEL = 2.0
+# An error that is less than so much of what independent draws leave has not come by chance.
+SURE = 0.01
 # Of the sentence why there is no exact answer.
-TABLES = re.compile(r"tables of (2\^\d+) entries.* limit is (2\^\d+)")
+TABLES = re.compile(r"tables of (?:at least )?2\^(\d+) entries \(width (.+)\); the limit is 2\^(\d+)")
+ADVICE = re.compile(": use a smaller model.*")
+TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 EXACT = (
     "Variable elimination sums out one word after another; its width is the most words that one of them is then joined "
     "with, and each further one doubles the work. log Z is the logarithm of the sum over all labellings."
@@ -77,7 +82,7 @@ def _exact(view: TextView, envelope: Envelope) -> dict[str, Any]:
         return {"words": "being computed"}
     p1 = exact_p1(view)
     if view.answer.solution is None or p1 is None:
-        return {"words": view.answer.why_not}
+        return {"words": _too_dear(view.answer.why_not)}
     words = f"{view.answer.solution.method}, log Z = {significant(view.answer.solution.log_z, 5)}"
     return {"words": words, "help": EXACT, "status": _right(view, p1), "p": envelope.payload.add(levels(p1), "u1")}
 
@@ -181,8 +186,20 @@ def _refused(view: TextView) -> str:
     if view.answer is None:
         return ""
     size = TABLES.search(view.answer.why_not)
-    why = f", tables of {size[1]} numbers where {size[2]} is the limit" if size else ""
+    why = f", tables of {_power(size[1])} numbers where {_power(size[3])} is the limit" if size else ""
     return f"The exact answer is too dear here{why}; "
+
+
+def _too_dear(why_not: str) -> str:
+    """Why there is no exact answer, without advice for another place than this page."""
+    size = TABLES.search(why_not)
+    if size is None:
+        return ADVICE.sub("", why_not)
+    return f"too dear: width {size[2]} makes tables of {_power(size[1])} numbers; the limit is {_power(size[3])}"
+
+
+def _power(of_two: str) -> str:
+    return f"2{of_two.translate(RAISED)}"
 
 
 def _nearest(view: TextView, begun: Sequence[TextLaneView]) -> str:
@@ -194,13 +211,21 @@ def _nearest(view: TextView, begun: Sequence[TextLaneView]) -> str:
     def off(value: float, lane: TextLaneView) -> str:
         return f"{significant(value, 2)}{'' if alike or lane is first else f' after {integer(lane.count)}'}"
 
-    same = [(value, begun[k]) for value, k in far if value - far[0][0] <= LEVEL * _noise(view, first, begun[k])]
-    rest = "".join(f", {begun[k].label} by {off(value, begun[k])}" for value, k in far[len(same) :])
+    chance = {k: _noise(view, first, begun[k]) for _, k in far}
+    # What is nearer than chance allows has no draws left in its p: nothing else is level with it.
+    best = far[0][0]
+    same = [
+        (value, k)
+        for value, k in far
+        if value == best or (value - best <= LEVEL * chance[k] and best >= SURE * chance[k])
+    ]
+    rest = "".join(f", {begun[k].label} by {off(value, begun[k])}" for value, k in far if (value, k) not in same)
     if len(same) == 1:
-        told = f"{first.label} reads best, with p off by {off(*same[0])}"
+        told = f"{first.label} reads best, with p off by {off(best, first)}"
     else:
-        level = listed([lane.label for _, lane in same])
-        told = f"{level} are level but for chance, with p off by {listed([off(*each) for each in same])}"
+        level, most = listed([begun[k].label for _, k in same]), max(chance[k] for _, k in same)
+        within = f" (within chance, {LEVEL:.0f}{TIMES}{significant(most, 2)})" if most else ""
+        told = f"{level} are level{within}: p is off by {listed([off(value, begun[k]) for value, k in same])}"
     return f"After {integer(first.count)} {first.unit} {told}{rest}."
 
 
@@ -276,8 +301,25 @@ def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
     some = f"{found or 'none'} of the" if missed else "all"
     of = f"{some} {integer(int(true.sum()))} {_other(view)}words of the speaker's name"
     less = f", misses {missed}: {_listed(view, true & ~likely)}" if missed else ""
-    more = f"{wrong} wrongly: {_listed(view, likely & ~true)}" if wrong else "no other for it"
-    return f"finds {of}{less}{',' if missed else ''} and takes {more}"
+    more = f"{wrong} wrongly: {_listed(view, likely & ~true)}" if wrong else "no other"
+    return f"finds {of}{less}{',' if missed else ''} and takes {more}{_left(view, likely)}"
+
+
+def _left(view: TextView, likely: Bool[np.ndarray, " n"]) -> str:
+    """Who else stands in a text of the page's own, and is rightly taken nowhere for the speaker."""
+    assert view.words is not None
+    names = [name for name in OTHERS.get(view.plan.text, ()) if not (likely & _equal(view, name)).any()]
+    return "".join(f"; {name} in none of its {_free_places(view, name)}" for name in names)
+
+
+def _free_places(view: TextView, name: str) -> str:
+    free, places = int(_not_held(view, _equal(view, name)).sum()), int(_equal(view, name).sum())
+    return f"{integer(free)} {'other ' * (free < places)}place{'' if free == 1 else 's'}"
+
+
+def _equal(view: TextView, name: str) -> Bool[np.ndarray, " n"]:
+    assert view.words is not None
+    return np.array([word == name for word in view.words.words])
 
 
 def _listed(view: TextView, which: Bool[np.ndarray, " n"]) -> str:
@@ -299,9 +341,8 @@ def _named(view: TextView, which: Bool[np.ndarray, " n"]) -> list[str]:
         parts = name.split(" ")
         places = sum(list(words[k : k + len(parts)]) == parts for k in range(len(words)))
         count = runs.count(name)
-        told.append(
-            name + (f" in {count} of its {places} places" if count < places else f" {count} times" * (count > 1))
-        )
+        all_ = f" in {'both' if count == 2 else f'all {count}'} of its places" if count > 1 else ""
+        told.append(name + (f" in {count} of its {places} places" if count < places else all_))
     return told
 
 

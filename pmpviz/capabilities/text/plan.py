@@ -19,7 +19,7 @@ from pmpviz.types import Evidence, InputError, Target
 
 SOLVERS = (BarrierFrankWolfe, BeliefPropagation)
 MOST_LINKED = 3000
-# A text of the page's own, whose speaker is known.
+# A text of the page's own, whose speaker is known, and who else stands in it.
 BAKER = """Where : Baker Hall 12
 Speaker : Isolde Quillfeather , Northfield College
 
@@ -28,6 +28,7 @@ A dinner with Quillfeather follows at Ashdown Bridge .
 Much of it goes back to Baker and Quillfeather .
 The host is Dr. Baker ."""
 SPEAKERS = {BAKER: ("Isolde", "Quillfeather")}
+OTHERS = {BAKER: ("Baker",)}
 SAID = re.compile(r"(\d{1,5})\.([01])")
 
 
@@ -119,4 +120,4 @@ class TextPlan(Settings):
         return Target.of(self.model(words), Evidence.of(len(words), said))
 
 
-__all__ = ["BAKER", "SOLVERS", "TextPlan", "reader"]
+__all__ = ["BAKER", "OTHERS", "SOLVERS", "TextPlan", "reader"]

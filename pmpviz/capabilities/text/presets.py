@@ -21,12 +21,14 @@ TEXT: tuple[Preset, ...] = (
     Preset(
         "room",
         "A room called like a person",
-        "How does one mention of a name tell the others?",
+        "Can links find every Quillfeather, and no Baker?",
         TextPlan(text=BAKER, links=LINKS[1], lanes=(GIBBS,)),
         "Quillfeather is in no list of names. It stands once after *Speaker*; links carry that on, weaker from one to "
-        "the next: at *Links* × 1 two are missed, at × 1.5 none, but then Baker is taken too. Baker is in the list, "
+        "the next: at *Links* × 1 two are missed, at × 1.3 none; at × 1.5 Baker is taken too. Baker is in the list, "
         "and names a hall and the host. Click one Baker until it is held as a name, and watch the others gain.",
         5.0,
+        lead="Quillfeather speaks; Baker is a hall and the host. Equal words pull on each other, the more the larger "
+        "Links; amber: likely the speaker's name.",
     ),
     Preset(
         "together",
@@ -44,7 +46,8 @@ TEXT: tuple[Preset, ...] = (
         "Does Hamiltonian Monte Carlo read better than Gibbs?",
         TextPlan(number=1017, lanes=(GIBBS, reader("gaussian_gibbs"), reader("gaussian_hmc"))),
         "Zhang and others report that Hamiltonian Monte Carlo has the least error here (their Table 1). Against Gibbs "
-        "sampling that sweeps over all words we find the opposite: see `python -m pmpviz reproduce skip-chain`.",
+        "sampling that sweeps over all words the opposite is found: compare the curves, by sweeps and by seconds. "
+        "*New seed* begins another run of all three.",
         20.0,
     ),
     Preset(

@@ -9,7 +9,8 @@ import { lit, make, number } from "../pmpviz.player/theme.js";
 import { Ground } from "./ground.js";
 import { MemoryGround, MemoryPicture, Spins } from "./memory.js";
 import { along, LAYERS, Picture } from "./scene.js";
-import { Bars, Energy, ONE_HILL, Shift } from "./strips.js";
+import { Bars, Energy, Shift } from "./strips.js";
+import { hillWords } from "./words.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/traces.js";
@@ -18,13 +19,12 @@ const BESIDE = 700; // From this width on the strips stand beside the picture.
 const ABREAST = 440; // From this width on the spins stand beside their landscape.
 const APART = 12;
 const CAPTION = 24;
+const LEAST_TRACE = 84; // Its height, in px.
 const [LONGEST, SHORTEST] = [1600, 120]; // Of a roll that is shown on its way, in ms.
 const [TURN_MS, GROW_MS] = [900, 700];
 const AGREE_MS = 15000; // So long a hand's own value is shown without the server's, however slow that is.
 const ANEW = "Starting again under the new setting …";
-const COUNTS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"];
 const ZIGZAG = 8;
-const NEAR = 0.06; // Of shifts that are as good as one.
 const CLASS = 1.6; // How much larger words are before a class.
 const COORDINATES = ["Whitened", "A = I"];
 const SCALES =
@@ -93,6 +93,7 @@ class Landscape extends Live {
     this.waits = Boolean(update.waits);
     this.elsewhere = Boolean(update.anew);
     this.scene = update.scene || this.scene;
+    this.longest = update.longest;
     this.pace = update.speed.value ? 1000 / update.speed.value : 0;
     const [lane] = update.lanes;
     if (lane) this.takeWalk(lane, fresh, now);
@@ -144,6 +145,25 @@ class Landscape extends Live {
   tell(sentences) {
     super.tell(this.withHills(sentences));
     this.sentences = sentences;
+  }
+
+  // The verdict's room is kept for the longest of it, or the picture would shrink in mid-run.
+  keepRoom() {
+    const long = this.large || !this.longest ? [] : this.withHills(this.longest);
+    const room = JSON.stringify([long, this.main.clientWidth]);
+    if (room === this.room) return;
+    this.room = room;
+    const trial = this.said.cloneNode();
+    trial.style.cssText = `position: absolute; visibility: hidden; width: ${this.main.clientWidth}px`;
+    trial.append(...long.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", text)));
+    this.main.append(trial);
+    this.said.style.minHeight = `${trial.offsetHeight}px`;
+    trial.remove();
+  }
+
+  // Traces leave what stands beneath them seen.
+  fitting(most) {
+    return Math.min(most, Math.max(LEAST_TRACE, super.fitting(Infinity) - this.side.lastChild.offsetHeight / 2));
   }
 
   withHills(sentences) {
@@ -210,6 +230,8 @@ class Landscape extends Live {
     this.body.classList.toggle("ls-wide", memory);
     if (this.large && !memory) this.energy.root.after(this.shift.root);
     else this.knobs.root.after(this.shift.root);
+    this.body.classList.toggle("ls-gibbs", Boolean(this.scene && this.scene.gibbs));
+    this.keepRoom();
     const high = this.high(1) - this.head.offsetHeight - 8;
     const room = this.main.clientWidth;
     const half = Math.max(160, Math.min((room - APART) / 2, high - CAPTION));
@@ -343,51 +365,6 @@ class Landscape extends Live {
     const words = `two remembered pictures at temperature ${temperature}, ${hills} hill${hills === 1 ? "" : "s"}`;
     this.picture.canvas.setAttribute("aria-label", `The landscape of ${words}.`);
   }
-}
-
-// How many hills there are and where, and from which shift on, beside what is guaranteed.
-function hillWords({ hills, tops }, ground, scene) {
-  const many = `${COUNTS[hills] || hills} hill${hills === 1 ? "" : "s"}`;
-  if (scene.memory) return memoryWords(many, hills, scene);
-  const { extra, parts, low, values, product, names } = scene;
-  if (parts === undefined) return "";
-  const where = hills === 1 ? "" : `, ${listed(hillsAt(tops, ground).map((state) => names[state]))},`;
-  const now = `${many}${where} at shift ${number(extra)}${product ? ", the product of one for each spin" : ""}`;
-  if (parts === null) return hills === 1 ? `${now}, as at any other of the slider.` : `${now}.`;
-  if (parts <= low) return hills === 1 ? `${now}.` : `${now}: more than one already at the slider's least shift, ${low}.`;
-  return `${now}. ${partingWords(hills, Number(parts.toPrecision(2)), Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
-}
-
-function partingWords(hills, from, sure, low) {
-  const begun = hills === 1 ? `It parts at about ${from}` : `Up to about ${from} there is one`;
-  if (Math.abs(from - sure) < NEAR) return `${begun}: ${hills === 1 ? "up to there" : "so far"}, and no further, one hill is guaranteed.`;
-  return `${begun}; one hill is guaranteed ${sure < low ? "at no shift" : `up to ${sure} only`}.`;
-}
-
-// Along the sum and the difference of two pictures the landscape is a product: each parts at a temperature of its own.
-function memoryWords(many, hills, { groups, temperature, cue }) {
-  const now = `${many} at T = ${number(temperature)}`;
-  if (cue) return `${now}, tilted by the cue towards A.`;
-  const overlap = (groups[0] - groups[1]) / (groups[0] + groups[1]);
-  const [first, second] = [1, -1].map((sign) => number(1 + sign * Math.abs(overlap)));
-  if (hills === 1) return `${now}: nothing is remembered above T = ${first}.`;
-  if (hills > 2) return `${now}: A, B and their negatives have one each, below T = ${second}.`;
-  const pair = overlap < 0 ? ["A and −B", "B and −A"] : ["A and B", "their negatives"];
-  return `${now}: ${pair[0]} share one, ${pair[1]} the other. Each has its own below T = ${second}.`;
-}
-
-// The states that the tops are nearest to, in their own order.
-function hillsAt(tops, ground) {
-  return tops.map((top) => nearest(top, ground)).sort((a, b) => a - b);
-}
-
-function nearest(top, ground) {
-  const away = ground.means.map((mean) => ground.pixel(mean, 1)).map(([x, y]) => Math.hypot(x - top[0], y - top[1]));
-  return away.indexOf(Math.min(...away));
-}
-
-function listed(words) {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
 }
 
 export default mounted(Landscape);

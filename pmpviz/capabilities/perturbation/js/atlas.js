@@ -17,6 +17,7 @@ const WAIT_MS = 4000;
 const NAMED = 4;
 const FEW = 2; // Sites with their numbers in them.
 const LEGEND = 30;
+const BESIDE = 330; // How high the map is beside what the question is about, in px.
 const [WORDS, FOUND] = [210, 36]; // What stands above and beneath two rows of pictures; before a class what is found, too.
 
 class Board extends Stage {
@@ -81,7 +82,7 @@ class Board extends Stage {
     this.map.atlas = meta.atlas;
     this.map.colours = meta.colours;
     this.map.progress = meta.progress;
-    this.placePictures(Boolean(meta.averages));
+    this.placePictures(Boolean(meta.averages), Boolean(meta.rows && meta.rows.first));
     this.takeLayer(meta);
     this.takeCross(meta);
     if (samples) this.law = JSON.stringify([samples.names, samples.law[0]]);
@@ -91,18 +92,21 @@ class Board extends Stage {
     this.layout();
   }
 
-  // Of a scene the pictures are the answer: they have the place, and the map stands beneath them.
-  placePictures(first) {
-    if (first === this.picturesFirst) return;
-    this.picturesFirst = first;
+  // Of a scene the pictures are the answer: they have the place, and the map stands beneath them. Where the question is
+  // about attempts or bounds their bars have it, and the map stands beside them.
+  placePictures(first, barsFirst) {
+    if (first === this.picturesFirst && barsFirst === this.barsFirst) return;
+    Object.assign(this, { picturesFirst: first, barsFirst });
     this.root.classList.toggle("at-scene", first);
-    if (first) this.left.before(this.right);
-    if (!first) this.left.after(this.right);
+    this.root.classList.toggle("at-asked", barsFirst);
+    if (first || barsFirst) this.left.before(this.right);
+    else this.left.after(this.right);
   }
 
-  // Beneath the map, but before a class beneath the pictures of a scene.
+  // Beneath the map, but before a class beneath what the question is about.
   placeWords() {
-    const before = this.picturesFirst && enlarged() > 1 ? this.averages.root : this.legend;
+    const large = enlarged() > 1;
+    const before = large && this.picturesFirst ? this.averages.root : large && this.barsFirst ? this.counted.root : this.legend;
     if (before.nextSibling !== this.words) before.after(this.words);
   }
 
@@ -181,7 +185,8 @@ class Board extends Stage {
     if (samples && samples.points) this.fall(passed, now, samples);
     this.landed = Math.floor(this.fallen) - (this.falls(now) < 1 ? 1 : 0);
     const beneath = scale > 1 && !this.legend.hidden ? LEGEND * scale : 0;
-    this.map.draw(this.left.clientWidth, Math.max(300, Math.min(520, 0.56 * window.innerHeight - beneath)), this.theme, this.dots(now), scale);
+    const high = this.barsFirst ? BESIDE : Math.max(300, Math.min(520, 0.56 * window.innerHeight - beneath));
+    this.map.draw(this.left.clientWidth, high, this.theme, this.dots(now), scale);
     this.tellFound();
     // Of a scene whose map is still to come only its heading stands there.
     this.map.root.hidden = this.picturesFirst && !this.meta.atlas;
@@ -189,7 +194,6 @@ class Board extends Stage {
     if (shown && shape) this.drawPictures(shape, scale);
     // Where the map has other colours than those of states, bars of these would be taken for them.
     this.counted.draw(rows);
-    this.root.classList.toggle("at-attempts", Boolean(rows && rows.first));
     this.bars.draw(samples, this.landed, this.map.layer?.kind === "states" ? this.meta.colours : null, this.theme, scale);
     // Before a class, where nothing else takes the place.
     const { estimates, exact } = this.meta.bounds;

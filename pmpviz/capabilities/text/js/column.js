@@ -5,7 +5,8 @@ import { drawKey } from "../pmpviz.player/traces.js";
 
 const NAME = [230, 159, 0];
 const [LIGHT, DARK] = [0.8, 0.6]; // How much of the colour a certain name has.
-const MOST_DRAWN = 600;
+const POINT = ["#0072B2", "#56B4E9"]; // What is pointed to, in light and in dark: apart from amber, and from ink.
+const [MOST_DRAWN, MANY] = [600, 12]; // Links, and from how many on they are fainter.
 const [FAINT, STRONG] = [0.3, 0.65]; // Of the colour, what is as likely a name as none: just below and just above.
 const [LIKELY, UNLIKELY] = [127, 64]; // Of 255 levels.
 const TYPES = [0.9375, 0.875, 0.8125]; // No smaller than a class can read.
@@ -165,15 +166,18 @@ export class Column {
   draw(theme, sampled, every, near, first) {
     if (this.style && this.style.colour) drawKey(this.key, this.style, theme);
     const full = theme.dark ? DARK : LIGHT;
+    this.page.style.setProperty("--tx-point", theme.dark ? POINT[1] : POINT[0]);
     const held = new Map(this.text.held);
     const around = new Set(near < 0 ? [] : [near, ...this.partners(near)]);
     this.spans.forEach((span, place) => {
       const share = !this.p ? 0 : sampled ? this.x[place] : this.p[place] / 255;
-      span.style.backgroundColor = share < 0.01 ? "" : css(mix(theme.ground, NAME, full * strength(share)));
+      // Behind the links, which run behind the letters.
+      span.style.setProperty("--tx-colour", share < 0.01 ? "transparent" : css(mix(theme.ground, NAME, full * strength(share))));
       span.classList.toggle("tx-off", Boolean(this.p && this.truth && !sampled) && Math.abs(this.p[place] - this.truth[place]) > OFF);
       span.classList.toggle("tx-held", held.has(place));
       span.classList.toggle("tx-held-0", held.get(place) === 0);
-      span.classList.toggle("tx-near", around.has(place) && around.size > 1);
+      span.classList.toggle("tx-near", around.has(place));
+      span.classList.toggle("tx-point", place === near);
     });
     this.connect(every, near, near < 0 ? first : near);
     this.page.dataset.levels = this.p || "";
@@ -193,6 +197,7 @@ export class Column {
       paths.push(path);
     }
     this.lines.classList.toggle("tx-every", every);
+    this.lines.classList.toggle("tx-many", paths.length > MANY);
     this.lines.replaceChildren(...paths);
   }
 

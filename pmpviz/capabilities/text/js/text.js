@@ -18,6 +18,7 @@ const AROUND = [10, 5, 3, 1]; // Words that are seen beside one where there is n
 const ANEW = "Being read again under the new setting: colours, numbers and log Z are not there yet.";
 const COLOURED = "Amber: p, how likely a name, strong above ½.";
 const OFF = "Violet: p off by over .1.";
+const HELD = "Reversed: held as a name; struck out: as none.";
 const UNDERLINED = "Underlined: the true name.";
 const HINT = "Point at a word for links and numbers; click: hold it as a name, as none, let it go.";
 const TIP = [250, 6]; // Its greatest width and its distance from the word, in px.
@@ -168,6 +169,7 @@ class Reading extends Live {
     const compared = this.exact.p && this.lanes.length;
     const also = `${underlined ? " Underlined: the true name." : ""}${compared ? " Framed: far off." : ""}`;
     if (this.large) return `Amber: p(a name).${also}`;
+    if (this.text && this.text.held.length) return [COLOURED, underlined ? UNDERLINED : "", HELD].filter(Boolean).join(" ");
     return [COLOURED, underlined ? UNDERLINED : "", compared ? OFF : "", HINT].filter(Boolean).join(" ");
   }
 

@@ -1,0 +1,53 @@
+// The hills in words: how many, where, and from which shift or temperature on.
+
+import { number } from "../pmpviz.player/theme.js";
+import { ONE_HILL } from "./strips.js";
+
+const COUNTS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"];
+const NEAR = 0.06; // Of shifts that are as good as one.
+
+// How many hills there are and where, and from which shift on, beside what is guaranteed.
+export function hillWords({ hills, tops }, ground, scene) {
+  const many = `${COUNTS[hills] || hills} hill${hills === 1 ? "" : "s"}`;
+  if (scene.memory) return memoryWords(many, hills, scene);
+  const { extra, parts, always, low, values, product, names } = scene;
+  if (parts === undefined) return "";
+  const where = hills === 1 ? "" : `, ${listed(hillsAt(tops, ground).map((state) => names[state]))},`;
+  const now = `${many}${where} at shift ${number(extra)}${product ? ", the product of one for each spin" : ""}`;
+  if (parts === null) return hills === 1 ? `${now}, as at any other of the slider.` : `${now}.`;
+  if (always && hills > 1) return `${now}: no shift of the slider has one alone.`;
+  if (parts <= low) return hills === 1 ? `${now}.` : `${now}: more than one already at the slider's least shift, ${low}.`;
+  return `${now}. ${partingWords(hills, Number(parts.toPrecision(2)), Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
+}
+
+function partingWords(hills, from, sure, low) {
+  const begun = hills === 1 ? `It parts at about ${from}` : `Up to about ${from} there is one`;
+  if (Math.abs(from - sure) < NEAR) return `${begun}: ${hills === 1 ? "up to there" : "so far"}, and no further, one hill is guaranteed.`;
+  return `${begun}; one hill is guaranteed ${sure < low ? "at no shift" : `up to ${sure} only`}.`;
+}
+
+// Along the sum and the difference of two pictures the landscape is a product: each parts at a temperature of its own.
+function memoryWords(many, hills, { groups, temperature, cue }) {
+  const now = `${many} at T = ${number(temperature)}`;
+  if (cue) return `${now}, tilted by the cue towards A.`;
+  const overlap = (groups[0] - groups[1]) / (groups[0] + groups[1]);
+  const [first, second] = [1, -1].map((sign) => number(1 + sign * Math.abs(overlap)));
+  if (hills === 1) return `${now}: nothing is remembered above T = ${first}.`;
+  if (hills > 2) return `${now}: A, B and their negatives have one each, below T = ${second}.`;
+  const pair = overlap < 0 ? ["A and −B", "B and −A"] : ["A and B", "their negatives"];
+  return `${now}: ${pair[0]} share one, ${pair[1]} the other. Only below T = ${second} has each its own.`;
+}
+
+// The states that the tops are nearest to, in their own order.
+function hillsAt(tops, ground) {
+  return tops.map((top) => nearest(top, ground)).sort((a, b) => a - b);
+}
+
+function nearest(top, ground) {
+  const away = ground.means.map((mean) => ground.pixel(mean, 1)).map(([x, y]) => Math.hypot(x - top[0], y - top[1]));
+  return away.indexOf(Math.min(...away));
+}
+
+function listed(words) {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
+}
