@@ -36,8 +36,8 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "How often each spin is 1, without samples: μ climbs towards corners; each MAP call (maximum a posteriori, the "
-    "likeliest state) finds one."
+    "How often each spin is 1, without samples: μ climbs towards corners; each MAP call (maximum a posteriori: the "
+    "largest weight) finds one."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."
