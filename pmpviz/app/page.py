@@ -91,6 +91,7 @@ body:has(.st-key-class-presets [aria-expanded="true"]) [data-testid="stSelectbox
 .stMainBlockContainer :is([data-testid="stLayoutWrapper"], .stElementContainer):has(.stButtonGroup) { display: none; }
 .stMainBlockContainer :is([class*="st-key-tool"], .st-key-lab_share, .st-key-lab_export) { display: none; }
 .stMainBlockContainer [data-testid="stLayoutWrapper"]:has(> [class*="st-key-class-fold"]) { display: none; }
+.stMainBlockContainer [data-testid="stLayoutWrapper"]:has(> [class*="st-key-class-beneath"]) { order: 1; }
 .stMainBlockContainer .stButton button { min-height: 0; padding: 0.15rem 0.6rem; }
 </style>"""
 

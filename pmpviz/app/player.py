@@ -15,7 +15,7 @@ from pmpviz.models.space import MOST_SHOWN
 TYPES = (
     *("play", "pause", "step", "reset", "seed", "speed", "share", "code", "export"),
     *("click", "paint", "clear", "place", "undo", "redo", "hover", "mount", "mode", "knob", "class"),
-    *("zoom", "look", "live", "keep", "drop"),
+    *("zoom", "look", "live", "keep", "drop", "best"),
 )
 TOOLS = ("none", "flip", "field+", "field-", *(f"clamp{state}" for state in range(MOST_SHOWN)), "free")
 MOST_SITES = 4096

@@ -130,6 +130,45 @@ LEVEL = f"""async () => {{ {MODULE}
   for (const head of heads) head.remove();
   return found[1] - found[0];
 }}"""
+# What is written along a log axis of seconds from 14 ms to 7.6 s, of a wide chart and of a narrow one.
+ALONG = f"""async () => {{ {MODULE}
+  const [{{ Chart }}, {{ scale }}] = [await of("/chart.js"), await of("/scale.js")];
+  return [600, 150].map((width) => {{
+    const written = [];
+    const [fillText, measureText] = [(words) => written.push(words), (words) => ({{ width: 6 * words.length }})];
+    const get = (own, name) => own[name] || (() => {{}});
+    const context = new Proxy({{ fillText, measureText }}, {{ get, set: () => true }});
+    const x = scale([0.014, 7.6], [50, width - 10], true);
+    const trace = {{ x: "seconds", xlog: true }};
+    Chart.prototype.drawAcross.call({{ context, width, height: 100, top: 0, trace, x }});
+    return written;
+  }});
+}}"""
+# What the legend of a layer says of now, of the moment it was sent at and of the next one, of which none is kept.
+LAYERED = f"""async () => {{ {MODULE}
+  const [{{ Lane }}, {{ readTheme }}] = [await of("/lane.js"), await of("/theme.js")];
+  const lane = new Lane(0);
+  const layer = {{ name: "local field", kind: "diverging", low: -1, high: 1, values: [0] }};
+  lane.meta = {{ layer }};
+  lane.remember({{ sweep: 8, strip: [], layer }});
+  lane.keep([8, 9].map((sweep) => ({{ sweep, epoch: 1 }})));
+  return [null, 8, 9].map((sweep) => {{
+    lane.drawLegend(readTheme(document.body), sweep);
+    return [lane.legend.textContent, lane.legend.querySelectorAll(".pv-ramp").length];
+  }});
+}}"""
+# The side of a clamped site's mark, as a share of the site's, of sites of 4 and of 20 pixels.
+CORNERS = f"""async () => {{ {MODULE}
+  const [{{ RasterPainter }}, {{ readTheme }}] = [await of("/raster.js"), await of("/theme.js")];
+  const painter = new RasterPainter({{ geometry: {{ rows: 2, cols: 2 }}, n: 4, states: null }});
+  return [4, 20].map((pixels) => {{
+    painter.fit(2 * pixels, 2 * pixels);
+    const sides = [];
+    const fillRect = (x, y, wide, high) => sides.push(wide / pixels, high / pixels);
+    painter.corners({{ fillRect }}, new Set([3]), readTheme(document.body), 0);
+    return sides;
+  }});
+}}"""
 # The ring of a lane after 3,000 frames, its first pictures and what it has of a moment before them.
 PAST = """async () => {
   const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/lane.js"));
@@ -258,6 +297,15 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     # Lines at the foot of the axis are drawn above it, one over the other, and not out of the band.
     assert page.evaluate(LIFTED) == [[[20, 96], [20, 20], [20, 90]], [[20, 96], [20, 20], [20, 94]]]
     assert page.evaluate(MEASURED, [60, 63, 64]) == [[1, 1, 0], [1, 1, 0], [2, 2, 1]]
+    # A log axis has its decades' numbers, and its name where these leave room for one.
+    assert page.evaluate(ALONG) == [["14 ms", "7.6 s", "100 ms", "1 s", "seconds, log axis"], ["14 ms", "7.6 s"]]
+    assert page.evaluate(LAYERED) == [
+        ["local field−11", 1],
+        ["local field−11", 1],
+        ["local field: not kept of this moment", 0],
+    ]
+    # Of a small site half of a side, or nobody would see it.
+    assert page.evaluate(CORNERS) == [[0.5, 0.5], [0.3, 0.3]]
     # The exact line's name stands above its right end, unless a curve ends there or words of a mark stand.
     assert page.evaluate(NAMED, [[], [10, 10, 10]]) == [65, 43]
     assert page.evaluate(NAMED, [[], [10, 45, 45]]) == [65, 66]

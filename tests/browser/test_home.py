@@ -149,3 +149,18 @@ def test_in_reduced_motion_a_draw_is_shown_at_rest(server, open_page):
     page.wait_for_selector(".fs-root[data-total='1']")
     page.get_by_role("button", name="Draw noise").click()
     wait_spins(page, "d.total === '2'")
+
+
+def test_a_class_sees_all_that_is_said_of_the_tight_spins_and_what_the_states_mean(server, open_page):
+    page = open_page(f"{server}/?class=1")
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.wait_for_selector(".fs-root[data-total]")
+    page.locator("[data-model=tight]").click()
+    wait_spins(page, "d.model === 'tight'")
+    page.get_by_role("button", name="1,000 more").click()
+    wait_spins(page, "d.total === '1001'")
+    page.get_by_text("moved by all five at once").wait_for()
+    for part in (".fs-said", ".fs-brief", ".fs-tip"):
+        box = page.locator(part).bounding_box()
+        assert box["y"] + box["height"] <= 768, part
+    assert "filled is up" in page.locator(".fs-tip").inner_text()

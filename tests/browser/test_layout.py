@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from playwright.sync_api import TimeoutError
 
-from tests.browser.stage import link, press, wait_lanes, wait_server
+from tests.browser.stage import CRITICAL, link, press, wait_lanes, wait_server
 
 SIZES = ((1440, 900), (1280, 800))
 DAMPINGS = ("pmp;damping=0.1", "pmp;damping=0.5", "pmp;damping=0.9")
@@ -290,3 +290,27 @@ def test_a_notice_that_goes_leaves_the_stage_in_its_place(server, open_page):
     page.locator("[data-testid=stAlert]").wait_for(state="detached")
     page.locator(".pv-verdict", has_text="1.01").wait_for()
     assert root.evaluate("(root) => root.isConnected")
+
+
+def test_a_tool_in_hand_leaves_the_picture_as_large_as_it_is(server, open_page):
+    page = open_page(link(server, "playground", ("colour_gibbs",), **CRITICAL))
+    wait_lanes(page, 1)
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(1000)
+        wide = "document.querySelector('[data-testid=live-canvas]').width"
+        before = page.evaluate(wide)
+        for tool in ("Field +", "Clamp 1", "Look"):
+            page.get_by_role("radio", name=tool).click()
+            page.locator(".pv-tools").wait_for(state="hidden" if tool == "Look" else "visible")
+            page.wait_for_timeout(1000)
+            assert page.evaluate(wide) == before
+
+
+def test_a_class_sees_all_of_a_painted_preset_and_paints_beneath_it(server, open_page):
+    page = open_page(f"{server}/deconvolution?preset=painted&class=1")
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.get_by_text("none has found all").first.wait_for(timeout=60_000)
+    assert settled(page, [*PARTS, ".pv-more"]) == []
+    painter, stage = page.get_by_text("Glyphs to be stamped").bounding_box(), page.locator(".pv-root").bounding_box()
+    assert painter["y"] > stage["y"] + stage["height"] - 1

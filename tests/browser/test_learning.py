@@ -151,3 +151,21 @@ def test_own_pictures_load_and_bad_ones_are_told_while_the_training_plays(open_p
     page.get_by_text("learned from 12 pictures").wait_for(state="visible")
     assert page.locator(".st-key-learning_files").is_visible()
     assert page.locator("[data-testid=stAlertContentError]").count() == 0
+
+
+def test_a_stop_at_the_best_moves_nothing_when_it_is_offered_and_goes_back(server, open_page):
+    settings = {"data": "glyphs:5x5,count=110,noise=0.1", "hidden": "8", "batch": "0", "learning_rate": "0.05"}
+    page = open_page(link(server, "learning", ("exact",), **settings))
+    wait_lanes(page, 1)
+    best, canvas = page.locator(".pv-best"), page.locator("[data-testid=live-canvas]")
+    assert not best.is_visible()
+    speed(page, 0)
+    play(page)
+    before = canvas.bounding_box()
+    best.wait_for(state="visible", timeout=120_000)
+    assert "more probable before" in best.get_attribute("title")
+    assert canvas.bounding_box() == before
+    best.click()
+    page.wait_for_function("document.querySelector('.pv-best').style.visibility === 'hidden'")
+    wait_server(page, "paused")
+    page.get_by_text("It has got worse").wait_for(state="detached")

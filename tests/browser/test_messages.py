@@ -304,3 +304,38 @@ def test_a_graph_of_ones_own_without_factors_is_drawn(server, open_page, tmp_pat
     wait(page, "d.total === '0' && d.playing === 'false'")
     assert "nothing is sent" in page.locator(".mm-verdict").inner_text()
     assert page.locator(".mm-number").first.inner_text() == "0.75000"
+
+
+# What two boxes have in common, in pixels; the first is the tip's, the second a part of the picture.
+COVERED = """([left, top, right, bottom]) => {
+  const tip = document.querySelector('.mm-root > .pv-tip').getBoundingClientRect();
+  const picture = document.querySelector('.mm-canvas').getBoundingClientRect();
+  const wide = Math.min(tip.right - picture.left, right) - Math.max(tip.left - picture.left, left);
+  const high = Math.min(tip.bottom - picture.top, bottom) - Math.max(tip.top - picture.top, top);
+  return wide > 0 && high > 0; }"""
+
+
+def test_words_on_a_variable_stand_neither_over_it_nor_over_its_factors(server, open_page):
+    page = open_page(f"{server}/messages?preset=lattice")
+    page.wait_for_selector(".mm-canvas[data-run]")
+    canvas = page.locator(".mm-canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    x, y = box["width"] / 2, box["height"] / 2
+    page.mouse.move(box["x"] + x, box["y"] + y)
+    page.get_by_text("x4: own log-odds").wait_for()
+    # Neither over the variable itself, in the middle, nor over the factors above, below and beside it.
+    across, up = x / 2, y / 2
+    for wide, high in ((20, 20), (11, up), (across, 11)):
+        assert not page.evaluate(COVERED, [x - wide, y - high, x + wide, y + high])
+
+
+def test_before_a_class_the_map_of_a_free_run_and_its_verdict_are_seen_with_the_picture(server, open_page):
+    page = open_page(f"{server}/messages?preset=triangle&class=1")
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.wait_for_selector(".mm-canvas[data-run]")
+    press(page, "Space")
+    page.wait_for_function("() => getComputedStyle(document.querySelector('.mm-verdict')).visibility === 'visible'")
+    for part in ("[data-testid=messages-heat]", ".mm-verdict", ".mm-canvas"):
+        box = page.locator(part).bounding_box()
+        assert box["y"] > 0 and box["y"] + box["height"] <= 768, part

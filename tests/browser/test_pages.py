@@ -454,3 +454,20 @@ def test_a_large_lattice_moves_and_still_answers(server, open_page, note):
     press(page, "Space")
     wait_server(page, "paused")
     note("seconds from Space until the server rests, 102,400 sites", round(time.perf_counter() - begin, 2))
+
+
+def test_what_is_exported_while_one_looks_back_says_of_which_moment_it_is(server, open_page):
+    page = open_page(link(server, "playground", ("gibbs",), model="square:8x8", chains="4"))
+    wait_lanes(page, 1)
+    pass_frame(page, 1, 20)
+    pause(page)
+    other = page.get_by_text("That is where it stands, not the moment that is looked back at.")
+    for back in (False, True):
+        if back:
+            look_back(page, 7)
+            page.wait_for_timeout(1000)  # The server is told a moment later.
+        page.locator(".pv-export").click()
+        page.get_by_text("The run as it").or_(page.get_by_role("dialog")).first.wait_for()
+        page.get_by_role("dialog").get_by_role("button").nth(1).wait_for()
+        assert other.count() == back
+        close_dialog(page)

@@ -12,7 +12,7 @@ from pmpviz.capabilities.learning.lane import LearningLane, agreement
 from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, is_small
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.capabilities.learning.plan import LearningPlan, learner, split
-from pmpviz.capabilities.learning.words import more, numbers, offer, scored, verdict
+from pmpviz.capabilities.learning.words import BACK, more, numbers, offer, scored, verdict
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import RBM
 from pmpviz.player.update import Cursors, Desk, Envelope
@@ -244,7 +244,7 @@ def test_a_lane_at_its_best_within_its_steps_is_not_told_to_go_back():
     worse = [Likelihood(k, 0.0, -7.3 - 0.2 * k, -7.3 - 0.2 * k, -7.3 - 0.2 * k, True) for k in range(5)]
     view = SimpleNamespace(lanes=(lane("Exact", *exact), lane("PCD", *worse)), held_out=False)
     expected = "PCD: log probability of a picture −7.300 at iteration 0, −8.100 at iteration 4."
-    assert offer(view) == f"All the data were more probable before. {expected}"
+    assert offer(view) == f"All the data were more probable before. {expected} {BACK}"
     assert offer(SimpleNamespace(lanes=view.lanes[:1], held_out=False)) == ""
     assert "before. Log probability of a" in offer(SimpleNamespace(lanes=view.lanes[1:], held_out=False))
 

@@ -287,6 +287,10 @@ def test_numbers_are_told_of_every_lane(begin):
     assert head["said"][0].startswith("PMP: ") and " GWG: " in head["said"][0]
     assert head["said"][0].count("glyphs") == head["said"][0].count("pixels") == 1
     assert " GWG: none of 2, " in head["said"][0]
+    assert head["whose"] == "PMP", "the speed's sweeps, which GWG is only given the seconds of"
+    alone = begin(SMALL.replace(budget=3))
+    wait(alone, lambda view: view.lanes)
+    assert decode(deconvolution.update(alone.view, Cursors(), Desk(("play",))))[0]["whose"] == ""
     live.step()
     wait(live, lambda view: view.lanes[0].sweep >= 1)
     assert "; PMP makes " in deconvolution.computing(live.view, "cpu"), "whose pace it is"

@@ -4,13 +4,14 @@ import jax
 import numpy as np
 import pytest
 
-from pmpviz import runs
+from pmpviz import exact, runs
+from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.capabilities.sampling.presets import HOME, PLAYGROUND, RACE
 from pmpviz.live.plan import resolve_model
 from pmpviz.models import build_spec
 from pmpviz.runs.plan import start_configuration, with_field
-from pmpviz.types import InputError
+from pmpviz.types import InputError, Target
 
 PLAN = Plan(
     model="square:5x4,J=0.3",
@@ -51,6 +52,22 @@ def test_lanes_of_a_random_start_start_alike():
     plan = PLAN.replace(start="random", lanes=(sampler("gibbs"), sampler("colour_gibbs")), clamp=())
     a, b = (runs.positions(run) for run in plan.begin(resolve_model(plan.model)))
     assert (a == b).all() and 0 < a.mean() < 1
+
+
+def test_news_of_a_chains_end_is_drowned_by_the_noise_of_all_its_sites():
+    """As the race's preset says: the mean spin from the field to the far end, and what a draw at rest makes of it."""
+    preset = preset_of(RACE, "strong-chain")
+    plan = preset.plan
+    model = resolve_model(plan.model)
+    means = 2 * np.array(exact.solve(Target.of(model)).marginals)[:, 1] - 1
+    assert means[[0, -1]].round(2).tolist() == [0.76, 0.56]
+    assert all(part in preset.notice for part in ("0.76", "0.56"))
+    lane = sampler("pmp", damping=0.0, sweeps_per_draw=1000)
+    run, _ = runs.advance(plan.replace(lanes=(lane,)).begin(model)[0], 64)
+    drawn = runs.positions(run)
+    assert (runs.positions(runs.advance(run, 64)[0]) == drawn).all()
+    error = 1 / np.sqrt(len(drawn))  # At most, of a mean of +-1.
+    assert means[-1] - (2 * drawn[:, -1].mean() - 1) > 8 * error
 
 
 def test_clamped_sites_hold_and_stripes_fill_half():

@@ -56,9 +56,16 @@ def update(view: DeconvolutionView, sent: Cursors, desk: Desk) -> bytes:
     lanes = [] if problem is None else [_lane(envelope, problem, view, k, lane) for k, lane in enumerate(view.lanes)]
     traces = [] if problem is None else _traces(envelope, view, problem)
     own = {"alt": said, "unit": "sweeps", "numbers": numbers(view), "trouble": "", **_problem(envelope.payload, view)}
+    own["whose"] = _paced(view)
     anew = "".join(f"{words[:1].upper()}{words[1:]}. " for _, words in view.marks)
     own["said"] = [said, f"{anew}{computing(view, device_words())}."]
     return envelope.seal(desk, SPEEDS, lanes, traces, said, **own)
+
+
+def _paced(view: DeconvolutionView) -> str:
+    """Whose sweeps the speed counts, where others are given the seconds of these; nothing where it is of all."""
+    draws = [lane for lane in view.lanes if _spec(lane).kind == "draw"]
+    return ", ".join(map(_short, draws)) if len(draws) < len(view.lanes) else ""
 
 
 def _problem(payload: Payload, view: DeconvolutionView) -> dict:

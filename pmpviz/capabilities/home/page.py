@@ -48,7 +48,9 @@ def _more(rest: list[tuple[str, list[Tile]]]) -> None:
 def by_hand() -> None:
     """The five spins, above the race."""
     st.container(key="class-fold-sentence").markdown(SENTENCE)
-    st.markdown(f"#### {QUESTION}")
+    # On one line before a class, too: a second one pushes what is beneath below the window.
+    st.html(f"<style>.st-key-by_hand_question {{ --letters: {len(QUESTION)}; }}</style>")
+    st.container(key="by_hand_question").markdown(f"#### {QUESTION}")
     st.container(key="class-fold-how").markdown(HOW)
     st.fragment(_spins, key="five-spins")()
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 from PIL import Image
 
-from pmpviz.app.address import class_mode
 from pmpviz.app.asked import Asked, snapshot
 from pmpviz.app.export import OF_TRACES, ExportFile, LaneTable, lanes_npz, traces_csv
 from pmpviz.app.folds import folds
@@ -35,7 +32,6 @@ from pmpviz.capabilities.learning.live import LearningView, LiveLearning
 from pmpviz.capabilities.learning.plan import LearningPlan
 from pmpviz.capabilities.learning.presets import LEARNING
 from pmpviz.capabilities.learning.saved import pack
-from pmpviz.capabilities.learning.words import offer
 from pmpviz.capabilities.sampling.hand_over import open_model
 from pmpviz.io.npz import model_from_npz, model_to_npz
 from pmpviz.learning import learner_class
@@ -52,7 +48,6 @@ DATA_WIDTH = 620
 GIF_FRAMES = 200
 SAVE_SECONDS = 30.0
 ALL_ROWS = 1_000_000
-BACK = "It stops, and every lane goes back to its own best moment."
 OF_ITERATIONS = OF_TRACES.replace("sweep", "iteration")
 OF_DATA = "int8 [pictures, height, width], those that are learned from."
 COMMAND = (
@@ -112,29 +107,14 @@ class LearningStage(Stage):
             self.beside("pictures", _pictures, self.tick(self.job_of(plan)))
 
     def answer(self, event: Event) -> bool:
-        """Also looking back, where words and filters are told of that moment."""
+        """Also looking back, where words and filters are told of that moment, and going back to what was better."""
+        if event.type == "best":
+            held(PAGE.id).live.stop_at_best()
+            return True
         return super().answer(event) or event.type in ("look", "live")
 
     def _update(self, turn: Turn) -> bytes:
         return learning.update(turn.view, turn.sent, turn.desk)
-
-    def _above(self, view: Any) -> None:
-        """A stop, offered where the held-out data have become less probable again."""
-        words = offer(view)
-        if words and class_mode():
-            # Of the picture it takes one line, and the verdict tells the numbers.
-            lead = words.split(". ")[0]
-            if st.button(f"{lead}: :primary[go back there]", key="learning_to_best", type="tertiary", help=BACK):
-                self._back()
-        elif words:
-            row = st.container(horizontal=True, vertical_alignment="center")
-            row.markdown(words, width="stretch")
-            if row.button("Stop, and go back there", key="learning_to_best", type="primary", help=BACK):
-                self._back()
-
-    def _back(self) -> None:
-        held(PAGE.id).live.stop_at_best()
-        st.rerun()
 
     def _below(self, view: View) -> None:
         """Nothing: the player itself says what went wrong, where the pictures are."""

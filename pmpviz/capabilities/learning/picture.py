@@ -12,7 +12,7 @@ import numpy as np
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.likelihood import is_small
 from pmpviz.capabilities.learning.live import LearningView
-from pmpviz.capabilities.learning.words import MMD_NOTE, looked_at, more, said, scored
+from pmpviz.capabilities.learning.words import MMD_NOTE, looked_at, more, offer, said, scored
 from pmpviz.learning import learner_class
 from pmpviz.player.filters import filter_words, sent_filters
 from pmpviz.player.numbers import seconds, significant
@@ -33,6 +33,7 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     sentences = said(view, desk.at, device_words())
     words: dict[str, Any] = {"said": sentences, "alt": alt, "unit": "iterations", "more": more(then)}
     words["data"] = _data(envelope, view) if desk.large else None
+    words["offer"] = offer(view)
     if view.trouble:
         words["trouble"] = f"{view.trouble[:1].upper()}{view.trouble[1:].rstrip('.')}."
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), sentences[0], **words)

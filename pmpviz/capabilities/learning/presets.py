@@ -26,11 +26,12 @@ LEARNING: tuple[Preset, ...] = (
     ),
     Preset(
         "pmp-gibbs",
-        "PMP against Gibbs, reset",
+        "PMP against Gibbs",
         "Which learns better, PMP or Gibbs?",
         LearningPlan(data="digits", hidden=64, lanes=(learner("pmp", sweeps=20), learner("gibbs_reset", sweeps=20))),
-        "Both learners match the data's statistics with those of their own samples after 20 sweeps from scratch. What "
-        "they learn are the parameters of that truncated sampler: look at the log-likelihood beside the MMD.",
+        "Both learners match the data's statistics with those of their own samples, begun anew for every gradient and "
+        "left after 20 sweeps. What they learn are the parameters of that truncated sampler: look at the "
+        "log-likelihood beside the MMD.",
     ),
     Preset(
         "descent",

@@ -76,11 +76,14 @@ def computing(view: LearningView, device: str) -> str:
     return f"{words}{held}; {device}{compiled}."
 
 
+BACK = "It stops, and every lane goes back to its own best moment."
+
+
 def offer(view: LearningView) -> str:
-    """Where each learner that has left its best behind was best; nothing while none has."""
+    """Where each learner that has left its best behind was best, and what going back does; nothing while none has."""
     worse = [lane for lane in view.lanes if is_past_best(lane.likelihoods)]
     told = [f"{lane.label}: {_fallen(lane)}" if len(view.lanes) > 1 else capital(_fallen(lane)) for lane in worse]
-    return f"{capital(scored(view))} were more probable before. {'; '.join(told)}." if told else ""
+    return f"{capital(scored(view))} were more probable before. {'; '.join(told)}. {BACK}" if told else ""
 
 
 def _fallen(lane: LearningLaneView) -> str:

@@ -87,10 +87,13 @@ RACE: tuple[Preset, ...] = (
     Preset(
         "strong-chain",
         "Strongly coupled chain",
-        "Which sampler carries news along a chain first?",
+        "Which sampler comes nearest to the law of a strongly coupled chain?",
         Plan(model="chain:64,J=3,field=first,h=1", chains=512, budget=128.0, lanes=_lanes("pmp", "gibbs", "gwg")),
-        "Walls between up and down have to meet by a random walk under Gibbs; max-product carries real numbers and is "
-        "done after as many sweeps as the chain is long (section 3 of the paper).",
+        "The field at the left end is to be heard at the right one: the mean spin falls from 0.76 there to 0.56 here. "
+        "MMD² sees mostly means, and here means are the news. Walls between up and down have to meet by a random walk "
+        "under Gibbs; GWG proposes where a flip is likely, at the walls. Perturb-and-max-product carries messages "
+        "from end to end within one draw (section 3 of the paper), yet noise at all 64 sites outweighs the one field: "
+        "what it draws stays off.",
         0.0,
     ),
     Preset(

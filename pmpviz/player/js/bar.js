@@ -64,8 +64,10 @@ export class Bar {
     this.buttons = {};
   }
 
-  adopt(names, speed, playing, unit) {
-    const shape = JSON.stringify([names, speed && speed.options, unit]);
+  // `whose` pace the speed is, where not that of all.
+  adopt(names, speed, playing, unit, whose = "") {
+    this.whose = whose && `${whose} `;
+    const shape = JSON.stringify([names, speed && speed.options, unit, whose]);
     if (shape !== this.shape) {
       this.shape = shape;
       this.build(names, speed, unit);
@@ -99,7 +101,7 @@ export class Bar {
     label.append(make("span", "", "Speed"));
     this.speed = make("select", "pv-select");
     for (const value of speed.options) {
-      const option = make("option", "", value ? `${number(value)} ${value === 1 ? one(unit) : unit}/s` : "as fast as it goes");
+      const option = make("option", "", value ? `${this.whose}${number(value)} ${value === 1 ? one(unit) : unit}/s` : "as fast as it goes");
       option.value = String(value);
       this.speed.append(option);
     }

@@ -16,6 +16,7 @@ const FONT = 11.5;
 const LEFT = 50;
 const RIGHT = 10;
 const BOTTOM = 20;
+const APART = 6; // Pixels between words along an axis.
 const ROW = 16; // Of words where there are no values.
 const BOX = 6; // A pointer that moves less than this many pixels draws no box.
 const NEAR = 1e-6; // Of a decade: values come as 32-bit floats.
@@ -232,7 +233,7 @@ export class Chart {
     if (this.trace.upper) this.drawUpper();
   }
 
-  // The ends of the axis and what it counts; of a log axis its decades.
+  // The ends of the axis and what it counts; of a log axis its decades, and their numbers where these have room.
   drawAcross() {
     const { context, width, height, trace } = this;
     const name = trace.xlog ? `${trace.x}, log axis` : trace.x;
@@ -244,12 +245,22 @@ export class Chart {
       context.lineTo(x, height - BOTTOM);
       context.stroke();
     }
+    const taken = [];
+    // From its left edge on, unless it touches another one; those that come first have it.
+    const write = (words, left) => {
+      const right = left + context.measureText(words).width;
+      if (taken.some(([from, to]) => left < to + APART && right > from - APART)) return;
+      taken.push([left, right]);
+      context.fillText(words, left, height - 6);
+    };
+    const wide = (words) => context.measureText(words).width;
     context.textAlign = "left";
-    context.fillText(show(trace.x, this.x.ends[0]), LEFT, height - 6);
-    context.textAlign = "center";
-    context.fillText(name, (LEFT + width - RIGHT) / 2, height - 6);
-    context.textAlign = "right";
-    context.fillText(show(trace.x, this.x.ends[1]), width - RIGHT, height - 6);
+    const last = show(trace.x, this.x.ends[1]);
+    write(show(trace.x, this.x.ends[0]), LEFT);
+    write(last, width - RIGHT - wide(last));
+    for (const [value] of inner) write(show(trace.x, value), this.x.px(value) - wide(show(trace.x, value)) / 2);
+    // Its numbers say what it counts, where none is left to.
+    write(name, (LEFT + width - RIGHT - wide(name)) / 2);
   }
 
   // The second axis: where the first, tenth, hundredth ... draw ended.

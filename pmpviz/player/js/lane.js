@@ -237,6 +237,7 @@ export class Lane extends Figure {
 export function drawSigns(legend, { states, geometry }, theme, clamped, field) {
   const signs = states ? states.names.map((name, k) => sign(states.colours[k], name, "pv-swatch")) : [];
   if (geometry.kind === "chain") signs.push(make("span", "pv-state", "a row: the chain after a sweep, the newest at the bottom"));
+  legend.classList.toggle("pv-always", signs.length > 0 || Boolean(geometry.opposed));
   if (clamped) signs.push(sign(css(heldColour(theme)), "clamped", "pv-held"));
   if (field) signs.push(sign("linear-gradient(90deg, #0072B2 50%, #D55E00 50%)", "field down, up", "pv-held"));
   if (geometry.opposed) {

@@ -167,7 +167,7 @@ export class Live extends Stage {
   takeRest(update) {
     this.enlarge();
     this.placeSaid();
-    this.bar.adopt(update.bar, update.speed, this.playing, update.unit);
+    this.bar.adopt(update.bar, update.speed, this.playing, update.unit, update.whose);
     this.resting = Boolean(update.trouble) && !update.lanes.length;
     this.bar.rest(this.resting);
     if (this.bar.buttons.class) this.bar.buttons.class.firstChild.textContent = this.large ? "Leave class mode" : "Class mode";

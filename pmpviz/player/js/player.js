@@ -142,7 +142,10 @@ export class Player extends Live {
     const painting = tool !== "none" || this.edits.any();
     // What the first stroke brings, or a layer, has its room before.
     this.root.classList.toggle("pv-painting", painting);
-    if (this.tools.show(painting)) this.layout();
+    if (!this.tools.show(painting)) return;
+    // What comes beneath the pictures by a hand takes the room of the other chains there, and none of the pictures'.
+    this.root.classList.toggle("pv-by-hand", painting && Boolean(this.laid));
+    this.layout();
   }
 
   legends() {
@@ -261,6 +264,14 @@ export class Player extends Live {
 
   // As many lanes side by side as make the pictures largest.
   columns() {
+    const byHand = this.root.classList.contains("pv-by-hand");
+    this.root.classList.toggle("pv-unhanded", byHand);
+    const found = this.widest();
+    this.root.classList.remove("pv-unhanded");
+    return found;
+  }
+
+  widest() {
     const [room, count] = [this.main.clientWidth, this.lanes.length];
     const choices = this.lanes.map((_, row) => {
       const rows = row + 1;

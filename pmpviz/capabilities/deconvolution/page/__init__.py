@@ -84,8 +84,8 @@ def paint_glyphs(plan: DeconvolutionPlan) -> DeconvolutionPlan:
     blank = PAPER * plan.paint_height * plan.paint_width
     glyphs = plan.painted or (blank,)
     words = "Glyphs to be stamped: paint with the pointer, or with arrow keys and Space"
-    # A class needs the room for what is found, and sees the glyphs above it.
-    with st.expander(words, expanded=not class_mode()):
+    # A class needs the room for what is found, and sees the glyphs above it: there it lies beneath, folded.
+    with st.container(key="class-beneath-painter").expander(words, expanded=not class_mode()):
         drawn = glyph_painter(glyphs, plan.paint_height, plan.paint_width, key="deconvolution_painter")
     inked = sum(INK in text for text in drawn)
     return plan.replace(painted=() if drawn == (blank,) else drawn, features=max(plan.features, inked))

@@ -4,12 +4,13 @@ import { css, enlarged, make, mix, number, sized, thousands } from "../pmpviz.pl
 import { arrows, isUp, SPINS } from "./signs.js";
 
 const HEIGHT = 230;
-const CLASS_SHARE = 0.38; // Of the window, at most, before a class.
+const CLASS_SHARE = 0.3; // Of the window, at most, before a class.
 const LEFT = 34;
 const CELL = 8; // Of a state's picture beneath its bar.
 const PMP = [213, 94, 0];
 const GROWTH_MS = 160;
 const MOST_RINGS = 6;
+const STATES = "Under a bar its state: spins 1 to 5 from above, filled is up.";
 
 export class Histogram {
   constructor() {
@@ -20,10 +21,10 @@ export class Histogram {
     title.append(key);
     this.canvas = make("canvas", "fs-states");
     this.canvas.setAttribute("role", "img");
-    this.tip = make("div", "fs-tip", " ");
+    this.tip = make("div", "fs-tip", STATES);
     this.root.append(title, this.canvas, this.tip);
     this.canvas.addEventListener("pointermove", (event) => this.point(event));
-    this.canvas.addEventListener("pointerleave", () => (this.tip.textContent = " "));
+    this.canvas.addEventListener("pointerleave", () => (this.tip.textContent = STATES));
   }
 
   // Takes what has fallen, but for the one of `pending` (draw or hand) that is still to fall; another model begins anew.

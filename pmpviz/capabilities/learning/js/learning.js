@@ -1,5 +1,6 @@
 // The stage of the learning page: what the models dream, and beside it the filters that it is made of.
 
+import { actionButton } from "../pmpviz.player/bar.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { bit, decode, opened } from "../pmpviz.player/decode.js";
 import { Player } from "../pmpviz.player/player.js";
@@ -26,6 +27,7 @@ class Learning extends Player {
     this.data = make("figure", "ln-data");
     this.row = make("canvas");
     this.data.append(make("figcaption", "", "the data"), this.row);
+    this.best = actionButton("best", "Back to the best", "", "", (name) => this.act(name));
   }
 
   themed() {
@@ -39,12 +41,21 @@ class Learning extends Player {
     if (!update || !this.isNew(update)) return;
     this.others = update.more;
     this.adopt(update);
+    this.propose(update.offer);
     this.explain();
     this.pass();
     this.adoptFilters(update.lanes);
     this.pictures = update.data;
     this.layout();
     this.wake();
+  }
+
+  // A stop at what was better stands beside the verdict; its room is there before, so that nothing moves when it comes.
+  propose(words) {
+    const [row, after] = this.large ? [this.more.parentNode, this.more] : [this.bar.root, null];
+    if (this.best.parentNode !== row) row.insertBefore(this.best, after && after.nextSibling);
+    this.best.title = words;
+    this.best.style.visibility = words ? "" : "hidden";
   }
 
   explain() {

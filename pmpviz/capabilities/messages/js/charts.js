@@ -17,7 +17,7 @@ export class HeatMap {
   constructor(pick) {
     this.root = make("figure", "mm-figure");
     this.title = make("figcaption", "pv-title");
-    this.title.append(make("span", "", "All messages to variables"), make("span", "pv-unit mm-scale"));
+    this.title.append(make("span"), make("span", "pv-unit mm-scale"));
     this.canvas = make("canvas", "pv-chart mm-heat");
     this.canvas.setAttribute("role", "img");
     this.canvas.dataset.testid = "messages-heat";
@@ -48,10 +48,15 @@ export class HeatMap {
     this.say("");
   }
 
-  fit(width) {
+  call(words) {
+    this.title.firstChild.textContent = words;
+  }
+
+  // So wide, its rows together so high.
+  fit(width, high) {
     this.large = enlarged();
     this.width = width / this.large;
-    this.cell = Math.max(3, Math.min(18, Math.floor(300 / this.rows.length)));
+    this.cell = Math.max(3, Math.min(18, Math.floor(high / this.rows.length)));
     this.height = TOP + this.cell * this.rows.length + FOOT;
     this.step = (this.width - GUTTER - EDGE) / Math.max(1, this.replay.sweeps);
   }

@@ -11,6 +11,7 @@ import { Graph } from "./graph.js";
 import { Knobs } from "../pmpviz.player/knobs.js";
 import { Playhead } from "./playhead.js";
 import { Replay, decodeRecording } from "./replay.js";
+import { beside } from "./tip.js";
 import { make, number, topOf } from "../pmpviz.player/theme.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "../pmpviz.player/bar.js";
@@ -22,6 +23,9 @@ const DRAGGED = 4; // Pixels, of which fewer are a click.
 const TRAVEL = 0.72; // Of a message's time: the rest it stands at its end, to be read.
 const [LOW, HIGH, CONTROLS, TITLES] = [110, 240, 150, 40];
 const MARGIN = 12;
+const LOWEST = 84; // Of the curves above the map.
+const FEW_ROWS = 8; // Of the map, that stand beside a picture before a class.
+const [HEAT, CLASS_HEAT] = [300, 48]; // How high its rows are together.
 const FEW_BELIEFS = 7;
 const RESIDUAL = "#D55E00";
 const ERROR = "#0072B2";
@@ -210,6 +214,7 @@ class Microscope extends Stage {
     if (name === "mode") {
       player.setMode(value);
       this.asked = value;
+      this.layout();
       this.post({ type: "mode", site: value });
     }
     if (["share", "undo", "redo"].includes(name)) this.post({ type: name });
@@ -248,11 +253,11 @@ class Microscope extends Stage {
       this.wake();
     }
     this.tip.hidden = found.variable < 0 && found.factor < 0;
-    if (found.variable >= 0) this.tell(found.variable, event);
-    else if (found.factor >= 0) this.say(factorTip(this.replay, found.factor, this.player.head), event);
+    if (found.variable >= 0) this.say(this.told(found.variable), found);
+    else if (found.factor >= 0) this.say(factorTip(this.replay, found.factor, this.player.head), found);
   }
 
-  tell(variable, event) {
+  told(variable) {
     const { name, card, evidence, words } = this.record.variables[variable];
     const shares = [...this.replay.belief(variable, this.player.head)].map((p) => p.toFixed(3)).join(", ");
     const exact = this.replay.exact(variable);
@@ -263,14 +268,15 @@ class Microscope extends Stage {
       ...(exact ? [`exact ${[...exact].map((p) => p.toFixed(3)).join(", ")}`] : []),
       `Click to ${next}; drag to move it.`,
     ];
-    this.say(lines.map((line) => make("div", "", line)), event);
+    return lines.map((line) => make("div", "", line));
   }
 
-  say(parts, event) {
+  say(parts, found) {
     this.tip.replaceChildren(...parts);
-    const box = this.root.getBoundingClientRect();
-    this.tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 16, box.width - 250))}px`;
-    this.tip.style.top = `${event.clientY - box.top + 18}px`;
+    const [box, picture] = [this.root, this.canvas].map((each) => each.getBoundingClientRect());
+    const [left, top] = beside(this.graph, found, [this.tip.offsetWidth, this.tip.offsetHeight]);
+    this.tip.style.left = `${picture.left - box.left + left}px`;
+    this.tip.style.top = `${picture.top - box.top + top}px`;
   }
 
   // Dragging a variable.
@@ -329,11 +335,13 @@ class Microscope extends Stage {
     this.root.classList.toggle("mm-many", this.record.variables.length > 16);
     const room = this.stage.clientWidth;
     this.placeVerdict();
+    this.placeHeat(wide);
     this.keepRoom();
     const most = this.large ? this.roomFor() : Math.min(0.46 * window.innerHeight, 520);
     const high = Math.max(260, Math.min(0.78 * room, most));
     this.graph.fit(this.record, room, high, this.moved);
-    this.heat.fit(this.heat.root.clientWidth);
+    this.heat.call(this.heatBeside ? "Messages" : "All messages to variables");
+    this.heat.fit(this.heat.root.clientWidth, this.heatBeside ? CLASS_HEAT : HEAT);
     this.chartHeight = wide ? this.fillingHeight(high) : LOW;
     this.wake();
   }
@@ -378,12 +386,21 @@ class Microscope extends Stage {
     this.bethe.root.hidden = !this.withBethe;
   }
 
+  // Before a class the map of a free run, in which no message is worked out, stands beside the picture; what does not fit
+  // there lies beneath it.
+  placeHeat(wide) {
+    this.heatBeside = this.large && wide && this.player.way === "run" && this.heat.rows.length <= FEW_ROWS;
+    this.root.classList.toggle("mm-mapped", this.heatBeside);
+    const [into, before] = this.heatBeside ? [this.side, this.foot] : [this.root, this.large ? this.equation.root : this.tip];
+    if (this.heat.root.parentNode !== into || this.heat.root.nextSibling !== before) into.insertBefore(this.heat.root, before);
+  }
+
   // Charts beside the picture are as high as the room under the beliefs, so that both columns end together.
   fillingHeight(high) {
     const charts = this.withBethe ? 2 : 1;
     if (this.large) {
       const rest = this.side.offsetHeight - this.residual.canvas.offsetHeight;
-      return Math.max(LOW, Math.min(2 * HIGH, window.innerHeight - topOf(this.side) - rest - MARGIN));
+      return Math.max(this.heatBeside ? LOWEST : LOW, Math.min(2 * HIGH, window.innerHeight - topOf(this.side) - rest - MARGIN));
     }
     const room = high + CONTROLS + this.knobs.root.offsetHeight - this.beliefs.root.offsetHeight - charts * TITLES;
     return Math.max(LOW, Math.min(HIGH, room / charts));
