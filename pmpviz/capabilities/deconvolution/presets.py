@@ -34,9 +34,9 @@ DECONVOLUTION: tuple[Preset, ...] = (
         "All lanes are given the same seconds. GWG and Gibbs change one variable at a time: a feature's pixel is of "
         "use only where its locations are right, and the other way round. While a wrong pixel costs little, Gibbs gets "
         "over that: at a pixel noise of 0.01 eight of ten starts had all four glyphs within about a second. At 1e-4 "
-        "none of five got beyond one glyph in eight seconds, and three of three of PMP had all four: lower the noise and "
-        "see. GWG weighs every variable for each one that it changes: in these seconds a few sweeps at most. The paper "
-        "reports no meaningful samples of GWG in reasonable time (reproduce pmp-5.6).",
+        "none of five got beyond one glyph in eight seconds, and three of three of PMP had all four: lower the noise "
+        "and see. GWG weighs every variable for each one that it changes: in these seconds a few sweeps at most. Of "
+        "GWG the paper reports no meaningful samples in reasonable time (reproduce pmp-5.6).",
     ),
     Preset(
         "gwg-known",
