@@ -177,13 +177,13 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
 
 def test_a_passage_is_counted_from_the_change_of_the_settings(idle):
     said = standings.verdict(race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8))
-    assert "lane 1 and lane 2 came within the noise together after 8–24 sweeps." in said
+    assert "lane 1 and lane 2 both came within the noise after 8–24 sweeps." in said
     assert "since the change at sweep 8" in said
     # A chain that is first looked at 64 sweeps after a change may have been there before.
     late = race(idle, *[[0.5] * 7 + [0.02, 0.001]] * 2, since=64)
     chains = [dataclasses.replace(lane, draws=None, points=lane.points[-1:]) for lane in late.lanes]
     said = standings.verdict(dataclasses.replace(late, lanes=tuple(chains)))
-    assert said.startswith("lane 1 and lane 2 came within the noise together after up to 64 sweeps.")
+    assert said.startswith("lane 1 and lane 2 both came within the noise after up to 64 sweeps.")
 
 
 def test_between_the_same_looks_nobody_is_first_and_seconds_may_say_another_one(idle):
@@ -191,7 +191,7 @@ def test_between_the_same_looks_nobody_is_first_and_seconds_may_say_another_one(
     view = race(idle, *[[0.5, 0.2, 0.1, 0.009]] * 2, [0.5, 0.2, 0.1, 0.05, 0.009])
     lanes = [dataclasses.replace(lane, since_seconds=-1.0 * (place > 0)) for place, lane in enumerate(view.lanes)]
     said = standings.verdict(dataclasses.replace(view, lanes=tuple(lanes)))
-    together = "lane 1 and lane 2 came within the noise together after 2–4 sweeps, then lane 3 after 4–8"
+    together = "lane 1 and lane 2 both came within the noise after 2–4 sweeps, then lane 3 after 4–8"
     assert said.startswith(together)
     assert said.endswith("; by seconds lane 1 was first.") and "first came" not in said
     # Some 100 ms are what else the machine does: of them nobody is the quicker one.
@@ -230,7 +230,7 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     assert "energy is still 7.5 standard errors off. lane 2 has not come within" in said
     met = standings.verdict(energies(view, 50, 20, 10, 7.5, -2))
     by = "within the noise by MMD² and energy"
-    assert met.startswith(f"lane 1 first came {by} after 4–8 sweeps; ")
+    assert met.startswith(f"lane 1 first came {by} after 4–8 sweeps, by MMD² alone after 2–4; ")
     assert "off" not in met
     both = energies(race(view, *[[0.5, 0.2, 0.1, 0.009, 0.009]] * 2), 50, 20, 10, 8.3, 7.5)
     assert standings.verdict(both) == (
@@ -425,6 +425,22 @@ def test_the_axis_of_mmd_begins_where_something_can_be_drawn(begin):
     timed = next(card for card in meta["traces"] if card["id"] == "mmd-seconds")
     assert np.frombuffer(blobs[timed["lines"][0]["at"]], "<f4").tolist() == line["x"].tolist()
     assert [lane["measured"] for lane in meta["lanes"]] == [8, 8]
+
+
+def test_a_race_shows_what_decides_it_first_and_the_energy_that_it_is_held_to(begin):
+    """Where no exact energy is known it is that of the reference's samples; what dots are is said where there are
+    some."""
+    live = begin(PLAN.replace(lanes=(sampler("gibbs"), sampler("pmp", sweeps_per_draw=8)), budget=24.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    view = wait(live, lambda view: view.status == "done" and all(lane.points for lane in view.lanes))
+    sampled = dataclasses.replace(view.truth, energy=None, sampled_energy=(-3.25, 0.01))
+    for truth, label in ((view.truth, "exact "), (sampled, "reference -3.25")):
+        found = dataclasses.replace(view, truth=truth, energy=None)
+        mmd, energy, *_ = decode(picture.update(found, Cursors(), Desk(), "none"))[0]["traces"]
+        assert (mmd["id"], energy["id"]) == ("mmd-sweeps", "energy")
+        assert energy["exact"]["label"].replace("−", "-").startswith(label)
+        assert energy["unit"] == "dots: finished draws, faint: every sweep"
 
 
 # Of one lane.

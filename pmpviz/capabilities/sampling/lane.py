@@ -156,6 +156,7 @@ class Lane:
         self.frequencies: np.ndarray | None = None
         self._part: running.Run | None = None
         self._chunk, self.rate, self.compile_seconds = 1, 0.0, 0.0
+        self._lately = [0.0, 0.0]  # Quanta and their seconds, less and less of what is long ago.
         self.stopped = self.warmed = False
         self._made = time.monotonic()
         self.before: dict[str, float] = {}  # What had been used when its settings last changed.
@@ -225,8 +226,8 @@ class Lane:
         return self._chunk if self._chunk < quanta else self._chunk // quanta * quanta
 
     def _pace(self, trace: Trace, count: int) -> None:
-        rate = count / self.run.quanta / trace.run_seconds
-        self.rate = rate if self.rate == 0 else 0.7 * self.rate + 0.3 * rate
+        self._lately = [0.7 * old + new for old, new in zip(self._lately, (count, trace.run_seconds), strict=True)]
+        self.rate = self._lately[0] / self.run.quanta / self._lately[1]
         if trace.run_seconds > 1.5 * LIVE_CHUNK_SECONDS:
             self._chunk = max(self._chunk // 2, 1)
         elif trace.run_seconds < 0.5 * LIVE_CHUNK_SECONDS and count >= self._whole_chunk():

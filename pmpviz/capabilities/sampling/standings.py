@@ -110,15 +110,22 @@ def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun:
     both = " by MMD² and energy" if any(by_energy(lane, point) for lane, point in passed) else ""
     within = "within it by both" if wrong else f"{WITHIN}{both}"
     who = _who(view, lead)
-    together = " together" if len(lead) > 1 and who != OTHERS else ""
-    came_in = "came" if begun or len(lead) > 1 else "first came"
-    said = f"{who} {came_in} {within}{together} {_when(view, *lead[0], True)}{_off(view, lead)}"
+    came_in = "both came" if len(lead) == 2 else "came" if begun or len(lead) > 1 else "first came"
+    said = f"{who} {came_in} {within} {_when(view, *lead[0], True)}{_alone(view, lead)}{_off(view, lead)}"
     rest = [f"{at[0].label} {_when(view, *at)}{_off(view, [at])}" for at in came[len(lead) :]]
     return [f"{said}{', then ' if rest else ''}{listed(rest)}", *([] if by_time else _sooner(came, lead))]
 
 
 Came = tuple[LaneView, int, float]
 """A lane with its sweeps and seconds until it came."""
+
+
+def _alone(view: LiveView, lead: list[Came]) -> str:
+    """When the first came within the noise by MMD^2 alone, where its energy took longer."""
+    (lane, sweeps, _), *others = lead
+    if others or lane.passage is None or spent(lane, lane.passage)[0] >= sweeps:
+        return ""
+    return f", by MMD² alone {_when(view, lane, *spent(lane, lane.passage))}"
 
 
 def _who(view: LiveView, lead: list[Came]) -> str:
@@ -189,8 +196,8 @@ def _unsaid(view: LiveView) -> str:
     if view.truth_trouble:
         return f"No verdict: {view.truth_trouble}."
     if view.truth is None:
-        share, heat = f"{100 * view.truth_share:.0f} %", temperature(view.plan.beta)
-        return f"No verdict yet: {share} of the reference samples at {heat} are made{to_go(view)}."
+        heat = temperature(view.plan.beta)
+        return f"No verdict yet: the reference samples at {heat} are still being made{to_go(view)}."
     return waiting(view) or f"No verdict yet. {'; '.join(_lacking(lane, view.playing) for lane in view.lanes)}."
 
 

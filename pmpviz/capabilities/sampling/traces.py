@@ -11,7 +11,7 @@ import numpy as np
 
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.draws import DrawsView
-from pmpviz.capabilities.sampling.evidence import energy_parts
+from pmpviz.capabilities.sampling.evidence import energy_parts, exact_energy
 from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView, bands, share_name
 from pmpviz.capabilities.sampling.live import LiveView
@@ -79,7 +79,8 @@ def traces(scene: Scene) -> list[dict]:
     by_order = [_spectrum(scene)] if space.own is None else []
     if len(view.lanes) > 1:
         beside = [] if space.binary else [_marginals(scene.then)]
-        found = [mmd, *states, _mmd(scene, "seconds"), *by_order, energy, *beside]
+        # What decides is seen first: MMD^2 and the energy.
+        found = [mmd, *states, energy, _mmd(scene, "seconds"), *by_order, *beside]
         decides = scene.large and any(energy_parts(view, lane) for lane in view.lanes)
         return sorted(found, key=lambda card: card is not energy) if decides else found
     found = [*states, energy, *_making(scene)]
@@ -121,6 +122,8 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
     if name == "energy":
         exact, more = _exact_energy(scene), {"help": sentences.ENERGY}
     lanes = view.lanes
+    if len(lanes) > 1 and any(lane.draws is not None and lane.draws.done > 1 < lane.draws.length for lane in lanes):
+        more |= {"unit": "dots: finished draws, faint: every sweep"}
     if len(lanes) == 1 and (draws := lanes[0].draws) is not None and draws.length > 1:
         faint = ", faint: every sweep" if draws.done > 1 else ""
         done = f"{integer(draws.done)} finished draw{'' if draws.done == 1 else 's'} a chain{faint}"
@@ -130,10 +133,12 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
 
 
 def _exact_energy(scene: Scene) -> dict | None:
-    """That of the present settings, from the sweep on since which they hold."""
+    """That of the present settings, or else the reference's, from the sweep on since which they hold."""
     truth, since = scene.view.truth, max(lane.since for lane in scene.view.lanes)
-    energy = scene.view.energy if truth is None else truth.energy
-    return None if energy is None else {"y": energy, "label": f"exact {significant(energy, 4)}", "since": since}
+    energy, whose = exact_energy(scene.view), "exact"
+    if energy is None and truth is not None and truth.sampled_energy is not None:
+        energy, whose = truth.sampled_energy[0], "reference"
+    return None if energy is None else {"y": energy, "label": f"{whose} {significant(energy, 4)}", "since": since}
 
 
 def _upper(scene: Scene, draws: DrawsView) -> dict:

@@ -54,7 +54,7 @@ def _unit(plan: Plan) -> str:
 
 
 def computing(view: LiveView, device: str) -> str:
-    """One line: algorithm, where it is but one, model, sweep, chains, device, rate."""
+    """One line: algorithm, where it is but one, model, chains, device; what changes stands at the picture."""
     if not view.lanes:
         return waiting(view)
     model = model_words(view.model, view.plan.beta)
@@ -62,9 +62,8 @@ def computing(view: LiveView, device: str) -> str:
     if len(view.lanes) > 1:  # Their names stand above the pictures, in the legend and in the verdict.
         return ", ".join(part for part in (model[:1].upper() + model[1:], f"{chains} each", device) if part)
     lane = view.lanes[0]
-    rate = f"{integer(lane.rate)} sweeps/s computed" if lane.rate else ""
     compiled = f"compiled in {seconds(lane.compile_seconds)}" if lane.compile_seconds >= 0.01 else ""
-    parts = [f"{lane.label} on a {model}", f"sweep {integer(lane.sweep)}", chains, device, rate, compiled]
+    parts = [f"{lane.label} on a {model}", chains, device, compiled]
     return ", ".join(part for part in parts if part)
 
 
