@@ -227,7 +227,7 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     view = race(view, [0.5, 0.2, 0.1, 0.009, 0.009], [0.5, 0.2, 0.1, 0.05, 0.05])
     said = standings.verdict(energies(view, 50, 20, 10, 8.3, 7.5))
     assert said.startswith("lane 1 came within the noise by MMD² after 2–4 sweeps, but its energy")
-    assert "energy is still 7.5 standard errors off. lane 2 has not come within" in said
+    assert "energy is still 7.5 standard errors too high. lane 2 has not come within" in said
     met = standings.verdict(energies(view, 50, 20, 10, 7.5, -2))
     by = "within the noise by MMD² and energy"
     assert met.startswith(f"lane 1 first came {by} after 4–8 sweeps, by MMD² alone after 2–4; ")
@@ -247,7 +247,7 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     said = standings.verdict(energies(from_start, 2, 2, 2, 2, 2))
     assert said.startswith("lane 1 is within the noise from the start: MMD²")
     gone = standings.verdict(energies(view, 50, 20, 10, 1, 9))
-    assert "after 2–4 sweeps, but its energy is now 9.0 standard errors off; " in gone
+    assert "after 2–4 sweeps, but its energy is now 9.0 standard errors too high; " in gone
 
 
 def test_an_energy_that_stays_wrong_decides_and_is_said_first(begin):
@@ -259,7 +259,7 @@ def test_an_energy_that_stays_wrong_decides_and_is_said_first(begin):
     wrong, *right = [energies(view, *off).lanes[k] for k, off in enumerate([[109] * 4, *[[50, 20, 2, 2]] * 3])]
     view = dataclasses.replace(view, lanes=(dataclasses.replace(wrong, guarantee="approximate"), *right))
     assert standings.verdict(view) == (
-        "lane 1: energy 109 standard errors off, MMD² within the noise; the others came within it by both after "
+        "lane 1: energy 109 standard errors too high, MMD² within the noise; the others came within it by both after "
         "2 sweeps."
     )
 
@@ -268,6 +268,21 @@ def test_an_energy_that_stays_wrong_decides_and_is_said_first(begin):
 
     assert [first(view, large) for large in (False, True)] == ["mmd-sweeps", "energy"]
     assert first(dataclasses.replace(view, lanes=tuple(right)), True) == "mmd-sweeps"
+
+
+def test_what_an_approximate_lane_that_has_not_come_gets_wrong_is_said(begin):
+    live = begin(PLAN)
+    live.play()
+    view = wait(live, lambda view: view.lanes and view.truth is not None)
+    view = race(view, [0.5, 0.2, 0.1, 0.05], [0.5, 0.2, 0.009, 0.009])
+    wrong, right = energies(view, -12, -12, -12, -12).lanes[0], energies(view, 1, 1, 1, 1).lanes[1]
+    said = {}
+    for guarantee in ("approximate", "invariant"):
+        lanes = (dataclasses.replace(wrong, guarantee=guarantee), right)
+        said[guarantee] = standings.verdict(dataclasses.replace(view, lanes=lanes))
+    assert "lane 1 has not in " in said["approximate"]
+    assert said["approximate"].endswith(", its energy is 12 standard errors too low.")
+    assert said["invariant"].endswith(" sweeps."), "time will mend it"
 
 
 def test_those_that_have_not_come_are_named_together(idle):

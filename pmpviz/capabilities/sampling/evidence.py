@@ -67,19 +67,24 @@ def energy_parts(view: LiveView, lane: LaneView) -> bool:
     """Whether MMD^2 has the lane within the noise and its energy is far off, and no run of it will mend that."""
     within = lane.begins_within or lane.passage is not None
     approximate = lane.guarantee != "invariant" and arrival(view, lane) is None and not at_home(view, lane)
-    return within and approximate and energy_now(view, lane) > FAR
+    return within and approximate and abs(energy_now(view, lane)) > FAR
 
 
 def off_now(view: LiveView, lane: LaneView, whose: str = "its energy", came: bool = False) -> str:
     """How far the energy is off still, or now of one that `came` within the noise; empty where by chance."""
     off, still = energy_now(view, lane), "now " if came else "still " if lane.guarantee == "invariant" else ""
-    return f", but {whose} is {still}{significant(off, 2)} standard errors off" if off > FAR else ""
+    return f", but {whose} is {still}{how_far(off)}" if abs(off) > FAR else ""
+
+
+def how_far(off: float) -> str:
+    """Standard errors in words, above the right energy or below it."""
+    return f"{significant(abs(off), 2)} standard errors too {'high' if off > 0 else 'low'}"
 
 
 def energy_now(view: LiveView, lane: LaneView) -> float:
-    """By how many standard errors the energy is off now."""
+    """By how many standard errors the energy is too high now; below 0 it is too low."""
     row = energies(lane)
-    return abs(energy_off(view, row.get("energy:mean", nan), row.get("energy:error", nan)))
+    return energy_off(view, row.get("energy:mean", nan), row.get("energy:error", nan))
 
 
 def alike(lanes: Sequence[LaneView]) -> bool:

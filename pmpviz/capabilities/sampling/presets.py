@@ -242,7 +242,7 @@ RACE += (
 BARS = Preset(
     "bars",
     "RBM of bars",
-    "How long does a bar stand under block Gibbs?",
+    "Bars that hold themselves up: how soon does block Gibbs have their energy right?",
     Plan(model="rbm:8x8x16", chains=64, lanes=_lanes("colour_gibbs")),
     "The visible pixels are drawn given the hidden units, then the hidden units given the pixels. A unit and its bar "
     "hold each other up: once the first sweeps have forgotten the start, about four of ten bars still stand after 64 "
@@ -285,9 +285,10 @@ _STATES = (
     Preset(
         "potts",
         "Three-state Potts lattice",
-        "Paint a patch with a colour: how far is it heard?",
+        "Three colours at their critical point: how soon is their energy right?",
         Plan(model="potts:64x64", chains=64, lanes=_lanes("colour_gibbs")),
-        "At the critical coupling a clamped patch of one colour draws its neighbourhood along, far and wide.",
+        "Patches of every size, each of which a local sampler moves at its edge only. Clamp a patch to a colour: at "
+        "the critical coupling it draws its neighbourhood along, far and wide.",
         20.0,
     ),
     Preset(

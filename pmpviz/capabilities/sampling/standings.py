@@ -10,6 +10,7 @@ from pmpviz.capabilities.sampling.evidence import (
     by_energy,
     energy_now,
     energy_parts,
+    how_far,
     off_now,
 )
 from pmpviz.capabilities.sampling.lane import LaneView
@@ -84,7 +85,7 @@ def _halves(view: LiveView, lanes: list[LaneView]) -> list[str]:
     if len(lanes) < 2 or not alike(lanes) or any(lane.begins_within for lane in lanes):
         return [_half(view, lane) for lane in lanes]
     when = {_sweeps(lane, spent(lane, lane.passage)[0]) for lane in lanes}
-    off = sorted(energy_now(view, lane) for lane in lanes)
+    off = sorted(abs(energy_now(view, lane)) for lane in lanes)
     if len(when) > 1 or off[0] <= FAR:
         return [_half(view, lane) for lane in lanes]
     between = " to ".join(dict.fromkeys(significant(each, 2) for each in (off[0], off[-1])))
@@ -95,7 +96,7 @@ def _halves(view: LiveView, lanes: list[LaneView]) -> list[str]:
 def _half(view: LiveView, lane: LaneView) -> str:
     """Of one whose MMD^2 alone is where it is to be."""
     if energy_parts(view, lane):
-        return f"{lane.label}: energy {significant(energy_now(view, lane), 2)} standard errors off, MMD² {WITHIN}"
+        return f"{lane.label}: energy {how_far(energy_now(view, lane))}, MMD² {WITHIN}"
     off = off_now(view, lane) or ", not yet by its energy"
     if lane.begins_within:
         return f"{lane.label} is {WITHIN} from the start by MMD²{off}"
@@ -111,7 +112,8 @@ def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun:
     within = "within it by both" if wrong else f"{WITHIN}{both}"
     who = _who(view, lead)
     came_in = "both came" if len(lead) == 2 else "came" if begun or len(lead) > 1 else "first came"
-    said = f"{who} {came_in} {within} {_when(view, *lead[0], True)}{_alone(view, lead)}{_off(view, lead)}"
+    alone = "" if wrong else _alone(view, lead)
+    said = f"{who} {came_in} {within} {_when(view, *lead[0], True)}{alone}{_off(view, lead)}"
     rest = [f"{at[0].label} {_when(view, *at)}{_off(view, [at])}" for at in came[len(lead) :]]
     return [f"{said}{', then ' if rest else ''}{listed(rest)}", *([] if by_time else _sooner(came, lead))]
 
@@ -179,7 +181,9 @@ def _not_yet(view: LiveView, lanes: list[LaneView]) -> list[str]:
     counts = sorted({spent(lane, lane.judged)[0] for lane in lanes})
     who = OTHERS if 1 < len(lanes) == len(view.lanes) - 1 else listed([lane.label for lane in lanes])
     many = f"{integer(counts[0])}–" if len(counts) > 1 else ""
-    return [f"{who} {'have' if len(lanes) > 1 else 'has'} not in {many}{count_of(counts[-1])}"]
+    off = energy_now(view, lanes[0]) if len(lanes) == 1 and lanes[0].guarantee != "invariant" else 0.0
+    wrong = f", its energy is {how_far(off)}" if abs(off) > FAR else ""
+    return [f"{who} {'have' if len(lanes) > 1 else 'has'} not in {many}{count_of(counts[-1])}{wrong}"]
 
 
 def _lacking(lane: LaneView, playing: bool) -> str:
