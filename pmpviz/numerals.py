@@ -32,6 +32,14 @@ def significant(value: float | None, digits: int = 3) -> str:
     return f"{value:.{decimals}f}".replace("-", "−")
 
 
+def at_most(value: float, digits: int = 2) -> str:
+    """A bound: `significant`, with the digits beyond the last rounded upward."""
+    if not math.isfinite(value) or value <= 0:
+        return significant(value, digits)
+    unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return significant(math.ceil(round(value / unit, 6)) * unit, digits)
+
+
 def times(log: float) -> str:
     """The factor of which this is the natural logarithm, in two significant digits, or its power of ten."""
     if abs(log) >= MOST_LOG:

@@ -13,12 +13,15 @@ Server = Callable[[Message, Callable[[], Awaitable[Message]], Send], Awaitable[N
 # and once for each setting that was moved. Here a step is a page; settings have an undo of their own. And a page that
 # answers late, when Back was pressed again meanwhile, would be pushed over the one that is wanted. The first address is
 # written before any element of a page is drawn, so that no element can bring this.
+# And a Space that is pressed before a page has what it plays is kept for it: what plays takes the key for itself.
 ONE_STEP = """<script>
 {
   let back = false;
   addEventListener("popstate", () => (back = true), true);
   addEventListener("pointerdown", (event) => (back = back && event.button > 2), true);
   addEventListener("keydown", (event) => (back = back && event.altKey), true);
+  const waits = (event) => event.key === " " && event.target === document.body && !event.defaultPrevented;
+  addEventListener("keydown", (event) => waits(event) && (window.pmpvizSpace = performance.now()));
   const push = history.pushState;
   history.pushState = (state, title, address) => {
     const same = new URL(address ?? "", location).pathname === location.pathname;

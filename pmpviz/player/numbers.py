@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pmpviz.numerals import THIN, integer, significant, times
+from pmpviz.numerals import THIN, at_most, integer, significant, times
 
-__all__ = ["THIN", "configuration", "integer", "seconds", "significant", "times"]
+__all__ = ["THIN", "at_most", "configuration", "integer", "seconds", "significant", "times"]
 
 
 def seconds(value: float) -> str:

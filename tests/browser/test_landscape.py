@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.browser.stage import link, press
 
 # Over so many pictures of the page: those in which the ball stood elsewhere than in the one before, those in which the
@@ -110,6 +112,34 @@ def test_the_ball_of_two_pictures_and_its_spins_move_together(server, open_page,
     page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'paused'")
 
 
+# On the ball's way: what the spins were where it last stood, and the words of the overlaps' curve.
+ON_THE_WAY = """async () => {
+  const spins = document.querySelector("[data-testid=landscape-spins]");
+  const curve = document.querySelector("canvas.pv-chart[aria-label^='Overlaps']");
+  const until = async (landed) => {
+    const begin = performance.now();
+    const waits = () => spins.dataset.landed !== landed && performance.now() - begin < 20000;
+    while (waits()) await new Promise(requestAnimationFrame);
+  };
+  await until("false");
+  await until("true");
+  const stood = spins.getAttribute("aria-label");
+  await until("false");
+  await new Promise((done) => setTimeout(done, 500));
+  return [stood, curve.getAttribute("aria-label"), spins.getAttribute("aria-label")];
+}"""
+
+
+def test_the_curve_of_overlaps_ends_where_the_ball_last_stood(server, open_page):
+    page = open_page(link(server, "landscape", preset="hopfield", speed="0.5"))
+    page.wait_for_selector("[data-testid=landscape-spins][data-differs]")
+    page.locator("canvas.pv-chart[aria-label^='Overlaps']").wait_for()
+    stood, curve, now = page.evaluate(ON_THE_WAY)
+    assert ": overlap with A " in stood and ": on the way: A " in now
+    read = [[float(word.replace("−", "-")) for word in re.findall("−?[0-9.]+[0-9]", text)] for text in (stood, curve)]
+    assert read[0][1:] == [round(value, 2) for value in read[1]]
+
+
 def test_a_class_sees_strips_and_verdict_without_scrolling(server, open_page):
     address = link(server, "landscape", preset="attractive", **{"class": "1"})
     page = open_page(address, viewport={"width": 1280, "height": 800})
@@ -121,6 +151,8 @@ def test_a_class_sees_strips_and_verdict_without_scrolling(server, open_page):
         }"""
     )
     assert page.locator("[data-testid=landscape-shift]").bounding_box()["y"] < 600
+    assert page.locator(".ls-of").inner_text() == "All 512 chains; the picture shows one."
+    assert page.locator("[data-knob=extra]").bounding_box()["width"] > 300
 
 
 # The ink along the edge of the picture, away from the words in its corners, when the ball is first beyond it.

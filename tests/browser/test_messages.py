@@ -81,7 +81,7 @@ def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_
           && document.querySelector('.mm-error').textContent === '⇄ equal now, then not'"""
     )
     assert (
-        "ψ prefers equal neighbours, violet ψ different ones; framed: the beliefs say otherwise."
+        "Squares prefer equal neighbours, violet ones different; framed: the beliefs say otherwise."
         in page.locator(".mm-legend").inner_text()
     )
     assert "period 6" in page.locator("[data-testid=messages-status]").inner_text()
@@ -100,6 +100,28 @@ def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_
     page.locator("[data-knob=damping]").press("Home")
     wait(page, "d.status === 'oscillating'")
     assert "damping=0.0" in page.url
+
+
+def test_what_repeats_itself_says_so_and_many_sweeps_are_played_within_half_a_minute(server, open_page):
+    page = open_page(link(server, "messages", **TRIANGLE))
+    wait(page, "d.looping === 'true'")
+    assert re.fullmatch(r"sweep 8[3-8]: 83 to 88 again and again", page.locator(".mm-when").inner_text())
+    page = open_page(link(server, "messages", preset="lattice"))
+    page.wait_for_selector(f"{CANVAS}[data-sweep]")
+    # It has converged at sweep 60.
+    assert page.get_by_label("Speed").input_value() == "2"
+
+
+# The picture comes late: its script is held up.
+def test_space_before_there_is_a_picture_plays_before_a_class(server, open_page):
+    page = open_page("about:blank")
+    page.route("**/messages*.js*", lambda route: (time.sleep(2), route.continue_()))
+    page.goto(link(server, "messages", preset="triangle", **{"class": "1"}), wait_until="domcontentloaded")
+    page.wait_for_selector("[data-testid=stApp]")
+    assert not page.locator(CANVAS).count()
+    page.keyboard.press("Space")
+    page.wait_for_selector(f"{CANVAS}[data-sweep]")
+    wait(page, "d.playing === 'true' && Number(d.sweep) > 0")
 
 
 def test_beliefs_on_a_tree_are_the_exact_ones_after_two_passes(server, open_page):

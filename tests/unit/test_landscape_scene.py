@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -9,12 +11,12 @@ from pmpviz import exact
 from pmpviz.capabilities.landscape.hills import hills, parting
 from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLane, prepared
 from pmpviz.capabilities.landscape.live import LandscapeView
-from pmpviz.capabilities.landscape.picture import found, scene_words
+from pmpviz.capabilities.landscape.picture import _walk, found, scene_words
 from pmpviz.capabilities.landscape.plan import COLOURS, FORCED, GIBBS, HMC, KINDS, MEMORY, LandscapePlan
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.capabilities.landscape.scene import scene_of
 from pmpviz.live.link import from_query, to_query
-from pmpviz.player.numbers import integer
+from pmpviz.player.numbers import at_most, integer
 from pmpviz.samplers import sampler_class
 
 BY_ID = {preset.id: preset.plan for preset in LANDSCAPE if preset.plan.kind != MEMORY}
@@ -68,18 +70,41 @@ def test_the_count_of_leavings_agrees_with_its_expectation():
     lane, expected = LandscapeLane(plan, scene_of(plan)), scene_of(plan).leaving(STUCK)
     seen = LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(lane.view(),))
     assert lane.state is None, "the landscape is seen before anything is compiled"
-    assert found(seen).startswith("6.3 sweeps on average each time it is in 10: a sweep leaves it with probability 0.1")
+    stay = "Over all 1\u202f024 chains a stay in 10 lasts 6.3 sweeps on average: "
+    assert found(seen).startswith(f"{stay}a sweep leaves it with probability 0.1")
     for _ in range(40):
         lane.advance()
     view = lane.view()
     assert view.trials > 5000
     # Of state 10, as the picture has it: how long, how often and how often it ought to be, and how often it was left.
     said = found(LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(view,)))
-    often = f"{view.counts[STUCK] / view.counts.sum():.0%} of all draws so far are 10, where 10% ought to be"
-    assert said.startswith(f"6.3 sweeps on average each time it is in 10: {often}. It was left in ")
+    often = f"{view.counts[STUCK] / view.counts.sum():.0%} of their draws so far are 10, where 10% ought to be"
+    assert said.startswith(f"{stay}{often}. It was left in ")
     assert f" {integer(view.left)} of {integer(view.trials)} sweeps begun there, 0.1" in said
     assert "; expected 0.159 ± 0.00" in said and said.endswith(" (two standard errors).")
     assert abs(view.left / view.trials - expected) < 5 * np.sqrt(expected * (1 - expected) / view.trials)
+
+
+def test_the_verdict_and_the_bars_give_one_bound_that_holds():
+    """11.5 thousandths are within .012, not .011."""
+    plan = BY_ID["frustrated"]
+    scene = scene_of(plan)
+    lane = LandscapeLane(plan, scene)
+    law = np.full(8, 1000)
+    law[:2] += [92, -92]
+    scene = dataclasses.replace(scene, law=np.full(8, 1 / 8))
+    seen = dataclasses.replace(lane.view(), counts=law, count=10)
+    view = LandscapeView(run=0, plan=plan, scene=scene, lanes=(seen,))
+    assert found(view).startswith("All frequencies within 0.012 of exact after 10 trajectories of 512 chains")
+    assert _walk(seen, scene)["far"] == "0.012" and _walk(lane.view(), scene)["far"] == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.011, "0.011"), (0.0111, "0.012"), (0.0995, "0.10"), (1.001, "1.1"), (120.0, "120"), (121.0, "130"), (0, "0.0")],
+)
+def test_a_bound_is_rounded_upward(value, text):
+    assert at_most(value) == text
 
 
 @pytest.mark.parametrize("sampler", [HMC, GIBBS])

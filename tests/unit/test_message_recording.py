@@ -38,6 +38,20 @@ def test_trees_are_exact_in_two_passes_and_in_as_many_parallel_sweeps_as_the_dia
             assert np.isnan(run.bethe).all()
 
 
+@pytest.mark.parametrize(("text", "schedule"), [("tree", "two_pass"), ("chain", "parallel"), ("lattice", "sequential")])
+def test_bethe_is_measured_after_every_message_of_a_short_run_and_meets_the_sweeps(text, schedule):
+    target = target_of(text)
+    run = record(target, Settings(schedule, sweeps=3))
+    assert run.bethe_sent.shape == (len(run.edge) + 1,)
+    np.testing.assert_allclose(run.bethe_sent[:: run.events_per_sweep], run.bethe, atol=1e-12)
+    # A message to a factor changes no belief; one to a variable that says something new does.
+    steps = np.diff(run.bethe_sent[: run.events_per_sweep + 1])
+    down = run.to_variable[: run.events_per_sweep]
+    assert (steps[~down] == 0).all() and (np.abs(steps[down]) > 1e-6).sum() > 2
+    assert record(target, Settings("parallel", sweeps=25)).bethe_sent is None
+    assert record(target, Settings("parallel", 0.0, 0.0, 3)).bethe_sent is None
+
+
 def test_clamping_one_variable_opens_a_loop():
     free, clamped = target_of("triangle"), target_of("triangle", v2=1)
     assert not record(free, Settings()).is_tree

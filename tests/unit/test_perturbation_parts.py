@@ -216,7 +216,11 @@ def test_everything_is_computed_and_drawn():
     assert "attempts" not in findings.counts(view, "two-spins")
     # What a verdict says is not said again beneath it.
     assert "missed" not in findings.counts(view, "glass") and "attempts" not in findings.counts(view, "clique")
-    assert "bounds of parts" not in findings.counts(view, "prefixes")
+    assert "bounds" not in findings.counts(view, "prefixes")
+    # One condition in the same words, whichever question it stands beside.
+    broken = f"{integer(view.tree.violations)} of {integer(view.tree.total)}"
+    one = f"{broken} bounds were less than their two parts add up to"
+    assert f"{one}." in findings.counts(view, "clique") and f"{one}, by " in findings.finding(view, "prefixes")
     label, lost = next((label, one) for label, one in zip(view.bench.labels, view.tally.lost, strict=True) if max(one))
     count = int((np.array(lost) > 1e-6).sum())
     assert f"{label} {count}" in said
@@ -230,15 +234,14 @@ def test_everything_is_computed_and_drawn():
     assert findings.counts(none) == "Best state missed under 512 noises: by none."
     assert findings.finding(none, "glass") == "Every solver found the best state under each of 512 noises."
     answer = findings.finding(view, "a model of one's own")
-    assert answer.startswith(f"Not always: of 512 best states {label} missed {count}") and answer.endswith(
-        "Exact none."
-    )
+    assert answer.startswith(f"Not always: of 512 best states {label} missed {count}")
+    assert "Exact none. LP relaxation leaves 100% of spins at 1/2: " in answer
     assert f"{integer(view.tree.accepted)} of {integer(view.tree.attempts)} came through" in findings.finding(
         view, "clique"
     )
     pieces = findings.explained(said)
     assert "".join(words for words, _ in pieces) == said
-    assert {words for words, meaning in pieces if meaning} == {"Best state missed", "attempts", "bounds of parts"}
+    assert {words for words, meaning in pieces if meaning} == {"Best state missed", "attempts", "bounds"}
     assert json.loads(next(file.make() for file in files(view) if file.name == "settings.json")) == to_query(view.plan)
     exported = np.load(io.BytesIO(perturbation_npz(view)))
     assert {"noise", "field", "icm", "exact", "atlas_code"} <= set(exported.files)
@@ -411,3 +414,32 @@ def test_links_come_back_and_bad_ones_are_mended():
     bad = {"model": "scene:no", "solvers": "magic,icm", "draw": "99999", "colour": "red"}
     plan, notices = from_query(bad, CLIQUE)
     assert plan == CLIQUE.replace(solvers=("icm",), draw=511) and len(notices) == 4
+
+
+def test_the_energy_of_two_spins_can_be_worked_out_from_what_is_written():
+    """Of every solver's answer, with the field that is shown; J is that of the chain."""
+    bench = bench_of(PERTURBATION[0].plan)
+    written = board.formula(bench)
+    assert written.startswith("Energy: −(f₀x₀ + f₁x₁ + 2.40 x₀x₁ + 0.200), f the perturbed field, x 0 or 1.")
+    assert written.endswith(" 2.40 between 0 and 1 is J = 0.600 between spins ±1.")
+    for draw in range(4):
+        shown = show(bench, draw)
+        for found in shown.solutions:
+            x = found.x.astype(float)
+            assert found.value == pytest.approx(shown.field @ x + 2.4 * x[0] * x[1] + 0.2, abs=1e-5)
+    assert board.formula(bench_of(PERTURBATION[1].plan)) == ""
+
+
+def test_what_a_relaxation_rounds_is_told_with_what_it_loses():
+    plan = PERTURBATION[1].plan
+    bench = bench_of(plan)
+    place = plan.solvers.index("linear_program")
+    found = show(bench, 0).solutions[place]
+    grey = int((np.abs(found.relaxed[0][:, 1] - 0.5) < 1e-6).sum())
+    assert grey and board.rounded(found, bench.target.n) == f"{grey} of 36 grey, rounded to 0"
+    assert not found.x[np.abs(found.relaxed[0][:, 1] - 0.5) < 1e-6].any()
+    tally = Tally.of(bench)
+    tally.add(bench, 4)
+    view = LabView(plan=plan, bench=bench, tally=tally)
+    share = f"{np.mean(tally.fractional[place]):.0%}"
+    assert f" LP relaxation leaves {share} of spins at 1/2: " in findings.finding(view, "glass")

@@ -12,7 +12,7 @@ import pytest
 from pmpviz import exact
 from pmpviz.__main__ import _parser
 from pmpviz.app.presets import preset_of
-from pmpviz.capabilities.text.lane import errors, lane_of
+from pmpviz.capabilities.text.lane import FIRST_KEPT, MOST_POINTS, errors, lane_of
 from pmpviz.capabilities.text.live import Answer
 from pmpviz.capabilities.text.page import commands
 from pmpviz.capabilities.text.picture import _found, _right, _too_dear, sentences
@@ -114,6 +114,7 @@ def reading(plan: TextPlan, answer: Answer | None, *lanes: tuple[str, int, np.nd
             p1=p1,
             averaged=averaged,
             chains=64,
+            history=np.zeros((0, len(words))),
             points=[0] * (count > 0 and p1 is not None),
         )
         for name, count, p1 in lanes
@@ -138,6 +139,51 @@ def test_of_several_lanes_the_nearest_is_named_first_and_all_are():
     assert "Gibbs finds 5 and 1 wrongly, HMC 0, " in said
 
 
+def test_how_soon_each_lane_is_near_to_exact_is_told_first():
+    """Of the last setting, from where on it stays near; the soonest by seconds first."""
+    plan = preset_of(TEXT, "room").plan
+    truth = plan.words()[1].astype(float)
+
+    def lane(name: str, off: list[float], pace: float, past: float = 0.0):
+        count = np.arange(1, len(off) + 1)
+        return SimpleNamespace(
+            label=name,
+            algorithm="gibbs",
+            unit="sweeps",
+            count=len(off),
+            chains=64,
+            averaged=0,
+            p1=truth - off[-1],
+            history=np.array([truth - each for each in off]),
+            points=np.column_stack([count + past, pace * (count + past)]),
+            past=np.full((int(past > 0), 3), [past, pace * past, 0.1]),
+        )
+
+    gibbs = lane("Gibbs", [0.2, 0.009, 0.05, 0.008, 0.007], 0.5, past=8.0)
+    chain = lane("Chain", [0.009, 0.004, 0.003, 0.003, 0.002], 0.04)
+    view = SimpleNamespace(
+        plan=plan, words=plan.words()[0], labels=plan.words()[1], links=np.zeros((7, 2), int),
+        answer=Answer(SimpleNamespace(p1=truth)), lanes=[gibbs, chain],
+    )  # fmt: skip
+    first = "Within 0.01 of exact: Chain after 1 sweep (40 ms), Gibbs 4 (2.0 s). After 5 sweeps "
+    assert sentences(view)[0].startswith(first)
+    view.lanes = [lane("Gibbs", [0.2, 0.009, 0.05], 0.5), chain]
+    assert sentences(view)[0].startswith("Within 0.01 of exact: Chain after 1 sweep (40 ms), Gibbs not yet. ")
+    view.lanes = [gibbs]
+    assert "Within" not in sentences(view)[0]
+
+
+def test_a_long_curve_keeps_its_beginning():
+    plan = TextPlan(text=BAKER, lanes=(reader("gibbs"),))
+    lane = lane_of(plan.lanes[0], plan, target_of(plan))
+    lane.warm()
+    while lane.count < 3 * MOST_POINTS:
+        lane.advance(1)
+    points = lane.view("", False).points
+    assert len(points) < MOST_POINTS and points[:FIRST_KEPT, 0].tolist() == list(range(1, FIRST_KEPT + 1))
+    assert (np.diff(points[:, 0]) > 0).all() and points[-1, 0] > 3 * MOST_POINTS - 10
+
+
 def test_lanes_that_chance_alone_may_have_parted_are_level():
     plan = preset_of(TEXT, "room").plan
     sure = np.where(plan.words()[1] > 0, 0.9, 0.1)
@@ -147,7 +193,9 @@ def test_lanes_that_chance_alone_may_have_parted_are_level():
     said, doing = reading(plan, answer, *lanes, averaged=8)
     assert said.startswith("After 32 sweeps HMC and Gibbs are level (within chance, 2\xa0×\xa00.013): p is off by ")
     assert "p is off by 0.0062 and 0.029, Block" in said
-    assert ", Block by 0.090. Each finds" in said and doing.endswith(" would be off by about 0.013.")
+    assert ", Block by 0.090. Each finds" in said and doing.endswith(
+        "; counts of as many independent draws are noisier: off by about 0.013."
+    )
     said, _ = reading(plan, answer, *lanes, averaged=800)
     assert said.startswith("After 32 sweeps HMC reads best, with p off by 0.0062, Gibbs by 0.029, Block by 0.090. ")
 

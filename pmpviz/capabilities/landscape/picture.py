@@ -16,7 +16,7 @@ from pmpviz.capabilities.landscape.plan import COLOURS, GIBBS, KINDS, LandscapeP
 from pmpviz.capabilities.landscape.scene import Scene
 from pmpviz.models.gaussian import ONE_HILL, gibbs_gap
 from pmpviz.player.model_words import listed
-from pmpviz.player.numbers import configuration, integer, significant
+from pmpviz.player.numbers import at_most, configuration, integer, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 from pmpviz.samplers import sampler_class
 
@@ -105,6 +105,7 @@ def _walk(lane: LandscapeLaneView, scene: Scene | Memory | None) -> dict[str, An
         "rolls": [_roll(roll, scene) for roll in lane.rolls],
         "landings": [[round(x, 3), round(y, 3), code] for x, y, code in lane.landings],
         "counts": lane.counts.tolist(),
+        "far": at_most(_far(lane, scene)) if scene is not None and lane.count else "",
         "chains": lane.chains,
         "acceptance": lane.acceptance,
         "error": lane.error,
@@ -199,25 +200,30 @@ def found(view: LandscapeView) -> str:
     if not lane.count:
         return NOTHING_DRAWN
     draws = int(lane.counts.sum())
-    far = float(np.abs(lane.counts / draws - scene.law).max())
     noise = 2 * float(np.sqrt((scene.law * (1 - scene.law)).max() / draws))
     steps = unit(view.plan) if lane.count > 1 else unit(view.plan).replace("ies", "y").removesuffix("s")
     after = f"{integer(lane.count)} {steps} of {integer(lane.chains)} chains"
-    within = f"All frequencies within {significant(far, 2)} of exact after {after}"
+    within = f"All frequencies within {at_most(_far(lane, scene))} of exact after {after}"
     return f"{within} ({integer(draws)} independent draws mostly come within {significant(noise, 2)})."
+
+
+def _far(lane: LandscapeLaneView, scene: Scene | Memory) -> float:
+    """The largest error of a frequency, over all chains."""
+    return float(np.abs(lane.counts / lane.counts.sum() - scene.law).max())
 
 
 def _stuck(lane: LandscapeLaneView, scene: Scene) -> str:
     """How long a chain stays in the state 10, how often it ought to be there, and how often it left."""
     expected, stuck = scene.leaving(STUCK), configuration(scene.states[STUCK])
-    stay = f"{significant(1 / expected, 2)} sweeps on average each time it is in {stuck}"
+    lasts = f"a stay in {stuck} lasts {significant(1 / expected, 2)} sweeps on average"
+    stay = f"Over all {integer(lane.chains)} chains {lasts}"
     if not lane.trials:
         return f"{stay}: a sweep leaves it with probability {significant(expected)}."
     spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
     share = lane.counts[STUCK] / lane.counts.sum()
     left = f"It was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there"
     return (
-        f"{stay}: {share:.0%} of all draws so far are {stuck}, where {scene.law[STUCK]:.0%} ought to be. {left}, "
+        f"{stay}: {share:.0%} of their draws so far are {stuck}, where {scene.law[STUCK]:.0%} ought to be. {left}, "
         f"{significant(lane.left / lane.trials)}; expected {significant(expected)} ± {significant(spread, 2)} "
         "(two standard errors)."
     )
@@ -234,12 +240,13 @@ def remembered(view: LandscapeView) -> str:
     if not lane.landings:
         return NOTHING_DRAWN
     often = Counter(code for *_, code in lane.landings).most_common()
+    ball = f"The ball, one of {integer(lane.chains)} chains"
     last = "last " if lane.count > len(lane.landings) else ""
     if len(often) == 1:
         name = NAMES[often[0][0]]
-        return f"The ball stays: all of its {last}{integer(len(lane.landings))} stops were nearest to {name}."
+        return f"{ball}, stays: all of its {last}{integer(len(lane.landings))} stops were nearest to {name}."
     parts = listed([f"{integer(count)} nearest to {NAMES[code]}" for code, count in often])
-    return f"Of the ball's {last}{integer(len(lane.landings))} stops {parts}."
+    return f"Of the {last}{integer(len(lane.landings))} stops of {ball[0].lower()}{ball[1:]}, {parts}."
 
 
 __all__ = ["sentences", "unit", "update"]

@@ -11,7 +11,7 @@ The wire format is that of `views.frames.encode`. The JSON:
      edgeFactor, edgeVariable: one entry an edge,
      edge: int32 [T], toVariable: uint8 [T], undamped, after: float64 [T, K],
      unary: float64 [n, K], residual: float64 [S], errors: float64 [S + 1], beliefs: float64 [S + 1, n, K],
-     exact: float64 [n, K] or null, bethe: float64 [S + 1] or null}
+     exact: float64 [n, K] or null, bethe: float64 [S + 1], [T + 1] of a short run, or null}
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def blob(story: Story) -> bytes:
     """The recording, its layout and its words for the browser."""
     payload, record, plan = Payload(), story.record, story.plan
     errors, steps = story.errors, story.steps
-    bethe = np.asarray(record.bethe, np.float64)
+    bethe = np.asarray(record.bethe if record.bethe_sent is None else record.bethe_sent, np.float64)
     words = {
         "run": run_of(plan),
         "play": plan.play,
@@ -222,13 +222,13 @@ def own_potentials(target: Target) -> Float[np.ndarray, "n k"]:
 
 
 def label_of(factor: Any) -> str:
-    """What stands on a factor's square."""
+    """What stands on a factor's square after its name; nothing of a table."""
     if factor.kind == "cardinality":
         size = len(factor.scope)
         if factor.low == factor.high:
             return f"= {factor.low}"
         return f"≤ {factor.high}" if factor.low == 0 else f"≥ {factor.low}" if factor.high == size else "card"
-    return {"table": "ψ", "or": "OR", "and": "AND"}[factor.kind]
+    return {"table": "", "or": "OR", "and": "AND"}[factor.kind]
 
 
 def words_of(factor: Any) -> str:

@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from pmpviz.capabilities.messages.bethe import bethe_log_z, log_partitions, states_of
 from pmpviz.capabilities.messages.truth import Truth, truth
 from pmpviz.messages.certainty import CERTAIN, IMPOSSIBLE, SURE
-from pmpviz.messages.host import Kernel, check_evidence, normalised, scaled, soft_maximum
+from pmpviz.messages.host import Kernel, check_evidence, normalised, scaled
 from pmpviz.messages.schedule import SCHEDULES, Event, Topology
 from pmpviz.metrics.oscillation import HISTORY, find_period
 from pmpviz.models.factor_graph import FactorGraph, as_graph
@@ -21,6 +22,8 @@ from pmpviz.types import Evidence, InputError, Target
 MAX_SWEEPS, MAX_NUMBERS = 200, 1 << 24
 # A run has converged once no message is asked to change by so much in a sweep, and repeats itself to this precision.
 TOLERANCE = 1e-6
+# A run of at most so many sweeps has Bethe's log Z after every message, where these are not too many numbers.
+MOST_SHORT, MOST_CELLS = 24, 1 << 20
 # Cells of factor tables, over all sweeps, that Bethe's log Z is worked out on at once.
 CELLS = 1 << 20
 
@@ -82,6 +85,8 @@ class Recording:
     """Before the first sweep and after each: exp(belief / temperature), at 0 exp(belief); sums to 1."""
     bethe: Float[np.ndarray, " sweeps1"]
     """Bethe's log Z at temperature 1, constant and evidence included; nan at others. It means something at rest."""
+    bethe_sent: Float[np.ndarray, " t1"] | None
+    """The same before the first message and after each, of a short run; None of a longer one."""
     converged: int | None
     """Sweeps after which messages are at rest: sweep number `converged`, counted from 0, and those after it ask no
     message to change by 1e-6 or more, undamped, and `beliefs[converged]` are final. None where that is not seen."""
@@ -311,7 +316,8 @@ class _Run:
             after=rows[2],
             residual=asked,
             beliefs=self._beliefs(),
-            bethe=self._bethe(),
+            bethe=self._bethe(self.history),
+            bethe_sent=self._bethe_sent(edge, to_variable),
             converged=_settled(asked),
             period=self._period(asked),
             is_tree=t.is_tree,
@@ -333,16 +339,28 @@ class _Run:
         """Raise InputError where the messages leave a variable, or at the end a factor, no state: there is none."""
         dead = (np.where(self.exists, totals, -np.inf).max(-1) <= CERTAIN).any()
         last = self.history[-1:]
-        if dead or any((mass <= CERTAIN).any() for mass in _log_partitions(self.network, last)):
+        if dead or any((mass <= CERTAIN).any() for mass in log_partitions(self.network, last)):
             raise InputError("every state has probability 0; change the evidence or the zeros of the tables")
 
-    def _bethe(self) -> Float[np.ndarray, " s"]:
+    def _bethe(self, history: Float[np.ndarray, "s e1 k"]) -> Float[np.ndarray, " s"]:
         if self.settings.temperature != 1.0:
-            return np.full(len(self.history), np.nan)
+            return np.full(len(history), np.nan)
         largest = max((states_of(kernel) for kernel in self.network.kernels), default=1)
         rows = max(1, CELLS // (largest * (len(self.network.factors) or 1)))
-        parts = [self.history[at : at + rows] for at in range(0, len(self.history), rows)]
+        parts = [history[at : at + rows] for at in range(0, len(history), rows)]
         return np.concatenate([bethe_log_z(self.network, part) for part in parts])
+
+    def _bethe_sent(self, edge: np.ndarray, to_variable: np.ndarray) -> Float[np.ndarray, " t1"] | None:
+        sent = self.after.reshape(-1, self.after.shape[-1])
+        cells = (len(sent) + 1) * self.history[0].size
+        if self.settings.temperature != 1.0 or self.settings.sweeps > MOST_SHORT or cells > MOST_CELLS:
+            return None
+        history = np.repeat(self.history[:1], len(sent) + 1, 0)
+        for t, after in enumerate(sent):
+            history[t + 1] = history[t]
+            if to_variable[t % len(edge)]:
+                history[t + 1, edge[t % len(edge)]] = after
+        return self._bethe(history)
 
     def _period(self, asked: Float[np.ndarray, " sweeps"]) -> int | None:
         if not len(asked):
@@ -370,32 +388,4 @@ def _settled(asked: Float[np.ndarray, " sweeps"]) -> int | None:
     return first if first < len(asked) else None
 
 
-def states_of(kernel: Kernel) -> int:
-    """Numbers that one factor's log Z_f is summed from."""
-    return kernel.states**kernel.arity if kernel.kind == "table" else kernel.arity**2
-
-
-def bethe_log_z(network: _Network, into: Float[np.ndarray, "s e1 k"]) -> Float[np.ndarray, " s"]:
-    """sum_f log Z_f + sum_i log Z_i - sum_fi log Z_fi + constant, stationary in the messages at a fixed point.
-
-    Z_f sums psi_f times the messages into f, Z_i those into i with its own potentials, Z_fi the product of the two
-    messages of an edge (Yedidia, Freeman and Weiss 2005, in terms of messages).
-    """
-    out = network.to_factors(into, np.arange(len(network.slot)))
-    total = network.constant + soft_maximum(network.totals(into), -1, 1.0).sum(1)
-    total -= soft_maximum(out + into[:, :-1], -1, 1.0).sum(1)
-    return total + sum(mass.sum(1) for mass in _log_partitions(network, into, out))
-
-
-def _log_partitions(network: _Network, into, out=None) -> Iterator[Float[np.ndarray, "s f"]]:
-    """log Z_f of the factors of each kernel; `out` are the messages to factors where they are known."""
-    t = network.topology
-    out = network.to_factors(into, np.arange(len(network.slot))) if out is None else out
-    for number, kernel in enumerate(network.kernels):
-        factor = np.flatnonzero(network.kernel_of == number)
-        incoming = out[:, np.array([t.edges_of_factor[f] for f in factor], np.int64)]
-        rows = np.tile(network.row_of[factor], len(into))
-        yield kernel.log_partition(rows, incoming.reshape(-1, *incoming.shape[2:])).reshape(len(into), -1)
-
-
-__all__ = ["TOLERANCE", "Recording", "Settings", "Truth", "bethe_log_z", "change", "damped", "record", "truth"]
+__all__ = ["TOLERANCE", "Recording", "Settings", "Truth", "change", "damped", "record", "truth"]

@@ -30,7 +30,7 @@ from pmpviz.capabilities.perturbation.picture import (
 )
 from pmpviz.capabilities.perturbation.plan import LAYERS
 from pmpviz.oracles import MapOracle, Solution
-from pmpviz.player.numbers import configuration, integer
+from pmpviz.player.numbers import configuration, integer, significant
 from pmpviz.player.wire import Payload, encode
 
 # Regions of states are told apart by colour; all but the most frequent ones share the last.
@@ -43,6 +43,9 @@ PERIODS = (2, 6, 24)
 # Two sites in the order in which their states are written.
 LINE = np.array([[0.0, 0.5], [1.0, 0.5]])
 MOST_BARS, MOST_NAMED = 24, 10
+# The energy of so few spins is written out.
+MOST_WRITTEN, SAME_WEIGHT = 3, 1e-6
+SUBSCRIPTS = "₀₁₂"
 
 
 def update(view: LabView, layer: str, dark: bool, preset: str = "") -> bytes:
@@ -86,8 +89,10 @@ def layers(view: LabView) -> list[dict[str, Any]]:
         found.append({"id": "fractional", "label": words, "kind": "scale", "low": 0.0, "high": 1.0})
     labels, reasons = ((), ()) if view.bench is None else (view.bench.labels, view.bench.refusals)
     for place, (label, reason) in enumerate(zip(labels, reasons, strict=True)):
+        more = ", 1/2 rounded to 0" if view.plan.solvers[place] == "linear_program" else ""
         if reason is None:
-            found.append({"id": f"energy{place + 1}", "label": f"energy lost by {label}", "kind": "scale", "low": 0.0})
+            words = f"energy lost by {label}{more}"
+            found.append({"id": f"energy{place + 1}", "label": words, "kind": "scale", "low": 0.0})
     return found
 
 
@@ -171,7 +176,7 @@ def _shown(payload: Payload, view: LabView, dark: bool) -> dict[str, Any] | None
             "colour": line_colour(solver.spec.id, style, dark),
             "energy": None if found is None else -found.value,
             "picture": None if picture is None else payload.add(picture),
-            "rounded": found is not None and bool(found.notes.get("fractional")),
+            "rounded": "" if found is None else rounded(found, len(shown.noise)),
             "settled": "" if found is None else settled(solver, found),
             "pending": pending,
         }
@@ -180,7 +185,31 @@ def _shown(payload: Payload, view: LabView, dark: bool) -> dict[str, Any] | None
     seen = None if scene is None else payload.add(scene.seen.ravel())
     noise, field = payload.add(shown.noise), payload.add(shown.field)
     moved = shown.cross is not None
-    return {"draw": shown.draw, "moved": moved, "noise": noise, "field": field, "solvers": solvers, "seen": seen}
+    return {"draw": shown.draw, "moved": moved, "noise": noise, "field": field, "solvers": solvers, "seen": seen,
+            "formula": formula(view.bench)}  # fmt: skip
+
+
+def rounded(found: Solution, n: int) -> str:
+    """How many of n variables a relaxation left undecided, and what became of them."""
+    share = float(found.notes.get("fractional") or 0.0)
+    return f"{integer(share * n)} of {integer(n)} grey, rounded to 0" if share else ""
+
+
+def formula(bench: Bench) -> str:
+    """The energy of a few free spins by the field that is shown; empty of more."""
+    n, potentials = bench.potentials.n, bench.potentials
+    if not 1 < n <= MOST_WRITTEN or n < bench.target.n:
+        return ""
+    _, weights, constant = potentials.quadratic()
+    x = [f"x{SUBSCRIPTS[k]}" for k in range(n)]
+    terms = [(1.0, f"f{SUBSCRIPTS[k]}{x[k]}") for k in range(n)]
+    pairs = zip(potentials.structure.i, potentials.structure.j, weights, strict=True)
+    coupled = [(w, f"{significant(abs(w))} {x[i]}{x[j]}") for i, j, w in pairs]
+    numbers = [*coupled, (constant, significant(abs(constant)))]
+    written = "".join(f" {'+' if value >= 0 else '−'} {word}" for value, word in terms + numbers).removeprefix(" + ")
+    spins = f" {significant(weights[0])} between 0 and 1 is J = {significant(weights[0] / 4)} between spins ±1."
+    same = spins if np.ptp(weights) < SAME_WEIGHT else ""
+    return f"Energy: −({written}), f the perturbed field, x 0 or 1.{same}"
 
 
 def settled(solver: MapOracle, found: Solution) -> str:
@@ -302,4 +331,4 @@ def _states(codes: np.ndarray, bench: Bench) -> np.ndarray:
     return free.astype(np.int8)
 
 
-__all__ = ["atlas_words", "layers", "settled", "update"]
+__all__ = ["atlas_words", "formula", "layers", "rounded", "settled", "update"]

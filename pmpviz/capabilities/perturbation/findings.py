@@ -16,7 +16,7 @@ from pmpviz.capabilities.perturbation.parts import TREE_BANK, Bench, lost_share,
 from pmpviz.capabilities.perturbation.picture import SMALLEST, scale_of
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS
 from pmpviz.player.model_words import listed
-from pmpviz.player.numbers import configuration, integer, significant
+from pmpviz.player.numbers import at_most, configuration, integer, significant
 
 # Of so few states each is spoken of by its name.
 FEW_STATES = 8
@@ -30,11 +30,12 @@ OF_MAXIMA = ("glass",)
 OF_ATTEMPTS = ("clique", "prefixes", "")
 ATTEMPTS, BOUNDS = OF_ATTEMPTS[:2]
 ONE_A_SITE = "Exact it would be with a noise of its own for each state; one for each spin is too little."
+TOO_LOW = "bounds were less than their two parts add up to"
 COUNTED = {
     "Best state missed": "Noises under which a solver did not find the proved best state: that of least energy.",
-    "attempts": "The unbiased sampler fixes one variable after another, and begins again where what is left of the "
-    "probability rejects: an attempt.",
-    "bounds of parts": "Each beginning of a configuration has a bound: the best value under noise of all that begins "
+    "attempts": "The unbiased sampler fixes one variable after another; the chances of its two states add up to less "
+    "than 1, and with the rest it rejects and begins again: an attempt.",
+    "bounds": "Each beginning of a configuration has a bound: the best value under noise of all that begins "
     "so. Those of its two ways to go on may not exceed it; averages over few noises can, and are then raised.",
 }
 
@@ -71,7 +72,7 @@ def counts(view: LabView, preset: str = "") -> str:
         if preset != "clique":
             said.append(f"Exact samples: {integer(tree.accepted)} of {integer(tree.attempts)} attempts.")
         if preset != "prefixes":
-            said.append(f"{integer(tree.violations)} of {integer(tree.total)} bounds of parts were too high.")
+            said.append(f"{integer(tree.violations)} of {integer(tree.total)} {TOO_LOW}.")
     return " ".join(said)
 
 
@@ -122,7 +123,17 @@ def _same_maximum(view: LabView) -> str:
         f"{label} {'missed ' if not k else ''}{integer(count) if count else 'none'}"
         for k, (label, count) in enumerate(rows)
     ]
-    return f"Not always: of {noises} best states {listed(missed)}."
+    return f"Not always: of {noises} best states {listed(missed)}.{_halves(view)}"
+
+
+def _halves(view: LabView) -> str:
+    """Of how many spins a relaxation has no opinion, where it lost by that."""
+    assert view.tally is not None and view.bench is not None
+    lost = {label for label, count in _missed(view) if count}
+    known = [(label, one) for label, one in zip(view.bench.labels, view.tally.fractional, strict=True) if label in lost]
+    parts = [(label, float(np.mean(one))) for label, one in known if max(one, default=0.0) > 0]
+    why = "of spins at 1/2: what it loses comes of rounding these to 0."
+    return "".join(f" {label} leaves {share:.0%} {why}" for label, share in parts)
 
 
 def _whole_sampler(view: LabView) -> str:
@@ -195,8 +206,8 @@ def _prefixes(view: LabView) -> str:
     if not tree.violations:
         return f"Yes: all {total} bounds held, even as averages over {bank} noises."
     return (
-        f"Yes, in expectation. As averages over {bank} noises {integer(tree.violations)} of {total} were too low "
-        f"for their parts, by {significant(tree.margin, 2)} nats at most, and are raised by that."
+        f"Yes, in expectation. As averages over {bank} noises {integer(tree.violations)} of {total} "
+        f"{TOO_LOW}, by {at_most(tree.margin)} nats at most, and are raised until all hold."
     )
 
 

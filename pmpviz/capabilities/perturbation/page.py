@@ -55,7 +55,7 @@ SHORT = {
 }
 ROUNDED = (
     "LP relaxation: a variable may lie between 0 and 1 there (grey). What is reached so is an upper bound of every "
-    "configuration's value; rounded to 0 or 1, much of it can be lost."
+    "configuration's value; rounded, a half to 0, much of it can be lost."
 )
 
 

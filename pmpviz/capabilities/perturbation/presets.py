@@ -56,7 +56,8 @@ PERTURBATION: tuple[Preset, ...] = (
         "The unbiased sampler fixes one variable after another by ratios of expected maxima; what is missing to "
         "probability 1 rejects: more often the more variables there are (reproduce hmj-acceptance). Perturb-and-MAP "
         "accepts always, and its histogram is off by more than its noise floor.",
-        lead="The exact sampler fixes spin after spin, and begins again where what is left of the probability rejects.",
+        lead="The exact sampler fixes spin after spin. Its two chances add up to less than 1: with the rest it begins "
+        "again.",
     ),
     Preset(
         "prefixes",

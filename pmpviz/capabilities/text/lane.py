@@ -17,16 +17,16 @@ from pmpviz.runs import run as running
 from pmpviz.types import Target
 
 CHUNK_SECONDS, MOST_SWEEPS = 0.1, 64
-MOST_POINTS, MOST_PAST = 256, 2048
+MOST_POINTS, FIRST_KEPT, MOST_PAST = 256, 64, 2048
 
 
 @dataclass(frozen=True, eq=False)
 class TextLaneView:
     """An immutable picture of a lane: p(x_i = 1) by now, and the configuration of its first chain.
 
-    `points` are (sweeps, seconds) of the marginals `history`, about evenly chosen since the last change, and `past` has
-    (sweeps, seconds, error) of those before it. `averaged` is how many of the last sweeps p1 is the mean of, over all
-    chains; 0 of a solver.
+    `points` are (sweeps, seconds) of the marginals `history`, the first since the last change and then about evenly
+    chosen ones, and `past` has (sweeps, seconds, error) of those before it. `averaged` is how many of the last
+    sweeps p1 is the mean of, over all chains; 0 of a solver.
     """
 
     algorithm: str
@@ -92,7 +92,8 @@ class TextLane:
         if done // self._every > last // self._every:
             self._points.append((self.count, self.seconds, self.p1().astype(np.float32)))
         if len(self._points) >= MOST_POINTS:
-            self._points, self._every = self._points[1::2], 2 * self._every
+            # How soon p came near is told of the first ones.
+            self._points, self._every = self._points[:FIRST_KEPT] + self._points[FIRST_KEPT + 1 :: 2], 2 * self._every
 
     def view(self, label: str, done: bool) -> TextLaneView:
         """What pages see, called `label`."""

@@ -23,6 +23,8 @@ MOST_SHOWN, MOST_NAMES = 2000, 5
 FLOOR = 1e-5
 # Errors that differ by so many times what independent draws leave are told apart.
 LEVEL = 2.0
+# So near to exact is near enough to be told how soon it came.
+NEAR = 0.01
 # An error that is less than so much of what independent draws leave has not come by chance.
 SURE = 0.01
 # Of the sentence why there is no exact answer.
@@ -159,7 +161,9 @@ def _verdict(view: TextView, begun: Sequence[TextLaneView]) -> str:
         said = f"{begun[0].label} {_found(view, begun[0].p1)}" if len(begun) == 1 else _found_by(view, begun)
         return full_sentence(f"{_refused(view)}{_weight(view)}{said}")
     if len(begun) > 1:
-        return f"{_nearest(view, begun)} {_found_by(view, begun, p1)}."
+        # Of more than two the curves tell how soon: the words have room for no more.
+        soon = _soon(begun, p1) if len(begun) == 2 else ""
+        return f"{soon}{_nearest(view, begun)} {_found_by(view, begun, p1)}."
     said = full_sentence(f"{_weight(view)}{begun[0].label} {_found(view, begun[0].p1)}")
     return f"{said} {full_sentence(_exactly(view, begun[0], p1))}{_invitation(view, begun[0].p1)}"
 
@@ -200,6 +204,35 @@ def _too_dear(why_not: str) -> str:
 
 def _power(of_two: str) -> str:
     return f"2{of_two.translate(RAISED)}"
+
+
+def _soon(begun: Sequence[TextLaneView], p1: Float[np.ndarray, " n"]) -> str:
+    """From when on each lane has been near to exact, the soonest first; nothing until one has."""
+    came = [(found, lane) for lane in begun if (found := _near_from(lane, p1)) is not None]
+    came.sort(key=lambda pair: pair[0][1])
+    alike = len({lane.unit for lane in begun}) == 1
+    told: list[str] = []
+    for (count, took), lane in came:
+        unit = "" if told and alike else f" {lane.unit if count > 1 else lane.unit.removesuffix('s')}"
+        told.append(f"{lane.label} {'' if told else 'after '}{integer(count)}{unit} ({_brief(took)})")
+    late = [f"{lane.label} not yet" for lane in begun if all(lane is not other for _, other in came)]
+    return f"Within {NEAR:g} of exact: {', '.join([*told, *late])}. " if told else ""
+
+
+def _brief(took: float) -> str:
+    return f"{significant(1e3 * took, 2)} ms" if took < 1 else f"{significant(took, 2)} s"
+
+
+def _near_from(lane: TextLaneView, p1: Float[np.ndarray, " n"]) -> tuple[int, float] | None:
+    """(sweeps, seconds) of a lane's last setting after which its error has stayed below NEAR; None where it is not."""
+    if not len(lane.history):
+        return None
+    far = np.flatnonzero(errors(lane.history, p1) > NEAR)
+    first = int(far[-1]) + 1 if len(far) else 0
+    if first == len(lane.history):
+        return None
+    count, took = lane.points[first, :2] - (lane.past[-1, :2] if len(lane.past) else 0.0)
+    return int(count), float(took)
 
 
 def _nearest(view: TextView, begun: Sequence[TextLaneView]) -> str:
@@ -282,7 +315,10 @@ def _averaged(view: TextView) -> str:
     words = f" {lane.label} averages {what}{part}"
     if p1 is None:
         return f"{words}."
-    return f"{words}; as many independent draws would be off by about {significant(_noise(view, lane), 2)}."
+    noise = f"off by about {significant(_noise(view, lane), 2)}"
+    # A mean of conditional probabilities has less noise than counts.
+    counts = f"counts of as many independent draws are noisier: {noise}"
+    return f"{words}; {counts if given else f'as many independent draws would be {noise}'}."
 
 
 def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:

@@ -95,7 +95,13 @@ export class Chart {
     this.title.title = trace.help || "";
     if (this.note.textContent !== (trace.note || "")) this.note.textContent = trace.note || "";
     this.hint();
-    const solid = (trace.lines || []).filter((line) => !line.faint && !line.ghost);
+    this.name(trace.lines || []);
+  }
+
+  // Of what is drawn, for those who do not see it.
+  name(lines) {
+    const { trace } = this;
+    const solid = lines.filter((line) => !line.faint && !line.ghost);
     const last = solid.map((line) => (line.y && line.y.length ? number(line.y[line.y.length - 1]) : "n/a"));
     const words = trace.columns ? columnWords(trace.columns, number) : `latest ${last.join(", ")}`;
     this.canvas.setAttribute("aria-label", `${trace.title}: ${words}`);
@@ -112,6 +118,7 @@ export class Chart {
   draw(theme, marks, cursor, view) {
     this.drawn = [theme, marks, cursor, view];
     this.lines = shown(this.trace, view.heads).map((line) => ({ ...line, colour: lit(line.colour, theme) }));
+    this.name(this.lines);
     this.hint();
     this.large = enlarged();
     const width = Math.max(160, this.root.clientWidth) / this.large;

@@ -257,7 +257,7 @@ class Landscape extends Live {
     const share = this.share(now);
     this.picture.draw(this.ground, this.sidelong, this.theme, this.drawn(still, share), scale);
     const inks = this.picture.inks;
-    this.bars.draw(this.scene, still ? this.walk.counts : this.scene.law.map(() => 0), inks, this.theme, scale);
+    this.bars.draw(this.scene, still || null, inks, this.theme, scale);
     this.energy.root.hidden = this.scene.gibbs;
     if (!this.scene.gibbs) this.energy.draw(still && this.shown, share, this.colour, this.scene.most, this.theme, scale);
     this.beside(scene, still && this.shown, share, scale);
@@ -307,6 +307,12 @@ class Landscape extends Live {
   share(now) {
     const takes = this.hurried() ? 0 : 0.65 * this.pause();
     return this.shown && takes ? Math.min(1, Math.max(0, (now - this.since) / takes)) : 1;
+  }
+
+  // Curves of the shown spins end at the trajectory after which they are shown.
+  heads() {
+    if (!this.scene || !this.scene.memory || !this.shown) return super.heads();
+    return { seconds: false, of: [this.shown.number - (this.share(performance.now()) < 1)] };
   }
 
   drawn(still, share) {

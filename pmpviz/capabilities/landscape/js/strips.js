@@ -2,17 +2,18 @@
 
 import { ask } from "../pmpviz.player/ask.js";
 import { columnWords, drawColumns } from "../pmpviz.player/columns.js";
-import { css, haloed, make, mix, number, sized } from "../pmpviz.player/theme.js";
+import { css, haloed, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
 
 export const ONE_HILL = 4; // lambda_1 up to which one hill is guaranteed.
 const LETTER = 19; // Height of a line of words with what is left free around it.
+const NO_GAP = 0.7; // Of the shift's strip before a class, which has no gap.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const TERMS = {
   bars: "How often each configuration was drawn, all chains together, beside how often it ought to be: the lines.",
   energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the accept line.",
   shift:
-    "λ₁: how strongly the spins hang together, the largest eigenvalue of couplings plus shift, W + D. By a theorem there is " +
-    "one hill up to λ₁ = 4, the upright line. The same theorem bounds the gap, drawn upwards: how fast Gibbs sampling that redraws " +
+    "λ₁: how strongly the spins hang together, the largest eigenvalue of couplings plus shift, W + D: the shift and what it is at " +
+    "shift 0. By a theorem there is one hill up to λ₁ = 4, the upright line. The same theorem bounds the gap, drawn upwards where there is room: how fast Gibbs sampling that redraws " +
     "one spin at a time forgets its start, as a share a step. Level line: the gap exactly; falling line: what is guaranteed of " +
     "it, (1 − λ₁/4)/n for n spins.",
 };
@@ -31,9 +32,9 @@ class Strip {
     this.tall = height;
   }
 
-  begin(theme, scale) {
+  begin(theme, scale, share = 1) {
     this.width = Math.max(180, this.root.clientWidth);
-    this.height = Math.round(this.tall * (scale > 1 ? CLASS : 1));
+    this.height = Math.round(this.tall * share * (scale > 1 ? CLASS : 1));
     const context = sized(this.canvas, this.width, this.height);
     context.clearRect(0, 0, this.width, this.height);
     context.font = `${11.5 * scale}px ${theme.font}`;
@@ -50,9 +51,15 @@ class Strip {
 export class Bars extends Strip {
   constructor() {
     super("How often, against exact p(s)", "landscape-bars", 132, TERMS.bars);
+    this.of = make("div", "pv-note ls-of");
+    this.root.append(this.of);
   }
 
-  draw({ law, names, memory }, counts, inks, theme, scale) {
+  // `walk`: what the server has counted, or null.
+  draw({ law, names, memory }, walk, inks, theme, scale) {
+    const counts = walk ? walk.counts : law.map(() => 0);
+    const of = walk ? `All ${thousands(walk.chains)} chains; the picture shows one.` : "";
+    if (this.of.textContent !== of) this.of.textContent = of;
     this.head.textContent = memory ? "Nearest picture" : "How often, against exact p(s)";
     const context = this.begin(theme, scale);
     const total = counts.reduce((a, b) => a + b, 0);
@@ -62,7 +69,7 @@ export class Bars extends Strip {
     drawColumns(context, theme, area, columns, scale);
     const far = Math.max(...law.map((p, s) => Math.abs(p - share[s])));
     Object.assign(this.canvas.dataset, { draws: total, error: total ? far : "" });
-    this.say(total ? `off by at most ${number(far)}` : "no draws yet", columnWords(columns, number));
+    this.say(total ? `off by at most ${walk.far}` : "no draws yet", columnWords(columns, number));
   }
 }
 
@@ -142,7 +149,8 @@ export class Shift extends Strip {
 
   // Left of the mark one hill is guaranteed, and Gibbs sampling has a gap of at least the falling line.
   draw(scene, extra, theme, scale) {
-    const context = this.begin(theme, scale);
+    const plain = scale > 1; // Before a class without the gap.
+    const context = this.begin(theme, scale, plain ? NO_GAP : 1);
     this.scene = scene;
     const { low, high, values, gap } = scene;
     const n = scene.states[0].length;
@@ -157,22 +165,26 @@ export class Shift extends Strip {
     context.fillRect(sure, 0, this.width - sure, this.height - foot);
     context.strokeStyle = css(theme.text);
     context.lineWidth = 2;
-    this.line(context, [0, y(gap)], [this.width, y(gap)]);
+    if (!plain) this.line(context, [0, y(gap)], [this.width, y(gap)]);
     const top = y((1 - (values[0] + low) / ONE_HILL) / n);
     if (mark > low) {
       context.setLineDash([5, 4]);
-      this.line(context, [0, top], [x(mark), y(0)]);
+      if (!plain) this.line(context, [0, top], [x(mark), y(0)]);
       context.setLineDash([]);
       this.line(context, [x(mark), 0], [x(mark), this.height - foot]);
     }
     context.fillStyle = css(theme.accent);
     context.fillRect(x(extra) - 2, 0, 4, this.height - foot);
-    this.words(context, { sure, gap, y, mark, low, top, at: x(extra) }, theme, scale);
     const largest = values[0] + extra;
+    const own = number(values[0]) === "0" ? "" : ` + ${number(values[0])}`;
+    const link = `λ₁ = shift${own} = ${number(largest)}`;
+    if (plain) this.beside(context, [link, `λ₁ = ${number(largest)}`], 20 * scale, [sure, x(extra)], theme);
+    else this.words(context, { sure, gap, y, mark, low, top, at: x(extra) }, theme, scale);
+    this.foot(context, mark > low ? { mark, sure } : null, low, theme);
     const bound = Math.max(0, (1 - largest / ONE_HILL) / n);
-    const promise = largest <= ONE_HILL ? `one hill, gap ≥ ${number(bound)}` : "no guarantee";
+    const promise = largest <= ONE_HILL ? `one hill for sure, gap ≥ ${number(bound)}` : "no guarantee";
     this.head.textContent = mark > low ? `Guaranteed: one hill up to shift ${number(mark)}` : "Guaranteed: nothing, at any shift";
-    this.say(`now λ₁ = ${number(largest)}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
+    this.say(`${link}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
   }
 
   words(context, { sure, gap, y, mark, low, top, at }, theme, scale) {
@@ -183,7 +195,6 @@ export class Shift extends Strip {
     const room = (words) => sure * (1 - (LETTER * scale) / Math.max(1, y(0) - top)) - 12 - context.measureText(words).width;
     const told = ["one hill, gap at least (1 − λ₁/4)/n", "one hill, gap at least this", "gap at least this", "at least", "≥"].find((text) => room(text) > 0);
     if (mark > low && told) haloed(context, theme, told, 6, this.height - 16 * scale - 5);
-    this.foot(context, mark > low ? { mark, sure } : null, low, theme);
   }
 
   // In as many words as fit between the upright lines, or else beside the last of them.
@@ -201,15 +212,17 @@ export class Shift extends Strip {
   foot(context, at, low, theme) {
     const base = this.height - 3;
     const wide = (words) => context.measureText(words).width;
-    const least = `shift ${number(low)}`;
-    const told = at ? "λ₁ = 4" : "";
+    const least = at ? number(low) : `shift ${number(low)}`;
+    const told = at ? `shift ${number(at.mark)}: λ₁ = ${ONE_HILL}` : "";
     const from = at ? Math.max(wide(least) + 8, Math.min(at.sure, this.width) - wide(told) / 2) : 0;
     context.fillStyle = css(theme.soft);
+    context.textAlign = "left";
     context.fillText(least, 0, base);
     if (at) context.fillText(told, Math.min(from, this.width - wide(told)), base);
-    const rest = at ? "more hills possible →" : "λ₁ ≥ 4 at every shift";
+    const choices = at ? ["more hills possible →", "more hills →"] : ["λ₁ ≥ 4 at every shift"];
+    const rest = choices.find((words) => from + wide(told) + 8 < this.width - wide(words));
     context.textAlign = "right";
-    if (from + wide(told) + 8 < this.width - wide(rest)) context.fillText(rest, this.width, base);
+    if (rest) context.fillText(rest, this.width, base);
   }
 
   line(context, from, to) {

@@ -83,14 +83,18 @@ export class Timeline {
     this.root.append(this.range, this.text);
   }
 
-  show(head, replay) {
+  // `looping`: whether the last period is shown again and again.
+  show(head, replay, looping) {
     const sweep = Math.min(replay.done(Math.max(head - 1, 0)) + 1, replay.sweeps);
     const start = replay.startOf(sweep - 1);
     const message = `message ${head - start} of ${replay.startOf(sweep) - start}`;
     const many = replay.sweeps > 1; // Of one sweep messages are counted alone.
-    const words = head
-      ? `${many ? `sweep ${sweep} of ${replay.sweeps}, ` : ""}${message}`
-      : many ? `before sweep 1 of ${replay.sweeps}` : "before the first message";
+    const first = replay.sweeps - replay.record.period + 1;
+    const words = looping
+      ? `sweep ${sweep < first ? replay.sweeps : sweep}: ${first} to ${replay.sweeps} again and again`
+      : head
+        ? `${many ? `sweep ${sweep} of ${replay.sweeps}, ` : ""}${message}`
+        : many ? `before sweep 1 of ${replay.sweeps}` : "before the first message";
     if (Number(this.range.max) !== replay.total) this.range.max = replay.total;
     if (Number(this.range.value) !== head) this.range.value = head;
     if (this.text.textContent === words) return;

@@ -110,7 +110,7 @@ export class Equation {
     const over = others.map((other) => `x${subscript(other)}`);
     const incoming = over.map((name) => `n(${name}→${factor})`);
     const inner = [`${factor}(${scope.map((other) => `x${subscript(other)}`).join(",")})`, ...incoming].join(" + ");
-    const kind = label === "ψ" ? "" : `   (${replay.record.factors[index].words})`;
+    const kind = !label ? "" : `   (${replay.record.factors[index].words})`;
     const symbols = `m(${factor}→${variable}) = ${this.operator(over.join(","), inner)}${kind}`;
     const card = replay.card(replay.record.edgeVariable[edge]);
     if (!table || table.length > MOST_JOINT) {

@@ -34,7 +34,7 @@ function likeliest(shares) {
 export function factorTip(replay, factor, head) {
   const { record } = replay;
   const { words, label, table, scope } = record.factors[factor];
-  const found = [make("div", "", `f${factor} ${label}: ${words}`)];
+  const found = [make("div", "", `${[`f${factor}`, label].filter(Boolean).join(" ")}: ${words}`)];
   const wanted = wish(record, factor);
   if (wanted) found.push(make("div", "", wanted > 0 ? "It would rather have them equal." : "It would rather have them differ."));
   if (frustrated(replay, factor, head)) found.push(make("div", "", "Frustrated: the likeliest states go against it."));

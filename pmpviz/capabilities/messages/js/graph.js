@@ -40,6 +40,7 @@ export class Graph {
     const apart = closest(this.variables);
     const near = Math.min(...record.edgeFactor.map((f, e) => far(this.factors[f], this.variables[record.edgeVariable[e]])), 1e3);
     this.radius = Math.max(this.form.least, Math.min(this.form.most * (0.5 + 0.5 * this.large), 0.34 * apart, (this.form === SMALL ? 0.38 : 0.5) * near));
+    this.room = 0.45 * (near - this.radius); // Of a factor's name, to either side.
     this.half = Math.max(this.form.square, Math.min(12 * this.large, 0.45 * this.radius, 0.24 * near + 2));
     this.move(moved);
   }
@@ -150,10 +151,8 @@ export class Graph {
   factor(factor, index) {
     const { context, theme, half } = this;
     const [x, y] = this.factors[index];
-    const name = factor.label;
-    context.font = `600 ${(name.length > 2 ? 10 : 11.5) * this.large}px ${theme.font}`;
     const named = half >= WHOLE.square;
-    const wide = named ? Math.max(half, context.measureText(name).width / 2 + 4) : half;
+    const [name, wide] = named ? this.named(factor, index) : ["", half];
     const opposed = this.opposes(index);
     context.fillStyle = css(opposed ? (theme.dark ? OPPOSED.dark : OPPOSED.light) : theme.ink);
     context.fillRect(x - wide, y - half, 2 * wide, 2 * half);
@@ -164,6 +163,18 @@ export class Graph {
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.fillText(name, x, y + 0.5);
+  }
+
+  // As words and formulas name it, where there is room for as much, and how wide its square is.
+  named({ label }, index) {
+    const { context, half } = this;
+    const choices = [[`f${index}`, label].filter(Boolean).join(" "), label || `f${index}`].map((name) => {
+      context.font = `600 ${(name.length > 2 ? 10 : 11.5) * this.large}px ${this.theme.font}`;
+      return [name, Math.max(half, context.measureText(name).width / 2 + 4), context.font];
+    });
+    const [name, wide, font] = choices.find(([, wide]) => wide <= Math.max(half, this.room)) || choices[1];
+    context.font = font;
+    return [name, wide];
   }
 
   frame(x, y, wide, half, colour) {

@@ -19,6 +19,7 @@ import "../pmpviz.player/decode.js";
 
 const ANNOUNCE_MS = 2500;
 const PLACED_MS = 8000;
+const EARLY_MS = 15000;
 const DRAGGED = 4; // Pixels, of which fewer are a click.
 const TRAVEL = 0.72; // Of a message's time: the rest it stands at its end, to be read.
 const [LOW, HIGH, CONTROLS, TITLES] = [110, 240, 150, 40];
@@ -132,6 +133,7 @@ class Microscope extends Stage {
     const sameGraph = this.record && JSON.stringify(this.record.factors) === JSON.stringify(record.factors);
     Object.assign(this, { record, run: record.run, replay: new Replay(record), cameSoFar: false });
     this.player.take(this.replay);
+    if (first && !this.player.playing && pressedEarly()) this.player.toggle();
     this.graph.record = record;
     if (!sameGraph) this.watched = this.replay.total ? this.firstDown() : 0;
     this.heat.take(this.replay);
@@ -161,7 +163,12 @@ class Microscope extends Stage {
     this.residual.take([...change, ...error], { log: true, marks, sweeps, messages });
     if (record.bethe === null) return;
     const exact = record.logZ === null ? [] : [{ y: record.logZ, label: `exact log Z ${number(record.logZ)}` }];
-    this.bethe.take([{ label: "now", colour: BETHE, values: record.bethe, at: (k) => k }], { marks: exact, sweeps, messages });
+    this.bethe.take([{ label: "now", colour: BETHE, values: record.bethe, at: this.placesOf(record.bethe) }], { marks: exact, sweeps, messages });
+  }
+
+  // Where values after every message, or after every sweep, lie along the run.
+  placesOf(values) {
+    return values.length === this.replay.total + 1 ? (k) => this.replay.along(k) : (k) => k;
   }
 
   drawLegend() {
@@ -185,9 +192,9 @@ class Microscope extends Stage {
   weights() {
     const { factors } = this.record;
     if (!factors.some(({ kind }) => kind === "table")) return "";
-    if (!factors.some((_, factor) => wish(this.record, factor))) return "ψ: a table of weights.";
+    if (!factors.some((_, factor) => wish(this.record, factor))) return "Squares: tables of weights.";
     const some = factors.some((_, factor) => this.graph.opposes(factor));
-    return `ψ prefers equal neighbours${some ? ", violet ψ different ones" : ""}; framed: the beliefs say otherwise.`;
+    return `Squares prefer equal neighbours${some ? ", violet ones different" : ""}; framed: the beliefs say otherwise.`;
   }
 
   // Before a class there is no room for the curve of Bethe's log Z: where it ends is told.
@@ -218,7 +225,7 @@ class Microscope extends Stage {
       this.post({ type: "mode", site: value });
     }
     if (["share", "undo", "redo"].includes(name)) this.post({ type: name });
-    if (name === "speed") player.speeds[player.mode] = value;
+    if (name === "speed") player.choose(value);
     this.wake();
   }
 
@@ -422,7 +429,7 @@ class Microscope extends Stage {
     const along = replay.along(head);
     this.residual.draw(this.residual.root.clientWidth, this.chartHeight, along, this.theme);
     if (this.withBethe) this.bethe.draw(this.bethe.root.clientWidth, this.chartHeight, along, this.theme);
-    this.timeline.show(head, replay);
+    this.timeline.show(head, replay, player.looping);
     this.bar.show(player.playing, player.mode, player.speeds[player.mode], replay.sweeps);
     this.write(replay.done(head));
   }
@@ -486,6 +493,13 @@ class Microscope extends Stage {
 }
 
 export default mounted(Microscope);
+
+// Whether Space was pressed before there was a picture to play.
+function pressedEarly() {
+  const early = window.pmpvizSpace && performance.now() - window.pmpvizSpace < EARLY_MS;
+  window.pmpvizSpace = 0;
+  return Boolean(early);
+}
 
 function range(from, to) {
   return Array.from({ length: to - from }, (_, k) => from + k);

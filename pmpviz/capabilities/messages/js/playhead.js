@@ -2,6 +2,8 @@
 
 import { MODES } from "./bar.js";
 
+const SOON = 30; // Seconds in which sweeps come to what the run comes to, unless a hand has chosen another pace.
+const SWEEPS = MODES.findIndex(({ id }) => id === "sweep");
 const LOOPED = 3; // Sweeps a second of an oscillation that is shown again and again.
 
 export class Playhead {
@@ -10,6 +12,7 @@ export class Playhead {
   constructor(still, opens = true) {
     this.still = still;
     this.speeds = MODES.map((mode) => mode.speed);
+    this.chosen = new Set(); // Ways whose pace is a hand's.
     this.mode = 0;
     this.playing = false;
     this.wanted = !still && opens;
@@ -20,7 +23,22 @@ export class Playhead {
   take(replay) {
     this.replay = replay;
     this.rest();
+    this.hasten();
     this.playing = this.wanted;
+  }
+
+  // Of a run of many sweeps a pace at which its end is not waited for.
+  hasten() {
+    if (this.chosen.has(SWEEPS)) return;
+    const { speed, speeds } = MODES[SWEEPS];
+    const { milestones } = this.replay.record;
+    const least = Math.max(speed, milestones[milestones.length - 1][0] / SOON);
+    this.speeds[SWEEPS] = speeds.find((each) => each >= least) || speeds[speeds.length - 1];
+  }
+
+  choose(speed) {
+    this.speeds[this.mode] = speed;
+    this.chosen.add(this.mode);
   }
 
   stop() {

@@ -48,7 +48,8 @@ class Board extends Stage {
     this.buildBar();
     const right = make("div", "at-right");
     this.many = make("div", "at-title", "One best answer against many");
-    right.append(this.heading, this.answers.root, this.many, this.averages.root, this.counted.root, this.bars.root, this.bounds.root, this.bar.root);
+    this.formula = make("div", "at-words at-formula");
+    right.append(this.heading, this.answers.root, this.formula, this.many, this.averages.root, this.counted.root, this.bars.root, this.bounds.root, this.bar.root);
     Object.assign(this, { left, right });
     this.found = make("div", "at-verdict");
     this.counts = make("div", "at-counts");
@@ -227,6 +228,8 @@ class Board extends Stage {
     const { averages } = this.meta;
     const [rows, high] = [this.rows(), this.picturesFirst ? this.pictureHigh(scale) : 0];
     this.answers.draw(rows, shape, this.theme, scale, high);
+    const { formula } = this.meta.shown;
+    if (this.formula.textContent !== formula) this.formula.textContent = formula;
     this.many.hidden = !averages;
     const means = (averages || []).map((row) => ({ ...row, colour: (rows.find(({ title }) => title === row.title) || {}).colour }));
     this.averages.draw(means, shape, this.theme, scale, high);
@@ -348,7 +351,7 @@ function brief(text) {
 
 function asked({ label, colour, energy: value, rounded, settled, picture, pending }, restless) {
   const rest = settled.startsWith("not") ? settled : restless && settled ? "settles once damped" : "";
-  const how = (rounded ? ", grey rounded" : "") + (rest ? `; ${rest}` : "");
+  const how = (rounded ? `, ${rounded}` : "") + (rest ? `; ${rest}` : "");
   const words = pending ? "solving …" : value === null ? "cannot run here" : `energy ${energy(value)}${how}`;
   return { title: label, colour, kind: "state", values: picture, words };
 }
