@@ -77,6 +77,9 @@ def test_every_frame_is_told_by_what_it_has_itself_found_and_numbers_say_of_whic
     live.play()
     wait(live, lambda view: view.status == "done")
     head = decode(deconvolution.update(live.view, Cursors(), Desk(("play",))))[0]
+    lane = SimpleNamespace(last=live.view.lanes[0].frames[0])
+    before = SimpleNamespace(problem=live.view.problem, lanes=(lane,), trouble=None)
+    assert deconvolution.verdict(before) == "Nothing has run yet: press Play.", "a start is no answer"
     frames, told = live.view.lanes[0].frames, head["lanes"][0]["frames"]
     assert [frame.found_counts for frame in frames] == [tuple(counts) for counts in told["counts"]]
     for frame, said, found in zip(frames, told["said"], told["found"], strict=True):
@@ -284,9 +287,10 @@ def test_numbers_are_told_of_every_lane(begin):
     assert [int(row["wrong pixels"].replace("\u202f", "")) for row in rows] == wrong
     assert rows[1]["change of a message"] == "–"
     # Each lane is told of, by its own sweeps: the seconds are the same, and the timeline tells them.
-    assert head["said"][0].startswith("PMP: ") and " GWG: " in head["said"][0]
-    assert head["said"][0].count("glyphs") == head["said"][0].count("pixels") == 1
-    assert " GWG: none of 2, " in head["said"][0]
+    assert head["said"][0] == "Nothing has run yet: press Play."
+    said = " ".join(lane["frames"]["said"][-1] for lane in head["lanes"])
+    assert said.startswith("PMP: ") and " GWG: none of 2, " in said
+    assert said.count("glyphs") == said.count("pixels") == 1
     assert head["whose"] == "PMP", "the speed's sweeps, which GWG is only given the seconds of"
     alone = begin(SMALL.replace(budget=3))
     wait(alone, lambda view: view.lanes)

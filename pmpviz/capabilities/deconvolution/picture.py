@@ -33,6 +33,9 @@ HELP = {
 }
 
 
+NOTHING = "Nothing has run yet: press Play."
+
+
 def _spec(lane: DeconvolutionLaneView) -> Spec:
     return conv_sampler(lane.algorithm).spec
 
@@ -301,6 +304,8 @@ def verdict(view: DeconvolutionView) -> str:
     if problem is None or not _begun(view):
         ready = "Getting ready: press Play, and it begins as soon as it is compiled."
         return ready if view.trouble is None else "Nothing is computed yet."
+    if not any(lane.last is not None and lane.last.sweep for lane in view.lanes):
+        return NOTHING
     return " ".join(_one_of(view, k, lane.last) for k, lane in enumerate(view.lanes) if lane.last is not None)
 
 
