@@ -232,6 +232,21 @@ export class Live extends Stage {
     this.said.title = this.large ? sentences[0] || "" : "";
   }
 
+  // The room of the longest that is to be found is kept from the start on: nothing shrinks while it grows.
+  keep(long) {
+    const wide = this.said.parentNode.clientWidth;
+    const room = JSON.stringify([long, this.large, wide]);
+    if (room === this.reserved) return;
+    this.reserved = room;
+    const trial = this.said.cloneNode();
+    trial.style.cssText = `position: absolute; visibility: hidden; width: ${wide}px`;
+    const words = (text, k) => (this.large && !k ? brief(text) : text);
+    trial.append(...long.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k))));
+    this.said.parentNode.append(trial);
+    this.said.style.minHeight = `${trial.offsetHeight}px`;
+    trial.remove();
+  }
+
   // Before what was found, where that is of another moment than the pictures.
   lead() {
     return "";
