@@ -220,7 +220,7 @@ def test_the_picture_keeps_its_size_while_the_verdict_grows(server, open_page):
     page.wait_for_function("() => /exact after/.test(document.querySelector('.pv-verdict')?.textContent)")
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Reset").click()
-    page.wait_for_function("() => /press Play/.test(document.querySelector('.pv-verdict')?.textContent)")
+    page.wait_for_function("() => /press Play/i.test(document.querySelector('.pv-verdict')?.textContent)")
     page.wait_for_timeout(500)
     width, bottom, words = page.evaluate(PLACED)
     page.get_by_role("button", name="Play").click()

@@ -230,11 +230,16 @@ def test_from_the_press_on_play_the_words_say_that_it_starts(app_server, open_pa
     page = open_page(f"{app_server(DEMO)}/?silent=1&unit=trajectories")
     verdict = page.locator(".pv-verdict")
     verdict.wait_for()
-    assert verdict.inner_text() == "Nothing has run yet: press Play."
+    # A page that waits says what to do before what is not there, and shows which button it waits for.
+    colour = "() => getComputedStyle(document.querySelector('.pv-play')).backgroundColor"
+    assert verdict.inner_text() == "Press Play, or Space: nothing has run yet."
+    asking = page.evaluate(colour)
     page.keyboard.press("Space")
     assert verdict.inner_text().startswith("Starting: ")
+    assert page.evaluate(colour) != asking
     page.keyboard.press("Space")
-    assert verdict.inner_text() == "Nothing has run yet: press Play."
+    assert verdict.inner_text() == "Press Play, or Space: nothing has run yet."
+    assert page.evaluate(colour) == asking
     assert page.locator(".pv-step").get_attribute("title").startswith("One trajectory of every lane")
     assert page.locator(".pv-select option").all_inner_texts() == ["1 trajectory/s", "5 trajectories/s"]
 

@@ -14,6 +14,7 @@ from pmpviz.capabilities.home import spins
 from pmpviz.capabilities.home.hand import MOST_DRAWN, MOST_NOISE, Hand, distance, expected_distance, margin
 from pmpviz.capabilities.home.picture import blob, reasons, words
 from pmpviz.capabilities.home.spins import EDGES, LITTLE, LOOSE, MANY, SPINS, STATES, TIGHT
+from pmpviz.player.numbers import significant
 from pmpviz.player.wire import decode
 from pmpviz.runs import advance, positions, start
 
@@ -185,3 +186,14 @@ def test_the_bar_that_comes_too_often_is_the_third_and_the_first_turned_over():
     turned = order[2]
     assert turned == 2**5 - 1 - order[0]
     assert 2.3 < hand.counts[turned] / hand.drawn / TIGHT.law[turned] < 3.2
+
+
+def test_a_few_draws_are_not_praised_for_what_exact_ones_have_as_well():
+    """One draw is further off the less likely its state: what is lower than the mean by chance is no better."""
+    hand = Hand(little=LOOSE)
+    hand.draw()
+    off = f"{significant(expected_distance(LOOSE.law, 1))} off on average"
+    assert f"after 1 random draw: too few to judge, a single exact draw is {off}. " in words(hand)
+    hand.draw()
+    off = f"{significant(expected_distance(LOOSE.law, 2))} off on average"
+    assert f"after 2 random draws: too few to judge, as many exact draws are {off}. " in words(hand)

@@ -26,6 +26,7 @@ from pmpviz.capabilities.deconvolution.live import LiveDeconvolution
 from pmpviz.capabilities.deconvolution.page import _files
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, conv_sampler, problem_of
 from pmpviz.capabilities.deconvolution.presets import ARROW, RING
+from pmpviz.player.numbers import integer
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 
@@ -77,11 +78,15 @@ def test_every_frame_is_told_by_what_it_has_itself_found_and_numbers_say_of_whic
     live.play()
     wait(live, lambda view: view.status == "done")
     head = decode(deconvolution.update(live.view, Cursors(), Desk(("play",))))[0]
+    lane = SimpleNamespace(last=live.view.lanes[0].frames[0])
+    before = SimpleNamespace(problem=live.view.problem, lanes=(lane,), trouble=None)
+    assert deconvolution.verdict(before) == "Nothing has run yet: press Play.", "a start is no answer"
     frames, told = live.view.lanes[0].frames, head["lanes"][0]["frames"]
     assert [frame.found_counts for frame in frames] == [tuple(counts) for counts in told["counts"]]
     for frame, said, found in zip(frames, told["said"], told["found"], strict=True):
         full = sum(count == 2 for count in frame.found_counts)
-        assert ("none has found all 2 glyphs" in said) == (full == 0)
+        assert ("none has found all 2 glyphs" in said) == (full == 0 and any(frame.found_counts))
+        assert ("none has found any of the 2 glyphs" in said) == (not any(frame.found_counts))
         assert [sample.count("not found") for sample in found] == [
             sum(each.feature is None for each in sample) for sample in frame.found
         ]
@@ -112,21 +117,26 @@ def test_glyphs_that_are_given_are_not_called_found(begin):
 @pytest.mark.parametrize(
     "wrong, counts, words",
     [
-        ((16, 18), (0, 1), "none has found all 4 glyphs (0 to 1 of them), 16 to 18 pixels wrong (average 17)"),
+        ((16, 18), (0, 0), "none has found any of the 4 glyphs, 16 to 18 of 7\u202f840 pixels wrong (average 17)"),
+        (
+            (16, 18),
+            (0, 1),
+            "none has found all 4 glyphs (0 to 1 of them), 16 to 18 of 7\u202f840 pixels wrong (average 17)",
+        ),
         (
             (16, 0, 1),
             (4, 4, 2),
             "2 have found all 4 glyphs, 1 explains every given pixel (up to 16 wrong in the others)",
         ),
         ((0, 0), (4, 4), "all have found all 4 glyphs, all explain every given pixel"),
-        ((34,), (3,), "3 of the 4 glyphs, 34 pixels wrong"),
-        ((1,), (4,), "all 4 glyphs, 1 pixel wrong"),
+        ((34,), (3,), "3 of the 4 glyphs, 34 of 7\u202f840 pixels wrong"),
+        ((1,), (4,), "all 4 glyphs, 1 of 7\u202f840 pixels wrong"),
         ((0,), (4,), "all 4 glyphs, explains every given pixel"),
     ],
 )
 def test_a_verdict_counts_the_samples_and_mixes_no_two(wrong, counts, words):
     frame, lane = SimpleNamespace(wrong=wrong, sweep=7.0), SimpleNamespace(explained_at=None)
-    said = f"{deconvolution._glyphs_found(counts, 4)}, {deconvolution._pixels_wrong(lane, frame)}"
+    said = f"{deconvolution._glyphs_found(counts, 4)}, {deconvolution._pixels_wrong(lane, frame, 7840)}"
     assert said == words
 
 
@@ -236,6 +246,38 @@ def test_features_are_put_into_the_order_of_the_glyphs():
     assert [(each.feature, each.shift, each.mismatches) for each in first] == [(2, (0, 1), 0), (0, (1, 0), 0)]
     assert second[0].mismatches == 0 and second[1].feature is None
     assert orders(features[:1, :, [2, 0, 1]], None) == ((0, 1, 2),)
+    # Of two copies of a glyph the one that images are made of stands under it, in its colour.
+    features[1, :, 2] = features[1, :, 1]
+    for uses, used in (((0, 3, 20), 2), ((0, 3, 2), 1)):
+        assert found_in(features, problem, np.array([(1, 1, 1), uses]))[1][0].feature == used
+
+
+def test_seconds_are_of_sweeps_and_not_of_warming_up(begin):
+    """The curve of a chain began a fifth of a second late on a busy machine, at which others had found all glyphs."""
+    live = begin(SMALL.replace(lanes=(PMP, GWG), samples=1, budget=3))
+    wait(live, lambda view: len(view.lanes) == 2 and all(lane.frames for lane in view.lanes))
+    assert [lane.frames[0].seconds for lane in live.view.lanes] == [0, 0]
+    live.play()
+    wait(live, lambda view: view.status == "done")
+    assert all(0 < lane.seconds == lane.last.seconds for lane in live.view.lanes)
+
+
+def test_a_chain_that_has_hardly_begun_is_not_said_to_have_failed():
+    """Before its first sweep is over, how little it has done comes first, which a class is shown too."""
+    plan = SMALL.replace(lanes=(PMP, GWG), samples=1)
+    lanes = [SimpleNamespace(algorithm=each.algorithm, label=each.spec.label, samples=1) for each in plan.lanes]
+    problem = problem_of(plan)
+    pixels = problem.seen.sum()
+    frame = SimpleNamespace(found_counts=(0,), wrong=(912,), sweep=0.0264, seconds=0.2)
+    told = deconvolution._verdict_of(lanes[1], frame, problem, True)
+    assert (
+        told
+        == f"GWG, only 2.6\u202f% of a sweep as yet: none of the 2 glyphs, 912 of {pixels} pixels wrong.".replace(
+            str(pixels), integer(int(pixels))
+        )
+    )
+    frame.sweep = 2.0
+    assert deconvolution._verdict_of(lanes[1], frame, problem, True).endswith("pixels wrong (after 2 sweeps).")
 
 
 def test_an_update_carries_new_frames_once_and_all_of_them_after_a_new_mount(begin):
@@ -284,9 +326,10 @@ def test_numbers_are_told_of_every_lane(begin):
     assert [int(row["wrong pixels"].replace("\u202f", "")) for row in rows] == wrong
     assert rows[1]["change of a message"] == "–"
     # Each lane is told of, by its own sweeps: the seconds are the same, and the timeline tells them.
-    assert head["said"][0].startswith("PMP: ") and " GWG: " in head["said"][0]
-    assert head["said"][0].count("glyphs") == head["said"][0].count("pixels") == 1
-    assert " GWG: none of 2, " in head["said"][0]
+    assert head["said"][0] == "Nothing has run yet: press Play."
+    said = " ".join(lane["frames"]["said"][-1] for lane in head["lanes"])
+    assert said.startswith("PMP: ") and " GWG: none of 2, " in said
+    assert said.count("glyphs") == said.count("pixels") == 1
     assert head["whose"] == "PMP", "the speed's sweeps, which GWG is only given the seconds of"
     alone = begin(SMALL.replace(budget=3))
     wait(alone, lambda view: view.lanes)

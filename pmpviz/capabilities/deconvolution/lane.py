@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int8, Int32, UInt8
+from jaxtyping import Float, Int, Int8, Int32, UInt8
 
 from pmpviz.capabilities.deconvolution import posterior as deconvolution
 from pmpviz.capabilities.deconvolution.plan import DeconvolutionPlan, Problem
@@ -119,6 +119,7 @@ class DeconvolutionLane:
         self._found: tuple[tuple[Found, ...], ...] = ()
         self._compared = b""
         self._number, self._rate = 0, 0.0
+        self._idle = 0.0  # Seconds of the call that computes nothing but the start.
 
     @property
     def quanta(self) -> int:
@@ -141,7 +142,7 @@ class DeconvolutionLane:
         run = deconvolution.begin(self._algorithm, self._problem.target, self._settings.seed, self._settings.samples)
         self.run, snapshot = deconvolution.advance(run, 0)
         self.compile_seconds = time.perf_counter() - begin
-        self.warmed = True
+        self.warmed, self._idle = True, float(snapshot.seconds)
         self._take(snapshot)
 
     @property
@@ -170,8 +171,8 @@ class DeconvolutionLane:
 
     def _take(self, snapshot: Any) -> None:
         self._snapshot = snapshot
-        self.seconds = float(snapshot.seconds)
-        self._compare(np.asarray(snapshot.features))
+        self.seconds = float(snapshot.seconds) - self._idle
+        self._compare(np.asarray(snapshot.features), np.asarray(snapshot.locations).sum((1, 3, 4), dtype=int))
         frame = self._frame(snapshot)
         self._frames.append(frame)
         self.series.append({name: np.array([value]) for name, value in measures(frame).items()})
@@ -190,7 +191,7 @@ class DeconvolutionLane:
         return Frame(
             self._number,
             self.count,
-            float(snapshot.seconds),
+            self.seconds,
             grey,
             np.packbits(shown > 0),
             np.flatnonzero(np.asarray(snapshot.locations)[:, :MOST_SHOWN]).astype(np.int32),
@@ -227,12 +228,12 @@ class DeconvolutionLane:
             rested=self.rested,
         )
 
-    def _compare(self, features: np.ndarray) -> None:
-        """Order and find the features anew where they have changed."""
-        state = features.tobytes()
+    def _compare(self, features: np.ndarray, uses: np.ndarray) -> None:
+        """Order and find the features anew where they have changed, or which of them is used more."""
+        state = features.tobytes() + np.argsort(-uses, axis=1, kind="stable").tobytes()
         if state == self._compared:
             return
-        self._found = found_in(features, self._problem)
+        self._found = found_in(features, self._problem, uses)
         aligned = orders(features, self._problem.glyphs)
         self._order = tuple(under(*each) for each in zip(self._found, aligned, strict=True))
         self._compared = state
@@ -248,17 +249,22 @@ def grey_levels(belief: Float[np.ndarray, "m c f a b"], kind: str) -> UInt8[np.n
     return np.rint(255 * belief).astype(np.uint8)
 
 
-def found_in(features: Int8[np.ndarray, "m c f a b"], problem: Problem) -> tuple[tuple[Found, ...], ...]:
-    """For every sample what became of every generating glyph; nothing where the glyphs are not known."""
+def found_in(
+    features: Int8[np.ndarray, "m c f a b"], problem: Problem, uses: Int[np.ndarray, "m f"] | None = None
+) -> tuple[tuple[Found, ...], ...]:
+    """For every sample what became of every generating glyph; nothing where the glyphs are not known.
+
+    Of features that are alike it is the one that stands at more places, `uses`: what images are explained by.
+    """
     if problem.glyphs is None:
         return tuple(() for _ in features)
     ink = problem.glyphs.sum((0, 2, 3))
     return tuple(
         tuple(
             Found(near.feature if 2 * near.mismatches < ink[g] else None, near.shift, near.mismatches)
-            for g, near in enumerate(deconvolution.recovered(sample, problem.glyphs))
+            for g, near in enumerate(deconvolution.recovered(sample, problem.glyphs, used))
         )
-        for sample in features
+        for sample, used in zip(features, [None] * len(features) if uses is None else uses, strict=True)
     )
 
 

@@ -12,7 +12,7 @@ from PIL import Image
 from pmpviz.capabilities.deconvolution.lane import MOST_SHOWN, DeconvolutionLaneView, Found, Frame
 from pmpviz.capabilities.deconvolution.live import DeconvolutionView
 from pmpviz.capabilities.deconvolution.plan import Problem, conv_sampler
-from pmpviz.player.numbers import integer, seconds, significant
+from pmpviz.player.numbers import THIN, integer, seconds, significant
 from pmpviz.player.pictures import DARK, LIGHT
 from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, trace
 from pmpviz.player.wire import Payload, thin
@@ -26,11 +26,15 @@ HELP = {
     "wrong": "Pixels of all images on which the reconstruction differs from what is given: best and worst sample.",
     "explained": "Ink of the images that the reconstruction has too: worst and best sample. Ink too much is wrong.",
     "found": "Generating glyphs that stand among the features of a sample, exactly, up to the shift that larger "
-    "features leave: fewest and most of a sample.",
+    "features leave: fewest and most of a sample. One that is a pixel off is not found, yet leaves few pixels wrong; a "
+    "found one may still be missing where it belongs.",
     "residual": "Largest change of a message in the last sweep: small when messages have come to rest.",
     "energy": "Minus log p(X, S, W) without its constant: lower is more probable. Best and worst sample.",
     "hidden": "Hidden pixels that were filled in otherwise than in the image that was hidden: best and worst sample.",
 }
+
+
+NOTHING = "Nothing has run yet: press Play."
 
 
 def _spec(lane: DeconvolutionLaneView) -> Spec:
@@ -301,6 +305,8 @@ def verdict(view: DeconvolutionView) -> str:
     if problem is None or not _begun(view):
         ready = "Getting ready: press Play, and it begins as soon as it is compiled."
         return ready if view.trouble is None else "Nothing is computed yet."
+    if not any(lane.last is not None and lane.last.sweep for lane in view.lanes):
+        return NOTHING
     return " ".join(_one_of(view, k, lane.last) for k, lane in enumerate(view.lanes) if lane.last is not None)
 
 
@@ -311,7 +317,7 @@ def _one_of(view: DeconvolutionView, index: int, frame: Frame) -> str:
     if not index:
         return said
     said = said.replace("explains every given pixel", "none wrong")
-    return re.sub(r"(?<= of )the (?=\d)| glyphs| pixels?(?= wrong)", "", said)
+    return re.sub(r"(?<= of )the (?=\d)| glyphs| of [\d\u202f]+ pixels(?= wrong)", "", said)
 
 
 def _verdict_of(lane: DeconvolutionLaneView, frame: Frame, problem: Problem, timed: bool = False) -> str:
@@ -323,7 +329,7 @@ def _verdict_of(lane: DeconvolutionLaneView, frame: Frame, problem: Problem, tim
     if _sought(problem) and problem.glyphs is not None:
         said.append(_glyphs_found(frame.found_counts, problem.glyphs.shape[1]))
     if problem.seen.any():
-        said.append(_pixels_wrong(lane, frame))
+        said.append(_pixels_wrong(lane, frame, int(problem.seen.sum())))
     if _partly(problem):
         hidden = integer(int((~problem.seen).sum()))
         said.append(f"{_from_to(frame.hidden_wrong)} of {hidden} hidden pixels filled in wrongly")
@@ -332,6 +338,8 @@ def _verdict_of(lane: DeconvolutionLaneView, frame: Frame, problem: Problem, tim
     time = f" ({seconds(frame.seconds)} of computing)" if frame.seconds and not timed else ""
     sweeps = f"after {_swept(frame.sweep)}{time}"
     name = _short(lane) if lane.samples == 1 else f"{_short(lane)}, {lane.samples} samples"
+    if timed and 0 < frame.sweep < 1:  # What has hardly begun has not failed.
+        return f"{name}, only {_swept(frame.sweep)} as yet: {', '.join(said)}."
     far = sweeps if frame.sweep else "before the first sweep"
     return f"{name}: {', '.join(said)}{f' ({far})' if timed else f', {far}'}."
 
@@ -341,12 +349,14 @@ def _glyphs_found(counts: tuple[int, ...], total: int) -> str:
     full = sum(count == total for count in counts)
     if len(counts) < 2:
         return f"all {total} glyphs" if full else f"{max(counts, default=0) or 'none'} of the {total} glyphs"
+    if not any(counts):
+        return f"none has found any of the {total} glyphs"
     if not full:
         return f"none has found all {total} glyphs ({_from_to(counts)} of them)"
     return f"{_many(full, len(counts))} {'has' if full == 1 else 'have'} found all {total} glyphs"
 
 
-def _pixels_wrong(lane: DeconvolutionLaneView, frame: Frame) -> str:
+def _pixels_wrong(lane: DeconvolutionLaneView, frame: Frame, given: int) -> str:
     """How many given pixels are wrong, or how many samples explain them all, and when one first did."""
     wrong, right, more = frame.wrong, sum(not each for each in frame.wrong), []
     if right:
@@ -356,7 +366,7 @@ def _pixels_wrong(lane: DeconvolutionLaneView, frame: Frame) -> str:
             more.append(f"{one} at sweep {_sweeps(lane.explained_at[0])}, {seconds(lane.explained_at[1])}")
         more += [f"up to {integer(max(wrong))} wrong in the others"] if max(wrong) else []
     else:
-        said = f"{_from_to(wrong)} pixel{'' if set(wrong) == {1} else 's'} wrong"
+        said = f"{_from_to(wrong)} of {integer(given)} pixels wrong"
         more += [f"average {integer(sum(wrong) / len(wrong))}"] if len(set(wrong)) > 1 else []  # The curve's.
     return f"{said} ({'; '.join(more)})" if more else said
 
@@ -374,7 +384,7 @@ def _from_to(values: tuple[int, ...]) -> str:
 def _swept(count: float) -> str:
     """Sweeps in words; of a chain that has hardly begun its first one, how much of that."""
     if 0 < count < 1:
-        return f"{significant(100 * count, 2)} % of a sweep"
+        return f"{significant(100 * count, 2)}{THIN}% of a sweep"
     return f"{_sweeps(count)} sweep{'' if count == 1 else 's'}"
 
 

@@ -170,11 +170,17 @@ class Recovered:
     mismatches: int
 
 
-def recovered(features: Int8[np.ndarray, "c f a b"], glyphs: Int8[np.ndarray, "c g p q"]) -> list[Recovered]:
-    """For every generating glyph the nearest of the features, at its best shift."""
+def recovered(
+    features: Int8[np.ndarray, "c f a b"],
+    glyphs: Int8[np.ndarray, "c g p q"],
+    uses: Int[np.ndarray, " f"] | None = None,
+) -> list[Recovered]:
+    """For every generating glyph the nearest of the features, at its best shift; of several copies the one that is used
+    most, where `uses` counts at how many places each stands."""
     both, shift = _overlaps(features, glyphs)
     differ = np.rint(_ink(glyphs)[:, None] + _ink(features) - 2 * both).astype(int)
-    nearest = differ.argmin(1).tolist()
+    share = 0.0 if uses is None else uses / (1 + uses.sum())
+    nearest = (differ - 0.5 * share).argmin(1).tolist()
     return [Recovered(f, tuple(shift[g, f].tolist()), int(differ[g, f])) for g, f in enumerate(nearest)]
 
 

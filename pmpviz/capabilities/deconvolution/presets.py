@@ -24,7 +24,9 @@ DECONVOLUTION: tuple[Preset, ...] = (
         DeconvolutionPlan(),
         "Neither the shapes nor their places are given, only the images. Features begin mid-grey and become ink and "
         "paper within a few dozen sweeps. The model has one feature more than there are glyphs, and they are a pixel "
-        "larger each way: the spare one copies a glyph, or stays at its prior, and a glyph may lie in any corner.",
+        "larger each way: the spare one copies a glyph, or stays at its prior, and a glyph may lie in any corner. A "
+        "sample with more glyphs found may have more pixels wrong: a feature that is one pixel off is not found, yet "
+        "leaves few pixels wrong, and one that is found may be missing where it belongs.",
     ),
     Preset(
         "gwg",

@@ -63,9 +63,9 @@ def words(hand: Hand) -> str:
     draws = "1 random draw" if count == 1 else f"{integer(count)} random draws"
     far = f"total variation {significant(hand.distance)} after {draws}"
     if count < ENOUGH:
-        return (
-            f"{far[0].upper()}{far[1:]}: too few to judge, exact ones have {significant(chance)}. Press “1,000 more”."
-        )
+        exact = "a single exact draw is" if count == 1 else "as many exact draws are"
+        off = f"{exact} {significant(chance)} off on average"
+        return f"{far[0].upper()}{far[1:]}: too few to judge, {off}. Press “1,000 more”."
     if hand.distance <= chance + margin(count):
         return f"As good as exact draws: {far}, theirs is {significant(chance)} on average."
     return f"Not exact: {far}, that of exact ones is {significant(chance)}; more do not help."

@@ -148,10 +148,10 @@ def _pictures() -> None:
     view: LearningView = STAGE.view
     if not view.lanes or view.train is None:
         return
-    dark = st.context.theme.type == "dark"
+    dark, shown = st.context.theme.type == "dark", min(SHOWN_DATA, len(view.train))
     st.image(
-        filters.png(filters.pictures_image(view.train.x[:SHOWN_DATA], view.train.shape, dark)),
-        caption=f"The data: {min(SHOWN_DATA, len(view.train))} of {len(view.train):,} pictures",
+        filters.png(filters.pictures_image(learning.some_of(view.train.x, shown), view.train.shape, dark)),
+        caption=f"The data: {shown} of {len(view.train):,} pictures",
         width=DATA_WIDTH,
     )
 

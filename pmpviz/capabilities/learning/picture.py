@@ -12,7 +12,7 @@ import numpy as np
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.likelihood import is_small
 from pmpviz.capabilities.learning.live import LearningView
-from pmpviz.capabilities.learning.words import MMD_NOTE, looked_at, more, offer, said, scored
+from pmpviz.capabilities.learning.words import MMD_NOTE, longest, looked_at, more, offer, said, scored
 from pmpviz.learning import learner_class
 from pmpviz.player.filters import filter_words, sent_filters
 from pmpviz.player.numbers import seconds, significant
@@ -33,7 +33,7 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     sentences = said(view, desk.at, device_words())
     words: dict[str, Any] = {"said": sentences, "alt": alt, "unit": "iterations", "more": more(then)}
     words["data"] = _data(envelope, view) if desk.large else None
-    words["offer"] = offer(view)
+    words |= {"offer": offer(view), "longest": longest(view)}
     if view.trouble:
         words["trouble"] = f"{view.trouble[:1].upper()}{view.trouble[1:].rstrip('.')}."
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), sentences[0], **words)
@@ -75,9 +75,14 @@ def _data(envelope: Envelope, view: LearningView) -> dict | None:
         return None
     height, width = view.train.shape
     columns = mosaic_shape(min(view.plan.chains, MOST_PICTURES), view.train.shape)[1]
-    pictures = np.resize(np.asarray(view.train.x, bool), (columns, height, width))
+    pictures = some_of(np.asarray(view.train.x, bool), columns).reshape(columns, height, width)
     row = np.pad(np.hstack(list(np.pad(pictures, ((0, 0), (1, 1), (1, 0))))), ((0, 0), (0, 1)))
     return {"bits": envelope.payload.add(np.packbits(row), "u1"), "rows": row.shape[0], "cols": row.shape[1]}
+
+
+def some_of(x: np.ndarray, count: int) -> np.ndarray:
+    """So many rows of all over the data: the first ones stand in an order, in which those held out would be missing."""
+    return x[np.linspace(0, len(x) - 1, count).astype(int)]
 
 
 def _sub(lane: LearningLaneView) -> str:

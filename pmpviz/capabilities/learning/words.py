@@ -15,6 +15,11 @@ from pmpviz.player.numbers import integer, seconds, significant, times
 LOOKS = 4
 # Correlation of neighbouring pixels' weights from which filters are no noise any more, and from which they are patches.
 BEGUN, PATCHES = 0.15, 0.3
+FOUND = (
+    "The filters are still noise: neighbouring pixels share a colour by chance",
+    "Neighbouring pixels of a filter begin to share a colour",
+    "Small patches, in which neighbouring pixels of a filter tend to share a colour",
+)
 # Nats a picture, of which fewer than over independent pixels are little, and of which fewer are no factor to tell.
 LITTLE, LEAST_FACTOR = 1.0, 0.05
 MMD_NOTE = (
@@ -113,6 +118,17 @@ def verdict(view: LearningView) -> str:
     return _worse(lane, view) or _stands_for(lane, view) or _probable(lane, view)
 
 
+def longest(view: LearningView) -> str:
+    """About the longest verdict that a class is to see, whose room is kept before it is found."""
+    if not view.lanes:
+        return ""
+    if len(view.lanes) == 1:
+        return f"{FOUND[2]}; {_pictures(view)} are {_factor(9.0)} more probable than by independent pixels."
+    than = " than with ".join(_names(view)[:2])
+    at = f"At iteration {integer(1000)}, the last that both have"
+    return f"{at}, pictures are {_factor(1.1)} more probable with {than}. In equal time: {_factor(1.1)} more."
+
+
 def _worse(lane: LearningLaneView, view: LearningView) -> str:
     """By how much what is scored was more probable before, where that is beyond the errors; else nothing."""
     best, last = best_of(lane.likelihoods), _last(lane)
@@ -128,12 +144,7 @@ def _stands_for(lane: LearningLaneView, view: LearningView) -> str:
     agree = lane.points[-1].agree
     if not math.isfinite(agree):
         return ""
-    if agree >= PATCHES:
-        found = "Small patches, in which neighbouring pixels of a filter tend to share a colour"
-    elif agree >= BEGUN:
-        found = "Neighbouring pixels of a filter begin to share a colour"
-    else:
-        found = "The filters are still noise: neighbouring pixels share a colour by chance"
+    found = FOUND[(agree >= BEGUN) + (agree >= PATCHES)]
     return f"{found}{_worth(lane, view)}."
 
 
@@ -156,7 +167,7 @@ def _is_old(last: Likelihood, lane: LearningLaneView) -> bool:
 
 
 def _down(lane: LearningLaneView, gain: float) -> str:
-    """From what the curve has come down, where one sees it."""
+    """What it was at the best, where one sees that the curve has come down."""
     best = best_of(lane.likelihoods)
     assert best is not None
     was = best.value - lane.independent
@@ -164,8 +175,8 @@ def _down(lane: LearningLaneView, gain: float) -> str:
     told = times if gain >= LEAST_FACTOR else lambda nats: significant(nats, 2)
     if told(was) == told(gain) or significant(was, 2) == significant(gain, 2):
         return ""
-    before = _factor(was) if gain >= LEAST_FACTOR else f"{told(was)} nats"
-    return f", down from {before.removeprefix('about ')} at iteration {integer(best.iteration)}"
+    before = f"{times(was)} times" if gain >= LEAST_FACTOR else f"{told(was)} nats"
+    return f" (at best {before}, at iteration {integer(best.iteration)})"
 
 
 def _factor(nats: float) -> str:
@@ -183,25 +194,49 @@ def _ahead(view: LearningView) -> str:
     known = [{each.iteration: each for each in lane.likelihoods} for lane in view.lanes]
     common = set.intersection(*map(set, known))
     if not common:
-        return f"{_behind(view)}{_apart(view)}"
+        return f"{_behind(view)}{' '.join(filter(None, (_at_equal_seconds(view, set()).strip(), _apart(view))))}"
     at = max(common)
     found = sorted(zip(_names(view), view.lanes, (each[at] for each in known), strict=True), key=lambda e: -e[2].value)
     (best, lane, first), (other, behind, second) = found[0], found[-1]
     # Their pictures are of other iterations by then.
     last = ", the last that both have," if any(lane.iteration > 2 * at for lane in view.lanes) else ""
     when, than = f"At iteration {integer(at)}{last}", f"more probable with {best} than with {other}"
+    then = f"{_at_equal_seconds(view, {each[at].iteration for each in known})}{_samples(view, at)}"
     if not first.high > lane.independent:
         words = f"{when} pictures are no more probable than by independent pixels, with {best} or with {other}"
-        return f"{words}.{_samples(view, at)}"
+        return f"{words}.{then}"
+    if first.value - lane.independent < LITTLE and second.high > behind.independent - LITTLE:
+        return f"{when} it is too early to compare: pictures are hardly more probable than by independent pixels.{then}"
     if first.low > second.high or (first.exact and second.exact and first.value > second.value):
         chance = _below_chance(other, behind, second)
         if first.value - second.value < LEAST_FACTOR:
             apart = _factor(first.value - second.value)
-            return (
-                f"{when} pictures are as probable with {best} as with {other}, to {apart}{chance}.{_samples(view, at)}"
-            )
-        return f"{when} pictures are {_factor(first.value - second.value)} {than}{chance}.{_samples(view, at)}"
-    return f"{when} it is within the errors of the estimates whether pictures are {than}.{_samples(view, at)}"
+            return f"{when} pictures are as probable with {best} as with {other}, to {apart}{chance}.{then}"
+        return f"{when} pictures are {_factor(first.value - second.value)} {than}{chance}.{then}"
+    return f"{when} it is within the errors of the estimates whether pictures are {than}.{then}"
+
+
+def _at_equal_seconds(view: LearningView, compared: set[int]) -> str:
+    """Which lane is ahead after as long computing, by the last likelihoods of each up to then; nothing where those are
+    of the iterations that are compared already, or one has none yet."""
+    if not all(lane.likelihoods for lane in view.lanes):
+        return ""
+    took = min(max(each.seconds for each in lane.likelihoods) for lane in view.lanes)
+    known = [[each for each in lane.likelihoods if each.iteration and each.seconds <= took] for lane in view.lanes]
+    if not all(known):
+        return ""
+    last = [max(each, key=lambda one: one.iteration) for each in known]
+    if {each.iteration for each in last} == compared:
+        return ""
+    found = sorted(zip(_names(view), view.lanes, last, strict=True), key=lambda each: -each[2].value)
+    (best, _, first), (_, lane, second) = found[0], found[-1]
+    # Neither by the errors, nor because the other is measured only a little later.
+    soon = min((each for each in lane.likelihoods if each.seconds > took), key=lambda e: e.seconds, default=second)
+    when, gap = f" In equal time ({seconds(took)} of computing)", first.value - second.value
+    apart = first.low > max(second.high, soon.high) or (first.exact and first.value > soon.value)
+    if gap < LEAST_FACTOR or not apart:
+        return f"{when} neither is ahead beyond the errors."
+    return f"{when}: {_factor(gap)} more with {best}."
 
 
 def _below_chance(name: str, lane: LearningLaneView, now: Likelihood) -> str:
@@ -228,15 +263,16 @@ def _samples(view: LearningView, at: int) -> str:
     """How near the data the samples of each are, by the last looks at them up to this iteration."""
     found = [_nearness(lane, at) for lane in view.lanes]
     if len(set(found)) == 1:
-        return f" Samples of both: {found[0]}."
-    return f" Samples: {', '.join(f'of {name} {near}' for name, near in zip(_names(view), found, strict=True))}."
+        return f" Samples of both are {found[0]}."
+    told = "; those of ".join(f"{name} are {near}" for name, near in zip(_names(view), found, strict=True))
+    return f" Samples of {told}."
 
 
 def _nearness(lane: LearningLaneView, at: int) -> str:
     looks = [point for point in lane.points if 0 < point.iteration <= at][-LOOKS:]
     off = sum(look.mmd2 > look.noise for look in looks)
     if not off:
-        return "like the data, but for noise"
+        return "as near the data as chance allows"
     return "unlike the data" if off == len(looks) else "at times unlike the data"
 
 
@@ -359,6 +395,7 @@ __all__ = [
     "MMD_NOTE",
     "capital",
     "computing",
+    "longest",
     "looked_at",
     "model_words",
     "more",

@@ -24,7 +24,8 @@ const QUESTION = 56;
 const [LOWEST_HIGH, LEAST_HIGH] = [84, 110]; // Of several rows, of one.
 const MOST_HIGH = 720;
 // What a server that compiles cannot say in time, in place of the sentence that asks for Play.
-const ASKS = /press Play/;
+export const ASKS = /press Play/;
+const ASKED = /^([^.]*): press Play([^.]*)\.$/;
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 const BEFORE = "of the settings before";
 const NONE = { sweep: -1, number: -1 };
@@ -218,15 +219,32 @@ export class Live extends Stage {
   tell(found) {
     this.sentences = found;
     const sentences = this.leaves ? [this.renewed] : found;
+    // A page that has nothing to show yet waits for one button: which, is seen.
+    this.root.classList.toggle("pv-asks", !this.playing && !this.leaves && ASKS.test(found[0] || ""));
     const lead = this.leaves ? "" : this.lead();
     const text = `${this.large} ${this.playing} ${lead}${sentences.join("\n")}`;
     if (this.told === text) return;
     this.told = text;
-    const said = (text) => (this.playing && ASKS.test(text) ? STARTING : text);
+    const said = (text) => (this.playing && ASKS.test(text) ? STARTING : text.replace(ASKED, invited));
     const words = (text, k) => (k ? said(text) : lead + (this.large ? brief(said(text)) : said(text)));
     const paragraphs = sentences.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k)));
     this.said.replaceChildren(...paragraphs.filter((paragraph) => paragraph.textContent));
     this.said.title = this.large ? sentences[0] || "" : "";
+  }
+
+  // The room of the longest that is to be found is kept from the start on: nothing shrinks while it grows.
+  keep(long) {
+    const wide = this.said.parentNode.clientWidth;
+    const room = JSON.stringify([long, this.large, wide]);
+    if (room === this.reserved) return;
+    this.reserved = room;
+    const trial = this.said.cloneNode();
+    trial.style.cssText = `position: absolute; visibility: hidden; width: ${wide}px`;
+    const words = (text, k) => (this.large && !k ? brief(text) : text);
+    trial.append(...long.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k))));
+    this.said.parentNode.append(trial);
+    this.said.style.minHeight = `${trial.offsetHeight}px`;
+    trial.remove();
   }
 
   // Before what was found, where that is of another moment than the pictures.
@@ -408,6 +426,11 @@ export class Live extends Stage {
     this.headed = head;
     this.traces.draw(this.theme, at, heads);
   }
+}
+
+// What to do stands before what is not there yet.
+function invited(_, missing, more) {
+  return `Press Play, or Space${more}: ${missing[0].toLowerCase()}${missing.slice(1)}.`;
 }
 
 // The first sentences without what stands in brackets, of so many letters as a class can read; the first is whole.

@@ -4,7 +4,7 @@ import { mounted } from "../pmpviz.player/component.js";
 import { bit, unpack } from "../pmpviz.player/decode.js";
 import { FeatureLane } from "./features.js";
 import { ImageGrid } from "./images.js";
-import { Live } from "../pmpviz.player/live.js";
+import { ASKS, Live } from "../pmpviz.player/live.js";
 import { make, seconds, thousands, topOf } from "../pmpviz.player/theme.js";
 import { stampsOf } from "./stamps.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
@@ -138,7 +138,8 @@ class Deconvolution extends Live {
 
   // What was found is of the pictures that are shown, not of those that wait, also while one looks back.
   tell(sentences) {
-    const shown = this.frames().filter(Boolean).map((frame) => frame.said);
+    // Before the first sweep nothing is found, and the server says what to do.
+    const shown = ASKS.test(sentences[0]) ? [] : this.frames().filter(Boolean).map((frame) => frame.said);
     super.tell(shown.length ? [shown.join(" "), ...sentences.slice(1)] : sentences);
     this.sentences = sentences;
   }

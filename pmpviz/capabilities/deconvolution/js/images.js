@@ -4,8 +4,8 @@ import { css, enlarged, make, mix, sized, topOf } from "../pmpviz.player/theme.j
 import { featureColour, placesIn } from "./stamps.js";
 
 const GAP = 8;
-const LABEL = 76; // More where the page is enlarged.
-const [FEW, CLASS_FEW] = [84, 112]; // Pixels of an image where only some are shown; before a class, where two have room.
+const [LABEL, LEAST_LABEL] = [76, 44]; // More where the page is enlarged.
+const [FEW, CLASS_FEW] = [98, 126]; // Pixels of an image where only some are shown; before a class, where two have room.
 const HEAD = 72; // Above the images there is the question alone.
 const LOW_WINDOW = 790; // In a lower one images leave room for what is found.
 const BLOCK_GAP = 14;
@@ -58,7 +58,7 @@ export class ImageGrid {
     const { shown, height, width: across } = this.meta.shape;
     this.lines = (this.meta.images ? 1 : 0) + this.meta.lanes.length;
     this.large = enlarged();
-    this.label = LABEL * this.large;
+    this.label = this.large * (few && this.meta.lanes.every(({ short }) => short.length < 6) ? LEAST_LABEL : LABEL);
     const two = (width - this.label + GAP) / 2 - GAP;
     // What stands above them all, as the fold of glyphs that are painted, leaves less room.
     const low = window.innerHeight - Math.max(0, topOf(this.root) - HEAD * this.large) < LOW_WINDOW;

@@ -37,7 +37,9 @@ from pmpviz.live.plan import Choice, Preset
 from pmpviz.live.view import View
 from pmpviz.player import filters
 
-LEAD = "Each image is a few shapes, one over the other. PMP adds noise: the likeliest shapes and places are a sample."
+LEAD = (
+    "Each image is a few shapes, one over the other. PMP solves for them under random noise: the likelier win oftener."
+)
 PAGE = Page("deconvolution", DECONVOLUTION, LEAD)
 # What the question is about: the images, and what of them is given.
 ASKED = ("data", "layout", "known_images", "known_features", "known_locations", "clamped")

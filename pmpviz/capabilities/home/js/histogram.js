@@ -8,7 +8,8 @@ const CLASS_SHARE = 0.3; // Of the window, at most, before a class.
 const LEFT = 34;
 const CELL = 8; // Of a state's picture beneath its bar.
 const PMP = [213, 94, 0];
-const GROWTH_MS = 160;
+const GROWTH_MS = 100;
+const ARRIVED = 0.004; // Of the height, less than a pixel.
 const MOST_RINGS = 6;
 const STATES = "Under a bar its state: spins 1 to 5 from above, filled is up.";
 
@@ -59,7 +60,7 @@ export class Histogram {
     const wanted = this.update.order.map((state) => this.counts[state] / drawn);
     const top = 1.08 * Math.max(...this.update.exact, ...wanted);
     const share = 1 - Math.exp(-passed / GROWTH_MS);
-    const to = (now, then) => (Math.abs(then - now) < 5e-4 ? then : now + (then - now) * share);
+    const to = (now, then) => (Math.abs(then - now) < ARRIVED * top ? then : now + (then - now) * share);
     this.shares = wanted.map((then, place) => to(this.shares ? this.shares[place] : then, then));
     this.top = to(this.top || top, top);
     return this.top !== top || this.shares.some((now, place) => now !== wanted[place]);

@@ -90,6 +90,7 @@ class Spins extends Stage {
     const { drops = null, model = null } = this.update || {};
     const fresh = update.drops !== drops;
     if (fresh) this.land();
+    if (fresh && this.due) this.write();
     this.update = update;
     this.fit(update);
     if (fresh || update.model !== model) this.begin(update, model);
@@ -108,7 +109,7 @@ class Spins extends Stage {
     if (total < this.total) this.said.style.visibility = "hidden";
     this.total = total;
     this.histogram.take(update, this.fall === null ? null : update.last, before);
-    if (this.fall === null) this.write();
+    this.due = this.fall === null;
   }
 
   fit(update) {
@@ -145,7 +146,7 @@ class Spins extends Stage {
     if (this.fall === null) return;
     this.fall = null;
     this.histogram.land();
-    this.write();
+    this.due = true;
   }
 
   play(passed) {
@@ -158,6 +159,7 @@ class Spins extends Stage {
       if (this.fall >= 1) this.land();
     }
     const moving = this.draw(passed);
+    if (this.due && !moving) this.write();
     return this.head < end || this.fall !== null || moving;
   }
 
@@ -183,8 +185,9 @@ class Spins extends Stage {
     return moving;
   }
 
-  // What is said once the picture has come to it.
+  // What is said once the picture has come to it, with bars that have grown.
   write() {
+    this.due = false;
     const { said, distance } = this.update;
     this.said.style.visibility = "";
     this.said.replaceChildren(...said.map(([words, verdict]) => make("p", verdict ? "fs-verdict" : "", words)));

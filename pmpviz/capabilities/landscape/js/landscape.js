@@ -149,16 +149,7 @@ class Landscape extends Live {
 
   // The verdict's room is kept for the longest of it, or the picture would shrink in mid-run.
   keepRoom() {
-    const long = this.large || !this.longest ? [] : this.withHills(this.longest);
-    const room = JSON.stringify([long, this.main.clientWidth]);
-    if (room === this.room) return;
-    this.room = room;
-    const trial = this.said.cloneNode();
-    trial.style.cssText = `position: absolute; visibility: hidden; width: ${this.main.clientWidth}px`;
-    trial.append(...long.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", text)));
-    this.main.append(trial);
-    this.said.style.minHeight = `${trial.offsetHeight}px`;
-    trial.remove();
+    this.keep(this.large || !this.longest ? [] : this.withHills(this.longest));
   }
 
   // Traces leave what stands beneath them seen.

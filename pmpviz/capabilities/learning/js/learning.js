@@ -40,6 +40,7 @@ class Learning extends Player {
     const update = this.read(bytes, opening);
     if (!update || !this.isNew(update)) return;
     this.others = update.more;
+    this.longest = update.longest;
     this.adopt(update);
     this.propose(update.offer);
     this.explain();
@@ -121,6 +122,7 @@ class Learning extends Player {
     if (!beside && this.panels.parentNode !== this.main) this.stage.after(this.panels);
     this.beside = beside;
     this.placeData();
+    this.keep(this.large && this.longest ? [this.longest] : []);
     super.layout();
     this.drawData();
     this.panels.style.gridTemplateColumns = beside ? "minmax(0, 1fr)" : this.stage.style.gridTemplateColumns;
