@@ -11,6 +11,7 @@ import pytest
 from pmpviz import exact
 from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.marginals import verdict
+from pmpviz.capabilities.marginals.barrier import BARRIER
 from pmpviz.capabilities.marginals.lane import InferenceLane
 from pmpviz.capabilities.marginals.live import InferenceView, Truth, names_of
 from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
@@ -149,7 +150,8 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     view = view_of("stall")
     counts = [lane.count for lane in view.lanes]
     said = answer("stall")
-    assert said.startswith("It saves MAP calls: the gap is within 0.5 after MAP call ") and counts[0] == min(counts)
+    assert said.startswith(f"{BARRIER} saves MAP calls: the gap is within 0.5 after MAP call ")
+    assert counts[0] == min(counts)
     names = ["adaptive", "fixed", "none, correction never", "none"]
     assert [lane.label for lane in view.lanes] == [f"Barrier Frank-Wolfe, contraction {name}" for name in names]
     told = [f"with contraction {name.replace(', ', ' and ')}" for name in names]
@@ -158,7 +160,33 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     early = answer("stall", 6)
     for lane, name in zip(view.lanes, told, strict=True):
         assert f"{gap_of(lane.trace[5]):.3g} {name}" in early
-    assert answer("stall", 1).startswith("It has not saved a MAP call yet")
+    assert answer("stall", 1).startswith(f"{BARRIER} has not saved a MAP call yet")
+
+
+def test_the_barrier_is_held_to_the_walk_without_one_that_has_the_same_corrections_at_every_moment():
+    view = view_of("stall")
+    adaptive, fixed, never, bare = view.lanes
+    exception = "But contraction none and correction never is ahead of contraction fixed."
+    for step in range(1, bare.count + 1):
+        said = answer("stall", step)
+        claims = re.match(rf"{BARRIER} (.*?): ", said)[1]
+        done = [min(step, lane.count) == lane.count for lane in view.lanes]
+        gaps = [float(f"{gap_of(lane_at(lane, step).trace[-1]):.3g}") for lane in view.lanes]
+        # Which contractions are named as ahead of none: all of them where none is named.
+        ahead = [done[k] if any(done[:2]) else gaps[k] < gaps[3] for k in (0, 1)]
+        head = "saves MAP calls" if any(done[:2]) else "makes the gap smaller so far"
+        named = "" if all(ahead) else " if adaptive, not yet if fixed" if ahead[0] else " if fixed, not yet if adaptive"
+        assert claims == (f"{head}{named}" if any(ahead) else "has not saved a MAP call yet")
+        beaten = [
+            f"contraction {name}"
+            for k, (name, lane) in enumerate((("adaptive", adaptive), ("fixed", fixed)))
+            if (done[2] and (not done[k] or never.count < lane.count))
+            or (not done[2] and not done[k] and gaps[2] < gaps[k])
+        ]
+        words = f" But contraction none and correction never is ahead of {' and '.join(beaten)}."
+        assert said.endswith(words) if beaten else "ahead of" not in said
+    assert "if adaptive, not yet if fixed" in answer("stall", 16) and exception in answer("stall", 16)
+    assert exception in answer("stall")
 
 
 def test_many_walks_differ_in_hue_and_in_grey():

@@ -6,14 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
+from pmpviz.capabilities.marginals.barrier import barrier
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
-from pmpviz.capabilities.marginals.polytope import gap_of, on_tree
+from pmpviz.capabilities.marginals.polytope import on_tree
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.marginals.words import (
     NOTHING,
     WITHIN,
     bounded,
+    calls,
     climbed,
     compared,
     ended,
@@ -119,15 +121,11 @@ def _few(view: InferenceView) -> str:
     now = f"after {steps_of(lane)} they are {significant(off, 2)} off"
     since = [(good, first) for good in GOOD if (first := _since(view, lane, good)) is not None]
     if not since:
-        return f"More than {_calls(lane.count)}: {now} on average."
+        return f"More than {calls(lane.count)}: {now} on average."
     strictest = {first: good for good, first in since}
     (first, good), *more = strictest.items()
-    enough = f"{_calls(first)} for marginals within {good:g} of the exact ones on average"
+    enough = f"{calls(first)} for marginals within {good:g} of the exact ones on average"
     return f"{enough}{''.join(f', {integer(k)} for {better:g}' for k, better in more)}; {now}."
-
-
-def _calls(count: int) -> str:
-    return f"{integer(count)} MAP call{'' if count == 1 else 's'}"
 
 
 def _since(view: InferenceView, lane: InferenceLaneView, good: float) -> int | None:
@@ -182,30 +180,6 @@ def _loose(view: InferenceView, outside: list[InferenceLaneView]) -> str:
 
 
 ESTIMATES = "bridge sampling", "the mirrored estimate"
-
-
-def _barrier(view: InferenceView) -> str:
-    """After how many MAP calls each lane's gap was small enough, or how large it is."""
-    rows = []
-    for lane, plan in zip(view.lanes, view.plan.lanes, strict=True):
-        gap = gap_of(lane.trace[-1])
-        # No brackets: before a class what stands in them is left out.
-        name = lane.label.removeprefix(f"{plan.spec.label}, ").replace(", ", " and ")
-        rows.append((f"with {name}", lane, np.inf if gap is None else gap))
-    (_, own, least), others = rows[0], rows[1:]
-    goal = f"{view.plan.lanes[0].full_knobs['tolerance']:g}"
-    over = [(name, lane) for name, lane, _ in rows if lane.done]
-    going = [(name, gap) for name, lane, gap in rows if not lane.done]
-    best = own.done and all(not lane.done or lane.count > own.count for _, lane, _ in others)
-    ahead = best or (not over and all(least < gap for *_, gap in others))
-    reached = [f"{integer(lane.count)} {name}" for name, lane in sorted(over, key=lambda row: row[1].count)]
-    parts = [f"the gap is within {goal} after MAP call {listed(reached)}"] if over else []
-    if going:
-        still = listed([f"{significant(gap)} {name}" for name, gap in sorted(going, key=lambda row: row[1])])
-        now = _calls(max(lane.count for lane in view.lanes))
-        parts.append(f"after {now} {'it' if over else 'the gap'} is {still}")
-    head = "It saves MAP calls" if ahead else "It has not saved a MAP call yet" if going else "It saves no MAP call"
-    return f"{head}: {'; '.join(parts)}."
 
 
 def _tighter(view: InferenceView) -> str:
@@ -363,7 +337,7 @@ ANSWERS: dict[str, Callable[[InferenceView], str]] = {
     "cube": _relaxed,
     "edge": _tetrahedron,
     "grid": _few,
-    "stall": _barrier,
+    "stall": barrier,
     "clique": _tighter,
     "rbm": _within_reach,
     "ratios": _counted,

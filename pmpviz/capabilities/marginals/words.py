@@ -50,6 +50,11 @@ def steps_of(lane: InferenceLaneView) -> str:
     return f"{integer(lane.count)} {unit_of(lane)}{'' if lane.count == 1 else 's'}"
 
 
+def calls(count: int) -> str:
+    """`12 MAP calls`, of a number."""
+    return f"{integer(count)} MAP call{'' if count == 1 else 's'}"
+
+
 def estimate(lane: InferenceLaneView) -> float | None:
     """What a lane makes of log Z: of one that has an objective its value where the last step was taken from, as the
     curve has it, of messages at most their bound; else its answer's."""
@@ -156,6 +161,7 @@ __all__ = [
     "NOTHING",
     "WITHIN",
     "bounded",
+    "calls",
     "climbed",
     "compared",
     "ended",
