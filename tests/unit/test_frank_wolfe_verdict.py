@@ -271,6 +271,17 @@ def test_a_model_of_ones_own_has_the_walks_words_and_several_lanes_their_bound()
     assert beneath.startswith("Marginals are off by ")
 
 
+def test_marginals_of_a_machine_differ_and_are_held_to_a_guess_that_knows_nothing():
+    view = view_of("rbm")
+    p1, off = view.truth.solution.p1, error(view, view.lanes[0])
+    blank = np.abs(p1 - 0.5).mean()
+    # What symmetry gives away is no answer.
+    assert np.ptp(p1) > 0.5 and 0.05 < off < blank / 2
+    assert answer("rbm").startswith(f"In part: they are {off:.2g} off on average after ")
+    assert f"p = 1/2 for all would be {blank:.2g} off" in answer("rbm")
+    assert answer("rbm", 1).startswith("Not yet: ")
+
+
 def beneath(name: str, at: int | None = None) -> str:
     return " ".join(verdict.said(seen_at(view_of(name), at))[1:])
 

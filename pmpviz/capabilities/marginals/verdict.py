@@ -200,13 +200,15 @@ def _tighter(view: InferenceView) -> str:
 
 def _within_reach(view: InferenceView) -> str:
     walk, messages = view.lanes
-    off = error(view, walk)
-    if off is None:
+    off, exact = error(view, walk), exact_p1(view)
+    if off is None or exact is None:
         return ""
-    head = "Yes" if off <= GOOD[0] else "Not yet"
+    blank = float(np.abs(0.5 - exact).mean())
+    head = "In part" if off <= blank / 2 else "Hardly" if walk.done else "Not yet"
     return (
-        f"{head}: they are {_off(view, walk)} off on average after {steps_of(walk)}, and {_off(view, messages)} after "
-        f"{steps_of(messages)} of tree-reweighted messages. {_bounds_apart(view)}"
+        f"{'Yes' if off <= GOOD[0] else head}: they are {_off(view, walk)} off on average after {steps_of(walk)}, and "
+        f"{_off(view, messages)} after {steps_of(messages)} of tree-reweighted messages; p = 1/2 for all would be "
+        f"{significant(blank, 2)} off. {_bounds_apart(view)}"
     ).strip()
 
 
