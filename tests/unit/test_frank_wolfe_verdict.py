@@ -277,9 +277,27 @@ def test_marginals_of_a_machine_differ_and_are_held_to_a_guess_that_knows_nothin
     blank = np.abs(p1 - 0.5).mean()
     # What symmetry gives away is no answer.
     assert np.ptp(p1) > 0.5 and 0.05 < off < blank / 2
-    assert answer("rbm").startswith(f"In part: they are {off:.2g} off on average after ")
+    assert answer("rbm").startswith(f"In part: single units' are {off:.2g} off on average after ")
     assert f"p = 1/2 for all would be {blank:.2g} off" in answer("rbm")
     assert answer("rbm", 1).startswith("Not yet: ")
+
+
+def test_errors_are_said_to_be_of_single_spins_where_the_picture_counts_pairs_too():
+    assert ": of single spins they are " in answer("ratios", 2) and ": single units' are " in answer("rbm", 1)
+    for name in ("ratios", "rbm", "grid"):
+        assert "All three count pairs of neighbours as well as single spins: " in view_of(name).projection.words
+
+
+def test_the_centres_share_of_a_mixture_is_told_where_it_has_one():
+    for name in ("edge", "triangle"):
+        view = view_of(name)
+        for step in range(1, view.lanes[0].count + 1):
+            then = seen_at(view, step)
+            rest = 1 - float(then.lanes[0].weights.sum())
+            told = f"the centre u₀ ({rest:.2f})"
+            sub = decode(update(then, Cursors(), Desk(), ""))[0]["lanes"][0]["sub"]
+            assert (told in sub) is (rest >= 0.005)
+            assert name == "edge" or (told in verdict.said(then)[0]) is (rest >= 0.005)
 
 
 def beneath(name: str, at: int | None = None) -> str:

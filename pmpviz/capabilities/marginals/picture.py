@@ -15,7 +15,7 @@ from pmpviz.capabilities.marginals.moments import last_steps, seen_at
 from pmpviz.capabilities.marginals.plan import MANY, WALKERS
 from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
 from pmpviz.capabilities.marginals.verdict import said
-from pmpviz.capabilities.marginals.words import WITHIN, exact_log_z, exact_p1, unit_of
+from pmpviz.capabilities.marginals.words import WITHIN, centre, exact_log_z, exact_p1, unit_of
 from pmpviz.marginals import solver_class
 from pmpviz.marginals.solver import Record
 from pmpviz.player.model_words import model_words
@@ -134,7 +134,9 @@ def _sub(lane: InferenceLaneView) -> str:
         count = integer(len(lane.weights))
         found = f"{count} configurations found"
         if not np.isnan(lane.weights).any():
-            found = f"{integer(int((lane.weights > IN_USE).sum()))} of {count} configurations in use"
+            rest = centre(lane)
+            besides = "" if rest is None else f", and the centre u₀ ({rest:.2f})"
+            found = f"{integer(int((lane.weights > IN_USE).sum()))} of {count} configurations in use{besides}"
         parts.insert(0, f"at {unit_of(lane)} {integer(lane.count)}: {found}")
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")

@@ -24,6 +24,7 @@ from pmpviz.capabilities.marginals.words import (
     exact_log_z,
     exact_p1,
     missed,
+    mixed,
     steps_of,
     with_bar,
 )
@@ -69,7 +70,7 @@ def _mixed(view: InferenceView, lane: InferenceLaneView) -> str:
     """Of how many configurations the point is a mixture, and how far off its marginals are."""
     weights = lane.weights[~np.isnan(lane.weights)]
     count = int((weights > IN_USE).sum()) if len(weights) else len(lane.weights)
-    mixture = f"after {steps_of(lane)} μ mixes {integer(count)} configuration{'' if count == 1 else 's'}"
+    mixture = f"after {steps_of(lane)} μ mixes {mixed(lane, count)}"
     off = error(view, lane)
     if off is None:
         return f"{mixture[:1].upper()}{mixture[1:]}."
@@ -205,10 +206,10 @@ def _within_reach(view: InferenceView) -> str:
         return ""
     blank = float(np.abs(0.5 - exact).mean())
     head = "In part" if off <= blank / 2 else "Hardly" if walk.done else "Not yet"
+    near = f"single units' are {_off(view, walk)} off on average after {steps_of(walk)}"
     return (
-        f"{'Yes' if off <= GOOD[0] else head}: they are {_off(view, walk)} off on average after {steps_of(walk)}, and "
-        f"{_off(view, messages)} after {steps_of(messages)} of tree-reweighted messages; p = 1/2 for all would be "
-        f"{significant(blank, 2)} off. {_bounds_apart(view)}"
+        f"{'Yes' if off <= GOOD[0] else head}: {near}, and {_off(view, messages)} after {steps_of(messages)} of "
+        f"tree-reweighted messages; p = 1/2 for all would be {significant(blank, 2)} off. {_bounds_apart(view)}"
     ).strip()
 
 
@@ -243,8 +244,8 @@ def _counted(view: InferenceView) -> str:
     names = ("counts", counts), ("expected maxima", ratios)
     (near, first), (far, second) = names if both[0] < both[1] else names[::-1]
     return (
-        f"Those of {near}: they are {_off(view, first)} off on average {_noises(first)}, those of {far} "
-        f"{_off(view, second)} {_noises(second)}."
+        f"Those of {near}: of single spins they are {_off(view, first)} off on average {_noises(first)}, those of "
+        f"{far} {_off(view, second)} {_noises(second)}."
     )
 
 
