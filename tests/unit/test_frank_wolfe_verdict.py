@@ -300,6 +300,15 @@ def test_the_centres_share_of_a_mixture_is_told_where_it_has_one():
             assert name == "edge" or (told in verdict.said(then)[0]) is (rest >= 0.005)
 
 
+def test_what_stands_beneath_a_picture_is_sent_of_the_steps_that_words_are_sent_of():
+    view = view_of("stall")
+    sent = decode(update(view, Cursors(), Desk(), ""))[0]
+    for lane, each in zip(view.lanes, sent["lanes"], strict=True):
+        subs = dict(each["subs"])
+        assert list(subs) == [step for step, _ in sent["said_at"] if step <= lane.count]
+        assert all(said.startswith(f"at MAP call {step}: ") for step, said in subs.items())
+
+
 def beneath(name: str, at: int | None = None) -> str:
     return " ".join(verdict.said(seen_at(view_of(name), at))[1:])
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
-from pmpviz.capabilities.marginals.moments import last_steps, seen_at
+from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
 from pmpviz.capabilities.marginals.plan import MANY, WALKERS
 from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
 from pmpviz.capabilities.marginals.verdict import said
@@ -47,12 +47,13 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
     envelope = Envelope(view, sent, [solver_class(lane.algorithm).spec for lane in view.lanes])
     envelope.styles = hued(envelope.styles, [lane.algorithm for lane in view.lanes])
     then = seen_at(view, desk.at)
-    words = [[step, said(seen_at(view, step))] for step in last_steps(view, desk.at)]
+    steps = last_steps(view, desk.at)
+    words = [[step, said(seen_at(view, step))] for step in steps]
     return envelope.seal(
         desk,
         SPEEDS,
         # No frame of a step of which the view does not know yet what was found.
-        [_lane(envelope, view, index, lane, layer) for index, lane in enumerate(then.lanes)],
+        [_lane(envelope, view, index, lane, layer, steps) for index, lane in enumerate(then.lanes)],
         _traces(envelope, view),
         said(view)[0],
         alt="The configuration that each lane found last, on the model's graph",
@@ -90,19 +91,24 @@ def many(view: InferenceView) -> bool:
     return view.model is not None and view.model.n > MANY
 
 
-def _lane(envelope: Envelope, view: InferenceView, index: int, lane: InferenceLaneView, layer: str) -> dict:
+def _lane(
+    envelope: Envelope, view: InferenceView, index: int, lane: InferenceLaneView, layer: str, steps: Sequence[int]
+) -> dict:
+    """A lane's head, with what stands beneath its picture at each of the last steps."""
     assert view.model is not None
+    own = view.lanes[index]
     return envelope.lane(
         index,
         _sub(lane),
         "done" if lane.done else "",
         badge=lane.promise,
+        subs=[[step, _sub(lane_at(own, step))] for step in steps if step <= own.count],
         step=unit_of(lane),
         # The marginals that the layer shows are of this step, to those who look back.
         sweep=None if np.isnan(lane.p1).any() else lane.count,
         n=view.model.n,
         geometry=_geometry(envelope.payload, view),
-        frames=envelope.frames(index, until=view.lanes[index].count),
+        frames=envelope.frames(index, until=own.count),
         layer=_layer(envelope.payload, view, lane, layer),
     )
 
