@@ -154,7 +154,7 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     assert counts[0] == min(counts)
     names = ["adaptive", "fixed", "none, correction never", "none"]
     assert [lane.label for lane in view.lanes] == [f"Barrier Frank-Wolfe, contraction {name}" for name in names]
-    told = [f"with contraction {name.replace(', ', ' and ')}" for name in names]
+    told = [name.replace(", ", " with ") for name in names]
     for count, name in zip(counts, told, strict=True):
         assert f"{count} {name}" in said
     early = answer("stall", 6)
@@ -166,7 +166,7 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
 def test_the_barrier_is_held_to_the_walk_without_one_that_has_the_same_corrections_at_every_moment():
     view = view_of("stall")
     adaptive, fixed, never, bare = view.lanes
-    exception = "But contraction none and correction never is ahead of contraction fixed."
+    exception = "; but none with correction never is ahead of fixed."
     for step in range(1, bare.count + 1):
         said = answer("stall", step)
         claims = re.match(rf"{BARRIER} (.*?): ", said)[1]
@@ -178,12 +178,12 @@ def test_the_barrier_is_held_to_the_walk_without_one_that_has_the_same_correctio
         named = "" if all(ahead) else " if adaptive, not yet if fixed" if ahead[0] else " if fixed, not yet if adaptive"
         assert claims == (f"{head}{named}" if any(ahead) else "has not saved a MAP call yet")
         beaten = [
-            f"contraction {name}"
+            name
             for k, (name, lane) in enumerate((("adaptive", adaptive), ("fixed", fixed)))
             if (done[2] and (not done[k] or never.count < lane.count))
             or (not done[2] and not done[k] and gaps[2] < gaps[k])
         ]
-        words = f" But contraction none and correction never is ahead of {' and '.join(beaten)}."
+        words = f"; but none with correction never is ahead of {' and '.join(beaten)}."
         assert said.endswith(words) if beaten else "ahead of" not in said
     assert "if adaptive, not yet if fixed" in answer("stall", 16) and exception in answer("stall", 16)
     assert exception in answer("stall")
@@ -277,13 +277,15 @@ def test_marginals_of_a_machine_differ_and_are_held_to_a_guess_that_knows_nothin
     blank = np.abs(p1 - 0.5).mean()
     # What symmetry gives away is no answer.
     assert np.ptp(p1) > 0.5 and 0.05 < off < blank / 2
-    assert answer("rbm").startswith(f"In part: single units' are {off:.2g} off on average after ")
+    assert answer("rbm").startswith(f"In part: marginals of single units are {off:.2g} off on average after ")
     assert f"p = 1/2 for all would be {blank:.2g} off" in answer("rbm")
     assert answer("rbm", 1).startswith("Not yet: ")
 
 
 def test_errors_are_said_to_be_of_single_spins_where_the_picture_counts_pairs_too():
-    assert ": of single spins they are " in answer("ratios", 2) and ": single units' are " in answer("rbm", 1)
+    assert ": of single spins they are " in answer("ratios", 2) and ": marginals of single units are " in answer(
+        "rbm", 1
+    )
     for name in ("ratios", "rbm", "grid"):
         assert "All three count pairs of neighbours as well as single spins: " in view_of(name).projection.words
 

@@ -36,7 +36,7 @@ def barrier(view: InferenceView) -> str:
         head = "saves MAP calls" if over else "makes the gap smaller so far"
     if better and rest:
         head += f" if {listed(better)}, not {'yet ' if going else ''}if {listed(rest)}"
-    return f"{BARRIER} {head}: {_reached(view)}.{_before_barriers(view, others, [lane for lane, _ in barriers])}"
+    return f"{BARRIER} {head}: {_reached(view)}{_before_barriers(view, others, [lane for lane, _ in barriers])}."
 
 
 def _before_barriers(
@@ -47,7 +47,7 @@ def _before_barriers(
     for other in others:
         behind = [_contracted(view, lane) for lane in barriers if _ahead(other, lane)]
         told += [f"{_contracted(view, other)} is ahead of {listed(behind)}"] if behind else []
-    return f" But {'; '.join(told)}." if told else ""
+    return f"; but {' and '.join(told)}" if told else ""
 
 
 def _ahead(one: InferenceLaneView, other: InferenceLaneView) -> bool:
@@ -64,9 +64,9 @@ def _gap_now(lane: InferenceLaneView) -> float:
 
 
 def _contracted(view: InferenceView, lane: InferenceLaneView) -> str:
-    """`contraction none and correction never`; no brackets, which are left out before a class."""
+    """`none with correction never`; no brackets, which are left out before a class."""
     label = view.plan.lanes[view.lanes.index(lane)].spec.label
-    return lane.label.removeprefix(f"{label}, ").replace(", ", " and ")
+    return lane.label.removeprefix(f"{label}, contraction ").replace(", ", " with ")
 
 
 def _reached(view: InferenceView) -> str:
@@ -74,10 +74,10 @@ def _reached(view: InferenceView) -> str:
     goal = f"{view.plan.lanes[0].full_knobs['tolerance']:g}"
     over = sorted((lane for lane in view.lanes if lane.done), key=lambda lane: lane.count)
     going = sorted((lane for lane in view.lanes if not lane.done), key=_gap_now)
-    reached = [f"{integer(lane.count)} with {_contracted(view, lane)}" for lane in over]
+    reached = [f"{integer(lane.count)} {_contracted(view, lane)}" for lane in over]
     parts = [f"the gap is within {goal} after MAP call {listed(reached)}"] if over else []
     if going:
-        still = listed([f"{significant(_gap_now(lane))} with {_contracted(view, lane)}" for lane in going])
+        still = listed([f"{significant(_gap_now(lane))} {_contracted(view, lane)}" for lane in going])
         now = calls(max(lane.count for lane in view.lanes))
         parts.append(f"after {now} {'it' if over else 'the gap'} is {still}")
     return "; ".join(parts)

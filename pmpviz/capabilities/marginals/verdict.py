@@ -206,7 +206,7 @@ def _within_reach(view: InferenceView) -> str:
         return ""
     blank = float(np.abs(0.5 - exact).mean())
     head = "In part" if off <= blank / 2 else "Hardly" if walk.done else "Not yet"
-    near = f"single units' are {_off(view, walk)} off on average after {steps_of(walk)}"
+    near = f"marginals of single units are {_off(view, walk)} off on average after {steps_of(walk)}"
     return (
         f"{'Yes' if off <= GOOD[0] else head}: {near}, and {_off(view, messages)} after {steps_of(messages)} of "
         f"tree-reweighted messages; p = 1/2 for all would be {significant(blank, 2)} off. {_bounds_apart(view)}"
