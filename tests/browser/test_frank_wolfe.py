@@ -207,3 +207,21 @@ def test_all_parts_of_the_page_are_of_one_moment_while_walks_go_on(server, open_
         if preset == "triangle":  # ρ has changed, and its marks have moved nothing.
             assert page.locator("canvas.wk-ticks[aria-label^='rho changed']").count()
             assert page.evaluate("document.querySelector('.pv-bar').getBoundingClientRect().top") == top
+
+
+def test_before_a_class_a_curve_keeps_its_height_while_what_is_said_grows(server, open_page):
+    page = open_page(f"{server}/frank_wolfe?preset=stall&class=1", viewport={"width": 1024, "height": 768})
+    wait_lanes(page, 4)
+    heights = """() => ["canvas.pv-chart", ".pv-verdict"]
+      .map((each) => document.querySelector(`.pv-side ${each}`).getBoundingClientRect().height)"""
+    page.wait_for_selector(".pv-side canvas.pv-chart")
+    rest(page)
+    curve, said = page.evaluate(heights)
+    page.get_by_role("button", name="Run to end").click()
+    page.wait_for_function(
+        "() => /but none with/.test(document.querySelector('.pv-verdict').textContent)", timeout=60_000
+    )
+    after = page.evaluate(heights)
+    assert after[1] > 2 * said and abs(after[0] - curve) <= 2
+    # Heads without their pictures are not shown.
+    assert not page.locator(".wk-below").is_visible()

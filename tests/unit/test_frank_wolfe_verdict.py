@@ -156,10 +156,10 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     assert [lane.label for lane in view.lanes] == [f"Barrier Frank-Wolfe, contraction {name}" for name in names]
     told = [name.replace(", ", " with ") for name in names]
     for count, name in zip(counts, told, strict=True):
-        assert f"{count} {name}" in said
+        assert f"{count} for {name}" in said
     early = answer("stall", 6)
     for lane, name in zip(view.lanes, told, strict=True):
-        assert f"{gap_of(lane.trace[5]):.3g} {name}" in early
+        assert f"{gap_of(lane.trace[5]):.3g} for {name}" in early
     assert answer("stall", 1).startswith(f"{BARRIER} has not saved a MAP call yet")
 
 

@@ -74,10 +74,10 @@ def _reached(view: InferenceView) -> str:
     goal = f"{view.plan.lanes[0].full_knobs['tolerance']:g}"
     over = sorted((lane for lane in view.lanes if lane.done), key=lambda lane: lane.count)
     going = sorted((lane for lane in view.lanes if not lane.done), key=_gap_now)
-    reached = [f"{integer(lane.count)} {_contracted(view, lane)}" for lane in over]
+    reached = [f"{integer(lane.count)} for {_contracted(view, lane)}" for lane in over]
     parts = [f"the gap is within {goal} after MAP call {listed(reached)}"] if over else []
     if going:
-        still = listed([f"{significant(_gap_now(lane))} {_contracted(view, lane)}" for lane in going])
+        still = listed([f"{significant(_gap_now(lane))} for {_contracted(view, lane)}" for lane in going])
         now = calls(max(lane.count for lane in view.lanes))
         parts.append(f"after {now} {'it' if over else 'the gap'} is {still}")
     return "; ".join(parts)

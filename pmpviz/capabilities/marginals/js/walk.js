@@ -337,7 +337,7 @@ class Walk extends Player {
     const named = this.large && raced ? lane.short : lane.label;
     const words = [`${named}: ${step} ${lane.step}${step === 1 ? "" : "s"}`];
     if (corner >= 0 && !raced) words.push(`found corner ${lane.names[corner]}`);
-    if (Number.isFinite(lane.gap[last])) words.push(`gap ${done && last === lane.steps.length - 1 ? "" : "before the step "}${digits(lane.gap[last], 3)}`);
+    if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (this.large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}`);
     if (this.large && raced && words.length > 1) return words.join(", ");
     const [low, high] = [lane.low[last], lane.high[last]];
     const known = this.exact === null || raced ? "" : `; exactly ${digits(this.exact, 5)}`;
