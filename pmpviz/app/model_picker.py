@@ -25,7 +25,7 @@ OWN, FILE = "", "file"
 FILE_TYPES = ["uai", "npz", "json"]
 COMPILES = "Changing these compiles anew"
 FREE = "These change at once"
-WEIGHTS = ("couplings", "J", "sigma", "field", "h", "theta", "pattern", "strength", "lateral", "spread")
+WEIGHTS = ("couplings", "J", "sigma", "field", "h", "theta", "pattern", "strength", "bias", "lateral", "spread")
 
 
 @functools.lru_cache(maxsize=256)

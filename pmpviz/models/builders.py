@@ -194,13 +194,24 @@ def _gains(weight: np.ndarray, visible_bias: np.ndarray) -> np.ndarray:
     return (np.logaddexp(0, visible_bias + weight) - np.logaddexp(0, visible_bias)).sum(1)
 
 
+def _biased(shape: Shape, values: Values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The layers, with a random number on each unit's bias."""
+    weight, *biases = _layers(shape, values)
+    most = values["bias"]
+    if not most:
+        return weight, *biases
+    height, width, hidden = shape
+    more = generator(values, FIELD_STREAM).uniform(-most, most, height * width + hidden)
+    return weight, biases[0] + more[: height * width], biases[1] + more[height * width :]
+
+
 def _rbm(shape: Shape, values: Values) -> RBM:
-    return RBM.of_layers(*_layers(shape, values))
+    return RBM.of_layers(*_biased(shape, values))
 
 
 def _srbm(shape: Shape, values: Values) -> SRBM:
     height, width, _ = shape
-    weight, visible_bias, hidden_bias = _layers(shape, values)
+    weight, visible_bias, hidden_bias = _biased(shape, values)
     site = np.arange(height * width).reshape(height, width)
     lateral = np.zeros((height * width,) * 2)
     for one, other in ((site[:, :-1], site[:, 1:]), (site[:-1], site[1:])):
@@ -217,6 +228,7 @@ def _segmentation(shape: Shape, values: Values) -> Ising:
 _LAYER_KNOBS = (
     Param("pattern", "Weights", 0, 1, "bars", "choice", "What the hidden units stand for.", choices=("bars", "random")),
     Param("strength", "Strength", 0, 16, 4.0, help="0/1 weight of a bar's pixels, or the random weights' deviation."),
+    Param("bias", "Random biases", 0, 16, 0.0, help="Added to every unit's log-odds: uniform on minus this to this."),
     SEED,
 )
 

@@ -126,12 +126,13 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     assert found["lanes"][0]["frames"]["sweeps"] == [0, 1] and lane.ring.since(-1, 9).sweeps.tolist() == [0, 1, 2]
     words = said(("A", point(0, 0.5, 0.5), point(1, 0.3, 0.25)))
     wrong = "of pixels near held-out outlines are wrong"
-    weights = "Trust in colour 0.40, to ground 0.20, neighbours 0.30, alike 0.10"
-    assert words.startswith(f"{weights}: after 1 iteration 25.0% {wrong}, before learning 50.0%. ")
+    rest = "agreement of neighbours 0.30, more if alike in colour 0.10"
+    weights = f"Trust in colour 0.40, bias to ground 0.20, {rest}"
+    assert words.startswith(f"{weights}: after 1 iteration 25.0% {wrong}, 50.0% before. ")
     assert words.endswith("(MAP), no pixel by itself: 30.0%.")
     begun = [point(0, 0.5, 0.5, -0.7), point(1, 0.3, 0.25, -0.5)]
     ahead = said(("A", *begun, point(2, 0.2, 0.1, -0.2)), ("B", begun[0], point(1, 0.4, 0.35, -0.6)))
-    assert f"after 1 iteration 25.0% by A and 35.0% by B {wrong}, before learning 50.0%. " in ahead
+    assert f"after 1 iteration 25.0% (A) and 35.0% (B) {wrong}, 50.0% before. " in ahead
     assert "undecided, p = 0.5: called ground, 50.0%" in said(("A", point(0, 0.5, 0.5)))
 
 
@@ -141,24 +142,29 @@ def test_before_the_first_run_play_is_asked_for():
     assert picture.verdict(asked).endswith("press Play.")
     # While it plays, which after a reset it does, nothing is asked for that is done already.
     asked.playing = True
-    assert picture.verdict(asked).endswith("the first iteration takes a few seconds.")
+    assert picture.verdict(asked).endswith("the first iteration is compiled, some seconds.")
+
+
+def test_before_there_is_a_picture_the_page_says_that_it_loads_and_compiles():
+    assert picture.verdict(SceneView(run=0, plan=SMALL)).startswith("Loading: scenes are drawn, and what has not run ")
 
 
 def test_what_gets_worse_is_said_with_its_best_moment():
     course = [point(0, 0.5, 0.5, -0.7), point(1, 0.4, 0.196, -0.5), point(2, 0.3, 0.239, -0.56)]
     words = said(("A", *course))
-    fewest = f"; fewest after 1, {picture.RAISED}."
-    assert f"before learning 50.0%{fewest} Held-out likelihood was higher before: A at " in words
+    fewest = f" Fewest were wrong after 1: {picture.RAISED}."
+    assert "of the training scenes" in picture.RAISED
+    assert f"50.0% before.{fewest} Held-out likelihood was higher before: A at " in words
     assert "higher before" not in said(("A", *course[:2])) and picture.RAISED not in said(("A", *course[:2]))
 
 
 def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
     course = [point(0, 0.5, 0.5, -0.7), point(1, 0.4, 0.196, -0.5), point(2, 0.3, 0.239, -0.56)]
     agree = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.561)))
-    assert "after 2 iterations 23.9% by A and 23.6% by B of pixels near held-out outlines" in agree
+    assert "after 2 iterations 23.9% (A) and 23.6% (B) of pixels near held-out outlines" in agree
     assert f"{picture.AGREE} 0.001 nats a pixel, after 4.00 s and 4.00 s of computing." in agree
     apart = said(("A", *course), ("B", course[0], course[1], point(2, 0.3, 0.3, -0.3)))
-    assert "23.9% by A and 30.0% by B" in apart and picture.AGREE not in apart
+    assert "23.9% (A) and 30.0% (B)" in apart and picture.AGREE not in apart
     assert "Computing took 4.00 s and 4.00 s." in apart
 
 
@@ -166,9 +172,10 @@ def test_weights_are_told_from_the_least_to_the_most_and_the_bias_by_its_sign_wh
     course = [point(0, 0.5, 0.5), point(1, 0.4, 0.3)]
     other = [point(0, 0.5, 0.5), point(1, 0.4, 0.3, theta=(0.5, 0.1, 0.2, -0.3))]
     assert said(("A", *course), ("B", *other)).startswith(
-        "Trust in colour 0.40–0.50, to animal −0.20 to 0.10, neighbours 0.20–0.30, alike −0.30 to 0.10: "
+        "Trust in colour 0.40–0.50, bias to animal −0.20 to 0.10, agreement of neighbours 0.20–0.30, "
+        "more if alike in colour −0.30 to 0.10: "
     )
-    assert said(("B", *other)).startswith("Trust in colour 0.50, to animal 0.10, neighbours 0.20, ")
+    assert said(("B", *other)).startswith("Trust in colour 0.50, bias to animal 0.10, agreement of neighbours 0.20, ")
     told = "trust 0.40 · to ground 0.20 · neighbours 0.30 · alike 0.10"
     assert picture.weighed(course[1].theta) == told and "to animal 0.10" in picture.weighed(other[1].theta)
 
@@ -180,5 +187,5 @@ def test_one_who_looks_back_is_told_of_that_moment():
     lane.reveal()
     view = SceneView(run=0, plan=SMALL, lanes=(lane.view("TRBP", False),))
     found = decode(picture.update(view, Cursors(), Desk(at=1)))[0]["said"]
-    assert found[0].startswith("Looking back at iteration 1: Trust in colour 0.05, to ")
+    assert found[0].startswith("Looking back at iteration 1: Trust in colour 0.05, bias to ")
     assert ": after 1 iteration " in found[0]

@@ -26,7 +26,8 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     begin = time.perf_counter()
     page.get_by_role("button", name="Run to gap").click()
     page.wait_for_function(
-        r"() => /MAP calls, found corner [01]{3}, gap 0\.00\d+/.test(document.body.innerText)", timeout=60_000
+        r"() => /MAP calls, found corner [01]{3}, gap (before the step )?0\.00\d+/.test(document.body.innerText)",
+        timeout=60_000,
     )
     record_property("seconds to the gap", round(time.perf_counter() - begin, 1))
     page.get_by_role("button", name="Run to end").click()
@@ -171,3 +172,56 @@ def test_a_long_walk_is_one_canvas_that_keeps_its_camera(server, open_page, reco
     page.wait_for_function(
         "() => /^Looking back: After 7 MAP calls /.test(document.querySelector('.pv-verdict').textContent)"
     )
+
+
+# From now on, at every picture: what verdict, legend, counters and words beneath the pictures say, where they differ.
+MOMENTS = """() => {
+  window.moments = { looks: 0, apart: [] };
+  const look = () => {
+    const at = (selector, pattern) => [...document.querySelectorAll(selector)]
+      .map((each) => pattern.exec(each.textContent)?.[1]).filter(Boolean);
+    const over = [...document.querySelectorAll(".pv-status")].some((each) => each.textContent === "done");
+    const told = [
+      ...at(".pv-verdict", /[Aa]fter (\\d+) MAP calls? (?:μ|the gap)/),
+      ...at(".wk-line", /: (\\d+) MAP call/),
+      ...at(".pv-counter", /MAP call (\\d+)/),
+      ...at(".pv-sub", /at MAP call (\\d+)/),
+    ];
+    if (!over && told.length > 3) window.moments.looks += 1;
+    if (!over && new Set(told).size > 1) window.moments.apart.push(told.join(" "));
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+
+
+def test_all_parts_of_the_page_are_of_one_moment_while_walks_go_on(server, open_page):
+    for preset, lanes in (("triangle", 1), ("stall", 4)):
+        page = open_page(f"{server}/frank_wolfe?preset={preset}")
+        wait_lanes(page, lanes)
+        page.evaluate(MOMENTS)
+        top = page.evaluate("document.querySelector('.pv-bar').getBoundingClientRect().top")
+        page.wait_for_function("() => document.querySelector('.pv-status').textContent === 'done'", timeout=90_000)
+        found = page.evaluate("window.moments")
+        assert found["looks"] > 100 and not found["apart"]
+        if preset == "triangle":  # ρ has changed, and its marks have moved nothing.
+            assert page.locator("canvas.wk-ticks[aria-label^='rho changed']").count()
+            assert page.evaluate("document.querySelector('.pv-bar').getBoundingClientRect().top") == top
+
+
+def test_before_a_class_a_curve_keeps_its_height_while_what_is_said_grows(server, open_page):
+    page = open_page(f"{server}/frank_wolfe?preset=stall&class=1", viewport={"width": 1024, "height": 768})
+    wait_lanes(page, 4)
+    heights = """() => ["canvas.pv-chart", ".pv-verdict"]
+      .map((each) => document.querySelector(`.pv-side ${each}`).getBoundingClientRect().height)"""
+    page.wait_for_selector(".pv-side canvas.pv-chart")
+    rest(page)
+    curve, said = page.evaluate(heights)
+    page.get_by_role("button", name="Run to end").click()
+    page.wait_for_function(
+        "() => /but none with/.test(document.querySelector('.pv-verdict').textContent)", timeout=60_000
+    )
+    after = page.evaluate(heights)
+    assert after[1] > 2 * said and abs(after[0] - curve) <= 2
+    # Heads without their pictures are not shown.
+    assert not page.locator(".wk-below").is_visible()

@@ -11,6 +11,7 @@ import pytest
 from pmpviz import exact
 from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.marginals import verdict
+from pmpviz.capabilities.marginals.barrier import BARRIER
 from pmpviz.capabilities.marginals.lane import InferenceLane
 from pmpviz.capabilities.marginals.live import InferenceView, Truth, names_of
 from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
@@ -149,16 +150,43 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     view = view_of("stall")
     counts = [lane.count for lane in view.lanes]
     said = answer("stall")
-    assert said.startswith("It saves MAP calls: the gap is within 0.5 after MAP call ") and counts[0] == min(counts)
+    assert said.startswith(f"{BARRIER} saves MAP calls: the gap is within 0.5 after MAP call ")
+    assert counts[0] == min(counts)
     names = ["adaptive", "fixed", "none, correction never", "none"]
     assert [lane.label for lane in view.lanes] == [f"Barrier Frank-Wolfe, contraction {name}" for name in names]
-    told = [f"with contraction {name.replace(', ', ' and ')}" for name in names]
+    told = [name.replace(", ", " with ") for name in names]
     for count, name in zip(counts, told, strict=True):
-        assert f"{count} {name}" in said
+        assert f"{count} for {name}" in said
     early = answer("stall", 6)
     for lane, name in zip(view.lanes, told, strict=True):
-        assert f"{gap_of(lane.trace[5]):.3g} {name}" in early
-    assert answer("stall", 1).startswith("It has not saved a MAP call yet")
+        assert f"{gap_of(lane.trace[5]):.3g} for {name}" in early
+    assert answer("stall", 1).startswith(f"{BARRIER} has not saved a MAP call yet")
+
+
+def test_the_barrier_is_held_to_the_walk_without_one_that_has_the_same_corrections_at_every_moment():
+    view = view_of("stall")
+    adaptive, fixed, never, bare = view.lanes
+    exception = "; but none with correction never is ahead of fixed."
+    for step in range(1, bare.count + 1):
+        said = answer("stall", step)
+        claims = re.match(rf"{BARRIER} (.*?): ", said)[1]
+        done = [min(step, lane.count) == lane.count for lane in view.lanes]
+        gaps = [float(f"{gap_of(lane_at(lane, step).trace[-1]):.3g}") for lane in view.lanes]
+        # Which contractions are named as ahead of none: all of them where none is named.
+        ahead = [done[k] if any(done[:2]) else gaps[k] < gaps[3] for k in (0, 1)]
+        head = "saves MAP calls" if any(done[:2]) else "makes the gap smaller so far"
+        named = "" if all(ahead) else " if adaptive, not yet if fixed" if ahead[0] else " if fixed, not yet if adaptive"
+        assert claims == (f"{head}{named}" if any(ahead) else "has not saved a MAP call yet")
+        beaten = [
+            name
+            for k, (name, lane) in enumerate((("adaptive", adaptive), ("fixed", fixed)))
+            if (done[2] and (not done[k] or never.count < lane.count))
+            or (not done[2] and not done[k] and gaps[2] < gaps[k])
+        ]
+        words = f"; but none with correction never is ahead of {' and '.join(beaten)}."
+        assert said.endswith(words) if beaten else "ahead of" not in said
+    assert "if adaptive, not yet if fixed" in answer("stall", 16) and exception in answer("stall", 16)
+    assert exception in answer("stall")
 
 
 def test_many_walks_differ_in_hue_and_in_grey():
@@ -241,6 +269,46 @@ def test_a_model_of_ones_own_has_the_walks_words_and_several_lanes_their_bound()
     found, beneath = verdict.said(several)
     assert re.match(r"[\d.]+ ≤ log Z ≤ [\d.]+ after \d+ MAP calls, [\d.]+ nats above the exact ", found)
     assert beneath.startswith("Marginals are off by ")
+
+
+def test_marginals_of_a_machine_differ_and_are_held_to_a_guess_that_knows_nothing():
+    view = view_of("rbm")
+    p1, off = view.truth.solution.p1, error(view, view.lanes[0])
+    blank = np.abs(p1 - 0.5).mean()
+    # What symmetry gives away is no answer.
+    assert np.ptp(p1) > 0.5 and 0.05 < off < blank / 2
+    assert answer("rbm").startswith(f"In part: marginals of single units are {off:.2g} off on average after ")
+    assert f"p = 1/2 for all would be {blank:.2g} off" in answer("rbm")
+    assert answer("rbm", 1).startswith("Not yet: ")
+
+
+def test_errors_are_said_to_be_of_single_spins_where_the_picture_counts_pairs_too():
+    assert ": of single spins they are " in answer("ratios", 2) and ": marginals of single units are " in answer(
+        "rbm", 1
+    )
+    for name in ("ratios", "rbm", "grid"):
+        assert "All three count pairs of neighbours as well as single spins: " in view_of(name).projection.words
+
+
+def test_the_centres_share_of_a_mixture_is_told_where_it_has_one():
+    for name in ("edge", "triangle"):
+        view = view_of(name)
+        for step in range(1, view.lanes[0].count + 1):
+            then = seen_at(view, step)
+            rest = 1 - float(then.lanes[0].weights.sum())
+            told = f"the centre u₀ ({rest:.2f})"
+            sub = decode(update(then, Cursors(), Desk(), ""))[0]["lanes"][0]["sub"]
+            assert (told in sub) is (rest >= 0.005)
+            assert name == "edge" or (told in verdict.said(then)[0]) is (rest >= 0.005)
+
+
+def test_what_stands_beneath_a_picture_is_sent_of_the_steps_that_words_are_sent_of():
+    view = view_of("stall")
+    sent = decode(update(view, Cursors(), Desk(), ""))[0]
+    for lane, each in zip(view.lanes, sent["lanes"], strict=True):
+        subs = dict(each["subs"])
+        assert list(subs) == [step for step, _ in sent["said_at"] if step <= lane.count]
+        assert all(said.startswith(f"at MAP call {step}: ") for step, said in subs.items())
 
 
 def beneath(name: str, at: int | None = None) -> str:

@@ -41,6 +41,7 @@ SPECS = (
     "random_regular:8,degree=5",
     "rbm:3x4x5",
     "rbm:2x3x4,pattern=random,strength=1.5,seed=2",
+    "rbm:2x3x4,pattern=random,strength=1.5,bias=2",
     "srbm:3x2x4,pattern=random,lateral=-0.7",
     "announcement:24,seed=3",
     "segmentation:9x11,repel=0.3,seed=1",
@@ -83,6 +84,15 @@ def test_log_weight_equals_the_spin_energy(spec):
     size = 1 + np.abs(h).sum() + np.abs(matrix).sum()
     assert np.abs(log_weight64(model, x.astype(float)) - energy).max() < 1e-6 * size
     assert np.abs(np.asarray(jax.vmap(model.log_weight)(x)) - energy).max() < 3e-6 * size
+
+
+@pytest.mark.parametrize("machine", ["rbm:8x8x64,pattern=random", "srbm:8x8x64,pattern=random"])
+def test_random_biases_are_added_to_every_unit_of_both_layers(machine):
+    plain, biased = (build_spec(f"{machine}{more}").pairwise() for more in ("", ",bias=3"))
+    added = biased[0] - plain[0]
+    np.testing.assert_array_equal(plain[3], biased[3])
+    assert np.abs(added).max() <= 3.001 and np.unique(added.round(4)).size > 120
+    assert min(np.std(added[:64]), np.std(added[64:])) > 1  # A uniform law's is 3 / sqrt(3).
 
 
 @pytest.mark.parametrize("kind", sorted(SHIFTS))

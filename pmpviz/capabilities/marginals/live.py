@@ -99,8 +99,11 @@ class LiveInference(LiveJob):
         super()._play()
 
     def _pause(self) -> None:
+        """Lanes that have gone on together rest at one step: a round that has begun is ended."""
         self._hurried = False
         super()._pause()
+        most = max((lane.count for lane in self._lanes), default=0)
+        self._turn = [lane for lane in self._lanes if lane.count == most - 1 and not self._over(lane)]
 
     def _step(self) -> None:
         self._goal, self._hurried = "end", False

@@ -26,7 +26,7 @@ from pmpviz.capabilities.marginals.live import InferenceView, LiveInference
 from pmpviz.capabilities.marginals.moments import seen_at
 from pmpviz.capabilities.marginals.plan import WALKERS, InferencePlan, check_model
 from pmpviz.capabilities.marginals.presets import INFERENCE
-from pmpviz.capabilities.marginals.words import WITHIN, error, estimate, exact_log_z
+from pmpviz.capabilities.marginals.words import WITHIN, centre, error, estimate, exact_log_z
 from pmpviz.live.link import to_query
 from pmpviz.live.plan import Choice, Preset
 from pmpviz.marginals import Inferred
@@ -66,8 +66,6 @@ def draw() -> None:
     explain(plan, preset)
 
 
-# The least weight that is shown of the barrier's centre.
-LEAST_REST = 5e-4
 # Narrow pages wrap the heads of the table's columns.
 STYLE = "<style>.st-key-inference_found th { white-space: normal !important; }</style>"
 
@@ -173,7 +171,7 @@ def _vertices() -> None:
         st.caption("One row a configuration, in the order in which they were found.")
     rows, more = polytope.vertices_table(lane)
     body = "\n".join(f"| {r['found as']} | `{r['configuration']}` | {r['weight']:.3f} |" for r in rows[:8])
-    if (rest := 1 - float(lane.weights.sum())) >= LEAST_REST:
+    if (rest := centre(lane)) is not None:
         body += f"\n| | u₀: all alike | {rest:.3f} |"
     st.markdown(f"| found as | configuration | weight |\n|---:|:---|---:|\n{body}")
     hidden = more + max(0, len(rows) - 8)

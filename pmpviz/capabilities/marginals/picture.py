@@ -11,11 +11,11 @@ import numpy as np
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
-from pmpviz.capabilities.marginals.moments import last_steps, seen_at
+from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
 from pmpviz.capabilities.marginals.plan import MANY, WALKERS
 from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
 from pmpviz.capabilities.marginals.verdict import said
-from pmpviz.capabilities.marginals.words import WITHIN, exact_log_z, exact_p1, unit_of
+from pmpviz.capabilities.marginals.words import WITHIN, centre, exact_log_z, exact_p1, unit_of
 from pmpviz.marginals import solver_class
 from pmpviz.marginals.solver import Record
 from pmpviz.player.model_words import model_words
@@ -47,12 +47,13 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
     envelope = Envelope(view, sent, [solver_class(lane.algorithm).spec for lane in view.lanes])
     envelope.styles = hued(envelope.styles, [lane.algorithm for lane in view.lanes])
     then = seen_at(view, desk.at)
-    words = [[step, said(seen_at(view, step))] for step in last_steps(view, desk.at)]
+    steps = last_steps(view, desk.at)
+    words = [[step, said(seen_at(view, step))] for step in steps]
     return envelope.seal(
         desk,
         SPEEDS,
         # No frame of a step of which the view does not know yet what was found.
-        [_lane(envelope, view, index, lane, layer) for index, lane in enumerate(then.lanes)],
+        [_lane(envelope, view, index, lane, layer, steps) for index, lane in enumerate(then.lanes)],
         _traces(envelope, view),
         said(view)[0],
         alt="The configuration that each lane found last, on the model's graph",
@@ -90,19 +91,24 @@ def many(view: InferenceView) -> bool:
     return view.model is not None and view.model.n > MANY
 
 
-def _lane(envelope: Envelope, view: InferenceView, index: int, lane: InferenceLaneView, layer: str) -> dict:
+def _lane(
+    envelope: Envelope, view: InferenceView, index: int, lane: InferenceLaneView, layer: str, steps: Sequence[int]
+) -> dict:
+    """A lane's head, with what stands beneath its picture at each of the last steps."""
     assert view.model is not None
+    own = view.lanes[index]
     return envelope.lane(
         index,
         _sub(lane),
         "done" if lane.done else "",
         badge=lane.promise,
+        subs=[[step, _sub(lane_at(own, step))] for step in steps if step <= own.count],
         step=unit_of(lane),
         # The marginals that the layer shows are of this step, to those who look back.
         sweep=None if np.isnan(lane.p1).any() else lane.count,
         n=view.model.n,
         geometry=_geometry(envelope.payload, view),
-        frames=envelope.frames(index, until=view.lanes[index].count),
+        frames=envelope.frames(index, until=own.count),
         layer=_layer(envelope.payload, view, lane, layer),
     )
 
@@ -134,7 +140,9 @@ def _sub(lane: InferenceLaneView) -> str:
         count = integer(len(lane.weights))
         found = f"{count} configurations found"
         if not np.isnan(lane.weights).any():
-            found = f"{integer(int((lane.weights > IN_USE).sum()))} of {count} configurations in use"
+            rest = centre(lane)
+            besides = "" if rest is None else f", and the centre u₀ ({rest:.2f})"
+            found = f"{integer(int((lane.weights > IN_USE).sum()))} of {count} configurations in use{besides}"
         parts.insert(0, f"at {unit_of(lane)} {integer(lane.count)}: {found}")
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")

@@ -88,8 +88,9 @@ INFERENCE: tuple[Preset, ...] = (
         "rbm",
         "RBM",
         "Do marginals of a Boltzmann machine come within reach?",
-        InferencePlan("rbm:4x4x12,pattern=random,strength=2", lanes=(_walk(), solver("trbp"))),
-        "The exact oracle lists the hidden layer. What is left after the gap closes is the tree-reweighted entropy's "
+        InferencePlan("rbm:4x4x12,pattern=random,strength=1,bias=2", lanes=(_walk(), solver("trbp"))),
+        "Every unit has a bias of its own: without any, all marginals are 1/2 by symmetry. The exact oracle lists the "
+        "hidden layer. What is left after the gap closes is the tree-reweighted entropy's "
         "error, not the optimiser's.",
         5.0,
     ),

@@ -6,14 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
+from pmpviz.capabilities.marginals.barrier import barrier
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
-from pmpviz.capabilities.marginals.polytope import gap_of, on_tree
+from pmpviz.capabilities.marginals.polytope import on_tree
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.marginals.words import (
     NOTHING,
     WITHIN,
     bounded,
+    calls,
     climbed,
     compared,
     ended,
@@ -22,6 +24,7 @@ from pmpviz.capabilities.marginals.words import (
     exact_log_z,
     exact_p1,
     missed,
+    mixed,
     steps_of,
     with_bar,
 )
@@ -67,7 +70,7 @@ def _mixed(view: InferenceView, lane: InferenceLaneView) -> str:
     """Of how many configurations the point is a mixture, and how far off its marginals are."""
     weights = lane.weights[~np.isnan(lane.weights)]
     count = int((weights > IN_USE).sum()) if len(weights) else len(lane.weights)
-    mixture = f"after {steps_of(lane)} μ mixes {integer(count)} configuration{'' if count == 1 else 's'}"
+    mixture = f"after {steps_of(lane)} μ mixes {mixed(lane, count)}"
     off = error(view, lane)
     if off is None:
         return f"{mixture[:1].upper()}{mixture[1:]}."
@@ -119,15 +122,11 @@ def _few(view: InferenceView) -> str:
     now = f"after {steps_of(lane)} they are {significant(off, 2)} off"
     since = [(good, first) for good in GOOD if (first := _since(view, lane, good)) is not None]
     if not since:
-        return f"More than {_calls(lane.count)}: {now} on average."
+        return f"More than {calls(lane.count)}: {now} on average."
     strictest = {first: good for good, first in since}
     (first, good), *more = strictest.items()
-    enough = f"{_calls(first)} for marginals within {good:g} of the exact ones on average"
+    enough = f"{calls(first)} for marginals within {good:g} of the exact ones on average"
     return f"{enough}{''.join(f', {integer(k)} for {better:g}' for k, better in more)}; {now}."
-
-
-def _calls(count: int) -> str:
-    return f"{integer(count)} MAP call{'' if count == 1 else 's'}"
 
 
 def _since(view: InferenceView, lane: InferenceLaneView, good: float) -> int | None:
@@ -184,30 +183,6 @@ def _loose(view: InferenceView, outside: list[InferenceLaneView]) -> str:
 ESTIMATES = "bridge sampling", "the mirrored estimate"
 
 
-def _barrier(view: InferenceView) -> str:
-    """After how many MAP calls each lane's gap was small enough, or how large it is."""
-    rows = []
-    for lane, plan in zip(view.lanes, view.plan.lanes, strict=True):
-        gap = gap_of(lane.trace[-1])
-        # No brackets: before a class what stands in them is left out.
-        name = lane.label.removeprefix(f"{plan.spec.label}, ").replace(", ", " and ")
-        rows.append((f"with {name}", lane, np.inf if gap is None else gap))
-    (_, own, least), others = rows[0], rows[1:]
-    goal = f"{view.plan.lanes[0].full_knobs['tolerance']:g}"
-    over = [(name, lane) for name, lane, _ in rows if lane.done]
-    going = [(name, gap) for name, lane, gap in rows if not lane.done]
-    best = own.done and all(not lane.done or lane.count > own.count for _, lane, _ in others)
-    ahead = best or (not over and all(least < gap for *_, gap in others))
-    reached = [f"{integer(lane.count)} {name}" for name, lane in sorted(over, key=lambda row: row[1].count)]
-    parts = [f"the gap is within {goal} after MAP call {listed(reached)}"] if over else []
-    if going:
-        still = listed([f"{significant(gap)} {name}" for name, gap in sorted(going, key=lambda row: row[1])])
-        now = _calls(max(lane.count for lane in view.lanes))
-        parts.append(f"after {now} {'it' if over else 'the gap'} is {still}")
-    head = "It saves MAP calls" if ahead else "It has not saved a MAP call yet" if going else "It saves no MAP call"
-    return f"{head}: {'; '.join(parts)}."
-
-
 def _tighter(view: InferenceView) -> str:
     """The bounds and the errors of a walk and of messages, with what each has cost."""
     exact = exact_log_z(view)
@@ -226,13 +201,15 @@ def _tighter(view: InferenceView) -> str:
 
 def _within_reach(view: InferenceView) -> str:
     walk, messages = view.lanes
-    off = error(view, walk)
-    if off is None:
+    off, exact = error(view, walk), exact_p1(view)
+    if off is None or exact is None:
         return ""
-    head = "Yes" if off <= GOOD[0] else "Not yet"
+    blank = float(np.abs(0.5 - exact).mean())
+    head = "In part" if off <= blank / 2 else "Hardly" if walk.done else "Not yet"
+    near = f"marginals of single units are {_off(view, walk)} off on average after {steps_of(walk)}"
     return (
-        f"{head}: they are {_off(view, walk)} off on average after {steps_of(walk)}, and {_off(view, messages)} after "
-        f"{steps_of(messages)} of tree-reweighted messages. {_bounds_apart(view)}"
+        f"{'Yes' if off <= GOOD[0] else head}: {near}, and {_off(view, messages)} after {steps_of(messages)} of "
+        f"tree-reweighted messages; p = 1/2 for all would be {significant(blank, 2)} off. {_bounds_apart(view)}"
     ).strip()
 
 
@@ -267,8 +244,8 @@ def _counted(view: InferenceView) -> str:
     names = ("counts", counts), ("expected maxima", ratios)
     (near, first), (far, second) = names if both[0] < both[1] else names[::-1]
     return (
-        f"Those of {near}: they are {_off(view, first)} off on average {_noises(first)}, those of {far} "
-        f"{_off(view, second)} {_noises(second)}."
+        f"Those of {near}: of single spins they are {_off(view, first)} off on average {_noises(first)}, those of "
+        f"{far} {_off(view, second)} {_noises(second)}."
     )
 
 
@@ -363,7 +340,7 @@ ANSWERS: dict[str, Callable[[InferenceView], str]] = {
     "cube": _relaxed,
     "edge": _tetrahedron,
     "grid": _few,
-    "stall": _barrier,
+    "stall": barrier,
     "clique": _tighter,
     "rbm": _within_reach,
     "ratios": _counted,

@@ -17,6 +17,8 @@ WITHIN = 1.96
 # Values of log Z that differ by less, as a share of their size, are printed alike, or nearly.
 ALIKE = 2e-5
 UNITS = {"MAP call": "MAP call", "sweep of all messages": "sweep"}
+# The least weight that is shown of the centre.
+LEAST_REST = 5e-3
 NOTHING = "Nothing is computed yet: press Play, or Step."
 
 
@@ -50,6 +52,11 @@ def steps_of(lane: InferenceLaneView) -> str:
     return f"{integer(lane.count)} {unit_of(lane)}{'' if lane.count == 1 else 's'}"
 
 
+def calls(count: int) -> str:
+    """`12 MAP calls`, of a number."""
+    return f"{integer(count)} MAP call{'' if count == 1 else 's'}"
+
+
 def estimate(lane: InferenceLaneView) -> float | None:
     """What a lane makes of log Z: of one that has an objective its value where the last step was taken from, as the
     curve has it, of messages at most their bound; else its answer's."""
@@ -58,6 +65,19 @@ def estimate(lane: InferenceLaneView) -> float | None:
     if recorded is None:
         return lane.answer.log_z
     return recorded if bound is None or "residual" not in record else min(recorded, bound)
+
+
+def mixed(lane: InferenceLaneView, count: int) -> str:
+    """`6 configurations and the centre u₀ (0.12)`: what a walk's point is a mean of, so many found and what is left."""
+    told = f"{integer(count)} configuration{'' if count == 1 else 's'}"
+    rest = centre(lane)
+    return told if rest is None else f"{told} and the centre u₀ ({rest:.2f})"
+
+
+def centre(lane: InferenceLaneView) -> float | None:
+    """The weight that the configurations found leave to the centre; None where it is none, or was not kept."""
+    rest = 1.0 - float(lane.weights.sum()) if len(lane.weights) else 0.0
+    return rest if rest >= LEAST_REST else None
 
 
 # One walk.
@@ -156,6 +176,8 @@ __all__ = [
     "NOTHING",
     "WITHIN",
     "bounded",
+    "calls",
+    "centre",
     "climbed",
     "compared",
     "ended",
@@ -165,6 +187,7 @@ __all__ = [
     "exact_log_z",
     "exact_p1",
     "missed",
+    "mixed",
     "steps_of",
     "unit_of",
     "with_bar",

@@ -153,30 +153,30 @@ def verdict(view: SceneView) -> str:
     now = [lane.points[count] for lane in begun]
     when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
     wrong = f"{_shares(begun, now)} of pixels near held-out outlines are wrong"
-    return f"{_weights(now)}: {when} {wrong}, before learning {before:.1%}{_fewest(begun, count)}."
+    return f"{_weights(now)}: {when} {wrong}, {before:.1%} before."
 
 
 def _unlearned(view: SceneView) -> str:
     if not view.lanes:
-        return f"{view.status} …"
-    do = "the first iteration takes a few seconds" if view.playing else "press Play"
+        return "Loading: scenes are drawn, and what has not run before is compiled, some seconds …"
+    do = "the first iteration is compiled, some seconds" if view.playing else "press Play"
     return f"Nothing is learned yet, all weights are 0: {do}."
 
 
 def _shares(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
-    """How many are wrong, and of several lanes by whose weights."""
+    """How many are wrong, and of several lanes by whose weights, in brackets, which are left out before a class."""
     told = [(f"{point.wrong_likelier:.1%}", lane.label) for lane, point in zip(lanes, now, strict=True)]
-    return listed([share if len(told) == 1 else f"{share} by {name}" for share, name in told])
+    return listed([share if len(told) == 1 else f"{share} ({name})" for share, name in told])
 
 
-def _fewest(lanes: Sequence[SceneLaneView], count: int) -> str:
+def _fewest(lanes: Sequence[SceneLaneView], count: int) -> list[str]:
     """Where fewer were wrong before, when that was, and why it is not so any more."""
     errors = [[point.wrong_likelier for point in lane.points[: count + 1]] for lane in lanes]
     worst, course = max(zip(_excess(errors), errors, strict=True))
     if worst <= WORSE:
-        return ""
+        return []
     best = int(np.argmin(course))
-    return f"; fewest {f'after {integer(best)}' if best else 'then'}, {RAISED}"
+    return [f"Fewest were wrong {f'after {integer(best)}' if best else 'before learning'}: {RAISED}."]
 
 
 def _excess(errors: Sequence[Sequence[float]]) -> list[float]:
@@ -189,8 +189,8 @@ def _weights(now: Sequence[Point]) -> str:
     trust, bias, edge, contrast = np.array([point.theta for point in now]).T
     below = bool((bias <= 0).all())
     to = "ground" if below else "animal"
-    rest = f"neighbours {_span(edge)}, alike {_span(contrast)}"
-    return f"Trust in colour {_span(trust)}, to {to} {_span(abs(bias) if below else bias)}, {rest}"
+    rest = f"agreement of neighbours {_span(edge)}, more if alike in colour {_span(contrast)}"
+    return f"Trust in colour {_span(trust)}, bias to {to} {_span(abs(bias) if below else bias)}, {rest}"
 
 
 def _span(values: np.ndarray) -> str:
@@ -216,11 +216,11 @@ def numbers(view: SceneView) -> list[str]:
         else f"Computing took {took}."
     )
     words = [agree, f"Wrong in the likeliest configuration as a whole (MAP), no pixel by itself: {best}."]
-    return [" ".join([*_likelier_before(begun), *words])]
+    return [" ".join([*_fewest(begun, count), *_likelier_before(begun), *words])]
 
 
 AGREE = "Their weights are worth the same: held-out likelihoods differ by at most"
-RAISED = "since learning raises the likelihood, not the number of right pixels"
+RAISED = "learning raises the likelihood of the training scenes, not the number of right pixels"
 
 
 def _likelier_before(lanes: Sequence[SceneLaneView]) -> list[str]:

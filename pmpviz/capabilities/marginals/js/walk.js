@@ -2,10 +2,10 @@
 
 import { ask } from "../pmpviz.player/ask.js";
 import { mounted } from "../pmpviz.player/component.js";
-import { decode, opened } from "../pmpviz.player/decode.js";
 import { Player } from "../pmpviz.player/player.js";
 import { css, enlarged, lit, make, number, sized, thousands, topOf } from "../pmpviz.player/theme.js";
 import { drawKey } from "../pmpviz.player/traces.js";
+import { decodeWalk } from "./decoded.js";
 import { Edges, Marginals } from "./found.js";
 import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
@@ -13,6 +13,7 @@ import "./camera.js";
 import "./solid.js";
 import "../pmpviz.player/bar.js";
 import "../pmpviz.player/chart.js";
+import "../pmpviz.player/decode.js";
 import "../pmpviz.player/figure.js";
 import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/lane.js";
@@ -29,6 +30,7 @@ const MARGIN = 12;
 const WALK_HIGH = 230; // Beneath the sites.
 const [ALONE_HIGH, SITES_HIGH] = [190, 150]; // The sites of one lane, and of several.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
+const APART = 1; // Lanes are computed in turn: while they go on together none is further ahead.
 const SHARE = "How much of each edge's dependence the objective counts: how often the edge is in a random spanning tree.";
 const RENEWED = "Back to the start, as soon as the step in hand is done.";
 const BEGINNING = "The beginning, where all configurations are alike.";
@@ -45,7 +47,6 @@ const HELP = {
   gap: "How far the objective can still rise, at most. The line is the gap of each step. The band goes down to the least so far; a new ρ begins anew.",
   log_z: "The band is what is known: log Z lies within it. Its ends are the best bounds so far.",
 };
-const NUMBERS = ["gap", "objective", "low", "high", "delta", "error", "maximum"];
 const WITHIN = 1.96; // Standard errors of a 95 % bar.
 
 class Walk extends Player {
@@ -117,6 +118,7 @@ class Walk extends Player {
     this.buildGoals();
     for (const button of this.bar.root.querySelectorAll("[data-goal]")) button.hidden = !update.walks && button.dataset.goal < 2;
     this.buildLayers(update.layer);
+    this.tellBeneath(this.walks || []);
   }
 
   // What is said of each step, until other settings or the exact answer change it.
@@ -243,9 +245,39 @@ class Walk extends Player {
     this.scene.draw(this.data, walks, this.theme);
     this.write(walks);
     this.tellStep(walks);
+    this.tellBeneath(walks);
     this.drawTicks(walks);
     this.below.hidden = !this.marginals.draw(this.exactP1, walks, this.theme) & !this.edges.draw(this.data.graph, walks, this.theme);
     return more || walks.some((walk) => walk.share < 1);
+  }
+
+  // What is said is of one moment of all lanes: none is shown ahead of what the others have done that go on with it.
+  advance(passed) {
+    if (this.held === "paused" || this.lanes.some((lane) => lane.fresh)) return super.advance(passed);
+    const going = this.lanes.filter(({ meta }) => meta.status !== "done").map(newest);
+    const least = Math.min(...going);
+    const together = this.serverPlaying && Math.max(...going) - least <= APART;
+    const due = this.lanes.map(({ queue }) => queue.filter(({ sweep }) => !together || sweep <= least));
+    const sweeps = [...new Set(due.flat().map(({ sweep }) => sweep))].sort((a, b) => a - b);
+    this.credit = sweeps.length ? (this.credit || 0) + (passed * sweeps.length) / this.left() : 0;
+    const count = Math.min(sweeps.length, Math.floor(this.credit));
+    this.credit -= count;
+    if (count) {
+      this.lanes.forEach((lane, k) => {
+        if (lane.pass(due[k].filter(({ sweep }) => sweep <= sweeps[count - 1]).length)) lane.dirty = true;
+      });
+    }
+    return count < sweeps.length || (this.playing && this.lanes.some((lane) => lane.moves()));
+  }
+
+  // Beneath each picture stands what is known of its step, and that a walk is done with its last one.
+  tellBeneath(walks) {
+    if (this.waiting || walks.length < this.lanes.length) return;
+    this.lanes.forEach((lane, k) => {
+      const sub = new Map(lane.meta.subs).get(walks[k].lane.steps[walks[k].last]) ?? lane.meta.sub;
+      const status = this.at === null && lane.queue.length ? "" : lane.meta.status;
+      if (lane.sub.title !== sub || lane.status.textContent !== status) lane.say({ ...lane.meta, sub, status });
+    });
   }
 
   // A lane as it stands on screen: up to which point of its path, and how far on the way there.
@@ -282,7 +314,7 @@ class Walk extends Player {
 
   // What was known at the step that is on screen.
   write(walks) {
-    const text = walks.map((walk) => this.sentence(walk, walks.length > 1));
+    const text = walks.map((walk, k) => this.sentence(walk, walks.length > 1, this.lanes[k].meta.status === "done"));
     const written = JSON.stringify([text, this.theme.id]);
     if (written === this.written) return;
     this.written = written;
@@ -298,13 +330,14 @@ class Walk extends Player {
   }
 
   // Before a class several lanes have so many lines that each says what it is called, and its gap.
-  sentence({ lane, last }, raced) {
+  // A gap is of the point that the step was taken from, and μ of the one that it led to.
+  sentence({ lane, last }, raced, done) {
     const step = lane.steps[last];
     const corner = lane.found[last];
     const named = this.large && raced ? lane.short : lane.label;
     const words = [`${named}: ${step} ${lane.step}${step === 1 ? "" : "s"}`];
     if (corner >= 0 && !raced) words.push(`found corner ${lane.names[corner]}`);
-    if (Number.isFinite(lane.gap[last])) words.push(`gap ${digits(lane.gap[last], 3)}`);
+    if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (this.large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}`);
     if (this.large && raced && words.length > 1) return words.join(", ");
     const [low, high] = [lane.low[last], lane.high[last]];
     const known = this.exact === null || raced ? "" : `; exactly ${digits(this.exact, 5)}`;
@@ -325,12 +358,12 @@ class Walk extends Player {
     const range = this.timeline.range;
     const [low, high] = [Number(range.min), Number(range.max)];
     const changes = walks.flatMap(({ lane, colour }) => lane.changes.filter((call) => call <= high).map((call) => [call, colour]));
-    this.ticks.hidden = !changes.length;
-    if (!changes.length) return;
+    this.ticks.hidden = this.meanings.hidden; // Of walks their room is kept: the bar stays where it is when they come.
     const wide = range.clientWidth || 200;
     const scale = enlarged();
     const context = sized(this.ticks, this.main.clientWidth, 16 * scale);
     context.clearRect(0, 0, this.main.clientWidth, 16 * scale);
+    if (!changes.length) return this.ticks.setAttribute("aria-label", "ρ has not changed");
     for (const [call, colour] of changes) {
       const x = THUMB + ((call - low) / Math.max(1, high - low)) * (wide - 2 * THUMB);
       context.fillStyle = colour;
@@ -345,21 +378,9 @@ class Walk extends Player {
 
 export default mounted(Walk);
 
-// An update with the arrays of its walks read.
-function decodeWalk(bytes) {
-  const update = decode(bytes);
-  const { some } = opened(bytes);
-  update.exactP1 = some(update.exact_p1, Float32Array);
-  const walk = update.walk;
-  if (!walk) return update;
-  for (const lane of walk.lanes) {
-    for (const name of ["path", "corners", "weights", "p1", ...NUMBERS]) lane[name] = some(lane[name], Float32Array);
-    for (const name of ["steps", "found"]) lane[name] = some(lane[name], Int32Array);
-  }
-  if (!walk.graph) return update;
-  for (const name of ["nodes", "rho"]) walk.graph[name] = some(walk.graph[name], Float32Array);
-  walk.graph.edges = some(walk.graph.edges, Int32Array);
-  return update;
+// The last step of a lane that has come here.
+function newest({ queue, shown }) {
+  return (queue[queue.length - 1] || shown)?.sweep ?? 0;
 }
 
 function isNewest({ lane, last }) {

@@ -1,0 +1,86 @@
+"""What the barrier does: walks with a contraction beside one without, at a moment of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pmpviz.capabilities.marginals.lane import InferenceLaneView
+from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.capabilities.marginals.polytope import gap_of
+from pmpviz.capabilities.marginals.words import calls
+from pmpviz.player.model_words import listed
+from pmpviz.player.numbers import integer, significant
+
+BARRIER = "The barrier, a contraction that keeps μ off the faces,"
+
+
+def barrier(view: InferenceView) -> str:
+    """What a contraction saves beside none with the same correction steps, every lane's call or gap, exceptions."""
+    lanes = list(zip(view.lanes, (plan.full_knobs for plan in view.plan.lanes), strict=True))
+    correction = lanes[0][1]["correction"]
+    alike = [(lane, knobs) for lane, knobs in lanes if knobs["correction"] == correction]
+    (bare,) = (lane for lane, knobs in alike if knobs["contraction"] == "none")
+    barriers = [(lane, knobs) for lane, knobs in alike if lane is not bare]
+    others = [lane for lane, knobs in lanes if knobs["correction"] != correction]
+    over = any(lane.done for lane, _ in alike)
+    saves = [_ahead(lane, bare) and (lane.done or not over) for lane, _ in barriers]
+    better, rest = (
+        [knobs["contraction"] for (_, knobs), good in zip(barriers, saves, strict=True) if good is wanted]
+        for wanted in (True, False)
+    )
+    going = any(not lane.done for lane, _ in alike)
+    head = "has not saved a MAP call yet" if going else "saves no MAP call"
+    if better:
+        head = "saves MAP calls" if over else "makes the gap smaller so far"
+    if better and rest:
+        head += f" if {listed(better)}, not {'yet ' if going else ''}if {listed(rest)}"
+    return f"{BARRIER} {head}: {_reached(view)}{_before_barriers(view, others, [lane for lane, _ in barriers])}."
+
+
+def _before_barriers(
+    view: InferenceView, others: Sequence[InferenceLaneView], barriers: Sequence[InferenceLaneView]
+) -> str:
+    """Which walks without a barrier, and with other correction steps, are ahead of which with one."""
+    told = []
+    for other in others:
+        behind = [_contracted(view, lane) for lane in barriers if _ahead(other, lane)]
+        told += [f"{_contracted(view, other)} is ahead of {listed(behind)}"] if behind else []
+    return f"; but {' and '.join(told)}" if told else ""
+
+
+def _ahead(one: InferenceLaneView, other: InferenceLaneView) -> bool:
+    """Whether a walk has its small gap after fewer MAP calls than another, or, where both go on, the smaller one."""
+    if one.done or other.done:
+        return one.done and (not other.done or one.count < other.count)
+    return _gap_now(one) < _gap_now(other)
+
+
+def _gap_now(lane: InferenceLaneView) -> float:
+    """As it is printed: what looks alike is."""
+    gap = gap_of(lane.trace[-1])
+    return np.inf if gap is None else float(f"{gap:.3g}")
+
+
+def _contracted(view: InferenceView, lane: InferenceLaneView) -> str:
+    """`none with correction never`; no brackets, which are left out before a class."""
+    label = view.plan.lanes[view.lanes.index(lane)].spec.label
+    return lane.label.removeprefix(f"{label}, contraction ").replace(", ", " with ")
+
+
+def _reached(view: InferenceView) -> str:
+    """The MAP call at which each lane's gap was small enough, or how large it is."""
+    goal = f"{view.plan.lanes[0].full_knobs['tolerance']:g}"
+    over = sorted((lane for lane in view.lanes if lane.done), key=lambda lane: lane.count)
+    going = sorted((lane for lane in view.lanes if not lane.done), key=_gap_now)
+    reached = [f"{integer(lane.count)} for {_contracted(view, lane)}" for lane in over]
+    parts = [f"the gap is within {goal} after MAP call {listed(reached)}"] if over else []
+    if going:
+        still = listed([f"{significant(_gap_now(lane))} for {_contracted(view, lane)}" for lane in going])
+        now = calls(max(lane.count for lane in view.lanes))
+        parts.append(f"after {now} {'it' if over else 'the gap'} is {still}")
+    return "; ".join(parts)
+
+
+__all__ = ["BARRIER", "barrier"]
