@@ -310,7 +310,7 @@ def test_a_tool_in_hand_leaves_the_picture_as_large_as_it_is(server, open_page):
 def test_a_class_sees_all_of_a_painted_preset_and_paints_beneath_it(server, open_page):
     page = open_page(f"{server}/deconvolution?preset=painted&class=1")
     page.set_viewport_size({"width": 1024, "height": 768})
-    page.get_by_text("none has found all").first.wait_for(timeout=60_000)
+    page.get_by_text("Press Play, or Space").first.wait_for(timeout=60_000)
     assert settled(page, [*PARTS, ".pv-more"]) == []
     painter, stage = page.get_by_text("Glyphs to be stamped").bounding_box(), page.locator(".pv-root").bounding_box()
     assert painter["y"] > stage["y"] + stage["height"] - 1

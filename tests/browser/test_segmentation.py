@@ -50,10 +50,13 @@ def shown(page) -> list[tuple[str, str]]:
 
 def wrong(page) -> list[float]:
     """Percent that are called wrong: of each lane by marginals, before learning, and of each lane by MAP."""
-    shares, rest = page.locator(".pv-said").inner_text().split("before learning ")
-    before, best = rest.split("%")[0], rest.split("by itself: ")[1]
-    percents = [*re.findall(r"([\d.]+)%", shares), before, *re.findall(r"([\d.]+)%", best)]
-    return [number(each) for each in percents][:5]
+    said = page.locator(".pv-said").inner_text()
+    percents = [*re.findall(r"([\d.]+)%", page.locator(".pv-verdict").inner_text()), *_by_map(said)]
+    return [number(each) for each in percents]
+
+
+def _by_map(said: str) -> list[str]:
+    return re.findall(r"([\d.]+)%", said.split("by itself: ")[1])[:2]
 
 
 # Over so many pictures of the page: whether verdict, both pictures and the timeline were ever of different iterations,

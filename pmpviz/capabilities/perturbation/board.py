@@ -190,9 +190,9 @@ def _shown(payload: Payload, view: LabView, dark: bool) -> dict[str, Any] | None
 
 
 def rounded(found: Solution, n: int) -> str:
-    """How many of n variables a relaxation left undecided, and what became of them."""
+    """How many of n variables a relaxation left undecided: what is made of them its layer and the verdict say."""
     share = float(found.notes.get("fractional") or 0.0)
-    return f"{integer(share * n)} of {integer(n)} grey, rounded to 0" if share else ""
+    return f"{integer(share * n)} of {integer(n)} grey" if share else ""
 
 
 def formula(bench: Bench) -> str:

@@ -46,8 +46,8 @@ TEXT: tuple[Preset, ...] = (
         "Does Hamiltonian Monte Carlo read better than Gibbs?",
         TextPlan(number=1017, lanes=(GIBBS, reader("gaussian_gibbs"), reader("gaussian_hmc"))),
         "Zhang and others report that Hamiltonian Monte Carlo has the least error here (their Table 1). Against Gibbs "
-        "sampling that sweeps over all words the opposite is found: compare the curves, by sweeps and by seconds. "
-        "*New seed* begins another run of all three.",
+        "sampling that sweeps over all words the opposite is found: compare the curves, by sweeps and by seconds "
+        "(reproduce skip-chain). *New seed* begins another run of all three.",
         20.0,
     ),
     Preset(
