@@ -12,6 +12,7 @@ bring(sys.argv[1:])
 
 if st.runtime.exists():
     from pmpviz.app.delivery import deliver
+    from pmpviz.app.echo import sent
     from pmpviz.app.pace import in_turn
     from pmpviz.app.session import prepare
     from pmpviz.app.widgets import kept
@@ -22,11 +23,14 @@ if st.runtime.exists():
         st.Page(f"pages/{page.id}.py", title=page.title, icon=page.icon, default=page.id == "home") for page in PAGES
     ]
     page = st.navigation(pages)
-    with in_turn():
-        say_what_is_left_out(troubles)
-        page.run()
-        kept()
-    deliver()
+    try:
+        with in_turn():
+            say_what_is_left_out(troubles)
+            page.run()
+            kept()
+        deliver()
+    finally:
+        sent()
 else:
     from starlette.middleware import Middleware
 

@@ -99,7 +99,8 @@ class Stage:
         """This session's job, told the plan."""
         make, before = lambda: self.job(plan, uploaded, self.speed), held(self.id).live
         in_mid_run = before is not None and not before.waits_for(plan)
-        job = held_live(self.id, make, plan, self.speed, self.autoplay)
+        # Before a class the question comes before its answer: all wait for Play.
+        job = held_live(self.id, make, plan, self.speed, self.autoplay and not class_mode())
         if begins_anew(self.id) and in_mid_run:
             job.reset()
         return job

@@ -6,12 +6,19 @@ import numpy as np
 
 from pmpviz.numerals import THIN, at_most, integer, significant, times
 
-__all__ = ["THIN", "at_most", "configuration", "integer", "seconds", "significant", "times"]
+__all__ = ["THIN", "at_most", "configuration", "integer", "rate_words", "seconds", "significant", "times"]
 
 
 def seconds(value: float) -> str:
     """A time in ms below a second, else in s."""
     return f"{significant(value * 1e3)} ms" if value < 1 else f"{significant(value)} s"
+
+
+def rate_words(rate: float, speed: float, unit: str) -> str:
+    """How many `unit` a second are computed; where the chosen speed (0 for none) is below that, how many could be."""
+    if not rate:
+        return ""
+    return f"could compute {significant(rate)} {unit}/s" if 0 < speed < rate else f"{significant(rate)} {unit}/s now"
 
 
 def configuration(x: np.ndarray) -> str:

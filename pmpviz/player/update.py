@@ -134,6 +134,8 @@ class Envelope:
         head |= {"playing": view.playing, "trouble": full_sentence(view.trouble or ""), "announce": announce}
         head |= {"bar": list(desk.bar), "knobs": list(desk.knobs), "large": desk.large, "said": []}
         head |= {"waits": desk.waits}
+        if desk.large:  # A class reads what was found, not what is promised of a sampler: it is left out, and its room.
+            lanes = [{**lane, "badge": "", "badgeHelp": ""} for lane in lanes]
         options = sorted({*speeds, desk.speed}, key=lambda speed: speed or math.inf)
         head |= {"speed": {"value": desk.speed, "options": options}, "lanes": lanes, "traces": traces}
         head |= {"marks": [list(mark) for mark in view.marks], "tool": "none", "hover": None}

@@ -41,10 +41,10 @@ class Truth:
     """Reference samples and, where known, exact numbers.
 
     `pairs[m, 2]` are some edges and `pair_tables[m, K, K]` their pair marginals, exact where `exact` is true.
-    `exact` says whether the samples are; `label` says what they are; `marginals[i][k]` are exact, or the long run's
-    where those are not known (of two states p(x_i = 1) alone, [n]); `log_z` and `energy` (exact mean of -log_weight)
-    are None where not known; `sampled_energy` is that of the reference's samples and its standard error, where the
-    exact one is not known; `check` is a sentence on how the long run was checked.
+    `exact` says whether the samples are; `label` says what they are; `marginals[i][k]` are exact where
+    `exact_marginals` is true, else the long run's (of two states p(x_i = 1) alone, [n]); `log_z` and `energy` (exact
+    mean of -log_weight) are None where not known; `sampled_energy` is that of the reference's samples and its standard
+    error, where the exact one is not known; `check` is a sentence on how the long run was checked.
     """
 
     label: str
@@ -58,6 +58,7 @@ class Truth:
     pairs: np.ndarray | None = None
     pair_tables: np.ndarray | None = None
     sampled_energy: tuple[float, float] | None = None
+    exact_marginals: bool = False
 
     @property
     def bytes(self) -> int:
@@ -123,7 +124,9 @@ def _from_exact(target: Target, solved: Any) -> Truth:
     tables = solved.pair_marginals(pairs) if len(pairs) and solved.pair_marginals is not None else None
     key = truth_key(target)
     sampled = None if energy is not None else _mean_and_error(_energies(target, x))
-    return Truth(label, True, Reference.of(x, label), marginals, solved.log_z, energy, "", key, pairs, tables, sampled)
+    return Truth(
+        label, True, Reference.of(x, label), marginals, solved.log_z, energy, "", key, pairs, tables, sampled, True
+    )
 
 
 def edge_pairs(target: Target) -> np.ndarray:
@@ -224,11 +227,26 @@ def _from_long_run(target: Target, x: np.ndarray, name: str, sweeps: int, p1: np
         deviations = (mean - known) / error
         check = f"its mean energy is {deviations:+.1f} standard errors from Kaufman's exact value"
     log_z = exact.log_z_only(target)
-    p1 = (x.mean(0) if target.model.space.binary else target.model.space.frequencies(x)) if p1 is None else p1
+    # Marginals may be known where no samples are: by symmetry, as on a torus without field.
+    counted = x.mean(0) if target.model.space.binary else target.model.space.frequencies(x)
+    marginals = counted if p1 is None else p1
     pairs, key = edge_pairs(target), truth_key(target)
     tables = pair_frequencies(x, pairs, target.model.space.states) if len(pairs) else None
     sampled = None if known is not None else (mean, error)
-    return Truth(label, False, Reference.of(x, label), p1, log_z, known, check, key, pairs, tables, sampled)
+    return Truth(
+        label,
+        False,
+        Reference.of(x, label),
+        marginals,
+        log_z,
+        known,
+        check,
+        key,
+        pairs,
+        tables,
+        sampled,
+        exact_marginals=p1 is not None,
+    )
 
 
 def _energies(target: Target, x: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 from opened import WAIT_SECONDS, open_page, own_run, run, update  # noqa: F401
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.capabilities.deconvolution.page import _same_question
+from pmpviz.capabilities.deconvolution.page import LEAD, _same_question, lead_of
 from pmpviz.capabilities.deconvolution.presets import DECONVOLUTION
 from pmpviz.live.handles import turned
 
@@ -198,6 +198,10 @@ def test_a_knob_leaves_the_question_which_follows_model_and_data():
         assert [each.id for each in DECONVOLUTION if _same_question(each.plan, preset.plan)] == [preset.id]
     paper = DECONVOLUTION[0].plan
     turned_on = turned(turned(paper, "lane1.damping", 0.7), "noise", 0.01).replace(seed=3, samples=1)
+    # The lines above say what is at work: what every lane does where there are several.
+    beside = next(preset.plan for preset in DECONVOLUTION if len(preset.plan.lanes) == 3)
+    assert lead_of(paper) == LEAD
+    assert all(f"{name} " in lead_of(beside) for name in ("PMP solves", "GWG flips", "Gibbs draws"))
     assert turned_on.lanes != paper.lanes and _same_question(paper, turned_on)
     assert not _same_question(paper, paper.replace(known_features="given"))
     assert not _same_question(paper, paper.replace(data="letters"))

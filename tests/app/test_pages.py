@@ -126,6 +126,14 @@ def test_a_preset_that_is_chosen_from_the_list_is_the_page_s_plan(page, presets)
         assert not preset.layer or test.session_state[f"layer:{page}"] == preset.layer
 
 
+@pytest.mark.parametrize("large", ["0", "1"])
+@pytest.mark.parametrize("page", ["playground", "landscape", "segmentation"])
+def test_what_begins_by_itself_waits_for_play_before_a_class(page, large):
+    test = opened(page, **{"class": large})
+    begun = wait(test, lambda u: u.get("lanes") and u["playing"] == (large == "0"))
+    assert large == "0" or begun["said"][0].endswith(": press Play.")
+
+
 def test_another_experiment_begins_where_it_differs_by_its_temperature_alone():
     """And nobody looks back at the one before any more."""
     test = opened("playground", preset="critical")

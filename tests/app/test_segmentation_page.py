@@ -34,7 +34,7 @@ def test_a_preset_opens_and_learns(preset):
     assert any(each.value.startswith(f"#### {preset.question}\n\n") for each in test.markdown)
     assert [lane["algorithm"] for lane in found["lanes"]] == ["barrier_frank_wolfe", "colour_gibbs"]
     assert {trace["id"] for trace in found["traces"]} >= {"held", "map", "likelier", "trust", "contrast", "own"}
-    assert not found["trouble"] and "near held-out outlines" in found["announce"]
+    assert not found["trouble"] and "near outlines are wrong (held-out scenes)" in found["announce"]
     # A curve of every lane is seen first; why the other has one alone is said beside it.
     held, own = (next(each for each in found["traces"] if each["id"] == id) for id in ("held", "own"))
     assert found["traces"][0] is held and len(held["lines"]) == 2 and len(own["lines"]) == 1
@@ -125,15 +125,26 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     found, _ = decode(picture.update(taken, Cursors(), Desk()))
     assert found["lanes"][0]["frames"]["sweeps"] == [0, 1] and lane.ring.since(-1, 9).sweeps.tolist() == [0, 1, 2]
     words = said(("A", point(0, 0.5, 0.5), point(1, 0.3, 0.25)))
-    wrong = "of pixels near held-out outlines are wrong"
-    rest = "agreement of neighbours 0.30, more if alike in colour 0.10"
+    wrong = "of pixels near outlines are wrong (held-out scenes)"
+    rest = "neighbours 0.30, if alike 0.10 more"
     weights = f"Trust in colour 0.40, bias to ground 0.20, {rest}"
     assert words.startswith(f"{weights}: after 1 iteration 25.0% {wrong}, 50.0% before. ")
-    assert words.endswith("(MAP), no pixel by itself: 30.0%.")
+    assert words.endswith("The single likeliest configuration (MAP) has 30.0% wrong there.")
     begun = [point(0, 0.5, 0.5, -0.7), point(1, 0.3, 0.25, -0.5)]
     ahead = said(("A", *begun, point(2, 0.2, 0.1, -0.2)), ("B", begun[0], point(1, 0.4, 0.35, -0.6)))
     assert f"after 1 iteration 25.0% (A) and 35.0% (B) {wrong}, 50.0% before. " in ahead
     assert "undecided, p = 0.5: called ground, 50.0%" in said(("A", point(0, 0.5, 0.5)))
+
+
+def test_what_is_below_zero_is_called_a_log_likelihood_and_whose_bound_it_is():
+    lane = SceneLane(SMALL.lanes[0], SMALL, *SMALL.examples(), 0)
+    lane.advance()
+    lane.reveal()
+    view = SceneView(run=0, plan=SMALL, lanes=(lane.view("TRBP", False),))
+    cards = {card["id"]: card for card in decode(picture.update(view, Cursors(), Desk()))[0]["traces"]}
+    assert lane.view("TRBP", False).points[-1].held_bound < 0
+    assert cards["held"]["title"] == "Held out: log-likelihood, at least" and "TRBP" in cards["held"]["note"]
+    assert cards.get("own", cards["held"])["title"].endswith(": log-likelihood, at least")
 
 
 def test_before_the_first_run_play_is_asked_for():
@@ -155,14 +166,21 @@ def test_what_gets_worse_is_said_with_its_best_moment():
     fewest = f" Fewest were wrong after 1: {picture.RAISED}."
     assert "of the training scenes" in picture.RAISED
     assert f"50.0% before.{fewest} Held-out likelihood was higher before: A at " in words
+    # Down, up and down again, to nearly the fewest: that there were fewer is not hidden.
+    again = [*course, point(3, 0.3, 0.197, -0.5)]
+    assert fewest in said(("A", *again))
+    both = "Fewest were wrong after 1 (A) and before learning (B): "
+    assert both in said(("A", *again), ("B", *(point(k, 0.3, 0.1 + 0.01 * k) for k in range(4))))
     assert "higher before" not in said(("A", *course[:2])) and picture.RAISED not in said(("A", *course[:2]))
 
 
 def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
     course = [point(0, 0.5, 0.5, -0.7), point(1, 0.4, 0.196, -0.5), point(2, 0.3, 0.239, -0.56)]
     agree = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.561)))
-    assert "after 2 iterations 23.9% (A) and 23.6% (B) of pixels near held-out outlines" in agree
+    assert "after 2 iterations 23.9% (A) and 23.6% (B) of pixels near outlines" in agree
     assert f"{picture.AGREE} 0.001 nats a pixel, after 4.00 s and 4.00 s of computing." in agree
+    far = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.561, (0.8, -0.2, 0.3, 0.1))))
+    assert "though they differ" not in agree and "equally probable, to 0.001 nats a pixel, though they differ," in far
     apart = said(("A", *course), ("B", course[0], course[1], point(2, 0.3, 0.3, -0.3)))
     assert "23.9% (A) and 30.0% (B)" in apart and picture.AGREE not in apart
     assert "Computing took 4.00 s and 4.00 s." in apart
@@ -172,10 +190,9 @@ def test_weights_are_told_from_the_least_to_the_most_and_the_bias_by_its_sign_wh
     course = [point(0, 0.5, 0.5), point(1, 0.4, 0.3)]
     other = [point(0, 0.5, 0.5), point(1, 0.4, 0.3, theta=(0.5, 0.1, 0.2, -0.3))]
     assert said(("A", *course), ("B", *other)).startswith(
-        "Trust in colour 0.40–0.50, bias to animal −0.20 to 0.10, agreement of neighbours 0.20–0.30, "
-        "more if alike in colour −0.30 to 0.10: "
+        "Trust in colour 0.40–0.50, bias to animal −0.20 to 0.10, neighbours 0.20–0.30, if alike −0.30 to 0.10 more: "
     )
-    assert said(("B", *other)).startswith("Trust in colour 0.50, bias to animal 0.10, agreement of neighbours 0.20, ")
+    assert said(("B", *other)).startswith("Trust in colour 0.50, bias to animal 0.10, neighbours 0.20, ")
     told = "trust 0.40 · to ground 0.20 · neighbours 0.30 · alike 0.10"
     assert picture.weighed(course[1].theta) == told and "to animal 0.10" in picture.weighed(other[1].theta)
 

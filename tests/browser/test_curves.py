@@ -51,6 +51,47 @@ MEASURED = f"""async (sweeps) => {{ {MODULE}
     return [drawn("sweeps", [32, 64]), drawn("seconds", [0.3, 0.6]), told.length];
   }});
 }}"""
+# What stands there after an update that waits, and after the next one, of which no picture has been shown yet.
+WAITED = f"""async () => {{ {MODULE}
+  const {{ Live }} = await of("/live.js");
+  const told = [];
+  const lane = {{ queue: [{{ sweep: 80 }}], shown: {{ sweep: 40 }} }};
+  const stage = {{ lanes: [lane], untold: [], at: null, measured: [], moment: ({{ sweep }}) => sweep }};
+  Object.assign(stage, {{ tell: ([said]) => told.push(said.split(" ")[0]), tellDue: Live.prototype.tellDue }});
+  const say = (more) => Live.prototype.say.call(stage, {{ lanes: [{{}}], ...more }});
+  lane.queue = [];
+  say({{ epoch: 1, waits: true }});
+  lane.queue = [{{ sweep: 80 }}];
+  say({{ epoch: 2, said: ["New words."] }});
+  say({{ epoch: 2, said: ["Later words."] }});
+  return told;
+}}"""
+# Where charts end that were compared last at sweep 128 and have pictures of 183, and what the legend calls two lanes.
+ENDED = f"""async () => {{ {MODULE}
+  const {{ Traces }} = await of("/traces.js");
+  const card = (x, ...ends) => [x, {{ trace: {{ x, lines: ends.map((end) => ({{ lane: "0", x: [0, end] }})) }} }}];
+  const cards = new Map([["a", card("sweeps", 128)[1]], ["b", card("sweeps", 183, 100)[1]], card("seconds", 7)]);
+  const ends = Traces.prototype.commonEnds.call({{ cards }}, null);
+  const traces = new Traces();
+  document.createElement("div").append(traces.root);
+  const named = (label, short) => ({{ label, short, colour: "#000000", dash: "solid", marker: "circle" }});
+  traces.tell([named("Gibbs-with-gradients", "GWG"), named("PMP · damping 0.1", "damping 0.1")], null);
+  return [ends, [...traces.legend.children].map((entry) => entry.textContent)];
+}}"""
+# The names on their ends beneath 16 columns that have no room for all of them.
+STANDING = f"""async () => {{ {MODULE}
+  const {{ drawColumns }} = await of("/columns.js");
+  const names = Array.from({{ length: 16 }}, (_, k) => k.toString(2).padStart(4, "0"));
+  const law = names.map((_, k) => (k % 15 ? 0.01 : 0.43));
+  const written = [];
+  const nothing = () => {{}};
+  const own = {{ measureText: () => ({{ width: 30 }}), fillText: (text) => written.push(text) }};
+  const context = new Proxy(own, {{ get: (has, name) => has[name] || nothing, set: () => true }});
+  const theme = {{ text: [0, 0, 0], soft: [0, 0, 0], rule: [0, 0, 0], ground: [255, 255, 255] }};
+  const area = {{ left: 0, right: 0, bottom: 40, width: 130, height: 150 }};
+  drawColumns(context, theme, area, {{ names, law, rows: [{{ colour: "#0072B2", colours: names, values: law }}] }});
+  return written;
+}}"""
 # Where the exact line's name is written on a chart of 100 by 100 pixels: boxes of other names, then heights of curves.
 NAMED = f"""async ([boxes, ...curves]) => {{ {MODULE}
   const {{ nameExact }} = await of("/names.js");
@@ -297,6 +338,10 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     # Lines at the foot of the axis are drawn above it, one over the other, and not out of the band.
     assert page.evaluate(LIFTED) == [[[20, 96], [20, 20], [20, 90]], [[20, 96], [20, 20], [20, 94]]]
     assert page.evaluate(MEASURED, [60, 63, 64]) == [[1, 1, 0], [1, 1, 0], [2, 2, 1]]
+    assert page.evaluate(WAITED) == ["Starting", "New"]
+    legend = ["Gibbs-with-gradients (GWG)", "PMP · damping 0.1"]
+    assert page.evaluate(ENDED) == [{"sweeps": 183, "seconds": 7}, legend]
+    assert page.evaluate(STANDING) == ["0000", "1111"]
     # A log axis has its decades' numbers, and its name where these leave room for one.
     assert page.evaluate(ALONG) == [["14 ms", "7.6 s", "100 ms", "1 s", "seconds, log axis"], ["14 ms", "7.6 s"]]
     assert page.evaluate(LAYERED) == [

@@ -219,9 +219,44 @@ def test_before_a_class_a_curve_keeps_its_height_while_what_is_said_grows(server
     curve, said = page.evaluate(heights)
     page.get_by_role("button", name="Run to end").click()
     page.wait_for_function(
-        "() => /but none with/.test(document.querySelector('.pv-verdict').textContent)", timeout=60_000
+        "() => /but a bare walk/.test(document.querySelector('.pv-verdict').textContent)", timeout=60_000
     )
     after = page.evaluate(heights)
     assert after[1] > 2 * said and abs(after[0] - curve) <= 2
     # Heads without their pictures are not shown.
     assert not page.locator(".wk-below").is_visible()
+
+
+# From now on, at every picture at rest: how many corners have a circle, and of how many the words say that μ is a mean.
+MIXED = """() => {
+  window.mixed = [];
+  const look = () => {
+    const { still, mixed } = document.querySelector("canvas.wk-canvas").dataset;
+    const told = /mixes (\\d+) conf/.exec(document.querySelector(".pv-verdict")?.textContent)?.[1];
+    if (told && still === "true") window.mixed.push([Number(told), Number(mixed)]);
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+
+
+def test_as_many_corners_have_a_circle_as_the_words_say_that_are_mixed(server, open_page):
+    page = open_page(f"{server}/frank_wolfe?preset=triangle")
+    wait_lanes(page, 1)
+    page.evaluate(MIXED)
+    page.wait_for_function("() => document.querySelector('.pv-status').textContent === 'done'", timeout=90_000)
+    found = page.evaluate("window.mixed")
+    apart = [told != drawn for told, drawn in found]
+    # Words may be read a picture before the canvas is drawn.
+    assert len({told for told, _ in found}) > 1
+    assert not any(first and second for first, second in zip(apart, apart[1:], strict=False))
+
+
+def test_all_lanes_of_the_barrier_are_within_a_classs_window(server, open_page):
+    for width, height in ((1024, 768), (1280, 800)):
+        page = open_page(f"{server}/frank_wolfe?preset=stall&class=1", viewport={"width": width, "height": height})
+        wait_lanes(page, 4)
+        page.get_by_role("button", name="Run to end").click()
+        page.wait_for_function("() => /but a bare walk/.test(document.querySelector('.pv-verdict').textContent)")
+        low = page.evaluate("document.querySelector('.wk-line:nth-child(4)').getBoundingClientRect().bottom")
+        assert low <= height

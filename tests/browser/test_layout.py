@@ -130,6 +130,34 @@ def test_a_class_sees_what_answers_the_question_without_scrolling_and_whole(serv
         assert not page.locator(".mm-verdict").is_visible()
 
 
+GROW = "(each, by) => { each.style.paddingBottom = `${by}px`; }"
+
+
+@pytest.mark.parametrize(
+    ("address", "grown"), [("playground?preset=paper_graph", (0, 30, 60)), ("deconvolution?preset=gwg", (0,))]
+)
+def test_before_a_class_growing_words_cut_neither_the_trace_nor_the_button_of_the_others(
+    server, open_page, address, grown
+):
+    page = open_page(f"{server}/{address}&class=1", viewport={"width": 1024, "height": 768})
+    page.locator(".pv-verdict", has_text="Press Play, or Space").wait_for()
+    press(page, "Space")
+    page.locator(".pv-verdict", has_text="Press Play, or Space").wait_for(state="detached")
+    # A title that takes another line, above words that take more of them.
+    page.locator(".pv-trace .pv-title:visible").evaluate(GROW, max(grown))
+    for by in grown:
+        page.locator(".pv-said").evaluate(GROW, by)
+        page.wait_for_timeout(500)
+        assert settled(page, [*PARTS, ".pv-more"]) == []
+    # Where nothing is left for the button it goes, and comes back with the room.
+    page.locator(".pv-said").evaluate(GROW, 400)
+    page.locator(".pv-more").wait_for(state="hidden")
+    for part in (".pv-said", ".pv-trace .pv-title:visible"):
+        page.locator(part).evaluate(GROW, 0)
+    if len(grown) > 1:
+        page.locator(".pv-more").wait_for(state="visible")
+
+
 def test_class_mode_begins_with_the_question_in_sight(server, open_page):
     page = open_page(f"{server}/deconvolution", viewport={"width": 1024, "height": 768})
     page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 300)")

@@ -169,3 +169,50 @@ def test_a_stop_at_the_best_moves_nothing_when_it_is_offered_and_goes_back(serve
     page.wait_for_function("document.querySelector('.pv-best').style.visibility === 'hidden'")
     wait_server(page, "paused")
     page.get_by_text("It has got worse").wait_for(state="detached")
+
+
+LAID = "() => document.querySelector('.pv-stage').style.gridTemplateColumns"
+
+
+def test_two_lanes_with_filters_beneath_come_to_rest_in_a_high_window(server, open_page):
+    """Side by side and stacked by turns, twice a second, nothing could be clicked: their filters count as height."""
+    address = link(server, "learning", ("pmp;sweeps=20", "gibbs_reset;sweeps=20"), data="digits", hidden="64")
+    page = open_page(address, viewport={"width": 1440, "height": 1500})
+    wait_lanes(page, 2)
+    page.wait_for_function("() => document.querySelectorAll('.ln-filter').length === 128", polling=50)
+    page.wait_for_timeout(1000)
+    seen = set()
+    for _ in range(30):
+        seen.add(page.evaluate(LAID))
+        page.wait_for_timeout(100)
+    assert len(seen) == 1, seen
+
+
+# How far what the words name is ahead of the pictures on screen, at worst, from now on.
+AHEAD = """() => {
+  window.ahead = [];
+  const see = () => {
+    const said = document.querySelector('.pv-verdict')?.textContent ?? '';
+    const named = said.match(/^At iteration ([0-9]+)/);
+    const shown = [...document.querySelectorAll('[data-testid=live-canvas]')].map((c) => Number(c.dataset.sweep));
+    if (named) window.ahead.push([Number(named[1]), ...shown]);
+    requestAnimationFrame(see);
+  };
+  see();
+}"""
+
+
+def test_words_speak_of_no_iteration_that_the_pictures_have_not_reached(server, open_page):
+    """Played pictures wait in the browser, and what was found at later ones waits for them."""
+    settings = {"data": "bars:4x4", "hidden": "12", "batch": "0", "learning_rate": "0.02"}
+    page = open_page(link(server, "learning", ("exact", "pcd;sweeps=1"), **settings))
+    wait_lanes(page, 2)
+    page.evaluate(AHEAD)
+    play(page)
+    wait_lanes(page, 2, "Number(d.sweep) > 500", seconds=120)
+    page.wait_for_timeout(3000)
+    found = page.evaluate("() => window.ahead")
+    assert len({named for named, *_ in found}) > 3, "verdicts were found while it played"
+    early = [each[0] > min(each[1:]) for each in found]
+    # Both are painted in one frame, in which the words may be read before the pictures are.
+    assert not any(first and second for first, second in zip(early, early[1:], strict=False))

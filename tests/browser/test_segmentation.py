@@ -56,7 +56,7 @@ def wrong(page) -> list[float]:
 
 
 def _by_map(said: str) -> list[str]:
-    return re.findall(r"([\d.]+)%", said.split("by itself: ")[1])[:2]
+    return re.findall(r"([\d.]+)%", said.split("(MAP) of each has ")[1])[:2]
 
 
 # Over so many pictures of the page: whether verdict, both pictures and the timeline were ever of different iterations,

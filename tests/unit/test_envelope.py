@@ -33,6 +33,15 @@ def test_the_head_says_what_the_view_says(envelope):
     assert [(one["id"], one["sub"], one["status"], one["n"]) for one in meta["lanes"]] == [("2", "sub", "still", 4)]
 
 
+def test_a_class_is_spared_the_word_for_what_a_sampler_promises(envelope):
+    def badges(desk):
+        meta, _ = decode(envelope.seal(desk, (1, 0), [envelope.lane(0, "", "")], [], ""))
+        return [(one["badge"], bool(one["badgeHelp"])) for one in meta["lanes"]]
+
+    assert badges(Desk()) == [("exact", True)]
+    assert badges(Desk(large=True)) == [("", False)]
+
+
 def test_lanes_of_one_algorithm_look_different_and_one_alone_like_the_algorithm(envelope):
     first, second, alone = (envelope.lane(k, "", "") for k in range(3))
     assert all(first[part] != second[part] for part in ("colour", "dash", "marker"))

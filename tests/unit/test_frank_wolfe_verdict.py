@@ -150,11 +150,12 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
     view = view_of("stall")
     counts = [lane.count for lane in view.lanes]
     said = answer("stall")
-    assert said.startswith(f"{BARRIER} saves MAP calls: the gap is within 0.5 after MAP call ")
+    assert said.startswith(f"{BARRIER} saves MAP calls, but a bare walk without correction is ahead of fixed. ")
+    assert ". The gap is within 0.5 after MAP call " in said
     assert counts[0] == min(counts)
     names = ["adaptive", "fixed", "none, correction never", "none"]
     assert [lane.label for lane in view.lanes] == [f"Barrier Frank-Wolfe, contraction {name}" for name in names]
-    told = [name.replace(", ", " with ") for name in names]
+    told = ["adaptive", "fixed", "a bare walk without correction", "a bare walk"]
     for count, name in zip(counts, told, strict=True):
         assert f"{count} for {name}" in said
     early = answer("stall", 6)
@@ -166,10 +167,10 @@ def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_o
 def test_the_barrier_is_held_to_the_walk_without_one_that_has_the_same_corrections_at_every_moment():
     view = view_of("stall")
     adaptive, fixed, never, bare = view.lanes
-    exception = "; but none with correction never is ahead of fixed."
+    exception = ", but a bare walk without correction is ahead of fixed. "
     for step in range(1, bare.count + 1):
         said = answer("stall", step)
-        claims = re.match(rf"{BARRIER} (.*?): ", said)[1]
+        claims = re.match(rf"{BARRIER} (.*?)(, but .*?)?\. (The gap|After)", said)[1]
         done = [min(step, lane.count) == lane.count for lane in view.lanes]
         gaps = [float(f"{gap_of(lane_at(lane, step).trace[-1]):.3g}") for lane in view.lanes]
         # Which contractions are named as ahead of none: all of them where none is named.
@@ -183,10 +184,31 @@ def test_the_barrier_is_held_to_the_walk_without_one_that_has_the_same_correctio
             if (done[2] and (not done[k] or never.count < lane.count))
             or (not done[2] and not done[k] and gaps[2] < gaps[k])
         ]
-        words = f"; but none with correction never is ahead of {' and '.join(beaten)}."
-        assert said.endswith(words) if beaten else "ahead of" not in said
+        words = f", but a bare walk without correction is ahead of {' and '.join(beaten)}. "
+        assert words in said if beaten else "ahead of" not in said
     assert "if adaptive, not yet if fixed" in answer("stall", 16) and exception in answer("stall", 16)
     assert exception in answer("stall")
+
+
+def test_lanes_with_the_same_draws_are_said_to_have_them():
+    view = view_of("error-bars", 6)
+    assert np.array_equal(view.lanes[0].p1, view.lanes[1].p1)
+    assert verdict.said(view)[1].endswith(verdict.SHARED)
+    moved = replace(view.lanes[1].answer, unary=view.lanes[1].answer.unary[:, ::-1])
+    apart = replace(view, lanes=(view.lanes[0], replace(view.lanes[1], answer=moved)))
+    assert verdict.SHARED not in verdict.said(apart)[1]
+
+
+def test_corners_are_sent_with_the_weights_of_the_last_steps():
+    """The picture may be a few steps behind, and its circles are of its own mixture."""
+    view = view_of("triangle")
+    (lane,) = view.lanes
+    head, blobs = decode(update(view, Cursors(), Desk(), ""))
+    found = {step: np.frombuffer(blobs[at], "<f4") for step, at in head["walk"]["lanes"][0]["weighed"]}
+    assert list(found) == list(range(1, lane.count))
+    for step, weights in found.items():
+        np.testing.assert_allclose(weights, lane.kept[step].weights, rtol=1e-6)
+    assert len(found[2]) < len(lane.weights)
 
 
 def test_many_walks_differ_in_hue_and_in_grey():
@@ -212,7 +234,8 @@ def test_points_outside_the_polytope_are_told_by_their_correlations():
     found = [float(each.replace("−", "-")) for each in re.findall(r"(−[\d.]+) for ", answer("cube"))]
     assert found == pytest.approx(sums[1:], abs=0.01) and sums[0] > -1 > sums[1]
     bounds = [lane.answer.bound for lane in view.lanes]
-    assert f"looser: {min(bounds[1:]):.3g}, within it {bounds[0]:.3g}." in answer("cube")
+    stays = f"the walk that stays inside proves log Z ≤ {bounds[0]:.3g}, those outside only {min(bounds[1:]):.3g}."
+    assert stays in answer("cube")
 
 
 def test_few_map_calls_are_those_since_which_marginals_have_been_good():
@@ -236,7 +259,8 @@ def test_estimates_are_held_to_their_bars_and_copies_to_log_z():
         abs(lane.answer.log_z - view.truth.solution.log_z) <= 1.96 * lane.answer.standard_error for lane in view.lanes
     ]
     does = ["does" if good else "does not" for good in held]
-    assert answer("error-bars").startswith(f"Bridge sampling's {does[0]}; the mirrored estimate's {does[1]}: ")
+    said = f"In this run bridge sampling's {does[0]}; the mirrored estimate's {does[1]}: "
+    assert answer("error-bars").startswith(said)
     assert answer("error-bars", 1).startswith("No estimate yet")
     copies = verdict.said(view_of("inflated", 8))[0]
     assert copies.startswith("No, they leave none: the mean maximum is ")

@@ -16,7 +16,7 @@ from pmpviz.capabilities.landscape.plan import COLOURS, FORCED, GIBBS, HMC, KIND
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.capabilities.landscape.scene import scene_of
 from pmpviz.live.link import from_query, to_query
-from pmpviz.player.numbers import at_most, integer
+from pmpviz.player.numbers import at_most, integer, significant
 from pmpviz.samplers import sampler_class
 
 BY_ID = {preset.id: preset.plan for preset in LANDSCAPE if preset.plan.kind != MEMORY}
@@ -70,8 +70,9 @@ def test_the_count_of_leavings_agrees_with_its_expectation():
     lane, expected = LandscapeLane(plan, scene_of(plan)), scene_of(plan).leaving(STUCK)
     seen = LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(lane.view(),))
     assert lane.state is None, "the landscape is seen before anything is compiled"
-    stay = "Over all 1\u202f024 chains a stay in 10 lasts 6.3 sweeps on average: "
-    assert found(seen).startswith(f"{stay}a sweep leaves it with probability 0.1")
+    ought = "A stay in 10 ought to last 6.31 sweeps on average: "
+    assert found(seen).startswith(f"{ought}a sweep leaves it with probability 0.1")
+    assert found(seen).endswith(" No state is drawn yet: press Play.")
     for _ in range(40):
         lane.advance()
     view = lane.view()
@@ -79,6 +80,9 @@ def test_the_count_of_leavings_agrees_with_its_expectation():
     # Of state 10, as the picture has it: how long, how often and how often it ought to be, and how often it was left.
     said = found(LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(view,)))
     often = f"{view.counts[STUCK] / view.counts.sum():.0%} of their draws so far are 10, where 10% ought to be"
+    # What is said to have lasted is what was measured: the sweeps in it for each leaving.
+    lasts = significant(view.trials / view.left, 3)
+    stay = f"Over all 1\u202f024 chains a stay in 10 lasts {lasts} sweeps on average (6.31 expected): "
     assert said.startswith(f"{stay}{often}. It was left in ")
     assert f" {integer(view.left)} of {integer(view.trials)} sweeps begun there, 0.1" in said
     assert "; expected 0.159 ± 0.00" in said and said.endswith(" (two standard errors).")

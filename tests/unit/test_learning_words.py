@@ -12,7 +12,7 @@ from pmpviz.capabilities.learning.lane import LearningLane, agreement
 from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, is_small
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.capabilities.learning.plan import LearningPlan, learner, split
-from pmpviz.capabilities.learning.words import BACK, more, numbers, offer, scored, verdict
+from pmpviz.capabilities.learning.words import BACK, mmd_note, more, numbers, offer, scored, verdict
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import RBM
 from pmpviz.player.update import Cursors, Desk, Envelope
@@ -21,12 +21,12 @@ from pmpviz.player.wire import decode
 WIDE = RBM.of_layers(np.zeros((64, 4)))
 
 
-def lane(label, *likelihoods, mmd2=(0.001,) * 4, iteration=64, agree=math.nan):
+def lane(label, *likelihoods, mmd2=(0.001,) * 4, iteration=64, agree=math.nan, guarantee="invariant"):
     told = {"noise": 0.01, "agree": agree}
     start = SimpleNamespace(mmd2=0.5, iteration=0, used=32.2, **told)
     looks = [SimpleNamespace(mmd2=each, iteration=iteration - k, used=20.6, **told) for k, each in enumerate(mmd2)]
     found = {"likelihoods": likelihoods, "independent": -206.0, "points": (start, *reversed(looks))}
-    return SimpleNamespace(label=label, iteration=iteration, model=WIDE, **found)
+    return SimpleNamespace(label=label, iteration=iteration, model=WIDE, guarantee=guarantee, **found)
 
 
 def view_of(*lanes, held_out=True):
@@ -51,7 +51,7 @@ def test_blobs_with_the_right_means_are_not_called_good():
     assert "no better than pixels" in said(lane("CD", annealed(-206.02, -206.03, -206.01)))
     words = said(lane("CD", annealed(-350.0, -352.0, -348.0)))
     assert "worse than pixels that know nothing of each other (−206.0)" in words
-    assert "−350.0 nats (estimated between −352.0 and −348.0) at iteration 64" in words
+    assert "−350.0 nats (estimated, within three standard errors −352.0 to −348.0) at iteration 64" in words
     assert "MMD² 0.00100 at iteration 64, no more than noise." in words
     assert "above noise." in said(lane("CD", annealed(-350.0, -352.0, -348.0), mmd2=(0.1,) * 4))
 
@@ -65,8 +65,10 @@ def test_lanes_are_compared_at_an_iteration_that_both_have_reached():
     found = verdict(view_of(lane("CD", annealed(-120.0, -122, -118)), ahead))
     assert found == apart.replace("64 pictures", "64, the last that both have, pictures")
     alone = verdict(view_of(lane("CD", annealed(-120.0, -122, -118, 32)), ahead))
-    assert alone.startswith("CD is behind, at iteration 64. In equal time (1.00 s of computing): about 10¹¹ times ")
-    assert "more probable" not in alone
+    assert alone.startswith(
+        "CD is behind, at iteration 64. In equal time (1.00 s of computing each, as far as both are scored): about "
+    )
+    assert alone.count("more probable") == 1
     assert alone.endswith(" −120.0 with CD at iteration 32, −90.00 with PCD at iteration 512.")
     assert verdict(view_of(lane("CD"), lane("PCD"))).startswith("No iteration at which the likelihood of both is known")
 
@@ -76,7 +78,7 @@ def test_one_is_ahead_only_where_the_errors_allow_it():
     assert near.startswith(
         "At iteration 64 it is within the errors of the estimates whether pictures are more probable "
     )
-    assert "no upper bound" in near and near.count("Independent pixels give −206.0 nats.") == 1
+    assert "with no upper end" in near and near.count("Independent pixels give −206.0 nats.") == 1
     blobs = said(lane("CD", annealed(-350.0, -352.0, -348.0)), lane("PCD", annealed(-95.0, -97, -94)))
     assert "nats) more probable with PCD than with CD" in blobs and "; CD does worse than independent pixels." in blobs
     fallen = lane("PCD", annealed(-90.0, -91, -89, 16), annealed(-350.0, -352.0, -348.0))
@@ -100,10 +102,41 @@ def test_lanes_are_compared_by_seconds_too_where_that_is_another_matter_and_not_
     slow = lane("PMP", early, annealed(-205.80, -205.81, -205.79, 80, 3.0))
     told = verdict(view_of(slow, lane("Gibbs", even, annealed(-200.8, -200.9, -200.7, 640, 2.9))))
     early = "At iteration 80 it is too early to compare: pictures are hardly more probable than by independent pixels. "
-    ahead = "In equal time (2.90 s of computing): about 150 times (5.0 nats) more with Gibbs"
+    after = "In equal time (2.90 s of computing each, as far as both are scored)"
+    ahead = f"{after}: about 150 times (5.0 nats) more probable with Gibbs"
     assert told.startswith(f"{early}{ahead}. Samples of both")
     level = verdict(view_of(slow, lane("Gibbs", even, annealed(-205.7, -205.82, -205.6, 640, 2.9))))
-    assert level.startswith(f"{early}In equal time (2.90 s of computing) neither is ahead beyond the errors. ")
+    assert level.startswith(f"{early}{after} the errors leave open which is ahead. ")
+
+
+def test_nothing_is_laid_to_errors_where_values_are_exact():
+    """One that is measured next only when it has got past the other has no equal time with it yet."""
+
+    def exact(value, iteration, took):
+        return Likelihood(iteration, took, value, value, value, True)
+
+    far = lane("Exact", exact(-8.0, 64, 1.0))
+    for others, words in (
+        ([exact(-10.0, 80, 0.5), exact(-7.0, 96, 1.5)], "scored) it is too early to say which is ahead. "),
+        ([exact(-8.01, 80, 1.0)], "scored) neither is ahead by more than 0.05 nats. "),
+        (
+            [exact(-10.0, 80, 0.5), exact(-9.9, 96, 1.5)],
+            "scored): about 7.4 times (2.0 nats) more probable with Exact. ",
+        ),
+    ):
+        told = verdict(view_of(far, lane("PCD", *others)))
+        assert words in told and "errors" not in told, told
+
+
+def test_likelihoods_of_those_who_learn_a_sampler_are_said_to_be_those_of_boltzmann_machines():
+    both = [annealed(-95.0, -97, -94), annealed(-120.0, -122, -118)]
+    pmp, gibbs = lane("PMP", both[0], guarantee="approximate"), lane("Gibbs", both[1])
+    assert "with PMP than with Gibbs, as Boltzmann machines. Samples" in verdict(view_of(pmp, gibbs))
+    assert "machine" not in verdict(view_of(lane("PCD", both[0]), gibbs))
+    early = lane("PMP", annealed(-205.9, -206.1, -205.8), guarantee="approximate")
+    hardly = verdict(view_of(early, lane("Gibbs", annealed(-205.8, -205.9, -205.7))))
+    assert "too early to compare them as Boltzmann machines: " in hardly
+    assert "by this for the samplers" in mmd_note(view_of(pmp, gibbs)) and "samplers" not in mmd_note(view_of(gibbs))
 
 
 def test_how_near_the_data_samples_are_is_said_of_the_iteration_that_is_compared():

@@ -1,6 +1,7 @@
 """A live deconvolution: glyphs are found, time is shared equally, frames stay few, and the stage is told all of it."""
 
 import csv
+import dataclasses
 import io
 import json
 import time
@@ -240,6 +241,14 @@ def test_features_are_put_into_the_order_of_the_glyphs():
     assert found[0] == (2, 0, 1) and found[1][0] == 1
     first, second = found_in(features, problem)
     assert under(first, (0, 1, 2)) == (2, 0, 1) and under(second, (0, 2, 1)) == (1, 0, 2)
+    # A feature is told of one glyph alone, the one that it is nearer to: no other one has its number of pixels.
+    shared = np.zeros((1, 1, 3, 6, 6), np.int8)
+    shared[0, :, 1, :5, :5] = problem.glyphs[:, 0]
+    one = [(each.feature, each.mismatches) for each in found_in(shared, problem)[0]]
+    assert one[0] == (1, 0) and one[1][0] is None
+    twins = dataclasses.replace(problem, glyphs=problem.glyphs[:, [0, 0]].copy())
+    twins.glyphs[0, 1][tuple(np.argwhere(twins.glyphs[0, 1])[0])] = 0
+    assert [each.feature for each in found_in(shared, twins)[0]] == [1, None]
     # One feature that is nearest to two glyphs stands under the one that it is nearer to.
     near = tuple(Found(1, (0, 0), wrong) for wrong in (2, 0))
     assert under(near, (1, 0, 2)) == (0, 1, 2)
@@ -254,7 +263,7 @@ def test_features_are_put_into_the_order_of_the_glyphs():
 
 def test_seconds_are_of_sweeps_and_not_of_warming_up(begin):
     """The curve of a chain began a fifth of a second late on a busy machine, at which others had found all glyphs."""
-    live = begin(SMALL.replace(lanes=(PMP, GWG), samples=1, budget=3))
+    live = begin(SMALL.replace(lanes=(PMP, GWG), samples=1, budget=1))
     wait(live, lambda view: len(view.lanes) == 2 and all(lane.frames for lane in view.lanes))
     assert [lane.frames[0].seconds for lane in live.view.lanes] == [0, 0]
     live.play()

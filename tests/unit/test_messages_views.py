@@ -10,7 +10,7 @@ import pytest
 from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.messages import picture as messages
 from pmpviz.capabilities.messages.layout import layout
-from pmpviz.capabilities.messages.page import correlation_of, story_of, table
+from pmpviz.capabilities.messages.page import _same_question, correlation_of, story_of, table
 from pmpviz.capabilities.messages.plan import MessagePlan, knobs_of, next_value, with_knob
 from pmpviz.capabilities.messages.presets import MESSAGES
 from pmpviz.capabilities.messages.recording import TOLERANCE
@@ -22,6 +22,7 @@ from pmpviz.capabilities.messages.words import (
     messages_by_sweep,
     repeats_from,
     thresholds_words,
+    ties,
     verdict,
 )
 from pmpviz.live.link import from_query, to_query
@@ -239,7 +240,7 @@ def test_bethe_is_exact_on_the_tree_and_off_on_four_joined_variables():
 
 
 def test_what_max_product_decodes_is_compared_to_the_maximum():
-    story = story_of(preset_of(MESSAGES, "damped").plan)
+    story = story_of(preset_of(MESSAGES, "lattice").plan.replace(rule="max"))
     model = story.target.model
 
     def weigh(x):
@@ -250,6 +251,46 @@ def test_what_max_product_decodes_is_compared_to_the_maximum():
         story.record, weigh, 1.0 + weigh(story.record.beliefs[-1].argmax(1))
     )
     assert "forbid" in decoded_words(story.record, lambda x: -math.inf, 0.0)
+
+
+def test_beliefs_that_tie_as_far_as_the_last_change_can_tell_decide_nothing():
+    damped = preset_of(MESSAGES, "damped").plan
+    for plan in (damped, damped.replace(damping=0.142)):
+        story = story_of(plan)
+        beliefs = story.record.beliefs[-1]
+        # They are not equal, and would be if the run went on.
+        assert 1e-9 < np.abs(beliefs - 0.5).max() < 1e-4 and ties(story.record).all()
+        said = decoded_words(story.record, lambda x: 0.0, 0.0)
+        assert said == "At its end the beliefs tie: they prefer no state of any variable, and decide nothing."
+    # Of a run without end nothing is still to come.
+    assert not ties(story_of(preset_of(MESSAGES, "triangle").plan).record).any()
+    cause = story_of(preset_of(MESSAGES, "or").plan.replace(rule="max"))
+    said = decoded_words(cause.record, lambda x: 0.0, 0.0)
+    assert said.startswith("At its end each variable's best state gives x = ? ? ? 1; at a ? beliefs tie")
+
+
+def test_no_message_of_a_run_is_stronger_than_the_full_colour_unless_it_is_said():
+    for preset in MESSAGES:
+        story = story_of(preset.plan)
+        rows = story.record.after
+        with np.errstate(invalid="ignore"):
+            ratios = np.abs(rows[:, 1:] - rows[:, :1])
+        most = ratios[np.isfinite(ratios) & (ratios < 1e6)].max(initial=0)
+        head, _ = decode(messages.blob(story))
+        assert (most > head["limit"]) == head["beyond"]
+
+
+def test_a_damped_triangle_is_asked_what_damping_does():
+    def asked(plan):
+        return next(each.id for each in MESSAGES if _same_question(each.plan, plan))
+
+    damped, wild = (preset_of(MESSAGES, name).plan for name in ("damped", "triangle"))
+    assert asked(damped.replace(damping=0.142)) == asked(wild.replace(damping=0.1)) == "damped"
+    assert asked(damped.replace(damping=0.0)) == asked(wild.replace(sweeps=20)) == "triangle"
+    for preset in MESSAGES:
+        assert asked(preset.plan) == preset.id
+    lattice = preset_of(MESSAGES, "lattice").plan
+    assert asked(lattice.replace(damping=0.0)) == "lattice"
 
 
 def test_the_three_thresholds_of_four_joined_variables_are_kept_apart():

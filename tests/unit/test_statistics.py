@@ -21,7 +21,7 @@ from pmpviz.player.numbers import significant
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 from pmpviz.runs.schedule import Budget
-from pmpviz.runs.truth import build, finish
+from pmpviz.runs.truth import _from_long_run, build, finish
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Evidence, Target
 
@@ -116,7 +116,7 @@ def test_statistics_begin_anew_when_a_setting_changes(clockwork, what):
 
 def test_before_a_draw_is_done_nothing_effective_is_counted(clockwork):
     row = cells(advanced(begin("pmp", 3, sweeps_per_draw=16), 15))
-    assert (row["ESS"], row["ESS/s"], row["MMD² measured at"]) == ("n/a",) * 3
+    assert (row["ESS"], row["ESS/s"], row["compared at"]) == ("n/a",) * 3
     assert number(cells(advanced(begin("pmp", 3, sweeps_per_draw=16), 16))["ESS"]) == 3
 
 
@@ -183,6 +183,19 @@ def test_the_errors_of_sites_and_pairs_stand_beside_those_of_exact_samples():
     lane = dataclasses.replace(begin("gibbs", 64).view(False, None, True), points=tuple(looks[:1]))
     row = dict(zip(table.COLUMNS, table.rows(SimpleNamespace(lanes=[lane]))[0], strict=True))
     assert row["marginal L1"].endswith(f" ({significant(looks[0].marginal_floor)})")
+
+
+def test_where_marginals_are_known_chance_in_the_reference_is_no_excuse_for_them():
+    """On a torus without field they are 1/2, whatever 1,000 chains of a long run say of them."""
+    rng = np.random.default_rng(3)
+    half, coins = np.full(MODEL.n, 0.5), rng.integers(0, 2, (1000, MODEL.n)).astype(np.int8)
+    known, counted = (_from_long_run(Target.of(MODEL), coins, "swendsen_wang", 96, p1) for p1 in (half, None))
+    fair = [rng.integers(0, 2, (512, MODEL.n)).astype(np.int8) for _ in range(100)]
+    for truth in (known, counted):
+        looks = [measured(x, truth, MODEL.space, COUNTED) for x in fair]
+        assert np.mean([look.marginal_l1 for look in looks]) == pytest.approx(looks[0].marginal_floor, rel=0.1)
+    assert measured(fair[0], known, MODEL.space, COUNTED).marginal_floor < 0.9 * looks[0].marginal_floor
+    assert not known.exact and known.exact_marginals and not counted.exact_marginals
 
 
 def settle(live: LiveRun) -> None:

@@ -15,7 +15,7 @@ from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.text.lane import FIRST_KEPT, MOST_POINTS, errors, lane_of
 from pmpviz.capabilities.text.live import Answer
 from pmpviz.capabilities.text.page import commands
-from pmpviz.capabilities.text.picture import _found, _right, _too_dear, sentences
+from pmpviz.capabilities.text.picture import _found, _right, _sampled, _status, _too_dear, sentences
 from pmpviz.capabilities.text.plan import TextPlan, reader
 from pmpviz.capabilities.text.presets import TEXT
 from pmpviz.live.link import from_query, to_query
@@ -100,6 +100,21 @@ def test_the_line_of_a_lane_and_the_verdict_count_the_same_words():
     view.plan = plan.replace(said=((hall, 1),))
     assert _right(view, p1) == f"{n - 2} of the other {n - 1} words right"
     assert _found(view, p1).endswith("takes 1 wrongly: College; Baker in none of its 4 places")
+
+
+def test_beneath_one_sample_its_own_words_are_counted():
+    plan = preset_of(TEXT, "room").plan
+    words, labels = plan.words()
+    missed = labels.copy()
+    missed[np.flatnonzero(labels)[0]] = 0
+    lane = SimpleNamespace(count=20, unit="sweeps", sample=missed, p1=labels.astype(float), points=[0])
+    view = SimpleNamespace(plan=plan, words=words, labels=labels, answer=None)
+    n = len(words)
+    assert (
+        _sampled(view, lane, True) == "20 sweeps"
+        and _sampled(view, lane, False) == f"20 sweeps · this sample: {n - 1} of {n} words right"
+    )
+    assert _status(view, lane, False) == f"20 sweeps · {n} of {n} words right"
 
 
 def reading(plan: TextPlan, answer: Answer | None, *lanes: tuple[str, int, np.ndarray], averaged: int = 0):
@@ -198,6 +213,19 @@ def test_lanes_that_chance_alone_may_have_parted_are_level():
     )
     said, _ = reading(plan, answer, *lanes, averaged=800)
     assert said.startswith("After 32 sweeps HMC reads best, with p off by 0.0062, Gibbs by 0.029, Block by 0.090. ")
+
+
+def test_errors_a_decade_apart_are_not_called_level_and_all_that_are_ranked_say_what_they_average():
+    plan = preset_of(TEXT, "room").plan
+    sure = np.where(plan.words()[1] > 0, 0.9, 0.1)
+    answer = Answer(SimpleNamespace(p1=sure))
+    lanes = ("Gibbs", 32, sure + 0.0035), ("HMC", 32, sure + 0.00029)
+    said, doing = reading(plan, answer, *lanes, averaged=8)
+    assert said.startswith("After 32 sweeps HMC reads best, with p off by 2.9·10⁻⁴, Gibbs by 0.0035. ") or (
+        said.startswith("After 32 sweeps HMC reads best, with p off by 0.00029, Gibbs by 0.0035. ")
+    )
+    gibbs = "Gibbs averages p given all else over the last 8 of 32 sweeps of 64 chains"
+    assert f"{gibbs}, HMC p given all else over 8 of 32; " in doing
 
 
 def test_what_is_exact_but_for_rounding_is_level_with_nothing_that_chance_leaves():

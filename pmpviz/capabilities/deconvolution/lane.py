@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -254,18 +254,33 @@ def found_in(
 ) -> tuple[tuple[Found, ...], ...]:
     """For every sample what became of every generating glyph; nothing where the glyphs are not known.
 
-    Of features that are alike it is the one that stands at more places, `uses`: what images are explained by.
+    Of features that are alike it is the one that stands at more places, `uses`: what images are explained by. A feature
+    that shows one glyph better shows no other one: it stands under one of them.
     """
     if problem.glyphs is None:
         return tuple(() for _ in features)
     ink = problem.glyphs.sum((0, 2, 3))
     return tuple(
-        tuple(
+        _each_once(
             Found(near.feature if 2 * near.mismatches < ink[g] else None, near.shift, near.mismatches)
             for g, near in enumerate(deconvolution.recovered(sample, problem.glyphs, used))
         )
         for sample, used in zip(features, [None] * len(features) if uses is None else uses, strict=True)
     )
+
+
+def _each_once(found: Iterable[Found]) -> tuple[Found, ...]:
+    """The same, a feature being that of the glyph alone to which it is nearest, the first of equals.
+
+    Two generating glyphs that are the very same keep the one feature that is both.
+    """
+    told, taken = list(found), set[int | None]()
+    for glyph in sorted(range(len(told)), key=lambda g: told[g].mismatches):
+        one = told[glyph]
+        if one.mismatches and one.feature in taken:
+            told[glyph] = replace(one, feature=None)
+        taken.add(one.feature)
+    return tuple(told)
 
 
 def orders(

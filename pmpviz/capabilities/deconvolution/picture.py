@@ -24,7 +24,8 @@ MOST_SENT = 240
 HELP = {
     "sweep": "The sweep that these numbers and the pictures are of; lanes that have equal seconds have each its own.",
     "wrong": "Pixels of all images on which the reconstruction differs from what is given: best and worst sample.",
-    "explained": "Ink of the images that the reconstruction has too: worst and best sample. Ink too much is wrong.",
+    "explained": "Ink of the images that the reconstruction has too: worst and best sample. All black would "
+    "have 100 %: ink too much counts as wrong pixels alone.",
     "found": "Generating glyphs that stand among the features of a sample, exactly, up to the shift that larger "
     "features leave: fewest and most of a sample. One that is a pixel off is not found, yet leaves few pixels wrong; a "
     "found one may still be missing where it belongs.",

@@ -215,10 +215,13 @@ def _far(lane: LandscapeLaneView, scene: Scene | Memory) -> float:
 def _stuck(lane: LandscapeLaneView, scene: Scene) -> str:
     """How long a chain stays in the state 10, how often it ought to be there, and how often it left."""
     expected, stuck = scene.leaving(STUCK), configuration(scene.states[STUCK])
-    lasts = f"a stay in {stuck} lasts {significant(1 / expected, 2)} sweeps on average"
-    stay = f"Over all {integer(lane.chains)} chains {lasts}"
+    ought = significant(1 / expected, 3)
     if not lane.trials:
-        return f"{stay}: a sweep leaves it with probability {significant(expected)}."
+        chance = f"a sweep leaves it with probability {significant(expected)}"
+        known = f"A stay in {stuck} ought to last {ought} sweeps on average: {chance}."
+        return known if lane.count else f"{known} {NOTHING_DRAWN}"
+    measured = f"{significant(lane.trials / lane.left, 3)} sweeps on average" if lane.left else "on: none has ended yet"
+    stay = f"Over all {integer(lane.chains)} chains a stay in {stuck} lasts {measured} ({ought} expected)"
     spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
     share = lane.counts[STUCK] / lane.counts.sum()
     left = f"It was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there"
@@ -241,12 +244,17 @@ def remembered(view: LandscapeView) -> str:
         return NOTHING_DRAWN
     often = Counter(code for *_, code in lane.landings).most_common()
     ball = f"The ball, one of {integer(lane.chains)} chains"
+    assert view.scene is not None
+    law = view.scene.law
+    # A chain that stays is one draw, however long.
+    noise = significant(2 * float(np.sqrt((law * (1 - law)).max() / lane.chains)), 2)
+    chance = f"{integer(lane.chains)} draws, one a chain, mostly come within {noise} of exact."
     last = "last " if lane.count > len(lane.landings) else ""
     if len(often) == 1:
         name = NAMES[often[0][0]]
-        return f"{ball}, stays: all of its {last}{integer(len(lane.landings))} stops were nearest to {name}."
+        return f"{ball}, stays: all of its {last}{integer(len(lane.landings))} stops were nearest to {name}. {chance}"
     parts = listed([f"{integer(count)} nearest to {NAMES[code]}" for code, count in often])
-    return f"Of the {last}{integer(len(lane.landings))} stops of {ball[0].lower()}{ball[1:]}, {parts}."
+    return f"Of the {last}{integer(len(lane.landings))} stops of {ball[0].lower()}{ball[1:]}, {parts}. {chance}"
 
 
 __all__ = ["sentences", "unit", "update"]

@@ -12,10 +12,10 @@ import numpy as np
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.likelihood import is_small
 from pmpviz.capabilities.learning.live import LearningView
-from pmpviz.capabilities.learning.words import MMD_NOTE, longest, looked_at, more, offer, said, scored
+from pmpviz.capabilities.learning.words import longest, looked_at, mmd_note, more, offer, said, scored
 from pmpviz.learning import learner_class
 from pmpviz.player.filters import filter_words, sent_filters
-from pmpviz.player.numbers import seconds, significant
+from pmpviz.player.numbers import rate_words, seconds, significant
 from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, trace
 from pmpviz.runs.device import device_words
 
@@ -28,7 +28,7 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     envelope = Envelope(view, sent, [learner_class(lane.algorithm).spec for lane in view.lanes])
     _tell_apart(envelope)
     then = looked_at(view, desk.at)
-    lanes = [_lane(envelope, then, index, lane, desk.at is not None) for index, lane in enumerate(then.lanes)]
+    lanes = [_lane(envelope, then, index, lane, desk) for index, lane in enumerate(then.lanes)]
     alt = "Pictures that the models of each lane dream up"
     sentences = said(view, desk.at, device_words())
     words: dict[str, Any] = {"said": sentences, "alt": alt, "unit": "iterations", "more": more(then)}
@@ -47,16 +47,18 @@ def _tell_apart(envelope: Envelope) -> None:
         styles[1] = replace(styles[1], colour=ORANGE if blue > red else BLUE)
 
 
-def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLaneView, back: bool) -> dict:
+def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLaneView, desk: Desk) -> dict:
     assert view.train is not None
     pictures, shape = min(view.plan.chains, MOST_PICTURES), view.train.shape
     _, columns, height, width = mosaic_shape(pictures, shape)
     # Of an earlier moment those that were kept last before it.
     point, now = lane.points[-1], envelope.view.lanes[index]
-    filters, of = (point.filters, point.iteration) if back else (sent_filters(lane.model, shape), lane.iteration)
+    filters, of = sent_filters(lane.model, shape), lane.iteration
+    if desk.at is not None:
+        filters, of = point.filters, point.iteration
     return envelope.lane(
         index,
-        _sub(lane),
+        _sub(lane, desk.speed),
         "done" if lane.done else "compiling …" if view.playing and not now.rate else "",
         subHelp="An epoch is one pass over the pictures that are learned from." if lane.epoch else "",
         badge=f"its samples · {lane.guarantee}",
@@ -85,8 +87,8 @@ def some_of(x: np.ndarray, count: int) -> np.ndarray:
     return x[np.linspace(0, len(x) - 1, count).astype(int)]
 
 
-def _sub(lane: LearningLaneView) -> str:
-    rate = f"{significant(lane.rate)} iterations/s" if lane.rate else ""
+def _sub(lane: LearningLaneView, speed: float) -> str:
+    rate = rate_words(lane.rate, speed, "iterations")
     # The browser writes those of the picture that it shows.
     parts = [f"{significant(lane.epoch)} epochs", rate, f"{seconds(lane.seconds)} computing" if lane.seconds else ""]
     return " · ".join(part for part in parts if part)
@@ -122,7 +124,7 @@ def _mmd(envelope: Envelope, view: LearningView, x: str) -> dict:
     at = "seconds" if x == "seconds" else "iteration"
     lines = envelope.lines(lambda lane: _columns(lane.points, x=at, y="mmd2"), floor)
     band = {"low": floor, "high": noise, "label": "noise, up to 95 %"} if math.isfinite(noise) else None
-    return trace(f"mmd-{x}", f"MMD² to {scored(view)}", x, lines, True, band=band, note=MMD_NOTE)
+    return trace(f"mmd-{x}", f"MMD² to {scored(view)}", x, lines, True, band=band, note=mmd_note(view))
 
 
 def _points(envelope: Envelope, name: str, title: str) -> dict:

@@ -24,8 +24,10 @@ FOUND = (
 LITTLE, LEAST_FACTOR = 1.0, 0.05
 MMD_NOTE = (
     "Sees little but the means of pixels, which are learned first: it is small before any stroke is learned, and can "
-    "rise while the model gets better, as its samples lag behind the weights. Go by the likelihood."
+    "rise while the model gets better, as its samples lag behind the weights. Go by the likelihood{}."
 )
+# Of learners that match a sampler of their own.
+OF_SAMPLERS = " for the weights as a Boltzmann machine, and by this for the samplers that are learned"
 
 
 def looked_at(view: LearningView, at: int | None) -> LearningView:
@@ -126,7 +128,8 @@ def longest(view: LearningView) -> str:
         return f"{FOUND[2]}; {_pictures(view)} are {_factor(9.0)} more probable than by independent pixels."
     than = " than with ".join(_names(view)[:2])
     at = f"At iteration {integer(1000)}, the last that both have"
-    return f"{at}, pictures are {_factor(1.1)} more probable with {than}. In equal time: {_factor(1.1)} more."
+    than += _as_scored(view)
+    return f"{at}, pictures are {_factor(1.1)} more probable with {than}. In equal time: {_factor(1.1)} more probable."
 
 
 def _worse(lane: LearningLaneView, view: LearningView) -> str:
@@ -200,20 +203,32 @@ def _ahead(view: LearningView) -> str:
     (best, lane, first), (other, behind, second) = found[0], found[-1]
     # Their pictures are of other iterations by then.
     last = ", the last that both have," if any(lane.iteration > 2 * at for lane in view.lanes) else ""
-    when, than = f"At iteration {integer(at)}{last}", f"more probable with {best} than with {other}"
+    scored = _as_scored(view)
+    when, than = f"At iteration {integer(at)}{last}", f"more probable with {best} than with {other}{scored}"
     then = f"{_at_equal_seconds(view, {each[at].iteration for each in known})}{_samples(view, at)}"
     if not first.high > lane.independent:
-        words = f"{when} pictures are no more probable than by independent pixels, with {best} or with {other}"
+        words = f"{when} pictures are no more probable than by independent pixels, with {best} or with {other}{scored}"
         return f"{words}.{then}"
     if first.value - lane.independent < LITTLE and second.high > behind.independent - LITTLE:
-        return f"{when} it is too early to compare: pictures are hardly more probable than by independent pixels.{then}"
+        early = f"{when} it is too early to compare{scored.replace(',', ' them')}"
+        return f"{early}: pictures are hardly more probable than by independent pixels.{then}"
     if first.low > second.high or (first.exact and second.exact and first.value > second.value):
         chance = _below_chance(other, behind, second)
         if first.value - second.value < LEAST_FACTOR:
             apart = _factor(first.value - second.value)
-            return f"{when} pictures are as probable with {best} as with {other}, to {apart}{chance}.{then}"
+            return f"{when} pictures are as probable with {best} as with {other}{scored}, to {apart}{chance}.{then}"
         return f"{when} pictures are {_factor(first.value - second.value)} {than}{chance}.{then}"
     return f"{when} it is within the errors of the estimates whether pictures are {than}.{then}"
+
+
+def mmd_note(view: LearningView) -> str:
+    """What MMD² sees, and by which number to go."""
+    return MMD_NOTE.format(OF_SAMPLERS if _as_scored(view) else "")
+
+
+def _as_scored(view: LearningView) -> str:
+    """Of whose law the likelihood is, where learners match another one."""
+    return ", as Boltzmann machines" if any(lane.guarantee == "approximate" for lane in view.lanes) else ""
 
 
 def _at_equal_seconds(view: LearningView, compared: set[int]) -> str:
@@ -232,11 +247,18 @@ def _at_equal_seconds(view: LearningView, compared: set[int]) -> str:
     (best, _, first), (_, lane, second) = found[0], found[-1]
     # Neither by the errors, nor because the other is measured only a little later.
     soon = min((each for each in lane.likelihoods if each.seconds > took), key=lambda e: e.seconds, default=second)
-    when, gap = f" In equal time ({seconds(took)} of computing)", first.value - second.value
-    apart = first.low > max(second.high, soon.high) or (first.exact and first.value > soon.value)
-    if gap < LEAST_FACTOR or not apart:
-        return f"{when} neither is ahead beyond the errors."
-    return f"{when}: {_factor(gap)} more with {best}."
+    when, gap = (
+        f" In equal time ({seconds(took)} of computing each, as far as both are scored)",
+        first.value - second.value,
+    )
+    exact = first.exact and second.exact
+    if second.high >= first.low and not exact:
+        return f"{when} the errors leave open which is ahead."
+    if gap < LEAST_FACTOR:
+        return f"{when} neither is ahead by more than {significant(LEAST_FACTOR, 1)} nats."
+    if soon.high >= first.low:
+        return f"{when} it is too early to say which is ahead."
+    return f"{when}: {_factor(gap)} more probable with {best}."
 
 
 def _below_chance(name: str, lane: LearningLaneView, now: Likelihood) -> str:
@@ -286,7 +308,7 @@ def _apart(view: LearningView) -> str:
     ]
     if len(known) < len(found):
         return "No iteration at which the likelihood of both is known yet."
-    return f"Log probability of a picture: {', '.join(known)}."
+    return f"Log probability of a picture{_as_scored(view)}: {', '.join(known)}."
 
 
 def _names(view: LearningView) -> list[str]:
@@ -368,14 +390,14 @@ def _probable(lane: LearningLaneView, view: LearningView) -> str:
 
 
 def _value(found: Likelihood) -> str:
-    how = "exact" if found.exact else f"estimated {_bar(found)}"
+    how = "exact" if found.exact else f"estimated, {_bar(found)}"
     return f"{significant(found.value, 4)} nats ({how}) at iteration {integer(found.iteration)}"
 
 
 def _bar(found: Likelihood) -> str:
     if not math.isfinite(found.high):
-        return f"at least {significant(found.low, 4)}, with no upper bound"
-    return f"between {significant(found.low, 4)} and {significant(found.high, 4)}"
+        return f"within three standard errors at least {significant(found.low, 4)}, with no upper end"
+    return f"within three standard errors {significant(found.low, 4)} to {significant(found.high, 4)}"
 
 
 def _similar(lane: LearningLaneView) -> list[str]:
@@ -392,11 +414,11 @@ def _similar(lane: LearningLaneView) -> list[str]:
 
 
 __all__ = [
-    "MMD_NOTE",
     "capital",
     "computing",
     "longest",
     "looked_at",
+    "mmd_note",
     "model_words",
     "more",
     "numbers",

@@ -13,7 +13,7 @@ from pmpviz.capabilities.marginals.words import calls
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
-BARRIER = "The barrier, a contraction that keeps μ off the faces,"
+BARRIER = "The barrier keeps μ off the faces and"
 
 
 def barrier(view: InferenceView) -> str:
@@ -36,7 +36,9 @@ def barrier(view: InferenceView) -> str:
         head = "saves MAP calls" if over else "makes the gap smaller so far"
     if better and rest:
         head += f" if {listed(better)}, not {'yet ' if going else ''}if {listed(rest)}"
-    return f"{BARRIER} {head}: {_reached(view)}{_before_barriers(view, others, [lane for lane, _ in barriers])}."
+    but = _before_barriers(view, others, [lane for lane, _ in barriers])
+    reached = _reached(view)
+    return f"{BARRIER} {head}{but}. {reached[:1].upper()}{reached[1:]}."
 
 
 def _before_barriers(
@@ -47,7 +49,7 @@ def _before_barriers(
     for other in others:
         behind = [_contracted(view, lane) for lane in barriers if _ahead(other, lane)]
         told += [f"{_contracted(view, other)} is ahead of {listed(behind)}"] if behind else []
-    return f"; but {' and '.join(told)}" if told else ""
+    return f", but {' and '.join(told)}" if told else ""
 
 
 def _ahead(one: InferenceLaneView, other: InferenceLaneView) -> bool:
@@ -64,9 +66,10 @@ def _gap_now(lane: InferenceLaneView) -> float:
 
 
 def _contracted(view: InferenceView, lane: InferenceLaneView) -> str:
-    """`none with correction never`; no brackets, which are left out before a class."""
+    """`a bare walk without correction`; no brackets, which are left out before a class."""
     label = view.plan.lanes[view.lanes.index(lane)].spec.label
-    return lane.label.removeprefix(f"{label}, contraction ").replace(", ", " with ")
+    name = lane.label.removeprefix(f"{label}, contraction ").replace(", correction never", " without correction")
+    return f"a bare walk{name.removeprefix('none')}" if name.startswith("none") else name
 
 
 def _reached(view: InferenceView) -> str:

@@ -10,6 +10,8 @@ from jaxtyping import Float, UInt8
 from pmpviz.capabilities.marginals.plan import MANY
 from pmpviz.marginals.solver import Answer
 
+# So many steps, the last ones, are sent with what was known then: the picture may be a few steps behind.
+LAST_STEPS = 24
 NO_TABLE = np.zeros((0, 2, 2))
 NO_ROWS = np.zeros((0, 2))
 # A byte is the interval of p that this many make up: multiples of 0.02, as 0.1, 0.5 and 0.9, are ends of some.

@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from pmpviz.capabilities.marginals.kept import LAST_STEPS
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.polytope import best_so_far
 from pmpviz.marginals.solver import Answer, Record
-
-# What the words of the last steps are sent of: the picture may be a few steps behind.
-LAST_STEPS = 24
 
 
 def seen_at(view: InferenceView, at: int | None) -> InferenceView:

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
+from pmpviz.capabilities.marginals.kept import LAST_STEPS
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.plan import MANY
@@ -23,6 +24,8 @@ from pmpviz.player.numbers import configuration
 from pmpviz.player.wire import Payload
 
 MOST_EDGES, MOST_ROWS, MOST_NAMED, MOST_READ, MOST_PICTURES = 400, 24, 12, 24, 6
+# Of more corners one circle more or less is not seen.
+MOST_WEIGHED = 64
 # A side of the picture's box that is shorter has no length but for rounding.
 FLAT = 1e-6
 # What is known at a step, by its name for the browser.
@@ -97,6 +100,7 @@ def _walk(payload: Payload, lane: InferenceLaneView, then: InferenceLaneView) ->
         "found": payload.add(found, "<i4"),
         "corners": payload.add(lane.corners),
         "weights": payload.add(lane.weights),
+        "weighed": _weighed(payload, lane),
         "names": list(lane.names),
         "named": bool(short),
         "changes": rho_changes(lane),
@@ -104,6 +108,14 @@ def _walk(payload: Payload, lane: InferenceLaneView, then: InferenceLaneView) ->
         "known": then.count,
         **numbers,
     }
+
+
+def _weighed(payload: Payload, lane: InferenceLaneView) -> list[list[int]]:
+    """The corners' weights after each of the steps before the last one: the picture may be a few steps behind."""
+    if len(lane.weights) > MOST_WEIGHED:
+        return []
+    steps = range(max(0, lane.count - LAST_STEPS), lane.count)
+    return [[step, payload.add(lane.kept[step].weights)] for step in steps if step in lane.kept]
 
 
 def _column(records: list[Record], key: str) -> Float[np.ndarray, " steps"]:

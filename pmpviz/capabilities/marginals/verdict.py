@@ -91,11 +91,11 @@ def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
 
 def _corners(view: InferenceView) -> str:
     (lane,) = view.lanes
-    mixed = _mixed(view, lane)
+    mixed = _mixed(view, lane).replace("its marginals are", "p of single spins, not on the axes, is")
+    said = f"By averaging corners: {mixed[:1].lower()}{mixed[1:]}"
     if not lane.done or error(view, lane) is None:
-        return f"By averaging corners: {mixed[:1].lower()}{mixed[1:]}"
-    beside = "though the climb ends near the exact marginals, not at them"
-    return f"By averaging corners, {beside}: {mixed[:1].lower()}{mixed[1:]}"
+        return said
+    return f"{said} The climb ends near the exact marginals, not at them."
 
 
 def _tetrahedron(view: InferenceView) -> str:
@@ -177,10 +177,15 @@ def _loose(view: InferenceView, outside: list[InferenceLaneView]) -> str:
     theirs = [lane.answer.bound for lane in outside if lane.answer.bound is not None]
     if not theirs or not inside or inside[0] is None or min(theirs) <= inside[0]:
         return ""
-    return f" Their bound on log Z is looser: {significant(min(theirs))}, within it {significant(inside[0])}."
+    return (
+        f" That costs them: the walk that stays inside proves log Z ≤ {significant(inside[0])}, those outside only "
+        f"{significant(min(theirs))}."
+    )
 
 
 ESTIMATES = "bridge sampling", "the mirrored estimate"
+SHARED = "Both lanes estimate from the same draws: their marginals, and so their mean errors, are one and the same."
+PROMISE = "A true bar of 95 % misses by chance in one run of twenty, and hardly ever by many standard errors."
 
 
 def _tighter(view: InferenceView) -> str:
@@ -311,7 +316,14 @@ def _held(view: InferenceView) -> str:
         held.append((name, not off))
         parts.append(f"{with_bar(value, error)} (95 %){off}")
     does = "; ".join(f"{name}'s {'does' if good else 'does not'}" for name, good in held)
-    return f"{does[:1].upper()}{does[1:]}: {' and '.join(parts)}; exactly {significant(exact, 5)}."
+    return f"In this run {does}: {' and '.join(parts)}; exactly {significant(exact, 5)}."
+
+
+def _promised(view: InferenceView) -> str:
+    """What one run says of error bars, and why marginals may be the same."""
+    first, *others = view.lanes
+    alike = not np.isnan(first.p1).any() and all(np.array_equal(first.p1, lane.p1) for lane in others)
+    return f"{PROMISE} {SHARED}" if others and alike else PROMISE
 
 
 # A scene.
@@ -357,6 +369,7 @@ BENEATH: dict[str, tuple[Callable[[InferenceView], str], ...]] = {
     "stall": (bounded, compared),
     "ratios": (estimates,),
     "inflated": (compared,),
+    "error-bars": (_promised,),
     "segmentation": (bounded,),
 }
 

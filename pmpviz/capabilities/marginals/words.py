@@ -90,7 +90,10 @@ def climbed(view: InferenceView, lane: InferenceLaneView) -> str:
         return ""
     why = "an upper bound of log Z: on a loop only a share ρ of each edge's dependence is taken off the entropy"
     if on_tree(lane):
-        why = "log Z itself: without a loop all of each edge's dependence is taken off the entropy"
+        why = (
+            "log Z itself, and no value on the way is above it: without a loop all of each edge's dependence is taken "
+            "off the entropy"
+        )
     said = f"{'The objective is' if lane.done else 'Before its last step the objective was'} {significant(value, 4)}"
     if exact is None:
         return f"{said}. Its maximum is {why}."

@@ -64,8 +64,14 @@ def _alike(a: MessagePlan, b: MessagePlan) -> bool:
 
 
 def _same_question(preset: MessagePlan, plan: MessagePlan) -> bool:
-    """Whether a plan asks what a preset asks: of the same graph, whatever is held, and however messages are passed."""
-    return preset.computed == plan.computed or preset.graph.split(":")[0] == plan.graph.split(":")[0]
+    """Whether a plan asks what a preset asks: of the same graph, whatever is held, and however messages are passed.
+
+    Where several presets ask of a graph it is the one that is damped as the plan is, or not.
+    """
+    name, damped = plan.graph.split(":")[0], plan.damping > 0
+    alike = [each.plan for each in MESSAGES if each.plan.graph.split(":")[0] == name]
+    nearest = min(alike, key=lambda each: (each.damping > 0) != damped, default=None)
+    return preset.computed == plan.computed or preset == nearest
 
 
 def _after(plan: MessagePlan, event: Event) -> MessagePlan:

@@ -30,7 +30,6 @@ from pmpviz.capabilities.messages.words import (
     Milestone,
     ends,
     explaining_away,
-    messages_by_sweep,
     milestones,
     verdict,
 )
@@ -126,11 +125,15 @@ def places_of(text: str) -> Float[np.ndarray, "n 2"]:
 
 
 def limit_of(story: Story) -> float:
-    """The log-ratio that has the full colours: the largest of the run, between 0.1 and 12."""
-    rows = messages_by_sweep(story.record)
+    """The log-ratio that has the full colours: the largest of the run, either way, between 0.1 and 12."""
+    return float(np.clip(_largest(story), LEAST_LIMIT, MOST_LIMIT))
+
+
+def _largest(story: Story) -> float:
+    """The largest log-ratio of a message that leaves no state impossible."""
+    rows = np.asarray(story.record.after)
     ratios = np.abs(rows[..., 1:] - rows[..., :1]) if rows.size else np.zeros(1)
-    finite = ratios[np.isfinite(ratios) & (ratios < 1e6)]
-    return float(np.clip(finite.max(initial=0.0), LEAST_LIMIT, MOST_LIMIT))
+    return float(ratios[np.isfinite(ratios) & (ratios < 1e6)].max(initial=0.0))
 
 
 def blob(story: Story) -> bytes:
@@ -147,6 +150,7 @@ def blob(story: Story) -> bytes:
         "damping": float(plan.damping),
         "tolerance": TOLERANCE,
         "limit": limit_of(story),
+        "beyond": _largest(story) > MOST_LIMIT,
         "period": record.period,
         "verdict": verdict(record, errors, steps),
         "exactWords": EXACT_WORDS[plan.rule],

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from pmpviz.metrics.oscillation import CONFIRM
 from pmpviz.player.numbers import integer, significant
@@ -137,7 +137,7 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
     if last.status == "exact":
         since = f"; it has been since the end of sweep {integer(last.sweep)}" if last.sweep < sweeps else ""
         if record.settings.schedule == "two_pass" and not record.settings.damping:
-            return f"The run ends exact{_off(errors, 1, ', largest error {}')}: nothing changes any more."
+            return f"At its end the run is exact{_off(errors, 1, ', largest error {}')}: nothing changes any more."
         return f"{of} is exact{_off(errors, 1, ', largest error {}')}{since}."
     if last.status == "oscillating":
         off = _off(errors, record.period, ", beliefs off by up to {}")
@@ -205,9 +205,32 @@ def bethe_words(record, log_z: float | None) -> str:
     return f"{words}, exactly {significant(log_z, 5)}: a difference of {significant(bethe - log_z, 3)}."
 
 
+def ties(record) -> Bool[np.ndarray, " n"]:
+    """Of which variables the two best states are equal, as far as the last beliefs of a run that settles can tell.
+
+    What the last change r of a message still leaves to come is, at the rate q at which changes die out, r / (1 - q) a
+    message, and a belief adds up one a factor. A run that does not settle has no such limit: rounding alone ties it.
+    """
+    beliefs, changes = np.asarray(record.beliefs[-1]), np.asarray(record.residual)
+    best = np.sort(beliefs, 1)[:, ::-1]
+    with np.errstate(divide="ignore"):
+        apart = np.log(best[:, 0]) - np.log(best[:, 1])
+    count = len(changes) - 1 - len(changes) // 2
+    left = 0.0
+    if record.period is None and count > 0 and 0 < changes[-1] < changes[len(changes) // 2]:
+        rate = float(changes[-1] / changes[len(changes) // 2]) ** (1 / count)
+        left = float(changes[-1]) / (1 - rate)
+    return apart <= ROUNDING + left * np.bincount(record.edge_variable, minlength=len(beliefs))
+
+
 def decoded_words(record, weigh: Callable[[np.ndarray], float], maximum: float | None) -> str:
     """The best state of every variable as max-product decodes it, and how far its log-weight is below the maximum."""
-    states = np.asarray(record.beliefs[-1]).argmax(1)
+    states, tied = np.asarray(record.beliefs[-1]).argmax(1), ties(record)
+    if tied.all():
+        return "At its end the beliefs tie: they prefer no state of any variable, and decide nothing."
+    if tied.any():
+        shown = " ".join("?" if tie else str(state) for state, tie in zip(states.tolist(), tied, strict=True))
+        return f"At its end each variable's best state gives x = {shown}; at a ? beliefs tie and decide nothing."
     words = f"At its end each variable's best state gives x = {' '.join(map(str, states.tolist()))}"
     if maximum is None:
         return f"{words}."
@@ -251,5 +274,6 @@ __all__ = [
     "milestones",
     "repeats_from",
     "thresholds_words",
+    "ties",
     "verdict",
 ]

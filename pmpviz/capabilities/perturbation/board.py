@@ -97,7 +97,7 @@ def layers(view: LabView) -> list[dict[str, Any]]:
 
 
 def _atlas(payload: Payload, view: LabView) -> dict[str, Any] | None:
-    if view.atlas is None or view.bench is None:
+    if view.atlas is None or view.bench is None or (_flat(view) and not view.atlas.done):
         return None
     found, values = view.atlas, {}
     period = found.period
@@ -125,6 +125,11 @@ def _atlas(payload: Payload, view: LabView) -> dict[str, Any] | None:
         "pictures": payload.add(found.pictures, "u1"),
         "words": atlas_words(view),
     }
+
+
+def _flat(view: LabView) -> bool:
+    """Whether the map's plane is all the noise there is: samples fall on it, and a rough border would belie them."""
+    return view.bench is not None and view.bench.potentials.n == 2
 
 
 def _regions(view: LabView) -> dict[str, int]:
@@ -159,6 +164,9 @@ def progress(view: LabView) -> str:
         return f"the map comes after {draws_before_map(view.bench)} perturbations: {draws} are solved"
     if view.bench.scene is not None and view.walked is not None and view.doing.startswith("walking"):
         return f"the map comes after Frank-Wolfe's marginals: {view.walked.calls} of up to {WALK_CALLS} MAP calls"
+    if _flat(view):
+        rows = f": row {view.atlas.rows} of {len(view.atlas.axis)}" if view.atlas is not None else ""
+        return f"the map is being drawn{rows}"
     return "a rough map comes first: it is worked out"
 
 
@@ -176,7 +184,7 @@ def _shown(payload: Payload, view: LabView, dark: bool) -> dict[str, Any] | None
             "colour": line_colour(solver.spec.id, style, dark),
             "energy": None if found is None else -found.value,
             "picture": None if picture is None else payload.add(picture),
-            "rounded": "" if found is None else rounded(found, len(shown.noise)),
+            "rounded": "" if found is None else rounded(found, view.bench.potentials.n),
             "settled": "" if found is None else settled(solver, found),
             "pending": pending,
         }
@@ -190,9 +198,12 @@ def _shown(payload: Payload, view: LabView, dark: bool) -> dict[str, Any] | None
 
 
 def rounded(found: Solution, n: int) -> str:
-    """How many of n variables a relaxation left undecided: what is made of them its layer and the verdict say."""
+    """Before the energy of a relaxation's rounding: how many of n free variables it left undecided, its own bound."""
     share = float(found.notes.get("fractional") or 0.0)
-    return f"{integer(share * n)} of {integer(n)} grey" if share else ""
+    if not share:
+        return ""
+    bound = "" if found.upper is None else f", energy ≥ {significant(-found.upper, 5)}"
+    return f"{integer(share * n)} of {integer(n)} grey{bound}; rounded: "
 
 
 def formula(bench: Bench) -> str:

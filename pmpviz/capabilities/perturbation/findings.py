@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 
 from pmpviz.capabilities.perturbation.live import LabView
 from pmpviz.capabilities.perturbation.parts import TREE_BANK, Bench, lost_share, maxima_law
-from pmpviz.capabilities.perturbation.picture import SMALLEST, scale_of
+from pmpviz.capabilities.perturbation.picture import SMALLEST, WITHIN, scale_of
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import at_most, configuration, integer, significant
@@ -132,7 +132,7 @@ def _halves(view: LabView) -> str:
     lost = {label for label, count in _missed(view) if count}
     known = [(label, one) for label, one in zip(view.bench.labels, view.tally.fractional, strict=True) if label in lost]
     parts = [(label, float(np.mean(one))) for label, one in known if max(one, default=0.0) > 0]
-    why = "of spins at 1/2: what it loses comes of rounding these to 0."
+    why = "of spins at 1/2 on average: what it loses comes of rounding these to 0."
     return "".join(f" {label} leaves {share:.0%} {why}" for label, share in parts)
 
 
@@ -251,7 +251,7 @@ def _drawn(view: LabView, pixels: Bool[np.ndarray, "h w"] | None) -> tuple[str, 
     ink, noises = pixels.ravel(), integer(view.tally.draws if view.tally else 0)
     law = _law(view)
     exactly = "" if law is None else f" and the exact marginals {significant(float(law[ink].sum()), 2)}"
-    many = f"those under {noises} noises {significant(float(mean[ink].sum()), 2)} on average"
+    many = f"those under {noises} noises {significant(float(mean[ink].sum()), 2)}{_spread(view, ink)} on average"
     alone = int(view.shown.alone[ink].sum())
     return integer(int(ink.sum())), integer(alone) if alone else "none", many, exactly
 
@@ -262,10 +262,25 @@ def _law(view: LabView) -> Float[np.ndarray, " n"] | None:
 
 def _mean(view: LabView) -> Float[np.ndarray, " n"] | None:
     """The mean of the answers of the solver that lost least; None where it is not known which."""
+    place = _least_lost(view)
     assert view.tally is not None
-    rows = zip(view.tally.lost, view.tally.totals, strict=True)
-    known = [(float(np.nanmean(lost)), total) for lost, total in rows if lost and not np.isnan(lost).all()]
-    return min(known, key=lambda row: row[0])[1] / view.tally.draws if known else None
+    return None if place is None else view.tally.totals[place] / view.tally.draws
+
+
+def _least_lost(view: LabView) -> int | None:
+    """Which solver lost least, the first of equals; None where it is not known."""
+    assert view.tally is not None
+    lost = [float(np.nanmean(one)) if one and not np.isnan(one).all() else np.inf for one in view.tally.lost]
+    return int(np.argmin(lost)) if np.isfinite(lost).any() else None
+
+
+def _spread(view: LabView, pixels: Bool[np.ndarray, " n"]) -> str:
+    """` ± ` the 95 % error of the mean number of these pixels that the best answers draw; empty of one noise."""
+    place = _least_lost(view)
+    if view.tally is None or place is None or view.tally.draws < 2:
+        return ""
+    drawn = np.unpackbits(np.array(view.tally.answers[place]), axis=1, count=len(pixels))[:, pixels].sum(1)
+    return f" ± {significant(WITHIN * float(drawn.std(ddof=1)) / math.sqrt(len(drawn)), 2)}"
 
 
 # Its samples fall into their regions.

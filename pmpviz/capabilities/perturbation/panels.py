@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw
 
 from pmpviz.capabilities.perturbation.live import LabView
 from pmpviz.capabilities.perturbation.parts import Bench
+from pmpviz.capabilities.perturbation.picture import so_many
 from pmpviz.player.filters import png
 from pmpviz.player.graph import MOST_DRAWN, force_directed
 from pmpviz.player.numbers import significant
@@ -76,7 +77,7 @@ def average_rows(view: LabView) -> list[Row]:
     for label, total, reason in zip(bench.labels, tally.totals, bench.refusals, strict=True):
         if reason is None:
             unsure = total / tally.draws
-            found.append((label, f"mean of {tally.draws}", unsure, "state"))
+            found.append((label, f"mean of {so_many(tally)}", unsure, "state"))
     if view.walked is not None:
         words = f"{view.walked.calls} MAP calls, gap {significant(view.walked.gap)}"
         found.append(("Frank-Wolfe", words, view.walked.p1, "state"))

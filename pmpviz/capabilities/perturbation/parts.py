@@ -182,7 +182,8 @@ def picture_of(bench: Bench, solution: Solution) -> Float[np.ndarray, " n"]:
 class Tally:
     """What the solvers did under the perturbations so far. A line of `lost` is a solver's energy above the least.
 
-    Of few variables `counts` says how often each state was the maximum, and `codes` which one each time."""
+    Of few variables `counts` says how often each state was the maximum, and `codes` which one each time. `answers[s]`
+    are a solver's, each in bits as `np.packbits` has them; `totals[s]` is their sum."""
 
     draws: int = 0
     lost: list[list[float]] = field(default_factory=list)
@@ -192,6 +193,7 @@ class Tally:
     maxima: list[float] = field(default_factory=list)
     counts: np.ndarray | None = None
     codes: list[int] = field(default_factory=list)
+    answers: list[list[np.ndarray]] = field(default_factory=list)
 
     @classmethod
     def of(cls, bench: Bench) -> Tally:
@@ -199,14 +201,16 @@ class Tally:
         empty: list[list[list[float]]] = [[[] for _ in bench.solvers] for _ in range(3)]
         totals = [np.zeros(bench.target.n) for _ in bench.solvers]
         states = np.zeros(2 ** len(bench.problem.free), np.int64) if len(bench.problem.free) <= LISTED else None
-        return cls(0, empty[0], empty[1], empty[2], totals, [], states)
+        return cls(0, empty[0], empty[1], empty[2], totals, [], states, answers=[[] for _ in bench.solvers])
 
     def add(self, bench: Bench, count: int) -> None:
         """The next `count` perturbations."""
         by_solver, known = solved(bench, bench.potentials.unary + bench.noise(self.draws, count))
         for s, solutions in enumerate(by_solver):
             for found, best in zip(solutions, known, strict=False):
-                self.totals[s] += bench.problem.all_states(found.x[None])[0]
+                x = bench.problem.all_states(found.x[None])[0]
+                self.totals[s] += x
+                self.answers[s].append(np.packbits(x.astype(bool)))
                 self.uppers[s].append(np.nan if found.upper is None else found.upper)
                 self.fractional[s].append(float(found.notes.get("fractional", 0.0)))
                 self.lost[s].append(np.nan if best is None else max(0.0, best.value - found.value))
@@ -221,7 +225,8 @@ class Tally:
         """A copy that later additions leave alone."""
         lost, uppers, fractional = ([list(one) for one in part] for part in (self.lost, self.uppers, self.fractional))
         totals, counts = [one.copy() for one in self.totals], None if self.counts is None else self.counts.copy()
-        return Tally(self.draws, lost, uppers, fractional, totals, list(self.maxima), counts, list(self.codes))
+        answers, maxima, codes = [list(one) for one in self.answers], list(self.maxima), list(self.codes)
+        return Tally(self.draws, lost, uppers, fractional, totals, maxima, counts, codes, answers)
 
 
 def solved(bench: Bench, unary: Float[np.ndarray, "b n k"]) -> tuple[list[list[Solution]], list[Solution | None]]:

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from pmpviz.capabilities.perturbation.live import LabView
 from pmpviz.capabilities.perturbation.parts import Tally, lost_share
+from pmpviz.capabilities.perturbation.plan import MOST_DRAWS
 from pmpviz.oracles import oracle_class
 from pmpviz.player.numbers import integer, significant
 from pmpviz.player.style import Style, style_of, styles_of
@@ -80,14 +81,14 @@ def lost_words(view: LabView) -> list[str]:
     said: list[str] = []
     known = [one for one in tally.lost if one and not np.isnan(one).all()]
     if known and max(float(np.nanmax(one)) for one in known) < SMALLEST:
-        return [f"Every solver found the maximum under each of {tally.draws} perturbations."]
+        return [f"Every solver found the maximum under each of {so_many(tally)} perturbations."]
     scale = scale_of(tally)
     proved = [solver.spec.promise == "exact" for solver in bench.solvers]
     for label, one, fractional, sure in zip(bench.labels, tally.lost, tally.fractional, proved, strict=True):
         if sure or not one or np.isnan(one).all():
             continue
         count = round(lost_share(one, scale) * (len(one) - int(np.isnan(one).sum())))
-        words = f"{label} misses the maximum under {count or 'none'} of {tally.draws} perturbations"
+        words = f"{label} misses the maximum under {count or 'none'} of {so_many(tally)} perturbations"
         if count:
             words += f", then by {significant(float(np.nansum(one)) / count)} nats on average"
         words += (
@@ -95,6 +96,11 @@ def lost_words(view: LabView) -> list[str]:
         )
         said.append(words + ".")
     return said
+
+
+def so_many(tally: Tally) -> str:
+    """How many noises statistics are of: while more are to come, the first ones."""
+    return f"{'the first ' if tally.draws < MOST_DRAWS else ''}{integer(tally.draws)}"
 
 
 def scale_of(tally: Tally) -> float:
@@ -195,7 +201,7 @@ BOUNDS = (
     "Log Z adds up all configurations. The value of the best one under noise, averaged over many noises, lies above "
     "it: an upper bound. What a solver merely reached may lie below the best, and bounds nothing."
 )
-LOST = "By how much a solver's answer was worse than the best one, over all noises so far: left is good."
+LOST = "By how much a solver's answer was worse than the best one: left is good."
 
 
 def _mean(values: Float[np.ndarray, " m"]) -> tuple[float, float]:
@@ -232,5 +238,6 @@ __all__ = [
     "lost",
     "lost_words",
     "scale_of",
+    "so_many",
     "styles",
 ]

@@ -48,10 +48,10 @@ def at_home(view: LiveView, lane: LaneView) -> bool:
 
 
 def arrival(view: LiveView, lane: LaneView) -> MetricPoint | None:
-    """The first metrics since the lane came within the noise at which its energy, too, was no further off than by
-    chance; None where there are none yet: MMD^2 sees an energy badly that is a little off at every site."""
-    since = lane.since if lane.begins_within else lane.passage.sweep - 1 if lane.passage else math.inf
-    return next((point for point in lane.points if point.sweep > since and _near(view, point)), None)
+    """The first metrics, once it has moved, at which both are no further off than by chance, MMD^2 and the energy;
+    None where there are none yet: MMD^2 sees an energy badly that is a little off at every site."""
+    moved = (point for point in lane.points if point.sweep > lane.since)
+    return next((point for point in moved if point.within and _near(view, point)), None)
 
 
 def _near(view: LiveView, point: MetricPoint) -> bool:

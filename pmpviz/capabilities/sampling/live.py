@@ -36,6 +36,15 @@ BY_HAND = "flipped by hand"
 NO_REFERENCE = "a reference needs at least two chains"
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """Between two sweeps one law was sampled, of this mean energy, exact or its reference's."""
+
+    since: int
+    until: int
+    energy: float
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LiveView(View):
     """An immutable picture of a live run; `before` are the plans of earlier sweeps, each with the last one under it."""
@@ -51,6 +60,7 @@ class LiveView(View):
     energy: float | None = None  # Exact mean, where a formula gives it.
     layer: str = "none"  # What the lanes' layers are of.
     before: tuple[tuple[int, Plan], ...] = ()
+    earlier: tuple[Stretch, ...] = ()  # Mean energies of the laws that were sampled before.
 
     def before_change(self, changes: str) -> LiveView:
         """Without what belongs to settings that a person has changed: their statistics, exact values and reference."""
@@ -61,6 +71,14 @@ class LiveView(View):
         """What had been measured at an earlier sweep, and under which plan."""
         plan = next((plan for last, plan in self.before if sweep <= last), self.plan)
         return replace(self, plan=plan, lanes=tuple(lane.at(sweep) for lane in self.lanes))
+
+
+def energy_of(exact: float | None, truth: Truth | None) -> tuple[float | None, str]:
+    """(the law's mean energy, whether that is `exact` or the `reference`'s); None where neither is known."""
+    known = exact if truth is None else truth.energy
+    if known is None and truth is not None and truth.sampled_energy is not None:
+        return truth.sampled_energy[0], "reference"
+    return known, "exact"
 
 
 def compile_ahead(plan: Plan, most: float = 0.0) -> None:
@@ -107,6 +125,7 @@ class LiveRun(LiveJob):
         self._resolved: str | None = None
         self._budget = Budget()
         self._before: list[tuple[int, Plan]] = []
+        self._earlier: list[Stretch] = []
         self._summarised, self._summary_seconds = 0.0, 0.0
         self.begin()
 
@@ -139,7 +158,7 @@ class LiveRun(LiveJob):
         return self._model
 
     def _make_lanes(self) -> list[Lane]:
-        self.reference, self._before = None, []
+        self.reference, self._before, self._earlier = None, [], []
         if self._model is None or self._resolved != self.plan.model:
             self._model, self._resolved = _shown(resolve_model(self.plan.model, self._files)), self.plan.model
         self._budget = Budget(self.plan.unit, self.plan.budget)
@@ -179,6 +198,8 @@ class LiveRun(LiveJob):
         target = plan.target(self._model)
         self._before.append((max((lane.count for lane in self._lanes), default=0), before))
         another = (before.beta, before.field, before.clamp) != (plan.beta, plan.field, plan.clamp)
+        if another:
+            self._note_energy()
         del self._lanes[len(plan.lanes) :]
         self._turn = [lane for lane in self._turn if lane in self._lanes]
         for lane, lane_plan in zip(self._lanes, plan.lanes, strict=False):
@@ -189,6 +210,15 @@ class LiveRun(LiveJob):
         if another:
             self.reference, self._energy = None, known_energy(target, target_log_z)
         return changes
+
+    def _note_energy(self) -> None:
+        """The mean energy under the settings that end here, for the curves of their sweeps."""
+        truth = self.reference.truth if self.reference is not None else None
+        energy, _ = energy_of(self._energy, truth)
+        since = max((lane.statistics.since for lane in self._lanes), default=0)
+        until = max((lane.count for lane in self._lanes), default=0)
+        if energy is not None and since < until:
+            self._earlier.append(Stretch(since, until, energy))
 
     def _add(self, plan: Plan, place: int) -> None:
         """One more lane from the common start, compiled beside the others; it need not be given what they have had."""
@@ -266,7 +296,8 @@ class LiveRun(LiveJob):
 
     def _extras(self) -> dict[str, Any]:
         job, trouble = self.reference, None if self.plan.chains > 1 else NO_REFERENCE
-        own = {"model": self._model, "layer": self.layer, "before": tuple(self._before), "energy": self._energy}
+        own = {"model": self._model, "layer": self.layer, "before": tuple(self._before)}
+        own |= {"energy": self._energy, "earlier": tuple(self._earlier)}
         if job is None:
             return {**own, "truth_trouble": trouble}
         trouble = job.trouble and f"no reference could be made: {job.trouble}"

@@ -72,13 +72,16 @@ def measured(x: np.ndarray, truth: Truth, space: Space, counted: Counted) -> Met
 def _floors(truth: Truth, count: int) -> tuple[float, float]:
     """Mean errors of sites and pairs of so many samples of the truth's own law.
 
-    A long run, whose frequencies stand for the law's, is off by chance, too.
+    A long run, where its frequencies stand for the law's, is off by chance, too.
     """
     floors = _FLOORS.setdefault(truth.reference, {})
     if count not in floors:
-        worth = count if truth.exact else max(round(1 / (1 / count + 1 / len(truth.reference.y))), 1)
-        pairs = nan if truth.pair_tables is None else pair_marginal_floor(truth.pair_tables, worth)
-        floors[count] = marginal_l1_floor(truth.marginals, worth), pairs
+        compared = max(round(1 / (1 / count + 1 / len(truth.reference.y))), 1)
+        sites = count if truth.exact_marginals else compared
+        pairs = nan
+        if truth.pair_tables is not None:
+            pairs = pair_marginal_floor(truth.pair_tables, count if truth.exact else compared)
+        floors[count] = marginal_l1_floor(truth.marginals, sites), pairs
     return floors[count]
 
 

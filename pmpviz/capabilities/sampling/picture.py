@@ -20,7 +20,7 @@ from pmpviz.capabilities.sampling.traces import EVERYTHING, Scene, traces
 from pmpviz.models import LayeredModel
 from pmpviz.models.ising import Ising
 from pmpviz.player.model_words import model_words
-from pmpviz.player.numbers import integer, seconds, significant
+from pmpviz.player.numbers import integer, rate_words, seconds, significant
 from pmpviz.player.style import Style
 from pmpviz.player.update import (
     FIRST_FRAMES,
@@ -59,10 +59,10 @@ def update(
     return envelope.seal(
         desk,
         SPEEDS,
-        [_lane(envelope, view, index, lane, desk.at) for index, lane in enumerate(view.lanes)],
+        [_lane(envelope, view, index, lane, desk) for index, lane in enumerate(view.lanes)],
         traces(scene),
         sentences.computing(then, "") if verdict is None else verdict,
-        said=_said(then, desk.at, verdict),
+        said=_said(then, desk, verdict),
         kept=[
             {"name": k.name(view.plan), "colour": k.style.colour, "dash": k.style.dash, "marker": k.style.marker}
             for k in kept
@@ -102,22 +102,23 @@ def _field(payload: Payload, view: LiveView) -> int | None:
     return payload.add(np.array(signs), "<i4") if signs and view.model is not None else None
 
 
-def _said(view: LiveView, at: int | None, verdict: str | None) -> list[str]:
+def _said(view: LiveView, desk: Desk, verdict: str | None) -> list[str]:
     """[the verdict, what is computed] at the moment that is looked back at, or now."""
-    computing = sentences.computing(view, device_words()) + ("." if view.lanes else "")
-    back = "" if at is None else f"{sentences.looking_back(at)}: "
+    held_up = sentences.held_up(view, desk.speed) if desk.at is None else ""
+    computing = sentences.computing(view, device_words()) + ("." if view.lanes else "") + held_up
+    back = "" if desk.at is None else f"{sentences.looking_back(desk.at)}: "
     return [back + (sentences.found(view) if verdict is None else verdict), computing if view.lanes else ""]
 
 
 # Lanes.
 
 
-def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, at: int | None) -> dict:
-    space, payload = view.model.space, envelope.payload
+def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, desk: Desk) -> dict:
+    space, payload, at = view.model.space, envelope.payload, desk.at
     room = max(MOST_BYTES * 8 // (view.model.n * space.planes), 4)
     return envelope.lane(
         index,
-        _sub(lane) if at is None else sentences.looking_back(at).lower(),
+        _sub(lane, desk.speed) if at is None else sentences.looking_back(at).lower(),
         _status(view, lane) if at is None else "",
         n=view.model.n,
         **state_words(space),
@@ -139,8 +140,8 @@ def _has_strip(model) -> bool:
     return isinstance(model, Ising) and model.shape is not None and len(model.shape) > 1
 
 
-def _sub(lane: LaneView) -> str:
-    rate = f"{significant(lane.rate)} sweeps/s now" if lane.rate else ""
+def _sub(lane: LaneView, speed: float) -> str:
+    rate = rate_words(lane.rate, speed, "sweeps")
     parts = [rate, f"{seconds(lane.seconds)} of computing" if lane.seconds else ""]
     return " · ".join(part for part in (_counted(lane), *parts) if part)
 

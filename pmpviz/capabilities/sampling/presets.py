@@ -256,7 +256,7 @@ BARS = Preset(
 QUESTIONS = {
     "critical": "Clusters of every size: how soon does a local sampler have their energy right?",
     "hot": "How few sweeps are enough where sites hardly agree?",
-    "cold": "In the cold walls cost energy: how much of it does a single-site sampler keep?",
+    "cold": "In the cold, does a single-site sampler come down to the right energy?",
     "paper_lattice": "Neighbours prefer to differ on an odd torus: have draws by max-product the right energy?",
     "paper_graph": "What can be said of draws where no exact answer is within reach?",
     "paper_four": "Four spins, sixteen states: does each come as often as it should?",

@@ -23,7 +23,6 @@ from pmpviz.capabilities.sampling.words import (
     count_of,
     first_draw,
     spent,
-    to_go,
     waiting,
 )
 from pmpviz.player.model_words import listed, temperature
@@ -67,9 +66,9 @@ def verdict(view: LiveView) -> str:
         first = _passages(view, passed, bool(begun), bool(wrong))
         said = [*decides, *first, *half, *_not_yet(view, still), *unsaid, *home]
         return f"{'; '.join(said)}.{_since(view)}"
-    nearest = [_nearest(still, bool(begun or halves))] if still else []
     lacking = [f"{'; '.join(unsaid)}."] if unsaid else []
-    return " ".join([*(f"{each}." for each in (*decides, *half, *home)), *nearest, *lacking])
+    nearest = [_nearest(still, bool(begun or halves), lacking)] if still else lacking
+    return " ".join([*(f"{each}." for each in (*decides, *half, *home)), *nearest])
 
 
 def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
@@ -127,7 +126,7 @@ def _alone(view: LiveView, lead: list[Came]) -> str:
     (lane, sweeps, _), *others = lead
     if others or lane.passage is None or spent(lane, lane.passage)[0] >= sweeps:
         return ""
-    return f", by MMD² alone {_when(view, lane, *spent(lane, lane.passage))}"
+    return f" (by MMD² alone {_when(view, lane, *spent(lane, lane.passage))})"
 
 
 def _who(view: LiveView, lead: list[Came]) -> str:
@@ -201,7 +200,7 @@ def _unsaid(view: LiveView) -> str:
         return f"No verdict: {view.truth_trouble}."
     if view.truth is None:
         heat = temperature(view.plan.beta)
-        return f"No verdict yet: the reference samples at {heat} are still being made{to_go(view)}."
+        return f"No verdict yet: the reference samples at {heat} are still being made."
     return waiting(view) or f"No verdict yet. {'; '.join(_lacking(lane, view.playing) for lane in view.lanes)}."
 
 
@@ -210,16 +209,23 @@ def _since(view: LiveView) -> str:
     return f" Counted since the change at sweep {integer(since)}; the axes count from the start." if since else ""
 
 
-def _nearest(lanes: list[LaneView], others: bool) -> str:
-    """Of lanes that are all beyond the noise, whether or not others are within it."""
+def _nearest(lanes: list[LaneView], others: bool, lacking: list[str]) -> str:
+    """Of lanes that are all beyond the noise, whether or not others are within it; `lacking` says of what lanes nothing
+    is known yet."""
+    none, *nearest = _compared(lanes, others)
+    return " ".join([none, *lacking, *nearest])
+
+
+def _compared(lanes: list[LaneView], others: bool) -> tuple[str, ...]:
+    """Sentences: that none is within the noise, and which is nearest."""
     raced = sorted(((lane, lane.points[-1]) for lane in lanes), key=lambda pair: pair[1].mmd2)
     (best, first), *rest = raced
     sweeps, time = spent(best, first)
     said = f"MMD² {significant(first.mmd2)} after {count_of(sweeps)} and {seconds(time)}"
     if not rest and first.band.known:
-        return f"{best.label} has not come {WITHIN}: {said}."
+        return (f"{best.label} has not come {WITHIN}: {said}.",)
     if not first.band.known:
-        return f"{NO_NOISE} MMD²: {listed([f'{lane.label} {significant(point.mmd2)}' for lane, point in raced])}."
+        return NO_NOISE, f"MMD²: {listed([f'{lane.label} {significant(point.mmd2)}' for lane, point in raced])}."
     # What is over, or has a limit of its own, is not to come within it.
     yet = " yet" if any(lane.guarantee == "invariant" and not lane.done for lane in lanes) else ""
     none = f"None of the others is within it{yet}." if others else f"None is within the noise{yet}."
@@ -227,14 +233,18 @@ def _nearest(lanes: list[LaneView], others: bool) -> str:
     if other.mmd2 - first.mmd2 <= first.band.high:
         level = [(lane, point) for lane, point in raced if point.mmd2 - first.mmd2 <= first.band.high]
         behind = [f"{lane.label} {_of(lane, point, sweeps)}" for lane, point in raced[len(level) :]]
-        return f"{none} {_level(level)}{f'; {listed(behind)}' if behind else ''}."
+        return none, f"{_level(level)}{f'; {listed(behind)}' if behind else ''}."
     if len(rest) > 1:
-        behind = listed([f"{lane.label} {_of(lane, point, sweeps)}" for lane, point in rest])
-        return f"{none} {best.label} is nearest: {said}; {behind}."
+        behind = listed([f"{lane.label} {_of(lane, point, sweeps)} ({_took(lane, point)})" for lane, point in rest])
+        return none, f"{best.label} is nearest: {said}; {behind}."
     ratio, late = significant(other.mmd2 / first.mmd2, 2), spent(second, other)[0]
     after = "" if late == sweeps else f" after {count_of(late)}"
     below = f"{ratio} times below" if other.mmd2 > NEARLY * first.mmd2 else "hardly below"
-    return f"{none} {best.label} is nearest: {said}, {below} {second.label}{after}."
+    return none, f"{best.label} is nearest: {said}, {below} {second.label}{after} ({_took(second, other)})."
+
+
+def _took(lane: LaneView, point: MetricPoint) -> str:
+    return seconds(spent(lane, point)[1])
 
 
 def _of(lane: LaneView, point: MetricPoint, sweeps: int) -> str:

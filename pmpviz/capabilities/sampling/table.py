@@ -13,7 +13,7 @@ COLUMNS = (
     "time",
     "MMD²",
     "noise",
-    "MMD² measured at",
+    "compared at",
     "marginal L1",
     "pair error",
     "ESS",
@@ -26,6 +26,7 @@ COLUMNS = (
 )
 # Beneath the table; the whole of it is behind its question mark.
 IN_SHORT = (
+    "**MMD²** below 0: of samples that follow the law the estimate falls about 0, on either side. "
     "**Marginal L1**, **pair error**: how far the frequencies of sites and of pairs are off, in brackets what as many "
     "exact samples are off on average. **ESS**: how many independent draws the samples of the last sweeps are worth, "
     "by their energy, **ESS/s** for each second of those sweeps; in brackets where the samples do not follow the "
@@ -49,6 +50,9 @@ law; and chains with R-hat above 1.01, or MMD² above the noise, have not met th
 frequencies of the pair's states are from their probabilities, half the sum of the gaps. Neither is 0 of exact samples:
 in brackets stands what as many of them, independent, are off on average, from the probabilities themselves.
 
+**MMD²** is an unbiased estimate: of samples that follow the law it falls about 0, on either side. On the log axis of
+its curve what is below stands at the bottom line.
+
 **R-hat**: how much chains differ from each other against how much each varies; 1 where they agree, below 1.01 is good.
 
 **τ**: integrated autocorrelation time of the energy: so many sweeps are worth one independent draw.
@@ -56,7 +60,7 @@ in brackets stands what as many of them, independent, are off on average, from t
 **Noise**: 95 of 100 estimates of MMD² between as many independent samples of the reference's law and a reference are
 below it. All looks of a race share one reference: where that is unlucky, exact draws lie above more often.
 
-**Sweeps**: the row is of this sweep, but for what is compared with the reference. **MMD² measured at**: MMD², marginal
+**Sweeps**: the row is of this sweep, but for what is compared with the reference. **Compared at**: MMD², marginal
 L1 and pair error are those of that sweep; they are taken at sweeps 1, 2, 4, ..., 64 and then every 64, so that a
 verdict gives the two sweeps between which a lane came within the noise. Of a method that makes a draw in several
 sweeps they are of finished draws alone.

@@ -11,10 +11,10 @@ import numpy as np
 
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.draws import DrawsView
-from pmpviz.capabilities.sampling.evidence import energy_parts, exact_energy
+from pmpviz.capabilities.sampling.evidence import energy_parts
 from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView, bands, share_name
-from pmpviz.capabilities.sampling.live import LiveView
+from pmpviz.capabilities.sampling.live import LiveView, energy_of
 from pmpviz.capabilities.sampling.states import StatesView
 from pmpviz.live.store import Series
 from pmpviz.metrics.marginals import marginal_table
@@ -133,12 +133,15 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
 
 
 def _exact_energy(scene: Scene) -> dict | None:
-    """That of the present settings, or else the reference's, from the sweep on since which they hold."""
-    truth, since = scene.view.truth, max(lane.since for lane in scene.view.lanes)
-    energy, whose = exact_energy(scene.view), "exact"
-    if energy is None and truth is not None and truth.sampled_energy is not None:
-        energy, whose = truth.sampled_energy[0], "reference"
-    return None if energy is None else {"y": energy, "label": f"{whose} {significant(energy, 4)}", "since": since}
+    """That of the present settings, or else the reference's, from the sweep on since which they hold; those of earlier
+    settings, each over its own sweeps."""
+    view, since = scene.view, max(lane.since for lane in scene.view.lanes)
+    energy, whose = energy_of(view.energy, view.truth)
+    earlier = [{"y": each.energy, "since": each.since, "until": each.until} for each in view.earlier]
+    if energy is None and not earlier:
+        return None
+    label = "" if energy is None else f"{whose} {significant(energy, 4)}"
+    return {"y": energy, "label": label, "since": since, "earlier": earlier}
 
 
 def _upper(scene: Scene, draws: DrawsView) -> dict:
@@ -166,10 +169,11 @@ def _making(scene: Scene) -> list[dict]:
     columns = {"x": bins.mean["sweep"] - begin, **{k: bins.mean[f"energy:{v}"] for k, v in names.items()}}
     line = scene.envelope.line("0", scene.envelope.styles[0], columns) if len(bins) else None
     exact = _exact_energy(scene)
+    here = {"since": 0, "earlier": []}
     title = f"Draw {integer(number)} in the making: energy"
     more = {
         "span": [0, draws.length],
-        "exact": exact and {**exact, "since": 0},
+        "exact": None if exact is None or exact["y"] is None else exact | here,
         "unit": f"of {integer(draws.length)} sweeps",
     }
     lines = [{**line, "name": lane.label}] if line else []
@@ -253,13 +257,13 @@ def _states(scene: Scene) -> list[dict]:
 
 
 OFF = (
-    "The lines are the exact probabilities. Off by: half the sum of the gaps to them. In brackets what as many "
-    "independent exact draws are off on average; the samples of a chain depend on each other, and are off by more."
+    "The lines are the exact probabilities. Off by: half the sum of the gaps to them. Beside it what as many "
+    "independent exact samples are off on average; the samples of a chain depend on each other, and are off by more."
 )
 
 
 def _off(states: StatesView) -> str:
-    return f"off by {significant(states.distance, 2)} (exact {significant(states.floor, 2)})"
+    return f"off by {significant(states.distance, 2)}, as many exact samples {significant(states.floor, 2)} on average"
 
 
 def _mmd(scene: Scene, x: str) -> dict:

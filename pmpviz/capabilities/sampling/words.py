@@ -21,7 +21,8 @@ from pmpviz.player.update import short_name
 from pmpviz.samplers import sampler_class
 
 MEASURED = (
-    "MMD²: distance to the model's law; the grey band is chance alone. First in it by {}, its energy right too, wins."
+    "MMD²: distance to the model's law; the grey band is chance alone. "
+    "Who reaches the band in the fewest {}, with the right energy, wins."
 )
 OTHERS_THEN = "The settings were others then: they changed at sweep {}, where the verdict begins anew."
 ENERGY = (
@@ -65,6 +66,17 @@ def computing(view: LiveView, device: str) -> str:
     compiled = f"compiled in {seconds(lane.compile_seconds)}" if lane.compile_seconds >= 0.01 else ""
     parts = [f"{lane.label} on a {model}", chains, device, compiled]
     return ", ".join(part for part in parts if part)
+
+
+def held_up(view: LiveView, speed: float) -> str:
+    """Which of several lanes keeps pictures from moving at the chosen speed, as a sentence; empty where none does."""
+    moving = [lane for lane in view.lanes if lane.rate and not lane.done]
+    if not view.playing or len(moving) < 2 or not speed:
+        return ""
+    slowest = min(moving, key=lambda lane: lane.rate)
+    if slowest.rate >= speed:
+        return ""
+    return f" {slowest.label} computes {significant(slowest.rate)} sweeps/s: the others wait for it."
 
 
 def reference_words(view: LiveView) -> str:
@@ -146,7 +158,8 @@ def mmd_help(view: LiveView) -> str:
         f"samples of that law ({label}). Samples of the very same law differ by chance, too: as many of them as the "
         "lane has lie in the grey band or below in 95 of 100 comparisons. A lane in the band can no longer be told "
         "from them by their pairs of sites; a verdict waits for its energy, too. All looks share one reference: where "
-        "that is an unlucky one, exact draws lie above together."
+        "that is an unlucky one, exact draws lie above together. As an unbiased estimate it falls about 0 on either "
+        "side: what is below the axis stands at its bottom line."
     )
 
 
@@ -168,7 +181,7 @@ def first_draw(lane: LaneView) -> str:
     """How far the first draw is that statistics are to count; empty where there is one."""
     if lane.before_making:
         return f"its first draw under the new settings begins in {count_of(lane.before_making)}"
-    return "its first draw is not done: sweep {} of {}".format(*map(integer, lane.making)) if lane.making else ""
+    return f"its first draw ({count_of(lane.making[1])}) is not done" if lane.making else ""
 
 
 def spent(lane: LaneView, point: MetricPoint | None) -> tuple[int, float]:
@@ -220,7 +233,7 @@ def found(view: LiveView) -> str:
         return f"{said} {when}, exact value {significant(exact, 4)}: of one chain nobody knows the error."
     if view.truth or view.truth_trouble:
         return f"{said} {when}; there is no exact value to compare it with."
-    return f"{said} {when}; the reference to compare it with is {made(view)}."
+    return f"{said} {when}; the reference to compare it with is still being made."
 
 
 def _to_error(value: float, error: float) -> str:

@@ -118,9 +118,9 @@ NUMBERS = """
   everywhere; samples scatter about that.
 - **Weights** have no unit: each multiplies its term of the log-probability. Trust above 0 follows the colour, a bias
   above 0 is for animal and below 0 for ground, edge has neighbours agree and contrast more so if alike in colour.
-- **Training: likelihood, at least**: its logarithm, a pixel, by the lane's own bound; samples give none, belief
+- **Training: log-likelihood, at least**: a pixel, by the lane's own bound; samples give none, belief
   propagation neither.
-- **Held out: likelihood, at least**: the same by TRBP's bound on log Z, for every lane, so that weights compare.
+- **Held out: log-likelihood, at least**: the same by TRBP's bound on log Z, for every lane, so that weights compare.
 - **Wrong beside the outline**: share of the pixels within 3 of the true outline that are on the wrong side, by the MAP
   configuration (roof duality) and by each pixel's likelier side.
 - Weights start at 0; Adam steps by rate / (1 + decay t). Chains, messages, and Frank-Wolfe's point and vertices go on

@@ -19,9 +19,9 @@ from pmpviz.player.update import Cursors, Desk, Envelope, trace
 
 SPEEDS = (1.0, 2.0, 5.0, 0.0)
 SCENES, BETWEEN = "scenes", 2
-# Worse than at best by so much, as a share of the best error, or of what likelihood was gained, is told; curves apart
-# by less than this share of their range are not seen apart.
-WORSE, SAME = 0.05, 0.02
+# Worse than at best by so much, as a share of what likelihood was gained, is told; curves apart by less than this share
+# of their range are not seen apart, and weights that differ by more than this share of the larger one are seen to.
+WORSE, SAME, APART = 0.05, 0.02, 0.2
 HELP = (
     "Weights have no unit. Trust: how far a pixel's colour is followed. Bias: how far all are drawn to animal, or to "
     "ground. Edge: how much neighbours agree. Contrast: how much more they do where they are alike in colour."
@@ -32,6 +32,7 @@ BADGES = {
     "approximate": ("marginals without a bound", "Its marginals are approximate, and prove nothing of the likelihood."),
 }
 SAMPLES = "samples", "Its samples are right in the long run, and prove nothing of the likelihood."
+BOUND = "TRBP's bound for every lane."
 TITLES = {
     "trust": "Trust in colour",
     "bias": "Bias: to animal above 0, to ground below",
@@ -113,24 +114,26 @@ def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
     if not view.lanes:
         return []
 
-    def card(id: str, title: str, of: Callable[[Point], Any], log: bool = False, unit: str = "") -> dict:
+    def card(
+        id: str, title: str, of: Callable[[Point], Any], log: bool = False, unit: str = "", note: str = ""
+    ) -> dict:
         def columns(lane: SceneLaneView) -> dict[str, Any]:
             known = [(point.iteration, of(point)) for point in lane.points if of(point) is not None]
             x, y = np.array(known, np.float64).reshape(-1, 2).T
             return {"x": x, "y": y}
 
-        return trace(id, title, "iterations", envelope.lines(columns, 1e-9 if log else None), log, unit)
+        return trace(id, title, "iterations", envelope.lines(columns, 1e-9 if log else None), log, unit, note=note)
 
     # What the verdict rests on comes first, of every lane; then what is raised.
     found = [
-        card("held", "Held out: likelihood, at least", lambda p: p.held_bound, unit="nats a pixel"),
+        card("held", "Held out: log-likelihood, at least", lambda p: p.held_bound, unit="nats a pixel", note=BOUND),
         card("likelier", "Held out: wrong beside the outline, marginals", lambda p: 100 * p.wrong_likelier, unit="%"),
         card("map", "Held out: wrong beside the outline, MAP", lambda p: 100 * p.wrong_map, unit="%"),
     ]
     bounded = [lane.guarantee == "bound" for lane in view.lanes]
     if any(bounded):
         unit = "nats a pixel" if all(bounded) else "nats a pixel, of those that bound it"
-        found.append(card("own", "Training: likelihood, at least", lambda p: p.own_bound, unit=unit))
+        found.append(card("own", "Training: log-likelihood, at least", lambda p: p.own_bound, unit=unit))
     for k, name in enumerate(WEIGHTS):
         found.append(card(name, TITLES[name], partial(_weight, k=k)))
     return [*found, card("gradient", "Gradient, root mean square", lambda p: p.gradient, True)]
@@ -152,7 +155,7 @@ def verdict(view: SceneView) -> str:
         return f"Before learning every pixel is undecided, p = 0.5: {called}."
     now = [lane.points[count] for lane in begun]
     when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
-    wrong = f"{_shares(begun, now)} of pixels near held-out outlines are wrong"
+    wrong = f"{_shares(begun, now)} of pixels near outlines are wrong (held-out scenes)"
     return f"{_weights(now)}: {when} {wrong}, {before:.1%} before."
 
 
@@ -172,16 +175,17 @@ def _shares(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
 def _fewest(lanes: Sequence[SceneLaneView], count: int) -> list[str]:
     """Where fewer were wrong before, when that was, and why it is not so any more."""
     errors = [[point.wrong_likelier for point in lane.points[: count + 1]] for lane in lanes]
-    worst, course = max(zip(_excess(errors), errors, strict=True))
-    if worst <= WORSE:
-        return []
-    best = int(np.argmin(course))
-    return [f"Fewest were wrong {f'after {integer(best)}' if best else 'before learning'}: {RAISED}."]
+    fewer = [
+        f"{f'after {integer(best)}' if (best := int(np.argmin(each))) else 'before learning'}{of}"
+        for each, of in zip(errors, _names(lanes), strict=True)
+        if f"{min(each):.1%}" != f"{each[-1]:.1%}"
+    ]
+    return [f"Fewest were wrong {listed(fewer)}: {RAISED}."] if fewer else []
 
 
-def _excess(errors: Sequence[Sequence[float]]) -> list[float]:
-    """By what share of its least error each course ends above it."""
-    return [each[-1] / min(each) - 1 if min(each) else float(each[-1] > 0) for each in errors]
+def _names(lanes: Sequence[SceneLaneView]) -> list[str]:
+    """In brackets, of several lanes."""
+    return [f" ({lane.label})" if len(lanes) > 1 else "" for lane in lanes]
 
 
 def _weights(now: Sequence[Point]) -> str:
@@ -189,7 +193,7 @@ def _weights(now: Sequence[Point]) -> str:
     trust, bias, edge, contrast = np.array([point.theta for point in now]).T
     below = bool((bias <= 0).all())
     to = "ground" if below else "animal"
-    rest = f"agreement of neighbours {_span(edge)}, more if alike in colour {_span(contrast)}"
+    rest = f"neighbours {_span(edge)}, if alike {_span(contrast)} more"
     return f"Trust in colour {_span(trust)}, bias to {to} {_span(abs(bias) if below else bias)}, {rest}"
 
 
@@ -208,19 +212,26 @@ def numbers(view: SceneView) -> list[str]:
     begun = [lane for lane in view.lanes if lane.points]
     if not begun or not (count := together(begun)):
         return []
-    best = ", ".join(f"{lane.points[count].wrong_map:.1%}" for lane in begun)
+    best = listed([f"{lane.points[count].wrong_map:.1%}" for lane in begun])
     took = " and ".join(seconds(lane.points[count].seconds) for lane in begun)
     agree = (
-        f"{AGREE} {_apart(begun)} nats a pixel, after {took} of computing."
+        f"{AGREE} {_apart(begun)} nats a pixel{_though(begun, count)}, after {took} of computing."
         if _alike(begun)
         else f"Computing took {took}."
     )
-    words = [agree, f"Wrong in the likeliest configuration as a whole (MAP), no pixel by itself: {best}."]
+    have = "has" if len(begun) == 1 else "of each has"
+    words = [agree, f"The single likeliest configuration (MAP) {have} {best} wrong there."]
     return [" ".join([*_fewest(begun, count), *_likelier_before(begun), *words])]
 
 
-AGREE = "Their weights are worth the same: held-out likelihoods differ by at most"
+AGREE = "Their weights make held-out scenes equally probable, to"
 RAISED = "learning raises the likelihood of the training scenes, not the number of right pixels"
+
+
+def _though(lanes: Sequence[SceneLaneView], count: int) -> str:
+    """That weights differ, where they do by what is seen at once."""
+    theta = np.array([lane.points[count].theta for lane in lanes])
+    return ", though they differ" if (np.ptp(theta, 0) > APART * abs(theta).max(0)).any() else ""
 
 
 def _likelier_before(lanes: Sequence[SceneLaneView]) -> list[str]:

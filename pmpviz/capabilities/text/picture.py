@@ -23,6 +23,8 @@ MOST_SHOWN, MOST_NAMES = 2000, 5
 FLOOR = 1e-5
 # Errors that differ by so many times what independent draws leave are told apart.
 LEVEL = 2.0
+# Errors a decade apart are seen apart on their logarithmic axis, and so far chance does not part means over many words.
+DECADE = 10.0
 # So near to exact is near enough to be told how soon it came.
 NEAR = 0.01
 # An error that is less than so much of what independent draws leave has not come by chance.
@@ -46,7 +48,8 @@ def update(view: TextView, sent: Cursors, desk: Desk, waits: bool = False, anew:
     lanes = []
     for k, lane in enumerate(view.lanes):
         own = {"p": add(levels(lane.p1), "u1"), "x": add(lane.sample[:MOST_SHOWN], "u1")} if known(lane) else {}
-        lanes.append(envelope.lane(k, "", _status(view, lane, desk.large), **own))
+        sampled = {"sampled": _sampled(view, lane, desk.large)} if lane.averaged else {}
+        lanes.append(envelope.lane(k, "", _status(view, lane, desk.large), **own, **sampled))
     told: dict[str, Any] = {"text": None, "exact": None, "waits": waits, "anew": anew, "said": ["Preparing the text …"]}
     told["opens"] = not desk.large and not any(lane.count for lane in view.lanes)
     if view.words is not None:
@@ -115,6 +118,12 @@ def _status(view: TextView, lane: TextLaneView, brief: bool) -> str:
     parts = [f"{integer(lane.count)} {lane.unit}", "" if far is None else f"p off by {significant(far, 2)}"]
     right = _right(view, lane.p1) if known(lane) and not brief else ""
     return " · ".join(part for part in (*parts, right) if part)
+
+
+def _sampled(view: TextView, lane: TextLaneView, brief: bool) -> str:
+    """The status where one sample is shown: of its labels, not of the marginals."""
+    right = "" if brief else _right(view, np.asarray(lane.sample, np.float64))
+    return " · ".join(filter(None, (f"{integer(lane.count)} {lane.unit}", right and f"this sample: {right}")))
 
 
 def _traces(envelope: Envelope, view: TextView) -> list[dict]:
@@ -250,7 +259,7 @@ def _nearest(view: TextView, begun: Sequence[TextLaneView]) -> str:
     same = [
         (value, k)
         for value, k in far
-        if value == best or (value - best <= LEVEL * chance[k] and best >= SURE * chance[k])
+        if value == best or (value - best <= LEVEL * chance[k] and best >= SURE * chance[k] and value < DECADE * best)
     ]
     rest = "".join(f", {begun[k].label} by {off(value, begun[k])}" for value, k in far if (value, k) not in same)
     if len(same) == 1:
@@ -306,19 +315,31 @@ def _unknown(view: TextView) -> str:
 
 def _averaged(view: TextView) -> str:
     """What colours are the mean of, and how far off so many draws are if each knows nothing of the others."""
-    lane, p1 = next((lane for lane in view.lanes if lane.averaged), None), exact_p1(view)
-    if lane is None:
+    lanes, p1 = [lane for lane in view.lanes if lane.averaged], exact_p1(view)
+    if not lanes:
         return ""
-    given = brings(class_of(lane.algorithm), "expected")
-    what = "p given all else over " if given else ""
-    part = f"the last {integer(lane.averaged)} of {integer(lane.count)} sweeps of {integer(lane.chains)} chains"
-    words = f" {lane.label} averages {what}{part}"
+    given = all(_given(lane) for lane in lanes)
+    told = [f"{lane.label} {'' if k else 'averages '}{_mean_of(lane, short=k > 0)}" for k, lane in enumerate(lanes)]
+    words = f" {', '.join(told)}"
     if p1 is None:
         return f"{words}."
-    noise = f"off by about {significant(_noise(view, lane), 2)}"
+    noise = f"off by about {significant(_noise(view, *lanes), 2)}"
     # A mean of conditional probabilities has less noise than counts.
     counts = f"counts of as many independent draws are noisier: {noise}"
     return f"{words}; {counts if given else f'as many independent draws would be {noise}'}."
+
+
+def _given(lane: TextLaneView) -> bool:
+    """Whether a lane averages conditional probabilities, not labels."""
+    return bool(brings(class_of(lane.algorithm), "expected"))
+
+
+def _mean_of(lane: TextLaneView, short: bool) -> str:
+    """What a lane's p is the mean of; `short` after another lane's."""
+    many, what = f"{integer(lane.averaged)} of {integer(lane.count)}", "p given all else" if _given(lane) else "labels"
+    if short:
+        return f"{what} over {many}"
+    return f"{what} over the last {many} sweeps of {integer(lane.chains)} chains"
 
 
 def _found(view: TextView, p1: Float[np.ndarray, " n"]) -> str:

@@ -13,6 +13,7 @@ import { css, dashOf, enlarged, haloed, lit, make, sized, wrapped } from "./them
 
 export const HEIGHT = 148;
 const FONT = 11.5;
+const [TOP, UPPER] = [8, 22]; // Without and with a second axis above.
 const LEFT = 50;
 const RIGHT = 10;
 const BOTTOM = 20;
@@ -107,6 +108,12 @@ export class Chart {
     this.canvas.setAttribute("aria-label", `${trace.title}: ${words}`);
   }
 
+  // The height of the chart itself, without a second axis above it; 0 where it is folded away.
+  drawnHigh() {
+    const above = this.trace?.upper ? UPPER - TOP : 0;
+    return Math.max(0, this.canvas.offsetHeight - above * enlarged());
+  }
+
   // The way back from a zoom, in the place of what the axes are.
   hint() {
     const { x, y } = (this.drawn && this.drawn[3]) || {};
@@ -125,9 +132,9 @@ export class Chart {
     const bars = this.trace.bars;
     this.theme = theme;
     this.width = width;
-    this.top = this.trace.upper ? 22 : 8;
+    this.top = this.trace.upper ? UPPER : TOP;
     const foot = bars ? namesHigh(this.canvas.getContext("2d"), `${FONT}px ${theme.font}`, bars, width) : 0;
-    const height = bars ? 8 + 26 * Math.max(1, bars.rows.length) + foot : (this.high || HEIGHT) + this.top - 8;
+    const height = bars ? 8 + 26 * Math.max(1, bars.rows.length) + foot : (this.high || HEIGHT) + this.top - TOP;
     this.height = height;
     this.context = sized(this.canvas, width * this.large, height * this.large);
     this.context.scale(this.large, this.large);
@@ -189,9 +196,12 @@ export class Chart {
       }
       if (Number.isFinite(line.exact)) see(line.exact);
     }
-    if (this.trace.exact) see(this.trace.exact.y);
+    for (const { y, since = -Infinity, until = Infinity } of this.exacts()) {
+      if (!view.x || (since <= view.x[1] && until >= view.x[0])) see(y);
+    }
     if (this.trace.band) [this.trace.band.low, this.trace.band.high].forEach(see);
     if (!(low <= high)) return false;
+    if (Number.isFinite(left) && view.end > right) right = view.end;
     if (span) [left, right] = [Math.min(left, span[0]), Math.max(right, span[1])];
     if (view.x) [left, right] = view.x;
     else if (!xlog && left > 0 && left < 0.02 * right) left = 0; // The middle of a first bin is where a run began.
@@ -307,20 +317,33 @@ export class Chart {
     context.globalAlpha = 1;
   }
 
+  // The exact value, and those of earlier settings, each over its own stretch.
+  exacts() {
+    const { exact } = this.trace;
+    return exact ? [...(exact.earlier || []), exact].filter(({ y }) => Number.isFinite(y)) : [];
+  }
+
   drawExact() {
-    const exact = this.trace.exact;
-    if (!exact || !Number.isFinite(exact.y)) return;
-    const { context, theme, width, top } = this;
-    const y = this.y.px(exact.y);
-    if (y < top || y > this.height - BOTTOM) return;
+    const { exact } = this.trace;
+    const right = this.width - RIGHT;
+    for (const each of this.exacts()) {
+      const y = this.y.px(each.y);
+      if (y < this.top || y > this.height - BOTTOM) continue;
+      const place = (at) => Math.min(Math.max(this.x.px(at), LEFT), right);
+      const from = each.since ? place(each.since) : LEFT;
+      this.drawLevel(from, each.until === undefined ? right : place(each.until), y);
+      if (each === exact) nameExact(this, this.area(), from, y);
+    }
+  }
+
+  drawLevel(from, to, y) {
+    const { context, theme } = this;
     context.strokeStyle = context.fillStyle = css(theme.text);
     context.lineWidth = 1.5;
-    const from = exact.since ? Math.min(Math.max(this.x.px(exact.since), LEFT), width - RIGHT) : LEFT;
     context.beginPath();
     context.moveTo(from, y);
-    context.lineTo(width - RIGHT, y);
+    context.lineTo(to, y);
     context.stroke();
-    nameExact(this, this.area(), from, y);
   }
 
   // Within the axes.

@@ -3,6 +3,8 @@
 import { css, lit } from "./theme.js";
 
 const TOP = 8;
+const APART = 12; // Pixels between names on their ends.
+const OUT = 0.5; // Of the highest: what stands out.
 
 // Draws into `area` (left, right, bottom: what the axes and the names take; width, height); `large` enlarges the type.
 // `columns` has the names, the exact law, and rows of shares with a colour, or with a colour for each state.
@@ -13,6 +15,7 @@ export function drawColumns(context, theme, area, columns, large = 1) {
   const y = (p) => foot - (p / high) * (foot - TOP);
   if (area.left) drawHeights(context, theme, area, high, y);
   const step = (area.width - area.left - area.right) / names.length;
+  const upright = step > APART * large ? new Set(names.keys()) : standing(columns, step, APART * large);
   const named = names.every((name) => context.measureText(name).width < step - 2);
   names.forEach((name, k) => {
     const x = area.left + k * step;
@@ -28,8 +31,19 @@ export function drawColumns(context, theme, area, columns, large = 1) {
     if (named) {
       context.textAlign = "center";
       context.fillText(name, x + step / 2, area.height - 5 * large);
-    } else if (step > 12 * large) drawUpright(context, name, x + step / 2, foot + 4 * large);
+    } else if (upright.has(k)) drawUpright(context, name, x + step / 2, foot + 4 * large);
   });
+}
+
+// Of more states than names have room for: those that stand out, the highest first, so far apart.
+function standing({ names, law, rows }, step, apart) {
+  const high = names.map((_, k) => Math.max(law[k], ...rows.map((row) => row.values[k])));
+  const least = OUT * Math.max(...high);
+  const chosen = [];
+  for (const k of [...names.keys()].sort((a, b) => high[b] - high[a])) {
+    if (high[k] >= least && chosen.every((other) => Math.abs(other - k) * step > apart)) chosen.push(k);
+  }
+  return new Set(chosen);
 }
 
 // A name that is too wide stands on its end.

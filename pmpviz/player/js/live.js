@@ -17,7 +17,7 @@ const MARGIN = 12;
 const GAP = 8;
 const TITLE = 40; // What stands above and beneath a trace.
 const [LEAST_TRACE, MOST_TRACE] = [100, 230];
-const [CLASS_LEAST, CLASS_MOST] = [110, 300]; // The same before a class, where one trace stands alone.
+const [CLASS_LEAST, CLASS_MOST] = [90, 300]; // The same before a class, where one trace stands alone.
 const CLASS_LETTERS = 170;
 const LOW = 0.5;
 const QUESTION = 56;
@@ -25,7 +25,7 @@ const [LOWEST_HIGH, LEAST_HIGH] = [84, 110]; // Of several rows, of one.
 const MOST_HIGH = 720;
 // What a server that compiles cannot say in time, in place of the sentence that asks for Play.
 export const ASKS = /press Play/;
-const ASKED = /^([^.]*): press Play([^.]*)\.$/;
+const ASKED = /(?<=^|\. )([^.]*): press Play([^.]*)\.$/;
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 const BEFORE = "of the settings before";
 const NONE = { sweep: -1, number: -1 };
@@ -200,7 +200,10 @@ export class Live extends Stage {
     if (update.waits || update.epoch !== this.saidEpoch || this.at !== null) this.untold = [];
     this.saidEpoch = update.epoch;
     const waits = this.lanes.some((lane) => lane.shown) ? WAITS : STARTING; // What is not there is not dimmed.
-    this.untold.push({ said: update.waits ? [waits] : update.said || [], due, measured, at: performance.now() });
+    // What is said of the wait ends with it, and not when the first picture of what follows has come.
+    const at = this.waited && !update.waits && update.lanes.length ? -Infinity : performance.now();
+    this.waited = Boolean(update.waits) || !update.lanes.length;
+    this.untold.push({ said: update.waits ? [waits] : update.said || [], due, measured, at });
     this.tellDue();
   }
 
@@ -275,16 +278,20 @@ export class Live extends Stage {
   // Traces beside the pictures are as high as these leave room for.
   spread() {
     const few = this.side.classList.contains("pv-few");
-    const count = Math.min(this.traces.cards.size, few ? (this.large ? 1 : FEW_TRACES) : Infinity);
-    const notes = [...this.traces.cards.values()].slice(0, count).map((card) => card.note.offsetHeight);
-    const around = count * TITLE * enlarged() + notes.reduce((sum, high) => sum + high, 0);
-    const taken = this.side.offsetHeight - this.traces.root.offsetHeight + around;
-    const room = this.large ? window.innerHeight - MARGIN - topOf(this.side) : this.main.offsetHeight;
-    const high = (room - taken) / count / enlarged();
+    this.countMore();
+    // Before a class a button that would be cut at the window's edge is left out.
+    if (this.large && few && this.sideBySide && this.leftHigh(few) < CLASS_LEAST) this.more.hidden = true;
     const [least, most] = this.large ? [CLASS_LEAST, CLASS_MOST] : [this.fitting(HEIGHT), this.fitting(MOST_TRACE)];
     const before = this.traces.high;
-    this.traces.high = few && this.sideBySide ? Math.min(most, Math.max(least, high)) : HEIGHT;
+    this.traces.high = few && this.sideBySide ? Math.min(most, Math.max(least, this.leftHigh(few))) : HEIGHT;
     this.tracesDirty = this.tracesDirty || Math.abs(this.traces.high - before) > 1;
+  }
+
+  // What titles, words and buttons as they stand now leave to each trace.
+  leftHigh(few) {
+    const count = Math.min(this.traces.cards.size, few ? (this.large ? 1 : FEW_TRACES) : Infinity);
+    const room = this.large ? window.innerHeight - MARGIN - topOf(this.side) : this.main.offsetHeight;
+    return (room - this.side.offsetHeight + this.traces.drawnHigh()) / count / enlarged();
   }
 
   // Before a class alone, where what else stands beside the pictures is folded away.
@@ -438,5 +445,7 @@ function brief(text) {
   const sentences = text.replace(/ \([^()]*\)/g, "").split(/(?<=\.) (?=\p{Lu})/u);
   let said = sentences.shift();
   while (sentences.length && said.length + sentences[0].length < CLASS_LETTERS) said += ` ${sentences.shift()}`;
-  return said;
+  // Of a sentence that is too long what comes first, where that says something by itself.
+  const [first, ...more] = (sentences[0] || "").split("; ");
+  return more.length && said.length + first.length < CLASS_LETTERS ? `${said} ${first}.` : said;
 }

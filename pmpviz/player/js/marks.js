@@ -28,7 +28,7 @@ export function grouped(marks, left, right, width) {
 function rowsOf({ trace, y }, top, bottom) {
   const count = Math.max(3, Math.floor((bottom - top) / ROW));
   const heights = Array.from({ length: count }, (_, k) => top + ROW * (k + 1));
-  const exact = trace.exact ? y.px(trace.exact.y) : NaN;
+  const exact = Number.isFinite(trace.exact?.y) ? y.px(trace.exact.y) : NaN;
   return heights.filter((at, k) => k < 3 || !(Math.abs(at - exact) < 2 * ROW));
 }
 

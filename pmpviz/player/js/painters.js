@@ -3,7 +3,7 @@
 import { stateAt } from "./decode.js";
 import { LayersPainter } from "./layers.js";
 import { cleared, RasterPainter } from "./raster.js";
-import { css, heldColour, OPPOSED, scaleColour, stateColours, word } from "./theme.js";
+import { css, heldColour, OPPOSED, readableOn, scaleColour, stateColours, word } from "./theme.js";
 
 export function painterFor(lane) {
   if (lane.geometry.kind === "chain") return new ChainPainter(lane);
@@ -23,6 +23,9 @@ export function thumbnailFor(lane) {
 // The largest radius of a graph's discs, as a share of its side: larger where the whole is small.
 const SHARE = 1 / 28;
 const THUMB_SHARE = 1 / 11;
+// Of so few sites each has its number in its disc, which is larger then.
+const NUMBERED = 9;
+const NUMBERED_SHARE = 1 / 15;
 
 // A chain through time: one row a frame, the newest at the bottom; a layer covers the lowest rows.
 const CHAIN_ROWS = 64;
@@ -75,7 +78,8 @@ class GraphPainter {
 
   fit(width, height) {
     const side = Math.floor(Math.min(width, height));
-    this.radius = Math.max(2, Math.min(side * (this.share || SHARE), (0.24 * side) / Math.sqrt(this.n)));
+    const most = this.share || (this.n > NUMBERED ? SHARE : NUMBERED_SHARE);
+    this.radius = Math.max(2, Math.min(side * most, (0.24 * side) / Math.sqrt(this.n)));
     return [side, side];
   }
 
@@ -101,8 +105,17 @@ class GraphPainter {
       context.fill();
       context.stroke();
       if (layer) this.dot(context, x, y, own, this.states && theme.paper);
+      else if (this.n <= NUMBERED && !this.share) this.number(context, site, x, y, own);
       context.strokeStyle = css(theme.ink);
     }
+  }
+
+  number(context, site, x, y, disc) {
+    context.font = `600 ${this.radius}px sans-serif`;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillStyle = css(readableOn(disc));
+    context.fillText(String(site + 1), x, y + 0.06 * this.radius);
   }
 
   grain() {

@@ -31,8 +31,17 @@ const [FAINT, CLEAR, MOST] = [0.35, 0.75, 0.35]; // Of a colour's brightness fro
 export function lit(colour, theme) {
   if (!theme.dark) return colour;
   const own = rgb(colour);
-  const bright = (0.2126 * own[0] + 0.7152 * own[1] + 0.0722 * own[2]) / 255;
-  return css(mix(own, LIGHT, MOST * Math.min(1, Math.max(0, (CLEAR - bright) / (CLEAR - FAINT)))));
+  return css(mix(own, LIGHT, MOST * Math.min(1, Math.max(0, (CLEAR - brightness(own)) / (CLEAR - FAINT)))));
+}
+
+// From 0 to 1.
+function brightness([red, green, blue]) {
+  return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255;
+}
+
+// Of black and white the one that is read on this colour.
+export function readableOn(colour) {
+  return brightness(colour) < 0.5 ? LIGHT : [0, 0, 0];
 }
 
 // Marks of clamped sites: seen on ink and on paper.

@@ -1,6 +1,7 @@
 // The live charts side by side, with one legend: which line is whose, and the curves that are kept behind them.
 
 import { Chart, HEIGHT, marker } from "./chart.js";
+import { shown } from "./lines.js";
 import { dashOf, lit, make, sized } from "./theme.js";
 
 export class Traces {
@@ -39,12 +40,12 @@ export class Traces {
 
   // `kept` is null where curves cannot be kept.
   tell(lanes, kept) {
-    const state = JSON.stringify([lanes.map((lane) => [lane.label, lane.colour, lane.dash, lane.marker]), kept]);
+    const state = JSON.stringify([lanes.map((lane) => [lane.label, lane.short, lane.colour, lane.dash, lane.marker]), kept]);
     if (state === this.told) return;
     this.told = state;
     this.keyed = null;
     this.keys = [];
-    const own = lanes.map((lane, k) => this.entry(lane, lane.label, kept && ["keep", k, "Keep this curve behind the next run"]));
+    const own = lanes.map((lane, k) => this.entry(lane, lanes.length > 1 ? inBoth(lane) : lane.label, kept && ["keep", k, "Keep this curve behind the next run"]));
     const old = (kept || []).map((curve, k) => this.entry(curve, curve.name, ["drop", k, "Take this curve away"]));
     this.legend.replaceChildren(...(kept || lanes.length > 1 ? own : []), ...old);
     if (this.legend.children.length) this.root.before(this.legend);
@@ -84,15 +85,38 @@ export class Traces {
     this.drawn = [theme, cursor, heads];
     if (theme.id !== this.keyed) this.keys.forEach(([key, style]) => drawKey(key, style, theme));
     this.keyed = theme.id;
+    this.ends = this.commonEnds(heads);
     for (const card of this.cards.values()) this.show(card);
+  }
+
+  // Charts of one axis end at one place, though what is compared now and then was compared last before.
+  commonEnds(heads) {
+    const ends = {};
+    for (const { trace } of this.cards.values()) {
+      for (const { x } of shown(trace, heads)) {
+        if (x?.length) ends[trace.x] = Math.max(ends[trace.x] ?? -Infinity, x[x.length - 1]);
+      }
+    }
+    return ends;
+  }
+
+  // The height of what is drawn of the charts in view, without what stands around them.
+  drawnHigh() {
+    const high = [...this.cards.values()].map((card) => card.drawnHigh());
+    return high.reduce((sum, each) => sum + each, 0);
   }
 
   show(card) {
     if (!this.drawn || !card.root.clientWidth) return; // One that is folded away is drawn when it is shown.
     const [theme, cursor, heads] = this.drawn;
     card.high = this.high;
-    card.draw(theme, this.marks, cursor, { x: this.spans[card.trace.x] || null, y: card.span || null, heads });
+    card.draw(theme, this.marks, cursor, { x: this.spans[card.trace.x] || null, y: card.span || null, heads, end: this.ends?.[card.trace.x] });
   }
+}
+
+// A name with its short one, which stands where there is little room.
+function inBoth({ label, short }) {
+  return short && !label.includes(short) ? `${label} (${short})` : label;
 }
 
 // A piece of a lane's line with its marker.

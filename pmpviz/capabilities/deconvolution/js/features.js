@@ -98,7 +98,7 @@ export class FeatureLane extends Figure {
     if (this.tip.hidden) return null;
     const feature = this.painted ? this.painted.orders[row][place] : place;
     const held = this.update.clamped && this.update.clamped[feature] ? ", clamped" : "";
-    this.tip.textContent = `Feature ${feature + 1}${held}`;
+    this.tip.textContent = `Feature ${feature + 1}${held}; pale: unsure`;
     this.tip.style.left = `${this.canvas.offsetLeft + this.label + place * this.wide}px`;
     this.tip.style.top = `${this.canvas.offsetTop + this.top + (row + 1) * this.high - GAP + 6}px`;
     return place;

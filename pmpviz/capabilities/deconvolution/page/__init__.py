@@ -37,9 +37,14 @@ from pmpviz.live.plan import Choice, Preset
 from pmpviz.live.view import View
 from pmpviz.player import filters
 
-LEAD = (
-    "Each image is a few shapes, one over the other. PMP solves for them under random noise: the likelier win oftener."
-)
+SHAPES = "Each image is a few shapes, one over the other."
+LEAD = f"{SHAPES} PMP solves for them under random noise: the likelier win oftener."
+# What works on them, by algorithm.
+WAYS = {
+    "pmp": "PMP solves for them under random noise",
+    "gwg": "GWG flips pixels that gradients propose",
+    "gibbs": "Gibbs draws pixel by pixel",
+}
 PAGE = Page("deconvolution", DECONVOLUTION, LEAD)
 # What the question is about: the images, and what of them is given.
 ASKED = ("data", "layout", "known_images", "known_features", "known_locations", "clamped")
@@ -61,13 +66,22 @@ def draw() -> None:
         side.markdown(f"##### {title}")
         plan = controls(plan, side)
     show_notices(notices)
-    preset = PAGE.ask(plan, "What are these images made of?", _same_question)
+    preset = PAGE.preset_like(plan, _same_question)
+    PAGE.head(preset.question if preset else "What are these images made of?", lead_of(plan))
     plan = clamp_features(paint_glyphs(plan))
     draw_choice(plan)
     PAGE.keep(plan)
     if not empty(plan):
         STAGE.draw(plan)
     explain(plan, preset)
+
+
+def lead_of(plan: DeconvolutionPlan) -> str:
+    """What is seen, and how each of the plan's algorithms goes about it."""
+    ways = [WAYS[name] for name in dict.fromkeys(lane.algorithm for lane in plan.lanes) if name in WAYS]
+    if ways == [WAYS["pmp"]] or not ways:
+        return LEAD
+    return f"{SHAPES} {', '.join(ways)}."
 
 
 def _same_question(preset: DeconvolutionPlan, plan: DeconvolutionPlan) -> bool:

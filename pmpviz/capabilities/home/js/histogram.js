@@ -18,7 +18,9 @@ export class Histogram {
     this.root = make("figure", "fs-histogram");
     const title = make("figcaption", "fs-title", "The 32 states, the likeliest first");
     const key = make("span", "fs-key");
-    key.append(make("i", "fs-drawn"), "drawn ", make("i", "fs-exact"), "exact ", make("i", "fs-ring"), "by hand");
+    this.hand = make("span", "");
+    this.hand.append(make("i", "fs-ring"), "by hand");
+    key.append(make("i", "fs-drawn"), "drawn ", make("i", "fs-exact"), "exact ", this.hand);
     title.append(key);
     this.canvas = make("canvas", "fs-states");
     this.canvas.setAttribute("role", "img");
@@ -37,12 +39,19 @@ export class Histogram {
     this.pending = pending;
     if (pending === "draw") this.counts[update.state] -= 1;
     if (pending === "hand") this.own[update.state] -= 1;
+    this.nameRings();
   }
 
   land() {
     if (!this.pending) return;
     (this.pending === "draw" ? this.counts : this.own)[this.update.state] += 1;
     this.pending = null;
+    this.nameRings();
+  }
+
+  // Rings are named once there is one.
+  nameRings() {
+    this.hand.hidden = !this.own.some(Boolean);
   }
 
   get drawn() {

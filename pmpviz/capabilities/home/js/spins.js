@@ -12,8 +12,9 @@ const WIDE = 760;
 const SLOWEST = 7; // Sweeps a second, unless settling would then take longer than this:
 const LONGEST = 2.4;
 const FALL_SECONDS = 0.45;
-const LEGEND =
-  "Lines pull two spins alike (orange) or apart (blue, dashed), the thicker the harder. Dots are messages: orange for up, blue for down. In a spin: its field, noise and messages together; point at it for each.";
+const legend = (edges) =>
+  `Lines pull two spins alike (orange) or apart (blue, dashed), ${strengths(edges) > 1 ? "the thicker the harder" : "all as hard"}. Dots are messages: orange for up, blue for down. In a spin: its field, noise and messages together; point at it for each.`;
+const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF = "Lines: alike (orange), apart (blue, dashed). Dots: messages for up (orange), for down (blue).";
 
@@ -41,7 +42,8 @@ class Spins extends Stage {
   arrange() {
     const [left, right] = [make("div", "fs-left"), make("div", "fs-right")];
     this.status = make("div", "fs-status");
-    left.append(this.choice(), this.stage, this.status, make("div", "fs-legend", LEGEND), make("div", "fs-brief", BRIEF));
+    this.legend = make("div", "fs-legend");
+    left.append(this.choice(), this.stage, this.status, this.legend, make("div", "fs-brief", BRIEF));
     right.append(this.histogram.root, this.buttons(), this.said);
     const body = make("div", "fs-body");
     body.append(left, right);
@@ -121,7 +123,8 @@ class Spins extends Stage {
     this.layout();
   }
 
-  drawModels({ models, model }) {
+  drawModels({ models, model, edges }) {
+    this.legend.textContent = legend(edges);
     this.models.replaceChildren(
       ...models.map(([id, label], index) => {
         const button = make("button", "pv-button fs-model", label);

@@ -42,7 +42,7 @@ export class Picture {
     if (show.layer >= 2) this.lines();
     this.dots(show.names, show.layer >= 2);
     this.axes(show.axes);
-    if (show.layer >= 3) this.meaning();
+    if (show.layer >= 3) this.meaning(show.axes[0]);
   }
 
   moving(show) {
@@ -147,14 +147,16 @@ export class Picture {
     });
     if (crossed) this.crosses();
     const crosses = crossed ? this.survey.tops.map((top) => top.map((share) => share * this.side)) : [];
-    // Of states that stand on one another the names stand side by side; beneath them where a cross is above.
+    // Of states that stand on one another the names stand side by side; beneath them where a cross or a dot is above.
     const places = ground.means.map((mean) => this.at(mean));
     const lifted = ground.law.map((p) => scale * (9 + 20 * Math.sqrt(p)));
     names.forEach((name, s) => {
       const near = names.map((_, k) => k).filter((k) => distance(places[k], places[s]) < TOGETHER);
       if (near[0] !== s) return;
       const [x, y] = places[s];
-      const taken = crosses.some((cross) => distance(cross, [x, y - lifted[s] - 5 * scale]) < 12 * scale);
+      const above = [x, y - lifted[s] - 5 * scale];
+      const dotted = places.some((place, k) => !near.includes(k) && distance(place, above) < lifted[k]);
+      const taken = dotted || crosses.some((cross) => distance(cross, above) < 12 * scale);
       this.write(near.map((k) => names[k]).join(", "), x, taken ? y + lifted[s] + 10 * scale : y - lifted[s]);
     });
   }
@@ -242,11 +244,14 @@ export class Picture {
   }
 
   // What the regions are, which the lines above the picture say at more length.
-  meaning() {
-    const { side, scale } = this;
-    this.context.font = `${12 * scale}px ${this.theme.font}`;
-    this.context.textAlign = "left";
-    this.write("colour: spins most likely drawn there", 8, side - 8);
+  meaning(across) {
+    const { context, side, scale } = this;
+    context.font = `${12 * scale}px ${this.theme.font}`;
+    context.textAlign = "left";
+    const words = "colour: spins most likely drawn there";
+    // Above the axis's name where both do not stand in one line.
+    const both = context.measureText(words).width + context.measureText(across).width + 16 * scale;
+    this.write(words, 8, side - 8 - (both > side - 16 ? 16 * scale : 0));
   }
 
   heading(hills) {

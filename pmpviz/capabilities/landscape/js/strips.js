@@ -178,7 +178,10 @@ export class Shift extends Strip {
     const largest = values[0] + extra;
     const own = number(values[0]) === "0" ? "" : ` + ${number(values[0])}`;
     const link = `λ₁ = shift${own} = ${number(largest)}`;
-    if (plain) this.beside(context, [link, `λ₁ = ${number(largest)}`], 20 * scale, [sure, x(extra)], theme);
+    // Words beyond the mark are not of the part that they stand in: they point back at the shift.
+    const near = [link, `λ₁ = ${number(largest)}`];
+    const pointed = near.map((words) => `← now ${words}`);
+    if (plain) this.beside(context, extra < mark ? pointed : near, 20 * scale, extra < mark ? [x(extra)] : [sure, x(extra)], theme);
     else this.words(context, { sure, gap, y, mark, low, top, at: x(extra) }, theme, scale);
     this.foot(context, mark > low ? { mark, sure } : null, low, theme);
     const bound = Math.max(0, (1 - largest / ONE_HILL) / n);

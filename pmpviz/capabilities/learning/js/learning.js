@@ -3,18 +3,20 @@
 import { actionButton } from "../pmpviz.player/bar.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { bit, decode, opened } from "../pmpviz.player/decode.js";
-import { Player } from "../pmpviz.player/player.js";
+import { NARROWEST, Player } from "../pmpviz.player/player.js";
 import { css, make, number, sized, thousands } from "../pmpviz.player/theme.js";
 import { Filters } from "./filters.js";
 
 const SIDE_BY_SIDE = 440; // From this width on the filters of one lane stand beside its samples.
 const GAP = 16;
+const LATE_MS = 1500;
 const FIVE = 322; // As wide as five filters in a row.
 // What the words of the charts and of the verdict mean, by the beginning of a chart's name.
 const TERMS = {
   likelihood:
     "Log-likelihood: the natural logarithm of the probability that the model gives a picture, in nats, on average. " +
-    "Higher is better. Where it cannot be summed out it is estimated by annealing, on average too high.",
+    "Higher is better. Where it cannot be summed out it is estimated by annealing, on average too high, " +
+    "within three standard errors (99.7 % of a normal law).",
   mmd: "MMD²: how far apart samples and pictures are, mostly in the means of their pixels. The band is what noise gives.",
 };
 
@@ -65,15 +67,33 @@ class Learning extends Player {
     if (verdict) verdict.title = Object.values(TERMS).join(" ");
   }
 
-  // What was found is measured now and then, and names its iteration: words and curves of one update come together.
-  say(update) {
-    super.say(update);
-    this.untold = this.untold.slice(-1).map((each) => ({ ...each, due: [] }));
-    this.tellDue();
+  // Words wait for the pictures of their update, and curves end where the words on screen do.
+  tellDue() {
+    this.hurry();
+    const waiting = [...this.untold];
+    super.tellDue();
+    const told = waiting[waiting.length - this.untold.length - 1];
+    if (told) this.toldTo = told.due;
+  }
+
+  // Pictures for which words have waited long are passed over.
+  hurry() {
+    const late = this.untold.findLast(({ at }) => at < performance.now() - LATE_MS);
+    if (!late || this.held === "paused") return;
+    this.lanes.forEach((lane, k) => {
+      const count = lane.queue.findLastIndex((frame) => frame.sweep <= late.due[k]) + 1;
+      lane.dirty = lane.pass(count) || lane.dirty;
+    });
+  }
+
+  forget() {
+    super.forget();
+    this.toldTo = undefined;
   }
 
   heads() {
-    return { seconds: false, of: this.lanes.map(() => Infinity) };
+    const of = this.lanes.map((_, k) => (this.untold.length ? (this.toldTo?.[k] ?? -Infinity) : Infinity));
+    return { seconds: false, of };
   }
 
   // Numbers that few ask for stand behind a sign.
@@ -161,10 +181,20 @@ class Learning extends Player {
   }
 
   columns() {
-    if (!this.beside) return super.columns();
+    if (!this.beside) return this.sideBySide() || super.columns();
     const room = this.main.clientWidth - GAP;
     const wide = Math.min(FIVE, Math.floor(room / 2));
     return { template: `minmax(0, 1fr) ${wide}px`, rows: 1, each: room - wide, high: this.high(1) };
+  }
+
+  // Lanes whose filters lie beneath them, as high as the columns are wide: how many columns there are goes by the width
+  // alone, as by a height that they change it would never come to rest.
+  sideBySide() {
+    const count = this.lanes.length;
+    const each = Math.floor((this.main.clientWidth - GAP * (count - 1)) / count);
+    if (count < 2 || each < NARROWEST) return null;
+    const high = this.high(1);
+    return { template: `repeat(${count}, minmax(0, 1fr))`, rows: 1, each, high, size: this.lanes[0].size(each, high) };
   }
 
   play(passed, now) {

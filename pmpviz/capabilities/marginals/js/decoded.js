@@ -13,6 +13,7 @@ export function decodeWalk(bytes) {
   if (!walk) return update;
   for (const lane of walk.lanes) {
     for (const name of ["path", "corners", "weights", "p1", ...NUMBERS]) lane[name] = some(lane[name], Float32Array);
+    lane.weighed = new Map(lane.weighed.map(([step, weights]) => [step, some(weights, Float32Array)]));
     for (const name of ["steps", "found"]) lane[name] = some(lane[name], Int32Array);
   }
   if (!walk.graph) return update;

@@ -9,6 +9,7 @@ const NEAR_PX = 11;
 const ARROW = 9;
 const LINE = 14;
 const UNITLESS = /^principal/; // Numbers along such a direction say nothing by themselves.
+const IN_USE = 1e-9; // A smaller weight is none.
 const OF_MANY = 0.02; // The least weight of a corner where several lanes have theirs.
 const ROUNDING = 1e-5; // Of the width of the box, and of that the least.
 // Where the name of each axis stands: along it in the middle, at these ends of the others.
@@ -123,10 +124,10 @@ export class Scene {
     this.height = height;
   }
 
-  // `walks` are the lanes as they stand on screen: { lane, colour, last, share, past }.
+  // `walks` are the lanes as they stand on screen: { lane, colour, last, share, past, weights }.
   draw(data, walks, theme) {
     if (!this.width) return;
-    Object.assign(this, { data, theme, spots: [] });
+    Object.assign(this, { data, theme, spots: [], mixed: 0 });
     const context = (this.context = sized(this.canvas, this.width, this.height));
     context.clearRect(0, 0, this.width, this.height);
     context.font = `${12 * this.scale}px ${theme.font}`;
@@ -137,7 +138,7 @@ export class Scene {
     faces.filter((face) => !face.front).forEach((face) => fillFace(this, face));
     this.hidden = data.marginal ? drawEdges(this, data.marginal, faces) : [];
     for (const walk of walks) this.drawBarrier(walk);
-    for (const walk of walks) this.drawCorners(walk, walks.length > 1 ? OF_MANY : 0);
+    for (const walk of walks) this.drawCorners(walk, walks.length > 1 ? OF_MANY : IN_USE);
     for (const walk of walks) this.drawTrail(walk);
     faces.filter((face) => face.front).forEach((face) => fillFace(this, face));
     this.drawMarks();
@@ -148,7 +149,7 @@ export class Scene {
     this.paints += 1;
     const { yaw, pitch, zoom } = this.camera;
     const step = walks.length ? walks[0].lane.steps[walks[0].last] : "";
-    Object.assign(this.canvas.dataset, { paints: this.paints, step, camera: [yaw, pitch, zoom].map((v) => v.toFixed(4)).join() });
+    Object.assign(this.canvas.dataset, { paints: this.paints, step, mixed: this.mixed, still: walks.every(({ share }) => share === 1), camera: [yaw, pitch, zoom].map((v) => v.toFixed(4)).join() });
   }
 
   // The local polytope where it is known, else the box of what has been met, with the names of the axes.
@@ -185,15 +186,17 @@ export class Scene {
     this.wires({ corners, edges: marginal.edges }, [1, 3], 1, 0.5);
   }
 
-  // Of several lanes the corners with weight alone: all that were ever met would hide the walks.
-  drawCorners({ lane, last, colour, past }, least) {
+  // The corners that the point on screen is a mixture of; of several lanes those of some weight alone, which would hide
+  // the walks.
+  drawCorners({ lane, last, colour, past, weights }, least) {
     const { context, theme } = this;
     const seen = past ? new Set(lane.found.subarray(0, last + 1)) : null;
-    for (let v = 0; v < lane.weights.length; v++) {
-      if (seen ? !seen.has(v) : lane.weights[v] < least) continue;
+    for (let v = 0; v < weights.length; v++) {
+      if (seen ? !seen.has(v) : !(weights[v] > least)) continue;
+      this.mixed += 1;
       const point = lane.corners.subarray(3 * v, 3 * v + 3);
       const [x, y] = this.camera.place(point);
-      const size = past ? 4 : 3 + 11 * Math.sqrt(Math.max(0, lane.weights[v]));
+      const size = past ? 4 : 3 + 11 * Math.sqrt(Math.max(0, weights[v]));
       context.fillStyle = context.strokeStyle = colour;
       context.globalAlpha = 0.3;
       disc(context, x, y, size);
@@ -201,7 +204,7 @@ export class Scene {
       context.globalAlpha = 1;
       context.lineWidth = 1.5;
       context.stroke();
-      const weight = past ? "" : `, weight ${number(lane.weights[v])}`;
+      const weight = past ? "" : `, weight ${number(weights[v])}`;
       this.spots.push({ at: [x, y], point, words: `${lane.names[v]}${weight}`, rank: 2 });
       if (lane.named && !this.data.marginal) this.labels = [...(this.labels || []), [x, y, size, lane.names[v], theme.text]];
     }
@@ -306,8 +309,10 @@ export class Scene {
     }
     context.fill();
     if (grown === 1) {
+      context.setLineDash([3, 3]); // A target, not a corner that has a weight.
       disc(context, to[0], to[1], 10);
       context.stroke();
+      context.setLineDash([]);
     }
     context.globalAlpha = 1;
   }

@@ -296,7 +296,8 @@ class Walk extends Player {
     const { label, short, step, marker } = lane.meta;
     const colour = lit(lane.meta.colour, this.theme);
     const past = this.at !== null && last < data.steps.length - 1;
-    return { lane: Object.assign(data, { label, short, step, marker }), colour, last, share, past };
+    const weights = past ? data.weights : weightsAt(data, share < 1 ? last - 1 : last);
+    return { lane: Object.assign(data, { label, short, step, marker }), colour, last, share, past, weights };
   }
 
   // What those lanes count that have got so far; where they count different things it is steps.
@@ -334,7 +335,7 @@ class Walk extends Player {
   sentence({ lane, last }, raced, done) {
     const step = lane.steps[last];
     const corner = lane.found[last];
-    const named = this.large && raced ? lane.short : lane.label;
+    const named = this.large && raced ? lane.short.slice(this.alike()) : lane.label;
     const words = [`${named}: ${step} ${lane.step}${step === 1 ? "" : "s"}`];
     if (corner >= 0 && !raced) words.push(`found corner ${lane.names[corner]}`);
     if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (this.large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}`);
@@ -344,6 +345,15 @@ class Walk extends Player {
     const least = Number.isFinite(low) ? `${digits(low, 5)} ≤ ` : "";
     const told = Number.isFinite(high) ? `${least}log Z ≤ ${digits(high, 5)}` : this.estimate(lane, last);
     return [words.join(", "), told && told + known].filter(Boolean).join("; ");
+  }
+
+  // How many letters of the lanes' names are the same words, and tell none apart.
+  alike() {
+    const names = this.lanes.map(({ meta }) => meta.short);
+    let count = 0;
+    while (names.every((name) => count < name.length && name[count] === names[0][count])) count += 1;
+    const words = names[0].lastIndexOf(" ", count - 1) + 1;
+    return names.every((name) => name.length > words) ? words : 0;
   }
 
   // Of a method that bounds nothing, what it makes of log Z at its last estimate.
@@ -381,6 +391,12 @@ export default mounted(Walk);
 // The last step of a lane that has come here.
 function newest({ queue, shown }) {
   return (queue[queue.length - 1] || shown)?.sweep ?? 0;
+}
+
+// The weights of the corners at a place of the path.
+function weightsAt({ steps, weighed, weights }, place) {
+  if (place === steps.length - 1) return weights;
+  return steps[place] ? (weighed.get(steps[place]) ?? weights) : []; // The beginning has no corner yet.
 }
 
 function isNewest({ lane, last }) {

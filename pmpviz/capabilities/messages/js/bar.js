@@ -91,7 +91,7 @@ export class Timeline {
     const many = replay.sweeps > 1; // Of one sweep messages are counted alone.
     const first = replay.sweeps - replay.record.period + 1;
     const words = looping
-      ? `sweep ${sweep < first ? replay.sweeps : sweep}: ${first} to ${replay.sweeps} again and again`
+      ? `sweep ${Math.max(first, sweep)}: ${first} to ${replay.sweeps} again and again`
       : head
         ? `${many ? `sweep ${sweep} of ${replay.sweeps}, ` : ""}${message}`
         : many ? `before sweep 1 of ${replay.sweeps}` : "before the first message";

@@ -172,11 +172,11 @@ class Microscope extends Stage {
   }
 
   drawLegend() {
-    const { limit, exact, variables, verdict } = this.record;
+    const { limit, beyond, exact, variables, verdict } = this.record;
     this.verdict.textContent = this.large ? `${verdict} ${this.betheEnd()}` : verdict;
     const two = variables.every((variable) => variable.card === 2);
     const lines = two
-      ? `Lines: messages as log-ratios, blue for state 0, orange for state 1, full at ±${plain(limit)}.`
+      ? `Lines: messages as log-ratios, blue for state 0, orange for state 1, full at ±${plain(limit)}${beyond ? " and beyond" : ""}.`
       : "Lines: messages, in the colour of the state that they favour; thicker, the surer.";
     const states = two ? "Blue: state 0, orange: state 1." : "States: 0 blue, 1 orange, 2 green, and so on.";
     const words = [
@@ -467,8 +467,10 @@ class Microscope extends Stage {
     const [, status, template] = milestone;
     // Nothing of how the run ends is told before it has come so far.
     this.cameSoFar = this.cameSoFar || milestone === record.milestones[record.milestones.length - 1];
-    const working = this.large && player.way !== "run" && milestone !== record.milestones[record.milestones.length - 1];
-    this.verdict.style.visibility = this.cameSoFar && !working ? "" : "hidden";
+    const under = milestone !== record.milestones[record.milestones.length - 1];
+    const working = this.large && player.way !== "run" && under;
+    // Nor while it is played once more: what is said of the end would be taken for what is seen.
+    this.verdict.style.visibility = this.cameSoFar && !working && !(under && player.moving) ? "" : "hidden";
     if (this.large) this.brief.replaceChildren(...(working ? this.equation.brief() : []));
     const words = this.filled(template, played);
     if (this.status.textContent !== words) this.status.textContent = words;

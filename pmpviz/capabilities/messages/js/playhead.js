@@ -126,17 +126,21 @@ export class Playhead {
     this.once = false;
   }
 
-  // What repeats itself has no end: its last period once more.
+  // What repeats itself has no end: its last period once more. Without flights the end is seen before it begins again.
   loop() {
-    const { sweeps, record } = this.replay;
-    this.moveTo(this.replay.startOf(sweeps - record.period));
+    if (this.way !== "run" && !this.still) this.moveTo(this.periodStart());
     this.looping = true;
+  }
+
+  periodStart() {
+    return this.replay.startOf(this.replay.sweeps - this.replay.record.period);
   }
 
   // Without flights: whole sweeps, or whole messages where motion is reduced.
   glide(share) {
     this.credit += share;
-    for (; this.credit >= 1 && this.head < this.replay.total; this.credit -= 1) {
+    for (; this.credit >= 1 && (this.looping || this.head < this.replay.total); this.credit -= 1) {
+      if (this.head >= this.replay.total) this.head = this.periodStart();
       this.head = this.way === "message" ? this.head + 1 : this.sweepEnd();
     }
   }

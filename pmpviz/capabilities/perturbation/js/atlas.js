@@ -88,7 +88,7 @@ class Board extends Stage {
     this.takeCross(meta);
     if (samples) this.law = JSON.stringify([samples.names, samples.law[0]]);
     if (other || !samples) this.fallen = 0;
-    if ((first || other || this.falling === undefined) && samples) this.falling = !this.still;
+    if ((first || other || this.falling === undefined) && samples) this.falling = !this.still && enlarged() === 1; // A class waits for Play.
     if (samples && !samples.points) this.fallen = samples.places.length;
     this.layout();
   }
@@ -202,6 +202,7 @@ class Board extends Stage {
     this.bounds.draw(this.charted ? estimates : [], exact, this.theme, scale);
     this.bar.root.hidden = !(samples && samples.points);
     showPlaying(this.bar.buttons.play, this.falling);
+    this.root.classList.toggle("pv-asks", scale > 1 && !this.falling && !this.fallen);
     Object.assign(this.root.dataset, { fallen: Math.floor(this.fallen), layer: this.map.layer.id, falling: Boolean(this.falling) });
     return Boolean(samples && samples.points) && (this.falling || now - (this.lastFall || 0) < FALL_MS);
   }
@@ -211,7 +212,10 @@ class Board extends Stage {
     const { falling, verdict } = this.meta;
     if (!falling.length) return verdict;
     const last = falling.findLast(([count]) => count <= this.landed);
-    return last ? last[1] : "No sample has fallen yet: press Play, or One sample.";
+    if (last) return last[1];
+    if (!this.meta.atlas) return "Samples fall as soon as the map is drawn.";
+    if (this.falling) return "Samples begin to fall.";
+    return enlarged() > 1 ? "Press Play, or Space: no sample has fallen yet." : "No sample has fallen yet: press Play, or One sample.";
   }
 
   tellFound() {
@@ -241,7 +245,7 @@ class Board extends Stage {
   }
 
   fall(passed, now, samples) {
-    if (!this.falling) return;
+    if (!this.falling || !this.meta.atlas) return;
     const rate = this.fallen < SLOW ? FIRST_RATE : Math.min(FAST_RATE, FIRST_RATE + (this.fallen - SLOW) * 0.6);
     const before = Math.floor(this.fallen);
     this.fallen = Math.min(samples.places.length, this.fallen + (rate * passed) / 1000);
@@ -299,7 +303,8 @@ class Board extends Stage {
     const lost = values[`energy${s + 1}`][pixel];
     const n = this.meta.shown.noise.length;
     if (place >= 0) row.values = Float32Array.from(pictures.subarray(place * n, (place + 1) * n), (v) => v / 254);
-    if (Number.isFinite(lost)) row.words = `energy ${energy(lost - best[pixel])}`;
+    const grey = row.values && row.values.some((v) => v > 0 && v < 1);
+    if (Number.isFinite(lost)) row.words = `${grey ? "rounded: " : ""}energy ${energy(lost - best[pixel])}`;
     return row;
   }
 
@@ -325,6 +330,10 @@ class Board extends Stage {
       if (!atlas.states.length) return [];
       if (atlas.states[0].length > 10) return [[colours[atlas.regions[0]], "the commonest best state here; another colour, another state: its name under the pointer"]];
       const few = atlas.states.slice(0, colours.length - 1).map((state, k) => [colours[atlas.regions[k]], state]);
+      // In the order of the bars beside it.
+      const names = this.meta.samples ? this.meta.samples.names : [];
+      const place = ([, state]) => (names.includes(state) ? names.indexOf(state) : names.length);
+      few.sort((a, b) => place(a) - place(b));
       return atlas.states.length < colours.length ? few : [...few, [colours[colours.length - 1], "others"]];
     }
     const ticks = layer.ticks || [0, 0.5, 1].map((share) => [low + share * (high - low), number(low + share * (high - low))]);
@@ -351,8 +360,11 @@ function brief(text) {
 
 function asked({ label, colour, energy: value, rounded, settled, picture, pending }, restless) {
   const rest = settled.startsWith("not") ? settled : restless && settled ? "settles once damped" : "";
-  const how = (rounded ? `, ${rounded}` : "") + (rest ? `; ${rest}` : "");
-  const words = pending ? "solving …" : value === null ? "cannot run here" : `energy ${energy(value)}${how}`;
+  // Before a class captions are short.
+  const short = enlarged() > 1 && rounded;
+  const grey = short ? rounded.replace(/, energy ≥ [^;]*/, "") : `${rounded}energy `;
+  const how = `${grey}${value === null ? "" : energy(value)}${rest ? `; ${rest}` : ""}`;
+  const words = pending ? "solving …" : value === null ? "cannot run here" : how;
   return { title: label, colour, kind: "state", values: picture, words };
 }
 

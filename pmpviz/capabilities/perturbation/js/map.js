@@ -161,6 +161,14 @@ export class NoiseMap {
     for (const dot of dots) this.dot(dot, theme);
     if (this.layer.kind === "states") this.names(theme);
     this.drawCross(theme);
+    if (this.atlas.rows < this.atlas.side) this.unfinished(theme);
+  }
+
+  // Borders may still move.
+  unfinished(theme) {
+    const { rows, side } = this.atlas;
+    this.context.textAlign = "left";
+    haloed(this.context, theme, `rough, being drawn: row ${rows} of ${side}`, this.left + 8, TOP + 16 * this.scale);
   }
 
   empty(theme) {

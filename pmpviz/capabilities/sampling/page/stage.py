@@ -43,6 +43,10 @@ TOOLS = {
     "clamp0": "Clamp 0",
     "free": "Clear",
 }
+EDITS = (
+    "A field or a clamp makes another model: statistics begin anew, and a reference for it has to be made, which may "
+    "take minutes. The exact line goes until it is there. Flip changes one configuration alone."
+)
 FIELD_STEP = 1.0
 MOST_EDITS = 20_000
 HOVER_SECONDS = 0.3
@@ -90,11 +94,18 @@ class SamplingStage(Stage):
         return _what(self.plan) == _what(self.preset.plan)
 
     def question(self) -> str:
-        """The question that the page answers."""
-        if self.as_begun:
+        """The question that the page answers; while somebody looks back, that of the moment on screen."""
+        plan = self._plan_on_screen()
+        if _what(plan) == _what(self.preset.plan):
             return self.preset.question
-        target = self.target(self.plan)
-        return sentences.headline(None if target is None else target.model, self.plan)
+        target = self.target(plan)
+        return sentences.headline(None if target is None else target.model, plan)
+
+    def _plan_on_screen(self) -> Plan:
+        holder = held(self.id)
+        if holder.at is None or holder.live is None or holder.live.waits_for(self.plan):
+            return self.plan
+        return holder.live.view.at(holder.at).plan
 
     def show(self) -> None:
         """The player, or what is missing for it."""
@@ -290,7 +301,9 @@ def tool_control(page: SamplingStage, box) -> None:
     if st.session_state.get(key) not in tools:
         st.session_state[key] = "none"
     if tools is not TOOLS:  # One for each state: they have no room side by side.
-        box.selectbox("Click or drag to", list(tools), format_func=tools.__getitem__, key=key)
+        box.selectbox("Click or drag to", list(tools), format_func=tools.__getitem__, key=key, help=EDITS)
         return
     words = tools.__getitem__
-    box.segmented_control("Click or drag to", list(tools), format_func=words, key=key, required=True, wrap=True)
+    box.segmented_control(
+        "Click or drag to", list(tools), format_func=words, key=key, required=True, wrap=True, help=EDITS
+    )

@@ -66,6 +66,11 @@ export class Column {
     this.status.textContent = head.status;
   }
 
+  // Beneath the text what is said of that which is shown.
+  state(sampled) {
+    this.status.textContent = (sampled && this.style.sampled) || this.style.status;
+  }
+
   write(text) {
     this.lines = document.createElementNS(SVG, "svg");
     this.lines.setAttribute("class", "tx-links");

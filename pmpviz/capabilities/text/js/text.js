@@ -257,6 +257,7 @@ class Reading extends Live {
     if (this.dirty && this.text) {
       this.dirty = false;
       for (const column of this.columns()) column.draw(this.theme, this.sampled === 1, this.every === 1, this.near, this.first);
+      if (!this.anew) for (const column of this.columns()) column.state(this.sampled === 1);
       this.press(this.modes, this.sampled);
       this.press(this.links, this.every);
     }
