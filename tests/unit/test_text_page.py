@@ -12,12 +12,14 @@ import pytest
 from pmpviz import exact
 from pmpviz.__main__ import _parser
 from pmpviz.app.presets import preset_of
+from pmpviz.capabilities.text.answers import finding
 from pmpviz.capabilities.text.lane import FIRST_KEPT, MOST_POINTS, errors, lane_of
 from pmpviz.capabilities.text.live import Answer
 from pmpviz.capabilities.text.page import commands
-from pmpviz.capabilities.text.picture import _found, _right, _sampled, _status, _too_dear, sentences
+from pmpviz.capabilities.text.picture import _right, _sampled, _status
 from pmpviz.capabilities.text.plan import TextPlan, reader
 from pmpviz.capabilities.text.presets import TEXT
+from pmpviz.capabilities.text.words import sentences, too_dear
 from pmpviz.live.link import from_query, to_query
 from pmpviz.live.plan import Settings
 from pmpviz.models import build_spec, model_hash
@@ -59,9 +61,9 @@ def test_words_that_are_held_are_not_told_as_found():
     p1 = np.zeros(len(words.words))
     p1[[1, 4]] = 0.9, 1.0
     assert (words.words[1], words.words[4]) == ("Baker", "Baker")
-    assert _found(view, p1) == ("takes 1 word for the speaker's name: Baker in 1 of its 3 places (p = 0.90 to 0.90)")
+    assert finding(view, p1) == ("takes 1 word for the speaker's name: Baker in 1 of its 3 places (p = 0.90 to 0.90)")
     p1[1] = 0.1
-    assert _found(view, p1) == "takes no word for the speaker's name"
+    assert finding(view, p1) == "takes no word for the speaker's name"
 
 
 def test_the_verdict_says_what_is_found_missed_and_wrongly_taken():
@@ -71,20 +73,20 @@ def test_the_verdict_says_what_is_found_missed_and_wrongly_taken():
     truth = labels.astype(float)
     total = words.words.count("Quillfeather") + 1
     assert labels.sum() == total and [words.words[k] for k in np.flatnonzero(labels)[:2]] == ["Isolde", "Quillfeather"]
-    assert _found(view, truth) == (
+    assert finding(view, truth) == (
         f"finds all {total} words of the speaker's name and takes no other; Baker in none of its 4 places"
     )
     college = truth.copy()
     college[words.words.index("College")] = 0.6
     college[words.words.index("Isolde")] = 0.4
-    assert _found(view, college) == (
+    assert finding(view, college) == (
         f"finds {total - 1} of the {total} words of the speaker's name, misses 1: Isolde, and takes 1 wrongly: College"
         "; Baker in none of its 4 places"
     )
-    assert _found(view, 0 * truth).startswith(f"finds none of the {total} words")
+    assert finding(view, 0 * truth).startswith(f"finds none of the {total} words")
     # What is held was not found.
     held = SimpleNamespace(plan=plan.replace(said=((words.words.index("Isolde"), 1),)), words=words, labels=labels)
-    assert f"all {total - 1} other words of the speaker's name" in _found(held, truth)
+    assert f"all {total - 1} other words of the speaker's name" in finding(held, truth)
     assert plan.replace(text=BAKER).words()[1] is None
 
 
@@ -99,7 +101,7 @@ def test_the_line_of_a_lane_and_the_verdict_count_the_same_words():
     # A word that a hand holds wrongly is no mistake of the reader.
     view.plan = plan.replace(said=((hall, 1),))
     assert _right(view, p1) == f"{n - 2} of the other {n - 1} words right"
-    assert _found(view, p1).endswith("takes 1 wrongly: College; Baker in none of its 4 places")
+    assert finding(view, p1).endswith("takes 1 wrongly: College; Baker in none of its 4 places")
 
 
 def test_beneath_one_sample_its_own_words_are_counted():
@@ -271,16 +273,16 @@ def test_who_else_stands_in_the_pages_own_text_is_told_wherever_a_hand_leaves_th
     view = SimpleNamespace(plan=plan.replace(said=((at[0], 1),)), words=words, labels=labels)
     p1 = labels.astype(float)
     p1[at[0]] = 1.0
-    assert _found(view, p1).endswith("no other; Baker in none of its 3 other places")
+    assert finding(view, p1).endswith("no other; Baker in none of its 3 other places")
     p1[at[2:]] = 0.55
-    assert _found(view, p1).endswith("and takes 2 wrongly: Baker in 2 of its 4 places")
+    assert finding(view, p1).endswith("and takes 2 wrongly: Baker in 2 of its 4 places")
 
 
 def test_links_of_one_weight_find_every_quillfeather_and_no_baker_and_stronger_ones_take_him():
     plan = preset_of(TEXT, "room").plan
     words, labels = plan.words()
     told = {
-        skip: _found(SimpleNamespace(plan=plan, words=words, labels=labels), exact.solve(target_of(of)).p1)
+        skip: finding(SimpleNamespace(plan=plan, words=words, labels=labels), exact.solve(target_of(of)).p1)
         for skip in (1.0, 1.3, 1.5)
         for of in [plan.replace(skip=skip)]
     }
@@ -293,10 +295,10 @@ def test_no_preset_sends_a_reader_of_the_page_to_a_command_line():
     assert not [preset.id for preset in TEXT if "python -m" in preset.notice]
     plan = preset_of(TEXT, "digest").plan
     target = target_of(plan)
-    words = _too_dear(exact.why_not(target))
+    words = too_dear(exact.why_not(target))
     assert words == "too dear: width 26 makes tables of 2²⁷ numbers; the limit is 2²⁴"
     why = "elimination takes at most 9 variables, and 10 are free: use a smaller model or `infer --algorithm bp`"
-    assert _too_dear(why) == "elimination takes at most 9 variables, and 10 are free"
+    assert too_dear(why) == "elimination takes at most 9 variables, and 10 are free"
 
 
 def test_a_name_is_told_with_how_many_of_its_places():
@@ -305,7 +307,7 @@ def test_a_name_is_told_with_how_many_of_its_places():
     some = labels.astype(float)
     some[np.flatnonzero(labels)[-2:]] = 0
     some[[k for k, word in enumerate(words.words) if word == "Hall"]] = 1
-    told = _found(SimpleNamespace(plan=plan, words=words, labels=labels), some)
+    told = finding(SimpleNamespace(plan=plan, words=words, labels=labels), some)
     assert (
         "misses 2: Quillfeather in 2 of its 4 places, and takes 2 wrongly: Hall in both of its places; Baker in "
         in told
@@ -320,7 +322,7 @@ def test_places_of_names_that_have_a_word_in_common_add_up_to_the_count_before_t
     missed = [*at[:2], *[k for k in at if words.words[k] == "Khan" and words.words[k - 1] != "Nadia"][:4]]
     p1 = labels.astype(float)
     p1[missed] = 0
-    told = _found(SimpleNamespace(plan=plan, words=words, labels=labels), p1)
+    told = finding(SimpleNamespace(plan=plan, words=words, labels=labels), p1)
     assert f"misses {len(missed)}: Nadia in 1 of its 2 places and Khan in 5 of its 8 places, and takes" in told
 
 

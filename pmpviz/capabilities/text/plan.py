@@ -19,6 +19,8 @@ from pmpviz.types import Evidence, InputError, Target
 
 SOLVERS = (BarrierFrankWolfe, BeliefPropagation)
 MOST_LINKED = 3000
+# Of a longer text all words are sampled and these are shown.
+MOST_SHOWN = 2000
 # A text of the page's own, whose speaker is known, and who else stands in it.
 BAKER = """Where : Baker Hall 12
 Speaker : Isolde Quillfeather , Northfield College
