@@ -12,7 +12,7 @@ import pytest
 
 from pmpviz.capabilities.deconvolution import lane as deconvolution_lane
 from pmpviz.capabilities.deconvolution import picture as deconvolution
-from pmpviz.capabilities.deconvolution import posterior
+from pmpviz.capabilities.deconvolution import posterior, words
 from pmpviz.capabilities.deconvolution.lane import (
     DeconvolutionLane,
     Found,
@@ -81,7 +81,7 @@ def test_every_frame_is_told_by_what_it_has_itself_found_and_numbers_say_of_whic
     head = decode(deconvolution.update(live.view, Cursors(), Desk(("play",))))[0]
     lane = SimpleNamespace(last=live.view.lanes[0].frames[0])
     before = SimpleNamespace(problem=live.view.problem, lanes=(lane,), trouble=None)
-    assert deconvolution.verdict(before) == "Nothing has run yet: press Play.", "a start is no answer"
+    assert words.verdict(before) == "Nothing has run yet: press Play.", "a start is no answer"
     frames, told = live.view.lanes[0].frames, head["lanes"][0]["frames"]
     assert [frame.found_counts for frame in frames] == [tuple(counts) for counts in told["counts"]]
     for frame, said, found in zip(frames, told["said"], told["found"], strict=True):
@@ -137,7 +137,7 @@ def test_glyphs_that_are_given_are_not_called_found(begin):
 )
 def test_a_verdict_counts_the_samples_and_mixes_no_two(wrong, counts, words):
     frame, lane = SimpleNamespace(wrong=wrong, sweep=7.0), SimpleNamespace(explained_at=None)
-    said = f"{deconvolution._glyphs_found(counts, 4)}, {deconvolution._pixels_wrong(lane, frame, 7840)}"
+    said = f"{words._glyphs_found(counts, 4)}, {words._pixels_wrong(lane, frame, 7840)}"
     assert said == words
 
 
@@ -278,7 +278,7 @@ def test_a_chain_that_has_hardly_begun_is_not_said_to_have_failed():
     problem = problem_of(plan)
     pixels = problem.seen.sum()
     frame = SimpleNamespace(found_counts=(0,), wrong=(912,), sweep=0.0264, seconds=0.2)
-    told = deconvolution._verdict_of(lanes[1], frame, problem, True)
+    told = words._verdict_of(lanes[1], frame, problem, True)
     assert (
         told
         == f"GWG, only 2.6\u202f% of a sweep as yet: none of the 2 glyphs, 912 of {pixels} pixels wrong.".replace(
@@ -286,7 +286,7 @@ def test_a_chain_that_has_hardly_begun_is_not_said_to_have_failed():
         )
     )
     frame.sweep = 2.0
-    assert deconvolution._verdict_of(lanes[1], frame, problem, True).endswith("pixels wrong (after 2 sweeps).")
+    assert words._verdict_of(lanes[1], frame, problem, True).endswith("pixels wrong (after 2 sweeps).")
 
 
 def test_an_update_carries_new_frames_once_and_all_of_them_after_a_new_mount(begin):
@@ -345,13 +345,13 @@ def test_numbers_are_told_of_every_lane(begin):
     assert decode(deconvolution.update(alone.view, Cursors(), Desk(("play",))))[0]["whose"] == ""
     live.step()
     wait(live, lambda view: view.lanes[0].sweep >= 1)
-    assert "; PMP makes " in deconvolution.computing(live.view, "cpu"), "whose pace it is"
+    assert "; PMP makes " in words.computing(live.view, "cpu"), "whose pace it is"
 
 
 def test_one_thing_is_said_before_the_first_picture():
     lane = SimpleNamespace(last=None, frames=())
     view = SimpleNamespace(problem=object(), lanes=(lane,), trouble=None)
-    assert deconvolution.verdict(view) == "Getting ready: press Play, and it begins as soon as it is compiled."
+    assert words.verdict(view) == "Getting ready: press Play, and it begins as soon as it is compiled."
     assert deconvolution._status(view, lane) == ""
     view.lanes = (SimpleNamespace(last=object()), lane)
     assert deconvolution._status(view, lane) == "compiling …", "what another lane has begun does not tell of it"
@@ -361,12 +361,12 @@ def test_words_say_what_was_reached(begin):
     live = begin(SMALL.replace(known_images="half hidden", known_features="given", budget=5))
     live.play()
     wait(live, lambda view: view.status == "done")
-    said = deconvolution.verdict(live.view)
+    said = words.verdict(live.view)
     assert "hidden pixels filled in wrongly" in said and "glyphs" not in said
-    names = [name for name, _ in deconvolution.numbers(live.view)]
+    names = [name for name, _ in words.numbers(live.view)]
     # What is counted of the given pixels alone says so, where others are hidden.
     assert {"given, wrong", "hidden, wrong"} <= set(names) and "wrong pixels" not in names
-    assert "unknown binary variables" in deconvolution.computing(live.view, "cpu")
+    assert "unknown binary variables" in words.computing(live.view, "cpu")
     files = {file.name: file.make().decode() for file in _files(live.view) if file.name.endswith((".csv", ".json"))}
     assert json.loads(files["settings.json"])["known_images"] == "half hidden"
     head, *rows = csv.reader(files["traces.csv"].splitlines())
@@ -422,4 +422,4 @@ def test_the_first_time_is_told_and_does_not_creep(begin):
     live.step()
     wait(live, lambda view: view.lanes[0].sweep > before or view.lanes[0].rested)
     assert live.view.lanes[0].explained_at == first
-    assert f"first did at sweep {first[0]:g}, " in deconvolution.verdict(live.view)
+    assert f"first did at sweep {first[0]:g}, " in words.verdict(live.view)
