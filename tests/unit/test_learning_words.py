@@ -12,7 +12,8 @@ from pmpviz.capabilities.learning.lane import LearningLane, agreement
 from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, is_small
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.capabilities.learning.plan import LearningPlan, learner, split
-from pmpviz.capabilities.learning.words import BACK, mmd_note, more, numbers, offer, scored, verdict
+from pmpviz.capabilities.learning.verdict import mmd_note, scored, verdict
+from pmpviz.capabilities.learning.words import BACK, more, numbers, offer
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import RBM
 from pmpviz.player.update import Cursors, Desk, Envelope

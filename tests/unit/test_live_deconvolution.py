@@ -111,12 +111,12 @@ def test_glyphs_that_are_given_are_not_called_found(begin):
     live = begin(SMALL.replace(known_features="given"))
     wait(live, lambda view: bool(view.lanes) and view.lanes[0].last is not None)
     head = decode(deconvolution.update(live.view, Cursors(), Desk(("play",))))[0]
-    assert {words for sample in head["lanes"][0]["frames"]["found"][0] for words in sample} == {"given"}
+    assert {one for sample in head["lanes"][0]["frames"]["found"][0] for one in sample} == {"given"}
     assert "glyphs found" not in [name for name, _ in head["numbers"]] and "glyphs" not in head["said"][0]
 
 
 @pytest.mark.parametrize(
-    "wrong, counts, words",
+    "wrong, counts, told",
     [
         ((16, 18), (0, 0), "none has found any of the 4 glyphs, 16 to 18 of 7\u202f840 pixels wrong (average 17)"),
         (
@@ -135,10 +135,10 @@ def test_glyphs_that_are_given_are_not_called_found(begin):
         ((0,), (4,), "all 4 glyphs, explains every given pixel"),
     ],
 )
-def test_a_verdict_counts_the_samples_and_mixes_no_two(wrong, counts, words):
+def test_a_verdict_counts_the_samples_and_mixes_no_two(wrong, counts, told):
     frame, lane = SimpleNamespace(wrong=wrong, sweep=7.0), SimpleNamespace(explained_at=None)
     said = f"{words._glyphs_found(counts, 4)}, {words._pixels_wrong(lane, frame, 7840)}"
-    assert said == words
+    assert said == told
 
 
 def test_a_knob_that_begins_the_run_anew_is_told_until_a_reset(begin):

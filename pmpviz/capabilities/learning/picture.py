@@ -12,7 +12,8 @@ import numpy as np
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.likelihood import is_small
 from pmpviz.capabilities.learning.live import LearningView
-from pmpviz.capabilities.learning.words import longest, looked_at, mmd_note, more, offer, said, scored
+from pmpviz.capabilities.learning.verdict import longest, mmd_note, scored
+from pmpviz.capabilities.learning.words import looked_at, more, offer, said
 from pmpviz.learning import learner_class
 from pmpviz.player.filters import filter_words, sent_filters
 from pmpviz.player.numbers import rate_words, seconds, significant

@@ -1,0 +1,298 @@
+"""The verdict of a training: what its hidden units stand for and are worth, or which of two learners is ahead."""
+
+from __future__ import annotations
+
+import math
+
+from pmpviz.capabilities.learning.lane import LearningLaneView
+from pmpviz.capabilities.learning.likelihood import LEAST_LOSS, Likelihood, best_of
+from pmpviz.capabilities.learning.live import LearningView
+from pmpviz.player.numbers import integer, seconds, significant, times
+
+# So many looks at the samples in a row must agree before they are judged: one alone may be in or out by chance.
+LOOKS = 4
+# Correlation of neighbouring pixels' weights from which filters are no noise any more, and from which they are patches.
+BEGUN, PATCHES = 0.15, 0.3
+FOUND = (
+    "The filters are still noise: neighbouring pixels share a colour by chance",
+    "Neighbouring pixels of a filter begin to share a colour",
+    "Small patches, in which neighbouring pixels of a filter tend to share a colour",
+)
+# Nats a picture, of which fewer than over independent pixels are little, and of which fewer are no factor to tell.
+LITTLE, LEAST_FACTOR = 1.0, 0.05
+MMD_NOTE = (
+    "Sees little but the means of pixels, which are learned first: it is small before any stroke is learned, and can "
+    "rise while the model gets better, as its samples lag behind the weights. Go by the likelihood{}."
+)
+# Of learners that match a sampler of their own.
+OF_SAMPLERS = " for the weights as a Boltzmann machine, and by this for the samplers that are learned"
+
+
+def scored(view: LearningView) -> str:
+    """What likelihood and MMD are of."""
+    return "held-out data" if view.held_out else "all the data"
+
+
+def capital(words: str) -> str:
+    """With a capital first letter."""
+    return words[:1].upper() + words[1:]
+
+
+def verdict(view: LearningView) -> str:
+    """What the hidden units stand for, or which of two lanes makes the pictures more probable."""
+    if not view.lanes:
+        return "" if view.trouble else f"{capital(view.status)} …"
+    if not any(lane.iteration for lane in view.lanes):
+        return "Nothing is learned yet: press Play."
+    if len(view.lanes) > 1:
+        return _ahead(view)
+    lane = view.lanes[0]
+    return worse(lane, view) or stands_for(lane, view) or probable(lane, view)
+
+
+def longest(view: LearningView) -> str:
+    """About the longest verdict that a class is to see, whose room is kept before it is found."""
+    if not view.lanes:
+        return ""
+    if len(view.lanes) == 1:
+        return f"{FOUND[2]}; {_pictures(view)} are {_factor(9.0)} more probable than by independent pixels."
+    than = " than with ".join(_names(view)[:2])
+    at = f"At iteration {integer(1000)}, the last that both have"
+    than += _as_scored(view)
+    return f"{at}, pictures are {_factor(1.1)} more probable with {than}. In equal time: {_factor(1.1)} more probable."
+
+
+def worse(lane: LearningLaneView, view: LearningView) -> str:
+    """By how much what is scored was more probable before, where that is beyond the errors; else nothing."""
+    best, last = best_of(lane.likelihoods), last_of(lane)
+    if best is None or last is None or last.high >= best.low - LEAST_LOSS:
+        return ""
+    far = _factor(best.value - last.value)
+    when = f"at iteration {integer(best.iteration)} than at {integer(last.iteration)}"
+    return f"It has got worse: {_pictures(view)} were {far} more probable {when}."
+
+
+def stands_for(lane: LearningLaneView, view: LearningView) -> str:
+    """What the hidden units have come to, by how far weights of neighbouring pixels agree, and what that is worth."""
+    agree = lane.points[-1].agree
+    if not math.isfinite(agree):
+        return ""
+    found = FOUND[(agree >= BEGUN) + (agree >= PATCHES)]
+    return f"{found}{_worth(lane, view)}."
+
+
+def _worth(lane: LearningLaneView, view: LearningView) -> str:
+    """How much more probable than by independent pixels what is scored is, and was; nothing before that is known."""
+    last = last_of(lane)
+    # What was found long before is not of these filters.
+    if last is None or _is_old(last, lane):
+        return ""
+    if last.high <= lane.independent:
+        far = "less" if _is_worse(last, lane) else "no more"
+        return f"; {_pictures(view)} are {far} probable than by independent pixels"
+    gain = max(last.value - lane.independent, 0.0)
+    only = "only " if gain < LITTLE else ""
+    return f"; {_pictures(view)} are {only}{_factor(gain)} more probable than by independent pixels{_down(lane, gain)}"
+
+
+def _is_old(last: Likelihood, lane: LearningLaneView) -> bool:
+    return 2 * last.iteration < lane.iteration
+
+
+def _down(lane: LearningLaneView, gain: float) -> str:
+    """What it was at the best, where one sees that the curve has come down."""
+    best = best_of(lane.likelihoods)
+    assert best is not None
+    was = best.value - lane.independent
+    # In the unit that the gain is told in, and only where that shows a fall.
+    told = times if gain >= LEAST_FACTOR else lambda nats: significant(nats, 2)
+    if told(was) == told(gain) or significant(was, 2) == significant(gain, 2):
+        return ""
+    before = f"{times(was)} times" if gain >= LEAST_FACTOR else f"{told(was)} nats"
+    return f" (at best {before}, at iteration {integer(best.iteration)})"
+
+
+def _factor(nats: float) -> str:
+    """A difference of log probabilities as what a class can picture."""
+    words = f"{significant(nats, 2)} nats"
+    return f"about {times(nats)} times ({words})" if nats >= LEAST_FACTOR else words
+
+
+def _pictures(view: LearningView) -> str:
+    return "held-out pictures" if view.held_out else "the pictures"
+
+
+def _ahead(view: LearningView) -> str:
+    """Which lane is ahead by the likelihood at the last iteration at which that of all is known."""
+    known = [{each.iteration: each for each in lane.likelihoods} for lane in view.lanes]
+    common = set.intersection(*map(set, known))
+    if not common:
+        return f"{_behind(view)}{' '.join(filter(None, (_at_equal_seconds(view, set()).strip(), _apart(view))))}"
+    at = max(common)
+    found = sorted(zip(_names(view), view.lanes, (each[at] for each in known), strict=True), key=lambda e: -e[2].value)
+    (best, lane, first), (other, behind, second) = found[0], found[-1]
+    # Their pictures are of other iterations by then.
+    last = ", the last that both have," if any(lane.iteration > 2 * at for lane in view.lanes) else ""
+    scored = _as_scored(view)
+    when, than = f"At iteration {integer(at)}{last}", f"more probable with {best} than with {other}{scored}"
+    then = f"{_at_equal_seconds(view, {each[at].iteration for each in known})}{_samples(view, at)}"
+    if not first.high > lane.independent:
+        words = f"{when} pictures are no more probable than by independent pixels, with {best} or with {other}{scored}"
+        return f"{words}.{then}"
+    if first.value - lane.independent < LITTLE and second.high > behind.independent - LITTLE:
+        early = f"{when} it is too early to compare{scored.replace(',', ' them')}"
+        return f"{early}: pictures are hardly more probable than by independent pixels.{then}"
+    if first.low > second.high or (first.exact and second.exact and first.value > second.value):
+        chance = _below_chance(other, behind, second)
+        if first.value - second.value < LEAST_FACTOR:
+            apart = _factor(first.value - second.value)
+            return f"{when} pictures are as probable with {best} as with {other}{scored}, to {apart}{chance}.{then}"
+        return f"{when} pictures are {_factor(first.value - second.value)} {than}{chance}.{then}"
+    return f"{when} it is within the errors of the estimates whether pictures are {than}.{then}"
+
+
+def mmd_note(view: LearningView) -> str:
+    """What MMD² sees, and by which number to go."""
+    return MMD_NOTE.format(OF_SAMPLERS if _as_scored(view) else "")
+
+
+def _as_scored(view: LearningView) -> str:
+    """Of whose law the likelihood is, where learners match another one."""
+    return ", as Boltzmann machines" if any(lane.guarantee == "approximate" for lane in view.lanes) else ""
+
+
+def _at_equal_seconds(view: LearningView, compared: set[int]) -> str:
+    """Which lane is ahead after as long computing, by the last likelihoods of each up to then; nothing where those are
+    of the iterations that are compared already, or one has none yet."""
+    if not all(lane.likelihoods for lane in view.lanes):
+        return ""
+    took = min(max(each.seconds for each in lane.likelihoods) for lane in view.lanes)
+    known = [[each for each in lane.likelihoods if each.iteration and each.seconds <= took] for lane in view.lanes]
+    if not all(known):
+        return ""
+    last = [max(each, key=lambda one: one.iteration) for each in known]
+    if {each.iteration for each in last} == compared:
+        return ""
+    found = sorted(zip(_names(view), view.lanes, last, strict=True), key=lambda each: -each[2].value)
+    (best, _, first), (_, lane, second) = found[0], found[-1]
+    # Neither by the errors, nor because the other is measured only a little later.
+    soon = min((each for each in lane.likelihoods if each.seconds > took), key=lambda e: e.seconds, default=second)
+    when, gap = (
+        f" In equal time ({seconds(took)} of computing each, as far as both are scored)",
+        first.value - second.value,
+    )
+    exact = first.exact and second.exact
+    if second.high >= first.low and not exact:
+        return f"{when} the errors leave open which is ahead."
+    if gap < LEAST_FACTOR:
+        return f"{when} neither is ahead by more than {significant(LEAST_FACTOR, 1)} nats."
+    if soon.high >= first.low:
+        return f"{when} it is too early to say which is ahead."
+    return f"{when}: {_factor(gap)} more probable with {best}."
+
+
+def _below_chance(name: str, lane: LearningLaneView, now: Likelihood) -> str:
+    """That a lane is no better than independent pixels by `now`, or has fallen below them; nothing where it is."""
+    if now.high > lane.independent:
+        return ""
+    best = best_of([each for each in lane.likelihoods if each.iteration <= now.iteration])
+    assert best is not None
+    if best.low > max(lane.independent, now.high) + LEAST_LOSS:
+        return f"; {name}, best at iteration {integer(best.iteration)}, has fallen below independent pixels"
+    return f"; {name} does {than_chance(now, lane)} independent pixels"
+
+
+def than_chance(found: Likelihood, lane: LearningLaneView) -> str:
+    return "worse than" if _is_worse(found, lane) else "no better than"
+
+
+def _is_worse(found: Likelihood, lane: LearningLaneView) -> bool:
+    """Whether it is beyond its errors below what independent pixels give, by more than nothing."""
+    return found.high < lane.independent - LEAST_LOSS
+
+
+def _samples(view: LearningView, at: int) -> str:
+    """How near the data the samples of each are, by the last looks at them up to this iteration."""
+    found = [_nearness(lane, at) for lane in view.lanes]
+    if len(set(found)) == 1:
+        return f" Samples of both are {found[0]}."
+    told = "; those of ".join(f"{name} are {near}" for name, near in zip(_names(view), found, strict=True))
+    return f" Samples of {told}."
+
+
+def _nearness(lane: LearningLaneView, at: int) -> str:
+    looks = [point for point in lane.points if 0 < point.iteration <= at][-LOOKS:]
+    off = sum(look.mmd2 > look.noise for look in looks)
+    if not off:
+        return "as near the data as chance allows"
+    return "unlike the data" if off == len(looks) else "at times unlike the data"
+
+
+def _apart(view: LearningView) -> str:
+    """How probable pictures are with each, of different iterations as yet, which are not compared."""
+    found = [(name, last_of(lane)) for name, lane in zip(_names(view), view.lanes, strict=True)]
+    known = [
+        f"{significant(last.value, 4)} with {name} at iteration {integer(last.iteration)}"
+        for name, last in found
+        if last
+    ]
+    if len(known) < len(found):
+        return "No iteration at which the likelihood of both is known yet."
+    return f"Log probability of a picture{_as_scored(view)}: {', '.join(known)}."
+
+
+def _names(view: LearningView) -> list[str]:
+    """What lanes are called beside one another: those of one algorithm by what differs alone."""
+    parts = [lane.label.split(" · ", 1) for lane in view.lanes]
+    alike = len({part[0] for part in parts}) == 1
+    return [part[-1] if alike else " · ".join(part) for part in parts]
+
+
+def _behind(view: LearningView) -> str:
+    """Which lane has come less than half as far as the other."""
+    less, more = sorted(view.lanes, key=lambda lane: lane.iteration)
+    behind = 2 * less.iteration < more.iteration
+    return f"{less.label} is behind, at iteration {integer(less.iteration)}. " if behind else ""
+
+
+def last_of(lane: LearningLaneView) -> Likelihood | None:
+    return max(lane.likelihoods, key=lambda each: each.iteration, default=None)
+
+
+def probable(lane: LearningLaneView, view: LearningView) -> str:
+    found = last_of(lane)
+    if found is None or _is_old(found, lane):
+        return f"The likelihood of {scored(view)} is not known yet: it is computed beside the learning."
+    apart = significant(lane.independent, 4)
+    if found.high <= lane.independent:
+        far = f"{than_chance(found, lane)} pixels that know nothing of each other ({apart})"
+    else:
+        far = f"pixels that know nothing of each other give {apart}"
+    which = "A held-out picture" if view.held_out else "A picture"
+    return f"{which} has log probability {value_words(found)}; {far}."
+
+
+def value_words(found: Likelihood) -> str:
+    how = "exact" if found.exact else f"estimated, {_bar(found)}"
+    return f"{significant(found.value, 4)} nats ({how}) at iteration {integer(found.iteration)}"
+
+
+def _bar(found: Likelihood) -> str:
+    if not math.isfinite(found.high):
+        return f"within three standard errors at least {significant(found.low, 4)}, with no upper end"
+    return f"within three standard errors {significant(found.low, 4)} to {significant(found.high, 4)}"
+
+
+__all__ = [
+    "capital",
+    "last_of",
+    "longest",
+    "mmd_note",
+    "probable",
+    "scored",
+    "stands_for",
+    "than_chance",
+    "value_words",
+    "verdict",
+    "worse",
+]
