@@ -140,14 +140,15 @@ LIT = f"""async (dark) => {{ {MODULE}
 
 # A chart of two looks, the first one under the foot of its log axis, and what is said at the second third.
 HOVERED = """async () => {
-  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/chart.js"));
-  const { Chart } = await import(loaded);
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name);
+  const of = (name) => import(loaded.find((address) => address.endsWith(name)));
+  const [{ Chart }, { told }] = [await of("/chart.js"), await of("/told.js")];
   const chart = new Chart(document.createElement("div"), () => {});
   const line = { x: [0, 64, 128], y: [1e-2, 1e-4, 1e-4], own: [1e-2, -2.5e-3, 9.9999e-5], name: "Gibbs" };
   chart.trace = { x: "sweeps", log: true, lines: (chart.lines = [line]) };
   chart.width = chart.height = 300;
   chart.measure({});
-  return [0, 60, 66, 128].map((sweep) => chart.told(chart.x.px(sweep)));
+  return [0, 60, 66, 128].map((sweep) => told(chart, chart.x.px(sweep)));
 }"""
 # How high three lines stand, of which two end beneath the foot of a log axis of 100 pixels, with a band of 40 or of 10.
 LIFTED = f"""async () => {{ {MODULE}

@@ -1,15 +1,16 @@
 // One live chart: lines with their ranges, the exact value, a noise band, marks, a second axis; or bars, or columns.
 // Hovering gives values, a drawn box zooms, a double click shows everything again.
 
-import { one } from "./bar.js";
 import { drawBars, namesHigh } from "./bars.js";
 import { columnWords, drawColumns } from "./columns.js";
+import { MARKER, drawLine, drawRange } from "./curves.js";
 import { counts, shown } from "./lines.js";
 import { Marks } from "./marks.js";
 import { nameBand, nameExact } from "./names.js";
-import { covered, lifted } from "./overlaps.js";
+import { lifted } from "./overlaps.js";
 import { decades, number, scale, show, thousands, ticks } from "./scale.js";
-import { css, dashOf, enlarged, haloed, lit, make, sized, wrapped } from "./theme.js";
+import { css, enlarged, haloed, lit, make, sized, wrapped } from "./theme.js";
+import { told } from "./told.js";
 
 export const HEIGHT = 148;
 const FONT = 11.5;
@@ -21,10 +22,6 @@ const APART = 6; // Pixels between words along an axis.
 const ROW = 16; // Of words where there are no values.
 const BOX = 6; // A pointer that moves less than this many pixels draws no box.
 const NEAR = 1e-6; // Of a decade: values come as 32-bit floats.
-const HERE = 0.5; // Pixels: a point that is no further from the pointer is the one under it.
-const UNDER = 6; // Pixels: the width of a line that another one covers.
-const MARKER = 4; // Pixels: its radius.
-const BETWEEN = 90; // Pixels between the markers of a line.
 
 export class Chart {
   // `zoom(x, y)` is called with what a drawn box spans, and with nulls to show everything.
@@ -154,9 +151,9 @@ export class Chart {
     this.context.clip();
     this.drawBand();
     const { lines } = this;
-    for (const line of lines) this.drawRange(line);
+    for (const line of lines) drawRange(this, line);
     for (const line of lines) this.drawOwnExact(line);
-    for (const line of lines) this.drawLine(line);
+    for (const line of lines) drawLine(this, line);
     this.drawMarks(marks, cursor);
     this.context.restore();
     nameBand(this, this.area());
@@ -380,66 +377,6 @@ export class Chart {
     this.context.stroke();
   }
 
-  // The 10-90 % band of the chains, and the range of the line itself within its bins.
-  drawRange(line) {
-    if (!line.x || line.ghost) return;
-    const bands = this.lines.filter((other) => other.low && !other.ghost).length;
-    this.fill(line, line.low, line.high, bands > 1 ? 0.07 : 0.16);
-    this.fill(line, line.least, line.most, line.faint || bands > 1 ? 0.14 : 0.24);
-  }
-
-  fill(line, low, high, alpha) {
-    if (!low || !high) return;
-    const { context } = this;
-    const [bottom, top] = this.y.ends; // A band may be open above or below.
-    const at = (v) => this.y.px(Math.min(Math.max(v, bottom), top));
-    context.fillStyle = line.colour;
-    context.globalAlpha = alpha;
-    context.beginPath();
-    for (let i = 0; i < line.x.length; i++) context.lineTo(this.x.px(line.x[i]), at(high[i]));
-    for (let i = line.x.length - 1; i >= 0; i--) context.lineTo(this.x.px(line.x[i]), at(low[i]));
-    context.fill();
-    context.globalAlpha = 1;
-  }
-
-  drawLine(line) {
-    if (!line.x || !line.y) return;
-    const { context } = this;
-    context.strokeStyle = context.fillStyle = line.colour;
-    const under = !line.faint && !line.ghost && covered(line, this.lines, (x) => this.x.px(x), (y) => this.y.px(y));
-    context.lineWidth = line.faint || line.ghost ? 1 : under ? UNDER : 1.75;
-    context.globalAlpha = line.faint || under ? 0.45 : line.ghost ? 0.6 : 1;
-    context.lineJoin = "round";
-    context.setLineDash(line.faint ? [] : dashOf(line.dash));
-    context.beginPath();
-    const places = [];
-    for (let i = 0; i < line.x.length; i++) {
-      const bad = !Number.isFinite(line.y[i]) || (this.y.log && line.y[i] <= 0) || (this.x.log && line.x[i] <= 0);
-      const place = bad ? null : [this.x.px(line.x[i]), this.y.px(line.y[i])];
-      if (place && places.length && places[places.length - 1]) context.lineTo(...place);
-      else if (place) context.moveTo(...place);
-      places.push(place);
-    }
-    context.stroke();
-    context.setLineDash([]);
-    if (!line.faint) this.drawMarkers(line, places);
-    context.globalAlpha = 1;
-  }
-
-  // At the end and now and then before it, so that lines can be told apart without colour; of few draws at each.
-  drawMarkers(line, places) {
-    const shown = places.filter(Boolean);
-    const size = line.ghost ? 3 : MARKER;
-    if (line.dots && shown.length < 60) shown.forEach((place) => marker(this.context, line.marker, ...place, 2.5));
-    let next = -Infinity;
-    shown.forEach((place, k) => {
-      if (k < shown.length - 1 && place[0] < next) return;
-      if (k < shown.length - 1 && k === 0) return (next = place[0] + BETWEEN / 2);
-      marker(this.context, line.marker, ...place, size);
-      next = place[0] + BETWEEN;
-    });
-  }
-
   // The values under the pointer, and the box that is being drawn.
   drawPointed() {
     const at = this.pointed;
@@ -458,42 +395,12 @@ export class Chart {
       context.fillRect(from[0], top, to[0] - from[0], high);
       context.globalAlpha = 1;
     }
-    const words = [...this.told(at[0]), ...this.marks.at(at[0])];
+    const words = [...told(this, at[0]), ...this.marks.at(at[0])];
     this.tip.replaceChildren(...words.map((text) => make("div", "", text)));
     const [px, wide] = [at[0] * this.large, this.tip.offsetWidth];
     const left = px + 14 + wide > this.width * this.large ? px - 14 - wide : px + 14;
     const under = this.canvas.offsetTop + this.height * this.large; // The curves and the axis stay in sight.
     Object.assign(this.tip.style, { left: `${Math.max(0, left)}px`, top: `${under}px` });
-  }
-
-  // The place, or the point of a line that this pixel is of, and what each line is at its point nearest to it.
-  told(px) {
-    const found = this.values(px);
-    const here = found.find(({ x }) => Math.abs(this.x.px(x) - px) <= HERE);
-    const at = ({ x }) => show(this.trace.x, x);
-    const head = at(here || { x: this.x.value(px) });
-    const unit = this.trace.x === "seconds" ? "" : `${one(this.trace.x)} `;
-    const words = found.map((each) => (at(each) === head ? each.words : `${each.words}, at ${unit}${at(each)}`));
-    return [`${this.trace.x} ${head}`, ...words];
-  }
-
-  // "name value (least to most)" of each line at the point nearest to a place, and where that is.
-  values(px) {
-    const all = this.lines;
-    const lines = all.filter((line) => !line.faint || !all.some((other) => other.dots && other.lane === line.lane));
-    return lines.flatMap((line) => {
-      if (!line.x || !line.x.length) return [];
-      let near = 0;
-      for (let i = 1; i < line.x.length; i++) {
-        if (Math.abs(this.x.px(line.x[i]) - px) < Math.abs(this.x.px(line.x[near]) - px)) near = i;
-      }
-      if (!Number.isFinite(line.y[near])) return [];
-      const name = lines.length > 1 && line.name ? `${line.name}: ` : "";
-      const range = line.least && line.most ? [line.least, line.most] : line.low && line.high ? [line.low, line.high] : null;
-      const words = range ? ` (${number(range[0][near])} to ${number(range[1][near])})` : "";
-      const value = (line.own || line.y)[near]; // Beneath a log axis' foot the line is drawn at it.
-      return [{ x: line.x[near], words: `${name}${number(value)}${words}` }];
-    });
   }
 }
 
@@ -501,15 +408,4 @@ export class Chart {
 function around(at, log) {
   if (log) return [at, at * 10];
   return at > 0 ? [0, at] : [at, at + 1];
-}
-
-export function marker(context, kind, x, y, size) {
-  const sides = { square: 4, triangle: 3, diamond: 4, cross: 4, star: 5 }[kind] || 24;
-  const turn = kind === "square" ? Math.PI / 4 : -Math.PI / 2;
-  context.beginPath();
-  for (let k = 0; k < sides; k++) {
-    const angle = turn + (2 * Math.PI * k) / sides;
-    context.lineTo(x + size * Math.cos(angle), y + size * Math.sin(angle));
-  }
-  context.fill();
 }

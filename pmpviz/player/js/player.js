@@ -12,6 +12,7 @@ import { Tools } from "./tools.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./bars.js";
 import "./chart.js";
+import "./curves.js";
 import "./figure.js";
 import "./knobs.js";
 import "./layers.js";
@@ -21,6 +22,7 @@ import "./names.js";
 import "./overlaps.js";
 import "./painters.js";
 import "./scale.js";
+import "./told.js";
 import "./traces.js";
 
 const STEP_MS = 1500;

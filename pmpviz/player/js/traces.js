@@ -1,6 +1,7 @@
 // The live charts side by side, with one legend: which line is whose, and the curves that are kept behind them.
 
-import { Chart, HEIGHT, marker } from "./chart.js";
+import { Chart, HEIGHT } from "./chart.js";
+import { marker } from "./curves.js";
 import { shown } from "./lines.js";
 import { dashOf, lit, make, sized } from "./theme.js";
 

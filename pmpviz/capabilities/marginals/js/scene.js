@@ -2,7 +2,7 @@
 
 import { Camera } from "./camera.js";
 import { drawEdges, drawWires, facesOf, fillFace } from "./solid.js";
-import { marker } from "../pmpviz.player/chart.js";
+import { marker } from "../pmpviz.player/curves.js";
 import { css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
 const NEAR_PX = 11;

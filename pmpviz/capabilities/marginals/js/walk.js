@@ -13,6 +13,7 @@ import "./camera.js";
 import "./solid.js";
 import "../pmpviz.player/bar.js";
 import "../pmpviz.player/chart.js";
+import "../pmpviz.player/curves.js";
 import "../pmpviz.player/decode.js";
 import "../pmpviz.player/figure.js";
 import "../pmpviz.player/knobs.js";

@@ -1,0 +1,79 @@
+// The curves of a chart: their bands, lines and markers. `chart` has the context, the scales `x` and `y`, and all lines.
+
+import { covered } from "./overlaps.js";
+import { dashOf } from "./theme.js";
+
+const UNDER = 6; // Pixels: the width of a line that another one covers.
+export const MARKER = 4; // Pixels: its radius.
+const BETWEEN = 90; // Pixels between the markers of a line.
+
+// The 10-90 % band of the chains, and the range of the line itself within its bins.
+export function drawRange(chart, line) {
+  if (!line.x || line.ghost) return;
+  const bands = chart.lines.filter((other) => other.low && !other.ghost).length;
+  fill(chart, line, line.low, line.high, bands > 1 ? 0.07 : 0.16);
+  fill(chart, line, line.least, line.most, line.faint || bands > 1 ? 0.14 : 0.24);
+}
+
+function fill(chart, line, low, high, alpha) {
+  if (!low || !high) return;
+  const { context } = chart;
+  const [bottom, top] = chart.y.ends; // A band may be open above or below.
+  const at = (v) => chart.y.px(Math.min(Math.max(v, bottom), top));
+  context.fillStyle = line.colour;
+  context.globalAlpha = alpha;
+  context.beginPath();
+  for (let i = 0; i < line.x.length; i++) context.lineTo(chart.x.px(line.x[i]), at(high[i]));
+  for (let i = line.x.length - 1; i >= 0; i--) context.lineTo(chart.x.px(line.x[i]), at(low[i]));
+  context.fill();
+  context.globalAlpha = 1;
+}
+
+export function drawLine(chart, line) {
+  if (!line.x || !line.y) return;
+  const { context } = chart;
+  context.strokeStyle = context.fillStyle = line.colour;
+  const under = !line.faint && !line.ghost && covered(line, chart.lines, (x) => chart.x.px(x), (y) => chart.y.px(y));
+  context.lineWidth = line.faint || line.ghost ? 1 : under ? UNDER : 1.75;
+  context.globalAlpha = line.faint || under ? 0.45 : line.ghost ? 0.6 : 1;
+  context.lineJoin = "round";
+  context.setLineDash(line.faint ? [] : dashOf(line.dash));
+  context.beginPath();
+  const places = [];
+  for (let i = 0; i < line.x.length; i++) {
+    const bad = !Number.isFinite(line.y[i]) || (chart.y.log && line.y[i] <= 0) || (chart.x.log && line.x[i] <= 0);
+    const place = bad ? null : [chart.x.px(line.x[i]), chart.y.px(line.y[i])];
+    if (place && places.length && places[places.length - 1]) context.lineTo(...place);
+    else if (place) context.moveTo(...place);
+    places.push(place);
+  }
+  context.stroke();
+  context.setLineDash([]);
+  if (!line.faint) drawMarkers(chart.context, line, places);
+  context.globalAlpha = 1;
+}
+
+// At the end and now and then before it, so that lines can be told apart without colour; of few draws at each.
+function drawMarkers(context, line, places) {
+  const shown = places.filter(Boolean);
+  const size = line.ghost ? 3 : MARKER;
+  if (line.dots && shown.length < 60) shown.forEach((place) => marker(context, line.marker, ...place, 2.5));
+  let next = -Infinity;
+  shown.forEach((place, k) => {
+    if (k < shown.length - 1 && place[0] < next) return;
+    if (k < shown.length - 1 && k === 0) return (next = place[0] + BETWEEN / 2);
+    marker(context, line.marker, ...place, size);
+    next = place[0] + BETWEEN;
+  });
+}
+
+export function marker(context, kind, x, y, size) {
+  const sides = { square: 4, triangle: 3, diamond: 4, cross: 4, star: 5 }[kind] || 24;
+  const turn = kind === "square" ? Math.PI / 4 : -Math.PI / 2;
+  context.beginPath();
+  for (let k = 0; k < sides; k++) {
+    const angle = turn + (2 * Math.PI * k) / sides;
+    context.lineTo(x + size * Math.cos(angle), y + size * Math.sin(angle));
+  }
+  context.fill();
+}
