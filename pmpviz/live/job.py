@@ -254,12 +254,12 @@ class LiveJob(Watched):
     def _obey(self, command: Callable[[], None], done: threading.Event) -> None:
         try:
             command()
+            self._publish()
         except Exception as error:  # Before the poster goes on: its page is to say so.
             if not isinstance(error, InputError):
                 log.exception("a command failed")
             self.fail(error)
         finally:
-            self._publish()
             self._serving = False
             done.set()
 
@@ -367,7 +367,12 @@ class LiveJob(Watched):
 
     def _publish(self, trouble: str | None = None) -> None:
         self._published = time.monotonic()
-        lanes = self._lanes_view()
+        try:
+            lanes = self._lanes_view()
+        except Exception:
+            if not (trouble or self._trouble):
+                raise
+            lanes = self.view.lanes  # What failed is how they are shown: they stay as they were, and it is said.
         self.view = self.view_type(
             run=self._number,
             plan=self.plan,

@@ -68,7 +68,7 @@ class Truth:
     @property
     def p1(self) -> np.ndarray | None:
         """p(x_i = 1) for each i; None where a variable has more than two states."""
-        return self.marginals if isinstance(self.marginals, np.ndarray) else None
+        return self.marginals if isinstance(self.marginals, np.ndarray) and self.marginals.ndim == 1 else None
 
     @property
     def shares(self) -> np.ndarray:

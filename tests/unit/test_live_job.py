@@ -200,6 +200,22 @@ def test_a_plan_that_cannot_be_begun_is_told_in_its_own_words_until_another_come
     assert job.view.trouble is None and job.counts() == [0, 0]
 
 
+def test_what_cannot_be_shown_stops_with_a_sentence_and_the_next_setting_is_shown():
+    class Unseen(Counting):
+        def _lanes_view(self):
+            if self.plan.words:
+                raise ValueError("no picture of that")
+            return super()._lanes_view()
+
+    job = Unseen(Tally())
+    job._play()
+    commanded(job, lambda: job._adopt(Tally(words="in the dark")))
+    assert "the computation stopped: no picture of that" in job.view.trouble
+    assert not job.view.playing and job.counts() == [0, 0]
+    commanded(job, lambda: job._adopt(Tally(costs=(2.0,))))
+    assert job.view.trouble is None and job.counts() == [0]
+
+
 def test_what_is_compiled_ahead_is_not_compiled_again_for_a_visitor():
     plan = Plan(model="square:5x7", chains=3, lanes=(sampler("pmp"), sampler("colour_gibbs")))
     with compiled() as ahead:

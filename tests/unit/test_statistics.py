@@ -12,6 +12,7 @@ from pmpviz import runs
 from pmpviz.capabilities.sampling import lane as lanes
 from pmpviz.capabilities.sampling import table
 from pmpviz.capabilities.sampling.lane import Lane
+from pmpviz.capabilities.sampling.layers import layer
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.measures import Counted, measured
 from pmpviz.capabilities.sampling.picture import update
@@ -196,6 +197,16 @@ def test_where_marginals_are_known_chance_in_the_reference_is_no_excuse_for_them
         assert np.mean([look.marginal_l1 for look in looks]) == pytest.approx(looks[0].marginal_floor, rel=0.1)
     assert measured(fair[0], known, MODEL.space, COUNTED).marginal_floor < 0.9 * looks[0].marginal_floor
     assert not known.exact and known.exact_marginals and not counted.exact_marginals
+
+
+def test_of_three_states_the_error_against_a_long_run_is_half_the_sum_over_them():
+    target = Target.of(build_spec("potts:3x4,q=3,J=0.4"))
+    run = runs.start(make_sampler("colour_gibbs"), target, jax.random.key(1), 16)
+    x = np.random.default_rng(4).integers(0, 3, (1000, target.n)).astype(np.int8)
+    truth = _from_long_run(target, x, "colour_gibbs", 96, None)
+    shares = [(runs.positions(run) == state).mean(0) - (x == state).mean(0) for state in range(3)]
+    assert truth.p1 is None
+    np.testing.assert_allclose(layer("marginal error", run, truth), np.abs(shares).sum(0) / 2, atol=1e-6)
 
 
 def settle(live: LiveRun) -> None:
