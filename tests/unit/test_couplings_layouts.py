@@ -138,6 +138,9 @@ def test_a_single_flip_changes_the_fields_of_the_neighbours(name):
         np.testing.assert_allclose(field, couplings.field(turned), atol=2e-4)
 
 
+update = jax.jit(max_product.update)
+
+
 def said(total, weight):
     return np.clip(total + weight, 0, None) - np.clip(total, 0, None)
 
@@ -150,7 +153,6 @@ def test_messages(name, start):
     messages = max_product.first_messages(couplings, 2, jnp.int32(max_product.STARTS.index(start)))
     # reference[i, j] is what j hears from i.
     reference = np.repeat((0.5 * matrix if start == "balanced" else 0 * matrix)[..., None], 2, axis=2)
-    update = jax.jit(max_product.update)
     for _ in range(3):
         messages, residual = update(couplings, jnp.float32(field), messages, damping)
         belief = field + reference.sum(0)
