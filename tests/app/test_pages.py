@@ -16,6 +16,7 @@ from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.messages.presets import MESSAGES
 from pmpviz.capabilities.perturbation.presets import PERTURBATION
 from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
+from tests.thorough import case
 
 SMALL = {"model": "square:6x6", "chains": "8"}
 
@@ -126,8 +127,15 @@ def test_a_preset_that_is_chosen_from_the_list_is_the_page_s_plan(page, presets)
         assert not preset.layer or test.session_state[f"layer:{page}"] == preset.layer
 
 
-@pytest.mark.parametrize("large", ["0", "1"])
-@pytest.mark.parametrize("page", ["playground", "landscape", "segmentation"])
+# That the other two begin by themselves is seen in their own tests, which press nothing.
+@pytest.mark.parametrize(
+    "page, large",
+    [
+        case(page, large, name=f"{page}-{large}", everyday=large == "1" or page == "playground")
+        for page in ("playground", "landscape", "segmentation")
+        for large in "01"
+    ],
+)
 def test_what_begins_by_itself_waits_for_play_before_a_class(page, large):
     test = opened(page, **{"class": large})
     begun = wait(test, lambda u: u.get("lanes") and u["playing"] == (large == "0"))

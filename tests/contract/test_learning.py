@@ -20,6 +20,7 @@ from pmpviz.learning.parameters import check_form
 from pmpviz.models import LayeredModel
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import InputError, Target
+from tests.contract.learning_mutants import MUTANTS
 from tests.thorough import case
 
 pytestmark = pytest.mark.brief
@@ -141,7 +142,26 @@ def test_pseudo_likelihood_has_the_exact_biases_without_edges():
             np.testing.assert_allclose(found[: fixture.model.n], fixture.gradient[: fixture.model.n], atol=1e-5)
 
 
-@pytest.mark.parametrize("cls, fixture", learned_by(SAMPLED), ids=name_of)
+# Bugs that are planted in learners: these have the check that catches a bug at its fixture.
+PLANTED = {(cls, m.fixture, m.detector) for m in MUTANTS for cls in set(LEARNERS).intersection(m.learner.__mro__)}
+
+
+def _going_round(detector, fixtures_of, every: int) -> list:
+    """Every learner has each `every`-th of its fixtures every day, each learner from another one on: how moments are
+    taken of chains is the fixture's, and where the chains come from the learner's."""
+    return [
+        case(
+            cls,
+            fixture,
+            name=f"{cls.spec.id}-{fixture.name}",
+            everyday=(place + SAMPLED.index(cls)) % every == 0 or (cls, fixture.name, detector) in PLANTED,
+        )
+        for cls in SAMPLED
+        for place, fixture in enumerate(fixtures_of(cls))
+    ]
+
+
+@pytest.mark.parametrize("cls, fixture", _going_round(detectors.own_samples, learnable, 3))
 def test_the_gradient_is_of_the_chains_that_are_shown(cls, fixture):
     passes(detectors.own_samples, cls, fixture)
 
@@ -151,11 +171,18 @@ def test_hidden_sites_as_decoded(fixture):
     passes(detectors.own_samples, learner_class("pmp"), BY_NAME[fixture], hidden="decoded")
 
 
-@pytest.mark.parametrize("detector", [detectors.memory, detectors.seeds], ids=lambda d: d.__name__)
-@pytest.mark.parametrize("cls", SAMPLED, ids=name_of)
-def test_past_and_keys(cls, detector):
-    passes(detector, cls, BY_NAME["six_sparse"])
-    passes(detector, cls, BY_NAME["srbm"])
+def _with_and_without_layers(cls) -> list:
+    return [BY_NAME["six_sparse"], BY_NAME["srbm"]]
+
+
+@pytest.mark.parametrize("cls, fixture", _going_round(detectors.memory, _with_and_without_layers, 2))
+def test_past(cls, fixture):
+    passes(detectors.memory, cls, fixture)
+
+
+@pytest.mark.parametrize("cls, fixture", _going_round(detectors.seeds, _with_and_without_layers, 2))
+def test_keys(cls, fixture):
+    passes(detectors.seeds, cls, fixture)
 
 
 CHECKS = (detectors.chunks, detectors.adjusted, detectors.structure)

@@ -124,7 +124,7 @@ BAD = [
     (["sample", SMALL, "--chains", "-3"], "chains"),
     (["sample", SMALL, "--chains", "0"], "chains"),
     (["sample", SMALL, "--chains", "many"], "chains"),
-    (["sample", "square:1000x1000", "--chains", "1000000"], "chains"),
+    (["sample", "square:400x400", "--chains", "1000000"], "chains"),
     (["sample", SMALL, "--seed", "-1"], "seed"),
     (["sample", SMALL, "--seed", "2147483648"], "seed"),
     (["sample", SMALL, "--start", "warm"], "warm"),

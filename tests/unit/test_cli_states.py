@@ -19,6 +19,7 @@ from pmpviz.oracles import ORACLES, outside
 from pmpviz.runs import truth
 from pmpviz.samplers import SAMPLERS
 from pmpviz.types import Refusal, Target
+from tests.thorough import case
 
 pytestmark = pytest.mark.brief
 
@@ -39,10 +40,23 @@ def factors_of(name: str):
 @pytest.fixture(params=SHAPES)
 def model(request) -> tuple[str, list[int], list]:
     """(file in the UAI format, its numbers of states, its factors)."""
-    card, factors = factors_of(request.param)
-    path = Path(f"{request.param}.uai")
+    return written(request.param)
+
+
+def written(name: str) -> tuple[str, list[int], list]:
+    card, factors = factors_of(name)
+    path = Path(f"{name}.uai")
     path.write_text(uai(card, factors))
     return str(path), card, factors
+
+
+def going_round(classes) -> list:
+    """Every one of them with one model every day, the next one with the other."""
+    return [
+        case(cls, shape, name=f"{cls.spec.id}-{shape}", everyday=(place + other) % 2 == 0)
+        for place, cls in enumerate(classes)
+        for other, shape in enumerate(SHAPES)
+    ]
 
 
 def uai(card, factors) -> str:
@@ -92,9 +106,9 @@ TAKES_STATES = {
 }
 
 
-@pytest.mark.parametrize("cls", SAMPLERS, ids=lambda cls: cls.spec.id)
-def test_a_sampler_draws_all_states_or_says_why_not(model, cls):
-    name, card, factors = model
+@pytest.mark.parametrize("cls, shape", going_round(SAMPLERS))
+def test_a_sampler_draws_all_states_or_says_why_not(cls, shape):
+    name, card, factors = written(shape)
     seed = secrets.randbits(31)
     argv = ["sample", name, "--algorithm", cls.spec.id, "--chains", CHAINS, "--sweeps", 3, "--start", "exact"]
     result = refused_or_found(*argv, "--seed", seed, "--out", "x.npz")
@@ -112,9 +126,9 @@ def test_a_sampler_draws_all_states_or_says_why_not(model, cls):
             assert (np.abs(np.array(row) - p) <= 5.5 * error + 1e-6).all(), seed
 
 
-@pytest.mark.parametrize("cls", SOLVERS, ids=lambda cls: cls.spec.id)
-def test_a_solver_answers_for_all_states(model, cls):
-    name, card, factors = model
+@pytest.mark.parametrize("cls, shape", going_round(SOLVERS))
+def test_a_solver_answers_for_all_states(cls, shape):
+    name, card, factors = written(shape)
     result = found("infer", name, "--algorithm", cls.spec.id)
     log_z, marginals, _, _ = answers(card, *brute_force(card, factors))
     same([[sum(row)] for row in result["marginals"]], [[1.0]] * len(card), 1e-6)

@@ -15,6 +15,7 @@ import pytest
 
 import pmpviz
 from pmpviz import runs
+from pmpviz.__main__ import main
 from pmpviz.app.models import model_of
 from pmpviz.capabilities.sampling import code
 from pmpviz.capabilities.sampling.plan import Plan, sampler
@@ -57,11 +58,17 @@ def final(plan: Plan, sweeps: int) -> list[tuple[np.ndarray, Any]]:
     return done
 
 
-@pytest.mark.parametrize("plan", [PLAN, PLAIN])
-def test_the_script_gives_the_same_samples_and_numbers(plan, tmp_path):
+# One script in a process of its own, where nothing is there but what it imports; the other in this one.
+@pytest.mark.parametrize("plan, apart", [(PLAN, True), (PLAIN, False)])
+def test_the_script_gives_the_same_samples_and_numbers(plan, apart, tmp_path, monkeypatch, capsys):
     sweeps = 70
-    (tmp_path / "again.py").write_text(code.script(plan, sweeps))
-    printed = run_python(["again.py"], tmp_path).splitlines()
+    if apart:
+        (tmp_path / "again.py").write_text(code.script(plan, sweeps))
+        printed = run_python(["again.py"], tmp_path).splitlines()
+    else:
+        monkeypatch.chdir(tmp_path)
+        exec(code.script(plan, sweeps), {})
+        printed = capsys.readouterr().out.splitlines()
     reference = truth.finish(truth.build(plan.target(model_of(plan.model)))).reference
     with np.load(tmp_path / "samples.npz") as file:
         names = ["x"] if len(plan.lanes) == 1 else [f"lane{i + 1}" for i in range(len(plan.lanes))]
@@ -73,10 +80,10 @@ def test_the_script_gives_the_same_samples_and_numbers(plan, tmp_path):
             assert f"{lane.algorithm}: sweep 70, energy {energy:.9g}, mean of x {mean:.9g}, MMD^2 {mmd:.9g}" in printed
 
 
-def test_lanes_may_have_run_for_different_sweeps(tmp_path):
-    plan = PLAN.replace(chains=1)
-    (tmp_path / "again.py").write_text(code.script(plan, [3, 5]))
-    printed = run_python(["again.py"], tmp_path)
+def test_lanes_may_have_run_for_different_sweeps(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(code.script(PLAN.replace(chains=1), [3, 5]), {})
+    printed = capsys.readouterr().out
     assert "pmp: sweep 2," in printed and "pmp: sweep 3," in printed and "gibbs: sweep 5," in printed
     assert "pmp: sweep 4," not in printed and "MMD" not in printed
 
@@ -107,12 +114,13 @@ def test_a_sweep_is_a_line_whatever_the_number_of_states(tmp_path, monkeypatch, 
     assert json.loads(lines[-1].partition("shares of states ")[2]) == shares.tolist()
 
 
-def test_the_command_writes_the_same_samples(tmp_path):
+def test_the_command_writes_the_same_samples(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     plan = PLAN.replace(field=())
     (tmp_path / "clamped.evid").write_bytes(code.evidence_file(plan))
     words = shlex.split(code.command(plan, 0, 20))
-    assert words[0] == "python"
-    run_python(words[1:], tmp_path)
+    assert words[:3] == ["python", "-m", "pmpviz"]
+    assert main(words[3:]) == 0
     with np.load(tmp_path / "samples.npz") as file:
         np.testing.assert_array_equal(file["x"], final(plan, 20)[0][0])
 

@@ -1,5 +1,6 @@
 """The binary convolution: its weights, the max-product kernel, the samplers, and what a run shows."""
 
+import functools
 import itertools
 
 import jax
@@ -129,6 +130,13 @@ def _law(target):
     return x, p / p.sum()
 
 
+@functools.cache
+def _small(place):
+    """(target, states, probabilities) of the small target at this place, enumerated once."""
+    target = list(_small_targets())[place]
+    return target, *_law(target)
+
+
 def _small_targets():
     image = np.array([[[[1, 1, 0], [1, 1, 0], [0, 0, 1]]]])
     model = ConvOR.of(TINY, 0.3, 0.4, 0.15)
@@ -138,23 +146,29 @@ def _small_targets():
     features = np.full(TINY.w, -1)
     features[0, 0, 0, 0] = 1
     yield Target.of(model, clamp(model, images=image, features=features, seen=seen))
-    pair = ConvShape(2, 1, 2, 3, 2, 1, 2)
+    pair = ConvShape(2, 1, 1, 3, 2, 1, 2)
     model = ConvOR.of(pair, 0.3, 0.4, 0.2)
-    yield Target.of(model, clamp(model, images=np.array([[[[1, 1, 0], [0, 1, 1]]], [[[0, 0, 1], [1, 1, 1]]]])))
+    yield Target.of(model, clamp(model, images=np.array([[[[1, 1, 0]]], [[[0, 1, 1]]]])))
+
+
+# Chains walk so many at a time: targets of one shape share a program, whatever the number of chains and of steps.
+BATCH = 1 << 13
+
+
+@jax.jit
+@functools.partial(jax.vmap, in_axes=(None, None, 0, 0, None))
+def _walk(sampler, target, key, x, steps):
+    def step(i, state):
+        return sampler.step(jax.random.fold_in(key, i), target, state)[0]
+
+    return sampler.position(target, jax.lax.fori_loop(0, steps, step, sampler.init(key, target, x)))
 
 
 def _tail(target, p, sampler, starts, seed, steps):
     """Chi-square tail of the joint states after so many steps from the given states, one chain each."""
-
-    @jax.jit
-    @jax.vmap
-    def walk(key, x):
-        def step(i, state):
-            return sampler.step(jax.random.fold_in(key, i), target, state)[0]
-
-        return sampler.position(target, jax.lax.fori_loop(0, steps, step, sampler.init(key, target, x)))
-
-    x = np.asarray(walk(jax.random.split(jax.random.key(seed), len(starts)), starts))
+    chain_keys = jax.random.split(jax.random.key(seed), len(starts))
+    batches = [slice(first, first + BATCH) for first in range(0, len(starts), BATCH)]
+    x = np.concatenate([_walk(sampler, target, chain_keys[part], starts[part], steps) for part in batches])
     fixed = np.asarray(target.evidence.mask)
     assert (x[:, fixed] == np.asarray(target.evidence.value)[fixed]).all()
     free = np.flatnonzero(~fixed)
@@ -171,8 +185,7 @@ def _tail(target, p, sampler, starts, seed, steps):
 @pytest.mark.parametrize("place", range(3))
 def test_a_sweep_keeps_the_law(name, place):
     """Exact starts, one step, chi-square over the joint states: what is rarer than once in a million fails."""
-    target = list(_small_targets())[place]
-    states, p = _law(target)
+    target, states, p = _small(place)
     starts = states[np.random.default_rng(place).choice(len(p), size=1 << 15, p=p)]
     assert _tail(target, p, make_conv_sampler(name), starts, place, 1) > 1e-6
 
@@ -180,16 +193,14 @@ def test_a_sweep_keeps_the_law(name, place):
 @pytest.mark.parametrize(("name", "steps"), [("gibbs", 100), ("gwg", 20)])
 def test_the_law_is_reached_from_everything_off(name, steps):
     """A variable that is never drawn would stay what it was."""
-    target = next(_small_targets())
-    _, p = _law(target)
+    target, _, p = _small(0)
     starts = np.zeros((1 << 13, target.n), np.int8)
     assert _tail(target, p, make_conv_sampler(name), starts, 11, steps) > 1e-6
 
 
 @pytest.mark.parametrize("change", ["beta", "prior"])
 def test_the_chi_square_sees_another_law(change):
-    target = next(_small_targets())
-    states, p = _law(target)
+    target, states, p = _small(0)
     starts = states[np.random.default_rng(0).choice(len(p), size=1 << 15, p=p)]
     other = {"beta": Target.of(target.model, target.evidence, 0.8)}
     other["prior"] = Target.of(ConvOR.of(TINY, 0.36, 0.4, 0.15), target.evidence, 0.7)
@@ -301,7 +312,7 @@ def _swept(sampler, key, target, first, sweeps):
 def _weights(target):
     """(states, beta * log weight) of all that agrees with the evidence, in double precision."""
     free = np.flatnonzero(~np.asarray(target.evidence.mask))
-    states = np.array(list(itertools.product((0, 1), repeat=len(free))), np.int8)
+    states = (np.arange(1 << len(free))[:, None] >> np.arange(len(free))[::-1] & 1).astype(np.int8)
     x = np.repeat(np.asarray(target.evidence.value)[None], len(states), 0)
     x[:, free] = states
     return x, np.asarray(jax.vmap(target.log_weight)(x), np.float64)

@@ -44,6 +44,14 @@ MODELS = {
 SWEPT = [case(name, name=name, everyday=name in EVERYDAY) for name in MODELS]
 
 
+# One program each instead of one for every operation.
+init_tile, step_tile, shown_tile, init, step, shown = (
+    jax.jit(lambda algorithm, *args, name=name: getattr(algorithm, name)(*args))
+    for name in ("init_tile", "step_tile", "position_tile", "init", "step", "position")
+)
+step_sites = jax.jit(Gibbs.step_sites)
+
+
 def _site_by_site(target: Target, key, x: np.ndarray, order: np.ndarray) -> np.ndarray:
     """One chain, float64: x_i = 1 where u_i < sigmoid(field_i), i in this order."""
     bias, i, j, w = target.model.pairwise()
@@ -80,26 +88,26 @@ def test_sweeps_equal_site_by_site(algorithm, name):
     x = _start(target)
     chain_keys = keys.of_chains(jax.random.key(31), jnp.arange(CHAINS))
     order = np.arange(target.n) if isinstance(algorithm, Gibbs) else _colour_by_colour(target)
-    state = algorithm.init_tile(chain_keys, target, jnp.asarray(x))
+    state = init_tile(algorithm, chain_keys, target, x)
     for sweep in range(3):
         sweep_keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(chain_keys, sweep)
-        state = algorithm.step_tile(sweep_keys, target, state)[0]
+        state = step_tile(algorithm, sweep_keys, target, state)[0]
         x = np.stack([_site_by_site(target, sweep_keys[c], x[c], order) for c in range(CHAINS)])
-        assert (np.asarray(algorithm.position_tile(target, state)) == x).all()
+        assert (np.asarray(shown_tile(algorithm, target, state)) == x).all()
 
 
 @pytest.mark.parametrize("name", SWEPT)
 @pytest.mark.parametrize("algorithm", [Gibbs(), ColourGibbs()], ids=["gibbs", "colour_gibbs"])
 def test_single_chain_form_equals_the_tile_form(algorithm, name):
     target = _target(name)
-    x0 = jnp.asarray(_start(target))
+    x0 = _start(target)
     chain_keys = keys.of_chains(jax.random.key(32), jnp.arange(CHAINS))
-    tile = algorithm.init_tile(chain_keys, target, x0)
-    one = algorithm.init(chain_keys[3], target, x0[3])
+    tile = init_tile(algorithm, chain_keys, target, x0)
+    one = init(algorithm, chain_keys[3], target, x0[3])
     for _ in range(2):
-        tile = algorithm.step_tile(chain_keys, target, tile)[0]
-        one = algorithm.step(chain_keys[3], target, one)[0]
-    assert (algorithm.position(target, one) == algorithm.position_tile(target, tile)[3]).all()
+        tile = step_tile(algorithm, chain_keys, target, tile)[0]
+        one = step(algorithm, chain_keys[3], target, one)[0]
+    assert (shown(algorithm, target, one) == shown_tile(algorithm, target, tile)[3]).all()
 
 
 @pytest.mark.parametrize("name", ["torus", "erdos", "dense"])
@@ -107,13 +115,13 @@ def test_partial_sweeps_resume_at_the_site(name):
     """Three pieces under one key make the sweep; a piece that wraps begins the next one."""
     target, algorithm, key = _target(name), Gibbs(), jax.random.key(33)
     first = GibbsState(jnp.asarray(_start(target)[0]), jnp.int32(0))
-    whole, _ = algorithm.step(key, target, first)
+    whole, _ = step(algorithm, key, target, first)
     part = first
     for count in (7, target.n - 19, 12):
-        part = algorithm.step_sites(key, target, part, jnp.int32(count))
+        part = step_sites(algorithm, key, target, part, jnp.int32(count))
     assert (part.x == whole.x).all() and int(part.site) == int(whole.site) == 0
-    ahead = algorithm.step_sites(key, target, first, jnp.int32(10))
-    wrapped = algorithm.step_sites(key, target, ahead, jnp.int32(target.n - 4))
+    ahead = step_sites(algorithm, key, target, first, jnp.int32(10))
+    wrapped = step_sites(algorithm, key, target, ahead, jnp.int32(target.n - 4))
     order = np.r_[np.arange(10, target.n), np.arange(6)]
     assert (np.asarray(wrapped.x) == _site_by_site(target, key, np.asarray(ahead.x), order)).all()
     assert int(wrapped.site) == 6

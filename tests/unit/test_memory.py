@@ -84,6 +84,7 @@ def test_compiled_programs_are_let_go_once_there_are_many(monkeypatch):
     monkeypatch.setattr(memory, "limits", lambda: Limits(programs=3))
     monkeypatch.setattr(memory, "compile_clock", SimpleNamespace(compilations=lambda: made[0]))
     monkeypatch.setattr(memory, "jax", SimpleNamespace(clear_caches=lambda: cleared.append(made[0])))
+    monkeypatch.setattr(memory, "_hand_back", lambda: None)
     for made[0] in range(8):
         memory.give_back()
     assert cleared == [3, 6]
@@ -104,6 +105,7 @@ def test_programs_of_large_models_are_let_go_once_nobody_is_left(monkeypatch, al
     monkeypatch.setattr(memory, "resident", lambda: resident[0])
     monkeypatch.setattr(memory, "compile_clock", SimpleNamespace(compilations=lambda: compiled))
     monkeypatch.setattr(memory, "jax", SimpleNamespace(clear_caches=clear))
+    monkeypatch.setattr(memory, "_hand_back", lambda: None)
     memory.give_back(bool(alone))
     memory.give_back(bool(alone))
     assert len(calls) == cleared

@@ -10,6 +10,7 @@ from pmpviz.models.factors import AndFactor, CardinalityFactor, OrFactor, TableF
 from pmpviz.models.small_graphs import build_small_graph
 from pmpviz.types import Evidence, Target
 
+pytestmark = pytest.mark.brief
 SWEEPS = 8
 
 

@@ -1,20 +1,32 @@
 """On trees messages are exact, whatever the factors, the evidence and the schedule."""
 
 import numpy as np
+import pytest
 from factor_trees import random_target
 
 from pmpviz import messages
 from pmpviz.capabilities.messages.recording import Settings, record, truth
 
 TREES = 200
+# Every recipe, beta, evidence and kind comes with every other one within 24 seeds: each twice every day.
+EVERYDAY = 48
+
+pytestmark = pytest.mark.brief
 
 
-def test_two_hundred_random_trees_are_exact():
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param(range(EVERYDAY), id=f"{EVERYDAY}"),
+        pytest.param(range(EVERYDAY, TREES), id=f"{TREES}", marks=pytest.mark.thorough),
+    ],
+)
+def test_two_hundred_random_trees_are_exact(seeds):
     """Both precisions, sum- and max-product, parallel and in two passes: beliefs, maxima and Bethe's log Z.
 
     Odd seeds are of one recipe and run in parallel, even ones of the other and in two passes, in single precision.
     """
-    for seed in range(TREES):
+    for seed in seeds:
         target = random_target(seed, 1.0 if seed % 3 else 0.7)
         expected, start = truth(target), messages.initial(target)
         # A path through all factors is the longest there can be.

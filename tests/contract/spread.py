@@ -1,0 +1,29 @@
+"""Cases of a check that go round: each algorithm has some of the fixtures every day, and together they have all."""
+
+from __future__ import annotations
+
+from pmpviz.contract.detectors import Detector
+from pmpviz.samplers import SAMPLERS
+from tests.contract import descent_mutants, gaussian_mutants  # noqa: F401  (register their own among MUTANTS)
+from tests.contract.brought_mutants import MUTANTS
+from tests.contract.planting import OnSpoiltTarget
+
+
+def kind(name: str) -> str:
+    """A fixture's name without its evidence, which is traced: the program is the same."""
+    return name.removesuffix("_clamped")
+
+
+def _spoilt(mutant: type) -> set[type]:
+    """The registered algorithms that a bug is planted in."""
+    return set(SAMPLERS).intersection([mutant.inner] if issubclass(mutant, OnSpoiltTarget) else mutant.__mro__)
+
+
+PLANTED = {(cls, kind(m.fixture), m.detector) for m in MUTANTS for cls in _spoilt(m.algorithm)}
+
+
+def has_turn(cls: type, fixture: str, check: Detector, fixtures: tuple[str, ...], every: int) -> bool:
+    """Whether this one of the fixtures is the algorithm's today: where a bug of it is planted for the check, or each
+    `every`-th, from another one on for each algorithm."""
+    turn = (fixtures.index(fixture) + SAMPLERS.index(cls)) % every == 0
+    return turn or (cls, kind(fixture), check) in PLANTED
