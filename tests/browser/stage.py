@@ -22,7 +22,7 @@ WATCH = """() => {
   see();
 }"""
 POLL_MS = 50
-CRITICAL = {"model": "square:64x64", "chains": "64", "budget": "0"}
+CRITICAL = {"model": "square:32x32", "chains": "8", "budget": "0"}
 
 
 def link(server: str, page: str, lanes: tuple[str, ...] = (), **settings) -> str:
