@@ -173,6 +173,8 @@ def test_bad_images_are_told_in_one_sentence(server, open_page):
         error = page.locator(".stSidebar [data-testid=stAlert]").filter(has_text=words)
         error.wait_for()
         assert error.inner_text().strip().count(". ") == 0
+        page.get_by_role("button", name="Remove own.npz").click()
+        error.wait_for(state="detached")
 
 
 def test_what_is_counted_of_given_pixels_alone_says_so_where_others_are_hidden(open_page, server):

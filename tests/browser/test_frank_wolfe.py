@@ -209,7 +209,7 @@ MIXED = """() => {
 
 
 def test_all_parts_of_the_page_are_of_one_moment_while_walks_go_on(server, open_page):
-    page = open_page(f"{server}/frank_wolfe?preset=triangle")
+    page = open_page(f"{server}/frank_wolfe?preset=triangle&speed=5")
     wait_lanes(page, 1)
     page.evaluate(MIXED)
     top = walked_to_its_end(page)
@@ -217,7 +217,7 @@ def test_all_parts_of_the_page_are_of_one_moment_while_walks_go_on(server, open_
     assert page.locator("canvas.wk-ticks[aria-label^='rho changed']").count()
     assert page.evaluate("document.querySelector('.pv-bar').getBoundingClientRect().top") == top
     as_many_corners_have_a_circle_as_the_words_say_that_are_mixed(page)
-    page.goto(f"{server}/frank_wolfe?preset=stall")
+    page.goto(f"{server}/frank_wolfe?preset=stall&speed=5")
     wait_lanes(page, 4)
     walked_to_its_end(page)
 

@@ -54,7 +54,7 @@ MOVED = """async () => {
 def test_frequencies_come_to_the_law_and_the_shift_that_is_dragged_is_at_once_that_of_all(
     server, open_page, record_property
 ):
-    page = open_page(link(server, "landscape", preset="attractive"))
+    page = open_page(link(server, "landscape", preset="attractive", speed="5"))
     page.wait_for_selector(f"{CANVAS}[data-hills='1']")
     assert page.locator(".pv-bar option").all_inner_texts()[:2] == ["0.5 trajectories/s", "1 trajectory/s"]
     page.wait_for_function(
