@@ -14,9 +14,9 @@ from pmpviz.models import build_spec
 from tests.browser.stage import choose, lanes, link, look_back, pass_frame, pause, play, press, rest, wait_lanes
 
 # What is painted makes another model, whose reference is begun anew: the lattice is no larger than strokes need.
-SIDE = 32
+SIDE = 16
 LATTICE = {"model": f"square:{SIDE}x{SIDE}", "chains": "4", "budget": "0"}
-STROKES = {3: 0.3, 8: 1.0, 13: 4.0}
+STROKES = {1: 0.3, 3: 1.0, 5: 4.0}
 COLUMNS = range(2, SIDE - 2)
 HANDS = "() => [...document.querySelectorAll('.pv-root')].map((root) => ({ ...root.dataset }))"
 PLACES = """() => [...document.querySelectorAll('[data-testid=live-canvas]')].map((c) => {
@@ -80,27 +80,23 @@ def serpentine(box: dict, rows: int, columns: int) -> list[tuple[float, float]]:
 def test_every_stroke_paints_every_site_whatever_the_server_has_heard_and_is_undone(server, open_page):
     page = open_page(link(server, "playground", ("gibbs",), **LATTICE))
     wait_lanes(page, 1)
+    take(page, "Field +", "field+")
+    before = page.evaluate(PLACES)
+    stroke(page, row_of(page, 14, 8), 0.3)
+    wait_for(page, lambda: painted(page) == sites_of(14))
     rest(page)
-    # One that is begun before the server has heard of the tool is one of that tool.
-    page.get_by_role("radio", name="Field +").evaluate("(radio) => radio.click()")
-    stroke(page, row_of(page, 29, 8), 0.5)
-    wait_for(page, lambda: painted(page) == sites_of(29))
+    assert page.evaluate(PLACES) == before  # What a stroke brings beneath the picture had its room.
     press(page, "Control+z")
     wait_for(page, lambda: not painted(page))
     play(page)
-    wait_lanes(page, 1, "Number(d.sweep) > 5")
-    rest(page)
-    before = page.evaluate(PLACES)
     for row, seconds in STROKES.items():
         stroke(page, row_of(page, row, max(4, int(6 * seconds))), seconds)
     rows = sites_of(*STROKES)
     wait_for(page, lambda: painted(page) == rows)
-    rest(page)
-    assert page.evaluate(PLACES) == before  # What a stroke brings beneath the picture had its room.
     # A wide brush paints seven sites across.
     page.locator("[data-brush='7']").click()
-    stroke(page, row_of(page, 24, 8), 0.3)
-    wide = {row * SIDE + column for row in range(21, 28) for column in range(SIDE)}
+    stroke(page, row_of(page, 10, 8), 0.3)
+    wide = {row * SIDE + column for row in range(7, 14) for column in range(SIDE)}
     wait_for(page, lambda: painted(page) - wide == rows and len(painted(page) & wide) >= 7 * len(COLUMNS))
     for left in (rows, sites_of(*list(STROKES)[:-1])):
         press(page, "Control+z")
@@ -110,16 +106,26 @@ def test_every_stroke_paints_every_site_whatever_the_server_has_heard_and_is_und
     wait_for(page, lambda: not painted(page))
     page.locator("[data-brush='1']").click()
     one_that_the_server_never_heard_of_comes_with_the_next_one(page)
+    page.locator("[data-action=clear]").click()
+    wait_for(page, lambda: not painted(page))
+    one_begun_before_the_server_has_heard_of_the_tool_is_one_of_that_tool(page)
 
 
 def one_that_the_server_never_heard_of_comes_with_the_next_one(page) -> None:
     page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
-    stroke(page, row_of(page, 9, 8), 0.3)
+    stroke(page, row_of(page, 2, 8), 0.3)
     page.wait_for_timeout(9000)
-    stroke(page, row_of(page, 14, 8), 0.3)
+    stroke(page, row_of(page, 8, 8), 0.3)
     page.evaluate("() => { WebSocket.prototype.send = window.speaks; }")
-    stroke(page, row_of(page, 19, 8), 0.3)
-    wait_for(page, lambda: painted(page) == sites_of(9, 14, 19))
+    stroke(page, row_of(page, 14, 8), 0.3)
+    wait_for(page, lambda: painted(page) == sites_of(2, 8, 14))
+
+
+def one_begun_before_the_server_has_heard_of_the_tool_is_one_of_that_tool(page) -> None:
+    take(page, "Look", "none")
+    page.get_by_role("radio", name="Field +").evaluate("(radio) => radio.click()")
+    stroke(page, row_of(page, 9, 8), 0.5)
+    wait_for(page, lambda: painted(page) == sites_of(9))
 
 
 def test_strokes_on_the_other_surfaces_are_whole(server, open_page):
