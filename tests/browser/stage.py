@@ -22,6 +22,7 @@ WATCH = """() => {
   see();
 }"""
 POLL_MS = 50
+SMALL = {"model": "square:16x16", "chains": "32", "budget": "0"}
 CRITICAL = {"model": "square:32x32", "chains": "8", "budget": "0"}
 
 

@@ -194,16 +194,3 @@ def test_a_class_sees_images_beside_the_features(open_page, server):
           return box.height > 50 && box.bottom <= window.innerHeight;
         })"""
     )
-    # Of three lanes, too, all that is found is in sight, and the rows are high enough for their names.
-    page.set_viewport_size({"width": 1024, "height": 768})
-    page.goto(link(server, "deconvolution", preset="gwg", **{"class": "1"}))
-    page.wait_for_selector("[data-testid=images-canvas][data-painted]")
-    press(page, "n")
-    page.wait_for_function(
-        """() => {
-          const lanes = [...document.querySelectorAll("[data-testid=deconvolution-canvas]")];
-          const said = document.querySelector(".pv-verdict");
-          return lanes.length === 3 && / Gibbs: /.test(said?.textContent) && lanes[2].clientHeight > 50
-            && [said, ...lanes].every((one) => one.getBoundingClientRect().bottom <= window.innerHeight);
-        }"""
-    )

@@ -8,8 +8,9 @@ import pytest
 
 from pmpviz.capabilities.home.hand import expected_distance
 from pmpviz.capabilities.home.spins import TIGHT
-from tests.browser.stage import lanes, pause, press, rest, wait_lanes, wait_server
+from tests.browser.stage import SMALL, lanes, link, pause, press, rest, wait_lanes, wait_server
 
+RACED = ("colour_gibbs", "swendsen_wang")
 ROOT = "document.querySelector('.fs-root').dataset"
 
 
@@ -26,8 +27,8 @@ def wait_spins(page, condition: str) -> dict[str, str]:
 
 @pytest.fixture
 def home(server, open_page):
-    """Home once its first draw has fallen, its race at rest."""
-    page = open_page(server)
+    """Home once its first draw has fallen, its race, of small lattices, at rest."""
+    page = open_page(link(server, "", RACED, **SMALL))
     page.wait_for_selector(".fs-root[data-total]")
     wait_spins(page, "d.total === '1'")
     wait_lanes(page, 2)
@@ -136,9 +137,8 @@ def test_a_thousand_more_meet_the_loose_law_and_miss_the_tight_one_and_are_there
     # No more than once in a million times would as many exact draws be so far away.
     chance = expected_distance(TIGHT.law, 1001) + math.sqrt(math.log(1e6) / (2 * 1001))
     assert float(tight["distance"]) > chance
-    home.get_by_role("link", name="Race", exact=True).first.click()
-    home.wait_for_url(lambda url: "/race" in url)
-    wait_lanes(home, 2)
+    home.get_by_role("link", name="Messages", exact=True).first.click()
+    home.wait_for_selector("[data-testid=messages-canvas][data-sweep]")
     rest(home)
     home.get_by_role("link", name="Home").click()
     home.wait_for_selector(".fs-root[data-total]")
@@ -147,7 +147,7 @@ def test_a_thousand_more_meet_the_loose_law_and_miss_the_tight_one_and_are_there
 
 def test_in_reduced_motion_draws_are_shown_at_rest_and_a_class_sees_all_that_is_said_of_them(server, open_page):
     size = {"width": 1024, "height": 768}
-    page = open_page(f"{server}/?class=1", viewport=size, reduced_motion="reduce")
+    page = open_page(link(server, "", RACED, **SMALL, **{"class": "1"}), viewport=size, reduced_motion="reduce")
     page.wait_for_selector(".fs-root[data-total='1']")
     page.get_by_role("button", name="Draw noise").click()
     wait_spins(page, "d.total === '2'")

@@ -19,6 +19,7 @@ from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
 from pmpviz.live.link import query_text
 from tests.browser.stage import (
     CRITICAL,
+    SMALL,
     WATCH,
     close_dialog,
     frames_at,
@@ -39,7 +40,6 @@ from tests.browser.stage import (
 )
 
 FOUR = ("colour_gibbs", "gibbs", "gwg", "swendsen_wang")
-SMALL = {"model": "square:16x16", "chains": "32", "budget": "0"}
 FRAME = 20
 
 
