@@ -23,7 +23,6 @@ WATCH = """() => {
 }"""
 POLL_MS = 50
 SMALL = {"model": "square:16x16", "chains": "32", "budget": "0"}
-CRITICAL = {"model": "square:32x32", "chains": "8", "budget": "0"}
 
 
 def link(server: str, page: str, lanes: tuple[str, ...] = (), **settings) -> str:

@@ -18,7 +18,6 @@ from PIL import Image
 from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
 from pmpviz.live.link import query_text
 from tests.browser.stage import (
-    CRITICAL,
     SMALL,
     WATCH,
     close_dialog,
@@ -77,7 +76,7 @@ def test_home_moves_untouched_and_a_picture_of_it_opens_its_page_at_its_preset(s
 
 
 def test_four_lanes_paint_thirty_times_a_second_and_space_freezes_all(server, open_page, note):
-    page = open_page(link(server, "race", FOUR, **CRITICAL))
+    page = open_page(link(server, "race", FOUR, **SMALL))
     wait_lanes(page, 4)
     play(page)
     wait_lanes(page, 4, "Number(d.sweep) > 2")
@@ -85,7 +84,7 @@ def test_four_lanes_paint_thirty_times_a_second_and_space_freezes_all(server, op
     page.wait_for_timeout(2000)
     after, seconds = lanes(page), time.perf_counter() - begin
     rates = [(int(b["paints"]) - int(a["paints"])) / seconds for a, b in zip(before, after, strict=True)]
-    note("paints a second of four 32x32 lanes", [round(rate, 1) for rate in rates])
+    note("paints a second of four lanes", [round(rate, 1) for rate in rates])
     sweeps = [(int(b["sweep"]) - int(a["sweep"])) / seconds for a, b in zip(before, after, strict=True)]
     note("sweeps a second on the canvases", [round(rate, 1) for rate in sweeps])
     assert all(int(b["sweep"]) > int(a["sweep"]) for a, b in zip(before, after, strict=True))
