@@ -14,6 +14,8 @@ from pmpviz.live.worker import LEASE_SECONDS, worker
 
 # What failed is tried again for whoever asks for it so much later: a busy machine may be idle by then.
 AGAIN_SECONDS = 60.0
+# What nobody has wanted for so long is not worked on any more until somebody wants it again.
+WANTED_SECONDS = 10 * LEASE_SECONDS
 
 
 class Beside:
@@ -34,7 +36,7 @@ class Beside:
     def due(self) -> float | None:
         """Since it was last served, or now where nobody looks; never once nobody has wanted it for a minute."""
         now = time.monotonic()
-        if not self.unfinished or now - self._touched > 10 * LEASE_SECONDS:
+        if not self.unfinished or now - self._touched > WANTED_SECONDS:
             return None
         return self._worked if now - self._touched < LEASE_SECONDS else now
 

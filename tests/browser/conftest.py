@@ -115,7 +115,7 @@ def _serve(script: str, cache: str) -> tuple[subprocess.Popen, str]:
         port = probe.getsockname()[1]
     options = {"address": "127.0.0.1", "port": port, "headless": "true", "fileWatcherType": "none"}
     words = [word for name, value in options.items() for word in (f"--server.{name}", str(value))]
-    command = [sys.executable, "-m", "streamlit", "run", script, *words]
+    command = [sys.executable, "-m", "tests.browser.served", "run", script, *words]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     # The programs that other tests compiled are not the server's: its first page opens cold.
     environment = {name: value for name, value in os.environ.items() if name != "JAX_COMPILATION_CACHE_DIR"}

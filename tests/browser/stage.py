@@ -22,7 +22,7 @@ WATCH = """() => {
   see();
 }"""
 POLL_MS = 50
-CRITICAL = {"model": "square:64x64", "chains": "64", "budget": "0"}
+SMALL = {"model": "square:16x16", "chains": "32", "budget": "0"}
 
 
 def link(server: str, page: str, lanes: tuple[str, ...] = (), **settings) -> str:

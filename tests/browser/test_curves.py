@@ -230,8 +230,8 @@ def ran(page, count, budget):
     stage.wait_server(page, "paused")
 
 
-def test_a_chart_gives_values_zooms_into_a_box_and_shows_everything_again(open_page, server):
-    page = open_page(stage.link(server, "playground", ("pmp;sweeps_per_draw=8",), **SMALL))
+def test_a_chart_gives_values_and_zooms_and_a_kept_curve_stays_through_a_reset(open_page, server):
+    page = open_page(stage.link(server, "playground", ("gibbs",), **SMALL))
     ran(page, 1, 2000)
     chart = page.locator(CHART).first
     chart.scroll_into_view_if_needed()
@@ -276,9 +276,21 @@ def test_a_chart_gives_values_zooms_into_a_box_and_shows_everything_again(open_p
     page.mouse.dblclick(box["x"] + 55, box["y"] + 60)
     # The bins of the box are all there is until the server has sent the others.
     until(lambda sweeps: sweeps[0] < 100 < whole)
+    a_kept_curve_stays_through_a_reset_and_can_be_taken_away(page)
 
 
-def test_three_dampings_have_three_names_three_keys_and_three_rows(open_page, server):
+def a_kept_curve_stays_through_a_reset_and_can_be_taken_away(page) -> None:
+    page.locator("[data-action=keep]").click()
+    kept = page.locator(".pv-line", has_text="kept at sweep 2")
+    kept.wait_for()
+    page.locator("[data-action=reset]").click()
+    stage.wait_lanes(page, 1, "d.sweep === '0'")
+    assert kept.count() == 1
+    kept.locator("button").click()
+    kept.wait_for(state="detached")
+
+
+def test_three_dampings_have_three_names_keys_and_rows_which_looking_back_takes_along(open_page, server):
     page = open_page(stage.link(server, "race", LANES, **{**SMALL, "budget": "100"}))
     ran(page, 3, 100)
     names = [f"PMP · damping {damping}" for damping in ("0.1", "0.5", "0.9")]
@@ -292,11 +304,10 @@ def test_three_dampings_have_three_names_three_keys_and_three_rows(open_page, se
     page.wait_for_function("document.querySelectorAll('table tbody tr').length === 3")
     rows = page.locator("table tbody tr td:first-child").all_inner_texts()
     assert rows == [f"{name} (approximate)" for name in names]
+    looking_back_takes_words_strip_and_numbers_along(page)
 
 
-def test_looking_back_takes_words_strip_and_numbers_along(open_page, server):
-    page = open_page(stage.link(server, "race", LANES[:2], **{**SMALL, "budget": "100"}))
-    ran(page, 2, 100)
+def looking_back_takes_words_strip_and_numbers_along(page) -> None:
     stage.look_back(page, 28)
     page.locator(".pv-said", has_text="Looking back at sweep 28:").wait_for()
     every = "(e) => /looking back at sweep 28/.test(e.textContent)"
@@ -304,22 +315,9 @@ def test_looking_back_takes_words_strip_and_numbers_along(open_page, server):
     shown = page.locator(".pv-strip").evaluate_all("(all) => all.map((e) => Number(e.dataset.sweep))")
     assert all(sweep <= 28 for sweep in shown)
     cells = "[...document.querySelectorAll('table tbody tr td:nth-child(2)')].map((e) => e.textContent).join()"
-    page.wait_for_function(f"() => {cells} === '28,28'")
+    page.wait_for_function(f"() => {cells} === '28,28,28'")
     page.locator(".pv-live").click()
     page.locator(".pv-said", has_text="Looking back").wait_for(state="detached")
-
-
-def test_a_kept_curve_stays_through_a_reset_and_can_be_taken_away(open_page, server):
-    page = open_page(stage.link(server, "playground", ("gibbs",), **{**SMALL, "budget": "200"}))
-    ran(page, 1, 200)
-    page.locator("[data-action=keep]").click()
-    kept = page.locator(".pv-line", has_text="kept at sweep 200")
-    kept.wait_for()
-    page.locator("[data-action=reset]").click()
-    stage.wait_lanes(page, 1, "d.sweep === '0'")
-    assert kept.count() == 1
-    kept.locator("button").click()
-    kept.wait_for(state="detached")
 
 
 def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, server):

@@ -13,9 +13,11 @@ from pmpviz.io.uai import write_uai
 from pmpviz.models import build_spec
 from tests.browser.stage import choose, lanes, link, look_back, pass_frame, pause, play, press, rest, wait_lanes
 
-LATTICE = {"model": "square:64x64", "chains": "4", "budget": "0"}
-STROKES = {5: 0.3, 15: 1.0, 25: 4.0, 35: 10.0}
-COLUMNS = range(2, 62)
+# What is painted makes another model, whose reference is begun anew: the lattice is no larger than strokes need.
+SIDE = 16
+LATTICE = {"model": f"square:{SIDE}x{SIDE}", "chains": "4", "budget": "0"}
+STROKES = {1: 0.3, 3: 1.0, 5: 4.0}
+COLUMNS = range(2, SIDE - 2)
 HANDS = "() => [...document.querySelectorAll('.pv-root')].map((root) => ({ ...root.dataset }))"
 PLACES = """() => [...document.querySelectorAll('[data-testid=live-canvas]')].map((c) => {
   const box = c.getBoundingClientRect(); return [box.x, box.y, box.width, box.height] })"""
@@ -50,9 +52,15 @@ def stroke(page, points, seconds: float) -> None:
 
 
 def row_of(page, row: int, points: int, lane: int = 0) -> list[tuple[float, float]]:
-    """Points along a row of a lattice, over its columns 2 to 61."""
+    """Points along a row of a lattice, over its columns but the two at either end."""
     x, y, width, _ = page.evaluate(PLACES)[lane]
-    return [(x + at * width / 64, y + (row + 0.5) * width / 64) for at in np.linspace(2.5, 61.5, points)]
+    ends = COLUMNS[0] + 0.5, COLUMNS[-1] + 0.5
+    return [(x + at * width / SIDE, y + (row + 0.5) * width / SIDE) for at in np.linspace(*ends, points)]
+
+
+def sites_of(*rows: int) -> set[int]:
+    """The sites of such rows."""
+    return {row * SIDE + column for row in rows for column in COLUMNS}
 
 
 def take(page, name: str, tool: str) -> None:
@@ -69,28 +77,55 @@ def serpentine(box: dict, rows: int, columns: int) -> list[tuple[float, float]]:
     return [(box["x"] + at * wide, box["y"] + (row + 0.5) * high) for row, at in ends]
 
 
-def test_every_stroke_paints_every_site_and_is_undone(server, open_page):
+def test_every_stroke_paints_every_site_whatever_the_server_has_heard_and_is_undone(server, open_page):
     page = open_page(link(server, "playground", ("gibbs",), **LATTICE))
     wait_lanes(page, 1)
-    play(page)
     take(page, "Field +", "field+")
     before = page.evaluate(PLACES)
-    for row, seconds in STROKES.items():
-        stroke(page, row_of(page, row, max(4, int(6 * seconds))), seconds)
-    rows = {row * 64 + column for row in STROKES for column in COLUMNS}
-    wait_for(page, lambda: painted(page) == rows)
+    stroke(page, row_of(page, 14, 8), 0.3)
+    wait_for(page, lambda: painted(page) == sites_of(14))
     rest(page)
     assert page.evaluate(PLACES) == before  # What a stroke brings beneath the picture had its room.
+    press(page, "Control+z")
+    wait_for(page, lambda: not painted(page))
+    play(page)
+    for row, seconds in STROKES.items():
+        stroke(page, row_of(page, row, max(4, int(6 * seconds))), seconds)
+    rows = sites_of(*STROKES)
+    wait_for(page, lambda: painted(page) == rows)
     # A wide brush paints seven sites across.
     page.locator("[data-brush='7']").click()
-    stroke(page, row_of(page, 50, 8), 0.3)
-    wide = {row * 64 + column for row in range(47, 54) for column in range(64)}
-    wait_for(page, lambda: painted(page) - wide == rows and len(painted(page) & wide) >= 7 * 60)
-    for left in (rows, {site for site in rows if site < 35 * 64}):
+    stroke(page, row_of(page, 10, 8), 0.3)
+    wide = {row * SIDE + column for row in range(7, 14) for column in range(SIDE)}
+    wait_for(page, lambda: painted(page) - wide == rows and len(painted(page) & wide) >= 7 * len(COLUMNS))
+    for left in (rows, sites_of(*list(STROKES)[:-1])):
         press(page, "Control+z")
         wait_for(page, lambda left=left: painted(page) == left)
+    pause(page)
     page.locator("[data-action=clear]").click()
     wait_for(page, lambda: not painted(page))
+    page.locator("[data-brush='1']").click()
+    one_that_the_server_never_heard_of_comes_with_the_next_one(page)
+    page.locator("[data-action=clear]").click()
+    wait_for(page, lambda: not painted(page))
+    one_begun_before_the_server_has_heard_of_the_tool_is_one_of_that_tool(page)
+
+
+def one_that_the_server_never_heard_of_comes_with_the_next_one(page) -> None:
+    page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
+    stroke(page, row_of(page, 2, 8), 0.3)
+    page.wait_for_timeout(9000)
+    stroke(page, row_of(page, 8, 8), 0.3)
+    page.evaluate("() => { WebSocket.prototype.send = window.speaks; }")
+    stroke(page, row_of(page, 14, 8), 0.3)
+    wait_for(page, lambda: painted(page) == sites_of(2, 8, 14))
+
+
+def one_begun_before_the_server_has_heard_of_the_tool_is_one_of_that_tool(page) -> None:
+    take(page, "Look", "none")
+    page.get_by_role("radio", name="Field +").evaluate("(radio) => radio.click()")
+    stroke(page, row_of(page, 9, 8), 0.5)
+    wait_for(page, lambda: painted(page) == sites_of(9))
 
 
 def test_strokes_on_the_other_surfaces_are_whole(server, open_page):
@@ -99,7 +134,8 @@ def test_strokes_on_the_other_surfaces_are_whole(server, open_page):
     play(page)
     take(page, "Field −", "field-")
     stroke(page, row_of(page, 9, 10, lane=1), 1.0)
-    wait_for(page, lambda: painted(page) == {9 * 64 + column for column in COLUMNS})
+    wait_for(page, lambda: painted(page) == sites_of(9))
+    pause(page)
     page.goto(f"{server}/playground?preset=bars")
     wait_lanes(page, 1)
     take(page, "Clamp 1", "clamp1")
@@ -117,32 +153,10 @@ def test_strokes_on_the_other_surfaces_are_whole(server, open_page):
     wait_for(page, lambda: setting(page, "painted").split(":")[-1][:8] in ("ffffff80", "00000000"))
 
 
-def test_a_stroke_begun_before_the_server_has_heard_of_the_tool_is_one_of_that_tool(server, open_page):
-    page = open_page(link(server, "playground", ("gibbs",), **LATTICE))
-    wait_lanes(page, 1)
-    rest(page)
-    page.get_by_role("radio", name="Field +").evaluate("(radio) => radio.click()")
-    stroke(page, row_of(page, 9, 8), 0.5)
-    wait_for(page, lambda: painted(page) == {9 * 64 + column for column in COLUMNS})
-
-
-def test_a_stroke_that_the_server_never_heard_of_comes_with_the_next_one(server, open_page):
-    page = open_page(link(server, "playground", ("gibbs",), **LATTICE))
-    wait_lanes(page, 1)
-    take(page, "Field +", "field+")
-    page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
-    stroke(page, row_of(page, 9, 8), 0.3)
-    page.wait_for_timeout(9000)
-    stroke(page, row_of(page, 14, 8), 0.3)
-    page.evaluate("() => { WebSocket.prototype.send = window.speaks; }")
-    stroke(page, row_of(page, 19, 8), 0.3)
-    wait_for(page, lambda: painted(page) == {row * 64 + column for row in (9, 14, 19) for column in COLUMNS})
-
-
 def test_a_grid_of_a_file_is_one_and_its_nodes_are_dragged_into_the_link(server, open_page, tmp_path):
     file = tmp_path / "grid.uai"
     file.write_text(write_uai(build_spec("square:5x5,periodic=false")))
-    page = open_page(f"{server}/playground")
+    page = open_page(link(server, "playground", ("gibbs",), model="square:4x4", chains="4"))
     wait_lanes(page, 1)
     page.get_by_text("From a file").first.click()
     page.locator("input[type=file]").first.set_input_files(file)

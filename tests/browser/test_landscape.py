@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.browser.stage import link, press
+from tests.browser.test_layout import list_is_clear_of
 
 # Over so many pictures of the page: those in which the ball stood elsewhere than in the one before, those in which the
 # spins were drawn at another place than the ball's, and pictures a second.
@@ -36,25 +37,6 @@ DRAG = """async (share) => {
 }"""
 
 
-def test_frequencies_come_to_the_law_and_the_dragged_shift_parts_the_hills(server, open_page, record_property):
-    page = open_page(link(server, "landscape", preset="attractive"))
-    page.wait_for_selector(f"{CANVAS}[data-hills='1']")
-    assert page.locator(".pv-bar option").all_inner_texts()[:2] == ["0.5 trajectories/s", "1 trajectory/s"]
-    page.wait_for_function(
-        "() => { const d = document.querySelector('[data-testid=landscape-bars]').dataset;"
-        " return Number(d.draws) > 10000 && Number(d.error) < 0.03 }"
-    )
-    record_property("ms to another landscape", page.evaluate(DRAG, 0.3))
-    page.evaluate(DRAG, 0.5)
-    page.wait_for_selector(f"{CANVAS}[data-hills='2']")
-    page.evaluate("document.querySelector('[data-knob=extra]').dispatchEvent(new Event('change', {bubbles: true}))")
-    page.wait_for_url("**extra=3.*")
-    page.get_by_role("button", name="A = I").click()
-    page.wait_for_selector(f"{CANVAS}[data-turn='1.00'][data-hills='2']")
-    press(page, "Space")
-    page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'paused'")
-
-
 # What stands on screen in the first picture of another shift.
 MOVED = """async () => {
   const range = document.querySelector("[data-knob=extra]");
@@ -69,15 +51,36 @@ MOVED = """async () => {
 }"""
 
 
-def test_verdict_and_curves_are_of_the_shift_that_is_seen(server, open_page):
-    page = open_page(link(server, "landscape", preset="attractive"))
+def test_frequencies_come_to_the_law_and_the_shift_that_is_dragged_is_at_once_that_of_all(
+    server, open_page, record_property
+):
+    page = open_page(link(server, "landscape", preset="attractive", speed="5"))
+    page.wait_for_selector(f"{CANVAS}[data-hills='1']")
+    assert page.locator(".pv-bar option").all_inner_texts()[:2] == ["0.5 trajectories/s", "1 trajectory/s"]
+    page.wait_for_function(
+        "() => { const d = document.querySelector('[data-testid=landscape-bars]').dataset;"
+        " return Number(d.draws) > 10000 && Number(d.error) < 0.03 }"
+    )
+    verdict_and_curves_are_of_the_shift_that_is_seen(page)
+    record_property("ms to another landscape", page.evaluate(DRAG, 0.3))
+    page.evaluate(DRAG, 0.5)
+    page.wait_for_selector(f"{CANVAS}[data-hills='2']")
+    page.evaluate("document.querySelector('[data-knob=extra]').dispatchEvent(new Event('change', {bubbles: true}))")
+    page.wait_for_url("**extra=3.*")
+    page.get_by_role("button", name="A = I").click()
+    page.wait_for_selector(f"{CANVAS}[data-turn='1.00'][data-hills='2']")
+    press(page, "Space")
+    page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'paused'")
+
+
+def verdict_and_curves_are_of_the_shift_that_is_seen(page) -> None:
     page.wait_for_function("() => /exact after/.test(document.querySelector('.pv-verdict')?.textContent)")
     verdict = page.locator(".pv-verdict").inner_text()
     assert verdict.startswith(
         "One hill at shift 1. It parts at about 2: up to there, and no further, one hill is guaranteed. "
     )
     # No answer of the server comes in between.
-    page.evaluate("WebSocket.prototype.send = () => {}")
+    page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
     verdict, curve = page.evaluate(MOVED)
     assert verdict == (
         "Four hills, 00, 01, 10 and 11, at shift 6. Up to about 2 there is one: so far, and no further, one hill is "
@@ -87,29 +90,7 @@ def test_verdict_and_curves_are_of_the_shift_that_is_seen(server, open_page):
     assert not any(letter.isdigit() for letter in curve)
     page.get_by_role("button", name="About the coordinates").focus()
     assert page.locator(".ls-head .pv-tip").is_visible()
-
-
-def test_the_ball_of_two_pictures_and_its_spins_move_together(server, open_page, record_property):
-    page = open_page(link(server, "landscape", preset="hopfield", speed="1"))
-    page.wait_for_selector(f"{CANVAS}[data-hills='4']")
-    page.wait_for_selector("[data-testid=landscape-spins][data-differs]")
-    verdict = page.locator(".pv-verdict").inner_text()
-    assert verdict.startswith("Four hills at T = 0.8: A, B and their negatives have one each, below T = 0.947. ")
-    seen = page.evaluate(MOVING, 120)
-    record_property("pictures a second", seen["rate"])
-    assert seen["moved"] > 10 and not seen["apart"]
-    # The engine's spins are those that the page draws at the ball, but for numbers on the very edge.
-    assert int(page.locator("[data-testid=landscape-spins]").get_attribute("data-differs")) <= 1
-    page.evaluate(DRAG.replace("extra", "temperature"), 0.5)
-    page.wait_for_selector(f"{CANVAS}[data-hills='1']")
-    page.evaluate(
-        "document.querySelector('[data-knob=temperature]').dispatchEvent(new Event('change', {bubbles: true}))"
-    )
-    page.wait_for_url("**temperature=1.*")
-    page.get_by_role("button", name="A = I").click()
-    page.wait_for_selector(f"{CANVAS}[data-turn='1.00']")
-    press(page, "Space")
-    page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'paused'")
+    page.evaluate("() => { WebSocket.prototype.send = window.speaks; }")
 
 
 # On the ball's way: what the spins were where it last stood, and the words of the overlaps' curve.
@@ -130,14 +111,36 @@ ON_THE_WAY = """async () => {
 }"""
 
 
-def test_the_curve_of_overlaps_ends_where_the_ball_last_stood(server, open_page):
-    page = open_page(link(server, "landscape", preset="hopfield", speed="0.5"))
-    page.wait_for_selector("[data-testid=landscape-spins][data-differs]")
+def the_curve_of_overlaps_ends_where_the_ball_last_stood(page) -> None:
     page.locator("canvas.pv-chart[aria-label^='Overlaps']").wait_for()
     stood, curve, now = page.evaluate(ON_THE_WAY)
     assert ": overlap with A " in stood and ": on the way: A " in now
     read = [[float(word.replace("−", "-")) for word in re.findall("−?[0-9.]+[0-9]", text)] for text in (stood, curve)]
     assert read[0][1:] == [round(value, 2) for value in read[1]]
+
+
+def test_the_ball_of_two_pictures_its_spins_and_the_curve_of_overlaps_move_together(server, open_page, record_property):
+    page = open_page(link(server, "landscape", preset="hopfield", speed="0.5"))
+    page.wait_for_selector(f"{CANVAS}[data-hills='4']")
+    page.wait_for_selector("[data-testid=landscape-spins][data-differs]")
+    verdict = page.locator(".pv-verdict").inner_text()
+    assert verdict.startswith("Four hills at T = 0.8: A, B and their negatives have one each, below T = 0.947. ")
+    seen = page.evaluate(MOVING, 60)
+    record_property("pictures a second", seen["rate"])
+    assert seen["moved"] > 10 and not seen["apart"]
+    # The engine's spins are those that the page draws at the ball, but for numbers on the very edge.
+    assert int(page.locator("[data-testid=landscape-spins]").get_attribute("data-differs")) <= 1
+    the_curve_of_overlaps_ends_where_the_ball_last_stood(page)
+    page.evaluate(DRAG.replace("extra", "temperature"), 0.5)
+    page.wait_for_selector(f"{CANVAS}[data-hills='1']")
+    page.evaluate(
+        "document.querySelector('[data-knob=temperature]').dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    page.wait_for_url("**temperature=1.*")
+    page.get_by_role("button", name="A = I").click()
+    page.wait_for_selector(f"{CANVAS}[data-turn='1.00']")
+    press(page, "Space")
+    page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'paused'")
 
 
 def test_a_class_sees_strips_and_verdict_without_scrolling(server, open_page):
@@ -196,11 +199,11 @@ def test_the_verdict_names_the_hills_and_the_shift_that_is_seen(server, open_pag
     )
     page.wait_for_function(seen)
     assert " no shift of the slider has one alone." in page.locator(".pv-verdict").inner_text()
-    page = open_page(link(server, "landscape", preset="fields"))
+    page.goto(link(server, "landscape", preset="fields"))
     page.wait_for_function("() => document.querySelector('.pv-verdict')?.innerText.startsWith('One hill at shift 3. ')")
     parting = "It parts at about 3.6; one hill is guaranteed up to 2 only."
     assert parting in page.locator(".pv-verdict").inner_text()
-    page = open_page(link(server, "landscape", preset="alike"))
+    page.goto(link(server, "landscape", preset="alike"))
     page.wait_for_function(
         "() => document.querySelector('.pv-verdict')?.innerText.startsWith('Two hills at T = 0.75: ')"
     )
@@ -237,6 +240,7 @@ def test_before_a_class_block_gibbs_has_its_curve_where_the_ball_has_its_energy(
     address = link(server, "landscape", preset="failure", **{"class": "1"})
     page = open_page(address, viewport={"width": 1024, "height": 768})
     page.locator(".pv-verdict", has_text="Press Play, or Space: no state is drawn yet.").wait_for()
+    list_is_clear_of(page, ".ls-head, .pv-title")
     press(page, "Space")
     page.wait_for_function("() => /ought to be/.test(document.querySelector('.pv-verdict')?.textContent)")
     page.locator(".pv-traces canvas").first.wait_for(state="visible")

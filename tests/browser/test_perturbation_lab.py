@@ -47,12 +47,6 @@ def test_three_solvers_on_one_perturbation(server, open_page, note):
     page.wait_for_function(SOLVED)
     page.wait_for_function(PANELS)
     note("seconds from opening to three energies, the process being new", round(time.perf_counter() - begin, 1))
-    begin = time.perf_counter()
-    other = open_page(f"{server}/perturbation_lab?preset=glass&seed=1")
-    other.wait_for_function(SOLVED)
-    other.wait_for_function(PANELS)
-    note("and of another session", round(time.perf_counter() - begin, 1))
-    other.close()
     first = page.evaluate(ENERGIES)
     assert "proved" in first[2][4] and all(row[1] != "n/a" for row in first)
     page.locator(".st-key-lab_next button").click()
@@ -70,48 +64,15 @@ def on_map(page, across: float, up: float) -> tuple[float, float]:
     return box["x"] + 38 + room * (across + edge) / (2 * edge), box["y"] + 8 + room * (1 - (up + edge) / (2 * edge))
 
 
-def test_the_cross_is_dragged_and_the_answers_follow_before_and_after_it_is_let_go(server, open_page):
+def test_samples_land_the_cross_is_dragged_and_another_model_is_chosen(server, open_page):
     page = open_page(f"{server}/perturbation_lab")
     page.wait_for_selector(f"{MAP}[data-x]")
-    page.wait_for_function(PANELS)
-    page.wait_for_function(
-        "() => document.querySelector('.at-words').innerText.includes('4 states are best somewhere.')"
-    )
-    page.wait_for_function(f"() => !document.querySelector('.at-words').innerText.includes('Row') && ({SOLVED})()")
-    canvas = page.query_selector(MAP)
-    page.mouse.move(*on_map(page, 0, 0))
-    page.mouse.down()
-    page.mouse.move(*on_map(page, 4, -4), steps=5)
-    page.wait_for_function(f"() => ({VALUES})().Exact === '1.00,0.00'")
-    across, up = (float(page.get_attribute(MAP, f"data-{axis}")) for axis in "xy")
-    assert abs(across - 4) < 0.25 and abs(up + 4) < 0.25 and "cross" not in page.url
-    assert [float(v) for v in page.evaluate(VALUES)["noise"].split(",")] == [round(across, 2), round(up, 2)]
-    page.mouse.move(*on_map(page, -4, -4), steps=5)
-    page.wait_for_function(f"() => ({VALUES})().Exact === '0.00,0.00'")
-    page.mouse.up()
-    page.wait_for_url("**cross=-*")
-    page.wait_for_function(f"() => ({SOLVED})() && ({VALUES})().Exact === '0.00,0.00'")
-    assert canvas.evaluate("(canvas) => canvas.isConnected")
-
-
-def test_samples_fall_and_fill_the_bars(server, open_page):
-    page = open_page(f"{server}/perturbation_lab", reduced_motion="reduce")
-    page.wait_for_selector(f"{MAP}[data-x]")
     page.wait_for_selector(f"{BARS}[data-samples]")
-    for count in (1, 2):
-        page.locator("[data-action=one]").click()
-        page.wait_for_selector(f"{BARS}[data-samples='{count}']")
-    # The verdict is of the samples that have fallen.
-    assert page.locator(".at-verdict").inner_text().startswith("2 samples: too few to judge, ")
-    assert "; as many exact draws are " in page.locator(".at-bars").inner_text()
-    page.locator("[data-action=play]").click()
-    page.wait_for_function(f"() => Number(document.querySelector('{BARS}').dataset.samples) > 5")
-    # All that have been solved by then fall: again, until those are all.
-    press = "document.querySelector('[data-action=all]').click()"
-    page.wait_for_function(f"() => {{ {press}; return document.querySelector('{BARS}').dataset.samples === '512' }}")
-    assert " of 512 samples " in page.locator(".at-verdict").inner_text()
-    assert "; as many exact draws are " in page.locator(".at-bars").inner_text()
-    assert page.evaluate(COLOURED) > 0.02  # The exact lines and the axis alone are grey.
+    a_sample_has_the_colour_of_its_state_and_is_counted_once_it_has_landed(page)
+    page.locator("[data-action=reset]").click()
+    the_cross_is_dragged_and_the_answers_follow_before_and_after_it_is_let_go(page)
+    no_name_of_a_bound_lies_on_the_line_of_log_z_or_on_a_mark(page)
+    a_scene_has_its_pictures_before_its_map_and_no_legend_of_the_model_before(page)
 
 
 # Of each picture of a second sample's fall: how many are counted, and whether a dot has the colour of a state, which no
@@ -134,10 +95,7 @@ FALL = """async () => {
 }"""
 
 
-def test_a_sample_has_the_colour_of_its_state_and_is_counted_once_it_has_landed(server, open_page):
-    page = open_page(f"{server}/perturbation_lab")
-    page.wait_for_selector(f"{MAP}[data-x]")
-    page.wait_for_selector(f"{BARS}[data-samples]")
+def a_sample_has_the_colour_of_its_state_and_is_counted_once_it_has_landed(page) -> None:
     page.wait_for_function("() => !document.querySelector('.at-words').innerText.includes('Rough')")
     page.locator("[data-action=reset]").click()
     page.wait_for_selector(f"{BARS}[data-samples='0']")
@@ -155,6 +113,75 @@ def test_a_sample_has_the_colour_of_its_state_and_is_counted_once_it_has_landed(
     assert both[0].startswith(f"{both[1]} samples: too few to judge")
 
 
+def the_cross_is_dragged_and_the_answers_follow_before_and_after_it_is_let_go(page) -> None:
+    page.wait_for_function(PANELS)
+    page.wait_for_function(
+        "() => document.querySelector('.at-words').innerText.includes('4 states are best somewhere.')"
+    )
+    page.wait_for_function(f"() => !document.querySelector('.at-words').innerText.includes('Row') && ({SOLVED})()")
+    canvas = page.query_selector(MAP)
+    page.mouse.move(*on_map(page, 0, 0))
+    page.mouse.down()
+    page.mouse.move(*on_map(page, 4, -4), steps=5)
+    page.wait_for_function(f"() => ({VALUES})().Exact === '1.00,0.00'")
+    across, up = (float(page.get_attribute(MAP, f"data-{axis}")) for axis in "xy")
+    assert abs(across - 4) < 0.25 and abs(up + 4) < 0.25 and "cross" not in page.url
+    assert [float(v) for v in page.evaluate(VALUES)["noise"].split(",")] == [round(across, 2), round(up, 2)]
+    page.mouse.move(*on_map(page, -4, -4), steps=5)
+    page.wait_for_function(f"() => ({VALUES})().Exact === '0.00,0.00'")
+    page.mouse.up()
+    page.wait_for_url("**cross=-*")
+    page.wait_for_function(f"() => ({SOLVED})() && ({VALUES})().Exact === '0.00,0.00'")
+    assert canvas.evaluate("(canvas) => canvas.isConnected")
+
+
+# (length of a name, ends of its mark, the line of log Z, width of the chart).
+ROWS = [(100, (300, 320), 250, 400), (260, (20, 60), 350, 440), (100, (60, 90), 150, 400)]
+
+
+def no_name_of_a_bound_lies_on_the_line_of_log_z_or_on_a_mark(page) -> None:
+    starts = page.evaluate(
+        """async (rows) => {
+          const own = performance.getEntriesByType("resource").map((entry) => entry.name);
+          const { nameAt } = await import(own.find((name) => name.includes("bounds.js")));
+          return rows.map((row) => nameAt(...row));
+        }""",
+        ROWS,
+    )
+    for start, (long, (low, high), line, width) in zip(starts, ROWS, strict=True):
+        assert start + long <= low or start >= high
+        assert not start <= line <= start + long and 0 <= start <= width - long
+
+
+def a_scene_has_its_pictures_before_its_map_and_no_legend_of_the_model_before(page) -> None:
+    page.wait_for_function("() => document.querySelector('.at-legend')?.innerText.includes('01')")
+    assert page.locator(".at-root > :not(.pv-trouble, .at-above)").first.get_attribute("class") == "at-left"
+    choose(page, page.locator(".stSidebar").get_by_role("combobox").first, "A hidden stroke")
+    page.wait_for_selector(".at-scene canvas[data-panel='single MAP']")
+    assert page.locator(".at-root > :not(.pv-trouble, .at-above)").first.get_attribute("class") == "at-right"
+    assert "01" not in page.locator(".at-legend").inner_text()
+
+
+def test_samples_fall_and_fill_the_bars(server, open_page):
+    page = open_page(f"{server}/perturbation_lab", reduced_motion="reduce")
+    page.wait_for_selector(f"{MAP}[data-x]")
+    page.wait_for_selector(f"{BARS}[data-samples]")
+    for count in (1, 2):
+        page.locator("[data-action=one]").click()
+        page.wait_for_selector(f"{BARS}[data-samples='{count}']")
+    # The verdict is of the samples that have fallen.
+    assert page.locator(".at-verdict").inner_text().startswith("2 samples: too few to judge, ")
+    assert "; as many exact draws are " in page.locator(".at-bars").inner_text()
+    page.locator("[data-action=play]").click()
+    page.wait_for_function(f"() => Number(document.querySelector('{BARS}').dataset.samples) > 5")
+    # All that have been solved by then fall: again, until those are all.
+    press = "document.querySelector('[data-action=all]').click()"
+    page.wait_for_function(f"() => {{ {press}; return document.querySelector('{BARS}').dataset.samples === '512' }}")
+    assert " of 512 samples " in page.locator(".at-verdict").inner_text()
+    assert "; as many exact draws are " in page.locator(".at-bars").inner_text()
+    assert page.evaluate(COLOURED) > 0.02  # The exact lines and the axis alone are grey.
+
+
 def test_a_long_legend_stays_beneath_its_map(server, open_page):
     page = open_page(f"{server}/perturbation_lab?preset=prefixes")
     page.wait_for_function("() => document.querySelector('.at-legend')?.innerText.includes('commonest')")
@@ -170,26 +197,6 @@ def test_a_long_legend_stays_beneath_its_map(server, open_page):
         )
 
 
-# (length of a name, ends of its mark, the line of log Z, width of the chart).
-ROWS = [(100, (300, 320), 250, 400), (260, (20, 60), 350, 440), (100, (60, 90), 150, 400)]
-
-
-def test_no_name_of_a_bound_lies_on_the_line_of_log_z_or_on_a_mark(server, open_page):
-    page = open_page(f"{server}/perturbation_lab")
-    page.wait_for_selector(f"{MAP}[data-x]")
-    starts = page.evaluate(
-        """async (rows) => {
-          const own = performance.getEntriesByType("resource").map((entry) => entry.name);
-          const { nameAt } = await import(own.find((name) => name.includes("bounds.js")));
-          return rows.map((row) => nameAt(...row));
-        }""",
-        ROWS,
-    )
-    for start, (long, (low, high), line, width) in zip(starts, ROWS, strict=True):
-        assert start + long <= low or start >= high
-        assert not start <= line <= start + long and 0 <= start <= width - long
-
-
 def test_another_layer_is_drawn_at_once_and_kept_in_the_link(server, open_page):
     page = open_page(f"{server}/perturbation_lab?preset=triangle")
     page.wait_for_selector(".at-root[data-layer=rest]")
@@ -201,16 +208,6 @@ def test_another_layer_is_drawn_at_once_and_kept_in_the_link(server, open_page):
     with page.expect_download() as download:
         page.get_by_role("button", name="perturbation.npz").click()
     assert download.value.suggested_filename == "perturbation.npz"
-
-
-def test_a_scene_has_its_pictures_before_its_map_and_no_legend_of_the_model_before(server, open_page):
-    page = open_page(f"{server}/perturbation_lab")
-    page.wait_for_function("() => document.querySelector('.at-legend')?.innerText.includes('01')")
-    assert page.locator(".at-root > :not(.pv-trouble, .at-above)").first.get_attribute("class") == "at-left"
-    choose(page, page.locator(".stSidebar").get_by_role("combobox").first, "A hidden stroke")
-    page.wait_for_selector(".at-scene canvas[data-panel='single MAP']")
-    assert page.locator(".at-root > :not(.pv-trouble, .at-above)").first.get_attribute("class") == "at-right"
-    assert "01" not in page.locator(".at-legend").inner_text()
 
 
 def test_a_class_reads_what_was_found_beneath_the_pictures_of_a_scene(server, open_page):

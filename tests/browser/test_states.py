@@ -56,13 +56,16 @@ def shoot(page, name: str) -> None:
         page.screenshot(path=f"{folder}/{name}.png", full_page=True)
 
 
-# Each page in both schemes, each number of states once: the same canvas draws all of them on either page.
+# Each page, each scheme and each number of states once: the same canvas draws all of them on either page.
 SHOWN = [
-    ("three", "playground", "dark"),
     ("three", "race", "light"),
-    ("mixed", "playground", "light"),
-    ("sixteen", "race", "dark"),
+    ("mixed", "playground", "dark"),
+    ("sixteen", "playground", "light"),
+    pytest.param("sixteen", "race", "dark", marks=pytest.mark.thorough),
+    pytest.param("mixed", "playground", "light", marks=pytest.mark.thorough),
 ]
+# What is clamped or refused of three states each is of the mixed ones, too.
+BOTH = [pytest.param("three", 1, marks=pytest.mark.thorough), ("mixed", 2)]
 
 
 @pytest.mark.parametrize(("name", "page", "scheme"), SHOWN)
@@ -112,7 +115,7 @@ AT = """([x, y]) => {
 }"""
 
 
-@pytest.mark.parametrize(("name", "site"), [("three", 1), ("mixed", 2)])
+@pytest.mark.parametrize(("name", "site"), BOTH)
 def test_a_site_is_clamped_to_state_two_and_let_go(open_page, server, name, site):
     view = opened(open_page, server, "playground", FILES[name])
     choose_tool(view, "Clamp 2")
@@ -157,7 +160,7 @@ def test_too_many_states_are_refused_in_one_sentence(open_page, server):
     shoot(view, "refused-seventeen")
 
 
-@pytest.mark.parametrize("name", ["three", "mixed"])
+@pytest.mark.parametrize("name", [pytest.param("three", marks=pytest.mark.thorough), "mixed"])
 def test_messages_shows_it_and_the_lab_refuses(open_page, server, name):
     view = open_page(link(server, "messages", schedule="parallel"))
     view.wait_for_selector("canvas")
@@ -166,7 +169,8 @@ def test_messages_shows_it_and_the_lab_refuses(open_page, server, name):
     rest(view)
     assert not view.locator("[data-testid=stAlert]").count()
     shoot(view, f"messages-{name}")
-    lab = open_page(link(server, "perturbation_lab"))
+    lab = view
+    lab.goto(link(server, "perturbation_lab"))
     lab.wait_for_selector("canvas, img")
     lab.locator("[data-testid=stSidebar]").get_by_text("Model", exact=True).first.click()
     bring(lab, "model.uai", FILES[name])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.browser.stage import link, press
-from tests.browser.test_layout import PARTS, settled
+from tests.browser.test_layout import PARTS, list_is_clear_of, settled
 
 PAGES = "[data-testid=text-page]"
 # How far the colours of the first lane are from the exact ones at most, of 255 levels; nothing before there are two.
@@ -77,6 +77,7 @@ SEEN = """() => {
 def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, open_page):
     page = open_page(link(server, "text", preset="names", **{"class": "1"}), viewport={"width": 1024, "height": 768})
     page.wait_for_selector(f"{PAGES} .tx-true")
+    list_is_clear_of(page, ".tx-head, .pv-title")
     press(page, "Space")
     page.wait_for_function("() => /off by/.test(document.querySelector('.tx-status')?.textContent)")
     page.wait_for_function(f"() => `${{({SEEN})()}}` === '0,true,true,false,true'")
@@ -87,23 +88,6 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     assert page.locator(f"{PAGES} >> nth=0").locator(".tx-true").locator("visible=false").count() == 0
     hint = page.locator(".tx-hint").inner_text()
     assert "Underlined: the true name" in hint and "Amber" in hint and "Framed: far off" in hint
-
-
-def test_a_text_that_nothing_was_changed_of_is_never_greyed(server, open_page):
-    page = open_page(link(server, "text", preset="room"))
-    page.wait_for_function("() => /off by/.test(document.querySelector('.tx-status')?.textContent)")
-    page.evaluate(
-        """() => {
-          const [root] = document.querySelectorAll(".tx-root");
-          window.greyed = root.classList.contains("tx-waits");
-          const look = () => { window.greyed = window.greyed || root.classList.contains("tx-waits"); };
-          new MutationObserver(look).observe(root, { attributes: true });
-        }"""
-    )
-    sweeps = "() => parseInt(document.querySelector('.tx-status').textContent)"
-    before = page.evaluate(sweeps)
-    page.wait_for_function(f"(before) => ({sweeps})() >= before + 4", arg=before)
-    assert page.evaluate("() => window.greyed") is False
 
 
 def test_curves_stand_beside_the_text_and_all_is_within_a_small_window(server, open_page):
@@ -127,9 +111,23 @@ def test_all_names_are_seen_and_the_rest_when_it_is_asked_for(server, open_page)
     assert hidden.count() == 0
 
 
-def test_what_is_of_the_setting_before_says_so_at_once(server, open_page):
+def test_a_text_is_greyed_and_of_the_setting_before_at_once_where_something_was_changed_and_never_else(
+    server, open_page
+):
     page = open_page(link(server, "text", preset="room"))
     page.wait_for_function("() => /off by/.test(document.querySelector('.tx-status')?.textContent)")
+    page.evaluate(
+        """() => {
+          const [root] = document.querySelectorAll(".tx-root");
+          window.greyed = root.classList.contains("tx-waits");
+          const look = () => { window.greyed = window.greyed || root.classList.contains("tx-waits"); };
+          new MutationObserver(look).observe(root, { attributes: true });
+        }"""
+    )
+    sweeps = "() => parseInt(document.querySelector('.tx-status').textContent)"
+    before = page.evaluate(sweeps)
+    page.wait_for_function(f"(before) => ({sweeps})() >= before + 4", arg=before)
+    assert page.evaluate("() => window.greyed") is False
     # No answer of the server comes in between.
     page.evaluate("WebSocket.prototype.send = () => {}")
     page.evaluate(
