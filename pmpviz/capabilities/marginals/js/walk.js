@@ -331,12 +331,14 @@ class Walk extends Player {
     );
   }
 
-  // Before a class several lanes have so many lines that each says what it is called, and its gap.
+  // Lines of more than two lanes, and of several before a class, begin with what tells them apart alone, so that none is
+  // broken; before a class each has its gap alone.
   // A gap is of the point that the step was taken from, and μ of the one that it led to.
   sentence({ lane, last }, raced, done) {
     const step = lane.steps[last];
     const corner = lane.found[last];
-    const named = this.large && raced ? lane.short.slice(this.alike()) : lane.label;
+    const many = raced && (this.large || this.lanes.length > 2);
+    const named = many ? lane.short.slice(this.alike()) : lane.label;
     const words = [`${named}: ${step} ${lane.step}${step === 1 ? "" : "s"}`];
     if (corner >= 0 && !raced) words.push(`found corner ${lane.names[corner]}`);
     if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (this.large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}`);
