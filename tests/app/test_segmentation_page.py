@@ -34,7 +34,7 @@ def test_a_preset_opens_and_learns(preset):
     assert any(each.value.startswith(f"#### {preset.question}\n\n") for each in test.markdown)
     assert [lane["algorithm"] for lane in found["lanes"]] == ["barrier_frank_wolfe", "colour_gibbs"]
     assert {trace["id"] for trace in found["traces"]} >= {"held", "map", "likelier", "trust", "contrast", "own"}
-    assert not found["trouble"] and "near outlines are wrong (held-out scenes)" in found["announce"]
+    assert not found["trouble"] and "near outlines of held-out scenes are wrong" in found["announce"]
     # A curve of every lane is seen first; why the other has one alone is said beside it.
     held, own = (next(each for each in found["traces"] if each["id"] == id) for id in ("held", "own"))
     assert found["traces"][0] is held and len(held["lines"]) == 2 and len(own["lines"]) == 1
@@ -125,14 +125,14 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     found, _ = decode(picture.update(taken, Cursors(), Desk()))
     assert found["lanes"][0]["frames"]["sweeps"] == [0, 1] and lane.ring.since(-1, 9).sweeps.tolist() == [0, 1, 2]
     words = said(("A", point(0, 0.5, 0.5), point(1, 0.3, 0.25)))
-    wrong = "of pixels near outlines are wrong (held-out scenes)"
-    rest = "neighbours 0.30, if alike 0.10 more"
+    wrong = "of pixels near outlines of held-out scenes are wrong"
+    rest = "agreement of neighbours 0.30, and 0.10 more where alike in colour"
     weights = f"Trust in colour 0.40, bias to ground 0.20, {rest}"
-    assert words.startswith(f"{weights}: after 1 iteration 25.0% {wrong}, 50.0% before. ")
+    assert words.startswith(f"After 1 iteration 25.0% {wrong}, 50.0% before. {weights}. ")
     assert words.endswith("The single likeliest configuration (MAP) has 30.0% wrong there.")
     begun = [point(0, 0.5, 0.5, -0.7), point(1, 0.3, 0.25, -0.5)]
     ahead = said(("A", *begun, point(2, 0.2, 0.1, -0.2)), ("B", begun[0], point(1, 0.4, 0.35, -0.6)))
-    assert f"after 1 iteration 25.0% (A) and 35.0% (B) {wrong}, 50.0% before. " in ahead
+    assert f"After 1 iteration 25.0% (A) and 35.0% (B) {wrong}, 50.0% before. " in ahead
     assert "undecided, p = 0.5: called ground, 50.0%" in said(("A", point(0, 0.5, 0.5)))
 
 
@@ -165,7 +165,9 @@ def test_what_gets_worse_is_said_with_its_best_moment():
     words = said(("A", *course))
     fewest = f" Fewest were wrong after 1: {picture.RAISED}."
     assert "of the training scenes" in picture.RAISED
-    assert f"50.0% before.{fewest} Held-out likelihood was higher before: A at " in words
+    assert (
+        f"50.0% before.{fewest} Trust in colour " in words and ". Held-out likelihood was higher before: A at " in words
+    )
     # Down, up and down again, to nearly the fewest: that there were fewer is not hidden.
     again = [*course, point(3, 0.3, 0.197, -0.5)]
     assert fewest in said(("A", *again))
@@ -177,7 +179,7 @@ def test_what_gets_worse_is_said_with_its_best_moment():
 def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
     course = [point(0, 0.5, 0.5, -0.7), point(1, 0.4, 0.196, -0.5), point(2, 0.3, 0.239, -0.56)]
     agree = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.561)))
-    assert "after 2 iterations 23.9% (A) and 23.6% (B) of pixels near outlines" in agree
+    assert "After 2 iterations 23.9% (A) and 23.6% (B) of pixels near outlines" in agree
     assert f"{picture.AGREE} 0.001 nats a pixel, after 4.00 s and 4.00 s of computing." in agree
     far = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.561, (0.8, -0.2, 0.3, 0.1))))
     assert "though they differ" not in agree and "equally probable, to 0.001 nats a pixel, though they differ," in far
@@ -189,10 +191,10 @@ def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
 def test_weights_are_told_from_the_least_to_the_most_and_the_bias_by_its_sign_where_lanes_have_one():
     course = [point(0, 0.5, 0.5), point(1, 0.4, 0.3)]
     other = [point(0, 0.5, 0.5), point(1, 0.4, 0.3, theta=(0.5, 0.1, 0.2, -0.3))]
-    assert said(("A", *course), ("B", *other)).startswith(
-        "Trust in colour 0.40–0.50, bias to animal −0.20 to 0.10, neighbours 0.20–0.30, if alike −0.30 to 0.10 more: "
-    )
-    assert said(("B", *other)).startswith("Trust in colour 0.50, bias to animal 0.10, neighbours 0.20, ")
+    spans = "agreement of neighbours 0.20–0.30, and −0.30 to 0.10 more where alike in colour. "
+    both = said(("A", *course), ("B", *other))
+    assert f" before. Trust in colour 0.40–0.50, bias to animal −0.20 to 0.10, {spans}" in both
+    assert "Trust in colour 0.50, bias to animal 0.10, agreement of neighbours 0.20, " in said(("B", *other))
     told = "trust 0.40 · to ground 0.20 · neighbours 0.30 · alike 0.10"
     assert picture.weighed(course[1].theta) == told and "to animal 0.10" in picture.weighed(other[1].theta)
 
@@ -204,5 +206,5 @@ def test_one_who_looks_back_is_told_of_that_moment():
     lane.reveal()
     view = SceneView(run=0, plan=SMALL, lanes=(lane.view("TRBP", False),))
     found = decode(picture.update(view, Cursors(), Desk(at=1)))[0]["said"]
-    assert found[0].startswith("Looking back at iteration 1: Trust in colour 0.05, bias to ")
-    assert ": after 1 iteration " in found[0]
+    assert found[0].startswith("Looking back at iteration 1: After 1 iteration ")
+    assert " Trust in colour 0.05, bias to " in found[0]

@@ -65,7 +65,7 @@ APART = """async (count) => {
   const seen = new Set();
   for (let k = 0; seen.size < count; k++) {
     await new Promise(requestAnimationFrame);
-    const [, told] = /after (\\d+) iteration/.exec(document.querySelector(".pv-verdict").textContent) || [];
+    const [, told] = /After (\\d+) iteration/.exec(document.querySelector(".pv-verdict").textContent) || [];
     if (!told) continue;
     const shown = [...document.querySelectorAll("[data-testid=live-canvas]")].map((canvas) => canvas.dataset.sweep);
     const when = document.querySelector(".pv-when").textContent;

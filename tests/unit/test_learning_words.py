@@ -188,7 +188,10 @@ def test_patches_that_are_worth_little_and_a_training_that_got_worse_are_not_pra
         none = verdict(view_of(lane("PCD", found, agree=0.5)))
         assert f"pictures are {far} probable than by independent pixels" in none
     before = annealed(-19.4, -19.6, -19.3, 1536)
-    worse = view_of(lane("PCD", before, annealed(-22.6, -22.9, -22.1, 2048), agree=0.43))
+    low = annealed(-22.6, -22.9, -22.1, 2048)
+    # A single estimate may be far off.
+    assert "worse" not in verdict(view_of(lane("PCD", before, low, agree=0.43)))
+    worse = view_of(lane("PCD", before, annealed(-21.6, -21.9, -21.1, 1792), low, agree=0.43))
     far = "about 25 times (3.2 nats) more probable at iteration 1 536 than at 2 048"
     expected = f"It has got worse: held-out pictures were {far}."
     assert verdict(worse).replace("\u202f", " ") == expected

@@ -83,6 +83,10 @@ def test_the_verdict_says_what_is_found_missed_and_wrongly_taken():
         f"finds {total - 1} of the {total} words of the speaker's name, misses 1: Isolde, and takes 1 wrongly: College"
         "; Baker in none of its 4 places"
     )
+    # Commas and colons are counted, and not quoted.
+    signs = [k for k, word in enumerate(words.words) if word in (":", ",")]
+    college[signs] = 0.6
+    assert f"takes {1 + len(signs)} wrongly: College and {len(signs)} signs;" in finding(view, college)
     assert finding(view, 0 * truth).startswith(f"finds none of the {total} words")
     # What is held was not found.
     held = SimpleNamespace(plan=plan.replace(said=((words.words.index("Isolde"), 1),)), words=words, labels=labels)

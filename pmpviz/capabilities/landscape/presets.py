@@ -76,13 +76,14 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "hopfield",
         "Two remembered pictures",
-        "What does it look like when 900 spins remember two pictures?",
+        "What does it look like when many spins remember two pictures?",
         LandscapePlan(MEMORY, temperature=0.8, steps=3),
-        "All 2⁹⁰⁰ Gaussians lie in a plane: one dimension for each picture. The ball rolls there, and the spins are "
-        "drawn where it is. Drag the temperature: above 1.05 there is one hill and noise; below it hills part for each "
-        "picture and its negative, and the ball stays in the one it fell into. Fewer spins (side 10) are a heavier "
-        "load: the hills are lower in proportion, and the ball crosses. A cue for A tips all of it. The ball beats "
-        "Gibbs sampling here, at equal seconds too: reproduce hopfield has by how much.",
+        "All Gaussians, one for each state (2⁹⁰⁰ at side 30), lie in a plane: one dimension for each picture. The ball "
+        "rolls there, and the spins are drawn where it is. Drag the temperature: above 1.05 there is one hill and "
+        "noise; below it hills part for each picture and its negative, and the ball stays in the one it fell into. "
+        "Fewer spins (side 10) are a heavier load: the hills are lower in proportion, and the ball crosses. A cue for "
+        "A tips all of it. The ball beats Gibbs sampling here, at equal seconds too: "
+        "reproduce hopfield has by how much.",
         1.0,
     ),
     Preset(

@@ -48,12 +48,12 @@ def best_of(found: Sequence[Likelihood]) -> Likelihood | None:
     return max(found, key=lambda each: each.value, default=None)
 
 
-def is_past_best(found: Sequence[Likelihood]) -> bool:
-    """Whether the last three that were taken after the best lie clearly below it, errors and all: it gets worse."""
+def is_past_best(found: Sequence[Likelihood], looks: int = LATER) -> bool:
+    """Whether the last `looks` that were taken after the best lie clearly below it, errors and all: it gets worse."""
     best = best_of(found)
     later = sorted((each for each in found if best and each.iteration > best.iteration), key=lambda e: e.iteration)
     return (
-        best is not None and len(later) >= LATER and all(each.high < best.low - LEAST_LOSS for each in later[-LATER:])
+        best is not None and len(later) >= looks and all(each.high < best.low - LEAST_LOSS for each in later[-looks:])
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 from pmpviz.capabilities.learning.lane import LearningLaneView
-from pmpviz.capabilities.learning.likelihood import LEAST_LOSS, Likelihood, best_of
+from pmpviz.capabilities.learning.likelihood import LEAST_LOSS, Likelihood, best_of, is_past_best
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.player.numbers import integer, seconds, significant, times
 
 # So many looks at the samples in a row must agree before they are judged: one alone may be in or out by chance.
 LOOKS = 4
+# So many estimates of the likelihood in a row.
+SURE_LOOKS = 2
 # Correlation of neighbouring pixels' weights from which filters are no noise any more, and from which they are patches.
 BEGUN, PATCHES = 0.15, 0.3
 FOUND = (
@@ -65,7 +67,8 @@ def longest(view: LearningView) -> str:
 def worse(lane: LearningLaneView, view: LearningView) -> str:
     """By how much what is scored was more probable before, where that is beyond the errors; else nothing."""
     best, last = best_of(lane.likelihoods), last_of(lane)
-    if best is None or last is None or last.high >= best.low - LEAST_LOSS:
+    # A single estimate may be off by far more than it knows.
+    if best is None or last is None or not is_past_best(lane.likelihoods, 1 if last.exact else SURE_LOOKS):
         return ""
     far = _factor(best.value - last.value)
     when = f"at iteration {integer(best.iteration)} than at {integer(last.iteration)}"

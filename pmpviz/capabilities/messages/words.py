@@ -149,7 +149,7 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
         return f"{of} has converged, at sweep {integer(last.sweep)}; {kind}{off}."
     change, half = float(record.residual[-1]), float(record.residual[len(record.residual) // 2])
     if change < half / 2:
-        return f"{of} is still settling, the last change being {significant(change)}{off}; record more sweeps."
+        return f"{of} is still settling, the last change being {significant(change)}{off}."
     return f"{of} neither settles nor repeats, the last change being {significant(change)}{off}."
 
 

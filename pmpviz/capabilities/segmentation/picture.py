@@ -144,7 +144,8 @@ def _weight(point: Point, k: int) -> float:
 
 
 def verdict(view: SceneView) -> str:
-    """Which weights tell an animal, and what they are worth on held-out scenes, at what all lanes have reached."""
+    """What the weights are worth on held-out scenes at what all lanes have reached, why less than before, and what they
+    are."""
     begun = [lane for lane in view.lanes if lane.points]
     if not begun:
         return _unlearned(view)
@@ -154,9 +155,9 @@ def verdict(view: SceneView) -> str:
         called = f"called ground, {before:.1%} of the pixels near held-out outlines are wrong"
         return f"Before learning every pixel is undecided, p = 0.5: {called}."
     now = [lane.points[count] for lane in begun]
-    when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
-    wrong = f"{_shares(begun, now)} of pixels near outlines are wrong (held-out scenes)"
-    return f"{_weights(now)}: {when} {wrong}, {before:.1%} before."
+    when = f"After {integer(count)} iteration{'s' if count > 1 else ''}"
+    wrong = f"{when} {_shares(begun, now)} of pixels near outlines of held-out scenes are wrong, {before:.1%} before."
+    return " ".join([wrong, *_fewest(begun, count), f"{_weights(now)}."])
 
 
 def _unlearned(view: SceneView) -> str:
@@ -193,7 +194,7 @@ def _weights(now: Sequence[Point]) -> str:
     trust, bias, edge, contrast = np.array([point.theta for point in now]).T
     below = bool((bias <= 0).all())
     to = "ground" if below else "animal"
-    rest = f"neighbours {_span(edge)}, if alike {_span(contrast)} more"
+    rest = f"agreement of neighbours {_span(edge)}, and {_span(contrast)} more where alike in colour"
     return f"Trust in colour {_span(trust)}, bias to {to} {_span(abs(bias) if below else bias)}, {rest}"
 
 
@@ -208,7 +209,7 @@ def together(lanes: Sequence[SceneLaneView]) -> int:
 
 
 def numbers(view: SceneView) -> list[str]:
-    """What agreement means and takes, errors of the MAP configuration, and what gets worse."""
+    """What agreement means and takes, errors of the MAP configuration, and where likelihood was higher."""
     begun = [lane for lane in view.lanes if lane.points]
     if not begun or not (count := together(begun)):
         return []
@@ -221,11 +222,12 @@ def numbers(view: SceneView) -> list[str]:
     )
     have = "has" if len(begun) == 1 else "of each has"
     words = [agree, f"The single likeliest configuration (MAP) {have} {best} wrong there."]
-    return [" ".join([*_fewest(begun, count), *_likelier_before(begun), *words])]
+    return [" ".join([*_likelier_before(begun), *words])]
 
 
 AGREE = "Their weights make held-out scenes equally probable, to"
-RAISED = "learning raises the likelihood of the training scenes, not the number of right pixels"
+# Before a class what is in brackets is left out.
+RAISED = "learning raises the likelihood (of the training scenes), not the share of right pixels"
 
 
 def _though(lanes: Sequence[SceneLaneView], count: int) -> str:

@@ -76,7 +76,10 @@ def _equal(view: TextView, name: str) -> Bool[np.ndarray, " n"]:
 
 
 def _listed(view: TextView, which: Bool[np.ndarray, " n"]) -> str:
-    names = _named(view, which)
+    assert view.words is not None
+    signs = np.array([not any(map(str.isalnum, word)) for word in view.words.words])
+    names, beside = _named(view, which & ~signs), int((which & signs).sum())
+    names += [f"{integer(beside)} sign{'' if beside == 1 else 's'}"] if beside else []
     if len(names) > MOST_NAMES:
         return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
     return listed(names)

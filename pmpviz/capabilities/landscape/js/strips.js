@@ -176,10 +176,10 @@ export class Shift extends Strip {
     context.fillStyle = css(theme.accent);
     context.fillRect(x(extra) - 2, 0, 4, this.height - foot);
     const largest = values[0] + extra;
-    const own = number(values[0]) === "0" ? "" : ` + ${number(values[0])}`;
-    const link = `λ₁ = shift${own} = ${number(largest)}`;
+    const own = cents(values[0]) === "0" ? "" : ` + ${cents(values[0])}`;
+    const link = `λ₁ = shift${own} = ${cents(largest)}`;
     // Words beyond the mark are not of the part that they stand in: they point back at the shift.
-    const near = [link, `λ₁ = ${number(largest)}`];
+    const near = [link, `λ₁ = ${cents(largest)}`];
     const pointed = near.map((words) => `← now ${words}`);
     if (plain) this.beside(context, extra < mark ? pointed : near, 20 * scale, extra < mark ? [x(extra)] : [sure, x(extra)], theme);
     else this.words(context, { sure, gap, y, mark, low, top, at: x(extra) }, theme, scale);
@@ -234,4 +234,9 @@ export class Shift extends Strip {
     context.lineTo(...to);
     context.stroke();
   }
+}
+
+// The shift is told in hundredths, and what is added to it: to fewer digits the sum would look wrong.
+function cents(value) {
+  return String(Number(value.toFixed(2))).replace("-", "−");
 }

@@ -17,6 +17,9 @@ export function wish(record, factor) {
   return Math.abs(diagonal - others) < ROUNDING ? 0 : Math.sign(diagonal - others);
 }
 
+// Beliefs that are nearer to each other prefer no state that one could see.
+const SEEN = 1e-3;
+
 // Whether the likeliest states of a factor's two variables go against what it wants; not where states are equally likely.
 export function frustrated(replay, factor, head) {
   const wanted = wish(replay.record, factor);
@@ -27,7 +30,7 @@ export function frustrated(replay, factor, head) {
 
 function likeliest(shares) {
   const sorted = [...shares].sort((a, b) => b - a);
-  return sorted[0] - sorted[1] > 1e-6 ? shares.indexOf(sorted[0]) : -1;
+  return sorted[0] - sorted[1] > SEEN ? shares.indexOf(sorted[0]) : -1;
 }
 
 // What is told of a factor that is pointed at: its words, and its table of log potentials.
