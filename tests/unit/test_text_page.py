@@ -186,7 +186,7 @@ def test_how_soon_each_lane_is_near_to_exact_is_told_first():
         plan=plan, words=plan.words()[0], labels=plan.words()[1], links=np.zeros((7, 2), int),
         answer=Answer(SimpleNamespace(p1=truth)), lanes=[gibbs, chain],
     )  # fmt: skip
-    first = "Within 0.01 of exact: Chain after 1 sweep (40 ms), Gibbs 4 (2.0 s). After 5 sweeps "
+    first = "Within 0.01 of exact since the change: Chain after 1 sweep (40 ms), Gibbs 4 (2.0 s). After 5 sweeps "
     assert sentences(view)[0].startswith(first)
     view.lanes = [lane("Gibbs", [0.2, 0.009, 0.05], 0.5), chain]
     assert sentences(view)[0].startswith("Within 0.01 of exact: Chain after 1 sweep (40 ms), Gibbs not yet. ")

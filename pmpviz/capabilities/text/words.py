@@ -70,7 +70,9 @@ def _invitation(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
 
 
 def _weight(view: TextView) -> str:
-    return f"with links × {view.plan.skip:.3g}, "
+    """Under which weights, that of the chain where it is not what was trained."""
+    chain = "" if view.plan.chain == 1 else f" and the chain × {view.plan.chain:.3g}"
+    return f"with links × {view.plan.skip:.3g}{chain}, "
 
 
 def _exactly(view: TextView, lane: TextLaneView, p1: Float[np.ndarray, " n"]) -> str:
@@ -109,7 +111,8 @@ def _soon(begun: Sequence[TextLaneView], p1: Float[np.ndarray, " n"]) -> str:
         unit = "" if told and alike else f" {lane.unit if count > 1 else lane.unit.removesuffix('s')}"
         told.append(f"{lane.label} {'' if told else 'after '}{integer(count)}{unit} ({_brief(took)})")
     late = [f"{lane.label} not yet" for lane in begun if all(lane is not other for _, other in came)]
-    return f"Within {NEAR:g} of exact: {', '.join([*told, *late])}. " if told else ""
+    since = " since the change" if any(len(lane.past) for _, lane in came) else ""
+    return f"Within {NEAR:g} of exact{since}: {', '.join([*told, *late])}. " if told else ""
 
 
 def _brief(took: float) -> str:

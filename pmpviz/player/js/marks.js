@@ -33,7 +33,7 @@ function rowsOf({ trace, y }, top, bottom) {
 }
 
 function label(texts) {
-  return texts.length > 1 ? `${texts[texts.length - 1]} (+${texts.length - 1})` : texts[0];
+  return texts.length > 1 ? `${texts[texts.length - 1]}, ${texts.length - 1} more` : texts[0];
 }
 
 export class Marks {

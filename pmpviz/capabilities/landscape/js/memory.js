@@ -155,7 +155,7 @@ export class Spins {
     const bits = !roll ? new Uint8Array(Math.ceil(ground.n / 8)) : landed ? Uint8Array.from(roll.bits) : ground.drawn(at, roll.words);
     paint(this.canvas, bits, ground.n, side, theme);
     const [a, b] = ground.overlaps(bits).map((overlap) => overlap.toFixed(2).replace("-", "−"));
-    const words = roll ? `${landed ? "overlap with" : "on the way:"} A ${a}, B ${b}` : "no spins drawn yet";
+    const words = roll ? `${landed ? "overlap with" : "on the way, overlap with"} A ${a}, B ${b}` : "no spins drawn yet";
     if (this.words.textContent !== words) this.words.textContent = words;
     this.canvas.setAttribute("aria-label", `${ground.n} spins: ${words}`);
     Object.assign(this.canvas.dataset, { ball: roll ? at.map((v) => v.toFixed(4)).join() : "", landed });

@@ -113,8 +113,9 @@ export class Energy extends Strip {
   name(context, words, line, path, theme, scale) {
     const wide = context.measureText(words).width + 12;
     const places = [14 * scale, -5 * scale].flatMap((under) => ["left", "right"].map((end) => ({ foot: line + under, end })));
+    const ways = path.flatMap(([x, y], k) => (k ? between(path[k - 1], [x, y]) : [[x, y]]));
     const room = ({ foot, end }) => {
-      const near = path.filter(([x]) => (end === "left" ? x < wide : x > this.width - wide));
+      const near = ways.filter(([x]) => (end === "left" ? x < wide : x > this.width - wide));
       return Math.min(this.height, ...near.map(([, y]) => Math.abs(y - (foot - 5 * scale))));
     };
     const inside = places.filter(({ foot }) => foot > 12 * scale && foot < this.height - 2);
@@ -239,4 +240,9 @@ export class Shift extends Strip {
 // The shift is told in hundredths, and what is added to it: to fewer digits the sum would look wrong.
 function cents(value) {
   return String(Number(value.toFixed(2))).replace("-", "−");
+}
+
+// Places along the straight way from one place to another, the last one with them.
+function between(from, to, count = 8) {
+  return Array.from({ length: count }, (_, k) => (k + 1) / count).map((share) => from.map((at, axis) => at + share * (to[axis] - at)));
 }

@@ -92,12 +92,12 @@ export class Filters {
   }
 
   what() {
-    return this.meta.hidden ? "Filters" : "Couplings of a pixel";
+    return this.meta.hidden ? "Filters, one a hidden unit" : "Couplings of a pixel";
   }
 
   // Whose filters they are: of an earlier moment those that were kept last before it.
   name(at) {
-    const when = at === null ? "" : ` of iteration ${thousands(this.meta.iteration)}`;
+    const when = at === null ? "" : `, of iteration ${thousands(this.meta.iteration)}`;
     if (this.title.textContent !== this.what() + when) this.title.textContent = this.what() + when;
     this.legend.hidden = at !== null;
   }
