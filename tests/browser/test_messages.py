@@ -277,7 +277,7 @@ def test_keys_share_step_on_while_held_down_and_take_back_a_message_that_has_flo
 
 def test_pointing_at_a_factor_shows_its_table_and_what_is_frustrated_is_framed(server, open_page):
     page = open_page(
-        link(server, "messages", graph="cycle", rule="max", schedule="parallel", damping="0.5", play="run")
+        link(server, "messages", graph="cycle", rule="sum", schedule="parallel", damping="0.5", play="run")
     )
     wait(page, "d.playing === 'false' && d.sweep === '60'")
     # Three edges want their ends alike and one does not: whatever is decided, an odd number is left out.
