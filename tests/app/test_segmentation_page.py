@@ -104,9 +104,9 @@ def point(iteration, wrong_map, wrong_likelier, held_bound=-0.5, theta=(0.4, -0.
     return Point(iteration, np.array(theta), 1.0, None, held_bound, wrong_map, wrong_likelier, 2.0 * iteration)
 
 
-def said(*lanes):
+def said(*lanes, plan=SMALL):
     lanes = [SimpleNamespace(label=name, points=points, count=points[-1].iteration) for name, *points in lanes]
-    view = SimpleNamespace(lanes=lanes, plan=SMALL, status="", playing=False)
+    view = SimpleNamespace(lanes=lanes, plan=plan, status="", playing=False)
     return " ".join([picture.verdict(view), *picture.numbers(view)])
 
 
@@ -185,7 +185,14 @@ def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
     assert "though they differ" not in agree and "equally probable, to 0.001 nats a pixel, though they differ," in far
     apart = said(("A", *course), ("B", course[0], course[1], point(2, 0.3, 0.3, -0.3)))
     assert "23.9% (A) and 30.0% (B)" in apart and picture.AGREE not in apart
-    assert "Computing took 4.00 s and 4.00 s." in apart
+    assert "most probable with the weights of B, by 31 nats. Computing took 4.00 s and 4.00 s." in apart
+    # Curves that are hardly seen apart: a scene has many pixels.
+    near = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.557)))
+    assert picture.AGREE in near
+    large = ScenePlan(height=30, width=30)
+    assert "most probable with the weights of B, by 2.7 nats." in said(
+        ("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.557)), plan=large
+    )
 
 
 def test_weights_are_told_from_the_least_to_the_most_and_the_bias_by_its_sign_where_lanes_have_one():

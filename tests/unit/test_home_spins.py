@@ -11,7 +11,7 @@ import pytest
 
 from pmpviz.app.player import parse
 from pmpviz.capabilities.home import spins
-from pmpviz.capabilities.home.hand import MOST_DRAWN, MOST_NOISE, Hand, distance, expected_distance, margin
+from pmpviz.capabilities.home.hand import MOST_DRAWN, MOST_NOISE, Hand, distance, expected_distance
 from pmpviz.capabilities.home.picture import blob, reasons, words
 from pmpviz.capabilities.home.spins import EDGES, LITTLE, LOOSE, MANY, SPINS, STATES, TIGHT
 from pmpviz.player.numbers import significant
@@ -78,12 +78,30 @@ def test_a_thousand_draws_are_those_that_one_after_the_other_are():
     assert hand.noise == same.noise
 
 
+def margin(draws: int, chance: float) -> float:
+    """By how much the distance of so many exact draws exceeds its mean with at most this chance (McDiarmid: one draw
+    moves it by at most 1/n)."""
+    return math.sqrt(math.log(1 / chance) / (2 * draws))
+
+
 def test_the_loose_model_is_met_and_the_tight_one_missed():
     for little, met in ((LOOSE, True), (TIGHT, False)):
         hand = Hand(little=little)
         hand.draw_more()
         assert words(hand).startswith("As good as exact draws" if met else "Not exact")
         assert little.why in reasons(hand)
+    # As many exact draws are within it nineteen times of twenty, and these are told to be, until so many are drawn that
+    # their own law is seen.
+    rng, hand_of_exact = np.random.default_rng(5), Hand(little=LOOSE, drawn=20_000)
+    within = 0
+    for _ in range(400):
+        hand_of_exact.counts = rng.multinomial(20_000, LOOSE.law)
+        within += words(hand_of_exact).startswith("As good as exact draws")
+    assert 0.9 < within / 400 < 0.985
+    many = Hand(little=LOOSE)
+    for _ in range(18):
+        many.draw_more()
+    assert words(many).startswith("Nearly exact: total variation 0.0")
     # As many exact draws are so far away at most once in a million times.
     assert hand.distance > expected_distance(TIGHT.law, MANY) + margin(MANY, 1e-6)
 

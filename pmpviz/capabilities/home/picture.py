@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from pmpviz.capabilities.home.hand import MOST_DRAWN, MOST_NOISE, Hand, expected_distance, margin
+from pmpviz.capabilities.home.hand import MOST_DRAWN, MOST_NOISE, Hand, expected_distance, farthest
 from pmpviz.capabilities.home.spins import EDGES, LITTLE
 from pmpviz.player.numbers import integer, significant
 from pmpviz.player.wire import Payload, encode
 
 # From so many draws on it is said whether they meet the exact law.
 ENOUGH = 500
+# Below it bars and exact lines are hardly seen apart.
+NEARLY = 0.05
 MEASURE = (
     "Total variation is half of the sum of all gaps between the bars and the exact lines: 0 where they agree, 1 where "
     "they have no state in common."
@@ -66,8 +68,10 @@ def words(hand: Hand) -> str:
         exact = "a single exact draw is" if count == 1 else "as many exact draws are"
         off = f"{exact} {significant(chance)} off on average"
         return f"{far[0].upper()}{far[1:]}: too few to judge, {off}. Press “1,000 more”."
-    if hand.distance <= chance + margin(count):
+    if hand.distance <= farthest(hand.little.law, count):
         return f"As good as exact draws: {far}, theirs is {significant(chance)} on average."
+    if hand.distance < NEARLY:
+        return f"Nearly exact: {far}, that of exact ones is {significant(chance)}: a small error is left."
     return f"Not exact: {far}, that of exact ones is {significant(chance)}; more do not help."
 
 

@@ -201,7 +201,7 @@ def _below_chance(name: str, lane: LearningLaneView, now: Likelihood) -> str:
     best = best_of([each for each in lane.likelihoods if each.iteration <= now.iteration])
     assert best is not None
     if best.low > max(lane.independent, now.high) + LEAST_LOSS:
-        return f"; {name}, best at iteration {integer(best.iteration)}, has fallen below independent pixels"
+        return f"; {name}, best at iteration {integer(best.iteration)}, was below independent pixels by then"
     return f"; {name} does {than_chance(now, lane)} independent pixels"
 
 

@@ -35,8 +35,8 @@ GOALS = {
     "gap": ("Run to gap", "Goes on, as fast as it can, until the gap is at most the one to reach"),
     "rho": (
         "Change ρ",
-        "Goes on, as fast as it can, until ρ, how much of each edge's dependence the objective counts, has gone on to "
-        "a better bound",
+        "Goes on, as fast as it can, until ρ, how much of each edge's dependence the objective counts, is chosen anew: "
+        "later bounds are mostly better",
     ),
     "end": ("Run to end", "Goes on, as fast as it can, until the last ρ is done"),
 }

@@ -29,7 +29,7 @@ INFERENCE: tuple[Preset, ...] = (
         InferencePlan(_TRIANGLE, lanes=(_walk(tolerance=0.01),)),
         "Every MAP call names a corner of the tetrahedron, and μ moves towards it; the gap says how far the objective "
         "can still rise. Its end is an upper bound of log Z, and the marginals are near, not exact: without fields "
-        "(`complete:3,J=-1`) they are 1/2 by symmetry, exactly, and the bound is as far above. Three spins that all "
+        "(`complete:3,J=-1`) they are 1/2 by symmetry, exactly, and the bound is still above. Three spins that all "
         "want to differ cannot: the corner where all three correlations are −1 belongs to the local polytope's cube, "
         "and to no distribution.",
         1.0,

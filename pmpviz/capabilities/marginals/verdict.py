@@ -286,7 +286,7 @@ def _all_copied(view: InferenceView) -> str:
     head = "No, they leave none" if below else "They may leave none; so far"
     return (
         f"{head}: the mean maximum is {said} of all, {_noises(view.lanes[-1])}. Copies of every second variable leave "
-        f"it a bound: {rest}."
+        f"the expected one a bound, which no run certifies: {rest}."
     )
 
 

@@ -19,6 +19,8 @@ from pmpviz.player.update import Cursors, Desk, Envelope, trace
 
 SPEEDS = (1.0, 2.0, 5.0, 0.0)
 SCENES, BETWEEN = "scenes", 2
+# Nats a scene, of which fewer are little.
+LITTLE = 1.0
 # Worse than at best by so much, as a share of what likelihood was gained, is told; curves apart by less than this share
 # of their range are not seen apart, and weights that differ by more than this share of the larger one are seen to.
 WORSE, SAME, APART = 0.05, 0.02, 0.2
@@ -217,8 +219,8 @@ def numbers(view: SceneView) -> list[str]:
     took = " and ".join(seconds(lane.points[count].seconds) for lane in begun)
     agree = (
         f"{AGREE} {_apart(begun)} nats a pixel{_though(begun, count)}, after {took} of computing."
-        if _alike(begun)
-        else f"Computing took {took}."
+        if _alike(view, begun)
+        else f"{_ahead(view, begun)}Computing took {took}."
     )
     have = "has" if len(begun) == 1 else "of each has"
     words = [agree, f"The single likeliest configuration (MAP) {have} {best} wrong there."]
@@ -246,10 +248,26 @@ def _likelier_before(lanes: Sequence[SceneLaneView]) -> list[str]:
     return [f"Held-out likelihood was higher before: {', '.join(bounds)}."] if bounds else []
 
 
-def _alike(lanes: Sequence[SceneLaneView]) -> bool:
-    """Whether curves lie on each other, where one would look for a second one."""
+def _alike(view: SceneView, lanes: Sequence[SceneLaneView]) -> bool:
+    """Whether curves lie on each other, where one would look for a second one, and scenes are hardly more probable by
+    the weights of one."""
     rows = _bounds(lanes)
-    return len(lanes) > 1 and bool(np.ptp(rows, 0).max() < SAME * np.ptp(rows))
+    seen_apart = np.ptp(rows, 0).max() >= SAME * np.ptp(rows)
+    return len(lanes) > 1 and not seen_apart and _a_scene(view, rows) < LITTLE
+
+
+def _a_scene(view: SceneView, rows: np.ndarray) -> float:
+    """By how many nats a held-out scene is more probable by the weights of one lane than of another, at most by now."""
+    return float(np.ptp(rows[:, -1])) * view.plan.height * view.plan.width
+
+
+def _ahead(view: SceneView, lanes: Sequence[SceneLaneView]) -> str:
+    """Of several lanes by whose weights held-out scenes are most probable, and by how much."""
+    if len(lanes) < 2:
+        return ""
+    rows = _bounds(lanes)
+    best, far = lanes[int(np.argmax(rows[:, -1]))].label, significant(_a_scene(view, rows), 2)
+    return f"By that bound a held-out scene is most probable with the weights of {best}, by {far} nats. "
 
 
 def _apart(lanes: Sequence[SceneLaneView]) -> str:

@@ -18,8 +18,8 @@ from pmpviz.types import brings
 
 # Errors that differ by so many times what independent draws leave are told apart.
 LEVEL = 2.0
-# Errors a decade apart are seen apart on their logarithmic axis, and so far chance does not part means over many words.
-DECADE = 10.0
+# Errors so many times apart are seen apart on their log axis: so far chance does not part means over many words.
+SEEN_APART = 5.0
 # So near to exact is near enough to be told how soon it came.
 NEAR = 0.01
 # An error that is less than so much of what independent draws leave has not come by chance.
@@ -146,7 +146,8 @@ def _nearest(view: TextView, begun: Sequence[TextLaneView]) -> str:
     same = [
         (value, k)
         for value, k in far
-        if value == best or (value - best <= LEVEL * chance[k] and best >= SURE * chance[k] and value < DECADE * best)
+        if value == best
+        or (value - best <= LEVEL * chance[k] and best >= SURE * chance[k] and value < SEEN_APART * best)
     ]
     rest = "".join(f", {begun[k].label} by {off(value, begun[k])}" for value, k in far if (value, k) not in same)
     if len(same) == 1:
