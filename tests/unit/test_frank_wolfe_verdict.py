@@ -4,13 +4,14 @@ import colorsys
 import re
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from pmpviz import exact
 from pmpviz.app.presets import preset_of
-from pmpviz.capabilities.marginals import verdict
+from pmpviz.capabilities.marginals import polytope, verdict
 from pmpviz.capabilities.marginals.barrier import BARRIER
 from pmpviz.capabilities.marginals.lane import InferenceLane
 from pmpviz.capabilities.marginals.live import InferenceView, Truth, names_of
@@ -360,3 +361,19 @@ def test_on_a_tree_no_change_of_rho_is_shown():
     for name, changes in (("edge", False), ("triangle", True)):
         walk = decode(update(view_of(name), Cursors(), Desk(), ""))[0]["walk"]["lanes"][0]
         assert bool(walk["changes"]) is changes is ("ρ has changed" in beneath(name))
+
+
+def test_a_direction_in_which_little_happens_is_not_blown_up():
+    """The exact place stood at the top of its box before the first estimate, and near the bottom after it."""
+    far = SimpleNamespace(local=None, marginal=None, maxima=np.array([[6.0, 5.0, 0.0]]))
+    truth = SimpleNamespace(place=np.array([3.7, 2.6, 0.006]))
+
+    def height(path):
+        view = SimpleNamespace(projection=far, truth=truth, lanes=[SimpleNamespace(path=path, corners=path)])
+        (_, _, low), (_, _, high) = polytope._box(view, np.zeros(3))
+        return (truth.place[2] - low) / (high - low)
+
+    before, after = height(np.zeros((1, 3))), height(np.array([[0.0, 0.0, 0.0], [3.7, 2.6, 0.043]]))
+    assert abs(after - before) < 0.05
+    flat = SimpleNamespace(projection=SimpleNamespace(local=None, marginal=None, maxima=None), truth=None, lanes=[])
+    assert polytope._box(flat, np.zeros(3)) == [[-0.5] * 3, [0.5] * 3]

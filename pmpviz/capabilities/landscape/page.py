@@ -30,7 +30,7 @@ HILLS = "Each configuration (dot) has a Gaussian; summed, they are the hills. "
 PICTURES = "Couplings store A and B; hills (×) are where spins settle. "
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: "The ball gets a push and rolls; where it stops, spins are drawn anew.",
+    HMC: "A pushed ball rolls, hills being its valleys; where it stops, spins are drawn.",
     GIBBS: "Block Gibbs draws a point of its dot's Gaussian, there new spins.",
 }
 PAGE = Page("landscape", LANDSCAPE)

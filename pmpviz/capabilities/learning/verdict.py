@@ -265,7 +265,7 @@ def last_of(lane: LearningLaneView) -> Likelihood | None:
 def probable(lane: LearningLaneView, view: LearningView) -> str:
     found = last_of(lane)
     if found is None or _is_old(found, lane):
-        return f"The likelihood of {scored(view)} is not known yet: it is computed beside the learning."
+        return f"The likelihood of {scored(view)} is not known of these weights yet: it is computed beside them."
     apart = significant(lane.independent, 4)
     if found.high <= lane.independent:
         far = f"{than_chance(found, lane)} pixels that know nothing of each other ({apart})"

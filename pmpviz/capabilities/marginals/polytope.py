@@ -28,6 +28,8 @@ MOST_EDGES, MOST_ROWS, MOST_NAMED, MOST_READ, MOST_PICTURES = 400, 24, 12, 24, 6
 MOST_WEIGHED = 64
 # A side of the picture's box that is shorter has no length but for rounding.
 FLAT = 1e-6
+# Nor is one principal direction drawn larger than this part of the other: sides fill the picture, and noise would too.
+SHORT = 0.1
 # What is known at a step, by its name for the browser.
 KNOWN = {"gap": "shown_gap", "objective": "objective", "delta": "next_delta"}
 KNOWN |= {"error": "standard_error", "maximum": "mean_maximum"}
@@ -67,8 +69,10 @@ def _box(view: InferenceView, centre: Float[np.ndarray, " 3"]) -> list[list[floa
     maxima = [] if projection.maxima is None else [projection.maxima]
     every = np.concatenate(frames or [centre[None], *exact, *maxima, *met])
     low, high = every.min(0), every.max(0)
-    flat = high - low < FLAT
-    return [np.where(flat, low - 0.5, low).tolist(), np.where(flat, high + 0.5, high).tolist()]
+    sides = high - low
+    least = np.maximum(sides, np.array([0.0, SHORT, SHORT]) * sides[1:].max())
+    spare = (np.where(least < FLAT, 1.0, least) - sides) / 2
+    return [(low - spare).tolist(), (high + spare).tolist()]
 
 
 def _wires(frame: tuple[np.ndarray, np.ndarray] | None, names: tuple[str, ...]) -> dict[str, Any] | None:

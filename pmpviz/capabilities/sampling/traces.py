@@ -274,7 +274,7 @@ def _mmd(scene: Scene, x: str) -> dict:
     noise = _noise(scene.view)
     floor = 10.0 ** math.floor(math.log10(noise / LEAST_BAND)) if noise else 1e-8  # A decade's end: the axis' own.
     long_run = scene.view.truth is not None and not scene.view.truth.exact
-    label = f"noise: {'samples like the reference' if long_run else 'exact samples'}"
+    label = f"noise: 19 of 20 {'samples like the reference' if long_run else 'exact samples'}"
     band = {"low": floor, "high": noise, "label": label} if noise else None
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""

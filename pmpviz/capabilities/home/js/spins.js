@@ -212,8 +212,8 @@ function found({ state, best }) {
 function sum({ own, noise, totals }, spin, moment) {
   const total = totals[moment * SPINS + spin];
   const heard = total - own[spin] - noise[spin];
-  const parts = `own field ${signed(own[spin])}, noise ${signed(noise[spin])}, messages ${signed(heard)}`;
-  return `Spin ${spin + 1}: ${parts}: ${signed(total)}, ${total > 0 ? "up" : "down"}`;
+  const [field, push, pull, all] = [own[spin], noise[spin], heard, total].map((value) => signed(value, 2));
+  return `Spin ${spin + 1}: own field ${field}, noise ${push}, messages ${pull}: ${all}, ${total > 0 ? "up" : "down"}`;
 }
 
 function decodeSpins(bytes) {

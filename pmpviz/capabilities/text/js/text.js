@@ -133,6 +133,7 @@ class Reading extends Live {
     });
     const { exact } = update;
     const head = { label: "Exact", badge: "", status: [exact.status, exact.words].filter(Boolean).join(" · ") };
+    head.sampled = ["no sample: words with p > ½", exact.status].filter(Boolean).join(" · ");
     const p = exact.p === undefined ? null : some(exact.p, Uint8Array);
     for (const lane of this.lanes) lane.truth = p;
     this.exact.status.title = exact.help || "";
