@@ -284,7 +284,11 @@ def the_side_bar_folds_in_a_narrow_window_and_can_be_opened(page) -> None:
 def what_waits_for_a_script_stays_readable(page) -> None:
     # As Streamlit marks and dims whatever the script that runs has not drawn yet.
     page.add_style_tag(content=".stElementContainer { opacity: 0.33; }")
-    every = "(all) => all.map((each) => { each.dataset.stale = 'true'; return getComputedStyle(each).opacity; })"
+    # Of those that are still there: a script may be taking some away.
+    every = """(all) => all.filter((each) => each.isConnected).map((each) => {
+      each.dataset.stale = "true";
+      return getComputedStyle(each).opacity;
+    })"""
     assert set(page.locator(".stElementContainer").evaluate_all(every)) == {"1"}
 
 
