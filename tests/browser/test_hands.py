@@ -51,16 +51,15 @@ def stroke(page, points, seconds: float) -> None:
     page.mouse.up()
 
 
-def row_of(page, row: int, points: int, lane: int = 0) -> list[tuple[float, float]]:
+def row_of(page, row: int, points: int, lane: int = 0, side: int = SIDE) -> list[tuple[float, float]]:
     """Points along a row of a lattice, over its columns but the two at either end."""
     x, y, width, _ = page.evaluate(PLACES)[lane]
-    ends = COLUMNS[0] + 0.5, COLUMNS[-1] + 0.5
-    return [(x + at * width / SIDE, y + (row + 0.5) * width / SIDE) for at in np.linspace(*ends, points)]
+    return [(x + at * width / side, y + (row + 0.5) * width / side) for at in np.linspace(2.5, side - 2.5, points)]
 
 
-def sites_of(*rows: int) -> set[int]:
+def sites_of(*rows: int, side: int = SIDE) -> set[int]:
     """The sites of such rows."""
-    return {row * SIDE + column for row in rows for column in COLUMNS}
+    return {row * side + column for row in rows for column in range(2, side - 2)}
 
 
 def take(page, name: str, tool: str) -> None:
@@ -75,6 +74,18 @@ def serpentine(box: dict, rows: int, columns: int) -> list[tuple[float, float]]:
     ends = [(row, at) for row in range(rows) for at in ((0.5, columns - 0.5) if row % 2 else (columns - 0.5, 0.5))]
     wide, high = box["width"] / columns, box["height"] / rows
     return [(box["x"] + at * wide, box["y"] + (row + 0.5) * high) for row, at in ends]
+
+
+@pytest.mark.thorough
+def test_strokes_of_up_to_ten_seconds_paint_sixty_sites_each(server, open_page):
+    page = open_page(link(server, "playground", ("gibbs",), **{**LATTICE, "model": "square:64x64"}))
+    wait_lanes(page, 1)
+    play(page)
+    take(page, "Field +", "field+")
+    strokes = {5: 0.3, 15: 1.0, 25: 4.0, 35: 10.0}
+    for row, seconds in strokes.items():
+        stroke(page, row_of(page, row, max(4, int(6 * seconds)), side=64), seconds)
+    wait_for(page, lambda: painted(page) == sites_of(*strokes, side=64))
 
 
 def test_every_stroke_paints_every_site_whatever_the_server_has_heard_and_is_undone(server, open_page):
