@@ -71,6 +71,7 @@ def _sought(problem: Problem) -> bool:
 
 
 def measured(view: DeconvolutionView) -> list[tuple[str, str]]:
+    """(key of `values_of`, its name) of what there is to tell of these data and lanes."""
     names = {"sweep": "at sweep", "wrong": "wrong pixels", "explained": "explained ink", "found": "glyphs found"}
     names |= {"hidden": "hidden, wrong", "energy": "energy, nats", "residual": "change of a message"}
     if (problem := view.problem) is not None:
@@ -83,6 +84,7 @@ def measured(view: DeconvolutionView) -> list[tuple[str, str]]:
 
 
 def values_of(frame: Frame, problem: Problem) -> dict[str, str]:
+    """What a frame has found, from its best sample to its worst."""
     ink = max(1, int(problem.images[problem.seen].sum()))
     shares = [math.floor(1000 * each / ink) / 10 for each in frame.explained]
     glyphs = 0 if problem.glyphs is None else problem.glyphs.shape[1]

@@ -206,6 +206,7 @@ def _below_chance(name: str, lane: LearningLaneView, now: Likelihood) -> str:
 
 
 def than_chance(found: Likelihood, lane: LearningLaneView) -> str:
+    """How it compares with independent pixels, where it is not above them."""
     return "worse than" if _is_worse(found, lane) else "no better than"
 
 
@@ -259,10 +260,12 @@ def _behind(view: LearningView) -> str:
 
 
 def last_of(lane: LearningLaneView) -> Likelihood | None:
+    """The likelihood of the latest iteration at which it is known."""
     return max(lane.likelihoods, key=lambda each: each.iteration, default=None)
 
 
 def probable(lane: LearningLaneView, view: LearningView) -> str:
+    """How probable a picture is, beside pixels that know nothing of each other."""
     found = last_of(lane)
     if found is None or _is_old(found, lane):
         return f"The likelihood of {scored(view)} is not known of these weights yet: it is computed beside them."
@@ -276,6 +279,7 @@ def probable(lane: LearningLaneView, view: LearningView) -> str:
 
 
 def value_words(found: Likelihood) -> str:
+    """A likelihood with its error and its iteration."""
     how = "exact" if found.exact else f"estimated, {_bar(found)}"
     return f"{significant(found.value, 4)} nats ({how}) at iteration {integer(found.iteration)}"
 

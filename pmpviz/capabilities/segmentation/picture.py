@@ -267,7 +267,7 @@ def _ahead(view: SceneView, lanes: Sequence[SceneLaneView]) -> str:
         return ""
     rows = _bounds(lanes)
     best, far = lanes[int(np.argmax(rows[:, -1]))].label, significant(_a_scene(view, rows), 2)
-    return f"By that bound a held-out scene is most probable with the weights of {best}, by {far} nats. "
+    return f"By TRBP's bound a held-out scene is most probable with the weights of {best}, by {far} nats. "
 
 
 def _apart(lanes: Sequence[SceneLaneView]) -> str:
