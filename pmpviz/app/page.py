@@ -30,6 +30,8 @@ STYLE = """<style>
   line-height: 1.12;
 }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) > p { line-height: 1.3; margin: 0.2rem 0 0; }
+[data-testid="stHeader"] { background: transparent; pointer-events: none; }
+[data-testid="stHeader"] button { pointer-events: auto; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.5rem; }
 .stMainBlockContainer table { font-variant-numeric: tabular-nums; font-size: 0.8125rem; }
 .stMainBlockContainer :is(td, th) { white-space: nowrap; padding: 0.3rem 0.4rem; }

@@ -44,7 +44,7 @@ def wait(test: AppTest, condition) -> AppTest:
 
 
 def test_the_page_walks_untouched_and_ends_with_a_certificate():
-    test = opened()
+    test = opened(preset="triangle")
     wait(test, lambda t: "**exact**" in words(t) and "found as" in words(t))
     wait(test, lambda t: all(lane["status"] == "done" for lane in update(t)["lanes"]))
     assert any(lane["badge"] == "certified" for lane in update(test)["lanes"])

@@ -55,9 +55,20 @@ def test_what_answers_the_question_is_seen_without_scrolling_and_whole(server, o
         page.set_viewport_size({"width": width, "height": height})
         assert settled(page) == []
     assert page.locator(".pv-trace:visible").count() == 2
+    if name == "learning":
+        a_folded_side_bar_leaves_the_question_uncovered(page)
     if name == "playground":
         a_question_that_grows_longer_leaves_the_picture_where_it_is(page)
         a_knob_beneath_the_picture_moves_the_run_while_it_is_dragged_and_the_side_bar_follows(page)
+
+
+def a_folded_side_bar_leaves_the_question_uncovered(page) -> None:
+    page.evaluate("document.querySelector('[data-testid=stSidebarCollapseButton] button').click()")
+    page.wait_for_selector("[data-testid=stExpandSidebarButton]")
+    header = "document.querySelector('[data-testid=stHeader]')"
+    title = "document.querySelector('h4').getBoundingClientRect().top"
+    clear = f"getComputedStyle({header}).backgroundColor === 'rgba(0, 0, 0, 0)'"
+    assert page.evaluate(f"{clear} || {title} >= {header}.getBoundingClientRect().bottom")
 
 
 def a_question_that_grows_longer_leaves_the_picture_where_it_is(page) -> None:

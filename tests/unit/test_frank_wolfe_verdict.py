@@ -143,8 +143,8 @@ def test_no_objective_is_above_its_own_maximum_by_rounding():
     for off in (2.5e-8, -2.5e-8):
         record = {**lane.trace[-1], "objective": exactly + off}
         said = climbed(view, replace(lane, trace=(*lane.trace[:-1], record)))
-        assert said.startswith("The objective is 1.971, as is the exact log Z. Its maximum is log Z itself")
-    assert "0.690, as exactly" in answer("edge") and "; exactly 0.741" in answer("edge", 1)
+        assert said.startswith("The objective is 1.628, as is the exact log Z. Its maximum is log Z itself")
+    assert "0.553, as exactly" in answer("edge") and "; exactly 0.731" in answer("edge", 1)
 
 
 def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_or_its_gap():

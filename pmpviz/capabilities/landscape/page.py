@@ -26,12 +26,14 @@ from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.live.plan import Preset
 from pmpviz.samplers import sampler_class
 
-HILLS = "Each configuration (dot) has a Gaussian; summed, they are the hills. "
-PICTURES = "Couplings store A and B; hills (×) are where spins settle. "
+HILLS = (
+    "Each configuration (dot) has a Gaussian, and the hills are their sum: a larger shift puts the dots further apart. "
+)
+PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: "A pushed ball rolls, hills being its valleys; where it stops, spins are drawn.",
-    GIBBS: "Block Gibbs draws a point of its dot's Gaussian, there new spins.",
+    HMC: "A pushed ball rolls over them upside down, as through valleys; where it stops, spins are drawn, and counted.",
+    GIBBS: "Block Gibbs draws a point from the dot's Gaussian, and from there new spins, which are counted.",
 }
 PAGE = Page("landscape", LANDSCAPE)
 TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")

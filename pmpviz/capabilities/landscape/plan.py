@@ -52,7 +52,9 @@ class LandscapePlan(Settings):
     )
     sampler: str = choice("Sampler", tuple(SAMPLERS), "What walks over the landscape.")
     coordinates: str = choice("Coordinates", COORDINATES, "The mass of the ball: that of z, or that of the fields Bz.")
-    step: float = knob("Step", 0.05, 2.0, 1.0, help="Of the leapfrog, in units of m^(−1/4), m the number of Gaussians.")
+    step: float = knob(
+        "Step size", 0.05, 2.0, 1.0, help="Of the leapfrog, in units of m^(−1/4), m the number of Gaussians."
+    )
     steps: int = knob("Mean steps", 1, MOST_STEPS, 5, "int", "L: a trajectory has 1 to 2L − 1, all as likely.")
     seed: int = setting(SEED)
 

@@ -36,8 +36,8 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "How often each spin is 1, without samples: μ climbs towards corners; each MAP call (maximum a posteriori: the "
-    "largest weight) finds one."
+    "How often is each spin 1, without samples? Corners are configurations, and between them lie their averages, the "
+    "marginals μ. A MAP call (maximum a posteriori) asks for the corner that promises most, and μ moves towards it."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."
@@ -93,7 +93,7 @@ class InferenceStage(Stage):
         return frank_wolfe.update(turn.view, turn.sent, turn.desk, st.session_state.get(LAYER, first))
 
     def answer(self, event: Event) -> bool:
-        """Also the buttons that play up to a point, and what the sites show."""
+        """Also the buttons that play up to a point, what the sites show, and to play again what has come to its end."""
         goals, layers = list(frank_wolfe.GOALS), frank_wolfe.LAYERS
         if event.type == "mode" and 0 <= event.site < len(goals):
             held(self.id).live.run_to(goals[event.site])
@@ -101,6 +101,8 @@ class InferenceStage(Stage):
         if event.type == "mode" and 0 <= event.site - len(goals) < len(layers):
             st.session_state[LAYER] = layers[event.site - len(goals)]
             return True
+        if event.type == "play" and frank_wolfe.over(self.view):
+            held(self.id).live.reset()
         # What stands beneath the stage is of the moment that is looked back at, too.
         return super().answer(event) or event.type in ("step", "reset", "look", "live")
 

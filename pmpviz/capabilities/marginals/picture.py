@@ -32,13 +32,13 @@ SETTLES = "an estimate, above its own bound at first"
 MANY_ALIKE, HUES = 3, ("#7B4FB5", "#E69F00", "#009E73", "#0072B2")
 # What play may go on to: the button's words, and what it does.
 GOALS = {
-    "gap": ("Run to gap", "Goes on, as fast as it can, until the gap is at most the one to reach"),
+    "gap": ("To gap", "Goes on, as fast as it can, until the gap is at most the one to reach"),
     "rho": (
         "Change ρ",
         "Goes on, as fast as it can, until ρ, how much of each edge's dependence the objective counts, is chosen anew: "
         "later bounds are mostly better",
     ),
-    "end": ("Run to end", "Goes on, as fast as it can, until the last ρ is done"),
+    "end": ("To end", "Goes on, as fast as it can, until the last ρ is done"),
 }
 
 
@@ -66,7 +66,7 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         words=_sentence(view),
         said=said(then) if view.lanes else [],
         said_at=words,
-        over=bool(view.lanes) and all(lane.done for lane in view.lanes),
+        over=over(view),
         opens=not desk.large and not any(lane.count for lane in view.lanes),
         exact=exact_log_z(view),
         exact_p1=None if (exact := exact_p1(view)) is None else envelope.payload.add(exact),
@@ -84,6 +84,11 @@ def hued(styles: Sequence[Style], algorithms: Sequence[str]) -> list[Style]:
         for place, hue in zip(alike[1:], HUES[1:], strict=False):
             found[place] = replace(styles[place], colour=shade(hue, lightness_of(styles[place].colour)))
     return found
+
+
+def over(view: InferenceView) -> bool:
+    """Whether all lanes have come to their end."""
+    return bool(view.lanes) and all(lane.done for lane in view.lanes)
 
 
 def many(view: InferenceView) -> bool:
@@ -267,4 +272,4 @@ def _sentence(view: InferenceView) -> str:
     return f"{words[:1].upper()}{words[1:]}. {view.projection.words}"
 
 
-__all__ = ["GOALS", "LAYERS", "many", "update"]
+__all__ = ["GOALS", "LAYERS", "many", "over", "update"]

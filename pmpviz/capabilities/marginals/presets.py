@@ -23,6 +23,15 @@ _GLASS = "periodic=false,couplings=gaussian,sigma=2,field=random,h=1"
 
 INFERENCE: tuple[Preset, ...] = (
     Preset(
+        "edge",
+        "One edge",
+        "What do pairwise marginals look like?",
+        InferencePlan("chain:2,J=0.5,periodic=false,field=random,h=0.6", lanes=(_walk(tolerance=0.001),)),
+        "Two variables, four configurations: the marginal polytope is a tetrahedron, and on a tree the objective is "
+        "exact. Its maximum is log Z itself.",
+        1.0,
+    ),
+    Preset(
         "triangle",
         "Triangle",
         "How does a walk between configurations become marginals?",
@@ -45,15 +54,6 @@ INFERENCE: tuple[Preset, ...] = (
         "Over the local polytope the walk leaves the tetrahedron: all three edges are anticorrelated more than any "
         "distribution can be, and the bound on log Z is looser. Tree-reweighted belief propagation ends near the same "
         "place by messages, with every ρ as it was.",
-        1.0,
-    ),
-    Preset(
-        "edge",
-        "One edge",
-        "What do pairwise marginals look like?",
-        InferencePlan("chain:2,J=1,periodic=false,field=uniform,h=0.3", lanes=(_walk(tolerance=0.001),)),
-        "Two variables, four configurations: the marginal polytope is a tetrahedron, and on a tree the objective is "
-        "exact. Its maximum is log Z itself.",
         1.0,
     ),
     Preset(

@@ -49,8 +49,8 @@ export function choiceButtons(kind, names, label, chosen) {
   return root;
 }
 
-export function showPlaying(button, playing) {
-  const text = playing ? "Pause" : "Play";
+export function showPlaying(button, playing, resting = "Play") {
+  const text = playing ? "Pause" : resting;
   if (button && button.firstChild.textContent !== text) button.firstChild.textContent = text;
 }
 
@@ -62,6 +62,7 @@ export class Bar {
     this.root.setAttribute("aria-label", "Run");
     this.outlets = make("div", "pv-outlets");
     this.buttons = {};
+    this.resting = "Play"; // What it says while nothing plays.
   }
 
   // `whose` pace the speed is, where not that of all.
@@ -111,7 +112,7 @@ export class Bar {
   }
 
   show(playing) {
-    showPlaying(this.buttons.play, playing);
+    showPlaying(this.buttons.play, playing, this.resting);
   }
 
   // Where nothing can run, play and step wait for another choice.

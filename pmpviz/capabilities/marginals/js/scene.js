@@ -1,6 +1,7 @@
 // The polytopes with the walks in them, on a plain 2-D canvas; pointing at something tells its coordinates.
 
 import { Camera } from "./camera.js";
+import { diamond, drawKey, target, weighed } from "./key.js";
 import { drawEdges, drawWires, facesOf, fillFace } from "./solid.js";
 import { marker } from "../pmpviz.player/curves.js";
 import { css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
@@ -127,7 +128,7 @@ export class Scene {
   // `walks` are the lanes as they stand on screen: { lane, colour, last, share, past, weights }.
   draw(data, walks, theme) {
     if (!this.width) return;
-    Object.assign(this, { data, theme, spots: [], mixed: 0 });
+    Object.assign(this, { data, theme, spots: [], axes: [], mixed: 0 });
     const context = (this.context = sized(this.canvas, this.width, this.height));
     context.clearRect(0, 0, this.width, this.height);
     context.font = `${12 * this.scale}px ${theme.font}`;
@@ -146,6 +147,7 @@ export class Scene {
     for (const walk of walks) this.drawNow(walk);
     this.drawExact();
     this.drawNames();
+    drawKey(this, walks);
     this.paints += 1;
     const { yaw, pitch, zoom } = this.camera;
     const step = walks.length ? walks[0].lane.steps[walks[0].last] : "";
@@ -169,7 +171,7 @@ export class Scene {
       // What is 0 but for rounding is 0.
       const [low, high] = [0, 1].map((end) => number(Math.abs(box[end][k]) < ROUNDING * Math.max(ROUNDING, box[1][k] - box[0][k]) ? 0 : box[end][k]));
       const words = UNITLESS.test(name) ? name : `${name}: ${low} to ${high}`;
-      this.write(words, x + (16 * out[0]) / far, y + (22 * out[1]) / far, theme.soft);
+      this.axes.push(this.write(words, x + (16 * out[0]) / far, y + (22 * out[1]) / far, theme.soft));
     });
   }
 
@@ -198,12 +200,7 @@ export class Scene {
       const [x, y] = this.camera.place(point);
       const size = past ? 4 : 3 + 11 * Math.sqrt(Math.max(0, weights[v]));
       context.fillStyle = context.strokeStyle = colour;
-      context.globalAlpha = 0.3;
-      disc(context, x, y, size);
-      context.fill();
-      context.globalAlpha = 1;
-      context.lineWidth = 1.5;
-      context.stroke();
+      weighed(context, x, y, size);
       const weight = past ? "" : `, weight ${number(weights[v])}`;
       this.spots.push({ at: [x, y], point, words: `${lane.names[v]}${weight}`, rank: 2 });
       if (lane.named && !this.data.marginal) this.labels = [...(this.labels || []), [x, y, size, lane.names[v], theme.text]];
@@ -253,8 +250,11 @@ export class Scene {
       context.lineTo(x, y + 5);
       context.stroke();
     });
-    context.textAlign = "right";
-    this.write("start", cx - 8, cy - 6, theme.text);
+    const wide = context.measureText("start").width;
+    const places = [[cx - 8 - wide, cy - 6], [cx + 8, cy - 6], [cx - 8 - wide, cy + 16 * this.scale], [cx + 8, cy + 16 * this.scale]];
+    const free = places.find(([left, down]) => !this.axes.some(([l, d, w]) => left < l + w && l < left + wide && Math.abs(d - down) < LINE * this.scale));
+    context.textAlign = "left";
+    this.write("start", ...(free || places[0]), theme.text);
   }
 
   // On top of the walks, and hollow, so that a point that is there is seen in it; its name where the least is.
@@ -265,9 +265,7 @@ export class Scene {
     for (const [colour, width] of [[theme.ground, 5], [theme.text, 2]]) {
       context.strokeStyle = css(colour);
       context.lineWidth = width;
-      context.beginPath();
-      for (const [a, b] of [[0, -10], [10, 0], [0, 10], [-10, 0]]) context.lineTo(x + a, y + b);
-      context.closePath();
+      diamond(context, x, y, 10);
       context.stroke();
     }
     this.spots.push({ at: [x, y], point: data.exact, words: "exact marginals", rank: 3 });
@@ -308,12 +306,7 @@ export class Scene {
       context.lineTo(x, y);
     }
     context.fill();
-    if (grown === 1) {
-      context.setLineDash([3, 3]); // A target, not a corner that has a weight.
-      disc(context, to[0], to[1], 10);
-      context.stroke();
-      context.setLineDash([]);
-    }
+    if (grown === 1) target(context, to[0], to[1], 10);
     context.globalAlpha = 1;
   }
 
@@ -381,7 +374,7 @@ export class Scene {
     return [x > this.width / 2 ? x + size + 4 : x - size - 4 - wide, y, wide];
   }
 
-  // Words that can be read on anything, and never leave the picture.
+  // Words that can be read on anything, and never leave the picture: [where they begin, at which height, how wide].
   write(words, x, y, colour) {
     const { context, theme } = this;
     const wide = context.measureText(words).width;
@@ -389,15 +382,11 @@ export class Scene {
     const at = Math.max(before + 3, Math.min(this.width - wide + before - 3, x));
     const down = Math.max(13, Math.min(this.height - 5, y));
     haloed(context, theme, words, at, down, colour);
+    return [at - before, down, wide];
   }
 }
 
 const BOX_CORNERS = [0, 1, 2, 3, 4, 5, 6, 7].map((code) => [code & 1, (code >> 1) & 1, (code >> 2) & 1]);
-
-function disc(context, x, y, radius) {
-  context.beginPath();
-  context.arc(x, y, radius, 0, 2 * Math.PI);
-}
 
 // Whether a place lies under words that begin there.
 function covers([x, y], left, base, wide, high) {

@@ -10,6 +10,7 @@ import { Edges, Marginals } from "./found.js";
 import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./camera.js";
+import "./key.js";
 import "./solid.js";
 import "../pmpviz.player/bar.js";
 import "../pmpviz.player/chart.js";
@@ -45,8 +46,8 @@ const MEANINGS = [
   ["ρ", SHARE],
 ];
 const HELP = {
-  gap: "How far the objective can still rise, at most. The line is the gap of each step. The band goes down to the least so far; a new ρ begins anew.",
-  log_z: "The band is what is known: log Z lies within it. Its ends are the best bounds so far.",
+  gap: "How far the objective can still rise, at most: objective and gap together bound log Z. The line is the gap of each step. The band goes down to the least so far; a new ρ begins anew.",
+  log_z: "The band is what is known: log Z lies within it. Its ends are the best bounds so far: above, the least sum of objective and gap; below, the summed weights of what was found.",
 };
 const WITHIN = 1.96; // Standard errors of a 95 % bar.
 
@@ -109,6 +110,7 @@ class Walk extends Player {
     this.goals = update.goals;
     this.waiting = Boolean(update.waits);
     this.learnWords(update);
+    this.bar.resting = update.over ? "Again" : "Play";
     this.renewed = update.sites_first ? RENEWED : ""; // Of many sites a step takes seconds.
     super.adopt(update);
     this.caption.textContent = update.words;
@@ -194,7 +196,7 @@ class Walk extends Player {
     const room = this.main.clientWidth;
     this.scene.scale = enlarged();
     if (this.sitesFirst) return this.layoutSites(width);
-    const most = this.large ? this.roomFor() : Math.min(0.52 * window.innerHeight, 620);
+    const most = this.large ? this.roomFor() : Math.min(0.5 * window.innerHeight, 620);
     this.scene.resize(room, Math.round(Math.max(280, Math.min(0.82 * room, most))));
     const across = this.lanes.length;
     this.root.classList.toggle("wk-many", across > 2);

@@ -6,6 +6,7 @@ const GREY = [138, 138, 134];
 const [ABREAST, FEWEST] = [700, 6]; // From this width on, and as for so many at least.
 // Before a class, of two spins and of more, so that the chart beneath is in sight with them.
 const [SMALL, LARGE, CLASS, CLASS_MANY] = [96, 150, 110, 78];
+const OF_TWO = 0.14; // Of the window's height, of each of two rows above a chart.
 
 const [FEW_NODES, APART, LETTER] = [64, 0.46, 12]; // Whose circles are kept apart, by how much; the least letters in them.
 
@@ -22,7 +23,9 @@ export class Answers {
     this.root.style.gridTemplateColumns = abreast ? `repeat(${Math.max(FEWEST, rows.length)}, minmax(0, 1fr))` : "";
     // What solvers make of the noise stands in a row of its own, where five have no room side by side.
     const narrow = this.root.clientWidth < 3 * SMALL;
-    this.root.classList.toggle("at-five", rows.length === 5 && rows[0].title === "noise" && !abreast && !narrow);
+    const five = rows.length === 5 && rows[0].title === "noise" && !abreast && !narrow;
+    this.root.classList.toggle("at-five", five);
+    const large = five ? Math.max(SMALL, Math.min(LARGE, OF_TWO * window.innerHeight)) : LARGE;
     while (this.panels.length > rows.length) this.panels.pop().root.remove();
     while (this.panels.length < rows.length) {
       this.panels.push(panel());
@@ -35,7 +38,7 @@ export class Answers {
       key.hidden = !row.colour;
       if (words.textContent !== row.words) words.textContent = row.words;
       const many = !high && shape.nodes?.length !== 4;
-      const most = abreast ? high : scale === 1 ? LARGE : many ? CLASS_MANY : CLASS;
+      const most = abreast ? high : scale === 1 ? large : many ? CLASS_MANY : CLASS;
       const side = Math.max(Math.min(SMALL, most), Math.min(most, root.clientWidth));
       canvas.dataset.panel = row.title;
       canvas.dataset.values = row.values ? [...row.values].slice(0, 36).map((v) => v.toFixed(2)).join() : "";

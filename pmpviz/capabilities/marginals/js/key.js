@@ -1,0 +1,64 @@
+// The signs of the walk's picture, and what they are, told in its corner.
+
+import { marker } from "../pmpviz.player/curves.js";
+import { css } from "../pmpviz.player/theme.js";
+
+const LINE = 17; // From one sign to the next.
+const [LEFT, TOP, WORDS] = [14, 16, 13];
+const DASHES = [3, 3]; // Of a target, not a corner that has a weight.
+
+export function disc(context, x, y, radius) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+}
+
+export function diamond(context, x, y, reach) {
+  context.beginPath();
+  for (const [a, b] of [[0, -1], [1, 0], [0, 1], [-1, 0]]) context.lineTo(x + reach * a, y + reach * b);
+  context.closePath();
+}
+
+// A corner of some weight: a disc that lets what is under it through.
+export function weighed(context, x, y, radius) {
+  context.globalAlpha = 0.3;
+  disc(context, x, y, radius);
+  context.fill();
+  context.globalAlpha = 1;
+  context.lineWidth = 1.5;
+  context.stroke();
+}
+
+export function target(context, x, y, radius) {
+  context.setLineDash(DASHES);
+  disc(context, x, y, radius);
+  context.stroke();
+  context.setLineDash([]);
+}
+
+// Of the walks as they stand on screen, in the colour of one, in that of words of several.
+export function drawKey(scene, walks) {
+  if (!walks.length) return;
+  const { context, theme, data, scale } = scene;
+  const colour = walks.length > 1 ? css(theme.text) : walks[0].colour;
+  const signs = [
+    ["μ: the marginals so far", (x, y) => marker(context, walks[0].lane.marker, x, y, 5 * scale)],
+    data.exact && ["the exact ones", (x, y) => outlined(context, css(theme.text), () => diamond(context, x, y, 6 * scale))],
+    walks.some(({ weights }) => weights.length) && ["mixed into μ; larger: more", (x, y) => weighed(context, x, y, 5.5 * scale)],
+    walks.some(({ lane, last }) => lane.found[last] >= 0) && ["named by the MAP call", (x, y) => target(context, x, y, 5.5 * scale)],
+  ];
+  context.font = `${12 * scale}px ${theme.font}`;
+  context.textAlign = "left";
+  signs.filter(Boolean).forEach(([words, draw], k) => {
+    const [x, y] = [LEFT * scale, (TOP + LINE * k) * scale];
+    context.fillStyle = context.strokeStyle = colour;
+    draw(x, y);
+    scene.write(words, x + WORDS * scale, y + 4 * scale, theme.soft);
+  });
+}
+
+function outlined(context, colour, draw) {
+  context.strokeStyle = colour;
+  context.lineWidth = 2;
+  draw();
+  context.stroke();
+}
