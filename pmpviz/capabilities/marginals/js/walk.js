@@ -31,6 +31,7 @@ const THUMB = 8; // Half the width of the timeline's handle.
 const MARGIN = 12;
 const WALK_HIGH = 230; // Beneath the sites.
 const [ALONE_HIGH, SITES_HIGH] = [190, 150]; // The sites of one lane, and of several.
+const [LOW, LINE] = [860, 24]; // A window, and what each further lane takes of it.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
 const APART = 1; // Lanes are computed in turn: while they go on together none is further ahead.
 const SHARE = "How much of each edge's dependence the objective counts: how often the edge is in a random spanning tree.";
@@ -196,7 +197,9 @@ class Walk extends Player {
     const room = this.main.clientWidth;
     this.scene.scale = enlarged();
     if (this.sitesFirst) return this.layoutSites(width);
-    const most = this.large ? this.roomFor() : Math.min(0.5 * window.innerHeight, 620);
+    // What is said of several lanes takes more lines, for which a low window has room as the walk is lower.
+    const lines = window.innerHeight < LOW ? LINE * (this.lanes.length - 1) : 0;
+    const most = this.large ? this.roomFor() : Math.min(0.5 * window.innerHeight - lines, 620);
     this.scene.resize(room, Math.round(Math.max(280, Math.min(0.82 * room, most))));
     const across = this.lanes.length;
     this.root.classList.toggle("wk-many", across > 2);

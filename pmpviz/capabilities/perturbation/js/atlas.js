@@ -49,7 +49,7 @@ class Board extends Stage {
     const right = make("div", "at-right");
     this.many = make("div", "at-title", "One best answer against many");
     this.formula = make("div", "at-words at-formula");
-    right.append(this.heading, this.answers.root, this.formula, this.many, this.averages.root, this.counted.root, this.bars.root, this.bounds.root, this.bar.root);
+    right.append(this.heading, this.answers.root, this.many, this.averages.root, this.counted.root, this.bars.root, this.bounds.root, this.bar.root);
     Object.assign(this, { left, right });
     this.found = make("div", "at-verdict");
     this.counts = make("div", "at-counts");
@@ -102,6 +102,9 @@ class Board extends Stage {
     this.root.classList.toggle("at-asked", barsFirst);
     if (first || barsFirst) this.left.before(this.right);
     else this.left.after(this.right);
+    // Where samples fall the column of what solvers find ends with their bars, and the map leaves more room beneath.
+    if (first || barsFirst) this.answers.root.after(this.formula);
+    else this.left.append(this.formula);
   }
 
   // Beneath the map, but before a class beneath what the question is about.
