@@ -6,21 +6,20 @@ import { Beliefs } from "./beliefs.js";
 import { HeatMap, Lines, power } from "./charts.js";
 import { plain } from "./digits.js";
 import { Equation } from "./equation.js";
-import { factorTip, frustrated, wish } from "./factor.js";
+import { frustrated, wish } from "./factor.js";
 import { Graph } from "./graph.js";
+import { Hands } from "./hands.js";
 import { Knobs } from "../pmpviz.player/knobs.js";
 import { Playhead } from "./playhead.js";
 import { Replay, decodeRecording } from "./replay.js";
-import { beside } from "./tip.js";
 import { make, number, topOf } from "../pmpviz.player/theme.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
+import "./tip.js";
 import "../pmpviz.player/bar.js";
 import "../pmpviz.player/decode.js";
 
 const ANNOUNCE_MS = 2500;
-const PLACED_MS = 8000;
 const EARLY_MS = 15000;
-const DRAGGED = 4; // Pixels, of which fewer are a click.
 const TRAVEL = 0.72; // Of a message's time: the rest it stands at its end, to be read.
 const [LOW, HIGH, CONTROLS, TITLES] = [110, 240, 150, 40];
 const MARGIN = 12;
@@ -39,12 +38,9 @@ class Microscope extends Stage {
     this.repeating = ["step", "back"];
     this.player = new Playhead(this.still, !this.large);
     this.watched = 0;
-    this.hovered = -1;
-    this.pointed = -1;
-    this.moved = new Map(); // Where variables were dragged to, as shares of the picture.
     this.build();
     this.arrange();
-    this.listen();
+    this.hands.listen();
   }
 
   build() {
@@ -60,6 +56,7 @@ class Microscope extends Stage {
     this.stage = make("div", "mm-stage");
     this.stage.append(this.canvas, this.legend);
     this.graph = new Graph(this.canvas);
+    this.hands = new Hands(this);
     this.equation = new Equation();
     this.residual = new Lines("Change and error", "The largest change that a message is asked for in a sweep, before damping, and the largest error of a belief.");
     this.bethe = new Lines("Bethe's log Z", "What the beliefs say of log Z: exact on a tree, an approximation on loops.");
@@ -78,27 +75,12 @@ class Microscope extends Stage {
     const left = make("div", "mm-left");
     left.append(this.stage, this.timeline.root, this.knobs.root, this.bar.root);
     top.append(left, this.side);
-    this.tip = make("div", "pv-tip");
-    this.tip.setAttribute("aria-hidden", "true");
-    this.tip.hidden = true;
-    this.root.append(this.trouble, this.status, this.verdict, top, this.equation.root, this.heat.root, this.tip, this.spoken);
-  }
-
-  listen() {
-    this.canvas.addEventListener("pointermove", (event) => this.point(event));
-    this.canvas.addEventListener("pointerleave", () => this.point(null));
-    this.canvas.addEventListener("click", (event) => this.click(event));
-    this.canvas.addEventListener("pointerdown", (event) => this.take(event));
-    this.onMove = (event) => this.pull(event);
-    this.onUp = () => this.let();
-    window.addEventListener("pointermove", this.onMove);
-    window.addEventListener("pointerup", this.onUp);
+    this.root.append(this.trouble, this.status, this.verdict, top, this.equation.root, this.heat.root, this.hands.tip, this.spoken);
   }
 
   end() {
     super.end();
-    window.removeEventListener("pointermove", this.onMove);
-    window.removeEventListener("pointerup", this.onUp);
+    this.hands.end();
   }
 
   // What the server sends.
@@ -110,22 +92,12 @@ class Microscope extends Stage {
     const mode = Math.max(0, MODES.findIndex(({ id }) => id === record.play));
     if (mode !== this.asked) this.player.setMode(mode);
     this.asked = mode;
-    this.takePlaces(record.places);
+    this.hands.takePlaces(record.places);
     this.knobs.adopt(record.knobs);
     this.wake();
     if (record.run !== this.run) this.adopt(record);
     else this.layout();
-    if (!this.tip.hidden) this.point(this.pointer); // What it tells may be another now.
-  }
-
-  // A variable that was dragged stays there until the server has heard of it.
-  takePlaces(places) {
-    if (this.drag) return;
-    const [told, now] = [new Map(places.map(([variable, ...at]) => [variable, at])), performance.now()];
-    const { waits } = this;
-    if (waits && now < waits.until && `${told.get(waits.variable)}` !== `${waits.at}`) told.set(waits.variable, waits.at);
-    else this.waits = null;
-    this.moved = told;
+    this.hands.tellAgain();
   }
 
   adopt(record) {
@@ -246,83 +218,6 @@ class Microscope extends Stage {
     this.wake();
   }
 
-  at(event) {
-    const box = this.canvas.getBoundingClientRect();
-    return this.graph.find(event.clientX - box.left, event.clientY - box.top);
-  }
-
-  point(event) {
-    this.pointer = event;
-    const found = event && this.record ? this.at(event) : { variable: -1, edge: -1, factor: -1 };
-    this.canvas.style.cursor = found.variable >= 0 || found.edge >= 0 ? "pointer" : "default";
-    if (this.hovered !== found.variable || this.pointed !== found.factor) {
-      Object.assign(this, { hovered: found.variable, pointed: found.factor });
-      this.wake();
-    }
-    this.tip.hidden = found.variable < 0 && found.factor < 0;
-    if (found.variable >= 0) this.say(this.told(found.variable), found);
-    else if (found.factor >= 0) this.say(factorTip(this.replay, found.factor, this.player.head), found);
-  }
-
-  told(variable) {
-    const { name, card, evidence, words } = this.record.variables[variable];
-    const shares = [...this.replay.belief(variable, this.player.head)].map((p) => p.toFixed(3)).join(", ");
-    const exact = this.replay.exact(variable);
-    const next = evidence < 0 ? "hold it at 0" : evidence + 1 < card ? `hold it at ${evidence + 1}` : "free it";
-    const lines = [
-      `${name}: ${words}`,
-      `belief ${shares}`,
-      ...(exact ? [`exact ${[...exact].map((p) => p.toFixed(3)).join(", ")}`] : []),
-      `Click to ${next}; drag to move it.`,
-    ];
-    return lines.map((line) => make("div", "", line));
-  }
-
-  say(parts, found) {
-    this.tip.replaceChildren(...parts);
-    const [box, picture] = [this.root, this.canvas].map((each) => each.getBoundingClientRect());
-    const [left, top] = beside(this.graph, found, [this.tip.offsetWidth, this.tip.offsetHeight]);
-    this.tip.style.left = `${picture.left - box.left + left}px`;
-    this.tip.style.top = `${picture.top - box.top + top}px`;
-  }
-
-  // Dragging a variable.
-
-  take(event) {
-    const found = event.button === 0 && this.record ? this.at(event) : { variable: -1 };
-    this.dragged = false;
-    if (found.variable >= 0) this.drag = { variable: found.variable, x: event.clientX, y: event.clientY };
-  }
-
-  pull(event) {
-    const { drag } = this;
-    if (!drag || (!this.dragged && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) <= DRAGGED)) return;
-    this.dragged = true;
-    this.tip.hidden = true;
-    const box = this.canvas.getBoundingClientRect();
-    const share = (at, whole) => Math.round(1000 * Math.min(1, Math.max(0, at / whole))) / 1000;
-    const place = [share(event.clientX - box.left, box.width), share(event.clientY - box.top, box.height)];
-    this.moved.set(drag.variable, place);
-    this.layout();
-  }
-
-  let() {
-    const { drag } = this;
-    this.drag = null;
-    if (!drag || !this.dragged) return;
-    const at = this.moved.get(drag.variable);
-    this.waits = { variable: drag.variable, at, until: performance.now() + PLACED_MS };
-    this.post({ type: "place", site: drag.variable, x: at[0], y: at[1] });
-  }
-
-  click(event) {
-    if (!this.record || this.dragged) return;
-    const { variable, edge } = this.at(event);
-    if (variable >= 0) return this.post({ type: "click", site: variable, sites: [variable] });
-    if (edge >= 0) this.watched = edge;
-    this.wake();
-  }
-
   // Playing.
 
   play(passed) {
@@ -346,7 +241,7 @@ class Microscope extends Stage {
     this.keepRoom();
     const most = this.large ? this.roomFor() : Math.min(0.46 * window.innerHeight, 520);
     const high = Math.max(260, Math.min(0.78 * room, most));
-    this.graph.fit(this.record, room, high, this.moved);
+    this.graph.fit(this.record, room, high, this.hands.moved);
     this.heat.call(this.heatBeside ? "Messages" : "All messages to variables");
     this.heat.fit(this.heat.root.clientWidth, this.heatBeside ? CLASS_HEAT : HEAT);
     this.chartHeight = wide ? this.fillingHeight(high) : LOW;
@@ -398,7 +293,7 @@ class Microscope extends Stage {
   placeHeat(wide) {
     this.heatBeside = this.large && wide && this.player.way === "run" && this.heat.rows.length <= FEW_ROWS;
     this.root.classList.toggle("mm-mapped", this.heatBeside);
-    const [into, before] = this.heatBeside ? [this.side, this.foot] : [this.root, this.large ? this.equation.root : this.tip];
+    const [into, before] = this.heatBeside ? [this.side, this.foot] : [this.root, this.large ? this.equation.root : this.hands.tip];
     if (this.heat.root.parentNode !== into || this.heat.root.nextSibling !== before) into.insertBefore(this.heat.root, before);
   }
 
@@ -422,7 +317,7 @@ class Microscope extends Stage {
     const flying = flight ? range(flight.from, flight.to) : [];
     const share = flight ? smooth(Math.min(1, flight.share / TRAVEL)) : 0;
     const down = Boolean(this.record.toVariable[this.eventShown()]); // Of what is explained, which may go to a factor.
-    const view = { replay, head, down, watched: this.watched, hovered: this.hovered, pointed: this.pointed, flying, share };
+    const view = { replay, head, down, watched: this.watched, hovered: this.hands.hovered, pointed: this.hands.pointed, flying, share };
     this.graph.draw(view, this.theme);
     this.beliefs.draw(view);
     this.heat.draw(view, this.theme);
