@@ -43,7 +43,7 @@ STYLE = """<style>
   .stMainBlockContainer :is(td, th) { padding: 0.3rem 0.2rem; }
   .stMainBlockContainer td:first-child { min-width: 7.5rem; }
 }
-.stMainBlockContainer [data-testid="stMarkdownContainer"]:has(table) {
+.stMainBlockContainer :is([data-testid="stMarkdownContainer"]:has(table), .katex-display) {
   overflow-x: auto;
   mask: linear-gradient(to right, #000 85%, transparent) no-repeat left / 120% 100%;
   animation: pv-fade linear;

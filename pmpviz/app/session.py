@@ -28,7 +28,7 @@ class Held:
 
     `timer` is in seconds, None where nothing is fed; `window` is what of the curves is zoomed into, `at` the sweep that
     is looked back at, `kept` the curves that are drawn behind those of the run; `beneath` are the words that the page
-    had under the player when it was `drawn` last.
+    had under the player when it was `drawn` last; `empty` says that there were no lanes then.
     """
 
     live: Any = None
@@ -42,6 +42,7 @@ class Held:
     timer: float | None = None
     beneath: str = ""
     drawn: float = 0.0
+    empty: bool = True
 
     def seen_by(self, begun: int) -> None:
         """Begin anew what is sent where another visit of the page, or another start of the run, looks on."""

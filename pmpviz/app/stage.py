@@ -75,6 +75,8 @@ class Stage:
     component = "player"
     first_speed = 0.0
     autoplay = False
+    # Whether what the page draws beneath its player is of the lanes, and waits for them.
+    tells_lanes = False
 
     def __init__(self, page: Page):
         self.page = page
@@ -110,6 +112,7 @@ class Stage:
         every = self.tick(self.job_of(plan))
         holder = held(self.id)
         holder.timer, holder.beneath, holder.drawn = timed(every), self._beneath(holder.live.seen), time.monotonic()
+        holder.empty = not holder.live.seen.lanes
         st.fragment(self._turn, run_every=holder.timer, key=f"stage-{self.id}")(holder, every)
         place = st.empty()  # Kept without words too, so that what follows stays where it is, open or closed.
         if holder.beneath:
@@ -132,6 +135,7 @@ class Stage:
             st.caption(words)
         # A page that is drawn again gives the files of an open dialog other addresses: one on its way would be lost.
         again = self.tick(turn.live) != every or _moved(words, holder)
+        again = again or (self.tells_lanes and holder.empty and bool(turn.view.lanes))
         if turn.changed or (again and asked_on(self.id) is None):
             st.rerun()
         pace.took(id(holder), time.thread_time() - begun)

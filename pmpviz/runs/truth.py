@@ -29,6 +29,10 @@ from pmpviz.types import Refusal, Target
 SAMPLES = 1000
 SWENDSEN_WANG_SWEEPS = 96
 GIBBS_SWEEPS = 4096
+# A long run whose mean energy has moved by more than so many standard errors in its second half goes on for twice as
+# long, up to so many times as long, while it updates no more than so many variables of samples in all.
+MOVED, MOST_TIMES = 3.0, 16
+MOST_UPDATES = {"swendsen_wang": 2 << 30, "colour_gibbs": 16 << 30}
 # Sweeps at once, and how many such slices there are at least: the time that is left is known after two of them.
 SLICE, LEAST_SLICES = 8, 48
 MOST_PAIRS = 2048
@@ -205,27 +209,64 @@ def _long_run(target: Target, p1: np.ndarray | None) -> Generator[float, None, T
         needs = "a long run, which needs pairwise factors that forbid no state"
         raise Refusal(f"this model gives no exact samples and cannot be sampled by {needs}; use a smaller model")
     name, sweeps = reference_sampler(target)
-    path = cache_folder() / "references" / f"{truth_key(target)}-{name}-{sweeps}.npz"
-    x = _cached(path, target.model.space)
-    if x is None:
-        key = keys.role(jax.random.key(0), keys.REFERENCE)
-        run = running.start(make_sampler(name), target, key, SAMPLES)
-        count = min(SLICE, -(-sweeps // LEAST_SLICES))
-        while run.sweep < sweeps:
-            run, _ = running.advance(run, min(count, sweeps - run.sweep), record=False, donate=True)
+    path = cache_folder() / "references" / f"{truth_key(target)}-{name}-from-{sweeps}.npz"
+    found = _cached(path, target.model.space)
+    if found is None:
+        found = yield from _walk(target, name, sweeps)
+        _store(path, found, target.model.space)
+    return _from_long_run(target, found, name, p1)
+
+
+@dataclass(frozen=True)
+class _LongRun:
+    """Where chains stand after so many sweeps, and by how much their mean energy moved in the second half of them, with
+    the standard error of that."""
+
+    x: np.ndarray
+    sweeps: int
+    moved: tuple[float, float]
+
+    @property
+    def settled(self) -> bool:
+        return abs(self.moved[0]) <= MOVED * self.moved[1]
+
+
+def _walk(target: Target, name: str, sweeps: int) -> Generator[float, None, _LongRun]:
+    """Chains from random starts, for so many sweeps, or as many more as their mean energy takes to come to rest."""
+    run = running.start(make_sampler(name), target, keys.role(jax.random.key(0), keys.REFERENCE), SAMPLES)
+    count = min(SLICE, -(-sweeps // LEAST_SLICES))
+    most = min(MOST_TIMES * sweeps, MOST_UPDATES[name] // (SAMPLES * target.n))
+
+    def go(end: int) -> Generator[float, None, np.ndarray]:
+        nonlocal run
+        while run.sweep < end:
+            run, _ = running.advance(run, min(count, end - run.sweep), record=False, donate=True)
             yield run.sweep / sweeps
-        x = running.positions(run)
-        _store(path, x, target.model.space)
-    return _from_long_run(target, x, name, sweeps, p1)
+        return _energies(target, running.positions(run))
+
+    before = yield from go(sweeps // 2)
+    while True:
+        now = yield from go(sweeps)
+        found = _LongRun(running.positions(run), sweeps, _mean_and_error(now - before))
+        if found.settled or 2 * sweeps > most:
+            return found
+        before, sweeps = now, 2 * sweeps
 
 
-def _from_long_run(target: Target, x: np.ndarray, name: str, sweeps: int, p1: np.ndarray | None) -> Truth:
-    label = f"{SAMPLES:,} {make_sampler(name).spec.label} chains of {sweeps:,} sweeps, a long run, not exact"
+def _from_long_run(target: Target, found: _LongRun, name: str, p1: np.ndarray | None) -> Truth:
+    x = found.x
+    label = f"{SAMPLES:,} {make_sampler(name).spec.label} chains of {found.sweeps:,} sweeps, a long run, not exact"
     mean, error = _mean_and_error(_energies(target, x))
     known, check = known_energy(target), "its energy could not be checked against a closed form"
     if known is not None:
         deviations = (mean - known) / error
         check = f"its mean energy is {deviations:+.1f} standard errors from Kaufman's exact value"
+    elif not found.settled:
+        moved = abs(found.moved[0])
+        way = "fell" if found.moved[0] < 0 else "rose"
+        check = f"its mean energy still {way} by {moved:.2g} in the second half: it may not have come to the law"
+        # What it may still move by is not known to better than what it moved by.
+        error = float(np.hypot(error, moved))
     log_z = exact.log_z_only(target)
     # Marginals may be known where no samples are: by symmetry, as on a torus without field.
     counted = x.mean(0) if target.model.space.binary else target.model.space.frequencies(x)
@@ -267,20 +308,22 @@ def _log_weights(model: Any, x: np.ndarray) -> np.ndarray:
     return np.asarray(_weigh(model, x), np.float64)
 
 
-def _cached(path: Path, space: Space) -> np.ndarray | None:
+def _cached(path: Path, space: Space) -> _LongRun | None:
     try:
         with np.load(path, allow_pickle=False) as file:
-            bits = file["bits"]
-            return space.unpack(bits) if bits.shape == (SAMPLES, space.frame_bytes) else None
-    except (OSError, ValueError, KeyError, EOFError):
+            bits, (mean, error) = file["bits"], file["moved"]
+            if bits.shape != (SAMPLES, space.frame_bytes):
+                return None
+            return _LongRun(space.unpack(bits), int(file["sweeps"]), (float(mean), float(error)))
+    except (OSError, ValueError, KeyError, EOFError, TypeError):
         return None
 
 
-def _store(path: Path, x: np.ndarray, space: Space) -> None:
+def _store(path: Path, found: _LongRun, space: Space) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part:
-            np.savez(part, bits=space.pack(x))
+            np.savez(part, bits=space.pack(found.x), sweeps=found.sweeps, moved=found.moved)
         os.replace(part.name, path)
     except OSError:
         return  # A cache that cannot be written costs time, nothing else.

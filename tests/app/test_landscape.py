@@ -71,7 +71,7 @@ def test_two_pictures_tell_their_spins_overlaps_and_log_z(sampler):
     assert all(int(count) == stops[name] for count, name in told.items() if count)
     assert "144 spins, a load of 0.0139); log Z = " in found["said"][1] and "λ₁ = " in found["said"][1]
     labels = [slider.label for slider in test.sidebar.slider]
-    assert "Shift" not in labels and ("Mean steps" in labels) == (sampler == "gaussian_hmc")
+    assert "Shift (dots apart)" not in labels and ("Mean steps" in labels) == (sampler == "gaussian_hmc")
 
 
 def test_another_sampler_has_no_energy_and_says_so():

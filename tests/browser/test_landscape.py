@@ -114,7 +114,7 @@ ON_THE_WAY = """async () => {
 def the_curve_of_overlaps_ends_where_the_ball_last_stood(page) -> None:
     page.locator("canvas.pv-chart[aria-label^='Overlaps']").wait_for()
     stood, curve, now = page.evaluate(ON_THE_WAY)
-    assert ": overlap with A " in stood and ": on the way, overlap with A " in now
+    assert ": overlap with A " in stood and ": on the way: A " in now
     read = [[float(word.replace("−", "-")) for word in re.findall("−?[0-9.]+[0-9]", text)] for text in (stood, curve)]
     assert read[0][1:] == [round(value, 2) for value in read[1]]
 

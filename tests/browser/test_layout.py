@@ -58,6 +58,8 @@ def test_what_answers_the_question_is_seen_without_scrolling_and_whole(server, o
     if name == "learning":
         a_folded_side_bar_leaves_the_question_uncovered(page)
     if name == "playground":
+        # Folds come with the lanes, not half a minute later.
+        page.get_by_text("What the numbers mean").wait_for(state="attached", timeout=10_000)
         a_question_that_grows_longer_leaves_the_picture_where_it_is(page)
         a_knob_beneath_the_picture_moves_the_run_while_it_is_dragged_and_the_side_bar_follows(page)
 

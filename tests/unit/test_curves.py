@@ -484,6 +484,10 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     far, deviations = said.split("after 1 sweep, ")[1].split(" standard errors) above the exact ")[0].split(" (")
     assert float(deviations) == pytest.approx(off, rel=0.06)
     assert float(far) == pytest.approx(energies.mean() - view.truth.energy, abs=row["energy:error"])
+    # Where no exact one is known it stands beside the reference's, within both errors.
+    for energy, begins in (((-3000.0, 0.5), "Not yet right: "), ((energies.mean(), 0.5), "Right but for chance: ")):
+        other = dataclasses.replace(view, truth=dataclasses.replace(view.truth, energy=None, sampled_energy=energy))
+        assert words.found(other).startswith(begins) and " the reference's " in words.found(other)
     live.set_plan(live.plan.replace(budget=300.0))
     live.play()
     view = wait(live, lambda view: view.lanes[0].sweep == 300 and view.status == "done")

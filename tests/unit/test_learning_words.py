@@ -12,7 +12,7 @@ from pmpviz.capabilities.learning.lane import LearningLane, agreement
 from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, is_small
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.capabilities.learning.plan import LearningPlan, learner, split
-from pmpviz.capabilities.learning.verdict import mmd_note, scored, verdict
+from pmpviz.capabilities.learning.verdict import _factor, mmd_note, scored, verdict
 from pmpviz.capabilities.learning.words import BACK, more, numbers, offer
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import RBM
@@ -332,3 +332,19 @@ def test_the_band_of_the_likelihood_holds_its_line(units):
     (line,) = drawn(SimpleNamespace(label="PCD", likelihoods=tuple(job.found), model=model, iteration=2))
     assert len(line["y"]) == 3 and np.all((line["low"] <= line["y"]) & (line["y"] <= line["high"]))
     assert np.all(line["low"] == line["high"]) == (units == 4)
+
+
+def test_the_factor_is_that_of_the_nats_as_they_are_printed():
+    """Beside 31 nats stood 10¹³ at one moment and 10¹⁴ at the next."""
+    assert {_factor(nats) for nats in (30.6, 31.0, 31.4)} == {"about 10¹³ times (31 nats)"}
+
+
+def test_where_one_lane_is_far_ahead_they_are_compared_in_equal_time():
+    """At iteration 0, which both had, it was too early to compare: beside curves of hundreds of iterations."""
+    begun, far = annealed(-206.0, -207.0, -205.5, 0, took=0.1), annealed(-95.0, -97.0, -94.0, 512, took=2.0)
+    slow = lane("PCD", begun, annealed(-120.0, -122.0, -118.0, 10, took=2.5), iteration=10)
+    fast = lane("CD", begun, far, annealed(-90.0, -91.0, -89.0, 1024, took=4.0), iteration=1024)
+    words = verdict(view_of(fast, slow))
+    assert words.startswith("PCD is behind, at iteration 10. In equal time (") and "more probable with CD" in words
+    words = verdict(view_of(fast, lane("PCD", begun, iteration=10)))
+    assert words.endswith("Too early to compare: of PCD no likelihood after iteration 0 is known.")

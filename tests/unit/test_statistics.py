@@ -1,6 +1,7 @@
 """ESS/s whatever was looked at and for how long; statistics of one setting alone."""
 
 import dataclasses
+import re
 import time
 from types import SimpleNamespace
 
@@ -21,8 +22,9 @@ from pmpviz.models import build_spec
 from pmpviz.player.numbers import significant
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
+from pmpviz.runs import truth as truths
 from pmpviz.runs.schedule import Budget
-from pmpviz.runs.truth import _from_long_run, build, finish
+from pmpviz.runs.truth import _from_long_run, _LongRun, build, finish
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Evidence, Target
 
@@ -186,11 +188,33 @@ def test_the_errors_of_sites_and_pairs_stand_beside_those_of_exact_samples():
     assert row["marginal L1"].endswith(f" ({significant(looks[0].marginal_floor)})")
 
 
+def at_rest(x):
+    return _LongRun(x, 96, (0.0, 1.0))
+
+
+def test_a_long_run_goes_on_while_its_mean_energy_moves_and_says_where_it_still_does(monkeypatch, tmp_path):
+    """That of Potts models of ten states had stopped on its way, and their samplers were called wrong by it."""
+    monkeypatch.setenv("PMPVIZ_CACHE", str(tmp_path))
+    monkeypatch.setattr(truths, "GIBBS_SWEEPS", 4)
+    target = Target.of(build_spec("square:24x24,couplings=glass,J=1"), None, 0.6)
+    long = finish(build(target))
+    sweeps = int(re.search(r"chains of ([0-9,]+) sweeps", long.label)[1].replace(",", ""))
+    assert 4 < sweeps <= 4 * truths.MOST_TIMES
+    monkeypatch.setattr(truths, "MOST_TIMES", 1)
+    assert finish(build(target)).label == long.label  # Kept, with how far it went.
+    monkeypatch.setenv("PMPVIZ_CACHE", str(tmp_path / "other"))
+    short = finish(build(target))
+    assert "chains of 4 sweeps" in short.label and "its mean energy still fell by" in short.check
+    # How far it may still move is in its error: it calls nobody wrong who is further on.
+    (mean, error), (later, _) = short.sampled_energy, long.sampled_energy
+    assert later < mean and error > 10
+
+
 def test_where_marginals_are_known_chance_in_the_reference_is_no_excuse_for_them():
     """On a torus without field they are 1/2, whatever 1,000 chains of a long run say of them."""
     rng = np.random.default_rng(3)
     half, coins = np.full(MODEL.n, 0.5), rng.integers(0, 2, (1000, MODEL.n)).astype(np.int8)
-    known, counted = (_from_long_run(Target.of(MODEL), coins, "swendsen_wang", 96, p1) for p1 in (half, None))
+    known, counted = (_from_long_run(Target.of(MODEL), at_rest(coins), "swendsen_wang", p1) for p1 in (half, None))
     fair = [rng.integers(0, 2, (512, MODEL.n)).astype(np.int8) for _ in range(100)]
     for truth in (known, counted):
         looks = [measured(x, truth, MODEL.space, COUNTED) for x in fair]
@@ -203,7 +227,7 @@ def test_of_three_states_the_error_against_a_long_run_is_half_the_sum_over_them(
     target = Target.of(build_spec("potts:3x4,q=3,J=0.4"))
     run = runs.start(make_sampler("colour_gibbs"), target, jax.random.key(1), 16)
     x = np.random.default_rng(4).integers(0, 3, (1000, target.n)).astype(np.int8)
-    truth = _from_long_run(target, x, "colour_gibbs", 96, None)
+    truth = _from_long_run(target, at_rest(x), "colour_gibbs", None)
     shares = [(runs.positions(run) == state).mean(0) - (x == state).mean(0) for state in range(3)]
     assert truth.p1 is None
     np.testing.assert_allclose(layer("marginal error", run, truth), np.abs(shares).sum(0) / 2, atol=1e-6)

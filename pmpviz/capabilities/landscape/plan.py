@@ -44,7 +44,7 @@ class LandscapePlan(Settings):
     cue: float = knob("Cue for A", 0.0, 0.01, 0.0, help="A field h on every spin that points to the first picture.")
     diagonal: str = choice("Least shift", ("uniform", "least trace", FORCED), "The form of D at the left end.")
     extra: float = knob(
-        "Shift",
+        "Shift (dots apart)",
         0.05,
         6.0,
         1.0,

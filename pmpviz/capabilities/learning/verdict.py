@@ -117,8 +117,10 @@ def _down(lane: LearningLaneView, gain: float) -> str:
 
 def _factor(nats: float) -> str:
     """A difference of log probabilities as what a class can picture."""
-    words = f"{significant(nats, 2)} nats"
-    return f"about {times(nats)} times ({words})" if nats >= LEAST_FACTOR else words
+    # One number told in two ways: the factor is that of the nats as they are printed.
+    shown = float(round(nats)) if nats >= 10 else nats
+    words = f"{significant(shown, 2)} nats"
+    return f"about {times(shown)} times ({words})" if nats >= LEAST_FACTOR else words
 
 
 def _pictures(view: LearningView) -> str:
@@ -143,6 +145,12 @@ def _ahead(view: LearningView) -> str:
         words = f"{when} pictures are no more probable than by independent pixels, with {best} or with {other}{scored}"
         return f"{words}.{then}"
     if first.value - lane.independent < LITTLE and second.high > behind.independent - LITTLE:
+        timed, apart = _at_equal_seconds(view, set()), _behind(view)
+        if last and timed:  # Beside curves that have gone far beyond it, that iteration says nothing.
+            return f"{apart}{timed.strip()}{_samples(view, at)}"
+        if last:
+            late = min(view.lanes, key=lambda lane: max(each.iteration for each in lane.likelihoods))
+            return f"{apart}Too early to compare: of {late.label} no likelihood after iteration {integer(at)} is known."
         early = f"{when} it is too early to compare{scored.replace(',', ' them')}"
         return f"{early}: pictures are hardly more probable than by independent pixels.{then}"
     if first.low > second.high or (first.exact and second.exact and first.value > second.value):

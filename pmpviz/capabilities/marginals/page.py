@@ -36,8 +36,9 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "How often is each spin 1, without samples? Corners are configurations, and between them lie their averages, the "
-    "marginals μ. A MAP call (maximum a posteriori) asks for the corner that promises most, and μ moves towards it."
+    "Between configurations, the corners, lie their averages: marginals μ, how often each spin is 1. Score plus "
+    "entropy is largest at the true ones, or nearly; a MAP call names the corner towards which it rises fastest, the "
+    "gap how much it still can."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."

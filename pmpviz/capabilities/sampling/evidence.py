@@ -32,11 +32,17 @@ def exact_energy(view: LiveView) -> float | None:
     return view.energy if view.truth is None else view.truth.energy
 
 
+def law_energy(view: LiveView) -> tuple[float, float] | None:
+    """The exact mean energy, or else the reference's, with its standard error; None where neither is known."""
+    exact = exact_energy(view)
+    if exact is not None:
+        return exact, 0.0
+    return None if view.truth is None else view.truth.sampled_energy
+
+
 def energy_off(view: LiveView, mean: float, error: float) -> float:
     """Standard errors from the exact mean energy, or else the reference's, to a mean; 0 where one is not known."""
-    exact = exact_energy(view)
-    sampled = None if view.truth is None else view.truth.sampled_energy
-    law, spread = (exact, 0.0) if exact is not None else sampled or (nan, nan)
+    law, spread = law_energy(view) or (nan, nan)
     off = (mean - law) / (error**2 + spread**2) ** 0.5 if error else nan
     return off if isfinite(off) else 0.0
 

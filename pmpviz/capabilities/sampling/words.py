@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.capabilities.sampling.evidence import energies, exact_energy, states_off
+from pmpviz.capabilities.sampling.evidence import energies, exact_energy, law_energy, states_off
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
@@ -203,7 +203,7 @@ CHANCE = 3
 
 def found(view: LiveView) -> str:
     """What the samples of a single lane say so far, by the strongest evidence: how often each state came, where that is
-    off and not by chance, else their mean energy beside the exact one, else MMD^2 and its noise."""
+    off and not by chance, else their mean energy beside the exact one or the reference's, else MMD^2 and its noise."""
     if not view.lanes or view.coming:
         return waiting(view)
     lane = view.lanes[0]
@@ -220,9 +220,11 @@ def found(view: LiveView) -> str:
     said += f" over {integer(chains)} chains" if chains > 1 else ""
     if off := states_off(lane):
         return off
-    if exact is not None and error:
-        answer, apart = _apart(lane, mean - exact, error)
-        return f"{answer}: {said} {when}, {apart} the exact {_to_error(exact, error)}."
+    if (law := law_energy(view)) is not None and error:
+        beside, spread = law
+        answer, apart = _apart(lane, mean - beside, math.hypot(error, spread))
+        whose = "the exact" if exact is not None else "the reference's"
+        return f"{answer}: {said} {when}, {apart} {whose} {_to_error(beside, error)}."
     said = said[:1].upper() + said[1:]
     if lane.judged:
         point = lane.judged

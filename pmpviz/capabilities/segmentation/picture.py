@@ -146,8 +146,7 @@ def _weight(point: Point, k: int) -> float:
 
 
 def verdict(view: SceneView) -> str:
-    """What the weights are worth on held-out scenes at what all lanes have reached, why less than before, and what they
-    are."""
+    """The weights and what they are worth on held-out scenes at what all lanes have reached, why less than before."""
     begun = [lane for lane in view.lanes if lane.points]
     if not begun:
         return _unlearned(view)
@@ -158,8 +157,8 @@ def verdict(view: SceneView) -> str:
         return f"Before learning every pixel is undecided, p = 0.5: {called}."
     now = [lane.points[count] for lane in begun]
     when = f"After {integer(count)} iteration{'s' if count > 1 else ''}"
-    wrong = f"{when} {_shares(begun, now)} of pixels near outlines of held-out scenes are wrong, {before:.1%} before."
-    return " ".join([wrong, *_fewest(begun, count), f"{_weights(now)}."])
+    wrong = f"{_shares(begun, now)} of pixels near outlines of held-out scenes are wrong, {before:.1%} before"
+    return " ".join([f"{when}: {_weights(now)}; {wrong}.", *_fewest(begun, count)])
 
 
 def _unlearned(view: SceneView) -> str:
@@ -183,7 +182,18 @@ def _fewest(lanes: Sequence[SceneLaneView], count: int) -> list[str]:
         for each, of in zip(errors, _names(lanes), strict=True)
         if f"{min(each):.1%}" != f"{each[-1]:.1%}"
     ]
-    return [f"Fewest were wrong {listed(fewer)}: {RAISED}."] if fewer else []
+    return [f"Fewest were wrong {listed(fewer)}: {_since_then(lanes, count)}."] if fewer else []
+
+
+def _since_then(lanes: Sequence[SceneLaneView], count: int) -> str:
+    """What the likelihood of the training scenes, which is learned by, has done since fewest were wrong."""
+    courses = []
+    for lane in lanes:
+        best, now = min(lane.points[: count + 1], key=lambda point: point.wrong_likelier), lane.points[count]
+        if best.own_bound is None or now.own_bound is None:
+            return RAISED
+        courses.append(now.own_bound < best.own_bound)
+    return FELL if any(courses) else ROSE
 
 
 def _names(lanes: Sequence[SceneLaneView]) -> list[str]:
@@ -196,8 +206,8 @@ def _weights(now: Sequence[Point]) -> str:
     trust, bias, edge, contrast = np.array([point.theta for point in now]).T
     below = bool((bias <= 0).all())
     to = "ground" if below else "animal"
-    rest = f"agreement of neighbours {_span(edge)}, and {_span(contrast)} more where alike in colour"
-    return f"Trust in colour {_span(trust)}, bias to {to} {_span(abs(bias) if below else bias)}, {rest}"
+    rest = f"neighbours {_span(edge)}, where alike {_span(contrast)} more"
+    return f"trust in colour {_span(trust)}, to {to} {_span(abs(bias) if below else bias)}, {rest}"
 
 
 def _span(values: np.ndarray) -> str:
@@ -229,7 +239,9 @@ def numbers(view: SceneView) -> list[str]:
 
 AGREE = "Their weights make held-out scenes equally probable, to"
 # Before a class what is in brackets is left out.
-RAISED = "learning raises the likelihood (of the training scenes), not the share of right pixels"
+RAISED = "what learning raises is the likelihood (of the training scenes)"
+ROSE = "since then the likelihood (of the training scenes) has gone on rising, which is what learning is after"
+FELL = "since then the likelihood (of the training scenes) has fallen, too: a step at this rate may be too long"
 
 
 def _though(lanes: Sequence[SceneLaneView], count: int) -> str:

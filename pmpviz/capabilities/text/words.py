@@ -19,7 +19,7 @@ from pmpviz.types import brings
 # Errors that differ by so many times what independent draws leave are told apart.
 LEVEL = 2.0
 # Errors so many times apart are seen apart on their log axis: so far chance does not part means over many words.
-SEEN_APART = 5.0
+SEEN_APART = 2.5
 # So near to exact is near enough to be told how soon it came.
 NEAR = 0.01
 # An error that is less than so much of what independent draws leave has not come by chance.

@@ -38,7 +38,7 @@ export class Figure {
   say(meta) {
     // Its parts: those for which there is no room are left out whole.
     const parts = (meta.sub || "").split(" · ").filter(Boolean);
-    this.sub.replaceChildren(...parts.map((part, k) => make("span", "", k < parts.length - 1 ? `${part} ·` : part)));
+    this.sub.replaceChildren(...parts.map((part) => make("span", "", part)));
     this.sub.title = [meta.sub, meta.subHelp].filter(Boolean).join("\n");
     this.status.textContent = meta.status || "";
   }

@@ -109,22 +109,35 @@ export class MemoryPicture extends Picture {
     const { context, ground, scale, theme } = this;
     const side = THUMB * scale;
     context.font = `600 ${13 * scale}px ${theme.font}`;
-    ground.means.forEach((mean, s) => {
-      const [x, y] = this.at(mean).map((at) => Math.min(this.side - 0.6 * side, Math.max(0.6 * side, at)));
+    const places = ground.means.map((mean) => this.at(mean).map((at) => Math.min(this.side - 0.6 * side, Math.max(0.6 * side, at))));
+    const taken = places.map(([x, y]) => [x - side / 2, y - side / 2, side, side]);
+    places.forEach(([x, y], s) => {
       const stamp = (this.thumbs[s] = this.thumbs[s] || make("canvas"));
       paint(stamp, this.stamped(s), ground.n, side, theme);
       context.drawImage(stamp, x - side / 2, y - side / 2, side, side);
       context.strokeStyle = css(this.inks[s]);
       context.lineWidth = 2 * scale;
       context.strokeRect(x - side / 2, y - side / 2, side, side);
-      // Beside the picture or outside of it: the hill and the ball are further in.
-      const beside = Math.abs(x - this.side / 2) < Math.abs(y - this.side / 2);
-      // The name of the axis stands below to the right.
-      context.textAlign = beside && y > this.side / 2 ? "right" : "left";
-      if (beside) this.write(names[s], y > this.side / 2 ? x - side / 2 - 5 : x + side / 2 + 5, y + 5 * scale);
-      else this.write(names[s], x - side / 2, y > this.side / 2 ? y + side / 2 + 14 * scale : y - side / 2 - 6);
     });
+    places.forEach((place, s) => this.nameBeside(place, names[s], side, taken));
     if (crossed) this.crosses();
+  }
+
+  // Beside its picture or outside of it, for the hill and the ball are further in; where another picture or its name is,
+  // on the next side.
+  nameBeside([x, y], name, side, taken) {
+    const { context, scale } = this;
+    const [wide, high] = [context.measureText(name).width, 13 * scale];
+    const [left, right] = [[x - side / 2 - 5 - wide, y + 5 * scale], [x + side / 2 + 5, y + 5 * scale]];
+    const [above, below] = [[x - side / 2, y - side / 2 - 6], [x - side / 2, y + side / 2 + 14 * scale]];
+    const low = y > this.side / 2;
+    const outer = Math.abs(x - this.side / 2) < Math.abs(y - this.side / 2) ? (low ? left : right) : low ? below : above;
+    const within = ([l, d]) => l > 2 && l + wide < this.side - 2 && d - high > 2 && d < this.side - 2;
+    const clear = ([l, d]) => !taken.some(([a, b, w, h]) => l < a + w && a < l + wide && d - high < b + h && b < d);
+    const [start, base] = [outer, left, right, above, below].find((at) => within(at) && clear(at)) || outer;
+    taken.push([start, base - high, wide, high]);
+    context.textAlign = "left";
+    this.write(name, start, base);
   }
 
   stamped(s) {
@@ -155,7 +168,7 @@ export class Spins {
     const bits = !roll ? new Uint8Array(Math.ceil(ground.n / 8)) : landed ? Uint8Array.from(roll.bits) : ground.drawn(at, roll.words);
     paint(this.canvas, bits, ground.n, side, theme);
     const [a, b] = ground.overlaps(bits).map((overlap) => overlap.toFixed(2).replace("-", "−"));
-    const words = roll ? `${landed ? "overlap with" : "on the way, overlap with"} A ${a}, B ${b}` : "no spins drawn yet";
+    const words = roll ? `${landed ? "overlap with" : "on the way:"} A ${a}, B ${b}` : "no spins drawn yet";
     if (this.words.textContent !== words) this.words.textContent = words;
     this.canvas.setAttribute("aria-label", `${ground.n} spins: ${words}`);
     Object.assign(this.canvas.dataset, { ball: roll ? at.map((v) => v.toFixed(4)).join() : "", landed });

@@ -1,10 +1,10 @@
-// The signs of the walk's picture, and what they are, told in its corner.
+// The signs of the walk's picture, and what they are, told along its upper edge.
 
 import { marker } from "../pmpviz.player/curves.js";
 import { css } from "../pmpviz.player/theme.js";
 
-const LINE = 17; // From one sign to the next.
-const [LEFT, TOP, WORDS] = [14, 16, 13];
+const LINE = 17; // From one row to the next.
+const [LEFT, TOP, WORDS, APART] = [14, 16, 11, 18];
 const DASHES = [3, 3]; // Of a target, not a corner that has a weight.
 
 export function disc(context, x, y, radius) {
@@ -35,25 +35,29 @@ export function target(context, x, y, radius) {
   context.setLineDash([]);
 }
 
-// Of the walks as they stand on screen, in the colour of one, in that of words of several.
-export function drawKey(scene, walks) {
+// Of the walks as they stand on screen, in the colour of one, in that of words of several: along the upper edge, above
+// what is drawn, up to `room`.
+export function drawKey(scene, walks, room) {
   if (!walks.length) return;
   const { context, theme, data, scale } = scene;
   const colour = walks.length > 1 ? css(theme.text) : walks[0].colour;
   const signs = [
-    ["μ: the marginals so far", (x, y) => marker(context, walks[0].lane.marker, x, y, 5 * scale)],
-    data.exact && ["the exact ones", (x, y) => outlined(context, css(theme.text), () => diamond(context, x, y, 6 * scale))],
-    walks.some(({ weights }) => weights.length) && ["mixed into μ; larger: more", (x, y) => weighed(context, x, y, 5.5 * scale)],
-    walks.some(({ lane, last }) => lane.found[last] >= 0) && ["named by the MAP call", (x, y) => target(context, x, y, 5.5 * scale)],
+    ["μ so far", (x, y) => marker(context, walks[0].lane.marker, x, y, 5 * scale)],
+    data.exact && ["exact", (x, y) => outlined(context, css(theme.text), () => diamond(context, x, y, 6 * scale))],
+    walks.some(({ weights }) => weights.length) && ["mixed into μ", (x, y) => weighed(context, x, y, 5.5 * scale)],
+    walks.some(({ lane, last }) => lane.found[last] >= 0) && ["MAP call's corner", (x, y) => target(context, x, y, 5.5 * scale)],
   ];
   context.font = `${12 * scale}px ${theme.font}`;
   context.textAlign = "left";
-  signs.filter(Boolean).forEach(([words, draw], k) => {
-    const [x, y] = [LEFT * scale, (TOP + LINE * k) * scale];
+  let [x, y] = [LEFT * scale, TOP * scale];
+  for (const [words, draw] of signs.filter(Boolean)) {
+    const wide = WORDS * scale + context.measureText(words).width;
+    if (x > LEFT * scale && x + wide > room) [x, y] = [LEFT * scale, y + LINE * scale];
     context.fillStyle = context.strokeStyle = colour;
     draw(x, y);
     scene.write(words, x + WORDS * scale, y + 4 * scale, theme.soft);
-  });
+    x += wide + APART * scale;
+  }
 }
 
 function outlined(context, colour, draw) {

@@ -9,6 +9,7 @@ import { css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/the
 const NEAR_PX = 11;
 const ARROW = 9;
 const LINE = 14;
+const MARGIN = 12; // Between the key and the buttons.
 const UNITLESS = /^principal/; // Numbers along such a direction say nothing by themselves.
 const IN_USE = 1e-9; // A smaller weight is none.
 const OF_MANY = 0.02; // The least weight of a corner where several lanes have theirs.
@@ -147,7 +148,7 @@ export class Scene {
     for (const walk of walks) this.drawNow(walk);
     this.drawExact();
     this.drawNames();
-    drawKey(this, walks);
+    drawKey(this, walks, this.width - this.tools.offsetWidth - MARGIN);
     this.paints += 1;
     const { yaw, pitch, zoom } = this.camera;
     const step = walks.length ? walks[0].lane.steps[walks[0].last] : "";

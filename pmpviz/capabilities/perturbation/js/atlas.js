@@ -141,7 +141,7 @@ class Board extends Stage {
 
   act(name) {
     const { samples } = this.meta || {};
-    if (!samples) return;
+    if (!samples || !samples.points) return; // They do not fall, and are all there.
     if (name === "play") this.falling = !this.falling;
     else this.falling = false;
     if (name === "play" && this.falling && this.fallen >= samples.places.length) this.fallen = 0;

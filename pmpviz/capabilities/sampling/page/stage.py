@@ -57,6 +57,7 @@ class SamplingStage(Stage):
 
     job = LiveRun
     bar = ("play", "step", "reset", "seed", "speed", "share", "code", "export", "class")
+    tells_lanes = True
 
     def __init__(self, page: Page, preset: Preset, plan: Plan, notices: Sequence[str] = ()):
         super().__init__(page)
