@@ -26,7 +26,9 @@ def force_directed(n: int, i: Int[np.ndarray, " e"], j: Int[np.ndarray, " e"]) -
         return grid
     angle = 2 * np.pi * np.arange(n) / max(n, 1)
     at = 0.5 + 0.4 * np.stack([np.cos(angle), np.sin(angle)], 1)
-    if n < 3 or len(i) * 2 == n * (n - 1):
+    if n < 3:
+        return at[::-1]  # Two are read from left to right.
+    if len(i) * 2 == n * (n - 1):
         return at
     at += 1e-3 * np.random.Generator(np.random.PCG64(0)).standard_normal(at.shape)
     length = n**-0.5

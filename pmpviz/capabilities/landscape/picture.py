@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from typing import Any
 
@@ -223,11 +224,11 @@ def _stuck(lane: LandscapeLaneView, scene: Scene) -> str:
     measured = f"{significant(lane.trials / lane.left, 3)} sweeps on average" if lane.left else "on: none has ended yet"
     stay = f"Over all {integer(lane.chains)} chains a stay in {stuck} lasts {measured} ({ought} expected)"
     spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
-    share = lane.counts[STUCK] / lane.counts.sum()
+    share, places = lane.counts[STUCK] / lane.counts.sum(), max(3, 1 - math.floor(math.log10(spread)))
     left = f"It was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there"
     return (
-        f"{stay}: {share:.0%} of their draws so far are {stuck}, where {scene.law[STUCK]:.0%} ought to be. {left}, "
-        f"{significant(lane.left / lane.trials)}; expected {significant(expected)} ± {significant(spread, 2)} "
+        f"{stay}: {share:.1%} of their draws so far are {stuck}, where {scene.law[STUCK]:.1%} ought to be. {left}, "
+        f"{lane.left / lane.trials:.{places}f}; expected {expected:.{places}f} ± {significant(spread, 2)} "
         "(two standard errors)."
     )
 

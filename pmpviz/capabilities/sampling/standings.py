@@ -139,9 +139,14 @@ def _who(view: LiveView, lead: list[Came]) -> str:
 
 
 def _off(view: LiveView, lead: list[Came]) -> str:
-    """How far the energies of those that came are off now."""
+    """How far the energies of those that came are off now, and whose MMD^2 is above the noise again."""
     whose = "its energy" if len(lead) == 1 else "the energy of {}"
-    return "".join(off_now(view, lane, whose.format(lane.label), came=True) for lane, *_ in lead)
+    off = "".join(off_now(view, lane, whose.format(lane.label), came=True) for lane, *_ in lead)
+    again = [lane for lane, *_ in lead if lane.judged and lane.judged.mmd2 > NEARLY * lane.judged.noise]
+    if not again:
+        return off
+    mmd2 = "its MMD²" if len(lead) == 1 else f"the MMD² of {listed([lane.label for lane in again])}"
+    return f"{off}, though {mmd2} is above it now"
 
 
 def _sooner(came: list[Came], lead: list[Came]) -> list[str]:

@@ -51,7 +51,7 @@ frequencies of the pair's states are from their probabilities, half the sum of t
 in brackets stands what as many of them, independent, are off on average, from the probabilities themselves.
 
 **MMD²** is an unbiased estimate: of samples that follow the law it falls about 0, on either side. On the log axis of
-its curve what is below stands at the bottom line.
+its curve what is below stands at the foot, lanes one above the other whatever their values.
 
 **R-hat**: how much chains differ from each other against how much each varies; 1 where they agree, below 1.01 is good.
 

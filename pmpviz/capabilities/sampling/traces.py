@@ -278,7 +278,7 @@ def _mmd(scene: Scene, x: str) -> dict:
     band = {"low": floor, "high": noise, "label": label} if noise else None
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
-    foot = f"bottom line: {significant(floor, 1)} or less" if noise else unknown
+    foot = f"at the foot: {significant(floor, 1)} or less" if noise else unknown
     told = sentences.mmd_help(scene.view) + (f" {sentences.SHARED_CORES}" if x == "seconds" else "")
     more = {"empty": sentences.nothing_yet(scene.view), "help": told}
     return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=foot, band=band, **more)

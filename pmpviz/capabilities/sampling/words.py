@@ -159,7 +159,7 @@ def mmd_help(view: LiveView) -> str:
         "lane has lie in the grey band or below in 95 of 100 comparisons. A lane in the band can no longer be told "
         "from them by their pairs of sites; a verdict waits for its energy, too. All looks share one reference: where "
         "that is an unlucky one, exact draws lie above together. As an unbiased estimate it falls about 0 on either "
-        "side: what is below the axis stands at its bottom line."
+        "side: what is below the axis stands at its foot, lanes one above the other whatever their values."
     )
 
 

@@ -30,7 +30,7 @@ function between({ x, y }, k, at) {
   return Number.isFinite(there) ? there : null;
 }
 
-const [FOOT, APART] = [4, 6]; // Pixels above the foot of a log axis, and from one line there to the next, at most.
+const [FOOT, APART] = [2, 4]; // Pixels above the foot of a log axis, and from one line there to the next, at most.
 
 // Lines along the foot, where what lies beneath it is drawn, stand above it and one over the other, within the band.
 export function lifted(lines, scale, band) {

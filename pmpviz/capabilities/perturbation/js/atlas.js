@@ -17,6 +17,7 @@ const WAIT_MS = 4000;
 const NAMED = 4;
 const FEW = 2; // Sites with their numbers in them.
 const LEGEND = 30;
+const [ALONE, IN_CLASS] = [0.56, 0.5]; // How high it is elsewhere, of the window: before a class the answer stands beneath.
 const BESIDE = 330; // How high the map is beside what the question is about, in px.
 const [WORDS, FOUND] = [210, 36]; // What stands above and beneath two rows of pictures; before a class what is found, too.
 
@@ -189,7 +190,7 @@ class Board extends Stage {
     if (samples && samples.points) this.fall(passed, now, samples);
     this.landed = Math.floor(this.fallen) - (this.falls(now) < 1 ? 1 : 0);
     const beneath = scale > 1 && !this.legend.hidden ? LEGEND * scale : 0;
-    const high = this.barsFirst ? BESIDE : Math.max(300, Math.min(520, 0.56 * window.innerHeight - beneath));
+    const high = this.barsFirst ? BESIDE : Math.max(300, Math.min(520, (scale > 1 ? IN_CLASS : ALONE) * window.innerHeight - beneath));
     this.map.draw(this.left.clientWidth, high, this.theme, this.dots(now), scale);
     this.tellFound();
     // Of a scene whose map is still to come only its heading stands there.
