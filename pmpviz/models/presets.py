@@ -124,7 +124,7 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "clique",
-        "Ten-node clique",
+        "Ten-node clique, θ = 2",
         "clique:10,theta=2",
         1.0,
         "Strong couplings of both signs on every pair: small enough for the exact answer beside each sampler.",

@@ -159,7 +159,7 @@ LIFTED = f"""async () => {{ {MODULE}
   const lines = [line(-0.002), line(0.1), line(1e-7)];
   const px = (value) => Math.round(axis.px(value));
   const highs = (high) => lifted(lines, axis, {{ high }}).map(({{ y }}) => Array.from(y, px));
-  return [highs(1e-3), highs(10 ** -4.5)];
+  return [highs(1e-3), highs(10 ** -4.7)];
 }}"""
 # How high two heads of lanes are, of which one has a name of two lines.
 LEVEL = f"""async () => {{ {MODULE}
@@ -335,7 +335,7 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(SHOWN, "seconds") == [[5, 6, 7]] * 3
     assert page.evaluate(LEVEL) == 0
     # Lines at the foot of the axis are drawn above it, one over the other, and not out of the band.
-    assert page.evaluate(LIFTED) == [[[20, 96], [20, 20], [20, 90]], [[20, 96], [20, 20], [20, 94]]]
+    assert page.evaluate(LIFTED) == [[[20, 98], [20, 20], [20, 94]], [[20, 98], [20, 20], [20, 96]]]
     assert page.evaluate(MEASURED, [60, 63, 64]) == [[1, 1, 0], [1, 1, 0], [2, 2, 1]]
     assert page.evaluate(WAITED) == ["Starting", "New"]
     legend = ["Gibbs-with-gradients (GWG)", "PMP · damping 0.1"]

@@ -43,7 +43,7 @@ DECONVOLUTION: tuple[Preset, ...] = (
     Preset(
         "gwg-known",
         "GWG with known shapes",
-        "And if somebody tells the shapes?",
+        "Does GWG find the places of shapes that it is told?",
         DeconvolutionPlan(images=40, noise=0.01, samples=1, known_features="given", lanes=(PMP, GWG, GIBBS)),
         "The same images, with the features clamped to the truth. Every location can now be judged by itself, and GWG "
         "explains nearly every pixel within seconds, as the paper reports. Lower the pixel noise: single flips then "
@@ -52,7 +52,7 @@ DECONVOLUTION: tuple[Preset, ...] = (
     Preset(
         "gwg-places",
         "GWG with known places",
-        "Or if somebody tells the places?",
+        "Does GWG find shapes whose places it is told?",
         DeconvolutionPlan(images=40, noise=0.01, samples=1, known_locations="given", lanes=(PMP, GWG, GIBBS)),
         "The same images, with the locations clamped to the truth. What is on in all images with a glyph at a place is "
         "the glyph's: GWG has all four within a second. Only both at once are hard.",
@@ -94,7 +94,7 @@ DECONVOLUTION: tuple[Preset, ...] = (
     Preset(
         "matrix",
         "Boolean matrix factorisation",
-        "And without any shift?",
+        "Which glyphs are on in each image, where none is shifted?",
         DeconvolutionPlan(data="letters", layout="whole image", rate=0.35, location_prior=0.35, images=100, features=5),
         "The 1 x 1 case: each image is an OR of whole glyphs. As matrices, images x pixels = (images x features) and "
         "(features x pixels), with AND for times and OR for plus. PMP separates what is never seen alone.",

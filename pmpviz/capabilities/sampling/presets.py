@@ -98,7 +98,7 @@ RACE: tuple[Preset, ...] = (
     ),
     Preset(
         "clique",
-        "Ten-node clique",
+        "Ten-node clique, θ = 1",
         "What does an approximate sampler get wrong on a small dense model?",
         Plan(model="clique:10,theta=1,seed=2", chains=2048, budget=128.0, lanes=_lanes("pmp", "gibbs", "gwg", "exact")),
         "Everything is exact here, so the errors can be read off: Gibbs and GWG reach the noise within some sixty "
@@ -261,7 +261,7 @@ QUESTIONS = {
     "paper_graph": "What can be said of draws where no exact answer is within reach?",
     "paper_four": "Four spins, sixteen states: does each come as often as it should?",
     "glass": "Many valleys of nearly equal energy: do independent draws lie deep enough?",
-    "villain": "Every plaquette breaks a bond: have draws by max-product too much energy, by more of them?",
+    "villain": "Every plaquette breaks a bond: do draws by max-product break too many?",
     "strong_chain": "The ends of a chain hear of each other by its links: have its draws the right energy?",
     "triangular": "Three spins cannot all differ: have draws by max-product the right energy?",
     "honeycomb": "With three neighbours instead of four: have draws by max-product the right energy?",
