@@ -14,6 +14,8 @@ from pmpviz.live.worker import LEASE_SECONDS, worker
 
 # What failed is tried again for whoever asks for it so much later: a busy machine may be idle by then.
 AGAIN_SECONDS = 60.0
+# As much again as was computed is twice that in all, and may take half as long again.
+AGAIN = 3
 # What nobody has wanted for so long is not worked on any more until somebody wants it again.
 WANTED_SECONDS = 10 * LEASE_SECONDS
 
@@ -44,16 +46,16 @@ class Beside:
 class TruthJob(Beside):
     """Makes one result; `share` is the part done, `truth` the result, `trouble` the words where it failed.
 
-    `steps` yields the part done and returns the result. `seconds` are those of computing: what others on the machine
-    took of a step's time is not counted.
+    `steps` yields the part done and returns the result; it is sent whether there is time for as much again. `seconds`
+    are those of computing: what others on the machine took of a step's time is not counted.
     """
 
-    def __init__(self, steps: Generator[float, None, Any]):
+    def __init__(self, steps: Generator[float, bool | None, Any]):
         super().__init__()
         self.share = 0.0
         self.truth: Any = None
         self.trouble: str | None = None
-        self._steps: Generator[float, None, Any] | None = steps
+        self._steps: Generator[float, bool | None, Any] | None = steps
         self.seconds = 0.0
         # When there was a share first, how much, and after how many seconds of computing.
         self._first: tuple[float, float, float] | None = None
@@ -68,7 +70,7 @@ class TruthJob(Beside):
         assert self._steps is not None
         begun, computed = time.monotonic(), time.process_time()
         try:
-            self.share = next(self._steps)
+            self.share = self._steps.send(self._affords)
         except StopIteration as stop:
             self.truth, self.share, self._steps = stop.value, 1.0, None
         finally:
@@ -78,6 +80,11 @@ class TruthJob(Beside):
             self._first = self._worked, self.share, self.seconds
         if self.unfinished:
             limits().check_seconds(self.seconds, self.share, self._expected)
+
+    @property
+    def _affords(self) -> bool | None:
+        """Whether as much computing again is well within what it is given; None before it has begun."""
+        return AGAIN * self.seconds <= limits().reference_seconds if self.seconds else None
 
     @property
     def left(self) -> float | None:
@@ -123,7 +130,7 @@ _jobs: OrderedDict[str, TruthJob] = OrderedDict()
 _lock = threading.Lock()
 
 
-def request(key: str, steps: Callable[[], Generator[float, None, Any]]) -> TruthJob:
+def request(key: str, steps: Callable[[], Generator[float, bool | None, Any]]) -> TruthJob:
     """The job that makes (or has made) the result of this key; begins `steps()` where it is new, or failed long ago."""
     with _lock:
         job = _jobs.get(key)

@@ -90,7 +90,7 @@ def truth_key(target: Target) -> str:
 
 def build(
     target: Target, check: Callable[[int, int], None] = lambda samples, variables: None
-) -> Generator[float, None, Truth]:
+) -> Generator[float, bool | None, Truth]:
     """Make the truth of a target, yielding the share that is done; the generator's return value is the Truth.
 
     Raises Refusal for a model that is neither tractable nor one that a long run can sample, and what `check` raises
@@ -109,7 +109,7 @@ def build(
     return (yield from _long_run(target, p1))
 
 
-def finish(generator: Generator[float, None, Truth]) -> Truth:
+def finish(generator: Generator[float, bool | None, Truth]) -> Truth:
     """Run `build` to its end."""
     while True:
         try:
@@ -204,7 +204,7 @@ def reference_sampler(target: Target) -> tuple[str, int]:
     return ("swendsen_wang", SWENDSEN_WANG_SWEEPS) if free and attractive else ("colour_gibbs", GIBBS_SWEEPS)
 
 
-def _long_run(target: Target, p1: np.ndarray | None) -> Generator[float, None, Truth]:
+def _long_run(target: Target, p1: np.ndarray | None) -> Generator[float, bool | None, Truth]:
     if not isinstance(target.model, (Ising, Pairwise)):
         needs = "a long run, which needs pairwise factors that forbid no state"
         raise Refusal(f"this model gives no exact samples and cannot be sampled by {needs}; use a smaller model")
@@ -231,24 +231,30 @@ class _LongRun:
         return abs(self.moved[0]) <= MOVED * self.moved[1]
 
 
-def _walk(target: Target, name: str, sweeps: int) -> Generator[float, None, _LongRun]:
-    """Chains from random starts, for so many sweeps, or as many more as their mean energy takes to come to rest."""
+def _walk(target: Target, name: str, sweeps: int) -> Generator[float, bool | None, _LongRun]:
+    """Chains from random starts, for so many sweeps, or as many more as their mean energy takes to come to rest.
+
+    Who has no time for as much again sends False.
+    """
     run = running.start(make_sampler(name), target, keys.role(jax.random.key(0), keys.REFERENCE), SAMPLES)
     count = min(SLICE, -(-sweeps // LEAST_SLICES))
     most = min(MOST_TIMES * sweeps, MOST_UPDATES[name] // (SAMPLES * target.n))
 
-    def go(end: int) -> Generator[float, None, np.ndarray]:
-        nonlocal run
+    affords: bool | None = None
+
+    def go(end: int) -> Generator[float, bool | None, np.ndarray]:
+        nonlocal run, affords
         while run.sweep < end:
             run, _ = running.advance(run, min(count, end - run.sweep), record=False, donate=True)
-            yield run.sweep / sweeps
-        return _energies(target, running.positions(run))
+            affords = yield run.sweep / sweeps
+        return running.positions(run)
 
-    before = yield from go(sweeps // 2)
+    before = _energies(target, (yield from go(sweeps // 2)))
     while True:
-        now = yield from go(sweeps)
-        found = _LongRun(running.positions(run), sweeps, _mean_and_error(now - before))
-        if found.settled or 2 * sweeps > most:
+        x = yield from go(sweeps)
+        now = _energies(target, x)
+        found = _LongRun(x, sweeps, _mean_and_error(now - before))
+        if found.settled or 2 * sweeps > most or affords is False:
             return found
         before, sweeps = now, 2 * sweeps
 

@@ -28,13 +28,33 @@ def first(jobs):
 
 
 def test_what_is_left_follows_from_the_pace_since_there_was_a_share(clock):
-    job = TruthJob(iter((0.0, 0.1, 0.1, 0.3)))
+    job = TruthJob(share for share in (0.0, 0.1, 0.1, 0.3))
     left = []
     for seconds in (5.0, 50.0, 3.0, 5.0):  # It took 55 s to compile, then 0.2 in 8 s.
         clock[0] += seconds
         job.work(0.1)
         left.append(job.left)
     assert left == [None, None, None, pytest.approx(0.7 / 0.2 * 8)]
+
+
+def test_what_could_go_on_is_told_whether_there_is_time_for_as_much_again(monkeypatch):
+    """A reference that went on past its time was given up whole."""
+    clock = iter(range(1, 100))
+    monkeypatch.setattr(background, "limits", lambda: Limits(reference_seconds=7))
+    moving = SimpleNamespace(monotonic=lambda: next(clock), process_time=lambda: next(clock))
+    monkeypatch.setattr(background, "time", moving)
+    told = []
+
+    def steps():
+        for share in (0.2, 0.5, 0.9):
+            told.append((yield share))
+        return "all that there was time for"
+
+    job = TruthJob(steps())
+    while job.unfinished:
+        job.work(0.1)
+    # Two seconds a step by this clock: as much again is 4 of 7 and, with what may come between, within; then it is not.
+    assert told == [True, False, False] and job.truth == "all that there was time for"
 
 
 def test_those_that_are_looked_at_take_turns_and_come_before_those_that_are_not(clock):

@@ -170,6 +170,9 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     spikes = [0.02, 0.001, 0.03, 0.001]
     later = standings.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
     assert later == f"{came}, then lane 1 after 128–256."
+    # Who has left the noise again is said to have.
+    out = standings.verdict(race(idle, slow, [*quick, 0.03]))
+    assert out.startswith(f"{came}, though its MMD² is above it now; lane 1 has not in 16")
     at_once = standings.verdict(race(idle, slow, [0.5, 0.2, 0.009]))
     assert "lane 2 first came within the noise after 2 sweeps; lane 1 has" in at_once
     assert "None is within the noise. lane 2 is nearest" in standings.verdict(race(idle, slow, quick[:5]))

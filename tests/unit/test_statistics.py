@@ -192,6 +192,16 @@ def at_rest(x):
     return _LongRun(x, 96, (0.0, 1.0))
 
 
+def hurried(steps):
+    """The result of steps that are told at each that there is no time for as much again."""
+    next(steps)
+    try:
+        while True:
+            steps.send(False)
+    except StopIteration as stop:
+        return stop.value
+
+
 def test_a_long_run_goes_on_while_its_mean_energy_moves_and_says_where_it_still_does(monkeypatch, tmp_path):
     """That of Potts models of ten states had stopped on its way, and their samplers were called wrong by it."""
     monkeypatch.setenv("PMPVIZ_CACHE", str(tmp_path))
@@ -205,6 +215,10 @@ def test_a_long_run_goes_on_while_its_mean_energy_moves_and_says_where_it_still_
     monkeypatch.setenv("PMPVIZ_CACHE", str(tmp_path / "other"))
     short = finish(build(target))
     assert "chains of 4 sweeps" in short.label and "its mean energy still fell by" in short.check
+    # So it is where there is no time for more.
+    monkeypatch.setenv("PMPVIZ_CACHE", str(tmp_path / "third"))
+    monkeypatch.setattr(truths, "MOST_TIMES", 16)
+    assert hurried(build(target)).label == short.label
     # How far it may still move is in its error: it calls nobody wrong who is further on.
     (mean, error), (later, _) = short.sampled_energy, long.sampled_energy
     assert later < mean and error > 10

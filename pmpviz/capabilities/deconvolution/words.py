@@ -121,12 +121,14 @@ def computing(view: DeconvolutionView, device: str) -> str:
         spare = 0 if problem.glyphs is None else shape.features - problem.glyphs.shape[1]
         what += f" ({spare} more than there are glyphs)" if spare > 0 else ""
     held = np.asarray(problem.target.evidence.mask)
-    of_all = f" of {integer(held.size)}, by all of which a sweep is counted" if held.any() else ""
+    gwg = any(lane.algorithm == "gwg" for lane in view.lanes)
+    of_all = f" of {integer(held.size)}{', by all of which a sweep of GWG is counted' if gwg else ''}"
     lane = view.lanes[0]
     whose = f"{short_name(lane)} makes " if len(view.lanes) > 1 else ""
     rate = f"{whose}{significant(lane.sweep / lane.seconds)} sweeps a second, " if lane.seconds and lane.sweep else ""
     unaries = "" if view.plan.convention == "exact" else ", the location unaries of the authors' code"
-    return f"{what}, {integer(int((~held).sum()))} unknown binary variables{of_all}{unaries}; {rate}{device}"
+    unknown = f"{integer(int((~held).sum()))} unknown binary variables{of_all if held.any() else ''}"
+    return f"{what}, {unknown}{unaries}; {rate}{device}"
 
 
 def verdict(view: DeconvolutionView) -> str:

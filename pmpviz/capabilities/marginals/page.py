@@ -102,7 +102,7 @@ class InferenceStage(Stage):
         if event.type == "mode" and 0 <= event.site - len(goals) < len(layers):
             st.session_state[LAYER] = layers[event.site - len(goals)]
             return True
-        if event.type == "play" and frank_wolfe.over(self.view):
+        if event.type == "play" and frank_wolfe.again(self.view):
             held(self.id).live.reset()
         # What stands beneath the stage is of the moment that is looked back at, too.
         return super().answer(event) or event.type in ("step", "reset", "look", "live")

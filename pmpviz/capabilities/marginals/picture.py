@@ -67,6 +67,7 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         said=said(then) if view.lanes else [],
         said_at=words,
         over=over(view),
+        again=again(view),
         opens=not desk.large and not any(lane.count for lane in view.lanes),
         exact=exact_log_z(view),
         exact_p1=None if (exact := exact_p1(view)) is None else envelope.payload.add(exact),
@@ -89,6 +90,11 @@ def hued(styles: Sequence[Style], algorithms: Sequence[str]) -> list[Style]:
 def over(view: InferenceView) -> bool:
     """Whether all lanes have come to their end."""
     return bool(view.lanes) and all(lane.done for lane in view.lanes)
+
+
+def again(view: InferenceView) -> bool:
+    """Whether play begins anew: not of many sites, where one press would take away what took minutes."""
+    return over(view) and not many(view)
 
 
 def many(view: InferenceView) -> bool:
@@ -272,4 +278,4 @@ def _sentence(view: InferenceView) -> str:
     return f"{words[:1].upper()}{words[1:]}. {view.projection.words}"
 
 
-__all__ = ["GOALS", "LAYERS", "many", "over", "update"]
+__all__ = ["GOALS", "LAYERS", "again", "many", "update"]

@@ -111,7 +111,7 @@ class Walk extends Player {
     this.goals = update.goals;
     this.waiting = Boolean(update.waits);
     this.learnWords(update);
-    this.bar.resting = update.over ? "Again" : "Play";
+    this.bar.resting = update.again ? "Again" : "Play";
     this.renewed = update.sites_first ? RENEWED : ""; // Of many sites a step takes seconds.
     super.adopt(update);
     this.caption.textContent = update.words;
