@@ -250,7 +250,7 @@ def test_seconds_are_of_sweeps_and_not_of_warming_up(begin, monkeypatch):
     """The curve of a chain began a fifth of a second late on a busy machine, at which others had found all glyphs."""
     # Beside PMP, which has ended, the chain would go on for half a minute.
     monkeypatch.setattr(deconvolution_live, "LEAST_SECONDS", 0.2)
-    live = begin(BESIDE.replace(budget=1))
+    live = begin(BESIDE.replace(budget=1, images=4))
     wait(live, lambda view: len(view.lanes) == 2 and all(lane.frames for lane in view.lanes))
     assert [lane.frames[0].seconds for lane in live.view.lanes] == [0, 0]
     live.play()
