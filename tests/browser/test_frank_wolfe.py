@@ -13,11 +13,37 @@ TRIANGLE = {"model": "complete:3,J=-1"}
 WALK = "[data-testid=walk-canvas]"
 GAP = "canvas.pv-chart[aria-label^='Gap: how far']"
 
+# Which signs are told, and where their words begin, beside a picture of one walk before its first step, after it, and
+# of two in little room.
+KEY = """async () => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/key.js"));
+  const { drawKey } = await import(loaded);
+  const theme = { text: [0, 0, 0], soft: [0, 0, 0], ground: [255, 255, 255] };
+  const context = new Proxy({ measureText: (text) => ({ width: 6 * text.length }) }, {
+    get: (own, name) => own[name] || (() => {}), set: () => true });
+  const walk = (weights, found) => ({ lane: { marker: "circle", found: [found] }, last: 0, weights, colour: "#000" });
+  const told = (walks, exact, room) => {
+    const written = [];
+    const write = (words, x, y) => written.push([words, x, y]);
+    drawKey({ context, theme, data: { exact }, scale: 1, write }, walks, room);
+    return written;
+  };
+  return [
+    told([walk([], -1)], null, 900), told([walk([1], 3)], [0, 0], 900), told([walk([1], 3), walk([1], 2)], null, 150),
+  ];
+}"""
+
 
 def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_page, record_property):
     page = open_page(link(server, "frank_wolfe", ("barrier_frank_wolfe;tolerance=0.01",), **TRIANGLE))
     wait_lanes(page, 1)
     pause(page)
+    unmoved, moved, narrow = page.evaluate(KEY)
+    assert [words for words, *_ in unmoved] == ["μ so far"]
+    assert [words for words, *_ in moved] == ["μ so far", "exact", "mixed into μ", "MAP call's corner"]
+    assert len({y for *_, y in moved}) == 1 and [x for _, x, _ in moved] == sorted({x for _, x, _ in moved})
+    assert [words for words, *_ in narrow] == ["μ so far", "mixed into μ", "MAP call's corner"]
+    assert all(x + 6 * len(words) <= 150 for words, x, _ in narrow) and len({y for *_, y in narrow}) == 3
     page.get_by_role("button", name="Reset").click()
     wait_lanes(page, 1, "Number(d.sweep) === 0")
     rest(page)

@@ -51,6 +51,21 @@ MOVED = """async () => {
 }"""
 
 
+# Where the names of pictures are written that lie so near each other that on the side where each would have its own it
+# would cover another or leave the canvas: boxes (left, top, right, bottom) of all pictures, then of all names.
+BESIDE = """async (places) => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/memory.js"));
+  const { MemoryPicture } = await import(loaded);
+  const names = [];
+  const [side, wide] = [30, 60];
+  const write = (name, left, base) => names.push([left, base - 13, left + wide, base]);
+  const picture = { context: { measureText: () => ({ width: wide }) }, scale: 1, side: 300, write };
+  const taken = places.map(([x, y]) => [x - side / 2, y - side / 2, side, side]);
+  for (const place of places) MemoryPicture.prototype.nameBeside.call(picture, place, "B and −A", side, taken);
+  return [places.map(([x, y]) => [x - 15, y - 15, x + 15, y + 15]), names];
+}"""
+
+
 def test_frequencies_come_to_the_law_and_the_shift_that_is_dragged_is_at_once_that_of_all(
     server, open_page, record_property
 ):
@@ -125,6 +140,12 @@ def test_the_ball_of_two_pictures_its_spins_and_the_curve_of_overlaps_move_toget
     page.wait_for_selector("[data-testid=landscape-spins][data-differs]")
     verdict = page.locator(".pv-verdict").inner_text()
     assert verdict.startswith("Four hills at T = 0.8: A, B and their negatives have one each, below T = 0.947. ")
+    for places in ([[250, 60], [280, 90], [50, 240], [20, 210]], [[150, 20], [150, 280], [285, 150], [15, 150]]):
+        pictures, names = page.evaluate(BESIDE, places)
+        for k, (left, top, right, bottom) in enumerate(names):
+            assert 0 <= left and right <= 300 and 0 <= top and bottom <= 300
+            others = [*pictures, *(other for j, other in enumerate(names) if j != k)]
+            assert not any(left < c and a < right and top < d and b < bottom for a, b, c, d in others), (k, names)
     seen = page.evaluate(MOVING, 60)
     record_property("pictures a second", seen["rate"])
     assert seen["moved"] > 10 and not seen["apart"]

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.browser.stage import choose
+from tests.browser.stage import choose, press
 
 ENERGIES = """() => [...document.querySelectorAll('.stMainBlockContainer table tbody tr')]
   .map((row) => [...row.cells].map((cell) => cell.innerText)).filter((cells) => cells.length === 5)"""
@@ -224,8 +224,14 @@ def test_a_class_reads_what_was_found_beneath_the_pictures_of_a_scene(server, op
     )
 
 
-def test_the_names_of_eight_spins_stand_in_full_beneath_their_bars(server, open_page):
+def test_the_names_of_eight_spins_stand_in_full_beneath_bars_that_space_does_not_empty(server, open_page):
     page = open_page(f"{server}/perturbation_lab?preset=clique")
     page.wait_for_selector(f"{BARS}[data-samples]")
     # Eight digits of 5 px at least stand on their ends, where one row of names has 22 of the 170 px.
     page.wait_for_function(f"() => document.querySelector('{BARS}').clientHeight >= 170 - 22 + 8 * 5")
+    # No plane shows the noise of eight spins: samples do not fall on one, and are all counted once they are solved.
+    page.wait_for_selector(f"{BARS}[data-samples='512']")
+    press(page, "Space")
+    frames = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+    page.evaluate(frames)
+    assert page.locator(BARS).get_attribute("data-samples") == "512"

@@ -4,6 +4,7 @@ import io
 import json
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -467,6 +468,20 @@ def test_what_a_relaxation_rounds_is_told_with_what_it_loses():
     assert " of the first 4 perturbations" in " ".join(perturbation.lost_words(view))
     view = replace(view, shown=show(bench, 0))
     assert "mean of the first 4" in [words for _, words, *_ in perturbation_panels.average_rows(view)]
+
+
+def test_the_share_of_a_map_that_is_half_filled_is_that_of_its_rough_one():
+    """Its upper half never rests, its lower half does: the rows that are filled by now are all of the upper one."""
+    side, none = 32, np.full((32, 32), np.nan)
+    never = np.where(np.arange(side)[:, None] < side // 2, 0.0, 1.0) + np.zeros(side)
+    maker = AtlasMaker(bench_of(preset_of(PERTURBATION, "triangle").plan), 0, (0, 1))
+    half = replace(maker.atlas(), period=none.copy())
+    rough = slice(half.stride // 2, None, half.stride)
+    half.period[rough, rough] = never[rough, rough]
+    half.period[: side // 4] = never[: side // 4]
+    for atlas in (half, replace(half, period=never)):
+        assert "on 50% of this map" in findings._rest(SimpleNamespace(atlas=atlas))
+    assert not findings._rest(SimpleNamespace(atlas=replace(half, period=none)))
 
 
 def test_where_samples_fall_on_the_map_no_rough_one_is_shown():

@@ -140,7 +140,7 @@ RACE += (
     Preset(
         "gaussian-coordinates",
         "Frustrated grid, two masses",
-        "Which coordinates does the ball roll best in?",
+        "One ball rolls in two sets of coordinates: in which is it sooner within the noise?",
         Plan(
             model="square:10x10,periodic=false,couplings=gaussian,sigma=1,field=random,h=0.9",
             chains=256,
@@ -294,7 +294,7 @@ _STATES = (
     Preset(
         "clock",
         "Six-state clock lattice",
-        "What lies between order and disorder where states are directions?",
+        "Colours turn step by step and whirl around points: how soon is their energy right?",
         Plan(model="clock:64x64,J=1.2", chains=64, lanes=_lanes("colour_gibbs")),
         "Neighbours differ by one step at most, so colours pass into one another; where all six meet in a point there "
         "is a vortex, which goes away only together with one that turns the other way.",
@@ -304,7 +304,7 @@ _STATES = (
 GAUSSIAN_FIELD = Preset(
     "gaussian-field",
     "A lattice and its Gaussian field",
-    "What do the Gaussians between spins look like?",
+    "All spins at once, given Gaussians on their couplings: how soon is their energy right?",
     Plan(model="square:64x64", chains=64, lanes=_lanes("gaussian_gibbs")),
     "The colour of a site is the pull of the Gaussians on its couplings, its spin is the dot in the middle: drawn from "
     "this field alone, all sites at once. Where the field is pale, inside the walls between up and down, spins turn; "

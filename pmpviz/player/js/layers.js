@@ -1,12 +1,14 @@
 // A layered model: the visible layer as an image, the hidden one as a grid beside or below it, each under its name.
 
 import { cleared, RasterPainter } from "./raster.js";
-import { css } from "./theme.js";
+import { css, enlarged } from "./theme.js";
 
-// In CSS pixels: the bands of the names, the gap between the layers, and the room that a name takes.
+// In CSS pixels of a plain page: the bands of the names, the gap between the layers, the room that a name takes, and its
+// letters.
 const CAPTION = 18;
 const GAP = 20;
 const NAME = 78;
+const LETTER = 12;
 // The hidden layer takes at most this share of the visible layer's area.
 const SHARE = 0.35;
 
@@ -21,12 +23,13 @@ export class LayersPainter {
   // The layout with the larger pixels, for the room there is.
   fit(width, height) {
     const ratio = window.devicePixelRatio || 1;
-    const room = { width, height, caption: CAPTION * ratio, gap: GAP * ratio, name: NAME * ratio };
+    const scale = ratio * enlarged();
+    const room = { width, height, caption: CAPTION * scale, gap: GAP * ratio, name: NAME * scale };
     const [beside, below] = [this.beside(room), this.below(room)];
     const best = below.cell > beside.cell ? below : beside;
     this.arrange(best);
     this.place(best, room);
-    this.type = Math.round(12 * ratio);
+    this.type = Math.round(LETTER * scale);
     const right = ({ box }) => box.left + Math.max(box.width, best.beside && box.left ? room.name : 0);
     const bottom = ({ box }) => box.top + box.height;
     return [right, bottom].map((end) => Math.ceil(Math.max(...this.parts.map(end))));
