@@ -187,8 +187,9 @@ def _table() -> None:
     view = STAGE.shown
     if not view.lanes:
         return
-    heads = "lane", "steps", "gap now", _estimate_head(view), "log Z at most, of all steps", "log Z at least"
-    lines = [f"| {' | '.join(heads)} | mean error |", "|:---|---:|---:|---:|---:|---:|---:|"]
+    bounds = "log Z at most, of all steps", "log Z at least"
+    heads = "lane", "steps", "gap before the last step", _estimate_head(view), *bounds, "mean error after it"
+    lines = [f"| {' | '.join(heads)} |", "|:---|---:|---:|---:|---:|---:|---:|"]
     lines += [_row(view, lane) for lane in view.lanes]
     if (exact := exact_log_z(view)) is not None:
         lines.append(f"| **exact** | | | {significant(exact, 5)} | | | |")
@@ -278,8 +279,8 @@ NUMBERS = """
   marginals so far, a point of the **marginal polytope**, whose corners are the configurations. **u₀**: its centre, all
   configurations alike. **ρ**: how much of an edge's dependence is counted. **Nat**: a factor of e in Z is one.
 - **δ**: how far the corners are drawn towards the uniform distribution, which keeps the gradient finite.
-- **Mean error**: mean |p(xᵢ = 1) − exact|. Once the gap is small, what is left is the error of the tree-reweighted
-  entropy: the walk has found its maximum, which is not at the exact marginals.
+- **Mean error**: mean |p(xᵢ = 1) − exact|, after the last step. Once the gap is small, what is left is the error of the
+  tree-reweighted entropy: the walk has found its maximum, which is not at the exact marginals.
 """
 
 
