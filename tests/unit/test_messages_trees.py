@@ -8,8 +8,8 @@ from pmpviz import messages
 from pmpviz.capabilities.messages.recording import Settings, record, truth
 
 TREES = 200
-# Every recipe, beta, evidence and kind comes with every other one within 24 seeds: each twice every day.
-EVERYDAY = 48
+# Every recipe, beta, evidence and kind comes with every other one within 24 seeds.
+EVERYDAY = 24
 
 pytestmark = pytest.mark.brief
 
