@@ -36,9 +36,8 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Between configurations, the corners, lie their averages: marginals μ, how often each spin is 1. Score plus "
-    "entropy is largest at the true ones, or nearly; a MAP call names the corner towards which it rises fastest, the "
-    "gap how much it still can."
+    "To find the best configuration is easier than to find probabilities. Each MAP call asks for the one towards which "
+    "score plus entropy rises fastest; the marginals μ move towards its corner. The gap is how much is left to rise."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."

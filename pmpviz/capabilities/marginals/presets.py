@@ -25,10 +25,11 @@ INFERENCE: tuple[Preset, ...] = (
     Preset(
         "edge",
         "One edge",
-        "What do pairwise marginals look like?",
+        "Can marginals be found by asking for best configurations alone?",
         InferencePlan("chain:2,J=0.5,periodic=false,field=random,h=0.6", lanes=(_walk(tolerance=0.001),)),
-        "Two variables, four configurations: the marginal polytope is a tetrahedron, and on a tree the objective is "
-        "exact. Its maximum is log Z itself.",
+        "Two variables, four configurations: the marginal polytope, all that averages of configurations can be, is a "
+        "tetrahedron. Each MAP call names one of its corners, and μ becomes an average of those named so far. On a "
+        "tree the objective is exact: its maximum is log Z itself, and lies at the exact marginals.",
         1.0,
     ),
     Preset(

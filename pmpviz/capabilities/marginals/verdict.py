@@ -104,13 +104,13 @@ def _tetrahedron(view: InferenceView) -> str:
     assert view.projection is not None
     names, at = view.projection.names, lane.path[-1]
     now = listed([f"{name} = {significant(float(value))}" for name, value in zip(names, at, strict=True)])
-    said = f"Like a point in a tetrahedron: after {steps_of(lane)} {now}"
+    said = f"after {steps_of(lane)} their average has {now}"
     if view.truth is None or view.truth.place is None:
-        return f"{said}."
+        return f"{said[:1].upper()}{said[1:]}."
     exact = np.asarray(view.truth.place)
     if np.abs(at - exact).max() < PRINTED:
-        return f"{said}, as exactly."
-    return f"{said}; exactly {listed([significant(float(value)) for value in exact])}."
+        return f"Yes: {said}, as exactly."
+    return f"Not yet: {said}; exactly {listed([significant(float(value)) for value in exact])}."
 
 
 def _few(view: InferenceView) -> str:
