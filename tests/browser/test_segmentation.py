@@ -49,7 +49,7 @@ def shown(page) -> list[tuple[str, str]]:
 
 
 def wrong(page) -> list[float]:
-    """Percent that are called wrong: of each lane by marginals, before learning, and of each lane by MAP."""
+    """Percent that are called wrong: of each lane by marginals, by colour alone, and of each lane by MAP."""
     said = page.locator(".pv-said").inner_text()
     percents = [*re.findall(r"([\d.]+)%", page.locator(".pv-verdict").inner_text()), *_by_map(said)]
     return [number(each) for each in percents]
@@ -65,7 +65,7 @@ APART = """async (count) => {
   const seen = new Set();
   for (let k = 0; seen.size < count; k++) {
     await new Promise(requestAnimationFrame);
-    const [, told] = /After (\\d+) iteration/.exec(document.querySelector(".pv-verdict").textContent) || [];
+    const [, told] = /fter (\\d+) iteration/.exec(document.querySelector(".pv-verdict").textContent) || [];
     if (!told) continue;
     const shown = [...document.querySelectorAll("[data-testid=live-canvas]")].map((canvas) => canvas.dataset.sweep);
     const when = document.querySelector(".pv-when").textContent;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import jax
 import numpy as np
@@ -15,6 +16,7 @@ from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing
 from pmpviz.marginals import make_solver
 from pmpviz.metrics.boundaries import band_error
+from pmpviz.models.scene_field import scene_field
 from pmpviz.oracles import make_oracle
 from pmpviz.runs.field_expectations import BySolver, Expected
 from pmpviz.runs.field_training import Example, FieldTraining, advance, evaluate, start
@@ -157,6 +159,14 @@ def _mean_error(found: Sequence[np.ndarray], truths: Sequence[np.ndarray]) -> fl
     return float(np.mean([band_error(each, truth) for each, truth in zip(found, truths, strict=True)]))
 
 
+@lru_cache(maxsize=16)
+def colour_alone(height: int, width: int, noise: float, seeds: range) -> float:
+    """Wrong beside the outlines of these scenes where each pixel is called by its own colour, whichever it is likelier
+    to come from."""
+    fields = [scene_field((height, width), noise, seed) for seed in seeds]
+    return _mean_error([field.odds > 0 for field in fields], [field.scene.mask for field in fields])
+
+
 def mosaic(
     above: Sequence[np.ndarray], below: Sequence[np.ndarray], between: float = 0.5
 ) -> Float[np.ndarray, "h w *channels"]:
@@ -168,4 +178,4 @@ def mosaic(
     return np.concatenate([rows[0], np.full((GAP, *rows[0].shape[1:]), between), rows[1]])
 
 
-__all__ = ["Point", "SceneLane", "SceneLaneView", "mosaic"]
+__all__ = ["Point", "SceneLane", "SceneLaneView", "colour_alone", "mosaic"]

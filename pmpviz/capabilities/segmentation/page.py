@@ -25,7 +25,10 @@ from pmpviz.capabilities.segmentation.presets import SEGMENTATION
 from pmpviz.live.plan import Preset
 from pmpviz.models.scene_field import WEIGHTS
 
-LEAD = "Each pixel is animal or ground. Weights that all pixels share are learned from scenes whose answer is known."
+LEAD = (
+    "Each pixel is animal or ground. From scenes whose answer is known four weights are learned: how far colour is "
+    "trusted, how much neighbours agree, more so if alike, and a bias. Lanes differ in what learning averages over."
+)
 PAGE = Page("segmentation", SEGMENTATION, LEAD)
 KNOBS = {
     "Scenes": ("height", "width", "scenes", "noise", "first"),
@@ -45,7 +48,7 @@ def draw() -> None:
     draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
-    preset = PAGE.ask(plan, "Which weights tell an animal from its ground?")
+    preset = PAGE.ask(plan, "Do learned weights tell an animal from its ground better than colour alone?")
     STAGE.draw(plan)
     explain(plan, preset)
 
@@ -122,7 +125,8 @@ NUMBERS = """
   propagation neither.
 - **Held out: log-likelihood, at least**: the same by TRBP's bound on log Z, for every lane, so that weights compare.
 - **Wrong beside the outline**: share of the pixels within 3 of the true outline that are on the wrong side, by the MAP
-  configuration (roof duality) and by each pixel's likelier side.
+  configuration (roof duality) and by each pixel's likelier side; **by colour alone**, where each pixel's own colour
+  decides.
 - Weights start at 0; Adam steps by rate / (1 + decay t). Chains, messages, and Frank-Wolfe's point and vertices go on
   from one iteration to the next.
 """

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.capabilities.segmentation.lane import Point, SceneLaneView, mosaic
+from pmpviz.capabilities.segmentation.lane import Point, SceneLaneView, colour_alone, mosaic
 from pmpviz.capabilities.segmentation.live import SceneView
 from pmpviz.capabilities.segmentation.plan import class_of
 from pmpviz.models.scene_field import WEIGHTS
@@ -116,21 +116,27 @@ def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
     if not view.lanes:
         return []
 
-    def card(
-        id: str, title: str, of: Callable[[Point], Any], log: bool = False, unit: str = "", note: str = ""
-    ) -> dict:
+    def card(id: str, title: str, of: Callable[[Point], Any], log: bool = False, **more: Any) -> dict:
         def columns(lane: SceneLaneView) -> dict[str, Any]:
             known = [(point.iteration, of(point)) for point in lane.points if of(point) is not None]
             x, y = np.array(known, np.float64).reshape(-1, 2).T
             return {"x": x, "y": y}
 
-        return trace(id, title, "iterations", envelope.lines(columns, 1e-9 if log else None), log, unit, note=note)
+        return trace(id, title, "iterations", envelope.lines(columns, 1e-9 if log else None), log, **more)
 
     # What the verdict rests on comes first, of every lane; then what is raised.
+    alone = 100 * _alone(view)
+    colour = {"y": alone, "label": f"colour alone {alone:.1f}"}
     found = [
         card("held", "Held out: log-likelihood, at least", lambda p: p.held_bound, unit="nats a pixel", note=BOUND),
-        card("likelier", "Held out: wrong beside the outline, marginals", lambda p: 100 * p.wrong_likelier, unit="%"),
-        card("map", "Held out: wrong beside the outline, MAP", lambda p: 100 * p.wrong_map, unit="%"),
+        card(
+            "likelier",
+            "Held out: wrong beside the outline, marginals",
+            lambda p: 100 * p.wrong_likelier,
+            unit="%",
+            exact=colour,
+        ),
+        card("map", "Held out: wrong beside the outline, MAP", lambda p: 100 * p.wrong_map, unit="%", exact=colour),
     ]
     bounded = [lane.guarantee == "bound" for lane in view.lanes]
     if any(bounded):
@@ -146,19 +152,24 @@ def _weight(point: Point, k: int) -> float:
 
 
 def verdict(view: SceneView) -> str:
-    """The weights and what they are worth on held-out scenes at what all lanes have reached, why less than before."""
+    """Whether fewer pixels are wrong than by colour alone at what all lanes have reached, and by which weights."""
     begun = [lane for lane in view.lanes if lane.points]
     if not begun:
         return _unlearned(view)
-    count = together(begun)
-    before = begun[0].points[0].wrong_likelier
+    count, alone = together(begun), _alone(view)
+    near = "of the pixels near held-out outlines are wrong"
     if not count:
-        called = f"called ground, {before:.1%} of the pixels near held-out outlines are wrong"
-        return f"Before learning every pixel is undecided, p = 0.5: {called}."
+        return f"Before learning every pixel is undecided, p = 0.5. By colour alone {alone:.1%} {near}."
     now = [lane.points[count] for lane in begun]
-    when = f"After {integer(count)} iteration{'s' if count > 1 else ''}"
-    wrong = f"{_shares(begun, now)} of pixels near outlines of held-out scenes are wrong, {before:.1%} before"
-    return " ".join([f"{when}: {_weights(now)}; {wrong}.", *_fewest(begun, count)])
+    when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
+    better = [point.wrong_likelier < alone for point in now]
+    yes = "Yes, " if all(better) else "One does, " if sum(better) == 1 else "Some do, " if any(better) else "Not yet: "
+    return f"{yes}{when} {_shares(begun, now)} {near}, by colour alone {alone:.1%}. Learned: {_weights(now)}."
+
+
+def _alone(view: SceneView) -> float:
+    plan = view.plan
+    return colour_alone(plan.height, plan.width, plan.noise, plan.held_out)
 
 
 def _unlearned(view: SceneView) -> str:
@@ -221,7 +232,8 @@ def together(lanes: Sequence[SceneLaneView]) -> int:
 
 
 def numbers(view: SceneView) -> list[str]:
-    """What agreement means and takes, errors of the MAP configuration, and where likelihood was higher."""
+    """Why more are wrong than before, what agreement means and takes, errors of the MAP configuration, and where
+    likelihood was higher."""
     begun = [lane for lane in view.lanes if lane.points]
     if not begun or not (count := together(begun)):
         return []
@@ -234,7 +246,7 @@ def numbers(view: SceneView) -> list[str]:
     )
     have = "has" if len(begun) == 1 else "of each has"
     words = [agree, f"The single likeliest configuration (MAP) {have} {best} wrong there."]
-    return [" ".join([*_likelier_before(begun), *words])]
+    return [" ".join([*_fewest(begun, count), *_likelier_before(begun), *words])]
 
 
 AGREE = "Their weights make held-out scenes equally probable, to"
@@ -279,7 +291,7 @@ def _ahead(view: SceneView, lanes: Sequence[SceneLaneView]) -> str:
         return ""
     rows = _bounds(lanes)
     best, far = lanes[int(np.argmax(rows[:, -1]))].label, significant(_a_scene(view, rows), 2)
-    return f"By TRBP's bound a held-out scene is most probable with the weights of {best}, by {far} nats. "
+    return f"TRBP's bound on the probability of a held-out scene is highest with the weights of {best}, by {far} nats. "
 
 
 def _apart(lanes: Sequence[SceneLaneView]) -> str:

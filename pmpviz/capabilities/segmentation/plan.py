@@ -67,6 +67,11 @@ class ScenePlan(Settings):
         found = [Example.of(field, field.truth) for field in fields]
         return found[: self.scenes], found[self.scenes :]
 
+    @property
+    def held_out(self) -> range:
+        """The seeds of the scenes that are held out."""
+        return range(self.first + self.scenes, self.first + 2 * self.scenes)
+
     def method(self, lane: Choice) -> Expectation:
         """Who gives a lane's expectations."""
         algorithm = lane.build()

@@ -11,7 +11,7 @@ SEGMENTATION: tuple[Preset, ...] = (
     Preset(
         "crf",
         "Learn the weights",
-        "Which weights tell an animal from its ground?",
+        "Do learned weights tell an animal from its ground better than colour alone?",
         ScenePlan(lanes=(WALK, expectation("colour_gibbs"))),
         "Four weights are shared by all pixels: how far colour is trusted, a bias, how much neighbours agree, and how "
         "much more where their colours agree. At first all four move by the learning rate. Both lanes climb the "
