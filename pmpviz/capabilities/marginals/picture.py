@@ -24,7 +24,7 @@ from pmpviz.player.style import Style, lightness_of, shade
 from pmpviz.player.update import Cursors, Desk, Envelope, geometry_of, trace
 from pmpviz.player.wire import Payload
 
-SPEEDS = (1, 2, 5, 20, 0)
+SPEEDS = (0.5, 1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
 SMALLEST_GAP, IN_USE = 1e-6, 1e-9
 SETTLES = "an estimate, above its own bound at first"

@@ -128,7 +128,6 @@ def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
     alone = 100 * _alone(view)
     colour = {"y": alone, "label": f"colour alone {alone:.1f}"}
     found = [
-        card("held", "Held out: log-likelihood, at least", lambda p: p.held_bound, unit="nats a pixel", note=BOUND),
         card(
             "likelier",
             "Held out: wrong beside the outline, marginals",
@@ -136,6 +135,7 @@ def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
             unit="%",
             exact=colour,
         ),
+        card("held", "Held out: log-likelihood, at least", lambda p: p.held_bound, unit="nats a pixel", note=BOUND),
         card("map", "Held out: wrong beside the outline, MAP", lambda p: 100 * p.wrong_map, unit="%", exact=colour),
     ]
     bounded = [lane.guarantee == "bound" for lane in view.lanes]

@@ -205,10 +205,9 @@ def _averaged(view: TextView) -> str:
     words = f" {', '.join(told)}"
     if p1 is None:
         return f"{words}."
-    noise = f"off by about {significant(_noise(view, *lanes), 2)}"
     # A mean of conditional probabilities has less noise than counts.
-    counts = f"counts of as many independent draws are noisier: {noise}"
-    return f"{words}; {counts if given else f'as many independent draws would be {noise}'}."
+    draws = f"{'counts of ' if given else ''}as many independent draws"
+    return f"{words}; {draws} would be off by about {significant(_noise(view, *lanes), 2)}."
 
 
 def _given(lane: TextLaneView) -> bool:
