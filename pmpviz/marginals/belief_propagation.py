@@ -20,6 +20,8 @@ from pmpviz.types import Param, Spec, Style
 
 # No edge is lighter than this share of the heaviest when spanning trees are drawn.
 LEAST_WEIGHT = 1e-6
+# How it begins to be said that messages were stopped before they came to rest.
+UNSETTLED = "the messages still change"
 # The objective is recorded after each of the first sweeps, then now and then.
 DENSE, SPARSE = 64, 32
 
@@ -337,7 +339,7 @@ def _is_shown(sweep: int) -> bool:
 
 
 def _unsettled(residual: float, sweeps: int) -> str:
-    return f"the messages still change by {residual:.2g} after {sweeps} sweeps"
+    return f"{UNSETTLED} by {residual:.2g} after {sweeps} sweeps"
 
 
-__all__ = ["BeliefPropagation", "TreeReweightedBeliefPropagation"]
+__all__ = ["UNSETTLED", "BeliefPropagation", "TreeReweightedBeliefPropagation"]

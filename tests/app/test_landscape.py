@@ -36,13 +36,13 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     # The line above says what stands beneath it.
     (head,) = [each.value for each in test.markdown if each.value.startswith("#### ")]
     two = preset.id in ("hopfield", "alike")
-    assert ("hills (×) are where spins settle" in head) == two and ("(dot) has a Gaussian" in head) == (not two)
-    assert ("Block Gibbs draws" in head) == (preset.id == "failure") and ("pushed ball rolls" in head) == (
+    assert ("hills (×) are where spins settle" in head) == two and ("(dot) becomes a Gaussian" in head) == (not two)
+    assert ("Block Gibbs draws" in head) == (preset.id == "failure") and ("pushed ball stops" in head) == (
         preset.id != "failure"
     )
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]
     begun = {
-        "failure": "Over all 1\u202f024 chains a stay in 10 lasts ",
+        "failure": "All 1\u202f024 chains began in 10; at the rate at which they leave it a stay lasts ",
         "hopfield": STOPS,
         "alike": STOPS,
     }

@@ -41,7 +41,11 @@ def test_a_preset_opens_and_learns(preset):
     assert not found["trouble"] and "near held-out outlines are wrong" in found["announce"]
     # A curve of every lane is seen first; why the other has one alone is said beside it.
     held, own = (next(each for each in found["traces"] if each["id"] == id) for id in ("held", "own"))
-    assert [each["id"] for each in found["traces"][:2]] == ["likelier", "held"] and len(held["lines"]) == 2 and len(own["lines"]) == 1
+    assert (
+        [each["id"] for each in found["traces"][:2]] == ["likelier", "held"]
+        and len(held["lines"]) == 2
+        and len(own["lines"]) == 1
+    )
     assert own["unit"] == "nats a pixel, of those that bound it"
     assert len({lane["sweep"] for lane in found["lanes"]}) == 1
     assert from_query(to_query(preset.plan), SMALL) == (preset.plan, [])

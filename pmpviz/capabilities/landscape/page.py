@@ -27,13 +27,14 @@ from pmpviz.live.plan import Preset
 from pmpviz.samplers import sampler_class
 
 HILLS = (
-    "Each configuration (dot) has a Gaussian, and the hills are their sum: a larger shift puts the dots further apart. "
+    "Discrete states leave nothing to roll on, so each (dot) becomes a Gaussian; their sum is the landscape. A larger "
+    "shift puts dots further apart, and walks rarely cross between parted hills. "
 )
 PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: "A pushed ball rolls over them upside down, as through valleys; where it stops, spins are drawn, and counted.",
-    GIBBS: "Block Gibbs draws a point from the dot's Gaussian, and from there new spins, which are counted.",
+    HMC: "Where a pushed ball stops, spins are drawn.",
+    GIBBS: "Block Gibbs draws a point from the dot's Gaussian, and there spins.",
 }
 PAGE = Page("landscape", LANDSCAPE)
 TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")

@@ -221,8 +221,11 @@ def _stuck(lane: LandscapeLaneView, scene: Scene) -> str:
         chance = f"a sweep leaves it with probability {significant(expected)}"
         known = f"A stay in {stuck} ought to last {ought} sweeps on average: {chance}."
         return known if lane.count else f"{known} {NOTHING_DRAWN}"
-    measured = f"{significant(lane.trials / lane.left, 3)} sweeps on average" if lane.left else "on: none has ended yet"
-    stay = f"Over all {integer(lane.chains)} chains a stay in {stuck} lasts {measured} ({ought} expected)"
+    begun = f"All {integer(lane.chains)} chains began in {stuck}"
+    lasts = f"at the rate at which they leave it a stay lasts {significant(lane.trials / max(lane.left, 1), 3)} sweeps"
+    stay = f"{begun}; " + (
+        f"{lasts} on average ({ought} expected)" if lane.left else f"none has left it yet: {ought} sweeps are expected"
+    )
     spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
     share, places = lane.counts[STUCK] / lane.counts.sum(), max(3, 1 - math.floor(math.log10(spread)))
     left = f"It was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there"

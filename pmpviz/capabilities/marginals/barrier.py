@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
@@ -13,17 +11,18 @@ from pmpviz.capabilities.marginals.words import calls
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
-BARRIER = "The barrier keeps μ off the faces and"
+BARRIER = "With correction steps the barrier, which keeps μ off the faces,"
+
+NAMES = {"adaptive": "an adaptive barrier", "fixed": "a fixed one", "none": "no barrier"}
 
 
 def barrier(view: InferenceView) -> str:
-    """What a contraction saves beside none with the same correction steps, every lane's call or gap, exceptions."""
+    """What a contraction saves beside none with the same correction steps, and every lane's call or gap."""
     lanes = list(zip(view.lanes, (plan.full_knobs for plan in view.plan.lanes), strict=True))
     correction = lanes[0][1]["correction"]
     alike = [(lane, knobs) for lane, knobs in lanes if knobs["correction"] == correction]
     (bare,) = (lane for lane, knobs in alike if knobs["contraction"] == "none")
     barriers = [(lane, knobs) for lane, knobs in alike if lane is not bare]
-    others = [lane for lane, knobs in lanes if knobs["correction"] != correction]
     over = any(lane.done for lane, _ in alike)
     saves = [_ahead(lane, bare) and (lane.done or not over) for lane, _ in barriers]
     better, rest = (
@@ -36,20 +35,8 @@ def barrier(view: InferenceView) -> str:
         head = "saves MAP calls" if over else "makes the gap smaller so far"
     if better and rest:
         head += f" if {listed(better)}, not {'yet ' if going else ''}if {listed(rest)}"
-    but = _before_barriers(view, others, [lane for lane, _ in barriers])
     reached = _reached(view)
-    return f"{BARRIER} {head}{but}. {reached[:1].upper()}{reached[1:]}."
-
-
-def _before_barriers(
-    view: InferenceView, others: Sequence[InferenceLaneView], barriers: Sequence[InferenceLaneView]
-) -> str:
-    """Which walks without a barrier, and with other correction steps, are ahead of which with one."""
-    told = []
-    for other in others:
-        behind = [_contracted(view, lane) for lane in barriers if _ahead(other, lane)]
-        told += [f"{_contracted(view, other)} is ahead of {listed(behind)}"] if behind else []
-    return f", but {' and '.join(told)}" if told else ""
+    return f"{BARRIER} {head}. {reached[:1].upper()}{reached[1:]}."
 
 
 def _ahead(one: InferenceLaneView, other: InferenceLaneView) -> bool:
@@ -66,10 +53,10 @@ def _gap_now(lane: InferenceLaneView) -> float:
 
 
 def _contracted(view: InferenceView, lane: InferenceLaneView) -> str:
-    """`a bare walk without correction`; no brackets, which are left out before a class."""
-    label = view.plan.lanes[view.lanes.index(lane)].spec.label
-    name = lane.label.removeprefix(f"{label}, contraction ").replace(", correction never", " without correction")
-    return f"a bare walk{name.removeprefix('none')}" if name.startswith("none") else name
+    """`no barrier and no correction`; no brackets, which are left out before a class."""
+    knobs = view.plan.lanes[view.lanes.index(lane)].full_knobs
+    kind = NAMES.get(knobs["contraction"], knobs["contraction"])
+    return f"{kind} and no correction" if knobs["correction"] == "never" else kind
 
 
 def _reached(view: InferenceView) -> str:
@@ -77,10 +64,10 @@ def _reached(view: InferenceView) -> str:
     goal = f"{view.plan.lanes[0].full_knobs['tolerance']:g}"
     over = sorted((lane for lane in view.lanes if lane.done), key=lambda lane: lane.count)
     going = sorted((lane for lane in view.lanes if not lane.done), key=_gap_now)
-    reached = [f"{integer(lane.count)} for {_contracted(view, lane)}" for lane in over]
+    reached = [f"{integer(lane.count)} with {_contracted(view, lane)}" for lane in over]
     parts = [f"the gap is within {goal} after MAP call {listed(reached)}"] if over else []
     if going:
-        still = listed([f"{significant(_gap_now(lane))} for {_contracted(view, lane)}" for lane in going])
+        still = listed([f"{significant(_gap_now(lane))} with {_contracted(view, lane)}" for lane in going])
         now = calls(max(lane.count for lane in view.lanes))
         parts.append(f"after {now} {'it' if over else 'the gap'} is {still}")
     return "; ".join(parts)

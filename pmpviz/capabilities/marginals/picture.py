@@ -17,6 +17,7 @@ from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
 from pmpviz.capabilities.marginals.verdict import said
 from pmpviz.capabilities.marginals.words import WITHIN, centre, exact_log_z, exact_p1, unit_of
 from pmpviz.marginals import solver_class
+from pmpviz.marginals.belief_propagation import UNSETTLED
 from pmpviz.marginals.solver import Record
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
@@ -24,6 +25,8 @@ from pmpviz.player.style import Style, lightness_of, shade
 from pmpviz.player.update import Cursors, Desk, Envelope, geometry_of, trace
 from pmpviz.player.wire import Payload
 
+# Steps of one lane are few where another has made so many times as many, and many in all.
+FAR, LONG = 10, 200
 SPEEDS = (0.5, 1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
 SMALLEST_GAP, IN_USE = 1e-6, 1e-9
@@ -157,6 +160,8 @@ def _sub(lane: InferenceLaneView) -> str:
         parts.insert(0, f"at {unit_of(lane)} {integer(lane.count)}: {found}")
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")
+    if lane.reason.startswith(UNSETTLED):
+        parts.append("stopped, not settled")
     return " · ".join(parts)
 
 
@@ -180,7 +185,13 @@ def _traces(envelope: Envelope, view: InferenceView) -> list[dict]:
         if any(name in record for lane in view.lanes for record in lane.trace[:1]):
             lines = envelope.lines(partial(_column, name=name), 1e-12)
             found.append(trace(name, title, "steps", lines, True))
-    return found
+    return [each | {"xlog": _far_apart(view)} for each in found]
+
+
+def _far_apart(view: InferenceView) -> bool:
+    """Whether one lane's steps would be a stroke beside another's, and are drawn on a log axis."""
+    counts = [lane.count for lane in view.lanes if lane.trace]
+    return len(counts) > 1 and max(counts) >= max(LONG, FAR * min(counts))
 
 
 def _column(lane: InferenceLaneView, name: str) -> dict[str, np.ndarray]:

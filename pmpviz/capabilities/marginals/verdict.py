@@ -125,8 +125,8 @@ def _few(view: InferenceView) -> str:
         return f"More than {calls(lane.count)}: {now} on average."
     strictest = {first: good for good, first in since}
     (first, good), *more = strictest.items()
-    enough = f"{calls(first)} for marginals within {good:g} of the exact ones on average"
-    return f"{enough}{''.join(f', {integer(k)} for {better:g}' for k, better in more)}; {now}."
+    enough = f"{integer(first)}: from then on marginals have stayed within {good:g} of the exact ones on average"
+    return f"{enough}{''.join(f', from {integer(k)} within {better:g}' for k, better in more)}; {now}."
 
 
 def _since(view: InferenceView, lane: InferenceLaneView, good: float) -> int | None:
@@ -283,7 +283,7 @@ def _all_copied(view: InferenceView) -> str:
         listed([f"{_beside(lane, exact)} with {_copies(int(own['copies']))}" for lane, _, own in part])
         for part in (every, half)
     )
-    head = "No, they leave none" if below else "They may leave none; so far"
+    head = "No, they break it" if below else "They may break it; so far"
     return (
         f"{head}: the mean maximum is {said} of all, {_noises(view.lanes[-1])}. Copies of every second variable leave "
         f"the expected one a bound, which no run certifies: {rest}."

@@ -8,7 +8,7 @@ import { Live } from "../pmpviz.player/live.js";
 import { lit, make, number } from "../pmpviz.player/theme.js";
 import { Ground } from "./ground.js";
 import { MemoryGround, MemoryPicture, Spins } from "./memory.js";
-import { along, LAYERS, Picture } from "./scene.js";
+import { along, LAYERS, Picture, REGIONS, SUM } from "./scene.js";
 import { Bars, Energy, Shift } from "./strips.js";
 import { hillWords } from "./words.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
@@ -48,7 +48,7 @@ class Landscape extends Live {
     this.bars = new Bars();
     this.energy = new Energy();
     this.shift = new Shift((value, done) => this.act("knob", { name: "extra", value, done }));
-    this.layer = LAYERS.length - 1;
+    this.layer = null; // None has been chosen.
     this.turn = null;
     this.grown = 1;
     this.arrange();
@@ -193,6 +193,12 @@ class Landscape extends Live {
     super.act(name, more);
   }
 
+  // Two pictures have no dots' Gaussians.
+  drawnLayer() {
+    const memory = Boolean(this.scene.memory);
+    return this.layer === null ? (memory ? REGIONS : SUM) : Math.max(memory ? SUM : 0, this.layer);
+  }
+
   show(layer) {
     this.layer = layer;
     this.grown = layer === 1 && !this.still ? 0 : 1;
@@ -253,7 +259,7 @@ class Landscape extends Live {
     if (!this.scene.gibbs) this.energy.draw(still && this.shown, share, this.colour, this.scene.most, this.theme, scale);
     this.beside(scene, still && this.shown, share, scale);
     this.frames.hidden = this.asked.hidden = this.scene.gibbs;
-    this.press(this.layers, scene.memory ? Math.max(2, this.layer) : this.layer);
+    this.press(this.layers, this.drawnLayer());
     this.press(this.frames, this.plain ? 1 : 0);
     this.report(scene);
     this.tell(this.sentences || []);
@@ -312,7 +318,7 @@ class Landscape extends Live {
     const flat = scene.states[0].length > 2;
     const plain = flat ? ["first principal axis of Bz", "second"] : ["(Bz)₁", "(Bz)₂"];
     return {
-      layer: this.layer,
+      layer: this.drawnLayer(),
       grown: this.grown,
       names: scene.names,
       landings: still ? this.walk.landings.slice(0, -1) : null,
@@ -333,7 +339,7 @@ class Landscape extends Live {
   remembered(still, share) {
     const { scene, colour } = this;
     return {
-      layer: Math.max(2, this.layer),
+      layer: this.drawnLayer(),
       names: scene.names,
       landings: still ? this.walk.landings.slice(0, -1) : null,
       zigzag: still ? this.zigzag() : null,
@@ -347,7 +353,7 @@ class Landscape extends Live {
   report({ extra, temperature }) {
     const { hills } = this.picture.survey;
     if (this.scene.memory) return this.reportMemory(hills, temperature);
-    const shown = { extra, hills, turn: this.turn.toFixed(2), layer: this.layer, roll: this.shown ? this.shown.number : 0 };
+    const shown = { extra, hills, turn: this.turn.toFixed(2), layer: this.drawnLayer(), roll: this.shown ? this.shown.number : 0 };
     Object.assign(this.picture.canvas.dataset, shown);
     const words = `${this.scene.names.length} Gaussians, ${hills} hill${hills === 1 ? "" : "s"}, shift ${extra} beyond the least`;
     this.picture.canvas.setAttribute("aria-label", `The landscape of the relaxation: ${words}.`);

@@ -15,7 +15,7 @@ export function hillWords({ hills, tops }, ground, scene) {
   const where = hills === 1 ? "" : `, ${listed(hillsAt(tops, ground).map((state) => names[state]))},`;
   const now = `${many}${where} at shift ${number(extra)}${product ? ", the product of one for each spin" : ""}`;
   if (parts === null) return hills === 1 ? `${now}, as at any other of the slider.` : `${now}.`;
-  if (always && hills > 1) return `${now}: no shift of the slider has one alone.`;
+  if (always && hills > 1) return `${now}: more than one at any shift of the slider.`;
   if (parts <= low) return hills === 1 ? `${now}.` : `${now}: more than one already at the slider's least shift, ${low}.`;
   return `${now}. ${partingWords(hills, Number(parts.toPrecision(2)), Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
 }
