@@ -43,7 +43,7 @@ export class Filters {
 
   adopt(meta, label, theme) {
     this.meta = meta;
-    this.grid.setAttribute("aria-label", `${this.what()}: ${label}`);
+    this.grid.setAttribute("aria-label", `${this.what(null)}: ${label}`);
     while (this.grid.children.length > meta.units.length) this.grid.lastChild.remove();
     while (this.grid.children.length < meta.units.length) this.add(this.grid.children.length);
     this.draw(theme);
@@ -91,14 +91,15 @@ export class Filters {
     });
   }
 
-  what() {
-    return this.meta.hidden ? "Filters, one a hidden unit" : "Couplings of a pixel";
+  what(at) {
+    if (!this.meta.hidden) return "Couplings of a pixel";
+    return at === null ? "Filters, one a hidden unit" : "Filters";
   }
 
   // Whose filters they are: of an earlier moment those that were kept last before it.
   name(at) {
     const when = at === null ? "" : `, of iteration ${thousands(this.meta.iteration)}`;
-    if (this.title.textContent !== this.what() + when) this.title.textContent = this.what() + when;
+    if (this.title.textContent !== this.what(at) + when) this.title.textContent = this.what(at) + when;
     this.legend.hidden = at !== null;
   }
 

@@ -11,8 +11,8 @@ import { NoiseMap } from "./map.js";
 import { Rows } from "./rows.js";
 
 const FALL_MS = 380;
-const SLOW = 12; // So many samples fall one by one; then they come ever faster.
-const [FIRST_RATE, FAST_RATE] = [2.5, 70]; // Samples a second.
+const SLOW = 6; // So many samples fall one by one; then they come ever faster.
+const [FIRST_RATE, FAST_RATE, FASTER] = [3, 100, 1]; // Samples a second, and by how much more each of them makes it.
 const WAIT_MS = 4000;
 const NAMED = 4;
 const FEW = 2; // Sites with their numbers in them.
@@ -88,9 +88,9 @@ class Board extends Stage {
     this.takeLayer(meta);
     this.takeCross(meta);
     if (samples) this.law = JSON.stringify([samples.names, samples.law[0]]);
-    if (other || !samples) this.fallen = 0;
+    if (other || !samples) [this.fallen, this.whole] = [0, false];
     if ((first || other || this.falling === undefined) && samples) this.falling = !this.still && enlarged() === 1; // A class waits for Play.
-    if (samples && !samples.points) this.fallen = samples.places.length;
+    if (samples && (this.whole || !samples.points)) this.fallen = samples.places.length;
     this.layout();
   }
 
@@ -147,7 +147,8 @@ class Board extends Stage {
     else this.falling = false;
     if (name === "play" && this.falling && this.fallen >= samples.places.length) this.fallen = 0;
     if (name === "one") this.add(1);
-    if (name === "all") this.fallen = samples.places.length;
+    this.whole = name === "all"; // Those that are still to be solved, too.
+    if (this.whole) this.fallen = samples.places.length;
     if (name === "reset") this.fallen = 0;
     if (name === "all" || name === "reset") this.lastFall = 0;
     this.wake();
@@ -250,7 +251,7 @@ class Board extends Stage {
 
   fall(passed, now, samples) {
     if (!this.falling || !this.meta.atlas) return;
-    const rate = this.fallen < SLOW ? FIRST_RATE : Math.min(FAST_RATE, FIRST_RATE + (this.fallen - SLOW) * 0.6);
+    const rate = this.fallen < SLOW ? FIRST_RATE : Math.min(FAST_RATE, FIRST_RATE + (this.fallen - SLOW) * FASTER);
     const before = Math.floor(this.fallen);
     this.fallen = Math.min(samples.places.length, this.fallen + (rate * passed) / 1000);
     if (Math.floor(this.fallen) > before) this.lastFall = now;

@@ -4,6 +4,7 @@ import { css, haloed, make, mix, number, rgb, scaleColour, sized, word } from ".
 
 const [LEFT, BOTTOM, TOP, RIGHT] = [38, 34, 8, 8];
 const DOT = 3.5;
+const ARM = 11; // Of the cross.
 const SMALLEST = 1e-6; // Energies closer than this are the same.
 const SEND_MS = 400;
 const NAMED = 0.012; // Share of the map above which a region has its name on it.
@@ -255,9 +256,18 @@ export class NoiseMap {
     this.context.textAlign = "center";
     sums.forEach(([count, x, y], code) => {
       if (count < NAMED * side * side) return;
-      haloed(this.context, theme, states[code], ...this.place(x / count, y / count));
+      haloed(this.context, theme, states[code], ...this.clear(states[code], this.place(x / count, y / count)));
     });
     this.context.font = `${12 * this.scale}px ${theme.font}`;
+  }
+
+  // A place for a name that the cross leaves readable: above or below it, whichever is nearer.
+  clear(name, [x, y]) {
+    const [across, along] = this.crossAt();
+    const [wide, high] = [this.context.measureText(name).width / 2 + ARM + 4, 15 * this.scale];
+    const [over, under] = [along - ARM - 6, along + ARM + high];
+    if (Math.abs(x - across) > wide || y < over || y > under) return [x, y];
+    return [x, y - over < under - y ? over : under];
   }
 
   // On its way it has no state yet, and no colour of one.
@@ -277,20 +287,28 @@ export class NoiseMap {
     this.context.stroke();
   }
 
-  drawCross(theme) {
+  crossNoise() {
     const { side } = this.atlas;
-    const [x, y] = this.pixel === null ? this.cross : [this.noiseAt(this.pixel % side), this.noiseAt(Math.floor(this.pixel / side))];
+    return this.pixel === null ? this.cross : [this.noiseAt(this.pixel % side), this.noiseAt(Math.floor(this.pixel / side))];
+  }
+
+  crossAt() {
     const { reach } = this.atlas;
-    const [px, py] = this.place(...[x, y].map((v) => Math.max(-reach, Math.min(reach, v))));
+    return this.place(...this.crossNoise().map((v) => Math.max(-reach, Math.min(reach, v))));
+  }
+
+  drawCross(theme) {
+    const [x, y] = this.crossNoise();
+    const [px, py] = this.crossAt();
     for (const [colour, wide] of [[theme.ground, 6], [theme.text, 2.5]]) {
       this.context.strokeStyle = css(colour);
       this.context.lineWidth = wide;
       this.context.lineCap = "round";
       this.context.beginPath();
-      this.context.moveTo(px - 11, py);
-      this.context.lineTo(px + 11, py);
-      this.context.moveTo(px, py - 11);
-      this.context.lineTo(px, py + 11);
+      this.context.moveTo(px - ARM, py);
+      this.context.lineTo(px + ARM, py);
+      this.context.moveTo(px, py - ARM);
+      this.context.lineTo(px, py + ARM);
       this.context.stroke();
     }
     Object.assign(this.canvas.dataset, { x: x.toFixed(4), y: y.toFixed(4) });
