@@ -103,8 +103,11 @@ class Stage:
         in_mid_run = before is not None and not before.waits_for(plan)
         # Before a class the question comes before its answer: all wait for Play.
         job = held_live(self.id, make, plan, self.speed, self.autoplay and not class_mode())
-        if begins_anew(self.id) and in_mid_run:
-            job.reset()
+        if begins_anew(self.id):
+            if class_mode():
+                job.pause()
+            if in_mid_run:
+                job.reset()
         return job
 
     def draw(self, plan: Any) -> None:

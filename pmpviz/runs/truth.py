@@ -48,7 +48,8 @@ class Truth:
     `exact` says whether the samples are; `label` says what they are; `marginals[i][k]` are exact where
     `exact_marginals` is true, else the long run's (of two states p(x_i = 1) alone, [n]); `log_z` and `energy` (exact
     mean of -log_weight) are None where not known; `sampled_energy` is that of the reference's samples and its standard
-    error, where the exact one is not known; `check` is a sentence on how the long run was checked.
+    error, where the exact one is not known; `check` is a sentence on how the long run was checked,
+    and `settled` whether it came to rest.
     """
 
     label: str
@@ -63,6 +64,7 @@ class Truth:
     pair_tables: np.ndarray | None = None
     sampled_energy: tuple[float, float] | None = None
     exact_marginals: bool = False
+    settled: bool = True
 
     @property
     def bytes(self) -> int:
@@ -293,6 +295,7 @@ def _from_long_run(target: Target, found: _LongRun, name: str, p1: np.ndarray | 
         tables,
         sampled,
         exact_marginals=p1 is not None,
+        settled=known is not None or found.settled,
     )
 
 

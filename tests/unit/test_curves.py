@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import json
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -160,6 +161,14 @@ def idle(begin):
 def test_nothing_is_said_before_anything_ran(idle):
     still = race(idle, [0.001], [0.5])
     assert standings.verdict(still) == "Nothing has run yet under these settings: press Play."
+
+
+def test_nobody_wins_by_a_reference_that_has_not_come_to_rest(idle):
+    gone = race(idle, [0.5, 0.2, 0.004], [0.5, 0.2, 0.3])
+    truth = SimpleNamespace(settled=False, check="its mean energy still fell by 62", exact=False, energy=None)
+    said = standings.verdict(dataclasses.replace(gone, truth=truth))
+    assert said == "No winner: the reference is a long run, and its mean energy still fell by 62."
+    assert "lane 1" in standings.verdict(gone)
 
 
 def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):

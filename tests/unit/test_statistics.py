@@ -215,6 +215,7 @@ def test_a_long_run_goes_on_while_its_mean_energy_moves_and_says_where_it_still_
     monkeypatch.setenv("PMPVIZ_CACHE", str(tmp_path / "other"))
     short = finish(build(target))
     assert "chains of 4 sweeps" in short.label and "its mean energy still fell by" in short.check
+    assert long.settled and not short.settled
     # So it is where there is no time for more.
     monkeypatch.setenv("PMPVIZ_CACHE", str(tmp_path / "third"))
     monkeypatch.setattr(truths, "MOST_TIMES", 16)

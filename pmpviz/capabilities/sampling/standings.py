@@ -51,6 +51,8 @@ def verdict(view: LiveView) -> str:
         return waiting(view) or NOTHING_YET
     if not any(lane.points for lane in view.lanes):
         return _unsaid(view)
+    if view.truth is not None and not view.truth.settled:
+        return f"No winner: the reference is a long run, and {view.truth.check}."
     begun = [lane for lane in view.lanes if at_home(view, lane)]
     passed = [(lane, came) for lane in view.lanes if lane not in begun and (came := arrival(view, lane))]
     within = [lane for lane in view.lanes if lane not in begun and (lane.passage or lane.begins_within)]

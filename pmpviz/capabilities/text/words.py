@@ -56,7 +56,10 @@ def _verdict(view: TextView, begun: Sequence[TextLaneView]) -> str:
     if len(begun) > 1:
         # Of more than two the curves tell how soon: the words have room for no more.
         soon = _soon(begun, p1) if len(begun) == 2 else ""
-        return f"{soon}{_nearest(view, begun)} {_found_by(view, begun, p1)}."
+        near = f"{_nearest(view, begun)} "
+        # Before a class the first sentence is read: without samples how near lanes come counts, not how soon.
+        head = f"{soon}{near}" if any(lane.unit != "steps" for lane in begun) else f"{near}{soon}"
+        return f"{head}{_found_by(view, begun, p1)}."
     said = full_sentence(f"{_weight(view)}{begun[0].label} {finding(view, begun[0].p1)}")
     return f"{said} {full_sentence(_exactly(view, begun[0], p1))}{_invitation(view, begun[0].p1)}"
 

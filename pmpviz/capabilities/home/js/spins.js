@@ -16,7 +16,9 @@ const legend = (edges) =>
   `Lines pull two spins alike (orange) or apart (blue, dashed), ${strengths(edges) > 1 ? "the thicker the harder" : "all as hard"}. Dots are messages: orange for up, blue for down. In a spin: its field, noise and messages together; point at it for each.`;
 const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
-const BRIEF = "Lines: alike (orange), apart (blue, dashed). Dots: messages for up (orange), for down (blue).";
+const BRIEF =
+  "Drag a noise: messages settle anew. In a spin: all that it feels. " +
+  "Lines: alike (orange), apart (blue, dashed). Dots: messages for up (orange), for down (blue).";
 
 class Spins extends Stage {
   constructor(parent) {
