@@ -42,7 +42,7 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     )
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]
     begun = {
-        "failure": "All 1\u202f024 chains began in 10; at the rate at which they leave it a stay lasts ",
+        "failure": "By the rate at which all chains leave 10 a stay lasts ",
         "hopfield": STOPS,
         "alike": STOPS,
     }

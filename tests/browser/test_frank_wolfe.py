@@ -285,7 +285,7 @@ def test_before_a_class_a_curve_keeps_its_height_while_what_is_said_grows_and_al
     curve, said = page.evaluate(heights)
     page.get_by_role("button", name="To end").click()
     page.wait_for_function(
-        "() => /within .* with no barrier and no/.test(document.querySelector('.pv-verdict').textContent)",
+        "() => /saves MAP calls/.test(document.querySelector('.pv-verdict').textContent)",
         timeout=60_000,
     )
     after = page.evaluate(heights)

@@ -81,8 +81,8 @@ def test_the_count_of_leavings_agrees_with_its_expectation():
     said = found(LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(view,)))
     often = f"{view.counts[STUCK] / view.counts.sum():.1%} of their draws so far are 10, where 10.5% ought to be"
     # What is said to have lasted is what was measured: the sweeps in it for each leaving.
-    begun, lasts = "All 1\u202f024 chains began in 10;", significant(view.trials / view.left, 3)
-    stay = f"{begun} at the rate at which they leave it a stay lasts {lasts} sweeps on average (6.31 expected): "
+    lasts = significant(view.trials / view.left, 3)
+    stay = f"By the rate at which all chains leave 10 a stay lasts {lasts} sweeps (6.31 expected): "
     assert said.startswith(f"{stay}{often}. It was left in ")
     assert f" {integer(view.left)} of {integer(view.trials)} sweeps begun there, 0.1" in said
     assert "; expected 0.1585 ± 0.00" in said and said.endswith(" (two standard errors).")

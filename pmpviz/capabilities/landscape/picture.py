@@ -221,11 +221,10 @@ def _stuck(lane: LandscapeLaneView, scene: Scene) -> str:
         chance = f"a sweep leaves it with probability {significant(expected)}"
         known = f"A stay in {stuck} ought to last {ought} sweeps on average: {chance}."
         return known if lane.count else f"{known} {NOTHING_DRAWN}"
-    begun = f"All {integer(lane.chains)} chains began in {stuck}"
-    lasts = f"at the rate at which they leave it a stay lasts {significant(lane.trials / max(lane.left, 1), 3)} sweeps"
-    stay = f"{begun}; " + (
-        f"{lasts} on average ({ought} expected)" if lane.left else f"none has left it yet: {ought} sweeps are expected"
-    )
+    stay = f"None of {integer(lane.chains)} chains has left {stuck} yet: a stay of {ought} sweeps is expected"
+    if lane.left:
+        lasts = significant(lane.trials / lane.left, 3)
+        stay = f"By the rate at which all chains leave {stuck} a stay lasts {lasts} sweeps ({ought} expected)"
     spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
     share, places = lane.counts[STUCK] / lane.counts.sum(), max(3, 1 - math.floor(math.log10(spread)))
     left = f"It was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there"
