@@ -355,9 +355,10 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(NAMED, [[], [10, 45, 45]]) == [65, 66]
     assert page.evaluate(NAMED, [[], [10, 90, 40]]) == [50, 43]
     assert page.evaluate(NAMED, [[[60, 100, 30, 60]]]) == [20, 43]
-    # Where curves lie along the line it stands a line further off, and over other words it is not written.
+    # Where curves lie along the line, or words, it stands a line further off; over other words it is not written.
     assert page.evaluate(NAMED, [[], [45, 45, 45], [55, 55, 55]]) == [65, 26]
-    assert page.evaluate(NAMED, [[[0, 100, 30, 60]]]) is None
+    assert page.evaluate(NAMED, [[[0, 100, 30, 60]]]) == [65, 83]
+    assert page.evaluate(NAMED, [[[0, 100, 10, 90]]]) is None
     # A band's name is cut to its beginning rather than written over a line.
     assert page.evaluate(BAND, [300, 310]) == ["noise: 12 letters"] and page.evaluate(BAND, [95, 99]) == ["noise"]
     # Words of a mark stand at the top, or beneath the curve that is there.
