@@ -28,9 +28,10 @@ export function nameBand(chart, area) {
 // Above or beneath the line that begins at `from`; where it would strike out a curve on both sides, a line further off.
 export function nameExact(chart, area, from, y) {
   const left = Math.min(Math.max(area.left, from - 5), area.right);
-  const told = () => chart.trace.exact.label;
+  const [over, under] = [y - 24, y + 33];
+  const told = (at) => `${{ [over]: "↓ ", [under]: "↑ " }[at] || ""}${chart.trace.exact.label}`;
   const across = [1, 0.75, 0.5, 0.25, 0];
-  const where = { key: "exact", told, across, heights: [y - 7, y + 16, y - 24, y + 33], colour: chart.theme.text, must: true };
+  const where = { key: "exact", told, across, heights: [y - 7, y + 16, over, under], colour: chart.theme.text, must: true };
   write(chart, { ...area, left }, where);
 }
 

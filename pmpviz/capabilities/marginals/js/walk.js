@@ -355,12 +355,13 @@ class Walk extends Player {
     return [words.join(", "), told && told + known].filter(Boolean).join("; ");
   }
 
-  // How many letters of the lanes' names are the same words, and tell none apart.
+  // How many letters of the lanes' names are the same words, and tell none apart; what a number is of is not left out.
   alike() {
     const names = this.lanes.map(({ meta }) => meta.short);
     let count = 0;
     while (names.every((name) => count < name.length && name[count] === names[0][count])) count += 1;
-    const words = names[0].lastIndexOf(" ", count - 1) + 1;
+    let words = names[0].lastIndexOf(" ", count - 1) + 1;
+    if (names.some((name) => /^\d/.test(name.slice(words)))) words = words > 1 ? names[0].lastIndexOf(" ", words - 2) + 1 : 0;
     return names.every((name) => name.length > words) ? words : 0;
   }
 

@@ -238,6 +238,7 @@ class Reading extends Live {
     const count = shown.length;
     const rows = Math.ceil(count / Math.max(1, Math.floor(this.main.clientWidth / LEAST)));
     this.stage.style.gridTemplateColumns = `repeat(${Math.ceil(count / rows)}, minmax(0, 1fr))`;
+    this.root.classList.toggle("tx-rows", rows > 1); // Room for the texts, which stand one above another.
     this.levelHeads();
     const around = this.head.offsetHeight + this.hint.offsetHeight + 40;
     const exact = this.exact.root.hidden ? 0 : this.exact.around;
