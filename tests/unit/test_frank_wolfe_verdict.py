@@ -277,7 +277,14 @@ def test_uncertain_pixels_of_a_scene_are_counted_for_every_lane():
     said = verdict.said(view)[0]
     for lane in view.lanes:
         assert f"{integer(((lane.p1 > 0.1) & (lane.p1 < 0.9)).sum())} by " in said
-    assert said.startswith("Of 12") and "after 2 MAP calls and " in said and "after 2 sweeps; " in said
+    assert said.startswith("Uncertain, with p between 0.1 and 0.9, are ") and "after 2 MAP calls and " in said
+    assert f"after 2 sweeps, of {integer(12_000)} pixels; " in said
+    # Before a class, which does not scroll, what is seen and what was drawn come with the walk.
+    given = decode(update(view, Cursors(), Desk(large=True), ""))[0]["given"]
+    assert [words for words, _ in given] == ["what is seen", "what was drawn"]
+    assert all(address.startswith("data:image/") for _, address in given)
+    assert decode(update(view, Cursors(), Desk(), ""))[0]["given"] is None
+    assert decode(update(view_of("triangle"), Cursors(), Desk(large=True), ""))[0]["given"] is None
 
 
 def test_a_scene_that_is_looked_back_at_has_its_answer_at_every_step():

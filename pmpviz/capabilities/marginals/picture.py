@@ -19,6 +19,7 @@ from pmpviz.capabilities.marginals.words import WITHIN, centre, exact_log_z, exa
 from pmpviz.marginals import solver_class
 from pmpviz.marginals.belief_propagation import UNSETTLED
 from pmpviz.marginals.solver import Record
+from pmpviz.player import filters
 from pmpviz.player.model_words import model_words
 from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.style import Style, lightness_of, shade
@@ -27,6 +28,7 @@ from pmpviz.player.wire import Payload
 
 # Steps of one lane are few where another has made so many times as many, and many in all.
 FAR, LONG = 10, 200
+GIVEN = "given"
 SPEEDS = (0.5, 1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
 SMALLEST_GAP, IN_USE = 1e-6, 1e-9
@@ -72,9 +74,20 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         over=over(view),
         again=again(view),
         opens=not desk.large and not any(lane.count for lane in view.lanes),
+        given=_given(envelope, view) if desk.large else None,
         exact=exact_log_z(view),
         exact_p1=None if (exact := exact_p1(view)) is None else envelope.payload.add(exact),
     )
+
+
+def _given(envelope: Envelope, view: InferenceView) -> list[list[str]] | None:
+    """What is seen of a scene and what was drawn, which nobody scrolls to before a class; None where there is none, or
+    the browser has them."""
+    if view.segmented is None or envelope.sent.start(GIVEN) == view.begun:
+        return None
+    envelope.sent.sent(GIVEN, view.begun)
+    seen, drawn, _ = view.segmented.pictures(dark=False)
+    return [[words, filters.data_address(image)] for words, image in (seen, drawn)]
 
 
 def hued(styles: Sequence[Style], algorithms: Sequence[str]) -> list[Style]:

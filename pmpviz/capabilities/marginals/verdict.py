@@ -340,10 +340,10 @@ def _uncertain(view: InferenceView) -> str:
         unsure = (lane.p1 > UNSURE[0]) & (lane.p1 < UNSURE[1])
         counts.append(f"{integer(int(unsure.sum()))} {name} after {steps_of(lane)}")
         shares.append(f"{near[unsure].mean() if unsure.any() else 0:.0%}")
-    within = f"(p between {UNSURE[0]:g} and {UNSURE[1]:g})"
+    within = f"p between {UNSURE[0]:g} and {UNSURE[1]:g}"
     return (
-        f"Of {integer(len(near))} pixels are uncertain {within} {listed(counts)}; {listed(shares)} of them lie within "
-        "3 pixels of the true outline."
+        f"Uncertain, with {within}, are {listed(counts)}, of {integer(len(near))} pixels; {listed(shares)} of them lie "
+        "within 3 pixels of the true outline."
     )
 
 

@@ -82,6 +82,19 @@ class Walk extends Player {
     this.timeline.root.before(this.ticks);
     this.main.append(this.lines, this.caption, this.meanings, this.below);
     this.side.prepend(this.stage, this.legend, this.choice);
+    this.given = make("div", "wk-given");
+    this.bar.root.after(this.given);
+  }
+
+  // What is seen of a scene and what was drawn, which come once: before a class nobody scrolls to where they stand else.
+  give(pictures) {
+    this.given.replaceChildren(
+      ...pictures.map(([words, address]) => {
+        const figure = make("figure", "wk-scene");
+        figure.append(Object.assign(make("img", ""), { src: address, alt: words }), make("figcaption", "", words));
+        return figure;
+      }),
+    );
   }
 
   layerControl() {
@@ -119,6 +132,8 @@ class Walk extends Player {
     for (const [id, card] of this.traces.cards) card.title.title = HELP[id] || "";
     this.meanings.hidden = !update.walks; // What does not walk has none of these, no gap and no ρ.
     this.putFirst(Boolean(update.sites_first));
+    if (update.given) this.give(update.given);
+    this.given.hidden = !this.large || !update.sites_first;
     this.buildGoals();
     for (const button of this.bar.root.querySelectorAll("[data-goal]")) button.hidden = !update.walks && button.dataset.goal < 2;
     this.buildLayers(update.layer);
