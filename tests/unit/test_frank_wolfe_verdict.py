@@ -234,7 +234,7 @@ def test_few_map_calls_are_those_since_which_marginals_have_been_good():
     errors = [error(view, lane_at(view.lanes[0], step)) for step in range(1, view.lanes[0].count + 1)]
     since = max(k for k, off in enumerate(errors, 1) if off > 0.05) + 1
     assert answer("grid").startswith(
-        f"{since}: from then on marginals have stayed within 0.05 of the exact ones on average"
+        f"{since} MAP calls: from then on marginals have stayed within 0.05 of the exact ones on average"
     )
     assert answer("grid", 3).startswith("More than 3 MAP calls: ")
 
@@ -285,6 +285,21 @@ def test_uncertain_pixels_of_a_scene_are_counted_for_every_lane():
     assert all(address.startswith("data:image/") for _, address in given)
     assert decode(update(view, Cursors(), Desk(), ""))[0]["given"] is None
     assert decode(update(view_of("triangle"), Cursors(), Desk(large=True), ""))[0]["given"] is None
+
+
+def test_corners_of_the_local_polytope_alone_are_called_fractional():
+    walk, local, _ = view_of("cube").lanes
+    assert all(re.fullmatch("[01]{3}", name) for name in walk.names)
+    fractional = [name for name in local.names if not re.fullmatch("[01]{3}", name)]
+    assert fractional and all(name == "fractional ½½½" for name in fractional), local.names
+
+
+def test_corners_have_the_weights_of_the_step_that_is_looked_back_at():
+    view = view_of("edge")
+    head, blobs = decode(update(view, Cursors(), Desk(at=1), ""))
+    weighed = dict(head["walk"]["lanes"][0]["weighed"])
+    kept = view.lanes[0].kept[1].weights
+    np.testing.assert_allclose(np.frombuffer(blobs[weighed[1]], np.float32), kept, rtol=1e-6)
 
 
 def test_a_scene_that_is_looked_back_at_has_its_answer_at_every_step():

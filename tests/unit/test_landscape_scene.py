@@ -97,9 +97,13 @@ def test_the_verdict_and_the_bars_give_one_bound_that_holds():
     law = np.full(8, 1000)
     law[:2] += [92, -92]
     scene = dataclasses.replace(scene, law=np.full(8, 1 / 8))
-    seen = dataclasses.replace(lane.view(), counts=law, count=10)
+    seen = dataclasses.replace(lane.view(), counts=law, count=10, changed=4000)
     view = LandscapeView(run=0, plan=plan, scene=scene, lanes=(seen,))
-    assert found(view).startswith("All frequencies within 0.012 of exact after 10 trajectories of 512 chains")
+    often = "The state changes in 50% of trajectories, in 88% if draws were independent; "
+    within = "all frequencies are within 0.012 of exact after 10 trajectories of 512 chains"
+    assert found(view).startswith(f"{often}{within}")
+        f"{often}all frequencies are within 0.012 of exact after 10 trajectories of 512 chains"
+    )
     assert _walk(seen, scene)["far"] == "0.012" and _walk(lane.view(), scene)["far"] == ""
 
 
@@ -124,6 +128,13 @@ def test_frequencies_come_within_a_hundredth_and_rolls_hang_together(sampler, co
     steps = "trajectories" if sampler == HMC else "sweeps"
     assert f"of exact after 150 {steps} of 512 chains (76\u202f800 independent draws" in said
     assert np.abs(view.counts / view.counts.sum() - lane.scene.law).max() < 0.01
+    # At a small shift nearly as often as independent draws do, and more rarely once the hills have parted widely.
+    changes = view.changed / view.counts.sum()
+    assert 0.5 < changes < 1 - (lane.scene.law**2).sum() + 0.02
+    lane.change(far := plan.replace(extra=8.0), scene_of(far))
+    for _ in range(50):
+        lane.advance()
+    assert lane.view().changed / lane.view().counts.sum() < changes - 0.1
     for one, two in zip(view.rolls, view.rolls[1:], strict=False):
         assert (two.number, two.before) == (one.number + 1, one.after)
         if sampler == HMC:

@@ -55,7 +55,7 @@ class LandscapeLaneView:
 
     `trace` has rows (quantum, largest error of a frequency, mean acceptance); `overlaps` are those of the first chain
     with the pictures A and B. `trials` and `left` count how often a chain stood in the state 10, and how often it
-    was then elsewhere.
+    was then elsewhere, `changed` how often one was in another state than before.
     """
 
     algorithm: str
@@ -72,6 +72,7 @@ class LandscapeLaneView:
     overlaps: Series
     trials: int
     left: int
+    changed: int = 0
     done: bool = False
 
 
@@ -103,7 +104,7 @@ class LandscapeLane:
         self._trace: list[tuple[float, float, float]] = []
         self._overlaps = Series(("quantum", "A", "B"))
         self._accepted = self._error = 0.0
-        self._trials = self._left = 0
+        self._trials = self._left = self._changed = 0
 
     def _restart(self, x0: Any) -> None:
         words = np.asarray(jax.random.key_data(self._keys(keys.INIT, self._starts)))
@@ -135,6 +136,7 @@ class LandscapeLane:
         self.state, self.count = state, self.count + 1
         now = self._codes()
         self._counts += np.bincount(now, minlength=len(self._counts))
+        self._changed += int((codes != now).sum())
         self._trials += int((codes == STUCK).sum())
         self._left += int(((codes == STUCK) & (now != STUCK)).sum())
         if told is not None:
@@ -197,6 +199,7 @@ class LandscapeLane:
             overlaps=self._overlaps,
             trials=self._trials,
             left=self._left,
+            changed=self._changed,
         )
 
 

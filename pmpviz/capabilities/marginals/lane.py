@@ -20,6 +20,8 @@ from pmpviz.oracles.potentials import Potentials
 from pmpviz.player.numbers import configuration
 
 MOST_PATH = 2048
+# Of a vertex entries so near to 0 or 1 are whole; a name has at most so many letters.
+WHOLE, MOST_LETTERS = 1e-6, 12
 # Of what is known at each step so many bytes are kept, the newest: all of most walks.
 MOST_KEPT = 8_000_000
 
@@ -184,10 +186,20 @@ class InferenceLane:
         for point in points[len(self._corners) :]:
             self._corners.append(self.projection.of(point))
             self._configurations.append(self._decoded(point[None])[0])
-            self._names.append(configuration(self._configurations[-1]))
+            self._names.append(self._named(point, self._configurations[-1]))
         read = np.array(self._configurations, np.int8).reshape(-1, self.cells.structure.n)
         weights = np.zeros(0) if active is None else active.weight[1:]
         return np.array(self._corners).reshape(-1, 3), weights, read
+
+    def _named(self, vertex: Float[np.ndarray, " d"], decoded: Int8[np.ndarray, " n"]) -> str:
+        """A vertex by its configuration; one of the local polytope alone is none, and says so."""
+        if np.abs(vertex - self.cells.vertex(decoded)).max() < WHOLE:
+            return configuration(decoded)
+        sure = self.cells.unary(vertex).max(1) > 1 - WHOLE
+        if sure.all():
+            return f"{configuration(decoded)}, pairs fractional"
+        text = "".join(str(int(v)) if whole else "½" for v, whole in zip(decoded, sure, strict=True))
+        return f"fractional {text}" if len(text) <= MOST_LETTERS else "fractional"
 
     def _decoded(self, vertices: np.ndarray) -> Int8[np.ndarray, "v n"]:
         """Configurations of vertices; a fractional variable of the local polytope shows its likelier state."""

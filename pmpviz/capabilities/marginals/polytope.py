@@ -104,7 +104,7 @@ def _walk(payload: Payload, lane: InferenceLaneView, then: InferenceLaneView) ->
         "found": payload.add(found, "<i4"),
         "corners": payload.add(lane.corners),
         "weights": payload.add(lane.weights),
-        "weighed": _weighed(payload, lane),
+        "weighed": _weighed(payload, lane, then.count),
         "names": list(lane.names),
         "named": bool(short),
         "changes": rho_changes(lane),
@@ -114,11 +114,12 @@ def _walk(payload: Payload, lane: InferenceLaneView, then: InferenceLaneView) ->
     }
 
 
-def _weighed(payload: Payload, lane: InferenceLaneView) -> list[list[int]]:
-    """The corners' weights after each of the steps before the last one: the picture may be a few steps behind."""
+def _weighed(payload: Payload, lane: InferenceLaneView, then: int) -> list[list[int]]:
+    """The corners' weights after each of the steps before the last one, which the picture may be behind by, and after
+    the one that is looked back at."""
     if len(lane.weights) > MOST_WEIGHED:
         return []
-    steps = range(max(0, lane.count - LAST_STEPS), lane.count)
+    steps = sorted({*range(max(0, lane.count - LAST_STEPS), lane.count), then} - {lane.count})
     return [[step, payload.add(lane.kept[step].weights)] for step in steps if step in lane.kept]
 
 

@@ -104,7 +104,7 @@ def _tetrahedron(view: InferenceView) -> str:
     assert view.projection is not None
     names, at = view.projection.names, lane.path[-1]
     now = listed([f"{name} = {significant(float(value))}" for name, value in zip(names, at, strict=True)])
-    said = f"after {steps_of(lane)} their average has {now}"
+    said = f"mixed with the centre, those found after {steps_of(lane)} have {now}"
     if view.truth is None or view.truth.place is None:
         return f"{said[:1].upper()}{said[1:]}."
     exact = np.asarray(view.truth.place)
@@ -125,7 +125,7 @@ def _few(view: InferenceView) -> str:
         return f"More than {calls(lane.count)}: {now} on average."
     strictest = {first: good for good, first in since}
     (first, good), *more = strictest.items()
-    enough = f"{integer(first)}: from then on marginals have stayed within {good:g} of the exact ones on average"
+    enough = f"{calls(first)}: from then on marginals have stayed within {good:g} of the exact ones on average"
     return f"{enough}{''.join(f', from {integer(k)} within {better:g}' for k, better in more)}; {now}."
 
 

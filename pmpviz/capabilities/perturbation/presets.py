@@ -11,15 +11,15 @@ PERTURBATION: tuple[Preset, ...] = (
     Preset(
         "two-spins",
         "Two spins: the atlas",
-        "Does each state come as often as it should?",
+        "Sampled as the best under noise, does each state come as often as it should?",
         LabPlan("chain:2,J=0.6,periodic=false,field=uniform,h=0.2", solvers=THREE),
         "With two spins the plane of the atlas is all the noise there is, and a state comes as often as the noise, "
         "logistic in both spins, falls into its region. The borders are straight: one number a spin cannot bend them "
         "so that this is the exact law, which is the bias of unary noise as geometry. Drag the cross over a border: "
         "the field changes a little, the answer at once. Samples fall into the regions and fill the bars; the lines "
         "are the exact law.",
-        lead="A dot is noise on both spins; its region says which state is best under it. Drag the cross to choose a "
-        "noise.",
+        lead="To sample, noise is added to each spin and the best state taken. A dot is noise on both spins, its "
+        "region the state that is best; lines are the model's own probabilities. Drag the cross.",
     ),
     Preset(
         "glass",

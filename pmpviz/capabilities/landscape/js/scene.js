@@ -50,6 +50,7 @@ export class Picture {
     if (show.landings) this.landings(show.landings);
     if (show.zigzag) this.zigzag(show.zigzag);
     if (show.roll) this.roll(show.roll, show.share, show.colour);
+    if (show.roll && show.layer >= SUM) this.crosses(); // Over the ball, which would hide a hill.
   }
 
   regions() {

@@ -218,7 +218,7 @@ class Board extends Stage {
     if (!falling.length) return verdict;
     const last = falling.findLast(([count]) => count <= this.landed);
     if (last) return last[1];
-    if (!this.meta.atlas) return "Samples fall as soon as the map is drawn.";
+    if (!this.meta.atlas && this.falling) return "Samples fall as soon as the map is drawn.";
     if (this.falling) return "Samples begin to fall.";
     return enlarged() > 1 ? "Press Play, or Space: no sample has fallen yet." : "No sample has fallen yet: press Play, or One sample.";
   }
