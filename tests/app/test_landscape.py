@@ -42,7 +42,7 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     )
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]
     begun = {
-        "failure": "By the rate at which all chains leave 10 a stay lasts ",
+        "failure": "A stay in 10 lasts ",
         "hopfield": STOPS,
         "alike": STOPS,
     }

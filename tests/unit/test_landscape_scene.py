@@ -82,7 +82,7 @@ def test_the_count_of_leavings_agrees_with_its_expectation():
     often = f"{view.counts[STUCK] / view.counts.sum():.1%} of their draws so far are 10, where 10.5% ought to be"
     # What is said to have lasted is what was measured: the sweeps in it for each leaving.
     lasts = significant(view.trials / view.left, 3)
-    stay = f"By the rate at which all chains leave 10 a stay lasts {lasts} sweeps (6.31 expected): "
+    stay = f"A stay in 10 lasts {lasts} sweeps by the rate of leaving of all chains (6.31 expected): "
     assert said.startswith(f"{stay}{often}. It was left in ")
     assert f" {integer(view.left)} of {integer(view.trials)} sweeps begun there, 0.1" in said
     assert "; expected 0.1585 ± 0.00" in said and said.endswith(" (two standard errors).")
@@ -102,8 +102,6 @@ def test_the_verdict_and_the_bars_give_one_bound_that_holds():
     often = "The state changes in 50% of trajectories, in 88% if draws were independent; "
     within = "all frequencies are within 0.012 of exact after 10 trajectories of 512 chains"
     assert found(view).startswith(f"{often}{within}")
-        f"{often}all frequencies are within 0.012 of exact after 10 trajectories of 512 chains"
-    )
     assert _walk(seen, scene)["far"] == "0.012" and _walk(lane.view(), scene)["far"] == ""
 
 

@@ -17,7 +17,7 @@ from pmpviz.capabilities.perturbation import board, findings
 from pmpviz.capabilities.perturbation import maps as perturbation_maps
 from pmpviz.capabilities.perturbation import panels as perturbation_panels
 from pmpviz.capabilities.perturbation import picture as perturbation
-from pmpviz.capabilities.perturbation.atlas import AtlasMaker, Watch
+from pmpviz.capabilities.perturbation.atlas import AtlasMaker, Watch, centred
 from pmpviz.capabilities.perturbation.files import energies_csv, files, perturbation_npz
 from pmpviz.capabilities.perturbation.live import LabView, LivePerturbation, bench_of
 from pmpviz.capabilities.perturbation.parts import (
@@ -391,6 +391,22 @@ def test_a_cross_put_by_hand_keeps_the_atlas_and_answers_as_its_pixel():
     assert after.shown.noise[:2].tolist() == list(cross) and (after.shown.noise[2:] == before.shown.noise[2:]).all()
     assert "".join(map(str, after.shown.solutions[2].x)) == before.atlas.states[int(before.atlas.code[row, column])]
     assert after.shown.best == pytest.approx(before.atlas.best[row, column])
+
+
+def test_where_the_plane_is_all_the_noise_there_is_another_perturbation_moves_on_it():
+    plan = preset_of(PERTURBATION, "two-spins").plan
+    live = LivePerturbation(plan)
+    before = finished(live)
+    live.set_plan(plan.replace(draw=7))
+    while not (now := live.view).shown or now.shown.draw != 7:
+        assert now.atlas is None or now.atlas.done, "the map was drawn anew"
+        live.touch()
+        time.sleep(0.01)
+    after = finished(live)
+    live.close()
+    made = AtlasMaker(after.bench, 7, (plan.first, plan.second)).atlas()
+    assert after.atlas.code is before.atlas.code and after.atlas.centre == made.centre != before.atlas.centre
+    assert centred(AtlasMaker(bench_of(CLIQUE), 0, (0, 1)).atlas(), bench_of(CLIQUE), 7) is None
 
 
 def test_labs_take_turns():

@@ -227,7 +227,7 @@ def _stuck(lane: LandscapeLaneView, scene: Scene) -> str:
     stay = f"None of {integer(lane.chains)} chains has left {stuck} yet: a stay of {ought} sweeps is expected"
     if lane.left:
         lasts = significant(lane.trials / lane.left, 3)
-        stay = f"By the rate at which all chains leave {stuck} a stay lasts {lasts} sweeps ({ought} expected)"
+        stay = f"A stay in {stuck} lasts {lasts} sweeps by the rate of leaving of all chains ({ought} expected)"
     spread = 2 * np.sqrt(expected * (1 - expected) / lane.trials)
     share, places = lane.counts[STUCK] / lane.counts.sum(), max(3, 1 - math.floor(math.log10(spread)))
     left = f"It was left in {integer(lane.left)} of {integer(lane.trials)} sweeps begun there"

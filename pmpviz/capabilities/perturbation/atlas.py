@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import jax
@@ -65,6 +65,14 @@ def varied(bench: Bench, sites: tuple[int, int]) -> tuple[int, int]:
     place = {int(v): k for k, v in enumerate(bench.problem.free)}
     free = [place[v] for v in sites if v in place]
     return (free[0], free[1]) if len(set(free)) == 2 else (0, min(1, len(place) - 1))
+
+
+def centred(atlas: Atlas, bench: Bench, draw: int) -> Atlas | None:
+    """The atlas around another draw's noise where its plane is all the noise there is; else None, as it is another."""
+    if bench.potentials.n != len(atlas.sites):
+        return None
+    noise, (i, j) = bench.noise(draw, 1)[0], varied(bench, atlas.sites)
+    return replace(atlas, centre=(float(noise[i, 1]), float(noise[j, 1])))
 
 
 class AtlasMaker:

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pmpviz import exact
-from pmpviz.capabilities.perturbation.atlas import Atlas, AtlasMaker, varied
+from pmpviz.capabilities.perturbation.atlas import Atlas, AtlasMaker, centred, varied
 from pmpviz.capabilities.perturbation.parts import (
     AttemptTree,
     Bench,
@@ -162,8 +162,10 @@ class LivePerturbation(Watched):
     def _begin(self, plan: LabPlan) -> None:
         before = self.view
         if before.trouble is None and before.bench is not None and before.plan.sampled == plan.sampled:
-            same = (before.plan.draw, before.plan.first, before.plan.second) == (plan.draw, plan.first, plan.second)
+            same = (before.plan.first, before.plan.second) == (plan.first, plan.second)
             atlas = before.atlas if same and before.atlas is not None and before.atlas.done else None
+            if atlas is not None and before.plan.draw != plan.draw:
+                atlas = centred(atlas, before.bench, min(plan.draw, MOST_DRAWS - 1))
             self.view = replace(before, plan=plan, atlas=atlas, doing="solving this perturbation")
             self._pieces = self._rest_of(plan, before.bench, before.tally)
         else:

@@ -1,6 +1,6 @@
 // What the walk has found by now: its marginals against the exact ones, and rho on the edges.
 
-import { css, enlarged, haloed, make, mix, scaleColour, sized } from "../pmpviz.player/theme.js";
+import { css, enlarged, haloed, make, mix, scaleColour, sized, thousands } from "../pmpviz.player/theme.js";
 
 const HEIGHT = 210;
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 12, 8, 32];
@@ -23,7 +23,7 @@ class Small {
   begin(shown, step, theme) {
     this.root.hidden = !shown;
     if (!shown) return null;
-    this.when.textContent = `at step ${step}`;
+    this.when.textContent = `at step ${thousands(step)}`;
     const large = enlarged();
     this.width = Math.max(160, this.root.clientWidth) / large;
     const context = sized(this.canvas, this.width * large, HEIGHT * large);

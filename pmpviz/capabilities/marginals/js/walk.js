@@ -359,7 +359,7 @@ class Walk extends Player {
     const corner = lane.found[last];
     const many = raced && (this.large || this.lanes.length > 2);
     const named = many ? lane.short.slice(this.alike()) : lane.label;
-    const words = [`${named}: ${step} ${lane.step}${step === 1 ? "" : "s"}`];
+    const words = [`${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
     if (corner >= 0 && !raced) words.push(`found corner ${lane.names[corner]}`);
     if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (this.large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}`);
     if (this.large && raced && words.length > 1) return words.join(", ");
