@@ -57,9 +57,7 @@ PRESETS: tuple[Preset, ...] = (
         "Four spins",
         "complete:4,theta=0.25",
         1.0,
-        "Small enough to compare every sampler's distribution with the exact one, state by state. The model treats 0 "
-        "and 1 alike; max-product does not: with states 0 and 1 the unary terms pull every spin to 0 until messages, "
-        "which start at 0, outweigh them. On loops something of that stays: it ends at 0000 twice as often as at 1111.",
+        "Small enough to compare every sampler's distribution with the exact one, state by state.",
     ),
     Preset(
         "glass",

@@ -33,11 +33,20 @@ KEY = """async () => {
   ];
 }"""
 
+# Of which step marginals are drawn: (newest step that the server has told, step on screen) one after another.
+HEARD = """async (moments) => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/found.js"));
+  const { heardAt } = await import(loaded);
+  const lane = {};
+  return moments.map(([known, step]) => heardAt(lane, { known }, step).known);
+}"""
+
 
 def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_page, record_property):
     page = open_page(link(server, "frank_wolfe", ("barrier_frank_wolfe;tolerance=0.01",), **TRIANGLE))
     wait_lanes(page, 1)
     pause(page)
+    assert page.evaluate(HEARD, [[1, 1], [3, 1], [3, 3], [5, 4], [0, 0]]) == [1, 1, 3, 3, 0]
     unmoved, moved, narrow = page.evaluate(KEY)
     assert [words for words, *_ in unmoved] == ["μ so far"]
     assert [words for words, *_ in moved] == ["μ so far", "exact", "mixed into μ", "MAP call's corner"]

@@ -172,7 +172,7 @@ def test_a_class_sees_strips_and_verdict_without_scrolling(server, open_page):
     page.wait_for_function(
         """() => {
           const said = document.querySelector(".pv-verdict");
-          if (!said || !/exact after/.test(said.textContent)) return false;
+          if (!said || !/if draws were independent/.test(said.textContent)) return false;
           return said.getBoundingClientRect().bottom <= window.innerHeight;
         }"""
     )

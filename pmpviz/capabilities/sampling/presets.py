@@ -272,13 +272,21 @@ QUESTIONS = {
     "clique": "Ten strongly coupled spins: how far are draws by max-product off?",
 }
 
+# What the Playground's algorithm does on a model, beside the model's lesson.
+MORE = {
+    "paper_four": "The model treats 0 and 1 alike; max-product does not: with states 0 and 1 the unary terms pull "
+    "every spin to 0 until messages, which start at 0, outweigh them. On loops something of that stays: it ends at "
+    "0000 twice as often as at 1111.",
+}
+
 
 def _playground(preset) -> Preset:
     if preset.id == BARS.id:
         return BARS
     algorithm = "colour_gibbs" if preset.id in ("critical", "hot", "cold") else "pmp"
     plan = Plan(model=preset.spec, beta=preset.beta, chains=64, lanes=(sampler(algorithm),))
-    return Preset(preset.id, preset.label, QUESTIONS[preset.id], plan, preset.lesson, 20.0)
+    notice = f"{preset.lesson} {MORE.get(preset.id, '')}".strip()
+    return Preset(preset.id, preset.label, QUESTIONS[preset.id], plan, notice, 20.0)
 
 
 _STATES = (

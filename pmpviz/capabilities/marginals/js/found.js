@@ -5,6 +5,7 @@ import { css, enlarged, haloed, make, mix, scaleColour, sized, thousands } from 
 const HEIGHT = 210;
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 12, 8, 32];
 const TICKS = [0, 0.5, 1];
+const HEARD = 16; // Answers of the server that are kept until their step is on screen.
 
 class Small {
   constructor(title, help) {
@@ -34,9 +35,22 @@ class Small {
   }
 }
 
+// What was found by the step on screen: the server is a step or more ahead of it.
+export function heardAt(lane, now, step) {
+  lane.heard = [...(lane.heard || []).filter(({ known }) => known < now.known), now].slice(-HEARD);
+  return lane.heard.findLast(({ known }) => known <= step) || lane.heard[0];
+}
+
+// What is seen of a scene, or what was drawn, which come once: before a class nobody scrolls to where else they stand.
+export function givenPicture([words, address]) {
+  const figure = make("figure", "wk-scene");
+  figure.append(Object.assign(make("img", ""), { src: address, alt: words }), make("figcaption", "", words));
+  return figure;
+}
+
 // The step that marginals and rho are of.
-function known({ lane }) {
-  return lane.known;
+function known({ found }) {
+  return found.known;
 }
 
 export class Marginals extends Small {
@@ -62,17 +76,17 @@ export class Marginals extends Small {
     context.moveTo(...at(0, 0));
     context.lineTo(...at(1, 1));
     context.stroke();
-    for (const { lane, colour } of walks) {
+    for (const { found, colour } of walks) {
       context.fillStyle = colour;
       context.strokeStyle = css(theme.ground);
       for (let v = 0; v < exact.length; v++) {
         context.beginPath();
-        context.arc(...at(exact[v], lane.p1[v]), 4, 0, 2 * Math.PI);
+        context.arc(...at(exact[v], found.p1[v]), 4, 0, 2 * Math.PI);
         context.fill();
         context.stroke();
       }
     }
-    const worst = walks.map(({ lane }) => Math.max(...exact.map((p, v) => Math.abs(p - lane.p1[v]))).toFixed(3));
+    const worst = walks.map(({ found }) => Math.max(...exact.map((p, v) => Math.abs(p - found.p1[v]))).toFixed(3));
     this.canvas.setAttribute("aria-label", `Largest error of the marginals of each lane: ${worst.join(", ")}`);
     return true;
   }
@@ -87,7 +101,8 @@ export class Edges extends Small {
     const walk = graph && walks[graph.lane];
     const context = this.begin(walk, walk && known(walk), theme);
     if (!context) return false;
-    const { nodes, edges, rho } = graph;
+    const { nodes, edges } = graph;
+    const { rho, p1 } = walk.found;
     const side = Math.min(this.width, HEIGHT) - 40;
     const at = (v) => [(this.width - side) / 2 + nodes[2 * v] * side, 20 + nodes[2 * v + 1] * side];
     context.lineCap = "round";
@@ -101,7 +116,7 @@ export class Edges extends Small {
     }
     this.numbers(context, rho, edges, at, theme);
     const scale = { kind: "sequential", low: 0, high: 1 };
-    walk.lane.p1.forEach((p, v) => {
+    p1.forEach((p, v) => {
       context.fillStyle = css(scaleColour(scale, p, theme));
       context.strokeStyle = css(theme.text);
       context.lineWidth = 1;

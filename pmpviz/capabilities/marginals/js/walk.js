@@ -6,7 +6,7 @@ import { Player } from "../pmpviz.player/player.js";
 import { css, enlarged, lit, make, number, sized, thousands, topOf } from "../pmpviz.player/theme.js";
 import { drawKey } from "../pmpviz.player/traces.js";
 import { decodeWalk } from "./decoded.js";
-import { Edges, Marginals } from "./found.js";
+import { Edges, givenPicture, heardAt, Marginals } from "./found.js";
 import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./camera.js";
@@ -86,17 +86,6 @@ class Walk extends Player {
     this.bar.root.after(this.given);
   }
 
-  // What is seen of a scene and what was drawn, which come once: before a class nobody scrolls to where they stand else.
-  give(pictures) {
-    this.given.replaceChildren(
-      ...pictures.map(([words, address]) => {
-        const figure = make("figure", "wk-scene");
-        figure.append(Object.assign(make("img", ""), { src: address, alt: words }), make("figcaption", "", words));
-        return figure;
-      }),
-    );
-  }
-
   layerControl() {
     const label = make("label", "wk-layer", "Sites show ");
     this.chooser = make("select", "pv-select");
@@ -132,7 +121,7 @@ class Walk extends Player {
     for (const [id, card] of this.traces.cards) card.title.title = HELP[id] || "";
     this.meanings.hidden = !update.walks; // What does not walk has none of these, no gap and no ρ.
     this.putFirst(Boolean(update.sites_first));
-    if (update.given) this.give(update.given);
+    if (update.given) this.given.replaceChildren(...update.given.map(givenPicture));
     this.given.hidden = !this.large || !update.sites_first;
     this.buildGoals();
     for (const button of this.bar.root.querySelectorAll("[data-goal]")) button.hidden = !update.walks && button.dataset.goal < 2;
@@ -316,10 +305,13 @@ class Walk extends Player {
     const share = lane.takes ? Math.min(1, (now - lane.since) / lane.takes) : 1;
     const { label, short, step, marker } = lane.meta;
     const colour = lit(lane.meta.colour, this.theme);
-    const past = this.at !== null && last < data.steps.length - 1;
+    // Looking back, weights come with the answer of the server, which has kept those of the last steps.
+    const past = this.at !== null && last < data.steps.length - 1 && !data.weighed.has(data.steps[last]);
     const weights = past ? data.weights : weightsAt(data, share < 1 ? last - 1 : last);
-    return { lane: Object.assign(data, { label, short, step, marker }), colour, last, share, past, weights };
+    const found = { known: data.known, p1: data.p1, rho: this.data.graph && this.data.graph.rho };
+    return { lane: Object.assign(data, { label, short, step, marker }), colour, last, share, past, weights, found: this.at === null ? heardAt(lane, found, data.steps[last]) : found };
   }
+
 
   // What those lanes count that have got so far; where they count different things it is steps.
   unit(at) {
