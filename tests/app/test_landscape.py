@@ -46,7 +46,7 @@ def test_a_preset_opens_and_its_chains_walk(preset):
         "hopfield": STOPS,
         "alike": STOPS,
     }
-    assert found["said"][0].startswith(begun.get(preset.id, "The state changes in "))
+    assert found["said"][0].startswith(begun.get(preset.id, "In "))
     # Of pictures, too, it is said how far off chance alone is.
     assert not two or " 64 draws, one a chain, mostly come within 0.11 of exact." in found["said"][0]
     assert found["scene"].get("product", False) == (preset.id == "independent")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from tests.browser.stage import link, press
+import numpy as np
+
+from tests.browser.stage import choose, link, press
 from tests.browser.test_layout import list_is_clear_of
 
 # Over so many pictures of the page: those in which the ball stood elsewhere than in the one before, those in which the
@@ -89,7 +91,7 @@ def test_frequencies_come_to_the_law_and_the_shift_that_is_dragged_is_at_once_th
 
 
 def verdict_and_curves_are_of_the_shift_that_is_seen(page) -> None:
-    page.wait_for_function("() => /exact after/.test(document.querySelector('.pv-verdict')?.textContent)")
+    page.wait_for_function("() => /of exact \\(/.test(document.querySelector('.pv-verdict')?.textContent)")
     verdict = page.locator(".pv-verdict").inner_text()
     assert verdict.startswith(
         "One hill at shift 1. It parts at about 2: up to there, and no further, one hill is guaranteed. "
@@ -176,9 +178,31 @@ def test_a_class_sees_strips_and_verdict_without_scrolling(server, open_page):
           return said.getBoundingClientRect().bottom <= window.innerHeight;
         }"""
     )
+    one, two = page.evaluate(TOPS)
+    assert np.allclose(one, [[0.5, 0.5 - 0.01 / 6]], atol=2e-4)
+    assert len(two) == 2 and abs(sum(x for x, _ in two) - 1) < 2e-4
     assert page.locator("[data-testid=landscape-shift]").bounding_box()["y"] < 600
     assert page.locator(".ls-of").inner_text() == "All 512 chains; the picture shows one."
     assert page.locator("[data-knob=extra]").bounding_box()["width"] > 300
+    # Another preset waits to be introduced, whatever played before.
+    page.wait_for_function("document.querySelector('.pv-root').dataset.server === 'playing'")
+    choose(page, page.locator(".st-key-class-presets").get_by_role("combobox"), "Independent spins")
+    page.wait_for_function(
+        """() => document.querySelector(".pv-root").dataset.server === "paused"
+          && /Press Play, or Space/.test(document.querySelector(".pv-verdict").textContent)"""
+    )
+
+
+# Where the tops of the landscape of two spins lie, whose hills are alike on both sides of the middle.
+TOPS = """async () => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/ground.js"));
+  const { Ground } = await import(loaded);
+  const ground = Object.assign(Object.create(Ground.prototype), { law: [0.5, 0.5], middle: [0, 0], half: 3 });
+  return [[-0.5, 0.5], [-1.7, 1.7]].map((places) => {
+    Object.assign(ground, { means: places.map((x) => [x, 0.01]), inverse: [[1, 0], [0, 1]] });
+    return ground.survey().tops;
+  });
+}"""
 
 
 # The ink along the edge of the picture, away from the corners, when the ball is first beyond it.
@@ -240,14 +264,14 @@ PLACED = """() => {
 
 def test_the_picture_keeps_its_size_while_the_verdict_grows(server, open_page):
     page = open_page(link(server, "landscape", preset="repulsive"), viewport={"width": 1280, "height": 800})
-    page.wait_for_function("() => /exact after/.test(document.querySelector('.pv-verdict')?.textContent)")
+    page.wait_for_function("() => /of exact \\(/.test(document.querySelector('.pv-verdict')?.textContent)")
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Reset").click()
     page.wait_for_function("() => /press Play/i.test(document.querySelector('.pv-verdict')?.textContent)")
     page.wait_for_timeout(500)
     width, bottom, words = page.evaluate(PLACED)
     page.get_by_role("button", name="Play").click()
-    page.wait_for_function("() => /exact after [^1]/.test(document.querySelector('.pv-verdict')?.textContent)")
+    page.wait_for_function("() => /In \\d.* trajectories of/.test(document.querySelector('.pv-verdict')?.textContent)")
     page.wait_for_timeout(500)
     after = page.evaluate(PLACED)
     assert after[2] > words

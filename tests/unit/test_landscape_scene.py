@@ -99,9 +99,8 @@ def test_the_verdict_and_the_bars_give_one_bound_that_holds():
     scene = dataclasses.replace(scene, law=np.full(8, 1 / 8))
     seen = dataclasses.replace(lane.view(), counts=law, count=10, changed=4000)
     view = LandscapeView(run=0, plan=plan, scene=scene, lanes=(seen,))
-    often = "The state changes in 50% of trajectories, in 88% if draws were independent; "
-    within = "all frequencies are within 0.012 of exact after 10 trajectories of 512 chains"
-    assert found(view).startswith(f"{often}{within}")
+    often = "In 10 trajectories of 512 chains the state changes 50% of the time, 88% if draws were independent; "
+    assert found(view).startswith(f"{often}all frequencies are within 0.012 of exact (")
     assert _walk(seen, scene)["far"] == "0.012" and _walk(lane.view(), scene)["far"] == ""
 
 
@@ -124,7 +123,8 @@ def test_frequencies_come_within_a_hundredth_and_rolls_hang_together(sampler, co
     assert view.counts.sum() == 150 * view.chains
     said = found(LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(view,)))
     steps = "trajectories" if sampler == HMC else "sweeps"
-    assert f"of exact after 150 {steps} of 512 chains (76\u202f800 independent draws" in said
+    assert said.startswith(f"In 150 {steps} of 512 chains the state changes ")
+    assert "of exact (76\u202f800 independent draws: mostly " in said
     assert np.abs(view.counts / view.counts.sum() - lane.scene.law).max() < 0.01
     # At a small shift nearly as often as independent draws do, and more rarely once the hills have parted widely.
     changes = view.changed / view.counts.sum()

@@ -28,7 +28,7 @@ from pmpviz.samplers import sampler_class
 
 HILLS = (
     "Discrete states leave nothing to roll on, so each (dot) becomes a Gaussian; their sum is the landscape. A larger "
-    "shift puts dots further apart, until hills part and the state changes more rarely. "
+    "shift puts dots further apart, until hills part; far apart, the state changes more rarely. "
 )
 PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
 # What walks on them, which the first chain shows.

@@ -204,11 +204,10 @@ def found(view: LandscapeView) -> str:
     noise = 2 * float(np.sqrt((scene.law * (1 - scene.law)).max() / draws))
     steps = unit(view.plan) if lane.count > 1 else unit(view.plan).replace("ies", "y").removesuffix("s")
     after = f"{integer(lane.count)} {steps} of {integer(lane.chains)} chains"
-    within = f"all frequencies are within {at_most(_far(lane, scene))} of exact after {after}"
-    told = f"{within} ({integer(draws)} independent draws mostly come within {significant(noise, 2)})"
     independent = 1 - float((scene.law**2).sum())
-    often = f"The state changes in {lane.changed / draws:.0%} of {unit(view.plan)}, in {independent:.0%} if draws were"
-    return f"{often} independent; {told}."
+    often = f"the state changes {lane.changed / draws:.0%} of the time, {independent:.0%} if draws were independent"
+    within = f"all frequencies are within {at_most(_far(lane, scene))} of exact"
+    return f"In {after} {often}; {within} ({integer(draws)} independent draws: mostly {significant(noise, 2)})."
 
 
 def _far(lane: LandscapeLaneView, scene: Scene | Memory) -> float:

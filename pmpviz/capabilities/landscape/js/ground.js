@@ -1,7 +1,7 @@
 // The landscape itself: means and law of the Gaussians, their mixture's density, and where all that is on the screen.
 
 const CELLS = 112; // Of the grid that the density is evaluated on, a side.
-const REACH = 2.7; // Standard deviations of the outermost Gaussians that are seen.
+const REACH = 3; // Standard deviations of the outermost Gaussians that are seen.
 const RIPPLE = 1e-4; // Hills that are lower, in log p, are rounding.
 
 export class Ground {
@@ -88,7 +88,8 @@ export class Ground {
       heights[k] = this.density([a * x + b * y, c * x + d * y], own);
       shares.set(own, k * own.length);
     }
-    const tops = topsOf(heights).map((at) => [0, 1].map((axis) => centre(at, CELLS, axis)));
+    const place = (at, axis) => centre(at, CELLS, axis) + summit(heights, at, axis ? CELLS : 1) / CELLS;
+    const tops = topsOf(heights).map((at) => [0, 1].map((axis) => place(at, axis)));
     return { heights, shares, cells: CELLS, tops, hills: tops.length };
   }
 }
@@ -152,6 +153,13 @@ function topsOf(heights) {
     }
   }
   return tops.filter((at, k) => tops.every((other, j) => j >= k || !same(heights, at, other)));
+}
+
+// How far from a top's point the parabola through it and its two neighbours is highest, in points.
+function summit(heights, at, step) {
+  const [before, here, after] = [heights[at - step], heights[at], heights[at + step]];
+  const bend = before - 2 * here + after;
+  return bend < 0 ? Math.max(-0.5, Math.min(0.5, (before - after) / (2 * bend))) : 0;
 }
 
 // Whether two tops are one: nothing between them lies lower than the rounding of the grid.

@@ -10,7 +10,7 @@ const NO_GAP = 0.7; // Of the shift's strip before a class, which has no gap.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const TERMS = {
   bars: "How often each configuration was drawn, all chains together, beside how often it ought to be: the lines.",
-  energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the accept line.",
+  energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the accept line. How many steps it has is drawn anew each time.",
   shift:
     "λ₁: how strongly the spins hang together, the largest eigenvalue of couplings plus shift, W + D: the shift and what it is at " +
     "shift 0. By a theorem there is one hill up to λ₁ = 4, the upright line. The same theorem bounds the gap, drawn upwards where there is room: how fast Gibbs sampling that redraws " +
@@ -105,8 +105,8 @@ export class Energy extends Strip {
     this.name(context, `accept line: start + ${number(roll.line)}`, line, heights.map((h, k) => [x(k), y(h)]), theme, scale);
     const change = heights[last];
     const end = roll.accepted ? "accepted" : "rejected";
-    const way = `step ${seen} of ${last}, drawn from 1 to ${most}`;
-    this.say(share >= 1 ? `ΔH = ${number(change)}: ${end}` : way, `change ${number(change)}, ${end}`);
+    const way = `step ${seen} of ${last}`;
+    this.say(share >= 1 ? `ΔH = ${number(change)}: ${end}` : way, `${last} of 1 to ${most} steps, change ${number(change)}, ${end}`);
   }
 
   // The words stand above or beneath their line, at the end and on the side where the path is furthest away.

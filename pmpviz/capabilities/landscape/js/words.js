@@ -1,6 +1,6 @@
 // The hills in words: how many, where, and from which shift or temperature on.
 
-import { number } from "../pmpviz.player/theme.js";
+import { enlarged, number } from "../pmpviz.player/theme.js";
 import { ONE_HILL } from "./strips.js";
 
 const COUNTS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"];
@@ -17,7 +17,10 @@ export function hillWords({ hills, tops }, ground, scene) {
   if (parts === null) return hills === 1 ? `${now}, as at any other of the slider.` : `${now}.`;
   if (always && hills > 1) return `${now}: more than one at any shift of the slider.`;
   if (parts <= low) return hills === 1 ? `${now}.` : `${now}: more than one already at the slider's least shift, ${low}.`;
-  return `${now}. ${partingWords(hills, Number(parts.toPrecision(2)), Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
+  const from = Number(parts.toPrecision(2));
+  // Before a class the strip tells the rest, and what parting costs has the room.
+  if (enlarged() > 1) return `${now}${hills === 1 ? `; it parts at about ${from}` : ""}.`;
+  return `${now}. ${partingWords(hills, from, Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
 }
 
 function partingWords(hills, from, sure, low) {
