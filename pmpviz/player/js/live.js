@@ -1,10 +1,10 @@
 // The stage of a run on the server: lanes, a bar, a timeline and curves, and what the server says of them.
 
 import { Bar, Timeline } from "./bar.js";
-import { HEIGHT } from "./chart.js";
-import { Stage } from "./component.js";
 import { Knobs } from "./knobs.js";
-import { enlarged, make, topOf } from "./theme.js";
+import { FEW_TRACES, LOW, Room } from "./room.js";
+import { ASKS, STARTING, brief, withPlay } from "./sentences.js";
+import { make, topOf } from "./theme.js";
 import { Traces } from "./traces.js";
 
 const HOLD_MS = 3000;
@@ -12,27 +12,12 @@ const TRACE_MS = 100;
 const ASK_MS = 1000;
 const WORDS_MS = 2500; // No words wait longer for their pictures.
 const REDUCED = "Motion is reduced: press Play, or Step for one sweep.";
-const FEW_TRACES = 2; // As in player.css; one before a class.
-const MARGIN = 12;
-const GAP = 8;
-const TITLE = 40; // What stands above and beneath a trace.
-const [LEAST_TRACE, MOST_TRACE] = [100, 230];
-const [CLASS_LEAST, CLASS_MOST] = [90, 300]; // The same before a class, where one trace stands alone.
-const CLASS_LETTERS = 170;
-const LOW = 0.5;
-const QUESTION = 56;
-const [LOWEST_HIGH, LEAST_HIGH] = [84, 110]; // Of several rows, of one.
-const MOST_HIGH = 720;
-// What a server that compiles cannot say in time, in place of the sentence that asks for Play.
-export const ASKS = /press Play/;
-const ASKED = /(?<=^|\. )([^.]*): press Play([^.]*)\.$/;
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 const BEFORE = "of the settings before";
 const NONE = { sweep: -1, number: -1 };
-const STARTING = "Starting: what has not run before is compiled first, a few seconds.";
 
 // Brings `newLane(index)` and `scrub(at)` too.
-export class Live extends Stage {
+export class Live extends Room {
   constructor(parent, name) {
     super(parent, name);
     this.lanes = [];
@@ -91,14 +76,6 @@ export class Live extends Stage {
     if (this.gone) return;
     this.miss(this.behind, performance.now());
     this.stand();
-  }
-
-  // What came above later, or a window of another height, leaves the stage another room.
-  stand() {
-    const room = window.innerHeight - topOf(this.main);
-    if (Math.abs(room - this.stood) < 1) return;
-    this.stood = room;
-    this.layout();
   }
 
   // Whether an update is not older than what is shown; those of another run under the same key count anew.
@@ -228,7 +205,7 @@ export class Live extends Stage {
     const text = `${this.large} ${this.playing} ${lead}${sentences.join("\n")}`;
     if (this.told === text) return;
     this.told = text;
-    const said = (text) => (this.playing && ASKS.test(text) ? STARTING : text.replace(ASKED, invited));
+    const said = (text) => (this.playing && ASKS.test(text) ? STARTING : withPlay(text));
     const words = (text, k) => (k ? said(text) : lead + (this.large ? brief(said(text)) : said(text)));
     const paragraphs = sentences.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k)));
     this.said.replaceChildren(...paragraphs.filter((paragraph) => paragraph.textContent));
@@ -259,63 +236,6 @@ export class Live extends Stage {
   placeSaid() {
     const before = this.large ? this.traces.root : this.bar.root;
     if (before.nextSibling !== this.said) before.after(this.said);
-  }
-
-  // How high pictures in so many rows may be for all of the stage to be seen at once.
-  high(rows) {
-    const top = topOf(this.main);
-    const below = this.main.offsetHeight - this.stage.offsetHeight;
-    const around = Math.max(0, ...this.lanes.map((lane) => lane.root.offsetHeight - lane.canvas.offsetHeight));
-    // A stage low on its page is scrolled to, with its question at the top of the window.
-    const above = top > LOW * window.innerHeight ? QUESTION : top;
-    const left = (under) => (window.innerHeight - above - under - MARGIN) / rows - around - GAP;
-    if (left(below) >= LEAST_HIGH || rows === 1) return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, left(below)));
-    // In a low window what is found is to be seen, if not what is computed.
-    const rest = this.said.children.length > 1 ? this.said.lastChild.offsetHeight : 0;
-    return Math.max(LOWEST_HIGH, Math.min(LEAST_HIGH, left(below - rest)));
-  }
-
-  // Traces beside the pictures are as high as these leave room for.
-  spread() {
-    const few = this.side.classList.contains("pv-few");
-    this.countMore();
-    // Before a class a button that would be cut at the window's edge is left out.
-    if (this.large && few && this.sideBySide && this.leftHigh(few) < CLASS_LEAST) this.more.hidden = true;
-    const [least, most] = this.large ? [CLASS_LEAST, CLASS_MOST] : [this.fitting(HEIGHT), this.fitting(MOST_TRACE)];
-    const before = this.traces.high;
-    this.traces.high = few && this.sideBySide ? Math.min(most, Math.max(least, this.leftHigh(few))) : HEIGHT;
-    this.tracesDirty = this.tracesDirty || Math.abs(this.traces.high - before) > 1;
-  }
-
-  // What titles, words and buttons as they stand now leave to each trace.
-  leftHigh(few) {
-    const count = Math.min(this.traces.cards.size, few ? (this.large ? 1 : FEW_TRACES) : Infinity);
-    const room = this.large ? window.innerHeight - MARGIN - topOf(this.side) : this.main.offsetHeight;
-    return (room - this.side.offsetHeight + this.traces.drawnHigh()) / count / enlarged();
-  }
-
-  // Before a class alone, where what else stands beside the pictures is folded away.
-  spreadBeforeClass() {
-    if (this.large) this.spread();
-    else this.fitTraces();
-  }
-
-  // Of a page that gives its traces one height.
-  fitTraces() {
-    const beside = this.side.classList.contains("pv-few") && this.sideBySide;
-    this.traces.high = beside ? this.fitting(HEIGHT) : HEIGHT;
-  }
-
-  // So much, or less where the window is too low for the traces beside the pictures.
-  fitting(most) {
-    const count = Math.max(1, Math.min(this.traces.cards.size, FEW_TRACES));
-    const room = (window.innerHeight - MARGIN - topOf(this.traces.root)) / count - TITLE;
-    return Math.min(most, Math.max(LEAST_TRACE, room));
-  }
-
-  // Whether traces stand beside the pictures.
-  get sideBySide() {
-    return this.side.offsetTop < this.main.offsetTop + this.main.offsetHeight / 2;
   }
 
   // Where motion is not wanted, what starts to play by itself goes in steps.
@@ -433,19 +353,4 @@ export class Live extends Stage {
     this.headed = head;
     this.traces.draw(this.theme, at, heads);
   }
-}
-
-// What to do stands before what is not there yet.
-function invited(_, missing, more) {
-  return `Press Play, or Space${more}: ${missing[0].toLowerCase()}${missing.slice(1)}.`;
-}
-
-// The first sentences without what stands in brackets, of so many letters as a class can read; the first is whole.
-function brief(text) {
-  const sentences = text.replace(/ \([^()]*\)/g, "").split(/(?<=\.) (?=\p{Lu})/u);
-  let said = sentences.shift();
-  while (sentences.length && said.length + sentences[0].length < CLASS_LETTERS) said += ` ${sentences.shift()}`;
-  // Of a sentence that is too long what comes first, where that says something by itself.
-  const [first, ...more] = (sentences[0] || "").split("; ");
-  return more.length && said.length + first.length < CLASS_LETTERS ? `${said} ${first}.` : said;
 }

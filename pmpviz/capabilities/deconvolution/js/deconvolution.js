@@ -4,7 +4,8 @@ import { mounted } from "../pmpviz.player/component.js";
 import { bit, unpack } from "../pmpviz.player/decode.js";
 import { FeatureLane } from "./features.js";
 import { ImageGrid } from "./images.js";
-import { ASKS, Live } from "../pmpviz.player/live.js";
+import { Live } from "../pmpviz.player/live.js";
+import { ASKS } from "../pmpviz.player/sentences.js";
 import { make, seconds, thousands, topOf } from "../pmpviz.player/theme.js";
 import { stampsOf } from "./stamps.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.

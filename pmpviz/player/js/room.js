@@ -1,0 +1,84 @@
+// How high the pictures of a stage and the traces beside them may be, so that all of it is seen at once.
+
+import { HEIGHT } from "./chart.js";
+import { Stage } from "./component.js";
+import { enlarged, topOf } from "./theme.js";
+
+export const FEW_TRACES = 2; // As in player.css; one before a class.
+export const LOW = 0.5; // A stage that begins lower in the window is scrolled to.
+const MARGIN = 12;
+const GAP = 8;
+const TITLE = 40; // What stands above and beneath a trace.
+const [LEAST_TRACE, MOST_TRACE] = [100, 230];
+const [CLASS_LEAST, CLASS_MOST] = [90, 300]; // The same before a class, where one trace stands alone.
+const QUESTION = 56;
+const [LOWEST_HIGH, LEAST_HIGH] = [84, 110]; // Of several rows, of one.
+const MOST_HIGH = 720;
+
+// Brings `main`, `stage`, `lanes`, `said`, `side`, `traces` and `more` too, and `countMore()`.
+export class Room extends Stage {
+  // What came above later, or a window of another height, leaves the stage another room.
+  stand() {
+    const room = window.innerHeight - topOf(this.main);
+    if (Math.abs(room - this.stood) < 1) return;
+    this.stood = room;
+    this.layout();
+  }
+
+  // How high pictures in so many rows may be for all of the stage to be seen at once.
+  high(rows) {
+    const top = topOf(this.main);
+    const below = this.main.offsetHeight - this.stage.offsetHeight;
+    const around = Math.max(0, ...this.lanes.map((lane) => lane.root.offsetHeight - lane.canvas.offsetHeight));
+    // A stage low on its page is scrolled to, with its question at the top of the window.
+    const above = top > LOW * window.innerHeight ? QUESTION : top;
+    const left = (under) => (window.innerHeight - above - under - MARGIN) / rows - around - GAP;
+    if (left(below) >= LEAST_HIGH || rows === 1) return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, left(below)));
+    // In a low window what is found is to be seen, if not what is computed.
+    const rest = this.said.children.length > 1 ? this.said.lastChild.offsetHeight : 0;
+    return Math.max(LOWEST_HIGH, Math.min(LEAST_HIGH, left(below - rest)));
+  }
+
+  // Traces beside the pictures are as high as these leave room for.
+  spread() {
+    const few = this.side.classList.contains("pv-few");
+    this.countMore();
+    // Before a class a button that would be cut at the window's edge is left out.
+    if (this.large && few && this.sideBySide && this.leftHigh(few) < CLASS_LEAST) this.more.hidden = true;
+    const [least, most] = this.large ? [CLASS_LEAST, CLASS_MOST] : [this.fitting(HEIGHT), this.fitting(MOST_TRACE)];
+    const before = this.traces.high;
+    this.traces.high = few && this.sideBySide ? Math.min(most, Math.max(least, this.leftHigh(few))) : HEIGHT;
+    this.tracesDirty = this.tracesDirty || Math.abs(this.traces.high - before) > 1;
+  }
+
+  // What titles, words and buttons as they stand now leave to each trace.
+  leftHigh(few) {
+    const count = Math.min(this.traces.cards.size, few ? (this.large ? 1 : FEW_TRACES) : Infinity);
+    const room = this.large ? window.innerHeight - MARGIN - topOf(this.side) : this.main.offsetHeight;
+    return (room - this.side.offsetHeight + this.traces.drawnHigh()) / count / enlarged();
+  }
+
+  // Before a class alone, where what else stands beside the pictures is folded away.
+  spreadBeforeClass() {
+    if (this.large) this.spread();
+    else this.fitTraces();
+  }
+
+  // Of a page that gives its traces one height.
+  fitTraces() {
+    const beside = this.side.classList.contains("pv-few") && this.sideBySide;
+    this.traces.high = beside ? this.fitting(HEIGHT) : HEIGHT;
+  }
+
+  // So much, or less where the window is too low for the traces beside the pictures.
+  fitting(most) {
+    const count = Math.max(1, Math.min(this.traces.cards.size, FEW_TRACES));
+    const room = (window.innerHeight - MARGIN - topOf(this.traces.root)) / count - TITLE;
+    return Math.min(most, Math.max(LEAST_TRACE, room));
+  }
+
+  // Whether traces stand beside the pictures.
+  get sideBySide() {
+    return this.side.offsetTop < this.main.offsetTop + this.main.offsetHeight / 2;
+  }
+}
