@@ -18,7 +18,7 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Float, Int
 
-from pmpviz.exact.order import Order
+from pmpviz.exact.order import MAX_VARIABLES, Order
 from pmpviz.exact.problem import Problem
 from pmpviz.exact.segments import Held, Messages, Pieces
 from pmpviz.models.tables import Factor
@@ -28,7 +28,6 @@ from pmpviz.models.tables import Factor
 MAX_TABLE, MAX_KEPT, MAX_ENTRIES, PATIENT_ENTRIES = 24, 27, 28, 31
 # A larger one is made piece by piece, up to this, where messages that are held are at most so many.
 MAX_PIECED, PIECED_KEPT = 30, 26
-MAX_VARIABLES = 50_000
 SAMPLE_CELLS = 1 << 23
 
 Given = Mapping[int, int]

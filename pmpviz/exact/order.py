@@ -19,6 +19,8 @@ DEGREE_WORK, FILL_WORK, LIST_WORK = 10_000_000, 3_000_000, 2_000_000
 GOOD_ENOUGH = 1 << 14
 # log2 of a table's entries beyond which the search is given up: other orders are seldom twice as good.
 HOPELESS = 64.0
+# Of more variables no order is looked for: elimination refuses them.
+MAX_VARIABLES = 50_000
 
 Graph = list[set[int]]
 
@@ -55,6 +57,8 @@ def best_order(
     A lattice's own order (row-major, along its shortest sides) is rarely beaten by half, so that where it is
     hopeless the search ends.
     """
+    if len(card) > MAX_VARIABLES:
+        return Order((), 0, math.inf, math.inf, math.inf, math.inf, complete=False)
     given = np.arange(len(card)) if lattice is None else lattice
     arrays = np.array(card, np.int8), np.ascontiguousarray(edges, np.int32), np.asarray(given, np.int32)
     return _best_order(*(array.tobytes() for array in arrays), lattice is not None)
@@ -69,7 +73,7 @@ def _best_order(card: bytes, edges: bytes, given: bytes, lattice: bool) -> Order
         lambda graph: _by_degree(graph, logs),
         lambda graph: _by_fill(graph, logs),
     ]
-    searches.insert(0 if lattice else 2, lambda graph: _by_list(graph, logs, order))
+    searches.insert(0 if lattice else 2, lambda graph: _by_list(graph, logs, order, foresee=lattice))
     best = searches[0](_graph(len(card), pairs))
     for search in searches[1:]:
         if best.entries <= GOOD_ENOUGH + 16 * len(card) or best.largest > HOPELESS:
@@ -181,15 +185,19 @@ def _weights(logs: list[float]) -> list[int]:
     return [round(1024 * log) for log in logs]
 
 
-def _by_list(graph: Graph, logs: list[float], order: list[int]) -> Order:
-    """The order as it is. A variable hands those it is joined to on to the first of them that goes."""
+def _by_list(graph: Graph, logs: list[float], order: list[int], foresee: bool = False) -> Order:
+    """The order as it is. A variable hands those it is joined to on to the first of them that goes.
+
+    To `foresee`: tables only grow up to a lattice's middle, so that a hopeless search which would be cut short later is
+    given up at once.
+    """
     place = {v: k for k, v in enumerate(order)}
     later: Graph = [{place[u] for u in graph[v] if place[u] > place[v]} for v in order]
     record, work = _Record(logs), 0
     for k, v in enumerate(order):
         record.add(v, {order[u] for u in later[k]})
         work += len(later[k])
-        if work > LIST_WORK:
+        if work > LIST_WORK or (foresee and record.largest > HOPELESS and record.width * len(order) > LIST_WORK):
             return record.order(complete=False)
         if later[k]:
             first = min(later[k])

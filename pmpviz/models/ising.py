@@ -134,10 +134,11 @@ def merge_edges(i, j, w) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     low, high = np.minimum(i, j), np.maximum(i, j)
     if not len(low):
         return low, high, w
-    pairs, inverse = np.unique(np.stack([low, high], 1), axis=0, return_inverse=True)
+    n = int(high.max()) + 1
+    pairs, inverse = np.unique(low * n + high, return_inverse=True)
     total = np.zeros(len(pairs))
-    np.add.at(total, inverse.reshape(-1), w)
-    return pairs[:, 0], pairs[:, 1], total
+    np.add.at(total, inverse, w)
+    return pairs // n, pairs % n, total
 
 
 def spin_to_binary(h, i, j, J) -> tuple[np.ndarray, np.ndarray, float]:

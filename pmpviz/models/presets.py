@@ -83,7 +83,7 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         "triangular",
         "Triangular antiferromagnet",
-        "triangular:48x48,J=-1",
+        "triangular:24x24,J=-1",
         1.0,
         "Three spins cannot all differ from one another: disorder stays down to zero temperature.",
     ),

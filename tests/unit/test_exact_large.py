@@ -178,3 +178,20 @@ def test_the_variables_of_an_order_are_listed_once():
     """Who asks for them one by one takes no square of their number."""
     found = order.best_order((2,) * 8, np.array([[v, v + 1] for v in range(7)]))
     assert sorted(found.variables) == list(range(8)) and found.variables is found.variables
+
+
+@pytest.mark.parametrize(
+    ("side", "most", "reason"),
+    [
+        (320, 0, "elimination takes at most 50000 variables, and 102400 are free: use"),
+        (200, 400, "elimination needs tables of at least 2^65 entries (width at least 64); the limit is 2^24: use"),
+    ],
+)
+def test_of_a_lattice_that_is_far_too_large_hardly_any_order_is_searched(side, most, reason, monkeypatch):
+    """A page asks before it shows anything: a search that is cut short anyway ends where that is known."""
+    added = []
+    add = order._Record.add
+    monkeypatch.setattr(order._Record, "add", lambda self, *rest: added.append(1) or add(self, *rest))
+    order._best_order.cache_clear()
+    assert exact.why_not(Target.of(build_spec(f"square:{side}x{side}"))).startswith(reason)
+    assert len(added) <= most
