@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pmpviz.app.export import traces_csv
+from pmpviz.capabilities.sampling import evidence, outlets, picture, standings, table, words
 from pmpviz.capabilities.sampling import kept as keeping
-from pmpviz.capabilities.sampling import outlets, picture, standings, table, words
 from pmpviz.capabilities.sampling.draws import DrawsView
 from pmpviz.capabilities.sampling.equations import model_equation
 from pmpviz.capabilities.sampling.lane import Lane
@@ -265,6 +265,53 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     assert dipped == f"lane 1 first came {by} after 4–8 sweeps (by MMD² alone after 1)."
 
 
+def disagreeing(view, rhat, counted=64):
+    """The view's lanes as chains whose R-hat is of so many sweeps."""
+    summary = dataclasses.replace(view.lanes[0].summary, rhat=rhat, counted=counted)
+    lanes = [dataclasses.replace(lane, kind="chain", draws=None, summary=summary) for lane in view.lanes]
+    return dataclasses.replace(view, lanes=tuple(lanes))
+
+
+def test_chains_that_disagree_within_the_noise_are_said_to(idle):
+    """All together have the law's marginals; each of them is still where it began."""
+    came, still = [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
+    view = race(idle, came, still)
+    said = standings.verdict(disagreeing(view, 1.4))
+    assert said.startswith(
+        "lane 1 first came within the noise after 8–16 sweeps, though its chains disagree (R-hat 1.4"
+    )
+    assert said.count("disagree") == 1, "of what is not within the noise nobody says that it has mixed"
+    both = standings.verdict(disagreeing(race(idle, came, came), 1.4))
+    assert ", though the chains of lane 1 and lane 2 disagree (R-hat 1.40 and 1.40)." in both
+    home = standings.verdict(disagreeing(race(idle, [0.001] * 6, came), 1.4))
+    assert "sees nothing wrong with the start itself, though its chains disagree (R-hat 1.4" in home
+    for agrees in (disagreeing(view, 1.05), disagreeing(view, 1.4, counted=63), view):
+        assert "disagree" not in standings.verdict(agrees)
+
+
+def test_of_several_above_the_noise_the_nearest_is_named_where_the_noise_can_tell(idle):
+    first = [0.5, 0.2, 0.009]
+    said = standings.verdict(race(idle, first, [0.5, 0.4, 0.3], [0.5, 0.3, 0.1], [0.5, 0.3, 0.304]))
+    assert said.endswith(
+        "; the others have not in 2 sweeps, nearest lane 3, then lane 2 and lane 4 level (MMD² 0.10, 0.30 and 0.30)."
+    )
+    assert "nearest" not in standings.verdict(race(idle, first, [0.5, 0.4, 0.3], [0.5, 0.3, 0.304]))
+
+
+def test_a_chart_says_why_a_curve_of_draws_begins_late(begin):
+    plan = PLAN.replace(lanes=(*PLAN.lanes, sampler("gibbs")))
+    view = wait(begin(plan), lambda view: len(view.lanes) == 2)
+
+    def unit(view):
+        cards = {card["id"]: card for card in decode(picture.update(view, Cursors(), Desk(), "none"))[0]["traces"]}
+        return cards["mmd-sweeps"]["unit"], cards["mmd-sweeps"]["help"]
+
+    said, told = unit(view)
+    assert said.startswith("PMP from its first draw on") and words.FROM_DRAWS.strip() in told
+    said, told = unit(dataclasses.replace(view, lanes=view.lanes[1:] * 2))
+    assert "draw" not in said and words.FROM_DRAWS.strip() not in told
+
+
 def test_an_energy_that_stays_wrong_decides_and_is_said_first(begin):
     """MMD² has all four within the noise from the start; class mode's one chart is that of the energy."""
     live = begin(PLAN)
@@ -504,9 +551,28 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     live.play()
     view = wait(live, lambda view: view.lanes[0].sweep == 300 and view.status == "done")
     last = view.lanes[0].series.last
-    met = abs(last["energy:mean"] - view.truth.energy) <= words.CHANCE * last["energy:error"]
-    assert words.found(view).startswith("Right but for chance: mean energy") == met
+    met = abs(last["energy:mean"] - view.truth.energy) <= evidence.CHANCE * last["energy:error"]
+    assert words.found(view).startswith("Right but for chance, first after ") == met
     assert words.found(view.at(1)) == said
+
+
+def test_a_single_lane_says_after_how_many_sweeps_its_energy_was_right(begin):
+    """The present says nothing of how soon; however long one looks, the first passage stays the first."""
+    live = begin(Plan(model="square:8x8,J=0.3", chains=256, lanes=(sampler("gibbs"),)))
+    view = wait(live, lambda view: view.lanes and view.lanes[0].cold is None)
+    law = (0.0, 0.0)
+
+    def lane(sweeps, right):
+        series = Series(("sweep", "energy:mean", "energy:error"))
+        means = np.where(np.arange(1, sweeps + 1) < right, 9.0, 1.0)
+        series.append({"sweep": np.arange(1.0, sweeps + 1), "energy:mean": means, "energy:error": np.ones(sweeps)})
+        return dataclasses.replace(view.lanes[0], series=series, sweep=sweeps)
+
+    assert evidence.first_right(lane(300, 40), law) == ", first after 40 sweeps"
+    assert evidence.first_right(lane(300, 1), law) == ", first after 1 sweep"
+    assert evidence.first_right(lane(40, 40), law) == evidence.first_right(lane(40, 99), law) == ""
+    begins, ends = evidence.first_right(lane(20_000, 40), law).split(" ")[3].split("–")
+    assert int(begins) <= 40 <= int(ends) < 100
 
 
 def test_the_equation_has_the_constant_that_the_energies_of_the_charts_have(idle):

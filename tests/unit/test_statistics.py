@@ -107,7 +107,7 @@ OTHERS = {
 def test_statistics_begin_anew_when_a_setting_changes(clockwork, what):
     """They are those of a lane that begins at that moment."""
     lane = advanced(begin("gwg", 8), 40)
-    assert number(cells(lane)["R-hat"]) > 0
+    assert number(cells(lane)["R-hat"].strip("()")) > 0
     lane.change(lane.plan, OTHERS[what]())
     fresh = Lane(lane.plan, runs.run.copied(lane.run))
     columns = ("ESS", "ESS/s", "R-hat", "τ")
@@ -173,6 +173,18 @@ def test_effective_draws_of_another_law_stand_in_brackets(clockwork, algorithm, 
     assert [row[name].startswith("(") for name in ("ESS", "ESS/s")] == [marked] * 2
     past = dict(zip(table.COLUMNS, table.rows(SimpleNamespace(lanes=[lane.at(64)]))[0], strict=True))
     assert past["ESS"] == past["ESS/s"] == "not kept" and (past["τ"] == "not kept") == (algorithm == "colour_gibbs")
+
+
+@pytest.mark.parametrize(
+    ("counted", "time", "marked"), [(63, 1.0, ["R-hat"]), (64, 1.0, []), (500, 10.1, ["τ"]), (63, 2.0, ["R-hat", "τ"])]
+)
+def test_of_few_sweeps_rhat_and_tau_stand_in_brackets(clockwork, counted, time, marked):
+    lane = advanced(begin("colour_gibbs", 32), 128).view(False, None, True)
+    assert lane.summary.counted == 64
+    summary = dataclasses.replace(lane.summary, rhat=1.05, counted=counted, time=time)
+    (cells,) = table.rows(SimpleNamespace(lanes=[dataclasses.replace(lane, summary=summary)]))
+    row = dict(zip(table.COLUMNS, cells, strict=True))
+    assert [name for name in ("R-hat", "τ") if row[name].startswith("(")] == marked
 
 
 def test_the_errors_of_sites_and_pairs_stand_beside_those_of_exact_samples():

@@ -6,11 +6,16 @@ import math
 from collections.abc import Sequence
 from math import isfinite, nan
 
+import numpy as np
+
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
+from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
+CHANCE = 3
+"""Standard errors up to which two means are not told apart."""
 FAR = 4
 """Standard errors from which on a verdict speaks of the energy, too. It looks many times a minute: by chance alone one
 look in 16,000 is as far off."""
@@ -91,6 +96,35 @@ def energy_now(view: LiveView, lane: LaneView) -> float:
     """By how many standard errors the energy is too high now; below 0 it is too low."""
     row = energies(lane)
     return energy_off(view, row.get("energy:mean", nan), row.get("energy:error", nan))
+
+
+def disagree(lanes: Sequence[LaneView], before: str = "") -> str:
+    """That chains still differ from each other though all together they are where they are to be, with their R-hat,
+    after what is said `before` of the same lanes; empty where they do not, or where too few sweeps say so."""
+    apart = [lane for lane in lanes if lane.kind == "chain" and lane.summary.apart and not lane.summary.brief]
+    if not apart:
+        return ""
+    whose = "its chains" if len(lanes) == 1 else f"the chains of {listed([lane.label for lane in apart])}"
+    values = listed([significant(lane.summary.rhat, 3) for lane in apart])
+    return f", {'and' if before else 'though'} {whose} disagree (R-hat {values})"
+
+
+def first_right(lane: LaneView, law: tuple[float, float]) -> str:
+    """After how many sweeps the mean energy of a chain first was no further off than by chance; empty where that is
+    now, or never was."""
+    bins = lane.series.bins(lane.since + 1, lane.sweep)
+    if lane.kind != "chain" or not len(bins):
+        return ""
+    far = CHANCE * np.hypot(bins.most["energy:error"], law[1])
+    reached = (bins.least["energy:mean"] <= law[0] + far) & (bins.most["energy:mean"] >= law[0] - far)
+    right = np.flatnonzero(reached)
+    if not len(right):
+        return ""
+    begin, end = (int(ends["sweep"][right[0]]) - lane.since for ends in (bins.least, bins.most))
+    if end >= lane.sweep - lane.since:
+        return ""
+    stretch = integer(end) if begin == end else f"{integer(begin)}–{integer(end)}"
+    return f", first after {stretch} sweep{'' if end == 1 else 's'}"
 
 
 def alike(lanes: Sequence[LaneView]) -> bool:

@@ -124,7 +124,7 @@ RACE: tuple[Preset, ...] = (
     Preset(
         "bars",
         "RBM of bars",
-        "Who finds the right number of bars?",
+        "Which sampler draws the right bars first?",
         Plan(model="rbm:8x8x16", chains=256, budget=64.0, lanes=_lanes("pmp", "gibbs", "gwg")),
         "On average two of the sixteen hidden units are on. Gibbs draws a whole layer at once and starts with too "
         "many: it needs some fifty sweeps to lose them, because a unit goes off only after most of its pixels have. "
@@ -140,7 +140,7 @@ RACE += (
     Preset(
         "gaussian-coordinates",
         "Frustrated grid, two masses",
-        "One ball rolls in two sets of coordinates: in which is it sooner within the noise?",
+        "One ball rolls in two sets of coordinates: in which does it come nearer to the law?",
         Plan(
             model="square:10x10,periodic=false,couplings=gaussian,sigma=1,field=random,h=0.9",
             chains=256,
@@ -261,12 +261,12 @@ QUESTIONS = {
     "paper_graph": "What can be said of draws where no exact answer is within reach?",
     "paper_four": "Four spins, sixteen states: does each come as often as it should?",
     "glass": "Many valleys of nearly equal energy: do independent draws lie deep enough?",
-    "villain": "Every plaquette breaks a bond: do draws by max-product break too many?",
+    "villain": "Every plaquette breaks a bond: have draws by max-product the right energy?",
     "strong_chain": "The ends of a chain hear of each other by its links: have its draws the right energy?",
     "triangular": "Three spins cannot all differ: have draws by max-product the right energy?",
     "honeycomb": "With three neighbours instead of four: have draws by max-product the right energy?",
     "cubic": "Three dimensions at their critical point: how near are draws by max-product?",
-    "sk": "Every pair pulls with a random sign: do independent draws find the valleys?",
+    "sk": "Every pair pulls with a random sign: do independent draws lie deep enough?",
     "regular": "Locally a tree, globally long loops: how far are draws by max-product off?",
     "tree": "Max-product is exact without loops: are its samples, too?",
     "clique": "Ten strongly coupled spins: how far are draws by max-product off?",

@@ -8,6 +8,7 @@ from pmpviz.capabilities.sampling.evidence import (
     arrival,
     at_home,
     by_energy,
+    disagree,
     energy_now,
     energy_parts,
     how_far,
@@ -78,6 +79,7 @@ def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
     said = f"{listed([lane.label for lane in lanes])} {'is' if len(lanes) == 1 else 'are'} {WITHIN} from the start"
     chains = any(lane.draws is None for lane in lanes)
     off = off_now(view, lanes[0]) if len(lanes) == 1 else ""
+    off += disagree(lanes, off)
     return f"{said}: MMD² sees nothing wrong with the start itself{off}" if chains else f"{said}{off}"
 
 
@@ -91,7 +93,7 @@ def _halves(view: LiveView, lanes: list[LaneView]) -> list[str]:
         return [_half(view, lane) for lane in lanes]
     between = " to ".join(dict.fromkeys(significant(each, 2) for each in (off[0], off[-1])))
     came = f"all came {WITHIN} by MMD² after {when.pop()}, and their energies are {between} standard errors off"
-    return [f"{listed([lane.label for lane in lanes])} cannot be told apart: {came}"]
+    return [f"{listed([lane.label for lane in lanes])} cannot be told apart: {came}{disagree(lanes)}"]
 
 
 def _half(view: LiveView, lane: LaneView) -> str:
@@ -99,6 +101,7 @@ def _half(view: LiveView, lane: LaneView) -> str:
     if energy_parts(view, lane):
         return f"{lane.label}: energy {how_far(energy_now(view, lane))}, MMD² {WITHIN}"
     off = off_now(view, lane) or ", not yet by its energy"
+    off += disagree([lane], off)
     if lane.begins_within:
         return f"{lane.label} is {WITHIN} from the start by MMD²{off}"
     return f"{lane.label} came {WITHIN} by MMD² after {_sweeps(lane, spent(lane, lane.passage)[0])}{off}"
@@ -141,14 +144,15 @@ def _who(view: LiveView, lead: list[Came]) -> str:
 
 
 def _off(view: LiveView, lead: list[Came]) -> str:
-    """How far the energies of those that came are off now, and whose MMD^2 is above the noise again."""
+    """How far the energies of those that came are off now, whose MMD^2 is above the noise again, and whose chains
+    disagree."""
     whose = "its energy" if len(lead) == 1 else "the energy of {}"
     off = "".join(off_now(view, lane, whose.format(lane.label), came=True) for lane, *_ in lead)
     again = [lane for lane, *_ in lead if lane.judged and lane.judged.mmd2 > NEARLY * lane.judged.noise]
-    if not again:
-        return off
-    mmd2 = "its MMD²" if len(lead) == 1 else f"the MMD² of {listed([lane.label for lane in again])}"
-    return f"{off}, though {mmd2} is above it now"
+    if again:
+        mmd2 = "its MMD²" if len(lead) == 1 else f"the MMD² of {listed([lane.label for lane in again])}"
+        off += f", though {mmd2} is above it now"
+    return off + disagree([lane for lane, *_ in lead], off)
 
 
 def _sooner(came: list[Came], lead: list[Came]) -> list[str]:
@@ -189,7 +193,25 @@ def _not_yet(view: LiveView, lanes: list[LaneView]) -> list[str]:
     many = f"{integer(counts[0])}–" if len(counts) > 1 else ""
     off = energy_now(view, lanes[0]) if len(lanes) == 1 and lanes[0].guarantee != "invariant" else 0.0
     wrong = f", its energy is {how_far(off)}" if abs(off) > FAR else ""
-    return [f"{who} {'have' if len(lanes) > 1 else 'has'} not in {many}{count_of(counts[-1])}{wrong}"]
+    return [f"{who} {'have' if len(lanes) > 1 else 'has'} not in {many}{count_of(counts[-1])}{wrong}{_order(lanes)}"]
+
+
+def _order(lanes: list[LaneView]) -> str:
+    """Of several that were measured at one sweep: which is nearest, where the noise can tell; else empty."""
+    points = sorted(((lane.judged, lane.label) for lane in lanes if lane.judged), key=lambda at: at[0].mmd2)
+    if len({point.sweep for point, _ in points}) > 1 or not points[0][0].band.known:
+        return ""
+    groups: list[list[str]] = []
+    last = None
+    for point, label in points:
+        if last is None or point.mmd2 - last > point.noise:
+            groups.append([])
+            last = point.mmd2
+        groups[-1].append(label)
+    if len(groups) < 2:
+        return ""
+    said = [f"{listed(names)}{' level' if len(names) > 1 else ''}" for names in groups]
+    return f", nearest {', then '.join(said)} (MMD² {listed([significant(point.mmd2, 2) for point, _ in points])})"
 
 
 def _lacking(lane: LaneView, playing: bool) -> str:

@@ -15,6 +15,12 @@ from pmpviz.runs.trace import Trace
 
 WINDOW_SWEEPS = 1024
 WINDOW_CHAINS = 128
+LEAST_COUNTED = 64
+"""Sweeps: of fewer even chains of the very law differ by what each of them has not forgotten yet."""
+MANY_TIMES = 50
+"""So many autocorrelation times are to be counted for one to be known to some per cent (Goodman and Weare, Sokal)."""
+AGREE = 1.1
+"""R-hat up to which chains agree well enough for what they are worth to be told."""
 PERIOD_SWEEPS = 64
 PERIOD_TOLERANCE = 1e-4
 
@@ -23,15 +29,32 @@ PERIOD_TOLERANCE = 1e-4
 class Summary:
     """Effective draws of all chains, those a second, R-hat and autocorrelation time in sweeps; None where n/a.
 
-    `sweep` and `seconds` of computing are of the moment that it was taken at.
+    Of chains they are of the last `counted` sweeps; `sweep` and `seconds` of computing are of the moment that it was
+    taken at.
     """
 
     ess: float | None = None
     ess_rate: float | None = None
     rhat: float | None = None
     time: float | None = None
+    counted: int = 0
     sweep: int | None = None
     seconds: float = 0.0
+
+    @property
+    def brief(self) -> bool:
+        """Whether R-hat is of too few sweeps to say that chains disagree."""
+        return self.counted < LEAST_COUNTED
+
+    @property
+    def rough(self) -> bool:
+        """Whether the autocorrelation time is of too few times itself to be relied on."""
+        return self.time is not None and self.counted < MANY_TIMES * self.time
+
+    @property
+    def apart(self) -> bool:
+        """Whether chains disagree so much that they are no stretches of one law."""
+        return self.rhat is not None and self.rhat > AGREE
 
 
 class Statistics:
@@ -77,7 +100,7 @@ class Statistics:
         ess = chain_metrics.of_all_chains(chain_metrics.bulk_ess(values), len(values), chains)
         rate = chain_metrics.ess_per_second(ess, float(durations.sum(dtype=np.float64)))
         tau = chain_metrics.integrated_time(values)
-        return Summary(ess.value, rate.value, chain_metrics.rhat(values).value, tau.value)
+        return Summary(ess.value, rate.value, chain_metrics.rhat(values).value, tau.value, len(rows))
 
     def period(self) -> int | None:
         """Sweeps after which the messages repeat, or None."""

@@ -31,8 +31,9 @@ IN_SHORT = (
     "exact samples are off on average. **ESS**: how many independent draws the samples of the last sweeps are worth, "
     "by their energy, **ESS/s** for each second of those sweeps; in brackets where the samples do not follow the "
     "model's law: an approximate method, R-hat above 1.01 or MMD² above the noise. **R-hat**: 1 where the chains "
-    "agree. **τ**: sweeps until a chain has forgotten its energy. n/a: not known yet, or does not apply (ESS and τ: "
-    "R-hat above 1.1); not kept: of a moment that is looked back at."
+    "agree; in brackets where it is of fewer than 64 sweeps, in which even quick chains have hardly forgotten where "
+    "they were. **τ**: sweeps until a chain has forgotten its energy; in brackets where fewer than 50 τ were counted. "
+    "n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1); not kept: of a moment that is looked back at."
 )
 HELP = """
 **ESS**: effective draws of all chains, by their energy, in the second half of the last 1,024 sweeps (of fewer, while
@@ -54,8 +55,12 @@ in brackets stands what as many of them, independent, are off on average, from t
 its curve what is below stands at the foot, lanes one above the other whatever their values.
 
 **R-hat**: how much chains differ from each other against how much each varies; 1 where they agree, below 1.01 is good.
+It is of the second half of the last 1,024 sweeps, too. Chains of the very law differ as long as these are few times τ:
+below 64 of them R-hat stands in brackets, and from there on a verdict says where it is above 1.1: all chains together
+may be within the noise while each is still where it began.
 
-**τ**: integrated autocorrelation time of the energy: so many sweeps are worth one independent draw.
+**τ**: integrated autocorrelation time of the energy: so many sweeps are worth one independent draw. As many as 50 τ are
+to be counted for it to be known to some per cent; where they are fewer it stands in brackets, and may be off by much.
 
 **Noise**: 95 of 100 estimates of MMD² between as many independent samples of the reference's law and a reference are
 below it. All looks of a race share one reference: where that is unlucky, exact draws lie above more often.
@@ -77,9 +82,6 @@ of computing alone: lanes take turns, and those that are quick wait for the slow
 MET = 1.01
 """R-hat up to which chains have met."""
 
-AGREE = 1.1
-"""R-hat up to which chains agree well enough for what they are worth to be told."""
-
 LEAST_COMPILED = 1e-3
 """Seconds: what took less was found compiled."""
 
@@ -95,7 +97,7 @@ def _row(lane: LaneView) -> tuple[str, ...]:
     sweep, time = (lane.sweep, lane.seconds) if found.sweep is None else (found.sweep, found.seconds)
     point = next((point for point in reversed(lane.points) if point.sweep <= sweep), None)
     worth = found.ess, found.ess_rate, found.time
-    ess, rate, forgets = worth if found.rhat is None or not found.rhat > AGREE else (None, None, None)
+    ess, rate, forgets = (None, None, None) if found.apart else worth
     return (
         f"{lane.label} ({lane.guarantee})",
         integer(sweep),
@@ -107,8 +109,8 @@ def _row(lane: LaneView) -> tuple[str, ...]:
         _beside(point.pair_error, point.pair_floor) if point else "n/a",
         *(_kept(lane, _marked(significant(value), _another_law(lane, point))) for value in (ess, rate)),
         *(
-            _kept(lane, text) if lane.kind == "chain" else text
-            for text in (significant(found.rhat, 4), significant(forgets))
+            _kept(lane, _marked(text, brackets)) if lane.kind == "chain" else text
+            for text, brackets in ((significant(found.rhat, 4), found.brief), (significant(forgets), found.rough))
         ),
         significant(sweep / time if time else None),
         f"sweep {integer(lane.since)}" if sweep >= lane.since else "n/a",

@@ -20,9 +20,11 @@ from pmpviz.live.store import Series
 from pmpviz.metrics.marginals import marginal_table
 from pmpviz.models.ising import Ising
 from pmpviz.models.space import PALETTE
+from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 from pmpviz.player.style import Style
-from pmpviz.player.update import MOST_TRACE_POINTS, Envelope, trace
+from pmpviz.player.update import MOST_TRACE_POINTS, Envelope, short_name, trace
+from pmpviz.samplers import sampler_class
 
 ORDERS = ("means", "pairs", "triples", "fours", "more")
 # Variables whose marginals are drawn beside the exact ones.
@@ -279,9 +281,19 @@ def _mmd(scene: Scene, x: str) -> dict:
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
     foot = f"at the foot: {significant(floor, 1)} or less" if noise else unknown
+    unit = ", ".join(part for part in (_from_draws(scene.view), foot) if part)
     told = sentences.mmd_help(scene.view) + (f" {sentences.SHARED_CORES}" if x == "seconds" else "")
     more = {"empty": sentences.nothing_yet(scene.view), "help": told}
-    return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=foot, band=band, **more)
+    return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=unit, band=band, **more)
+
+
+def _from_draws(view: LiveView) -> str:
+    """Why curves of draws begin later than those of chains, in short; empty where none does."""
+    late = [lane for lane in view.lanes if lane.draws is not None and lane.draws.length > 1]
+    if not late or len(view.lanes) == 1:
+        return ""
+    names = listed([short_name(lane.label, sampler_class(lane.algorithm).spec) for lane in late])
+    return f"{names} from {'its first draw' if len(late) == 1 else 'their first draws'} on"
 
 
 def _noise(view: LiveView) -> float | None:

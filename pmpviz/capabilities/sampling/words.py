@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.capabilities.sampling.evidence import energies, exact_energy, law_energy, states_off
+from pmpviz.capabilities.sampling.evidence import (
+    CHANCE,
+    disagree,
+    energies,
+    exact_energy,
+    first_right,
+    law_energy,
+    states_off,
+)
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
@@ -25,6 +33,9 @@ MEASURED = (
     "Who reaches the band in the fewest {}, with the right energy, wins."
 )
 OTHERS_THEN = "The settings were others then: they changed at sweep {}, where the verdict begins anew."
+FROM_DRAWS = (
+    " Of draws that take several sweeps there is nothing to compare before the first is done: their curve begins there."
+)
 ENERGY = (
     "E(x) = −log of the weight of a configuration at β = 1, with the model's constant. The line is the mean over the "
     "chains, the shade their 10 % and 90 % quantiles. In brackets under the pointer are these two, or where a point "
@@ -157,9 +168,11 @@ def mmd_help(view: LiveView) -> str:
         "MMD² says how far a lane's samples are from the model's law, 0 for none. It compares them with the reference: "
         f"samples of that law ({label}). Samples of the very same law differ by chance, too: as many of them as the "
         "lane has lie in the grey band or below in 95 of 100 comparisons. A lane in the band can no longer be told "
-        "from them by their pairs of sites; a verdict waits for its energy, too. All looks share one reference: where "
-        "that is an unlucky one, exact draws lie above together. As an unbiased estimate it falls about 0 on either "
+        "from them by their pairs of sites; a verdict waits for its energy, too. All chains together may be in it "
+        "while each is still where it began: R-hat in the table sees that. All looks share one reference: where that "
+        "is an unlucky one, exact draws lie above together. As an unbiased estimate it falls about 0 on either "
         "side: what is below the axis stands at its foot, lanes one above the other whatever their values."
+        + (FROM_DRAWS if any(lane.draws is not None and lane.draws.length > 1 for lane in view.lanes) else "")
     )
 
 
@@ -197,9 +210,6 @@ def count_of(sweeps: int) -> str:
 
 # Of a single lane.
 
-CHANCE = 3
-"""Standard errors up to which two means are not told apart."""
-
 
 def found(view: LiveView) -> str:
     """What the samples of a single lane say so far, by the strongest evidence: how often each state came, where that is
@@ -222,14 +232,15 @@ def found(view: LiveView) -> str:
         return off
     if (law := law_energy(view)) is not None and error:
         beside, spread = law
-        answer, apart = _apart(lane, mean - beside, math.hypot(error, spread))
+        answer, apart = _apart(lane, mean - beside, math.hypot(error, spread), first_right(lane, law))
         whose = "the exact" if exact is not None else "the reference's"
         return f"{answer}: {said} {when}, {apart} {whose} {_to_error(beside, error)}."
     said = said[:1].upper() + said[1:]
     if lane.judged:
         point = lane.judged
         where = f"within the noise ({significant(point.noise)})" if point.within else "above the noise"
-        judged = f": {where} of the reference." if point.band.known else f". {NO_NOISE}"
+        apart = disagree([lane]) if point.within else ""
+        judged = f": {where} of the reference{apart}." if point.band.known else f". {NO_NOISE}"
         return f"MMD² {significant(point.mmd2)} after {count_of(spent(lane, point)[0])}{judged}"
     if exact is not None:
         return f"{said} {when}, exact value {significant(exact, 4)}: of one chain nobody knows the error."
@@ -247,12 +258,12 @@ def _place(value: float) -> int:
     return math.floor(math.log10(abs(value))) if value else 0
 
 
-def _apart(lane: LaneView, off: float, error: float) -> tuple[str, str]:
-    """(whether the energy is right, how far it is off): by chance alone it is off a little."""
+def _apart(lane: LaneView, off: float, error: float, since: str) -> tuple[str, str]:
+    """(whether the energy is right, `since` when, and how far it is off): by chance alone it is off a little."""
     deviations = f"{significant(abs(off / error), 2)} standard errors"
     side = "above" if off > 0 else "below"
     if abs(off) <= CHANCE * error:
-        return "Right but for chance", f"{_to_error(abs(off), error)} {side}"
+        return f"Right but for chance{since}{disagree([lane])}", f"{_to_error(abs(off), error)} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{_to_error(abs(off), error)} ({deviations}) {side}"
 
