@@ -307,7 +307,7 @@ def test_a_chart_says_why_a_curve_of_draws_begins_late(begin):
         return cards["mmd-sweeps"]["unit"], cards["mmd-sweeps"]["help"]
 
     said, told = unit(view)
-    assert said.startswith("PMP from its first draw on") and words.FROM_DRAWS.strip() in told
+    assert "PMP from its first draw on" in said and words.FROM_DRAWS.strip() in told
     said, told = unit(dataclasses.replace(view, lanes=view.lanes[1:] * 2))
     assert "draw" not in said and words.FROM_DRAWS.strip() not in told
 
@@ -573,6 +573,23 @@ def test_a_single_lane_says_after_how_many_sweeps_its_energy_was_right(begin):
     assert evidence.first_right(lane(40, 40), law) == evidence.first_right(lane(40, 99), law) == ""
     begins, ends = evidence.first_right(lane(20_000, 40), law).split(" ")[3].split("–")
     assert int(begins) <= 40 <= int(ends) < 100
+
+
+def test_where_no_law_is_known_a_single_lane_says_whether_its_energy_is_at_rest(begin):
+    live = begin(Plan(model="square:8x8,J=0.3", chains=256, lanes=(sampler("gibbs"),)))
+    view = wait(live, lambda view: view.lanes and view.lanes[0].cold is None)
+
+    def said(sweeps, slope):
+        series = Series(("sweep", "energy:mean", "energy:error"))
+        sweep = np.arange(1.0, sweeps + 1)
+        series.append({"sweep": sweep, "energy:mean": slope * sweep, "energy:error": np.ones(sweeps)})
+        lane = dataclasses.replace(view.lanes[0], series=series, sweep=sweeps, points=())
+        return words.found(dataclasses.replace(view, lanes=(lane,), truth=None, energy=None))
+
+    assert "; since sweep 100 it has fallen by 50; the reference to compare it with is still" in said(200, -0.5)
+    assert "; since sweep 100 it has risen by 50; the" in said(200, 0.5)
+    assert "; since sweep 100 it has moved by chance alone; the" in said(200, 0.01)
+    assert "since" not in said(100, -9.0), "of few sweeps nobody knows"
 
 
 def test_the_equation_has_the_constant_that_the_energies_of_the_charts_have(idle):

@@ -11,6 +11,7 @@ import numpy as np
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
+from pmpviz.capabilities.sampling.statistics import LEAST_COUNTED
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
@@ -125,6 +126,23 @@ def first_right(lane: LaneView, law: tuple[float, float]) -> str:
         return ""
     stretch = integer(end) if begin == end else f"{integer(begin)}–{integer(end)}"
     return f", first after {stretch} sweep{'' if end == 1 else 's'}"
+
+
+def moved(lane: LaneView) -> str:
+    """By how much the mean energy of a chain has moved in the second half of its sweeps, which of a law that nobody
+    knows says how near to rest it is; empty of few sweeps."""
+    half = lane.since + (lane.sweep - lane.since) // 2
+    ends = [lane.series.bins(sweep, sweep) for sweep in (half, lane.sweep)]
+    if lane.kind != "chain" or half < lane.since + LEAST_COUNTED or not all(map(len, ends)):
+        return ""
+    (before, spread), (now, error) = ([end.mean[f"energy:{kind}"][-1] for kind in ("mean", "error")] for end in ends)
+    chance = math.hypot(spread, error)
+    if not chance:
+        return ""
+    since = f"since sweep {integer(half)} it has"
+    if abs(now - before) <= CHANCE * chance:
+        return f"{since} moved by chance alone"
+    return f"{since} {'fallen' if now < before else 'risen'} by {significant(abs(now - before), 2)}"
 
 
 def alike(lanes: Sequence[LaneView]) -> bool:

@@ -281,7 +281,7 @@ def _mmd(scene: Scene, x: str) -> dict:
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
     foot = f"at the foot: {significant(floor, 1)} or less" if noise else unknown
-    unit = ", ".join(part for part in (_from_draws(scene.view), foot) if part)
+    unit = "; ".join(part for part in (foot, _from_draws(scene.view)) if part)
     told = sentences.mmd_help(scene.view) + (f" {sentences.SHARED_CORES}" if x == "seconds" else "")
     more = {"empty": sentences.nothing_yet(scene.view), "help": told}
     return trace(f"mmd-{x}", title, x, scene.lines(columns, floor), True, unit=unit, band=band, **more)

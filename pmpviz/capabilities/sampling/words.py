@@ -15,6 +15,7 @@ from pmpviz.capabilities.sampling.evidence import (
     exact_energy,
     first_right,
     law_energy,
+    moved,
     states_off,
 )
 from pmpviz.capabilities.sampling.lane import LaneView
@@ -244,9 +245,10 @@ def found(view: LiveView) -> str:
         return f"MMD² {significant(point.mmd2)} after {count_of(spent(lane, point)[0])}{judged}"
     if exact is not None:
         return f"{said} {when}, exact value {significant(exact, 4)}: of one chain nobody knows the error."
+    said = f"{said} {when}{f'; {at_rest}' if (at_rest := moved(lane)) else ''}"
     if view.truth or view.truth_trouble:
-        return f"{said} {when}; there is no exact value to compare it with."
-    return f"{said} {when}; the reference to compare it with is still being made."
+        return f"{said}; there is no exact value to compare it with."
+    return f"{said}; the reference to compare it with is still being made."
 
 
 def _to_error(value: float, error: float) -> str:
