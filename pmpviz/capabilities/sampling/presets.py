@@ -230,7 +230,7 @@ RACE += (
     Preset(
         "potts-10",
         "Potts, ten states",
-        "Order or disorder: which of the two does a sampler find?",
+        "Order and disorder with a gap between: does even the reference come to rest?",
         Plan(model="potts:64x64,q=10", chains=64, budget=256.0, lanes=_lanes("swendsen_wang", "colour_gibbs")),
         "With more than four states the transition is of first order: a picture is nearly of one colour or of all ten "
         "in small patches, hardly ever between. Neither sampler crosses the gap soon: from a random start both stay in "
