@@ -93,7 +93,7 @@ def _halves(view: LiveView, lanes: list[LaneView]) -> list[str]:
         return [_half(view, lane) for lane in lanes]
     between = " to ".join(dict.fromkeys(significant(each, 2) for each in (off[0], off[-1])))
     came = f"all came {WITHIN} by MMD² after {when.pop()}, and their energies are {between} standard errors off"
-    return [f"{listed([lane.label for lane in lanes])} cannot be told apart: {came}{disagree(lanes)}"]
+    return [f"{listed([lane.label for lane in lanes])} cannot be told apart: {came}"]
 
 
 def _half(view: LiveView, lane: LaneView) -> str:
@@ -101,7 +101,6 @@ def _half(view: LiveView, lane: LaneView) -> str:
     if energy_parts(view, lane):
         return f"{lane.label}: energy {how_far(energy_now(view, lane))}, MMD² {WITHIN}"
     off = off_now(view, lane) or ", not yet by its energy"
-    off += disagree([lane], off)
     if lane.begins_within:
         return f"{lane.label} is {WITHIN} from the start by MMD²{off}"
     return f"{lane.label} came {WITHIN} by MMD² after {_sweeps(lane, spent(lane, lane.passage)[0])}{off}"
