@@ -12,7 +12,7 @@ from pmpviz.marginals.active_set import ActiveSet
 from pmpviz.marginals.frank_wolfe_state import FrankWolfeState, began_possible, called, inside, visited_with
 from pmpviz.marginals.polytope import dot
 from pmpviz.marginals.solver import Answer, MarginalSolver
-from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, is_forest, matrix_tree
+from pmpviz.marginals.trw import TreeReweighted, best_tree, first_rho, is_forest
 from pmpviz.oracles import ORACLES, make_oracle, oracle_class
 from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.icm import descend
@@ -123,16 +123,14 @@ class BarrierFrankWolfe(MarginalSolver):
         return None if reason is None else f"{oracle.spec.label} cannot run here: {reason}"
 
     def start(self, potentials: Potentials) -> FrankWolfeState:
-        """The uniform point, with rho by the matrix-tree theorem; raises Refusal with the oracle's reason.
+        """The uniform point, with the first rho; raises Refusal with the oracle's reason.
 
         Where tables hold zeros and the oracle is exact, a possible configuration, at which nothing forbidden has a
         share; raises InputError where there is none.
         """
         if (reason := self.why_not(potentials)) is not None:
             raise Refusal(reason)
-        strength = edge_strength(potentials)
-        # Where nothing interacts yet every tree is as good.
-        rho = matrix_tree(potentials.structure, strength if strength.any() else np.ones(len(strength)))
+        rho = first_rho(potentials)
         oracle = self.solver()
         delta = 0.0 if self.contraction == "none" else self.delta
         if (
@@ -173,7 +171,7 @@ class BarrierFrankWolfe(MarginalSolver):
         before = state
         gradient = state.objective.gradient(state.mu)
         state, gap = called(state, gradient, self.polytope == "local")
-        state, gamma, corrected = self._advance(state, gap, gradient)
+        state, gamma, corrected = self._advance(state.attaining(before.mu), gap, gradient)
         record = self._record(before, state, gap) | {"gamma": gamma, "corrections": corrected}
         record["seconds"] = time.perf_counter() - begin + (before.trace[-1]["seconds"] if before.trace else 0.0)
         return replace(state, trace=(*state.trace, record))
@@ -247,10 +245,10 @@ class BarrierFrankWolfe(MarginalSolver):
         Where the contraction adapts it is let go of further, closer to the faces.
         """
         if self.correction == "never":
-            return state
+            return state.attaining(state.mu)
         delta = min(state.delta, LAST_DELTA) if self.contraction == "adaptive" else state.delta
         active, left, _ = state.active.correct(state.objective, delta, LAST * self.tolerance)
-        return replace(state, active=active, mu=active.point, correction_gap=left)
+        return replace(state, active=active, mu=active.point, correction_gap=left).attaining(active.point)
 
     def _record(self, before: FrankWolfeState, state: FrankWolfeState, gap: float) -> dict:
         """What was found at the iterate that the MAP call was made at."""

@@ -12,7 +12,7 @@ from pmpviz.exact.possible import NOTHING_POSSIBLE
 from pmpviz.marginals.active_set import ActiveSet
 from pmpviz.marginals.polytope import Cells, dot
 from pmpviz.marginals.solver import Record
-from pmpviz.marginals.trw import TreeReweighted
+from pmpviz.marginals.trw import TreeReweighted, is_forest
 from pmpviz.oracles.oracle import MapOracle, Solution
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.types import InputError
@@ -24,7 +24,8 @@ class FrankWolfeState:
 
     `rho_update` counts the updates of rho, `calls` all MAP calls, `calls_here` those at this rho. `solution` is the
     oracle's last answer, `bound` what it certified, `row` its vertex in the active set, `correction_gap` the last gap
-    over the visited vertices; `words` say what was done in place of what was asked for.
+    over the visited vertices; `attained` is the best lower bound by the objective; `words` say what was done in place
+    of what was asked for.
     """
 
     oracle: MapOracle
@@ -41,6 +42,7 @@ class FrankWolfeState:
     best_rho: Float[np.ndarray, " e"] | None = None
     correction_gap: float = 0.0
     visited: Mapping[bytes, float] = field(default_factory=dict)
+    attained: float = -np.inf
     solution: Solution | None = None
     row: int = 0
     trace: tuple[Record, ...] = field(default=())
@@ -49,8 +51,25 @@ class FrankWolfeState:
 
     @property
     def lower(self) -> float | None:
-        """log sum of the weights of the distinct configurations visited: a lower bound of log Z, at no cost."""
-        return float(np.logaddexp.reduce(list(self.visited.values()))) if self.visited else None
+        """A lower bound of log Z, at no cost: the log sum of the weights of the distinct configurations visited, or
+        the best objective where that is one."""
+        found = [np.logaddexp.reduce(list(self.visited.values()))] if self.visited else []
+        best = max([*found, self.attained], default=-np.inf)
+        return float(best) if np.isfinite(best) else None
+
+    def attaining(self, mu: Float[np.ndarray, " d"]) -> FrankWolfeState:
+        """The state that knows the objective at mu as a lower bound of log Z, where it is one.
+
+        Without a loop mu are the marginals of one distribution q, q(x) = prod_i mu_i prod_ij mu_ij / (mu_i mu_j), and
+        with all rho = 1 the objective is E_q[theta] + H(q) = log Z - KL(q || p). Not where q has a share in what zeros
+        forbid.
+        """
+        s = self.potentials.structure
+        if not is_forest(self.objective.rho):
+            return self
+        if s.forbidden is not None and self.objective.cells.table(mu)[s.forbidden].any():
+            return self
+        return replace(self, attained=max(self.attained, self.objective.value(mu)))
 
 
 def inside(potentials: Potentials, rho, solution: Solution) -> tuple[TreeReweighted, ActiveSet, np.ndarray]:
