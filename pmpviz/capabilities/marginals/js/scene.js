@@ -4,7 +4,7 @@ import { Camera } from "./camera.js";
 import { diamond, drawKey, target, weighed } from "./key.js";
 import { drawEdges, drawWires, facesOf, fillFace } from "./solid.js";
 import { marker } from "../pmpviz.player/curves.js";
-import { css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
+import { clearOf, css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
 const NEAR_PX = 11;
 const ARROW = 9;
@@ -13,6 +13,7 @@ const MARGIN = 12; // Between the key and the buttons.
 const UNITLESS = /^principal/; // Numbers along such a direction say nothing by themselves.
 const IN_USE = 1e-9; // A smaller weight is none.
 const OF_MANY = 0.02; // The least weight of a corner where several lanes have theirs.
+const [SEEN, PALE] = [3.3, 0.35]; // The contrast of a walk to the ground, at least; what an old step has of its colour.
 const ROUNDING = 1e-5; // Of the width of the box, and of that the least.
 // Where the name of each axis stands: along it in the middle, at these ends of the others.
 const AXES = [[null, 0, 0], [1, null, 0], [0, 0, null]];
@@ -208,19 +209,20 @@ export class Scene {
     }
   }
 
-  // Old steps are pale, the last ones have the lane's full colour.
+  // Old steps are as pale as can be seen from the back row, the last ones have the lane's full colour.
   drawTrail(walk) {
     const { lane, last, colour } = walk;
     const { context, theme } = this;
-    const full = rgb(colour);
+    const full = clearOf(theme.ground, rgb(colour), theme.text, SEEN);
+    const pale = clearOf(theme.ground, mix(theme.ground, full, PALE), full, SEEN);
     let before = null;
     const end = walk.share < 1 ? last - 1 : last;
     for (let k = 0; k <= end; k++) {
       const point = lane.path.subarray(3 * k, 3 * k + 3);
       const at = this.camera.place(point);
       if (before) {
-        context.strokeStyle = css(mix(mix(theme.ground, full, 0.35), full, last ? k / last : 1));
-        context.lineWidth = 1.5 + (1.5 * k) / Math.max(1, last);
+        context.strokeStyle = css(mix(pale, full, last ? k / last : 1));
+        context.lineWidth = this.scale * (1.5 + (1.5 * k) / Math.max(1, last));
         context.beginPath();
         context.moveTo(before[0], before[1]);
         context.lineTo(at[0], at[1]);
@@ -294,7 +296,7 @@ export class Scene {
     const way = Math.atan2(to[1] - from[1], to[0] - from[0]);
     context.strokeStyle = context.fillStyle = colour;
     context.globalAlpha = share < 1 ? 1 : 0.75;
-    context.lineWidth = 1.75;
+    context.lineWidth = 1.75 * this.scale;
     context.setLineDash([5, 4]);
     context.beginPath();
     context.moveTo(from[0], from[1]);
@@ -321,7 +323,7 @@ export class Scene {
     if (last && share < 1) {
       const start = this.camera.place(from);
       context.strokeStyle = colour;
-      context.lineWidth = 3;
+      context.lineWidth = 3 * this.scale;
       context.beginPath();
       context.moveTo(start[0], start[1]);
       context.lineTo(x, y);
@@ -330,7 +332,7 @@ export class Scene {
     context.fillStyle = colour;
     context.strokeStyle = css(theme.ground);
     context.lineWidth = 2;
-    marker(context, lane.marker, x, y, 6.5);
+    marker(context, lane.marker, x, y, 6.5 * this.scale);
     context.stroke();
     this.spots.push({ at: [x, y], point, words: `${lane.label}: μ at step ${lane.steps[last]}`, rank: 4 });
   }
