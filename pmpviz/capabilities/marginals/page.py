@@ -36,8 +36,8 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "To find the best configuration is easier than to find probabilities. Each MAP call asks for the one towards which "
-    "score plus entropy rises fastest; the marginals μ move towards its corner. The gap is how much is left, at most."
+    "A best configuration (MAP, maximum a posteriori) is easier to find than probabilities. Each MAP call asks for the "
+    "one towards which score plus entropy rises fastest; the marginals μ move to its corner. The gap is what is left."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."

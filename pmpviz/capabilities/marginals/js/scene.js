@@ -1,7 +1,7 @@
 // The polytopes with the walks in them, on a plain 2-D canvas; pointing at something tells its coordinates.
 
 import { Camera } from "./camera.js";
-import { diamond, drawKey, target, weighed } from "./key.js";
+import { cross, diamond, drawKey, target, weighed } from "./key.js";
 import { drawEdges, drawWires, facesOf, fillFace } from "./solid.js";
 import { marker } from "../pmpviz.player/curves.js";
 import { clearOf, css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
@@ -246,12 +246,7 @@ export class Scene {
     };
     const [cx, cy] = mark(data.centre, "u₀, the uniform distribution: the barrier's centre", (x, y) => {
       context.strokeStyle = css(theme.text);
-      context.beginPath();
-      context.moveTo(x - 5, y);
-      context.lineTo(x + 5, y);
-      context.moveTo(x, y - 5);
-      context.lineTo(x, y + 5);
-      context.stroke();
+      cross(context, x, y, 5);
     });
     const wide = context.measureText("start").width;
     const places = [[cx - 8 - wide, cy - 6], [cx + 8, cy - 6], [cx - 8 - wide, cy + 16 * this.scale], [cx + 8, cy + 16 * this.scale]];
@@ -288,14 +283,13 @@ export class Scene {
   drawArrow({ lane, last, share, colour }) {
     const corner = lane.found[last];
     if (last < 1 || !(corner >= 0)) return;
-    const { context } = this;
+    const { context, theme } = this;
     const from = this.camera.place(lane.path.subarray(3 * last - 3, 3 * last));
     const to = this.camera.place(lane.corners.subarray(3 * corner, 3 * corner + 3));
     const grown = Math.min(1, share / 0.5);
     const tip = [from[0] + (to[0] - from[0]) * grown, from[1] + (to[1] - from[1]) * grown];
     const way = Math.atan2(to[1] - from[1], to[0] - from[0]);
-    context.strokeStyle = context.fillStyle = colour;
-    context.globalAlpha = share < 1 ? 1 : 0.75;
+    context.strokeStyle = context.fillStyle = css(clearOf(theme.ground, rgb(colour), theme.text, SEEN));
     context.lineWidth = 1.75 * this.scale;
     context.setLineDash([5, 4]);
     context.beginPath();
@@ -310,7 +304,6 @@ export class Scene {
     }
     context.fill();
     if (grown === 1) target(context, to[0], to[1], 10);
-    context.globalAlpha = 1;
   }
 
   drawNow({ lane, last, share, colour }) {
@@ -332,7 +325,7 @@ export class Scene {
     context.fillStyle = colour;
     context.strokeStyle = css(theme.ground);
     context.lineWidth = 2;
-    marker(context, lane.marker, x, y, 6.5 * this.scale);
+    marker(context, lane.marker, x, y, 6.5);
     context.stroke();
     this.spots.push({ at: [x, y], point, words: `${lane.label}: μ at step ${lane.steps[last]}`, rank: 4 });
   }
