@@ -270,7 +270,10 @@ def _known(report: SiteReport, view: LiveView) -> list[str]:
 def _site_lines(report: SiteReport) -> list[str]:
     source = "exact" if report.exact else "reference"
     if report.field is not None:
-        lines = [f"site {report.site + 1}: x = {report.value}", f"share of chains at 1: {significant(report.shares[1])}"]
+        lines = [
+            f"site {report.site + 1}: x = {report.value}",
+            f"share of chains at 1: {significant(report.shares[1])}",
+        ]
         if report.marginals is not None:
             lines.append(f"{source} p(x = 1): {significant(report.marginals[1])}")
         return [*lines, f"local field: {significant(report.field)}"]
