@@ -107,9 +107,9 @@ def _score(potentials: Potentials) -> Projection:
     names = ("score ⟨θ, μ⟩", "principal direction 1", "principal direction 2")
     words = (
         "A projection: the score ⟨θ, μ⟩, how much the model favours μ, and two principal directions, in which the "
-        f"local maxima of the score (from {len(maxima)} random starts) differ most. All three count pairs of neighbours "
-        "as well as single spins: a point may lie near the exact one and its single-spin marginals be off, or the "
-        "reverse."
+        f"local maxima of the score (from {len(maxima)} random starts) differ most. All three count pairs of "
+        "neighbours as well as single spins: a point may lie near the exact one and its single-spin marginals be off, "
+        "or the reverse."
     )
     return Projection(axes, shift, names, words, maxima=maxima @ axes.T + shift)
 

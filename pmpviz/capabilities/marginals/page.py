@@ -267,8 +267,9 @@ NUMBERS = """
   bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope, by its
   linear program or by messages. With a heuristic oracle there is none.
 - **log Z estimate**: the objective where the last MAP call was made, before its step, as in the curve and the sentence
-  beside it, on a tree at its end the last one; `infer` prints it one step on. Of messages it is at most their bound; the curve shows it as it comes, which
-  may be above until messages settle. Or an estimate with its error bar: every ± is 1.96
+  beside it, on a tree at its end the last one; `infer` prints it one step on. Of messages it is at most their bound;
+  the curve shows it as it comes, which may be above until messages settle. Or an estimate with its error bar: every ±
+  is 1.96
   standard errors, by batch means, as the curve's range is: for a good estimate it holds the exact value 95 times in
   100. Counted on 50 models of ten spins, weak and stronger (`reproduce dhmc-log-z`, J = 0.5 and 1): 96 and 100 by
   bridge sampling, 98 and 98 by Chib's estimate, 94 and 92 by the split mirrored one, 0 and 60 by the mirrored one on
