@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int8
+from jaxtyping import Float
 
-from pmpviz.exact.possible import NOTHING_POSSIBLE
 from pmpviz.marginals.active_set import ActiveSet
-from pmpviz.marginals.polytope import Cells, dot
-from pmpviz.marginals.solver import Answer, MarginalSolver, Record
-from pmpviz.marginals.trw import TreeReweighted, best_tree, edge_strength, is_forest, matrix_tree
+from pmpviz.marginals.frank_wolfe_state import FrankWolfeState, began_possible, called, inside, visited_with
+from pmpviz.marginals.polytope import dot
+from pmpviz.marginals.solver import Answer, MarginalSolver
+from pmpviz.marginals.trw import TreeReweighted, best_tree, first_rho, is_forest
 from pmpviz.oracles import ORACLES, make_oracle, oracle_class
 from pmpviz.oracles.factors import Factors
 from pmpviz.oracles.icm import descend
-from pmpviz.oracles.oracle import MapOracle, Solution
+from pmpviz.oracles.oracle import MapOracle
 from pmpviz.oracles.potentials import Potentials
 from pmpviz.oracles.reduction import Reduction
-from pmpviz.types import InputError, Param, Refusal, Spec, Style
+from pmpviz.types import Param, Refusal, Spec, Style
 
 CONTRACTIONS = ("adaptive", "fixed", "none")
 CORRECTIONS = ("every step", "after rho", "never")
@@ -75,41 +74,6 @@ SPEC = Spec(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class FrankWolfeState:
-    """One iterate. `visited` holds the log weights of the distinct configurations; `reason` says why it ended.
-
-    `rho_update` counts the updates of rho, `calls` all MAP calls, `calls_here` those at this rho. `solution` is the
-    oracle's last answer, `bound` what it certified, `row` its vertex in the active set, `correction_gap` the last gap
-    over the visited vertices; `words` say what was done in place of what was asked for.
-    """
-
-    oracle: MapOracle
-    potentials: Potentials
-    objective: TreeReweighted
-    active: ActiveSet
-    mu: Float[np.ndarray, " d"]
-    delta: float
-    rho_update: int = 0
-    calls: int = 0
-    calls_here: int = 0
-    bound: float | None = None
-    best_bound: float = np.inf
-    best_rho: Float[np.ndarray, " e"] | None = None
-    correction_gap: float = 0.0
-    visited: Mapping[bytes, float] = field(default_factory=dict)
-    solution: Solution | None = None
-    row: int = 0
-    trace: tuple[Record, ...] = field(default=())
-    reason: str = ""
-    words: str = ""
-
-    @property
-    def lower(self) -> float | None:
-        """log sum of the weights of the distinct configurations visited: a lower bound of log Z, at no cost."""
-        return float(np.logaddexp.reduce(list(self.visited.values()))) if self.visited else None
-
-
 @dataclass(frozen=True)
 class BarrierFrankWolfe(MarginalSolver):
     """max over mu in M of TRW(mu; theta, rho), mu_{k+1} = mu_k + gamma ((1 - delta) s + delta u_0 - mu_k), with
@@ -159,16 +123,14 @@ class BarrierFrankWolfe(MarginalSolver):
         return None if reason is None else f"{oracle.spec.label} cannot run here: {reason}"
 
     def start(self, potentials: Potentials) -> FrankWolfeState:
-        """The uniform point, with rho by the matrix-tree theorem; raises Refusal with the oracle's reason.
+        """The uniform point, with the first rho; raises Refusal with the oracle's reason.
 
         Where tables hold zeros and the oracle is exact, a possible configuration, at which nothing forbidden has a
         share; raises InputError where there is none.
         """
         if (reason := self.why_not(potentials)) is not None:
             raise Refusal(reason)
-        strength = edge_strength(potentials)
-        # Where nothing interacts yet every tree is as good.
-        rho = matrix_tree(potentials.structure, strength if strength.any() else np.ones(len(strength)))
+        rho = first_rho(potentials)
         oracle = self.solver()
         delta = 0.0 if self.contraction == "none" else self.delta
         if (
@@ -178,8 +140,8 @@ class BarrierFrankWolfe(MarginalSolver):
         ):
             solution = oracle.solve(potentials)
             if solution.exact:
-                return _possible(
-                    FrankWolfeState(oracle, potentials, *_inside(potentials, rho, solution), delta), solution
+                return began_possible(
+                    FrankWolfeState(oracle, potentials, *inside(potentials, rho, solution), delta), solution
                 )
         objective = TreeReweighted.of(potentials, rho)
         active = ActiveSet.uniform(objective.cells)
@@ -208,8 +170,8 @@ class BarrierFrankWolfe(MarginalSolver):
         begin = time.perf_counter()
         before = state
         gradient = state.objective.gradient(state.mu)
-        state, gap = _call(state, gradient, self.polytope == "local")
-        state, gamma, corrected = self._advance(state, gap, gradient)
+        state, gap = called(state, gradient, self.polytope == "local")
+        state, gamma, corrected = self._advance(state.attaining(before.mu), gap, gradient)
         record = self._record(before, state, gap) | {"gamma": gamma, "corrections": corrected}
         record["seconds"] = time.perf_counter() - begin + (before.trace[-1]["seconds"] if before.trace else 0.0)
         return replace(state, trace=(*state.trace, record))
@@ -283,10 +245,10 @@ class BarrierFrankWolfe(MarginalSolver):
         Where the contraction adapts it is let go of further, closer to the faces.
         """
         if self.correction == "never":
-            return state
+            return state.attaining(state.mu)
         delta = min(state.delta, LAST_DELTA) if self.contraction == "adaptive" else state.delta
         active, left, _ = state.active.correct(state.objective, delta, LAST * self.tolerance)
-        return replace(state, active=active, mu=active.point, correction_gap=left)
+        return replace(state, active=active, mu=active.point, correction_gap=left).attaining(active.point)
 
     def _record(self, before: FrankWolfeState, state: FrankWolfeState, gap: float) -> dict:
         """What was found at the iterate that the MAP call was made at."""
@@ -329,79 +291,6 @@ class BarrierFrankWolfe(MarginalSolver):
         return Answer(unary, table, log_z, bound, lower, gap, state.calls)
 
 
-def _inside(potentials: Potentials, rho, solution: Solution) -> tuple[TreeReweighted, ActiveSet, np.ndarray]:
-    """Where a walk among possible configurations begins: objective, visited vertices, mu."""
-    cells, forbidden = Cells(potentials.structure), potentials.structure.forbidden
-    barred = cells.flat(np.zeros_like(potentials.unary), forbidden) > 0
-    vertex = cells.vertex(solution.x)
-    if barred[vertex > 0].any():
-        raise InputError(NOTHING_POSSIBLE)
-    active = ActiveSet.possible(cells, vertex)
-    return TreeReweighted.of(potentials, rho, barred), active, active.point
-
-
-def _possible(state: FrankWolfeState, solution: Solution) -> FrankWolfeState:
-    """log Z is at most the maximum and the log of the number of states, at least the weight of what was found."""
-    states = np.log(np.array(state.potentials.structure.card, np.float64)).sum()
-    assert solution.upper is not None
-    bound = solution.upper + float(states)
-    visited = _visit(state, solution.x)
-    return replace(state, solution=solution, visited=visited, calls=1, best_bound=bound, best_rho=state.objective.rho)
-
-
-def _call(state: FrankWolfeState, gradient, local: bool) -> tuple[FrankWolfeState, float]:
-    """The oracle's vertex at this gradient put into the active set, and the gap towards it."""
-    cells = state.objective.cells
-    linear, last = state.objective.linear(gradient), state.solution
-    solution = state.oracle.solve(linear) if last is None else state.oracle.solve_from(linear, last.x)
-    if local and solution.relaxed is not None:
-        vertex = cells.flat(*solution.relaxed)
-    else:
-        vertex = cells.vertex(solution.x)
-    possible = state.objective.barred is None or not state.objective.barred[vertex > 0].any()
-    active, row = state.active.with_vertex(vertex) if possible else (state.active, state.row)
-    if not (local or solution.exact) and len(active.points) > 1:
-        # A vertex visited before may be better than what a heuristic finds.
-        row = 1 + int(active.slopes(gradient)[1:].argmax())
-    gap = float(dot(gradient, active.points[row] - state.mu))
-    bound = _bound(state, gradient, solution)
-    if possible and not active.covers(vertex):
-        # mu has no share yet in what this configuration has: no slope there, and no bound.
-        active, bound = active.covered(vertex), None
-    better = bound is not None and bound < state.best_bound
-    return replace(
-        state,
-        bound=bound,
-        active=active,
-        mu=active.point if active.covering > state.active.covering else state.mu,
-        row=row,
-        solution=solution,
-        visited=state.visited if local or not possible else _visit(state, solution.x),
-        calls=state.calls + 1,
-        calls_here=state.calls_here + 1,
-        best_bound=bound if better and bound is not None else state.best_bound,
-        best_rho=state.objective.rho if better else state.best_rho,
-    ), gap
-
-
-def _bound(state: FrankWolfeState, gradient, solution: Solution) -> float | None:
-    """TRW(mu) + u - <grad, mu>, u the proved upper bound of the linear problem; None where there is none.
-
-    u - <grad, mu> is how much TRW can still rise, at most.
-    """
-    if solution.upper is None:
-        return None
-    return state.objective.value(state.mu) + solution.upper - float(dot(gradient, state.mu))
-
-
-def _visit(state: FrankWolfeState, x: Int8[np.ndarray, " n"]) -> Mapping[bytes, float]:
-    """With a configuration among those visited; one that zeros forbid weighs nothing."""
-    s, name = state.potentials.structure, x.tobytes()
-    if s.forbidden is not None and s.forbidden[np.arange(len(s.i)), x[s.i], x[s.j]].any():
-        return state.visited
-    return state.visited if name in state.visited else {**state.visited, name: float(state.potentials.value(x))}
-
-
 def _adapted(state: FrankWolfeState, gap: float, gradient) -> float:
     """Algorithm 1: delta at most g / (-4 g_u) where the uniform gap g_u = <grad, u_0 - mu> is negative.
 
@@ -433,7 +322,9 @@ def _local_search(state: FrankWolfeState, steps: int) -> FrankWolfeState:
         contracted = (1.0 - state.delta) * vertex + state.delta * state.active.points[0]
         gamma = state.objective.line_search(state.mu, contracted - state.mu, 1.0)
         active = active.step(row, gamma, state.delta)
-        state = replace(state, active=active, mu=state.mu + gamma * (contracted - state.mu), visited=_visit(state, x))
+        state = replace(
+            state, active=active, mu=state.mu + gamma * (contracted - state.mu), visited=visited_with(state, x)
+        )
     return state
 
 

@@ -40,9 +40,14 @@ class Projection:
         return mu @ self.axes.T + self.shift
 
 
-def projection_of(potentials: Potentials) -> Projection:
-    """The whole picture of one edge; the correlations of a triangle; else score and two directions of variation."""
+def projection_of(potentials: Potentials, single: bool = False) -> Projection:
+    """The whole picture of one edge; the correlations of a triangle; else score and two directions of variation.
+
+    Where `single`, three directions of single variables' marginals alone: of a method that has no pairs of its own.
+    """
     s = potentials.structure
+    if single:
+        return _singles(potentials)
     if s.binary and s.n == 2 and len(s.i) == 1:
         return _edge(Cells(s))
     if s.binary and s.n == 3 and len(s.i) == 3:
@@ -92,26 +97,51 @@ def _set(array: np.ndarray, place, value=1.0) -> None:
 def _score(potentials: Potentials) -> Projection:
     """<theta, mu>, and the two directions in which local maxima of theta from random starts differ most."""
     cells = Cells(potentials.structure)
-    theta, rng = cells.theta(potentials), np.random.default_rng(SEED)
-    count = max(FEWEST, min(STARTS, STARTS * 1024 // max(cells.structure.n, 1)))
-    starts = (rng.random((count, cells.structure.n)) * np.array(cells.structure.card)).astype(np.int8)
-    maxima = np.stack([cells.vertex(descend(potentials, x)) for x in starts])
+    theta, maxima = cells.theta(potentials), _local_maxima(potentials)
     found = maxima - cells.uniform
     length = float(np.linalg.norm(theta))
     unit = theta / length if length else theta
-    found -= np.outer(found @ unit, unit)
-    _, _, directions = np.linalg.svd(found, full_matrices=False)
-    two = np.zeros((2, cells.size))
-    two[: min(2, len(directions))] = directions[:2]
+    two = _directions(found - np.outer(found @ unit, unit), 2)
     axes = np.vstack([theta, two])
     shift = np.array([potentials.constant, *(-two @ cells.uniform)])
     names = ("score ⟨θ, μ⟩", "principal direction 1", "principal direction 2")
     words = (
         "A projection: the score ⟨θ, μ⟩, how much the model favours μ, and two principal directions, in which the "
-        f"local maxima of the score (from {count} random starts) differ most. All three count pairs of neighbours as "
-        "well as single spins: a point may lie near the exact one and its single-spin marginals be off, or the reverse."
+        f"local maxima of the score (from {len(maxima)} random starts) differ most. All three count pairs of "
+        "neighbours as well as single spins: a point may lie near the exact one and its single-spin marginals be off, "
+        "or the reverse."
     )
     return Projection(axes, shift, names, words, maxima=maxima @ axes.T + shift)
+
+
+def _singles(potentials: Potentials) -> Projection:
+    """The three directions in which single variables' marginals differ most between local maxima of theta."""
+    cells, maxima = Cells(potentials.structure), _local_maxima(potentials)
+    found = maxima - cells.uniform
+    found[:, cells.split :] = 0.0
+    axes = _directions(found, 3)
+    words = (
+        "A projection of the marginals of single spins: three principal directions, in which the local maxima of the "
+        f"score (from {len(maxima)} random starts) differ most."
+    )
+    names = ("principal direction 1", "principal direction 2", "principal direction 3")
+    return Projection(axes, -axes @ cells.uniform, names, words, maxima=(maxima - cells.uniform) @ axes.T)
+
+
+def _local_maxima(potentials: Potentials) -> Float[np.ndarray, "k d"]:
+    """Of theta, from random starts."""
+    cells, rng = Cells(potentials.structure), np.random.default_rng(SEED)
+    count = max(FEWEST, min(STARTS, STARTS * 1024 // max(cells.structure.n, 1)))
+    starts = (rng.random((count, cells.structure.n)) * np.array(cells.structure.card)).astype(np.int8)
+    return np.stack([cells.vertex(descend(potentials, x)) for x in starts])
+
+
+def _directions(found: Float[np.ndarray, "k d"], count: int) -> Float[np.ndarray, "c d"]:
+    """So many orthogonal directions in which these differ most; 0 where there are fewer."""
+    _, _, directions = np.linalg.svd(found, full_matrices=False)
+    kept = np.zeros((count, found.shape[1]))
+    kept[: min(count, len(directions))] = directions[:count]
+    return kept
 
 
 __all__ = ["Projection", "projection_of"]

@@ -158,6 +158,24 @@ def matrix_tree(structure: Structure, weight: Float[np.ndarray, " e"]) -> Float[
     return np.clip(w * resistance[structure.i, structure.j], 0.0, 1.0)
 
 
+def first_rho(potentials: Potentials) -> Float[np.ndarray, " e"]:
+    """Where a walk begins: by the matrix-tree theorem; without a loop 1, however weak an edge is."""
+    strength = edge_strength(potentials)
+    if no_loop(potentials.structure):
+        return np.ones(len(strength))
+    # Where nothing interacts yet every tree is as good.
+    return matrix_tree(potentials.structure, strength if strength.any() else np.ones(len(strength)))
+
+
+def no_loop(structure: Structure) -> bool:
+    """Whether the edges are a forest: each joins two parts that were apart."""
+    n, edges = structure.n, len(structure.i)
+    if edges >= n:
+        return False
+    graph = scipy.sparse.coo_array((np.ones(edges), (structure.i, structure.j)), shape=(n, n))
+    return edges == n - scipy.sparse.csgraph.connected_components(graph, directed=False)[0]
+
+
 def is_forest(rho: Float[np.ndarray, " e"]) -> bool:
     """Whether every edge is in every spanning tree: no other rho is possible, and the objective's maximum is log Z."""
     return not len(rho) or float(rho.min()) > 1.0 - WHOLE
@@ -198,4 +216,4 @@ def best_tree(structure: Structure, gain: Float[np.ndarray, " e"]) -> Float[np.n
     return np.array([float(pair in chosen) for pair in pairs])
 
 
-__all__ = ["TreeReweighted", "best_tree", "edge_strength", "is_forest", "matrix_tree"]
+__all__ = ["TreeReweighted", "best_tree", "edge_strength", "first_rho", "is_forest", "matrix_tree", "no_loop"]

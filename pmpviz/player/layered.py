@@ -39,10 +39,10 @@ def picture_of(model, x: Int8[np.ndarray, "*m n"]) -> Int8[np.ndarray, "*m pixel
 
 
 def site_words(model, text: str, site: int) -> str:
-    """What a site is called: its pixel or its hidden unit in a layered model, else its number."""
+    """What a site is called: its pixel or its hidden unit in a layered model, else its number; people count from 1."""
     if not isinstance(model, LayeredModel):
-        return str(site)
+        return str(site + 1)
     if site >= model.visible:
-        return f"hidden unit {site - model.visible}"
+        return f"hidden unit {site - model.visible + 1}"
     row, column = divmod(site, image_shape(model.visible, text)[1])
-    return f"visible pixel ({row}, {column})"
+    return f"visible pixel ({row + 1}, {column + 1})"

@@ -98,6 +98,18 @@ def test_share_gives_the_link_to_the_perturbation_that_is_shown():
     assert said(test, "the same noise, bit for bit")
 
 
+def test_a_new_seed_is_other_noise_and_leaves_the_question_and_spins_are_counted_from_one():
+    test = opened(preset="glass")
+    assert [test.slider(key=f"lab_{name}").value for name in ("first", "second")] == [15, 16]
+    test.number_input(key="lab_seed").set_value(7)
+    run(test)
+    assert test.query_params["seed"] in ("7", ["7"]) and test.selectbox(key="lab_preset").value == "glass"
+    assert any("the same best state under the same noise?" in m.value for m in test.markdown)
+    test.slider(key="lab_second").set_value(36)
+    run(test)
+    assert test.query_params["second"] in ("35", ["35"]) and test.selectbox(key="lab_preset").value == ""
+
+
 def test_the_page_opens_on_the_atlas_of_two_spins_and_goes_on_to_36():
     test = opened()
     wait(test, lambda t: update(t)["atlas"] and "plane is all the noise there is" in update(t)["atlas"]["words"])

@@ -218,7 +218,7 @@ def test_what_is_known_of_a_site_is_said_of_each_state(monkeypatch):
     test = send(monkeypatch, test, {"type": "hover", "site": 2})
     lines = update(test)["hover"]["lines"]
     assert [line.split(":")[0] for line in lines] == [
-        "site 2",
+        "site 3",
         "shares of chains",
         "exact p(x = k)",
         "p(x = k | the rest)",

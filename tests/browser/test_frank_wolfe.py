@@ -42,17 +42,31 @@ HEARD = """async (moments) => {
 }"""
 
 
+# The contrast to a light and to a dark ground of what is drawn of a pale walk's colour, lilac and amber.
+CLEAR = """async () => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/theme.js"));
+  const { clearOf, contrast, mix } = await import(loaded);
+  const grounds = [[[252, 251, 247], [30, 30, 30]], [[20, 20, 18], [235, 235, 230]]];
+  return grounds.flatMap(([ground, text]) => [[200, 180, 235], [230, 159, 0], [90, 60, 140]].map((colour) => {
+    const full = clearOf(ground, colour, text, 3.3);
+    return contrast(clearOf(ground, mix(ground, full, 0.35), full, 3.3), ground);
+  }));
+}"""
+
+
 def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_page, record_property):
     page = open_page(link(server, "frank_wolfe", ("barrier_frank_wolfe;tolerance=0.01",), **TRIANGLE))
     wait_lanes(page, 1)
     pause(page)
     assert page.evaluate(HEARD, [[1, 1], [3, 1], [3, 3], [5, 4], [0, 0]]) == [1, 1, 3, 3, 0]
     unmoved, moved, narrow = page.evaluate(KEY)
-    assert [words for words, *_ in unmoved] == ["μ so far"]
-    assert [words for words, *_ in moved] == ["μ so far", "exact", "mixed into μ", "MAP call's corner"]
+    assert [words for words, *_ in unmoved] == ["μ: marginals so far"]
+    signs = ["μ: marginals so far", "u₀: all alike", "mixed into μ", "MAP call's corner"]
+    assert [words for words, *_ in moved] == [signs[0], "exact", *signs[1:]]
     assert len({y for *_, y in moved}) == 1 and [x for _, x, _ in moved] == sorted({x for _, x, _ in moved})
-    assert [words for words, *_ in narrow] == ["μ so far", "mixed into μ", "MAP call's corner"]
-    assert all(x + 6 * len(words) <= 150 for words, x, _ in narrow) and len({y for *_, y in narrow}) == 3
+    assert [words for words, *_ in narrow] == signs
+    assert all(x + 6 * len(words) <= 150 for words, x, _ in narrow) and len({y for *_, y in narrow}) == 4
+    assert min(page.evaluate(CLEAR)) >= 3
     page.get_by_role("button", name="Reset").click()
     wait_lanes(page, 1, "Number(d.sweep) === 0")
     rest(page)

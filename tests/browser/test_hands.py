@@ -174,7 +174,7 @@ def test_a_grid_of_a_file_is_one_and_its_nodes_are_dragged_into_the_link(server,
     wait_for(page, lambda: setting(page, "model").startswith("file:"))
     wait_lanes(page, 1)
     rest(page)
-    wait_for(page, lambda: middle(page)[1].startswith("site 12"))
+    wait_for(page, lambda: middle(page)[1].startswith("site 13"))
     (x, y, width, _), _ = middle(page)
     stroke(page, [(x + width / 2 + k, y + width / 2 + 2 * k) for k in (0, 10, 20, 30)], 0.5)
     wait_for(page, lambda: setting(page, "places").startswith("12."))

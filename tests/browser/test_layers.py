@@ -58,8 +58,8 @@ def test_both_layers_move_and_a_hidden_unit_is_told_and_flipped(server, open_pag
     assert sum(name.startswith("visible pixel") for name in places) == 64
     assert sum(name.startswith("hidden unit") for name in places) == 16
     assert len({tuple(point) for point in places.values()}) == 80
-    point = places["hidden unit 13"]
-    hover(page, point, "site 77: x = ")
+    point = places["hidden unit 14"]
+    hover(page, point, "site 78: x = ")
     before, epoch = page.evaluate(DARK, point), int(lanes(page)[0]["epoch"])
     assert f"x = {int(before)}" in page.locator(".pv-root > .pv-tip").inner_text()
     page.mouse.click(*point)

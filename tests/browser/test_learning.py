@@ -73,7 +73,7 @@ def lit_by_filters(page) -> dict[int, int]:
         filter = filters.nth(place).bounding_box()
         assert 50 <= filter["width"] <= 66 and filter["x"] > canvas["x"] + canvas["width"]
         filters.nth(place).hover()
-        page.get_by_text(f"hidden unit {place} is on in").wait_for(state="visible")
+        page.get_by_text(f"hidden unit {place + 1} is on in").wait_for(state="visible")
         said = page.locator(".ln-words").inner_text()
         lit = page.evaluate(LIT)
         assert len(lit) == int(said.split("is on in ")[1].split()[0]), said

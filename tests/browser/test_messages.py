@@ -59,7 +59,7 @@ def place_of(page, variable: int) -> tuple[float, float]:
             x, y = box["x"] + column * box["width"] / 22, box["y"] + row * box["height"] / 22
             page.mouse.move(x, y)
             tip = page.locator(".mm-root .pv-tip")
-            if tip.is_visible() and tip.inner_text().startswith(f"x{variable}:"):
+            if tip.is_visible() and tip.inner_text().startswith(f"x{variable + 1}:"):
                 return x, y + 12
     raise AssertionError(f"variable {variable} is not on the canvas")
 
@@ -363,7 +363,7 @@ def test_words_on_a_variable_stand_neither_over_it_nor_over_its_factors(server, 
     box = canvas.bounding_box()
     x, y = box["width"] / 2, box["height"] / 2
     page.mouse.move(box["x"] + x, box["y"] + y)
-    page.get_by_text("x4: own log-odds").wait_for()
+    page.get_by_text("x5: own log-odds").wait_for()
     # Neither over the variable itself, in the middle, nor over the factors above, below and beside it.
     across, up = x / 2, y / 2
     for wide, high in ((20, 20), (11, up), (across, 11)):

@@ -432,7 +432,7 @@ def test_hover_tells_what_is_known_of_a_site(server, open_page):
     page.mouse.move(*site_at(page, 0, 4, 6, 16))
     page.wait_for_function("document.querySelector('.pv-root > .pv-tip').textContent.includes('local field')")
     words = page.locator(".pv-root > .pv-tip").inner_text()
-    assert "site 70" in words and "row 4, column 6" in words and "x = " in words
+    assert "site 71" in words and "row 5, column 7" in words and "x = " in words
 
 
 @pytest.mark.thorough

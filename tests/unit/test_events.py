@@ -78,7 +78,7 @@ def test_what_is_known_of_a_site_comes_late_from_a_worker_that_is_busy():
             assert time.monotonic() < until
             time.sleep(0.02)
         assert holder.hover[:2] == (0, 5)
-        assert any(line.startswith("site 5: x = ") for line in holder.hover[2])
+        assert any(line.startswith("site 6: x = ") for line in holder.hover[2])
         point(holder, Event("hover", site=16))
         assert holder.hover is None
         # Of a model that is gone by the time that the worker comes to it nothing is said, and nothing breaks.

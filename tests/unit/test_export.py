@@ -199,6 +199,8 @@ def test_a_run_that_was_changed_on_its_way_is_not_promised_again():
     assert plain[1].help == "Same numbers, no app." and "changed_in_mid_run" not in json.loads(plain[0].make())
     for files in (changed, flipped):
         assert "its numbers are others" in files[1].help
+    (flip,) = json.loads(flipped[0].make())["changed_in_mid_run"]
+    assert flip["change"] == "site 3 of chain 0 flipped by hand (sites counted from 1)"
     assert json.loads(changed[0].make())["changed_in_mid_run"] == [{"sweep": 9, "change": "β 1 → 0.5"}]
     assert read_manifest(changed[0].make()).beta == PLAN.beta
 

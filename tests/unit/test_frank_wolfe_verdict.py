@@ -337,7 +337,7 @@ def test_errors_are_said_to_be_of_single_spins_where_the_picture_counts_pairs_to
     assert ": of single spins they are " in answer("ratios", 2) and ": marginals of single units are " in answer(
         "rbm", 1
     )
-    for name in ("ratios", "rbm", "grid"):
+    for name in ("rbm", "grid"):
         assert "All three count pairs of neighbours as well as single spins: " in view_of(name).projection.words
 
 

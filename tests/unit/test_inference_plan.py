@@ -86,6 +86,16 @@ def test_the_first_axis_of_other_models_is_the_score():
     assert not np.allclose(shown.axes[1:], 0)
 
 
+def test_beside_a_method_without_pairs_of_its_own_the_picture_is_of_single_spins_as_the_verdict_is(watched):
+    ratios = next(preset.plan for preset in INFERENCE if preset.id == "ratios")
+    shown = until(watched(ratios), lambda view: view.projection is not None).projection
+    split = Cells(Potentials.of_target(Target.of(build_spec(ratios.model)))[0].structure).split
+    assert not shown.axes[:, split:].any() and np.abs(shown.axes[:, :split]).sum(1).min() > 0.1
+    assert "pairs" not in shown.words and "single spins" in shown.words
+    counts = ratios.replace(lanes=ratios.lanes[:1])
+    assert until(watched(counts), lambda view: view.projection is not None).projection.axes[:, split:].any()
+
+
 @pytest.mark.parametrize("preset", INFERENCE[:8], ids=lambda preset: preset.id)
 def test_the_picture_holds_all_that_is_drawn_in_it_before_the_first_step(watched, preset):
     live = watched(preset.plan)

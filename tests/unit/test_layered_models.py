@@ -73,10 +73,10 @@ def test_a_page_takes_as_many_weights_as_the_builder():
 def test_a_site_is_a_pixel_or_a_hidden_unit_and_a_picture_has_the_pixels_alone():
     model = build_spec("rbm:2x3x4")
     names = [site_words(model, "rbm:2x3x4", site) for site in (0, 5, 6, 9)]
-    assert names == ["visible pixel (0, 0)", "visible pixel (1, 2)", "hidden unit 0", "hidden unit 3"]
+    assert names == ["visible pixel (1, 1)", "visible pixel (2, 3)", "hidden unit 1", "hidden unit 4"]
     assert picture_of(model, np.zeros((7, 10), np.int8)).shape == (7, 6)
     lattice = build_spec("square:3x4")
-    assert site_words(lattice, "square:3x4", 5) == "5" and picture_shape(lattice) == (3, 4)
+    assert site_words(lattice, "square:3x4", 5) == "6" and picture_shape(lattice) == (3, 4)
     assert picture_shape(build_spec("tree:5")) is None
 
 

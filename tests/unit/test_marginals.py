@@ -11,7 +11,7 @@ from pairwise import random_pairwise, solved
 
 from pmpviz.io import load_model
 from pmpviz.marginals import SOLVERS, infer, make_solver, stream
-from pmpviz.marginals.trw import best_tree
+from pmpviz.marginals.trw import best_tree, first_rho, no_loop
 from pmpviz.models import build_spec
 from pmpviz.models.tables import TableModel
 from pmpviz.oracles import MapOracle, Potentials, Solution, make_oracle
@@ -146,6 +146,59 @@ def test_bounds_hold_on_both_sides(knobs):
             assert record["bound"] >= log_z - 1e-9
             assert record["bound"] == pytest.approx(record["objective"] + record["gap"])
         assert state.trace[-1]["gap"] <= algorithm.tolerance
+
+
+ON_TREES = [
+    {},
+    {"contraction": "none", "correction": "never"},
+    {"contraction": "fixed", "delta": 0.2, "calls_per_rho": 30},
+    {"local_search": True},
+    {"oracle": "icm"},
+    {"polytope": "local"},
+]
+
+
+@pytest.mark.parametrize("knobs", ON_TREES)
+def test_on_a_tree_the_objective_is_a_lower_bound_and_is_taken_as_one(knobs):
+    """Within the gap of log Z, where few configurations visited may weigh far less."""
+    for seed in range(8):
+        potentials = random_pairwise(seed, n=7, states=2 + seed % 2, strength=0.5 + seed % 4, tree=True)
+        log_z = solved(potentials)[0]
+        algorithm, state = run("barrier_frank_wolfe", potentials, tolerance=0.05, **knobs)
+        for record in state.trace:
+            assert record["objective"] - 1e-12 <= record["lower"] <= log_z + 1e-8
+        answer = algorithm.answer(state)
+        assert answer.lower == state.trace[-1]["lower"] == pytest.approx(answer.log_z, abs=1e-12)
+        if answer.bound is not None and not state.reason.startswith("the gap is still"):
+            assert log_z - answer.lower <= 0.05 + 1e-8 and answer.bound - answer.lower <= 0.05 + 1e-8
+
+
+def test_an_edge_that_couples_nothing_makes_no_loop_of_a_tree():
+    chain = build_spec("chain:5,J=1,periodic=false,field=random,h=1")
+    potentials = Potentials.of_target(Target.of(chain))[0]
+    potentials = replace(potentials, table=potentials.table * np.array([1.0, 0.0, 1.0, 1e-12])[:, None, None])
+    assert first_rho(potentials).tolist() == [1.0] * 4
+    _, state = run("barrier_frank_wolfe", potentials, tolerance=0.01)
+    assert state.rho_update == 0 and 0 <= solved(potentials)[0] - state.lower <= 0.01
+
+
+@pytest.mark.parametrize("oracle", ["exact", "trws"])
+def test_what_zeros_forbid_on_a_tree_is_counted_by_no_lower_bound(oracle):
+    """An exact walk keeps off it; a heuristic's mu has a share in it, of which the objective says nothing."""
+    never = np.array([[-np.inf, 0.3], [0.5, -0.2]])
+    target = Target.of(TableModel.of((2, 2, 2), [((0, 1), never), ((1, 2), never.T)]))
+    log_z = infer(make_solver("exact"), target).answer.log_z
+    found = infer(make_solver("barrier_frank_wolfe", oracle=oracle, tolerance=0.01), target).answer
+    assert found.lower <= log_z + 1e-9
+    assert oracle != "exact" or log_z - found.lower <= 0.01 + 1e-9
+
+
+def test_where_there_are_loops_the_objective_bounds_nothing_from_below():
+    """It goes beyond log Z; what was visited is all that is known."""
+    potentials = Potentials.of_target(Target.of(build_spec("complete:4,J=-1,field=random,h=1")))[0]
+    _, state = run("barrier_frank_wolfe", potentials, tolerance=0.01, rho_updates=0)
+    assert not no_loop(potentials.structure) and state.attained == -np.inf
+    assert state.trace[-1]["objective"] > solved(potentials)[0] >= state.lower
 
 
 def test_objective_rises_until_rho_changes_and_delta_falls():

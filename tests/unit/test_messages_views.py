@@ -184,9 +184,9 @@ def test_two_passes_are_exact_on_a_tree_after_one_message_each_way():
 @pytest.mark.parametrize(
     ("held", "words"),
     [
-        ({3: 1}, "The effect makes causes likelier, x0 0.20 → 0.41. Hold x0 by a click."),
-        ({3: 1, 0: 1}, "x0 explains the effect away: x1 is back from 0.41 to 0.20, exactly."),
-        ({3: 1, 0: 0}, "Not x0: the others must explain the effect, x1 0.41 → 0.56, exactly."),
+        ({3: 1}, "The effect makes causes likelier, x1 0.20 → 0.41. Hold x1 by a click."),
+        ({3: 1, 0: 1}, "x1 explains the effect away: x2 is back from 0.41 to 0.20, exactly."),
+        ({3: 1, 0: 0}, "Not x1: the others must explain the effect, x2 0.41 → 0.56, exactly."),
         ({3: 0}, "Exact after "),
         ({}, "Exact after "),
     ],
@@ -337,7 +337,7 @@ def test_a_factor_says_what_it_is_and_a_held_variable_what_it_is_held_at():
     table_of_factor = np.frombuffer(blobs[factor["table"]], "<f8").reshape(2, 2, 2, 2)
     assert table_of_factor[1, 1, 0, 0] == 0 and table_of_factor[1, 1, 1, 0] < -1e20
     assert [v["evidence"] for v in words["variables"]] == [-1, -1, 1, -1]
-    assert "x2 at 1" in words["alt"] and "1 cardinality" in words["alt"]
+    assert "x3 at 1" in words["alt"] and "1 cardinality" in words["alt"]
     own = np.frombuffer(blobs[words["unary"]], "<f8").reshape(4, 2)
     assert own[2, 0] < -1e20 and np.isfinite(own[2, 1])
 

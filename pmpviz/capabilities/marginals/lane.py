@@ -12,7 +12,7 @@ from jaxtyping import Float, Int, Int8
 from pmpviz.capabilities.marginals.kept import Then
 from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing
-from pmpviz.marginals.barrier_frank_wolfe import FrankWolfeState
+from pmpviz.marginals.frank_wolfe_state import FrankWolfeState
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import Projection
 from pmpviz.marginals.solver import Answer, MarginalSolver, Record, unknown

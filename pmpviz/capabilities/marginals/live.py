@@ -10,7 +10,7 @@ import numpy as np
 
 from pmpviz import exact
 from pmpviz.capabilities.marginals.lane import InferenceLane, InferenceLaneView
-from pmpviz.capabilities.marginals.plan import InferencePlan, check_lane, not_walked
+from pmpviz.capabilities.marginals.plan import UNPAIRED, InferencePlan, check_lane, not_walked
 from pmpviz.capabilities.marginals.segmented import Segmented, segmented
 from pmpviz.live import background
 from pmpviz.live.job import LiveJob
@@ -72,7 +72,7 @@ class LiveInference(LiveJob):
     def __init__(self, plan: InferencePlan, files: Callable[[str], Any] | None = None, speed: float = 0.0):
         super().__init__(plan, files, speed)
         self._goal, self._hurried = "end", False
-        self._built: tuple[str, float] | None = None
+        self._built: tuple[str, float, bool] | None = None
         self._model: Ising | None = None
         self._potentials: Potentials | None = None
         self._projection: Projection | None = None
@@ -130,17 +130,18 @@ class LiveInference(LiveJob):
         model = resolve_model(plan.model, self._files)
         if not isinstance(model, Ising):
             raise InputError(not_walked(model))
-        if self._model is not None and (plan.model, plan.beta) == self._built:
+        single = any(lane.algorithm in UNPAIRED for lane in plan.lanes)
+        if self._model is not None and (plan.model, plan.beta, single) == self._built:
             return
         target = plan.target(model)
         potentials, _ = Potentials.of_target(target)
         if potentials.n != model.n:
             raise Refusal("this page shows models without clamped variables")
-        projection = projection_of(potentials)
+        projection = projection_of(potentials, single)
         self._model, self._potentials, self._projection = model, potentials, projection
         self._segmented = segmented(plan.model, potentials)
-        self._built = (plan.model, plan.beta)
-        key = f"{truth_key(target)} in its projection"
+        self._built = (plan.model, plan.beta, single)
+        key = f"{truth_key(target)} in its projection{' of singles' if single else ''}"
         self.reference = background.request(key, lambda: solving(target, potentials, projection))
 
     def _waiting(self) -> bool:

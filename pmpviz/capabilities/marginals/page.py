@@ -36,8 +36,8 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "To find the best configuration is easier than to find probabilities. Each MAP call asks for the one towards which "
-    "score plus entropy rises fastest; the marginals μ move towards its corner. The gap is how much is left, at most."
+    "A best configuration (MAP, maximum a posteriori) is easier to find than probabilities. Each MAP call asks for the "
+    "one towards which score plus entropy rises fastest; the marginals μ move to its corner. The gap is what is left."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."
@@ -267,13 +267,15 @@ NUMBERS = """
   bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope, by its
   linear program or by messages. With a heuristic oracle there is none.
 - **log Z estimate**: the objective where the last MAP call was made, before its step, as in the curve and the sentence
-  beside it; `infer` prints it one step on. Of messages it is at most their bound; the curve shows it as it comes, which
-  may be above until messages settle. Or an estimate with its error bar: every ± is 1.96
+  beside it, on a tree at its end the last one; `infer` prints it one step on. Of messages it is at most their bound;
+  the curve shows it as it comes, which may be above until messages settle. Or an estimate with its error bar: every ±
+  is 1.96
   standard errors, by batch means, as the curve's range is: for a good estimate it holds the exact value 95 times in
   100. Counted on 50 models of ten spins, weak and stronger (`reproduce dhmc-log-z`, J = 0.5 and 1): 96 and 100 by
   bridge sampling, 98 and 98 by Chib's estimate, 94 and 92 by the split mirrored one, 0 and 60 by the mirrored one on
   all draws.
-- **log Z at least**: log of the summed weights of the distinct configurations that were met. It costs nothing.
+- **log Z at least**: log of the summed weights of the distinct configurations that were met. It costs nothing. On a
+  tree the objective is a lower bound, too, wherever a MAP call was made and at the end: the larger one counts.
 - **MAP call**, maximum a posteriori: the oracle is asked for the configuration with the largest weight. **μ**: the
   marginals so far, a point of the **marginal polytope**, whose corners are the configurations. **u₀**: its centre, all
   configurations alike. **ρ**: how much of an edge's dependence is counted. **Nat**: a factor of e in Z is one.

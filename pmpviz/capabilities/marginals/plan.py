@@ -17,6 +17,8 @@ MOST_SITES, MOST_EDGES = 1 << 14, 1 << 15
 MANY, IN_PROPORTION = 1024, ("barrier_frank_wolfe", "trbp", "bp")
 # Those that go from corner to corner, and have a gap and a rho.
 WALKERS = ("barrier_frank_wolfe",)
+# Those that have marginals of single variables alone: the pairs they count are of something else.
+UNPAIRED = ("expected_maxima",)
 
 
 def not_walked(model: Any) -> str:
@@ -67,4 +69,4 @@ def check_lane(lane: Choice, variables: int) -> None:
         )
 
 
-__all__ = ["MANY", "WALKERS", "InferencePlan", "check_lane", "check_model", "solver"]
+__all__ = ["MANY", "UNPAIRED", "WALKERS", "InferencePlan", "check_lane", "check_model", "solver"]

@@ -103,7 +103,9 @@ def _tetrahedron(view: InferenceView) -> str:
     (lane,) = view.lanes
     assert view.projection is not None
     names, at = view.projection.names, lane.path[-1]
-    now = listed([f"{name} = {significant(float(value))}" for name, value in zip(names, at, strict=True)])
+    # No line ends within a name.
+    whole = [name.replace(" ", "\u00a0") for name in names]
+    now = listed([f"{name} = {significant(float(value))}" for name, value in zip(whole, at, strict=True)])
     said = f"mixed with the centre, those found after {steps_of(lane)} have {now}"
     if view.truth is None or view.truth.place is None:
         return f"{said[:1].upper()}{said[1:]}."

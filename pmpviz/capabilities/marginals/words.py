@@ -59,10 +59,11 @@ def calls(count: int) -> str:
 
 def estimate(lane: InferenceLaneView) -> float | None:
     """What a lane makes of log Z: of one that has an objective its value where the last step was taken from, as the
-    curve has it, of messages at most their bound; else its answer's."""
+    curve has it, of messages at most their bound; else its answer's, as that of a walk on a tree at its end, whose
+    last objective is a lower bound too."""
     record = lane.trace[-1] if lane.trace else {}
     recorded, bound = record.get("objective"), lane.answer.bound
-    if recorded is None:
+    if recorded is None or (lane.done and on_tree(lane)):
         return lane.answer.log_z
     return recorded if bound is None or "residual" not in record else min(recorded, bound)
 
@@ -85,14 +86,14 @@ def centre(lane: InferenceLaneView) -> float | None:
 
 def climbed(view: InferenceView, lane: InferenceLaneView) -> str:
     """Where a walk's objective is beside log Z, and what its maximum is."""
-    value, exact = lane.trace[-1].get("objective") if lane.trace else None, exact_log_z(view)
+    value, exact = estimate(lane), exact_log_z(view)
     if value is None or lane.rho is None:
         return ""
     why = "an upper bound of log Z: on a loop only a share ρ of each edge's dependence is taken off the entropy"
     if on_tree(lane):
         why = (
-            "log Z itself, and no value on the way is above it: without a loop all of each edge's dependence is taken "
-            "off the entropy"
+            "log Z itself, and every value on the way a lower bound: without a loop all of each edge's dependence is "
+            "taken off the entropy"
         )
     said = f"{'The objective is' if lane.done else 'Before its last step the objective was'} {significant(value, 4)}"
     if exact is None:

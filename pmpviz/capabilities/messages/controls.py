@@ -97,7 +97,7 @@ def evidence_controls(plan: MessagePlan, box: Any) -> MessagePlan:
         states = card[variable]
         key = f"messages_hold_{variable}_{states}"
         chosen[variable] = bind(key, str(held.get(variable, FREE)))
-        select(columns[variable % 2], f"x{variable}", [FREE, *map(str, range(states))], key)
+        select(columns[variable % 2], f"x{variable + 1}", [FREE, *map(str, range(states))], key)
     evidence = tuple((v, int(value)) for v, value in chosen.items() if value != FREE)
     return plan.replace(evidence=evidence)
 
@@ -108,7 +108,7 @@ def _held(held: dict[int, int], card: tuple[int, ...], box: Any) -> list[int]:
         return list(range(len(card)))
     key = f"messages_held_{len(card)}"
     chosen = bind(key, sorted(held))
-    box.multiselect("Held", range(len(card)), format_func=lambda variable: f"x{variable}", key=key)
+    box.multiselect("Held", range(len(card)), format_func=lambda variable: f"x{variable + 1}", key=key)
     for variable in set(chosen) - set(held):
         held[variable] = 0
     return sorted(chosen)

@@ -256,8 +256,8 @@ approximations and generalized belief propagation algorithms.*
 """
 NUMBERS = """
 - **On the lines**: a message of two states is one number, log m(1) - log m(0); of more, all numbers, the largest 0.
-- **f0, f1, …**: factors; without another word a table with a weight for every joint state of its variables. Point at
-  its square.
+- **x1, x2, …**: variables, **f1, f2, …**: factors, counted from 1, where files count from 0. Without another word a
+  factor is a table with a weight for every joint state of its variables. Point at its square.
 - **Bethe's log Z**: what beliefs of variables and factors say of log Z after each message, of a run of more
   than 24 sweeps after each sweep: exact on a tree, near it on loops.
 - **Damping**: the share of the old message that is kept. All numbers are of double precision.

@@ -191,7 +191,7 @@ def _nodes(story: Story, payload: Payload) -> dict[str, Any]:
     places, squares = layout(graph.n, record.factor_scope, story.positions)
     unary = own_potentials(target)
     variables = [
-        {"name": f"x{v}", "words": _own_words(unary[v, :card], held), "card": card, "evidence": held,
+        {"name": f"x{v + 1}", "words": _own_words(unary[v, :card], held), "card": card, "evidence": held,
          "x": float(places[v, 0]), "y": float(places[v, 1])}
         for v, (card, held) in enumerate(zip(graph.card, held_values(target), strict=True))
     ]  # fmt: skip
@@ -237,7 +237,7 @@ def label_of(factor: Any) -> str:
 
 def words_of(factor: Any) -> str:
     """A factor in a few words."""
-    *tops, bottom = (f"x{v}" for v in factor.scope)
+    *tops, bottom = (f"x{v + 1}" for v in factor.scope)
     if factor.kind in ("or", "and"):
         return f"{bottom} = {f' {factor.kind.upper()} '.join(tops)}"
     if factor.kind == "cardinality":
@@ -268,7 +268,7 @@ def alt(story: Story) -> str:
     """The graph in words, for those who cannot see it."""
     graph, kinds = story.target.model, story.record.factor_kind
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    held = [f"x{v} at {value}" for v, value in enumerate(held_values(story.target)) if value >= 0]
+    held = [f"x{v + 1} at {value}" for v, value in enumerate(held_values(story.target)) if value >= 0]
     evidence = f" Held: {', '.join(held)}." if held else ""
     return f"Factor graph of {graph.n} variables and {len(kinds)} factors ({counts}).{evidence}"
 

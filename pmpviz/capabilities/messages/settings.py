@@ -68,7 +68,7 @@ def mended(plan: Any) -> tuple[Any, list[str]]:
     loop = Topology.of(target.model, target.evidence.mask).loop
     if loop is None:
         return plan, []
-    names = ", ".join(f"x{v}" for v in loop)
+    names = ", ".join(f"x{v + 1}" for v in loop)
     notice = f"two passes need a graph without a loop, and {names} form one; the schedule was set to parallel"
     return plan.replace(schedule="parallel"), [notice]
 

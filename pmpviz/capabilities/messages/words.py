@@ -164,11 +164,11 @@ def explaining_away(held: dict[int, int], before: np.ndarray, seen: np.ndarray, 
         return ""
     first, then, last = (f"{each[other]:.2f}" for each in (before, seen, now))
     if not held:
-        return f"The effect makes causes likelier, x{other} {first} → {then}. Hold x{other} by a click."
+        return f"The effect makes causes likelier, x{other + 1} {first} → {then}. Hold x{other + 1} by a click."
     cause = max(held, key=lambda each: held[each])
     if held[cause]:
-        return f"x{cause} explains the effect away: x{other} is back from {then} to {last}, exactly."
-    return f"Not x{cause}: the others must explain the effect, x{other} {then} → {last}, exactly."
+        return f"x{cause + 1} explains the effect away: x{other + 1} is back from {then} to {last}, exactly."
+    return f"Not x{cause + 1}: the others must explain the effect, x{other + 1} {then} → {last}, exactly."
 
 
 def _cause(record) -> str:

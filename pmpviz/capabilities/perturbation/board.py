@@ -45,7 +45,7 @@ LINE = np.array([[0.0, 0.5], [1.0, 0.5]])
 MOST_BARS, MOST_NAMED = 24, 10
 # The energy of so few spins is written out.
 MOST_WRITTEN, SAME_WEIGHT = 3, 1e-6
-SUBSCRIPTS = "₀₁₂"
+SUBSCRIPTS = "₁₂₃"
 
 
 def update(view: LabView, layer: str, dark: bool, preset: str = "") -> bytes:
@@ -148,7 +148,7 @@ def atlas_words(view: LabView) -> str:
     if view.atlas is None or view.bench is None:
         return "The atlas is drawn after the first perturbations have been solved."
     found = view.atlas
-    words = f"Each of {len(found.axis)} × {len(found.axis)} pixels: other noise of two sites, all else as shown"
+    words = f"Each of {len(found.axis)} × {len(found.axis)} pixels: other noise of two spins, all else as shown"
     if view.bench.potentials.n == 2:
         words = "The plane is all the noise there is; a state comes as often as noise falls into its region"
     more = "" if found.done else f" Rough still: row {found.rows} of {len(found.axis)}."

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from pmpviz.app.model_picker import checked_model_controls
-from pmpviz.app.widgets import bind, select, settings_control, temperature_control
+from pmpviz.app.widgets import bind, param_control, select, settings_control, temperature_control
 from pmpviz.app.words import as_text
 from pmpviz.capabilities.perturbation.plan import SOLVERS, LabPlan, check_model
 from pmpviz.capabilities.perturbation.scenes import PREFIX, SCENES, scene_of
@@ -46,13 +46,13 @@ def model_controls(plan: LabPlan, box: Any) -> tuple[LabPlan, list[str]]:
 
 
 def noise_controls(plan: LabPlan, box: Any, sites: int) -> LabPlan:
-    """The seed, and the two sites whose noise the atlas varies."""
+    """The seed, and the two spins whose noise the atlas varies, which people count from 1."""
     plan = settings_control(plan, ("seed",), "lab", box)
     for name in ("first", "second"):
-        param = dataclasses.replace(plan.params()[name], high=max(sites - 1, 1))
         if getattr(plan, name) >= sites:
-            plan = plan.replace(**{name: param.default})
-        plan = settings_control(plan, (param,), "lab", box)
+            plan = plan.replace(**{name: plan.params()[name].default})
+        param = dataclasses.replace(plan.params()[name], low=1, high=max(sites, 2))
+        plan = plan.replace(**{name: param_control(param, f"lab_{name}", getattr(plan, name) + 1, box) - 1})
     return plan
 
 

@@ -83,8 +83,8 @@ def draw() -> None:
 
 
 def _alike(a: LabPlan, b: LabPlan) -> bool:
-    """Whether two plans differ in the perturbation and the layer that are shown only."""
-    return a.replace(draw=b.draw, cross=b.cross, layer=b.layer) == b
+    """Whether two plans differ in the noise and the layer that are shown only: the question is of the model."""
+    return a.replace(seed=b.seed, draw=b.draw, cross=b.cross, layer=b.layer) == b
 
 
 def _after(plan: LabPlan, event: Event) -> LabPlan:
@@ -299,7 +299,7 @@ NUMBERS = """
   energy**: how much more it is than that of a proved maximum of the same perturbation, in nats.
 - **Fractional**: variables that the linear program leaves between 0 and 1, drawn grey. Its value is then a bound that
   no configuration reaches.
-- **Noise atlas**: the noise of two sites varies, all other noise stays as it is shown. The cross is the shown
+- **Noise atlas**: the noise of two spins varies, all other noise stays as it is shown. The cross is the shown
   perturbation; where it is dragged, noise, field and answers are those of the pixel under it.
 - **Period** is of max-product's undamped messages: 1 is rest.
 - **Mean of ...**: the average of a solver's maxima over perturbations, approximate as a marginal whatever the solver:

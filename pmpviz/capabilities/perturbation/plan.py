@@ -97,8 +97,12 @@ class LabPlan(Settings):
     beta: float = setting(BETA)
     seed: int = knob("Seed", 0, 2**31 - 1, 0, "int", "Of all perturbations.")
     draw: int = knob("Perturbation", 0, MOST_DRAWS - 1, 0, "int", "Which of the perturbations is shown.")
-    first: int = knob("Noise varied, across", 0, MOST_SITES - 1, 0, "int", "Site whose noise runs along the map.")
-    second: int = knob("Noise varied, up", 0, MOST_SITES - 1, 1, "int", "Site whose noise runs up the map.")
+    first: int = knob(
+        "Noise varied, across", 0, MOST_SITES - 1, 0, "int", "Spin whose noise runs along the map, counted from 1."
+    )
+    second: int = knob(
+        "Noise varied, up", 0, MOST_SITES - 1, 1, "int", "Spin whose noise runs up the map, counted from 1."
+    )
 
     cross: tuple[float, float] | None = Cross().field(None)
     layer: str = choice("Map coloured by", LAYERS, "What the noise atlas shows.")

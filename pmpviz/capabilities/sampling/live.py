@@ -183,7 +183,7 @@ class LiveRun(LiveJob):
         for lane in flipped:
             lane.flip(site)
         if flipped:
-            self._mark(f"site {site} of chain 0 {BY_HAND}")
+            self._mark(f"site {site + 1} of chain 0 {BY_HAND}")
 
     def _begins_anew(self, before: Plan, plan: Plan) -> bool:
         """A lane that is added at the end, or taken away there, leaves the others as they are."""

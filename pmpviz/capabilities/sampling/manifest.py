@@ -37,7 +37,7 @@ def plan_files(
     """
     states = 2 if model is None else model.space.states
     extra: dict[str, Any] = {"sweeps": sweeps if isinstance(sweeps, int) else list(sweeps)}
-    changes = [{"sweep": sweep, "change": words} for sweep, words in marks if sweep or words.endswith(BY_HAND)]
+    changes = [{"sweep": k, "change": _changed(words)} for k, words in marks if k or words.endswith(BY_HAND)]
     extra |= {"changed_in_mid_run": changes} if changes else {}
     curves = {f"kept{i + 1}": {"sweep": each.sweep, "settings": to_query(each.plan)} for i, each in enumerate(kept)}
     extra |= {"kept": curves} if curves else {}
@@ -61,3 +61,8 @@ def plan_files(
         make = lambda: evidence_file(plan)  # noqa: E731
         files.append(ExportFile("Clamped sites", "clamped.evid", "text/plain", make, "UAI evidence."))
     return files
+
+
+def _changed(words: str) -> str:
+    """Of a flip also how its site is counted: everything else in the file counts from 0."""
+    return f"{words} (sites counted from 1)" if words.endswith(BY_HAND) else words

@@ -220,10 +220,10 @@ export class Pointer {
   }
 }
 
-// Which site it is, and where.
+// Which site it is, and where; people count from 1.
 function placeOf({ kind, cols, rows }, site) {
-  const row = Math.floor(site / cols);
-  if (kind === "layers" && row >= rows) return `site ${site} · hidden unit ${site - rows * cols}`;
-  if (kind === "layers") return `site ${site} · visible pixel (${row}, ${site % cols})`;
-  return cols && rows > 1 ? `site ${site} · row ${row % rows}, column ${site % cols}` : `site ${site}`;
+  const [row, column, name] = [Math.floor(site / cols), (site % cols) + 1, `site ${site + 1}`];
+  if (kind === "layers" && row >= rows) return `${name} · hidden unit ${site - rows * cols + 1}`;
+  if (kind === "layers") return `${name} · visible pixel (${row + 1}, ${column})`;
+  return cols && rows > 1 ? `${name} · row ${(row % rows) + 1}, column ${column}` : name;
 }

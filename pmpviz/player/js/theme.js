@@ -39,6 +39,31 @@ function brightness([red, green, blue]) {
   return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255;
 }
 
+// How well two colours are told apart, from 1 to 21, as WCAG counts it.
+export function contrast(a, b) {
+  const [low, high] = [luminance(a), luminance(b)].sort((one, other) => one - other);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function luminance(colour) {
+  const [red, green, blue] = colour.map((part) => (part <= 10.3 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+const HALVINGS = 8;
+
+// The first colour on the way from one to another that has this contrast to the ground; the other where none has.
+export function clearOf(ground, from, to, least) {
+  if (contrast(from, ground) >= least) return from;
+  let [low, high] = [0, 1];
+  for (let k = 0; k < HALVINGS; k++) {
+    const middle = (low + high) / 2;
+    if (contrast(mix(from, to, middle), ground) < least) low = middle;
+    else high = middle;
+  }
+  return mix(from, to, high);
+}
+
 // Of black and white the one that is read on this colour.
 export function readableOn(colour) {
   return brightness(colour) < 0.5 ? LIGHT : [0, 0, 0];

@@ -200,7 +200,7 @@ export class Filters {
   useOf(used) {
     const lit = used.filter(Boolean).length;
     const limit = number(this.meta.limit[this.chosen]);
-    const unit = `${this.kind()} ${this.meta.units[this.chosen]}`;
+    const unit = `${this.kind()} ${this.meta.units[this.chosen] + 1}`;
     return `Its ${unit} is on in ${lit} of ${used.length} samples; weights up to ±${limit}.`;
   }
 

@@ -28,6 +28,16 @@ export function weighed(context, x, y, radius) {
   context.stroke();
 }
 
+// Where all configurations have one weight: the start, and the centre that a barrier draws to.
+export function cross(context, x, y, reach) {
+  context.beginPath();
+  context.moveTo(x - reach, y);
+  context.lineTo(x + reach, y);
+  context.moveTo(x, y - reach);
+  context.lineTo(x, y + reach);
+  context.stroke();
+}
+
 export function target(context, x, y, radius) {
   context.setLineDash(DASHES);
   disc(context, x, y, radius);
@@ -42,8 +52,9 @@ export function drawKey(scene, walks, room) {
   const { context, theme, data, scale } = scene;
   const colour = walks.length > 1 ? css(theme.text) : walks[0].colour;
   const signs = [
-    ["μ so far", (x, y) => marker(context, walks.length > 1 ? "circle" : walks[0].lane.marker, x, y, 5 * scale)],
+    ["μ: marginals so far", (x, y) => marker(context, walks.length > 1 ? "circle" : walks[0].lane.marker, x, y, 5 * scale)],
     data.exact && ["exact", (x, y) => outlined(context, css(theme.text), () => diamond(context, x, y, 6 * scale))],
+    walks.some(({ weights }) => weights.length) && ["u₀: all alike", (x, y) => cross(context, x, y, 5 * scale)],
     walks.some(({ weights }) => weights.length) && ["mixed into μ", (x, y) => weighed(context, x, y, 5.5 * scale)],
     walks.some(({ lane, last }) => lane.found[last] >= 0) && ["MAP call's corner", (x, y) => target(context, x, y, 5.5 * scale)],
   ];

@@ -1,10 +1,10 @@
 // The polytopes with the walks in them, on a plain 2-D canvas; pointing at something tells its coordinates.
 
 import { Camera } from "./camera.js";
-import { diamond, drawKey, target, weighed } from "./key.js";
+import { cross, diamond, drawKey, target, weighed } from "./key.js";
 import { drawEdges, drawWires, facesOf, fillFace } from "./solid.js";
 import { marker } from "../pmpviz.player/curves.js";
-import { css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
+import { clearOf, css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
 const NEAR_PX = 11;
 const ARROW = 9;
@@ -13,6 +13,7 @@ const MARGIN = 12; // Between the key and the buttons.
 const UNITLESS = /^principal/; // Numbers along such a direction say nothing by themselves.
 const IN_USE = 1e-9; // A smaller weight is none.
 const OF_MANY = 0.02; // The least weight of a corner where several lanes have theirs.
+const [SEEN, PALE] = [3.3, 0.35]; // The contrast of a walk to the ground, at least; what an old step has of its colour.
 const ROUNDING = 1e-5; // Of the width of the box, and of that the least.
 // Where the name of each axis stands: along it in the middle, at these ends of the others.
 const AXES = [[null, 0, 0], [1, null, 0], [0, 0, null]];
@@ -208,19 +209,20 @@ export class Scene {
     }
   }
 
-  // Old steps are pale, the last ones have the lane's full colour.
+  // Old steps are as pale as can be seen from the back row, the last ones have the lane's full colour.
   drawTrail(walk) {
     const { lane, last, colour } = walk;
     const { context, theme } = this;
-    const full = rgb(colour);
+    const full = clearOf(theme.ground, rgb(colour), theme.text, SEEN);
+    const pale = clearOf(theme.ground, mix(theme.ground, full, PALE), full, SEEN);
     let before = null;
     const end = walk.share < 1 ? last - 1 : last;
     for (let k = 0; k <= end; k++) {
       const point = lane.path.subarray(3 * k, 3 * k + 3);
       const at = this.camera.place(point);
       if (before) {
-        context.strokeStyle = css(mix(mix(theme.ground, full, 0.35), full, last ? k / last : 1));
-        context.lineWidth = 1.5 + (1.5 * k) / Math.max(1, last);
+        context.strokeStyle = css(mix(pale, full, last ? k / last : 1));
+        context.lineWidth = this.scale * (1.5 + (1.5 * k) / Math.max(1, last));
         context.beginPath();
         context.moveTo(before[0], before[1]);
         context.lineTo(at[0], at[1]);
@@ -244,12 +246,7 @@ export class Scene {
     };
     const [cx, cy] = mark(data.centre, "u₀, the uniform distribution: the barrier's centre", (x, y) => {
       context.strokeStyle = css(theme.text);
-      context.beginPath();
-      context.moveTo(x - 5, y);
-      context.lineTo(x + 5, y);
-      context.moveTo(x, y - 5);
-      context.lineTo(x, y + 5);
-      context.stroke();
+      cross(context, x, y, 5);
     });
     const wide = context.measureText("start").width;
     const places = [[cx - 8 - wide, cy - 6], [cx + 8, cy - 6], [cx - 8 - wide, cy + 16 * this.scale], [cx + 8, cy + 16 * this.scale]];
@@ -286,15 +283,14 @@ export class Scene {
   drawArrow({ lane, last, share, colour }) {
     const corner = lane.found[last];
     if (last < 1 || !(corner >= 0)) return;
-    const { context } = this;
+    const { context, theme } = this;
     const from = this.camera.place(lane.path.subarray(3 * last - 3, 3 * last));
     const to = this.camera.place(lane.corners.subarray(3 * corner, 3 * corner + 3));
     const grown = Math.min(1, share / 0.5);
     const tip = [from[0] + (to[0] - from[0]) * grown, from[1] + (to[1] - from[1]) * grown];
     const way = Math.atan2(to[1] - from[1], to[0] - from[0]);
-    context.strokeStyle = context.fillStyle = colour;
-    context.globalAlpha = share < 1 ? 1 : 0.75;
-    context.lineWidth = 1.75;
+    context.strokeStyle = context.fillStyle = css(clearOf(theme.ground, rgb(colour), theme.text, SEEN));
+    context.lineWidth = 1.75 * this.scale;
     context.setLineDash([5, 4]);
     context.beginPath();
     context.moveTo(from[0], from[1]);
@@ -308,7 +304,6 @@ export class Scene {
     }
     context.fill();
     if (grown === 1) target(context, to[0], to[1], 10);
-    context.globalAlpha = 1;
   }
 
   drawNow({ lane, last, share, colour }) {
@@ -321,7 +316,7 @@ export class Scene {
     if (last && share < 1) {
       const start = this.camera.place(from);
       context.strokeStyle = colour;
-      context.lineWidth = 3;
+      context.lineWidth = 3 * this.scale;
       context.beginPath();
       context.moveTo(start[0], start[1]);
       context.lineTo(x, y);

@@ -3,10 +3,12 @@
 import { ask } from "../pmpviz.player/ask.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { Player } from "../pmpviz.player/player.js";
-import { css, enlarged, lit, make, number, sized, thousands, topOf } from "../pmpviz.player/theme.js";
+import { css, enlarged, lit, make, sized, thousands, topOf } from "../pmpviz.player/theme.js";
 import { drawKey } from "../pmpviz.player/traces.js";
 import { decodeWalk } from "./decoded.js";
 import { Edges, givenPicture, heardAt, Marginals } from "./found.js";
+import { isNewest, sentence } from "./lines.js";
+import { HELP, MEANINGS, SHARE } from "./meanings.js";
 import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./camera.js";
@@ -34,23 +36,8 @@ const [ALONE_HIGH, SITES_HIGH] = [190, 150]; // The sites of one lane, and of se
 const [LOW, LINE] = [860, 24]; // A window, and what each further lane takes of it.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
 const APART = 1; // Lanes are computed in turn: while they go on together none is further ahead.
-const SHARE = "How much of each edge's dependence the objective counts: how often the edge is in a random spanning tree.";
 const RENEWED = "Back to the start, as soon as the step in hand is done.";
 const BEGINNING = "The beginning, where all configurations are alike.";
-// What the picture's and the sentences' words mean: told at the ? beside each; all of them stand in a fold of the page.
-const MEANINGS = [
-  ["corners", "Configurations, a digit a spin. Two at one corner, as 011 · 100, are each other's opposites: in both the same spins agree."],
-  ["axes", "What each counts is written beside it. Correlation s₁, s₂: how far spins 1 and 2 agree, from −1, never, to 1, always. Score: how much the model favours μ. Principal directions: in which good configurations differ most."],
-  ["MAP call", "MAP: maximum a posteriori. A solver is asked for the configuration with the largest weight: a corner."],
-  ["objective", "Score plus entropy of μ. Its largest value is an upper bound of log Z."],
-  ["log Z", "The logarithm of Z, the sum of all configurations' weights. Every estimate of it here is in nats: one nat is a factor of e in Z."],
-  ["ρ", SHARE],
-];
-const HELP = {
-  gap: "How far the objective can still rise, at most: objective and gap together bound log Z. The line is the gap of each step. The band goes down to the least so far; a new ρ begins anew.",
-  log_z: "The band is what is known: log Z lies within it. Its ends are the best bounds so far: above, the least sum of objective and gap; below, the summed weights of what was found.",
-};
-const WITHIN = 1.96; // Standard errors of a 95 % bar.
 
 class Walk extends Player {
   constructor(parent) {
@@ -328,7 +315,9 @@ class Walk extends Player {
 
   // What was known at the step that is on screen.
   write(walks) {
-    const text = walks.map((walk, k) => this.sentence(walk, walks.length > 1, this.lanes[k].meta.status === "done"));
+    const metas = this.lanes.map(({ meta }) => meta);
+    const seen = { metas, raced: walks.length > 1, large: this.large, exact: this.exact };
+    const text = walks.map((walk, k) => sentence(walk, { ...seen, done: metas[k].status === "done" }));
     const written = JSON.stringify([text, this.theme.id]);
     if (written === this.written) return;
     this.written = written;
@@ -341,42 +330,6 @@ class Walk extends Player {
         return line;
       }),
     );
-  }
-
-  // Lines of more than two lanes, and of several before a class, begin with what tells them apart alone, so that none is
-  // broken; before a class each has its gap alone.
-  // A gap is of the point that the step was taken from, and μ of the one that it led to.
-  sentence({ lane, last }, raced, done) {
-    const step = lane.steps[last];
-    const corner = lane.found[last];
-    const many = raced && (this.large || this.lanes.length > 2);
-    const named = many ? lane.short.slice(this.alike()) : lane.label;
-    const words = [`${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
-    if (corner >= 0 && !raced) words.push(`found corner ${lane.names[corner]}`);
-    if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (this.large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}`);
-    if (this.large && raced && words.length > 1) return words.join(", ");
-    const [low, high] = [lane.low[last], lane.high[last]];
-    const known = this.exact === null || raced ? "" : `; exactly ${digits(this.exact, 5)}`;
-    const least = Number.isFinite(low) ? `${digits(low, 5)} ≤ ` : "";
-    const told = Number.isFinite(high) ? `${least}log Z ≤ ${digits(high, 5)}` : this.estimate(lane, last);
-    return [words.join(", "), told && told + known].filter(Boolean).join("; ");
-  }
-
-  // How many letters of the lanes' names are the same words, and tell none apart; what a number is of is not left out.
-  alike() {
-    const names = this.lanes.map(({ meta }) => meta.short);
-    let count = 0;
-    while (names.every((name) => count < name.length && name[count] === names[0][count])) count += 1;
-    let words = names[0].lastIndexOf(" ", count - 1) + 1;
-    if (names.some((name) => /^\d/.test(name.slice(words)))) words = words > 1 ? names[0].lastIndexOf(" ", words - 2) + 1 : 0;
-    return names.every((name) => name.length > words) ? words : 0;
-  }
-
-  // Of a method that bounds nothing, what it makes of log Z at its last estimate.
-  estimate(lane, last) {
-    const at = (name) => lane[name].subarray(0, last + 1).findLast(Number.isFinite);
-    if (at("error") === undefined) return at("maximum") === undefined ? "" : `mean maximum ${digits(at("maximum"), 5)}`;
-    return `log Z ≈ ${digits(at("objective"), 5)} ± ${digits(WITHIN * at("error"), 2)}`;
   }
 
   // Where rho changed, on the axis of the timeline.
@@ -415,17 +368,9 @@ function weightsAt({ steps, weighed, weights }, place) {
   return steps[place] ? (weighed.get(steps[place]) ?? weights) : []; // The beginning has no corner yet.
 }
 
-function isNewest({ lane, last }) {
-  return last === lane.steps.length - 1;
-}
-
 // The last place whose step is at most this one.
 function placeOf(steps, step) {
   let last = 0;
   for (let k = 0; k < steps.length && steps[k] <= step; k++) last = k;
   return last;
-}
-
-function digits(value, count) {
-  return Math.abs(value) < 1e-3 ? number(value) : String(Number(value.toPrecision(count))).replace("-", "−");
 }

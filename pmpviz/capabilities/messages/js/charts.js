@@ -154,7 +154,7 @@ export class HeatMap {
     const { record } = this.replay;
     const name = record.variables[record.edgeVariable[edge]].name;
     const of = this.replay.card(record.edgeVariable[edge]) > 2 ? `=${state}` : "";
-    return `f${record.edgeFactor[edge]} → ${name}${of}`;
+    return `f${record.edgeFactor[edge] + 1} → ${name}${of}`;
   }
 
   locate(event) {

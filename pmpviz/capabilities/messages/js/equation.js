@@ -78,9 +78,9 @@ export class Equation {
     const { record } = this.replay;
     const variable = record.edgeVariable[edge];
     return {
-      variable: `x${subscript(variable)}`,
-      factor: `f${subscript(record.edgeFactor[edge])}`,
-      field: `θ${subscript(variable)}`,
+      variable: `x${subscript(variable + 1)}`,
+      factor: `f${subscript(record.edgeFactor[edge] + 1)}`,
+      field: `θ${subscript(variable + 1)}`,
     };
   }
 
@@ -89,7 +89,7 @@ export class Equation {
     const { replay } = this;
     const index = replay.record.edgeVariable[edge];
     const others = replay.byVariable[index].filter((other) => other !== edge);
-    const sources = others.map((other) => `m(f${subscript(replay.record.edgeFactor[other])}→${variable})`);
+    const sources = others.map((other) => `m(f${subscript(replay.record.edgeFactor[other] + 1)}→${variable})`);
     const few = sources.length <= 4 ? sources : [...sources.slice(0, 3), "…"];
     const symbols = `n(${variable}→${factor}) = ${[field, ...few].join(" + ")}`;
     const columns = [replay.unary(index), ...others.map((other) => replay.message(other, true))];
@@ -107,9 +107,9 @@ export class Equation {
     const index = replay.record.edgeFactor[edge];
     const { scope, label, table } = replay.record.factors[index];
     const others = scope.filter((other) => other !== replay.record.edgeVariable[edge]);
-    const over = others.map((other) => `x${subscript(other)}`);
+    const over = others.map((other) => `x${subscript(other + 1)}`);
     const incoming = over.map((name) => `n(${name}→${factor})`);
-    const inner = [`${factor}(${scope.map((other) => `x${subscript(other)}`).join(",")})`, ...incoming].join(" + ");
+    const inner = [`${factor}(${scope.map((other) => `x${subscript(other + 1)}`).join(",")})`, ...incoming].join(" + ");
     const kind = !label ? "" : `   (${replay.record.factors[index].words})`;
     const symbols = `m(${factor}→${variable}) = ${this.operator(over.join(","), inner)}${kind}`;
     const card = replay.card(replay.record.edgeVariable[edge]);

@@ -37,7 +37,7 @@ function likeliest(shares) {
 export function factorTip(replay, factor, head) {
   const { record } = replay;
   const { words, label, table, scope } = record.factors[factor];
-  const found = [make("div", "", `${[`f${factor}`, label].filter(Boolean).join(" ")}: ${words}`)];
+  const found = [make("div", "", `${[`f${factor + 1}`, label].filter(Boolean).join(" ")}: ${words}`)];
   const wanted = wish(record, factor);
   if (wanted) found.push(make("div", "", wanted > 0 ? "It would rather have them equal." : "It would rather have them differ."));
   if (frustrated(replay, factor, head)) found.push(make("div", "", "Frustrated: the likeliest states go against it."));
@@ -60,8 +60,8 @@ function rows(all) {
 
 function square([a, b], [high, wide], table) {
   const states = (count) => Array.from({ length: count }, (_, k) => k);
-  const head = ["", ...states(wide).map((k) => `x${b} = ${k}`)];
-  return rows([head, ...states(high).map((k) => [`x${a} = ${k}`, ...states(wide).map((l) => value(table[k * wide + l]))])]);
+  const head = ["", ...states(wide).map((k) => `x${b + 1} = ${k}`)];
+  return rows([head, ...states(high).map((k) => [`x${a + 1} = ${k}`, ...states(wide).map((l) => value(table[k * wide + l]))])]);
 }
 
 function list(scope, cards, table) {
@@ -74,7 +74,7 @@ function list(scope, cards, table) {
     }
     return [states.join(" "), value(table[at])];
   });
-  return rows([[scope.map((variable) => `x${variable}`).join(" "), ""], ...shown]);
+  return rows([[scope.map((variable) => `x${variable + 1}`).join(" "), ""], ...shown]);
 }
 
 function value(number) {

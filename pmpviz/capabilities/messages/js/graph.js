@@ -168,7 +168,7 @@ export class Graph {
   // As words and formulas name it, where there is room for as much, and how wide its square is.
   named({ label }, index) {
     const { context, half } = this;
-    const choices = [[`f${index}`, label].filter(Boolean).join(" "), label || `f${index}`].map((name) => {
+    const choices = [[`f${index + 1}`, label].filter(Boolean).join(" "), label || `f${index + 1}`].map((name) => {
       context.font = `600 ${(name.length > 2 ? 10 : 11.5) * this.large}px ${this.theme.font}`;
       return [name, Math.max(half, context.measureText(name).width / 2 + 4), context.font];
     });

@@ -110,7 +110,7 @@ export class NoiseMap {
     const pixel = row * this.atlas.side + column;
     const code = this.atlas.values.state[pixel];
     const [a, b] = this.atlas.sites;
-    const lines = [`noise of site ${a}: ${number(this.noiseAt(column))}`, `noise of site ${b}: ${number(this.noiseAt(row))}`];
+    const lines = [`noise of spin ${a + 1}: ${number(this.noiseAt(column))}`, `noise of spin ${b + 1}: ${number(this.noiseAt(row))}`];
     lines.push(Number.isNaN(code) ? "not worked out yet" : this.atlas.states[code]);
     if (this.layer.kind !== "states") lines.push(`${this.layer.label}: ${this.say(this.atlas.values[this.layer.id][pixel])}`);
     this.tip.replaceChildren(...lines.map((line) => make("div", "", line)));
@@ -233,11 +233,11 @@ export class NoiseMap {
       context.fillText(number(tick), this.left - 5, y + 4);
     }
     context.textAlign = "center";
-    context.fillText(`noise of site ${atlas.sites[0]}`, this.left + this.room / 2, TOP + this.room + 29 * this.scale);
+    context.fillText(`noise of spin ${atlas.sites[0] + 1}`, this.left + this.room / 2, TOP + this.room + 29 * this.scale);
     context.save();
     context.translate(12 * this.scale, TOP + this.room / 2);
     context.rotate(-Math.PI / 2);
-    context.fillText(`noise of site ${atlas.sites[1]}`, 0, 0);
+    context.fillText(`noise of spin ${atlas.sites[1] + 1}`, 0, 0);
     context.restore();
   }
 
@@ -313,7 +313,7 @@ export class NoiseMap {
     }
     Object.assign(this.canvas.dataset, { x: x.toFixed(4), y: y.toFixed(4) });
     const [a, b] = this.atlas.sites;
-    const words = `Noise atlas, ${this.layer.label}. The cross is at noise ${number(x)} of site ${a} and ${number(y)} of site ${b}; arrow keys move it.`;
+    const words = `Noise atlas, ${this.layer.label}. The cross is at noise ${number(x)} of spin ${a + 1} and ${number(y)} of spin ${b + 1}; arrow keys move it.`;
     this.canvas.setAttribute("aria-label", words);
   }
 }

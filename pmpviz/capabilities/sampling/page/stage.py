@@ -238,7 +238,7 @@ def _with_state(sites: list[int], state: int, space: Space) -> list[int]:
     if sites and not kept:
         has = space.card_at(sites[0])
         st.toast(
-            f"Variable {sites[0]} has {has} state{'s' if has > 1 else ''}, from 0: it cannot be clamped to {state}."
+            f"Site {sites[0] + 1} has {has} state{'s' if has > 1 else ''}, from 0: it cannot be clamped to {state}."
         )
     return kept
 
@@ -270,11 +270,14 @@ def _known(report: SiteReport, view: LiveView) -> list[str]:
 def _site_lines(report: SiteReport) -> list[str]:
     source = "exact" if report.exact else "reference"
     if report.field is not None:
-        lines = [f"site {report.site}: x = {report.value}", f"share of chains at 1: {significant(report.shares[1])}"]
+        lines = [
+            f"site {report.site + 1}: x = {report.value}",
+            f"share of chains at 1: {significant(report.shares[1])}",
+        ]
         if report.marginals is not None:
             lines.append(f"{source} p(x = 1): {significant(report.marginals[1])}")
         return [*lines, f"local field: {significant(report.field)}"]
-    lines = [f"site {report.site}: state {report.value}", f"shares of chains: {_numbers(report.shares)}"]
+    lines = [f"site {report.site + 1}: state {report.value}", f"shares of chains: {_numbers(report.shares)}"]
     if report.marginals is not None:
         lines.append(f"{source} p(x = k): {_numbers(report.marginals)}")
     return [*lines, f"p(x = k | the rest): {_numbers(report.conditional)}"]

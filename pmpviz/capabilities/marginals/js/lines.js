@@ -1,0 +1,49 @@
+// The line of each lane beneath the walk: what it knows at the step on screen.
+
+import { number, thousands } from "../pmpviz.player/theme.js";
+
+const WITHIN = 1.96; // Standard errors of a 95 % bar.
+
+// Lines of more than two lanes, and of several before a class, begin with what tells them apart alone, so that none is
+// broken; before a class each has its gap alone.
+// A gap is of the point that the step was taken from, and μ of the one that it led to.
+export function sentence({ lane, last }, { metas, raced, large, exact, done }) {
+  const step = lane.steps[last];
+  const corner = lane.found[last];
+  const many = raced && (large || metas.length > 2);
+  const named = many ? lane.short.slice(alike(metas)) : lane.label;
+  const words = [`${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
+  if (corner >= 0 && !raced) words.push(`found corner ${lane.names[corner]}`);
+  if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}`);
+  if (large && raced && words.length > 1) return words.join(", ");
+  const [low, high] = [lane.low[last], lane.high[last]];
+  const known = exact === null || raced ? "" : `; exactly ${digits(exact, 5)}`;
+  const least = Number.isFinite(low) ? `${digits(low, 5)} ≤ ` : "";
+  const told = Number.isFinite(high) ? `${least}log Z ≤ ${digits(high, 5)}` : estimate(lane, last);
+  return [words.join(", "), told && told + known].filter(Boolean).join("; ");
+}
+
+// How many letters of the lanes' names are the same words, and tell none apart; what a number is of is not left out.
+function alike(metas) {
+  const names = metas.map(({ short }) => short);
+  let count = 0;
+  while (names.every((name) => count < name.length && name[count] === names[0][count])) count += 1;
+  let words = names[0].lastIndexOf(" ", count - 1) + 1;
+  if (names.some((name) => /^\d/.test(name.slice(words)))) words = words > 1 ? names[0].lastIndexOf(" ", words - 2) + 1 : 0;
+  return names.every((name) => name.length > words) ? words : 0;
+}
+
+// Of a method that bounds nothing, what it makes of log Z at its last estimate.
+function estimate(lane, last) {
+  const at = (name) => lane[name].subarray(0, last + 1).findLast(Number.isFinite);
+  if (at("error") === undefined) return at("maximum") === undefined ? "" : `mean maximum ${digits(at("maximum"), 5)}`;
+  return `log Z ≈ ${digits(at("objective"), 5)} ± ${digits(WITHIN * at("error"), 2)}`;
+}
+
+export function isNewest({ lane, last }) {
+  return last === lane.steps.length - 1;
+}
+
+function digits(value, count) {
+  return Math.abs(value) < 1e-3 ? number(value) : String(Number(value.toPrecision(count))).replace("-", "−");
+}
