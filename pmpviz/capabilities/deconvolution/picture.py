@@ -106,6 +106,8 @@ def _lane(envelope: Envelope, problem: Problem, view, index: int, lane: Deconvol
         short=short_name(lane),
         samples=lane.samples,
         timed=len(view.lanes) > 1,
+        # Of a chain the state is shown, which is never unsure, nor is what is given.
+        pale=spec_of(lane).kind == "draw" and len(problem.clamped) < problem.shape.features,
         frames=_new_frames(envelope, problem, index, lane),
     )
 
