@@ -150,6 +150,16 @@ HOVERED = """async () => {
   chart.measure({});
   return [0, 60, 66, 128].map((sweep) => told(chart, chart.x.px(sweep)));
 }"""
+# Where a log axis of seconds has what is of the beginning and what came 8 ms later, in px, and what is said there.
+BEGUN = f"""async () => {{ {MODULE}
+  const [{{ Chart }}, {{ told }}] = [await of("/chart.js"), await of("/told.js")];
+  const chart = new Chart(document.createElement("div"), () => {{}});
+  const line = {{ x: [0, 0.008, 4], y: [1500, 0, 0], name: "Gibbs" }};
+  chart.trace = {{ x: "seconds", xlog: true, lines: (chart.lines = [line]) }};
+  chart.width = chart.height = 300;
+  chart.measure({{}});
+  return [[0, 0.008, 4].map((x) => Math.round(chart.x.px(x))), told(chart, chart.x.px(0))];
+}}"""
 # How high three lines stand, of which two end beneath the foot of a log axis of 100 pixels, with a band of 40 or of 10.
 LIFTED = f"""async () => {{ {MODULE}
   const [{{ lifted }}, {{ scale }}] = [await of("/overlaps.js"), await of("/scale.js")];
@@ -343,6 +353,8 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(STANDING) == ["0000", "1111"]
     # A log axis has its decades' numbers, and its name where these leave room for one.
     assert page.evaluate(ALONG) == [["14 ms", "7.6 s", "100 ms", "1 s", "seconds, log axis"], ["14 ms", "7.6 s"]]
+    # What a run began with is seen, and its fall from there.
+    assert page.evaluate(BEGUN) == [[50, 74, 290], ["seconds 0 s", "1\u202f500"]]
     assert page.evaluate(LAYERED) == [
         ["local field−11", 1],
         ["local field−11", 1],

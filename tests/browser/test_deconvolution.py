@@ -194,3 +194,5 @@ def test_a_class_sees_images_beside_the_features(open_page, server):
           return box.height > 50 && box.bottom <= window.innerHeight;
         })"""
     )
+    assert page.locator(".dc-images .dc-legend").inner_text().split("\n") == ["missing", "too much"]
+    assert page.locator(".dc-pale").inner_text() == "pale: unsure"

@@ -379,3 +379,5 @@ def test_before_a_class_the_map_of_a_free_run_and_its_verdict_are_seen_with_the_
     for part in ("[data-testid=messages-heat]", ".mm-verdict", ".mm-canvas"):
         box = page.locator(part).bounding_box()
         assert box["y"] > 0 and box["y"] + box["height"] <= 768, part
+    # Each of its six rows has a name beside it, of 11 pixels on a page that is not enlarged.
+    assert page.locator("[data-testid=messages-heat]").bounding_box()["height"] > 1.6 * 6 * 11

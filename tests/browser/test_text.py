@@ -97,6 +97,12 @@ def test_curves_stand_beside_the_text_and_all_is_within_a_small_window(server, o
         page.set_viewport_size({"width": width, "height": height})
         assert settled(page, PARTS) == []
     assert page.locator(".pv-trace:visible").count() == 2
+    # A text that is seen in part says so, and the keys reach the rest of it.
+    first, mark = page.locator(PAGES).first, page.locator(".tx-below").first
+    assert mark.inner_text() == "▾ more" and mark.is_visible()
+    first.focus()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("() => document.querySelector('.tx-page').scrollTop > 0")
 
 
 def test_all_names_are_seen_and_the_rest_when_it_is_asked_for(server, open_page):

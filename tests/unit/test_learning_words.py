@@ -14,6 +14,7 @@ from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.capabilities.learning.plan import LearningPlan, learner, split
 from pmpviz.capabilities.learning.verdict import _factor, mmd_note, scored, verdict
 from pmpviz.capabilities.learning.words import BACK, more, numbers, offer
+from pmpviz.capabilities.learning.words import said as said_of
 from pmpviz.io.datasets import parse_dataset
 from pmpviz.models import RBM
 from pmpviz.player.update import Cursors, Desk, Envelope
@@ -246,6 +247,22 @@ def test_what_learning_raises_is_the_first_curve_and_what_mmd_cannot_see_stands_
     lane.likelihoods.found.append(Likelihood(0, 0.0, -6.0, -6.0, -6.0, True))
     before = LearningView(run=0, plan=plan, train=train, test=test, lanes=(lane.view(False),))
     assert decode(picture.update(before, Cursors(), Desk()))[0]["traces"][0]["lines"] == []
+
+
+def test_a_curve_begins_before_the_first_step_and_a_pause_says_that_scores_still_arrive(monkeypatch):
+    plan = LearningPlan(data="bars:6x6", hidden=30, chains=20, batch=0)
+    train, test = split(parse_dataset(plan.data))
+    asked = []
+    monkeypatch.setattr(LikelihoodJob, "ask", lambda job, model, iteration, *_: asked.append(iteration))
+    lane = LearningLane(plan.lanes[0], plan.begin(train)[0], train, test, 0)
+    assert not asked and not is_small(lane.training.model), "nothing is compiled before Play"
+    lane.advance(1)
+    lane.advance(1)
+    assert asked == [0, 1, 2]
+    lane.likelihoods._wanted = [None]
+    for playing, late, at in ((False, True, None), (True, False, None), (False, False, 1)):
+        view = LearningView(run=0, plan=plan, train=train, test=test, playing=playing, lanes=(lane.view(False),))
+        assert said_of(view, at, "cpu")[0].endswith(" Scores still arrive.") == late
 
 
 def test_two_trainings_by_one_algorithm_have_two_hues():

@@ -20,6 +20,7 @@ from pmpviz.capabilities.deconvolution.lane import (
     Frame,
     found_in,
     grey_levels,
+    measures,
     orders,
     superfluous,
     under,
@@ -391,6 +392,20 @@ def test_frames_keep_their_times_and_early_ones_are_never_thinned():
     sweeps = [frame.sweep for frame in kept]
     assert sweeps[:20] == list(range(20)) and sweeps[-1] == 3999 and sweeps == sorted(set(sweeps))
     assert all(frame.seconds == frame.sweep / 8 for frame in kept)
+
+
+def test_a_curve_reaches_zero_when_the_verdict_says_so_however_long_a_chain_goes_on(begin):
+    live = begin(BESIDE)
+    wait(live, lambda view: view.lanes and view.lanes[1].frames)
+    chain = live.view.lanes[1]
+    for k in range(1, 5000):
+        frame = dataclasses.replace(frame_at(k), wrong=(0 if k > 2 else 900,))
+        chain.series.append({name: np.array([value]) for name, value in measures(frame).items()})
+    head, blobs = decode(deconvolution.update(live.view, Cursors(), Desk(("play",))))
+    line = next(card for card in head["traces"] if card["id"] == "wrong")["lines"][1]
+    seconds, wrong = (np.frombuffer(blobs[line[name]], np.float32) for name in ("seconds", "y"))
+    assert len(seconds) <= 480 and seconds[0] == 0
+    assert seconds[np.flatnonzero(wrong == 0)[0]] == frame_at(3).seconds
 
 
 def frame_at(k: int) -> Frame:

@@ -85,6 +85,20 @@ def test_bins_hold_every_row_between_them_and_no_zoom_hides_an_outlier(total):
     assert series.last == {"sweep": total - 1, "energy": energy[-1]}
 
 
+@pytest.mark.parametrize("total", [1, 64, 300, 481, 2500, 9001, 70_001])
+def test_graded_bins_hold_every_row_once_and_none_is_wide_where_it_lies(total):
+    rows, series = np.arange(total), Series(("row", "seconds"))
+    series.append({"row": rows, "seconds": 0.002 * rows})
+    for most in (480, 1024):
+        bins = series.graded(most)
+        first, last = bins.least["row"], bins.most["row"]
+        assert len(bins) <= most
+        assert first[0] == 0 and last[-1] == total - 1 and (first[1:] == last[:-1] + 1).all()
+        assert ((last - first) <= first / 16).all(), "a bin that a log axis shows to be wide"
+        alone = min(total, 64)
+        np.testing.assert_allclose(bins.mean["seconds"][:alone], 0.002 * rows[:alone], rtol=1e-6)
+
+
 def test_memory_of_a_series_grows_with_the_logarithm_of_its_length_only():
     series = Series(("sweep",))
     series.append({"sweep": np.arange(300_000)})

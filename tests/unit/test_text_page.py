@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from pmpviz import exact
 from pmpviz.__main__ import _parser
 from pmpviz.app.presets import preset_of
+from pmpviz.capabilities.text import lane as text_lane
 from pmpviz.capabilities.text.answers import finding
 from pmpviz.capabilities.text.lane import FIRST_KEPT, MOST_POINTS, errors, lane_of
 from pmpviz.capabilities.text.live import Answer
@@ -52,6 +54,23 @@ def test_a_lanes_marginals_come_to_the_exact_ones_and_follow_a_change(name):
         assert len(view.points) == len(view.history) > 0 and view.points[-1, 0] <= lane.count
         assert view.points[0, 0] > lane.since
     assert view.p1[1] == 1 and view.p1[4] == 0
+
+
+@pytest.mark.parametrize("name", ["gibbs", "gaussian_hmc", "bp", "barrier_frank_wolfe"])
+def test_seconds_are_of_computing_alone_and_warming_up_changes_nothing(name, monkeypatch):
+    """The first sweeps were said to take thirty times as long as they do: looking at them was counted."""
+    plan = TextPlan(text=BAKER, lanes=(reader(name),))
+    cold, warm = (lane_of(plan.lanes[0], plan, target_of(plan)) for _ in range(2))
+    warm.warm()
+    assert warm.count == 0 == warm.seconds
+    looked = text_lane.running.positions
+    monkeypatch.setattr(text_lane.running, "positions", lambda run: (time.sleep(0.2), looked(run))[1])
+    for each in (cold, warm):
+        each.warmed = True
+        for _ in range(3):
+            each.advance(1)
+    assert np.array_equal(cold.p1(), warm.p1()) and cold.count == warm.count
+    assert 0 < warm.seconds < 0.2
 
 
 def test_words_that_are_held_are_not_told_as_found():

@@ -106,6 +106,8 @@ def _lane(envelope: Envelope, problem: Problem, view, index: int, lane: Deconvol
         short=short_name(lane),
         samples=lane.samples,
         timed=len(view.lanes) > 1,
+        # Of a chain the state is shown, which is never unsure, nor is what is given.
+        pale=spec_of(lane).kind == "draw" and len(problem.clamped) < problem.shape.features,
         frames=_new_frames(envelope, problem, index, lane),
     )
 
@@ -186,7 +188,7 @@ def _trace(envelope: Envelope, name: str, title: str, scale: float, unit: str) -
     log = name == "residual"
 
     def columns(lane: DeconvolutionLaneView) -> dict:
-        bins = lane.series.bins(most=MOST_TRACE_POINTS)
+        bins = lane.series.graded(MOST_TRACE_POINTS)  # Beside others seconds stand on a log axis.
         kept = bins.mean[f"{name}:mean"] > 0 if log else np.ones(len(bins), bool)
         found = {"x": bins.mean["sweep"], "seconds": bins.mean["seconds"], "y": scale * bins.mean[f"{name}:mean"]}
         found |= {"low": scale * bins.least[f"{name}:low"], "high": scale * bins.most[f"{name}:high"]}

@@ -74,6 +74,7 @@ class LearningLaneView:
     independent: float
     ring: FrameRing
     model: Ising
+    unscored: bool = False  # Whether likelihoods that were asked for are still to come.
 
     @property
     def algorithm(self) -> str:
@@ -151,6 +152,8 @@ class LearningLane:
 
     def advance(self, most: int) -> None:
         """One compiled chunk of about 40 ms, up to the next iteration at which metrics are taken."""
+        if not self.count and not is_small(self.training.model):
+            self._score()  # Where the curve of the likelihood begins.
         due = next_metric_iteration(self.count) - self.count
         count = max(1, min(self.chunk, most, due, running.MAX_CHUNK))
         self.training, trace = running.advance(self.training, count)
@@ -199,7 +202,11 @@ class LearningLane:
         )
         # Before Play was pressed annealing would have to be compiled for a model that knows nothing.
         if is_small(model) or self.count:
-            self.likelihoods.ask(model, self.count, self.training.seconds, running.copy(self.training))
+            self._score()
+
+    def _score(self) -> None:
+        value = self.training
+        self.likelihoods.ask(value.model, self.count, value.seconds, running.copy(value))
 
     def change(self, plan: Choice, optimiser) -> None:
         """New knobs from here on."""
@@ -242,6 +249,7 @@ class LearningLane:
             independent=self.likelihoods.independent,
             ring=self.ring,
             model=value.model,
+            unscored=self.likelihoods.unfinished,
         )
 
 

@@ -40,7 +40,13 @@ def said(view: LearningView, at: int | None, device: str) -> list[str]:
     """[what was found, the numbers of it, what is computed] at the moment that is looked back at, or now."""
     then = looked_at(view, at)
     found = "nothing is learned yet." if at == 0 else verdict(then)
-    return [_back_at(then, at) + found, *numbers(then), computing(view, device)]
+    return [_back_at(then, at) + found + _arriving(view, at), *numbers(then), computing(view, device)]
+
+
+def _arriving(view: LearningView, at: int | None) -> str:
+    """That what is found may still change though nothing is learned: likelihoods are computed beside the learning."""
+    late = at is None and not view.playing and any(lane.iteration and lane.unscored for lane in view.lanes)
+    return " Scores still arrive." if late else ""
 
 
 def _back_at(then: LearningView, at: int | None) -> str:

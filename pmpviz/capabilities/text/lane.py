@@ -85,9 +85,7 @@ class TextLane:
 
     def advance(self, most: int) -> None:
         """A chunk of at most so many sweeps."""
-        begin = time.perf_counter()
-        self.work(most)
-        self.seconds += time.perf_counter() - begin
+        self.seconds += self.work(most)
         done, last = self.count - self.since, self._points[-1][0] - self.since if self._points else -1
         if done // self._every > last // self._every:
             self._points.append((self.count, self.seconds, self.p1().astype(np.float32)))
@@ -131,11 +129,11 @@ class TextLane:
         raise NotImplementedError
 
     def warm(self) -> None:
-        """Compile."""
-        self.warmed = True
+        """Compile, and do once what the first time takes longer; the state stays as it is."""
+        raise NotImplementedError
 
-    def work(self, most: int) -> None:
-        """Go on."""
+    def work(self, most: int) -> float:
+        """Go on; the seconds of computing, without what is compiled and looked at."""
         raise NotImplementedError
 
     def p1(self) -> Float[np.ndarray, " n"]:
@@ -170,20 +168,24 @@ class SamplerLane(TextLane):
         return self._run.sweep
 
     def warm(self) -> None:
-        """Compile a chunk."""
-        running.advance(self._run, 1, record=False, mean=True)
+        """Compile a chunk; the second one is as all later ones are."""
+        ahead = self._run
+        for _ in range(2):
+            ahead, _ = running.advance(ahead, self._run.quanta, record=False, mean=True)
         self._sampled = running.positions(self._run)[0]
         self.warmed = True
 
-    def work(self, most: int) -> None:
+    def work(self, most: int) -> float:
         """As many sweeps as take about a tenth of a second, few at first."""
-        before, begin = self._run.averaged, time.perf_counter()
-        sweeps = max(1, min(most, MOST_SWEEPS, before + 1, round(self._rate * CHUNK_SECONDS)))
-        self._run, _ = running.advance(self._run, sweeps * self._run.quanta, record=False, mean=True)
-        self._rate = sweeps / max(time.perf_counter() - begin, 1e-6)
+        before = self._run
+        sweeps = max(1, min(most, MOST_SWEEPS, before.averaged + 1, round(self._rate * CHUNK_SECONDS)))
+        self._run, _ = running.advance(before, sweeps * before.quanta, record=False, mean=True)
+        took = self._run.seconds - before.seconds
+        self._rate = sweeps / max(took, 1e-6)
         self._sampled = running.positions(self._run)[0]
         if self._run.averaged >= 2 * max(self._marks[-1][0], 1):
             self._marks = [*self._marks[-1:], (self._run.averaged, self._run.total)]
+        return took
 
     def p1(self) -> Float[np.ndarray, " n"]:
         """Since half of the sweeps or earlier: what the start has left behind is forgotten."""
@@ -222,9 +224,16 @@ class SolverLane(TextLane):
         """Whether the solver has ended."""
         return bool(self._state.reason)
 
-    def work(self, most: int) -> None:
+    def warm(self) -> None:
+        """Compile, by a step that is not kept."""
+        self._algorithm.step(self._state)
+        self.warmed = True
+
+    def work(self, most: int) -> float:
         """One step."""
+        begin = time.perf_counter()
         self._state = self._algorithm.step(self._state)
+        return time.perf_counter() - begin
 
     def p1(self) -> Float[np.ndarray, " n"]:
         """Of a labelled word its label."""

@@ -8,7 +8,7 @@ import { counts, shown } from "./lines.js";
 import { Marks } from "./marks.js";
 import { nameBand, nameExact } from "./names.js";
 import { lifted } from "./overlaps.js";
-import { decades, number, scale, show, thousands, ticks } from "./scale.js";
+import { decades, number, scale, show, thousands, ticks, withZero } from "./scale.js";
 import { css, enlarged, haloed, lit, make, sized, wrapped } from "./theme.js";
 import { told } from "./told.js";
 
@@ -182,12 +182,13 @@ export class Chart {
       low = Math.min(low, value);
       high = Math.max(high, value);
     };
-    const inside = (x) => Number.isFinite(x) && !(xlog && x <= 0) && (!view.x || (x >= view.x[0] && x <= view.x[1]));
+    const zero = xlog && !view.x && this.lines.some((line) => line.x && line.x[0] === 0);
+    const inside = (x) => Number.isFinite(x) && !(xlog && !zero && x <= 0) && (!view.x || (x >= view.x[0] && x <= view.x[1]));
     for (const line of this.lines) {
       if (!line.x || !line.y) continue;
       for (let i = 0; i < line.y.length; i++) {
         if (!inside(line.x[i])) continue;
-        [left, right] = [Math.min(left, line.x[i]), Math.max(right, line.x[i])];
+        if (!xlog || line.x[i] > 0) [left, right] = [Math.min(left, line.x[i]), Math.max(right, line.x[i])];
         see(line.y[i]);
         for (const name of ["low", "high", "least", "most"]) if (line[name]) see(line[name][i]);
       }
@@ -203,7 +204,8 @@ export class Chart {
     if (view.x) [left, right] = view.x;
     else if (!xlog && left > 0 && left < 0.02 * right) left = 0; // The middle of a first bin is where a run began.
     if (!(left < right)) [left, right] = !Number.isFinite(left) ? [0, 1] : around(left, xlog);
-    this.x = scale([left, right], [LEFT, this.width - RIGHT], xlog);
+    const across = [LEFT, this.width - RIGHT];
+    this.x = zero ? withZero(scale([left / 2, right], across, true)) : scale([left, right], across, xlog);
     const ends = [this.height - BOTTOM, this.top];
     if (view.y && (!log || view.y[0] > 0)) this.y = scale(view.y, ends, log);
     else if (log) {
@@ -270,7 +272,7 @@ export class Chart {
     const wide = (words) => context.measureText(words).width;
     context.textAlign = "left";
     const last = show(trace.x, this.x.ends[1]);
-    write(show(trace.x, this.x.ends[0]), LEFT);
+    write(show(trace.x, this.x.zero ? 0 : this.x.ends[0]), LEFT);
     write(last, width - RIGHT - wide(last));
     for (const [value] of inner) write(show(trace.x, value), this.x.px(value) - wide(show(trace.x, value)) / 2);
     // Its numbers say what it counts, where none is left to.

@@ -41,7 +41,7 @@ export function drawLine(chart, line) {
   context.beginPath();
   const places = [];
   for (let i = 0; i < line.x.length; i++) {
-    const bad = !Number.isFinite(line.y[i]) || (chart.y.log && line.y[i] <= 0) || (chart.x.log && line.x[i] <= 0);
+    const bad = !Number.isFinite(line.y[i]) || (chart.y.log && line.y[i] <= 0) || (chart.x.log && !chart.x.zero && line.x[i] <= 0);
     const place = bad ? null : [chart.x.px(line.x[i]), chart.y.px(line.y[i])];
     if (place && places.length && places[places.length - 1]) context.lineTo(...place);
     else if (place) context.moveTo(...place);

@@ -17,6 +17,11 @@ export function scale(ends, pixels, log) {
   };
 }
 
+// A log axis with room for what is of the very beginning, at its left end.
+export function withZero(axis) {
+  return { ...axis, zero: true, px: (value) => axis.px(value > 0 ? value : axis.ends[0]) };
+}
+
 // A place on the axis `name` in words.
 export function show(name, value) {
   return name === "seconds" ? (value ? seconds(value) : "0 s") : thousands(value);

@@ -26,6 +26,8 @@ export class FeatureLane extends Figure {
     this.tip = make("div", "pv-tip");
     this.tip.setAttribute("aria-hidden", "true");
     this.tip.hidden = true;
+    this.pale = make("span", "dc-pale", "pale: unsure"); // Before a class, which points at nothing.
+    this.head.append(this.pale);
     this.root.append(this.head, this.canvas, this.tip, this.words);
   }
 
@@ -50,6 +52,7 @@ export class FeatureLane extends Figure {
     this.meta = meta;
     this.update = update;
     this.call(meta);
+    this.pale.hidden = !meta.pale;
     this.say(meta);
     if (meta.frames.since > this.last) return null;
     const fresh = meta.frames.list.filter((frame) => frame.number > this.last);
@@ -98,7 +101,7 @@ export class FeatureLane extends Figure {
     if (this.tip.hidden) return null;
     const feature = this.painted ? this.painted.orders[row][place] : place;
     const held = this.update.clamped && this.update.clamped[feature] ? ", clamped" : "";
-    this.tip.textContent = `Feature ${feature + 1}${held}; pale: unsure`;
+    this.tip.textContent = `Feature ${feature + 1}${held}${this.meta.pale ? "; pale: unsure" : ""}`;
     this.tip.style.left = `${this.canvas.offsetLeft + this.label + place * this.wide}px`;
     this.tip.style.top = `${this.canvas.offsetTop + this.top + (row + 1) * this.high - GAP + 6}px`;
     return place;

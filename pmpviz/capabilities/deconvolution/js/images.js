@@ -193,7 +193,8 @@ export class ImageGrid {
   legends() {
     const { theme } = this;
     const some = this.meta.images && this.meta.images.includes(2);
-    const entries = this.meta.images ? [["missing", "ink that is missing"], ["extra", "ink too much"]] : [];
+    const said = enlarged() > 1 ? ["missing", "too much"] : ["ink that is missing", "ink too much"];
+    const entries = this.meta.images ? [["missing", said[0]], ["extra", said[1]]] : [];
     if (some) entries.push(["hidden", "hidden"]);
     const state = JSON.stringify([entries, theme.id]);
     if (state === this.legendState) return;

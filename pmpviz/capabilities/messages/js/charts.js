@@ -7,6 +7,7 @@ const GUTTER = 84;
 const FOOT = 22;
 const TOP = 5; // Room for half a label above the first row.
 const MOST_ROWS = 160;
+const NAMED = 11; // Pixels of a row that has its name beside it.
 // Below this a change or an error is drawn at the foot of its chart: it is rounding.
 const FLOOR = 1e-8;
 const TICK = 18; // Pixels that a power of ten takes on an axis.
@@ -52,11 +53,12 @@ export class HeatMap {
     this.title.firstChild.textContent = words;
   }
 
-  // So wide, its rows together so high.
+  // So wide, its rows together so high, or up to twice as high where each then has room for its name.
   fit(width, high) {
     this.large = enlarged();
     this.width = width / this.large;
-    this.cell = Math.max(3, Math.min(18, Math.floor(high / this.rows.length)));
+    const least = NAMED * this.rows.length <= 2 * high ? NAMED : 3;
+    this.cell = Math.max(least, Math.min(18, Math.floor(high / this.rows.length)));
     this.height = TOP + this.cell * this.rows.length + FOOT;
     this.step = (this.width - GUTTER - EDGE) / Math.max(1, this.replay.sweeps);
   }
@@ -121,7 +123,7 @@ export class HeatMap {
   frame(context, view, theme, played) {
     context.font = `11px ${theme.font}`;
     context.textBaseline = "middle";
-    const every = Math.ceil(11 / this.cell);
+    const every = Math.ceil(NAMED / this.cell);
     this.rows.forEach(({ edge, state }, row) => {
       const watched = view.down && edge === view.watched && (state === 1 || this.cell > 10);
       if (!watched && row % every) return;

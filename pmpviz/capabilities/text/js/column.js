@@ -26,12 +26,16 @@ export class Column {
     head.append(this.key, this.name, this.badge);
     this.page = this.canvas = make("div", "tx-page");
     this.page.dataset.testid = "text-page";
+    this.page.setAttribute("role", "group");
+    const more = make("div", "tx-below", "▾ more"); // Is seen where more of the text follows.
+    more.setAttribute("aria-hidden", "true");
     this.status = make("div", "tx-status");
-    this.root.append(head, this.page, this.status);
+    this.root.append(head, this.page, more, this.status);
     this.spans = [];
     this.page.addEventListener("scroll", () => {
       this.fade();
-      hands.scroll(this, this.page.scrollTop);
+      // One that was moved by another does not move that one back, which may go on.
+      if (this.page.scrollTop !== this.led) hands.scroll(this, (this.led = this.page.scrollTop));
     });
     this.page.addEventListener("mouseover", (event) => hands.point(this.place(event), event.target));
     this.page.addEventListener("mouseleave", () => hands.point(-1));
@@ -62,6 +66,7 @@ export class Column {
     this.key.hidden = !head.colour; // What is exact is no lane, and has no line.
     this.style = head;
     this.name.textContent = head.label;
+    this.page.setAttribute("aria-label", `The text as read: ${head.label}`);
     this.badge.textContent = head.badge;
     this.status.textContent = head.status;
   }
@@ -124,10 +129,18 @@ export class Column {
     return kept;
   }
 
-  // Where more of the text follows beneath, its last line fades.
+  // Where more of the text follows beneath, its last line fades and a mark says so. What scrolls is within reach of the
+  // keys, whose arrows then scroll it.
   fade() {
     const { scrollTop, clientHeight, scrollHeight } = this.page;
     this.page.classList.toggle("tx-more", scrollHeight - scrollTop - clientHeight > 8);
+    if (scrollHeight - clientHeight > 8) this.page.tabIndex = 0;
+    else this.page.removeAttribute("tabindex");
+  }
+
+  follow(top) {
+    this.page.scrollTop = top;
+    this.led = this.page.scrollTop;
   }
 
   // At most so high, in the largest type in which all of it is seen. Whether all of it is.

@@ -184,7 +184,7 @@ class Reading extends Live {
   }
 
   scroll(from, top) {
-    for (const column of this.columns()) if (column !== from) column.page.scrollTop = top;
+    for (const column of this.columns()) if (column !== from) column.follow(top);
   }
 
   // Drawing.
