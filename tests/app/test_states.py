@@ -201,9 +201,7 @@ def test_a_site_is_clamped_to_a_chosen_state_and_a_state_that_it_has_not_is_refu
         plan, _ = test.session_state["plan:playground"]
         assert dict(plan.clamp) == clamped
         if not clamped.get(site):
-            assert [toast.value for toast in test.toast] == [
-                "Variable 0 has 2 states, from 0: it cannot be clamped to 2."
-            ]
+            assert [toast.value for toast in test.toast] == ["Site 1 has 2 states, from 0: it cannot be clamped to 2."]
     test = stepped(monkeypatch, test)
     found = update(test)
     frames = np.frombuffer(blobs(test)[found["lanes"][0]["frames"]["bits"]], np.uint8).reshape(-1, 2)
