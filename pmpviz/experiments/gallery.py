@@ -184,6 +184,6 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit("give the folder for the pictures: python -m pmpviz.experiments.gallery assets/gallery")
     main(sys.argv[1])

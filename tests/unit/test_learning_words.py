@@ -60,7 +60,7 @@ def test_blobs_with_the_right_means_are_not_called_good():
 
 def test_lanes_are_compared_at_an_iteration_that_both_have_reached():
     apart = verdict(view_of(lane("CD", annealed(-120.0, -122, -118)), lane("PCD", annealed(-95.0, -97, -94))))
-    by = "about 10¹¹ times (25 nats) more probable with PCD than with CD"
+    by = "about 10¹¹ times (25.0 nats) more probable with PCD than with CD"
     assert apart == f"At iteration 64 pictures are {by}. Samples of both are as near the data as chance allows."
     later = annealed(-90.0, -91.0, -89.0, 512, took=2.0)
     ahead = lane("PCD", annealed(-95.0, -97, -94), later, iteration=512)
@@ -90,7 +90,7 @@ def test_one_is_ahead_only_where_the_errors_allow_it():
     assert "pictures are no more probable than by independent pixels, with CD or with PCD" in verdict(view_of(*both))
     names = ("PMP · 1 sweep an iteration", "PMP · 10 sweeps an iteration")
     told = verdict(view_of(*(lane(name, annealed(k, k, k)) for name, k in zip(names, (-99.0, -95.0), strict=True))))
-    by = "about 55 times (4.0 nats) more probable with 10 sweeps an iteration than with 1 sweep an iteration"
+    by = "about 55 times (4.00 nats) more probable with 10 sweeps an iteration than with 1 sweep an iteration"
     assert f"are {by}." in told
     level = verdict(
         view_of(*(lane(name, Likelihood(64, 1.0, k, k, k, True)) for name, k in (("CD", -95.02), ("PCD", -95.0))))
@@ -105,7 +105,7 @@ def test_lanes_are_compared_by_seconds_too_where_that_is_another_matter_and_not_
     told = verdict(view_of(slow, lane("Gibbs", even, annealed(-200.8, -200.9, -200.7, 640, 2.9))))
     early = "At iteration 80 it is too early to compare: pictures are hardly more probable than by independent pixels. "
     after = "In equal time (2.90 s of computing each, as far as both are scored)"
-    ahead = f"{after}: about 150 times (5.0 nats) more probable with Gibbs"
+    ahead = f"{after}: about 150 times (5.01 nats) more probable with Gibbs"
     assert told.startswith(f"{early}{ahead}. Samples of both")
     level = verdict(view_of(slow, lane("Gibbs", even, annealed(-205.7, -205.82, -205.6, 640, 2.9))))
     assert level.startswith(f"{early}{after} the errors leave open which is ahead. ")
@@ -123,7 +123,7 @@ def test_nothing_is_laid_to_errors_where_values_are_exact():
         ([exact(-8.01, 80, 1.0)], "scored) neither is ahead by more than 0.05 nats. "),
         (
             [exact(-10.0, 80, 0.5), exact(-9.9, 96, 1.5)],
-            "scored): about 7.4 times (2.0 nats) more probable with Exact. ",
+            "scored): about 7.4 times (2.00 nats) more probable with Exact. ",
         ),
     ):
         told = verdict(view_of(far, lane("PCD", *others)))
@@ -193,14 +193,14 @@ def test_patches_that_are_worth_little_and_a_training_that_got_worse_are_not_pra
     # A single estimate may be far off.
     assert "worse" not in verdict(view_of(lane("PCD", before, low, agree=0.43)))
     worse = view_of(lane("PCD", before, annealed(-21.6, -21.9, -21.1, 1792), low, agree=0.43))
-    far = "about 25 times (3.2 nats) more probable at iteration 1 536 than at 2 048"
+    far = "about 25 times (3.20 nats) more probable at iteration 1 536 than at 2 048"
     expected = f"It has got worse: held-out pictures were {far}."
     assert verdict(worse).replace("\u202f", " ") == expected
     found = lane("PCD", before, annealed(-19.5, -19.7, -19.4, 2048), agree=0.43)
     found.independent = -25.6
     told = verdict(view_of(found)).replace("\u202f", " ")
     assert told.endswith(
-        "about 450 times (6.1 nats) more probable than by independent pixels (at best 490 times, at iteration 1 536)."
+        "about 450 times (6.10 nats) more probable than by independent pixels (at best 490 times, at iteration 1 536)."
     )
     found.likelihoods = (annealed(-25.5, -25.6, -25.4, 1536), annealed(-25.58, -25.7, -25.5, 2048))
     expected = "only 0.020 nats more probable than by independent pixels (at best 0.10 nats, at iteration"
@@ -352,8 +352,10 @@ def test_the_band_of_the_likelihood_holds_its_line(units):
 
 
 def test_the_factor_is_that_of_the_nats_as_they_are_printed():
-    """Beside 31 nats stood 10¹³ at one moment and 10¹⁴ at the next."""
-    assert {_factor(nats) for nats in (30.6, 31.0, 31.4)} == {"about 10¹³ times (31 nats)"}
+    """Beside 13 nats stood 440 000 times, and beneath it numbers that are 13.29 nats apart."""
+    told = [_factor(nats).replace("\u202f", " ") for nats in (13.286, 13.314, 24.47, 6.825, 0.2)]
+    assert told[0] == told[1] == "about 600 000 times (13.3 nats)"
+    assert told[2:] == ["about 10¹¹ times (24.5 nats)", "about 930 times (6.83 nats)", "about 1.2 times (0.20 nats)"]
 
 
 def test_where_one_lane_is_far_ahead_they_are_compared_in_equal_time():

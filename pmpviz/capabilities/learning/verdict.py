@@ -108,19 +108,22 @@ def _down(lane: LearningLaneView, gain: float) -> str:
     assert best is not None
     was = best.value - lane.independent
     # In the unit that the gain is told in, and only where that shows a fall.
-    told = times if gain >= LEAST_FACTOR else lambda nats: significant(nats, 2)
+    told = _times if gain >= LEAST_FACTOR else lambda nats: significant(nats, 2)
     if told(was) == told(gain) or significant(was, 2) == significant(gain, 2):
         return ""
-    before = f"{times(was)} times" if gain >= LEAST_FACTOR else f"{told(was)} nats"
+    before = f"{_times(was)} times" if gain >= LEAST_FACTOR else f"{told(was)} nats"
     return f" (at best {before}, at iteration {integer(best.iteration)})"
 
 
 def _factor(nats: float) -> str:
     """A difference of log probabilities as what a class can picture."""
-    # One number told in two ways: the factor is that of the nats as they are printed.
-    shown = float(round(nats)) if nats >= 10 else nats
-    words = f"{significant(shown, 2)} nats"
-    return f"about {times(shown)} times ({words})" if nats >= LEAST_FACTOR else words
+    words = f"{significant(nats, 3 if nats >= 1 else 2)} nats"
+    return f"about {_times(nats)} times ({words})" if nats >= LEAST_FACTOR else words
+
+
+def _times(nats: float) -> str:
+    """The factor, of the nats as they are printed: one number told in two ways."""
+    return times(float(f"{nats:.3g}"))
 
 
 def _pictures(view: LearningView) -> str:
