@@ -123,8 +123,10 @@ def test_frequencies_come_within_a_hundredth_and_rolls_hang_together(sampler, co
     assert view.counts.sum() == 150 * view.chains
     said = found(LandscapeView(run=0, plan=plan, scene=lane.scene, lanes=(view,)))
     steps = "trajectories" if sampler == HMC else "sweeps"
-    assert said.startswith(f"In 150 {steps} of 512 chains the state changes ")
-    assert "of exact (76\u202f800 independent draws: mostly " in said
+    # The ball's state changes about as often as it can, which is not worth a word; that of block Gibbs does not.
+    often = "all frequencies are within " if sampler == HMC else "the state changes 5"
+    assert said.startswith(f"In 150 {steps} of 512 chains {often}")
+    assert "of exact (76\u202f800 independent draws: mostly within " in said
     assert np.abs(view.counts / view.counts.sum() - lane.scene.law).max() < 0.01
     # At a small shift nearly as often as independent draws do, and more rarely once the hills have parted widely.
     changes = view.changed / view.counts.sum()

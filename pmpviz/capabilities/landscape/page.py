@@ -26,15 +26,13 @@ from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.live.plan import Preset
 from pmpviz.samplers import sampler_class
 
-HILLS = (
-    "Discrete states leave nothing to roll on, so each (dot) becomes a Gaussian; their sum is the landscape. A larger "
-    "shift puts dots further apart, until hills part; far apart, the state changes more rarely. "
-)
+HILLS = "Discrete states leave nothing to roll on, so each (dot) becomes a Gaussian; their sum is the landscape. "
+SHIFTED = " A shift only moves the dots apart, until hills part."
 PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: "Where a pushed ball stops, spins are drawn.",
-    GIBBS: "Block Gibbs draws a point from the dot's Gaussian, and there spins.",
+    HMC: "A ball is pushed and rolls; where it stops, spins are drawn: in the long run by their exact law.",
+    GIBBS: "Block Gibbs draws a point from the dot's Gaussian, and there spins: in the long run by their exact law.",
 }
 PAGE = Page("landscape", LANDSCAPE)
 TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")
@@ -57,7 +55,7 @@ def draw() -> None:
     draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
-    lead = (PICTURES if plan.kind == MEMORY else HILLS) + WALKS[plan.sampler]
+    lead = PICTURES + WALKS[plan.sampler] if plan.kind == MEMORY else HILLS + WALKS[plan.sampler] + SHIFTED
     page = dataclasses.replace(PAGE, lead=lead)
     preset = page.ask(plan, "What landscape do these spins become?", _alike)
     STAGE.draw(plan)
@@ -179,7 +177,7 @@ NUMBERS = """
 - **Crosses**: the tops of the hills that are counted.
 - **Ball**: the first chain. A dot a leapfrog step, its arrow the momentum; a hollow end is a rejected trajectory. How
   many steps a trajectory has is drawn anew, from 1 to 2L − 1. Where it leaves the picture, a wedge points to it.
-- **Energy H**: over the steps of the shown trajectory; it is accepted if it ends below the accept line, which
+- **Energy H**: over the steps of the shown trajectory; it is accepted if it ends below the line, which
   is where it began plus an exponential number of mean 1 that this trajectory was given.
 - **Bars**: how often all chains were in each state since the last change, one draw a chain and trajectory or sweep;
   ticks: exact p(s).
@@ -188,7 +186,8 @@ NUMBERS = """
 - **Two pictures**: y is √(βn) times the overlaps of a state with A and B, and a normal each; small pictures stand where
   they are. While the ball rolls, the spins are those of p(s | z) under the numbers that they are then drawn with. Bars
   count which picture z is nearest to.
-- **A = I**: the coordinates Bz, whose leapfrog limit is 2√λ_min; whitened: z, whose limit is 2 for every model.
+- **Round**: the whitened coordinates z, in which a leapfrog step is at most 2 for every model. **Stretched** (A = I):
+  Bz, whose limit is 2√λ_min.
 """
 
 

@@ -24,6 +24,8 @@ from pmpviz.samplers import sampler_class
 SPEEDS = (0.5, 1.0, 2.0, 5.0, 20.0, 0.0)
 DIGITS, FLOOR = 5, 1e-4
 LONG_RUN = 888_888
+# A state that changes less often than this share of what independent draws do is held up.
+SELDOM = 0.9
 NOTHING_DRAWN = "No state is drawn yet: press Play."
 
 
@@ -204,10 +206,13 @@ def found(view: LandscapeView) -> str:
     noise = 2 * float(np.sqrt((scene.law * (1 - scene.law)).max() / draws))
     steps = unit(view.plan) if lane.count > 1 else unit(view.plan).replace("ies", "y").removesuffix("s")
     after = f"{integer(lane.count)} {steps} of {integer(lane.chains)} chains"
-    independent = 1 - float((scene.law**2).sum())
-    often = f"the state changes {lane.changed / draws:.0%} of the time, {independent:.0%} if draws were independent"
     within = f"all frequencies are within {at_most(_far(lane, scene))} of exact"
-    return f"In {after} {often}; {within} ({integer(draws)} independent draws: mostly {significant(noise, 2)})."
+    within += f" ({integer(draws)} independent draws: mostly within {significant(noise, 2)})"
+    independent, changed = 1 - float((scene.law**2).sum()), lane.changed / draws
+    if changed > SELDOM * independent:
+        return f"In {after} {within}."
+    often = f"the state changes {changed:.0%} of the time, {independent:.0%} if draws were independent"
+    return f"In {after} {often}; {within}."
 
 
 def _far(lane: LandscapeLaneView, scene: Scene | Memory) -> float:

@@ -93,7 +93,7 @@ LANDSCAPE: tuple[Preset, ...] = (
         LandscapePlan(MEMORY, pictures="heart and apple", temperature=0.75, side=20, steps=5, coordinates="A = I"),
         "With an overlap of one half the hill parts at T = 1.5 first, into both pictures at once and the negative of "
         "both; only below T = .5 do these part into one and the other. The two sides of the landscape differ in "
-        "scale: compare A = I, whose steps the narrow one limits, with whitened.",
+        "scale: compare Stretched (A = I), whose steps the narrow one limits, with Round.",
         1.0,
     ),
 )

@@ -37,7 +37,7 @@ from pmpviz.player.numbers import integer, significant
 
 LEAD = (
     "A best configuration (MAP, maximum a posteriori) is easier to find than probabilities. Each MAP call asks for the "
-    "one towards which score plus entropy rises fastest; marginals μ step towards its corner. Gap: what is left, at most."
+    "one towards which score plus entropy rises fastest; the marginals μ move to its corner. The gap is what is left."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."

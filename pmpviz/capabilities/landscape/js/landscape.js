@@ -26,9 +26,9 @@ const AGREE_MS = 15000; // So long a hand's own value is shown without the serve
 const ANEW = "Starting again under the new setting …";
 const ZIGZAG = 8;
 const CLASS = 1.6; // How much larger words are before a class.
-const COORDINATES = ["Whitened", "A = I"];
+const COORDINATES = ["Round", "Stretched"];
 const SCALES =
-  "A landscape in two coordinates. Whitened: every Gaussian is round, and the ball rolls alike along every way. A = I: " +
+  "A landscape in two coordinates. Round: whitened, every Gaussian is a circle, and the ball rolls alike along every way. Stretched: A = I, " +
   "the fields that the spins feel, stretched as couplings and shift are; the narrow way limits the ball's step.";
 const MEANING = [
   "The ball's own coordinates z, in which every Gaussian is round",

@@ -3,7 +3,7 @@
 import { css, make, mix, rgb, sized } from "../pmpviz.player/theme.js";
 import { contours } from "./ground.js";
 
-export const LAYERS = ["States", "Their Gaussians", "Their sum", "Regions"];
+export const LAYERS = ["States", "Gaussians", "Sum", "Regions"];
 export const [SUM, REGIONS] = [2, 3];
 const BELOW = [0.06, 0.25, 0.6, 1.1, 1.8, 2.7, 3.8]; // Of the contours below the top, in log p.
 const TOGETHER = 8; // Dots nearer than so many pixels stand on one another.

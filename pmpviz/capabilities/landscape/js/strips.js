@@ -10,11 +10,11 @@ const NO_GAP = 0.7; // Of the shift's strip before a class, which has no gap.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const TERMS = {
   bars: "How often each configuration was drawn, all chains together, beside how often it ought to be: the lines.",
-  energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the accept line. How many steps it has is drawn anew each time.",
+  energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the line, which is drawn anew each time; otherwise the ball goes back to where it began. How many steps it has is drawn anew each time.",
   shift:
-    "λ₁: how strongly the spins hang together, the largest eigenvalue of couplings plus shift, W + D: the shift and what it is at " +
-    "shift 0. By a theorem there is one hill up to λ₁ = 4, the upright line. The same theorem bounds the gap, drawn upwards where there is room: how fast Gibbs sampling that redraws " +
-    "one spin at a time forgets its start, as a share a step. Level line: the gap exactly; falling line: what is guaranteed of " +
+    "λ₁: how strongly the spins hang together, the largest eigenvalue of couplings plus shift, W + D. By a theorem there " +
+    "is one hill up to λ₁ = 4, the upright line. Where there is room the gap is drawn upwards: how fast Gibbs sampling of " +
+    "one spin at a time forgets its start, as a share a step; level what it is, falling what the theorem guarantees of " +
     "it, (1 − λ₁/4)/n for n spins.",
 };
 
@@ -102,7 +102,7 @@ export class Energy extends Strip {
     heights.slice(0, seen + 1).forEach((h, k) => context.lineTo(x(k), y(h)));
     context.stroke();
     heights.slice(0, seen + 1).forEach((h, k) => context.fillRect(x(k) - 2.5, y(h) - 2.5, 5, 5));
-    this.name(context, `accept line: start + ${number(roll.line)}`, line, heights.map((h, k) => [x(k), y(h)]), theme, scale);
+    this.name(context, `accepted if it ends below: start + ${number(roll.line)}`, line, heights.map((h, k) => [x(k), y(h)]), theme, scale);
     const change = heights[last];
     const end = roll.accepted ? "accepted" : "rejected";
     const way = `step ${seen} of ${last}`;
@@ -180,11 +180,9 @@ export class Shift extends Strip {
     const own = cents(values[0]) === "0" ? "" : ` + ${cents(values[0])}`;
     const link = `λ₁ = shift${own} = ${cents(largest)}`;
     // Words beyond the mark are not of the part that they stand in: they point back at the shift.
-    const near = [link, `λ₁ = ${cents(largest)}`];
-    const pointed = near.map((words) => `← now ${words}`);
-    if (plain) this.beside(context, extra < mark ? pointed : near, 20 * scale, extra < mark ? [x(extra)] : [sure, x(extra)], theme);
+    if (plain) this.now(context, `now ${cents(extra)}`, x(extra), 20 * scale, theme);
     else this.words(context, { sure, gap, y, mark, low, top, at: x(extra) }, theme, scale);
-    this.foot(context, mark > low ? { mark, sure } : null, low, theme);
+    this.foot(context, mark > low ? { mark, sure } : null, low, theme, plain);
     const bound = Math.max(0, (1 - largest / ONE_HILL) / n);
     const promise = largest <= ONE_HILL ? `one hill for sure, gap ≥ ${number(bound)}` : "no guarantee";
     this.head.textContent = mark > low ? `Guaranteed: one hill up to shift ${number(mark)}` : "Guaranteed: nothing, at any shift";
@@ -201,6 +199,13 @@ export class Shift extends Strip {
     if (mark > low && told) haloed(context, theme, told, 6, this.height - 16 * scale - 5);
   }
 
+  // Beside its upright line, on the right where there is room.
+  now(context, words, at, foot, theme) {
+    const right = at + 16 + context.measureText(words).width < this.width;
+    context.textAlign = right ? "left" : "right";
+    haloed(context, theme, words, at + (right ? 8 : -8), foot);
+  }
+
   // In as many words as fit between the upright lines, or else beside the last of them.
   beside(context, choices, foot, uprights, theme) {
     const wide = (words) => context.measureText(words).width + 8;
@@ -213,17 +218,17 @@ export class Shift extends Strip {
   }
 
   // The shift at the left end, where λ₁ is 4, and where there is room what it means to be right of it.
-  foot(context, at, low, theme) {
+  foot(context, at, low, theme, plain) {
     const base = this.height - 3;
     const wide = (words) => context.measureText(words).width;
     const least = at ? number(low) : `shift ${number(low)}`;
-    const told = at ? `shift ${number(at.mark)}: λ₁ = ${ONE_HILL}` : "";
+    const told = at ? `shift ${number(at.mark)}${plain ? "" : `: λ₁ = ${ONE_HILL}`}` : "";
     const from = at ? Math.max(wide(least) + 8, Math.min(at.sure, this.width) - wide(told) / 2) : 0;
     context.fillStyle = css(theme.soft);
     context.textAlign = "left";
     context.fillText(least, 0, base);
     if (at) context.fillText(told, Math.min(from, this.width - wide(told)), base);
-    const choices = at ? ["more hills possible →", "more hills →"] : ["λ₁ ≥ 4 at every shift"];
+    const choices = at ? ["more hills possible →", "more hills →"] : [plain ? "at no shift" : "λ₁ ≥ 4 at every shift"];
     const rest = choices.find((words) => from + wide(told) + 8 < this.width - wide(words));
     context.textAlign = "right";
     if (rest) context.fillText(rest, this.width, base);

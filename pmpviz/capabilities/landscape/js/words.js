@@ -19,7 +19,7 @@ export function hillWords({ hills, tops }, ground, scene) {
   if (parts <= low) return hills === 1 ? `${now}.` : `${now}: more than one already at the slider's least shift, ${low}.`;
   const from = Number(parts.toPrecision(2));
   // Before a class the strip tells the rest, and what parting costs has the room.
-  if (enlarged() > 1) return `${now}${hills === 1 ? `; it parts at about ${from}` : ""}.`;
+  if (enlarged() > 1) return `${now}; ${hills === 1 ? "it parts at" : "there is one up to"} about ${from}.`;
   return `${now}. ${partingWords(hills, from, Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
 }
 
