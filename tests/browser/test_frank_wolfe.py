@@ -70,7 +70,7 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     assert page.evaluate(HEADS) == [True, 1, 1]
     unmoved, moved, narrow = page.evaluate(KEY)
     assert [words for words, *_ in unmoved] == ["μ: marginals so far"]
-    signs = ["μ: marginals so far", "u₀: centre, the start", "mixed into μ", "MAP call: best corner"]
+    signs = ["μ: marginals so far", "u₀: centre, start", "mixed into μ", "best one (MAP call)"]
     assert [words for words, *_ in moved] == [signs[0], "exact", *signs[1:]]
     assert len({y for *_, y in moved}) == 1 and [x for _, x, _ in moved] == sorted({x for _, x, _ in moved})
     assert [words for words, *_ in narrow] == signs

@@ -12,7 +12,7 @@ export class Bars {
   constructor() {
     this.root = make("figure", "at-bars");
     this.title = make("figcaption", "pv-title");
-    this.head = make("span", "", "How often best; lines: exact law");
+    this.head = make("span", "", "States' shares; lines: exact law");
     this.count = make("span", "pv-unit");
     this.title.append(this.head, this.count);
     this.canvas = make("canvas", "pv-chart");
