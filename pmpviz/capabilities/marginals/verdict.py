@@ -117,9 +117,8 @@ def _tetrahedron(view: InferenceView) -> str:
     (lane,) = view.lanes
     assert view.projection is not None
     names, at = view.projection.names, lane.path[-1]
-    # No line ends within a name.
-    whole = [name.replace(" ", "\u00a0") for name in names]
-    now = listed([f"{name} = {significant(float(value))}" for name, value in zip(whole, at, strict=True)])
+    told = [f"{name} = {significant(float(value))}" for name, value in zip(names, at, strict=True)]
+    now = listed([each.replace(" ", "\u00a0") for each in told])  # No line ends within one.
     said = f"μ, {mixed(lane, _in_use(lane), best=True)} (after {steps_of(lane)}), has {now}"
     if view.truth is None or view.truth.place is None:
         return f"So far: {said}."
