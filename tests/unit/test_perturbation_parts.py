@@ -372,10 +372,14 @@ def test_another_perturbation_keeps_the_statistics():
         time.sleep(0.02)
     before = live.view
     live.set_plan(CLIQUE.replace(draw=7))
+    assert not live.waits
     while live.busy and time.monotonic() < until:
         live.touch()
         time.sleep(0.02)
     live.close()
+    # What there is of one model is no answer for another one.
+    live.set_plan(CLIQUE.replace(seed=7))
+    assert live.waits
     assert live.view.tally.draws == 512 and live.view.bench is before.bench
     assert (live.view.shown.noise != before.shown.noise).any()
 
