@@ -15,6 +15,7 @@ from pmpviz.capabilities.marginals.barrier import BARRIER
 from pmpviz.capabilities.marginals.live import names_of
 from pmpviz.capabilities.marginals.page import InferenceStage
 from pmpviz.capabilities.marginals.presets import INFERENCE
+from pmpviz.capabilities.marginals.verdict import SINGLE
 from pmpviz.player.wire import decode
 from tests.thorough import case
 
@@ -52,9 +53,9 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     assert "| log Z estimate: the objective |" in words(test)
     (row,) = [line for line in words(test).splitlines() if line.startswith("| Barrier")]
     cells = [cell.strip() for cell in row.split("|")]
-    begins, ends = "By averaging corners: after 19 MAP calls ", "The climb ends near the exact marginals, not at them"
-    single = "p of single spins, not on the axes, is"
-    off = re.fullmatch(rf"{begins}.* {single} ([\d.]+) off the exact ones on average\. {ends}\.", found)[1]
+    begins, ends = "By averaging: after 19 MAP calls ", "The climb ends near the exact marginals, not at them"
+    single = re.escape(SINGLE)
+    off = re.fullmatch(rf"{begins}.* {single} is off by ([\d.]+) on average, 1/2 for all by .*\. {ends}\.", found)[1]
     assert float(off) == pytest.approx(float(cells[-2]), rel=0.05)
     # One number for one thing: the sentence's objective is the table's.
     objective = re.match(r"The objective is ([\d.]+), [\d.]+ above the exact log Z\. Its maximum is ", beneath)[1]
@@ -62,7 +63,7 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     assert re.search(r"Ended at MAP call 19: the gap is within 0\.01, and ρ has changed \d+ times, ", beneath)
     # What is said of a step is sent for the last ones, and each names its own.
     assert [step for step, _ in update(test)["said_at"]] == list(range(20))
-    assert update(test)["said_at"][3][1][0].startswith("By averaging corners: after 3 MAP calls ")
+    assert update(test)["said_at"][3][1][0].startswith("By averaging: after 3 MAP calls ")
     assert "Barrier Frank-Wolfe" in words(test) and "Triangle" in test.selectbox(key="inference_preset").options
 
 

@@ -40,6 +40,14 @@ HEARD = """async (moments) => {
   const lane = {};
   return moments.map(([known, step]) => heardAt(lane, { known }, step).known);
 }"""
+# How far curves go beside a picture of step 1: where none waits, where later ones do, and where such were missed.
+HEADS = """async () => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/live.js"));
+  const { Live } = await import(loaded);
+  const lane = (queue) => ({ queue, shown: { sweep: 1 } });
+  const head = (queue, behind) => Live.prototype.headsBy.call({ behind, lanes: [lane(queue)] }, (one) => one.sweep)[0];
+  return [head([], false) === Infinity, head([{ sweep: 2 }], false), head([], true)];
+}"""
 
 
 # The contrast to a light and to a dark ground of what is drawn of a pale walk's colour, lilac and amber.
@@ -59,9 +67,10 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     wait_lanes(page, 1)
     pause(page)
     assert page.evaluate(HEARD, [[1, 1], [3, 1], [3, 3], [5, 4], [0, 0]]) == [1, 1, 3, 3, 0]
+    assert page.evaluate(HEADS) == [True, 1, 1]
     unmoved, moved, narrow = page.evaluate(KEY)
     assert [words for words, *_ in unmoved] == ["μ: marginals so far"]
-    signs = ["μ: marginals so far", "u₀: all alike", "mixed into μ", "MAP call's corner"]
+    signs = ["μ: marginals so far", "u₀: centre, start", "mixed into μ", "best one (MAP call)"]
     assert [words for words, *_ in moved] == [signs[0], "exact", *signs[1:]]
     assert len({y for *_, y in moved}) == 1 and [x for _, x, _ in moved] == sorted({x for _, x, _ in moved})
     assert [words for words, *_ in narrow] == signs
@@ -75,13 +84,13 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     page.wait_for_function("() => /found corner [01]{3},/.test(document.querySelector('.pv-root').innerText)")
     page.locator(".pv-bar select").select_option("0")
     begin = time.perf_counter()
-    page.get_by_role("button", name="To gap").click()
+    page.get_by_role("button", name="Run to gap").click()
     page.wait_for_function(
         r"() => /MAP calls, found corner [01]{3}, gap (before the step )?0\.00\d+/.test(document.body.innerText)",
         timeout=60_000,
     )
     record_property("seconds to the gap", round(time.perf_counter() - begin, 1))
-    page.get_by_role("button", name="To end").click()
+    page.get_by_role("button", name="Run to end").click()
     page.wait_for_function("() => document.querySelector('.pv-root').innerText.includes('done')", timeout=60_000)
     page.wait_for_selector(GAP)
     verdict = "document.querySelector('.pv-verdict').textContent"
@@ -133,7 +142,7 @@ def test_raced_walks_keep_their_settings_over_another_page(server, open_page):
     raced = ("barrier_frank_wolfe;rho_updates=0", "barrier_frank_wolfe;rho_updates=0;polytope=local", "trbp")
     page = open_page(link(server, "frank_wolfe", raced, **TRIANGLE))
     wait_lanes(page, 3)
-    page.get_by_role("button", name="To end").click()
+    page.get_by_role("button", name="Run to end").click()
     wait_lanes(page, 3, "Number(d.sweep) > 1")
     # Messages, which make no MAP calls, go on for longest.
     page.wait_for_function("() => /^sweep \\d+$/.test(document.querySelector('.pv-when').textContent)", timeout=60_000)
@@ -258,7 +267,7 @@ MIXED = """() => {
   window.mixed = [];
   const look = () => {
     const { still, mixed } = document.querySelector("canvas.wk-canvas").dataset;
-    const told = /mixes (\\d+) conf/.exec(document.querySelector(".pv-verdict")?.textContent)?.[1];
+    const told = /average of (\\d+) conf/.exec(document.querySelector(".pv-verdict")?.textContent)?.[1];
     if (told && still === "true") window.mixed.push([Number(told), Number(mixed)]);
     requestAnimationFrame(look);
   };
@@ -306,7 +315,7 @@ def test_before_a_class_a_curve_keeps_its_height_while_what_is_said_grows_and_al
     page.wait_for_selector(".pv-side canvas.pv-chart")
     rest(page)
     curve, said = page.evaluate(heights)
-    page.get_by_role("button", name="To end").click()
+    page.get_by_role("button", name="Run to end").click()
     page.wait_for_function(
         "() => /saves MAP calls/.test(document.querySelector('.pv-verdict').textContent)",
         timeout=60_000,

@@ -26,7 +26,7 @@ from pmpviz.marginals.belief_propagation import UNSETTLED
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import projection_of
 from pmpviz.oracles import Potentials
-from pmpviz.player.numbers import integer
+from pmpviz.player.numbers import integer, significant
 from pmpviz.player.style import lightness_of
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
@@ -108,7 +108,10 @@ def test_of_a_step_that_is_not_kept_no_marginals_are_told(monkeypatch):
     monkeypatch.setattr(lanes, "MOST_KEPT", 320)
     view = view_of.__wrapped__("triangle", 12)
     assert error(view, lane_at(view.lanes[0], 2)) is None and error(view, lane_at(view.lanes[0], 12)) is not None
-    assert verdict.said(seen_at(view, 2))[0] == "By averaging corners: after 2 MAP calls μ mixes 2 configurations."
+    assert (
+        verdict.said(seen_at(view, 2))[0]
+        == "By averaging: after 2 MAP calls μ is the weighted average of 2 configurations."
+    )
 
 
 def test_words_are_sent_of_the_last_steps_and_of_the_one_that_is_looked_back_at():
@@ -145,7 +148,7 @@ def test_no_objective_is_above_its_own_maximum_by_rounding():
         record = {**lane.trace[-1], "objective": exactly + off}
         said = climbed(view, replace(lane, trace=(*lane.trace[:-1], record)))
         assert said.startswith("The objective is 1.628, as is the exact log Z. Its maximum is log Z itself")
-    assert "0.553, as exactly" in answer("edge") and "; exactly 0.731" in answer("edge", 1)
+    assert "0.553, as the exact answer" in answer("edge") and "; exactly 0.731" in answer("edge", 1)
 
 
 def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_or_its_gap():
@@ -223,6 +226,7 @@ def test_points_outside_the_polytope_are_told_by_their_correlations():
     view = view_of("cube")
     sums = [lane.path[-1].sum() for lane in view.lanes]
     found = [float(each.replace("−", "-")) for each in re.findall(r"(−[\d.]+) for ", answer("cube"))]
+    assert answer("cube").startswith("Correlations that add up to less than −1: after ")
     assert found == pytest.approx(sums[1:], abs=0.01) and sums[0] > -1 > sums[1]
     bounds = [lane.answer.bound for lane in view.lanes]
     stays = f"the walk that stays inside proves log Z ≤ {bounds[0]:.3g}, those outside only {min(bounds[1:]):.3g}."
@@ -237,6 +241,9 @@ def test_few_map_calls_are_those_since_which_marginals_have_been_good():
         f"{since} MAP calls: from then on marginals have stayed within 0.05 of the exact ones on average"
     )
     assert answer("grid", 3).startswith("More than 3 MAP calls: ")
+    # What is so since the last step alone has not stayed so.
+    for step in range(since + 1, view.lanes[0].count + 1):
+        assert f"from {step} within" not in answer("grid", step)
 
 
 def test_messages_and_walks_are_compared_by_bound_and_cost():
@@ -315,7 +322,8 @@ def test_a_scene_that_is_looked_back_at_has_its_answer_at_every_step():
 def test_a_model_of_ones_own_has_the_walks_words_and_several_lanes_their_bound():
     triangle, cube = view_of("triangle"), view_of("cube")
     own = InferenceView(**{**vars(triangle), "plan": triangle.plan.replace(beta=0.999)})
-    assert verdict.said(own)[0].startswith("After 19 MAP calls μ mixes 6 configurations; its marginals are ")
+    average = "the weighted average of 6 configurations"
+    assert verdict.said(own)[0].startswith(f"After 19 MAP calls μ is {average}; its marginals are ")
     several = InferenceView(**{**vars(cube), "plan": cube.plan.replace(beta=0.999)})
     found, beneath = verdict.said(several)
     assert re.match(r"[\d.]+ ≤ log Z ≤ [\d.]+ after \d+ MAP calls, [\d.]+ nats above the exact ", found)
@@ -379,8 +387,28 @@ def test_a_climb_that_leads_away_from_the_exact_marginals_is_told_with_the_neare
     assert 0 < told < lane.count
 
 
-def test_the_objective_of_a_walk_that_goes_on_is_that_before_its_step():
-    assert "Before its last step the objective was " in beneath("edge", 2) and "The objective is" in beneath("edge")
+def test_the_objective_of_a_walk_that_goes_on_is_told_with_its_moment_as_the_curve_has_it():
+    for step in (1, 2):
+        objective = view_of("edge").lanes[0].trace[step - 1]["objective"]
+        told = f"At MAP call {step}, before its step, the objective was {objective:.4g}"
+        assert beneath("edge", step).startswith(told)
+    assert "The objective is" in beneath("edge")
+
+
+def test_the_first_verdict_says_that_the_marginals_are_a_weighted_average_of_so_many_configurations():
+    view = view_of("edge")
+    for step in range(1, view.lanes[0].count + 1):
+        then = seen_at(view, step).lanes[0]
+        count = int((then.weights > 1e-9).sum())
+        average = f"the weighted average of {count} best configuration{'s' * (count > 1)} and the centre"
+        assert f": μ, {average} (after {step} MAP call{'s' * (step > 1)}), has p(x" in answer("edge", step)
+
+
+def test_the_triangles_error_stands_beside_that_of_a_guess_that_knows_nothing():
+    view = view_of("triangle")
+    off, blank = error(view, view.lanes[0]), np.abs(0.5 - view.truth.solution.p1).mean()
+    near = f"{verdict.SINGLE} is off by {off:.2g} on average, 1/2 for all by {significant(blank, 2)}."
+    assert near in answer("triangle") and off < blank
 
 
 def test_on_a_tree_no_change_of_rho_is_shown():

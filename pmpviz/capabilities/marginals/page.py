@@ -36,8 +36,9 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "A best configuration (MAP, maximum a posteriori) is easier to find than probabilities. Each MAP call asks for the "
-    "one towards which score plus entropy rises fastest; the marginals μ move to its corner. The gap is what is left."
+    "Exact probabilities are a weighted average of configurations. A MAP call (maximum a posteriori) asks a solver for "
+    "one best configuration, of a changed model; the average μ moves a step towards it. The gap: how much is left, at "
+    "most."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."
@@ -174,7 +175,7 @@ def _vertices() -> None:
     rows, more = polytope.vertices_table(lane)
     body = "\n".join(f"| {r['found as']} | `{r['configuration']}` | {r['weight']:.3f} |" for r in rows[:8])
     if (rest := centre(lane)) is not None:
-        body += f"\n| | u₀: all alike | {rest:.3f} |"
+        body += f"\n| | u₀: the centre | {rest:.3f} |"
     st.markdown(f"| found as | configuration | weight |\n|---:|:---|---:|\n{body}")
     hidden = more + max(0, len(rows) - 8)
     if hidden:
@@ -257,6 +258,8 @@ $$
 A step: $s = \arg\max_x \langle\nabla\text{TRW}(\mu), s\rangle$ is a MAP problem;
 $\mu \leftarrow \mu + \gamma\,((1-\delta)\,s + \delta\,u_0 - \mu)$ with $\gamma$ from an exact line search. The gap
 $g = \langle\nabla\text{TRW}(\mu), s - \mu\rangle$ certifies $\log Z \le \text{TRW}(\mu) + g$ where the oracle is exact.
+Without a loop all $\rho_{ij}$ are 1 and the entropy is exact: then $\le$ becomes $=$, and every TRW($\mu$) on the way
+is at most $\log Z$.
 *Barrier Frank-Wolfe for Marginal Inference, Algorithms 1 and 2.*
 """
 NUMBERS = """
@@ -279,7 +282,8 @@ NUMBERS = """
 - **MAP call**, maximum a posteriori: the oracle is asked for the configuration with the largest weight. **μ**: the
   marginals so far, a point of the **marginal polytope**, whose corners are the configurations. **u₀**: its centre, all
   configurations alike. **ρ**: how much of an edge's dependence is counted. **Nat**: a factor of e in Z is one.
-- **δ**: how far the corners are drawn towards the uniform distribution, which keeps the gradient finite.
+- **δ**: how far the corners are drawn towards u₀. The walk begins there, and a share of it stays in the average: it
+  keeps μ off the faces, where a probability may be 0 and the slope of the entropy infinite.
 - **Mean error**: mean |p(xᵢ = 1) − exact|, after the last step. Once the gap is small, what is left is the error of the
   tree-reweighted entropy: the walk has found its maximum, which is not at the exact marginals.
 """

@@ -35,15 +35,15 @@ SMALLEST_GAP, IN_USE = 1e-6, 1e-9
 SETTLES = "an estimate, above its own bound at first"
 # Of so many lanes of one algorithm each has a hue of its own beside its lightness.
 MANY_ALIKE, HUES = 3, ("#7B4FB5", "#E69F00", "#009E73", "#0072B2")
-# What play may go on to: the button's words, and what it does.
+# What play may run on to: the button's words, and what it does.
 GOALS = {
-    "gap": ("To gap", "Goes on, as fast as it can, until the gap is at most the one to reach"),
+    "gap": ("gap", "Runs on, as fast as it can, until the gap is at most the one to reach"),
     "rho": (
-        "Change ρ",
-        "Goes on, as fast as it can, until ρ, how much of each edge's dependence the objective counts, is chosen anew: "
+        "new ρ",
+        "Runs on, as fast as it can, until ρ, how much of each edge's dependence the objective counts, is chosen anew: "
         "later bounds are mostly better",
     ),
-    "end": ("To end", "Goes on, as fast as it can, until the last ρ is done"),
+    "end": ("end", "Runs on, as fast as it can, until the last ρ is done"),
 }
 
 

@@ -43,6 +43,8 @@ OUTSIDE = -1e-3
 LEAST_SUM = -1.0
 # A coordinate is the exact one where both are printed alike.
 PRINTED = 5e-4
+# The picture of the triangle has other numbers on its axes.
+SINGLE = "Each spin's p(x = 1) (the axes count pairs)"
 # A pixel whose p is between these is uncertain.
 UNSURE = (0.1, 0.9)
 
@@ -68,13 +70,17 @@ def said(view: InferenceView) -> list[str]:
 
 def _mixed(view: InferenceView, lane: InferenceLaneView) -> str:
     """Of how many configurations the point is a mixture, and how far off its marginals are."""
-    weights = lane.weights[~np.isnan(lane.weights)]
-    count = int((weights > IN_USE).sum()) if len(weights) else len(lane.weights)
-    mixture = f"after {steps_of(lane)} μ mixes {mixed(lane, count)}"
+    mixture = f"After {steps_of(lane)} μ is {mixed(lane, _in_use(lane))}"
     off = error(view, lane)
     if off is None:
-        return f"{mixture[:1].upper()}{mixture[1:]}."
-    return f"{mixture[:1].upper()}{mixture[1:]}; its marginals are {significant(off, 2)} off the exact ones on average."
+        return f"{mixture}."
+    return f"{mixture}; its marginals are {significant(off, 2)} off the exact ones on average."
+
+
+def _in_use(lane: InferenceLaneView) -> int:
+    """Of how many configurations the point is a mixture."""
+    weights = lane.weights[~np.isnan(lane.weights)]
+    return int((weights > IN_USE).sum()) if len(weights) else len(lane.weights)
 
 
 def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
@@ -90,12 +96,20 @@ def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
 
 
 def _corners(view: InferenceView) -> str:
+    """How far off the marginals of the mixture are, beside those of a guess that knows nothing."""
     (lane,) = view.lanes
-    mixed = _mixed(view, lane).replace("its marginals are", "p of single spins, not on the axes, is")
-    said = f"By averaging corners: {mixed[:1].lower()}{mixed[1:]}"
-    if not lane.done or error(view, lane) is None:
+    said = f"By averaging: after {steps_of(lane)} μ is {mixed(lane, _in_use(lane))}."
+    off, blank = error(view, lane), _blank(view)
+    if off is None or blank is None:
         return said
-    return f"{said} The climb ends near the exact marginals, not at them."
+    said += f" {SINGLE} is off by {significant(off, 2)} on average, 1/2 for all by {significant(blank, 2)}."
+    return f"{said} The climb ends near the exact marginals, not at them." if lane.done else said
+
+
+def _blank(view: InferenceView) -> float | None:
+    """How far off 1/2 for every variable would be; None where the exact marginals are not known."""
+    exact = exact_p1(view)
+    return None if exact is None else float(np.abs(0.5 - exact).mean())
 
 
 def _tetrahedron(view: InferenceView) -> str:
@@ -103,15 +117,14 @@ def _tetrahedron(view: InferenceView) -> str:
     (lane,) = view.lanes
     assert view.projection is not None
     names, at = view.projection.names, lane.path[-1]
-    # No line ends within a name.
-    whole = [name.replace(" ", "\u00a0") for name in names]
-    now = listed([f"{name} = {significant(float(value))}" for name, value in zip(whole, at, strict=True)])
-    said = f"mixed with the centre, those found after {steps_of(lane)} have {now}"
+    told = [f"{name} = {significant(float(value))}" for name, value in zip(names, at, strict=True)]
+    now = listed([each.replace(" ", "\u00a0") for each in told])  # No line ends within one.
+    said = f"μ, {mixed(lane, _in_use(lane), best=True)} (after {steps_of(lane)}), has {now}"
     if view.truth is None or view.truth.place is None:
-        return f"{said[:1].upper()}{said[1:]}."
+        return f"So far: {said}."
     exact = np.asarray(view.truth.place)
     if np.abs(at - exact).max() < PRINTED:
-        return f"Yes: {said}, as exactly."
+        return f"Yes: {said}, as the exact answer."
     return f"Not yet: {said}; exactly {listed([significant(float(value)) for value in exact])}."
 
 
@@ -123,6 +136,8 @@ def _few(view: InferenceView) -> str:
         return ""
     now = f"after {steps_of(lane)} they are {significant(off, 2)} off"
     since = [(good, first) for good in GOOD if (first := _since(view, lane, good)) is not None]
+    # What is so since the last step alone has not stayed so.
+    since = [(good, first) for good, first in since if first < lane.count] or since[:1]
     if not since:
         return f"More than {calls(lane.count)}: {now} on average."
     strictest = {first: good for good, first in since}
@@ -168,8 +183,8 @@ def _relaxed(view: InferenceView) -> str:
         return f"Nothing yet: {after} all points lie within the tetrahedron of all distributions."
     sums = listed([f"{significant(total)} for {name}" for name, total, _ in outside])
     return (
-        f"Points outside the tetrahedron of all distributions: {after} correlations add up to {sums}, which in a "
-        f"distribution come to {significant(LEAST_SUM, 1)} at least.{_loose(view, [lane for _, _, lane in outside])}"
+        f"Correlations that add up to less than {significant(LEAST_SUM, 1)}: {after} to {sums}. No distribution has "
+        f"such: these points lie outside the tetrahedron.{_loose(view, [lane for _, _, lane in outside])}"
     )
 
 
@@ -208,10 +223,9 @@ def _tighter(view: InferenceView) -> str:
 
 def _within_reach(view: InferenceView) -> str:
     walk, messages = view.lanes
-    off, exact = error(view, walk), exact_p1(view)
-    if off is None or exact is None:
+    off, blank = error(view, walk), _blank(view)
+    if off is None or blank is None:
         return ""
-    blank = float(np.abs(0.5 - exact).mean())
     head = "In part" if off <= blank / 2 else "Hardly" if walk.done else "Not yet"
     near = f"marginals of single units are {_off(view, walk)} off on average after {steps_of(walk)}"
     return (

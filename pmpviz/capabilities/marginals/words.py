@@ -68,11 +68,12 @@ def estimate(lane: InferenceLaneView) -> float | None:
     return recorded if bound is None or "residual" not in record else min(recorded, bound)
 
 
-def mixed(lane: InferenceLaneView, count: int) -> str:
-    """`6 configurations and the centre u₀ (0.12)`: what a walk's point is a mean of, so many found and what is left."""
-    told = f"{integer(count)} configuration{'' if count == 1 else 's'}"
+def mixed(lane: InferenceLaneView, count: int, best: bool = False) -> str:
+    """`the weighted average of 6 configurations and the centre u₀ (0.12)`: what a walk's point is a mean of, so many
+    found and what is left; where it is first met, what they are in place of how much is left."""
+    told = f"the weighted average of {integer(count)} {'best ' * best}configuration{'' if count == 1 else 's'}"
     rest = centre(lane)
-    return told if rest is None else f"{told} and the centre u₀ ({rest:.2f})"
+    return told if rest is None else f"{told} and the centre{'' if best else f' u₀ ({rest:.2f})'}"
 
 
 def centre(lane: InferenceLaneView) -> float | None:
@@ -95,7 +96,8 @@ def climbed(view: InferenceView, lane: InferenceLaneView) -> str:
             "log Z itself, and every value on the way a lower bound: without a loop all of each edge's dependence is "
             "taken off the entropy"
         )
-    said = f"{'The objective is' if lane.done else 'Before its last step the objective was'} {significant(value, 4)}"
+    then = f"At {unit_of(lane)} {integer(lane.count)}, before its step, the objective was"
+    said = f"{'The objective is' if lane.done else then} {significant(value, 4)}"
     if exact is None:
         return f"{said}. Its maximum is {why}."
     off = value - exact

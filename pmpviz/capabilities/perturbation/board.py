@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,12 @@ REGIONS = (
 )  # fmt: skip
 REST = ("#009E73", "#D55E00")
 PERIODS = (2, 6, 24)
+HALVES = "It leaves spins at 1/2 that it cannot decide; they are rounded to 0."
+PLAIN = {
+    "rest": "Colour: whether undamped messages come to rest.",
+    "period": "Colour: after how many sweeps undamped messages repeat.",
+    "fractional": "Colour: the share of spins that the linear program leaves between 0 and 1.",
+}
 # Two sites in the order in which their states are written.
 LINE = np.array([[0.0, 0.5], [1.0, 0.5]])
 MOST_BARS, MOST_NAMED = 24, 10
@@ -48,12 +55,13 @@ MOST_WRITTEN, SAME_WEIGHT = 3, 1e-6
 SUBSCRIPTS = "₁₂₃"
 
 
-def update(view: LabView, layer: str, dark: bool, preset: str = "") -> bytes:
-    """The blob for the board; the question is that of the preset."""
+def update(view: LabView, layer: str, dark: bool, preset: str = "", waits: bool = False) -> bytes:
+    """The blob for the board; the question is that of the preset. What `waits` for its own model answers none."""
     payload = Payload()
+    asked = replace(view, tally=None, tree=None) if waits else view
     return encode(
         {
-            "atlas": _atlas(payload, view),
+            "atlas": _atlas(payload, view, layer),
             "layers": layers(view),
             "layer": layer,
             "colours": REGIONS,
@@ -63,10 +71,11 @@ def update(view: LabView, layer: str, dark: bool, preset: str = "") -> bytes:
             "averages": _averages(payload, view),
             "progress": progress(view),
             "bounds": _bounds(view, dark),
-            "verdict": finding(view, preset),
-            "falling": falling(view, preset),
-            "counts": explained(counts(view, preset)),
-            "rows": _rows(view, preset, dark),
+            "verdict": finding(asked, preset),
+            "falling": falling(asked, preset),
+            "counts": explained(counts(asked, preset)),
+            "rows": _rows(asked, preset, dark),
+            "waits": waits,
         },
         payload.blobs,
     )
@@ -96,8 +105,8 @@ def layers(view: LabView) -> list[dict[str, Any]]:
     return found
 
 
-def _atlas(payload: Payload, view: LabView) -> dict[str, Any] | None:
-    if view.atlas is None or view.bench is None or (_flat(view) and not view.atlas.done):
+def _atlas(payload: Payload, view: LabView, layer: str) -> dict[str, Any] | None:
+    if view.atlas is None or view.bench is None:
         return None
     found, values = view.atlas, {}
     period = found.period
@@ -123,13 +132,8 @@ def _atlas(payload: Payload, view: LabView) -> dict[str, Any] | None:
         "best": payload.add(found.best),
         "shows": [payload.add(one, "<i4") for one in found.shows],
         "pictures": payload.add(found.pictures, "u1"),
-        "words": atlas_words(view),
+        "words": atlas_words(view, layer),
     }
-
-
-def _flat(view: LabView) -> bool:
-    """Whether the map's plane is all the noise there is: samples fall on it, and a rough border would belie them."""
-    return view.bench is not None and view.bench.potentials.n == 2
 
 
 def _regions(view: LabView) -> dict[str, int]:
@@ -143,8 +147,8 @@ def _bits(state: str) -> str:
     return configuration(np.array([int(bit) for bit in state]))
 
 
-def atlas_words(view: LabView) -> str:
-    """What a pixel is, and how many regions there are."""
+def atlas_words(view: LabView, layer: str) -> str:
+    """What a pixel is, and what its colour is."""
     if view.atlas is None or view.bench is None:
         return "The atlas is drawn after the first perturbations have been solved."
     found = view.atlas
@@ -152,7 +156,21 @@ def atlas_words(view: LabView) -> str:
     if view.bench.potentials.n == 2:
         words = "The plane is all the noise there is; a state comes as often as noise falls into its region"
     more = "" if found.done else f" Rough still: row {found.rows} of {len(found.axis)}."
-    return f"{words}. {integer(len(found.states))} states are best somewhere.{more}"
+    return f"{words}. {_coloured(view, layer)}{more}"
+
+
+def _coloured(view: LabView, layer: str) -> str:
+    """What a layer's colours say, in plain words."""
+    assert view.atlas is not None and view.bench is not None
+    if layer == "state":
+        return f"{integer(len(view.atlas.states))} states are best somewhere."
+    if not layer.startswith("energy"):
+        return PLAIN.get(layer, "")
+    place = int(layer.removeprefix("energy")) - 1
+    if place >= len(view.plan.solvers):
+        return ""
+    lost = f"Colour: how much worse than the best {view.bench.labels[place]}'s answer is, in nats, logs of probability."
+    return f"{lost} {HALVES}" if view.plan.solvers[place] == "linear_program" else lost
 
 
 def progress(view: LabView) -> str:
@@ -164,9 +182,6 @@ def progress(view: LabView) -> str:
         return f"the map comes after {draws_before_map(view.bench)} perturbations: {draws} are solved"
     if view.bench.scene is not None and view.walked is not None and view.doing.startswith("walking"):
         return f"the map comes after Frank-Wolfe's marginals: {view.walked.calls} of up to {WALK_CALLS} MAP calls"
-    if _flat(view):
-        rows = f": row {view.atlas.rows} of {len(view.atlas.axis)}" if view.atlas is not None else ""
-        return f"the map is being drawn{rows}"
     return "a rough map comes first: it is worked out"
 
 
@@ -203,7 +218,7 @@ def rounded(found: Solution, n: int) -> str:
     if not share:
         return ""
     bound = "" if found.upper is None else f", energy ≥ {significant(-found.upper, 5)}"
-    return f"{integer(share * n)} of {integer(n)} grey{bound}; rounded: "
+    return f"{integer(share * n)} of {integer(n)} at ½, grey{bound}; rounded: "
 
 
 def formula(bench: Bench) -> str:

@@ -13,13 +13,15 @@ from jaxtyping import Bool, Float
 
 from pmpviz.capabilities.perturbation.live import LabView
 from pmpviz.capabilities.perturbation.parts import TREE_BANK, Bench, lost_share, maxima_law
-from pmpviz.capabilities.perturbation.picture import SMALLEST, WITHIN, scale_of
+from pmpviz.capabilities.perturbation.picture import SMALLEST, WITHIN, bank_error, scale_of
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import at_most, configuration, integer, significant
 
 # Of so few states each is spoken of by its name.
 FEW_STATES = 8
+# Averages over fewer noises are told as what they are so far.
+ENOUGH = 64
 # A pixel of which so many maxima at least, and at most, have ink is unsure.
 UNSURE = 0.1
 # So many standard errors are no chance, of a few states that are looked at again and again while samples fall.
@@ -31,8 +33,10 @@ OF_ATTEMPTS = ("clique", "prefixes", "")
 ATTEMPTS, BOUNDS = OF_ATTEMPTS[:2]
 ONE_A_SITE = "Exact it would be with a noise of its own for each state; one for each spin is too little."
 TOO_LOW = "bounds were less than their two parts add up to"
+MISSED = "Noises under which a solver did not find the proved best state: that of least energy."
 COUNTED = {
-    "Best state missed": "Noises under which a solver did not find the proved best state: that of least energy.",
+    "Best state missed": MISSED,
+    "missed the best state": MISSED,
     "attempts": "The unbiased sampler fixes one variable after another; the chances of its two states add up to less "
     "than 1, and with the rest it rejects and begins again: an attempt.",
     "bounds": "Each beginning of a configuration has a bound: the best value under noise of all that begins "
@@ -66,7 +70,9 @@ def counts(view: LabView, preset: str = "") -> str:
     if preset == "denoise":
         said.append(_doubt(view))
     if _missed(view) and preset not in OF_MAXIMA:
-        said.append(f"Best state missed under {integer(tally.draws)} noises: {', '.join(missed) or 'by none'}.")
+        noises = f"{integer(tally.draws)} noises"
+        some = f"Best state missed under {noises}: {', '.join(missed)}."
+        said.append(some if missed else f"No solver missed the best state under any of {noises}.")
     # What the verdict has said already is not said again.
     if tree is not None and preset in OF_ATTEMPTS:
         if preset != "clique":
@@ -137,20 +143,21 @@ def _halves(view: LabView) -> str:
 
 
 def _whole_sampler(view: LabView) -> str:
-    """Which states come too often and too seldom, beyond what chance does to so many samples."""
-    assert view.tally is not None
+    """Whether so many samples show more than chance does, and then which states come too often and too seldom by the
+    maxima's own law: which of them stood out by chance is no answer."""
+    assert view.tally is not None and view.bench is not None
     if view.law is None or view.tally.counts is None or len(view.law) > FEW_STATES:
         return ""
     draws, law = view.tally.draws, view.law
     if (few := _few(view)) > draws:
         return f"{integer(draws)} sample{'s' if draws > 1 else ''}: too few to judge, it takes some {integer(few)}."
     share, error = view.tally.counts / draws, np.sqrt(law * (1 - law) / draws)
-    often, seldom = share - law > SURE * error, law - share > SURE * error
-    if not (often | seldom).any():
+    if (np.abs(share - law) <= SURE * error).all():
         return f"Of {integer(draws)} samples no state has come more or less often than chance allows."
-    both = ((often, "often"), (seldom, "seldom"))
-    parts = [f"{_states(view, which, share)} too {how}" for which, how in both if which.any()]
-    return f"No: of {integer(draws)} samples {', '.join(parts)}. {ONE_A_SITE}"
+    own = _maxima(view.bench)
+    often, seldom = (_told(view, own, way) for way in (1, -1))
+    parts = [f"{states} too {how}" for states, how in ((often, "often"), (seldom, "seldom")) if states]
+    return f"No, as {integer(draws)} samples show: in the long run {', '.join(parts)}. {ONE_A_SITE}"
 
 
 def _few(view: LabView) -> int:
@@ -167,14 +174,20 @@ def _maxima(bench: Bench) -> Float[np.ndarray, " m"]:
     return maxima_law(bench)
 
 
-def _states(view: LabView, which: Bool[np.ndarray, " m"], share: Float[np.ndarray, " m"]) -> str:
-    """`11 (0.62, exactly 0.54) comes`, of these states."""
+def _told(view: LabView, share: Float[np.ndarray, " m"], way: int) -> str:
+    """`the state 11 (0.62, exactly 0.54) comes`, of those that come more often than they should, or, the other way,
+    less; those of the same two numbers have them once. What is printed alike is as it should be."""
     assert view.law is not None
     free = len(view.law).bit_length() - 1
-    names = (configuration(np.array([int(bit) for bit in f"{code:0{free}b}"])) for code in np.flatnonzero(which))
-    pairs = zip(names, share[which], view.law[which], strict=True)
-    words = [f"{name} ({significant(own, 2)}, exactly {significant(p, 2)})" for name, own, p in pairs]
-    return f"{listed(words)} come{'s' if len(words) == 1 else ''}"
+    found: dict[str, list[str]] = {}
+    for code, (own, p) in enumerate(zip(share, view.law, strict=True)):
+        told, should = significant(float(own), 2), significant(float(p), 2)
+        if told != should and way * (own - p) > 0:
+            name = configuration(np.array([int(bit) for bit in f"{code:0{free}b}"]))
+            found.setdefault(f"({told}, exactly {should})", []).append(name)
+    count = sum(len(names) for names in found.values())
+    states = listed([f"{listed(names)} {numbers}" for numbers, names in found.items()])
+    return f"the state{'' if count == 1 else 's'} {states} come{'s' if count == 1 else ''}" if count else ""
 
 
 def _rest(view: LabView) -> str:
@@ -210,7 +223,7 @@ def _prefixes(view: LabView) -> str:
         return f"Yes: all {total} bounds held, even as averages over {bank} noises."
     return (
         f"Yes, in expectation. As averages over {bank} noises {integer(tree.violations)} of {total} "
-        f"{TOO_LOW}, by {at_most(tree.margin)} nats at most, and are raised until all hold."
+        f"{TOO_LOW}, by {at_most(tree.margin)} nats at most{bank_error(view)}, and are raised until all hold."
     )
 
 
@@ -254,9 +267,19 @@ def _drawn(view: LabView, pixels: Bool[np.ndarray, "h w"] | None) -> tuple[str, 
     ink, noises = pixels.ravel(), integer(view.tally.draws if view.tally else 0)
     law = _law(view)
     exactly = "" if law is None else f" and the exact marginals {significant(float(law[ink].sum()), 2)}"
-    many = f"those under {noises} noises {significant(float(mean[ink].sum()), 2)}{_spread(view, ink)} on average"
+    so_far = " so far" if view.tally is not None and view.tally.draws < ENOUGH else ""
+    told = f"{significant(float(mean[ink].sum()), 2)}{_spread(view, ink)} on average{so_far}"
+    many = f"those of {_whose(view)} under {noises} noises {told}"
     alone = int(view.shown.alone[ink].sum())
     return integer(int(ink.sum())), integer(alone) if alone else "none", many, exactly
+
+
+def _whose(view: LabView) -> str:
+    """The solver of which the averages are told."""
+    place = _least_lost(view)
+    assert view.bench is not None and place is not None
+    solver = view.bench.solvers[place]
+    return "the exact solver" if solver.spec.promise == "exact" else solver.spec.label
 
 
 def _law(view: LabView) -> Float[np.ndarray, " n"] | None:

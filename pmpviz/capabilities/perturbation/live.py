@@ -39,14 +39,17 @@ CHUNK = 8
 # Between pieces once the shown perturbation is solved: pages are drawn by the same process.
 REST, WAITING = 0.02, 0.02
 FIRST_DRAWS = 64
+# Of so many variables a plane shows all the noise there is.
+FLAT = 2
 # Pictures are drawn anew at these numbers of perturbations: a browser takes longer to draw them than it takes to
 # compute them.
 SHOWN_AT = (8, 16, 32, 64, 128, 256, 512)
 
 
 def draws_before_map(bench: Bench) -> int:
-    """After how many perturbations the map is drawn: a scene's pictures come before it."""
-    return CHUNK if bench.scene is None else FIRST_DRAWS
+    """After how many perturbations the map is drawn: a scene's pictures come before it, and samples that are to fall on
+    it."""
+    return FIRST_DRAWS if bench.scene is not None or bench.potentials.n == FLAT else CHUNK
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +122,11 @@ class LivePerturbation(Watched):
     def busy(self) -> bool:
         """Whether there is something to come."""
         return not self.view.done or self.view.plan != self._wanted
+
+    @property
+    def waits(self) -> bool:
+        """Whether what there is to see is of another model or other noise, or nothing yet."""
+        return self.view.plan.sampled != self._wanted.sampled or (self.view.shown is None and not self.view.trouble)
 
     def set_plan(self, plan: LabPlan) -> None:
         """Adopt new settings at the next piece."""

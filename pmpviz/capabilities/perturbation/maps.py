@@ -8,7 +8,7 @@ import numpy as np
 
 from pmpviz.capabilities.perturbation.live import LabView
 from pmpviz.capabilities.perturbation.parts import AttemptTree
-from pmpviz.capabilities.perturbation.picture import WITHIN, ink
+from pmpviz.capabilities.perturbation.picture import WITHIN, bank_error, ink
 from pmpviz.player.numbers import at_most, integer, significant
 
 # Prefixes as long as this have their name beside them, and those at the end of a short tree.
@@ -80,7 +80,8 @@ def tree_words(view: LabView) -> str:
     )
     repair = (
         f"Averages over the noise bank broke {integer(found.violations)} of {total} bounds, by "
-        f"{at_most(found.margin)} nats at most; raised by that for every variable left, all of them hold"
+        f"{at_most(found.margin)} nats at most{bank_error(view)}; raised by that for every variable left, all of "
+        "them hold"
     )
     if not found.violations:
         repair = f"All {total} bounds hold for the averages over the noise bank themselves"

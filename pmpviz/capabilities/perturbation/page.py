@@ -175,16 +175,17 @@ def _shown(was_busy: bool, layer: str, preset: str) -> None:
     if view.trouble:
         st.error(sentence(view.trouble))
     # What was found stands on the board, which knows how much of it has been shown.
-    found = findings.finding(view, preset)
-    if not found:
+    waits = live.waits
+    found = "" if waits else findings.finding(view, preset)
+    if not found and not waits:
         with st.container(key="class-fold-computing"):
             st.markdown(computing(view))
     plan = view.plan.replace(layer=layer)
-    update = board.update(view, layer, _dark(), preset)
+    update = board.update(view, layer, _dark(), preset, waits)
     if player(update, key=BOARD, answer=lambda event: PAGE.note(plan, event, _after), component="atlas"):
         st.rerun()
     # Before a class the energies beneath the pictures say it.
-    if view.shown is not None and not class_mode():
+    if view.shown is not None and not waits and not class_mode():
         with st.container(key="lab_table"):
             _table(view)
             if found:
@@ -233,7 +234,10 @@ def _table(view: LabView) -> None:
 
 
 def _many() -> None:
-    view: LabView = _live().view
+    live = _live()
+    if live.waits:
+        return
+    view: LabView = live.view
     if view.bench is not None and view.bench.target.n > FEW and view.bench.scene is None:
         st.markdown("##### One best answer against many")
         with st.container(key="lab_averages"):

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pmpviz.capabilities.perturbation.live import LabView
-from pmpviz.capabilities.perturbation.parts import Tally, lost_share
+from pmpviz.capabilities.perturbation.parts import TREE_BANK, Tally, lost_share
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS
 from pmpviz.oracles import oracle_class
 from pmpviz.player.numbers import integer, significant
@@ -197,6 +197,15 @@ def bound_words(view: LabView) -> str:
     return f"Best values under all {of} noises are {bar} on average: log Z is at most that{known}."
 
 
+def bank_error(view: LabView) -> str:
+    """How well the average of a bank of noise is known, as its maxima have spread; empty before that is known."""
+    tally = view.tally
+    if tally is None or tally.draws < 2 or np.isnan(tally.maxima).any():
+        return ""
+    error = WITHIN * float(np.std(tally.maxima, ddof=1)) / np.sqrt(TREE_BANK)
+    return f" (the average of the whole is known to ± {significant(error, 2)}, 95 %)"
+
+
 BOUNDS = (
     "Log Z adds up all configurations. The value of the best one under noise, averaged over many noises, lies above "
     "it: an upper bound. What a solver merely reached may lie below the best, and bounds nothing."
@@ -229,6 +238,7 @@ __all__ = [
     "BOUNDS",
     "LOST",
     "WITHIN",
+    "bank_error",
     "bound_rows",
     "bound_words",
     "bounds_help",

@@ -337,8 +337,9 @@ export class Live extends Room {
     return { seconds: false, of: this.headsBy((frame) => frame.sweep) };
   }
 
+  // Pictures that were missed are asked for, and wait as well.
   headsBy(place) {
-    return this.lanes.map(({ queue, shown }) => (queue?.length && shown ? place(shown) : Infinity));
+    return this.lanes.map(({ queue, shown }) => ((queue?.length || this.behind) && shown ? place(shown) : Infinity));
   }
 
   drawTraces(now, at) {

@@ -54,9 +54,9 @@ export function drawKey(scene, walks, room) {
   const signs = [
     ["μ: marginals so far", (x, y) => marker(context, walks.length > 1 ? "circle" : walks[0].lane.marker, x, y, 5 * scale)],
     data.exact && ["exact", (x, y) => outlined(context, css(theme.text), () => diamond(context, x, y, 6 * scale))],
-    walks.some(({ weights }) => weights.length) && ["u₀: all alike", (x, y) => cross(context, x, y, 5 * scale)],
+    walks.some(({ weights }) => weights.length) && ["u₀: centre, start", (x, y) => cross(context, x, y, 5 * scale)],
     walks.some(({ weights }) => weights.length) && ["mixed into μ", (x, y) => weighed(context, x, y, 5.5 * scale)],
-    walks.some(({ lane, last }) => lane.found[last] >= 0) && ["MAP call's corner", (x, y) => target(context, x, y, 5.5 * scale)],
+    walks.some(({ lane, last }) => lane.found[last] >= 0) && ["best one (MAP call)", (x, y) => target(context, x, y, 5.5 * scale)],
   ];
   context.font = `${12 * scale}px ${theme.font}`;
   context.textAlign = "left";

@@ -5,10 +5,11 @@ export const SHARE = "How much of each edge's dependence the objective counts: h
 export const MEANINGS = [
   ["corners", "Configurations, a digit a spin. Two at one corner, as 011 · 100, are each other's opposites: in both the same spins agree."],
   ["axes", "What each counts is written beside it. Correlation s₁, s₂: how far spins 1 and 2 agree, from −1, never, to 1, always. Score: how much the model favours μ. Principal directions: in which good configurations differ most."],
-  ["MAP call: the best configuration", "MAP: maximum a posteriori. A solver is asked for the configuration with the largest weight: a corner."],
-  ["objective: score plus entropy", "Score plus entropy of μ. Its largest value is an upper bound of log Z, on a tree log Z itself."],
+  ["centre u₀", "All configurations alike: the walk begins there. A share of it stays in the average: it keeps μ off the faces, where a probability may be 0 and the slope of the entropy infinite."],
+  ["MAP call", "MAP: maximum a posteriori. A solver is asked for the best configuration, a corner, of a changed model, which says how steeply the objective rises towards each."],
+  ["objective", "Score plus entropy of μ. Its largest value is an upper bound of log Z, on a tree log Z itself."],
   ["log Z", "The logarithm of Z, the sum of all configurations' weights. Every estimate of it here is in nats: one nat is a factor of e in Z."],
-  ["ρ: edge weights", SHARE],
+  ["ρ", SHARE],
 ];
 export const HELP = {
   gap: "How far the objective can still rise, at most: objective and gap together bound log Z. The line is the gap of each step. The band goes down to the least so far; a new ρ begins anew.",

@@ -37,6 +37,7 @@ const [LOW, LINE] = [860, 24]; // A window, and what each further lane takes of 
 const SQUARE = 0.85; // Of its width a picture's height, at least.
 const APART = 1; // Lanes are computed in turn: while they go on together none is further ahead.
 const RENEWED = "Back to the start, as soon as the step in hand is done.";
+const RUN_TO = "Run to";
 const BEGINNING = "The beginning, where all configurations are alike.";
 
 class Walk extends Player {
@@ -46,6 +47,7 @@ class Walk extends Player {
     this.scene = new Scene(() => this.wake(), (step) => this.scrub(step));
     this.caption = make("div", "wk-caption");
     this.meanings = make("div", "wk-caption wk-meanings");
+    this.meanings.append(make("span", "", "Terms:"));
     for (const [word, meaning] of MEANINGS) {
       const entry = make("span", "", word);
       entry.append(ask(meaning, word));
@@ -147,20 +149,22 @@ class Walk extends Player {
     return this.at === null ? "" : "Looking back: ";
   }
 
-  // Beside Play, what play may go on to.
+  // Beside Play, what play may run on to.
   buildGoals() {
     const bar = this.bar.root;
     if (bar.querySelector("[data-goal]")) return;
+    const group = make("span", "wk-goals", RUN_TO);
+    bar.insertBefore(group, this.bar.buttons.reset || null);
     this.goals.forEach(([words, title], k) => {
       const button = make("button", "pv-button", words);
-      button.type = "button";
-      button.title = title;
+      Object.assign(button, { type: "button", title });
+      button.setAttribute("aria-label", `${RUN_TO} ${words}`);
       button.dataset.goal = k;
       button.addEventListener("click", () => {
         this.hold("playing");
         this.post({ type: "mode", site: k });
       });
-      bar.insertBefore(button, this.bar.buttons.reset || null);
+      group.append(button);
     });
   }
 

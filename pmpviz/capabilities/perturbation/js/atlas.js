@@ -15,6 +15,7 @@ const SLOW = 6; // So many samples fall one by one; then they come ever faster.
 const [FIRST_RATE, FAST_RATE, FASTER] = [3, 100, 1]; // Samples a second, and by how much more each of them makes it.
 const WAIT_MS = 4000;
 const NAMED = 4;
+const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 const FEW = 2; // Sites with their numbers in them.
 const LEGEND = 30;
 const [ALONE, IN_CLASS] = [0.56, 0.5]; // How high it is elsewhere, of the window: before a class the answer stands beneath.
@@ -84,7 +85,9 @@ class Board extends Stage {
     this.map.atlas = meta.atlas;
     this.map.colours = meta.colours;
     this.map.progress = meta.progress;
-    this.placePictures(Boolean(meta.averages), Boolean(meta.rows && meta.rows.first));
+    this.root.classList.toggle("pv-waits", Boolean(meta.waits && this.known)); // What is dimmed is of the model before.
+    this.known ||= !meta.waits;
+    if (!meta.waits) this.placePictures(Boolean(meta.averages), Boolean(meta.rows && meta.rows.first));
     this.takeLayer(meta);
     this.takeCross(meta);
     if (samples) this.law = JSON.stringify([samples.names, samples.law[0]]);
@@ -214,11 +217,12 @@ class Board extends Stage {
 
   // The answer, of as many samples as have fallen where they fall; before a class it stands beneath the pictures.
   verdict() {
-    const { falling, verdict } = this.meta;
+    const { falling, verdict, waits } = this.meta;
+    if (waits && this.known) return WAITS;
     if (!falling.length) return verdict;
     const last = falling.findLast(([count]) => count <= this.landed);
     if (last) return last[1];
-    if (!this.meta.atlas && this.falling) return "Samples fall as soon as the map is drawn.";
+    if (!this.meta.atlas && this.falling) return "Samples fall as soon as a rough map is there.";
     if (this.falling) return "Samples begin to fall.";
     return enlarged() > 1 ? "Press Play, or Space: no sample has fallen yet." : "No sample has fallen yet: press Play, or One sample.";
   }
@@ -324,7 +328,8 @@ class Board extends Stage {
     this.words.classList.toggle("at-found", enlarged() > 1);
     if (shape === this.legendShape) return;
     this.legendShape = shape;
-    this.legend.replaceChildren(...(meta.atlas ? this.entries() : []).map(([colour, text]) => entry(colour, text)));
+    const of = meta.atlas && map.layer.kind === "states" ? [make("span", "", "Best state:")] : [];
+    this.legend.replaceChildren(...of, ...(meta.atlas ? this.entries() : []).map(([colour, text]) => entry(colour, text)));
   }
 
   entries() {
@@ -333,7 +338,7 @@ class Board extends Stage {
     if (layer.kind === "two") return layer.words.map((word, k) => [layer.colours[k], word]);
     if (layer.kind === "states") {
       if (!atlas.states.length) return [];
-      if (atlas.states[0].length > 10) return [[colours[atlas.regions[0]], "the commonest best state here; another colour, another state: its name under the pointer"]];
+      if (atlas.states[0].length > 10) return [[colours[atlas.regions[0]], "the commonest here; another colour, another state: its name under the pointer"]];
       const few = atlas.states.slice(0, colours.length - 1).map((state, k) => [colours[atlas.regions[k]], state]);
       // In the order of the bars beside it.
       const names = this.meta.samples ? this.meta.samples.names : [];
@@ -367,7 +372,7 @@ function asked({ label, colour, energy: value, rounded, settled, picture, pendin
   const rest = settled.startsWith("not") ? settled : restless && settled ? "settles once damped" : "";
   // Before a class captions are short.
   const short = enlarged() > 1 && rounded;
-  const grey = short ? rounded.replace(/, energy ≥ [^;]*/, "") : `${rounded}energy `;
+  const grey = short ? rounded.replace(/, grey[^;]*/, "") : `${rounded}energy `;
   const how = `${grey}${value === null ? "" : energy(value)}${rest ? `; ${rest}` : ""}`;
   const words = pending ? "solving …" : value === null ? "cannot run here" : how;
   return { title: label, colour, kind: "state", values: picture, words };

@@ -3,7 +3,7 @@
 import { drawColumns } from "../pmpviz.player/columns.js";
 import { css, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
-const [HEIGHT, CLASS_HEIGHT] = [170, 140];
+const [HEIGHT, CLASS_HEIGHT] = [170, 124];
 const [TALL, LOWER] = [900, 0.35]; // Of each pixel that a window is lower than this they give up a share.
 const FONT = 11.5;
 const [LEFT, RIGHT, BOTTOM] = [36, 8, 22];
@@ -12,7 +12,7 @@ export class Bars {
   constructor() {
     this.root = make("figure", "at-bars");
     this.title = make("figcaption", "pv-title");
-    this.head = make("span", "", "How often best; lines: exact law");
+    this.head = make("span", "", "States' shares; lines: exact law");
     this.count = make("span", "pv-unit");
     this.title.append(this.head, this.count);
     this.canvas = make("canvas", "pv-chart");

@@ -111,7 +111,7 @@ export class NoiseMap {
     const code = this.atlas.values.state[pixel];
     const [a, b] = this.atlas.sites;
     const lines = [`noise of spin ${a + 1}: ${number(this.noiseAt(column))}`, `noise of spin ${b + 1}: ${number(this.noiseAt(row))}`];
-    lines.push(Number.isNaN(code) ? "not worked out yet" : this.atlas.states[code]);
+    lines.push(Number.isNaN(code) ? "not worked out yet" : `state ${this.atlas.states[code]}`);
     if (this.layer.kind !== "states") lines.push(`${this.layer.label}: ${this.say(this.atlas.values[this.layer.id][pixel])}`);
     this.tip.replaceChildren(...lines.map((line) => make("div", "", line)));
     const box = this.canvas.getBoundingClientRect();
