@@ -433,10 +433,19 @@ def test_a_lane_that_has_not_moved_is_not_compared(idle):
     assert "lane 1 has made no sweep yet" in standings.verdict(dataclasses.replace(view, playing=False))
 
 
-def test_lanes_that_were_measured_at_different_sweeps_are_level_each_at_its_own(idle):
-    said = standings.verdict(race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.1, 0.0451]))
-    assert said.endswith("lane 1 and lane 2 are level: MMD² 0.0450 after 2 sweeps and 0.0451 after 4 sweeps.")
-    assert "100 times below lane 2 after 4 sweeps" in standings.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
+def test_lanes_are_compared_after_as_many_sweeps_also_where_one_was_measured_later(idle):
+    """As the fewest sweeps decide; where seconds do, each by its last metrics, with its sweeps."""
+    ahead = race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.0451, 0.02])
+    assert standings.verdict(ahead).endswith("lane 1 and lane 2 are level: MMD² 0.0450 and 0.0451 after 2 sweeps.")
+    assert "100 times below lane 2 (" in standings.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
+    by_time = dataclasses.replace(ahead, plan=ahead.plan.replace(unit="seconds"))
+    assert " after 2 sweeps" in standings.verdict(by_time) and " after 4 sweeps" in standings.verdict(by_time)
+
+
+def test_the_order_behind_the_first_is_of_one_sweep_which_is_said_where_one_is_ahead(idle):
+    came = [0.5, 0.001, 0.001]
+    said = standings.verdict(race(idle, came, [0.5, 0.2, 0.1], [0.5, 0.4, 0.3, 0.02]))
+    assert said.endswith("nearest lane 2, then lane 3 (MMD² 0.10 and 0.30 after 2 sweeps).")
 
 
 @pytest.mark.parametrize(("algorithm", "length"), [("pmp", 20), ("perturb_and_descend", 10)])
