@@ -232,6 +232,16 @@ def test_a_damped_tree_comes_to_the_exact_beliefs_only_in_the_limit():
     )
 
 
+def test_a_run_that_ends_too_early_says_how_to_go_on():
+    plan = preset_of(MESSAGES, "triangle").plan.replace(damping=0.271)
+    last = story_of(plan).steps[-1]
+    assert (last.sweep, last.status) == (88, "running")
+    assert last.words.endswith("and falls: give more sweeps in the side bar.")
+    assert story_of(plan.replace(sweeps=200)).steps[-1].status == "converged"
+    slow = story_of(plan.replace(sweeps=200, damping=0.9)).steps[-1]
+    assert slow.words.endswith("no more sweeps are recorded; less damping may be quicker.")
+
+
 def test_bethe_is_exact_on_the_tree_and_off_on_four_joined_variables():
     tree, four = story_of(preset_of(MESSAGES, "tree").plan), story_of(preset_of(MESSAGES, "wrong_model").plan)
     assert "to rounding" in bethe_words(tree.record, tree.log_z)

@@ -33,7 +33,7 @@ IN_SHORT = (
     "model's law: an approximate method, R-hat above 1.01 or MMD² above the noise. **R-hat**: 1 where the chains "
     "agree; in brackets where it is of fewer than 64 sweeps, in which even quick chains have hardly forgotten where "
     "they were. **τ**: sweeps until a chain has forgotten its energy; in brackets where fewer than 50 τ were counted. "
-    "n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1); not kept: of a moment that is looked back at."
+    "n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1); –: not kept of a moment that is looked back at."
 )
 HELP = """
 **ESS**: effective draws of all chains, by their energy, in the second half of the last 1,024 sweeps (of fewer, while
@@ -135,7 +135,7 @@ def _marked(text: str, brackets: bool, before: str = "") -> str:
 
 def _kept(lane: LaneView, text: str) -> str:
     """Of a moment that is looked back at statistics of the chains are not there any more."""
-    return "not kept" if lane.past else text
+    return "–" if lane.past else text
 
 
 def _compiled(lane: LaneView) -> str:
