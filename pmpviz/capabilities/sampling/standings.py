@@ -20,6 +20,7 @@ from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.words import (
+    AT_START,
     NO_NOISE,
     NOTHING_YET,
     OTHERS_THEN,
@@ -51,6 +52,8 @@ def verdict(view: LiveView) -> str:
     if view.coming or (since := max((lane.since for lane in view.lanes if lane.sweep < lane.since), default=0)):
         return waiting(view) or OTHERS_THEN.format(integer(since))
     if not any(lane.moved for lane in view.lanes):
+        if view.lanes and view.lanes[0].past:
+            return AT_START
         return waiting(view) or NOTHING_YET
     if not any(lane.points for lane in view.lanes):
         return _unsaid(view)

@@ -75,7 +75,8 @@ sweeps they are of finished draws alone.
 **Sweeps/s on average**: all sweeps over all seconds of computing. Under the picture stands the rate of now. Both are
 of computing alone: lanes take turns, and those that are quick wait for the slowest one.
 
-**Statistics since**: the sweep at which the settings last changed. All statistics begin anew there, MMD² too.
+**Statistics since**: the sweep at which the settings last changed. All statistics begin anew there, MMD² too; those of draws
+that take several sweeps with the next one that is begun there.
 """
 
 
@@ -113,9 +114,20 @@ def _row(lane: LaneView) -> tuple[str, ...]:
             for text, brackets in ((significant(found.rhat, 4), found.brief), (significant(forgets), found.rough))
         ),
         significant(sweep / time if time else None),
-        f"sweep {integer(lane.since)}" if sweep >= lane.since else "n/a",
+        f"sweep {integer(_since(lane))}" if sweep >= lane.since else "n/a",
         _compiled(lane),
     )
+
+
+def _since(lane: LaneView) -> int:
+    """The sweep since which statistics count: of draws the end of the one that was begun under other settings."""
+    draws = lane.draws
+    if draws is None or draws.length == 1 or not lane.since:
+        return lane.since
+    if lane.making:
+        return lane.sweep + lane.before_making - (0 if lane.before_making else lane.making[0])
+    ends = draws.series.bins(lane.since + 1, lane.sweep).least
+    return max(int(ends["sweep"][0]) - draws.length, lane.since) if len(ends["sweep"]) else lane.since
 
 
 def _beside(error: float, floor: float) -> str:

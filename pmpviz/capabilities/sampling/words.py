@@ -47,8 +47,9 @@ SHARED_CORES = "Lanes share the cores: their seconds differ by some 10 % to 70 %
 PARTED = (
     " Its factors forbid states, which may part the others: changes of one variable at a time may not reach them all."
 )
-ONE_ERROR = "±: one standard error"
+ONE_ERROR = "standard error"
 NO_NOISE = "The reference saw one state almost alone: there MMD² has no noise to be judged by."
+AT_START = "the start, before the first sweep."
 NOTHING_YET = "Nothing has run yet under these settings: press Play."
 
 
@@ -226,6 +227,8 @@ def found(view: LiveView) -> str:
     lane = view.lanes[0]
     if lane.sweep < lane.since:
         return OTHERS_THEN.format(integer(lane.since))
+    if lane.past and not lane.moved:
+        return AT_START
     row = energies(lane)
     if not lane.moved or not row:
         return f"{lane.label}: {first_draw(lane)}." if lane.moved and lane.making else waiting(view) or NOTHING_YET
