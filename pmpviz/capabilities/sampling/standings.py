@@ -239,7 +239,7 @@ def _unsaid(view: LiveView) -> str:
         heat = temperature(view.plan.beta)
         making = f"the reference samples at {heat} are still being made."
         known = _by_energy(view)
-        return f"By the exact energy alone: {known}; for MMD² {making}" if known else f"No verdict yet: {making}"
+        return f"By energy alone: {known}. For MMD² {making}" if known else f"No verdict yet: {making}"
     return waiting(view) or f"No verdict yet. {'; '.join(_lacking(lane, view.playing) for lane in view.lanes)}."
 
 
@@ -249,12 +249,13 @@ def _by_energy(view: LiveView) -> str:
     rows = [(lane, energies(lane)) for lane in view.lanes]
     if exact_energy(view) is None or not any(row.get("energy:error") for _, row in rows):
         return ""
-    said = [f"{lane.label} {_right(energy_now(view, lane))}" for lane, row in rows if row.get("energy:error")]
-    return listed([*said, *(_lacking(lane, view.playing) for lane, row in rows if not row.get("energy:error"))])
-
-
-def _right(off: float) -> str:
-    return f"is {how_far(off)}" if abs(off) > FAR else "is right but for chance"
+    known = [(lane.label, abs(energy_now(view, lane))) for lane, row in rows if row.get("energy:error")]
+    right, wrong = [name for name, off in known if off <= FAR], [name for name, off in known if off > FAR]
+    said = [f"{listed(right)} {'are' if len(right) > 1 else 'is'} right but for chance"] if right else []
+    if wrong:
+        far = listed([significant(off, 2) for _, off in known if off > FAR])
+        said.append(f"{listed(wrong)} {'are' if len(wrong) > 1 else 'is'} {far} standard errors off the exact one")
+    return "; ".join([*said, *(_lacking(lane, view.playing) for lane, row in rows if not row.get("energy:error"))])
 
 
 def _since(view: LiveView) -> str:

@@ -33,7 +33,7 @@ IN_SHORT = (
     "model's law: an approximate method, R-hat above 1.01 or MMD² above the noise. **R-hat**: 1 where the chains "
     "agree; in brackets where it is of fewer than 64 sweeps, in which even quick chains have hardly forgotten where "
     "they were. **τ**: sweeps until a chain has forgotten its energy; in brackets where fewer than 50 τ were counted. "
-    "n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1); –: not kept of a moment that is looked back at."
+    "n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1); –: not kept of a moment looked back at."
 )
 HELP = """
 **ESS**: effective draws of all chains, by their energy, in the second half of the last 1,024 sweeps (of fewer, while
@@ -75,8 +75,8 @@ sweeps they are of finished draws alone.
 **Sweeps/s on average**: all sweeps over all seconds of computing. Under the picture stands the rate of now. Both are
 of computing alone: lanes take turns, and those that are quick wait for the slowest one.
 
-**Statistics since**: the sweep at which the settings last changed. All statistics begin anew there, MMD² too; those of draws
-that take several sweeps with the next one that is begun there.
+**Statistics since**: the sweep at which the settings last changed. All statistics begin anew there, MMD² too; those of
+draws that take several sweeps with the next one that is begun.
 """
 
 

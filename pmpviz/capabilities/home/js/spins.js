@@ -17,7 +17,7 @@ const legend = (edges) =>
 const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF =
-  "Drag a noise: messages settle anew. In a spin: all that it feels. " +
+  "Drag a noise: messages settle anew. In a spin: field, noise and messages. " +
   "Lines: alike (orange), apart (blue, dashed). Dots: messages for up (orange), for down (blue).";
 
 class Spins extends Stage {
