@@ -115,7 +115,7 @@ def tell(plan: MessagePlan, target: Target, positions: Float[np.ndarray, "n 2"] 
 
 
 def _undamped(found: Recording) -> int | None:
-    """The period of the same messages without damping, of a damped run that has converged; None where they have none."""
+    """Of a damped run that has converged, the period of its messages without damping; None where they have none."""
     settings = found.settings
     if not settings.damping or found.converged is None or found.is_tree:
         return None

@@ -365,14 +365,15 @@ class Microscope extends Stage {
     const under = milestone !== record.milestones[record.milestones.length - 1];
     const working = this.large && player.way !== "run" && under;
     // Nor while it is played once more: what is said of the end would be taken for what is seen.
-    this.verdict.style.visibility = this.cameSoFar && !working && !(under && player.moving) ? "" : "hidden";
+    const ended = this.cameSoFar && !(under && player.moving);
+    this.verdict.style.visibility = ended && !working ? "" : "hidden";
     if (this.large) this.brief.replaceChildren(...(working ? this.equation.brief() : []));
     const words = this.filled(template, played);
     if (this.status.textContent !== words) this.status.textContent = words;
     this.status.dataset.status = status;
     Object.assign(canvas.dataset, {
       looping: player.looping,
-      ended: this.cameSoFar,
+      ended,
       frustrated: record.factors.reduce((count, _, factor) => count + frustrated(this.replay, factor, player.head), 0),
       sweep: played,
       event: player.head,
