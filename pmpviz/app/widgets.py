@@ -118,7 +118,8 @@ def _slider(param: Param, key: str, value: Any, box: Any) -> Any:
     kind = int if param.scale == "int" else float
     value = bind(key, kind(value))
     step = 1 if kind is int else 10.0 ** math.floor(math.log10((param.high - param.low) / 50))
-    box.slider(label_of(param), kind(param.low), kind(param.high), value, step, key=key, help=param.help or None)
+    digits = None if kind is int else "%.3g"  # Those of the knob beneath the picture, whatever the step.
+    box.slider(label_of(param), kind(param.low), kind(param.high), value, step, digits, key, param.help or None)
     return value
 
 
@@ -136,8 +137,7 @@ def _log_slider(param: Param, key: str, value: float, box: Any) -> float:
     changed = edited(key)
     shown = bind(key, nearest(param, value))
     value = shown if changed else value
-    label = label_of(param) if matches(shown, value) else f"{label_of(param)} = {value:.3g}"
-    stops(box, label, grid(param), key, param.help)
+    stops(box, label_of(param), grid(param), key, param.help, value)
     return value
 
 
@@ -160,11 +160,6 @@ def nearest(param: Param, value: float) -> float:
     return min(grid(param), key=lambda stop: abs(math.log(stop / value)))
 
 
-def matches(shown: float, value: float) -> bool:
-    """Whether a stop stands for a value to two in a hundred."""
-    return abs(math.log(shown / value)) < 0.02 if value else False
-
-
 def digits(value: float) -> str:
     """Three significant digits."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
@@ -180,16 +175,19 @@ def temperature_control(beta: Param, key: str, value: float, container: Any = No
     show(number, float(value))
     outside = not DRAGGED.low <= temperature <= DRAGGED.high
     label = f"{DRAGGED.label} = {temperature:.3g}".replace("inf", "∞") if outside else DRAGGED.label
-    stops(box, label, grid(DRAGGED), slider, DRAGGED.help)
+    stops(box, label, grid(DRAGGED), slider, DRAGGED.help, None if outside else temperature)
     box.number_input(
         beta.label, beta.low, beta.high, float(value), step=0.05, format="%.6g", key=number, help=beta.help
     )
     return value
 
 
-def stops(box: Any, label: str, values: Sequence[float], key: str, help: str) -> None:
-    """A slider that stops at these values, after `bind` or `show` of its key."""
-    box.select_slider(label, values, st.session_state[key], format_func=digits, key=key, help=help or None)
+def stops(box: Any, label: str, values: Sequence[float], key: str, help: str, value: float | None = None) -> None:
+    """A slider that stops at these values, after `bind` or `show` of its key; the stop that it shows is called by the
+    `value` that it stands for, so that no other number stands there than at the picture."""
+    shown = st.session_state[key]
+    told = lambda stop: digits(stop if value is None or stop != shown else value)  # noqa: E731
+    box.select_slider(label, values, shown, format_func=told, key=key, help=help or None)
 
 
 def pending_beta(beta: Param, key: str, value: float) -> float:

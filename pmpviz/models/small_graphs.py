@@ -229,7 +229,8 @@ SMALL_GRAPHS: tuple[SmallGraph, ...] = (
     SmallGraph(
         "triangle",
         "Frustrated triangle",
-        "Two edges align, one opposes: no state pleases all three, and undamped messages travel round for ever.",
+        "Two edges align, one opposes: no state pleases all three. Undamped max-product messages travel round for "
+        "ever, damped ones die out.",
         _CYCLE,
         lambda **values: _frustrated_cycle(3, **values),
         lambda **_: _on_circle(3),
@@ -237,7 +238,7 @@ SMALL_GRAPHS: tuple[SmallGraph, ...] = (
     SmallGraph(
         "cycle",
         "Frustrated 4-cycle",
-        "Three edges align, one opposes: undamped max-product repeats itself every eight sweeps.",
+        "Three edges align, one opposes: undamped max-product repeats itself every eight sweeps, damped it settles.",
         _CYCLE,
         lambda **values: _frustrated_cycle(4, **values),
         _on_square,

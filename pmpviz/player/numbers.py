@@ -18,7 +18,9 @@ def rate_words(rate: float, speed: float, unit: str) -> str:
     """How many `unit` a second are computed; where the chosen speed (0 for none) is below that, how many could be."""
     if not rate:
         return ""
-    return f"could compute {significant(rate)} {unit}/s" if 0 < speed < rate else f"{significant(rate)} {unit}/s now"
+    return (
+        f"could compute {significant(rate)} {unit}/s" if 0 < speed < rate else f"computes {significant(rate)} {unit}/s"
+    )
 
 
 def configuration(x: np.ndarray) -> str:

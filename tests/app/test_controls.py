@@ -165,6 +165,30 @@ def test_a_browser_that_missed_the_run_that_set_a_knob_begins_with_its_value(par
         assert (first, then) == (start, value)
 
 
+@pytest.mark.parametrize(
+    ("param", "value", "told"),
+    [
+        (Param("size", "Step size", 1e-3, 10.0, 0.1, "log"), 0.00302, "0.00302"),
+        (Param("size", "Step size", 1e-3, 10.0, 0.1, "log"), 0.003, "0.003"),
+        (Param("damping", "Damping", 0.0, 0.99, 0.5), 0.271, "%.3g"),
+    ],
+)
+def test_a_slider_shows_the_number_that_stands_at_the_picture(param, value, told):
+    test = AppTest.from_function(knob_page)
+    test.session_state["param"], test.session_state["value"] = param, value
+    run(run(test))
+    if param.scale == "log":
+        assert begins_with(test.select_slider[0]) == told and param.label == test.select_slider[0].label
+    else:
+        assert test.slider[0].proto.format == told and test.slider[0].value == value
+
+
+def test_temperature_is_one_number_whatever_beta_is(app):
+    app.number_input("run_beta").set_value(1.3)
+    run(app)
+    assert begins_with(app.select_slider("run_T")) == "0.769" and plan_of(app).beta == 1.3
+
+
 def test_nothing_changes_until_something_is_changed(app):
     first = Plan(model="square:8x8", beta=0.37, chains=8)
     assert plan_of(app) == first

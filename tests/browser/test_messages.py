@@ -194,9 +194,11 @@ def test_beliefs_on_a_tree_are_the_exact_ones_after_two_passes(server, open_page
     assert end.is_visible()
     press(page, " ")
     wait(page, "d.playing === 'true' && Number(d.event) > 0 && d.sweep === '0'")
-    assert not end.is_visible()
+    beneath = page.locator(".st-key-messages_end")
+    assert not end.is_visible() and not beneath.is_visible()
     wait(page, "d.status === 'exact'")
     end.wait_for(state="visible")
+    beneath.wait_for(state="visible")
 
 
 def test_before_the_graph_is_there_its_place_says_what_is_waited_for_and_nothing_how_it_ends(server, open_page):

@@ -19,6 +19,7 @@ from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.manifest import plan_files
 from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.capabilities.sampling.statistics import Summary
 from pmpviz.live import job
 from pmpviz.live.plan import all_merged, merged_words
 from pmpviz.live.store import Series
@@ -433,10 +434,19 @@ def test_a_lane_that_has_not_moved_is_not_compared(idle):
     assert "lane 1 has made no sweep yet" in standings.verdict(dataclasses.replace(view, playing=False))
 
 
-def test_lanes_that_were_measured_at_different_sweeps_are_level_each_at_its_own(idle):
-    said = standings.verdict(race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.1, 0.0451]))
-    assert said.endswith("lane 1 and lane 2 are level: MMD² 0.0450 after 2 sweeps and 0.0451 after 4 sweeps.")
-    assert "100 times below lane 2 after 4 sweeps" in standings.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
+def test_lanes_are_compared_after_as_many_sweeps_also_where_one_was_measured_later(idle):
+    """As the fewest sweeps decide; where seconds do, each by its last metrics, with its sweeps."""
+    ahead = race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.0451, 0.02])
+    assert standings.verdict(ahead).endswith("lane 1 and lane 2 are level: MMD² 0.0450 and 0.0451 after 2 sweeps.")
+    assert "100 times below lane 2 (" in standings.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
+    by_time = dataclasses.replace(ahead, plan=ahead.plan.replace(unit="seconds"))
+    assert " after 2 sweeps" in standings.verdict(by_time) and " after 4 sweeps" in standings.verdict(by_time)
+
+
+def test_the_order_behind_the_first_is_of_one_sweep_which_is_said_where_one_is_ahead(idle):
+    came = [0.5, 0.001, 0.001]
+    said = standings.verdict(race(idle, came, [0.5, 0.2, 0.1], [0.5, 0.4, 0.3, 0.02]))
+    assert said.endswith("nearest lane 2, then lane 3 (MMD² 0.10 and 0.30 after 2 sweeps).")
 
 
 @pytest.mark.parametrize(("algorithm", "length"), [("pmp", 20), ("perturb_and_descend", 10)])
@@ -520,7 +530,9 @@ def test_a_race_shows_what_decides_it_first_and_the_energy_that_it_is_held_to(be
         mmd, energy, *_ = decode(picture.update(found, Cursors(), Desk(), "none"))[0]["traces"]
         assert (mmd["id"], energy["id"]) == ("mmd-sweeps", "energy")
         assert energy["exact"]["label"].replace("−", "-").startswith(label)
-        assert energy["unit"] == "dots: finished draws, faint: every sweep"
+        assert energy["unit"] == "dots: finished draws, faint: every sweep, cut at the frame"
+        # The axis is of finished draws: how one begins is far off.
+        assert [line.get("cut", False) for line in energy["lines"]] == [False, True, False]
 
 
 # Of one lane.
@@ -554,6 +566,10 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     met = abs(last["energy:mean"] - view.truth.energy) <= evidence.CHANCE * last["energy:error"]
     assert words.found(view).startswith("Right but for chance, first after ") == met
     assert words.found(view.at(1)) == said
+    # The start is no wait for Play, nor a first sweep in the making.
+    for playing in (False, True):
+        then = dataclasses.replace(view, playing=playing).at(0)
+        assert words.found(then) == standings.verdict(then) == words.AT_START
 
 
 def test_a_single_lane_says_after_how_many_sweeps_its_energy_was_right(begin):
@@ -590,6 +606,36 @@ def test_where_no_law_is_known_a_single_lane_says_whether_its_energy_is_at_rest(
     assert "; since sweep 100 it has risen by 50; the" in said(200, 0.5)
     assert "; since sweep 100 it has moved by chance alone; the" in said(200, 0.01)
     assert "since" not in said(100, -9.0), "of few sweeps nobody knows"
+
+
+def test_where_a_clamp_has_taken_the_exact_value_it_is_said(begin):
+    live = begin(Plan(model="square:8x8,J=0.3", chains=256, budget=3.0, lanes=(sampler("gibbs"),)))
+    wait(live, lambda view: view.lanes and view.lanes[0].cold is None)
+    live.play()
+    view = wait(live, lambda view: view.status == "done")
+    clamped = dataclasses.replace(view, plan=view.plan.replace(clamp=((0, 1),)), truth=None, energy=None)
+    clamped = dataclasses.replace(clamped, lanes=(dataclasses.replace(view.lanes[0], points=()),))
+    assert "; with clamped sites no exact value is known, and the reference to" in words.found(clamped)
+    # While a reference is made the exact energy answers a race.
+    waits = dataclasses.replace(clamped, plan=view.plan, energy=-1e4, lanes=clamped.lanes * 2)
+    said = standings.verdict(waits)
+    assert said.startswith("By energy alone: Gibbs and Gibbs are ")
+    assert " standard errors off the exact one. For MMD² the reference " in said and said.endswith("being made.")
+
+
+def test_no_speed_is_told_before_a_sweep_is_done(idle):
+    lane = dataclasses.replace(idle.lanes[0], sweep=0, rate=0.141)
+    assert "sweeps/s" not in picture._sub(lane, 60.0)
+    assert picture._sub(dataclasses.replace(lane, sweep=1), 60.0).endswith(" · computes 0.141 sweeps/s")
+
+
+def test_statistics_of_draws_count_since_the_first_one_that_was_begun_under_the_settings(idle):
+    series = Series(("sweep", "draw"))
+    lane = dataclasses.replace(idle.lanes[0], since=5, sweep=12, points=(), completed_draws=0, summary=Summary())
+    late = dataclasses.replace(lane, draws=DrawsView(series, 0, 4, 8, whole=False))
+    assert dict(zip(table.COLUMNS, table._row(late), strict=True))["statistics since"] == "sweep 16"
+    begun = dataclasses.replace(lane, sweep=18, draws=DrawsView(series, 0, 2, 8))
+    assert dict(zip(table.COLUMNS, table._row(begun), strict=True))["statistics since"] == "sweep 16"
 
 
 def test_the_equation_has_the_constant_that_the_energies_of_the_charts_have(idle):

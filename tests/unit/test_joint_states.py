@@ -58,6 +58,7 @@ def test_shares_that_no_chance_explains_are_told_before_what_many_fewer_samples_
     off = evidence.states_off(dataclasses.replace(shown, states=view))
     assert off.startswith("Not right: how often each state came is off by 0.10 in 1\u202f984 draws")
     assert evidence.states_off(dataclasses.replace(shown, states=view, draws=None)) == ""
+    assert evidence.states_came(dataclasses.replace(shown, states=view)) == off.removeprefix("Not right: ")
 
 
 def test_only_states_that_the_evidence_allows_are_named():

@@ -159,7 +159,7 @@ def test_half_damping_brings_the_triangle_to_rest():
     first = 1 + int(np.argmax(story.record.residual < TOLERANCE))
     change = significant(story.record.residual[first - 1])
     assert story.steps[-1].sweep == first < 88
-    assert story.steps[-1].words == f"Converged at sweep {first} (largest change {change})."
+    assert story.steps[-1].words.startswith(f"Converged at sweep {first} (largest change {change}).")
     assert f"converged, at sweep {first};" in verdict(story.record, story.errors, story.steps)
     assert "approximate" in verdict(story.record, story.errors, story.steps)
 
@@ -230,6 +230,23 @@ def test_a_damped_tree_comes_to_the_exact_beliefs_only_in_the_limit():
     assert "still settling" in verdict(short.record, short.errors, short.steps) or "neither" in verdict(
         short.record, short.errors, short.steps
     )
+
+
+def test_a_run_that_ends_too_early_says_how_to_go_on():
+    plan = preset_of(MESSAGES, "triangle").plan.replace(damping=0.271)
+    last = story_of(plan).steps[-1]
+    assert (last.sweep, last.status) == (88, "running")
+    assert last.words.endswith("and falls: give more sweeps in the side bar.")
+    assert story_of(plan.replace(sweeps=200)).steps[-1].status == "converged"
+    slow = story_of(plan.replace(sweeps=200, damping=0.9)).steps[-1]
+    assert slow.words.endswith("no more sweeps are recorded; less damping may be quicker.")
+
+
+def test_what_damping_does_is_said_once_the_damped_run_has_converged():
+    damped, tree = (preset_of(MESSAGES, name).plan for name in ("damped", "chain"))
+    assert story_of(damped).steps[-1].words.endswith(" Undamped these messages oscillate with period 6.")
+    assert "Undamped" not in story_of(tree.replace(damping=0.3)).steps[-1].words
+    assert "Undamped" not in story_of(preset_of(MESSAGES, "lattice").plan).steps[-1].words
 
 
 def test_bethe_is_exact_on_the_tree_and_off_on_four_joined_variables():

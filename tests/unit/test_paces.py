@@ -13,8 +13,8 @@ from pmpviz.player.numbers import rate_words
     ("rate", "speed", "said"),
     [
         (454.0, 20.0, "could compute 454 sweeps/s"),
-        (454.0, 0.0, "454 sweeps/s now"),
-        (1.6, 60.0, "1.60 sweeps/s now"),
+        (454.0, 0.0, "computes 454 sweeps/s"),
+        (1.6, 60.0, "computes 1.60 sweeps/s"),
         (0.0, 20.0, ""),
     ],
 )
@@ -31,7 +31,9 @@ def test_the_slowest_lane_is_named_where_it_holds_the_others_up():
 
     quick, slow = Moving("Gibbs", 300.0), Moving("Wolff", 1.6)
     view = SimpleNamespace(playing=True, lanes=[quick, slow])
-    assert words.held_up(view, 60.0) == " Wolff computes 1.60 sweeps/s: the others wait for it."
+    assert words.held_up(view, 60.0) == " Wolff computes 1.60 sweeps/s: the other waits for it."
+    three = SimpleNamespace(playing=True, lanes=[quick, slow, quick])
+    assert words.held_up(three, 60.0).endswith(": the others wait for it.")
     assert words.held_up(view, 1.0) == words.held_up(view, 0.0) == ""
     assert words.held_up(SimpleNamespace(playing=True, lanes=[slow]), 60.0) == ""
     assert words.held_up(SimpleNamespace(playing=True, lanes=[quick, dataclasses.replace(slow, done=True)]), 60.0) == ""

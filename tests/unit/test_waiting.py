@@ -182,6 +182,8 @@ def test_a_reference_in_the_making_says_how_long_it_may_take(ran):
         late = dataclasses.replace(view, truth_left=left)
         assert f"25\N{NO-BREAK SPACE}% made{said}" in words.nothing_yet(late)
         assert f"made{said}" in words.reference_words(late)
+        exact = words.reference_words(dataclasses.replace(late, energy=-1.0))
+        assert f"made{said}" in exact and exact.endswith(". The energy is exact and needs none.")
         # A verdict is read a moment later than it was made: it has no second number beside theirs.
         alone = dataclasses.replace(late, lanes=late.lanes[:1], energy=None)
         for verdict in (standings.verdict(late), words.found(alone)):

@@ -26,6 +26,11 @@ MEASURE = (
     "they have no state in common."
 )
 
+EXACT = (
+    "A state's exact probability is its share of all weights, each e to the sum of what the state gains: h s from the "
+    "field h at each spin s = ±1, J s s' from each line."
+)
+
 
 def blob(hand: Hand, answered: tuple[str, int]) -> bytes:
     """What the browser draws of the spins, the settling and the histogram."""
@@ -77,7 +82,7 @@ def words(hand: Hand) -> str:
 
 def reasons(hand: Hand) -> list[str]:
     """Why the histogram meets the exact law or misses it."""
-    found = [hand.little.why if hand.drawn >= ENOUGH else MEASURE]
+    found = [hand.little.why] if hand.drawn >= ENOUGH else [MEASURE, EXACT]
     if hand.drawn >= ENOUGH and hand.missed:
         found.append(
             f"In {integer(hand.missed)} of {integer(hand.drawn)} draws max-product, going round the loops, did not "

@@ -113,6 +113,11 @@ def _blob(plan: MessagePlan) -> bytes:
     return blob(dataclasses.replace(story, plan=plan))
 
 
+LOG_WEIGHT = (
+    "The log-weight of x is log p(x) without the constant log Z; its maximum is the best configuration's. Log Z is the "
+    "log of the sum of all weights, and Bethe's an estimate of it from the beliefs alone: see Equations."
+)
+
 # Until the browser has drawn the graph there is a word in its place, and nothing of how the run ends.
 WAITS = """<style>
 .st-key-messages_waits { min-height: 24rem; color: var(--st-gray-text-color, gray); }
@@ -120,6 +125,7 @@ WAITS = """<style>
   display: none;
 }
 .stMainBlockContainer:not(:has(.mm-canvas[data-sweep])) .st-key-messages_below { display: none; }
+.stMainBlockContainer:not(:has(.mm-canvas[data-ended="true"])) .st-key-messages_end { visibility: hidden; }
 </style><p>The messages are worked out, and the browser loads what draws the graph …</p>"""
 
 
@@ -172,18 +178,20 @@ def computing(story: Story) -> str:
 
 
 def _below(story: Story) -> None:
-    words = [bethe_words(story.record, story.log_z)]
+    words = [bethe_words(story.record, story.log_z)]  # Of the end, which is not told before it has been seen.
     if story.plan.rule == "max":
         weigh = lambda x: float(story.target.model.log_weight(x.astype(np.int8)))  # noqa: E731
         words.append(decoded_words(story.record, weigh, None if story.truth is None else story.truth.maximum))
-    if story.no_truth:
-        words.append(f"No exact answer: {story.no_truth}.")
     # The button as wide as its words; the sentences have the rest.
     row = st.container(horizontal=True, vertical_alignment="top")
     left = row.container(width="stretch")
-    left.markdown(as_text(" ".join(filter(None, words))))
+    if story.no_truth:
+        left.markdown(as_text(f"No exact answer: {story.no_truth}."))
+    end = left.container(key="messages_end")
+    if said := " ".join(filter(None, words)):
+        end.markdown(as_text(said), help=LOG_WEIGHT)
     for line in thresholds(story):
-        left.markdown(line)
+        end.markdown(line)
     file = ExportFile("Messages as CSV", "messages.csv", "text/csv", lambda: table(story).encode())
     row.download_button(file.label, kept(file), file.name, file.mime, on_click="ignore", width="content")
 
@@ -259,7 +267,9 @@ NUMBERS = """
 - **x1, x2, …**: variables, **f1, f2, …**: factors, counted from 1, where files count from 0. Without another word a
   factor is a table with a weight for every joint state of its variables. Point at its square.
 - **Bethe's log Z**: what beliefs of variables and factors say of log Z after each message, of a run of more
-  than 24 sweeps after each sweep: exact on a tree, near it on loops.
+  than 24 sweeps after each sweep: near it on loops; exact on a tree, by two passes as soon as all messages to the root
+  are sent, since those back add nothing to it.
+- **Log-weight** of a configuration x: log p(x) without the constant log Z.
 - **Damping**: the share of the old message that is kept. All numbers are of double precision.
 - **Change**: the largest change of a message to a variable in a sweep, as a log-ratio, before damping takes its share;
   below 0.000001 the run has converged.

@@ -50,7 +50,8 @@ EXACT_WORDS = {"sum": "exact marginals", "max": "exact max-marginals", "between"
 class Story:
     """A recording with what it is compared to: `truth` is None where it is out of reach, and `no_truth` says why.
 
-    `answer` is what the exact answer says of the page's question, told once the run has come to it.
+    `answer` is what the exact answer says of the page's question, told once the run has come to it; `undamped` is the
+    period that the messages of a damped run would have without damping.
     """
 
     plan: MessagePlan
@@ -59,6 +60,7 @@ class Story:
     positions: Float[np.ndarray, "n 2"] | None = None
     no_truth: str = ""
     answer: str = ""
+    undamped: int | None = None
 
     @property
     def target(self) -> Target:
@@ -89,6 +91,9 @@ class Story:
         steps = milestones(self.record, self.errors)
         if self.answer and steps[-1].status == "exact":
             steps[-1] = replace(steps[-1], words=self.answer)
+        if self.undamped and steps[-1].status == "converged":
+            more = f" Undamped these messages oscillate with period {self.undamped}."
+            steps[-1] = replace(steps[-1], words=steps[-1].words + more)
         return steps
 
 
@@ -103,9 +108,18 @@ def tell(plan: MessagePlan, target: Target, positions: Float[np.ndarray, "n 2"] 
     found = record(target, Settings(plan.schedule, plan.damping, plan.temperature, sweeps))
     try:
         exact = truth(target, plan.temperature)
-        return Story(plan, found, exact, positions, answer=_causes(plan, target, exact))
+        answer = _causes(plan, target, exact)
+        return Story(plan, found, exact, positions, answer=answer, undamped=_undamped(found))
     except Refusal as error:
-        return Story(plan, found, None, positions, str(error))
+        return Story(plan, found, None, positions, str(error), undamped=_undamped(found))
+
+
+def _undamped(found: Recording) -> int | None:
+    """Of a damped run that has converged, the period of its messages without damping; None where they have none."""
+    settings = found.settings
+    if not settings.damping or found.converged is None or found.is_tree:
+        return None
+    return record(found.target, replace(settings, damping=0.0)).period
 
 
 def _causes(plan: MessagePlan, target: Target, exact: Truth) -> str:

@@ -13,8 +13,9 @@ MESSAGES: tuple[Preset, ...] = (
         MessagePlan("tree", schedule="two_pass", sweeps=60, play="message"),
         "Each factor waits for all messages from below before it speaks. On the way to the root beliefs are still "
         "wrong; on the way back each variable becomes exact as the last message reaches it, and stays so. Two "
-        "messages an edge, one each way, are all that is needed. Hold a variable by clicking it, and see how far "
-        "the news travels.",
+        "messages an edge, one each way, are all that is needed. Bethe's log Z is exact halfway: once all news has "
+        "come to the root nothing that is sent back changes it, while most beliefs are still wrong. Hold a variable "
+        "by clicking it, and see how far the news travels.",
     ),
     Preset(
         "chain",
@@ -34,7 +35,9 @@ MESSAGES: tuple[Preset, ...] = (
         "max-product messages travel round a loop for ever when an odd number of its couplings are negative, and these "
         "are strong against the fields: each time round a message comes back as its opposite. On a cycle of L "
         "variables all are the same again after 2 L sweeps, here 6. The diagonal stripes of the heat map are messages "
-        "on their way round. Set the damping to 0.5.",
+        "on their way round. Before the first message the beliefs equal the exact ones: whichever state one variable "
+        "has, the others can please all edges but one, so that the loop says nothing of it. What goes round it does, "
+        "and makes beliefs worse. Set the damping to 0.5.",
     ),
     Preset(
         "damped",

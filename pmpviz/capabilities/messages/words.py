@@ -9,12 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from pmpviz.capabilities.messages.recording import MAX_SWEEPS
 from pmpviz.metrics.oscillation import CONFIRM
 from pmpviz.player.numbers import integer, significant
 
 EXACT = 1e-5
 REPEAT = 1e-6
 ROUNDING = 1e-12
+MUCH = 0.5  # Damping from which on it slows down what settles.
 # What a table of two spins says for their being alike, and against it.
 SIGNS = np.array([[1, -1], [-1, 1]])
 # Of the symmetric fixed point on four joined spins: three neighbours each, of which two pass news on.
@@ -86,7 +88,25 @@ def milestones(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> list[Mi
     elif record.converged is not None:
         # The first sweep that asks for no change: one more than those before it.
         found.append(Milestone(record.converged + 1, "converged", _convergence(record)))
+    elif len(record.residual):
+        found.append(Milestone(len(record.residual), "running", _over(record)))
     return found
+
+
+def _over(record) -> str:
+    """Of a run that ends before it has settled or is seen to repeat: how to go on."""
+    sweeps = len(record.residual)
+    words = f"Not settled after {integer(sweeps)} sweep{'s' if sweeps > 1 else ''}: the last change is {{residual}}"
+    if not settling(record) and not record.is_tree:
+        return f"{words}, and changes do not fall. More damping may help."
+    quicker = "; less damping may be quicker" if record.settings.damping > MUCH else ""
+    more = "give more sweeps in the side bar" if sweeps < MAX_SWEEPS else f"no more sweeps are recorded{quicker}"
+    return f"{words}, and falls: {more}."
+
+
+def settling(record) -> bool:
+    """Whether changes have fallen in the second half of a run."""
+    return bool(record.residual[-1] < record.residual[len(record.residual) // 2] / 2)
 
 
 def exact_from(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> int | None:
@@ -147,8 +167,8 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
     if last.status == "converged":
         kind = "a tree" if record.is_tree else "on loops a fixed point is approximate"
         return f"{of} has converged, at sweep {integer(last.sweep)}; {kind}{off}."
-    change, half = float(record.residual[-1]), float(record.residual[len(record.residual) // 2])
-    if change < half / 2:
+    change = float(record.residual[-1])
+    if settling(record):
         return f"{of} is still settling, the last change being {significant(change)}{off}."
     return f"{of} neither settles nor repeats, the last change being {significant(change)}{off}."
 

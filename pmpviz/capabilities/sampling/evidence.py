@@ -154,10 +154,16 @@ def alike(lanes: Sequence[LaneView]) -> bool:
 
 def states_off(lane: LaneView) -> str:
     """That independent draws give other shares of the joint states than the law has, and not by chance; else empty."""
+    return f"Not right: {states_came(lane)}" if lane.draws and lane.states and lane.states.beyond else ""
+
+
+def states_came(lane: LaneView) -> str:
+    """How often each joint state of a model of few came, beside what as many exact draws do, as a sentence; else
+    empty."""
     states = lane.states
-    if lane.draws is None or states is None or not states.beyond:
+    if states is None or not states.count:
         return ""
     return (
-        f"Not right: how often each state came is off by {significant(states.distance, 2)} in {integer(states.count)} "
-        f"draws; as many exact ones are off by {significant(states.floor, 2)}."
+        f"how often each state came is off by {significant(states.distance, 2)} in {integer(states.count)} "
+        f"{'samples' if lane.draws is None else 'draws'}; as many exact ones are off by {significant(states.floor, 2)}."
     )

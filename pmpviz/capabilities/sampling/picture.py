@@ -141,7 +141,7 @@ def _has_strip(model) -> bool:
 
 
 def _sub(lane: LaneView, speed: float) -> str:
-    rate = rate_words(lane.rate, speed, "sweeps")
+    rate = rate_words(lane.rate if lane.sweep else 0.0, speed, "sweeps")
     parts = [rate, f"{seconds(lane.seconds)} of computing" if lane.seconds else ""]
     return " · ".join(part for part in (_counted(lane), *parts) if part)
 
@@ -162,7 +162,7 @@ def _status(view: LiveView, lane: LaneView) -> str:
         return "done"
     if lane.cold is not None:
         return f"compiling … {integer(time.monotonic() - lane.cold)} s"
-    if view.playing and not lane.rate:
+    if view.playing and not (lane.rate and lane.sweep):
         return "first sweep …"
     if view.coming:
         return ""

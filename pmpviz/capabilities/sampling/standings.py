@@ -9,8 +9,10 @@ from pmpviz.capabilities.sampling.evidence import (
     at_home,
     by_energy,
     disagree,
+    energies,
     energy_now,
     energy_parts,
+    exact_energy,
     how_far,
     off_now,
 )
@@ -18,6 +20,7 @@ from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.words import (
+    AT_START,
     NO_NOISE,
     NOTHING_YET,
     OTHERS_THEN,
@@ -49,6 +52,8 @@ def verdict(view: LiveView) -> str:
     if view.coming or (since := max((lane.since for lane in view.lanes if lane.sweep < lane.since), default=0)):
         return waiting(view) or OTHERS_THEN.format(integer(since))
     if not any(lane.moved for lane in view.lanes):
+        if view.lanes and view.lanes[0].past:
+            return AT_START
         return waiting(view) or NOTHING_YET
     if not any(lane.points for lane in view.lanes):
         return _unsaid(view)
@@ -70,7 +75,7 @@ def verdict(view: LiveView) -> str:
         said = [*decides, *first, *half, *_not_yet(view, still), *unsaid, *home]
         return f"{'; '.join(said)}.{_since(view)}"
     lacking = [f"{'; '.join(unsaid)}."] if unsaid else []
-    nearest = [_nearest(still, bool(begun or halves), lacking)] if still else lacking
+    nearest = [_nearest(_side_by_side(view, still), bool(begun or halves), lacking)] if still else lacking
     return " ".join([*(f"{each}." for each in (*decides, *half, *home)), *nearest])
 
 
@@ -192,12 +197,14 @@ def _not_yet(view: LiveView, lanes: list[LaneView]) -> list[str]:
     many = f"{integer(counts[0])}–" if len(counts) > 1 else ""
     off = energy_now(view, lanes[0]) if len(lanes) == 1 and lanes[0].guarantee != "invariant" else 0.0
     wrong = f", its energy is {how_far(off)}" if abs(off) > FAR else ""
-    return [f"{who} {'have' if len(lanes) > 1 else 'has'} not in {many}{count_of(counts[-1])}{wrong}{_order(lanes)}"]
+    have = "have" if len(lanes) > 1 else "has"
+    return [f"{who} {have} not in {many}{count_of(counts[-1])}{wrong}{_order(view, lanes)}"]
 
 
-def _order(lanes: list[LaneView]) -> str:
+def _order(view: LiveView, lanes: list[LaneView]) -> str:
     """Of several that were measured at one sweep: which is nearest, where the noise can tell; else empty."""
-    points = sorted(((lane.judged, lane.label) for lane in lanes if lane.judged), key=lambda at: at[0].mmd2)
+    looked = _side_by_side(view, lanes)
+    points = sorted(((point, lane.label) for lane, point in looked), key=lambda at: at[0].mmd2)
     if len({point.sweep for point, _ in points}) > 1 or not points[0][0].band.known:
         return ""
     groups: list[list[str]] = []
@@ -210,7 +217,9 @@ def _order(lanes: list[LaneView]) -> str:
     if len(groups) < 2:
         return ""
     said = [f"{listed(names)}{' level' if len(names) > 1 else ''}" for names in groups]
-    return f", nearest {', then '.join(said)} (MMD² {listed([significant(point.mmd2, 2) for point, _ in points])})"
+    late = any(lane.judged is not point for lane, point in looked)
+    after = f" after {count_of(spent(*looked[0])[0])}" if late else ""
+    return f", nearest {', then '.join(said)} (MMD² {listed([significant(each.mmd2, 2) for each, _ in points])}{after})"
 
 
 def _lacking(lane: LaneView, playing: bool) -> str:
@@ -228,8 +237,25 @@ def _unsaid(view: LiveView) -> str:
         return f"No verdict: {view.truth_trouble}."
     if view.truth is None:
         heat = temperature(view.plan.beta)
-        return f"No verdict yet: the reference samples at {heat} are still being made."
+        making = f"the reference samples at {heat} are still being made."
+        known = _by_energy(view)
+        return f"By energy alone: {known}. For MMD² {making}" if known else f"No verdict yet: {making}"
     return waiting(view) or f"No verdict yet. {'; '.join(_lacking(lane, view.playing) for lane in view.lanes)}."
+
+
+def _by_energy(view: LiveView) -> str:
+    """How far the energies are off an exact one, while there is nothing yet to compare the samples with; empty where no
+    exact one is known, or of a lane."""
+    rows = [(lane, energies(lane)) for lane in view.lanes]
+    if exact_energy(view) is None or not any(row.get("energy:error") for _, row in rows):
+        return ""
+    known = [(lane.label, abs(energy_now(view, lane))) for lane, row in rows if row.get("energy:error")]
+    right, wrong = [name for name, off in known if off <= FAR], [name for name, off in known if off > FAR]
+    said = [f"{listed(right)} {'are' if len(right) > 1 else 'is'} right but for chance"] if right else []
+    if wrong:
+        far = listed([significant(off, 2) for _, off in known if off > FAR])
+        said.append(f"{listed(wrong)} {'are' if len(wrong) > 1 else 'is'} {far} standard errors off the exact one")
+    return "; ".join([*said, *(_lacking(lane, view.playing) for lane, row in rows if not row.get("energy:error"))])
 
 
 def _since(view: LiveView) -> str:
@@ -237,16 +263,26 @@ def _since(view: LiveView) -> str:
     return f" Counted since the change at sweep {integer(since)}; the axes count from the start." if since else ""
 
 
-def _nearest(lanes: list[LaneView], others: bool, lacking: list[str]) -> str:
+def _nearest(looked: list[tuple[LaneView, MetricPoint]], others: bool, lacking: list[str]) -> str:
     """Of lanes that are all beyond the noise, whether or not others are within it; `lacking` says of what lanes nothing
     is known yet."""
-    none, *nearest = _compared(lanes, others)
+    none, *nearest = _compared(looked, others)
     return " ".join([none, *lacking, *nearest])
 
 
-def _compared(lanes: list[LaneView], others: bool) -> tuple[str, ...]:
+def _side_by_side(view: LiveView, lanes: list[LaneView]) -> list[tuple[LaneView, MetricPoint]]:
+    """Lanes with the metrics that they are compared by: of a race by sweeps those after as many sweeps, the most that
+    all of them have; their last ones where they have none in common, or the budget is one of seconds."""
+    found = [{spent(lane, each)[0]: each for each in lane.points if each.sweep > lane.since} for lane in lanes]
+    common = set[int]() if view.plan.unit == "seconds" else set.intersection(*map(set, found))
+    if not common:
+        return [(lane, lane.points[-1]) for lane in lanes]
+    return [(lane, points[max(common)]) for lane, points in zip(lanes, found, strict=True)]
+
+
+def _compared(looked: list[tuple[LaneView, MetricPoint]], others: bool) -> tuple[str, ...]:
     """Sentences: that none is within the noise, and which is nearest."""
-    raced = sorted(((lane, lane.points[-1]) for lane in lanes), key=lambda pair: pair[1].mmd2)
+    raced = sorted(looked, key=lambda pair: pair[1].mmd2)
     (best, first), *rest = raced
     sweeps, time = spent(best, first)
     said = f"MMD² {significant(first.mmd2)} after {count_of(sweeps)} and {seconds(time)}"
@@ -255,7 +291,7 @@ def _compared(lanes: list[LaneView], others: bool) -> tuple[str, ...]:
     if not first.band.known:
         return NO_NOISE, f"MMD²: {listed([f'{lane.label} {significant(point.mmd2)}' for lane, point in raced])}."
     # What is over, or has a limit of its own, is not to come within it.
-    yet = " yet" if any(lane.guarantee == "invariant" and not lane.done for lane in lanes) else ""
+    yet = " yet" if any(lane.guarantee == "invariant" and not lane.done for lane, _ in raced) else ""
     none = f"None of the others is within it{yet}." if others else f"None is within the noise{yet}."
     second, other = rest[0]
     if other.mmd2 - first.mmd2 <= first.band.high:

@@ -33,7 +33,7 @@ IN_SHORT = (
     "model's law: an approximate method, R-hat above 1.01 or MMD² above the noise. **R-hat**: 1 where the chains "
     "agree; in brackets where it is of fewer than 64 sweeps, in which even quick chains have hardly forgotten where "
     "they were. **τ**: sweeps until a chain has forgotten its energy; in brackets where fewer than 50 τ were counted. "
-    "n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1); not kept: of a moment that is looked back at."
+    "n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1); –: not kept of a moment looked back at."
 )
 HELP = """
 **ESS**: effective draws of all chains, by their energy, in the second half of the last 1,024 sweeps (of fewer, while
@@ -75,7 +75,8 @@ sweeps they are of finished draws alone.
 **Sweeps/s on average**: all sweeps over all seconds of computing. Under the picture stands the rate of now. Both are
 of computing alone: lanes take turns, and those that are quick wait for the slowest one.
 
-**Statistics since**: the sweep at which the settings last changed. All statistics begin anew there, MMD² too.
+**Statistics since**: the sweep at which the settings last changed. All statistics begin anew there, MMD² too; those of
+draws that take several sweeps with the next one that is begun.
 """
 
 
@@ -113,9 +114,20 @@ def _row(lane: LaneView) -> tuple[str, ...]:
             for text, brackets in ((significant(found.rhat, 4), found.brief), (significant(forgets), found.rough))
         ),
         significant(sweep / time if time else None),
-        f"sweep {integer(lane.since)}" if sweep >= lane.since else "n/a",
+        f"sweep {integer(_since(lane))}" if sweep >= lane.since else "n/a",
         _compiled(lane),
     )
+
+
+def _since(lane: LaneView) -> int:
+    """The sweep since which statistics count: of draws the end of the one that was begun under other settings."""
+    draws = lane.draws
+    if draws is None or draws.length == 1 or not lane.since:
+        return lane.since
+    if lane.making:
+        return lane.sweep + lane.before_making - (0 if lane.before_making else lane.making[0])
+    ends = draws.series.bins(lane.since + 1, lane.sweep).least
+    return max(int(ends["sweep"][0]) - draws.length, lane.since) if len(ends["sweep"]) else lane.since
 
 
 def _beside(error: float, floor: float) -> str:
@@ -135,7 +147,7 @@ def _marked(text: str, brackets: bool, before: str = "") -> str:
 
 def _kept(lane: LaneView, text: str) -> str:
     """Of a moment that is looked back at statistics of the chains are not there any more."""
-    return "not kept" if lane.past else text
+    return "–" if lane.past else text
 
 
 def _compiled(lane: LaneView) -> str:

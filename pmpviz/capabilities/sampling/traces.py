@@ -16,7 +16,7 @@ from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView, bands, share_name
 from pmpviz.capabilities.sampling.live import LiveView, energy_of
 from pmpviz.capabilities.sampling.states import StatesView
-from pmpviz.live.store import Series
+from pmpviz.live.store import Bins, Series
 from pmpviz.metrics.marginals import marginal_table
 from pmpviz.models.ising import Ising
 from pmpviz.models.space import PALETTE
@@ -32,6 +32,7 @@ MOST_MARGINALS = 6
 LEAST_RESIDUAL = 1e-7
 # The band of the noise, from the bottom of its chart on, spans this ratio at least.
 LEAST_BAND = 3.0
+FLAGS = ("faint", "dots", "cut")
 EVERYTHING = (-np.inf, np.inf)
 
 
@@ -64,8 +65,8 @@ class Scene:
     def _drawn(self, id: str, style: Style, found: Iterable[Mapping[str, Any]], floor, more: dict) -> list[dict]:
         lines = []
         for given in found:
-            columns = {k: v for k, v in given.items() if k not in ("faint", "dots")}
-            flags = {k: v for k, v in given.items() if k in ("faint", "dots")}
+            columns = {k: v for k, v in given.items() if k not in FLAGS}
+            flags = {k: v for k, v in given.items() if k in FLAGS}
             if len(columns["x"]):
                 lines.append({**self.envelope.line(id, style, columns, floor), **flags, **more})
         return lines
@@ -102,12 +103,17 @@ def _band(series: Series, name: str, window: tuple[float, float]) -> dict[str, n
     """Mean over the chains with the range of its bins, and the 10-90 % band of the chains."""
     if f"{name}:mean" not in series.names:
         return {"x": np.zeros(0)}
-    bins = series.bins(*window, most=MOST_TRACE_POINTS)
+    bins = _bins(series, window)
     columns = {"x": bins.mean["sweep"], "y": bins.mean[f"{name}:mean"]}
     columns |= {"low": bins.least[f"{name}:low"], "high": bins.most[f"{name}:high"]}
     if bins.width > 1:
         columns |= {"least": bins.least[f"{name}:mean"], "most": bins.most[f"{name}:mean"]}
     return columns
+
+
+def _bins(series: Series, window: tuple[float, float]) -> Bins:
+    """The stretch in bins: of all of a run the first ones finest, so that its curve begins where it began."""
+    return series.graded(MOST_TRACE_POINTS) if window == EVERYTHING else series.bins(*window, most=MOST_TRACE_POINTS)
 
 
 def _lines_of(lane: LaneView | Kept, name: str, window: tuple[float, float]) -> list[dict[str, Any]]:
@@ -116,7 +122,8 @@ def _lines_of(lane: LaneView | Kept, name: str, window: tuple[float, float]) -> 
     if lane.draws is None or lane.draws.length < 2 or lane.draws.done < 2:
         return [sweeps]
     faint = {k: v for k, v in sweeps.items() if k not in ("low", "high")}
-    return [{**faint, "faint": True}, {**_band(lane.draws.series, name, window), "dots": True}]
+    # How a draw begins, far from where it ends, would leave the finished ones no room on the axis.
+    return [{**faint, "faint": True, "cut": True}, {**_band(lane.draws.series, name, window), "dots": True}]
 
 
 def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
@@ -125,9 +132,9 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
         exact, more = _exact_energy(scene), {"help": sentences.ENERGY}
     lanes = view.lanes
     if len(lanes) > 1 and any(lane.draws is not None and lane.draws.done > 1 < lane.draws.length for lane in lanes):
-        more |= {"unit": "dots: finished draws, faint: every sweep"}
+        more |= {"unit": "dots: finished draws, faint: every sweep, cut at the frame"}
     if len(lanes) == 1 and (draws := lanes[0].draws) is not None and draws.length > 1:
-        faint = ", faint: every sweep" if draws.done > 1 else ""
+        faint = ", faint: every sweep, cut at the frame" if draws.done > 1 else ""
         done = f"{integer(draws.done)} finished draw{'' if draws.done == 1 else 's'} a chain{faint}"
         more |= {"unit": done, **_upper(scene, draws)}
     lines = scene.lines(lambda lane: _lines_of(lane, name, scene.window), LEAST_RESIDUAL if log else None)
@@ -193,7 +200,7 @@ def _draw_at(draws: DrawsView, at: int) -> tuple[int, int] | None:
 
 def _flips(scene: Scene) -> dict:
     def columns(lane: LaneView | Kept) -> list[dict]:
-        bins = lane.series.bins(*scene.window, most=MOST_TRACE_POINTS)
+        bins = _bins(lane.series, scene.window)
         found = {"x": bins.mean["sweep"], "y": bins.mean["flips"]}
         return [found if bins.width == 1 else {**found, "least": bins.least["flips"], "most": bins.most["flips"]}]
 

@@ -16,6 +16,7 @@ from pmpviz.capabilities.sampling.evidence import (
     first_right,
     law_energy,
     moved,
+    states_came,
     states_off,
 )
 from pmpviz.capabilities.sampling.lane import LaneView
@@ -46,7 +47,9 @@ SHARED_CORES = "Lanes share the cores: their seconds differ by some 10 % to 70 %
 PARTED = (
     " Its factors forbid states, which may part the others: changes of one variable at a time may not reach them all."
 )
+ONE_ERROR = "standard error"
 NO_NOISE = "The reference saw one state almost alone: there MMD² has no noise to be judged by."
+AT_START = "the start, before the first sweep."
 NOTHING_YET = "Nothing has run yet under these settings: press Play."
 
 
@@ -88,7 +91,8 @@ def held_up(view: LiveView, speed: float) -> str:
     slowest = min(moving, key=lambda lane: lane.rate)
     if slowest.rate >= speed:
         return ""
-    return f" {slowest.label} computes {significant(slowest.rate)} sweeps/s: the others wait for it."
+    waits = "the other waits" if len(view.lanes) == 2 else "the others wait"
+    return f" {slowest.label} computes {significant(slowest.rate)} sweeps/s: {waits} for it."
 
 
 def reference_words(view: LiveView) -> str:
@@ -100,8 +104,11 @@ def reference_words(view: LiveView) -> str:
     if view.coming:
         return "The reference is made anew for the settings that are taken up."
     if view.truth is None:
-        exact = "" if view.energy is None else " beside the exact energy"
-        return f"Waiting for the reference, samples of the model's law to compare with{exact}: {made(view)}."
+        if view.energy is not None:
+            return (
+                f"For MMD² and marginals a reference is being made: {made(view)}. The energy is exact and needs none."
+            )
+        return f"Waiting for the reference, samples of the model's law to compare with: {made(view)}."
     check = f"; {view.truth.check}" if view.truth.check else ""
     chains = any(lane.kind == "chain" for lane in view.lanes)
     return f"Reference: {view.truth.label}{check}.{PARTED if chains and _forbids(view.model) else ''}"
@@ -220,6 +227,8 @@ def found(view: LiveView) -> str:
     lane = view.lanes[0]
     if lane.sweep < lane.since:
         return OTHERS_THEN.format(integer(lane.since))
+    if lane.past and not lane.moved:
+        return AT_START
     row = energies(lane)
     if not lane.moved or not row:
         return f"{lane.label}: {first_draw(lane)}." if lane.moved and lane.making else waiting(view) or NOTHING_YET
@@ -227,7 +236,7 @@ def found(view: LiveView) -> str:
     after = f"after {count_of(lane.sweep - lane.since)}"
     when = f"in draw {integer(row['draw'])} of each chain" if "draw" in row else after
     exact, chains = exact_energy(view), view.plan.chains
-    said = f"mean energy {_to_error(mean, error)}" + (f" ± {significant(error, 2)}" if error else "")
+    said = f"mean energy {_to_error(mean, error)}" + (f" ± {significant(error, 2)} ({ONE_ERROR})" if error else "")
     said += f" over {integer(chains)} chains" if chains > 1 else ""
     if off := states_off(lane):
         return off
@@ -235,7 +244,11 @@ def found(view: LiveView) -> str:
         beside, spread = law
         answer, apart = _apart(lane, mean - beside, math.hypot(error, spread), first_right(lane, law))
         whose = "the exact" if exact is not None else "the reference's"
-        return f"{answer}: {said} {when}, {apart} {whose} {_to_error(beside, error)}."
+        said = f"{said} {when}, {apart} {whose} {_to_error(beside, error)}."
+        if states := states_came(lane):
+            right = "Not right" if answer.startswith("Too") else answer.split(",")[0]
+            return f"{right}: {states} {said[:1].upper()}{said[1:]}"
+        return f"{answer}: {said}"
     said = said[:1].upper() + said[1:]
     if lane.judged:
         point = lane.judged
@@ -248,7 +261,13 @@ def found(view: LiveView) -> str:
     said = f"{said} {when}{f'; {at_rest}' if (at_rest := moved(lane)) else ''}"
     if view.truth or view.truth_trouble:
         return f"{said}; there is no exact value to compare it with."
-    return f"{said}; the reference to compare it with is still being made."
+    return f"{said}; {_unknown(view)}the reference to compare it with is still being made."
+
+
+def _unknown(view: LiveView) -> str:
+    """Why there is no exact value any more, where a person's own edits took it."""
+    edits = [word for word, there in (("a field", view.plan.field), ("clamped sites", view.plan.clamp)) if there]
+    return f"with {listed(edits)} no exact value is known, and " if edits else ""
 
 
 def _to_error(value: float, error: float) -> str:

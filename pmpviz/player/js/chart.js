@@ -189,6 +189,7 @@ export class Chart {
       for (let i = 0; i < line.y.length; i++) {
         if (!inside(line.x[i])) continue;
         if (!xlog || line.x[i] > 0) [left, right] = [Math.min(left, line.x[i]), Math.max(right, line.x[i])];
+        if (line.cut) continue; // What it leaves the axes by is cut off, as its words say.
         see(line.y[i]);
         for (const name of ["low", "high", "least", "most"]) if (line[name]) see(line[name][i]);
       }

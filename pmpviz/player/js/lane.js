@@ -202,6 +202,7 @@ export class Lane extends Figure {
     const ramp = make("span", "pv-ramp");
     ramp.style.background = `linear-gradient(90deg, ${stops.map((v) => css(scaleColour(layer, v, theme))).join()})`;
     this.legend.append(make("span", "pv-figure", number(layer.low)), ramp, make("span", "pv-figure", number(layer.high)));
+    if (this.meta.geometry?.nodes) this.legend.append(make("span", "", "dot: state"));
   }
 
   // Thumbnails of the other chains, of the moment that is looked back at where it is `kept`; else their room.

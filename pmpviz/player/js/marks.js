@@ -18,7 +18,11 @@ export function grouped(marks, left, right, width) {
   }
   return groups.map(({ from, xs, texts }) => {
     let words = label(texts);
-    while (words.length > 2 && width(words) > right - left - 2 * ROOM) words = `${words.slice(0, -2)}…`;
+    const parts = words.split(", ");
+    const wide = () => width(words) > right - left - 2 * ROOM;
+    // Whole changes are left out first; the pointer tells all.
+    for (let kept = parts.length - 1; kept > 0 && wide(); kept--) words = `${parts.slice(0, kept).join(", ")} …`;
+    while (words.length > 2 && wide()) words = `${words.slice(0, -2)}…`;
     const at = Math.max(left + ROOM, Math.min(from + ROOM, right - ROOM - width(words)));
     return { xs, texts, words, at };
   });

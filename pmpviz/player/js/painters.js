@@ -26,6 +26,7 @@ const THUMB_SHARE = 1 / 11;
 // Of so few sites each has its number in its disc, which is larger then.
 const NUMBERED = 9;
 const NUMBERED_SHARE = 1 / 15;
+const RIM = 0.75; // Of the radius, to the right and upwards.
 
 // A chain through time: one row a frame, the newest at the bottom; a layer covers the lowest rows.
 const CHAIN_ROWS = 64;
@@ -104,8 +105,11 @@ class GraphPainter {
       context.arc(x, y, this.radius, 0, 2 * Math.PI);
       context.fill();
       context.stroke();
-      if (layer) this.dot(context, x, y, own, this.states && theme.paper);
-      else if (this.n <= NUMBERED && !this.share) this.number(context, site, x, y, own);
+      const numbered = this.n <= NUMBERED && !this.share;
+      if (numbered) this.number(context, site, x, y, colour);
+      // The state, where the layer has the disc: in its middle, or where its number stands there at its rim.
+      if (layer && numbered) this.dot(context, x + RIM * this.radius, y - RIM * this.radius, own, theme.ink);
+      else if (layer) this.dot(context, x, y, own, this.states && theme.paper);
       context.strokeStyle = css(theme.ink);
     }
   }

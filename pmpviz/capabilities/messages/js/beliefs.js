@@ -6,6 +6,7 @@ import { SAME } from "./replay.js";
 import { css, make } from "../pmpviz.player/theme.js";
 
 const ROUNDING = 1e-12;
+const ALONE = "What each variable's own field says. It is exact where the others say nothing of it.";
 
 // A row a variable: its belief as a bar, the exact answer as a thinner one below it, and both as numbers.
 export class Beliefs {
@@ -70,6 +71,7 @@ export class Beliefs {
     const told = !period ? `largest error ${off(error)}` : passes ? "⇄ equal now, then not" : "";
     const now = begun ? told : "without messages";
     const words = Number.isFinite(error) ? now : "";
+    this.error.title = begun ? "" : ALONE;
     if (this.error.textContent !== words) this.error.textContent = words;
   }
 }

@@ -59,7 +59,7 @@ class Microscope extends Stage {
     this.hands = new Hands(this);
     this.equation = new Equation();
     this.residual = new Lines("Change and error", "The largest change that a message is asked for in a sweep, before damping, and the largest error of a belief.");
-    this.bethe = new Lines("Bethe's log Z", "What the beliefs say of log Z: exact on a tree, an approximation on loops.");
+    this.bethe = new Lines("Bethe's log Z", "What the beliefs say of log Z, the log of the sum of all weights: exact on a tree once all messages to its root are sent, an approximation on loops.");
     this.beliefs = new Beliefs();
     this.heat = new HeatMap((edge, sweep) => this.pick(edge, sweep));
     this.timeline = new Timeline((event) => this.scrub(event));
@@ -365,13 +365,15 @@ class Microscope extends Stage {
     const under = milestone !== record.milestones[record.milestones.length - 1];
     const working = this.large && player.way !== "run" && under;
     // Nor while it is played once more: what is said of the end would be taken for what is seen.
-    this.verdict.style.visibility = this.cameSoFar && !working && !(under && player.moving) ? "" : "hidden";
+    const ended = this.cameSoFar && !(under && player.moving);
+    this.verdict.style.visibility = ended && !working ? "" : "hidden";
     if (this.large) this.brief.replaceChildren(...(working ? this.equation.brief() : []));
     const words = this.filled(template, played);
     if (this.status.textContent !== words) this.status.textContent = words;
     this.status.dataset.status = status;
     Object.assign(canvas.dataset, {
       looping: player.looping,
+      ended,
       frustrated: record.factors.reduce((count, _, factor) => count + frustrated(this.replay, factor, player.head), 0),
       sweep: played,
       event: player.head,

@@ -44,8 +44,9 @@ def race_on_home(above: Callable[[], None]) -> None:
     st.caption(
         "Each picture is one configuration of a magnet, of spins that are black or white, from one random start. "
         "T\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1 is the critical temperature. Neither colour is likelier: one picture "
-        "may be mostly white, the other black. MMD² says how far the samples are from the model's law, 0 where they "
-        "follow it. Space pauses, N steps, and the slider under the pictures goes back in time."
+        "may be mostly white, the other black. A sweep updates every spin once. MMD² says how far the samples are from "
+        "the model's law, 0 where they follow it. Space pauses, N steps, and the slider under the pictures goes back "
+        "in time."
     )
 
 

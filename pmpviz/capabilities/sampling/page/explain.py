@@ -20,6 +20,7 @@ METRICS = """
 - **Energy**: E(x) = −log of the weight at β = 1, with the constant c of the model where it has one. In a chart the line
   is the mean over the chains, the shade their 10 % and 90 % quantiles. In brackets under the pointer are these two, or
   where a point stands for several sweeps the least and the greatest mean of them.
+  **±** after a mean energy is one standard error of it over the chains.
 - **Marginal L1**: mean over the sites of |p̂(x = 1) − p(x = 1)|; of more than two states of half the sum of
   |p̂(x = k) − p(x = k)| over the states k.
 - **Pair error**: mean over (at most 2,048) edges of the total variation between the pair's frequencies and its

@@ -44,8 +44,10 @@ TOOLS = {
     "free": "Clear",
 }
 EDITS = (
-    "A field or a clamp makes another model: statistics begin anew, and a reference for it has to be made, which may "
-    "take minutes. The exact line goes until it is there. Flip changes one configuration alone."
+    "Flip changes one site of one configuration. Field + pulls the sites that are painted towards 1, Field − towards "
+    "0, by log-odds of 2 at β = 1; Clamp 1 and Clamp 0 hold them there. A field or a clamp makes another model: "
+    "statistics begin anew, and a reference for it has to be made, which may take minutes. The exact line goes until "
+    "it is there."
 )
 FIELD_STEP = 1.0
 MOST_EDITS = 20_000
