@@ -232,7 +232,7 @@ def test_one_who_looks_back_is_shown_and_told_that_moment():
         filters = found["lanes"][0]["filters"]
         sent = np.frombuffer(payload[filters["weight"]], "i1").reshape(5, 36)
         limit = np.frombuffer(payload[filters["limit"]], "<f4")[:, None]
-        assert filters["iteration"] == of and filters["total"] == 5
+        assert filters["iteration"] == of and filters["total"] == 5 and found["of"] == at
         np.testing.assert_allclose(sent * limit / 127, weights[of], atol=limit.max() / 200)
         told = " ".join(found["said"])
         back = f"Looking back at iteration {at}" + ("" if at == of else f", filters of {of}") + ": "

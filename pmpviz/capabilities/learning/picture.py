@@ -33,6 +33,7 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     alt = "Pictures that the models of each lane dream up"
     sentences = said(view, desk.at, device_words())
     words: dict[str, Any] = {"said": sentences, "alt": alt, "unit": "iterations", "more": more(then)}
+    words["of"] = desk.at
     words["data"] = _data(envelope, view) if desk.large else None
     words |= {"offer": offer(view), "longest": longest(view)}
     if view.trouble:
