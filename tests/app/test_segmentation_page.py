@@ -217,14 +217,16 @@ def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
     assert "though they differ" not in agree and "equally probable, to 0.001 nats a pixel, though they differ," in far
     apart = said(("A", *course), ("B", course[0], course[1], point(2, 0.3, 0.3, -0.3)))
     assert "23.9% (A) and 30.0% (B)" in apart and picture.AGREE not in apart
-    most = "TRBP's bound on the probability of a held-out scene is highest with the weights of B, by "
-    ahead = f"{most}31 nats."
+    most = "Held-out scenes are likeliest with the weights of B, by "
+    ahead = f"{most}31 nats a scene (TRBP's bound)."
     assert f"{ahead} Computing took 4.00 s and 4.00 s." in apart
     # Curves that are hardly seen apart: a scene has many pixels.
     near = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.557)))
     assert picture.AGREE in near
     large = ScenePlan(height=30, width=30)
-    assert f"{most}2.7 nats." in said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.557)), plan=large)
+    assert f"{most}2.7 nats a scene (TRBP's bound)." in said(
+        ("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.557)), plan=large
+    )
 
 
 def test_weights_are_told_from_the_least_to_the_most_and_the_bias_by_its_sign_where_lanes_have_one():

@@ -298,7 +298,7 @@ def _ahead(view: SceneView, lanes: Sequence[SceneLaneView]) -> str:
         return ""
     rows = _bounds(lanes)
     best, far = lanes[int(np.argmax(rows[:, -1]))].label, significant(_a_scene(view, rows), 2)
-    return f"TRBP's bound on the probability of a held-out scene is highest with the weights of {best}, by {far} nats. "
+    return f"Held-out scenes are likeliest with the weights of {best}, by {far} nats a scene (TRBP's bound). "
 
 
 def _apart(lanes: Sequence[SceneLaneView]) -> str:
