@@ -142,7 +142,7 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     assert words.endswith("The single likeliest configuration (MAP) has 30.0% wrong there.")
     begun = [point(0, 0.5, 0.5, -0.7), point(1, 0.3, 0.25, -0.5)]
     ahead = said(("A", *begun, point(2, 0.2, 0.1, -0.2)), ("B", begun[0], point(1, 0.4, 0.35, -0.6)))
-    assert ahead.startswith(f"Not yet: after 1 iteration 25.0% (A) and 35.0% (B) {wrong}, {alone}. ")
+    assert ahead.startswith(f"Not yet: after 1 iteration 25.0% by A and 35.0% by B {wrong}, {alone}. ")
     assert f"undecided, p = 0.5. By colour alone {ALONE:.1%} {wrong}." in said(("A", point(0, 0.5, 0.5)))
     trusted = said(("A", point(0, 0.5, ALONE)), plan=SMALL.replace(trust=1.0))
     assert trusted == f"Before learning each pixel goes by its own colour. By colour alone {ALONE:.1%} {wrong}."
@@ -211,12 +211,14 @@ def test_what_gets_worse_is_said_with_its_best_moment():
 def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
     course = [point(0, 0.5, 0.5, -0.7), point(1, 0.4, 0.196, -0.5), point(2, 0.3, 0.239, -0.56)]
     agree = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.561)))
-    assert agree.startswith("Not yet: after 2 iterations 23.9% (A) and 23.6% (B) of the pixels near held-out outlines ")
+    assert agree.startswith(
+        "Not yet: after 2 iterations 23.9% by A and 23.6% by B of the pixels near held-out outlines "
+    )
     assert f"{picture.AGREE} 0.001 nats a pixel, after 4.00 s and 4.00 s of computing." in agree
     far = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.561, (0.8, -0.2, 0.3, 0.1))))
     assert "though they differ" not in agree and "equally probable, to 0.001 nats a pixel, though they differ," in far
     apart = said(("A", *course), ("B", course[0], course[1], point(2, 0.3, 0.3, -0.3)))
-    assert "23.9% (A) and 30.0% (B)" in apart and picture.AGREE not in apart
+    assert "23.9% by A and 30.0% by B" in apart and picture.AGREE not in apart
     most = "Held-out scenes are likeliest with the weights of B, by "
     ahead = f"{most}31 nats a scene (TRBP's bound)."
     assert f"{ahead} Computing took 4.00 s and 4.00 s." in apart
@@ -235,7 +237,7 @@ def test_weights_are_told_from_the_least_to_the_most_and_the_bias_by_its_sign_wh
     spans = "neighbours 0.20–0.30, where alike −0.30 to 0.10 more"
     assert picture._weights([course[1], other[1]]) == f"trust in colour 0.40–0.50, to animal −0.20 to 0.10, {spans}"
     assert picture._weights(other[1:]).startswith("trust in colour 0.50, to animal 0.10, neighbours 0.20, ")
-    told = "trust 0.40 · to ground 0.20 · neighbours 0.30 · alike 0.10"
+    told = "weights: trust 0.40 · to ground 0.20 · neighbours 0.30 · alike 0.10"
     assert picture.weighed(course[1].theta) == told and "to animal 0.10" in picture.weighed(other[1].theta)
 
 

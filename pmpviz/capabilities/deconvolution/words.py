@@ -170,7 +170,7 @@ def _verdict_of(lane: DeconvolutionLaneView, frame: Frame, problem: Problem, tim
     if partly(problem):
         hidden = integer(int((~problem.seen).sum()))
         empty = f"{integer(left_empty(problem))} if left empty"
-        said.append(f"{_from_to(frame.hidden_wrong)} of {hidden} hidden pixels filled in wrongly ({empty})")
+        said.append(f"{_from_to(frame.hidden_wrong)} of {hidden} hidden pixels filled in wrongly, {empty}")
     if not problem.seen.any():
         said.append("images made up, from the prior and what is given")
     time = f" ({seconds(frame.seconds)} of computing)" if frame.seconds and not timed else ""

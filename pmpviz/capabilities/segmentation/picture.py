@@ -114,7 +114,7 @@ def weighed(theta: Sequence[float]) -> str:
     """The weights by what each does."""
     trust, bias, edge, contrast = (significant(value, 2) for value in (theta[0], abs(theta[1]), *theta[2:]))
     to = "animal" if theta[1] > 0 else "ground"
-    return f"trust {trust} · to {to} {bias} · neighbours {edge} · alike {contrast}"
+    return f"weights: trust {trust} · to {to} {bias} · neighbours {edge} · alike {contrast}"
 
 
 def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
@@ -187,9 +187,9 @@ def _unlearned(view: SceneView) -> str:
 
 
 def _shares(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
-    """How many are wrong, and of several lanes by whose weights, in brackets, which are left out before a class."""
+    """How many are wrong, and of several lanes by whose weights."""
     told = [(f"{point.wrong_likelier:.1%}", lane.label) for lane, point in zip(lanes, now, strict=True)]
-    return listed([share if len(told) == 1 else f"{share} ({name})" for share, name in told])
+    return listed([share if len(told) == 1 else f"{share} by {name}" for share, name in told])
 
 
 def _fewest(lanes: Sequence[SceneLaneView], count: int) -> list[str]:

@@ -9,7 +9,7 @@ const GAP = 10;
 const [LABEL, FOOT] = [76, 16]; // Beside a row and beneath a glyph; more where the page is enlarged.
 const CELL = 22; // Most pixels of a feature's pixel.
 const LINE = 48; // As high is a row of features at least.
-const THREE = 43; // So high is a row beside which three lines of words stand.
+const [THREE, FOUR] = [43, 57]; // So high is a row beside which so many lines of words stand.
 const APART = 14; // Pixels between what is said of two glyphs.
 const TRUTH_SHARE = 0.8;
 
@@ -199,8 +199,8 @@ export class FeatureLane extends Figure {
     const top = this.top + row * this.high + 1;
     const mine = row === chosen;
     const found = frame ? this.foundIn(frame, row) : "";
-    const three = found || (this.update.partly && !this.little);
-    const middle = top + (rows * this.unit) / 2 - (three ? 7 * this.large : 0);
+    const up = found ? 7 : this.update.partly ? (this.roomy ? 15 : 7) : 0; // By the lines beneath the name.
+    const middle = top + (rows * this.unit) / 2 - up * this.large;
     context.textAlign = "left";
     context.fillStyle = css(mine ? theme.text : theme.soft);
     context.font = this.font(12, theme, mine && this.meta.samples > 1 ? 600 : 400);
@@ -226,6 +226,11 @@ export class FeatureLane extends Figure {
     }
   }
 
+  // Whether a row has room for four lines beside it.
+  get roomy() {
+    return this.update.shape.rows * this.unit >= FOUR * this.large;
+  }
+
   // Whether a row is too low for three lines of words beside it.
   get little() {
     return this.update.shape.rows * this.unit < THREE * this.large;
@@ -244,7 +249,7 @@ export class FeatureLane extends Figure {
   paintWrong(context, frame, row, line) {
     const [given, hidden] = [frame.wrong[row], frame.hidden[row]].map(thousands);
     const words = this.update.partly ? [`${given} given and`, `${hidden} hidden`, "wrong"] : [`${given} wrong`];
-    words.slice(0, this.update.partly && this.little ? 2 : 3).forEach((each, place) => context.fillText(each, 0, line + 14 * this.large * place, this.label - 4));
+    words.slice(0, this.roomy ? 3 : 2).forEach((each, place) => context.fillText(each, 0, line + 14 * this.large * place, this.label - 4));
     this.canvas.dataset.said = words.join(" ");
   }
 
