@@ -201,7 +201,7 @@ def test_a_knob_leaves_the_question_which_follows_model_and_data():
     # The lines above say what is at work: what every lane does where there are several.
     beside = next(preset.plan for preset in DECONVOLUTION if len(preset.plan.lanes) == 3)
     assert lead_of(paper) == LEAD
-    assert all(f"{name} " in lead_of(beside) for name in ("PMP solves", "GWG flips", "Gibbs draws"))
+    assert all(f"{name} " in lead_of(beside) for name in ("(PMP) solves", "GWG flips", "Gibbs draws"))
     assert turned_on.lanes != paper.lanes and _same_question(paper, turned_on)
     assert not _same_question(paper, paper.replace(known_features="given"))
     assert not _same_question(paper, paper.replace(data="letters"))

@@ -93,8 +93,11 @@ def test_pictures_come_to_what_was_drawn_and_hold_still_when_paused(server, open
         assert told[first : first + 2] == ends, (told, ends)
     page.wait_for_timeout(1500)
     assert shown(page) == frozen and page.evaluate(PIXELS) == after and wrong(page) == told
+    # What is said of another moment than the one on screen is dimmed until the server has told of that one.
+    assert page.evaluate(DIMMED)
     look_back(page, 1)
     page.locator(".pv-verdict", has_text="after 1 iteration ").wait_for()
+    assert not page.locator(".pv-said.pv-late").count()
     canvas = page.locator("[data-testid=live-canvas]").first
     canvas.hover(position={"x": 5, "y": 5})
     page.locator(".pv-root > .pv-tip", has_text=re.compile(r"p\(animal\) 0\.\d+, drawn as ground")).wait_for()
@@ -128,6 +131,12 @@ def test_a_rate_that_is_dragged_in_mid_run_makes_the_steps_longer_and_keeps_what
     page.wait_for_function("() => !document.querySelector('.pv-verdict').textContent.startsWith('Back to the start')")
 
 
+DIMMED = """() => {
+  const range = document.querySelector(".pv-timeline input[type=range]");
+  range.value = 1;
+  range.dispatchEvent(new Event("input", { bubbles: true }));
+  return document.querySelector(".pv-said").classList.contains("pv-late");
+}"""
 RESET = """() => {
   document.querySelector("[data-action=reset]").click();
   return document.querySelector(".pv-verdict").textContent;

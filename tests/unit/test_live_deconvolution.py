@@ -350,7 +350,9 @@ def test_words_say_what_was_reached(begin):
     live.play()
     wait(live, lambda view: view.status == "done")
     said = words.verdict(live.view)
-    assert "hidden pixels filled in wrongly" in said and "glyphs" not in said
+    problem = live.view.problem
+    empty = integer(int(problem.images[~problem.seen].sum()))
+    assert f"hidden pixels filled in wrongly, {empty} if left empty" in said and "glyphs" not in said
     names = [name for name, _ in words.numbers(live.view)]
     # What is counted of the given pixels alone says so, where others are hidden.
     assert {"given, wrong", "hidden, wrong"} <= set(names) and "wrong pixels" not in names

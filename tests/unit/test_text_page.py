@@ -99,13 +99,13 @@ def test_the_verdict_says_what_is_found_missed_and_wrongly_taken():
     college[words.words.index("College")] = 0.6
     college[words.words.index("Isolde")] = 0.4
     assert finding(view, college) == (
-        f"finds {total - 1} of the {total} words of the speaker's name, misses 1: Isolde, and takes 1 wrongly: College"
-        "; Baker in none of its 4 places"
+        f"finds {total - 1} of the {total} words of the speaker's name, misses 1: Isolde; takes Baker in none of its 4 "
+        "places, and 1 wrongly: College"
     )
     # Commas and colons are counted, and not quoted.
     signs = [k for k, word in enumerate(words.words) if word in (":", ",")]
     college[signs] = 0.6
-    assert f"takes {1 + len(signs)} wrongly: College and {len(signs)} signs;" in finding(view, college)
+    assert f", and {1 + len(signs)} wrongly: College and {len(signs)} signs" in finding(view, college)
     assert finding(view, 0 * truth).startswith(f"finds none of the {total} words")
     # What is held was not found.
     held = SimpleNamespace(plan=plan.replace(said=((words.words.index("Isolde"), 1),)), words=words, labels=labels)
@@ -124,7 +124,7 @@ def test_the_line_of_a_lane_and_the_verdict_count_the_same_words():
     # A word that a hand holds wrongly is no mistake of the reader.
     view.plan = plan.replace(said=((hall, 1),))
     assert _right(view, p1) == f"{n - 2} of the other {n - 1} words right"
-    assert finding(view, p1).endswith("takes 1 wrongly: College; Baker in none of its 4 places")
+    assert finding(view, p1).endswith("; takes Baker in none of its 4 places, and 1 wrongly: College")
 
 
 def test_beneath_one_sample_its_own_words_are_counted():
@@ -168,10 +168,12 @@ def test_of_several_lanes_the_nearest_is_named_first_and_all_are():
     truth = plan.words()[1].astype(float)
     answer = Answer(SimpleNamespace(p1=truth))
     said, doing = reading(plan, answer, ("Gibbs", 16, truth - 0.2), ("HMC", 12, truth - 0.1))
-    assert said.startswith("After 12 sweeps HMC reads best, with p off by 0.10, Gibbs by 0.20 after 16. Each finds ")
+    assert said.startswith(
+        "After 12 sweeps HMC reads best, with p off on average by 0.10, Gibbs by 0.20 after 16. Each finds "
+    )
     assert said.endswith("; so does the exact answer.") and "7 links." in doing
     said, _ = reading(plan, answer, ("Gibbs", 16, truth - 0.2), ("HMC", 16, 0 * truth))
-    assert "with p off by 0.20, HMC by 0.32. Of the 5 words" in said
+    assert "with p off on average by 0.20, HMC by 0.32. Of the 5 words" in said
     assert said.endswith("Of the 5 words of the speaker's name Gibbs finds 5, HMC 0, the exact answer 5.")
     wrong = truth.copy()
     wrong[0] = 1
@@ -231,13 +233,17 @@ def test_lanes_that_chance_alone_may_have_parted_are_level():
     lanes = ("Gibbs", 32, sure + 0.014), ("HMC", 32, sure + 0.0062), ("Block", 32, sure - 0.09)
     # 8 sweeps of 64 chains: as many independent draws are off by 0.0133.
     said, doing = reading(plan, answer, *lanes, averaged=8)
-    assert said.startswith("After 32 sweeps HMC and Gibbs are level (within chance, 2\xa0×\xa00.013): p is off by ")
-    assert "p is off by 0.0062 and 0.014, Block" in said
+    assert said.startswith(
+        "After 32 sweeps HMC and Gibbs are level (within chance, 2\xa0×\xa00.013): p is off on average by "
+    )
+    assert "p is off on average by 0.0062 and 0.014, Block" in said
     assert ", Block by 0.090. Each finds" in said and doing.endswith(
         "; counts of as many independent draws would be off by about 0.013."
     )
     said, _ = reading(plan, answer, *lanes, averaged=800)
-    assert said.startswith("After 32 sweeps HMC reads best, with p off by 0.0062, Gibbs by 0.014, Block by 0.090. ")
+    assert said.startswith(
+        "After 32 sweeps HMC reads best, with p off on average by 0.0062, Gibbs by 0.014, Block by 0.090. "
+    )
 
 
 def test_errors_a_decade_apart_are_not_called_level_and_all_that_are_ranked_say_what_they_average():
@@ -246,11 +252,12 @@ def test_errors_a_decade_apart_are_not_called_level_and_all_that_are_ranked_say_
     answer = Answer(SimpleNamespace(p1=sure))
     lanes = ("Gibbs", 32, sure + 0.0035), ("HMC", 32, sure + 0.00029)
     said, doing = reading(plan, answer, *lanes, averaged=8)
-    assert said.startswith("After 32 sweeps HMC reads best, with p off by 2.9·10⁻⁴, Gibbs by 0.0035. ") or (
-        said.startswith("After 32 sweeps HMC reads best, with p off by 0.00029, Gibbs by 0.0035. ")
+    assert said.startswith("After 32 sweeps HMC reads best, with p off on average by 2.9·10⁻⁴, Gibbs by 0.0035. ") or (
+        said.startswith("After 32 sweeps HMC reads best, with p off on average by 0.00029, Gibbs by 0.0035. ")
     )
-    gibbs = "Gibbs averages p given all else over the last 8 of 32 sweeps of 64 chains"
-    assert f"{gibbs}, HMC p given all else over 8 of 32; " in doing
+    given = "p given the other words, which wavers less than labels drawn by it,"
+    gibbs = f"Gibbs averages {given} over the last 8 of 32 sweeps of 64 chains"
+    assert f"{gibbs}, HMC p given the other words over 8 of 32; " in doing
 
 
 def test_what_is_exact_but_for_rounding_is_level_with_nothing_that_chance_leaves():
@@ -259,7 +266,7 @@ def test_what_is_exact_but_for_rounding_is_level_with_nothing_that_chance_leaves
     sure = np.where(plan.words()[1] > 0, 0.9, 0.1)
     answer = Answer(SimpleNamespace(p1=sure))
     said, _ = reading(plan, answer, ("Gibbs", 32, sure + 0.0029), ("Chain", 32, sure + 5.8e-8), averaged=8)
-    assert said.startswith("After 32 sweeps Chain reads best, with p off by 5.8·10⁻⁸, Gibbs by 0.0029. ")
+    assert said.startswith("After 32 sweeps Chain reads best, with p off on average by 5.8·10⁻⁸, Gibbs by 0.0029. ")
     said, _ = reading(plan, answer, ("Gibbs", 32, sure + 0.0029), ("Chain", 32, sure + 0.0015), averaged=8)
     assert said.startswith("After 32 sweeps Chain and Gibbs are level ")
 
@@ -332,7 +339,7 @@ def test_a_name_is_told_with_how_many_of_its_places():
     some[[k for k, word in enumerate(words.words) if word == "Hall"]] = 1
     told = finding(SimpleNamespace(plan=plan, words=words, labels=labels), some)
     assert (
-        "misses 2: Quillfeather in 2 of its 4 places, and takes 2 wrongly: Hall in both of its places; Baker in "
+        "misses 2: Quillfeather in 2 of its 4 places; takes Baker in none of its 4 places, and 2 wrongly: Hall in both"
         in told
     )
 

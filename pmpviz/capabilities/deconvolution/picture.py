@@ -15,6 +15,7 @@ from pmpviz.capabilities.deconvolution.words import (
     computing,
     found_by,
     found_words,
+    left_empty,
     measured,
     numbers,
     partly,
@@ -178,8 +179,9 @@ def _traces(envelope: Envelope, view: DeconvolutionView, problem: Problem) -> li
         cards.append(("residual", "Largest change of a message", 1.0, "a sweep"))
     cards.append(("sharpness", "Certainty of the features, |belief − ½|", 1.0, ""))
     mean = "" if view.plan.samples == 1 else "mean of samples"
+    empty = {"hidden_wrong": {"y": left_empty(problem), "label": "left empty"}}
     return [
-        _trace(envelope, name, title, scale, ", ".join(filter(None, (unit, mean))))
+        _trace(envelope, name, title, scale, ", ".join(filter(None, (unit, mean)))) | {"exact": empty.get(name)}
         for name, title, scale, unit in cards
     ]
 

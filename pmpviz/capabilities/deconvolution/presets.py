@@ -68,7 +68,7 @@ DECONVOLUTION: tuple[Preset, ...] = (
     Preset(
         "letters",
         "Letters",
-        "Can letters be learned from overlapping print?",
+        "Into which shapes is overlapping print taken apart?",
         DeconvolutionPlan(data="letters"),
         "Every pixel is explained, and yet not every letter may be found: H and N share two uprights, and a sample "
         "may hold the uprights as one feature and the strokes between them as another. That is a valid explanation. "

@@ -38,6 +38,11 @@ def partly(problem: Problem) -> bool:
     return bool(problem.seen.any() and not problem.seen.all())
 
 
+def left_empty(problem: Problem) -> int:
+    """How many hidden pixels would be wrong if none were filled in: those that are ink."""
+    return int((problem.images[~problem.seen] > 0).sum())
+
+
 def short_name(lane: DeconvolutionLaneView) -> str:
     """What a lane is called in few words: of several of one algorithm by what differs."""
     return lane.label if lane.label != spec_of(lane).label else spec_of(lane).short or lane.label
@@ -119,7 +124,7 @@ def computing(view: DeconvolutionView, device: str) -> str:
         size = f"{shape.feature_height} x {shape.feature_width}"
         what = f"{integer(shape.images)} images of {shape.height} x {shape.width}, {shape.features} features of {size}"
         spare = 0 if problem.glyphs is None else shape.features - problem.glyphs.shape[1]
-        what += f" ({spare} more than there are glyphs)" if spare > 0 else ""
+        what += f" ({spare} spare: more than there are glyphs)" if spare > 0 else ""
     held = np.asarray(problem.target.evidence.mask)
     gwg = any(lane.algorithm == "gwg" for lane in view.lanes)
     of_all = f" of {integer(held.size)}{', by all of which a sweep of GWG is counted' if gwg else ''}"
@@ -164,7 +169,8 @@ def _verdict_of(lane: DeconvolutionLaneView, frame: Frame, problem: Problem, tim
         said.append(_pixels_wrong(lane, frame, int(problem.seen.sum())))
     if partly(problem):
         hidden = integer(int((~problem.seen).sum()))
-        said.append(f"{_from_to(frame.hidden_wrong)} of {hidden} hidden pixels filled in wrongly")
+        empty = f"{integer(left_empty(problem))} if left empty"
+        said.append(f"{_from_to(frame.hidden_wrong)} of {hidden} hidden pixels filled in wrongly, {empty}")
     if not problem.seen.any():
         said.append("images made up, from the prior and what is given")
     time = f" ({seconds(frame.seconds)} of computing)" if frame.seconds and not timed else ""
@@ -229,6 +235,7 @@ __all__ = [
     "computing",
     "found_by",
     "found_words",
+    "left_empty",
     "measured",
     "numbers",
     "partly",

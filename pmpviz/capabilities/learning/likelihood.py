@@ -44,8 +44,8 @@ class Likelihood:
 
 
 def best_of(found: Sequence[Likelihood]) -> Likelihood | None:
-    """The greatest likelihood."""
-    return max(found, key=lambda each: each.value, default=None)
+    """The greatest likelihood that is sure: the greatest of several noisy estimates is one that came out too high."""
+    return max(found, key=lambda each: each.low, default=None)
 
 
 def is_past_best(found: Sequence[Likelihood], looks: int = LATER) -> bool:
@@ -103,9 +103,8 @@ class LikelihoodJob(Beside):
         if wanted is not None:
             model, iteration, spent, kept = wanted
             values = self._bar(model, iteration)
-            best = best_of(self.found)
-            self.found.append(Likelihood(iteration, spent, *values, is_small(model)))
-            if best is None or values[0] > best.value:
+            self.found.append(found := Likelihood(iteration, spent, *values, is_small(model)))
+            if best_of(self.found) is found:
                 self.best = kept
         self._worked = time.monotonic()
 

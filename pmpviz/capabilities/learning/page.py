@@ -150,7 +150,8 @@ def _pictures() -> None:
         return
     dark, shown = st.context.theme.type == "dark", min(SHOWN_DATA, len(view.train))
     st.image(
-        filters.png(filters.pictures_image(learning.some_of(view.train.x, shown), view.train.shape, dark)),
+        # Within its address: a file of Streamlit's may be gone before a browser, which asks late, has it.
+        filters.data_address(filters.pictures_image(learning.some_of(view.train.x, shown), view.train.shape, dark)),
         caption=f"The data: {shown} of {len(view.train):,} pictures",
         width=DATA_WIDTH,
     )

@@ -17,6 +17,7 @@ from pmpviz.capabilities.learning.words import looked_at, more, offer, said
 from pmpviz.learning import learner_class
 from pmpviz.player.filters import filter_words, sent_filters
 from pmpviz.player.numbers import rate_words, seconds, significant
+from pmpviz.player.style import GUARANTEES
 from pmpviz.player.update import MOST_TRACE_POINTS, Cursors, Desk, Envelope, trace
 from pmpviz.runs.device import device_words
 
@@ -33,6 +34,7 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     alt = "Pictures that the models of each lane dream up"
     sentences = said(view, desk.at, device_words())
     words: dict[str, Any] = {"said": sentences, "alt": alt, "unit": "iterations", "more": more(then)}
+    words["of"] = desk.at
     words["data"] = _data(envelope, view) if desk.large else None
     words |= {"offer": offer(view), "longest": longest(view)}
     if view.trouble:
@@ -57,12 +59,16 @@ def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLane
     filters, of = sent_filters(lane.model, shape), lane.iteration
     if desk.at is not None:
         filters, of = point.filters, point.iteration
+    # Before a class, where no badge says it, whose pictures these are.
+    named = {"label": f"The model's samples: {lane.label}", "short": "The model's samples"}
     return envelope.lane(
         index,
         _sub(lane, desk.speed),
         "done" if lane.done else "compiling …" if view.playing and not now.rate else "",
         subHelp="An epoch is one pass over the pictures that are learned from." if lane.epoch else "",
         badge=f"its samples · {lane.guarantee}",
+        badgeHelp=f"{GUARANTEES[lane.guarantee]}. {learner_class(lane.algorithm).spec.summary}",
+        **(named if desk.large and len(view.lanes) == 1 else {}),
         step="iteration",
         passes=now.epoch / max(now.iteration, 1),
         n=height * width,

@@ -19,7 +19,7 @@ LEARNING: tuple[Preset, ...] = (
     Preset(
         "strokes",
         "RBM of strokes",
-        "Which strokes is a numeral made of?",
+        "What do hidden units make of strokes of a pen?",
         LearningPlan(data="strokes", hidden=100, learning_rate=0.005, lanes=(learner("pcd", sweeps=3),)),
         "The program draws these numerals itself, with a pen that wobbles. Point at a filter: the samples that use "
         "that stroke light up; point at a sample: its strokes are framed.",

@@ -80,8 +80,16 @@ def stands_for(lane: LearningLaneView, view: LearningView) -> str:
     agree = lane.points[-1].agree
     if not math.isfinite(agree):
         return ""
-    found = FOUND[(agree >= BEGUN) + (agree >= PATCHES)]
-    return f"{found}{_worth(lane, view)}."
+    found, worth = FOUND[(agree >= BEGUN) + (agree >= PATCHES)], _worth(lane, view)
+    if worth and _is_little(lane):  # Filters that are worth nothing are not praised first.
+        return f"{capital(worth)}; {found[:1].lower()}{found[1:]}."
+    return f"{found}; {worth}." if worth else f"{found}."
+
+
+def _is_little(lane: LearningLaneView) -> bool:
+    """Whether the last likelihood is hardly above that of independent pixels, or below it."""
+    last = last_of(lane)
+    return last is not None and last.value - lane.independent < LITTLE
 
 
 def _worth(lane: LearningLaneView, view: LearningView) -> str:
@@ -90,12 +98,13 @@ def _worth(lane: LearningLaneView, view: LearningView) -> str:
     # What was found long before is not of these filters.
     if last is None or _is_old(last, lane):
         return ""
+    gain, than = last.value - lane.independent, "probable than by independent pixels"
     if last.high <= lane.independent:
-        far = "less" if _is_worse(last, lane) else "no more"
-        return f"; {_pictures(view)} are {far} probable than by independent pixels"
-    gain = max(last.value - lane.independent, 0.0)
+        return f"{_pictures(view)} are {'less' if _is_worse(last, lane) else 'no more'} {than}"
+    if gain <= 0:  # Below them, but no further than the errors reach.
+        return f"{_pictures(view)} are no more {than}, within the errors"
     only = "only " if gain < LITTLE else ""
-    return f"; {_pictures(view)} are {only}{_factor(gain)} more probable than by independent pixels{_down(lane, gain)}"
+    return f"{_pictures(view)} are {only}{_factor(gain)} more {than}{_down(lane, gain)}"
 
 
 def _is_old(last: Likelihood, lane: LearningLaneView) -> bool:
@@ -103,9 +112,11 @@ def _is_old(last: Likelihood, lane: LearningLaneView) -> bool:
 
 
 def _down(lane: LearningLaneView, gain: float) -> str:
-    """What it was at the best, where one sees that the curve has come down."""
-    best = best_of(lane.likelihoods)
-    assert best is not None
+    """What it was at the best, where the curve has come down by more than the errors, and one sees it."""
+    best, last = best_of(lane.likelihoods), last_of(lane)
+    assert best is not None and last is not None
+    if best.low <= last.high:
+        return ""
     was = best.value - lane.independent
     # In the unit that the gain is told in, and only where that shows a fall.
     told = _times if gain >= LEAST_FACTOR else lambda nats: significant(nats, 2)

@@ -65,7 +65,7 @@ class SceneLane:
     def __init__(self, choice: Choice, plan: ScenePlan, train: list[Example], held: list[Example], epoch: int):
         self.choice, self.plan, self.held, self.seconds = choice, plan, held, 0.0
         self.training: FieldTraining = start(
-            train, plan.method(choice), jax.random.key(plan.seed), plan.optimiser, decay=plan.decay
+            train, plan.method(choice), jax.random.key(plan.seed), plan.optimiser, plan.start, plan.decay
         )
         self._judged: tuple[Expected, ...] | None = None
         self.points: list[Point] = []
@@ -104,7 +104,7 @@ class SceneLane:
         self.training = replace(self.training, expected=expected, **rule)
 
     def advance(self) -> None:
-        """One iteration; before the first one also what weights that are 0 are worth."""
+        """One iteration; before the first one also what the weights at the start are worth."""
         if not self._learned:
             self._learn()
         self._learn()

@@ -32,7 +32,7 @@ LEAD = (
 PAGE = Page("segmentation", SEGMENTATION, LEAD)
 KNOBS = {
     "Scenes": ("height", "width", "scenes", "noise", "first"),
-    "Learning": ("learning_rate", "decay", "l2", "work", "chains", "seed", "budget"),
+    "Learning": ("trust", "ascent", "learning_rate", "decay", "l2", "work", "chains", "seed", "budget"),
 }
 
 
@@ -127,7 +127,8 @@ NUMBERS = """
 - **Wrong beside the outline**: share of the pixels within 3 of the true outline that are on the wrong side, by the MAP
   configuration (roof duality) and by each pixel's likelier side; **by colour alone**, where each pixel's own colour
   decides.
-- Weights start at 0; Adam steps by rate / (1 + decay t). Chains, messages, and Frank-Wolfe's point and vertices go on
+- Weights start at 0, trust where it is set; iteration t steps by rate / (1 + decay t), along the gradient (sgd) or as
+  Adam does. Chains, messages, and Frank-Wolfe's point and vertices go on
   from one iteration to the next.
 """
 

@@ -21,6 +21,8 @@ SPEEDS = (1.0, 2.0, 5.0, 0.0)
 SCENES, BETWEEN = "scenes", 2
 # Nats a scene, of which fewer are little.
 LITTLE = 1.0
+# A share of pixels that is more by so much is seen to be.
+FEWER = 0.01
 # Worse than at best by so much, as a share of what likelihood was gained, is told; curves apart by less than this share
 # of their range are not seen apart, and weights that differ by more than this share of the larger one are seen to.
 WORSE, SAME, APART = 0.05, 0.02, 0.2
@@ -30,11 +32,13 @@ HELP = (
 )
 # Of each lane by its guarantee: what its marginals or its samples know of the likelihood, and what that means.
 BADGES = {
-    "bound": ("marginals with a bound", "Its marginals prove that the training scenes are at least so likely."),
-    "approximate": ("marginals without a bound", "Its marginals are approximate, and prove nothing of the likelihood."),
+    "bound": ("learns by marginals", "Its marginals come with a bound: training scenes are at least so likely."),
+    "approximate": ("learns by marginals", "Its marginals are approximate, and prove nothing of the likelihood."),
 }
-SAMPLES = "samples", "Its samples are right in the long run, and prove nothing of the likelihood."
-BOUND = "TRBP's bound for every lane."
+SAMPLES = "learns by samples", "Its samples are right in the long run, and prove nothing of the likelihood."
+BOUND = "At least so likely, as tree-reweighted belief propagation (TRBP) proves with the weights of each lane alike."
+# Before so many iterations weights say little but how long steps are.
+MEANT = 10
 TITLES = {
     "trust": "Trust in colour",
     "bias": "Bias: to animal above 0, to ground below",
@@ -52,6 +56,7 @@ def update(view: SceneView, sent: Cursors, desk: Desk) -> bytes:
     back = "" if desk.at is None else f"Looking back at iteration {integer(desk.at)}: "
     said = back + verdict(then)
     own = {"said": [said, *numbers(then)], "alt": alt, "unit": "iterations", "scenes": _scenes(envelope, view)}
+    own["of"] = desk.at
     return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), said, **own)
 
 
@@ -109,7 +114,7 @@ def weighed(theta: Sequence[float]) -> str:
     """The weights by what each does."""
     trust, bias, edge, contrast = (significant(value, 2) for value in (theta[0], abs(theta[1]), *theta[2:]))
     to = "animal" if theta[1] > 0 else "ground"
-    return f"trust {trust} · to {to} {bias} · neighbours {edge} · alike {contrast}"
+    return f"weights: trust {trust} · to {to} {bias} · neighbours {edge} · alike {contrast}"
 
 
 def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
@@ -135,7 +140,7 @@ def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
             unit="%",
             exact=colour,
         ),
-        card("held", "Held out: log-likelihood, at least", lambda p: p.held_bound, unit="nats a pixel", note=BOUND),
+        card("held", "Held out: log-likelihood, at least", lambda p: p.held_bound, unit="nats a pixel", help=BOUND),
         card("map", "Held out: wrong beside the outline, MAP", lambda p: 100 * p.wrong_map, unit="%", exact=colour),
     ]
     bounded = [lane.guarantee == "bound" for lane in view.lanes]
@@ -159,12 +164,14 @@ def verdict(view: SceneView) -> str:
     count, alone = together(begun), _alone(view)
     near = "of the pixels near held-out outlines are wrong"
     if not count:
-        return f"Before learning every pixel is undecided, p = 0.5. By colour alone {alone:.1%} {near}."
+        start = "each pixel goes by its own colour" if view.plan.trust else "every pixel is undecided, p = 0.5"
+        return f"Before learning {start}. By colour alone {alone:.1%} {near}."
     now = [lane.points[count] for lane in begun]
     when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
     better = [point.wrong_likelier < alone for point in now]
-    yes = "Yes, " if all(better) else "One does, " if sum(better) == 1 else "Some do, " if any(better) else "Not yet: "
-    return f"{yes}{when} {_shares(begun, now)} {near}, by colour alone {alone:.1%}. Learned: {_weights(now)}."
+    yes = "Yes: " if all(better) else "One does: " if sum(better) == 1 else "Some do: " if any(better) else "Not yet: "
+    learned = f" Learned: {_weights(now)}." if count >= MEANT else ""
+    return f"{yes}{when} {_shares(begun, now)} {near}, by colour alone {alone:.1%}.{learned}"
 
 
 def _alone(view: SceneView) -> float:
@@ -176,22 +183,22 @@ def _unlearned(view: SceneView) -> str:
     if not view.lanes:
         return "Loading: scenes are drawn, and what has not run before is compiled, some seconds …"
     do = "the first iteration is compiled, some seconds" if view.playing else "press Play"
-    return f"Nothing is learned yet, all weights are 0: {do}."
+    return f"Nothing is learned yet: {do}."
 
 
 def _shares(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
-    """How many are wrong, and of several lanes by whose weights, in brackets, which are left out before a class."""
+    """How many are wrong, and of several lanes by whose weights."""
     told = [(f"{point.wrong_likelier:.1%}", lane.label) for lane, point in zip(lanes, now, strict=True)]
-    return listed([share if len(told) == 1 else f"{share} ({name})" for share, name in told])
+    return listed([share if len(told) == 1 else f"{share} by {name}" for share, name in told])
 
 
 def _fewest(lanes: Sequence[SceneLaneView], count: int) -> list[str]:
-    """Where fewer were wrong before, when that was, and why it is not so any more."""
+    """Where clearly fewer were wrong before, when that was, and why it is not so any more."""
     errors = [[point.wrong_likelier for point in lane.points[: count + 1]] for lane in lanes]
     fewer = [
         f"{f'after {integer(best)}' if (best := int(np.argmin(each))) else 'before learning'}{of}"
         for each, of in zip(errors, _names(lanes), strict=True)
-        if f"{min(each):.1%}" != f"{each[-1]:.1%}"
+        if each[-1] - min(each) > FEWER
     ]
     return [f"Fewest were wrong {listed(fewer)}: {_since_then(lanes, count)}."] if fewer else []
 
@@ -252,8 +259,8 @@ def numbers(view: SceneView) -> list[str]:
 AGREE = "Their weights make held-out scenes equally probable, to"
 # Before a class what is in brackets is left out.
 RAISED = "what learning raises is the likelihood (of the training scenes)"
-ROSE = "since then the likelihood (of the training scenes) has gone on rising, which is what learning is after"
-FELL = "since then the likelihood (of the training scenes) has fallen, too: a step at this rate may be too long"
+ROSE = "the likelihood (of the training scenes), which learning raises, has risen since"
+FELL = "the likelihood (of the training scenes) has fallen since, too: the learning rate may be too high"
 
 
 def _though(lanes: Sequence[SceneLaneView], count: int) -> str:
@@ -291,7 +298,7 @@ def _ahead(view: SceneView, lanes: Sequence[SceneLaneView]) -> str:
         return ""
     rows = _bounds(lanes)
     best, far = lanes[int(np.argmax(rows[:, -1]))].label, significant(_a_scene(view, rows), 2)
-    return f"TRBP's bound on the probability of a held-out scene is highest with the weights of {best}, by {far} nats. "
+    return f"Held-out scenes are likeliest with the weights of {best}, by {far} nats a scene (TRBP's bound). "
 
 
 def _apart(lanes: Sequence[SceneLaneView]) -> str:

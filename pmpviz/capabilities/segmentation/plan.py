@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pmpviz.learning.optimiser import OPTIMISER_PARAMS, Optimiser
-from pmpviz.live.plan import SEED, Catalogue, Choice, Lanes, Settings, knob, setting
+import numpy as np
+from jaxtyping import Float
+
+from pmpviz.learning.optimiser import METHODS, OPTIMISER_PARAMS, Optimiser
+from pmpviz.live.plan import SEED, Catalogue, Choice, Lanes, Settings, choice, knob, setting
 from pmpviz.marginals.barrier_frank_wolfe import BarrierFrankWolfe
 from pmpviz.marginals.belief_propagation import BeliefPropagation, TreeReweightedBeliefPropagation
-from pmpviz.models.scene_field import scene_field
+from pmpviz.models.scene_field import WEIGHTS, scene_field
 from pmpviz.models.segmentation import Scene, drawn_scene
 from pmpviz.runs.field_expectations import BySampler, BySolver, Expectation
 from pmpviz.runs.field_training import Example
@@ -29,9 +32,9 @@ expectation = Catalogue((*SOLVERS, *SAMPLERS), class_of)
 
 @dataclass(frozen=True)
 class ScenePlan(Settings):
-    """Scenes of consecutive seeds, the first to learn from; all lanes start with weights that are 0."""
+    """Scenes of consecutive seeds, the first to learn from; all lanes start with weights that are 0 but for `trust`."""
 
-    ANEW: ClassVar = ("height", "width", "scenes", "noise", "first", "chains", "seed")
+    ANEW: ClassVar = ("height", "width", "scenes", "noise", "first", "chains", "seed", "trust", "ascent")
     TOLD: ClassVar = {"learning_rate": "learning rate", "decay": "decay", "l2": "L2 penalty"}
 
     height: int = knob("Height", 8, 40, 24, "int", "Of every scene.", "pixels")
@@ -39,6 +42,8 @@ class ScenePlan(Settings):
     scenes: int = knob("Scenes", 1, 8, 3, "int", "So many to learn from, and as many that are held out.")
     noise: float = knob("Noise", 0.02, 1.0, 0.08, help="Standard deviation in each of red, green and blue, of 1.")
     first: int = knob("First scene", 0, 1_000_000, 0, "int", "Its seed; the others follow it.")
+    trust: float = knob("Trust at first", 0.0, 2.0, 0.0, help="Weight of colour before learning; 1: by colour alone.")
+    ascent: str = choice("Steps", METHODS, "How gradients become steps: sgd goes as far as they are long.")
     learning_rate: float = setting(OPTIMISER_PARAMS[1], 0.05)
     decay: float = knob("Decay", 0.0, 1.0, 0.02, help="Iteration t steps by rate / (1 + decay t).")
     l2: float = setting(OPTIMISER_PARAMS[4])
@@ -52,8 +57,13 @@ class ScenePlan(Settings):
 
     @property
     def optimiser(self) -> Optimiser:
-        """Adam, with the plan's rate and penalty."""
-        return Optimiser(learning_rate=self.learning_rate, l2=self.l2)
+        """Of the plan's kind, with its rate and penalty."""
+        return Optimiser(method=self.ascent, learning_rate=self.learning_rate, l2=self.l2)
+
+    @property
+    def start(self) -> Float[np.ndarray, " p"]:
+        """The weights before learning."""
+        return np.array([self.trust] + [0.0] * (len(WEIGHTS) - 1))
 
     def drawn(self) -> list[Scene]:
         """All scenes, those to learn from first."""

@@ -54,15 +54,19 @@ def finding(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
     some = f"{found or 'none'} of the" if missed else "all"
     of = f"{some} {integer(int(true.sum()))} {others(view)}words of the speaker's name"
     less = f", misses {missed}: {_listed(view, true & ~likely)}" if missed else ""
-    more = f"{wrong} wrongly: {_listed(view, likely & ~true)}" if wrong else "no other"
-    return f"finds {of}{less}{',' if missed else ''} and takes {more}{_left(view, likely)}"
+    left, comma = _left(view, likely), "," if missed else ""
+    if not wrong:
+        return f"finds {of}{less}{comma} and takes no other{f'; {left}' if left else ''}"
+    wrongly = f"{wrong} wrongly: {_listed(view, likely & ~true)}"
+    # Who is left out comes before those that are taken: after them they would seem to be taken wrongly, too.
+    return f"finds {of}{less}; takes {left}, and {wrongly}" if left else f"finds {of}{less}{comma} and takes {wrongly}"
 
 
 def _left(view: TextView, likely: Bool[np.ndarray, " n"]) -> str:
     """Who else stands in a text of the page's own, and is rightly taken nowhere for the speaker."""
     assert view.words is not None
     names = [name for name in OTHERS.get(view.plan.text, ()) if not (likely & _equal(view, name)).any()]
-    return "".join(f"; {name} in none of its {_free_places(view, name)}" for name in names)
+    return ", ".join(f"{name} in none of its {_free_places(view, name)}" for name in names)
 
 
 def _free_places(view: TextView, name: str) -> str:

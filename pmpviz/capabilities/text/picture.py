@@ -17,6 +17,7 @@ from pmpviz.player.update import Cursors, Desk, Envelope, trace
 
 SPEEDS = (1.0, 2.0, 5.0, 20.0, 100.0, 0.0)
 FLOOR = 1e-5
+RMSE = "Of all words on average: the root mean square error (RMSE) of p, the probability of being a name."
 EXACT = (
     "Variable elimination sums out one word after another; its width is the most words that one of them is then joined "
     "with, and each further one doubles the work. log Z is the logarithm of the sum over all labellings."
@@ -106,8 +107,8 @@ def _traces(envelope: Envelope, view: TextView) -> list[dict]:
         return envelope.lines(columns, FLOOR)
 
     return [
-        trace("sweeps", f"How far p is off, by {view.lanes[0].unit}", view.lanes[0].unit, lines(0), True),
-        trace("seconds", "How far p is off, by seconds", "seconds", lines(1), True),
+        trace("sweeps", f"How far p is off, by {view.lanes[0].unit}", view.lanes[0].unit, lines(0), True, help=RMSE),
+        trace("seconds", "How far p is off, by seconds", "seconds", lines(1), True, help=RMSE),
     ]
 
 

@@ -154,11 +154,13 @@ def _nearest(view: TextView, begun: Sequence[TextLaneView]) -> str:
     ]
     rest = "".join(f", {begun[k].label} by {off(value, begun[k])}" for value, k in far if (value, k) not in same)
     if len(same) == 1:
-        told = f"{first.label} reads best, with p off by {off(best, first)}"
+        told = f"{first.label} reads best, with p off on average by {off(best, first)}"
     else:
         level, most = listed([begun[k].label for _, k in same]), max(chance[k] for _, k in same)
         within = f" (within chance, {LEVEL:.0f}{TIMES}{significant(most, 2)})" if most else ""
-        told = f"{level} are level{within}: p is off by {listed([off(value, begun[k]) for value, k in same])}"
+        told = (
+            f"{level} are level{within}: p is off on average by {listed([off(value, begun[k]) for value, k in same])}"
+        )
     return f"After {integer(first.count)} {first.unit} {told}{rest}."
 
 
@@ -220,9 +222,14 @@ def _given(lane: TextLaneView) -> bool:
 
 def _mean_of(lane: TextLaneView, short: bool) -> str:
     """What a lane's p is the mean of; `short` after another lane's."""
-    many, what = f"{integer(lane.averaged)} of {integer(lane.count)}", "p given all else" if _given(lane) else "labels"
+    many, what = (
+        f"{integer(lane.averaged)} of {integer(lane.count)}",
+        "p given the other words" if _given(lane) else "labels",
+    )
     if short:
         return f"{what} over {many}"
+    # In an average of probabilities chance has less of a part than in one of labels that are drawn by them.
+    what += ", which wavers less than labels drawn by it," if _given(lane) else ""
     return f"{what} over the last {many} sweeps of {integer(lane.chains)} chains"
 
 

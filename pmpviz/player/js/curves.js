@@ -5,6 +5,7 @@ import { dashOf } from "./theme.js";
 
 const UNDER = 6; // Pixels: the width of a line that another one covers.
 export const MARKER = 4; // Pixels: its radius.
+const FEW = 60; // Of so few values each is marked.
 const BETWEEN = 90; // Pixels between the markers of a line.
 
 // The 10-90 % band of the chains, and the range of the line itself within its bins.
@@ -49,15 +50,32 @@ export function drawLine(chart, line) {
   }
   context.stroke();
   context.setLineDash([]);
+  if (line.dots && line.low && !line.ghost) drawErrors(chart, line, places);
   if (!line.faint) drawMarkers(chart.context, line, places);
   context.globalAlpha = 1;
+}
+
+// Of few estimates the bar of each, up to the chart's edge where it has no end.
+function drawErrors(chart, line, places) {
+  if (places.length >= FEW) return;
+  const { context } = chart;
+  const [bottom, top] = chart.y.ends;
+  const at = (value) => chart.y.px(Math.min(Math.max(value, bottom), top));
+  context.lineWidth = 1;
+  context.beginPath();
+  places.forEach((place, i) => {
+    if (!place) return;
+    context.moveTo(place[0], at(line.low[i]));
+    context.lineTo(place[0], at(line.high[i]));
+  });
+  context.stroke();
 }
 
 // At the end and now and then before it, so that lines can be told apart without colour; of few draws at each.
 function drawMarkers(context, line, places) {
   const shown = places.filter(Boolean);
   const size = line.ghost ? 3 : MARKER;
-  if (line.dots && shown.length < 60) shown.forEach((place) => marker(context, line.marker, ...place, 2.5));
+  if (line.dots && shown.length < FEW) shown.forEach((place) => marker(context, line.marker, ...place, 2.5));
   let next = -Infinity;
   shown.forEach((place, k) => {
     if (k < shown.length - 1 && place[0] < next) return;

@@ -180,7 +180,7 @@ export class Live extends Room {
     // What is said of the wait ends with it, and not when the first picture of what follows has come.
     const at = this.waited && !update.waits && update.lanes.length ? -Infinity : performance.now();
     this.waited = Boolean(update.waits) || !update.lanes.length;
-    this.untold.push({ said: update.waits ? [waits] : update.said || [], due, measured, at });
+    this.untold.push({ said: update.waits ? [waits] : update.said || [], due, measured, at, of: update.of });
     this.tellDue();
   }
 
@@ -189,10 +189,18 @@ export class Live extends Room {
     const old = performance.now() - WORDS_MS;
     const told = this.untold.findLastIndex(({ due, at }) => at < old || due.every((sweep, k) => !(shown[k] < sweep)));
     if (told < 0) return;
-    const { said, measured } = this.untold[told];
+    const { said, measured, of } = this.untold[told];
     this.untold.splice(0, told + 1);
     this.measured = measured;
+    this.toldOf = of;
     this.tell(said);
+    this.dim();
+  }
+
+  // Where the server tells of the moment that is looked back at: until it does, what stands there is of another one.
+  dim() {
+    const shown = this.at === null ? null : this.shownSweep?.();
+    this.said.classList.toggle("pv-late", this.toldOf !== undefined && this.toldOf !== shown);
   }
 
   // What was found, and what is being computed.

@@ -199,6 +199,7 @@ export class Player extends Live {
     this.strips();
     this.legends();
     this.tracesDirty = true;
+    this.dim();
     clearTimeout(this.looking);
     this.looking = setTimeout(() => this.tellLook(at), LOOK_BACK_MS);
     this.wake();

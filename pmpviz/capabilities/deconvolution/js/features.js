@@ -9,7 +9,7 @@ const GAP = 10;
 const [LABEL, FOOT] = [76, 16]; // Beside a row and beneath a glyph; more where the page is enlarged.
 const CELL = 22; // Most pixels of a feature's pixel.
 const LINE = 48; // As high is a row of features at least.
-const THREE = 43; // So high is a row beside which three lines of words stand.
+const [THREE, FOUR] = [43, 57]; // So high is a row beside which so many lines of words stand.
 const APART = 14; // Pixels between what is said of two glyphs.
 const TRUTH_SHARE = 0.8;
 
@@ -33,7 +33,8 @@ export class FeatureLane extends Figure {
 
   // How long it has computed is told of the picture that is shown.
   say(meta) {
-    this.status.textContent = meta.status || "";
+    // What the run has come to is not said beneath a picture of an earlier moment.
+    this.status.textContent = this.painted && this.painted !== this.shown ? "" : meta.status || "";
   }
 
   forget() {
@@ -101,7 +102,9 @@ export class FeatureLane extends Figure {
     if (this.tip.hidden) return null;
     const feature = this.painted ? this.painted.orders[row][place] : place;
     const held = this.update.clamped && this.update.clamped[feature] ? ", clamped" : "";
-    this.tip.textContent = `Feature ${feature + 1}${held}${this.meta.pale ? "; pale: unsure" : ""}`;
+    const { bits, count } = this.update.truth;
+    const spare = bits && place >= count ? "; spare: there are more features than glyphs" : "";
+    this.tip.textContent = `Feature ${feature + 1}${held}${spare}${this.meta.pale ? "; pale: unsure" : ""}`;
     this.tip.style.left = `${this.canvas.offsetLeft + this.label + place * this.wide}px`;
     this.tip.style.top = `${this.canvas.offsetTop + this.top + (row + 1) * this.high - GAP + 6}px`;
     return place;
@@ -196,7 +199,8 @@ export class FeatureLane extends Figure {
     const top = this.top + row * this.high + 1;
     const mine = row === chosen;
     const found = frame ? this.foundIn(frame, row) : "";
-    const middle = top + (rows * this.unit) / 2 - (found ? 7 * this.large : 0);
+    const up = found ? 7 : this.update.partly ? (this.roomy ? 15 : 7) : 0; // By the lines beneath the name.
+    const middle = top + (rows * this.unit) / 2 - up * this.large;
     context.textAlign = "left";
     context.fillStyle = css(mine ? theme.text : theme.soft);
     context.font = this.font(12, theme, mine && this.meta.samples > 1 ? 600 : 400);
@@ -222,21 +226,30 @@ export class FeatureLane extends Figure {
     }
   }
 
+  // Whether a row has room for four lines beside it.
+  get roomy() {
+    return this.update.shape.rows * this.unit >= FOUR * this.large;
+  }
+
+  // Whether a row is too low for three lines of words beside it.
+  get little() {
+    return this.update.shape.rows * this.unit < THREE * this.large;
+  }
+
   // How many glyphs a sample has found, of several samples: what stands above is of the chosen one alone.
   foundIn(frame, row) {
-    const { features, rows } = this.update.shape;
+    const { features } = this.update.shape;
     const { truth, clamped, partly } = this.update;
     const given = clamped && [...clamped].filter(Boolean).length === features;
-    const little = rows * this.unit < THREE * this.large;
-    if (!truth.bits || this.meta.samples < 2 || given || partly || little || !frame.counts.length) return "";
+    if (!truth.bits || this.meta.samples < 2 || given || partly || this.little || !frame.counts.length) return "";
     return `${frame.counts[row]} of ${truth.count} found`;
   }
 
   // How many pixels a sample has wrong: of those given, and of those hidden where there are such.
   paintWrong(context, frame, row, line) {
     const [given, hidden] = [frame.wrong[row], frame.hidden[row]].map(thousands);
-    const words = this.update.partly ? [`${given} given and`, `${hidden} hidden wrong`] : [`${given} wrong`];
-    words.forEach((each, place) => context.fillText(each, 0, line + 14 * this.large * place, this.label - 4));
+    const words = this.update.partly ? [`${given} given and`, `${hidden} hidden`, "wrong"] : [`${given} wrong`];
+    words.slice(0, this.roomy ? 3 : 2).forEach((each, place) => context.fillText(each, 0, line + 14 * this.large * place, this.label - 4));
     this.canvas.dataset.said = words.join(" ");
   }
 
@@ -253,6 +266,7 @@ export class FeatureLane extends Figure {
 
   tell(frame, chosen) {
     const data = this.canvas.dataset;
+    this.say(this.meta);
     if (!frame) return;
     this.counter.textContent = this.meta.timed
       ? `sweep ${frame.sweep < 100 ? number(frame.sweep) : thousands(frame.sweep)} · ${seconds(frame.seconds)}`

@@ -35,7 +35,7 @@ export class ImageGrid {
   adopt(meta, samples, chosen) {
     this.meta = meta;
     const given = enlarged() > 1 ? "Images" : "Images, and what is made of them"; // Before a class their rows say it.
-    this.title.textContent = meta.images ? given : "Images that the sample makes up";
+    this.title.textContent = meta.images ? given : meta.total ? "Images that the sample makes up" : "Images";
     while (this.picks.children.length > samples) this.picks.lastChild.remove();
     while (this.picks.children.length < samples) {
       const place = this.picks.children.length;

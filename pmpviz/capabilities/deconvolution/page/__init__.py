@@ -38,10 +38,10 @@ from pmpviz.live.view import View
 from pmpviz.player import filters
 
 SHAPES = "Each image is a few shapes, one over the other."
-LEAD = f"{SHAPES} PMP solves for them under random noise: the likelier win oftener."
+LEAD = f"{SHAPES} Perturb-and-max-product (PMP) solves for them under random noise: the likelier win oftener."
 # What works on them, by algorithm.
 WAYS = {
-    "pmp": "PMP solves for them under random noise",
+    "pmp": "Perturb-and-max-product (PMP) solves for them under random noise",
     "gwg": "GWG flips pixels that gradients propose",
     "gibbs": "Gibbs draws pixel by pixel",
 }

@@ -15,8 +15,9 @@ const FIVE = 322; // As wide as five filters in a row.
 const TERMS = {
   likelihood:
     "Log-likelihood: the natural logarithm of the probability that the model gives a picture, in nats, on average. " +
-    "Higher is better. Where it cannot be summed out it is estimated by annealing, on average too high, " +
-    "within three standard errors (99.7 % of a normal law).",
+    "Higher is better. Where it cannot be summed out it is estimated by annealing, on average too high. The band is " +
+    "three standard errors of each estimate alone, of the chains that it had: what all of them missed is not in it, so " +
+    "that the curve may jump by more. Where it reaches the edge of the chart it has no upper end.",
   mmd: "MMD²: how far apart samples and pictures are, mostly in the means of their pixels. The band is what noise gives.",
 };
 
@@ -73,7 +74,8 @@ class Learning extends Player {
     const waiting = [...this.untold];
     super.tellDue();
     const told = waiting[waiting.length - this.untold.length - 1];
-    if (told) this.toldTo = told.due;
+    // Words that waited for no picture are of the one on screen.
+    if (told) this.toldTo = told.due.map((due, k) => (due === -Infinity ? (this.lanes[k].shown?.sweep ?? due) : due));
   }
 
   // Pictures for which words have waited long are passed over.

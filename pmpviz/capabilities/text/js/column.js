@@ -15,7 +15,7 @@ const OFF = 26; // More than .1, of 255 levels.
 const SVG = "http://www.w3.org/2000/svg";
 
 export class Column {
-  // `hands` has `point(place)`, -1 for none, `click(place)`, `scroll(column, top)` and `unfold()`.
+  // `hands` has `point(place)`, -1 for none, `click(place)`, `leave()`, `scroll(column, top)` and `unfold()`.
   constructor(hands) {
     this.root = make("div", "pv-lane tx-lane");
     this.ring = [];
@@ -38,7 +38,7 @@ export class Column {
       if (this.page.scrollTop !== this.led) hands.scroll(this, (this.led = this.page.scrollTop));
     });
     this.page.addEventListener("mouseover", (event) => hands.point(this.place(event), event.target));
-    this.page.addEventListener("mouseleave", () => hands.point(-1));
+    this.page.addEventListener("mouseleave", () => hands.leave());
     this.page.addEventListener("click", (event) => {
       if (event.target.closest(".tx-cut")) hands.unfold();
       else if (this.place(event) >= 0) hands.click(this.place(event));

@@ -16,6 +16,9 @@ const SHOWN = ["Marginals", "One sample"];
 const LINKS = ["Links of a word", "All links"];
 const AROUND = [10, 5, 3, 1]; // Words that are seen beside one where there is no room for all.
 const ANEW = "Being read again under the new setting: colours, numbers and log Z are not there yet.";
+const SAMPLED = "Amber: a name in this sample; exact: p over ½.";
+const AVERAGES = "On average, not of this sample: ";
+const BEGINS = /^(With|After|Of|Within|Each|The|Under) /;
 const COLOURED = "Amber: p, how likely a name, strong above ½.";
 const OFF = "Violet: p off by over .1.";
 const HELD = "Reversed: held as a name; struck out: as none.";
@@ -30,9 +33,11 @@ class Reading extends Live {
     this.every = 0;
     this.near = this.first = -1; // The word that is pointed to, and the one whose links are seen else.
     this.sought = new Set(); // Words that a class is to see, however little room there is.
+    this.inside = false; // Whether the pointer is over a text: what it points at stays where it is.
     this.turned = false; // Whether a knob was turned whose answer has not come.
     this.hands = {
       point: (place, span) => this.point(place, span),
+      leave: () => this.leave(),
       click: (site) => this.post({ type: "click", site }),
       scroll: (from, top) => this.scroll(from, top),
       unfold: () => this.unfold(),
@@ -52,6 +57,8 @@ class Reading extends Live {
 
   set(name, value) {
     this[name] = value;
+    this.tell(this.sentences || []);
+    this.hint.textContent = this.legend();
     this.dirty = true;
     this.wake();
   }
@@ -108,8 +115,14 @@ class Reading extends Live {
   }
 
   tell(sentences) {
-    super.tell(this.anew && !this.waits && this.text ? [ANEW, ...sentences.slice(1)] : sentences);
+    super.tell(this.anew && !this.waits && this.text ? [ANEW, ...sentences.slice(1)] : this.averaged(sentences));
     this.sentences = sentences;
+  }
+
+  // Beside one sample what was found is said to be of averages.
+  averaged([found, ...rest]) {
+    if (!this.sampled || !found || !this.lanes.some(({ style }) => style?.sampled)) return [found, ...rest];
+    return [AVERAGES + found.replace(BEGINS, (word) => word.toLowerCase()), ...rest];
   }
 
   act(name, more) {
@@ -147,12 +160,19 @@ class Reading extends Live {
 
   point(place, span) {
     this.near = place;
+    this.inside = this.inside || Boolean(span);
     this.hint.textContent = this.legend();
     this.tip.hidden = place < 0;
     if (place >= 0) this.tip.textContent = this.describe(place);
     if (span) this.placeTip(span.getBoundingClientRect(), span.closest(".tx-page").getBoundingClientRect());
     this.dirty = true;
     this.wake();
+  }
+
+  leave() {
+    this.inside = false;
+    this.point(-1);
+    this.layout();
   }
 
   // Beneath the word, over no other text than its own.
@@ -167,11 +187,12 @@ class Reading extends Live {
   // What colour and lines mean, and what a hand can do, which a class only watches.
   legend() {
     const underlined = this.text && this.text.labels;
-    const compared = this.exact.p && this.lanes.length;
+    const compared = this.exact.p && this.lanes.length && !this.sampled;
+    const coloured = this.sampled ? SAMPLED : COLOURED;
     const also = `${underlined ? " Underlined: the true name." : ""}${compared ? " Framed: far off." : ""}`;
-    if (this.large) return `Amber: p(a name).${also}`;
-    if (this.text && this.text.held.length) return [COLOURED, underlined ? UNDERLINED : "", HELD].filter(Boolean).join(" ");
-    return [COLOURED, underlined ? UNDERLINED : "", compared ? OFF : "", HINT].filter(Boolean).join(" ");
+    if (this.large) return `${this.sampled ? "Amber: a name in this sample" : "Amber: p(a name)"}.${also}`;
+    if (this.text && this.text.held.length) return [coloured, underlined ? UNDERLINED : "", HELD].filter(Boolean).join(" ");
+    return [coloured, underlined ? UNDERLINED : "", compared ? OFF : "", HINT].filter(Boolean).join(" ");
   }
 
   describe(place) {
@@ -198,6 +219,17 @@ class Reading extends Live {
     const width = this.root.clientWidth;
     if (!width) return;
     this.body.classList.toggle("pv-beside", width >= BESIDE);
+    const stage = [width, window.innerHeight, this.large, this.whole, this.words, this.lanes.length].join();
+    const moves = !this.inside || stage !== this.laid;
+    this.laid = stage;
+    if (moves) this.fill();
+    this.spread();
+    this.tracesDirty = this.dirty = true;
+    this.wake();
+  }
+
+  // As much of the text as there is room for.
+  fill() {
     // Before a class the words come first: what is exact gives way to them, and the verdict says it.
     this.exact.root.hidden = false;
     this.fold(null);
@@ -206,9 +238,6 @@ class Reading extends Live {
       // A reader of one's own text, who looks for no names, scrolls.
       if (this.large ? !this.place() : this.text.labels && !this.whole) this.foldToFit();
     }
-    this.spread();
-    this.tracesDirty = this.dirty = true;
-    this.wake();
   }
 
   // What is far from all words that are looked for gives way; a click on its sign brings it back.
