@@ -178,7 +178,7 @@ def test_a_stop_at_the_best_moves_nothing_when_it_is_offered_and_goes_back(serve
     best.click()
     page.wait_for_function("document.querySelector('.pv-best').style.visibility === 'hidden'")
     wait_server(page, "paused")
-    page.get_by_text("It has got worse").wait_for(state="detached")
+    page.locator(".pv-verdict", has_text="It has got worse").wait_for(state="detached")
 
 
 LAID = "() => document.querySelector('.pv-stage').style.gridTemplateColumns"
