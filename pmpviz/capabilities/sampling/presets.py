@@ -254,7 +254,7 @@ BARS = Preset(
 
 # Of the models of `models.presets`, beside what their lessons say.
 QUESTIONS = {
-    "critical": "Clusters of every size: is the energy of a local sampler soon right?",
+    "critical": "Clusters of every size: after how many sweeps is a local sampler's energy right?",
     "hot": "How few sweeps are enough where sites hardly agree?",
     "cold": "In the cold, does a single-site sampler come down to the right energy?",
     "paper_lattice": "Neighbours prefer to differ on an odd torus: have draws by max-product the right energy?",
@@ -293,7 +293,7 @@ _STATES = (
     Preset(
         "potts",
         "Three-state Potts lattice",
-        "Three colours at their critical point: is the energy of a local sampler soon right?",
+        "Three colours at their critical point: after how many sweeps is their energy right?",
         Plan(model="potts:64x64", chains=64, lanes=_lanes("colour_gibbs")),
         "Patches of every size, each of which a local sampler moves at its edge only. Clamp a patch to a colour: at "
         "the critical coupling it draws its neighbourhood along, far and wide.",
@@ -312,7 +312,7 @@ _STATES = (
 GAUSSIAN_FIELD = Preset(
     "gaussian-field",
     "A lattice and its Gaussian field",
-    "All spins at once, given Gaussians on their couplings: is their energy soon right?",
+    "All spins at once, given Gaussians: after how many sweeps is their energy right?",
     Plan(model="square:64x64", chains=64, lanes=_lanes("gaussian_gibbs")),
     "The colour of a site is the pull of the Gaussians on its couplings, its spin is the dot in the middle: drawn from "
     "this field alone, all sites at once. Where the field is pale, inside the walls between up and down, spins turn; "
