@@ -40,7 +40,7 @@ MEASURED = f"""async (sweeps) => {{ {MODULE}
   const lane = {{ queue: [{{ sweep: 80 }}], shown: {{ sweep: 40 }} }};
   const told = [];
   const stage = {{ lanes: [lane], untold: [], at: null, saidEpoch: 1, measured: [32], moment: ({{ sweep }}) => sweep }};
-  Object.assign(stage, {{ tell: ([said]) => told.push(said), tellDue: Live.prototype.tellDue }});
+  Object.assign(stage, {{ tell: ([said]) => told.push(said), tellDue: Live.prototype.tellDue, dim() {{}} }});
   Live.prototype.say.call(stage, {{ epoch: 1, lanes: [{{ measured: 64 }}], said: ["of 64"] }});
   const line = {{ lane: "0", at: [32, 64], y: [5, 6] }};
   return sweeps.map((sweep) => {{
@@ -57,7 +57,7 @@ WAITED = f"""async () => {{ {MODULE}
   const told = [];
   const lane = {{ queue: [{{ sweep: 80 }}], shown: {{ sweep: 40 }} }};
   const stage = {{ lanes: [lane], untold: [], at: null, measured: [], moment: ({{ sweep }}) => sweep }};
-  Object.assign(stage, {{ tell: ([said]) => told.push(said.split(" ")[0]), tellDue: Live.prototype.tellDue }});
+  Object.assign(stage, {{ tell: ([said]) => told.push(said.split(" ")[0]), tellDue: Live.prototype.tellDue, dim() {{}} }});
   const say = (more) => Live.prototype.say.call(stage, {{ lanes: [{{}}], ...more }});
   lane.queue = [];
   say({{ epoch: 1, waits: true }});

@@ -195,7 +195,7 @@ TOLD = """async () => {
   const told = [];
   for (let k = 0; k < 90; k++) {
     await new Promise(requestAnimationFrame);
-    const found = /after (\\d+) sweeps/.exec(document.querySelector(".pv-verdict").textContent);
+    const found = /.*after (\\d+) sweeps/.exec(document.querySelector(".pv-verdict").textContent);
     if (found) told.push([Number(found[1]), Number(document.querySelector("[data-testid=live-canvas]").dataset.sweep)]);
   }
   return told;
