@@ -37,7 +37,7 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     (head,) = [each.value for each in test.markdown if each.value.startswith("#### ")]
     two = preset.id in ("hopfield", "alike")
     assert ("hills (×) are where spins settle" in head) == two and ("(dot) becomes a Gaussian" in head) == (not two)
-    assert ("Block Gibbs draws" in head) == (preset.id == "failure") and ("A ball is pushed" in head) == (
+    assert ("Block Gibbs draws" in head) == (preset.id == "failure") and ("A pushed ball is drawn" in head) == (
         preset.id != "failure"
     )
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]

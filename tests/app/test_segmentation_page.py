@@ -51,6 +51,17 @@ def test_a_preset_opens_and_learns(preset):
     assert from_query(to_query(preset.plan), SMALL) == (preset.plan, [])
 
 
+@pytest.mark.parametrize(("trust", "wrong"), [(1.0, ALONE), (0.0, None)])
+def test_before_learning_the_picture_is_that_of_the_weights_at_the_start(trust, wrong):
+    plan = SMALL.replace(trust=trust)
+    train, held = plan.examples()
+    p1 = SceneLane(plan.lanes[0], plan, train, held, 0).p1[-plan.height :]
+    places = [slice(k * (plan.width + 1), k * (plan.width + 1) + plan.width) for k in range(plan.scenes)]
+    truths = [each.x.reshape(plan.height, plan.width) > 0 for each in held]
+    errors = [band_error(p1[:, place] > 0.5, truth) for place, truth in zip(places, truths, strict=True)]
+    assert np.mean(errors) == wrong if trust else (p1 == 0.5).all()
+
+
 @pytest.mark.parametrize("name", ["barrier_frank_wolfe", "trbp", "bp", "gibbs"])
 def test_a_lane_learns_goes_on_under_another_rate_and_says_what_it_is_worth(name):
     plan = SMALL.replace(lanes=(expectation(name),))

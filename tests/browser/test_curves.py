@@ -57,7 +57,8 @@ WAITED = f"""async () => {{ {MODULE}
   const told = [];
   const lane = {{ queue: [{{ sweep: 80 }}], shown: {{ sweep: 40 }} }};
   const stage = {{ lanes: [lane], untold: [], at: null, measured: [], moment: ({{ sweep }}) => sweep }};
-  Object.assign(stage, {{ tell: ([said]) => told.push(said.split(" ")[0]), tellDue: Live.prototype.tellDue, dim() {{}} }});
+  const tell = ([said]) => told.push(said.split(" ")[0]);
+  Object.assign(stage, {{ tell, tellDue: Live.prototype.tellDue, dim() {{}} }});
   const say = (more) => Live.prototype.say.call(stage, {{ lanes: [{{}}], ...more }});
   lane.queue = [];
   say({{ epoch: 1, waits: true }});

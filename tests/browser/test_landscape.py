@@ -94,14 +94,14 @@ def verdict_and_curves_are_of_the_shift_that_is_seen(page) -> None:
     page.wait_for_function("() => /of exact \\(/.test(document.querySelector('.pv-verdict')?.textContent)")
     verdict = page.locator(".pv-verdict").inner_text()
     assert verdict.startswith(
-        "One hill at shift 1. It parts at about 2: up to there, and no further, one hill is guaranteed. "
+        "One hill at shift 1. Drag the shift: it parts at about 2, up to which one hill is guaranteed. "
     )
     # No answer of the server comes in between.
     page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
     verdict, curve = page.evaluate(MOVED)
     assert verdict == (
-        "Four hills, 00, 01, 10 and 11, at shift 6. Up to about 2 there is one: so far, and no further, one hill is "
-        "guaranteed. Starting again under the new setting …"
+        "Four hills, 00, 01, 10 and 11, at shift 6. Up to about 2 there is one, which is guaranteed. Starting again "
+        "under the new setting …"
     )
     assert page.locator(".ls-strip", has_text="Energy H over ").is_visible()
     assert not any(letter.isdigit() for letter in curve)
@@ -248,7 +248,7 @@ def test_the_verdict_names_the_hills_and_the_shift_that_is_seen(server, open_pag
     assert " more than one at any shift of the slider." in page.locator(".pv-verdict").inner_text()
     page.goto(link(server, "landscape", preset="fields"))
     page.wait_for_function("() => document.querySelector('.pv-verdict')?.innerText.startsWith('One hill at shift 3. ')")
-    parting = "It parts at about 3.6; one hill is guaranteed up to 2 only."
+    parting = "Drag the shift: it parts at about 3.6; one hill is guaranteed up to 2 only."
     assert parting in page.locator(".pv-verdict").inner_text()
     page.goto(link(server, "landscape", preset="alike"))
     page.wait_for_function(

@@ -26,13 +26,16 @@ from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.live.plan import Preset
 from pmpviz.samplers import sampler_class
 
-HILLS = "Discrete states leave nothing to roll on, so each (dot) becomes a Gaussian; their sum is the landscape. "
-SHIFTED = " A shift only moves the dots apart, until hills part."
+HILLS = (
+    "Discrete states leave nothing to roll on, so each state (dot) becomes a Gaussian; hills of their sum are likely "
+    "places. "
+)
+SHIFTED = " Drag the shift: hills part."
 PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: "A ball is pushed and rolls; where it stops, spins are drawn: in the long run by their exact law.",
-    GIBBS: "Block Gibbs draws a point from the dot's Gaussian, and there spins: in the long run by their exact law.",
+    HMC: "A pushed ball is drawn back to them; where it stops, spins are drawn, in the long run by their exact law.",
+    GIBBS: "Block Gibbs draws a point from the dot's Gaussian, and there spins, in the long run by their exact law.",
 }
 PAGE = Page("landscape", LANDSCAPE)
 TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")

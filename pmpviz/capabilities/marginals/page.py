@@ -37,8 +37,8 @@ from pmpviz.player.numbers import integer, significant
 
 LEAD = (
     "Exact probabilities are a weighted average of configurations. A MAP call (maximum a posteriori) asks a solver for "
-    "one best configuration, of a changed model; the average μ moves a step towards it. The gap: how much is left, at "
-    "most."
+    "one best configuration, of the model changed to favour what the average μ still lacks; μ moves a step towards it. "
+    "The gap: how much is left, at most."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."

@@ -283,7 +283,8 @@ def _apart(lane: LaneView, off: float, error: float, since: str) -> tuple[str, s
     """(whether the energy is right, `since` when, and how far it is off): by chance alone it is off a little."""
     deviations = f"{significant(abs(off / error), 2)} standard errors"
     side = "above" if off > 0 else "below"
-    if abs(off) <= CHANCE * error:
+    # What was right once is not taken back where chance goes a little further.
+    if abs(off) <= (2 * CHANCE if since else CHANCE) * error:
         return f"Right but for chance{since}{disagree([lane])}", f"{_to_error(abs(off), error)} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{_to_error(abs(off), error)} ({deviations}) {side}"

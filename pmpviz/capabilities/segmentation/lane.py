@@ -10,6 +10,7 @@ from functools import lru_cache
 import jax
 import numpy as np
 from jaxtyping import Float
+from scipy.special import expit
 
 from pmpviz.capabilities.segmentation.plan import ScenePlan
 from pmpviz.live.plan import Choice
@@ -70,8 +71,7 @@ class SceneLane:
         self._judged: tuple[Expected, ...] | None = None
         self.points: list[Point] = []
         self._learned: list[Point] = []
-        half = [np.full((plan.height, plan.width), 0.5)] * plan.scenes
-        self.p1 = self._newest = mosaic(half, half)
+        self.p1 = self._newest = mosaic(self._at_first(train), self._at_first(held))
         self.ring = FrameRing(-(-self.p1.size // 8))
         self.show(epoch)
 
@@ -150,6 +150,11 @@ class SceneLane:
     def _pictures(self, expected: Sequence[Expected]) -> list[Float[np.ndarray, "h w"]]:
         shape = self.plan.height, self.plan.width
         return [np.array([row[1] for row in each.marginals]).reshape(shape) for each in expected]
+
+    def _at_first(self, examples: Sequence[Example]) -> list[Float[np.ndarray, "h w"]]:
+        """The marginals at the weights of the start, under which no pixel hears of another."""
+        unary = [each.shared.potentials(self.plan.start).unary for each in examples]
+        return [expit(each[:, 1] - each[:, 0]).reshape(self.plan.height, self.plan.width) for each in unary]
 
     def _append(self) -> None:
         self.ring.append(np.array([self.shown]), np.packbits((self.p1 > 0.5).reshape(1, -1), axis=1), self.epoch)

@@ -4,6 +4,7 @@ import { enlarged, number } from "../pmpviz.player/theme.js";
 import { ONE_HILL } from "./strips.js";
 
 const COUNTS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"];
+const DRAG = "Drag the shift: it parts at";
 const NEAR = 0.06; // Of shifts that are as good as one.
 
 // How many hills there are and where, and from which shift on, beside what is guaranteed.
@@ -19,13 +20,13 @@ export function hillWords({ hills, tops }, ground, scene) {
   if (parts <= low) return hills === 1 ? `${now}.` : `${now}: more than one already at the slider's least shift, ${low}.`;
   const from = Number(parts.toPrecision(2));
   // Before a class the strip tells the rest, and what parting costs has the room.
-  if (enlarged() > 1) return `${now}; ${hills === 1 ? "it parts at" : "there is one up to"} about ${from}.`;
+  if (enlarged() > 1) return hills === 1 ? `${now}. ${DRAG} about ${from}.` : `${now}; there is one up to about ${from}.`;
   return `${now}. ${partingWords(hills, from, Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
 }
 
 function partingWords(hills, from, sure, low) {
-  const begun = hills === 1 ? `It parts at about ${from}` : `Up to about ${from} there is one`;
-  if (Math.abs(from - sure) < NEAR) return `${begun}: ${hills === 1 ? "up to there" : "so far"}, and no further, one hill is guaranteed.`;
+  const begun = hills === 1 ? `${DRAG} about ${from}` : `Up to about ${from} there is one`;
+  if (Math.abs(from - sure) < NEAR) return `${begun}, ${hills === 1 ? "up to which one hill is guaranteed" : "which is guaranteed"}.`;
   return `${begun}; one hill is guaranteed ${sure < low ? "at no shift" : `up to ${sure} only`}.`;
 }
 
