@@ -175,7 +175,9 @@ def test_a_page_runs_and_its_lanes_are_those_asked_for(page, asked):
     test = opened(page, **SMALL, **lanes)
     found = wait(test, lambda u: u["lanes"])
     assert algorithms(found) == asked
-    assert found["playing"] is (page == "home") and found["trouble"] == ""
+    # A race of so few sites may have come to its end before it is looked at.
+    moves = found["playing"] or any(lane["sweep"] for lane in found["lanes"])
+    assert moves is (page == "home") and found["trouble"] == ""
     assert {lane["n"] for lane in found["lanes"]} == {36}
 
 
