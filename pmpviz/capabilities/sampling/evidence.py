@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from math import isfinite, nan
 
 import numpy as np
+from scipy.stats import norm as normal
+from scipy.stats import t as student
 
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
@@ -16,10 +19,20 @@ from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
 CHANCE = 3
-"""Standard errors up to which two means are not told apart."""
+"""Standard deviations of the normal law up to which two means are not told apart; `rare` puts them for few chains."""
 FAR = 4
-"""Standard errors from which on a verdict speaks of the energy, too. It looks many times a minute: by chance alone one
-look in 16,000 is as far off."""
+"""The same from which on a verdict speaks of the energy, too. It looks many times a minute: by chance alone one look
+in 16,000 is as far off."""
+
+
+@functools.lru_cache(maxsize=64)
+def rare(deviations: float, chains: int) -> float:
+    """Standard errors that a mean of so many chains is off as rarely as one of the normal law is off by `deviations`.
+
+    The standard error is one of the same few chains: the ratio has Student's t law, with chains - 1 degrees of freedom.
+    Infinite of a single chain, of whose error nothing is known.
+    """
+    return float(student.isf(normal.sf(deviations), chains - 1)) if chains > 1 else math.inf
 
 
 def energies(lane: LaneView) -> dict[str, float]:
@@ -66,8 +79,13 @@ def arrival(view: LiveView, lane: LaneView) -> MetricPoint | None:
     return next((point for point in moved if point.within and _near(view, point)), None)
 
 
+def far(view: LiveView) -> float:
+    """Standard errors from which on a verdict speaks of an energy, of means over this run's chains."""
+    return rare(FAR, view.plan.chains)
+
+
 def _near(view: LiveView, point: MetricPoint) -> bool:
-    return abs(energy_off(view, *point.energy)) <= FAR
+    return abs(energy_off(view, *point.energy)) <= far(view)
 
 
 def by_energy(lane: LaneView, point: MetricPoint) -> bool:
@@ -79,13 +97,13 @@ def energy_parts(view: LiveView, lane: LaneView) -> bool:
     """Whether MMD^2 has the lane within the noise and its energy is far off, and no run of it will mend that."""
     within = lane.begins_within or lane.passage is not None
     approximate = lane.guarantee != "invariant" and arrival(view, lane) is None and not at_home(view, lane)
-    return within and approximate and abs(energy_now(view, lane)) > FAR
+    return within and approximate and abs(energy_now(view, lane)) > far(view)
 
 
 def off_now(view: LiveView, lane: LaneView, whose: str = "its energy", came: bool = False) -> str:
     """How far the energy is off still, or now of one that `came` within the noise; empty where by chance."""
     off, still = energy_now(view, lane), "now " if came else "still " if lane.guarantee == "invariant" else ""
-    return f", but {whose} is {still}{how_far(off)}" if abs(off) > FAR else ""
+    return f", but {whose} is {still}{how_far(off)}" if abs(off) > far(view) else ""
 
 
 def how_far(off: float) -> str:
@@ -110,13 +128,13 @@ def disagree(lanes: Sequence[LaneView], before: str = "") -> str:
     return f", {'and' if before else 'though'} {whose} disagree (R-hat {values})"
 
 
-def first_right(lane: LaneView, law: tuple[float, float]) -> str:
-    """After how many sweeps the mean energy of a chain first was no further off than by chance; empty where that is
-    now, or never was."""
+def first_right(lane: LaneView, law: tuple[float, float], chains: int) -> str:
+    """After how many sweeps the mean energy of so many chains first was no further off than by chance; empty where that
+    is now, or never was."""
     bins = lane.series.bins(lane.since + 1, lane.sweep)
     if lane.kind != "chain" or not len(bins):
         return ""
-    far = CHANCE * np.hypot(bins.most["energy:error"], law[1])
+    far = rare(CHANCE, chains) * np.hypot(bins.most["energy:error"], law[1])
     reached = (bins.least["energy:mean"] <= law[0] + far) & (bins.most["energy:mean"] >= law[0] - far)
     right = np.flatnonzero(reached)
     if not len(right):
@@ -128,9 +146,9 @@ def first_right(lane: LaneView, law: tuple[float, float]) -> str:
     return f", first after {stretch} sweep{'' if end == 1 else 's'}"
 
 
-def moved(lane: LaneView) -> str:
-    """By how much the mean energy of a chain has moved in the second half of its sweeps, which of a law that nobody
-    knows says how near to rest it is; empty of few sweeps."""
+def moved(lane: LaneView, chains: int) -> str:
+    """By how much the mean energy of so many chains has moved in the second half of its sweeps; empty of few sweeps.
+    Of a law that nobody knows it says how near to rest they are."""
     half = lane.since + (lane.sweep - lane.since) // 2
     ends = [lane.series.bins(sweep, sweep) for sweep in (half, lane.sweep)]
     if lane.kind != "chain" or half < lane.since + LEAST_COUNTED or not all(map(len, ends)):
@@ -140,16 +158,16 @@ def moved(lane: LaneView) -> str:
     if not chance:
         return ""
     since = f"since sweep {integer(half)} it has"
-    if abs(now - before) <= CHANCE * chance:
+    if abs(now - before) <= rare(CHANCE, chains) * chance:
         return f"{since} moved by chance alone"
     return f"{since} {'fallen' if now < before else 'risen'} by {significant(abs(now - before), 2)}"
 
 
-def alike(lanes: Sequence[LaneView]) -> bool:
-    """Whether these lanes' mean energies are no further apart than chance puts them."""
+def alike(lanes: Sequence[LaneView], chains: int) -> bool:
+    """Whether these lanes' mean energies, over so many chains each, are no further apart than chance puts them."""
     known = [(row.get("energy:mean", nan), row.get("energy:error", nan)) for row in map(energies, lanes)]
     (low, error), *_, (high, other) = sorted(known)
-    return high - low <= FAR * math.hypot(error, other)
+    return high - low <= rare(FAR, chains) * math.hypot(error, other)
 
 
 def states_off(lane: LaneView) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pmpviz.capabilities.sampling.evidence import (
-    FAR,
     alike,
     arrival,
     at_home,
@@ -13,6 +12,7 @@ from pmpviz.capabilities.sampling.evidence import (
     energy_now,
     energy_parts,
     exact_energy,
+    far,
     how_far,
     off_now,
 )
@@ -90,11 +90,11 @@ def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
 
 def _halves(view: LiveView, lanes: list[LaneView]) -> list[str]:
     """Of those whose MMD^2 alone is where it is to be: together, where nobody can tell them apart."""
-    if len(lanes) < 2 or not alike(lanes) or any(lane.begins_within for lane in lanes):
+    if len(lanes) < 2 or not alike(lanes, view.plan.chains) or any(lane.begins_within for lane in lanes):
         return [_half(view, lane) for lane in lanes]
     when = {_sweeps(lane, spent(lane, lane.passage)[0]) for lane in lanes}
     off = sorted(abs(energy_now(view, lane)) for lane in lanes)
-    if len(when) > 1 or off[0] <= FAR:
+    if len(when) > 1 or off[0] <= far(view):
         return [_half(view, lane) for lane in lanes]
     between = " to ".join(dict.fromkeys(significant(each, 2) for each in (off[0], off[-1])))
     came = f"all came {WITHIN} by MMD² after {when.pop()}, and their energies are {between} standard errors off"
@@ -196,7 +196,7 @@ def _not_yet(view: LiveView, lanes: list[LaneView]) -> list[str]:
     who = OTHERS if 1 < len(lanes) == len(view.lanes) - 1 else listed([lane.label for lane in lanes])
     many = f"{integer(counts[0])}–" if len(counts) > 1 else ""
     off = energy_now(view, lanes[0]) if len(lanes) == 1 and lanes[0].guarantee != "invariant" else 0.0
-    wrong = f", its energy is {how_far(off)}" if abs(off) > FAR else ""
+    wrong = f", its energy is {how_far(off)}" if abs(off) > far(view) else ""
     have = "have" if len(lanes) > 1 else "has"
     return [f"{who} {have} not in {many}{count_of(counts[-1])}{wrong}{_order(view, lanes)}"]
 
@@ -250,11 +250,12 @@ def _by_energy(view: LiveView) -> str:
     if exact_energy(view) is None or not any(row.get("energy:error") for _, row in rows):
         return ""
     known = [(lane.label, abs(energy_now(view, lane))) for lane, row in rows if row.get("energy:error")]
-    right, wrong = [name for name, off in known if off <= FAR], [name for name, off in known if off > FAR]
+    most = far(view)
+    right, wrong = [name for name, off in known if off <= most], [name for name, off in known if off > most]
     said = [f"{listed(right)} {'are' if len(right) > 1 else 'is'} right but for chance"] if right else []
     if wrong:
-        far = listed([significant(off, 2) for _, off in known if off > FAR])
-        said.append(f"{listed(wrong)} {'are' if len(wrong) > 1 else 'is'} {far} standard errors off the exact one")
+        errors = listed([significant(off, 2) for _, off in known if off > most])
+        said.append(f"{listed(wrong)} {'are' if len(wrong) > 1 else 'is'} {errors} standard errors off the exact one")
     return "; ".join([*said, *(_lacking(lane, view.playing) for lane, row in rows if not row.get("energy:error"))])
 
 

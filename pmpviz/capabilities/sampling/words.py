@@ -10,12 +10,14 @@ import numpy as np
 
 from pmpviz.capabilities.sampling.evidence import (
     CHANCE,
+    FAR,
     disagree,
     energies,
     exact_energy,
     first_right,
     law_energy,
     moved,
+    rare,
     states_came,
     states_off,
 )
@@ -242,7 +244,8 @@ def found(view: LiveView) -> str:
         return off
     if (law := law_energy(view)) is not None and error:
         beside, spread = law
-        answer, apart = _apart(lane, mean - beside, math.hypot(error, spread), first_right(lane, law))
+        since = first_right(lane, law, chains)
+        answer, apart = _apart(lane, mean - beside, math.hypot(error, spread), since, chains)
         whose = "the exact" if exact is not None else "the reference's"
         said = f"{said} {when}, {apart} {whose} {_to_error(beside, error)}."
         if states := states_came(lane):
@@ -258,7 +261,7 @@ def found(view: LiveView) -> str:
         return f"MMD² {significant(point.mmd2)} after {count_of(spent(lane, point)[0])}{judged}"
     if exact is not None:
         return f"{said} {when}, exact value {significant(exact, 4)}: of one chain nobody knows the error."
-    said = f"{said} {when}{f'; {at_rest}' if (at_rest := moved(lane)) else ''}"
+    said = f"{said} {when}{f'; {at_rest}' if (at_rest := moved(lane, chains)) else ''}"
     if view.truth or view.truth_trouble:
         return f"{said}; there is no exact value to compare it with."
     return f"{said}; {_unknown(view)}the reference to compare it with is still being made."
@@ -279,12 +282,13 @@ def _place(value: float) -> int:
     return math.floor(math.log10(abs(value))) if value else 0
 
 
-def _apart(lane: LaneView, off: float, error: float, since: str) -> tuple[str, str]:
-    """(whether the energy is right, `since` when, and how far it is off): by chance alone it is off a little."""
+def _apart(lane: LaneView, off: float, error: float, since: str, chains: int) -> tuple[str, str]:
+    """(whether the energy over so many chains is right, `since` when, and how far it is off): by chance it is off a
+    little."""
     deviations = f"{significant(abs(off / error), 2)} standard errors"
     side = "above" if off > 0 else "below"
     # What was right once is not taken back where chance goes a little further.
-    if abs(off) <= (2 * CHANCE if since else CHANCE) * error:
+    if abs(off) <= rare(FAR if since else CHANCE, chains) * error:
         return f"Right but for chance{since}{disagree([lane])}", f"{_to_error(abs(off), error)} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{_to_error(abs(off), error)} ({deviations}) {side}"

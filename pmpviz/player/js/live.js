@@ -11,6 +11,7 @@ const HOLD_MS = 3000;
 const TRACE_MS = 100;
 const ASK_MS = 1000;
 const WORDS_MS = 2500; // No words wait longer for their pictures.
+const LINES = 3; // Of a verdict.
 const REDUCED = "Motion is reduced: press Play, or Step for one sweep.";
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 const BEFORE = "of the settings before";
@@ -34,6 +35,7 @@ export class Live extends Room {
     this.knobs = new Knobs((type, more) => this.act(type, more));
     this.traces = new Traces();
     this.said = make("div", "pv-said");
+    this.floor = 0; // Pixels that what is said is to have at least.
     this.main = make("div", "pv-main");
     this.main.append(this.trouble, this.stage, this.timeline.root, this.knobs.root, this.bar.root, this.said);
     this.side = make("div", "pv-side");
@@ -75,6 +77,7 @@ export class Live extends Room {
     super.look();
     if (this.gone) return;
     this.miss(this.behind, performance.now());
+    this.holdRoom();
     this.stand();
   }
 
@@ -217,22 +220,48 @@ export class Live extends Room {
     const words = (text, k) => (k ? said(text) : lead + (this.large ? brief(said(text)) : said(text)));
     const paragraphs = sentences.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k)));
     this.said.replaceChildren(...paragraphs.filter((paragraph) => paragraph.textContent));
+    this.holdRoom();
     this.said.title = this.large ? sentences[0] || "" : "";
   }
 
-  // The room of the longest that is to be found is kept from the start on: nothing shrinks while it grows.
+  // The room of the longest that is to be found is kept from the start on.
   keep(long) {
-    const wide = this.said.parentNode.clientWidth;
-    const room = JSON.stringify([long, this.large, wide]);
+    const room = JSON.stringify([long, this.large, this.said.parentNode.clientWidth]);
     if (room === this.reserved) return;
     this.reserved = room;
-    const trial = this.said.cloneNode();
-    trial.style.cssText = `position: absolute; visibility: hidden; width: ${wide}px`;
     const words = (text, k) => (this.large && !k ? brief(text) : text);
-    trial.append(...long.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k))));
+    this.floor = long.length ? this.roomOf(long.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k)))) : 0;
+    this.shape = null;
+    this.holdRoom();
+  }
+
+  // Nothing above or beneath moves while words come and go: a verdict has the room of a few lines from the start on, and
+  // what words once needed they keep.
+  holdRoom() {
+    const [verdict, ...soft] = this.said.children;
+    if (!verdict || this.leaves) return;
+    this.said.style.minHeight = "";
+    const shape = `${this.large} ${this.said.parentNode.clientWidth}`;
+    if (shape !== this.shape) {
+      const lines = make("p", "pv-verdict");
+      lines.append(...Array.from({ length: LINES }, () => make("br")));
+      const few = this.large ? 0 : this.roomOf([lines, ...soft.map((words) => words.cloneNode(true))]);
+      this.needed = Math.max(few, this.floor);
+    }
+    this.shape = shape;
+    this.needed = Math.max(this.needed, this.said.offsetHeight);
+    this.said.style.minHeight = `${this.needed}px`;
+  }
+
+  // How high such paragraphs are beneath the pictures.
+  roomOf(paragraphs) {
+    const trial = this.said.cloneNode();
+    trial.style.cssText = `position: absolute; visibility: hidden; width: ${this.said.parentNode.clientWidth}px`;
+    trial.append(...paragraphs);
     this.said.parentNode.append(trial);
-    this.said.style.minHeight = `${trial.offsetHeight}px`;
+    const high = trial.offsetHeight;
     trial.remove();
+    return high;
   }
 
   // Before what was found, where that is of another moment than the pictures.
