@@ -1,7 +1,7 @@
 // The landscape itself: means and law of the Gaussians, their mixture's density, and where all that is on the screen.
 
 const CELLS = 112; // Of the grid that the density is evaluated on, a side.
-const REACH = 3; // Standard deviations of the outermost Gaussians that are seen.
+const REACH = 2.8; // Standard deviations of the outermost Gaussians that are seen.
 const RIPPLE = 1e-4; // Hills that are lower, in log p, are rounding.
 
 export class Ground {
@@ -11,16 +11,16 @@ export class Ground {
     this.colours = scene.colours; // Of the states.
     this.take(scene, turn);
     this.inverse = inverted(this.map);
-    this.frame();
   }
 
-  // The shift is its least plus `extra`.
-  take({ values, vectors, states, law, extra }, turn) {
-    this.roots = [0, 1].map((k) => Math.sqrt(Math.max(values[k] + extra, 1e-6)));
-    this.largest = values[0] + extra;
-    this.law = law;
-    this.means = states.map((state) => [0, 1].map((k) => this.roots[k] * dot(state, vectors, k)));
-    this.map = mapOf(vectors, this.roots, turn);
+  // The shift is its least plus `extra`. The square that is seen has room for the largest one: it stays as it is while
+  // the shift is dragged, so that the dots are seen to part.
+  take(scene, turn) {
+    this.largest = scene.values[0] + scene.extra;
+    this.law = scene.law;
+    const widest = placed(scene, scene.high, turn);
+    this.frame(widest.means, widest.map);
+    Object.assign(this, placed(scene, scene.extra, turn));
   }
 
   // The middle of the Gaussian of the state that was drawn.
@@ -28,12 +28,12 @@ export class Ground {
     return this.means[roll.after];
   }
 
-  // The square that is seen, in the coordinates of the picture.
-  frame() {
-    const places = this.means.map((mean) => this.place(mean));
+  // The square that is seen, in the coordinates of the picture: all Gaussians with these means.
+  frame(means, map) {
+    const places = means.map((mean) => mapped(map, mean));
     const [low, high] = [[], []];
     for (const axis of [0, 1]) {
-      const spread = REACH * Math.hypot(...this.map[axis]);
+      const spread = REACH * Math.hypot(...map[axis]);
       low[axis] = Math.min(...places.map((place) => place[axis])) - spread;
       high[axis] = Math.max(...places.map((place) => place[axis])) + spread;
     }
@@ -42,9 +42,8 @@ export class Ground {
   }
 
   // From z to the coordinates of the picture.
-  place([x, y]) {
-    const [[a, b], [c, d]] = this.map;
-    return [a * x + b * y, c * x + d * y];
+  place(z) {
+    return mapped(this.map, z);
   }
 
   // From z to pixels of a square picture.
@@ -121,6 +120,17 @@ function centre(index, cells, axis) {
 
 function dot(state, vectors, k) {
   return state.reduce((sum, v, i) => sum + v * vectors[i][k], 0);
+}
+
+// The Gaussians' means under a shift beyond the least, and the way from z to the coordinates of the picture.
+function placed({ values, vectors, states }, extra, turn) {
+  const roots = [0, 1].map((k) => Math.sqrt(Math.max(values[k] + extra, 1e-6)));
+  const means = states.map((state) => [0, 1].map((k) => roots[k] * dot(state, vectors, k)));
+  return { means, map: mapOf(vectors, roots, turn) };
+}
+
+function mapped([[a, b], [c, d]], [x, y]) {
+  return [a * x + b * y, c * x + d * y];
 }
 
 // Of two spins B z is a stretch and a turn; of three the principal axes are only stretched.

@@ -24,6 +24,7 @@ export class MemoryGround extends Ground {
     this.largest = 4 * beta * (1 + Math.abs(q));
     const [sum, difference] = [1 + q, 1 - q].map((share) => (2 * Math.sqrt(beta * share)) ** turn / 2);
     this.map = [[sum + difference, sum - difference], [sum - difference, sum + difference]];
+    this.frame(this.means, this.map);
   }
 
   stateOf(roll) {

@@ -8,6 +8,7 @@ export const [SUM, REGIONS] = [2, 3];
 const BELOW = [0.06, 0.25, 0.6, 1.1, 1.8, 2.7, 3.8]; // Of the contours below the top, in log p.
 const TOGETHER = 8; // Dots nearer than so many pixels stand on one another.
 const TINT = 0.3; // Of the regions over the ground.
+const SHADE = 0.45; // Of the highest place: a dip between hills is seen to be none of them.
 
 export class Picture {
   constructor(canvas) {
@@ -39,11 +40,13 @@ export class Picture {
   // What stands still while the ball moves.
   base(show) {
     if (show.layer >= 3) this.regions();
-    if (show.layer >= 1 && show.layer < 3) this.gaussians(show.grown, show.layer === 1 ? 1 : 0.5);
+    if (show.layer === 2) this.shade();
+    if (show.layer === 1) this.gaussians(show.grown);
     if (show.layer >= 2) this.lines();
     this.dots(show.names, show.layer >= 2);
     this.axes(show.axes);
-    if (show.layer >= 3) this.meaning(show.axes[0]);
+    if (show.layer >= 3) this.meaning("colour: spins most likely drawn there", show.axes[0]);
+    if (show.layer === 2) this.meaning(`the ${this.theme.dark ? "brighter" : "darker"}, the likelier`, show.axes[0]);
   }
 
   moving(show) {
@@ -53,17 +56,32 @@ export class Picture {
     if (show.roll && show.layer >= SUM) this.crosses(); // Over the ball, which would hide a hill.
   }
 
+  // What is drawn at each point, in the states' colours.
   regions() {
-    const { cells, shares } = this.survey;
+    const { shares } = this.survey;
     const count = this.ground.law.length;
+    this.fill((k, channel) => {
+      let value = 0;
+      for (let s = 0; s < count; s++) value += shares[k * count + s] * this.inks[s][channel];
+      return this.theme.paper[channel] + TINT * (value - this.theme.paper[channel]);
+    });
+  }
+
+  // How high each point is, as a share of the top.
+  shade() {
+    const { heights } = this.survey;
+    const { paper, ink } = this.theme;
+    const top = heights.reduce((a, b) => Math.max(a, b), -Infinity);
+    this.fill((k, channel) => paper[channel] + SHADE * Math.exp(heights[k] - top) * (ink[channel] - paper[channel]));
+  }
+
+  // Each point of the survey in the colour that `valueOf(point, channel)` gives.
+  fill(valueOf) {
+    const { cells } = this.survey;
     this.tiny.width = this.tiny.height = cells;
     const image = new ImageData(cells, cells);
     for (let k = 0; k < cells * cells; k++) {
-      for (let channel = 0; channel < 3; channel++) {
-        let value = 0;
-        for (let s = 0; s < count; s++) value += shares[k * count + s] * this.inks[s][channel];
-        image.data[4 * k + channel] = this.theme.paper[channel] + TINT * (value - this.theme.paper[channel]);
-      }
+      for (let channel = 0; channel < 3; channel++) image.data[4 * k + channel] = valueOf(k, channel);
       image.data[4 * k + 3] = 255;
     }
     this.tiny.getContext("2d").putImageData(image, 0, 0);
@@ -72,7 +90,7 @@ export class Picture {
   }
 
   // Each state's own Gaussian: circles of one and two standard deviations, as strong as the state is likely.
-  gaussians(grown, strength) {
+  gaussians(grown) {
     const { context, ground } = this;
     const most = Math.max(...ground.law);
     ground.means.forEach((mean, s) => {
@@ -82,10 +100,10 @@ export class Picture {
           const angle = (k * Math.PI) / 24;
           context.lineTo(...this.at([mean[0] + grown * radius * Math.cos(angle), mean[1] + grown * radius * Math.sin(angle)]));
         }
-        context.globalAlpha = strength * (0.12 + 0.28 * (ground.law[s] / most));
+        context.globalAlpha = 0.12 + 0.28 * (ground.law[s] / most);
         context.fillStyle = css(this.inks[s]);
         context.fill();
-        context.globalAlpha = strength;
+        context.globalAlpha = 1;
         context.strokeStyle = css(this.inks[s]);
         context.lineWidth = 1;
         context.stroke();
@@ -245,12 +263,11 @@ export class Picture {
     this.write(this.heading(hills === 1 ? "× one hill" : `× ${hills} hills`), side - 8, 18 * scale);
   }
 
-  // What the regions are, which the lines above the picture say at more length.
-  meaning(across) {
+  // What regions and shades are, which the lines above the picture say at more length.
+  meaning(words, across) {
     const { context, side, scale } = this;
     context.font = `${12 * scale}px ${this.theme.font}`;
     context.textAlign = "left";
-    const words = "colour: spins most likely drawn there";
     // Above the axis's name where both do not stand in one line.
     const both = context.measureText(words).width + context.measureText(across).width + 16 * scale;
     this.write(words, 8, side - 8 - (both > side - 16 ? 16 * scale : 0));

@@ -19,6 +19,7 @@ export function hillWords({ hills, tops }, ground, scene) {
   if (always && hills > 1) return `${now}: more than one at any shift of the slider.`;
   if (parts <= low) return hills === 1 ? `${now}.` : `${now}: more than one already at the slider's least shift, ${low}.`;
   const from = Number(parts.toPrecision(2));
+  if (hills === 1 && Math.abs(extra - from) < NEAR) return `${now}, about where it parts.`;
   // Before a class the strip tells the rest, and what parting costs has the room.
   if (enlarged() > 1) return hills === 1 ? `${now}. ${DRAG} about ${from}.` : `${now}; there is one up to about ${from}.`;
   return `${now}. ${partingWords(hills, from, Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
