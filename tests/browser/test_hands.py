@@ -102,6 +102,7 @@ def test_every_stroke_paints_every_site_whatever_the_server_has_heard_and_is_und
     play(page)
     for row, seconds in STROKES.items():
         stroke(page, row_of(page, row, max(4, int(6 * seconds))), seconds)
+    assert page.evaluate(PLACES) == before  # Nor did the verdict take any, which has grown since.
     rows = sites_of(*STROKES)
     wait_for(page, lambda: painted(page) == rows)
     # A wide brush paints seven sites across.

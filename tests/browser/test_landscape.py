@@ -210,6 +210,31 @@ TOPS = """async () => {
 }"""
 
 
+# How far the dots of two spins stand apart, and the size of what is seen, at some shifts and in both coordinates; and
+# how dark the middle between two hills is beside their tops.
+APART = """async () => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/ground.js"));
+  const { Ground } = await import(loaded);
+  const vectors = [[0.7071, 0.7071], [0.7071, -0.7071]];
+  const scene = { values: [2, 0], vectors, states: [[-1, -1], [1, 1]], law: [0.5, 0.5], colours: [], high: 6 };
+  return [0, 1].map((turn) => [0.05, 1, 3, 6].map((extra) => {
+    const ground = new Ground({ ...scene, extra }, turn);
+    const [[a, b], [c, d]] = ground.means.map((mean) => ground.pixel(mean, 1));
+    return [Math.hypot(a - c, b - d), ground.half];
+  }));
+}"""
+
+
+def test_dots_are_seen_to_part_as_the_shift_grows(server, open_page):
+    """The picture keeps its scale: however large the shift, what it adds to the way between two dots is seen."""
+    page = open_page(link(server, "landscape", preset="attractive"))
+    page.wait_for_selector(f"{CANVAS}[data-layer='2']")
+    for shifts in page.evaluate(APART):
+        apart, halves = np.transpose(shifts)
+        assert np.ptp(halves) == 0.0
+        assert (np.diff(apart) > 0.02).all() and 0.1 < apart[0] and apart[-1] < 0.9
+
+
 # The ink along the edge of the picture, away from the corners, when the ball is first beyond it.
 BEYOND = """async () => {
   const canvas = document.querySelector("[data-testid=landscape-canvas]");

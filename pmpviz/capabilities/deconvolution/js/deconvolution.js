@@ -185,7 +185,7 @@ class Deconvolution extends Live {
     this.body.classList.toggle("dc-beside", width >= 760);
     const room = this.main.clientWidth;
     const share = (0.36 * window.innerHeight) / Math.min(2, this.lanes.length);
-    const most = this.large ? this.roomFor(this.bar.root) : Math.min(share, this.roomFor(this.said.firstChild || this.bar.root));
+    const most = this.large ? this.roomFor(this.bar.root) : Math.min(share, this.roomFor(this.said));
     for (const lane of this.lanes) {
       lane.fitName(room);
       lane.resize(room, Math.max(LEAST / Math.min(2, this.lanes.length), most));

@@ -33,7 +33,7 @@ const THUMB = 8; // Half the width of the timeline's handle.
 const MARGIN = 12;
 const WALK_HIGH = 230; // Beneath the sites.
 const [ALONE_HIGH, SITES_HIGH] = [190, 150]; // The sites of one lane, and of several.
-const [LOW, LINE] = [860, 24]; // A window, and what each further lane takes of it.
+const LEAST_HIGH = 240; // Of a walk.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
 const APART = 1; // Lanes are computed in turn: while they go on together none is further ahead.
 const RENEWED = "Back to the start, as soon as the step in hand is done.";
@@ -192,10 +192,8 @@ class Walk extends Player {
     const room = this.main.clientWidth;
     this.scene.scale = enlarged();
     if (this.sitesFirst) return this.layoutSites(width);
-    // What is said of several lanes takes more lines, for which a low window has room as the walk is lower.
-    const lines = window.innerHeight < LOW ? LINE * (this.lanes.length - 1) : 0;
-    const most = this.large ? this.roomFor() : Math.min(0.5 * window.innerHeight - lines, 620);
-    this.scene.resize(room, Math.round(Math.max(280, Math.min(0.82 * room, most))));
+    const most = this.large ? this.roomFor(this.bar.root) : Math.min(0.5 * window.innerHeight, 620, this.roomFor(this.lines));
+    this.scene.resize(room, Math.round(Math.max(LEAST_HIGH, Math.min(0.82 * room, most))));
     const across = this.lanes.length;
     this.root.classList.toggle("wk-many", across > 2);
     this.stage.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
@@ -225,11 +223,10 @@ class Walk extends Player {
     this.wake();
   }
 
-  // How high the walk may be for the bar beneath it to be seen with it.
-  roomFor() {
-    const bar = this.bar.root.getBoundingClientRect();
-    const scene = this.scene.root.getBoundingClientRect();
-    return window.innerHeight - topOf(this.main) - (bar.bottom - scene.bottom) - MARGIN;
+  // How high the walk may be for what ends lowest beneath it to be seen with it.
+  roomFor(lowest) {
+    const below = lowest.getBoundingClientRect().bottom - this.scene.root.getBoundingClientRect().bottom;
+    return window.innerHeight - topOf(this.main) - below - MARGIN;
   }
 
   // Before a class the verdict stands beneath the curve.
