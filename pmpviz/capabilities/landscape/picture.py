@@ -165,7 +165,8 @@ def sentences(view: LandscapeView) -> list[str]:
     """What was found, and what is being computed."""
     assert view.scene is not None
     lane, plan = view.lanes[0], view.plan
-    doing = f"{lane.label} on {plan.kind}, {integer(lane.chains)} chains, the ball the first of them"
+    stretched = " in stretched coordinates" if plan.coordinates == "A = I" and plan.sampler != GIBBS else ""
+    doing = f"{lane.label}{stretched} on {plan.kind}, {integer(lane.chains)} chains, the ball the first of them"
     if isinstance(view.scene, Memory):
         doing += f" ({integer(view.scene.n)} spins, a load of {significant(2 / view.scene.n)})"
         doing += f"; log Z = {significant(view.scene.log_z, 5)}, exactly; λ₁ = {significant(view.scene.largest)}: "

@@ -19,7 +19,7 @@ DIAGONALS = {kind: ("uniform", "least trace") for kind in KINDS} | {
 }
 MOST_STEPS, MOST_SIDE = 20, 30
 # Of the states; none is a sampler's, whose ball and curves are seen among them.
-COLOURS = ("#0072B2", "#7B5CC4", "#009E73", "#CC79A7", "#56B4E9", "#5A3E2B", "#8A8A86", "#A3B800")
+COLOURS = ("#0072B2", "#7B5CC4", "#009E73", "#CC79A7", "#56B4E9", "#5A3E2B", "#C1272D", "#A3B800")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ INFERENCE: tuple[Preset, ...] = (
     Preset(
         "edge",
         "One edge",
-        "Can marginals be found by asking for best configurations alone?",
+        "Can marginals be found by asking for best configurations?",
         InferencePlan("chain:2,J=0.5,periodic=false,field=random,h=0.6", lanes=(_walk(tolerance=0.001),)),
         "Two variables, four configurations: the marginal polytope, all that averages of configurations can be, is a "
         "tetrahedron. Each MAP call names one of its corners, and μ becomes an average of those named so far. On a "

@@ -43,8 +43,8 @@ OUTSIDE = -1e-3
 LEAST_SUM = -1.0
 # A coordinate is the exact one where both are printed alike.
 PRINTED = 5e-4
-# The picture of the triangle has other numbers on its axes.
-SINGLE = "Each spin's p(x = 1) (the axes count pairs)"
+# Where a walk has come is seen at once, how much its objective can still rise by the next MAP call alone.
+BEFORE = " Gap and bounds beneath are those of before this step."
 # A pixel whose p is between these is uncertain.
 UNSURE = (0.1, 0.9)
 
@@ -96,14 +96,16 @@ def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
 
 
 def _corners(view: InferenceView) -> str:
-    """How far off the marginals of the mixture are, beside those of a guess that knows nothing."""
+    """How far off what the axes of the picture show of the mixture is, beside the start that knows nothing."""
     (lane,) = view.lanes
     said = f"By averaging: after {steps_of(lane)} μ is {mixed(lane, _in_use(lane))}."
-    off, blank = error(view, lane), _blank(view)
-    if off is None or blank is None:
+    if lane.done:
+        said += " It ends beside the exact point: there, on a loop, its objective is highest."
+    exact = None if view.truth is None else view.truth.place
+    if exact is None or lane.steps[-1] < lane.count:  # Of a long path only some points are kept.
         return said
-    said += f" {SINGLE} is off by {significant(off, 2)} on average, 1/2 for all by {significant(blank, 2)}."
-    return f"{said} The climb ends near the exact marginals, not at them." if lane.done else said
+    off, blank = (significant(float(np.abs(lane.path[k] - np.asarray(exact)).mean()), 2) for k in (-1, 0))
+    return f"{said} The correlations on the axes are off by {off} on average, at the start by {blank}."
 
 
 def _blank(view: InferenceView) -> float | None:
@@ -124,7 +126,7 @@ def _tetrahedron(view: InferenceView) -> str:
         return f"So far: {said}."
     exact = np.asarray(view.truth.place)
     if np.abs(at - exact).max() < PRINTED:
-        return f"Yes: {said}, as the exact answer."
+        return f"Yes: {said}: the exact answer.{'' if lane.done else BEFORE}"
     return f"Not yet: {said}; exactly {listed([significant(float(value)) for value in exact])}."
 
 

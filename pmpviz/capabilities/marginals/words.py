@@ -90,7 +90,10 @@ def climbed(view: InferenceView, lane: InferenceLaneView) -> str:
     value, exact = estimate(lane), exact_log_z(view)
     if value is None or lane.rho is None:
         return ""
-    why = "an upper bound of log Z: on a loop only a share ρ of each edge's dependence is taken off the entropy"
+    why = (
+        "an upper bound of log Z, up to which the gap is told: on a loop only a share ρ of each edge's dependence is "
+        "taken off the entropy"
+    )
     if on_tree(lane):
         why = (
             "log Z itself, and every value on the way a lower bound: without a loop all of each edge's dependence is "

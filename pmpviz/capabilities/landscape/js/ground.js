@@ -93,6 +93,23 @@ export class Ground {
   }
 }
 
+// Where one who goes up from a place by the steepest way ends; places are shares of the picture's side.
+export function summitFrom(heights, cells, [x, y]) {
+  const inside = (share) => Math.max(1, Math.min(cells - 2, Math.floor(share * cells)));
+  const around = neighbours(cells);
+  let at = inside(y) * cells + inside(x);
+  for (let step = 0; step < 2 * cells; step++) {
+    const up = around.map((way) => at + way).reduce((best, next) => (heights[next] > heights[best] ? next : best), at);
+    if (up === at) break;
+    at = up;
+  }
+  return [centre(at, cells, 0), centre(at, cells, 1)];
+}
+
+function neighbours(cells) {
+  return [-cells - 1, -cells, -cells + 1, -1, 1, cells - 1, cells, cells + 1];
+}
+
 // Lines of equal height, as [x1, y1, x2, y2] in shares of the picture's side.
 export function contours({ heights, cells }, level) {
   const found = [];
@@ -153,7 +170,7 @@ function inverted([[a, b], [c, d]]) {
 
 // The points of the grid that are higher than all around them, one of each hill.
 function topsOf(heights) {
-  const around = [-CELLS - 1, -CELLS, -CELLS + 1, -1, 1, CELLS - 1, CELLS, CELLS + 1];
+  const around = neighbours(CELLS);
   const tops = [];
   for (let row = 2; row < CELLS - 2; row++) {
     for (let column = 2; column < CELLS - 2; column++) {

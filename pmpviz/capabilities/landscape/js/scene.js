@@ -46,7 +46,7 @@ export class Picture {
     this.dots(show.names, show.layer >= 2);
     this.axes(show.axes);
     if (show.layer >= 3) this.meaning("colour: spins most likely drawn there", show.axes[0]);
-    if (show.layer === 2) this.meaning(`the ${this.theme.dark ? "brighter" : "darker"}, the likelier`, show.axes[0]);
+    if (show.layer === 2) this.meaning(`${this.theme.dark ? "brighter" : "darker"}: likelier; specks: where it stopped`, show.axes[0]);
   }
 
   moving(show) {
@@ -167,17 +167,21 @@ export class Picture {
     });
     if (crossed) this.crosses();
     const crosses = crossed ? this.survey.tops.map((top) => top.map((share) => share * this.side)) : [];
-    // Of states that stand on one another the names stand side by side; beneath them where a cross or a dot is above.
+    // Of states that stand on one another the names stand side by side.
     const places = ground.means.map((mean) => this.at(mean));
     const lifted = ground.law.map((p) => scale * (9 + 20 * Math.sqrt(p)));
     names.forEach((name, s) => {
       const near = names.map((_, k) => k).filter((k) => distance(places[k], places[s]) < TOGETHER);
       if (near[0] !== s) return;
       const [x, y] = places[s];
-      const above = [x, y - lifted[s] - 5 * scale];
-      const dotted = places.some((place, k) => !near.includes(k) && distance(place, above) < lifted[k]);
-      const taken = dotted || crosses.some((cross) => distance(cross, above) < 12 * scale);
-      this.write(near.map((k) => names[k]).join(", "), x, taken ? y + lifted[s] + 10 * scale : y - lifted[s]);
+      const [above, beneath] = [y - lifted[s] - 5 * scale, y + lifted[s] + 5 * scale];
+      const taken = (middle) => {
+        const dotted = places.some((place, k) => !near.includes(k) && distance(place, [x, middle]) < lifted[k]);
+        return dotted || crosses.some((cross) => distance(cross, [x, middle]) < 20 * scale);
+      };
+      // Outwards, where nothing else is, or else inwards.
+      const [outwards, inwards] = y > this.side / 2 + 1 ? [beneath, above] : [above, beneath];
+      this.write(near.map((k) => names[k]).join(", "), x, (taken(outwards) && !taken(inwards) ? inwards : outwards) + 5 * scale);
     });
   }
 

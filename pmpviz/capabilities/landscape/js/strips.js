@@ -81,7 +81,7 @@ export class Energy extends Strip {
   // `most`: how many steps a trajectory may have.
   draw(roll, share, colour, most, theme, scale) {
     const context = this.begin(theme, scale);
-    if (!roll || !roll.energy.length) return this.say("", "no trajectory yet");
+    if (!roll || !roll.energy.length) return this.wait(context, theme);
     const heights = roll.energy.map((value) => value - roll.energy[0]);
     const reach = Math.max(0.25, ...heights.map(Math.abs), Math.min(roll.line, 2)) * 1.15;
     const last = heights.length - 1;
@@ -107,6 +107,15 @@ export class Energy extends Strip {
     const end = roll.accepted ? "accepted" : "rejected";
     const way = `step ${seen} of ${last}`;
     this.say(share >= 1 ? `ΔH = ${number(change)}: ${end}` : way, `${last} of 1 to ${most} steps, change ${number(change)}, ${end}`);
+  }
+
+  wait(context, theme) {
+    const words = "no trajectory yet";
+    context.fillStyle = css(theme.rule);
+    context.fillRect(0, this.height / 2, this.width, 1);
+    context.textAlign = "center";
+    haloed(context, theme, words, this.width / 2, this.height / 2 - 8, theme.soft);
+    this.say("", words);
   }
 
   // The words stand above or beneath their line, at the end and on the side where the path is furthest away.

@@ -1,6 +1,7 @@
 // The hills in words: how many, where, and from which shift or temperature on.
 
 import { enlarged, number } from "../pmpviz.player/theme.js";
+import { summitFrom } from "./ground.js";
 import { ONE_HILL } from "./strips.js";
 
 const COUNTS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"];
@@ -8,12 +9,13 @@ const DRAG = "Drag the shift: it parts at";
 const NEAR = 0.06; // Of shifts that are as good as one.
 
 // How many hills there are and where, and from which shift on, beside what is guaranteed.
-export function hillWords({ hills, tops }, ground, scene) {
+export function hillWords(survey, ground, scene) {
+  const { hills } = survey;
   const many = `${COUNTS[hills] || hills} hill${hills === 1 ? "" : "s"}`;
   if (scene.memory) return memoryWords(many, hills, scene);
   const { extra, parts, always, low, values, product, names } = scene;
   if (parts === undefined) return "";
-  const where = hills === 1 ? "" : `, ${listed(hillsAt(tops, ground).map((state) => names[state]))},`;
+  const where = hills === 1 ? "" : `, ${listed(hillsAt(survey, ground).map((state) => names[state]))},`;
   const now = `${many}${where} at shift ${number(extra)}${product ? ", the product of one for each spin" : ""}`;
   if (parts === null) return hills === 1 ? `${now}, as at any other of the slider.` : `${now}.`;
   if (always && hills > 1) return `${now}: more than one at any shift of the slider.`;
@@ -21,13 +23,13 @@ export function hillWords({ hills, tops }, ground, scene) {
   const from = Number(parts.toPrecision(2));
   if (hills === 1 && Math.abs(extra - from) < NEAR) return `${now}, about where it parts.`;
   // Before a class the strip tells the rest, and what parting costs has the room.
-  if (enlarged() > 1) return hills === 1 ? `${now}. ${DRAG} about ${from}.` : `${now}; there is one up to about ${from}.`;
+  if (enlarged() > 1) return hills === 1 ? `${now}. ${DRAG} about ${from}.` : `${now}; up to about ${from} they are one.`;
   return `${now}. ${partingWords(hills, from, Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
 }
 
 function partingWords(hills, from, sure, low) {
-  const begun = hills === 1 ? `${DRAG} about ${from}` : `Up to about ${from} there is one`;
-  if (Math.abs(from - sure) < NEAR) return `${begun}, ${hills === 1 ? "up to which one hill is guaranteed" : "which is guaranteed"}.`;
+  const begun = hills === 1 ? `${DRAG} about ${from}` : `Up to about ${from} they are one`;
+  if (Math.abs(from - sure) < NEAR) return `${begun}, ${hills === 1 ? "up to which one hill is guaranteed" : "as is guaranteed"}.`;
   return `${begun}; one hill is guaranteed ${sure < low ? "at no shift" : `up to ${sure} only`}.`;
 }
 
@@ -43,13 +45,19 @@ function memoryWords(many, hills, { groups, temperature, cue }) {
   return `${now}: ${pair[0]} share one, ${pair[1]} the other. Only below T = ${second} has each its own.`;
 }
 
-// The states that the tops are nearest to, in their own order.
-function hillsAt(tops, ground) {
-  return tops.map((top) => nearest(top, ground)).sort((a, b) => a - b);
+// Each hill's state, in their own order: of those whose Gaussians' middles lie on its slopes the likeliest.
+function hillsAt({ heights, cells, tops }, ground) {
+  const places = ground.means.map((mean) => ground.pixel(mean, 1));
+  const owners = tops.map(() => -1);
+  places.forEach((place, state) => {
+    const hill = nearest(summitFrom(heights, cells, place), tops);
+    if (owners[hill] < 0 || ground.law[state] > ground.law[owners[hill]]) owners[hill] = state;
+  });
+  return owners.map((state, hill) => (state < 0 ? nearest(tops[hill], places) : state)).sort((a, b) => a - b);
 }
 
-function nearest(top, ground) {
-  const away = ground.means.map((mean) => ground.pixel(mean, 1)).map(([x, y]) => Math.hypot(x - top[0], y - top[1]));
+function nearest([x, y], places) {
+  const away = places.map(([u, v]) => Math.hypot(u - x, v - y));
   return away.indexOf(Math.min(...away));
 }
 
