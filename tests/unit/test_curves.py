@@ -439,7 +439,7 @@ def test_lanes_are_compared_after_as_many_sweeps_also_where_one_was_measured_lat
     """As the fewest sweeps decide; where seconds do, each by its last metrics, with its sweeps."""
     ahead = race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.0451, 0.02])
     assert standings.verdict(ahead).endswith("lane 1 and lane 2 are level: MMD² 0.0450 and 0.0451 after 2 sweeps.")
-    assert "100 times below lane 2 (" in standings.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
+    assert "100 times below lane 2 after as many (" in standings.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
     by_time = dataclasses.replace(ahead, plan=ahead.plan.replace(unit="seconds"))
     assert " after 2 sweeps" in standings.verdict(by_time) and " after 4 sweeps" in standings.verdict(by_time)
 
@@ -458,7 +458,7 @@ def test_only_finished_draws_are_compared_with_the_reference(begin, algorithm, l
     live.play()
     view = wait(live, lambda view: view.status == "done" and view.lanes[1].points)
     assert not view.lanes[0].points and view.lanes[0].making == (9, length)
-    assert f"its first draw ({length} sweeps) is not done" in standings.verdict(view)
+    assert f"its first draw, of {length} sweeps, is not done" in standings.verdict(view)
     assert decode(picture.update(view, Cursors(), Desk(), "none"))[0]["lanes"][0]["sub"].startswith(
         f"first draw: sweep 9 of {length}"
     )
@@ -479,7 +479,7 @@ def test_a_draw_begun_before_a_change_is_not_the_first_that_counts():
     while lane.count < 20:
         lane.advance(Budget(), 1)
     view = lane.view(False, None, False)
-    assert words.first_draw(view) == "its first draw (8 sweeps) is not done" and not lane.waiting
+    assert words.first_draw(view) == "its first draw, of 8 sweeps, is not done" and not lane.waiting
     # A draw that was older than the new ones will be has no sweep left.
     assert DrawsView(view.draws.series, 0, 50, 20, whole=False).before == 0
     while lane.count < 24:
@@ -557,7 +557,7 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     assert float(deviations) == pytest.approx(off, rel=0.06)
     assert float(far) == pytest.approx(energies.mean() - view.truth.energy, abs=row["energy:error"])
     # Where no exact one is known it stands beside the reference's, within both errors.
-    for energy, begins in (((-3000.0, 0.5), "Not yet right: "), ((energies.mean(), 0.5), "Right but for chance: ")):
+    for energy, begins in (((-3000.0, 0.5), "Not yet right: "), ((energies.mean(), 0.5), "Right within chance: ")):
         other = dataclasses.replace(view, truth=dataclasses.replace(view.truth, energy=None, sampled_energy=energy))
         assert words.found(other).startswith(begins) and " the reference's " in words.found(other)
     live.set_plan(live.plan.replace(budget=300.0))
@@ -565,14 +565,14 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     view = wait(live, lambda view: view.lanes[0].sweep == 300 and view.status == "done")
     last = view.lanes[0].series.last
     met = abs(last["energy:mean"] - view.truth.energy) <= evidence.rare(evidence.FAR, 256) * last["energy:error"]
-    assert words.found(view).startswith("Right but for chance, first after ") == met
+    assert words.found(view).startswith("Right within chance, first after ") == met
     assert words.found(view.at(1)) == said
     # What was right once is not taken back where chance goes a little further.
     first = ", first after 9 sweeps"
     told = {since: words._apart(view.lanes[0], 3.5, 1.0, since, 256)[0] for since in ("", first)}
-    assert told[""] == "Not yet right" and told[first].startswith(f"Right but for chance{first}")
+    assert told[""] == "Not yet right" and told[first].startswith(f"Right within chance{first}")
     # Few chains know their own error badly: what is far of many is chance of four.
-    assert words._apart(view.lanes[0], 7.4, 1.0, "", 4)[0] == "Right but for chance"
+    assert words._apart(view.lanes[0], 7.4, 1.0, "", 4)[0] == "Right within chance"
     # The start is no wait for Play, nor a first sweep in the making.
     for playing in (False, True):
         then = dataclasses.replace(view, playing=playing).at(0)
@@ -666,7 +666,7 @@ def test_a_single_lane_of_draws_speaks_of_finished_ones(begin):
     wait(live, lambda view: view.lanes)
     live.play()
     view = wait(live, lambda view: view.status == "done")
-    assert words.found(view) == "Perturb-and-max-product: its first draw (8 sweeps) is not done."
+    assert words.found(view) == "Perturb-and-max-product: its first draw, of 8 sweeps, is not done."
     live.set_plan(PLAN.replace(budget=21.0))
     live.play()
     view = wait(live, lambda view: view.status == "done" and view.lanes[0].sweep == 21)

@@ -252,7 +252,7 @@ def _by_energy(view: LiveView) -> str:
     known = [(lane.label, abs(energy_now(view, lane))) for lane, row in rows if row.get("energy:error")]
     most = far(view)
     right, wrong = [name for name, off in known if off <= most], [name for name, off in known if off > most]
-    said = [f"{listed(right)} {'are' if len(right) > 1 else 'is'} right but for chance"] if right else []
+    said = [f"{listed(right)} {'are' if len(right) > 1 else 'is'} right within chance"] if right else []
     if wrong:
         errors = listed([significant(off, 2) for _, off in known if off > most])
         said.append(f"{listed(wrong)} {'are' if len(wrong) > 1 else 'is'} {errors} standard errors off the exact one")
@@ -303,7 +303,7 @@ def _compared(looked: list[tuple[LaneView, MetricPoint]], others: bool) -> tuple
         behind = listed([f"{lane.label} {_of(lane, point, sweeps)} ({_took(lane, point)})" for lane, point in rest])
         return none, f"{best.label} is nearest: {said}; {behind}."
     ratio, late = significant(other.mmd2 / first.mmd2, 2), spent(second, other)[0]
-    after = "" if late == sweeps else f" after {count_of(late)}"
+    after = f" after {'as many' if late == sweeps else count_of(late)}"
     below = f"{ratio} times below" if other.mmd2 > NEARLY * first.mmd2 else "hardly below"
     return none, f"{best.label} is nearest: {said}, {below} {second.label}{after} ({_took(second, other)})."
 

@@ -204,7 +204,7 @@ def first_draw(lane: LaneView) -> str:
     """How far the first draw is that statistics are to count; empty where there is one."""
     if lane.before_making:
         return f"its first draw under the new settings begins in {count_of(lane.before_making)}"
-    return f"its first draw ({count_of(lane.making[1])}) is not done" if lane.making else ""
+    return f"its first draw, of {count_of(lane.making[1])}, is not done" if lane.making else ""
 
 
 def spent(lane: LaneView, point: MetricPoint | None) -> tuple[int, float]:
@@ -289,7 +289,7 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int) ->
     side = "above" if off > 0 else "below"
     # What was right once is not taken back where chance goes a little further.
     if abs(off) <= rare(FAR if since else CHANCE, chains) * error:
-        return f"Right but for chance{since}{disagree([lane])}", f"{_to_error(abs(off), error)} {side}"
+        return f"Right within chance{since}{disagree([lane])}", f"{_to_error(abs(off), error)} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{_to_error(abs(off), error)} ({deviations}) {side}"
 
