@@ -7,7 +7,7 @@ import { css, heldColour, make, number, OPPOSED, scaleColour, sized, thousands }
 
 const RING = 2000;
 const FIRST = 64; // Of the ring: how a run began stays to be looked back at.
-const MOMENTS = 128;
+const [MOMENTS, RECENT] = [128, 64];
 const MOST_WAITING = 4000;
 const NONE = { sweep: -1, epoch: -1 };
 
@@ -49,8 +49,12 @@ export class Lane extends Figure {
   remember({ sweep, strip, layer }) {
     if (!Number.isFinite(sweep)) return;
     while (this.moments.length && this.moments[this.moments.length - 1].sweep >= sweep) this.moments.pop();
-    this.moments.push({ sweep, strip, layer });
-    if (this.moments.length > MOMENTS) this.moments.shift();
+    const at = this.moments.length ? this.moments[this.moments.length - 1].at + 1 : 0;
+    this.moments.push({ sweep, strip, layer, at });
+    // All of a long run can be looked back at, but for the last ones the more coarsely the longer it is.
+    const thin = () => (this.moments = this.moments.filter((moment) => moment.at > at - RECENT || moment.at % this.every === 0));
+    if (thin().length > MOMENTS) this.every *= 2;
+    thin();
   }
 
   // What came last at or before a sweep.
@@ -60,6 +64,7 @@ export class Lane extends Figure {
 
   forget() {
     this.moments = [];
+    this.every = 1; // So many moments come for one that is kept.
     this.queue = [];
     this.ring = [];
     this.shown = null;
