@@ -287,7 +287,7 @@ def _mmd(scene: Scene, x: str) -> dict:
     band = {"low": floor, "high": noise, "label": label} if noise else None
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
-    foot = f"at its foot all that is below {significant(floor, 1)}" if noise else unknown
+    foot = ("" if scene.large else f"at its foot all that is below {significant(floor, 1)}") if noise else unknown
     unit = "; ".join(part for part in (foot, _from_draws(scene.view)) if part)
     told = sentences.mmd_help(scene.view) + (f" {sentences.SHARED_CORES}" if x == "seconds" else "")
     more = {"empty": sentences.nothing_yet(scene.view), "help": told}

@@ -11,7 +11,7 @@ const HOLD_MS = 3000;
 const TRACE_MS = 100;
 const ASK_MS = 1000;
 const WORDS_MS = 2500; // No words wait longer for their pictures.
-const LINES = 3; // Of a verdict.
+const [ALONE, RACED] = [3, 2]; // Lines of a verdict on one lane; several lanes have less room for it.
 const REDUCED = "Motion is reduced: press Play, or Step for one sweep.";
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 const BEFORE = "of the settings before";
@@ -244,7 +244,7 @@ export class Live extends Room {
     const shape = `${this.large} ${this.said.parentNode.clientWidth}`;
     if (shape !== this.shape) {
       const lines = make("p", "pv-verdict");
-      lines.append(...Array.from({ length: LINES }, () => make("br")));
+      lines.append(...Array.from({ length: this.lanes.length > 1 ? RACED : ALONE }, () => make("br")));
       const few = this.large ? 0 : this.roomOf([lines, ...soft.map((words) => words.cloneNode(true))]);
       this.needed = Math.max(few, this.floor);
     }

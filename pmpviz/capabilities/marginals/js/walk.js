@@ -331,6 +331,17 @@ class Walk extends Player {
         return line;
       }),
     );
+    this.holdLines();
+  }
+
+  // Their room is kept where they once took more lines: the walk above them does not pulse.
+  holdLines() {
+    const shape = `${this.large} ${this.lines.clientWidth}`;
+    if (shape !== this.linesOf) this.linesHigh = 0;
+    this.linesOf = shape;
+    this.lines.style.minHeight = "";
+    this.linesHigh = Math.max(this.linesHigh, this.lines.offsetHeight);
+    this.lines.style.minHeight = `${this.linesHigh}px`;
   }
 
   // Where rho changed, on the axis of the timeline.
