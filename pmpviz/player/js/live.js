@@ -36,6 +36,7 @@ export class Live extends Room {
     this.traces = new Traces();
     this.said = make("div", "pv-said");
     this.floor = 0; // Pixels that what is said is to have at least.
+    this.letters = 0; // Of what will stand beneath the verdict, where that is known.
     this.main = make("div", "pv-main");
     this.main.append(this.trouble, this.stage, this.timeline.root, this.knobs.root, this.bar.root, this.said);
     this.side = make("div", "pv-side");
@@ -241,11 +242,12 @@ export class Live extends Room {
     const [verdict, ...soft] = this.said.children;
     if (!verdict || this.leaves) return;
     this.said.style.minHeight = "";
-    const shape = `${this.large} ${this.said.parentNode.clientWidth}`;
+    const shape = [this.large, this.said.parentNode.clientWidth, this.lanes.length, this.letters].join();
     if (shape !== this.shape) {
       const lines = make("p", "pv-verdict");
       lines.append(...Array.from({ length: this.lanes.length > 1 ? RACED : ALONE }, () => make("br")));
-      const few = this.large ? 0 : this.roomOf([lines, ...soft.map((words) => words.cloneNode(true))]);
+      const beneath = this.letters ? [make("p", "pv-soft", "letters ".repeat(this.letters / 8))] : soft.map((words) => words.cloneNode(true));
+      const few = this.large ? 0 : this.roomOf([lines, ...beneath]);
       this.needed = Math.max(few, this.floor);
     }
     this.shape = shape;

@@ -36,6 +36,7 @@ const [ALONE_HIGH, SITES_HIGH] = [190, 150]; // The sites of one lane, and of se
 const LEAST_HIGH = 240; // Of a walk.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
 const APART = 1; // Lanes are computed in turn: while they go on together none is further ahead.
+const TOLD = 360; // Letters beneath the verdict on one walk, at its end.
 const RENEWED = "Back to the start, as soon as the step in hand is done.";
 const RUN_TO = "Run to";
 const BEGINNING = "The beginning, where all configurations are alike.";
@@ -104,6 +105,7 @@ class Walk extends Player {
     this.learnWords(update);
     this.bar.resting = update.again ? "Again" : "Play";
     this.renewed = update.sites_first ? RENEWED : ""; // Of many sites a step takes seconds.
+    this.letters = update.walks && update.lanes.length === 1 && !update.sites_first ? TOLD : 0;
     super.adopt(update);
     this.caption.textContent = update.words;
     this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
