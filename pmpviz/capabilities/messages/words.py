@@ -73,7 +73,7 @@ def milestones(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> list[Mi
     """What can be said from which sweep on, in order; the first is from sweep 0 on."""
     known = record.is_tree and errors is not None
     right = f"{{right}} of {integer(record.target.n)} beliefs are exact" if known else ""
-    found = [Milestone(0, "running", _starting(record, right))]
+    found = [Milestone(0, "running", _starting(record, right, errors))]
     exact_at = exact_from(record, errors)
     if len(record.residual) and exact_at != 1:
         words = f"Not settled yet: {right}{', ' if right else ''}the largest change in this sweep is {{residual}}."
@@ -83,8 +83,7 @@ def milestones(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> list[Mi
         return found
     repeat = repeats_from(record)
     if repeat is not None:
-        words = f"Oscillates with period {record.period}: the messages of sweep {repeat} are again those of sweep "
-        found.append(Milestone(repeat, "oscillating", f"{words}{repeat - record.period}."))
+        found.append(Milestone(repeat, "oscillating", _oscillation(record, repeat)))
     elif record.converged is not None:
         # The first sweep that asks for no change: one more than those before it.
         found.append(Milestone(record.converged + 1, "converged", _convergence(record)))
@@ -118,10 +117,21 @@ def exact_from(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> int | N
     return max(first, 1) if first < len(errors) else None
 
 
-def _starting(record, right: str) -> str:
+def _oscillation(record, repeat: int) -> str:
+    """Why the messages never come to rest, where that is known; else which of them return."""
+    kind = f"Oscillates with period {record.period}"
+    if cause := _cause(record):
+        return f"{kind}{cause}."
+    return f"{kind}: the messages of sweep {repeat} are again those of sweep {repeat - record.period}."
+
+
+def _starting(record, right: str, errors: Float[np.ndarray, " sweeps_1"] | None) -> str:
     if record.settings.schedule == "two_pass" and len(record.residual):
         sent = f"{{sent}} of {integer(int(ends(record)[0]))} messages, to the root and back"
         return f"After {sent}, {right}." if right else f"Sent: {sent}."
+    # Or a class would learn that messages make beliefs worse.
+    if not record.is_tree and errors is not None and errors[0] < EXACT <= max(errors):
+        return "Before any message beliefs are right here: what goes round the loop can only spoil them."
     return "Messages begin flat: they prefer no state."
 
 
@@ -161,8 +171,7 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
         return f"{of} is exact{_off(errors, 1, ', largest error {}')}{since}."
     if last.status == "oscillating":
         off = _off(errors, record.period, ", beliefs off by up to {}")
-        seen = _cause(record) or f", seen by sweep {integer(last.sweep)}"
-        return f"{of} oscillates with period {record.period}{off}{seen}."
+        return f"{of} oscillates with period {record.period}{off}, seen by sweep {integer(last.sweep)}."
     off = _off(errors, 1, ", beliefs off by up to {}")
     if last.status == "converged":
         kind = "a tree" if record.is_tree else "on loops a fixed point is approximate"
@@ -201,7 +210,7 @@ def _cause(record) -> str:
     couplings = [float((factor.expanded() * SIGNS).sum()) for factor in factors]
     if np.prod(np.sign(couplings)) >= 0:
         return ""
-    return ": undamped, on a loop of strong couplings of which an odd number are negative"
+    return ": an undamped loop of strong couplings, an odd number negative"
 
 
 def _off(errors: Float[np.ndarray, " sweeps_1"] | None, last: int, words: str) -> str:
