@@ -136,14 +136,14 @@ def test_the_undamped_triangle_oscillates_with_period_six_from_the_sweep_that_is
     for shorter in range(1, 6):
         assert np.abs(rows[at - 5 : at + 1] - rows[at - 5 - shorter : at + 1 - shorter]).max() > 1e-3
     said = verdict(story.record, story.errors, story.steps)
-    assert "oscillates with period 6" in said and said.endswith(f", seen by sweep {at}.")
+    assert "oscillates with period 6" in said
+    assert said.endswith(": undamped, on a loop of strong couplings of which an odd number are negative.")
     # The large line answers the page's question.
-    why = "an undamped loop of strong couplings, an odd number negative."
-    assert last.words == f"Oscillates with period 6: {why}"
+    assert last.words == "Oscillates with period 6: undamped loop, an odd number of couplings negative."
 
 
 def test_beliefs_that_are_right_before_any_message_are_told_to_be_spoilt_by_what_goes_round():
-    spoilt = "Before any message beliefs are right here"
+    spoilt = "Beliefs are right before any message here"
     triangle = story_of(preset_of(MESSAGES, "triangle").plan)
     assert triangle.errors[0] < 1e-5 < triangle.errors.max() and spoilt in triangle.steps[0].words
     for other in ("cycle", "lattice", "chain", "wrong_model"):

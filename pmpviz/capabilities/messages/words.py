@@ -120,8 +120,8 @@ def exact_from(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> int | N
 def _oscillation(record, repeat: int) -> str:
     """Why the messages never come to rest, where that is known; else which of them return."""
     kind = f"Oscillates with period {record.period}"
-    if cause := _cause(record):
-        return f"{kind}{cause}."
+    if _cause(record):
+        return f"{kind}: undamped loop, an odd number of couplings negative."
     return f"{kind}: the messages of sweep {repeat} are again those of sweep {repeat - record.period}."
 
 
@@ -131,7 +131,7 @@ def _starting(record, right: str, errors: Float[np.ndarray, " sweeps_1"] | None)
         return f"After {sent}, {right}." if right else f"Sent: {sent}."
     # Or a class would learn that messages make beliefs worse.
     if not record.is_tree and errors is not None and errors[0] < EXACT <= max(errors):
-        return "Before any message beliefs are right here: what goes round the loop can only spoil them."
+        return "Beliefs are right before any message here: the loop can only spoil them."
     return "Messages begin flat: they prefer no state."
 
 
@@ -171,7 +171,8 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
         return f"{of} is exact{_off(errors, 1, ', largest error {}')}{since}."
     if last.status == "oscillating":
         off = _off(errors, record.period, ", beliefs off by up to {}")
-        return f"{of} oscillates with period {record.period}{off}, seen by sweep {integer(last.sweep)}."
+        seen = _cause(record) or f", seen by sweep {integer(last.sweep)}"
+        return f"{of} oscillates with period {record.period}{off}{seen}."
     off = _off(errors, 1, ", beliefs off by up to {}")
     if last.status == "converged":
         kind = "a tree" if record.is_tree else "on loops a fixed point is approximate"
@@ -210,7 +211,7 @@ def _cause(record) -> str:
     couplings = [float((factor.expanded() * SIGNS).sum()) for factor in factors]
     if np.prod(np.sign(couplings)) >= 0:
         return ""
-    return ": an undamped loop of strong couplings, an odd number negative"
+    return ": undamped, on a loop of strong couplings of which an odd number are negative"
 
 
 def _off(errors: Float[np.ndarray, " sweeps_1"] | None, last: int, words: str) -> str:
