@@ -322,7 +322,7 @@ def test_numbers_are_told_of_every_lane(begin):
     rows = [dict(zip(names, lane["frames"]["values"][-1], strict=True)) for lane in head["lanes"]]
     wrong = [lane.last.wrong[0] for lane in live.view.lanes]
     assert [int(row["wrong pixels"].replace("\u202f", "")) for row in rows] == wrong
-    assert rows[1]["change of a message"] == "–"
+    assert rows[1]["message change"] == "–"
     # Each lane is told of, by its own sweeps: the seconds are the same, and the timeline tells them.
     assert head["said"][0] == words.NOTHING
     # Before a class what the words call a lane stands once beside its name in full.

@@ -79,7 +79,7 @@ def _sought(problem: Problem) -> bool:
 def measured(view: DeconvolutionView) -> list[tuple[str, str]]:
     """(key of `values_of`, its name) of what there is to tell of these data and lanes."""
     names = {"sweep": "at sweep", "wrong": "wrong pixels", "explained": "explained ink", "found": "glyphs found"}
-    names |= {"hidden": "hidden, wrong", "energy": "energy, nats", "residual": "change of a message"}
+    names |= {"hidden": "hidden, wrong", "energy": "energy, nats", "residual": "message change"}
     if (problem := view.problem) is not None:
         present = {"wrong": problem.seen.any(), "explained": problem.seen.any(), "found": _sought(problem)}
         present["hidden"] = partly(problem)
