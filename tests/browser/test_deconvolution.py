@@ -184,6 +184,37 @@ def test_what_is_counted_of_given_pixels_alone_says_so_where_others_are_hidden(o
     assert page.locator(".dc-numbers").inner_text().count("given, wrong") == 1
 
 
+# As where the server is still at other settings than those that the page asks for.
+LATE = """
+const adopt = Deconvolution.prototype.adopt;
+Deconvolution.prototype.adopt = function (meta) {
+  return adopt.call(this, { ...meta, waits: Boolean(window.late) });
+};
+"""
+
+
+def test_while_other_settings_are_waited_for_nothing_of_those_before_is_told_as_found(open_page, server):
+    page = open_page("about:blank")
+
+    def with_late(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text() + LATE)
+
+    page.route("**/deconvolution*.js*", with_late)
+    page.goto(link(server, "deconvolution", preset="paper"))
+    page.wait_for_selector("[data-testid=images-canvas][data-painted]")
+    press(page, "Space")
+    page.locator(".pv-verdict", has_text="glyphs").wait_for(timeout=60000)
+    opacity = "(numbers) => getComputedStyle(numbers).opacity"
+    numbers = page.locator(".dc-numbers")
+    assert numbers.evaluate(opacity) == "1"
+    page.evaluate("() => { window.late = true; }")
+    page.locator(".pv-verdict", has_text="Starting again under the new settings").wait_for()
+    assert numbers.evaluate(opacity) == "0.3" and page.locator(".pv-verdict").count() == 1
+    page.evaluate("() => { window.late = false; }")
+    page.locator(".pv-verdict", has_text="glyphs").wait_for()
+
+
 def test_a_class_sees_images_beside_the_features(open_page, server):
     address = link(server, "deconvolution", preset="paper", **{"class": "1"})
     page = open_page(address, viewport={"width": 1280, "height": 800})

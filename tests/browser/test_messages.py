@@ -264,12 +264,18 @@ def test_keys_share_step_on_while_held_down_and_take_back_a_message_that_has_flo
     page.wait_for_timeout(500)
     assert data(page) == frozen
     at = int(frozen["event"])
+    # What has come is counted; what is on its way is the next one.
+    assert f"After {at} of 24" in page.locator("[data-testid=messages-status]").inner_text()
+    assert page.locator(".mm-when").inner_text() == f"message {at + 1} of 24"
+    assert page.locator("[data-testid=messages-equation]").inner_text().split("\n")[0].endswith("on its way")
     press(page, "n")
     wait(page, f"d.event === '{at + 1}' && d.flying === '0'")
+    lit = data(page)["lit"]
     press(page, "n")
-    wait(page, f"d.event === '{at + 2}' && d.flying === '0'")
+    wait(page, f"d.event === '{at + 2}' && d.flying === '0' && d.lit !== '{lit}'")
     press(page, "b")
-    wait(page, f"d.event === '{at + 1}'")
+    # The edge that is lit is that of the message which is told.
+    wait(page, f"d.event === '{at + 1}' && d.lit === '{lit}'")
     page.locator("[data-mode=sweep]").click()
     press(page, "b")
     wait(page, "d.event === '0'")

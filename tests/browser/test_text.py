@@ -78,9 +78,16 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     page = open_page(link(server, "text", preset="names", **{"class": "1"}), viewport={"width": 1024, "height": 768})
     page.wait_for_selector(f"{PAGES} .tx-true")
     list_is_clear_of(page, ".tx-head, .pv-title")
+    # Which names are true is left to be guessed until something was read; nothing is framed yet.
+    name, hint = page.locator(f"{PAGES} .tx-true").first, page.locator(".tx-hint")
+    line = "(name) => getComputedStyle(name).textDecorationLine"
+    assert name.evaluate(line) == "none" and hint.inner_text() == "Amber: p(name)."
+    assert page.locator(".pv-badge:visible").count() == 0
+    place = page.locator(".pv-bar").bounding_box()
     press(page, "Space")
     page.wait_for_function("() => /off by/.test(document.querySelector('.tx-status')?.textContent)")
     page.wait_for_function(f"() => `${{({SEEN})()}}` === '0,true,true,false,true'")
+    assert name.evaluate(line) == "underline" and page.locator(".pv-bar").bounding_box() == place
     # Where that is too high, what is far from all names gives way.
     page.set_viewport_size({"width": 1024, "height": 560})
     page.locator(".tx-cut", has_text="…").first.wait_for()
@@ -117,6 +124,28 @@ def test_all_names_are_seen_and_the_rest_when_it_is_asked_for(server, open_page)
     assert hidden.count() == 0
 
 
+# Pictures, of as many different counts as these, in which the count beneath one sample is not that of its colours.
+MISCOUNTED = """async (counts) => {
+  const seen = new Map();
+  const lane = document.querySelector(".tx-lane");
+  const marked = (word) => !/, 0(\\.[0-4]\\d*)?\\)$/.test(getComputedStyle(word, "::before").backgroundColor);
+  while (seen.size < counts) {
+    await new Promise(requestAnimationFrame);
+    const told = lane.querySelector(".tx-status").textContent.match(/sweeps · this sample: (\\d+) of/);
+    const words = [...lane.querySelectorAll(".tx-word")];
+    const right = words.filter((word) => marked(word) === word.classList.contains("tx-true")).length;
+    if (told) seen.set(told.input, (seen.get(told.input) || 0) + (right !== Number(told[1])));
+  }
+  return Math.max(...seen.values());
+}"""
+
+
+def what_is_counted_of_a_sample_is_what_is_marked(page) -> None:
+    page.locator(".tx-head button", has_text="One sample").click()
+    assert page.evaluate(MISCOUNTED, 8) == 0
+    page.locator(".tx-head button", has_text="Marginals").click()
+
+
 def test_a_text_is_greyed_and_of_the_setting_before_at_once_where_something_was_changed_and_never_else(
     server, open_page
 ):
@@ -134,6 +163,7 @@ def test_a_text_is_greyed_and_of_the_setting_before_at_once_where_something_was_
     before = page.evaluate(sweeps)
     page.wait_for_function(f"(before) => ({sweeps})() >= before + 4", arg=before)
     assert page.evaluate("() => window.greyed") is False
+    what_is_counted_of_a_sample_is_what_is_marked(page)
     # No answer of the server comes in between.
     page.evaluate("WebSocket.prototype.send = () => {}")
     page.evaluate(

@@ -167,7 +167,7 @@ def test_what_hidden_units_stand_for_is_said_in_one_sentence_and_its_numbers_ben
     stroke[0, 2:4], stroke[1, :, 5:7], stroke[2, 3:6, 3:6], stroke[3, :2] = 1, -1, 1, -1
     found = [agreement(noise, (8, 8)), agreement(stroke.reshape(4, 64), (8, 8))]
     assert abs(found[0]) < 0.05 < 0.5 < found[1]
-    for agree, words in zip(found, ("The filters are still noise: ", "Small patches, "), strict=True):
+    for agree, words in zip(found, ("The filters are still noise: ", "The filters are small patches: "), strict=True):
         view = view_of(lane("PCD", annealed(-95.0, -97, -94), agree=agree))
         assert verdict(view).startswith(words) and verdict(view).count(".") == 1
         by = "about 10⁴⁸ times (111 nats) more probable than by independent pixels"
@@ -183,12 +183,13 @@ def test_patches_that_are_worth_little_and_a_training_that_got_worse_are_not_pra
     """Weights may agree before a picture is any more probable, and still do when it has become less so."""
     early = verdict(view_of(lane("PCD", annealed(-205.8, -205.9, -205.7), agree=0.5)))
     only = "Held-out pictures are only about 1.2 times (0.20 nats) more probable than by independent pixels"
-    assert early == f"{only}; small patches, in which neighbouring pixels of a filter tend to share a colour."
+    assert early == f"{only}; the filters are small patches: neighbouring pixels tend to share a colour."
     late = view_of(lane("PCD", annealed(-205.8, -205.9, -205.7, 1), agree=0.5))
-    assert verdict(late) == "Small patches, in which neighbouring pixels of a filter tend to share a colour."
+    assert verdict(late) == "The filters are small patches: neighbouring pixels tend to share a colour."
     for found, far in ((annealed(-206.2, -206.4, -206.1), "less"), (annealed(-206.1, -206.2, -206.0), "no more")):
         none = verdict(view_of(lane("PCD", found, agree=0.5)))
-        assert none.startswith(f"Held-out pictures are {far} probable than by independent pixels; small patches, ")
+        than = f"{far} probable than by independent pixels"
+        assert none.startswith(f"Held-out pictures are {than}; the filters are small patches: ")
     # Beneath stood that they are 0.38 nats less probable.
     below = verdict(view_of(lane("PCD", annealed(-206.38, -206.6, -205.0), agree=0.5)))
     assert below.startswith("Held-out pictures are no more probable than by independent pixels, within the errors; ")

@@ -84,7 +84,8 @@ def test_every_frame_is_told_by_what_it_has_itself_found_and_numbers_say_of_whic
     head = decode(deconvolution.update(live.view, Cursors(), Desk(("play",))))[0]
     lane = SimpleNamespace(last=live.view.lanes[0].frames[0])
     before = SimpleNamespace(problem=live.view.problem, lanes=(lane,), trouble=None)
-    assert words.verdict(before) == "Nothing has run yet: press Play.", "a start is no answer"
+    assert words.verdict(before) == words.NOTHING, "a start is no answer"
+    assert words.NOTHING == "Nothing has run yet, and what is seen is the random start: press Play."
     frames, told = live.view.lanes[0].frames, head["lanes"][0]["frames"]
     assert [frame.found_counts for frame in frames] == [tuple(counts) for counts in told["counts"]]
     for frame, said, found in zip(frames, told["said"], told["found"], strict=True):
@@ -321,9 +322,15 @@ def test_numbers_are_told_of_every_lane(begin):
     rows = [dict(zip(names, lane["frames"]["values"][-1], strict=True)) for lane in head["lanes"]]
     wrong = [lane.last.wrong[0] for lane in live.view.lanes]
     assert [int(row["wrong pixels"].replace("\u202f", "")) for row in rows] == wrong
-    assert rows[1]["change of a message"] == "–"
+    assert rows[1]["message change"] == "–"
     # Each lane is told of, by its own sweeps: the seconds are the same, and the timeline tells them.
-    assert head["said"][0] == "Nothing has run yet: press Play."
+    assert head["said"][0] == words.NOTHING
+    # Before a class what the words call a lane stands once beside its name in full.
+    large = decode(deconvolution.update(live.view, Cursors(), Desk(("play",), large=True)))[0]
+    named = ["Perturb-and-max-product (PMP)", "Gibbs-with-gradients (GWG)"]
+    assert [lane["label"] for lane in large["lanes"]] == named
+    helps = {trace["id"]: trace.get("help", "") for trace in head["traces"]}
+    assert helps["energy"].startswith("Minus log p") and helps["residual"].startswith("Largest change")
     said = " ".join(lane["frames"]["said"][-1] for lane in head["lanes"])
     assert said.startswith("PMP: ") and " GWG: none of 2, " in said
     assert said.count("glyphs") == said.count("pixels") == 1

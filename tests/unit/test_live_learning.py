@@ -69,6 +69,11 @@ def wait(live: LiveLearning, condition) -> None:
         time.sleep(0.05)
 
 
+def at_its_best(lane) -> bool:
+    best = best_of(lane.likelihoods)
+    return best is not None and lane.iteration == best.iteration
+
+
 def charts(live: LiveLearning) -> list[str]:
     return [trace["id"] for trace in decode(learning.update(live.view, Cursors(), Desk()))[0]["traces"]]
 
@@ -79,11 +84,13 @@ def test_a_stop_is_offered_at_the_best_held_out_likelihood_and_goes_back_to_it(l
     assert order[:3] == ["likelihood", "reconstruction", "mmd-iterations"] and offer(live.view) == ""
     live.play()
     wait(live, offer)
-    best = best_of(live.view.lanes[0].likelihoods)
-    assert f"at iteration {best.iteration}, " in offer(live.view).replace("\u202f", "")
+    seen = live.view  # The run goes on.
+    best = best_of(seen.lanes[0].likelihoods)
+    assert f"at iteration {best.iteration}, " in offer(seen).replace("\u202f", "")
     assert charts(live) == order
     live.stop_at_best()
-    wait(live, lambda view: not view.playing and view.lanes and view.lanes[0].iteration <= best.iteration)
+    # On a busy machine a model that had to wait may turn out a better one meanwhile, and a later one.
+    wait(live, lambda view: not view.playing and view.lanes and at_its_best(view.lanes[0]))
     view, lane = live.view, live.view.lanes[0]
     assert lane.iteration == best_of(lane.likelihoods).iteration and offer(view) == ""
     assert max(point.iteration for point in lane.points) <= lane.iteration

@@ -138,6 +138,58 @@ def test_the_undamped_triangle_oscillates_with_period_six_from_the_sweep_that_is
     said = verdict(story.record, story.errors, story.steps)
     assert "oscillates with period 6" in said
     assert said.endswith(": undamped, on a loop of strong couplings of which an odd number are negative.")
+    # The large line answers the page's question.
+    assert last.words == "Oscillates with period 6: undamped loop, an odd number of couplings negative."
+
+
+def test_beliefs_that_are_right_before_any_message_are_told_to_be_spoilt_by_what_goes_round():
+    spoilt = "Beliefs are right before any message here"
+    triangle = story_of(preset_of(MESSAGES, "triangle").plan)
+    assert triangle.errors[0] < 1e-5 < triangle.errors.max() and spoilt in triangle.steps[0].words
+    for other in ("cycle", "lattice", "chain", "wrong_model"):
+        assert spoilt not in story_of(preset_of(MESSAGES, other).plan).steps[0].words
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        preset_of(MESSAGES, "tree").plan,
+        preset_of(MESSAGES, "or").plan,
+        MessagePlan("tree", schedule="sequential", sweeps=5),
+        MessagePlan("chain", schedule="parallel", sweeps=8),
+        MessagePlan("and_or", schedule="parallel", sweeps=5),
+    ],
+)
+def test_bethe_is_exact_on_a_tree_as_soon_as_all_messages_towards_some_node_are_what_they_will_be(plan):
+    story = story_of(plan)
+    right = np.abs(np.asarray(story.record.bethe_sent) - story.log_z) < 1e-9
+    came = first_with_all_news(story.record)
+    assert right[came:].all() and not right[:came].any()
+    assert came < len(right) - 1 or not came
+
+
+def first_with_all_news(record) -> int:
+    """After how many messages all those to variables that lead to some one node are what they are at the end."""
+    edges = list(zip(record.edge_factor.tolist(), record.edge_variable.tolist(), strict=True))
+    down = np.flatnonzero(record.to_variable)
+    final = {edge: record.after[down[record.edge[down] == edge][-1]] for edge in range(len(edges))}
+    flat = np.zeros(record.after.shape[1])
+    right_from = {}
+    for edge in range(len(edges)):
+        own = down[record.edge[down] == edge]
+        said = [flat, *record.after[own]]
+        wrong = [k for k, each in enumerate(said) if not np.allclose(each, final[edge], atol=1e-9)]
+        right_from[edge] = 0 if not wrong else int(own[wrong[-1]]) + 1
+
+    def news(factor: int | None, variable: int | None, via: int) -> int:
+        if factor is not None:
+            near = [(e, v) for e, (f, v) in enumerate(edges) if f == factor and e != via]
+            return max((news(None, v, e) for e, v in near), default=0)
+        near = [(e, f) for e, (f, v) in enumerate(edges) if v == variable and e != via]
+        return max((max(right_from[e], news(f, None, e)) for e, f in near), default=0)
+
+    nodes = {(f, None) for f, _ in edges} | {(None, v) for _, v in edges}
+    return min(news(*node, -1) for node in nodes)
 
 
 @pytest.mark.parametrize("couplings", [{"h": 3.0}, {"rule": "sum"}])

@@ -11,6 +11,7 @@ from pmpviz.capabilities.deconvolution.lane import MOST_SHOWN, DeconvolutionLane
 from pmpviz.capabilities.deconvolution.live import DeconvolutionView
 from pmpviz.capabilities.deconvolution.plan import Problem
 from pmpviz.capabilities.deconvolution.words import (
+    HELP,
     begun,
     computing,
     found_by,
@@ -50,7 +51,8 @@ def features_of(belief: np.ndarray, problem: Problem) -> np.ndarray:
 def update(view: DeconvolutionView, sent: Cursors, desk: Desk) -> bytes:
     """The blob for the stage; `sent` is brought up to date."""
     envelope, problem, said = Envelope(view, sent, [spec_of(lane) for lane in view.lanes]), view.problem, verdict(view)
-    lanes = [] if problem is None else [_lane(envelope, problem, view, k, lane) for k, lane in enumerate(view.lanes)]
+    rows = [] if problem is None else [_lane(envelope, problem, view, k, lane) for k, lane in enumerate(view.lanes)]
+    lanes = [{**row, **_in_full(row)} for row in rows] if desk.large else rows
     traces = [] if problem is None else _traces(envelope, view, problem)
     own = {"alt": said, "unit": "sweeps", "numbers": numbers(view), "trouble": "", **_problem(envelope.payload, view)}
     own["whose"] = _paced(view)
@@ -111,6 +113,12 @@ def _lane(envelope: Envelope, problem: Problem, view, index: int, lane: Deconvol
         pale=spec_of(lane).kind == "draw" and len(problem.clamped) < problem.shape.features,
         frames=_new_frames(envelope, problem, index, lane),
     )
+
+
+def _in_full(row: dict) -> dict:
+    """Before a class a lane's name with what it is called in the words beside it, where that is another."""
+    named = row["label"] == row["short"] or row["short"] in row["label"]
+    return {} if named else {"label": f"{row['label']} ({row['short']})"}
 
 
 def _new_frames(envelope: Envelope, problem: Problem, index: int, lane: DeconvolutionLaneView) -> dict:
@@ -196,7 +204,9 @@ def _trace(envelope: Envelope, name: str, title: str, scale: float, unit: str) -
         found |= {"low": scale * bins.least[f"{name}:low"], "high": scale * bins.most[f"{name}:high"]}
         return {column: values[kept] for column, values in found.items()}
 
-    return trace(name, title, "sweeps", envelope.lines(columns, 1e-6 if log else None), log, unit)
+    # Best and worst are of the numbers, which are of one moment.
+    help = HELP[name].removesuffix(" Best and worst sample.") if name in ("energy", "residual") else ""
+    return trace(name, title, "sweeps", envelope.lines(columns, 1e-6 if log else None), log, unit, help=help)
 
 
 # Pictures.

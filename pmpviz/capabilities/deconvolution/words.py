@@ -20,13 +20,14 @@ HELP = {
     "explained": "Ink of the images that the reconstruction has too: worst and best sample. All black would "
     "have 100 %: ink too much counts as wrong pixels alone.",
     "found": "Generating glyphs that stand among the features of a sample, exactly, up to the shift that larger "
-    "features leave: fewest and most of a sample. One that is a pixel off is not found, yet leaves few pixels wrong; a "
-    "found one may still be missing where it belongs.",
+    "features leave: where in its frame it stands does not matter, and spare features do not count. Fewest and most of "
+    "a sample. One that is a pixel off is not found, yet leaves few pixels wrong; a found one may still be missing "
+    "where it belongs.",
     "residual": "Largest change of a message in the last sweep: small when messages have come to rest.",
     "energy": "Minus log p(X, S, W) without its constant: lower is more probable. Best and worst sample.",
     "hidden": "Hidden pixels that were filled in otherwise than in the image that was hidden: best and worst sample.",
 }
-NOTHING = "Nothing has run yet: press Play."
+NOTHING = "Nothing has run yet, and what is seen is the random start: press Play."
 
 
 def spec_of(lane: DeconvolutionLaneView) -> Spec:
@@ -78,7 +79,7 @@ def _sought(problem: Problem) -> bool:
 def measured(view: DeconvolutionView) -> list[tuple[str, str]]:
     """(key of `values_of`, its name) of what there is to tell of these data and lanes."""
     names = {"sweep": "at sweep", "wrong": "wrong pixels", "explained": "explained ink", "found": "glyphs found"}
-    names |= {"hidden": "hidden, wrong", "energy": "energy, nats", "residual": "change of a message"}
+    names |= {"hidden": "hidden, wrong", "energy": "energy, nats", "residual": "message change"}
     if (problem := view.problem) is not None:
         present = {"wrong": problem.seen.any(), "explained": problem.seen.any(), "found": _sought(problem)}
         present["hidden"] = partly(problem)
@@ -124,7 +125,7 @@ def computing(view: DeconvolutionView, device: str) -> str:
         size = f"{shape.feature_height} x {shape.feature_width}"
         what = f"{integer(shape.images)} images of {shape.height} x {shape.width}, {shape.features} features of {size}"
         spare = 0 if problem.glyphs is None else shape.features - problem.glyphs.shape[1]
-        what += f" ({spare} spare: more than there are glyphs)" if spare > 0 else ""
+        what += f" ({spare} spare, not counted)" if spare > 0 else ""
     held = np.asarray(problem.target.evidence.mask)
     gwg = any(lane.algorithm == "gwg" for lane in view.lanes)
     of_all = f" of {integer(held.size)}{', by all of which a sweep of GWG is counted' if gwg else ''}"

@@ -18,7 +18,7 @@ BEGUN, PATCHES = 0.15, 0.3
 FOUND = (
     "The filters are still noise: neighbouring pixels share a colour by chance",
     "Neighbouring pixels of a filter begin to share a colour",
-    "Small patches, in which neighbouring pixels of a filter tend to share a colour",
+    "The filters are small patches: neighbouring pixels tend to share a colour",
 )
 # Nats a picture, of which fewer than over independent pixels are little, and of which fewer are no factor to tell.
 LITTLE, LEAST_FACTOR = 1.0, 0.05

@@ -115,7 +115,8 @@ def _blob(plan: MessagePlan) -> bytes:
 
 LOG_WEIGHT = (
     "The log-weight of x is log p(x) without the constant log Z; its maximum is the best configuration's. Log Z is the "
-    "log of the sum of all weights, and Bethe's an estimate of it from the beliefs alone: see Equations."
+    "log of the sum of all possible states' weights, which are no probabilities and need not sum to 1, and Bethe's an "
+    "estimate of it from the beliefs alone: see Equations."
 )
 
 # Until the browser has drawn the graph there is a word in its place, and nothing of how the run ends.
@@ -267,8 +268,10 @@ NUMBERS = """
 - **x1, x2, …**: variables, **f1, f2, …**: factors, counted from 1, where files count from 0. Without another word a
   factor is a table with a weight for every joint state of its variables. Point at its square.
 - **Bethe's log Z**: what beliefs of variables and factors say of log Z after each message, of a run of more
-  than 24 sweeps after each sweep: near it on loops; exact on a tree, by two passes as soon as all messages to the root
-  are sent, since those back add nothing to it.
+  than 24 sweeps after each sweep: near it on loops; exact on a tree as soon as all messages towards one node, any one
+  of the variables and factors, are what they will be, since those from there add nothing to it. Beliefs wait longer:
+  each for all messages towards its own variable. Where one factor joins all variables it is exact from the start.
+- **Z**: the sum of the weights of all states that are possible. Weights are no probabilities: they need not sum to 1.
 - **Log-weight** of a configuration x: log p(x) without the constant log Z.
 - **Damping**: the share of the old message that is kept. All numbers are of double precision.
 - **Change**: the largest change of a message to a variable in a sweep, as a log-ratio, before damping takes its share;

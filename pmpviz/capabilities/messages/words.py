@@ -73,7 +73,7 @@ def milestones(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> list[Mi
     """What can be said from which sweep on, in order; the first is from sweep 0 on."""
     known = record.is_tree and errors is not None
     right = f"{{right}} of {integer(record.target.n)} beliefs are exact" if known else ""
-    found = [Milestone(0, "running", _starting(record, right))]
+    found = [Milestone(0, "running", _starting(record, right, errors))]
     exact_at = exact_from(record, errors)
     if len(record.residual) and exact_at != 1:
         words = f"Not settled yet: {right}{', ' if right else ''}the largest change in this sweep is {{residual}}."
@@ -83,8 +83,7 @@ def milestones(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> list[Mi
         return found
     repeat = repeats_from(record)
     if repeat is not None:
-        words = f"Oscillates with period {record.period}: the messages of sweep {repeat} are again those of sweep "
-        found.append(Milestone(repeat, "oscillating", f"{words}{repeat - record.period}."))
+        found.append(Milestone(repeat, "oscillating", _oscillation(record, repeat)))
     elif record.converged is not None:
         # The first sweep that asks for no change: one more than those before it.
         found.append(Milestone(record.converged + 1, "converged", _convergence(record)))
@@ -118,10 +117,21 @@ def exact_from(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> int | N
     return max(first, 1) if first < len(errors) else None
 
 
-def _starting(record, right: str) -> str:
+def _oscillation(record, repeat: int) -> str:
+    """Why the messages never come to rest, where that is known; else which of them return."""
+    kind = f"Oscillates with period {record.period}"
+    if _cause(record):
+        return f"{kind}: undamped loop, an odd number of couplings negative."
+    return f"{kind}: the messages of sweep {repeat} are again those of sweep {repeat - record.period}."
+
+
+def _starting(record, right: str, errors: Float[np.ndarray, " sweeps_1"] | None) -> str:
     if record.settings.schedule == "two_pass" and len(record.residual):
         sent = f"{{sent}} of {integer(int(ends(record)[0]))} messages, to the root and back"
         return f"After {sent}, {right}." if right else f"Sent: {sent}."
+    # Or a class would learn that messages make beliefs worse.
+    if not record.is_tree and errors is not None and errors[0] < EXACT <= max(errors):
+        return "Beliefs are right before any message here: the loop can only spoil them."
     return "Messages begin flat: they prefer no state."
 
 

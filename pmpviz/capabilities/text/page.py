@@ -28,7 +28,10 @@ from pmpviz.models import builder_of, format_spec
 from pmpviz.models.text import read_words
 from pmpviz.types import InputError
 
-LEAD = "Each word is a name or none. Neighbours and equal capitalised words pull on each other; amber: likely a name."
+LEAD = (
+    "Each word is a name or none. Neighbours (the chain) and equal capitalised words (links) pull on each other; "
+    "amber: likely a name."
+)
 PAGE = Page("text", TEXT, LEAD)
 TRIED = ("chain", "skip", "said", "seed", "chains", "budget", "lanes")
 
@@ -168,10 +171,10 @@ NUMBERS = """
   sweeps since the last change. *One sample*: the labels of the first chain at this moment.
 - **Underlined**: the true name, of announcements that are made up. **Right**: words whose likelier label is true; words
   that you hold count nowhere.
-- **p off by**: root mean square difference of p from exact, over all words (RMSE). It falls as one over the root of the
-  sweeps that are averaged, which double as the run goes on, with long flat stretches: a few words that seldom change
-  make up most of it. Lanes are level while their errors differ by less than twice what chance leaves: how far off as
-  many independent draws are.
+- **p(name) off by**: root mean square difference of p from exact, over all words (RMSE). It falls as one over the root
+  of the sweeps that are averaged, which double as the run goes on, with long flat stretches: a few words that seldom
+  change make up most of it. Lanes are level while their errors differ by less than twice what chance leaves: how far
+  off as many independent draws are.
 - **Links ×, Chain ×**: multiply the trained weights. **Links**: all pairs of equal capitalised words, or each with its
   next occurrence.
 - **Click** a word: it is held as a name, then as none, then free again.

@@ -17,7 +17,10 @@ from pmpviz.player.update import Cursors, Desk, Envelope, trace
 
 SPEEDS = (1.0, 2.0, 5.0, 20.0, 100.0, 0.0)
 FLOOR = 1e-5
-RMSE = "Of all words on average: the root mean square error (RMSE) of p, the probability of being a name."
+RMSE = (
+    "p(name) is the probability that a word is part of the speaker's name. How far it is off: the root mean square of "
+    "its differences from the exact one over all words (RMSE)."
+)
 EXACT = (
     "Variable elimination sums out one word after another; its width is the most words that one of them is then joined "
     "with, and each further one doubles the work. log Z is the logarithm of the sum over all labellings."
@@ -33,9 +36,10 @@ def update(view: TextView, sent: Cursors, desk: Desk, waits: bool = False, anew:
     for k, lane in enumerate(view.lanes):
         own = {"p": add(levels(lane.p1), "u1"), "x": add(lane.sample[:MOST_SHOWN], "u1")} if known(lane) else {}
         sampled = {"sampled": _sampled(view, lane, desk.large)} if lane.averaged else {}
-        lanes.append(envelope.lane(k, "", _status(view, lane, desk.large), **own, **sampled))
+        lanes.append(envelope.lane(k, "", _status(view, lane, desk.large), help=RMSE, **own, **sampled))
     told: dict[str, Any] = {"text": None, "exact": None, "waits": waits, "anew": anew, "said": ["Preparing the text …"]}
-    told["opens"] = not desk.large and not any(lane.count for lane in view.lanes)
+    told["unread"] = not any(lane.count for lane in view.lanes)
+    told["opens"] = not desk.large and told["unread"]
     if view.words is not None:
         told |= {"text": _text(view, envelope), "exact": _exact(view, envelope)}
         told |= {} if waits else {"said": sentences(view)}
@@ -83,7 +87,7 @@ def _right(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
 
 def _status(view: TextView, lane: TextLaneView, brief: bool) -> str:
     far = error(view, lane)
-    parts = [f"{integer(lane.count)} {lane.unit}", "" if far is None else f"p off by {significant(far, 2)}"]
+    parts = [f"{integer(lane.count)} {lane.unit}", "" if far is None else f"p(name) off by {significant(far, 2)}"]
     right = _right(view, lane.p1) if known(lane) and not brief else ""
     return " · ".join(part for part in (*parts, right) if part)
 
@@ -106,9 +110,10 @@ def _traces(envelope: Envelope, view: TextView) -> list[dict]:
 
         return envelope.lines(columns, FLOOR)
 
+    title, unit = "How far p(name) is off, by", view.lanes[0].unit
     return [
-        trace("sweeps", f"How far p is off, by {view.lanes[0].unit}", view.lanes[0].unit, lines(0), True, help=RMSE),
-        trace("seconds", "How far p is off, by seconds", "seconds", lines(1), True, help=RMSE),
+        trace("sweeps", f"{title} {unit}", unit, lines(0), True, help=RMSE),
+        trace("seconds", f"{title} seconds", "seconds", lines(1), True, help=RMSE),
     ]
 
 

@@ -139,8 +139,9 @@ class Deconvolution extends Live {
 
   // What was found is of the pictures that are shown, not of those that wait, also while one looks back.
   tell(sentences) {
-    // Before the first sweep nothing is found, and the server says what to do.
-    const shown = ASKS.test(sentences[0]) ? [] : this.frames().filter(Boolean).map((frame) => frame.said);
+    // Before the first sweep nothing is found, and the server says what to do; nor is what was found before other
+    // settings are taken up an answer to what the page asks.
+    const shown = ASKS.test(sentences[0]) || this.meta.waits ? [] : this.frames().filter(Boolean).map((frame) => frame.said);
     super.tell(shown.length ? [shown.join(" "), ...sentences.slice(1)] : sentences);
     this.sentences = sentences;
   }

@@ -103,7 +103,7 @@ export class FeatureLane extends Figure {
     const feature = this.painted ? this.painted.orders[row][place] : place;
     const held = this.update.clamped && this.update.clamped[feature] ? ", clamped" : "";
     const { bits, count } = this.update.truth;
-    const spare = bits && place >= count ? "; spare: there are more features than glyphs" : "";
+    const spare = bits && place >= count ? "; spare: there are more features than glyphs, and this one does not count" : "";
     this.tip.textContent = `Feature ${feature + 1}${held}${spare}${this.meta.pale ? "; pale: unsure" : ""}`;
     this.tip.style.left = `${this.canvas.offsetLeft + this.label + place * this.wide}px`;
     this.tip.style.top = `${this.canvas.offsetTop + this.top + (row + 1) * this.high - GAP + 6}px`;

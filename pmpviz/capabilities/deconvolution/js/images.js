@@ -127,7 +127,10 @@ export class ImageGrid {
     const names = [...(this.meta.images ? ["given"] : []), ...lanes.map((lane) => lane.short)];
     this.context.fillStyle = css(this.theme.soft);
     this.context.textAlign = "left";
-    names.forEach((name, k) => this.context.fillText(name, 0, block * this.block + (k + 0.5) * this.line));
+    const some = this.meta.images && !block && this.count < this.meta.total;
+    const write = (words, k, off) => this.context.fillText(words, 0, block * this.block + (k + 0.5) * this.line + off * this.large, this.label - 4);
+    names.forEach((name, k) => write(name, k, some && !k ? -8 : 0));
+    if (some) write(`${this.count} of ${this.meta.total}`, 0, 8);
   }
 
   // {colours of the pixel, one a feature; middle: that of what is given, where it is another}.

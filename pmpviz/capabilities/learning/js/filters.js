@@ -93,7 +93,7 @@ export class Filters {
 
   what(at) {
     if (!this.meta.hidden) return "Couplings of a pixel";
-    return at === null ? "Filters, one a hidden unit" : "Filters";
+    return at === null ? "Filters: a hidden unit's weights" : "Filters";
   }
 
   // Whose filters they are: of an earlier moment those that were kept last before it.
@@ -109,9 +109,11 @@ export class Filters {
     const top = this.grid.offsetTop + scrollTop;
     const whole = (one) => one.offsetTop >= top && one.offsetTop + one.offsetHeight <= top + clientHeight;
     const seen = [...children].filter(whole).length;
-    const words = seen < this.meta.total ? `${seen} of ${thousands(this.meta.total)}` : "";
+    const below = scrollTop + clientHeight < scrollHeight - 2 * PADDING;
+    const way = below ? ", ▾ more" : scrollTop ? ", ▴ more" : "";
+    const words = seen < this.meta.total ? `${seen} of ${thousands(this.meta.total)}${way}` : "";
     if (this.many.textContent !== words) this.many.textContent = words;
-    this.grid.classList.toggle("ln-more", scrollTop + clientHeight < scrollHeight - 2 * PADDING);
+    this.grid.classList.toggle("ln-more", below);
   }
 
   // So many whole rows of filters as make the panel at most this high, with its words.
@@ -190,7 +192,8 @@ export class Filters {
   }
 
   way() {
-    return `Each on its own scale. Point at one: the samples where its ${this.kind()} is on light up.`;
+    const whose = this.meta && this.meta.hidden ? "Its weights to the pixels, each filter" : "Each";
+    return `${whose} on its own scale. Point at one: samples where its ${this.kind()} is on light up.`;
   }
 
   framed(marked) {

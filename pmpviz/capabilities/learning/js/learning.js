@@ -13,11 +13,13 @@ const LATE_MS = 1500;
 const FIVE = 322; // As wide as five filters in a row.
 // What the words of the charts and of the verdict mean, by the beginning of a chart's name.
 const TERMS = {
+  filter: "Filter: the weights of a hidden unit to the pixels; blue ones are below 0, orange ones above.",
   likelihood:
     "Log-likelihood: the natural logarithm of the probability that the model gives a picture, in nats, on average. " +
-    "Higher is better. Where it cannot be summed out it is estimated by annealing, on average too high. The band is " +
-    "three standard errors of each estimate alone, of the chains that it had: what all of them missed is not in it, so " +
-    "that the curve may jump by more. Where it reaches the edge of the chart it has no upper end.",
+    "Higher is better. Held-out pictures are not learned from; independent pixels have the right share of ink each, " +
+    "and know nothing of each other. Where it cannot be summed out it is estimated by annealing, on average too high. " +
+    "The band is three standard errors of each estimate alone, of the chains that it had: what all of them missed is " +
+    "not in it, so that the curve may jump by more. Where it reaches the edge of the chart it has no upper end.",
   mmd: "MMD²: how far apart samples and pictures are, mostly in the means of their pixels. The band is what noise gives.",
 };
 

@@ -49,7 +49,9 @@ export class Hands {
     const { canvas, player, replay } = this.page;
     this.pointer = event;
     const found = event ? this.at(event) : NONE;
-    canvas.style.cursor = found.variable >= 0 || found.edge >= 0 ? "pointer" : "default";
+    // Message by message the one that is told is lit, and no other can be chosen.
+    const chosen = found.edge >= 0 && player.way !== "message";
+    canvas.style.cursor = found.variable >= 0 || chosen ? "pointer" : "default";
     if (this.hovered !== found.variable || this.pointed !== found.factor) {
       Object.assign(this, { hovered: found.variable, pointed: found.factor });
       this.page.wake();

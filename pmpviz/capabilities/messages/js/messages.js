@@ -30,6 +30,10 @@ const FEW_BELIEFS = 7;
 const RESIDUAL = "#D55E00";
 const ERROR = "#0072B2";
 const BETHE = "#A0522D";
+const BETHE_MEANS =
+  "What the beliefs say of log Z. Z is the sum of the weights of all states that are possible; weights are no " +
+  "probabilities, and need not sum to 1. On a tree it is exact as soon as all messages towards one node, any one, are " +
+  "what they will be: the others add nothing to it, though most beliefs still wait for them. On loops it is approximate.";
 const DAMAGED = "This run arrived damaged; the last one is kept. Change a setting to send it again.";
 
 class Microscope extends Stage {
@@ -59,7 +63,7 @@ class Microscope extends Stage {
     this.hands = new Hands(this);
     this.equation = new Equation();
     this.residual = new Lines("Change and error", "The largest change that a message is asked for in a sweep, before damping, and the largest error of a belief.");
-    this.bethe = new Lines("Bethe's log Z", "What the beliefs say of log Z, the log of the sum of all weights: exact on a tree once all messages to its root are sent, an approximation on loops.");
+    this.bethe = new Lines("Bethe's log Z", BETHE_MEANS);
     this.beliefs = new Beliefs();
     this.heat = new HeatMap((edge, sweep) => this.pick(edge, sweep));
     this.timeline = new Timeline((event) => this.scrub(event));
@@ -312,19 +316,20 @@ class Microscope extends Stage {
     const { replay, player } = this;
     const { head, flight } = player;
     if (player.single() >= 0) this.watched = this.record.edge[player.single()];
-    this.equation.show(this.eventShown(), this.when());
+    const told = this.eventShown();
+    this.equation.show(told, this.when());
     replay.go(head);
     const flying = flight ? range(flight.from, flight.to) : [];
     const share = flight ? smooth(Math.min(1, flight.share / TRAVEL)) : 0;
-    const down = Boolean(this.record.toVariable[this.eventShown()]); // Of what is explained, which may go to a factor.
-    const view = { replay, head, down, watched: this.watched, hovered: this.hands.hovered, pointed: this.hands.pointed, flying, share };
+    const down = Boolean(this.record.toVariable[told]); // Of what is explained, which may go to a factor.
+    const view = { replay, head, down, watched: this.lit(told), hovered: this.hands.hovered, pointed: this.hands.pointed, flying, share };
     this.graph.draw(view, this.theme);
     this.beliefs.draw(view);
     this.heat.draw(view, this.theme);
     const along = replay.along(head);
     this.residual.draw(this.residual.root.clientWidth, this.chartHeight, along, this.theme);
     if (this.withBethe) this.bethe.draw(this.bethe.root.clientWidth, this.chartHeight, along, this.theme);
-    this.timeline.show(head, replay, player.looping);
+    this.timeline.show(head, flight ? flight.to : head, replay, player.looping);
     this.bar.show(player.playing, player.mode, player.speeds[player.mode], replay.sweeps);
     this.write(replay.done(head));
   }
@@ -339,6 +344,12 @@ class Microscope extends Stage {
     if (way === "message") return head - 1;
     const last = this.replay.lastOn(this.watched, true, head);
     return last < 0 ? head - 1 : last;
+  }
+
+  // The edge that is lit is that of the message which is told; before there is one, that which is watched as sweeps go by.
+  lit(told) {
+    if (told >= 0) return this.record.edge[told];
+    return this.player.way === "message" ? -1 : this.watched;
   }
 
   when() {
@@ -373,6 +384,7 @@ class Microscope extends Stage {
     this.status.dataset.status = status;
     Object.assign(canvas.dataset, {
       looping: player.looping,
+      lit: this.lit(this.eventShown()),
       ended,
       frustrated: record.factors.reduce((count, _, factor) => count + frustrated(this.replay, factor, player.head), 0),
       sweep: played,

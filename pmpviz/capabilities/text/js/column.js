@@ -68,7 +68,10 @@ export class Column {
     this.name.textContent = head.label;
     this.page.setAttribute("aria-label", `The text as read: ${head.label}`);
     this.badge.textContent = head.badge;
-    this.status.textContent = head.status;
+    this.badge.title = head.badgeHelp || "";
+    this.status.title = head.help || "";
+    // Counts follow with the colours that they are of: see `state`.
+    if (!this.status.textContent) this.status.textContent = head.status;
   }
 
   // Beneath the text what is said of that which is shown.

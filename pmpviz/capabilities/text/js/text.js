@@ -19,8 +19,8 @@ const ANEW = "Being read again under the new setting: colours, numbers and log Z
 const SAMPLED = "Amber: a name in this sample; exact: p over ½.";
 const AVERAGES = "On average, not of this sample: ";
 const BEGINS = /^(With|After|Of|Within|Each|The|Under) /;
-const COLOURED = "Amber: p, how likely a name, strong above ½.";
-const OFF = "Violet: p off by over .1.";
+const COLOURED = "Amber: p(name), how likely a name, strong above ½.";
+const OFF = "Violet: off by over .1.";
 const HELD = "Reversed: held as a name; struck out: as none.";
 const UNDERLINED = "Underlined: the true name.";
 const HINT = "Point at a word for links and numbers; click: hold it as a name, as none, let it go.";
@@ -35,6 +35,8 @@ class Reading extends Live {
     this.sought = new Set(); // Words that a class is to see, however little room there is.
     this.inside = false; // Whether the pointer is over a text: what it points at stays where it is.
     this.turned = false; // Whether a knob was turned whose answer has not come.
+    this.unread = true; // Whether nothing was read yet: which names are true is left to be guessed.
+    this.framed = false; // Whether a word has been framed since.
     this.hands = {
       point: (place, span) => this.point(place, span),
       leave: () => this.leave(),
@@ -58,7 +60,7 @@ class Reading extends Live {
   set(name, value) {
     this[name] = value;
     this.tell(this.sentences || []);
-    this.hint.textContent = this.legend();
+    this.keepHint();
     this.dirty = true;
     this.wake();
   }
@@ -94,6 +96,9 @@ class Reading extends Live {
     this.waits = Boolean(update.waits);
     this.anew = Boolean(update.anew) || (this.turned && !this.answered(update));
     this.turned = this.anew && this.turned;
+    this.unread = Boolean(update.unread);
+    this.framed = this.framed && !this.unread;
+    this.root.classList.toggle("tx-unread", this.unread);
     if (update.text) this.takeText(update, some);
     this.curves = update.traces;
     this.marks = update.marks;
@@ -140,16 +145,16 @@ class Reading extends Live {
     if (words !== this.words) this.sought.clear();
     this.words = words;
     this.text = { ...update.text, links };
-    this.first = mostLinked(this.text);
+    this.first = mostLinked(this.text, this.unread);
     update.lanes.forEach((lane, k) => {
       this.lanes[k].adopt(this.text, lane, some(lane.p, Uint8Array), some(lane.x, Uint8Array));
     });
     const { exact } = update;
-    const head = { label: "Exact", badge: "", status: [exact.status, exact.words].filter(Boolean).join(" · ") };
+    const head = { label: "Exact", badge: "", help: exact.help, status: [exact.status, exact.words].filter(Boolean).join(" · ") };
     head.sampled = ["no sample: words with p > ½", exact.status].filter(Boolean).join(" · ");
-    const p = exact.p === undefined ? null : some(exact.p, Uint8Array);
+    // A class guesses first.
+    const p = exact.p === undefined || (this.unread && this.large) ? null : some(exact.p, Uint8Array);
     for (const lane of this.lanes) lane.truth = p;
-    this.exact.status.title = exact.help || "";
     this.exact.adopt(this.text, head, p, p && p.map((level) => (level > 127 ? 1 : 0)));
     for (const place of this.sought) if (this.columns().every((column) => column.doubts(place))) this.sought.delete(place);
     for (const column of this.columns()) column.seek(this.sought);
@@ -184,15 +189,23 @@ class Reading extends Live {
     this.tip.style.top = `${bottom - box.top + TIP[1]}px`;
   }
 
-  // What colour and lines mean, and what a hand can do, which a class only watches.
-  legend() {
-    const underlined = this.text && this.text.labels;
-    const compared = this.exact.p && this.lanes.length && !this.sampled;
+  // What colour and lines mean, and what a hand can do, which a class only watches; `all` that it may come to be.
+  legend(all) {
+    const underlined = this.text && this.text.labels && (all || !this.unread);
+    const compared = (all || this.framed) && !this.sampled;
     const coloured = this.sampled ? SAMPLED : COLOURED;
     const also = `${underlined ? " Underlined: the true name." : ""}${compared ? " Framed: far off." : ""}`;
-    if (this.large) return `${this.sampled ? "Amber: a name in this sample" : "Amber: p(a name)"}.${also}`;
+    if (this.large) return `${this.sampled ? "Amber: a name in this sample" : "Amber: p(name)"}.${also}`;
     if (this.text && this.text.held.length) return [coloured, underlined ? UNDERLINED : "", HELD].filter(Boolean).join(" ");
     return [coloured, underlined ? UNDERLINED : "", compared ? OFF : "", HINT].filter(Boolean).join(" ");
+  }
+
+  // The room of all that it may come to say: nothing beneath it moves.
+  keepHint() {
+    this.hint.style.minHeight = "";
+    this.hint.textContent = this.legend(true);
+    this.hint.style.minHeight = `${this.hint.offsetHeight}px`;
+    this.hint.textContent = this.legend();
   }
 
   describe(place) {
@@ -221,6 +234,7 @@ class Reading extends Live {
     this.body.classList.toggle("pv-beside", width >= BESIDE);
     const stage = [width, window.innerHeight, this.large, this.whole, this.words, this.lanes.length].join();
     const moves = !this.inside || stage !== this.laid;
+    if (stage !== this.laid) this.keepHint();
     this.laid = stage;
     if (moves) this.fill();
     this.spread();
@@ -289,6 +303,8 @@ class Reading extends Live {
       this.dirty = false;
       for (const column of this.columns()) column.draw(this.theme, this.sampled === 1, this.every === 1, this.near, this.first);
       if (!this.anew) for (const column of this.columns()) column.state(this.sampled === 1);
+      this.root.classList.toggle("tx-sampled", this.sampled === 1);
+      this.noteFrames();
       this.press(this.modes, this.sampled);
       this.press(this.links, this.every);
     }
@@ -296,15 +312,22 @@ class Reading extends Live {
     return this.tracesDirty;
   }
 
+  // That frames mean something is said once there are some.
+  noteFrames() {
+    if (this.framed || !this.stage.querySelector(".tx-off")) return;
+    this.framed = true;
+    this.hint.textContent = this.legend();
+  }
+
   press(root, chosen) {
     [...root.children].forEach((button, k) => button.setAttribute("aria-checked", k === chosen));
   }
 }
 
-// The word of a true name, or of any where none is known, that has most links; -1 where there are none.
-function mostLinked({ words, labels, links }) {
+// The word of a true name, or of any where none is known or to be given away, that has most links; -1 where there are none.
+function mostLinked({ words, labels, links }, any) {
   const counts = words.map(() => 0);
-  for (const place of links) counts[place] += labels && !labels[place] ? 0 : 1;
+  for (const place of links) counts[place] += labels && !any && !labels[place] ? 0 : 1;
   const most = Math.max(0, ...counts);
   return most ? counts.indexOf(most) : -1;
 }
