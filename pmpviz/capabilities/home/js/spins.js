@@ -13,7 +13,7 @@ const SLOWEST = 7; // Sweeps a second, unless settling would then take longer th
 const LONGEST = 2.4;
 const FALL_SECONDS = 0.45;
 const legend = (edges) =>
-  `Lines pull two spins alike (orange) or apart (blue, dashed), ${strengths(edges) > 1 ? "the thicker the harder" : "all as hard"}. Dots are messages, what a spin hears from a neighbour: up orange, down blue; a sweep sends them all once. In a spin: its field, noise and messages together; point at it for each.`;
+  `Lines pull two spins alike (orange) or apart (blue, dashed), ${strengths(edges) > 1 ? "the thicker the more strongly" : "all equally strongly"}. Dots are messages, what a spin hears from a neighbour: up orange, down blue; a sweep sends them all once. In a spin: its field, noise and messages together; point at it for each.`;
 const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF =
