@@ -257,8 +257,10 @@ def test_weights_are_told_from_the_least_to_the_most_and_the_bias_by_its_sign_wh
     )
     assert picture._weights(other[1:]).startswith("trust in colour 0.50, bias to animal 0.10, neighbours 0.20, ")
     # One weight has one name.
-    told = "weights: colour 0.40 · bias to ground 0.20 · neighbours 0.30 · if alike 0.10 more"
-    assert picture.weighed(course[1].theta) == told and "bias to animal 0.10 " in picture.weighed(other[1].theta)
+    told = "weights: colour 0.40 · neighbours 0.30 · if alike +0.10 · bias to ground 0.20"
+    assert picture.weighed(course[1].theta) == told and picture.weighed(other[1].theta).endswith(
+        " · if alike −0.30 · bias to animal 0.10"
+    )
 
 
 def test_one_who_looks_back_is_told_of_that_moment():

@@ -116,9 +116,9 @@ def _lane(envelope: Envelope, index: int, lane: SceneLaneView) -> dict:
 def weighed(theta: Sequence[float]) -> str:
     """The weights by what each does."""
     # Short, for a class has two lines for them.
-    trust, bias, edge, contrast = (_span(np.array([value])) for value in (theta[0], abs(theta[1]), *theta[2:]))
-    to = "animal" if theta[1] > 0 else "ground"
-    return f"weights: colour {trust} · bias to {to} {bias} · neighbours {edge} · if alike {contrast} more"
+    trust, bias, edge = (_span(np.array([value])) for value in (theta[0], abs(theta[1]), theta[2]))
+    to, contrast = "animal" if theta[1] > 0 else "ground", f"{theta[3]:+.2f}".replace("-", "−")
+    return f"weights: colour {trust} · neighbours {edge} · if alike {contrast} · bias to {to} {bias}"
 
 
 def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
@@ -136,11 +136,10 @@ def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
     # What the verdict rests on comes first, of every lane; then what is raised.
     alone = 100 * _alone(view)
     colour = {"y": alone, "label": f"colour alone {alone:.1f}"}
-    near = NEAR.format(scenes=_scenes_held(view))
     found = [
-        card("likelier", f"{WRONG} by marginals", lambda p: 100 * p.wrong_likelier, unit="%", exact=colour, help=near),
+        card("likelier", f"{WRONG} by marginals", lambda p: 100 * p.wrong_likelier, unit="%", exact=colour),
         card("held", "Held out: log-likelihood, at least", lambda p: p.held_bound, unit="nats a pixel", help=BOUND),
-        card("map", f"{WRONG} by the MAP", lambda p: 100 * p.wrong_map, unit="%", exact=colour, help=near),
+        card("map", f"{WRONG} by the MAP", lambda p: 100 * p.wrong_map, unit="%", exact=colour),
     ]
     bounded = [lane.guarantee == "bound" for lane in view.lanes]
     if any(bounded):

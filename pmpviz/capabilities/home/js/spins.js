@@ -17,8 +17,8 @@ const legend = (edges) =>
 const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF =
-  "Drag a noise: messages settle anew. In a spin: field, noise and messages. " +
-  "Lines: alike (orange), apart (blue, dashed). Dots: messages for up (orange), for down (blue).";
+  "Drag a noise: messages settle anew. Lines pull alike (orange) or apart (blue, dashed). " +
+  "Dots: messages, up orange, down blue. In a spin: field, noise and messages.";
 
 class Spins extends Stage {
   constructor(parent) {
