@@ -285,7 +285,7 @@ def test_the_verdict_on_two_spins_says_which_states_come_too_often_and_which_too
     often = "states 00 (0.32, exactly 0.24) and 11 (0.58, exactly 0.54) come too often"
     seldom = "states 01 and 10 (0.052, exactly 0.11) come too seldom"
     why = "No: chance alone does not explain these 512 samples."
-    assert said.startswith(f"{why} In the long run (dashes) {often}, {seldom}. ")
+    assert said.startswith(f"{why} In the long run (dashes) {often}, {seldom} {findings.ONE_A_SITE}.")
     for seed in range(1, 5):
         other = bench_of(PERTURBATION[0].plan.replace(seed=seed))
         others = Tally.of(other)
@@ -537,6 +537,8 @@ def test_a_rough_map_is_shown_at_once_and_samples_that_are_to_fall_on_it_are_the
         # While another model is waited for, its question has no answer of this one's.
         waiting, _ = decode(board.update(view, layer, False, preset, waits=True))
         assert waiting["waits"] and not waiting["verdict"] and not waiting["falling"] and not waiting["counts"]
+        # Before there is an answer the board says that it begins, and not where nothing more comes.
+        assert waiting["starts"] and not decode(board.update(replace(view, doing=""), layer, False))[0]["starts"]
         for _ in pieces:
             pass
         head, _ = decode(board.update(replace(view, atlas=maker.atlas()), "state", False, preset))

@@ -62,7 +62,7 @@ export class Bars {
   }
 
   name(run) {
-    const words = run ? "Shares; lines: exact, dashes: in the long run" : "States' shares; lines: exact law";
+    const words = run ? "Lines: exact law; dashes: long run" : "States' shares; lines: exact law";
     if (this.head.textContent !== words) this.head.textContent = words;
   }
 
