@@ -19,6 +19,7 @@ STYLE = """<style>
 }
 [class*="st-key-card-"] a { position: static; padding-inline: 0; align-items: start; line-height: 1.3; }
 [class*="st-key-card-"] a::after { content: ""; position: absolute; inset: 0; }
+[class*="st-key-card-"] .stElementContainer:has([data-testid="stCaptionContainer"]) { pointer-events: none; }
 [class*="st-key-card-"] a:hover { background: none; text-decoration: underline; }
 [class*="st-key-card-"] a:focus-visible::after { outline: 2px solid currentColor; outline-offset: 3px; }
 [class*="st-key-card-"] a :is(span, p) { white-space: normal; text-overflow: clip; }

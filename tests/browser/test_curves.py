@@ -67,6 +67,28 @@ WAITED = f"""async () => {{ {MODULE}
   say({{ epoch: 2, said: ["Later words."] }});
   return told;
 }}"""
+# What stands there after words of a picture that was missed, whose frame cannot be joined, and after it has come.
+MISSED = f"""async () => {{ {MODULE}
+  const {{ Live }} = await of("/live.js");
+  const [told, lane] = [[], {{ queue: [], shown: {{ sweep: 0 }} }}];
+  const stage = {{ lanes: [lane], untold: [], at: null, measured: [], behind: true, moment: ({{ sweep }}) => sweep }};
+  Object.assign(stage, {{ tell: ([said]) => told.push(said), tellDue: Live.prototype.tellDue, dim() {{}} }});
+  Live.prototype.say.call(stage, {{ epoch: 1, lanes: [{{ frames: [{{ sweep: 1 }}] }}], said: ["of 1"] }});
+  const before = told.length;
+  Object.assign(lane, {{ shown: {{ sweep: 1 }} }});
+  stage.behind = false;
+  stage.tellDue();
+  return [before, ...told];
+}}"""
+# Ends of an axis of heights that are the same but for being of 32 bits.
+ROUNDED = f"""async () => {{ {MODULE}
+  const {{ Chart }} = await of("/chart.js");
+  const exact = {{ y: 16.797979797979796 }};
+  const chart = {{ trace: {{ exact }}, width: 300, height: 200, top: 8, exacts: () => [exact] }};
+  chart.lines = [{{ x: [0], y: new Float32Array([exact.y]) }}];
+  Chart.prototype.measure.call(chart, {{}});
+  return chart.y.ends;
+}}"""
 # Where charts end that were compared last at sweep 128 and have pictures of 183, and what the legend calls two lanes.
 ENDED = f"""async () => {{ {MODULE}
   const {{ Traces }} = await of("/traces.js");
@@ -355,6 +377,9 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(LIFTED) == [[[20, 98], [20, 20], [20, 94]], [[20, 98], [20, 20], [20, 96]]]
     assert page.evaluate(MEASURED, [60, 63, 64]) == [[1, 1, 0], [1, 1, 0], [2, 2, 1]]
     assert page.evaluate(WAITED) == ["Starting", "New"]
+    assert page.evaluate(MISSED) == [0, "of 1"]
+    low, high = page.evaluate(ROUNDED)
+    assert high - low > 1
     legend = ["Gibbs-with-gradients (GWG)", "PMP · damping 0.1"]
     assert page.evaluate(ENDED) == [{"sweeps": 183, "seconds": 7}, legend]
     assert page.evaluate(STANDING) == ["0000", "1111"]

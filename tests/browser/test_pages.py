@@ -67,6 +67,14 @@ def test_home_moves_untouched_and_a_picture_of_it_opens_its_page_at_its_preset(s
     assert all(picture.evaluate("p => p.complete && p.naturalWidth > 0") for picture in page.locator("img").all())
     image = page.locator(".st-key-card-race-stripes img")
     image.scroll_into_view_if_needed()
+    # The whole card is its link, the note beneath it too.
+    note_of = page.locator(".st-key-card-race-stripes [data-testid=stCaptionContainer]")
+    assert note_of.evaluate(
+        """(note) => {
+          const { x, y } = note.getBoundingClientRect();
+          return Boolean(document.elementFromPoint(x + 8, y + 6).closest("a"));
+        }"""
+    )
     picture = image.bounding_box()
     page.mouse.click(picture["x"] + picture["width"] / 2, picture["y"] + picture["height"] / 2)
     page.wait_for_url(lambda url: "/race" in url and "start=stripes" in url)

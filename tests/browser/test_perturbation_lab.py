@@ -177,7 +177,7 @@ def test_samples_fall_and_fill_the_bars(server, open_page):
     # Those that are solved later, too.
     page.locator("[data-action=all]").click()
     page.wait_for_selector(f"{BARS}[data-samples='512']")
-    assert "as 512 samples show: " in page.locator(".at-verdict").inner_text()
+    assert "does not explain these 512 samples. In" in page.locator(".at-verdict").inner_text()
     assert "; as many exact draws are " in page.locator(".at-bars").inner_text()
     assert page.evaluate(COLOURED) > 0.02  # The exact lines and the axis alone are grey.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 
 import jax
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from pmpviz.app.player import parse
 from pmpviz.capabilities.home import spins
 from pmpviz.capabilities.home.hand import MOST_DRAWN, MOST_NOISE, Hand, distance, expected_distance
-from pmpviz.capabilities.home.picture import blob, reasons, words
+from pmpviz.capabilities.home.picture import blob, exactly, reasons, words
 from pmpviz.capabilities.home.spins import EDGES, LITTLE, LOOSE, MANY, SPINS, STATES, TIGHT
 from pmpviz.player.numbers import significant
 from pmpviz.player.wire import decode
@@ -88,7 +89,7 @@ def test_the_loose_model_is_met_and_the_tight_one_missed():
     for little, met in ((LOOSE, True), (TIGHT, False)):
         hand = Hand(little=little)
         hand.draw_more()
-        assert words(hand).startswith("As good as exact draws" if met else "Not exact")
+        assert words(hand).startswith("Not told apart from exact draws" if met else "Not exact")
         assert little.why in reasons(hand)
     # As many exact draws are within it nineteen times of twenty, and these are told to be, until so many are drawn that
     # their own law is seen.
@@ -96,7 +97,7 @@ def test_the_loose_model_is_met_and_the_tight_one_missed():
     within = 0
     for _ in range(400):
         hand_of_exact.counts = rng.multinomial(20_000, LOOSE.law)
-        within += words(hand_of_exact).startswith("As good as exact draws")
+        within += words(hand_of_exact).startswith("Not told apart from exact draws")
     assert 0.9 < within / 400 < 0.985
     many = Hand(little=LOOSE)
     for _ in range(18):
@@ -215,3 +216,18 @@ def test_a_few_draws_are_not_praised_for_what_exact_ones_have_as_well():
     hand.draw()
     off = f"{significant(expected_distance(LOOSE.law, 2))} off on average"
     assert f"after 2 random draws: too few to judge, as many exact draws are {off}. " in words(hand)
+
+
+@pytest.mark.parametrize("little", [LOOSE, TIGHT], ids=lambda little: little.id)
+def test_the_exact_bars_follow_from_the_numbers_and_words_on_screen(little):
+    """Own fields as they are told beside a spin that is pointed at, and what the words say of spins and lines."""
+    hand, told = Hand(little=little), exactly(little)
+    hand.draw()
+    assert told in reasons(hand) and "a spin that is up adds half its own field, one that is down takes it off" in told
+    update, _ = decode(blob(hand, ("mount", 1)))
+    (J,) = {float(found) for found in re.findall(r"(?:adds|takes) (0\.\d+)", told)}
+    s = 2.0 * spins.all_states() - 1
+    own = np.round(update["own"], 2)
+    has_its_way = sum(np.sign(pull) * s[:, i] * s[:, j] for i, j, pull in update["edges"])
+    weight = np.exp(s @ own / 2 + J * has_its_way)
+    np.testing.assert_allclose(weight / weight.sum(), update["exact"], atol=1e-6)

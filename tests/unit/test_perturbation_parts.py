@@ -29,7 +29,7 @@ from pmpviz.capabilities.perturbation.parts import (
     total_variation,
     walking,
 )
-from pmpviz.capabilities.perturbation.plan import LabPlan
+from pmpviz.capabilities.perturbation.plan import MOST_DRAWS, LabPlan
 from pmpviz.capabilities.perturbation.presets import PERTURBATION
 from pmpviz.capabilities.perturbation.scenes import SCENES, scene_of
 from pmpviz.live.link import from_query, to_query
@@ -282,9 +282,10 @@ def test_the_verdict_on_two_spins_says_which_states_come_too_often_and_which_too
     tally.add(own, 512)
     said = findings.finding(replace(none, tally=tally, law=law), "two-spins")
     # Which states by the maxima's own law, of which the samples are the evidence: the same ones whatever the seed.
-    often = "the states 00 (0.32, exactly 0.24) and 11 (0.58, exactly 0.54) come too often"
-    seldom = "the states 01 and 10 (0.052, exactly 0.11) come too seldom"
-    assert said.startswith(f"No, as 512 samples show: in the long run {often}, {seldom}. ")
+    often = "states 00 (0.32, exactly 0.24) and 11 (0.58, exactly 0.54) come too often"
+    seldom = "states 01 and 10 (0.052, exactly 0.11) come too seldom"
+    why = "No: chance alone does not explain these 512 samples."
+    assert said.startswith(f"{why} In the long run (dashes) {often}, {seldom} {findings.ONE_A_SITE}.")
     for seed in range(1, 5):
         other = bench_of(PERTURBATION[0].plan.replace(seed=seed))
         others = Tally.of(other)
@@ -304,7 +305,12 @@ def test_the_verdict_on_two_spins_says_which_states_come_too_often_and_which_too
     assert (gap > 3 * np.sqrt(law * (1 - law) / few)).any()
     assert not (gap > 3 * np.sqrt(law * (1 - law) / (few - 10))).any()
     assert all(("too few to judge" in words) == (count < few) for count, words in falling.items())
-    assert falling[few + 1].startswith("No, as 271 samples show: ")
+    assert "until the gap is three standard errors" in falling[few - 1]
+    assert falling[few + 1].startswith("No: chance alone does not explain these 271 samples. ")
+    # The shares that it tells are the dashes of the bars, which are not those of the samples.
+    bars = decode(board.update(replace(none, tally=tally, law=law), "state", False, "two-spins"))[0]["samples"]
+    np.testing.assert_allclose(bars["run"], own_law[np.argsort(-law, kind="stable")])
+    assert bars["few"] == few
     # The verdict and the bars, which count every sample, are of as many.
     assert all(f"{count} sample" in words for count, words in falling.items())
     # Draws of the law itself are no further off than chance allows.
@@ -345,7 +351,7 @@ def test_the_verdict_on_a_scene_names_what_the_single_best_answer_leaves_out_bes
         found = make_oracle(solver).solve_batch(own.potentials, unary)
         drawn = np.array([own.problem.all_states(each.x[None])[0][ink].sum() for each in found])
         error = significant(1.96 * np.std(drawn, ddof=1) / np.sqrt(8), 2)
-        assert f"{significant(drawn.mean(), 2)} ± {error} on average so far and " in said
+        assert f"{significant(drawn.mean(), 2)} on average so far (± {error}, 95 %) and " in said
     plan = preset_of(PERTURBATION, "denoise").plan
     unsure = ((truth := exact.solve(bench_of(plan).target)).p1 > 0.1) & (truth.p1 < 0.9)
     own = bench_of(plan)
@@ -523,7 +529,7 @@ def test_a_rough_map_is_shown_at_once_and_samples_that_are_to_fall_on_it_are_the
             pass
         view = LabView(plan, bench, show(bench, 0), Tally.of(bench), atlas=maker.atlas())
         view.tally.add(bench, 64)
-        assert draws_before_map(bench) == (64 if preset == "two-spins" else 8)
+        assert draws_before_map(bench) == (MOST_DRAWS if preset == "two-spins" else 8)
         head, _ = decode(board.update(view, layer, False, preset))
         assert head["atlas"]["rows"] == 0 and "Rough still: row 0 of 32." in head["atlas"]["words"]
         # What the map's colours are, not how many states those of another layer have.
@@ -531,6 +537,8 @@ def test_a_rough_map_is_shown_at_once_and_samples_that_are_to_fall_on_it_are_the
         # While another model is waited for, its question has no answer of this one's.
         waiting, _ = decode(board.update(view, layer, False, preset, waits=True))
         assert waiting["waits"] and not waiting["verdict"] and not waiting["falling"] and not waiting["counts"]
+        # Before there is an answer the board says that it begins, and not where nothing more comes.
+        assert waiting["starts"] and not decode(board.update(replace(view, doing=""), layer, False))[0]["starts"]
         for _ in pieces:
             pass
         head, _ = decode(board.update(replace(view, atlas=maker.atlas()), "state", False, preset))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from pmpviz.capabilities.home.hand import MOST_DRAWN, MOST_NOISE, Hand, expected_distance, farthest
-from pmpviz.capabilities.home.spins import EDGES, LITTLE
+from pmpviz.capabilities.home.spins import EDGES, LITTLE, Little
 from pmpviz.player.numbers import integer, significant
 from pmpviz.player.wire import Payload, encode
 
@@ -26,9 +26,10 @@ MEASURE = (
     "they have no state in common."
 )
 
+# In what the picture shows: a spin's own field is its log-odds, 2 h.
 EXACT = (
-    "A state's exact probability is its share of all weights, each e to the sum of what the state gains: h s from the "
-    "field h at each spin s = ±1, J s s' from each line."
+    "A state's exact probability is its share of all weights, each e to a sum: a spin that is up adds half its own "
+    "field, one that is down takes it off; a line whose spins are as it pulls them adds {J}, another takes {J} off."
 )
 
 
@@ -74,15 +75,22 @@ def words(hand: Hand) -> str:
         off = f"{exact} {significant(chance)} off on average"
         return f"{far[0].upper()}{far[1:]}: too few to judge, {off}. Press “1,000 more”."
     if hand.distance <= farthest(hand.little.law, count):
-        return f"As good as exact draws: {far}, theirs is {significant(chance)} on average."
+        return f"Not told apart from exact draws yet: {far}, theirs is {significant(chance)} on average."
     if hand.distance < NEARLY:
         return f"Nearly exact: {far}, that of exact ones is {significant(chance)}: a small error is left."
     return f"Not exact: {far}, that of exact ones is {significant(chance)}; more do not help."
 
 
+def exactly(little: Little) -> str:
+    """How the exact probabilities come of the numbers that are shown, and of the strength that all lines have."""
+    strength = {abs(J) for J in little.J}
+    assert len(strength) == 1
+    return EXACT.format(J=f"{strength.pop():g}")
+
+
 def reasons(hand: Hand) -> list[str]:
     """Why the histogram meets the exact law or misses it."""
-    found = [hand.little.why] if hand.drawn >= ENOUGH else [MEASURE, EXACT]
+    found = [hand.little.why] if hand.drawn >= ENOUGH else [MEASURE, exactly(hand.little)]
     if hand.drawn >= ENOUGH and hand.missed:
         found.append(
             f"In {integer(hand.missed)} of {integer(hand.drawn)} draws max-product, going round the loops, did not "
@@ -95,4 +103,4 @@ def reasons(hand: Hand) -> list[str]:
     return found
 
 
-__all__ = ["blob", "reasons", "words"]
+__all__ = ["blob", "exactly", "reasons", "words"]

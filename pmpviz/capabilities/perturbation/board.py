@@ -16,6 +16,7 @@ from pmpviz.capabilities.perturbation.findings import (
     falling,
     finding,
     left,
+    long_run,
     missed,
 )
 from pmpviz.capabilities.perturbation.live import LabView, draws_before_map
@@ -29,7 +30,7 @@ from pmpviz.capabilities.perturbation.picture import (
     line_colour,
     styles,
 )
-from pmpviz.capabilities.perturbation.plan import LAYERS
+from pmpviz.capabilities.perturbation.plan import LAYERS, MOST_DRAWS
 from pmpviz.oracles import MapOracle, Solution
 from pmpviz.player.numbers import configuration, integer, significant
 from pmpviz.player.wire import Payload, encode
@@ -76,6 +77,7 @@ def update(view: LabView, layer: str, dark: bool, preset: str = "", waits: bool 
             "counts": explained(counts(asked, preset)),
             "rows": _rows(asked, preset, dark),
             "waits": waits,
+            "starts": not view.done,
         },
         payload.blobs,
     )
@@ -330,6 +332,7 @@ def _samples(payload: Payload, view: LabView) -> dict[str, Any] | None:
     regions = {} if few or view.atlas is None else _regions(view)
     flat = bench.potentials.n == 2 and len(tally.codes) == tally.draws
     points = bench.noise(0, tally.draws)[:, :, 1] if flat else None
+    few, run = (long_run(view) if flat else None) or (0, None)
     return {
         "places": payload.add(place[np.array(tally.codes)], "<i4"),
         "law": payload.add(view.law[order]),
@@ -338,6 +341,9 @@ def _samples(payload: Payload, view: LabView) -> dict[str, Any] | None:
         "regions": [int(name, 2) if few else regions.get(name, len(REGIONS) - 1) for name in names],
         "points": None if points is None else payload.add(points),
         "floors": _floors(view),
+        "most": MOST_DRAWS,
+        "run": None if run is None else run[order],
+        "few": few,
     }
 
 

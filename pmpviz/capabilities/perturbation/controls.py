@@ -13,6 +13,8 @@ from pmpviz.capabilities.perturbation.scenes import PREFIX, SCENES, scene_of
 from pmpviz.live.plan import BETA
 from pmpviz.oracles import ORACLES, PROMISES, oracle_class
 
+# The lab tells energies, of which the least is sought.
+PROMISED = PROMISES | {"bound": "gives a bound that no energy is below, and a configuration that may have more"}
 SHORT = {"denoise": "A noisy picture", "complete": "A hidden stroke"}
 
 
@@ -26,7 +28,7 @@ def solver_controls(plan: LabPlan, box: Any) -> LabPlan:
         told = as_text(oracle_class(chosen[-1]).spec.summary) if chosen[-1] else None
         select(box, f"Solver {place + 1}", labels if place == 0 else {"": "none", **labels}, key, help=told)
         if chosen[-1]:
-            box.caption(f"It {PROMISES[oracle_class(chosen[-1]).spec.promise]}.")
+            box.caption(f"It {PROMISED[oracle_class(chosen[-1]).spec.promise]}.")
     return plan.replace(solvers=tuple(dict.fromkeys(name for name in chosen if name)))
 
 

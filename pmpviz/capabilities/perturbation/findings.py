@@ -31,7 +31,8 @@ OF_MAXIMA = ("glass",)
 # Presets whose question is about attempts at exact samples, and about the bounds that these go by.
 OF_ATTEMPTS = ("clique", "prefixes", "")
 ATTEMPTS, BOUNDS = OF_ATTEMPTS[:2]
-ONE_A_SITE = "Exact it would be with a noise of its own for each state; one for each spin is too little."
+# In brackets, so that before a class it is left out.
+ONE_A_SITE = "(one noise a spin is too little; one a state would be exact)"
 TOO_LOW = "bounds were less than their two parts add up to"
 MISSED = "Noises under which a solver did not find the proved best state: that of least energy."
 COUNTED = {
@@ -150,14 +151,24 @@ def _whole_sampler(view: LabView) -> str:
         return ""
     draws, law = view.tally.draws, view.law
     if (few := _few(view)) > draws:
-        return f"{integer(draws)} sample{'s' if draws > 1 else ''}: too few to judge, it takes some {integer(few)}."
+        told = f"{integer(draws)} sample{'s' if draws > 1 else ''}: too few to judge, it takes some {integer(few)}"
+        return f"{told} until the gap is three standard errors."
     share, error = view.tally.counts / draws, np.sqrt(law * (1 - law) / draws)
     if (np.abs(share - law) <= SURE * error).all():
         return f"Of {integer(draws)} samples no state has come more or less often than chance allows."
     own = _maxima(view.bench)
     often, seldom = (_told(view, own, way) for way in (1, -1))
     parts = [f"{states} too {how}" for states, how in ((often, "often"), (seldom, "seldom")) if states]
-    return f"No, as {integer(draws)} samples show: in the long run {', '.join(parts)}. {ONE_A_SITE}"
+    # Their own shares are the bars', and others: which numbers are told is said.
+    run = f"In the long run (dashes) {', '.join(parts)} {ONE_A_SITE}."
+    return f"No: chance alone does not explain these {integer(draws)} samples. {run}"
+
+
+def long_run(view: LabView) -> tuple[int, Float[np.ndarray, " m"]] | None:
+    """(from how many samples on it is told, how often the maxima are each state in the end); None where it is not."""
+    if view.law is None or view.bench is None or len(view.law) > FEW_STATES:
+        return None
+    return (few, _maxima(view.bench)) if (few := _few(view)) else None
 
 
 def _few(view: LabView) -> int:
@@ -175,8 +186,8 @@ def _maxima(bench: Bench) -> Float[np.ndarray, " m"]:
 
 
 def _told(view: LabView, share: Float[np.ndarray, " m"], way: int) -> str:
-    """`the state 11 (0.62, exactly 0.54) comes`, of those that come more often than they should, or, the other way,
-    less; those of the same two numbers have them once. What is printed alike is as it should be."""
+    """`state 11 (0.62, exactly 0.54) comes`, of those that come more often than they should, or, the other way, less;
+    those of the same two numbers have them once. What is printed alike is as it should be."""
     assert view.law is not None
     free = len(view.law).bit_length() - 1
     found: dict[str, list[str]] = {}
@@ -187,7 +198,7 @@ def _told(view: LabView, share: Float[np.ndarray, " m"], way: int) -> str:
             found.setdefault(f"({told}, exactly {should})", []).append(name)
     count = sum(len(names) for names in found.values())
     states = listed([f"{listed(names)} {numbers}" for numbers, names in found.items()])
-    return f"the state{'' if count == 1 else 's'} {states} come{'s' if count == 1 else ''}" if count else ""
+    return f"state{'' if count == 1 else 's'} {states} come{'s' if count == 1 else ''}" if count else ""
 
 
 def _rest(view: LabView) -> str:
@@ -244,7 +255,8 @@ def _doubt(view: LabView) -> str:
         return ""
     unsure = [int(((p > UNSURE) & (p < 1 - UNSURE)).sum()) for p in (mean, law) if p is not None]
     model = f", {integer(unsure[1])} by the exact marginals" if len(unsure) > 1 else ""
-    return f"Unsure, with ink in {UNSURE:.0%} to {1 - UNSURE:.0%}: {integer(unsure[0])} pixels under noise{model}."
+    share = f"{UNSURE:.0%} to {1 - UNSURE:.0%}"
+    return f"Unsure, with ink in {share} of {_whose(view)}'s answers: {integer(unsure[0])} pixels{model}."
 
 
 def _hidden(view: LabView) -> str:
@@ -268,7 +280,7 @@ def _drawn(view: LabView, pixels: Bool[np.ndarray, "h w"] | None) -> tuple[str, 
     law = _law(view)
     exactly = "" if law is None else f" and the exact marginals {significant(float(law[ink].sum()), 2)}"
     so_far = " so far" if view.tally is not None and view.tally.draws < ENOUGH else ""
-    told = f"{significant(float(mean[ink].sum()), 2)}{_spread(view, ink)} on average{so_far}"
+    told = f"{significant(float(mean[ink].sum()), 2)} on average{so_far}{_spread(view, ink)}"
     many = f"those of {_whose(view)} under {noises} noises {told}"
     alone = int(view.shown.alone[ink].sum())
     return integer(int(ink.sum())), integer(alone) if alone else "none", many, exactly
@@ -301,12 +313,12 @@ def _least_lost(view: LabView) -> int | None:
 
 
 def _spread(view: LabView, pixels: Bool[np.ndarray, " n"]) -> str:
-    """` ± ` the 95 % error of the mean number of these pixels that the best answers draw; empty of one noise."""
+    """In brackets the 95 % error of the mean number of these pixels that the best answers draw; empty of one noise."""
     place = _least_lost(view)
     if view.tally is None or place is None or view.tally.draws < 2:
         return ""
     drawn = np.unpackbits(np.array(view.tally.answers[place]), axis=1, count=len(pixels))[:, pixels].sum(1)
-    return f" ± {significant(WITHIN * float(drawn.std(ddof=1)) / math.sqrt(len(drawn)), 2)}"
+    return f" (± {significant(WITHIN * float(drawn.std(ddof=1)) / math.sqrt(len(drawn)), 2)}, 95 %)"
 
 
 # Its samples fall into their regions.
@@ -322,4 +334,4 @@ ANSWERS: dict[str, Callable[[LabView], str]] = {
 }
 
 
-__all__ = ["ANSWERS", "added", "counts", "explained", "falling", "finding", "left", "missed"]
+__all__ = ["ANSWERS", "added", "counts", "explained", "falling", "finding", "left", "long_run", "missed"]

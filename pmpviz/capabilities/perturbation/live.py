@@ -47,9 +47,15 @@ SHOWN_AT = (8, 16, 32, 64, 128, 256, 512)
 
 
 def draws_before_map(bench: Bench) -> int:
-    """After how many perturbations the map is drawn: a scene's pictures come before it, and samples that are to fall on
-    it."""
+    """After how many perturbations the map is drawn: a scene's pictures come before it, and all samples that are to
+    fall on it, so that all can be asked for; those of a solver with a time limit may take too long for that."""
+    if bench.potentials.n == FLAT and not _timed(bench):
+        return MOST_DRAWS
     return FIRST_DRAWS if bench.scene is not None or bench.potentials.n == FLAT else CHUNK
+
+
+def _timed(bench: Bench) -> bool:
+    return any(solver.spec.timed for solver in bench.solvers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +230,7 @@ class LivePerturbation(Watched):
 
     def _more_draws(self, bench: Bench, tally: Tally, most: int) -> Iterator[bool]:
         # A solver with a time limit may need all of it for one perturbation: others in the queue wait no longer.
-        chunk = 1 if any(solver.spec.timed for solver in bench.solvers) else CHUNK
+        chunk = 1 if _timed(bench) else CHUNK
         while tally.draws < most:
             tally.add(bench, min(chunk, most - tally.draws))
             if tally.draws in SHOWN_AT or tally.draws == most:

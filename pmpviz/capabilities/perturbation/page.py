@@ -54,8 +54,8 @@ SHORT = {
     "heuristic": "none: it has no bound",
 }
 ROUNDED = (
-    "LP relaxation: a variable may lie between 0 and 1 there (grey). What is reached so is an upper bound of every "
-    "configuration's value; rounded, a half to 0, much of it can be lost."
+    "LP relaxation: a variable may lie between 0 and 1 there (grey). No configuration has less energy than is reached "
+    "so; rounded, a half to 0, it can have much more."
 )
 
 
@@ -204,7 +204,7 @@ def computing(view: LabView) -> str:
     some = f", {integer(free)} of its variables free" if free < view.bench.target.n else ""
     doing = f", {view.doing} …" if view.doing else ""
     moved = ", its cross moved by hand" if view.plan.cross is not None else ""
-    shown = f"Perturbation {integer(view.plan.draw)} of seed {view.plan.seed}{moved}, the same for every solver"
+    shown = f"Perturbation {integer(view.plan.draw + 1)} of seed {view.plan.seed}{moved}, the same for every solver"
     return as_text(f"{words[:1].upper()}{words[1:]}{some}. {shown}; {integer(draws)} perturbations solved{doing}")
 
 

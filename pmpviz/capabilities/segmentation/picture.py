@@ -12,6 +12,7 @@ import numpy as np
 from pmpviz.capabilities.segmentation.lane import Point, SceneLaneView, colour_alone, mosaic
 from pmpviz.capabilities.segmentation.live import SceneView
 from pmpviz.capabilities.segmentation.plan import class_of
+from pmpviz.metrics.boundaries import WIDTH
 from pmpviz.models.scene_field import WEIGHTS
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, seconds, significant
@@ -37,6 +38,8 @@ BADGES = {
 }
 SAMPLES = "learns by samples", "Its samples are right in the long run, and prove nothing of the likelihood."
 BOUND = "At least so likely, as tree-reweighted belief propagation (TRBP) proves with the weights of each lane alike."
+WRONG = "Wrong near held-out outlines,"
+NEAR = f"Near is within {WIDTH:g} pixels of the true outline of {{scenes}}."
 # Before so many iterations weights say little but how long steps are.
 MEANT = 10
 TITLES = {
@@ -112,9 +115,10 @@ def _lane(envelope: Envelope, index: int, lane: SceneLaneView) -> dict:
 
 def weighed(theta: Sequence[float]) -> str:
     """The weights by what each does."""
-    trust, bias, edge, contrast = (significant(value, 2) for value in (theta[0], abs(theta[1]), *theta[2:]))
-    to = "animal" if theta[1] > 0 else "ground"
-    return f"weights: trust {trust} · to {to} {bias} · neighbours {edge} · alike {contrast}"
+    # Short, for a class has two lines for them.
+    trust, bias, edge = (_span(np.array([value])) for value in (theta[0], abs(theta[1]), theta[2]))
+    to, contrast = "animal" if theta[1] > 0 else "ground", f"{theta[3]:+.2f}".replace("-", "−")
+    return f"weights: colour {trust} · neighbours {edge} · if alike {contrast} · bias to {to} {bias}"
 
 
 def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
@@ -133,15 +137,9 @@ def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
     alone = 100 * _alone(view)
     colour = {"y": alone, "label": f"colour alone {alone:.1f}"}
     found = [
-        card(
-            "likelier",
-            "Held out: wrong beside the outline, marginals",
-            lambda p: 100 * p.wrong_likelier,
-            unit="%",
-            exact=colour,
-        ),
+        card("likelier", f"{WRONG} by marginals", lambda p: 100 * p.wrong_likelier, unit="%", exact=colour),
         card("held", "Held out: log-likelihood, at least", lambda p: p.held_bound, unit="nats a pixel", help=BOUND),
-        card("map", "Held out: wrong beside the outline, MAP", lambda p: 100 * p.wrong_map, unit="%", exact=colour),
+        card("map", f"{WRONG} by the MAP", lambda p: 100 * p.wrong_map, unit="%", exact=colour),
     ]
     bounded = [lane.guarantee == "bound" for lane in view.lanes]
     if any(bounded):
@@ -177,6 +175,11 @@ def verdict(view: SceneView) -> str:
 def _alone(view: SceneView) -> float:
     plan = view.plan
     return colour_alone(plan.height, plan.width, plan.noise, plan.held_out)
+
+
+def _scenes_held(view: SceneView) -> str:
+    count = view.plan.scenes
+    return f"the {integer(count)} held-out scenes" if count > 1 else "the held-out scene"
 
 
 def _unlearned(view: SceneView) -> str:
@@ -225,7 +228,7 @@ def _weights(now: Sequence[Point]) -> str:
     below = bool((bias <= 0).all())
     to = "ground" if below else "animal"
     rest = f"neighbours {_span(edge)}, where alike {_span(contrast)} more"
-    return f"trust in colour {_span(trust)}, to {to} {_span(abs(bias) if below else bias)}, {rest}"
+    return f"trust in colour {_span(trust)}, bias to {to} {_span(abs(bias) if below else bias)}, {rest}"
 
 
 def _span(values: np.ndarray) -> str:
@@ -239,24 +242,26 @@ def together(lanes: Sequence[SceneLaneView]) -> int:
 
 
 def numbers(view: SceneView) -> list[str]:
-    """Why more are wrong than before, what agreement means and takes, errors of the MAP configuration, and where
-    likelihood was higher."""
+    """Why more are wrong than before, what agreement means and takes, errors of the MAP configuration, where the bound
+    was higher, and what is near."""
     begun = [lane for lane in view.lanes if lane.points]
+    near = NEAR.format(scenes=_scenes_held(view))
     if not begun or not (count := together(begun)):
-        return []
+        return [near] if begun else []
     best = listed([f"{lane.points[count].wrong_map:.1%}" for lane in begun])
     took = " and ".join(seconds(lane.points[count].seconds) for lane in begun)
     agree = (
-        f"{AGREE} {_apart(begun)} nats a pixel{_though(begun, count)}, after {took} of computing."
+        f"{AGREE} {_apart(begun)} nats a pixel{_though(begun, count)}. Computing took {took}."
         if _alike(view, begun)
         else f"{_ahead(view, begun)}Computing took {took}."
     )
     have = "has" if len(begun) == 1 else "of each has"
     words = [agree, f"The single likeliest configuration (MAP) {have} {best} wrong there."]
-    return [" ".join([*_fewest(begun, count), *_likelier_before(begun), *words])]
+    return [" ".join([*_fewest(begun, count), *_bounded_before(begun), *words, near])]
 
 
-AGREE = "Their weights make held-out scenes equally probable, to"
+# A bound that is higher is no likelihood that is: how far below it lies is another matter with other weights.
+AGREE = "TRBP's bound of held-out scenes is the same with the weights of each, to"
 # Before a class what is in brackets is left out.
 RAISED = "what learning raises is the likelihood (of the training scenes)"
 ROSE = "the likelihood (of the training scenes), which learning raises, has risen since"
@@ -266,39 +271,39 @@ FELL = "the likelihood (of the training scenes) has fallen since, too: the learn
 def _though(lanes: Sequence[SceneLaneView], count: int) -> str:
     """That weights differ, where they do by what is seen at once."""
     theta = np.array([lane.points[count].theta for lane in lanes])
-    return ", though they differ" if (np.ptp(theta, 0) > APART * abs(theta).max(0)).any() else ""
+    return ", though the weights differ" if (np.ptp(theta, 0) > APART * abs(theta).max(0)).any() else ""
 
 
-def _likelier_before(lanes: Sequence[SceneLaneView]) -> list[str]:
-    """Which lane's held-out likelihood was higher at an earlier iteration, and when."""
+def _bounded_before(lanes: Sequence[SceneLaneView]) -> list[str]:
+    """Which lane's held-out bound was higher at an earlier iteration, and when."""
     bounds = []
     for lane in lanes:
         now, most = lane.points[-1], max(lane.points, key=lambda point: point.held_bound)
         if most.held_bound - now.held_bound > WORSE * (most.held_bound - lane.points[0].held_bound):
             bounds.append(f"{lane.label} at iteration {integer(most.iteration)}")
-    return [f"Held-out likelihood was higher before: {', '.join(bounds)}."] if bounds else []
+    return [f"The held-out bound was higher before: {', '.join(bounds)}."] if bounds else []
 
 
 def _alike(view: SceneView, lanes: Sequence[SceneLaneView]) -> bool:
-    """Whether curves lie on each other, where one would look for a second one, and scenes are hardly more probable by
-    the weights of one."""
+    """Whether curves lie on each other, where one would look for a second one, and bounds of scenes are hardly higher
+    by the weights of one."""
     rows = _bounds(lanes)
     seen_apart = np.ptp(rows, 0).max() >= SAME * np.ptp(rows)
     return len(lanes) > 1 and not seen_apart and _a_scene(view, rows) < LITTLE
 
 
 def _a_scene(view: SceneView, rows: np.ndarray) -> float:
-    """By how many nats a held-out scene is more probable by the weights of one lane than of another, at most by now."""
+    """By how many nats a held-out scene's bound is higher by the weights of one lane than of another by now."""
     return float(np.ptp(rows[:, -1])) * view.plan.height * view.plan.width
 
 
 def _ahead(view: SceneView, lanes: Sequence[SceneLaneView]) -> str:
-    """Of several lanes by whose weights held-out scenes are most probable, and by how much."""
+    """Of several lanes by whose weights the bound of held-out scenes is highest, and by how much."""
     if len(lanes) < 2:
         return ""
     rows = _bounds(lanes)
     best, far = lanes[int(np.argmax(rows[:, -1]))].label, significant(_a_scene(view, rows), 2)
-    return f"Held-out scenes are likeliest with the weights of {best}, by {far} nats a scene (TRBP's bound). "
+    return f"TRBP's bound of held-out scenes is highest with the weights of {best}, by {far} nats a scene. "
 
 
 def _apart(lanes: Sequence[SceneLaneView]) -> str:
@@ -306,7 +311,7 @@ def _apart(lanes: Sequence[SceneLaneView]) -> str:
 
 
 def _bounds(lanes: Sequence[SceneLaneView]) -> np.ndarray:
-    """Held-out likelihoods of all lanes at the iterations that all have reached."""
+    """Held-out bounds of all lanes at the iterations that all have reached."""
     bounds = [[point.held_bound for point in lane.points] for lane in lanes]
     return np.array([each[: min(map(len, bounds))] for each in bounds])
 

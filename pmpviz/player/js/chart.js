@@ -21,7 +21,7 @@ const BOTTOM = 20;
 const APART = 6; // Pixels between words along an axis.
 const ROW = 16; // Of words where there are no values.
 const BOX = 6; // A pointer that moves less than this many pixels draws no box.
-const NEAR = 1e-6; // Of a decade: values come as 32-bit floats.
+const NEAR = 1e-6; // Of a decade, or of a value: they come as 32-bit floats.
 
 export class Chart {
   // `zoom(x, y)` is called with what a drawn box spans, and with nulls to show everything.
@@ -213,7 +213,9 @@ export class Chart {
       const [first, last] = [10 ** Math.floor(Math.log10(low) + NEAR), 10 ** Math.ceil(Math.log10(high) - NEAR)];
       this.y = scale([first, last > first ? last : 10 * first], ends, true);
     } else {
-      const room = (high - low || Math.abs(high) || 1) * 0.07;
+      // Curves come in 32 bits: what is the same but for these is no range, whose ticks would all read alike.
+      const far = high - low > NEAR * Math.abs(high) ? high - low : 0;
+      const room = (far || Math.abs(high) || 1) * 0.07;
       this.y = scale([low - room, high + room], ends, false);
     }
     return true;

@@ -7,10 +7,11 @@ const APART = 12; // Pixels between names on their ends.
 const OUT = 0.5; // Of the highest: what stands out.
 
 // Draws into `area` (left, right, bottom: what the axes and the names take; width, height); `large` enlarges the type.
-// `columns` has the names, the exact law, and rows of shares with a colour, or with a colour for each state.
+// `columns` has the names, the exact law, and rows of shares with a colour, or with a colour for each state; where they
+// are known, the shares in the long run, which are dashed.
 export function drawColumns(context, theme, area, columns, large = 1) {
   const { names, law, rows } = columns;
-  const high = 1.08 * Math.max(...law, ...rows.map((row) => Math.max(...row.values)));
+  const high = 1.08 * Math.max(...law, ...(columns.run || []), ...rows.map((row) => Math.max(...row.values)));
   const foot = area.height - area.bottom;
   const y = (p) => foot - (p / high) * (foot - TOP);
   if (area.left) drawHeights(context, theme, area, high, y);
@@ -27,12 +28,24 @@ export function drawColumns(context, theme, area, columns, large = 1) {
     });
     context.fillStyle = css(theme.text);
     context.fillRect(x + 0.04 * step, y(law[k]) - large, 0.92 * step, 2 * large);
+    if (columns.run) drawDashes(context, x + 0.04 * step, y(columns.run[k]), 0.92 * step, large);
     context.fillStyle = css(theme.soft);
     if (named) {
       context.textAlign = "center";
       context.fillText(name, x + step / 2, area.height - 5 * large);
     } else if (upright.has(k)) drawUpright(context, name, x + step / 2, foot + 4 * large);
   });
+}
+
+function drawDashes(context, x, y, wide, large) {
+  context.strokeStyle = context.fillStyle;
+  context.lineWidth = 2 * large;
+  context.setLineDash([4 * large, 3 * large]);
+  context.beginPath();
+  context.moveTo(x, y);
+  context.lineTo(x + wide, y);
+  context.stroke();
+  context.setLineDash([]);
 }
 
 // Of more states than names have room for: those that stand out, the highest first, so far apart.

@@ -49,9 +49,10 @@ export class Figure {
     if (room === this.room) return;
     this.room = room;
     this.name.textContent = this.name.title;
-    this.name.style.whiteSpace = "nowrap";
+    // As wide as it is, and not as its line is.
+    Object.assign(this.name.style, { whiteSpace: "nowrap", flex: "none" });
     if (this.name.scrollWidth > width - this.key.offsetWidth - BESIDE_KEY * enlarged()) this.name.textContent = this.short;
-    this.name.style.whiteSpace = "";
+    Object.assign(this.name.style, { whiteSpace: "", flex: "" });
   }
 
   drawKey(theme) {

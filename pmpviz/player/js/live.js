@@ -177,7 +177,9 @@ export class Live extends Room {
   say(update) {
     const measured = update.lanes.map((lane) => lane.measured);
     const newest = (queue) => (queue?.length ? this.moment(queue[queue.length - 1]) : -Infinity);
-    const due = this.lanes.map(({ queue }, k) => measured[k] ?? newest(queue));
+    // Pictures that were missed are yet to come.
+    const coming = (k) => (this.behind ? newest(update.lanes[k]?.frames) : -Infinity);
+    const due = this.lanes.map(({ queue }, k) => measured[k] ?? Math.max(newest(queue), coming(k)));
     if (update.waits || update.epoch !== this.saidEpoch || this.at !== null) this.untold = [];
     this.saidEpoch = update.epoch;
     const waits = this.lanes.some((lane) => lane.shown) ? WAITS : STARTING; // What is not there is not dimmed.
@@ -189,8 +191,10 @@ export class Live extends Room {
   }
 
   tellDue() {
-    const shown = this.lanes.map((lane) => (lane.queue?.length && this.at === null ? this.moment(lane.shown || NONE) : Infinity));
-    const old = performance.now() - WORDS_MS;
+    const waits = ({ queue, shown }) => this.at === null && (queue?.length || (this.behind && shown));
+    const shown = this.lanes.map((lane) => (waits(lane) ? this.moment(lane.shown || NONE) : Infinity));
+    // Where a hand holds pictures that go on coming it holds the words.
+    const old = this.held === "paused" && this.serverPlaying ? -Infinity : performance.now() - WORDS_MS;
     const told = this.untold.findLastIndex(({ due, at }) => at < old || due.every((sweep, k) => !(shown[k] < sweep)));
     if (told < 0) return;
     const { said, measured, of } = this.untold[told];

@@ -102,8 +102,9 @@ export class Player extends Live {
     });
     this.miss(behind, now);
     const stepped = now < this.steppedUntil;
-    // What is told of a moment that is looked back at is no news of the run.
-    const frozen = this.held === "paused" && this.serverPlaying && !fresh && !stepped && this.at === null;
+    // What is told of a moment that is looked back at is no news of the run; what is of pictures that were missed waits.
+    const missed = behind && !fresh;
+    const frozen = missed || (this.held === "paused" && this.serverPlaying && !fresh && !stepped && this.at === null);
     this.words(update, frozen);
     if (this.edits.adopt(update)) this.marked();
     this.settled(update);

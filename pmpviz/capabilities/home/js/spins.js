@@ -13,12 +13,12 @@ const SLOWEST = 7; // Sweeps a second, unless settling would then take longer th
 const LONGEST = 2.4;
 const FALL_SECONDS = 0.45;
 const legend = (edges) =>
-  `Lines pull two spins alike (orange) or apart (blue, dashed), ${strengths(edges) > 1 ? "the thicker the harder" : "all as hard"}. Dots are messages, what a spin hears from a neighbour: up orange, down blue; a sweep sends them all once. In a spin: its field, noise and messages together; point at it for each.`;
+  `Lines pull two spins alike (orange) or apart (blue, dashed), ${strengths(edges) > 1 ? "the thicker the more strongly" : "all equally strongly"}. Dots are messages, what a spin hears from a neighbour: up orange, down blue; a sweep sends them all once. In a spin: its field, noise and messages together; point at it for each.`;
 const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF =
-  "Drag a noise: messages settle anew. In a spin: field, noise and messages. " +
-  "Lines: alike (orange), apart (blue, dashed). Dots: messages for up (orange), for down (blue).";
+  "Drag a noise: messages settle anew. Lines pull alike (orange) or apart (blue, dashed). " +
+  "Dots: messages, up orange, down blue. In a spin: field, noise and messages.";
 
 class Spins extends Stage {
   constructor(parent) {

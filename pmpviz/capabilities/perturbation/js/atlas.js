@@ -3,10 +3,12 @@
 import { actionButton, showPlaying } from "../pmpviz.player/bar.js";
 import { mounted, Stage } from "../pmpviz.player/component.js";
 import { opened } from "../pmpviz.player/decode.js";
+import { STARTING } from "../pmpviz.player/sentences.js";
 import { css, enlarged, make, number, scaleColour, topOf } from "../pmpviz.player/theme.js";
 import { Answers, limitOf } from "./answers.js";
 import { Bars } from "./bars.js";
 import { Bounds } from "./bounds.js";
+import { asked, ends, energy } from "./captions.js";
 import { NoiseMap } from "./map.js";
 import { Rows } from "./rows.js";
 
@@ -16,7 +18,6 @@ const [FIRST_RATE, FAST_RATE, FASTER] = [3, 100, 1]; // Samples a second, and by
 const WAIT_MS = 4000;
 const NAMED = 4;
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
-const FEW = 2; // Sites with their numbers in them.
 const LEGEND = 30;
 const [ALONE, IN_CLASS] = [0.56, 0.5]; // How high it is elsewhere, of the window: before a class the answer stands beneath.
 const BESIDE = 330; // How high the map is beside what the question is about, in px.
@@ -50,6 +51,7 @@ class Board extends Stage {
     this.buildBar();
     const right = make("div", "at-right");
     this.many = make("div", "at-title", "One best answer against many");
+    this.many.hidden = true;
     this.formula = make("div", "at-words at-formula");
     right.append(this.heading, this.answers.root, this.many, this.averages.root, this.counted.root, this.bars.root, this.bounds.root, this.bar.root);
     Object.assign(this, { left, right });
@@ -203,6 +205,7 @@ class Board extends Stage {
     if (shown && shape) this.drawPictures(shape, scale);
     // Where the map has other colours than those of states, bars of these would be taken for them.
     this.counted.draw(rows);
+    this.bars.whole = this.whole;
     this.bars.draw(samples, this.landed, this.map.layer?.kind === "states" ? this.meta.colours : null, this.theme, scale);
     // Before a class, where nothing else takes the place.
     const { estimates, exact } = this.meta.bounds;
@@ -217,8 +220,9 @@ class Board extends Stage {
 
   // The answer, of as many samples as have fallen where they fall; before a class it stands beneath the pictures.
   verdict() {
-    const { falling, verdict, waits } = this.meta;
+    const { falling, starts, verdict, waits } = this.meta;
     if (waits && this.known) return WAITS;
+    if (!verdict && starts) return STARTING;
     if (!falling.length) return verdict;
     const last = falling.findLast(([count]) => count <= this.landed);
     if (last) return last[1];
@@ -243,7 +247,7 @@ class Board extends Stage {
     this.answers.draw(rows, shape, this.theme, scale, high);
     const { formula } = this.meta.shown;
     if (this.formula.textContent !== formula) this.formula.textContent = formula;
-    this.many.hidden = !averages;
+    this.many.hidden = !averages || !averages.length;
     const means = (averages || []).map((row) => ({ ...row, colour: (rows.find(({ title }) => title === row.title) || {}).colour }));
     this.averages.draw(means, shape, this.theme, scale, high);
   }
@@ -255,11 +259,15 @@ class Board extends Stage {
 
   fall(passed, now, samples) {
     if (!this.falling || !this.meta.atlas) return;
-    const rate = this.fallen < SLOW ? FIRST_RATE : Math.min(FAST_RATE, FIRST_RATE + (this.fallen - SLOW) * FASTER);
+    const rate = this.rate();
     const before = Math.floor(this.fallen);
     this.fallen = Math.min(samples.places.length, this.fallen + (rate * passed) / 1000);
     if (Math.floor(this.fallen) > before) this.lastFall = now;
     if (this.fallen >= samples.places.length && samples.places.length >= 512) this.falling = false;
+  }
+
+  rate() {
+    return this.fallen < SLOW ? FIRST_RATE : Math.min(FAST_RATE, FIRST_RATE + (this.fallen - SLOW) * FASTER);
   }
 
   dots(now) {
@@ -277,7 +285,9 @@ class Board extends Stage {
   // How much of its fall the last sample has behind it: until it has landed, nothing counts it or tells its state.
   falls(now) {
     const { points } = this.meta.samples || {};
-    return !points || this.still || this.fallen < 1 ? 1 : Math.min(1, (now - (this.lastFall || 0)) / FALL_MS);
+    // It is down before the next one falls: else each of many would stand at the top edge, and none be seen to fall.
+    const takes = this.falling ? Math.min(FALL_MS, 1000 / this.rate()) : FALL_MS;
+    return !points || this.still || this.fallen < 1 ? 1 : Math.min(1, (now - (this.lastFall || 0)) / takes);
   }
 
   // The small pictures: as the server has them, or at the hand's cross as the map has them.
@@ -295,10 +305,10 @@ class Board extends Stage {
       });
     }
     const moved = own || shown.moved ? ", moved by hand" : "";
-    this.heading.textContent = `Perturbation ${shown.draw}${moved}, and what solvers make of it`;
-    const signs = enlarged() > 1 ? (noise.length > FEW ? ", blue < 0" : "") : ", blue < 0 < orange";
-    const signed = (title, values, more = "") => ({ title, values, kind: "field", limit: limitOf(values), words: `±${number(limitOf(values))}${more}` });
-    const rows = [signed("noise", noise, signs), signed("perturbed field", field)];
+    // From 1 on, as people count; links and exports count from 0.
+    this.heading.textContent = `Perturbation ${shown.draw + 1}${moved}, and what solvers make of it`;
+    const signed = (title, values) => ({ title, values, kind: "field", limit: limitOf(values), words: ends(limitOf(values), values.length) });
+    const rows = [signed("noise", noise), signed("perturbed field", field)];
     if (shown.seen) rows.unshift({ title: "seen", values: shown.seen, kind: "state", words: shown.seen.some(Number.isNaN) ? "blank where hidden" : "with flipped pixels" });
     const restless = atlas && atlas.values.rest[this.map.here()] === 1; // Its messages, undamped.
     shown.solvers.forEach((solver, s) => rows.push(own ? this.owned(solver, s, pixel) : asked(solver, restless)));
@@ -366,20 +376,6 @@ function entry(colour, text) {
 // Without what stands in brackets.
 function brief(text) {
   return text.replace(/ \([^()]*\)/g, "");
-}
-
-function asked({ label, colour, energy: value, rounded, settled, picture, pending }, restless) {
-  const rest = settled.startsWith("not") ? settled : restless && settled ? "settles once damped" : "";
-  // Before a class captions are short.
-  const short = enlarged() > 1 && rounded;
-  const grey = short ? rounded.replace(/, grey[^;]*/, "") : `${rounded}energy `;
-  const how = `${grey}${value === null ? "" : energy(value)}${rest ? `; ${rest}` : ""}`;
-  const words = pending ? "solving …" : value === null ? "cannot run here" : how;
-  return { title: label, colour, kind: "state", values: picture, words };
-}
-
-function energy(value) {
-  return String(Number(value.toPrecision(5))).replace("-", "−");
 }
 
 function decodeBoard(bytes) {

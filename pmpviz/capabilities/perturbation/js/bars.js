@@ -12,7 +12,7 @@ export class Bars {
   constructor() {
     this.root = make("figure", "at-bars");
     this.title = make("figcaption", "pv-title");
-    this.head = make("span", "", "States' shares; lines: exact law");
+    this.head = make("span");
     this.count = make("span", "pv-unit");
     this.title.append(this.head, this.count);
     this.canvas = make("canvas", "pv-chart");
@@ -27,6 +27,8 @@ export class Bars {
     this.root.hidden = !samples;
     if (!samples) return;
     const { law, names, regions, places } = samples;
+    const run = shown >= samples.few ? samples.run : null; // What samples have not shown is not given away.
+    this.name(run);
     [this.left, this.bottom] = [LEFT, BOTTOM].map((v) => Math.round(v * scale));
     const counts = new Float64Array(law.length);
     for (let k = 0; k < shown; k++) counts[places[k]] += 1;
@@ -47,6 +49,7 @@ export class Bars {
     const inks = names.map((_, k) => css(colours ? mix(rgb(colours[regions[k]]), theme.ground, 0.15) : theme.soft));
     const columns = { names: readable ? names : names.map(() => ""), law: law.slice(0, names.length) };
     columns.rows = [{ values: share.slice(0, names.length), colours: inks }];
+    columns.run = run;
     drawColumns(context, theme, { left: this.left, right: RIGHT, bottom, width, height }, columns, scale);
     this.say(samples, share, shown);
     this.words.hidden = scale > 1 && !colours; // Where the bars are beside the question.
@@ -58,14 +61,20 @@ export class Bars {
     return Math.max(0, ...names.map((name) => context.measureText(name).width));
   }
 
-  say({ law, floors, names }, share, shown) {
+  name(run) {
+    const words = run ? "Lines: exact law; dashes: long run" : "States' shares; lines: exact law";
+    if (this.head.textContent !== words) this.head.textContent = words;
+  }
+
+  say({ law, floors, names, most, points }, share, shown) {
     const distance = share.reduce((sum, p, k) => sum + Math.abs(p - law[k]), 0) / 2;
     const floor = floors.findLast(([count]) => count <= shown)?.[1];
     const all = floor === undefined ? "" : `; as many exact draws are ${number(floor)} off on average`;
     const more = law.length > names.length ? ` The likeliest ${names.length} of ${law.length} are drawn.` : "";
     const words = shown ? `Total variation to the exact law ${number(distance)}${all}.${more}` : "";
     if (this.words.textContent !== words) this.words.textContent = words;
-    this.count.textContent = `${shown} sample${shown === 1 ? "" : "s"}`;
+    const of = points && this.whole && shown < most ? ` of ${most}: more come` : "";
+    this.count.textContent = of ? `${shown}${of}` : `${shown} sample${shown === 1 ? "" : "s"}`;
     this.canvas.dataset.samples = shown;
     this.canvas.setAttribute("aria-label", `${this.head.textContent}: ${words}`);
   }

@@ -41,7 +41,8 @@ def race_on_home(above: Callable[[], None]) -> None:
     stage.autoplay = True
     stage.take(stage.plan)
     stage.show()
-    st.caption(
+    # Before a class it would be cut off by the window's edge.
+    st.container(key="class-fold-race").caption(
         "Each picture is one configuration of a magnet, of spins that are black or white, from one random start. "
         "T\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1 is the critical temperature. Neither colour is likelier: one picture "
         "may be mostly white, the other black. A sweep updates every spin once. MMD² says how far the samples are from "

@@ -44,6 +44,7 @@ class Segmentation extends Player {
     this.root.classList.add("sg-root");
     this.renewed = RENEWED;
     this.given = make("div", "sg-given");
+    this.given.hidden = true; // No empty frames stand there.
     this.pictures = ["What is seen", "What was drawn: the answer"].map((title) => this.picture(title));
     this.stage.before(this.given);
   }
@@ -70,9 +71,11 @@ class Segmentation extends Player {
     const update = this.read(bytes, opening);
     if (!update || !this.isNew(update)) return;
     if (update.scenes) this.scenes = update.scenes;
+    this.given.hidden = !this.scenes;
     this.draw();
     this.adopt(update);
-    this.wake();
+    // In one turn: words, weights, pictures, slider and curves are seen to change together.
+    this.frame(performance.now());
   }
 
   // A picture is its layer, which is of the newest frame: none waits, so that name, curve and words are of it too.
