@@ -33,7 +33,7 @@ from pmpviz.player.update import short_name
 from pmpviz.samplers import sampler_class
 
 MEASURED = (
-    "MMD²: distance to the model's law; the grey band is chance alone. "
+    "MMD²: how far samples are from the model's distribution; the grey band is chance alone. "
     "Who reaches the band in the fewest {}, with the right energy, wins."
 )
 OTHERS_THEN = "The settings were others then: they changed at sweep {}, where the verdict begins anew."
