@@ -11,7 +11,6 @@ const HOLD_MS = 3000;
 const TRACE_MS = 100;
 const ASK_MS = 1000;
 const WORDS_MS = 2500; // No words wait longer for their pictures.
-const [ALONE, RACED] = [3, 2]; // Lines of a verdict on one lane; several lanes have less room for it.
 const REDUCED = "Motion is reduced: press Play, or Step for one sweep.";
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 const BEFORE = "of the settings before";
@@ -35,8 +34,6 @@ export class Live extends Room {
     this.knobs = new Knobs((type, more) => this.act(type, more));
     this.traces = new Traces();
     this.said = make("div", "pv-said");
-    this.floor = 0; // Pixels that what is said is to have at least.
-    this.letters = 0; // Of what will stand beneath the verdict, where that is known.
     this.main = make("div", "pv-main");
     this.main.append(this.trouble, this.stage, this.timeline.root, this.knobs.root, this.bar.root, this.said);
     this.side = make("div", "pv-side");
@@ -227,47 +224,6 @@ export class Live extends Room {
     this.said.replaceChildren(...paragraphs.filter((paragraph) => paragraph.textContent));
     this.holdRoom();
     this.said.title = this.large ? sentences[0] || "" : "";
-  }
-
-  // The room of the longest that is to be found is kept from the start on.
-  keep(long) {
-    const room = JSON.stringify([long, this.large, this.said.parentNode.clientWidth]);
-    if (room === this.reserved) return;
-    this.reserved = room;
-    const words = (text, k) => (this.large && !k ? brief(text) : text);
-    this.floor = long.length ? this.roomOf(long.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k)))) : 0;
-    this.shape = null;
-    this.holdRoom();
-  }
-
-  // Nothing above or beneath moves while words come and go: a verdict has the room of a few lines from the start on, and
-  // what words once needed they keep.
-  holdRoom() {
-    const [verdict, ...soft] = this.said.children;
-    if (!verdict || this.leaves) return;
-    this.said.style.minHeight = "";
-    const shape = [this.large, this.said.parentNode.clientWidth, this.lanes.length, this.letters].join();
-    if (shape !== this.shape) {
-      const lines = make("p", "pv-verdict");
-      lines.append(...Array.from({ length: this.lanes.length > 1 ? RACED : ALONE }, () => make("br")));
-      const beneath = this.letters ? [make("p", "pv-soft", "letters ".repeat(this.letters / 8))] : soft.map((words) => words.cloneNode(true));
-      const few = this.large ? 0 : this.roomOf([lines, ...beneath]);
-      this.needed = Math.max(few, this.floor);
-    }
-    this.shape = shape;
-    this.needed = Math.max(this.needed, this.said.offsetHeight);
-    this.said.style.minHeight = `${this.needed}px`;
-  }
-
-  // How high such paragraphs are beneath the pictures.
-  roomOf(paragraphs) {
-    const trial = this.said.cloneNode();
-    trial.style.cssText = `position: absolute; visibility: hidden; width: ${this.said.parentNode.clientWidth}px`;
-    trial.append(...paragraphs);
-    this.said.parentNode.append(trial);
-    const high = trial.offsetHeight;
-    trial.remove();
-    return high;
   }
 
   // Before what was found, where that is of another moment than the pictures.

@@ -2,7 +2,8 @@
 
 import { HEIGHT } from "./chart.js";
 import { Stage } from "./component.js";
-import { enlarged, topOf } from "./theme.js";
+import { brief } from "./sentences.js";
+import { enlarged, make, topOf } from "./theme.js";
 
 export const FEW_TRACES = 2; // As in player.css; one before a class.
 export const LOW = 0.5; // A stage that begins lower in the window is scrolled to.
@@ -14,9 +15,16 @@ const [CLASS_LEAST, CLASS_MOST] = [90, 300]; // The same before a class, where o
 const QUESTION = 56;
 const [LOWEST_HIGH, LEAST_HIGH] = [84, 110]; // Of several rows, of one.
 const MOST_HIGH = 720;
+const [ALONE, RACED] = [3, 2]; // Lines of a verdict on one lane; several lanes have less room for it.
 
 // Brings `main`, `stage`, `lanes`, `said`, `side`, `traces` and `more` too, and `countMore()`.
 export class Room extends Stage {
+  constructor(parent, name) {
+    super(parent, name);
+    this.floor = 0; // Pixels that what is said is to have at least.
+    this.letters = 0; // Of what will stand beneath the verdict, where that is known.
+  }
+
   // What came above later, or a window of another height, leaves the stage another room.
   stand() {
     const room = window.innerHeight - topOf(this.main);
@@ -80,5 +88,47 @@ export class Room extends Stage {
   // Whether traces stand beside the pictures.
   get sideBySide() {
     return this.side.offsetTop < this.main.offsetTop + this.main.offsetHeight / 2;
+  }
+
+  // The room of the longest that is to be found is kept from the start on.
+  keep(long) {
+    const room = JSON.stringify([long, this.large, this.said.parentNode.clientWidth]);
+    if (room === this.reserved) return;
+    this.reserved = room;
+    const words = (text, k) => (this.large && !k ? brief(text) : text);
+    this.floor = long.length ? this.roomOf(long.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k)))) : 0;
+    this.shape = null;
+    this.holdRoom();
+  }
+
+  // Nothing above or beneath moves while words come and go: a verdict has the room of a few lines from the start on, and
+  // what words once needed they keep.
+  holdRoom() {
+    const [verdict, ...soft] = this.said.children;
+    if (!verdict || this.leaves) return;
+    this.said.style.minHeight = "";
+    const shape = [this.large, this.said.parentNode.clientWidth, this.lanes.length, this.letters].join();
+    if (shape !== this.shape) {
+      const lines = make("p", "pv-verdict");
+      lines.append(...Array.from({ length: this.lanes.length > 1 ? RACED : ALONE }, () => make("br")));
+      const beneath = this.letters ? [make("p", "pv-soft", "letters ".repeat(this.letters / 8))] : soft.map((words) => words.cloneNode(true));
+      const few = this.large ? 0 : this.roomOf([lines, ...beneath]);
+      this.needed = Math.max(few, this.floor);
+    }
+    this.shape = shape;
+    const { paddingTop, paddingBottom } = getComputedStyle(this.said);
+    this.needed = Math.max(this.needed, this.said.offsetHeight - parseFloat(paddingTop) - parseFloat(paddingBottom));
+    this.said.style.minHeight = `${this.needed}px`;
+  }
+
+  // How high such paragraphs are beneath the pictures.
+  roomOf(paragraphs) {
+    const trial = this.said.cloneNode();
+    trial.style.cssText = `position: absolute; visibility: hidden; width: ${this.said.parentNode.clientWidth}px`;
+    trial.append(...paragraphs);
+    this.said.parentNode.append(trial);
+    const high = trial.offsetHeight;
+    trial.remove();
+    return high;
   }
 }
