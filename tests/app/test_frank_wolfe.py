@@ -53,7 +53,7 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     (row,) = [line for line in words(test).splitlines() if line.startswith("| Barrier")]
     cells = [cell.strip() for cell in row.split("|")]
     assert found.startswith("By averaging: after 19 MAP calls ") and float(cells[-2]) > 0
-    assert ". It ends beside the exact point: there, on a loop, its objective is highest. " in found
+    assert ". It ends beside exact, where on a loop its objective is highest. " in found
     # One number for one thing: the sentence's objective is the table's.
     objective = re.match(r"The objective is ([\d.]+), [\d.]+ above the exact log Z\. Its maximum is ", beneath)[1]
     assert float(objective) == pytest.approx(float(cells[4]), abs=1e-3) and "may cross" not in beneath

@@ -100,7 +100,7 @@ def verdict_and_curves_are_of_the_shift_that_is_seen(page) -> None:
     page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
     verdict, curve = page.evaluate(MOVED)
     assert verdict == (
-        "Four hills, 00, 01, 10 and 11, at shift 6. Up to about 2 they are one, as is guaranteed. Starting again "
+        "Four hills, 00, 01, 10 and 11, at shift 6. Up to about 2 it is one hill, as is guaranteed. Starting again "
         "under the new setting …"
     )
     assert page.locator(".ls-strip", has_text="Energy H over ").is_visible()
@@ -277,7 +277,7 @@ def test_the_verdict_names_the_hills_and_the_shift_that_is_seen(server, open_pag
     assert parting in page.locator(".pv-verdict").inner_text()
     # Just beyond the shift where they part both tops are still nearer to the middle of 01 than to those of 00 and 11.
     page.goto(link(server, "landscape", preset="attractive", extra=2.07))
-    begins = "Two hills, 00 and 11, at shift 2.07. Up to about 2 they are one, as is guaranteed."
+    begins = "Two hills, 00 and 11, at shift 2.07. Up to about 2 it is one hill, as is guaranteed."
     page.wait_for_function(f"() => document.querySelector('.pv-verdict')?.innerText.startsWith('{begins}')")
     page.goto(link(server, "landscape", preset="alike"))
     page.wait_for_function(

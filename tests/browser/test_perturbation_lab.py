@@ -171,14 +171,14 @@ def test_samples_fall_and_fill_the_bars(server, open_page):
         page.wait_for_selector(f"{BARS}[data-samples='{count}']")
     # The verdict is of the samples that have fallen.
     assert page.locator(".at-verdict").inner_text().startswith("2 samples: too few to judge, ")
-    assert "; as many exact draws are " in page.locator(".at-bars").inner_text()
+    assert "; as many exact draws would be " in page.locator(".at-bars").inner_text()
     page.locator("[data-action=play]").click()
     page.wait_for_function(f"() => Number(document.querySelector('{BARS}').dataset.samples) > 5")
     # Those that are solved later, too.
     page.locator("[data-action=all]").click()
     page.wait_for_selector(f"{BARS}[data-samples='512']")
     assert "does not explain these 512 samples. In" in page.locator(".at-verdict").inner_text()
-    assert "; as many exact draws are " in page.locator(".at-bars").inner_text()
+    assert "; as many exact draws would be " in page.locator(".at-bars").inner_text()
     assert page.evaluate(COLOURED) > 0.02  # The exact lines and the axis alone are grey.
 
 

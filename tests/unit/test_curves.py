@@ -439,7 +439,7 @@ def test_lanes_are_compared_after_as_many_sweeps_also_where_one_was_measured_lat
     """As the fewest sweeps decide; where seconds do, each by its last metrics, with its sweeps."""
     ahead = race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.0451, 0.02])
     assert standings.verdict(ahead).endswith("lane 1 and lane 2 are level: MMD² 0.0450 and 0.0451 after 2 sweeps.")
-    assert "100 times below lane 2 after as many (" in standings.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
+    assert "100 times below lane 2 after as many sweeps (" in standings.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
     by_time = dataclasses.replace(ahead, plan=ahead.plan.replace(unit="seconds"))
     assert " after 2 sweeps" in standings.verdict(by_time) and " after 4 sweeps" in standings.verdict(by_time)
 

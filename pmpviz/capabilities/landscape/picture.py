@@ -27,6 +27,7 @@ LONG_RUN = 888_888
 # A state that changes less often than this share of what independent draws do is held up.
 SELDOM = 0.9
 NOTHING_DRAWN = "No state is drawn yet: press Play."
+FIRST_DRAW = "The first draws under this setting are being made."
 
 
 def update(view: LandscapeView, sent: Cursors, desk: Desk, waits: bool = False, anew: bool = False) -> bytes:
@@ -185,6 +186,11 @@ def longest(view: LandscapeView) -> list[str]:
     return sentences(dataclasses.replace(view, lanes=(far,)))
 
 
+def _none(view: LandscapeView) -> str:
+    """What is said before the first draw: of a run that plays it is on its way."""
+    return FIRST_DRAW if view.playing else NOTHING_DRAWN
+
+
 def _trajectories(view: LandscapeView) -> str:
     """How well trajectories go; nothing of block Gibbs."""
     lane = view.lanes[0]
@@ -200,9 +206,9 @@ def found(view: LandscapeView) -> str:
     if isinstance(scene, Memory):
         return remembered(view)
     if _is_failure(view.plan):
-        return _stuck(lane, scene)
+        return _stuck(view, lane, scene)
     if not lane.count:
-        return NOTHING_DRAWN
+        return _none(view)
     draws = int(lane.counts.sum())
     noise = 2 * float(np.sqrt((scene.law * (1 - scene.law)).max() / draws))
     steps = unit(view.plan) if lane.count > 1 else unit(view.plan).replace("ies", "y").removesuffix("s")
@@ -221,14 +227,14 @@ def _far(lane: LandscapeLaneView, scene: Scene | Memory) -> float:
     return float(np.abs(lane.counts / lane.counts.sum() - scene.law).max())
 
 
-def _stuck(lane: LandscapeLaneView, scene: Scene) -> str:
+def _stuck(view: LandscapeView, lane: LandscapeLaneView, scene: Scene) -> str:
     """How long a chain stays in the state 10, how often it ought to be there, and how often it left."""
     expected, stuck = scene.leaving(STUCK), configuration(scene.states[STUCK])
     ought = significant(1 / expected, 3)
     if not lane.trials:
         chance = f"a sweep leaves it with probability {significant(expected)}"
         known = f"A stay in {stuck} ought to last {ought} sweeps on average: {chance}."
-        return known if lane.count else f"{known} {NOTHING_DRAWN}"
+        return known if lane.count else f"{known} {_none(view)}"
     stay = f"None of {integer(lane.chains)} chains has left {stuck} yet: a stay of {ought} sweeps is expected"
     if lane.left:
         lasts = significant(lane.trials / lane.left, 3)
@@ -252,7 +258,7 @@ def remembered(view: LandscapeView) -> str:
     """Near which picture the ball came to rest, after the hills that the browser counts."""
     lane = view.lanes[0]
     if not lane.landings:
-        return NOTHING_DRAWN
+        return _none(view)
     often = Counter(code for *_, code in lane.landings).most_common()
     ball = f"The ball, one of {integer(lane.chains)} chains"
     assert view.scene is not None

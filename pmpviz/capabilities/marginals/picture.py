@@ -169,7 +169,7 @@ def _sub(lane: InferenceLaneView) -> str:
         if not np.isnan(lane.weights).any():
             rest = centre(lane)
             besides = "" if rest is None else f", and the centre u₀ ({rest:.2f})"
-            found = f"{integer(int((lane.weights > IN_USE).sum()))} of {count} configurations in use{besides}"
+            found = f"{integer(int((lane.weights > IN_USE).sum()))} of the {count} found are in use{besides}"
         parts.insert(0, f"at {unit_of(lane)} {integer(lane.count)}: {found}")
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")

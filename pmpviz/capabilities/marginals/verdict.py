@@ -98,9 +98,9 @@ def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
 def _corners(view: InferenceView) -> str:
     """How far off what the axes of the picture show of the mixture is, beside the start that knows nothing."""
     (lane,) = view.lanes
-    said = f"By averaging: after {steps_of(lane)} μ is {mixed(lane, _in_use(lane))}."
+    said = f"By averaging: after {steps_of(lane)} μ is {mixed(lane, _in_use(lane))}; opposites share a corner."
     if lane.done:
-        said += " It ends beside the exact point: there, on a loop, its objective is highest."
+        said += " It ends beside exact, where on a loop its objective is highest."
     exact = None if view.truth is None else view.truth.place
     if exact is None or lane.steps[-1] < lane.count:  # Of a long path only some points are kept.
         return said

@@ -25,6 +25,10 @@ FAR = 4
 in 16,000 is as far off."""
 
 
+FEW_CHAINS = 8
+"""Fewer chains know too little of their own error for it to be told when they first were right."""
+
+
 @functools.lru_cache(maxsize=64)
 def rare(deviations: float, chains: int) -> float:
     """Standard errors that a mean of so many chains is off as rarely as one of the normal law is off by `deviations`.
@@ -130,9 +134,9 @@ def disagree(lanes: Sequence[LaneView], before: str = "") -> str:
 
 def first_right(lane: LaneView, law: tuple[float, float], chains: int) -> str:
     """After how many sweeps the mean energy of so many chains first was no further off than by chance; empty where that
-    is now, or never was."""
+    is now, or never was, and of few chains, of which chance allows nearly everything."""
     bins = lane.series.bins(lane.since + 1, lane.sweep)
-    if lane.kind != "chain" or not len(bins):
+    if lane.kind != "chain" or not len(bins) or chains < FEW_CHAINS:
         return ""
     far = rare(CHANCE, chains) * np.hypot(bins.most["energy:error"], law[1])
     reached = (bins.least["energy:mean"] <= law[0] + far) & (bins.most["energy:mean"] >= law[0] - far)

@@ -303,7 +303,7 @@ def _compared(looked: list[tuple[LaneView, MetricPoint]], others: bool) -> tuple
         behind = listed([f"{lane.label} {_of(lane, point, sweeps)} ({_took(lane, point)})" for lane, point in rest])
         return none, f"{best.label} is nearest: {said}; {behind}."
     ratio, late = significant(other.mmd2 / first.mmd2, 2), spent(second, other)[0]
-    after = f" after {'as many' if late == sweeps else count_of(late)}"
+    after = f" after {'as many sweeps' if late == sweeps else count_of(late)}"
     below = f"{ratio} times below" if other.mmd2 > NEARLY * first.mmd2 else "hardly below"
     return none, f"{best.label} is nearest: {said}, {below} {second.label}{after} ({_took(second, other)})."
 

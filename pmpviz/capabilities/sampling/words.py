@@ -247,7 +247,8 @@ def found(view: LiveView) -> str:
         since = first_right(lane, law, chains)
         answer, apart = _apart(lane, mean - beside, math.hypot(error, spread), since, chains)
         whose = "the exact" if exact is not None else "the reference's"
-        said = f"{said} {when}, {apart} {whose} {_to_error(beside, error)}."
+        # What does not change is printed alike at every look.
+        said = f"{said} {when}, {apart} {whose} {_to_error(beside, spread) if spread else significant(beside, 5)}."
         if states := states_came(lane):
             right = "Not right" if answer.startswith("Too") else answer.split(",")[0]
             return f"{right}: {states} {said[:1].upper()}{said[1:]}"
@@ -289,7 +290,8 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int) ->
     side = "above" if off > 0 else "below"
     # What was right once is not taken back where chance goes a little further.
     if abs(off) <= rare(FAR if since else CHANCE, chains) * error:
-        return f"Right within chance{since}{disagree([lane])}", f"{_to_error(abs(off), error)} {side}"
+        few = f" ({deviations}: of {integer(chains)} chains chance)" if abs(off) > CHANCE * error and not since else ""
+        return f"Right within chance{since}{disagree([lane])}", f"{_to_error(abs(off), error)}{few} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{_to_error(abs(off), error)} ({deviations}) {side}"
 

@@ -97,7 +97,6 @@ export class Room extends Stage {
     this.reserved = room;
     const words = (text, k) => (this.large && !k ? brief(text) : text);
     this.floor = long.length ? this.roomOf(long.map((text, k) => make("p", k ? "pv-soft" : "pv-verdict", words(text, k)))) : 0;
-    this.shape = null;
     this.holdRoom();
   }
 
@@ -113,11 +112,11 @@ export class Room extends Stage {
       lines.append(...Array.from({ length: this.lanes.length > 1 ? RACED : ALONE }, () => make("br")));
       const beneath = this.letters ? [make("p", "pv-soft", "letters ".repeat(this.letters / 8))] : soft.map((words) => words.cloneNode(true));
       const few = this.large ? 0 : this.roomOf([lines, ...beneath]);
-      this.needed = Math.max(few, this.floor);
+      this.needed = few;
     }
     this.shape = shape;
     const { paddingTop, paddingBottom } = getComputedStyle(this.said);
-    this.needed = Math.max(this.needed, this.said.offsetHeight - parseFloat(paddingTop) - parseFloat(paddingBottom));
+    this.needed = Math.max(this.needed, this.floor, this.said.offsetHeight - parseFloat(paddingTop) - parseFloat(paddingBottom));
     this.said.style.minHeight = `${this.needed}px`;
   }
 

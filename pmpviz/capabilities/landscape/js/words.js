@@ -23,12 +23,12 @@ export function hillWords(survey, ground, scene) {
   const from = Number(parts.toPrecision(2));
   if (hills === 1 && Math.abs(extra - from) < NEAR) return `${now}, about where it parts.`;
   // Before a class the strip tells the rest, and what parting costs has the room.
-  if (enlarged() > 1) return hills === 1 ? `${now}. ${DRAG} about ${from}.` : `${now}; up to about ${from} they are one.`;
+  if (enlarged() > 1) return hills === 1 ? `${now}. ${DRAG} about ${from}.` : `${now}; up to about ${from} it is one.`;
   return `${now}. ${partingWords(hills, from, Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
 }
 
 function partingWords(hills, from, sure, low) {
-  const begun = hills === 1 ? `${DRAG} about ${from}` : `Up to about ${from} they are one`;
+  const begun = hills === 1 ? `${DRAG} about ${from}` : `Up to about ${from} it is one hill`;
   if (Math.abs(from - sure) < NEAR) return `${begun}, ${hills === 1 ? "up to which one hill is guaranteed" : "as is guaranteed"}.`;
   return `${begun}; one hill is guaranteed ${sure < low ? "at no shift" : `up to ${sure} only`}.`;
 }

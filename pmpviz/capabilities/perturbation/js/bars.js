@@ -69,7 +69,7 @@ export class Bars {
   say({ law, floors, names, most, points }, share, shown) {
     const distance = share.reduce((sum, p, k) => sum + Math.abs(p - law[k]), 0) / 2;
     const floor = floors.findLast(([count]) => count <= shown)?.[1];
-    const all = floor === undefined ? "" : `; as many exact draws are ${number(floor)} off on average`;
+    const all = floor === undefined ? "" : `; as many exact draws would be ${number(floor)} off on average`;
     const more = law.length > names.length ? ` The likeliest ${names.length} of ${law.length} are drawn.` : "";
     const words = shown ? `Total variation to the exact law ${number(distance)}${all}.${more}` : "";
     if (this.words.textContent !== words) this.words.textContent = words;

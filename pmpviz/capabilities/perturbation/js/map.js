@@ -2,6 +2,7 @@
 
 import { css, haloed, make, mix, number, rgb, scaleColour, sized, word } from "../pmpviz.player/theme.js";
 
+const LEADING = 18; // Between lines of words.
 const [LEFT, BOTTOM, TOP, RIGHT] = [38, 34, 8, 8];
 const DOT = 3.5;
 const ARM = 11; // Of the cross.
@@ -175,7 +176,9 @@ export class NoiseMap {
   empty(theme) {
     this.context.fillStyle = css(theme.soft);
     this.context.textAlign = "center";
-    this.context.fillText(this.progress || "", this.left + this.room / 2, TOP + this.room / 2, this.room - 12);
+    const lines = wrapped(this.context, this.progress || "", this.room - 12);
+    const above = (lines.length - 1) / 2;
+    lines.forEach((line, k) => this.context.fillText(line, this.left + this.room / 2, TOP + this.room / 2 + (k - above) * LEADING * this.scale));
     this.context.strokeStyle = css(theme.rule);
     this.context.strokeRect(this.left, TOP, this.room, this.room);
   }
@@ -345,4 +348,15 @@ function likeliest(values, side, x, y) {
 function splines(t) {
   const u = 1 - t;
   return [u ** 3, 3 * t ** 3 - 6 * t ** 2 + 4, 3 * u ** 3 - 6 * u ** 2 + 4, t ** 3];
+}
+
+// In lines that are no wider: squeezed into one, no class could read it.
+function wrapped(context, text, wide) {
+  const lines = [];
+  for (const word of text.split(" ")) {
+    const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
+    if (!lines.length || context.measureText(longer).width > wide) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
 }
