@@ -439,7 +439,8 @@ def test_lanes_are_compared_after_as_many_sweeps_also_where_one_was_measured_lat
     """As the fewest sweeps decide; where seconds do, each by its last metrics, with its sweeps."""
     ahead = race(idle, [0.5, 0.2, 0.045], [0.5, 0.2, 0.0451, 0.02])
     assert standings.verdict(ahead).endswith("lane 1 and lane 2 are level: MMD² 0.0450 and 0.0451 after 2 sweeps.")
-    assert "100 times below lane 2 after as many sweeps (" in standings.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
+    far = standings.verdict(race(idle, [0.5, 0.05], [0.5, 5.0, 5.0, 5.0]))
+    assert "100 times below lane 2 after as many sweeps (" in far
     by_time = dataclasses.replace(ahead, plan=ahead.plan.replace(unit="seconds"))
     assert " after 2 sweeps" in standings.verdict(by_time) and " after 4 sweeps" in standings.verdict(by_time)
 
@@ -602,6 +603,7 @@ def test_a_single_lane_says_after_how_many_sweeps_its_energy_was_right(begin):
     assert evidence.first_right(lane(300, 40), law, 256) == ", first after 40 sweeps"
     assert evidence.first_right(lane(300, 1), law, 256) == ", first after 1 sweep"
     assert evidence.first_right(lane(40, 40), law, 256) == evidence.first_right(lane(40, 99), law, 256) == ""
+    assert evidence.first_right(lane(300, 40), law, 4) == "", "of four chains chance allows nearly everything"
     begins, ends = evidence.first_right(lane(20_000, 40), law, 256).split(" ")[3].split("–")
     assert int(begins) <= 40 <= int(ends) < 100
 

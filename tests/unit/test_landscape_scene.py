@@ -11,7 +11,7 @@ from pmpviz import exact
 from pmpviz.capabilities.landscape.hills import hills, parting
 from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLane, prepared
 from pmpviz.capabilities.landscape.live import LandscapeView
-from pmpviz.capabilities.landscape.picture import _walk, found, scene_words
+from pmpviz.capabilities.landscape.picture import FIRST_DRAW, _walk, found, scene_words
 from pmpviz.capabilities.landscape.plan import COLOURS, FORCED, GIBBS, HMC, KINDS, MEMORY, LandscapePlan
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.capabilities.landscape.scene import scene_of
@@ -73,6 +73,8 @@ def test_the_count_of_leavings_agrees_with_its_expectation():
     ought = "A stay in 10 ought to last 6.31 sweeps on average: "
     assert found(seen).startswith(f"{ought}a sweep leaves it with probability 0.1")
     assert found(seen).endswith(" No state is drawn yet: press Play.")
+    # Of a run that plays nobody has to press it: so a shift that is dragged keeps its verdict.
+    assert found(dataclasses.replace(seen, playing=True)).endswith(f" {FIRST_DRAW}")
     for _ in range(40):
         lane.advance()
     view = lane.view()
