@@ -109,7 +109,7 @@ def test_of_a_step_that_is_not_kept_no_marginals_are_told(monkeypatch):
     monkeypatch.setattr(lanes, "MOST_KEPT", 320)
     view = view_of.__wrapped__("triangle", 12)
     assert error(view, lane_at(view.lanes[0], 2)) is None and error(view, lane_at(view.lanes[0], 12)) is not None
-    averaged = "after 2 MAP calls μ is the weighted average of 2 configurations; opposites share a corner"
+    averaged = "after 2 MAP calls μ is the weighted average of 2 configurations"
     assert verdict.said(seen_at(view, 2))[0].startswith(f"By averaging: {averaged}. The correlations on the axes ")
 
 

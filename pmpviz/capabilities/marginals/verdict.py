@@ -98,7 +98,7 @@ def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
 def _corners(view: InferenceView) -> str:
     """How far off what the axes of the picture show of the mixture is, beside the start that knows nothing."""
     (lane,) = view.lanes
-    said = f"By averaging: after {steps_of(lane)} μ is {mixed(lane, _in_use(lane))}; opposites share a corner."
+    said = f"By averaging: after {steps_of(lane)} μ is {mixed(lane, _in_use(lane))}."
     if lane.done:
         said += " It ends beside exact, where on a loop its objective is highest."
     exact = None if view.truth is None else view.truth.place
