@@ -253,7 +253,9 @@ PAST = """async () => {
   Array.from({ length: 3000 }, (_, k) => lane.remember({ sweep: k + 5, strip: [] }));
   const others = [5, 300, 1500, 2900].map((sweep) => sweep - lane.moment(sweep).sweep);
   const frames = [4, 5, 68, 69, 2999].map((sweep) => lane.past(sweep)?.sweep ?? null);
-  return [lane.ring.length, ...frames, lane.moments.length, ...others];
+  lane.meta = { strip: [] };
+  const told = [1500, 3004].map((sweep) => (lane.drawStrip(null, sweep), lane.strip.dataset.when));
+  return [lane.ring.length, ...frames, lane.moments.length, ...others, ...told];
 }"""
 
 
@@ -364,10 +366,12 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert groups[0]["texts"] == ["beta 1 to 0.5", "field painted"] and groups[0]["words"] == "field painted, 1 more"
     said = [["sweeps 0", "0.01"], ["sweeps 60", "−0.0025, at sweep 64"], ["sweeps 66", "−0.0025, at sweep 64"]]
     assert page.evaluate(HOVERED) == [*said, ["sweeps 128", "1·10⁻⁴"]]
-    *frames, moments, first, early, middle, late = page.evaluate(PAST)
+    *frames, moments, first, early, middle, late, then, now = page.evaluate(PAST)
     assert frames == [2000, None, 5, 68, 68, 2999]
     # Of the other chains a moment is kept near each, as many as there is room for over the whole run.
     assert moments <= 128 and first == 0 and max(early, middle, late) < 2 * 3000 / 64
+    # Of another moment than the picture's they say so.
+    assert then.startswith("at sweep 1") and now == ""
     assert all(50 <= each["at"] and each["at"] + 6 * len(each["words"]) <= 400 for each in groups)
     # Curves end at the pictures that are shown, but for those of runs before; what has no pictures is whole.
     assert page.evaluate(SHOWN, "sweeps") == [[5, 6], [5, 6, 7], [5, 6, 7]]

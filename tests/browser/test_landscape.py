@@ -210,8 +210,7 @@ TOPS = """async () => {
 }"""
 
 
-# How far the dots of two spins stand apart, and the size of what is seen, at some shifts and in both coordinates; and
-# how dark the middle between two hills is beside their tops.
+# How far the dots of two spins stand apart, and the size of what is seen, at some shifts and in both coordinates.
 APART = """async () => {
   const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/ground.js"));
   const { Ground } = await import(loaded);

@@ -217,6 +217,9 @@ export class Lane extends Figure {
     const moment = found || { strip: this.meta.strip };
     const frames = moment.strip;
     this.strip.dataset.sweep = moment.sweep ?? "";
+    // Of a long run the others may be kept of an earlier moment than the picture: of which one is written on them.
+    const other = sweep !== null && found && moment.sweep !== this.past(sweep)?.sweep;
+    this.strip.dataset.when = other ? `at ${this.meta.step || "sweep"} ${thousands(moment.sweep)}` : "";
     this.strip.title = moment.sweep === undefined ? "" : `eight other chains at sweep ${moment.sweep}`;
     while (this.strip.children.length > frames.length) this.strip.lastChild.remove();
     frames.forEach((bits, k) => {

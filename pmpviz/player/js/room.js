@@ -111,8 +111,7 @@ export class Room extends Stage {
       const lines = make("p", "pv-verdict");
       lines.append(...Array.from({ length: this.lanes.length > 1 ? RACED : ALONE }, () => make("br")));
       const beneath = this.letters ? [make("p", "pv-soft", "letters ".repeat(this.letters / 8))] : soft.map((words) => words.cloneNode(true));
-      const few = this.large ? 0 : this.roomOf([lines, ...beneath]);
-      this.needed = few;
+      this.needed = this.large ? 0 : this.roomOf([lines, ...beneath]);
     }
     this.shape = shape;
     const { paddingTop, paddingBottom } = getComputedStyle(this.said);
