@@ -112,11 +112,13 @@ def _beside(row: Row, workload: Workload, ours: list[float], theirs: list[float]
 
 def table(rows: Iterable[Row]) -> str:
     """The rows as text, one line a workload."""
-    lines = [f"{'workload':<18}{'us':>12}{'(range)':>24}{'compile s':>11}{'temp':>10}{'state':>10}{'of memory':>11}"]
-    lines[0] += f"{'reference us':>14}{'ratio':>9}  (range)"
+    rows = list(rows)
+    width = max(map(len, ("workload", *(row.name for row in rows))))
+    lines = [f"{'workload':<{width}}{'us':>12}{'(range)':>26}{'compile s':>11}{'temp':>10}{'state':>10}"]
+    lines[0] += f"{'of memory':>11}{'reference us':>14}{'ratio':>9}  (range)"
     for row in rows:
         spread = f"({row.microseconds_range[0]:.4g} - {row.microseconds_range[1]:.4g})"
-        line = f"{row.name:<18}{row.microseconds:>12.4g}{spread:>24}{row.compile_seconds:>11.2f}"
+        line = f"{row.name:<{width}}{row.microseconds:>12.4g}{spread:>26}{row.compile_seconds:>11.2f}"
         line += f"{_size(row.temp_bytes):>10}{_size(row.state_bytes):>10}{row.bandwidth_share:>11.2%}"
         if row.ratio is not None and row.ratio_range is not None:
             line += f"{row.reference_microseconds:>14.4g}{row.ratio:>9.4g}"
@@ -126,7 +128,9 @@ def table(rows: Iterable[Row]) -> str:
 
 
 def _size(count: int | None) -> str:
-    return "-" if count is None else f"{count / 1e6:.3g} MB"
+    if count is None:
+        return "-"
+    return f"{count / 1e6:.3g} MB" if count < 0.9995e9 else f"{count / 1e9:.3g} GB"
 
 
 def notes(rows: Iterable[Row]) -> str:

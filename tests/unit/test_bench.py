@@ -74,7 +74,11 @@ def test_a_row_is_filled_in_beside_a_reference(tmp_path):
     target = _small("pmp-erdos-200").target()
     assert row.state_bytes > 4 * target.n * sampler_class("pmp").spec.tile(target.model)
     assert row.bandwidth_share == pytest.approx(row.bytes_touched / row.microseconds * 1e6 / 1e9)
-    assert row.name in bench.table([row]) and json.loads(json.dumps(dataclasses.asdict(row)))["ratio"] == row.ratio
+    wide = dataclasses.replace(row, name="a-name-of-thirty-one-characters", temp_bytes=1_310_000_000)
+    header, *lines = bench.table([row, wide]).splitlines()
+    assert lines[0].startswith(row.name) and " 1.31 GB " in lines[1]
+    assert {len(line) for line in lines} == {len(lines[0])} and header.find("temp") + 2 == lines[1].find("GB")
+    assert json.loads(json.dumps(dataclasses.asdict(row)))["ratio"] == row.ratio
 
 
 def test_an_rbm_is_timed_beside_a_reference(tmp_path):

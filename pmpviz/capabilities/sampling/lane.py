@@ -155,6 +155,7 @@ class Lane:
         self.waiting: list[Counted] = []
         self.frequencies: np.ndarray | None = None
         self._part: running.Run | None = None
+        self._others: tuple[running.Run | None, np.ndarray] = None, np.zeros((0, self.space.frame_bytes), np.uint8)
         self._chunk, self.rate, self.compile_seconds = 1, 0.0, 0.0
         self._lately = [0.0, 0.0]  # Quanta and their seconds, less and less of what is long ago.
         self.stopped = self.warmed = False
@@ -272,11 +273,10 @@ class Lane:
         if truth is None:
             return
         for counted in self.waiting:
-            x = self.space.unpack(counted.bits)
-            self.frequencies = None if self.space.binary else self.space.frequencies(x)
-            if len(x) < 2:
-                continue
-            self.points.append(measured(x, truth, self.space, counted))
+            if not self.space.binary:
+                self.frequencies = self.space.frequencies(self.space.unpack(counted.bits))
+            if point := measured(counted, truth, self.space):
+                self.points.append(point)
         self.waiting.clear()
 
     def change(self, plan: Choice, target) -> None:
@@ -298,6 +298,14 @@ class Lane:
         x[0, site] = self.space.flipped(x[0], site)
         fresh = running.start(self.run.algorithm, self.run.target, self.run.key, self.run.chains, x)
         self.run, self._part = dataclasses.replace(self.run, state=fresh.state), None
+
+    def _strip(self) -> np.ndarray:
+        """The other chains that are shown, packed; kept for as long as the run is where it is."""
+        run, packed = self._others
+        if run is not self.run:
+            packed = self.space.pack(running.positions(self.run)[1:9])
+            self._others = self.run, packed
+        return packed
 
     def check_stop(self, stop: str, threshold: float) -> None:
         """Stop the lane where residual, MMD^2 or R-hat, under the present settings, is at or below the threshold."""
@@ -333,7 +341,7 @@ class Lane:
             None if self.draws is None else self.draws.view(run.algorithm.draw_sweeps()),
             tuple(self.points),
             self.ring,
-            self.space.pack(running.positions(run)[1:9]),
+            self._strip(),
             self.statistics.period(),
             self._summary,
             self.statistics.draws(run),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
+from hashlib import blake2b
 from math import nan
+from threading import Lock
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,8 +20,23 @@ from pmpviz.models.space import Space
 from pmpviz.runs.truth import Truth
 
 SPECTRUM_ORDERS = 4
+
+
+class Errors(NamedTuple):
+    """What is off of some configurations: MMD^2, that by order, and the errors of sites and of pairs."""
+
+    mmd2: float
+    spectrum: tuple[float, ...]
+    marginal_l1: float
+    pair_error: float
+
+
 # Kept for as long as the reference is.
 _FLOORS: WeakKeyDictionary[Reference, dict[int, tuple[float, float]]] = WeakKeyDictionary()
+# Likewise, of the configurations that were measured last: a class that watches one run measures it once.
+_ERRORS: WeakKeyDictionary[Reference, OrderedDict[bytes, Errors]] = WeakKeyDictionary()
+_ERRORS_KEPT = 512
+_lock = Lock()
 
 
 @dataclass(frozen=True)
@@ -61,12 +80,32 @@ class Counted:
     bits: np.ndarray
 
 
-def measured(x: np.ndarray, truth: Truth, space: Space, counted: Counted) -> MetricPoint:
-    """The metrics of the configurations of a moment."""
-    found, band = truth.reference.histograms(x), noise_band(truth.reference, len(x))
-    errors = float(marginal_l1(x, truth.marginals)), _pair_error(x, truth)
-    floors = _floors(truth, len(x))
-    return MetricPoint(*counted.moment, mmd2(*found), band, _spectrum(found, space), *errors, *floors, counted.energy)
+def measured(counted: Counted, truth: Truth, space: Space) -> MetricPoint | None:
+    """The metrics of the configurations of a moment; None of fewer than two."""
+    count = len(counted.bits)
+    if count < 2:
+        return None
+    errors = _errors(counted.bits, truth, space)
+    band, floors = noise_band(truth.reference, count), _floors(truth, count)
+    return MetricPoint(*counted.moment, errors.mmd2, band, *errors[1:], *floors, counted.energy)
+
+
+def _errors(bits: np.ndarray, truth: Truth, space: Space) -> Errors:
+    key = blake2b(bits.tobytes(), digest_size=16).digest()
+    with _lock:
+        kept = _ERRORS.setdefault(truth.reference, OrderedDict())
+        if key in kept:
+            kept.move_to_end(key)
+            return kept[key]
+    x = space.unpack(bits)
+    found = truth.reference.histograms(x)
+    pair = _pair_error(x, truth)
+    errors = Errors(mmd2(*found), _spectrum(found, space), float(marginal_l1(x, truth.marginals)), pair)
+    with _lock:
+        kept[key] = errors
+        if len(kept) > _ERRORS_KEPT:
+            kept.popitem(last=False)
+    return errors
 
 
 def _floors(truth: Truth, count: int) -> tuple[float, float]:
