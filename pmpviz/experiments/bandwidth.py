@@ -13,15 +13,18 @@ import jax
 import jax.numpy as jnp
 
 TRIAD_BYTES = 1 << 28
+# An accelerator is through with less before it has well begun.
+ACCELERATED = 16
 REPEATS = 7
 
 
 def measure(total: int = TRIAD_BYTES, repeats: int = REPEATS) -> float:
     """Bytes a second of a = b + s c over arrays of `total` bytes in all (STREAM triad; three arrays are counted).
 
-    The best of `repeats` runs on JAX's default device, with as many cores as XLA takes.
+    An accelerator is given sixteen times as many. The best of `repeats` runs on JAX's default device, with as many
+    cores as XLA takes.
     """
-    count = max(total // 12, 1)
+    count = max(total * (1 if jax.default_backend() == "cpu" else ACCELERATED) // 12, 1)
     triad = jax.jit(lambda b, c, s: b + s * c)
     b, c = jnp.ones(count, jnp.float32), jnp.full(count, 2.0, jnp.float32)
     jax.block_until_ready(triad(b, c, jnp.float32(0.5)))

@@ -79,7 +79,8 @@ def test_another_sampler_has_no_energy_and_says_so():
     found = walked(test)
     assert found["scene"]["gibbs"] and found["lanes"][0]["algorithm"] == "gaussian_gibbs"
     assert [trace["id"] for trace in found["traces"]] == ["error"]
-    assert found["scene"]["parts"] == pytest.approx(2.0, abs=0.1)
+    assert [count for _, count in found["scene"]["stretches"]] == [1, 2, 4]
+    assert found["scene"]["stretches"][1][0] == pytest.approx(2.0, abs=0.1)
 
 
 def test_a_landscape_that_is_no_longer_asked_for_is_greyed_until_the_other_is_there(monkeypatch):

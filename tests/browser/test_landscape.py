@@ -183,7 +183,7 @@ def test_a_class_sees_strips_and_verdict_without_scrolling(server, open_page):
     assert len(two) == 2 and abs(sum(x for x, _ in two) - 1) < 2e-4
     assert page.locator("[data-testid=landscape-shift]").bounding_box()["y"] < 600
     # What a word means is seen whole, wherever it stands.
-    for name in ("Guaranteed", "the coordinates"):
+    for name in ("Hills by shift", "the coordinates"):
         page.get_by_role("button", name=f"About {name}").hover()
         tip = page.locator(".pv-tip:visible").bounding_box()
         assert 0 <= tip["x"] <= 1280 - tip["width"] and 0 <= tip["y"] <= 800 - tip["height"]

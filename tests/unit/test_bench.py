@@ -11,8 +11,9 @@ from pmpviz.experiments import bandwidth, bench
 from pmpviz.experiments.reference import Reference
 from pmpviz.experiments.workloads import WORKLOADS, ReferenceJob, choose
 from pmpviz.models import build_spec
-from pmpviz.samplers import sampler_class
-from pmpviz.types import InputError
+from pmpviz.samplers import make_sampler, sampler_class
+from pmpviz.tiles import tile_of
+from pmpviz.types import InputError, Target
 
 SAMPLING = """
 import jax
@@ -59,7 +60,7 @@ def test_names_are_unique_and_models_and_samplers_exist():
 def test_bytes_of_a_lattice_sweep():
     """25 x 25 torus: 1,250 edges, 2,500 messages read and written, 625 unaries, weights shared by a tile."""
     workload = next(w for w in WORKLOADS if w.name == "pmp-lattice-25")
-    tile = sampler_class("pmp").spec.tile(build_spec("square:25x25"))
+    tile = tile_of(make_sampler("pmp"), Target.of(build_spec("square:25x25")))
     assert workload.bytes_touched() == 2500 * 8 + 625 * 4 + 1250 * 4 / tile
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
 
 from pmpviz import exact
-from pmpviz.capabilities.landscape.hills import hills, parting
+from pmpviz.capabilities.landscape.hills import hills, stretches
 from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLane, prepared
 from pmpviz.capabilities.landscape.live import LandscapeView
+from pmpviz.capabilities.landscape.page import gap_words
 from pmpviz.capabilities.landscape.picture import FIRST_DRAW, _walk, found, scene_words
 from pmpviz.capabilities.landscape.plan import COLOURS, FORCED, GIBBS, HMC, KINDS, MEMORY, LandscapePlan
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
@@ -53,7 +55,7 @@ def test_what_is_to_be_noticed_names_the_shifts_of_the_knob(name, exactly):
     scene = scene_of(preset.plan)
     largest = scene.largest - preset.plan.extra
     assert f"shift {4 - largest:g}" in preset.notice
-    at, _ = parting(scene, 0.05, 6.0)
+    at = stretches(scene, 0.05, 6.0)[1][0]
     assert at + largest == pytest.approx(exactly or 5.6, abs=0.05)
     assert exactly or f"a shift of about {at:.1f}, where λ₁ is {at + largest:.1f}" in preset.notice
 
@@ -149,7 +151,7 @@ def test_frequencies_come_within_a_hundredth_and_rolls_hang_together(sampler, co
 )
 def test_the_hill_parts_where_the_largest_eigenvalue_is_four_and_later_under_fields(name, low, high):
     scene = scene_of(BY_ID[name])
-    assert low < scene.values[0] + parting(scene, 0.05, 6.0)[0] < high
+    assert low < scene.values[0] + stretches(scene, 0.05, 6.0)[1][0] < high
 
 
 @pytest.mark.parametrize(("extra", "count"), [(1.0, 1), (3.0, 2), (6.0, 4)])
@@ -158,11 +160,29 @@ def test_hills_are_counted_without_the_saddles_between_them(extra, count):
     assert hills(scene.law, (scene.states @ scene.weight)[None]) == [count]
 
 
-def test_a_strong_coupling_has_two_hills_at_the_least_shift_and_a_weak_one_none_on_a_short_knob():
-    assert parting(scene_of(BY_ID["strong"]), 0.05, 6.0) == (0.05, True)
-    assert parting(scene_of(BY_ID["attractive"]), 0.05, 1.5) == (None, False)
-    assert parting(scene_of(BY_ID["attractive"]), 3.0, 6.0) == (3.0, True)
-    assert parting(scene_of(BY_ID["attractive"]), 0.05, 6.0)[1] is False
+def test_hills_are_told_for_every_shift_of_the_knob():
+    attractive, strong = (scene_of(BY_ID[name]) for name in ("attractive", "strong"))
+    (_, one), (first, two), (second, four) = stretches(attractive, 0.05, 6.0)
+    assert (one, two, four) == (1, 2, 4) and first == pytest.approx(2.0, abs=0.03)
+    for shift, count in ((second - 0.05, 2), (second + 0.05, 4)):
+        scene = scene_of(BY_ID["attractive"].replace(extra=shift))
+        assert hills(scene.law, (scene.states @ scene.weight)[None]) == [count]
+    assert stretches(strong, 0.05, 5.0) == ((0.05, 2),)
+    assert stretches(attractive, 0.05, 1.5) == ((0.05, 1),) and stretches(attractive, 3.0, 4.0) == ((3.0, 2),)
+
+
+def test_the_gap_of_gibbs_sampling_is_told_beside_what_the_same_theorem_promises():
+    """Of two free spins with w = 1 the second eigenvalue of a step is that of the odd functions, by enumeration."""
+    plan = BY_ID["attractive"]
+    flip = 1 / (1 + np.exp(0.5))  # The chance that a spin is drawn against the other.
+    step = np.zeros((4, 4))
+    for state, other in itertools.product(range(4), range(4)):
+        if (state ^ other) in (1, 2):
+            step[state, other] = 0.5 * (flip if state in (0, 3) else 1 - flip)
+    step += np.diag(1 - step.sum(1))
+    gap = 1 - np.sort(np.linalg.eigvals(step).real)[-2]
+    assert f"it is {gap:.3g}, whatever the shift; at this shift λ₁ promises at least 0.125." in gap_words(plan)
+    assert "λ₁ promises nothing" in gap_words(plan.replace(extra=2.5))
 
 
 def test_no_state_has_the_colour_of_a_sampler():

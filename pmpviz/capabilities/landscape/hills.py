@@ -1,4 +1,4 @@
-"""From which shift on a landscape has more than one hill."""
+"""How many hills a landscape has at which shift."""
 
 from __future__ import annotations
 
@@ -32,25 +32,24 @@ def hills(law: Float[np.ndarray, " s"], means: Float[np.ndarray, "e s 2"]) -> In
     return (near.argmax(-1) == np.arange(len(law))).sum(-1)
 
 
-def parting(scene: Scene, low: float, high: float) -> tuple[float | None, bool]:
-    """(the least shift beyond the model's own least, of those on the knob, with more than one hill in what is seen;
-    whether every shift of the knob has)."""
-    return _parting(scene.values.tobytes(), scene.vectors.tobytes(), scene.law.tobytes(), low, high)
+def stretches(scene: Scene, low: float, high: float) -> tuple[tuple[float, int], ...]:
+    """(from which shift beyond the model's own least on, how many hills in what is seen) of the shifts on the knob."""
+    return _stretches(scene.values.tobytes(), scene.vectors.tobytes(), scene.law.tobytes(), low, high)
 
 
 @lru_cache(maxsize=64)
-def _parting(values: bytes, vectors: bytes, law: bytes, low: float, high: float) -> tuple[float | None, bool]:
+def _stretches(values: bytes, vectors: bytes, law: bytes, low: float, high: float) -> tuple[tuple[float, int], ...]:
     """The same of the arrays themselves, which do not change as the shift is dragged."""
     eigenvalues, weights = np.frombuffer(values), np.frombuffer(law)
     n = len(eigenvalues)
     states = np.array(list(np.ndindex((2,) * n)))
     along = (states @ np.frombuffer(vectors).reshape(n, n))[:, :2]
     shifts = np.arange(low, high + SPACING / 2, SPACING)
-    means = along * np.sqrt(eigenvalues[:2] + shifts[:, None])[:, None]
-    parted = np.flatnonzero(hills(weights, means) > 1)
-    if not len(parted) or parted[0] == 0:
-        return (low if len(parted) else None), len(parted) == len(shifts)
-    return round(float(shifts[parted[0]]) - SPACING / 2, 3), False  # It parts between two of them.
+    counts = hills(weights, along * np.sqrt(eigenvalues[:2] + shifts[:, None])[:, None])
+    # It changes between two of them.
+    last = np.flatnonzero(np.diff(counts))
+    begins = [low, *(round(float(shifts[k]) + SPACING / 2, 3) for k in last)]
+    return tuple(zip(begins, counts[[0, *(last + 1)]].tolist(), strict=True))
 
 
-__all__ = ["hills", "parting"]
+__all__ = ["hills", "stretches"]

@@ -23,7 +23,10 @@ from pmpviz.capabilities.landscape import picture
 from pmpviz.capabilities.landscape.live import LandscapeView, LiveLandscape
 from pmpviz.capabilities.landscape.plan import DIAGONALS, GIBBS, HMC, KINDS, MEMORY, SAMPLERS, LandscapePlan
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
+from pmpviz.capabilities.landscape.scene import scene_of
 from pmpviz.live.plan import Preset
+from pmpviz.models.gaussian import ONE_HILL, gibbs_gap
+from pmpviz.player.numbers import significant
 from pmpviz.samplers import sampler_class
 
 HILLS = (
@@ -144,7 +147,21 @@ STAGE = LandscapeStage(PAGE)
 def explain(plan: LandscapePlan, preset: Preset | None) -> None:
     """The folds under the stage."""
     notice = preset.notice if preset else "Your own model: drag the shift, and compare the bars with the exact ticks."
-    folds(notice, EQUATIONS, NUMBERS, [sampler_class(plan.sampler).spec])
+    folds(notice, EQUATIONS, NUMBERS + gap_words(plan), [sampler_class(plan.sampler).spec])
+
+
+def gap_words(plan: LandscapePlan) -> str:
+    """The spectral gap of Gibbs sampling of the plan's spins, exactly and as the same theorem bounds it."""
+    if plan.kind == MEMORY:
+        return ""
+    scene = scene_of(plan)
+    least = max(0.0, (1 - scene.largest / ONE_HILL) / scene.n)
+    promise = f"at least {significant(least, 3)}" if least else "nothing"
+    return (
+        "- **Gap of Gibbs sampling**: how fast Gibbs sampling of one spin at a time, another sampler than the ball, "
+        "forgets its start: one minus the second largest eigenvalue of a step. Of these spins it is "
+        f"{significant(float(gibbs_gap(scene.target)), 3)}, whatever the shift; at this shift λ₁ promises {promise}.\n"
+    )
 
 
 EQUATIONS = r"""
@@ -184,8 +201,8 @@ NUMBERS = """
   is where it began plus an exponential number of mean 1 that this trajectory was given.
 - **Bars**: how often all chains were in each state since the last change, one draw a chain and trajectory or sweep;
   ticks: exact p(s).
-- **Shift**: D is its least value plus what the knob says. λ₁ is the largest eigenvalue of W + D. **Gap**: the spectral
-  gap of Gibbs sampling, one minus the second largest eigenvalue of a step: the larger, the sooner it forgets its start.
+- **Shift**: D is its least value plus what the knob says. λ₁ is the largest eigenvalue of W + D. **Hills by shift**:
+  how many tops what is seen has, found by mean-shift ascent from every Gaussian at shifts .05 apart.
 - **Two pictures**: y is √(βn) times the overlaps of a state with A and B, and a normal each; small pictures stand where
   they are. While the ball rolls, the spins are those of p(s | z) under the numbers that they are then drawn with. Bars
   count which picture z is nearest to.

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.capabilities.landscape.hills import parting
+from pmpviz.capabilities.landscape.hills import stretches
 from pmpviz.capabilities.landscape.lane import MOST_LANDINGS, STUCK, LandscapeLaneView, Roll
 from pmpviz.capabilities.landscape.live import LandscapeView
 from pmpviz.capabilities.landscape.memory import NAMES, Memory
 from pmpviz.capabilities.landscape.plan import COLOURS, GIBBS, KINDS, LandscapePlan
 from pmpviz.capabilities.landscape.scene import Scene
-from pmpviz.models.gaussian import ONE_HILL, gibbs_gap
+from pmpviz.models.gaussian import ONE_HILL
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import at_most, configuration, integer, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
@@ -55,6 +55,7 @@ def unit(plan: LandscapePlan) -> str:
 
 def scene_words(plan: LandscapePlan, scene: Scene) -> dict[str, Any]:
     """The scene for the browser, which evaluates the mixture itself while the shift is dragged."""
+    knob = LandscapePlan.params()["extra"]
     return {
         "vectors": _listed(scene.vectors),
         "values": _listed(scene.values),
@@ -62,29 +63,23 @@ def scene_words(plan: LandscapePlan, scene: Scene) -> dict[str, Any]:
         "extra": scene.extra,
         "bias": _listed(scene.bias),
         "colours": COLOURS,
+        "stretches": stretches(scene, knob.low, knob.high),
         # Of the failure mode block Gibbs is asked something else.
-        **({} if _is_failure(plan) else _hills(plan, scene)),
+        "counted": not _is_failure(plan),
+        "product": not scene.matrix.any(),
         "law": _listed(scene.law),
         "names": [configuration(state) for state in scene.states],
         "states": scene.states.tolist(),
         "plain": plan.coordinates == "A = I",
         "gibbs": plan.sampler == GIBBS,
-        "high": LandscapePlan.params()["extra"].high,
-        "low": LandscapePlan.params()["extra"].low,
-        "gap": float(gibbs_gap(scene.target)),
+        "high": knob.high,
+        "low": knob.low,
         "most": 2 * plan.steps - 1,
     }
 
 
 def _is_failure(plan: LandscapePlan) -> bool:
     return plan.kind == KINDS[2] and plan.sampler == GIBBS
-
-
-def _hills(plan: LandscapePlan, scene: Scene) -> dict[str, Any]:
-    """The least shift of the knob's at which there are two hills, and whether there are at every other one."""
-    extra = LandscapePlan.params()["extra"]
-    parts, always = parting(scene, extra.low, extra.high)
-    return {"parts": parts, "always": always, "product": not scene.matrix.any()}
 
 
 def memory_words(plan: LandscapePlan, scene: Memory) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
 from pmpviz.capabilities.marginals.plan import MANY, WALKERS
 from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
-from pmpviz.capabilities.marginals.verdict import said
+from pmpviz.capabilities.marginals.verdict import letters, said
 from pmpviz.capabilities.marginals.words import WITHIN, centre, exact_log_z, exact_p1, unit_of
 from pmpviz.marginals import solver_class
 from pmpviz.marginals.belief_propagation import UNSETTLED
@@ -69,6 +69,7 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         sites_first=many(view),
         walk=scene(envelope.payload, view, then) if view.lanes and view.projection is not None else None,
         words=_sentence(view),
+        letters=letters(view),
         said=said(then) if view.lanes else [],
         said_at=words,
         over=over(view),
@@ -182,22 +183,25 @@ def _sub(lane: InferenceLaneView) -> str:
 
 
 def _traces(envelope: Envelope, view: InferenceView) -> list[dict]:
+    """Charts by what all lanes count; where they count different things, by steps."""
     if not view.lanes:
         return []
+    units = {f"{unit_of(lane)}s" for lane in view.lanes}
+    unit = units.pop() if len(units) == 1 else "steps"
     solvers = [solver_class(lane.algorithm).spec for lane in view.lanes]
-    found = [_gap(envelope)] if any("gap" in spec.metrics for spec in solvers) else []
+    found = [_gap(envelope, unit)] if any("gap" in spec.metrics for spec in solvers) else []
     if any("objective" in spec.metrics for spec in solvers):
-        found.append(_log_z(envelope, view, all(spec.guarantee == "approximate" for spec in solvers)))
+        found.append(_log_z(envelope, view, unit, all(spec.guarantee == "approximate" for spec in solvers)))
     if any("mean_maximum" in spec.metrics for spec in solvers):
         lines = envelope.lines(partial(_column, name="mean_maximum"))
         exact = _exact_line(view)
-        found.append(trace("mean_maximum", "Mean perturbed maximum", "steps", lines, unit="nats", exact=exact))
+        found.append(trace("mean_maximum", "Mean perturbed maximum", unit, lines, unit="nats", exact=exact))
     if exact_log_z(view) is not None and any("bound" in spec.metrics for spec in solvers):
-        found.append(_excess(envelope, view))
+        found.append(_excess(envelope, view, unit))
     for name, title in (("delta", "Contraction δ"), ("residual", "Largest message change")):
         if any(name in record for lane in view.lanes for record in lane.trace[:1]):
             lines = envelope.lines(partial(_column, name=name), 1e-12)
-            found.append(trace(name, title, "steps", lines, True))
+            found.append(trace(name, title, unit, lines, True))
     return [each | {"xlog": _far_apart(view)} for each in found]
 
 
@@ -218,7 +222,7 @@ def _xy(pairs: list[tuple[Any, Any]]) -> dict[str, np.ndarray]:
     return {"x": x, "y": y}
 
 
-def _gap(envelope: Envelope) -> dict:
+def _gap(envelope: Envelope, unit: str) -> dict:
     """The gap of every step above the least so far at its rho, between which the range is filled."""
 
     def columns(lane: InferenceLaneView) -> dict:
@@ -226,7 +230,7 @@ def _gap(envelope: Envelope) -> dict:
         return {**found, "low": _least(lane), "high": found["y"]}
 
     lines = envelope.lines(columns, SMALLEST_GAP)
-    return trace("gap", "Gap: how far the objective can rise", "steps", lines, True, "nats")
+    return trace("gap", "Gap: how far the objective can rise", unit, lines, True, "nats")
 
 
 def _least(lane: InferenceLaneView) -> np.ndarray:
@@ -244,7 +248,7 @@ def _with_gap(lane: InferenceLaneView) -> list[tuple[Record, float]]:
     return [(record, gap) for record in lane.trace if (gap := gap_of(record)) is not None]
 
 
-def _log_z(envelope: Envelope, view: InferenceView, estimates: bool) -> dict:
+def _log_z(envelope: Envelope, view: InferenceView, unit: str, estimates: bool) -> dict:
     """Objective (line) between the bound from the visited configurations and the best certified bound (range); of an
     estimate the range that its error bar gives 95 %."""
 
@@ -259,7 +263,7 @@ def _log_z(envelope: Envelope, view: InferenceView, estimates: bool) -> dict:
     lines = envelope.lines(columns)
     title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective, with the bounds on log Z"
     note = next((f"{solver_class(lane.algorithm).spec.short}: {SETTLES}." for lane in view.lanes if _crosses(lane)), "")
-    return trace("log_z", title, "steps", lines, unit="nats", exact=_exact_line(view), note=note)
+    return trace("log_z", title, unit, lines, unit="nats", exact=_exact_line(view), note=note)
 
 
 def _crosses(lane: InferenceLaneView) -> bool:
@@ -280,7 +284,7 @@ def _held(columns: dict[str, np.ndarray], count: int) -> dict[str, np.ndarray]:
     return {name: steps if name == "x" else values[last] for name, values in columns.items()}
 
 
-def _excess(envelope: Envelope, view: InferenceView) -> dict:
+def _excess(envelope: Envelope, view: InferenceView, unit: str) -> dict:
     """How far the best certified bound is above the exact log Z."""
 
     def columns(lane: InferenceLaneView) -> dict:
@@ -288,7 +292,7 @@ def _excess(envelope: Envelope, view: InferenceView) -> dict:
         return {**found, "y": found["y"] - (exact_log_z(view) or 0.0)}
 
     lines = envelope.lines(columns, SMALLEST_GAP)
-    return trace("excess", "Best bound minus exact log Z", "steps", lines, True, "nats")
+    return trace("excess", "Best bound minus exact log Z", unit, lines, True, "nats")
 
 
 # Words.

@@ -45,6 +45,8 @@ LEAST_SUM = -1.0
 PRINTED = 5e-4
 # Where a walk has come is seen at once, how much its objective can still rise by the next MAP call alone.
 BEFORE = " Gap and bounds beneath are those of before this step."
+# Letters of an answer on several lanes.
+ANSWERED = 300
 # A pixel whose p is between these is uncertain.
 UNSURE = (0.1, 0.9)
 
@@ -65,6 +67,12 @@ def said(view: InferenceView) -> list[str]:
     return [answer, *filter(None, [" ".join(filter(None, rest))])]
 
 
+def letters(view: InferenceView) -> int:
+    """Of the answer to the question of a preset on several lanes, which begins with few words: room for so many."""
+    asked = any(preset.plan == view.plan for preset in INFERENCE)
+    return ANSWERED if asked and len(view.plan.lanes) > 1 else 0
+
+
 # One walk.
 
 
@@ -83,6 +91,14 @@ def _in_use(lane: InferenceLaneView) -> int:
     return int((weights > IN_USE).sum()) if len(weights) else len(lane.weights)
 
 
+def _at_corners(lane: InferenceLaneView) -> str:
+    """` at 3 corners`, which opposites share; empty where it was not kept how many are in use."""
+    if np.isnan(lane.weights).any() or len(lane.weights) != len(lane.corners):
+        return ""
+    count = len(np.unique(np.round(lane.corners[lane.weights > IN_USE], 6), axis=0))
+    return f" at {integer(count)} corner{'' if count == 1 else 's'}"
+
+
 def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
     """When the marginals were nearer, where a climb has led away from them; empty where it has not."""
     now = error(view, lane)
@@ -98,7 +114,7 @@ def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
 def _corners(view: InferenceView) -> str:
     """How far off what the axes of the picture show of the mixture is, beside the start that knows nothing."""
     (lane,) = view.lanes
-    said = f"By averaging: after {steps_of(lane)} μ is {mixed(lane, _in_use(lane))}."
+    said = f"By averaging: after {steps_of(lane)} μ is {mixed(lane, _in_use(lane), where=_at_corners(lane))}."
     if lane.done:
         said += " It ends beside exact, where on a loop its objective is highest."
     exact = None if view.truth is None else view.truth.place
@@ -392,4 +408,4 @@ BENEATH: dict[str, tuple[Callable[[InferenceView], str], ...]] = {
 }
 
 
-__all__ = ["ANSWERS", "said"]
+__all__ = ["ANSWERS", "letters", "said"]

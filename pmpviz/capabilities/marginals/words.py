@@ -68,12 +68,12 @@ def estimate(lane: InferenceLaneView) -> float | None:
     return recorded if bound is None or "residual" not in record else min(recorded, bound)
 
 
-def mixed(lane: InferenceLaneView, count: int, best: bool = False) -> str:
+def mixed(lane: InferenceLaneView, count: int, best: bool = False, where: str = "") -> str:
     """`the weighted average of 6 configurations and the centre u₀ (0.12)`: what a walk's point is a mean of, so many
-    found and what is left; where it is first met, what they are in place of how much is left."""
-    told = f"the weighted average of {integer(count)} {'best ' * best}configuration{'' if count == 1 else 's'}"
+    found and what is left; where it is first met, or told `where` they are, in place of how much is left."""
+    told = f"the weighted average of {integer(count)} {'best ' * best}configuration{'' if count == 1 else 's'}{where}"
     rest = centre(lane)
-    return told if rest is None else f"{told} and the centre{'' if best else f' u₀ ({rest:.2f})'}"
+    return told if rest is None else f"{told} and the centre{'' if best or where else f' u₀ ({rest:.2f})'}"
 
 
 def centre(lane: InferenceLaneView) -> float | None:

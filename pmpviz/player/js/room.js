@@ -23,6 +23,7 @@ export class Room extends Stage {
     super(parent, name);
     this.floor = 0; // Pixels that what is said is to have at least.
     this.letters = 0; // Of what will stand beneath the verdict, where that is known.
+    this.verdictLetters = 0; // Of the verdict itself, where it will take more than a few lines.
   }
 
   // What came above later, or a window of another height, leaves the stage another room.
@@ -33,18 +34,19 @@ export class Room extends Stage {
     this.layout();
   }
 
-  // How high pictures in so many rows may be for all of the stage to be seen at once.
-  high(rows) {
+  // How high pictures in so many rows may be for all of the stage to be seen at once; so high that they are worth
+  // looking at before the last words are.
+  high(rows, worth = rows === 1 ? 0 : LEAST_HIGH) {
     const top = topOf(this.main);
     const below = this.main.offsetHeight - this.stage.offsetHeight;
     const around = Math.max(0, ...this.lanes.map((lane) => lane.root.offsetHeight - lane.canvas.offsetHeight));
     // A stage low on its page is scrolled to, with its question at the top of the window.
     const above = top > LOW * window.innerHeight ? QUESTION : top;
     const left = (under) => (window.innerHeight - above - under - MARGIN) / rows - around - GAP;
-    if (left(below) >= LEAST_HIGH || rows === 1) return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, left(below)));
+    if (left(below) >= worth) return Math.max(LEAST_HIGH, Math.min(MOST_HIGH, left(below)));
     // In a low window what is found is to be seen, if not what is computed.
     const rest = this.said.children.length > 1 ? this.said.lastChild.offsetHeight : 0;
-    return Math.max(LOWEST_HIGH, Math.min(LEAST_HIGH, left(below - rest)));
+    return Math.max(rows === 1 ? LEAST_HIGH : LOWEST_HIGH, Math.min(worth, left(below - rest)));
   }
 
   // Traces beside the pictures are as high as these leave room for.
@@ -62,7 +64,9 @@ export class Room extends Stage {
   // What titles, words and buttons as they stand now leave to each trace.
   leftHigh(few) {
     const count = Math.min(this.traces.cards.size, few ? (this.large ? 1 : FEW_TRACES) : Infinity);
-    const room = this.large ? window.innerHeight - MARGIN - topOf(this.side) : this.main.offsetHeight;
+    const top = topOf(this.side);
+    const seen = window.innerHeight - MARGIN - top;
+    const room = this.large ? seen : Math.min(this.main.offsetHeight, top > LOW * window.innerHeight ? Infinity : seen);
     return (room - this.side.offsetHeight + this.traces.drawnHigh()) / count / enlarged();
   }
 
@@ -106,12 +110,13 @@ export class Room extends Stage {
     const [verdict, ...soft] = this.said.children;
     if (!verdict || this.leaves) return;
     this.said.style.minHeight = "";
-    const shape = [this.large, this.said.parentNode.clientWidth, this.lanes.length, this.letters].join();
+    const shape = [this.large, this.said.parentNode.clientWidth, this.lanes.length, this.letters, this.verdictLetters].join();
     if (shape !== this.shape) {
+      const long = make("p", "pv-verdict", "letters ".repeat(this.verdictLetters / 8));
       const lines = make("p", "pv-verdict");
       lines.append(...Array.from({ length: this.lanes.length > 1 ? RACED : ALONE }, () => make("br")));
       const beneath = this.letters ? [make("p", "pv-soft", "letters ".repeat(this.letters / 8))] : soft.map((words) => words.cloneNode(true));
-      this.needed = this.large ? 0 : this.roomOf([lines, ...beneath]);
+      this.needed = this.large ? 0 : Math.max(...[lines, long].map((verdict) => this.roomOf([verdict, ...beneath])));
     }
     this.shape = shape;
     const { paddingTop, paddingBottom } = getComputedStyle(this.said);

@@ -5,17 +5,16 @@ import { columnWords, drawColumns } from "../pmpviz.player/columns.js";
 import { css, haloed, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
 
 export const ONE_HILL = 4; // lambda_1 up to which one hill is guaranteed.
-const LETTER = 19; // Height of a line of words with what is left free around it.
-const NO_GAP = 0.7; // Of the shift's strip before a class, which has no gap.
+const COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
+const TINTS = [0, 0, 0.16, 0.26, 0.36, 0.42, 0.48, 0.54, 0.6]; // Of so many hills; one has the colour of the promise.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const TERMS = {
   bars: "How often each configuration was drawn, all chains together, beside how often it ought to be: the lines.",
   energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the line, which is drawn anew each time; otherwise the ball goes back to where it began. How many steps it has is drawn anew each time.",
   shift:
-    "λ₁: how strongly the spins hang together, the largest eigenvalue of couplings plus shift, W + D. By a theorem there " +
-    "is one hill up to λ₁ = 4, the upright line. Where there is room the gap is drawn upwards: how fast Gibbs sampling of " +
-    "one spin at a time forgets its start, as a share a step; level what it is, falling what the theorem guarantees of " +
-    "it, (1 − λ₁/4)/n for n spins.",
+    "Above: how many hills there are at each shift, as counted: the crosses. Below: up to which shift a theorem promises " +
+    "one, λ₁ ≤ 4. λ₁ says how strongly the spins hang together: the largest eigenvalue of couplings plus shift, W + D. " +
+    "The theorem knows no fields: under them a hill may last beyond it.",
 };
 
 class Strip {
@@ -136,7 +135,7 @@ export class Energy extends Strip {
 
 export class Shift extends Strip {
   constructor(dragged) {
-    super("Guaranteed", "landscape-shift", 92, TERMS.shift);
+    super("Hills by shift", "landscape-shift", 78, TERMS.shift);
     this.canvas.classList.add("ls-shift");
     const tell = (event, done) => this.scene && dragged(this.extra(event), done);
     this.canvas.addEventListener("pointerdown", (event) => {
@@ -157,97 +156,71 @@ export class Shift extends Strip {
     return Number((low + Math.min(1, Math.max(0, share)) * (high - low)).toPrecision(3));
   }
 
-  // Left of the mark one hill is guaranteed, and Gibbs sampling has a gap of at least the falling line.
+  // How many hills there are, and beneath it how far one is promised.
   draw(scene, extra, theme, scale) {
-    const plain = scale > 1; // Before a class without the gap.
-    const context = this.begin(theme, scale, plain ? NO_GAP : 1);
+    const context = this.begin(theme, scale);
     this.scene = scene;
-    const { low, high, values, gap } = scene;
-    const n = scene.states[0].length;
-    const x = (value) => ((value - low) / (high - low)) * this.width;
-    const foot = 16 * scale;
-    const y = (value) => this.height - foot - (value / (1.4 * gap)) * (this.height - foot - 4);
+    const { low, high, values, stretches } = scene;
+    const x = (value) => Math.min(this.width, Math.max(0, ((value - low) / (high - low)) * this.width));
+    const foot = this.height - 16 * scale;
+    const split = foot - 20 * scale;
     const mark = ONE_HILL - values[0];
-    const sure = Math.max(0, x(mark));
-    context.fillStyle = css(mix(theme.ground, [0, 114, 178], 0.2));
-    context.fillRect(0, 0, sure, this.height - foot);
-    context.fillStyle = css(mix(theme.ground, [230, 159, 0], 0.16));
-    context.fillRect(sure, 0, this.width - sure, this.height - foot);
-    context.strokeStyle = css(theme.text);
-    context.lineWidth = 2;
-    if (!plain) this.line(context, [0, y(gap)], [this.width, y(gap)]);
-    const top = y((1 - (values[0] + low) / ONE_HILL) / n);
-    if (mark > low) {
-      context.setLineDash([5, 4]);
-      if (!plain) this.line(context, [0, top], [x(mark), y(0)]);
-      context.setLineDash([]);
-      this.line(context, [x(mark), 0], [x(mark), this.height - foot]);
-    }
+    const sure = [0, 114, 178];
+    const ends = stretches.map((_, k) => (k + 1 < stretches.length ? x(stretches[k + 1][0]) : this.width));
+    stretches.forEach(([from, count], k) => {
+      const many = count === 1 ? mix(theme.ground, sure, 0.2) : mix(theme.ground, [230, 159, 0], TINTS[count] ?? 0.6);
+      context.fillStyle = css(many);
+      context.fillRect(x(from), 0, ends[k] - x(from), split);
+    });
+    context.fillStyle = css(mix(theme.ground, sure, 0.34));
+    context.fillRect(0, split, x(mark), foot - split);
+    context.fillStyle = css(theme.text);
+    context.fillRect(0, split, this.width, 1);
+    if (mark > low) context.fillRect(x(mark) - 1, split, 2, foot - split);
+    for (const [from] of stretches.slice(1)) context.fillRect(x(from) - 1, 0, 2, split);
     context.fillStyle = css(theme.accent);
-    context.fillRect(x(extra) - 2, 0, 4, this.height - foot);
-    const largest = values[0] + extra;
+    context.fillRect(x(extra) - 2, 0, 4, foot);
+    stretches.forEach(([from, count], k) => {
+      const many = COUNTS[count] ?? `${count}`;
+      this.within(context, [`${many} hill${count === 1 ? "" : "s"}`, many, `${count}`], [x(from), ends[k]], split / 2, theme);
+    });
+    const middle = (split + foot) / 2;
+    const nothing = mark > low ? ["nothing is guaranteed", "nothing is"] : ["nothing is guaranteed at any shift"];
+    if (mark > low) this.within(context, ["one hill is guaranteed", "guaranteed", "sure"], [0, x(mark)], middle, theme);
+    this.within(context, nothing, [x(mark), this.width], middle, theme);
+    const parts = stretches.slice(1).map(([from]) => [from, cents(Number(from.toPrecision(2)))]);
+    const known = mark > low && mark < high ? [[mark, `${cents(mark)}: λ₁ = ${ONE_HILL}`]] : [];
+    this.foot(context, [...known, ...parts], x, theme);
     const own = cents(values[0]) === "0" ? "" : ` + ${cents(values[0])}`;
-    const link = `λ₁ = shift${own} = ${cents(largest)}`;
-    // Words beyond the mark are not of the part that they stand in: they point back at the shift.
-    if (plain) this.now(context, `now ${cents(extra)}`, x(extra), 20 * scale, theme);
-    else this.words(context, { sure, gap, y, mark, low, top, at: x(extra) }, theme, scale);
-    this.foot(context, mark > low ? { mark, sure } : null, low, theme, plain);
-    const bound = Math.max(0, (1 - largest / ONE_HILL) / n);
-    const promise = largest <= ONE_HILL ? `one hill for sure, gap ≥ ${number(bound)}` : "no guarantee";
-    this.head.textContent = mark > low ? `Guaranteed: one hill up to shift ${number(mark)}` : "Guaranteed: nothing, at any shift";
-    this.say(`${link}: ${promise}`, `exact gap of Gibbs sampling ${number(gap)}`);
+    const largest = values[0] + extra;
+    const promise = largest <= ONE_HILL ? "one hill for sure" : `above ${ONE_HILL}: nothing is guaranteed`;
+    const told = stretches.map(([from, count]) => `${COUNTS[count] ?? count} from shift ${cents(from)} on`).join(", ");
+    this.say(`λ₁ = shift${own} = ${cents(largest)}${largest <= ONE_HILL ? ": " : ", "}${promise}`, `hills: ${told}`);
   }
 
-  words(context, { sure, gap, y, mark, low, top, at }, theme, scale) {
-    this.beside(context, [`exactly ${number(gap)}`], y(gap) + 13 * scale, [sure, at], theme);
-    this.beside(context, ["↑ gap: how fast one-spin Gibbs forgets", "↑ gap of one-spin Gibbs", "↑ gap"], y(gap) - 5 * scale, [sure, at], theme);
-    context.textAlign = "left";
-    // Beneath the falling line there is room for as much as ends before it comes down.
-    const room = (words) => sure * (1 - (LETTER * scale) / Math.max(1, y(0) - top)) - 12 - context.measureText(words).width;
-    const told = ["one hill, gap at least (1 − λ₁/4)/n", "one hill, gap at least this", "gap at least this", "at least", "≥"].find((text) => room(text) > 0);
-    if (mark > low && told) haloed(context, theme, told, 6, this.height - 16 * scale - 5);
+  // The first of the choices that fits between two uprights.
+  within(context, choices, [left, right], middle, theme) {
+    const words = choices.find((choice) => context.measureText(choice).width + 8 < right - left);
+    if (!words) return;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    haloed(context, theme, words, (left + right) / 2, middle + 1);
+    context.textBaseline = "alphabetic";
   }
 
-  // Beside its upright line, on the right where there is room.
-  now(context, words, at, foot, theme) {
-    const right = at + 16 + context.measureText(words).width < this.width;
-    context.textAlign = right ? "left" : "right";
-    haloed(context, theme, words, at + (right ? 8 : -8), foot);
-  }
-
-  // In as many words as fit between the upright lines, or else beside the last of them.
-  beside(context, choices, foot, uprights, theme) {
-    const wide = (words) => context.measureText(words).width + 8;
-    const ends = [this.width, ...uprights].filter((x) => x > 0).sort((a, b) => b - a);
-    const rooms = ends.map((end, k) => [end, end - (ends[k + 1] ?? 0)]);
-    const fits = choices.flatMap((words) => rooms.filter(([, room]) => room > wide(words) + 8).map(([end]) => [words, end]));
-    const [words, end] = fits[0] || [choices[choices.length - 1], this.width];
-    context.textAlign = "right";
-    haloed(context, theme, words, end - 6, foot);
-  }
-
-  // The shift at the left end, where λ₁ is 4, and where there is room what it means to be right of it.
-  foot(context, at, low, theme, plain) {
+  // Shifts beneath their uprights, the first ones first, where they do not meet.
+  foot(context, marks, x, theme) {
     const base = this.height - 3;
-    const wide = (words) => context.measureText(words).width;
-    const least = at ? number(low) : `shift ${number(low)}`;
-    const told = at ? `shift ${number(at.mark)}${plain ? "" : `: λ₁ = ${ONE_HILL}`}` : "";
-    const from = at ? Math.max(wide(least) + 8, Math.min(at.sure, this.width) - wide(told) / 2) : 0;
+    const taken = [];
     context.fillStyle = css(theme.soft);
     context.textAlign = "left";
-    context.fillText(least, 0, base);
-    if (at) context.fillText(told, Math.min(from, this.width - wide(told)), base);
-    const choices = at ? ["more hills possible →", "more hills →"] : [plain ? "at no shift" : "λ₁ ≥ 4 at every shift"];
-    const rest = choices.find((words) => from + wide(told) + 8 < this.width - wide(words));
-    context.textAlign = "right";
-    if (rest) context.fillText(rest, this.width, base);
-  }
-
-  line(context, from, to) {
-    context.beginPath();
-    context.moveTo(...from);
-    context.lineTo(...to);
-    context.stroke();
+    for (const [at, words] of [...marks, [this.scene.low, cents(this.scene.low)]]) {
+      const wide = context.measureText(words).width;
+      const left = Math.min(Math.max(x(at) - wide / 2, 0), this.width - wide);
+      if (taken.some(([from, to]) => left < to + 8 && left + wide > from - 8)) continue;
+      taken.push([left, left + wide]);
+      context.fillText(words, left, base);
+    }
   }
 }
 

@@ -13,12 +13,13 @@ export function hillWords(survey, ground, scene) {
   const { hills } = survey;
   const many = `${COUNTS[hills] || hills} hill${hills === 1 ? "" : "s"}`;
   if (scene.memory) return memoryWords(many, hills, scene);
-  const { extra, parts, always, low, values, product, names } = scene;
-  if (parts === undefined) return "";
+  const { extra, stretches, low, values, product, names } = scene;
+  if (!scene.counted) return "";
+  const [parts] = stretches.find(([, count]) => count > 1) || [null];
   const where = hills === 1 ? "" : `, ${listed(hillsAt(survey, ground).map((state) => names[state]))},`;
   const now = `${many}${where} at shift ${number(extra)}${product ? ", the product of one for each spin" : ""}`;
   if (parts === null) return hills === 1 ? `${now}, as at any other of the slider.` : `${now}.`;
-  if (always && hills > 1) return `${now}: more than one at any shift of the slider.`;
+  if (hills > 1 && stretches.every(([, count]) => count > 1)) return `${now}: more than one at any shift of the slider.`;
   if (parts <= low) return hills === 1 ? `${now}.` : `${now}: more than one already at the slider's least shift, ${low}.`;
   const from = Number(parts.toPrecision(2));
   if (hills === 1 && Math.abs(extra - from) < NEAR) return `${now}, about where it parts.`;

@@ -1,5 +1,6 @@
 // The filters of one lane, framed, each on its own scale; the one under the pointer says which samples use it.
 
+import { ask } from "../pmpviz.player/ask.js";
 import { bit } from "../pmpviz.player/decode.js";
 import { make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
 
@@ -22,9 +23,10 @@ export class Filters {
     this.root = make("section", "ln-panel");
     this.head = make("div", "pv-head");
     this.title = make("span", "ln-title");
+    this.about = make("span");
     this.many = make("span", "ln-many");
     this.legend = make("span", "ln-legend");
-    this.head.append(this.title, this.many, this.legend);
+    this.head.append(this.title, this.about, this.many, this.legend);
     this.grid = make("div", "ln-grid");
     this.grid.addEventListener("scroll", () => this.count());
     this.grid.addEventListener("pointerleave", () => this.choose(null));
@@ -42,6 +44,7 @@ export class Filters {
   }
 
   adopt(meta, label, theme) {
+    if (!this.meta || this.meta.hidden !== meta.hidden) this.about.replaceChildren(ask(this.terms(meta), "filters"));
     this.meta = meta;
     this.grid.setAttribute("aria-label", `${this.what(null)}: ${label}`);
     while (this.grid.children.length > meta.units.length) this.grid.lastChild.remove();
@@ -93,14 +96,15 @@ export class Filters {
 
   what(at) {
     if (!this.meta.hidden) return "Couplings of a pixel";
-    return at === null ? "Filters: a hidden unit's weights" : "Filters";
+    if (at !== null) return "Filters";
+    return this.brief ? "A hidden unit's weights" : "Filters: a hidden unit's weights";
   }
 
   // Whose filters they are: of an earlier moment those that were kept last before it.
   name(at) {
     const when = at === null ? "" : `, of iteration ${thousands(this.meta.iteration)}`;
     if (this.title.textContent !== this.what(at) + when) this.title.textContent = this.what(at) + when;
-    this.legend.hidden = at !== null;
+    this.legend.hidden = this.brief || at !== null;
   }
 
   // How many of all are seen whole, and that there are more beneath.
@@ -116,8 +120,11 @@ export class Filters {
     this.grid.classList.toggle("ln-more", below);
   }
 
-  // So many whole rows of filters as make the panel at most this high, with its words.
+  // So many whole rows of filters as make the panel at most this high, with its words; beneath samples it has few words.
   fit(high, large) {
+    this.brief = !high && !large;
+    this.root.classList.toggle("ln-brief", this.brief);
+    if (this.brief) this.legend.hidden = true;
     this.legend.textContent = large ? "blue < 0 < orange" : "blue below 0, orange above";
     const first = this.grid.firstChild;
     const row = (first ? first.offsetHeight : SIDE) + BETWEEN;
@@ -191,19 +198,28 @@ export class Filters {
     if (this.said.textContent !== words) this.said.textContent = words;
   }
 
+  terms({ hidden }) {
+    const what = hidden ? "A filter is the weights of one hidden unit to the pixels" : "The couplings of one pixel to the others";
+    const on = hidden ? "hidden unit" : "pixel";
+    return `${what}, each on its own scale: blue is below 0, orange above. Point at one: samples where its ${on} is on light up.`;
+  }
+
   way() {
+    if (this.brief) return "";
     const whose = this.meta && this.meta.hidden ? "Its weights to the pixels, each filter" : "Each";
     return `${whose} on its own scale. Point at one: samples where its ${this.kind()} is on light up.`;
   }
 
   framed(marked) {
-    return `Framed: the ${marked.length} of ${this.meta.units.length} filters that the sample under the pointer uses.`;
+    const many = `${marked.length} of ${this.meta.units.length} filters`;
+    return this.brief ? `Framed: its ${many}.` : `Framed: the ${many} that the sample under the pointer uses.`;
   }
 
   useOf(used) {
     const lit = used.filter(Boolean).length;
     const limit = number(this.meta.limit[this.chosen]);
     const unit = `${this.kind()} ${this.meta.units[this.chosen] + 1}`;
+    if (this.brief) return `Is on in ${lit} of ${used.length} samples; up to ±${limit}.`;
     return `Its ${unit} is on in ${lit} of ${used.length} samples; weights up to ±${limit}.`;
   }
 

@@ -9,6 +9,7 @@ import { Filters } from "./filters.js";
 
 const SIDE_BY_SIDE = 440; // From this width on the filters of one lane stand beside its samples.
 const GAP = 16;
+const SEEN = 180; // So high are samples of which strokes are seen.
 const LATE_MS = 1500;
 const FIVE = 322; // As wide as five filters in a row.
 // What the words of the charts and of the verdict mean, by the beginning of a chart's name.
@@ -197,7 +198,7 @@ class Learning extends Player {
     const count = this.lanes.length;
     const each = Math.floor((this.main.clientWidth - GAP * (count - 1)) / count);
     if (count < 2 || each < NARROWEST) return null;
-    const high = this.high(1);
+    const high = this.high(1, SEEN);
     return { template: `repeat(${count}, minmax(0, 1fr))`, rows: 1, each, high, size: this.lanes[0].size(each, high) };
   }
 

@@ -106,6 +106,7 @@ class Walk extends Player {
     this.bar.resting = update.again ? "Again" : "Play";
     this.renewed = update.sites_first ? RENEWED : ""; // Of many sites a step takes seconds.
     this.letters = update.walks && update.lanes.length === 1 && !update.sites_first ? TOLD : 0;
+    this.verdictLetters = update.letters;
     super.adopt(update);
     this.caption.textContent = update.words;
     this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
