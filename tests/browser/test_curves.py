@@ -271,6 +271,13 @@ def ran(page, count, budget):
 def test_a_chart_gives_values_and_zooms_and_a_kept_curve_stays_through_a_reset(open_page, server):
     page = open_page(stage.link(server, "playground", ("gibbs",), **SMALL))
     ran(page, 1, 2000)
+    # What the ? beside a title says is told where it is clicked or touched, until the next click.
+    sign = page.locator(".pv-title[title]:not([title=''])").first
+    sign.locator("span").first.click()
+    told = page.locator(".pv-told")
+    assert told.inner_text() == sign.get_attribute("title") and told.bounding_box()["width"] > 200
+    page.locator(".pv-verdict").click()
+    assert told.count() == 0
     chart = page.locator(CHART).first
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()

@@ -3,6 +3,8 @@
 import { make } from "./theme.js";
 
 const EDGE = 4; // Pixels between a tip and the window's edge.
+// Beside these a ? is drawn where they have a title, as in player.css.
+const SIGNS = ".pv-title[title], .pv-badge[title], .pv-knob[title] > .pv-knob-name, .dc-number[title]";
 
 export function ask(words, about) {
   const root = make("span", "pv-ask");
@@ -15,6 +17,32 @@ export function ask(words, about) {
   root.append(button, tip);
   for (const name of ["pointerenter", "focusin"]) root.addEventListener(name, () => place(root, tip));
   return root;
+}
+
+// What a title tells who hovers is told where its ? is clicked or touched, too, until the next click or Escape.
+export function tellOnClick(root) {
+  const told = make("div", "pv-told");
+  let of = null;
+  const away = () => {
+    told.remove();
+    of = null;
+  };
+  root.addEventListener("keydown", ({ key }) => key === "Escape" && away());
+  root.addEventListener("click", ({ target }) => {
+    const sign = target.closest(SIGNS);
+    const asked = sign && sign.closest("[title]");
+    const again = asked === of;
+    away();
+    if (!asked || !asked.title || again) return;
+    of = asked;
+    told.textContent = asked.title;
+    root.append(told);
+    const [around, box] = [root.getBoundingClientRect(), sign.getBoundingClientRect()];
+    const above = box.bottom + told.offsetHeight + EDGE > window.innerHeight && box.top - told.offsetHeight > EDGE;
+    const top = above ? box.top - told.offsetHeight - EDGE : box.bottom + EDGE;
+    const left = Math.min(box.left - around.left, around.width - told.offsetWidth);
+    Object.assign(told.style, { left: `${Math.max(0, left)}px`, top: `${top - around.top}px` });
+  });
 }
 
 // Above it where the window ends too soon beneath it, and there is more room above.

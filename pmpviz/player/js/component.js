@@ -2,6 +2,7 @@
 // plays, hears keys and sends events; `Live`, in live.js, also shows lanes of a run on the server. A new one extends
 // the one it needs and exports `mounted(It)`.
 
+import { tellOnClick } from "./ask.js";
 import { enlarged, make, readTheme } from "./theme.js";
 
 const LOOK_MS = 700;
@@ -58,6 +59,7 @@ export class Component {
     this.number = 0;
     this.root = make("div", name);
     parent.append(this.root);
+    tellOnClick(this.root);
     this.theme = readTheme(this.root);
     this.enlarge();
     this.watch = setInterval(() => this.look(), LOOK_MS);
