@@ -9,6 +9,7 @@ import { Filters } from "./filters.js";
 
 const SIDE_BY_SIDE = 440; // From this width on the filters of one lane stand beside its samples.
 const GAP = 16;
+const RACED = { verdict: 330, beneath: 440 }; // Letters of what will be said of two.
 const SEEN = 180; // So high are samples of which strokes are seen.
 const LATE_MS = 1500;
 const FIVE = 322; // As wide as five filters in a row.
@@ -47,6 +48,9 @@ class Learning extends Player {
     if (!update || !this.isNew(update)) return;
     this.others = update.more;
     this.longest = update.longest;
+    const raced = update.lanes.length > 1;
+    this.verdictLetters = raced ? RACED.verdict : 0;
+    this.letters = raced ? RACED.beneath : 0;
     this.adopt(update);
     this.propose(update.offer);
     this.explain();

@@ -235,6 +235,8 @@ class Board extends Stage {
     const large = enlarged() > 1;
     const [words, counts] = large ? ["", []] : [this.verdict(), this.meta.counts];
     if (this.found.textContent !== words) this.found.textContent = words;
+    // What is said of samples that have fallen has its room before the first one falls.
+    this.found.classList.toggle("at-falls", !large && this.meta.falling.length > 0);
     const told = JSON.stringify(counts);
     if (told === this.toldCounts) return;
     this.toldCounts = told;

@@ -12,6 +12,7 @@ const GAP = 16;
 const NAMES = 16; // Pixels for the names of the rows, beside a picture.
 const COARSE = 2; // From so many pixels on a pixel of a scene is a whole number of them.
 const BETWEEN = 2; // A pixel between scenes.
+const ANSWER = 150; // Letters of what is said of two lanes first.
 const RENEWED = "Back to the start, as soon as the iteration in hand is done.";
 const ROWS = [
   ["training", "Scenes whose answer the learner is given: p(animal) by the lane's own marginals, or by its samples, which scatter."],
@@ -73,6 +74,7 @@ class Segmentation extends Player {
     if (update.scenes) this.scenes = update.scenes;
     this.given.hidden = !this.scenes;
     this.draw();
+    this.verdictLetters = ANSWER;
     this.adopt(update);
     // In one turn: words, weights, pictures, slider and curves are seen to change together.
     this.frame(performance.now());
