@@ -94,7 +94,7 @@ DECONVOLUTION: tuple[Preset, ...] = (
     Preset(
         "matrix",
         "Boolean matrix factorisation",
-        "Which glyphs are on in each image, where none is shifted?",
+        "Which glyphs are the images made of, where none is shifted?",
         DeconvolutionPlan(data="letters", layout="whole image", rate=0.35, location_prior=0.35, images=100, features=5),
         "The 1 x 1 case: each image is an OR of whole glyphs. As matrices, images x pixels = (images x features) and "
         "(features x pixels), with AND for times and OR for plus. PMP separates what is never seen alone.",

@@ -41,7 +41,7 @@ def update(view: LandscapeView, sent: Cursors, desk: Desk, waits: bool = False, 
     own: dict[str, Any] = {"scene": None, "unit": unit(view.plan), "waits": waits, "anew": anew}
     if view.scene is not None and view.lanes:
         words = memory_words if isinstance(view.scene, Memory) else scene_words
-        own |= {"scene": words(view.plan, view.scene), "said": sentences(view), "longest": longest(view)}
+        own |= {"scene": words(view.plan, view.scene), "said": sentences(view, anew), "longest": longest(view)}
     if waits or not view.lanes:
         own["said"] = ["Preparing the landscape …"]
     announce = f"{view.lanes[0].label} on {view.plan.kind}" if view.lanes else "compiling"
@@ -157,8 +157,8 @@ def _overlaps(envelope: Envelope) -> list[dict]:
 # Words.
 
 
-def sentences(view: LandscapeView) -> list[str]:
-    """What was found, and what is being computed."""
+def sentences(view: LandscapeView, anew: bool = False) -> list[str]:
+    """What was found, and what is being computed; not how well that went where it is of other settings: `anew`."""
     assert view.scene is not None
     lane, plan = view.lanes[0], view.plan
     stretched = " in stretched coordinates" if plan.coordinates == "A = I" and plan.sampler != GIBBS else ""
@@ -167,7 +167,7 @@ def sentences(view: LandscapeView) -> list[str]:
         doing += f" ({integer(view.scene.n)} spins, a load of {significant(2 / view.scene.n)})"
         doing += f"; log Z = {significant(view.scene.log_z, 5)}, exactly; λ₁ = {significant(view.scene.largest)}: "
         doing += promised(view.scene.largest)
-    doing += _trajectories(view)
+    doing += "" if anew else _trajectories(view)
     return [found(view), f"{doing}. The bars count all chains since the last change."]
 
 
@@ -208,8 +208,11 @@ def found(view: LandscapeView) -> str:
     noise = 2 * float(np.sqrt((scene.law * (1 - scene.law)).max() / draws))
     steps = unit(view.plan) if lane.count > 1 else unit(view.plan).replace("ies", "y").removesuffix("s")
     after = f"{integer(lane.count)} {steps} of {integer(lane.chains)} chains"
-    within = f"all frequencies are within {at_most(_far(lane, scene))} of exact"
-    within += f" ({integer(draws)} independent draws: mostly within {significant(noise, 2)})"
+    off, chance = _far(lane, scene), f"{integer(draws)} independent draws mostly are"
+    within = f"all frequencies are within {at_most(off)} of exact, "
+    within += (
+        f"as {chance} (within {significant(noise, 2)})" if off <= noise else f"{chance} within {significant(noise, 2)}"
+    )
     independent, changed = 1 - float((scene.law**2).sum()), lane.changed / draws
     if changed > SELDOM * independent:
         return f"In {after} {within}."

@@ -11,9 +11,7 @@ from pmpviz.capabilities.marginals.words import calls
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
-BARRIER = "With correction steps the barrier, which keeps μ off the faces,"
-
-NAMES = {"adaptive": "an adaptive barrier", "fixed": "a fixed one", "none": "no barrier"}
+BARRIER = "With correction steps the barrier"
 
 
 def barrier(view: InferenceView) -> str:
@@ -53,10 +51,10 @@ def _gap_now(lane: InferenceLaneView) -> float:
 
 
 def _contracted(view: InferenceView, lane: InferenceLaneView) -> str:
-    """`no barrier and no correction`; no brackets, which are left out before a class."""
+    """`none, without correction`; few letters and no brackets, which are left out before a class."""
     knobs = view.plan.lanes[view.lanes.index(lane)].full_knobs
-    kind = NAMES.get(knobs["contraction"], knobs["contraction"])
-    return f"{kind} and no correction" if knobs["correction"] == "never" else kind
+    without = " without correction" if knobs["correction"] == "never" else ""
+    return f"if {knobs['contraction']}{without}"
 
 
 def _reached(view: InferenceView) -> str:
@@ -64,10 +62,10 @@ def _reached(view: InferenceView) -> str:
     goal = f"{view.plan.lanes[0].full_knobs['tolerance']:g}"
     over = sorted((lane for lane in view.lanes if lane.done), key=lambda lane: lane.count)
     going = sorted((lane for lane in view.lanes if not lane.done), key=_gap_now)
-    reached = [f"{integer(lane.count)} with {_contracted(view, lane)}" for lane in over]
+    reached = [f"{integer(lane.count)} {_contracted(view, lane)}" for lane in over]
     parts = [f"the gap is within {goal} after MAP call {listed(reached)}"] if over else []
     if going:
-        still = listed([f"{significant(_gap_now(lane))} with {_contracted(view, lane)}" for lane in going])
+        still = listed([f"{significant(_gap_now(lane))} {_contracted(view, lane)}" for lane in going])
         now = calls(max(lane.count for lane in view.lanes))
         parts.append(f"after {now} {'it' if over else 'the gap'} is {still}")
     return "; ".join(parts)

@@ -188,7 +188,14 @@ def _table() -> None:
     if not view.lanes:
         return
     bounds = "log Z at most, of all steps", "log Z at least"
-    heads = "lane", "steps", "gap before the last step", _estimate_head(view), *bounds, "mean error after it"
+    heads = (
+        "lane",
+        "steps",
+        "gap before the last step",
+        _estimate_head(view),
+        *bounds,
+        "mean error of p(xᵢ = 1) after it",
+    )
     lines = [f"| {' | '.join(heads)} |", "|:---|---:|---:|---:|---:|---:|---:|"]
     lines += [_row(view, lane) for lane in view.lanes]
     if (exact := exact_log_z(view)) is not None:

@@ -205,12 +205,12 @@ def _rest(view: LabView) -> str:
     """On which share of the map undamped messages never rest."""
     if view.atlas is None or np.isnan(view.atlas.period).all():
         return ""
-    period = view.atlas.period
+    period, about = view.atlas.period, ""
     if np.isnan(period).any():  # Rows that are filled by now are not like the others: the rough map is of all of it.
         rough = slice(view.atlas.stride // 2, None, view.atlas.stride)
-        period = period[rough, rough]
+        period, about = period[rough, rough], "about "
     share = float((period[~np.isnan(period)] != 1).mean())
-    return f"Where the noise is too weak to decide: on {share:.0%} of this map, undamped, they never do."
+    return f"Where the noise is too weak to decide: on {about}{share:.0%} of this map, undamped, they never do."
 
 
 def _attempts(view: LabView) -> str:

@@ -180,7 +180,7 @@ export class Stage extends Component {
     if (dialog) return this.leaveDialog(dialog, event, focus);
     const name = keyed(event);
     const within = (what) => Boolean(focus && focus.closest(what));
-    if (!name || (within(TYPING) && !(name === "play" && chosen(focus))) || (name === "play" && byKeys && within(CONTROL))) return;
+    if (!name || (within(TYPING) && !chosen(focus)) || (name === "play" && byKeys && within(CONTROL))) return;
     // Space never scrolls, where there is nothing to play either.
     if (name === "play") event.preventDefault();
     if (!HANDS.includes(name) && !this.bar.buttons[name]) return;

@@ -109,8 +109,8 @@ class Spins extends Stage {
     this.fall = whole ? null : 0;
     const before = update.model === model ? null : update;
     const total = fallen(update);
-    // Of what has been emptied nothing is said any more.
-    if (total < this.total) this.said.style.visibility = "hidden";
+    // Of what has been emptied nothing is said any more, nor of another model.
+    if (total < this.total || before) this.said.style.visibility = "hidden";
     this.total = total;
     this.histogram.take(update, this.fall === null ? null : update.last, before);
     this.due = this.fall === null;

@@ -130,7 +130,10 @@ export class Scene {
   // `walks` are the lanes as they stand on screen: { lane, colour, last, share, past, weights }.
   draw(data, walks, theme) {
     if (!this.width) return;
-    Object.assign(this, { data, theme, spots: [], axes: [], mixed: 0 });
+    // Another polytope is seen from where it is seen best.
+    const polytope = [data.names, data.marginal && data.marginal.names].join();
+    if (this.polytope !== undefined && this.polytope !== polytope) this.camera.reset();
+    Object.assign(this, { data, theme, polytope, spots: [], axes: [], mixed: 0 });
     const context = (this.context = sized(this.canvas, this.width, this.height));
     context.clearRect(0, 0, this.width, this.height);
     context.font = `${12 * this.scale}px ${theme.font}`;
@@ -343,9 +346,18 @@ export class Scene {
       const words = data.marginal.names[k].replace(" ", " · ");
       context.textAlign = Math.abs(out[0]) < 0.3 * far ? "center" : out[0] > 0 ? "left" : "right";
       const colour = this.hidden[k] ? theme.soft : theme.text;
-      this.write(words, x + (18 * out[0]) / far, y + (20 * out[1]) / far + 4, colour);
+      this.write(words, ...this.clear(words, x + (18 * out[0]) / far, y + (20 * out[1]) / far + 4), colour);
       this.spots.push({ at: [x, y], point: corner, words, rank: 1 });
     });
+  }
+
+  // Above or beneath its place where the name of an axis stands there.
+  clear(words, x, y) {
+    const wide = this.context.measureText(words).width;
+    const left = x - { left: 0, center: wide / 2, right: wide }[this.context.textAlign];
+    const line = LINE * this.scale;
+    const meets = (down) => this.axes.some(([l, d, w]) => left < l + w && l < left + wide && Math.abs(d - down) < line);
+    return [x, [0, 1, -1, 2, -2].map((lines) => y + lines * line).find((down) => !meets(down)) ?? y];
   }
 
   // Corners by their names, those of most weight first: where two would overlap the other is told on hover alone.

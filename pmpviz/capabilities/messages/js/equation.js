@@ -178,7 +178,8 @@ export class Equation {
     const parts = [`less the largest: ${vector(fresh)}`];
     if (down && replay.record.damping > 0) {
       const d = replay.record.damping;
-      parts.push(`damped: ${plain(d)} · ${vector(replay.message(edge, down))} + ${plain(1 - d)} · new = ${vector(sent)}`);
+      const share = (value) => String(Number(value.toFixed(4))); // As the slider has it.
+      parts.push(`damped: ${share(d)} · ${vector(replay.message(edge, down))} + ${share(1 - d)} · new = ${vector(sent)}`);
     }
     const last = sent.length === 2 ? `log-ratio ${messageText(sent)}${favours(sent, variable)}` : "";
     return [parts.join(";  "), last];
