@@ -235,7 +235,7 @@ def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
     apart = said(("A", *course), ("B", course[0], course[1], point(2, 0.3, 0.3, -0.3)))
     assert "23.9% by A and 30.0% by B" in apart and picture.AGREE not in apart
     # A higher bound is no higher likelihood.
-    most = "TRBP's bound of held-out scenes is highest with the weights of B, by "
+    most = "A lower bound on the held-out scenes' likelihood, TRBP's, is highest with the weights of B, by "
     ahead = f"{most}31 nats a scene."
     assert not any(word in agree + far + apart for word in ("likelier", "likeliest with", "probable"))
     assert f"{ahead} Computing took 4.00 s and 4.00 s." in apart

@@ -28,8 +28,8 @@ MEASURE = (
 
 # In what the picture shows: a spin's own field is its log-odds, 2 h.
 EXACT = (
-    "A state's exact probability is its share of all weights, each e to a sum: a spin that is up adds half its own "
-    "field, one that is down takes it off; a line whose spins are as it pulls them adds {J}, another takes {J} off."
+    "Exactly, p(state) is in proportion to exp(score). The score: half its field for each spin, + if it is up, − if "
+    "down; {J} for each line, + if its spins are as it pulls them, − if not."
 )
 
 

@@ -27,7 +27,8 @@ from pmpviz.models.scene_field import WEIGHTS
 
 LEAD = (
     "Each pixel is animal or ground. From scenes whose answer is known four weights are learned: how far colour is "
-    "trusted, how much neighbours agree, more so if alike, and a bias. Lanes differ in what learning averages over."
+    "trusted, how much neighbours agree, more so if alike, and a bias. "
+    "Learning needs averages of the model; each lane finds them its own way."
 )
 PAGE = Page("segmentation", SEGMENTATION, LEAD)
 KNOBS = {

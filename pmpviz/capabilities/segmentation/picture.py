@@ -261,7 +261,8 @@ def numbers(view: SceneView) -> list[str]:
 
 
 # A bound that is higher is no likelihood that is: how far below it lies is another matter with other weights.
-AGREE = "TRBP's bound of held-out scenes is the same with the weights of each, to"
+BOUNDED = "A lower bound on the held-out scenes' likelihood, TRBP's,"
+AGREE = f"{BOUNDED} is the same with the weights of each, to"
 # Before a class what is in brackets is left out.
 RAISED = "what learning raises is the likelihood (of the training scenes)"
 ROSE = "the likelihood (of the training scenes), which learning raises, has risen since"
@@ -303,7 +304,7 @@ def _ahead(view: SceneView, lanes: Sequence[SceneLaneView]) -> str:
         return ""
     rows = _bounds(lanes)
     best, far = lanes[int(np.argmax(rows[:, -1]))].label, significant(_a_scene(view, rows), 2)
-    return f"TRBP's bound of held-out scenes is highest with the weights of {best}, by {far} nats a scene. "
+    return f"{BOUNDED} is highest with the weights of {best}, by {far} nats a scene. "
 
 
 def _apart(lanes: Sequence[SceneLaneView]) -> str:
