@@ -114,7 +114,7 @@ def test_a_thousand_more_meet_the_loose_law_and_miss_the_tight_one_and_are_there
     wait_spins(home, "d.total === '2'")
     home.get_by_role("button", name="Start over").click()
     wait_spins(home, "d.total === '1'")
-    home.get_by_role("button", name="1,000 more").click()
+    home.get_by_role("button", name="1\u202f000 more").click()
     loose = wait_spins(home, "d.total === '1001'")
     home.get_by_text("Each spin mostly goes its own way").wait_for()
     assert float(loose["distance"]) < CHANCE + BIAS
@@ -131,7 +131,7 @@ def test_a_thousand_more_meet_the_loose_law_and_miss_the_tight_one_and_are_there
     )
     wait_spins(home, "d.model === 'tight' && d.total === '1'")
     assert home.evaluate(said) == "visible"
-    home.get_by_role("button", name="1,000 more").click()
+    home.get_by_role("button", name="1\u202f000 more").click()
     tight = wait_spins(home, "d.total === '1001'")
     home.get_by_text("moved by all five at once").wait_for()
     # No more than once in a million times would as many exact draws be so far away.
@@ -153,7 +153,7 @@ def test_in_reduced_motion_draws_are_shown_at_rest_and_a_class_sees_all_that_is_
     wait_spins(page, "d.total === '2'")
     page.locator("[data-model=tight]").click()
     wait_spins(page, "d.model === 'tight'")
-    page.get_by_role("button", name="1,000 more").click()
+    page.get_by_role("button", name="1\u202f000 more").click()
     wait_spins(page, "d.total === '1001'")
     page.get_by_text("moved by all five at once").wait_for()
     for part in (".fs-said", ".fs-brief", ".fs-tip"):

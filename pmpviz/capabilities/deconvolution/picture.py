@@ -179,7 +179,7 @@ def _traces(envelope: Envelope, view: DeconvolutionView, problem: Problem) -> li
     if problem.seen.any():
         ink = max(1, int(problem.images[problem.seen].sum()))
         cards.append(("wrong", "Wrong pixels" if problem.seen.all() else "Given pixels wrong", 1.0, "of all images"))
-        cards.append(("explained", "Explained pixels", 100.0 / ink, "% of the ink"))
+        cards.append(("explained", "Explained ink", 100.0 / ink, "%"))
     if partly(problem):
         cards.append(("hidden_wrong", "Hidden pixels filled in wrongly", 1.0, ""))
     cards.append(("energy", "Energy", 1.0, "nats"))

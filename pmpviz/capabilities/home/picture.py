@@ -73,7 +73,7 @@ def words(hand: Hand) -> str:
     if count < ENOUGH:
         exact = "a single exact draw is" if count == 1 else "as many exact draws are"
         off = f"{exact} {significant(chance)} off on average"
-        return f"{far[0].upper()}{far[1:]}: too few to judge, {off}. Press “1,000 more”."
+        return f"{far[0].upper()}{far[1:]}: too few to judge, {off}. Press “1 000 more”."
     if hand.distance <= farthest(hand.little.law, count):
         return f"Not told apart from exact draws yet: {far}, theirs is {significant(chance)} on average."
     if hand.distance < NEARLY:

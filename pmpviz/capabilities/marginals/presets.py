@@ -172,7 +172,7 @@ INFERENCE: tuple[Preset, ...] = (
                 solver("trbp", tolerance=1e-3),
             ),
         ),
-        "12,000 pixels: every MAP call is a minimum cut of a graph with two nodes a pixel, and μ is uncertain where "
+        "12 000 pixels: every MAP call is a minimum cut of a graph with two nodes a pixel, and μ is uncertain where "
         "the configurations found differ: along the outline, at legs and tail. Messages (TRBP) find much the same; the "
         "single MAP configuration below says nothing of doubt (reproduce bfw-segmentation).",
         0.0,

@@ -63,7 +63,7 @@ def _alike(a: TextPlan, b: TextPlan) -> bool:
 def text_controls(plan: TextPlan, box: Any) -> TextPlan:
     """A pasted text, or the number of an announcement, and how equal words are linked."""
     text = bind("text_text", plan.text)
-    words = "A text of up to 10,000 words with its capitals; without one an announcement is made up."
+    words = "A text of up to 10 000 words with its capitals; without one an announcement is made up."
     box.text_area("Paste a text", text, key="text_text", height=120, help=words, placeholder="Dr. ... talks about ...")
     new = plan.replace(text=text)
     if text != plan.text:

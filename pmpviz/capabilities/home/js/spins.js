@@ -70,7 +70,7 @@ class Spins extends Stage {
       return made;
     };
     this.one = button("draw", "Draw noise", "One random noise at every spin: one sample", { type: "step" });
-    this.many = button("more", "1,000 more", "A thousand random noises, each settled as this one", { type: "knob", name: "more", done: true });
+    this.many = button("more", "1 000 more", "A thousand random noises, each settled as this one", { type: "knob", name: "more", done: true });
     button("over", "Start over", "Empty the histogram", { type: "reset" });
     return row;
   }
