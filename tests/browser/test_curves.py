@@ -219,6 +219,11 @@ ALONG = f"""async () => {{ {MODULE}
     return written;
   }});
 }}"""
+# The numbers beside an axis about 0, and of one from 0 to 1.
+TICKS = f"""async () => {{ {MODULE}
+  const {{ ticks }} = await of("/scale.js");
+  return [[-0.49, 0.49], [0, 1]].map((ends) => ticks(ends, 4).map(([, words]) => words));
+}}"""
 # What the legend of a layer says of now, of the moment it was sent at and of the next one, of which none is kept.
 LAYERED = f"""async () => {{ {MODULE}
   const [{{ Lane }}, {{ readTheme }}] = [await of("/lane.js"), await of("/theme.js")];
@@ -396,6 +401,8 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(STANDING) == ["0000", "1111"]
     # A log axis has its decades' numbers, and its name where these leave room for one.
     assert page.evaluate(ALONG) == [["14 ms", "7.6 s", "100 ms", "1 s", "seconds, log axis"], ["14 ms", "7.6 s"]]
+    # By a single number no size is read.
+    assert page.evaluate(TICKS) == [["−0.4", "−0.2", "0", "0.2", "0.4"], ["0", "0.5", "1.0"]]
     # What a run began with is seen, and its fall from there.
     assert page.evaluate(BEGUN) == [[50, 74, 290], ["seconds 0 s", "1\u202f500"]]
     assert page.evaluate(LAYERED) == [

@@ -33,7 +33,8 @@ export function ticks([low, high], wanted) {
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw);
   const found = [];
   for (let k = Math.ceil(low / step); k * step <= high; k++) found.push([k * step, tick(k * step, step)]);
-  return found;
+  // By one value alone nothing is measured.
+  return found.length > 1 || wanted > 16 ? found : ticks([low, high], 2 * wanted);
 }
 
 function tick(value, step) {
