@@ -18,13 +18,14 @@ from pmpviz.capabilities.text.answers import finding
 from pmpviz.capabilities.text.lane import FIRST_KEPT, MOST_POINTS, errors, lane_of
 from pmpviz.capabilities.text.live import Answer
 from pmpviz.capabilities.text.page import commands
-from pmpviz.capabilities.text.picture import _right, _sampled, _status
+from pmpviz.capabilities.text.picture import _exact, _right, _sampled, _status
 from pmpviz.capabilities.text.plan import TextPlan, reader
 from pmpviz.capabilities.text.presets import TEXT
 from pmpviz.capabilities.text.words import sentences, too_dear
 from pmpviz.live.link import from_query, to_query
 from pmpviz.live.plan import Settings
 from pmpviz.models import build_spec, model_hash
+from pmpviz.player.wire import Payload
 
 BAKER = "Dr. Baker talks in Baker Hall . Baker is glad ."
 
@@ -140,6 +141,17 @@ def test_beneath_one_sample_its_own_words_are_counted():
         and _sampled(view, lane, False) == f"20 sweeps · this sample: {n - 1} of {n} words right"
     )
     assert _status(view, lane, False) == f"20 sweeps · {n} of {n} words right"
+
+
+def test_beside_one_sample_what_is_exact_says_that_it_is_being_computed_until_it_is_there():
+    plan = preset_of(TEXT, "room").plan
+    words, labels = plan.words()
+    view = SimpleNamespace(plan=plan, words=words, labels=labels, answer=None)
+    envelope = SimpleNamespace(payload=Payload())
+    assert _exact(view, envelope) == {"words": "being computed"}
+    view.answer = Answer(SimpleNamespace(p1=labels.astype(float), method="elimination", log_z=1.0))
+    n = len(words)
+    assert _exact(view, envelope)["sampled"] == f"no sample: words with p > ½ · {n} of {n} words right"
 
 
 def reading(plan: TextPlan, answer: Answer | None, *lanes: tuple[str, int, np.ndarray], averaged: int = 0):

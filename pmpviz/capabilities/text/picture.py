@@ -71,8 +71,13 @@ def _exact(view: TextView, envelope: Envelope) -> dict[str, Any]:
     p1 = exact_p1(view)
     if view.answer.solution is None or p1 is None:
         return {"words": too_dear(view.answer.why_not)}
-    words = f"{view.answer.solution.method}, log Z = {significant(view.answer.solution.log_z, 5)}"
-    return {"words": words, "help": EXACT, "status": _right(view, p1), "p": envelope.payload.add(levels(p1), "u1")}
+    words, right = (
+        f"{view.answer.solution.method}, log Z = {significant(view.answer.solution.log_z, 5)}",
+        _right(view, p1),
+    )
+    sampled = " · ".join(filter(None, ("no sample: words with p > ½", right)))
+    p = envelope.payload.add(levels(p1), "u1")
+    return {"words": words, "help": EXACT, "status": right, "sampled": sampled, "p": p}
 
 
 def _right(view: TextView, p1: Float[np.ndarray, " n"]) -> str:

@@ -151,9 +151,9 @@ class Reading extends Live {
     });
     const { exact } = update;
     const head = { label: "Exact", badge: "", help: exact.help, status: [exact.status, exact.words].filter(Boolean).join(" · ") };
-    head.sampled = ["no sample: words with p > ½", exact.status].filter(Boolean).join(" · ");
     // A class guesses first.
     const p = exact.p === undefined || (this.unread && this.large) ? null : some(exact.p, Uint8Array);
+    if (p) head.sampled = exact.sampled; // Of what is not there nothing is said but that.
     for (const lane of this.lanes) lane.truth = p;
     this.exact.adopt(this.text, head, p, p && p.map((level) => (level > 127 ? 1 : 0)));
     for (const place of this.sought) if (this.columns().every((column) => column.doubts(place))) this.sought.delete(place);
