@@ -81,7 +81,7 @@ def test_words_that_are_held_are_not_told_as_found():
     p1 = np.zeros(len(words.words))
     p1[[1, 4]] = 0.9, 1.0
     assert (words.words[1], words.words[4]) == ("Baker", "Baker")
-    assert finding(view, p1) == ("takes 1 word for the speaker's name: Baker in 1 of its 3 places (p = 0.90 to 0.90)")
+    assert finding(view, p1) == ("takes 1 word for the speaker's name: 1 of 3 places of Baker (p = 0.90 to 0.90)")
     p1[1] = 0.1
     assert finding(view, p1) == "takes no word for the speaker's name"
 
@@ -301,6 +301,10 @@ def test_what_is_too_dear_or_not_read_yet_is_said_before_all_else():
     assert said.startswith(
         "The exact answer is too dear here, tables of 2²⁷ numbers where 2²⁴ is the limit; with links × 1, Gibbs "
     )
+    assert reading(plan, None, ("Gibbs", 9, truth), ("HMC", 9, truth))[0].startswith(
+        "With links × 1, each finds all 5 "
+    )
+    assert reading(plan, None, ("Gibbs", 9, truth), ("HMC", 9, 0 * truth))[0].startswith("With links × 1, of the 5 ")
     said, _ = reading(plan, None, ("Gibbs", 9, truth))
     assert said.startswith("With links × 1, Gibbs finds")
     assert reading(plan, None, ("Gibbs", 0, None))[0].startswith("Nothing is read yet: press Play")
@@ -317,7 +321,7 @@ def test_who_else_stands_in_the_pages_own_text_is_told_wherever_a_hand_leaves_th
     p1[at[0]] = 1.0
     assert finding(view, p1).endswith("no other; Baker in none of its 3 other places")
     p1[at[2:]] = 0.55
-    assert finding(view, p1).endswith("and takes 2 wrongly: Baker in 2 of its 4 places")
+    assert finding(view, p1).endswith("and takes 2 wrongly: 2 of 4 places of Baker")
 
 
 def test_links_of_one_weight_find_every_quillfeather_and_no_baker_and_stronger_ones_take_him():
@@ -328,9 +332,9 @@ def test_links_of_one_weight_find_every_quillfeather_and_no_baker_and_stronger_o
         for skip in (1.0, 1.3, 1.5)
         for of in [plan.replace(skip=skip)]
     }
-    assert "misses 2: Quillfeather in 2 of its 4 places" in told[1.0] and "Baker in none of its 4" in told[1.0]
+    assert "misses 2: 2 of 4 places of Quillfeather" in told[1.0] and "Baker in none of its 4" in told[1.0]
     assert told[1.3].startswith("finds all 5 words") and "Baker in none of its 4 places" in told[1.3]
-    assert told[1.5].startswith("finds all 5 words") and "Baker in 2 of its 4 places" in told[1.5]
+    assert told[1.5].startswith("finds all 5 words") and "2 of 4 places of Baker" in told[1.5]
 
 
 def test_no_preset_sends_a_reader_of_the_page_to_a_command_line():
@@ -351,7 +355,7 @@ def test_a_name_is_told_with_how_many_of_its_places():
     some[[k for k, word in enumerate(words.words) if word == "Hall"]] = 1
     told = finding(SimpleNamespace(plan=plan, words=words, labels=labels), some)
     assert (
-        "misses 2: Quillfeather in 2 of its 4 places; takes Baker in none of its 4 places, and 2 wrongly: Hall in both"
+        "misses 2: 2 of 4 places of Quillfeather; takes Baker in none of its 4 places, and 2 wrongly: both places of Hall"
         in told
     )
 
@@ -365,7 +369,7 @@ def test_places_of_names_that_have_a_word_in_common_add_up_to_the_count_before_t
     p1 = labels.astype(float)
     p1[missed] = 0
     told = finding(SimpleNamespace(plan=plan, words=words, labels=labels), p1)
-    assert f"misses {len(missed)}: Nadia in 1 of its 2 places and Khan in 5 of its 8 places, and takes" in told
+    assert f"misses {len(missed)}: 1 of 2 places of Nadia and 5 of 8 places of Khan, and takes" in told
 
 
 def test_the_command_line_has_the_announcement_and_the_knobs_to_the_last_digit():
