@@ -18,13 +18,14 @@ from pmpviz.capabilities.text.answers import finding
 from pmpviz.capabilities.text.lane import FIRST_KEPT, MOST_POINTS, errors, lane_of
 from pmpviz.capabilities.text.live import Answer
 from pmpviz.capabilities.text.page import commands
-from pmpviz.capabilities.text.picture import _exact, _right, _sampled, _status
+from pmpviz.capabilities.text.picture import _exact, _right, _sampled, _status, _traces
 from pmpviz.capabilities.text.plan import TextPlan, reader
 from pmpviz.capabilities.text.presets import TEXT
 from pmpviz.capabilities.text.words import sentences, too_dear
 from pmpviz.live.link import from_query, to_query
 from pmpviz.live.plan import Settings
 from pmpviz.models import build_spec, model_hash
+from pmpviz.player.update import Cursors, Envelope
 from pmpviz.player.wire import Payload
 
 BAKER = "Dr. Baker talks in Baker Hall . Baker is glad ."
@@ -108,6 +109,8 @@ def test_the_verdict_says_what_is_found_missed_and_wrongly_taken():
     college[signs] = 0.6
     assert f", and {1 + len(signs)} wrongly: College and {len(signs)} signs" in finding(view, college)
     assert finding(view, 0 * truth).startswith(f"finds none of the {total} words")
+    college[[k for k, word in enumerate(words.words) if word == "Hall"]] = 0.6
+    assert f" wrongly: College, both places of Hall and {len(signs)} signs" in finding(view, college)
     # What is held was not found.
     held = SimpleNamespace(plan=plan.replace(said=((words.words.index("Isolde"), 1),)), words=words, labels=labels)
     assert f"all {total - 1} other words of the speaker's name" in finding(held, truth)
@@ -154,7 +157,13 @@ def test_beside_one_sample_what_is_exact_says_that_it_is_being_computed_until_it
     assert _exact(view, envelope)["sampled"] == f"no sample: words with p > ½ · {n} of {n} words right"
 
 
-def reading(plan: TextPlan, answer: Answer | None, *lanes: tuple[str, int, np.ndarray], averaged: int = 0):
+def reading(
+    plan: TextPlan,
+    answer: Answer | None,
+    *lanes: tuple[str, int, np.ndarray],
+    averaged: int = 0,
+    playing: bool = False,
+):
     """What the page would say: of lanes by name, sweeps and marginals."""
     words, labels = plan.words()
     shown = [
@@ -172,7 +181,8 @@ def reading(plan: TextPlan, answer: Answer | None, *lanes: tuple[str, int, np.nd
         for name, count, p1 in lanes
     ]
     links = np.zeros((7, 2), int)
-    return sentences(SimpleNamespace(plan=plan, words=words, labels=labels, links=links, answer=answer, lanes=shown))
+    text = {"plan": plan, "words": words, "labels": labels, "links": links}
+    return sentences(SimpleNamespace(**text, answer=answer, lanes=shown, playing=playing))
 
 
 def test_of_several_lanes_the_nearest_is_named_first_and_all_are():
@@ -310,6 +320,29 @@ def test_what_is_too_dear_or_not_read_yet_is_said_before_all_else():
     assert reading(plan, None, ("Gibbs", 0, None))[0].startswith("Nothing is read yet: press Play")
     said, doing = reading(plan.replace(skip=0.0), None, ("Gibbs", 13, None))
     assert said.startswith("Under this setting nothing is read yet: press Play") and "7 links, without weight." in doing
+    # What plays on after a click or a knob needs no Play, and nothing that was found is called a start.
+    assert reading(plan, None, ("Gibbs", 13, None), playing=True)[0].startswith(
+        "Being read again under the new setting"
+    )
+    assert reading(plan, None, ("Gibbs", 0, None), playing=True)[0].startswith("Nothing is read yet: press Play")
+
+
+def test_until_what_is_exact_of_a_new_setting_is_there_the_curves_before_it_stay():
+    plan = preset_of(TEXT, "room").plan
+    past = np.array([[1.0, 0.1, 0.2], [2.0, 0.2, 0.1]])
+    lane = SimpleNamespace(algorithm="gibbs", label="Gibbs", unit="sweeps", past=past, points=np.array([[3.0, 0.3]]))
+    view = SimpleNamespace(plan=plan, lanes=[lane], answer=None)
+
+    def drawn() -> list[int]:
+        envelope = Envelope(view, Cursors())
+        _traces(envelope, view)
+        return [len(np.frombuffer(blob, np.float32)) for blob in envelope.payload.blobs]
+
+    assert drawn() == [2, 2, 2, 2]
+    view.answer = Answer(why_not="too dear")
+    assert _traces(Envelope(view, Cursors()), view) == []
+    view.answer, lane.past = None, past[:0]
+    assert _traces(Envelope(view, Cursors()), view) == []
 
 
 def test_who_else_stands_in_the_pages_own_text_is_told_wherever_a_hand_leaves_them_free():

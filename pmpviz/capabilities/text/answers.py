@@ -104,7 +104,8 @@ def _named(view: TextView, which: Bool[np.ndarray, " n"]) -> list[str]:
         # Places come first: `Khan in 5 of its 8 places` after `misses` reads as if it were found there.
         some = f"{count} of {places}" if count < places else "both" if count == 2 else f"all {count}"
         told.append(name if places == 1 else f"{some} places of {name}")
-    return told
+    # Who stands once comes first: `both places of Hall and College` reads as if both were of both.
+    return sorted(told, key=lambda each: " places of " in each)
 
 
 def _in_several(runs: Sequence[str]) -> set[str]:

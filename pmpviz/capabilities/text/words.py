@@ -24,6 +24,8 @@ SEEN_APART = 2.5
 NEAR = 0.01
 # An error that is less than so much of what independent draws leave has not come by chance.
 SURE = 0.01
+# What the browser says from the move of a hand on, too: nothing changes between them.
+ANEW = "Being read again under the new setting: colours, numbers and log Z are not there yet."
 # Of the sentence why there is no exact answer.
 TABLES = re.compile(r"tables of (?:at least )?2\^(\d+) entries \(width (.+)\); the limit is 2\^(\d+)")
 ADVICE = re.compile(": use a smaller model.*")
@@ -44,6 +46,8 @@ def sentences(view: TextView) -> list[str]:
 
 def _unread(view: TextView) -> str:
     before = any(lane.count for lane in view.lanes)
+    if before and view.playing:
+        return ANEW
     what = "Under this setting nothing is read yet" if before else "Nothing is read yet"
     return f"{what}: press Play, and watch the names take colour."
 

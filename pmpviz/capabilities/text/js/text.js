@@ -21,9 +21,11 @@ const AVERAGES = "On average, not of this sample: ";
 const BEGINS = /^(With|After|Of|Within|Each|The|Under) /;
 const COLOURED = "Amber: p(name), how likely a name, strong above ½.";
 const OFF = "Violet: off by over .1.";
+const FRAMES = ["Violet frame: far off; dotted: linked.", "Dotted: linked."]; // With and without frames; before a class.
 const HELD = "Reversed: held as a name; struck out: as none.";
 const UNDERLINED = "Underlined: the true name.";
-const HINT = "Point at a word for links and numbers; click: hold it as a name, as none, let it go.";
+const HINT = "Point at a word for links (dotted) and numbers; click: hold it as a name, as none, let it go.";
+const CLICK = "Click: hold a word as a name, as none, let it go.";
 const TIP = [250, 6]; // Its greatest width and its distance from the word, in px.
 
 class Reading extends Live {
@@ -189,13 +191,15 @@ class Reading extends Live {
     this.tip.style.top = `${bottom - box.top + TIP[1]}px`;
   }
 
-  // What colour and lines mean, and what a hand can do, which a class only watches; `all` that it may come to be.
+  // What colour and lines mean, and what a hand can do; `all` that it may come to be.
   legend(all) {
     const underlined = this.text && this.text.labels && (all || !this.unread);
     const compared = (all || this.framed) && !this.sampled;
     const coloured = this.sampled ? SAMPLED : COLOURED;
-    const also = `${underlined ? " Underlined: the true name." : ""}${compared ? " Framed: far off." : ""}`;
-    if (this.large) return `${this.sampled ? "Amber: a name in this sample" : "Amber: p(name)"}.${also}`;
+    if (this.large) {
+      const amber = this.sampled ? "Amber: a name in this sample." : "Amber: p(name).";
+      return [amber, underlined ? UNDERLINED : "", FRAMES[compared ? 0 : 1], CLICK].filter(Boolean).join(" ");
+    }
     if (this.text && this.text.held.length) return [coloured, underlined ? UNDERLINED : "", HELD].filter(Boolean).join(" ");
     return [coloured, underlined ? UNDERLINED : "", compared ? OFF : "", HINT].filter(Boolean).join(" ");
   }
@@ -210,7 +214,7 @@ class Reading extends Live {
 
   describe(place) {
     const after = { undefined: "as a name", 1: "as none" }[new Map(this.text.held).get(place)];
-    const click = this.large ? "" : after ? ` Click: hold it ${after}.` : " Click: let it go.";
+    const click = after ? ` Click: hold it ${after}.` : " Click: let it go.";
     const said = this.columns().filter((column) => column.p).map((column) => `${column.label} ${number(column.p[place] / 255)}`);
     const linked = this.exact.partners(place).length;
     const told = [said.join(", "), `${linked} link${linked === 1 ? "" : "s"}`].filter(Boolean).join("; ");
