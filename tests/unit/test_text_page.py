@@ -388,8 +388,8 @@ def test_a_name_is_told_with_how_many_of_its_places():
     some[[k for k, word in enumerate(words.words) if word == "Hall"]] = 1
     told = finding(SimpleNamespace(plan=plan, words=words, labels=labels), some)
     assert (
-        "misses 2: 2 of 4 places of Quillfeather; takes Baker in none of its 4 places, and 2 wrongly: both places of Hall"
-        in told
+        "misses 2: 2 of 4 places of Quillfeather; "
+        "takes Baker in none of its 4 places, and 2 wrongly: both places of Hall" in told
     )
 
 

@@ -21,11 +21,11 @@ const AVERAGES = "On average, not of this sample: ";
 const BEGINS = /^(With|After|Of|Within|Each|The|Under) /;
 const COLOURED = "Amber: p(name), how likely a name, strong above ½.";
 const OFF = "Violet: off by over .1.";
-const FRAMES = ["Violet frame: far off; dotted: linked.", "Dotted: linked."]; // With and without frames; before a class.
 const HELD = "Reversed: held as a name; struck out: as none.";
 const UNDERLINED = "Underlined: the true name.";
 const HINT = "Point at a word for links (dotted) and numbers; click: hold it as a name, as none, let it go.";
-const CLICK = "Click: hold a word as a name, as none, let it go.";
+const CLICK = "Click: hold as a name, as none, let go.";
+const AGAIN = "Reversed: held. Click: as none, let go.";
 const TIP = [250, 6]; // Its greatest width and its distance from the word, in px.
 
 class Reading extends Live {
@@ -103,7 +103,8 @@ class Reading extends Live {
     this.root.classList.toggle("tx-unread", this.unread);
     if (update.text) this.takeText(update, some);
     this.curves = update.traces;
-    this.marks = update.marks;
+    // Where there is room for one, a knob's change is told rather than a word's label.
+    this.marks = update.marks.map(([at, words]) => [at, words, !words.includes("→")]);
     this.showAge();
     this.traces.tell(update.lanes, null);
     this.tracesDirty = this.dirty = true;
@@ -196,12 +197,18 @@ class Reading extends Live {
     const underlined = this.text && this.text.labels && (all || !this.unread);
     const compared = (all || this.framed) && !this.sampled;
     const coloured = this.sampled ? SAMPLED : COLOURED;
-    if (this.large) {
-      const amber = this.sampled ? "Amber: a name in this sample." : "Amber: p(name).";
-      return [amber, underlined ? UNDERLINED : "", FRAMES[compared ? 0 : 1], CLICK].filter(Boolean).join(" ");
-    }
+    if (this.large) return this.shortLegend(underlined, compared);
     if (this.text && this.text.held.length) return [coloured, underlined ? UNDERLINED : "", HELD].filter(Boolean).join(" ");
     return [coloured, underlined ? UNDERLINED : "", compared ? OFF : "", HINT].filter(Boolean).join(" ");
+  }
+
+  // Before a class, in one line: what a click does is told before Play, once words are held, and beside the pointer.
+  shortLegend(underlined, compared) {
+    const amber = this.sampled ? "Amber: a name in this sample." : "Amber: p(name).";
+    if (this.text?.held.length) return `${amber} ${AGAIN}`;
+    if (!underlined && !compared) return `${amber} ${CLICK}`;
+    const frames = compared ? "Violet: far off. Dotted: linked." : "Dotted: linked.";
+    return [amber, underlined ? "Underlined: true." : "", frames].filter(Boolean).join(" ");
   }
 
   // The room of all that it may come to say: nothing beneath it moves.
