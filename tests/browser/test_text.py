@@ -99,7 +99,7 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     # What a click does is told before a class, too; what is linked has no frame as what is far off has.
     page.locator(f"{PAGES} .tx-true").first.hover()
     assert page.locator(".tx-root > .pv-tip").inner_text().endswith("Click: hold it as a name.")
-    linked = page.locator(f"{PAGES} .tx-near:not(.tx-point)").first
+    linked = page.locator(f"{PAGES} .tx-word.tx-near:not(.tx-point)").first
     assert linked.evaluate("(word) => getComputedStyle(word).outlineStyle") == "dotted"
 
 
