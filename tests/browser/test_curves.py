@@ -376,6 +376,9 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     marks = [[100, "beta 1 to 0.5"], [104, "field painted"], [395, "damping 0.5 to 0.9"], [250, "x" * 200]]
     groups = page.evaluate(PLACED, [marks, 50, 400])
     assert groups[0]["texts"] == ["beta 1 to 0.5", "field painted"] and groups[0]["words"] == "field painted, 1 more"
+    marks = [[100, "links 1 → 0"], [104, "words labelled", True], [300, "words labelled", True], [304, "links 0 → 1"]]
+    words = [each["words"] for each in page.evaluate(PLACED, [marks, 50, 400])]
+    assert words == ["links 1 → 0, 1 more", "links 0 → 1, 1 more"]
     said = [["sweeps 0", "0.01"], ["sweeps 60", "−0.0025, at sweep 64"], ["sweeps 66", "−0.0025, at sweep 64"]]
     assert page.evaluate(HOVERED) == [*said, ["sweeps 128", "1·10⁻⁴"]]
     *frames, moments, first, early, middle, late, then, now = page.evaluate(PAST)

@@ -81,7 +81,8 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     # Which names are true is left to be guessed until something was read; nothing is framed yet.
     name, hint = page.locator(f"{PAGES} .tx-true").first, page.locator(".tx-hint")
     line = "(name) => getComputedStyle(name).textDecorationLine"
-    assert name.evaluate(line) == "none" and hint.inner_text() == "Amber: p(name)."
+    assert name.evaluate(line) == "none"
+    assert hint.inner_text() == "Amber: p(name). Click: hold as a name, as none, let go."
     assert page.locator(".pv-badge:visible").count() == 0
     place = page.locator(".pv-bar").bounding_box()
     press(page, "Space")
@@ -94,7 +95,12 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     assert page.locator(f"{PAGES} .tx-word:not(.tx-true)").locator("visible=false").count() > 0
     assert page.locator(f"{PAGES} >> nth=0").locator(".tx-true").locator("visible=false").count() == 0
     hint = page.locator(".tx-hint").inner_text()
-    assert "Underlined: the true name" in hint and "Amber" in hint and "Framed: far off" in hint
+    assert hint == "Amber: p(name). Underlined: true. Violet: far off. Dotted: linked."
+    # What a click does is told before a class, too; what is linked has no frame as what is far off has.
+    page.locator(f"{PAGES} .tx-true").first.hover()
+    assert page.locator(".tx-root > .pv-tip").inner_text().endswith("Click: hold it as a name.")
+    linked = page.locator(f"{PAGES} .tx-word.tx-near:not(.tx-point)").first
+    assert linked.evaluate("(word) => getComputedStyle(word).outlineStyle") == "dotted"
 
 
 def test_curves_stand_beside_the_text_and_all_is_within_a_small_window(server, open_page):

@@ -18,13 +18,15 @@ from pmpviz.capabilities.text.answers import finding
 from pmpviz.capabilities.text.lane import FIRST_KEPT, MOST_POINTS, errors, lane_of
 from pmpviz.capabilities.text.live import Answer
 from pmpviz.capabilities.text.page import commands
-from pmpviz.capabilities.text.picture import _right, _sampled, _status
+from pmpviz.capabilities.text.picture import _exact, _right, _sampled, _status, _traces
 from pmpviz.capabilities.text.plan import TextPlan, reader
 from pmpviz.capabilities.text.presets import TEXT
 from pmpviz.capabilities.text.words import sentences, too_dear
 from pmpviz.live.link import from_query, to_query
 from pmpviz.live.plan import Settings
 from pmpviz.models import build_spec, model_hash
+from pmpviz.player.update import Cursors, Envelope
+from pmpviz.player.wire import Payload
 
 BAKER = "Dr. Baker talks in Baker Hall . Baker is glad ."
 
@@ -80,7 +82,7 @@ def test_words_that_are_held_are_not_told_as_found():
     p1 = np.zeros(len(words.words))
     p1[[1, 4]] = 0.9, 1.0
     assert (words.words[1], words.words[4]) == ("Baker", "Baker")
-    assert finding(view, p1) == ("takes 1 word for the speaker's name: Baker in 1 of its 3 places (p = 0.90 to 0.90)")
+    assert finding(view, p1) == ("takes 1 word for the speaker's name: 1 of 3 places of Baker (p = 0.90 to 0.90)")
     p1[1] = 0.1
     assert finding(view, p1) == "takes no word for the speaker's name"
 
@@ -107,6 +109,8 @@ def test_the_verdict_says_what_is_found_missed_and_wrongly_taken():
     college[signs] = 0.6
     assert f", and {1 + len(signs)} wrongly: College and {len(signs)} signs" in finding(view, college)
     assert finding(view, 0 * truth).startswith(f"finds none of the {total} words")
+    college[[k for k, word in enumerate(words.words) if word == "Hall"]] = 0.6
+    assert f" wrongly: College, both places of Hall and {len(signs)} signs" in finding(view, college)
     # What is held was not found.
     held = SimpleNamespace(plan=plan.replace(said=((words.words.index("Isolde"), 1),)), words=words, labels=labels)
     assert f"all {total - 1} other words of the speaker's name" in finding(held, truth)
@@ -142,7 +146,24 @@ def test_beneath_one_sample_its_own_words_are_counted():
     assert _status(view, lane, False) == f"20 sweeps · {n} of {n} words right"
 
 
-def reading(plan: TextPlan, answer: Answer | None, *lanes: tuple[str, int, np.ndarray], averaged: int = 0):
+def test_beside_one_sample_what_is_exact_says_that_it_is_being_computed_until_it_is_there():
+    plan = preset_of(TEXT, "room").plan
+    words, labels = plan.words()
+    view = SimpleNamespace(plan=plan, words=words, labels=labels, answer=None)
+    envelope = SimpleNamespace(payload=Payload())
+    assert _exact(view, envelope) == {"words": "being computed"}
+    view.answer = Answer(SimpleNamespace(p1=labels.astype(float), method="elimination", log_z=1.0))
+    n = len(words)
+    assert _exact(view, envelope)["sampled"] == f"no sample: words with p > ½ · {n} of {n} words right"
+
+
+def reading(
+    plan: TextPlan,
+    answer: Answer | None,
+    *lanes: tuple[str, int, np.ndarray],
+    averaged: int = 0,
+    playing: bool = False,
+):
     """What the page would say: of lanes by name, sweeps and marginals."""
     words, labels = plan.words()
     shown = [
@@ -160,7 +181,8 @@ def reading(plan: TextPlan, answer: Answer | None, *lanes: tuple[str, int, np.nd
         for name, count, p1 in lanes
     ]
     links = np.zeros((7, 2), int)
-    return sentences(SimpleNamespace(plan=plan, words=words, labels=labels, links=links, answer=answer, lanes=shown))
+    text = {"plan": plan, "words": words, "labels": labels, "links": links}
+    return sentences(SimpleNamespace(**text, answer=answer, lanes=shown, playing=playing))
 
 
 def test_of_several_lanes_the_nearest_is_named_first_and_all_are():
@@ -289,11 +311,38 @@ def test_what_is_too_dear_or_not_read_yet_is_said_before_all_else():
     assert said.startswith(
         "The exact answer is too dear here, tables of 2²⁷ numbers where 2²⁴ is the limit; with links × 1, Gibbs "
     )
+    assert reading(plan, None, ("Gibbs", 9, truth), ("HMC", 9, truth))[0].startswith(
+        "With links × 1, each finds all 5 "
+    )
+    assert reading(plan, None, ("Gibbs", 9, truth), ("HMC", 9, 0 * truth))[0].startswith("With links × 1, of the 5 ")
     said, _ = reading(plan, None, ("Gibbs", 9, truth))
     assert said.startswith("With links × 1, Gibbs finds")
     assert reading(plan, None, ("Gibbs", 0, None))[0].startswith("Nothing is read yet: press Play")
     said, doing = reading(plan.replace(skip=0.0), None, ("Gibbs", 13, None))
     assert said.startswith("Under this setting nothing is read yet: press Play") and "7 links, without weight." in doing
+    # What plays on after a click or a knob needs no Play, and nothing that was found is called a start.
+    assert reading(plan, None, ("Gibbs", 13, None), playing=True)[0].startswith(
+        "Being read again under the new setting"
+    )
+    assert reading(plan, None, ("Gibbs", 0, None), playing=True)[0].startswith("Nothing is read yet: press Play")
+
+
+def test_until_what_is_exact_of_a_new_setting_is_there_the_curves_before_it_stay():
+    plan = preset_of(TEXT, "room").plan
+    past = np.array([[1.0, 0.1, 0.2], [2.0, 0.2, 0.1]])
+    lane = SimpleNamespace(algorithm="gibbs", label="Gibbs", unit="sweeps", past=past, points=np.array([[3.0, 0.3]]))
+    view = SimpleNamespace(plan=plan, lanes=[lane], answer=None)
+
+    def drawn() -> list[int]:
+        envelope = Envelope(view, Cursors())
+        _traces(envelope, view)
+        return [len(np.frombuffer(blob, np.float32)) for blob in envelope.payload.blobs]
+
+    assert drawn() == [2, 2, 2, 2]
+    view.answer = Answer(why_not="too dear")
+    assert _traces(Envelope(view, Cursors()), view) == []
+    view.answer, lane.past = None, past[:0]
+    assert _traces(Envelope(view, Cursors()), view) == []
 
 
 def test_who_else_stands_in_the_pages_own_text_is_told_wherever_a_hand_leaves_them_free():
@@ -305,7 +354,7 @@ def test_who_else_stands_in_the_pages_own_text_is_told_wherever_a_hand_leaves_th
     p1[at[0]] = 1.0
     assert finding(view, p1).endswith("no other; Baker in none of its 3 other places")
     p1[at[2:]] = 0.55
-    assert finding(view, p1).endswith("and takes 2 wrongly: Baker in 2 of its 4 places")
+    assert finding(view, p1).endswith("and takes 2 wrongly: 2 of 4 places of Baker")
 
 
 def test_links_of_one_weight_find_every_quillfeather_and_no_baker_and_stronger_ones_take_him():
@@ -316,9 +365,9 @@ def test_links_of_one_weight_find_every_quillfeather_and_no_baker_and_stronger_o
         for skip in (1.0, 1.3, 1.5)
         for of in [plan.replace(skip=skip)]
     }
-    assert "misses 2: Quillfeather in 2 of its 4 places" in told[1.0] and "Baker in none of its 4" in told[1.0]
+    assert "misses 2: 2 of 4 places of Quillfeather" in told[1.0] and "Baker in none of its 4" in told[1.0]
     assert told[1.3].startswith("finds all 5 words") and "Baker in none of its 4 places" in told[1.3]
-    assert told[1.5].startswith("finds all 5 words") and "Baker in 2 of its 4 places" in told[1.5]
+    assert told[1.5].startswith("finds all 5 words") and "2 of 4 places of Baker" in told[1.5]
 
 
 def test_no_preset_sends_a_reader_of_the_page_to_a_command_line():
@@ -339,8 +388,8 @@ def test_a_name_is_told_with_how_many_of_its_places():
     some[[k for k, word in enumerate(words.words) if word == "Hall"]] = 1
     told = finding(SimpleNamespace(plan=plan, words=words, labels=labels), some)
     assert (
-        "misses 2: Quillfeather in 2 of its 4 places; takes Baker in none of its 4 places, and 2 wrongly: Hall in both"
-        in told
+        "misses 2: 2 of 4 places of Quillfeather; "
+        "takes Baker in none of its 4 places, and 2 wrongly: both places of Hall" in told
     )
 
 
@@ -353,7 +402,7 @@ def test_places_of_names_that_have_a_word_in_common_add_up_to_the_count_before_t
     p1 = labels.astype(float)
     p1[missed] = 0
     told = finding(SimpleNamespace(plan=plan, words=words, labels=labels), p1)
-    assert f"misses {len(missed)}: Nadia in 1 of its 2 places and Khan in 5 of its 8 places, and takes" in told
+    assert f"misses {len(missed)}: 1 of 2 places of Nadia and 5 of 8 places of Khan, and takes" in told
 
 
 def test_the_command_line_has_the_announcement_and_the_knobs_to_the_last_digit():

@@ -71,8 +71,13 @@ def _exact(view: TextView, envelope: Envelope) -> dict[str, Any]:
     p1 = exact_p1(view)
     if view.answer.solution is None or p1 is None:
         return {"words": too_dear(view.answer.why_not)}
-    words = f"{view.answer.solution.method}, log Z = {significant(view.answer.solution.log_z, 5)}"
-    return {"words": words, "help": EXACT, "status": _right(view, p1), "p": envelope.payload.add(levels(p1), "u1")}
+    words, right = (
+        f"{view.answer.solution.method}, log Z = {significant(view.answer.solution.log_z, 5)}",
+        _right(view, p1),
+    )
+    sampled = " · ".join(filter(None, ("no sample: words with p > ½", right)))
+    p = envelope.payload.add(levels(p1), "u1")
+    return {"words": words, "help": EXACT, "status": right, "sampled": sampled, "p": p}
 
 
 def _right(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
@@ -99,12 +104,16 @@ def _sampled(view: TextView, lane: TextLaneView, brief: bool) -> str:
 
 
 def _traces(envelope: Envelope, view: TextView) -> list[dict]:
+    """How far every lane is off; until what is exact of a new setting is there, of those before it alone."""
     p1 = exact_p1(view)
-    if p1 is None or not view.lanes:
+    refused = view.answer is not None and p1 is None
+    if refused or not view.lanes or (p1 is None and not any(len(lane.past) for lane in view.lanes)):
         return []
 
     def lines(column: int) -> list[dict]:
         def columns(lane: TextLaneView) -> dict[str, Any]:
+            if p1 is None:
+                return {"x": lane.past[:, column], "y": lane.past[:, 2]}
             x, y = lane.points[:, column], errors(lane.history, p1)
             return {"x": np.append(lane.past[:, column], x), "y": np.append(lane.past[:, 2], y)}
 

@@ -24,6 +24,8 @@ SEEN_APART = 2.5
 NEAR = 0.01
 # An error that is less than so much of what independent draws leave has not come by chance.
 SURE = 0.01
+# What the browser says from the move of a hand on, too: nothing changes between them.
+ANEW = "Being read again under the new setting: colours, numbers and log Z are not there yet."
 # Of the sentence why there is no exact answer.
 TABLES = re.compile(r"tables of (?:at least )?2\^(\d+) entries \(width (.+)\); the limit is 2\^(\d+)")
 ADVICE = re.compile(": use a smaller model.*")
@@ -44,6 +46,8 @@ def sentences(view: TextView) -> list[str]:
 
 def _unread(view: TextView) -> str:
     before = any(lane.count for lane in view.lanes)
+    if before and view.playing:
+        return ANEW
     what = "Under this setting nothing is read yet" if before else "Nothing is read yet"
     return f"{what}: press Play, and watch the names take colour."
 
@@ -59,7 +63,7 @@ def _verdict(view: TextView, begun: Sequence[TextLaneView]) -> str:
         near = f"{_nearest(view, begun)} "
         # Before a class the first sentence is read: without samples how near lanes come counts, not how soon.
         head = f"{soon}{near}" if any(lane.unit != "steps" for lane in begun) else f"{near}{soon}"
-        return f"{head}{_found_by(view, begun, p1)}."
+        return f"{head}{full_sentence(_found_by(view, begun, p1))}"
     said = full_sentence(f"{_weight(view)}{begun[0].label} {finding(view, begun[0].p1)}")
     return f"{said} {full_sentence(_exactly(view, begun[0], p1))}{_invitation(view, begun[0].p1)}"
 
@@ -172,11 +176,11 @@ def _noise(view: TextView, *lanes: TextLaneView) -> float:
 
 
 def _found_by(view: TextView, begun: Sequence[TextLaneView], p1: Float[np.ndarray, " n"] | None = None) -> str:
-    """What each lane finds, and what is exact; what all of them find, once."""
+    """What each lane finds, and what is exact; what all of them find, once: words that may stand within a sentence."""
     likely = [taken(view, lane.p1) for lane in begun]
     if all((each == likely[0]).all() for each in likely):
         exactly = "" if p1 is None else f"; {_exactly(view, begun[0], p1)}"
-        return f"Each {finding(view, begun[0].p1)}{exactly}"
+        return f"each {finding(view, begun[0].p1)}{exactly}"
     all_ = [*((lane.label, lane.p1) for lane in begun), *([] if p1 is None else [("the exact answer", p1)])]
     if view.labels is None:
         return "; ".join(f"{label} {finding(view, p)}" for label, p in all_)
@@ -193,7 +197,7 @@ def _tally(view: TextView, answers: Sequence[tuple[str, Float[np.ndarray, " n"]]
         told.append(
             f"{label} {'' if told else 'finds '}{(likely & true).sum()}{f' and {wrong} wrongly' if wrong else ''}"
         )
-    return f"Of the {integer(int(true.sum()))} {others(view)}words of the speaker's name {', '.join(told)}"
+    return f"of the {integer(int(true.sum()))} {others(view)}words of the speaker's name {', '.join(told)}"
 
 
 def _unknown(view: TextView) -> str:

@@ -7,12 +7,13 @@ const ROOM = 4;
 const ROW = 12;
 
 // Groups of marks [place in pixels, text] whose words, `width(text)` wide, would lie over each other: the words of each
-// group, and where they stand. Words that are wider than the chart are shortened.
+// group, and where they stand. Words that are wider than the chart are shortened. A group is called by its last mark, by
+// one with a true third entry, `slight`, only where there is no other.
 export function grouped(marks, left, right, width) {
   const groups = [];
-  for (const [x, text] of [...marks].sort((a, b) => a[0] - b[0])) {
+  for (const [x, text, slight] of [...marks].sort((a, b) => a[0] - b[0])) {
     const last = groups[groups.length - 1];
-    if (last && x < last.from + width(label(last.texts)) + 2 * ROOM) last.texts.push(text);
+    if (last && x < last.from + width(label(last.texts)) + 2 * ROOM) last.texts[slight ? "unshift" : "push"](text);
     else groups.push({ from: x, xs: [], texts: [text] });
     groups[groups.length - 1].xs.push(x);
   }
@@ -49,7 +50,7 @@ export class Marks {
 
   draw(chart, marks, { left, right, top, bottom }) {
     const { context, theme } = chart;
-    const known = marks.map(([sweep, text]) => [chart.x.px(sweep), text]).filter(([x]) => x >= left - 1 && x <= right + 1);
+    const known = marks.map(([sweep, ...more]) => [chart.x.px(sweep), ...more]).filter(([x]) => x >= left - 1 && x <= right + 1);
     this.groups = grouped(known, left, right, (text) => context.measureText(text).width);
     context.lineWidth = 1;
     context.strokeStyle = css(theme.soft);

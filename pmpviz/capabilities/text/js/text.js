@@ -23,7 +23,9 @@ const COLOURED = "Amber: p(name), how likely a name, strong above ½.";
 const OFF = "Violet: off by over .1.";
 const HELD = "Reversed: held as a name; struck out: as none.";
 const UNDERLINED = "Underlined: the true name.";
-const HINT = "Point at a word for links and numbers; click: hold it as a name, as none, let it go.";
+const HINT = "Point at a word for links (dotted) and numbers; click: hold it as a name, as none, let it go.";
+const CLICK = "Click: hold as a name, as none, let go.";
+const AGAIN = "Reversed: held. Click: as none, let go.";
 const TIP = [250, 6]; // Its greatest width and its distance from the word, in px.
 
 class Reading extends Live {
@@ -101,7 +103,8 @@ class Reading extends Live {
     this.root.classList.toggle("tx-unread", this.unread);
     if (update.text) this.takeText(update, some);
     this.curves = update.traces;
-    this.marks = update.marks;
+    // Where there is room for one, a knob's change is told rather than a word's label.
+    this.marks = update.marks.map(([at, words]) => [at, words, !words.includes("→")]);
     this.showAge();
     this.traces.tell(update.lanes, null);
     this.tracesDirty = this.dirty = true;
@@ -151,9 +154,9 @@ class Reading extends Live {
     });
     const { exact } = update;
     const head = { label: "Exact", badge: "", help: exact.help, status: [exact.status, exact.words].filter(Boolean).join(" · ") };
-    head.sampled = ["no sample: words with p > ½", exact.status].filter(Boolean).join(" · ");
     // A class guesses first.
     const p = exact.p === undefined || (this.unread && this.large) ? null : some(exact.p, Uint8Array);
+    if (p) head.sampled = exact.sampled; // Of what is not there nothing is said but that.
     for (const lane of this.lanes) lane.truth = p;
     this.exact.adopt(this.text, head, p, p && p.map((level) => (level > 127 ? 1 : 0)));
     for (const place of this.sought) if (this.columns().every((column) => column.doubts(place))) this.sought.delete(place);
@@ -189,15 +192,23 @@ class Reading extends Live {
     this.tip.style.top = `${bottom - box.top + TIP[1]}px`;
   }
 
-  // What colour and lines mean, and what a hand can do, which a class only watches; `all` that it may come to be.
+  // What colour and lines mean, and what a hand can do; `all` that it may come to be.
   legend(all) {
     const underlined = this.text && this.text.labels && (all || !this.unread);
     const compared = (all || this.framed) && !this.sampled;
     const coloured = this.sampled ? SAMPLED : COLOURED;
-    const also = `${underlined ? " Underlined: the true name." : ""}${compared ? " Framed: far off." : ""}`;
-    if (this.large) return `${this.sampled ? "Amber: a name in this sample" : "Amber: p(name)"}.${also}`;
+    if (this.large) return this.shortLegend(underlined, compared);
     if (this.text && this.text.held.length) return [coloured, underlined ? UNDERLINED : "", HELD].filter(Boolean).join(" ");
     return [coloured, underlined ? UNDERLINED : "", compared ? OFF : "", HINT].filter(Boolean).join(" ");
+  }
+
+  // Before a class, in one line: what a click does is told before Play, once words are held, and beside the pointer.
+  shortLegend(underlined, compared) {
+    const amber = this.sampled ? "Amber: a name in this sample." : "Amber: p(name).";
+    if (this.text?.held.length) return `${amber} ${AGAIN}`;
+    if (!underlined && !compared) return `${amber} ${CLICK}`;
+    const frames = compared ? "Violet: far off. Dotted: linked." : "Dotted: linked.";
+    return [amber, underlined ? "Underlined: true." : "", frames].filter(Boolean).join(" ");
   }
 
   // The room of all that it may come to say: nothing beneath it moves.
@@ -210,7 +221,7 @@ class Reading extends Live {
 
   describe(place) {
     const after = { undefined: "as a name", 1: "as none" }[new Map(this.text.held).get(place)];
-    const click = this.large ? "" : after ? ` Click: hold it ${after}.` : " Click: let it go.";
+    const click = after ? ` Click: hold it ${after}.` : " Click: let it go.";
     const said = this.columns().filter((column) => column.p).map((column) => `${column.label} ${number(column.p[place] / 255)}`);
     const linked = this.exact.partners(place).length;
     const told = [said.join(", "), `${linked} link${linked === 1 ? "" : "s"}`].filter(Boolean).join("; ");
