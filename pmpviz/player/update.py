@@ -151,7 +151,8 @@ def short_name(label: str, spec: Styled) -> str:
 
 def trace(id: str, title: str, x: str, lines: list[dict], log: bool = False, unit: str = "", **more: Any) -> dict:
     """A trace card: lines over `x`; `more` may give `exact` (y, label), `band` (low, high, label), `bars`, `help` for
-    a hover, a `note` that stands beneath it, and what stands in it while it is `empty`."""
+    a hover, a `note` that stands beneath it, what stands in it while it is `empty`, and the `least` span of its
+    heights."""
     words = {"id": id, "title": title, "x": x, "log": log, "unit": unit, "lines": lines}
     return {**words, "exact": None, "band": None, **more}
 

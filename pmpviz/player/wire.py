@@ -19,7 +19,7 @@ a blob is named by its index in that list (`Payload.add` returns it).
               strip?: up to 8 packed frames,
               layer?: {values: float32 [n], kind: "diverging" | "sequential" | "labels", low, high, name} | null}],
      traces?: [{id, title, x: "sweeps" | "seconds" | "iterations", log?, unit?, exact?: {y, label},
-                band?: {low, high, label},
+                band?: {low, high, label}, least?: what the heights span at least,
                 span?: [low, high] that the axis holds at least, upper?: {label, x, y: float32 blobs}: a second axis,
                 lines: [{lane, name?, colour, dash, marker?, x, y, low?, high?, least?, most?: float32 blobs,
                          exact?: number, faint?, ghost?, dots?}],

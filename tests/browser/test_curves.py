@@ -1,5 +1,7 @@
 """The charts under a person's hands: values, a box, everything again; kept curves; words that do not overlap."""
 
+import pytest
+
 from tests.browser import stage
 
 LANES = ("pmp;damping=0.1", "pmp;damping=0.5", "pmp;damping=0.9")
@@ -80,14 +82,18 @@ MISSED = f"""async () => {{ {MODULE}
   stage.tellDue();
   return [before, ...told];
 }}"""
-# Ends of an axis of heights that are the same but for being of 32 bits.
+# Ends of an axis of heights that are the same but for being of 32 bits, and of one that spans 1 at least.
 ROUNDED = f"""async () => {{ {MODULE}
   const {{ Chart }} = await of("/chart.js");
   const exact = {{ y: 16.797979797979796 }};
   const chart = {{ trace: {{ exact }}, width: 300, height: 200, top: 8, exacts: () => [exact] }};
   chart.lines = [{{ x: [0], y: new Float32Array([exact.y]) }}];
   Chart.prototype.measure.call(chart, {{}});
-  return chart.y.ends;
+  const found = [...chart.y.ends];
+  chart.trace.least = 1;
+  chart.lines[0].y[0] = exact.y + 0.01;
+  Chart.prototype.measure.call(chart, {{}});
+  return [...found, ...chart.y.ends];
 }}"""
 # Where charts end that were compared last at sweep 128 and have pictures of 183, and what the legend calls two lanes.
 ENDED = f"""async () => {{ {MODULE}
@@ -397,7 +403,8 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(MEASURED, [60, 63, 64]) == [[1, 1, 0], [1, 1, 0], [2, 2, 1]]
     assert page.evaluate(WAITED) == ["Starting", "New"]
     assert page.evaluate(MISSED) == [0, "of 1"]
-    low, high = page.evaluate(ROUNDED)
+    low, high, *least = page.evaluate(ROUNDED)
+    assert least[1] - least[0] == pytest.approx(1) and sum(least) / 2 == pytest.approx(16.803, abs=0.001)
     assert high - low > 1
     legend = ["Gibbs-with-gradients (GWG)", "PMP · damping 0.1"]
     assert page.evaluate(ENDED) == [{"sweeps": 183, "seconds": 7}, legend]

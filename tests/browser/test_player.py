@@ -218,11 +218,26 @@ def test_looking_back_shows_the_same_frame_in_all_lanes(demo):
     assert page.evaluate(STATE)[0][2] == frozen[0][2]
 
 
+# The words that a timeline has room for while its picture is behind, and when it is no more.
+ROOM = """async () => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/bar.js"));
+  const { Timeline } = await import(loaded);
+  const timeline = new Timeline(() => {});
+  return [1240, 1280].map((last) => {
+    timeline.show(0, last, null, "sweep", 1280);
+    return timeline.text.dataset.widest;
+  });
+}"""
+
+
 def test_a_picture_behind_what_is_computed_says_so(demo):
     page = demo()
     page.wait_for_function("() => / of .* computed$/.test(document.querySelector('.pv-when').textContent)")
     pause(page)
     page.wait_for_function("() => /^sweep [0-9\u202f]+$/.test(document.querySelector('.pv-when').textContent)")
+    behind, level = page.evaluate(ROOM)
+    # Nor does the handle at the end move away from under the hand that reaches for it.
+    assert behind == level == "sweep 1 280 of 1 280 computed".replace("1 ", "1\u202f")
 
 
 def test_from_the_press_on_play_the_words_say_that_it_starts(app_server, open_page):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pmpviz.capabilities.learning import picture
-from pmpviz.capabilities.learning.lane import LearningLane, agreement
+from pmpviz.capabilities.learning.lane import LearningLane, agreement, extent, likeness, shapes
 from pmpviz.capabilities.learning.likelihood import Likelihood, LikelihoodJob, best_of, is_small
 from pmpviz.capabilities.learning.live import LearningView
 from pmpviz.capabilities.learning.plan import LearningPlan, learner, split
@@ -23,8 +23,10 @@ from pmpviz.player.wire import decode
 WIDE = RBM.of_layers(np.zeros((64, 4)))
 
 
-def lane(label, *likelihoods, mmd2=(0.001,) * 4, iteration=64, agree=math.nan, guarantee="invariant"):
-    told = {"noise": 0.01, "agree": agree}
+def lane(
+    label, *likelihoods, mmd2=(0.001,) * 4, iteration=64, agree=math.nan, guarantee="invariant", alike=0.05, spread=0.2
+):
+    told = {"noise": 0.01, "agree": agree, "alike": alike, "spread": spread}
     start = SimpleNamespace(mmd2=0.5, iteration=0, used=32.2, **told)
     looks = [SimpleNamespace(mmd2=each, iteration=iteration - k, used=20.6, **told) for k, each in enumerate(mmd2)]
     found = {"likelihoods": likelihoods, "independent": -206.0, "points": (start, *reversed(looks))}
@@ -45,7 +47,7 @@ def annealed(value, low, high, iteration=64, took=1.0):
 
 
 def test_nothing_is_said_before_anything_is_learned():
-    assert said(lane("CD", iteration=0)) == "Nothing is learned yet: press Play."
+    assert said(lane("CD", iteration=0)) == "Nothing is learned yet, and what is seen is the random start: press Play."
 
 
 def test_blobs_with_the_right_means_are_not_called_good():
@@ -190,9 +192,10 @@ def test_patches_that_are_worth_little_and_a_training_that_got_worse_are_not_pra
         none = verdict(view_of(lane("PCD", found, agree=0.5)))
         than = f"{far} probable than by independent pixels"
         assert none.startswith(f"Held-out pictures are {than}; the filters are small patches: ")
-    # Beneath stood that they are 0.38 nats less probable.
-    below = verdict(view_of(lane("PCD", annealed(-206.38, -206.6, -205.0), agree=0.5)))
-    assert below.startswith("Held-out pictures are no more probable than by independent pixels, within the errors; ")
+    # Neither more nor less probable, by as little as the errors.
+    for found in (annealed(-206.38, -206.6, -205.0), annealed(-205.99, -206.01, -205.98)):
+        level = verdict(view_of(lane("PCD", found, agree=0.5)))
+        assert level.startswith("The likelihood cannot be told yet from that of independent pixels; the filters are ")
     before = annealed(-19.4, -19.6, -19.3, 1536)
     low = annealed(-22.6, -22.9, -22.1, 2048)
     # A single estimate may be far off.
@@ -214,6 +217,61 @@ def test_patches_that_are_worth_little_and_a_training_that_got_worse_are_not_pra
     found.likelihoods = (annealed(-25.9, -25.91, -25.89, 1536), annealed(-25.98, -25.99, -25.97, 2048))
     expected = "only 0.020 nats more probable than by independent pixels (at best 0.10 nats, at iteration"
     assert expected in verdict(view_of(found))
+
+
+def test_what_was_measured_at_another_iteration_than_is_on_screen_names_it():
+    """At iteration 152 stood what had been found at 80."""
+    for found, words in (
+        (annealed(-204.12, -204.3, -203.9, 80), "at iteration 80 held-out pictures are about 6.6 times (1.88 nats)"),
+        (annealed(-206.2, -206.4, -206.1, 80), "At iteration 80 held-out pictures are less probable"),
+        (annealed(-206.0, -206.1, -205.9, 80), "At iteration 80 the likelihood cannot be told yet"),
+        (annealed(-204.12, -204.3, -203.9, 152), "colour; held-out pictures are about 6.6 times"),
+    ):
+        assert words in verdict(view_of(lane("PCD", found, agree=0.5, iteration=152)))
+
+
+def test_filters_are_called_small_patches_only_where_they_are():
+    """Filters of one pattern and noise were: neighbouring pixels agree in these, too."""
+    rng, row = np.random.default_rng(1), np.zeros((8, 8))
+    row[:, :1] = row[:, -1:] = 1.0
+    noise = rng.normal(size=(64, 64))
+    broad = np.kron(rng.normal(size=(64, 4, 4)), np.ones((2, 2))).reshape(64, 64)
+    small = np.zeros((64, 8, 8))
+    for k in range(64):
+        small[k, k % 7 : k % 7 + 2, k // 10 : k // 10 + 2] = rng.choice([-1, 1])
+    for weight, words in (
+        (noise, "The filters are still noise: "),
+        (noise * 0.3 + row.reshape(64), "The filters are still alike: "),
+        (broad, "The filters are broad patches: "),
+        (small.reshape(64, 64) + 0.05 * noise, "The filters are small patches: "),
+    ):
+        agree, alike, spread = shapes(RBM.of_layers(weight), (8, 8))
+        told = verdict(view_of(lane("PCD", agree=agree, alike=alike, spread=spread)))
+        assert told.startswith(words), (told, agree, alike, spread)
+    assert abs(likeness(noise)) < 0.01 and abs(extent(noise) - 1 / 3) < 0.03
+    assert likeness(noise[:1]) == 0 and likeness(np.ones((3, 4))) == 1 and extent(np.eye(4)) == 0.25
+
+
+def test_pictures_that_no_model_has_drawn_are_called_the_random_start():
+    plan = LearningPlan(data="bars:3x3", hidden=4, chains=20, batch=0)
+    train, test = split(parse_dataset(plan.data))
+    lane = LearningLane(plan.lanes[0], plan.begin(train)[0], train, test, 0)
+    lane.likelihoods.close()
+    for name, short in (("random start · ", "Random start"), ("its samples · ", "The model's samples")):
+        view = LearningView(run=0, plan=plan, train=train, test=test, lanes=(lane.view(False),))
+        (small,), (large,) = (
+            decode(picture.update(view, Cursors(), Desk(large=large)))[0]["lanes"] for large in (False, True)
+        )
+        assert small["badge"].startswith(name) and large["short"] == short and large["label"].startswith(short)
+        lane.advance(1)
+
+
+def test_scores_beneath_a_comparison_are_called_the_latest_where_they_are_of_other_moments():
+    """140 times (4.91 nats) in equal time stood above numbers that are 4.85 apart."""
+    both = lane("PMP", annealed(-95.0, -97, -94)), lane("Gibbs", annealed(-99.0, -99.5, -98.0))
+    assert numbers(view_of(*both))[0].startswith("PMP: ")
+    later = lane("Gibbs", annealed(-99.0, -99.5, -98.0), annealed(-90.0, -91, -89, 80), iteration=80)
+    assert numbers(view_of(both[0], later))[0].startswith("Latest scores. PMP: ")
 
 
 def test_one_who_looks_back_is_shown_and_told_that_moment():
@@ -251,6 +309,7 @@ def test_what_learning_raises_is_the_first_curve_and_what_mmd_cannot_see_stands_
     first, second, third = decode(picture.update(view, Cursors(), Desk()))[0]["traces"][:3]
     assert first["id"] == "likelihood" and first["exact"]["label"] == "independent pixels"
     assert first["exact"]["y"] == lane.likelihoods.independent
+    assert first["least"] == 1, "nats: the axis does not zoom into noise"
     assert second["id"] == "reconstruction" and third["id"] == "mmd-iterations"
     assert "small before any stroke" in third["note"]
     lane.likelihoods.found.append(Likelihood(0, 0.0, -6.0, -6.0, -6.0, True))

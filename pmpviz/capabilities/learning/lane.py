@@ -34,7 +34,8 @@ class LearningPoint:
     `mmd2` of the fantasies against held-out data with the `band` of its noise; `reconstruction`: mean
     |v - E[v | E[h | v]]| a pixel of held-out data; `free_energy_gap`: mean free energy of held-out minus training data
     (above 0 and rising: overfitting); `used`: expected number of hidden units that are on, given a held-out picture;
-    `agree`: correlation of neighbouring pixels' weights within `filters`, which are kept to be looked back at.
+    `agree`: correlation of neighbouring pixels' weights within `filters`, which are kept to be looked back at; `alike`:
+    what share of their squared weights all filters have in common; `spread`: over what share of its pixels one spreads.
     """
 
     iteration: int
@@ -46,6 +47,8 @@ class LearningPoint:
     free_energy_gap: float
     used: float
     agree: float
+    alike: float
+    spread: float
     filters: SentFilters
 
     @property
@@ -196,7 +199,7 @@ class LearningLane:
                 mmd2(*found),
                 noise,
                 *layer_errors(model, self.train_rows, self.test_rows),
-                agreement(weights_of(model), self.shape) if isinstance(model, LayeredModel) else math.nan,
+                *shapes(model, self.shape),
                 sent_filters(model, self.shape),
             )
         )
@@ -251,6 +254,30 @@ class LearningLane:
             model=value.model,
             unscored=self.likelihoods.unfinished,
         )
+
+
+def shapes(model: Ising, shape: tuple[int, int]) -> tuple[float, float, float]:
+    """(`agreement`, `likeness`, `extent`) of the filters; nan without a hidden layer."""
+    if not isinstance(model, LayeredModel):
+        return math.nan, math.nan, math.nan
+    weight = np.asarray(weights_of(model), np.float64)
+    return agreement(weight, shape), likeness(weight), extent(weight)
+
+
+def likeness(weight: Float[np.ndarray, "hidden visible"]) -> float:
+    """What share of the squared weights all filters have in common: mean product of two filters over mean square of
+    one, 0 of noise."""
+    count, each = len(weight), max(float(np.square(weight).sum()), np.finfo(float).tiny)
+    together = float(np.square(weight.sum(0)).sum())
+    return (together - each) / ((count - 1) * each) if count > 1 else 0.0
+
+
+def extent(weight: Float[np.ndarray, "hidden visible"]) -> float:
+    """Over what share of the pixels a filter spreads: the participation ratio of its squared weights, the median over
+    filters; a third of Gaussian noise, 1 / n of a single pixel."""
+    square = np.square(weight)
+    ratio = np.square(square.sum(1)) / np.maximum(np.square(square).sum(1), np.finfo(float).tiny)
+    return float(np.median(ratio)) / weight.shape[1]
 
 
 def agreement(weight: Float[np.ndarray, "hidden visible"], shape: tuple[int, int]) -> float:

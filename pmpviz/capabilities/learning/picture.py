@@ -12,7 +12,7 @@ import numpy as np
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.likelihood import is_small
 from pmpviz.capabilities.learning.live import LearningView
-from pmpviz.capabilities.learning.verdict import longest, mmd_note, scored
+from pmpviz.capabilities.learning.verdict import LITTLE, longest, mmd_note, scored
 from pmpviz.capabilities.learning.words import looked_at, more, offer, said
 from pmpviz.learning import learner_class
 from pmpviz.player.filters import filter_words, sent_filters
@@ -60,13 +60,15 @@ def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLane
     if desk.at is not None:
         filters, of = point.filters, point.iteration
     # Before a class, where no badge says it, whose pictures these are.
-    named = {"label": f"The model's samples: {lane.label}", "short": "The model's samples"}
+    samples = "its samples" if lane.iteration else "random start"  # No model has drawn these yet.
+    title = "The model's samples" if lane.iteration else "Random start"
+    named = {"label": f"{title}: {lane.label}", "short": title}
     return envelope.lane(
         index,
         _sub(lane, desk.speed),
         "done" if lane.done else "compiling …" if view.playing and not now.rate else "",
         subHelp="An epoch is one pass over the pictures that are learned from." if lane.epoch else "",
-        badge=f"its samples · {lane.guarantee}",
+        badge=f"{samples} · {lane.guarantee}",
         badgeHelp=f"{GUARANTEES[lane.guarantee]}. {learner_class(lane.algorithm).spec.summary}",
         **(named if desk.large and len(view.lanes) == 1 else {}),
         step="iteration",
@@ -163,7 +165,8 @@ def _likelihood(envelope: Envelope, view: LearningView) -> dict:
     # Before the first step lanes differ by nothing, which would fill the height.
     begun = any(lane.iteration for lane in view.lanes)
     lines = [{**line, "dots": True} for line in envelope.lines(columns)] if begun else []
-    return trace("likelihood", f"Log-likelihood of {scored(view)}", "iterations", lines, unit=unit, exact=chance)
+    title, least = f"Log-likelihood of {scored(view)}", LITTLE  # The errors of an estimate are drawn, and have room.
+    return trace("likelihood", title, "iterations", lines, unit=unit, exact=chance, least=least)
 
 
 def _columns(points: Sequence[Any], **names: str) -> dict[str, list]:

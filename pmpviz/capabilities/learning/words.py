@@ -39,7 +39,7 @@ def _back(lane: LearningLaneView, at: int) -> LearningLaneView:
 def said(view: LearningView, at: int | None, device: str) -> list[str]:
     """[what was found, the numbers of it, what is computed] at the moment that is looked back at, or now."""
     then = looked_at(view, at)
-    found = "nothing is learned yet." if at == 0 else verdict(then)
+    found = "nothing is learned yet: this is the random start." if at == 0 else verdict(then)
     return [_back_at(then, at) + found + _arriving(view, at), *numbers(then), computing(view, device)]
 
 
@@ -100,7 +100,8 @@ def numbers(view: LearningView) -> list[str]:
     if not any(lane.iteration for lane in view.lanes):
         return []
     if len(view.lanes) > 1:
-        return [" ".join([*(f"{lane.label}: {_briefly(lane, view)}." for lane in view.lanes), *_chance(view)])]
+        told = (f"{lane.label}: {_briefly(lane, view)}." for lane in view.lanes)
+        return [" ".join([*_latest(view), *told, *_chance(view)])]
     lane = view.lanes[0]
     return [probable(lane, view)] if stands_for(lane, view) or worse(lane, view) else []
 
@@ -112,6 +113,12 @@ def more(view: LearningView) -> str:
     found = [[*([] if len(view.lanes) > 1 else _used(lane)), *_similar(lane)] for lane in view.lanes]
     names = [f"{lane.label}: " if len(view.lanes) > 1 else "" for lane in view.lanes]
     return " ".join(name + " ".join(each) for name, each in zip(names, found, strict=True) if each)
+
+
+def _latest(view: LearningView) -> list[str]:
+    """That the numbers are not those that are compared, where lanes were scored last at different iterations."""
+    found = {last.iteration for lane in view.lanes if (last := last_of(lane))}
+    return ["Latest scores."] if len(found) > 1 else []
 
 
 def _briefly(lane: LearningLaneView, view: LearningView) -> str:
@@ -136,7 +143,9 @@ def _used(lane: LearningLaneView) -> list[str]:
         return []
     before = f" ({first.used:.0f} before learning)" if first.iteration == 0 else ""
     used = f"A picture switches on {now.used:.0f} of the {lane.model.hidden} hidden units, on average{before}."
-    return [used, f"Correlation of neighbouring weights {now.agree:.2f}, in noise 0."]
+    alike = f"All filters share {100 * max(now.alike, 0.0):.0f} % of their squared weights, in noise 0"
+    spread = f"a filter spreads over {100 * now.spread:.0f} % of its pixels, in noise 33 %"
+    return [used, f"Correlation of neighbouring weights {now.agree:.2f}, in noise 0.", f"{alike}; {spread}."]
 
 
 def _similar(lane: LearningLaneView) -> list[str]:

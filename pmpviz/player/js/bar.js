@@ -153,8 +153,12 @@ export class Timeline {
     this.range.disabled = last <= first;
     const far = computed > last ? ` of ${tell(computed).replace(`${word} `, "")} computed` : "";
     this.text.textContent = sweep === null ? `${tell(last)}${far}` : `looking back: ${tell(sweep)}`;
-    // As wide as the words of one who looks back: the handle must not move away from under the hand.
-    this.text.dataset.widest = `looking back: ${widest ?? tell(computed)}`;
+    // As wide as the words of one who looks back, and of a picture that was behind once: the handle must not move away
+    // from under the hand.
+    this.trails = this.trails || computed > last;
+    const trailing = this.trails ? ` of ${tell(computed).replace(`${word} `, "")} computed` : "";
+    const [before, place] = ["looking back: ", widest ?? tell(computed)];
+    this.text.dataset.widest = trailing.length > before.length ? `${place}${trailing}` : `${before}${place}`;
     this.live.disabled = sweep === null;
   }
 }

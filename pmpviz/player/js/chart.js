@@ -215,7 +215,9 @@ export class Chart {
     } else {
       // Curves come in 32 bits: what is the same but for these is no range, whose ticks would all read alike.
       const far = high - low > NEAR * Math.abs(high) ? high - low : 0;
-      const room = (far || Math.abs(high) || 1) * 0.07;
+      // What lies within a least span is not made to look like much.
+      const short = Math.max(0, (this.trace.least || 0) - (high - low)) / 2;
+      const room = Math.max(short, (far || Math.abs(high) || 1) * 0.07);
       this.y = scale([low - room, high + room], ends, false);
     }
     return true;
