@@ -403,6 +403,74 @@ def test_a_moment_under_other_settings_is_no_verdict_of_the_present_ones(idle):
     assert standings.verdict(view.at(4)).startswith("The settings were others then: they changed at sweep 8")
 
 
+def changed(view, since, **now):
+    """The view's two lanes with a change at sweeps of their own, `before` which its plan held, at a later moment."""
+    plan, last = view.plan.replace(**now), max(since)
+    lanes = [dataclasses.replace(view.lanes[0], past=False, since=at, sweep=99, points=()) for at in since]
+    more = {"before": ((last, view.plan),), "marks": ((last, "T 1 → 2"),), "changed_at": {last: tuple(since)}}
+    return dataclasses.replace(view, plan=plan, lanes=tuple(lanes), law_since=min(since), **more)
+
+
+def test_of_a_moment_before_a_change_it_is_said_what_the_settings_were(idle):
+    view = changed(idle, (80, 83), beta=0.5)
+    then = "T was 1 then: the settings changed at sweeps 80 to 83, where the verdict begins anew."
+    assert standings.verdict(view.at(24)) == standings.verdict(view.at(80)) == then
+    assert standings.verdict(view.at(82)) == (
+        "Only some lanes had changed then: T was 1 until sweeps 80 to 83, where the verdict begins anew."
+    )
+    assert "T was" not in standings.verdict(view.at(84))
+    one = changed(idle, (80,), beta=0.5, lanes=(sampler("pmp", sweeps_per_draw=8, damping=0.1),), field=((0, 1.0),))
+    assert words.found(one.at(80)) == (
+        "T was 1, damping was 0.5 and no field was painted then: the settings changed at sweep 80, where the verdict "
+        "begins anew."
+    )
+
+
+def test_a_mark_and_the_exact_line_stand_at_the_sweep_of_each_lane(idle):
+    view = dataclasses.replace(changed(idle, (80, 83), beta=0.5), energy=-3.0)
+    meta, _ = decode(picture.update(view, Cursors(), Desk(), "none"))
+    assert meta["marks"] == [[80, "T 1 → 2"], [83, "T 1 → 2"]]
+    assert next(card for card in meta["traces"] if card["id"] == "energy")["exact"]["since"] == 80
+
+
+def test_a_run_knows_at_which_sweep_each_lane_took_a_change_up(begin):
+    lanes = (sampler("gibbs"), sampler("gibbs"))
+    live = begin(PLAN.replace(lanes=lanes))
+    wait(live, lambda view: len(view.lanes) == 2 and all(lane.cold is None for lane in view.lanes))
+
+    def apart(live):
+        for lane, sweeps in zip(live.lanes, (3, 5), strict=True):
+            while lane.count < sweeps:
+                lane.advance(Budget(), 1)
+
+    live.ask(apart, wait=20.0)
+    live.set_plan(PLAN.replace(lanes=lanes, beta=0.5))
+    view = wait(live, lambda view: view.changed_at)
+    assert view.law_since == 3 and view.changed_at == {5: (3, 5)} and [lane.since for lane in view.lanes] == [3, 5]
+    assert [(each.since, each.until) for each in view.earlier] in ([], [(0, 5)])
+
+
+def test_of_a_moment_before_a_change_what_was_compared_is_not_kept(idle):
+    view = changed(idle, (80, 83), beta=0.5)
+    cells = {name: row for name, *row in zip(table.COLUMNS, *table.rows(view.at(24)), strict=True)}
+    assert all(cells[name] == ["–", "–"] for name in ("MMD²", "noise", "compared at", "marginal L1", "pair error"))
+    cells = {name: row for name, *row in zip(table.COLUMNS, *table.rows(view.at(90)), strict=True)}
+    assert cells["MMD²"] == ["n/a", "n/a"]
+
+
+def test_finished_draws_are_counted_at_the_moment_that_is_looked_back_at(begin):
+    live = begin(PLAN.replace(budget=21.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    view = wait(live, lambda view: view.status == "done")
+    said = []
+    for at in (7, 8, 15, 16, None):
+        cards = decode(picture.update(view, Cursors(), Desk(at=at), "none"))[0]["traces"]
+        said.append(next(card for card in cards if card["id"] == "energy")["unit"].split(" a chain")[0])
+    one, two = "1 finished draw", "2 finished draws"
+    assert said == ["0 finished draws", one, one, two, two]
+
+
 def test_looking_back_says_what_was_known_then(idle):
     view = race(idle, [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05])
     assert "first came" in standings.verdict(view) and "None is within" in standings.verdict(view.at(8))
