@@ -208,7 +208,7 @@ GROUNDED = f"""async () => {{ {MODULE}
   }});
 }}"""
 
-# What is written along a log axis at whose foot something lies that is below.
+# What is written along a log axis at whose foot something lies that is below, then along a linear one.
 FOOT = f"""async () => {{ {MODULE}
   const [{{ Chart }}, {{ scale }}] = [await of("/chart.js"), await of("/scale.js")];
   const written = [];
@@ -218,6 +218,8 @@ FOOT = f"""async () => {{ {MODULE}
   const theme = {{ rule: [0, 0, 0], soft: [0, 0, 0] }};
   Object.assign(chart, {{ context, theme, width: 300, height: 120, top: 0, trace: {{}}, drawAcross() {{}} }});
   Object.assign(chart, {{ y: scale([1e-5, 1], [100, 0], true), lines: [{{ under: [true] }}] }});
+  chart.drawAxes(false);
+  Object.assign(chart, {{ y: scale([-2, 2], [100, 0]), lines: [{{}}] }});
   chart.drawAxes(false);
   return written;
 }}"""

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from pmpviz.app.export import traces_csv
-from pmpviz.capabilities.sampling import evidence, outlets, picture, standings, table, words
+from pmpviz.capabilities.sampling import evidence, outlets, picture, standings, table, then, words
 from pmpviz.capabilities.sampling import kept as keeping
 from pmpviz.capabilities.sampling.draws import DrawsView
 from pmpviz.capabilities.sampling.equations import model_equation
 from pmpviz.capabilities.sampling.lane import Lane
-from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.live import LiveRun, Stretch
 from pmpviz.capabilities.sampling.manifest import plan_files
 from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.plan import Plan, sampler
@@ -413,8 +413,8 @@ def changed(view, since, **now):
 
 def test_of_a_moment_before_a_change_it_is_said_what_the_settings_were(idle):
     view = changed(idle, (80, 83), beta=0.5)
-    then = "T was 1 then: the settings changed at sweeps 80 to 83, where the verdict begins anew."
-    assert standings.verdict(view.at(24)) == standings.verdict(view.at(80)) == then
+    told = "T was 1 then: the settings changed at sweeps 80 to 83, where the verdict begins anew."
+    assert standings.verdict(view.at(24)) == standings.verdict(view.at(80)) == told
     assert standings.verdict(view.at(82)) == (
         "Only some lanes had changed then: T was 1 until sweeps 80 to 83, where the verdict begins anew."
     )
@@ -424,6 +424,25 @@ def test_of_a_moment_before_a_change_it_is_said_what_the_settings_were(idle):
         "T was 1, damping was 0.5 and no field was painted then: the settings changed at sweep 80, where the verdict "
         "begins anew."
     )
+
+
+def test_of_a_moment_before_a_change_the_energy_is_judged_by_the_exact_one_of_then(begin):
+    live = begin(PLAN)
+    live.play()
+    view = wait(live, lambda view: view.lanes and view.truth is not None)
+    right, wrong = (energies(race(view, [0.5] * 4), *[off] * 4).lanes[0] for off in (1, 8.3))
+    law = Stretch(0, 83, view.truth.energy)
+
+    def said(law, *lanes):
+        lanes = [dataclasses.replace(lane, label=f"lane {k + 1}", sweep=4) for k, lane in enumerate(lanes)]
+        now = changed(view, (80,) * len(lanes), beta=0.5)
+        lanes = tuple(dataclasses.replace(lane, since=80, points=(), past=True) for lane in lanes)
+        return then.under_others(dataclasses.replace(now, lanes=lanes, earlier=(law,), present=now.plan))
+
+    assert said(law, wrong).endswith(" begins anew. Mean energy then: 8.3 standard errors too high.")
+    both = "Mean energy then: lane 1 right within chance and lane 2 8.3 standard errors too high."
+    assert said(law, right, wrong).endswith(both)
+    assert "energy" not in said(dataclasses.replace(law, exact=False), wrong)
 
 
 def test_a_mark_and_the_exact_line_stand_at_the_sweep_of_each_lane(idle):

@@ -46,6 +46,7 @@ class Stretch:
     since: int
     until: int
     energy: float
+    exact: bool = True
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -231,10 +232,10 @@ class LiveRun(LiveJob):
     def _note_energy(self) -> None:
         """The mean energy under the settings that end here, for the curves of their sweeps."""
         truth = self.reference.truth if self.reference is not None else None
-        energy, _ = energy_of(self._energy, truth)
+        energy, whose = energy_of(self._energy, truth)
         (first, last), until = self._came, self._furthest()
         if energy is not None and last < until:
-            self._earlier.append(Stretch(first, until, energy))
+            self._earlier.append(Stretch(first, until, energy, whose == "exact"))
         self._came = min((lane.count for lane in self._lanes), default=0), until
 
     def _furthest(self) -> int:

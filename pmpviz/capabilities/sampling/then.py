@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from pmpviz.capabilities.sampling.evidence import energies, energy_now, far, how_far
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.plan import Plan
@@ -26,7 +29,8 @@ def under_others(view: LiveView) -> str:
     if any(first <= lane.since < lane.sweep for lane in view.lanes):
         return f"Only some lanes had changed then: {were} until {sweeps}, where the verdict begins anew."
     changed = "they" if were == OTHERS else "the settings"
-    return f"{were[:1].upper()}{were[1:]} then: {changed} changed at {sweeps}, where the verdict begins anew."
+    said = f"{were[:1].upper()}{were[1:]} then: {changed} changed at {sweeps}, where the verdict begins anew."
+    return " ".join(filter(None, (said, _energy(view))))
 
 
 def _when(view: LiveView, before: list[LaneView]) -> tuple[int, int]:
@@ -34,6 +38,20 @@ def _when(view: LiveView, before: list[LaneView]) -> tuple[int, int]:
     last = max(lane.since for lane in before)
     together = next((places for places in view.changed_at.values() if last in places), (last,))
     return min(together), last
+
+
+def _energy(view: LiveView) -> str:
+    """How far the mean energies of then are off the exact one of then; empty where that is not known."""
+    sweeps = [lane.sweep for lane in view.lanes]
+    laws = [law for law in view.earlier if law.since < min(sweeps) and max(sweeps) <= law.until]
+    if len(laws) != 1 or not laws[0].exact:
+        return ""
+    lanes = tuple(replace(lane, since=laws[0].since) for lane in view.lanes)
+    then = replace(view, energy=laws[0].energy, truth=None, lanes=lanes)
+    known = [(lane.label, energy_now(then, lane)) for lane in lanes if energies(lane).get("energy:error")]
+    told = [(name, how_far(off) if abs(off) > far(then) else "right within chance") for name, off in known]
+    several = len(lanes) > 1
+    return f"Mean energy then: {listed([f'{name} {off}' if several else off for name, off in told])}." if told else ""
 
 
 def _were(view: LiveView) -> str:

@@ -245,7 +245,7 @@ export class Chart {
     context.textAlign = "right";
     context.textBaseline = "middle";
     const whole = this.y.log && this.y.ends[1] / this.y.ends[0] >= 10;
-    const foot = whole && this.grounded() ? this.y.ends[0] * (1 + NEAR) : 0; // What is below stands there, too.
+    const foot = whole && this.grounded() ? this.y.ends[0] * (1 + NEAR) : -Infinity; // What is below stands there, too.
     for (const [value, text] of whole ? decades(this.y.ends) : ticks(this.y.ends, 4)) {
       const y = Math.round(this.y.px(value)) + 0.5;
       context.fillText(value <= foot ? `≤ ${text}` : text, LEFT - 6, y);
