@@ -440,8 +440,8 @@ def test_of_a_moment_before_a_change_the_energy_is_judged_by_the_exact_one_of_th
         return then.under_others(dataclasses.replace(now, lanes=lanes, earlier=(law,), present=now.plan))
 
     assert said(law, wrong).endswith(" begins anew. Mean energy then: 8.3 standard errors too high.")
-    both = "Mean energy then: lane 1 right within chance and lane 2 8.3 standard errors too high."
-    assert said(law, right, wrong).endswith(both)
+    both = "Mean energy then: lane 1 and lane 3 right within chance, lane 2 8.3 standard errors too high."
+    assert said(law, right, wrong, right).endswith(both)
     assert "energy" not in said(dataclasses.replace(law, exact=False), wrong)
 
 

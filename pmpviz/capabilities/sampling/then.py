@@ -49,9 +49,11 @@ def _energy(view: LiveView) -> str:
     lanes = tuple(replace(lane, since=laws[0].since) for lane in view.lanes)
     then = replace(view, energy=laws[0].energy, truth=None, lanes=lanes)
     known = [(lane.label, energy_now(then, lane)) for lane in lanes if energies(lane).get("energy:error")]
-    told = [(name, how_far(off) if abs(off) > far(then) else "right within chance") for name, off in known]
+    right = [name for name, off in known if abs(off) <= far(then)]
+    told = [(listed(right), "right within chance")] if right else []
+    told += [(name, how_far(off)) for name, off in known if name not in right]
     several = len(lanes) > 1
-    return f"Mean energy then: {listed([f'{name} {off}' if several else off for name, off in told])}." if told else ""
+    return f"Mean energy then: {', '.join(f'{name} {off}' if several else off for name, off in told)}." if told else ""
 
 
 def _were(view: LiveView) -> str:
