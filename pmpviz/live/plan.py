@@ -332,7 +332,7 @@ def merged_words(first: str, then: str) -> str | None:
 
     `β 1 → 0.9` and `β 0.9 → 0.5` are `β 1 → 0.5`.
     """
-    before, after = _changes(first), _changes(then)
+    before, after = before_and_after(first), before_and_after(then)
     if list(before) != list(after):
         return None
     told = {name: (before[name][0], after[name][1]) for name in before}
@@ -343,18 +343,18 @@ def all_merged(changes: Sequence[str]) -> str:
     """The words of many changes, one after another, as one."""
     told: dict[str, tuple[str, str]] = {}
     for words in changes:
-        for name, (before, after) in _changes(words).items():
+        for name, (before, after) in before_and_after(words).items():
             told[name] = (told.get(name, (before,))[0], after)
     return ", ".join(_one_change(name, *pair) for name, pair in told.items() if not pair[0] or len(set(pair)) > 1)
 
 
 def present(words: str) -> str:
     """The words of one change without what was before it: `T 1 → 2` is `T 2`."""
-    [(name, (_, now))] = _changes(words).items()
+    [(name, (_, now))] = before_and_after(words).items()
     return f"{name} {now}" if now else name
 
 
-def _changes(words: str) -> dict[str, tuple[str, str]]:
+def before_and_after(words: str) -> dict[str, tuple[str, str]]:
     """What changed, by its name, with its values before and after; two empty ones where it has none."""
     found = (re.fullmatch(r"(.*) (\S+) → (\S+)", part) or part for part in words.split(", "))
     return dict((part, ("", "")) if isinstance(part, str) else (part[1], (part[2], part[3])) for part in found)

@@ -189,16 +189,45 @@ BEGUN = f"""async () => {{ {MODULE}
   chart.measure({{}});
   return [[0, 0.008, 4].map((x) => Math.round(chart.x.px(x))), told(chart, chart.x.px(0))];
 }}"""
-# How high three lines stand, of which two end beneath the foot of a log axis of 100 pixels, with a band of 40 or of 10.
-LIFTED = f"""async () => {{ {MODULE}
-  const [{{ lifted }}, {{ scale }}] = [await of("/overlaps.js"), await of("/scale.js")];
-  const axis = scale([1e-5, 1], [100, 0], true);
-  const two = (last) => Float32Array.of(0.1, last);
-  const line = (last) => ({{ y: two(Math.max(last, 1e-5)), ...(last < 1e-5 && {{ own: two(last) }}) }});
-  const lines = [line(-0.002), line(0.1), line(1e-7)];
-  const px = (value) => Math.round(axis.px(value));
-  const highs = (high) => lifted(lines, axis, {{ high }}).map(({{ y }}) => Array.from(y, px));
-  return [highs(1e-3), highs(10 ** -4.7)];
+# How high four lines stand, of which two go along the foot of a log axis of 100 pixels and one ends there; their dashes
+# along it, and where their last markers are.
+GROUNDED = f"""async () => {{ {MODULE}
+  const [{{ grounded }}, {{ scale }}] = [await of("/overlaps.js"), await of("/scale.js")];
+  const {{ drawLine }} = await of("/curves.js");
+  const line = (...own) => ({{ x: [0, 50, 100], y: own.map((each) => Math.max(each, 1e-5)), own }});
+  const lines = grounded([line(0.1, -0.002, -0.002), line(0.1, 0.1, 0.1), line(0.1, 0.01, 1e-7), line(0.1, 1e-6, 0)]);
+  const chart = {{ lines, x: scale([0, 100], [0, 300]), y: scale([1e-5, 1], [100, 0], true) }};
+  return lines.map((line) => {{
+    let [own, path, mark, dashes] = [{{}}, [], null, []];
+    const mean = (k) => Math.round(path.reduce((sum, at) => sum + at[k], 0) / path.length);
+    const calls = {{
+      setLineDash: (dash) => (own.dash = dash),
+      beginPath: () => (path = []),
+      lineTo: (...at) => path.push(at),
+      stroke: () => own.dash.length && dashes.push([own.dash, own.lineDashOffset]),
+      fill: () => (mark = [mean(0), mean(1)]),
+    }};
+    const get = (_, name) => calls[name] || own[name] || (() => {{}});
+    const set = (_, name, value) => ((own[name] = value), true);
+    drawLine({{ ...chart, context: new Proxy({{}}, {{ get, set }}) }}, line);
+    return [line.y.map((value) => Math.round(chart.y.px(value))), dashes, mark];
+  }});
+}}"""
+
+# What is written along a log axis at whose foot something lies that is below, then along a linear one.
+FOOT = f"""async () => {{ {MODULE}
+  const [{{ Chart }}, {{ scale }}] = [await of("/chart.js"), await of("/scale.js")];
+  const written = [];
+  const get = (own, name) => own[name] || (() => {{}});
+  const context = new Proxy({{ fillText: (words) => written.push(words) }}, {{ get, set: () => true }});
+  const chart = Object.create(Chart.prototype);
+  const theme = {{ rule: [0, 0, 0], soft: [0, 0, 0] }};
+  Object.assign(chart, {{ context, theme, width: 300, height: 120, top: 0, trace: {{}}, drawAcross() {{}} }});
+  Object.assign(chart, {{ y: scale([1e-5, 1], [100, 0], true), lines: [{{ under: [true] }}] }});
+  chart.drawAxes(false);
+  Object.assign(chart, {{ y: scale([-2, 2], [100, 0]), lines: [{{}}] }});
+  chart.drawAxes(false);
+  return written;
 }}"""
 # How high two heads of lanes are, of which one has a name of two lines.
 LEVEL = f"""async () => {{ {MODULE}
@@ -398,8 +427,13 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(SHOWN, "sweeps") == [[5, 6], [5, 6, 7], [5, 6, 7]]
     assert page.evaluate(SHOWN, "seconds") == [[5, 6, 7]] * 3
     assert page.evaluate(LEVEL) == 0
-    # Lines at the foot of the axis are drawn above it, one over the other, and not out of the band.
-    assert page.evaluate(LIFTED) == [[[20, 98], [20, 20], [20, 94]], [[20, 98], [20, 20], [20, 96]]]
+    # What lies beneath the axis stands at its foot, at no height of its own: lines take turns, markers stand aside.
+    highs, dashes, marks = zip(*page.evaluate(GROUNDED), strict=True)
+    assert highs == ([20, 100, 100], [20, 20, 20], [20, 40, 100], [20, 100, 100])
+    assert dashes == ([[[9, 18], 150]], [], [], [[[9, 18], 132]])
+    assert marks == ([300, 100], [300, 20], [300, 100], [282, 100])
+    axis = page.evaluate(FOOT)
+    assert axis[0] == "≤ 10⁻⁵" and all("≤" not in text for text in axis[1:])
     assert page.evaluate(MEASURED, [60, 63, 64]) == [[1, 1, 0], [1, 1, 0], [2, 2, 1]]
     assert page.evaluate(WAITED) == ["Starting", "New"]
     assert page.evaluate(MISSED) == [0, "of 1"]

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from pmpviz.app.export import traces_csv
-from pmpviz.capabilities.sampling import evidence, outlets, picture, standings, table, words
+from pmpviz.capabilities.sampling import evidence, outlets, picture, standings, table, then, words
 from pmpviz.capabilities.sampling import kept as keeping
 from pmpviz.capabilities.sampling.draws import DrawsView
 from pmpviz.capabilities.sampling.equations import model_equation
 from pmpviz.capabilities.sampling.lane import Lane
-from pmpviz.capabilities.sampling.live import LiveRun
+from pmpviz.capabilities.sampling.live import LiveRun, Stretch
 from pmpviz.capabilities.sampling.manifest import plan_files
 from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.plan import Plan, sampler
@@ -401,6 +401,93 @@ def test_a_row_of_before_a_change_is_not_of_statistics_since_it(idle):
 def test_a_moment_under_other_settings_is_no_verdict_of_the_present_ones(idle):
     view = race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8)
     assert standings.verdict(view.at(4)).startswith("The settings were others then: they changed at sweep 8")
+
+
+def changed(view, since, **now):
+    """The view's two lanes with a change at sweeps of their own, `before` which its plan held, at a later moment."""
+    plan, last = view.plan.replace(**now), max(since)
+    lanes = [dataclasses.replace(view.lanes[0], past=False, since=at, sweep=99, points=()) for at in since]
+    more = {"before": ((last, view.plan),), "marks": ((last, "T 1 → 2"),), "changed_at": {last: tuple(since)}}
+    return dataclasses.replace(view, plan=plan, lanes=tuple(lanes), law_since=min(since), **more)
+
+
+def test_of_a_moment_before_a_change_it_is_said_what_the_settings_were(idle):
+    view = changed(idle, (80, 83), beta=0.5)
+    told = "T was 1 then: the settings changed at sweeps 80 to 83, where the verdict begins anew."
+    assert standings.verdict(view.at(24)) == standings.verdict(view.at(80)) == told
+    assert standings.verdict(view.at(82)) == (
+        "Only some lanes had changed then: T was 1 until sweeps 80 to 83, where the verdict begins anew."
+    )
+    assert "T was" not in standings.verdict(view.at(84))
+    one = changed(idle, (80,), beta=0.5, lanes=(sampler("pmp", sweeps_per_draw=8, damping=0.1),), field=((0, 1.0),))
+    assert words.found(one.at(80)) == (
+        "T was 1, damping was 0.5 and no field was painted then: the settings changed at sweep 80, where the verdict "
+        "begins anew."
+    )
+
+
+def test_of_a_moment_before_a_change_the_energy_is_judged_by_the_exact_one_of_then(begin):
+    live = begin(PLAN)
+    live.play()
+    view = wait(live, lambda view: view.lanes and view.truth is not None)
+    right, wrong = (energies(race(view, [0.5] * 4), *[off] * 4).lanes[0] for off in (1, 8.3))
+    law = Stretch(0, 83, view.truth.energy)
+
+    def said(law, *lanes):
+        lanes = [dataclasses.replace(lane, label=f"lane {k + 1}", sweep=4) for k, lane in enumerate(lanes)]
+        now = changed(view, (80,) * len(lanes), beta=0.5)
+        lanes = tuple(dataclasses.replace(lane, since=80, points=(), past=True) for lane in lanes)
+        return then.under_others(dataclasses.replace(now, lanes=lanes, earlier=(law,), present=now.plan))
+
+    assert said(law, wrong).endswith(" begins anew. Mean energy then: 8.3 standard errors too high.")
+    both = "Mean energy then: lane 1 and lane 3 right within chance, lane 2 8.3 standard errors too high."
+    assert said(law, right, wrong, right).endswith(both)
+    assert "energy" not in said(dataclasses.replace(law, exact=False), wrong)
+
+
+def test_a_mark_and_the_exact_line_stand_at_the_sweep_of_each_lane(idle):
+    view = dataclasses.replace(changed(idle, (80, 83), beta=0.5), energy=-3.0)
+    meta, _ = decode(picture.update(view, Cursors(), Desk(), "none"))
+    assert meta["marks"] == [[80, "T 1 → 2"], [83, "T 1 → 2"]]
+    assert next(card for card in meta["traces"] if card["id"] == "energy")["exact"]["since"] == 80
+
+
+def test_a_run_knows_at_which_sweep_each_lane_took_a_change_up(begin):
+    lanes = (sampler("gibbs"), sampler("gibbs"))
+    live = begin(PLAN.replace(lanes=lanes))
+    wait(live, lambda view: len(view.lanes) == 2 and all(lane.cold is None for lane in view.lanes))
+
+    def apart(live):
+        for lane, sweeps in zip(live.lanes, (3, 5), strict=True):
+            while lane.count < sweeps:
+                lane.advance(Budget(), 1)
+
+    live.ask(apart, wait=20.0)
+    live.set_plan(PLAN.replace(lanes=lanes, beta=0.5))
+    view = wait(live, lambda view: view.changed_at)
+    assert view.law_since == 3 and view.changed_at == {5: (3, 5)} and [lane.since for lane in view.lanes] == [3, 5]
+    assert [(each.since, each.until) for each in view.earlier] in ([], [(0, 5)])
+
+
+def test_of_a_moment_before_a_change_what_was_compared_is_not_kept(idle):
+    view = changed(idle, (80, 83), beta=0.5)
+    cells = {name: row for name, *row in zip(table.COLUMNS, *table.rows(view.at(24)), strict=True)}
+    assert all(cells[name] == ["–", "–"] for name in ("MMD²", "noise", "compared at", "marginal L1", "pair error"))
+    cells = {name: row for name, *row in zip(table.COLUMNS, *table.rows(view.at(90)), strict=True)}
+    assert cells["MMD²"] == ["n/a", "n/a"]
+
+
+def test_finished_draws_are_counted_at_the_moment_that_is_looked_back_at(begin):
+    live = begin(PLAN.replace(budget=21.0))
+    wait(live, lambda view: view.lanes)
+    live.play()
+    view = wait(live, lambda view: view.status == "done")
+    said = []
+    for at in (7, 8, 15, 16, None):
+        cards = decode(picture.update(view, Cursors(), Desk(at=at), "none"))[0]["traces"]
+        said.append(next(card for card in cards if card["id"] == "energy")["unit"].split(" a chain")[0])
+    one, two = "1 finished draw", "2 finished draws"
+    assert said == ["0 finished draws", one, one, two, two]
 
 
 def test_looking_back_says_what_was_known_then(idle):

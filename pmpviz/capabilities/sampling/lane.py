@@ -94,6 +94,11 @@ class LaneView:
         return dataclasses.replace(self, **early, layer=None, frequencies=None, states=None)
 
     @property
+    def before_settings(self) -> bool:
+        """Whether it is of a moment before its present settings, whose statistics are not kept."""
+        return self.past and 0 < self.since >= self.sweep
+
+    @property
     def moved(self) -> bool:
         """Whether a sweep is done under the present settings."""
         return self.sweep > self.since

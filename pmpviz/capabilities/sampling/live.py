@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pmpviz.capabilities.sampling import layers
@@ -38,11 +38,15 @@ NO_REFERENCE = "a reference needs at least two chains"
 
 @dataclass(frozen=True)
 class Stretch:
-    """Between two sweeps one law was sampled, of this mean energy, exact or its reference's."""
+    """Between two sweeps one law was sampled, of this mean energy, exact or its reference's.
+
+    Each lane comes to another law at a sweep of its own: `since` is that of the first lane, `until` that of the last.
+    """
 
     since: int
     until: int
     energy: float
+    exact: bool = True
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,6 +65,9 @@ class LiveView(View):
     layer: str = "none"  # What the lanes' layers are of.
     before: tuple[tuple[int, Plan], ...] = ()
     earlier: tuple[Stretch, ...] = ()  # Mean energies of the laws that were sampled before.
+    law_since: int = 0  # The least sweep of a lane from which on it samples the present law.
+    changed_at: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # Of each mark the sweeps of its lanes.
+    present: Plan | None = None  # Of a moment that is looked back at: the plan of now.
 
     def before_change(self, changes: str) -> LiveView:
         """Without what belongs to settings that a person has changed: their statistics, exact values and reference."""
@@ -70,7 +77,12 @@ class LiveView(View):
     def at(self, sweep: int) -> LiveView:
         """What had been measured at an earlier sweep, and under which plan."""
         plan = next((plan for last, plan in self.before if sweep <= last), self.plan)
-        return replace(self, plan=plan, lanes=tuple(lane.at(sweep) for lane in self.lanes))
+        return replace(self, plan=plan, present=self.plan, lanes=tuple(lane.at(sweep) for lane in self.lanes))
+
+    @property
+    def marked(self) -> list[tuple[int, str]]:
+        """The marks, each at the sweeps of the lanes that changed."""
+        return [(sweep, words) for count, words in self.marks for sweep in self.changed_at.get(count, (count,))]
 
 
 def energy_of(exact: float | None, truth: Truth | None) -> tuple[float | None, str]:
@@ -126,6 +138,8 @@ class LiveRun(LiveJob):
         self._budget = Budget()
         self._before: list[tuple[int, Plan]] = []
         self._earlier: list[Stretch] = []
+        self._came = 0, 0  # Between these sweeps the lanes came to the present law.
+        self._places: dict[int, tuple[int, ...]] = {}
         self._summarised, self._summary_seconds = 0.0, 0.0
         self.begin()
 
@@ -159,6 +173,7 @@ class LiveRun(LiveJob):
 
     def _make_lanes(self) -> list[Lane]:
         self.reference, self._before, self._earlier = None, [], []
+        self._came, self._places = (0, 0), {}
         if self._model is None or self._resolved != self.plan.model:
             self._model, self._resolved = _shown(resolve_model(self.plan.model, self._files)), self.plan.model
         self._budget = Budget(self.plan.unit, self.plan.budget)
@@ -183,6 +198,7 @@ class LiveRun(LiveJob):
         for lane in flipped:
             lane.flip(site)
         if flipped:
+            self._note_places(flipped)
             self._mark(f"site {site + 1} of chain 0 {BY_HAND}")
 
     def _begins_anew(self, before: Plan, plan: Plan) -> bool:
@@ -196,15 +212,17 @@ class LiveRun(LiveJob):
         if not changes:
             return ""
         target = plan.target(self._model)
-        self._before.append((max((lane.count for lane in self._lanes), default=0), before))
+        self._before.append((self._furthest(), before))
         another = (before.beta, before.field, before.clamp) != (plan.beta, plan.field, plan.clamp)
         if another:
             self._note_energy()
         del self._lanes[len(plan.lanes) :]
         self._turn = [lane for lane in self._turn if lane in self._lanes]
-        for lane, lane_plan in zip(self._lanes, plan.lanes, strict=False):
-            if another or lane_plan != lane.plan:
-                lane.change(lane_plan, target)
+        pairs = zip(self._lanes, plan.lanes, strict=False)
+        changing = [(lane, lane_plan) for lane, lane_plan in pairs if another or lane_plan != lane.plan]
+        self._note_places(lane for lane, _ in changing)
+        for lane, lane_plan in changing:
+            lane.change(lane_plan, target)
         for place in range(len(self._lanes), len(plan.lanes)):
             self._add(plan, place)
         if another:
@@ -214,11 +232,20 @@ class LiveRun(LiveJob):
     def _note_energy(self) -> None:
         """The mean energy under the settings that end here, for the curves of their sweeps."""
         truth = self.reference.truth if self.reference is not None else None
-        energy, _ = energy_of(self._energy, truth)
-        since = max((lane.statistics.since for lane in self._lanes), default=0)
-        until = max((lane.count for lane in self._lanes), default=0)
-        if energy is not None and since < until:
-            self._earlier.append(Stretch(since, until, energy))
+        energy, whose = energy_of(self._energy, truth)
+        (first, last), until = self._came, self._furthest()
+        if energy is not None and last < until:
+            self._earlier.append(Stretch(first, until, energy, whose == "exact"))
+        self._came = min((lane.count for lane in self._lanes), default=0), until
+
+    def _furthest(self) -> int:
+        return max((lane.count for lane in self._lanes), default=0)
+
+    def _note_places(self, lanes: Iterable[Lane]) -> None:
+        """The sweeps of lanes that change now, for the mark that comes."""
+        if places := {lane.count for lane in lanes}:
+            known = self._places.get(self._furthest(), ())
+            self._places[self._furthest()] = tuple(sorted({*known, *places}))
 
     def _add(self, plan: Plan, place: int) -> None:
         """One more lane from the common start, compiled beside the others; it need not be given what they have had."""
@@ -297,7 +324,8 @@ class LiveRun(LiveJob):
     def _extras(self) -> dict[str, Any]:
         job, trouble = self.reference, None if self.plan.chains > 1 else NO_REFERENCE
         own = {"model": self._model, "layer": self.layer, "before": tuple(self._before)}
-        own |= {"energy": self._energy, "earlier": tuple(self._earlier)}
+        own |= {"energy": self._energy, "earlier": tuple(self._earlier), "law_since": self._came[0]}
+        own |= {"changed_at": dict(self._places)}
         if job is None:
             return {**own, "truth_trouble": trouble}
         trouble = job.trouble and f"no reference could be made: {job.trouble}"

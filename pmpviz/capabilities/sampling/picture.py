@@ -68,6 +68,7 @@ def update(
             for k in kept
         ],
         alt=f"Chain 0 of each lane on a {model_words(view.model, view.plan.beta)}" if view.model else "",
+        marks=[list(mark) for mark in view.marked],
         clamped=_clamped(envelope.payload, view),
         field=_field(envelope.payload, view),
         tool=tool,

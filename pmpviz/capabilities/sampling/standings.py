@@ -19,11 +19,11 @@ from pmpviz.capabilities.sampling.evidence import (
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
+from pmpviz.capabilities.sampling.then import under_others
 from pmpviz.capabilities.sampling.words import (
     AT_START,
     NO_NOISE,
     NOTHING_YET,
-    OTHERS_THEN,
     count_of,
     first_draw,
     spent,
@@ -49,8 +49,10 @@ def verdict(view: LiveView) -> str:
     It speaks of sweeps that were measured, of finished draws and of lanes that have moved; whoever begins within the
     noise has not come into it.
     """
-    if view.coming or (since := max((lane.since for lane in view.lanes if lane.sweep < lane.since), default=0)):
-        return waiting(view) or OTHERS_THEN.format(integer(since))
+    if view.coming:
+        return waiting(view)
+    if others := under_others(view):
+        return others
     if not any(lane.moved for lane in view.lanes):
         if view.lanes and view.lanes[0].past:
             return AT_START

@@ -52,7 +52,7 @@ frequencies of the pair's states are from their probabilities, half the sum of t
 in brackets stands what as many of them, independent, are off on average, from the probabilities themselves.
 
 **MMD²** is an unbiased estimate: of samples that follow the law it falls about 0, on either side. On the log axis of
-its curve what is below stands at the foot, lanes one above the other whatever their values.
+its curve what is below stands at the foot, lanes in turns; the pointer tells its value.
 
 **R-hat**: how much chains differ from each other against how much each varies; 1 where they agree, below 1.01 is good.
 It is of the second half of the last 1,024 sweeps, too. Chains of the very law differ as long as these are few times τ:
@@ -103,11 +103,7 @@ def _row(lane: LaneView) -> tuple[str, ...]:
         f"{lane.label} ({lane.guarantee})",
         integer(sweep),
         seconds(time) if time else "n/a",
-        significant(point.mmd2 if point else None),
-        significant(point.noise if point else None),
-        f"sweep {integer(point.sweep)}" if point else "n/a",
-        _beside(point.marginal_l1, point.marginal_floor) if point else "n/a",
-        _beside(point.pair_error, point.pair_floor) if point else "n/a",
+        *(_compared(point) if point else ["–" if lane.before_settings else "n/a"] * 5),
         *(_kept(lane, _marked(significant(value), _another_law(lane, point))) for value in (ess, rate)),
         *(
             _kept(lane, _marked(text, brackets)) if lane.kind == "chain" else text
@@ -128,6 +124,17 @@ def _since(lane: LaneView) -> int:
         return lane.sweep + lane.before_making - (0 if lane.before_making else lane.making[0])
     ends = draws.series.bins(lane.since + 1, lane.sweep).least
     return max(int(ends["sweep"][0]) - draws.length, lane.since) if len(ends["sweep"]) else lane.since
+
+
+def _compared(point: MetricPoint) -> tuple[str, ...]:
+    """What is compared with the reference."""
+    return (
+        significant(point.mmd2),
+        significant(point.noise),
+        f"sweep {integer(point.sweep)}",
+        _beside(point.marginal_l1, point.marginal_floor),
+        _beside(point.pair_error, point.pair_floor),
+    )
 
 
 def _beside(error: float, floor: float) -> str:

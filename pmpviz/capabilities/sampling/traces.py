@@ -134,23 +134,22 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
     if len(lanes) > 1 and any(lane.draws is not None and lane.draws.done > 1 < lane.draws.length for lane in lanes):
         more |= {"unit": "dots: finished draws, faint: every sweep, cut at the frame"}
     if len(lanes) == 1 and (draws := lanes[0].draws) is not None and draws.length > 1:
-        faint = ", faint: every sweep, cut at the frame" if draws.done > 1 else ""
-        done = f"{integer(draws.done)} finished draw{'' if draws.done == 1 else 's'} a chain{faint}"
-        more |= {"unit": done, **_upper(scene, draws)}
+        faint = ["faint: every sweep, cut at the frame"] if draws.done > 1 else []
+        more |= {"unit": ", ".join([*_finished(scene, draws), *faint]), **_upper(scene, draws)}
     lines = scene.lines(lambda lane: _lines_of(lane, name, scene.window), LEAST_RESIDUAL if log else None)
     return trace(name, title, "sweeps", lines, log, exact=exact, empty=sentences.waiting(view), **more)
 
 
 def _exact_energy(scene: Scene) -> dict | None:
-    """That of the present settings, or else the reference's, from the sweep on since which they hold; those of earlier
-    settings, each over its own sweeps."""
-    view, since = scene.view, max(lane.since for lane in scene.view.lanes)
+    """That of the present law, or else the reference's, from the first sweep of a lane under it on; those of earlier
+    laws, each over its own sweeps."""
+    view = scene.view
     energy, whose = energy_of(view.energy, view.truth)
     earlier = [{"y": each.energy, "since": each.since, "until": each.until} for each in view.earlier]
     if energy is None and not earlier:
         return None
     label = "" if energy is None else f"{whose} {significant(energy, 4)}"
-    return {"y": energy, "label": label, "since": since, "earlier": earlier}
+    return {"y": energy, "label": label, "since": view.law_since, "earlier": earlier}
 
 
 def _upper(scene: Scene, draws: DrawsView) -> dict:
@@ -187,6 +186,16 @@ def _making(scene: Scene) -> list[dict]:
     }
     lines = [{**line, "name": lane.label}] if line else []
     return [trace("making", title, "sweeps of this draw", lines, **more)]
+
+
+def _finished(scene: Scene, draws: DrawsView) -> list[str]:
+    """How many draws there are, or were at the moment that is looked back at; nothing where that is not known."""
+    done = draws.done
+    if scene.at is not None:
+        if (making := _draw_at(draws, scene.at + 1)) is None:
+            return []
+        done = making[1] - 1
+    return [f"{integer(done)} finished draw{'' if done == 1 else 's'} a chain"]
 
 
 def _draw_at(draws: DrawsView, at: int) -> tuple[int, int] | None:

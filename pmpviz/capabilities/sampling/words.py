@@ -25,6 +25,7 @@ from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.plan import Plan
+from pmpviz.capabilities.sampling.then import under_others
 from pmpviz.live.lane_names import lane_names
 from pmpviz.models.tables import TableModel
 from pmpviz.player.model_words import full_sentence, listed, model_words, temperature
@@ -36,7 +37,6 @@ MEASURED = (
     "MMD²: how far samples are from the model's distribution; the grey band is chance alone. "
     "Who reaches the band in the fewest {}, with the right energy, wins."
 )
-OTHERS_THEN = "The settings were others then: they changed at sweep {}, where the verdict begins anew."
 FROM_DRAWS = (
     " Of draws that take several sweeps there is nothing to compare before the first is done: their curve begins there."
 )
@@ -181,7 +181,7 @@ def mmd_help(view: LiveView) -> str:
         "from them by their pairs of sites; a verdict waits for its energy, too. All chains together may be in it "
         "while each is still where it began: R-hat in the table sees that. All looks share one reference: where that "
         "is an unlucky one, exact draws lie above together. As an unbiased estimate it falls about 0 on either "
-        "side: what is below the axis stands at its foot, lanes one above the other whatever their values."
+        "side: what is below the axis stands at its foot, lanes in turns; the pointer tells its value."
         + (FROM_DRAWS if any(lane.draws is not None and lane.draws.length > 1 for lane in view.lanes) else "")
     )
 
@@ -227,8 +227,8 @@ def found(view: LiveView) -> str:
     if not view.lanes or view.coming:
         return waiting(view)
     lane = view.lanes[0]
-    if lane.sweep < lane.since:
-        return OTHERS_THEN.format(integer(lane.since))
+    if others := under_others(view):
+        return others
     if lane.past and not lane.moved:
         return AT_START
     row = energies(lane)

@@ -7,7 +7,7 @@ import { MARKER, drawLine, drawRange } from "./curves.js";
 import { counts, shown } from "./lines.js";
 import { Marks } from "./marks.js";
 import { nameBand, nameExact } from "./names.js";
-import { lifted } from "./overlaps.js";
+import { grounded } from "./overlaps.js";
 import { decades, number, scale, show, thousands, ticks, withZero } from "./scale.js";
 import { css, enlarged, haloed, lit, make, sized, wrapped } from "./theme.js";
 import { told } from "./told.js";
@@ -141,13 +141,14 @@ export class Chart {
     if (bars) return drawBars(this, bars, height);
     if (this.trace.columns) return this.drawStates(this.trace.columns);
     const empty = !this.measure(view || {});
-    if (!empty) this.lines = lifted(this.lines, this.y, this.trace.band);
+    this.lines = grounded(this.lines);
     this.drawAxes(empty);
     if (empty) return;
     this.context.save();
     this.context.beginPath();
     const last = view && view.x ? 0 : MARKER; // The markers at the ends of a line are whole.
-    this.context.rect(LEFT - last, this.top - 1, width - LEFT - RIGHT + 2 * last, height - this.top - BOTTOM + 2);
+    const under = !view?.y && this.grounded() ? MARKER : 1; // So are those that stand at the foot.
+    this.context.rect(LEFT - last, this.top - 1, width - LEFT - RIGHT + 2 * last, height - this.top - BOTTOM + 1 + under);
     this.context.clip();
     this.drawBand();
     const { lines } = this;
@@ -159,6 +160,11 @@ export class Chart {
     nameBand(this, this.area());
     this.drawExact();
     this.drawPointed();
+  }
+
+  // Whether something lies beneath the foot of a log axis.
+  grounded() {
+    return this.lines.some((line) => line.under);
   }
 
   // Names of states on their end take their length.
@@ -241,9 +247,10 @@ export class Chart {
     context.textAlign = "right";
     context.textBaseline = "middle";
     const whole = this.y.log && this.y.ends[1] / this.y.ends[0] >= 10;
+    const foot = whole && this.grounded() ? this.y.ends[0] * (1 + NEAR) : -Infinity; // What is below stands there, too.
     for (const [value, text] of whole ? decades(this.y.ends) : ticks(this.y.ends, 4)) {
       const y = Math.round(this.y.px(value)) + 0.5;
-      context.fillText(text, LEFT - 6, y);
+      context.fillText(value <= foot ? `≤ ${text}` : text, LEFT - 6, y);
       context.beginPath();
       context.moveTo(LEFT, y);
       context.lineTo(width - RIGHT, y);

@@ -7,6 +7,7 @@ const UNDER = 6; // Pixels: the width of a line that another one covers.
 export const MARKER = 4; // Pixels: its radius.
 const FEW = 60; // Of so few values each is marked.
 const BETWEEN = 90; // Pixels between the markers of a line.
+const TURN = 9; // Pixels of a dash, and from one line's marker to the next one's, of lines along the foot of a log axis.
 
 // The 10-90 % band of the chains, and the range of the line itself within its bins.
 export function drawRange(chart, line) {
@@ -44,15 +45,35 @@ export function drawLine(chart, line) {
   for (let i = 0; i < line.x.length; i++) {
     const bad = !Number.isFinite(line.y[i]) || (chart.y.log && line.y[i] <= 0) || (chart.x.log && !chart.x.zero && line.x[i] <= 0);
     const place = bad ? null : [chart.x.px(line.x[i]), chart.y.px(line.y[i])];
-    if (place && places.length && places[places.length - 1]) context.lineTo(...place);
+    if (place && places.length && places[places.length - 1] && !along(line, i)) context.lineTo(...place);
     else if (place) context.moveTo(...place);
     places.push(place);
   }
   context.stroke();
+  if (line.under) drawFoot(context, line, places);
   context.setLineDash([]);
   if (line.dots && line.low && !line.ghost) drawErrors(chart, line, places);
-  if (!line.faint) drawMarkers(chart.context, line, places);
+  if (!line.faint) drawMarkers(chart.context, line, aside(line, places));
   context.globalAlpha = 1;
+}
+
+// Whether a line goes along the foot of a log axis from its point before this one to it, where others do, too.
+function along(line, i) {
+  return line.turns > 1 && i > 0 && line.under[i - 1] && line.under[i];
+}
+
+// Lines along the foot lie on each other: they take turns, a dash of each after the other.
+function drawFoot(context, line, places) {
+  context.setLineDash([TURN, TURN * (line.turns - 1)]);
+  for (let i = 1; i < places.length; i++) {
+    if (!along(line, i) || !places[i - 1] || !places[i]) continue;
+    context.lineDashOffset = places[i - 1][0] - TURN * line.turn;
+    context.beginPath();
+    context.moveTo(...places[i - 1]);
+    context.lineTo(...places[i]);
+    context.stroke();
+  }
+  context.lineDashOffset = 0;
 }
 
 // Of few estimates the bar of each, up to the chart's edge where it has no end.
@@ -69,6 +90,16 @@ function drawErrors(chart, line, places) {
     context.lineTo(place[0], at(line.high[i]));
   });
   context.stroke();
+}
+
+// Where markers stand: of lines along the foot side by side, each on its own line.
+function aside(line, places) {
+  if (!(line.turns > 1)) return places;
+  let begun = null;
+  return places.map((place, i) => {
+    if (!along(line, i) || !place) begun = place;
+    return place && line.under[i] ? [Math.max(begun?.[0] ?? 0, place[0] - TURN * line.turn), place[1]] : place;
+  });
 }
 
 // At the end and now and then before it, so that lines can be told apart without colour; of few draws at each.

@@ -6,6 +6,9 @@ import { css, haloed } from "./theme.js";
 const ROOM = 4;
 const ROW = 12;
 
+// What has several places, as lanes change at sweeps of their own, is told once.
+const once = (texts) => [...new Set(texts)];
+
 // Groups of marks [place in pixels, text] whose words, `width(text)` wide, would lie over each other: the words of each
 // group, and where they stand. Words that are wider than the chart are shortened. A group is called by its last mark, by
 // one with a true third entry, `slight`, only where there is no other.
@@ -37,7 +40,8 @@ function rowsOf({ trace, y }, top, bottom) {
   return heights.filter((at, k) => k < 3 || !(Math.abs(at - exact) < 2 * ROW));
 }
 
-function label(texts) {
+function label(all) {
+  const texts = once(all);
   return texts.length > 1 ? `${texts[texts.length - 1]}, ${texts.length - 1} more` : texts[0];
 }
 
@@ -76,6 +80,6 @@ export class Marks {
 
   // The words of all marks close to a place.
   at(px) {
-    return this.groups.filter(({ xs }) => xs.some((x) => Math.abs(x - px) < 6)).flatMap(({ texts }) => texts);
+    return once(this.groups.filter(({ xs }) => xs.some((x) => Math.abs(x - px) < 6)).flatMap(({ texts }) => texts));
   }
 }

@@ -30,18 +30,10 @@ function between({ x, y }, k, at) {
   return Number.isFinite(there) ? there : null;
 }
 
-const [FOOT, APART] = [2, 4]; // Pixels above the foot of a log axis, and from one line there to the next, at most.
-
-// Lines along the foot, where what lies beneath it is drawn, stand above it and one over the other, within the band.
-export function lifted(lines, scale, band) {
+// Lines of which something lies beneath a log axis, drawn at its foot, know their `turn` among those of `turns` there:
+// a height of their own would be read as a value. `under` says which of their points lie there.
+export function grounded(lines) {
   const low = lines.filter(({ y, own }) => own && own.some((value, i) => value < y[i]));
-  return lines.map((line) => {
-    const rank = low.indexOf(line);
-    if (rank < 0) return line;
-    const foot = scale.px(Math.min(...line.y.filter((value, i) => line.own[i] < value)));
-    const room = band ? foot - scale.px(band.high) - 2 * FOOT : Infinity;
-    const up = FOOT + Math.max(0, Math.min(APART, room / Math.max(1, low.length - 1))) * rank;
-    const at = (value, i) => (line.own[i] < value ? scale.value(scale.px(value) - up) : value);
-    return { ...line, y: Array.from(line.y, at) };
-  });
+  const at = (line) => Array.from(line.y, (value, i) => line.own[i] < value);
+  return lines.map((line) => (low.includes(line) ? { ...line, under: at(line), turn: low.indexOf(line), turns: low.length } : line));
 }
