@@ -105,7 +105,7 @@ def test_the_verdict_and_the_bars_give_one_bound_that_holds():
     view = LandscapeView(run=0, plan=plan, scene=scene, lanes=(seen,))
     often = "In 10 trajectories of 512 chains the state changes 50% of the time, 88% if draws were independent; "
     assert found(view).startswith(
-        f"{often}all frequencies are within 0.012 of exact, 8\u202f000 independent draws mostly are "
+        f"{often}all frequencies are within 0.012 of exact (further off: 8\u202f000 independent draws mostly are "
     )
     assert _walk(seen, scene)["far"] == "0.012" and _walk(lane.view(), scene)["far"] == ""
 

@@ -29,7 +29,6 @@ from pmpviz.samplers import make_sampler
 from pmpviz.types import Evidence, Target
 
 MODEL = build_spec("square:4x4,J=0.1")
-COUNTED = Counted((0, 0.0, 0.0), (0.0, 1.0), np.zeros(0, np.uint8))
 SECONDS = 1e-6
 """Of a sweep of one chain, in place of measured ones."""
 
@@ -187,10 +186,14 @@ def test_of_few_sweeps_rhat_and_tau_stand_in_brackets(clockwork, counted, time, 
     assert [name for name in ("R-hat", "τ") if row[name].startswith("(")] == marked
 
 
+def look_at(x, truth):
+    return measured(Counted((0, 0.0, 0.0), (0.0, 1.0), MODEL.space.pack(x)), truth, MODEL.space)
+
+
 def test_the_errors_of_sites_and_pairs_stand_beside_those_of_exact_samples():
     truth = finish(build(Target.of(MODEL)))
     rng = np.random.default_rng(2)
-    looks = [measured(truth.reference.y[rng.permutation(1000)[:64]], truth, MODEL.space, COUNTED) for _ in range(60)]
+    looks = [look_at(truth.reference.y[rng.permutation(1000)[:64]], truth) for _ in range(60)]
     for error, floor in (("marginal_l1", "marginal_floor"), ("pair_error", "pair_floor")):
         found = [getattr(look, error) for look in looks]
         # Of sets drawn from one reference of 1,000, whose own chance is a quarter of theirs.
@@ -244,9 +247,9 @@ def test_where_marginals_are_known_chance_in_the_reference_is_no_excuse_for_them
     known, counted = (_from_long_run(Target.of(MODEL), at_rest(coins), "swendsen_wang", p1) for p1 in (half, None))
     fair = [rng.integers(0, 2, (512, MODEL.n)).astype(np.int8) for _ in range(100)]
     for truth in (known, counted):
-        looks = [measured(x, truth, MODEL.space, COUNTED) for x in fair]
+        looks = [look_at(x, truth) for x in fair]
         assert np.mean([look.marginal_l1 for look in looks]) == pytest.approx(looks[0].marginal_floor, rel=0.1)
-    assert measured(fair[0], known, MODEL.space, COUNTED).marginal_floor < 0.9 * looks[0].marginal_floor
+    assert look_at(fair[0], known).marginal_floor < 0.9 * looks[0].marginal_floor
     assert not known.exact and known.exact_marginals and not counted.exact_marginals
 
 

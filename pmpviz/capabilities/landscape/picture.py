@@ -209,10 +209,9 @@ def found(view: LandscapeView) -> str:
     steps = unit(view.plan) if lane.count > 1 else unit(view.plan).replace("ies", "y").removesuffix("s")
     after = f"{integer(lane.count)} {steps} of {integer(lane.chains)} chains"
     off, chance = _far(lane, scene), f"{integer(draws)} independent draws mostly are"
-    within = f"all frequencies are within {at_most(off)} of exact, "
-    within += (
-        f"as {chance} (within {significant(noise, 2)})" if off <= noise else f"{chance} within {significant(noise, 2)}"
-    )
+    within = f"all frequencies are within {at_most(off)} of exact"
+    # In brackets, which are left out before a class.
+    within += f" ({'as ' if off <= noise else 'further off: '}{chance} within {significant(noise, 2)})"
     independent, changed = 1 - float((scene.law**2).sum()), lane.changed / draws
     if changed > SELDOM * independent:
         return f"In {after} {within}."
