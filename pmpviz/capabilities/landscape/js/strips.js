@@ -6,6 +6,8 @@ import { css, haloed, make, mix, number, sized, thousands } from "../pmpviz.play
 
 export const ONE_HILL = 4; // lambda_1 up to which one hill is guaranteed.
 const COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
+const countWords = (count) => COUNTS[count] ?? String(count);
+export const counted = (count) => `${countWords(count)} hill${count === 1 ? "" : "s"}`;
 const TINTS = [0, 0, 0.16, 0.26, 0.36, 0.42, 0.48, 0.54, 0.6]; // Of so many hills; one has the colour of the promise.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const TERMS = {
@@ -31,9 +33,9 @@ class Strip {
     this.tall = height;
   }
 
-  begin(theme, scale, share = 1) {
+  begin(theme, scale) {
     this.width = Math.max(180, this.root.clientWidth);
-    this.height = Math.round(this.tall * share * (scale > 1 ? CLASS : 1));
+    this.height = Math.round(this.tall * (scale > 1 ? CLASS : 1));
     const context = sized(this.canvas, this.width, this.height);
     context.clearRect(0, 0, this.width, this.height);
     context.font = `${11.5 * scale}px ${theme.font}`;
@@ -166,35 +168,42 @@ export class Shift extends Strip {
     const split = foot - 20 * scale;
     const mark = ONE_HILL - values[0];
     const sure = [0, 114, 178];
-    const ends = stretches.map((_, k) => (k + 1 < stretches.length ? x(stretches[k + 1][0]) : this.width));
-    stretches.forEach(([from, count], k) => {
-      const many = count === 1 ? mix(theme.ground, sure, 0.2) : mix(theme.ground, [230, 159, 0], TINTS[count] ?? 0.6);
-      context.fillStyle = css(many);
-      context.fillRect(x(from), 0, ends[k] - x(from), split);
-    });
+    const parts = stretches.map(([from, count], k) => [x(from), k + 1 < stretches.length ? x(stretches[k + 1][0]) : this.width, count]);
+    for (const [left, right, count] of parts) {
+      context.fillStyle = css(count === 1 ? mix(theme.ground, sure, 0.2) : mix(theme.ground, [230, 159, 0], TINTS[count] ?? 0.6));
+      context.fillRect(left, 0, right - left, split);
+    }
     context.fillStyle = css(mix(theme.ground, sure, 0.34));
     context.fillRect(0, split, x(mark), foot - split);
     context.fillStyle = css(theme.text);
     context.fillRect(0, split, this.width, 1);
     if (mark > low) context.fillRect(x(mark) - 1, split, 2, foot - split);
-    for (const [from] of stretches.slice(1)) context.fillRect(x(from) - 1, 0, 2, split);
+    for (const [left] of parts.slice(1)) context.fillRect(left - 1, 0, 2, split);
     context.fillStyle = css(theme.accent);
     context.fillRect(x(extra) - 2, 0, 4, foot);
-    stretches.forEach(([from, count], k) => {
-      const many = COUNTS[count] ?? `${count}`;
-      this.within(context, [`${many} hill${count === 1 ? "" : "s"}`, many, `${count}`], [x(from), ends[k]], split / 2, theme);
-    });
-    const middle = (split + foot) / 2;
-    const nothing = mark > low ? ["nothing is guaranteed", "nothing is"] : ["nothing is guaranteed at any shift"];
-    if (mark > low) this.within(context, ["one hill is guaranteed", "guaranteed", "sure"], [0, x(mark)], middle, theme);
-    this.within(context, nothing, [x(mark), this.width], middle, theme);
-    const parts = stretches.slice(1).map(([from]) => [from, cents(Number(from.toPrecision(2)))]);
+    for (const [left, right, count] of parts) {
+      this.within(context, [counted(count), countWords(count), String(count)], [left, right], split / 2, theme);
+    }
+    this.promise(context, mark, [x(mark), (split + foot) / 2], theme);
     const known = mark > low && mark < high ? [[mark, `${cents(mark)}: λ₁ = ${ONE_HILL}`]] : [];
-    this.foot(context, [...known, ...parts], x, theme);
-    const own = cents(values[0]) === "0" ? "" : ` + ${cents(values[0])}`;
-    const largest = values[0] + extra;
+    this.foot(context, [...known, ...stretches.slice(1).map(([from]) => [from, cents(Number(from.toPrecision(2)))])], x, theme);
+    this.describe(values[0], extra, stretches);
+  }
+
+  // How far one hill is promised.
+  promise(context, mark, [at, middle], theme) {
+    const { low } = this.scene;
+    const nothing = mark > low ? ["nothing is guaranteed", "nothing is"] : ["nothing is guaranteed at any shift"];
+    if (mark > low) this.within(context, ["one hill is guaranteed", "guaranteed", "sure"], [0, at], middle, theme);
+    this.within(context, nothing, [at, this.width], middle, theme);
+  }
+
+  // In words: the largest eigenvalue at this shift, and for those who do not see the strip all of it.
+  describe(value, extra, stretches) {
+    const own = cents(value) === "0" ? "" : ` + ${cents(value)}`;
+    const largest = value + extra;
     const promise = largest <= ONE_HILL ? "one hill for sure" : `above ${ONE_HILL}: nothing is guaranteed`;
-    const told = stretches.map(([from, count]) => `${COUNTS[count] ?? count} from shift ${cents(from)} on`).join(", ");
+    const told = stretches.map(([from, count]) => `${countWords(count)} from shift ${cents(from)} on`).join(", ");
     this.say(`λ₁ = shift${own} = ${cents(largest)}${largest <= ONE_HILL ? ": " : ", "}${promise}`, `hills: ${told}`);
   }
 

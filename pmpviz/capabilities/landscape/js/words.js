@@ -2,16 +2,15 @@
 
 import { enlarged, number } from "../pmpviz.player/theme.js";
 import { summitFrom } from "./ground.js";
-import { ONE_HILL } from "./strips.js";
+import { ONE_HILL, counted } from "./strips.js";
 
-const COUNTS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"];
 const DRAG = "Drag the shift: it parts at";
 const NEAR = 0.06; // Of shifts that are as good as one.
 
 // How many hills there are and where, and from which shift on, beside what is guaranteed.
 export function hillWords(survey, ground, scene) {
   const { hills } = survey;
-  const many = `${COUNTS[hills] || hills} hill${hills === 1 ? "" : "s"}`;
+  const many = counted(hills).replace(/^./, (letter) => letter.toUpperCase());
   if (scene.memory) return memoryWords(many, hills, scene);
   const { extra, stretches, low, values, product, names } = scene;
   if (!scene.counted) return "";

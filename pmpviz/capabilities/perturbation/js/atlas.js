@@ -17,6 +17,7 @@ const SLOW = 6; // So many samples fall one by one; then they come ever faster.
 const [FIRST_RATE, FAST_RATE, FASTER] = [3, 100, 1]; // Samples a second, and by how much more each of them makes it.
 const WAIT_MS = 4000;
 const NAMED = 4;
+const TWO_LINES = 850; // So wide a page has the verdict of two spins in two lines, another one in three.
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 const LEGEND = 30;
 const [ALONE, IN_CLASS] = [0.56, 0.5]; // How high it is elsewhere, of the window: before a class the answer stands beneath.
@@ -236,7 +237,8 @@ class Board extends Stage {
     const [words, counts] = large ? ["", []] : [this.verdict(), this.meta.counts];
     if (this.found.textContent !== words) this.found.textContent = words;
     // What is said of samples that have fallen has its room before the first one falls.
-    this.found.classList.toggle("at-falls", !large && this.meta.falling.length > 0);
+    const lines = this.root.clientWidth < TWO_LINES ? 3 : 2;
+    this.found.style.minHeight = !large && this.meta.falling.length ? `${1.4 * lines}em` : "";
     const told = JSON.stringify(counts);
     if (told === this.toldCounts) return;
     this.toldCounts = told;
