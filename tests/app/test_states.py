@@ -214,7 +214,7 @@ def test_what_is_known_of_a_site_is_said_of_each_state(monkeypatch):
     test = stepped(monkeypatch, test)
     with_reference(test)
     test = send(monkeypatch, test, {"type": "hover", "site": 2})
-    lines = update(test)["hover"]["lines"]
+    lines = wait(test, lambda u: u["hover"])["hover"]["lines"]
     assert [line.split(":")[0] for line in lines] == [
         "site 3",
         "shares of chains",

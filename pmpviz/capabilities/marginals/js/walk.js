@@ -107,6 +107,7 @@ class Walk extends Player {
     this.renewed = update.sites_first ? RENEWED : ""; // Of many sites a step takes seconds.
     this.letters = update.walks && update.lanes.length === 1 && !update.sites_first ? TOLD : 0;
     this.verdictLetters = update.letters;
+    this.root.classList.toggle("wk-many", update.lanes.length > 3);
     super.adopt(update);
     this.caption.textContent = update.words;
     this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
