@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from types import SimpleNamespace
@@ -544,3 +546,32 @@ def test_a_rough_map_is_shown_at_once_and_samples_that_are_to_fall_on_it_are_the
             pass
         head, _ = decode(board.update(replace(view, atlas=maker.atlas()), "state", False, preset))
         assert head["atlas"]["rows"] == 32
+
+
+# A session draws while another one's thread has come halfway through pandas.
+HALF_IMPORTED = """
+import sys, threading
+from importlib.abc import MetaPathFinder
+
+half, drawn = threading.Event(), threading.Event()
+
+class Slow(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.startswith("pandas.") and not half.is_set():
+            half.set()
+            drawn.wait(1)
+
+sys.meta_path.insert(0, Slow())
+other = threading.Thread(target=lambda: __import__("pandas"))
+import plotly.graph_objects
+from pmpviz.capabilities.perturbation.picture import empty
+other.start()
+half.wait()
+empty().add_scatter(x=[0], y=[1], hoverinfo="skip")
+drawn.set()
+other.join()
+"""
+
+
+def test_what_is_drawn_while_another_session_imports_pandas_is_drawn():
+    subprocess.run([sys.executable, "-c", HALF_IMPORTED], check=True, timeout=120)

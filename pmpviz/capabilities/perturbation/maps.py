@@ -8,7 +8,7 @@ import numpy as np
 
 from pmpviz.capabilities.perturbation.live import LabView
 from pmpviz.capabilities.perturbation.parts import AttemptTree
-from pmpviz.capabilities.perturbation.picture import WITHIN, bank_error, ink
+from pmpviz.capabilities.perturbation.picture import WITHIN, bank_error, empty, ink
 from pmpviz.player.numbers import at_most, integer, significant
 
 # Prefixes as long as this have their name beside them, and those at the end of a short tree.
@@ -17,12 +17,10 @@ NAMED_LEVELS, SHORT_TREE = 2, 3
 
 def tree(view: LabView, dark: bool) -> Any:
     """Prefixes as nodes, thick where attempts went on, a cross as large as the rejections; None beyond 12 sites."""
-    import plotly.graph_objects as go
-
     found = view.tree
     if found is None:
         return None
-    figure = go.Figure()
+    figure = empty()
     for j in range(1, len(found.passed)):
         for k in np.flatnonzero(found.passed[j]):
             share = found.passed[j][k] / found.attempts

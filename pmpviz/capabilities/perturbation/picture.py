@@ -41,14 +41,20 @@ def line_colour(name: str, style: Style, dark: bool) -> str:
     return ink(dark) if name == EXACT else style.colour
 
 
+def empty() -> Any:
+    """A figure of Plotly's, which fails where pandas is imported half, as another session may be doing just now."""
+    import pandas  # noqa: F401
+    import plotly.graph_objects as go
+
+    return go.Figure()
+
+
 # Statistics.
 
 
 def lost(view: LabView, dark: bool) -> Any:
     """Histogram of the energy that each solver lost to the maximum; None until there is one,
     where no maximum is known, and where nothing was lost."""
-    import plotly.graph_objects as go
-
     tally, bench = view.tally, view.bench
     if tally is None or bench is None or not tally.draws:
         return None
@@ -59,7 +65,7 @@ def lost(view: LabView, dark: bool) -> Any:
     if high < SMALLEST:
         return None
     edges = np.linspace(0, high * 1.0001, 25)
-    figure = go.Figure()
+    figure = empty()
     for name, label, style, one in zip(view.plan.solvers, bench.labels, styles(view), values, strict=True):
         if not len(one):
             continue
@@ -110,12 +116,10 @@ def scale_of(tally: Tally) -> float:
 
 def bounds(view: LabView, dark: bool) -> Any:
     """What maxima under perturbations say of log Z: means with 95 % error bars, against the exact value."""
-    import plotly.graph_objects as go
-
     rows = bound_rows(view)
     if not rows:
         return None
-    figure = go.Figure()
+    figure = empty()
     for name, mean, error, style, kind in rows:
         symbol = SYMBOLS.get(style.marker, style.marker) + ("-open" if kind != "exact" else "")
         colour = line_colour("exact" if kind == "exact" else "", style, dark)
