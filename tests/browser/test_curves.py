@@ -82,6 +82,21 @@ MISSED = f"""async () => {{ {MODULE}
   stage.tellDue();
   return [before, ...told];
 }}"""
+# The pictures on screen, and what is left to show, as words that waited for 1 s, then for 2, and of those are told.
+HURRIED = f"""async () => {{ {MODULE}
+  const {{ Player }} = await of("/player.js");
+  const frames = [10, 20, 30].map((sweep) => ({{ sweep }}));
+  const lane = {{ queue: frames, shown: {{ sweep: 5 }} }};
+  lane.pass = (count) => {{
+    if (count) lane.shown = lane.queue.splice(0, count).pop();
+  }};
+  const stage = {{ lanes: [lane], moment: ({{ sweep }}) => sweep }};
+  return [1000, 2000].map((waited) => {{
+    stage.untold = [{{ due: [20], at: performance.now() - waited }}, {{ due: [30], at: performance.now() }}];
+    Player.prototype.hurry.call(stage);
+    return [lane.shown.sweep, lane.queue.length];
+  }});
+}}"""
 # Ends of an axis of heights that are the same but for being of 32 bits, and of one that spans 1 at least.
 ROUNDED = f"""async () => {{ {MODULE}
   const {{ Chart }} = await of("/chart.js");
@@ -437,6 +452,7 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(MEASURED, [60, 63, 64]) == [[1, 1, 0], [1, 1, 0], [2, 2, 1]]
     assert page.evaluate(WAITED) == ["Starting", "New"]
     assert page.evaluate(MISSED) == [0, "of 1"]
+    assert page.evaluate(HURRIED) == [[5, 3], [20, 1]]
     low, high, *least = page.evaluate(ROUNDED)
     assert least[1] - least[0] == pytest.approx(1) and sum(least) / 2 == pytest.approx(16.803, abs=0.001)
     assert high - low > 1

@@ -169,7 +169,7 @@ def test_what_hidden_units_stand_for_is_said_in_one_sentence_and_its_numbers_ben
     stroke[0, 2:4], stroke[1, :, 5:7], stroke[2, 3:6, 3:6], stroke[3, :2] = 1, -1, 1, -1
     found = [agreement(noise, (8, 8)), agreement(stroke.reshape(4, 64), (8, 8))]
     assert abs(found[0]) < 0.05 < 0.5 < found[1]
-    for agree, words in zip(found, ("The filters are still noise: ", "The filters are small patches: "), strict=True):
+    for agree, words in zip(found, ("The filters are still noise: ", "Hidden units stand for small patches: "), strict=True):
         view = view_of(lane("PCD", annealed(-95.0, -97, -94), agree=agree))
         assert verdict(view).startswith(words) and verdict(view).count(".") == 1
         by = "about 10⁴⁸ times (111 nats) more probable than by independent pixels"
@@ -185,17 +185,17 @@ def test_patches_that_are_worth_little_and_a_training_that_got_worse_are_not_pra
     """Weights may agree before a picture is any more probable, and still do when it has become less so."""
     early = verdict(view_of(lane("PCD", annealed(-205.8, -205.9, -205.7), agree=0.5)))
     only = "Held-out pictures are only about 1.2 times (0.20 nats) more probable than by independent pixels"
-    assert early == f"{only}; the filters are small patches: neighbouring pixels tend to share a colour."
+    assert early == f"{only}; hidden units stand for small patches: neighbouring weights tend to share a sign."
     late = view_of(lane("PCD", annealed(-205.8, -205.9, -205.7, 1), agree=0.5))
-    assert verdict(late) == "The filters are small patches: neighbouring pixels tend to share a colour."
+    assert verdict(late) == "Hidden units stand for small patches: neighbouring weights tend to share a sign."
     for found, far in ((annealed(-206.2, -206.4, -206.1), "less"), (annealed(-206.1, -206.2, -206.0), "no more")):
         none = verdict(view_of(lane("PCD", found, agree=0.5)))
         than = f"{far} probable than by independent pixels"
-        assert none.startswith(f"Held-out pictures are {than}; the filters are small patches: ")
+        assert none.startswith(f"Held-out pictures are {than}; hidden units stand for small patches: ")
     # Neither more nor less probable, by as little as the errors.
     for found in (annealed(-206.38, -206.6, -205.0), annealed(-205.99, -206.01, -205.98)):
         level = verdict(view_of(lane("PCD", found, agree=0.5)))
-        assert level.startswith("The likelihood cannot be told yet from that of independent pixels; the filters are ")
+        assert level.startswith("The likelihood cannot be told yet from that of independent pixels; hidden units stand for ")
     before = annealed(-19.4, -19.6, -19.3, 1536)
     low = annealed(-22.6, -22.9, -22.1, 2048)
     # A single estimate may be far off.
@@ -225,7 +225,7 @@ def test_what_was_measured_at_another_iteration_than_is_on_screen_names_it():
         (annealed(-204.12, -204.3, -203.9, 80), "at iteration 80 held-out pictures are about 6.6 times (1.88 nats)"),
         (annealed(-206.2, -206.4, -206.1, 80), "At iteration 80 held-out pictures are less probable"),
         (annealed(-206.0, -206.1, -205.9, 80), "At iteration 80 the likelihood cannot be told yet"),
-        (annealed(-204.12, -204.3, -203.9, 152), "colour; held-out pictures are about 6.6 times"),
+        (annealed(-204.12, -204.3, -203.9, 152), "sign; held-out pictures are about 6.6 times"),
     ):
         assert words in verdict(view_of(lane("PCD", found, agree=0.5, iteration=152)))
 
@@ -241,9 +241,9 @@ def test_filters_are_called_small_patches_only_where_they_are():
         small[k, k % 7 : k % 7 + 2, k // 10 : k // 10 + 2] = rng.choice([-1, 1])
     for weight, words in (
         (noise, "The filters are still noise: "),
-        (noise * 0.3 + row.reshape(64), "The filters are still alike: "),
-        (broad, "The filters are broad patches: "),
-        (small.reshape(64, 64) + 0.05 * noise, "The filters are small patches: "),
+        (noise * 0.3 + row.reshape(64), "The filters are still alike: much of each "),
+        (broad, "Hidden units stand for broad patches: "),
+        (small.reshape(64, 64) + 0.05 * noise, "Hidden units stand for small patches: "),
     ):
         agree, alike, spread = shapes(RBM.of_layers(weight), (8, 8))
         told = verdict(view_of(lane("PCD", agree=agree, alike=alike, spread=spread)))

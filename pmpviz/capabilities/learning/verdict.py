@@ -21,11 +21,11 @@ ALIKE = 1 / 3
 # Share of its pixels over which a small patch spreads at most: less than noise does, which spreads over a third.
 SMALL = 0.3
 FOUND = {
-    "noise": "The filters are still noise: neighbouring pixels share a colour by chance",
-    "alike": "The filters are still alike: much of each is one pattern that all share",
-    "begun": "Neighbouring pixels of a filter begin to share a colour",
-    "broad": "The filters are broad patches: neighbouring pixels tend to share a colour",
-    "small": "The filters are small patches: neighbouring pixels tend to share a colour",
+    "noise": "The filters are still noise: neighbouring weights share a sign by chance",
+    "alike": "The filters are still alike: much of each (drawn on its own scale) is one pattern that all share",
+    "begun": "Neighbouring weights of a filter begin to share a sign",
+    "broad": "Hidden units stand for broad patches: neighbouring weights tend to share a sign",
+    "small": "Hidden units stand for small patches: neighbouring weights tend to share a sign",
 }
 # Nats a picture, of which fewer than over independent pixels are little, and of which fewer are no factor to tell.
 LITTLE, LEAST_FACTOR = 1.0, 0.05

@@ -10,7 +10,7 @@ import { Traces } from "./traces.js";
 const HOLD_MS = 3000;
 const TRACE_MS = 100;
 const ASK_MS = 1000;
-const WORDS_MS = 2500; // No words wait longer for their pictures.
+const [WORDS_MS, MISSED_MS] = [2500, 10000]; // No words wait longer for their pictures, or for those that were missed.
 const REDUCED = "Motion is reduced: press Play, or Step for one sweep.";
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 const BEFORE = "of the settings before";
@@ -191,7 +191,8 @@ export class Live extends Room {
     const waits = ({ queue, shown }) => this.at === null && (queue?.length || (this.behind && shown));
     const shown = this.lanes.map((lane) => (waits(lane) ? this.moment(lane.shown || NONE) : Infinity));
     // Where a hand holds pictures that go on coming it holds the words.
-    const old = this.held === "paused" && this.serverPlaying ? -Infinity : performance.now() - WORDS_MS;
+    const most = this.behind ? MISSED_MS : WORDS_MS;
+    const old = this.held === "paused" && this.serverPlaying ? -Infinity : performance.now() - most;
     const told = this.untold.findLastIndex(({ due, at }) => at < old || due.every((sweep, k) => !(shown[k] < sweep)));
     if (told < 0) return;
     const { said, measured, of } = this.untold[told];

@@ -26,6 +26,7 @@ import "./told.js";
 import "./traces.js";
 
 const STEP_MS = 1500;
+const LATE_MS = 1500;
 const BESIDE = 700; // From this width on traces stand beside the pictures.
 const GAP = 16; // Between lanes.
 const FEW = 2; // More lanes than these take room from the traces beside them.
@@ -297,6 +298,21 @@ export class Player extends Live {
     this.drawTimeline();
     this.drawTraces(now, this.at === null ? null : this.shownSweep());
     return moving || this.tracesDirty;
+  }
+
+  tellDue() {
+    this.hurry();
+    super.tellDue();
+  }
+
+  // Pictures for which words have waited long are passed over, so that no words are of later ones.
+  hurry() {
+    const late = this.untold.findLast(({ at }) => at > -Infinity && at < performance.now() - LATE_MS);
+    if (!late || this.held === "paused") return;
+    this.lanes.forEach((lane, k) => {
+      const count = lane.queue.findLastIndex((frame) => this.moment(frame) <= late.due[k]) + 1;
+      lane.dirty = lane.pass(count) || lane.dirty;
+    });
   }
 
   // Frames that wait are spread over the time to the next batch; those that can't be shown are passed over.

@@ -11,15 +11,15 @@ const SIDE_BY_SIDE = 440; // From this width on the filters of one lane stand be
 const GAP = 16;
 const RACED = { verdict: 330, beneath: 440 }; // Letters of what will be said of two.
 const SEEN = 180; // So high are samples of which strokes are seen.
-const LATE_MS = 1500;
 const FIVE = 322; // As wide as five filters in a row.
 // What the words of the charts and of the verdict mean, by the beginning of a chart's name.
 const TERMS = {
   filter: "Filter: the weights of a hidden unit to the pixels; blue ones are below 0, orange ones above.",
   likelihood:
     "Log-likelihood: the natural logarithm of the probability that the model gives a picture, in nats, on average. " +
-    "Higher is better. Held-out pictures are not learned from; independent pixels have the right share of ink each, " +
-    "and know nothing of each other. Where it cannot be summed out it is estimated by annealing, on average too high. " +
+    "Higher is better; where pictures are so many times more probable, the average is higher by the logarithm of that. " +
+    "Held-out pictures are not learned from; independent pixels have the right share of ink each, and know nothing of " +
+    "each other. Where it cannot be summed out it is estimated by annealing, on average too high. " +
     "The band is three standard errors of each estimate alone, of the chains that it had: what all of them missed is " +
     "not in it, so that the curve may jump by more. Where it reaches the edge of the chart it has no upper end.",
   mmd: "MMD²: how far apart samples and pictures are, mostly in the means of their pixels. The band is what noise gives.",
@@ -77,22 +77,11 @@ class Learning extends Player {
 
   // Words wait for the pictures of their update, and curves end where the words on screen do.
   tellDue() {
-    this.hurry();
     const waiting = [...this.untold];
     super.tellDue();
     const told = waiting[waiting.length - this.untold.length - 1];
     // Words that waited for no picture are of the one on screen.
     if (told) this.toldTo = told.due.map((due, k) => (due === -Infinity ? (this.lanes[k].shown?.sweep ?? due) : due));
-  }
-
-  // Pictures for which words have waited long are passed over.
-  hurry() {
-    const late = this.untold.findLast(({ at }) => at < performance.now() - LATE_MS);
-    if (!late || this.held === "paused") return;
-    this.lanes.forEach((lane, k) => {
-      const count = lane.queue.findLastIndex((frame) => frame.sweep <= late.due[k]) + 1;
-      lane.dirty = lane.pass(count) || lane.dirty;
-    });
   }
 
   forget() {

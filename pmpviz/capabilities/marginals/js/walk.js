@@ -253,6 +253,9 @@ class Walk extends Player {
     return more || walks.some((walk) => walk.share < 1);
   }
 
+  // Words are of each step, and wait for no later one.
+  hurry() {}
+
   // What is said is of one moment of all lanes: none is shown ahead of what the others have done that go on with it.
   advance(passed) {
     if (this.held === "paused" || this.lanes.some((lane) => lane.fresh)) return super.advance(passed);
