@@ -175,10 +175,11 @@ def _frames(payload: Payload, problem: Problem, frames: list[Frame], start: int)
 def _traces(envelope: Envelope, view: DeconvolutionView, problem: Problem) -> list[dict]:
     if not any(lane.frames for lane in view.lanes):
         return []
-    cards = []
+    cards, samples = [], "" if view.plan.samples == 1 else "mean and range of samples"
     if problem.seen.any():
         ink = max(1, int(problem.images[problem.seen].sum()))
-        cards.append(("wrong", "Wrong pixels" if problem.seen.all() else "Given pixels wrong", 1.0, "of all images"))
+        wrong = "Wrong pixels" if problem.seen.all() else "Given pixels wrong"
+        cards.append(("wrong", wrong, 1.0, "" if samples else "of all images"))
         cards.append(("explained", "Explained ink", 100.0 / ink, "%"))
     if partly(problem):
         cards.append(("hidden_wrong", "Hidden pixels filled in wrongly", 1.0, ""))
@@ -186,10 +187,9 @@ def _traces(envelope: Envelope, view: DeconvolutionView, problem: Problem) -> li
     if any("residual" in spec_of(lane).metrics for lane in view.lanes):
         cards.append(("residual", "Largest change of a message", 1.0, "a sweep"))
     cards.append(("sharpness", "Certainty of the features, |belief − ½|", 1.0, ""))
-    mean = "" if view.plan.samples == 1 else "mean of samples"
     empty = {"hidden_wrong": {"y": left_empty(problem), "label": "left empty"}}
     return [
-        _trace(envelope, name, title, scale, ", ".join(filter(None, (unit, mean)))) | {"exact": empty.get(name)}
+        _trace(envelope, name, title, scale, ", ".join(filter(None, (unit, samples)))) | {"exact": empty.get(name)}
         for name, title, scale, unit in cards
     ]
 

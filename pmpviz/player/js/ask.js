@@ -23,7 +23,10 @@ export function ask(words, about) {
 export function tellOnClick(root) {
   const told = make("div", "pv-told");
   let of = null;
+  // A title may change while it is told.
+  const follow = new MutationObserver(() => of.title ? (told.textContent = of.title) : away());
   const away = () => {
+    follow.disconnect();
     told.remove();
     of = null;
   };
@@ -36,6 +39,7 @@ export function tellOnClick(root) {
     if (!asked || !asked.title || again) return;
     of = asked;
     told.textContent = asked.title;
+    follow.observe(asked, { attributeFilter: ["title"] });
     root.append(told);
     const [around, box] = [root.getBoundingClientRect(), sign.getBoundingClientRect()];
     const above = box.bottom + told.offsetHeight + EDGE > window.innerHeight && box.top - told.offsetHeight > EDGE;

@@ -189,8 +189,7 @@ export class Column {
     const full = theme.dark ? DARK : LIGHT;
     this.page.style.setProperty("--tx-point", theme.dark ? POINT[1] : POINT[0]);
     const held = new Map(this.text.held);
-    const seen = near < 0 ? first : near;
-    const around = new Set(seen < 0 ? [] : [seen, ...this.partners(seen)]);
+    const around = new Set(near < 0 ? [] : [near, ...this.partners(near)]);
     this.spans.forEach((span, place) => {
       const share = !this.p ? 0 : sampled ? this.x[place] : this.p[place] / 255;
       // Behind the links, which run behind the letters.
@@ -201,7 +200,7 @@ export class Column {
       span.classList.toggle("tx-near", around.has(place));
       span.classList.toggle("tx-point", place === near);
     });
-    this.connect(every, near, seen);
+    this.connect(every, near, near < 0 ? first : near);
     this.page.dataset.levels = this.p || "";
     this.page.dataset.names = this.p ? this.p.filter((level) => level > 127).length : "";
   }

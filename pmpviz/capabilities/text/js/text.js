@@ -23,7 +23,7 @@ const COLOURED = "Amber: p(name), how likely a name, strong above ½.";
 const OFF = "Violet: off by over .1.";
 const HELD = "Reversed: held as a name; struck out: as none.";
 const UNDERLINED = "Underlined: the true name.";
-const HINT = "Lines, dots: links of a word. Point at one for its own and its numbers; click: hold it as a name, as none, let it go.";
+const HINT = "Point at a word for its links (lines) and numbers; click: hold it as a name, as none, let it go.";
 const CLICK = "Click: hold as a name, as none, let go.";
 const AGAIN = "Reversed: held. Click: as none, let go.";
 const TIP = [250, 6]; // Its greatest width and its distance from the word, in px.
@@ -207,7 +207,7 @@ class Reading extends Live {
     const amber = this.sampled ? "Amber: a name in this sample." : "Amber: p(name).";
     if (this.text?.held.length) return `${amber} ${AGAIN}`;
     if (!underlined && !compared) return `${amber} ${CLICK}`;
-    const frames = compared ? "Violet: far off. Dotted: linked." : "Dotted: linked.";
+    const frames = compared ? "Violet: far off. Lines: links." : "Lines: links.";
     return [amber, underlined ? "Underlined: true." : "", frames].filter(Boolean).join(" ");
   }
 
