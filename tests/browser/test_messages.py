@@ -81,7 +81,7 @@ def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_
           && document.querySelector('.mm-error').textContent === '⇄ equal now, then not'"""
     )
     assert (
-        "Squares prefer equal neighbours, violet ones different; framed: the beliefs say otherwise."
+        "Squares prefer equal neighbours, violet ones different; framed: outvoted by the rest, no error."
         in page.locator(".mm-legend").inner_text()
     )
     assert "period 6" in page.locator("[data-testid=messages-status]").inner_text()
@@ -266,7 +266,7 @@ def test_keys_share_step_on_while_held_down_and_take_back_a_message_that_has_flo
     at = int(frozen["event"])
     # What has come is counted; what is on its way is the next one.
     assert f"After {at} of 24" in page.locator("[data-testid=messages-status]").inner_text()
-    assert page.locator(".mm-when").inner_text() == f"message {at + 1} of 24"
+    assert page.locator(".mm-when").inner_text() == f"message {at + 1} of 24, on its way"
     assert page.locator("[data-testid=messages-equation]").inner_text().split("\n")[0].endswith("on its way")
     press(page, "n")
     wait(page, f"d.event === '{at + 1}' && d.flying === '0'")

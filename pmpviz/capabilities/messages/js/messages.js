@@ -170,7 +170,7 @@ class Microscope extends Stage {
     if (!factors.some(({ kind }) => kind === "table")) return "";
     if (!factors.some((_, factor) => wish(this.record, factor))) return "Squares: tables of weights.";
     const some = factors.some((_, factor) => this.graph.opposes(factor));
-    return `Squares prefer equal neighbours${some ? ", violet ones different" : ""}; framed: the beliefs say otherwise.`;
+    return `Squares prefer equal neighbours${some ? ", violet ones different" : ""}; framed: outvoted by the rest, no error.`;
   }
 
   // Before a class there is no room for the curve of Bethe's log Z: where it ends is told.
@@ -329,7 +329,7 @@ class Microscope extends Stage {
     const along = replay.along(head);
     this.residual.draw(this.residual.root.clientWidth, this.chartHeight, along, this.theme);
     if (this.withBethe) this.bethe.draw(this.bethe.root.clientWidth, this.chartHeight, along, this.theme);
-    this.timeline.show(head, flight ? flight.to : head, replay, player.looping);
+    this.timeline.show(head, flight ? flight.to : head, replay, player);
     this.bar.show(player.playing, player.mode, player.speeds[player.mode], replay.sweeps);
     this.write(replay.done(head));
   }
