@@ -361,9 +361,10 @@ class Microscope extends Stage {
     return this.replay.sweeps > 1 ? `as sent in sweep ${this.replay.done(event) + 1}` : "as sent";
   }
 
+  // Before a class without what stands in brackets.
   filled(template, played) {
     const { record, player, replay } = this;
-    return template
+    return (this.large ? template.replace(/ \([^()]*\)/g, "") : template)
       .replace("{residual}", () => number(record.residual[played - 1]))
       .replace("{sent}", () => player.head - replay.startOf(played))
       .replace("{right}", () => (player.head ? replay.right(player.head) : 0));
