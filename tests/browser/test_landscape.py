@@ -224,6 +224,42 @@ APART = """async () => {
 }"""
 
 
+# The words in the picture's corner of one hill and of two, with crosses and without; and whether those of the energy
+# keep clear of a path whose peak lies at their line.
+WORDS = """async () => {
+  const loaded = (name) => performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith(name));
+  const [{ Picture }, { Energy }] = await Promise.all([import(loaded("/scene.js")), import(loaded("/strips.js"))]);
+  const written = [];
+  const fillText = (...at) => written.push(at);
+  const context = { measureText: (words) => ({ width: 6 * words.length }), strokeText() {}, fillText };
+  const write = (words) => written.push([words]);
+  const picture = { context, side: 400, scale: 1, theme: {}, heading: (words) => words, write };
+  for (const hills of [1, 2]) {
+    const own = { ...picture, survey: { hills } };
+    for (const crossed of [true, false]) Picture.prototype.axes.call(own, ["x", "y"], crossed);
+  }
+  const corners = written.splice(0).map(([words]) => words).filter((words) => words.length > 1);
+  const energy = { width: 300, height: 120, scale: 1 };
+  const theme = { text: [0, 0, 0], soft: [0, 0, 0], ground: [255, 255, 255], paper: [255, 255, 255] };
+  const path = Array.from({ length: 11 }, (_, k) => [8 + 28.4 * k, 58 - 46 * Math.sin((Math.PI * k) / 10)]);
+  Energy.prototype.name.call(energy, context, ["accepted if it ends below start + 0.05"], 50, path, theme, 1);
+  return [corners, written[0][2]];
+}"""
+
+
+def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(server, open_page):
+    page = open_page(link(server, "landscape", preset="attractive"))
+    page.wait_for_selector(f"{CANVAS}[data-layer='2']")
+    corners, foot = page.evaluate(WORDS)
+    assert corners == ["one hill, × its top", "one hill", "two hills, × their tops", "two hills"]
+    # The path runs from 12 to 58 pixels down.
+    assert foot > 75
+    # The shift's strip says what λ₁ is.
+    assert page.locator(".ls-strip", has_text="Hills by shift").locator(".pv-unit").inner_text() == (
+        "Largest eigenvalue of the shifted couplings: λ₁ = shift + 2 = 3"
+    )
+
+
 def test_dots_are_seen_to_part_as_the_shift_grows(server, open_page):
     """The picture keeps its scale: however large the shift, what it adds to the way between two dots is seen."""
     page = open_page(link(server, "landscape", preset="attractive"))

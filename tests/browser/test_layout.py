@@ -221,6 +221,12 @@ def test_a_class_sees_what_answers_the_question_without_scrolling_and_whole(serv
     if address == "perturbation_lab":
         page.set_viewport_size({"width": 1024, "height": 768})
         list_is_clear_of(page, ".st-key-lab_bar")
+        # What is said of samples has its room before the first one falls: the bar stays where it is.
+        bar = page.locator(".at-root .pv-bar")
+        before = bar.bounding_box()
+        page.locator("[data-action=one]").click()
+        page.wait_for_selector("[data-testid=atlas-bars][data-samples='1']")
+        assert bar.bounding_box() == before
     if address in ("", "perturbation_lab", "deconvolution"):
         a_class_is_left_at_the_same_corner_and_beside_the_question(page, address)
 

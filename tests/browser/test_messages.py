@@ -81,10 +81,12 @@ def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_
           && document.querySelector('.mm-error').textContent === '⇄ equal now, then not'"""
     )
     assert (
-        "Squares prefer equal neighbours, violet ones different; framed: the beliefs say otherwise."
+        "Squares prefer equal neighbours, violet ones different; framed: outvoted by the rest, no error."
         in page.locator(".mm-legend").inner_text()
     )
     assert "period 6" in page.locator("[data-testid=messages-status]").inner_text()
+    # The curves tell how large the oscillation is; the map beside them shows it.
+    assert page.locator(".mm-side [data-testid=messages-heat]").is_visible()
     before = data(page)["run"]
     page.locator(".st-key-messages_damping input[type=range]").focus()
     for _ in range(50):
@@ -266,7 +268,7 @@ def test_keys_share_step_on_while_held_down_and_take_back_a_message_that_has_flo
     at = int(frozen["event"])
     # What has come is counted; what is on its way is the next one.
     assert f"After {at} of 24" in page.locator("[data-testid=messages-status]").inner_text()
-    assert page.locator(".mm-when").inner_text() == f"message {at + 1} of 24"
+    assert page.locator(".mm-when").inner_text() == f"message {at + 1} of 24, on its way"
     assert page.locator("[data-testid=messages-equation]").inner_text().split("\n")[0].endswith("on its way")
     press(page, "n")
     wait(page, f"d.event === '{at + 1}' && d.flying === '0'")
@@ -281,6 +283,32 @@ def test_keys_share_step_on_while_held_down_and_take_back_a_message_that_has_flo
     wait(page, "d.event === '0'")
     rest(page)
     page.wait_for_function("() => location.search.includes('play=sweep')")
+
+
+# Of a run of 12 sweeps that is exact from sweep 5 on, held after 4, 5 and 12: what stands beside the timeline.
+HELD = """async () => {
+  const loaded = (name) => performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith(name));
+  const [{ Timeline }, { Playhead }] = await Promise.all([import(loaded("/bar.js")), import(loaded("/playhead.js"))]);
+  const milestones = [[0, "running", ""], [5, "exact", ""]];
+  const replay = { done: (head) => head / 10, startOf: (sweep) => 10 * sweep, sweeps: 12, total: 120 };
+  const [player, line] = [new Playhead(true), new Timeline(() => {})];
+  player.take({ ...replay, record: { milestones, period: null } });
+  return [4, 5, 12].map((sweep) => {
+    player.moveTo(10 * sweep);
+    line.show(player.head, player.head, { ...player.replay, done: (head) => Math.floor(head / 10) }, player);
+    return line.text.textContent;
+  });
+}"""
+
+
+def test_a_run_that_holds_where_nothing_changes_any_more_says_so(server, open_page):
+    page = open_page(link(server, "messages", **TREE))
+    still(page)
+    assert page.evaluate(HELD) == [
+        "sweep 4 of 12, message 10 of 10",
+        "sweep 5 of 12: nothing changes any more",
+        "sweep 12 of 12, message 10 of 10",
+    ]
 
 
 def test_pointing_at_a_factor_shows_its_table_and_what_is_frustrated_is_framed(server, open_page):

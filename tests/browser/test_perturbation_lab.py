@@ -170,7 +170,7 @@ def test_samples_fall_and_fill_the_bars(server, open_page):
         page.locator("[data-action=one]").click()
         page.wait_for_selector(f"{BARS}[data-samples='{count}']")
     # The verdict is of the samples that have fallen.
-    assert page.locator(".at-verdict").inner_text().startswith("2 samples: too few to judge, ")
+    assert page.locator(".at-verdict").inner_text().startswith("2 samples: too few to judge whether ")
     assert "; as many exact draws would be " in page.locator(".at-bars").inner_text()
     page.locator("[data-action=play]").click()
     page.wait_for_function(f"() => Number(document.querySelector('{BARS}').dataset.samples) > 5")

@@ -13,7 +13,7 @@ from pmpviz.capabilities.landscape.hills import hills, stretches
 from pmpviz.capabilities.landscape.lane import STUCK, LandscapeLane, prepared
 from pmpviz.capabilities.landscape.live import LandscapeView
 from pmpviz.capabilities.landscape.page import gap_words
-from pmpviz.capabilities.landscape.picture import FIRST_DRAW, _walk, found, scene_words
+from pmpviz.capabilities.landscape.picture import FIRST_DRAW, _against_chance, _walk, found, scene_words
 from pmpviz.capabilities.landscape.plan import COLOURS, FORCED, GIBBS, HMC, KINDS, MEMORY, LandscapePlan
 from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.capabilities.landscape.scene import scene_of
@@ -108,6 +108,19 @@ def test_the_verdict_and_the_bars_give_one_bound_that_holds():
         f"{often}all frequencies are within 0.012 of exact (further off: 8\u202f000 independent draws mostly are "
     )
     assert _walk(seen, scene)["far"] == "0.012" and _walk(lane.view(), scene)["far"] == ""
+
+
+@pytest.mark.parametrize(
+    ("off", "noise", "told"),
+    [
+        (0.0151, 0.0152, "as 3\u202f584 independent draws mostly are within 0.016"),
+        (0.0152, 0.0151, "as 3\u202f584 independent draws mostly are within 0.016"),
+        (0.0161, 0.0152, "a little further off: 3\u202f584 independent draws mostly are within 0.016"),
+        (0.0300, 0.0152, "further off: 3\u202f584 independent draws mostly are within 0.016"),
+    ],
+)
+def test_what_is_said_as_independent_draws_is_within_their_number(off, noise, told):
+    assert _against_chance(off, noise, 3584) == told
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,9 @@ def test_half_damping_brings_the_triangle_to_rest():
     first = 1 + int(np.argmax(story.record.residual < TOLERANCE))
     change = significant(story.record.residual[first - 1])
     assert story.steps[-1].sweep == first < 88
-    assert story.steps[-1].words.startswith(f"Converged at sweep {first} (largest change {change}).")
+    assert story.steps[-1].words.startswith(f"Messages converged at sweep {first} (largest change {change})")
+    off = significant(float(story.errors[first]), 2)
+    assert f"; beliefs are off by up to {off}." in story.steps[-1].words
     assert f"converged, at sweep {first};" in verdict(story.record, story.errors, story.steps)
     assert "approximate" in verdict(story.record, story.errors, story.steps)
 

@@ -26,6 +26,8 @@ DIGITS, FLOOR = 5, 1e-4
 LONG_RUN = 888_888
 # A state that changes less often than this share of what independent draws do is held up.
 SELDOM = 0.9
+# An error this many times that of independent draws is only a little further off.
+LITTLE = 1.25
 NOTHING_DRAWN = "No state is drawn yet: press Play."
 FIRST_DRAW = "The first draws under this setting are being made."
 
@@ -165,8 +167,10 @@ def sentences(view: LandscapeView, anew: bool = False) -> list[str]:
     doing = f"{lane.label}{stretched} on {plan.kind}, {integer(lane.chains)} chains, the ball the first of them"
     if isinstance(view.scene, Memory):
         doing += f" ({integer(view.scene.n)} spins, a load of {significant(2 / view.scene.n)})"
-        doing += f"; log Z = {significant(view.scene.log_z, 5)}, exactly; λ₁ = {significant(view.scene.largest)}: "
-        doing += promised(view.scene.largest)
+        doing += (
+            f"; log Z = {significant(view.scene.log_z, 5)}, exactly; largest eigenvalue of the shifted couplings: λ₁ = "
+        )
+        doing += f"{significant(view.scene.largest)}: {promised(view.scene.largest)}"
     doing += "" if anew else _trajectories(view)
     return [found(view), f"{doing}. The bars count all chains since the last change."]
 
@@ -208,15 +212,23 @@ def found(view: LandscapeView) -> str:
     noise = 2 * float(np.sqrt((scene.law * (1 - scene.law)).max() / draws))
     steps = unit(view.plan) if lane.count > 1 else unit(view.plan).replace("ies", "y").removesuffix("s")
     after = f"{integer(lane.count)} {steps} of {integer(lane.chains)} chains"
-    off, chance = _far(lane, scene), f"{integer(draws)} independent draws mostly are"
-    within = f"all frequencies are within {at_most(off)} of exact"
+    off = _far(lane, scene)
     # In brackets, which are left out before a class.
-    within += f" ({'as ' if off <= noise else 'further off: '}{chance} within {significant(noise, 2)})"
+    within = f"all frequencies are within {at_most(off)} of exact ({_against_chance(off, noise, draws)})"
     independent, changed = 1 - float((scene.law**2).sum()), lane.changed / draws
     if changed > SELDOM * independent:
         return f"In {after} {within}."
     often = f"the state changes {changed:.0%} of the time, {independent:.0%} if draws were independent"
     return f"In {after} {often}; {within}."
+
+
+def _against_chance(off: float, noise: float, draws: int) -> str:
+    """How an error stands to that of independent draws: what is compared is what is printed, both rounded up."""
+    if float(at_most(off)) <= float(at_most(noise)):
+        how = "as"
+    else:
+        how = "a little further off:" if off <= LITTLE * noise else "further off:"
+    return f"{how} {integer(draws)} independent draws mostly are within {at_most(noise)}"
 
 
 def _far(lane: LandscapeLaneView, scene: Scene | Memory) -> float:

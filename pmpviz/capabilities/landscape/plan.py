@@ -48,7 +48,8 @@ class LandscapePlan(Settings):
         0.05,
         6.0,
         1.0,
-        help="Added to D for every spin, beyond the least D there is. It moves dots apart, not their probabilities.",
+        help="Added on the couplings' diagonal, alike for every spin, beyond the least D there is. It moves dots "
+        "apart, not their probabilities.",
     )
     sampler: str = choice("Sampler", tuple(SAMPLERS), "What walks over the landscape.")
     coordinates: str = choice("Coordinates", COORDINATES, "The mass of the ball: that of z, or that of the fields Bz.")

@@ -86,7 +86,7 @@ def milestones(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> list[Mi
         found.append(Milestone(repeat, "oscillating", _oscillation(record, repeat)))
     elif record.converged is not None:
         # The first sweep that asks for no change: one more than those before it.
-        found.append(Milestone(record.converged + 1, "converged", _convergence(record)))
+        found.append(Milestone(record.converged + 1, "converged", _convergence(record, errors)))
     elif len(record.residual):
         found.append(Milestone(len(record.residual), "running", _over(record)))
     return found
@@ -153,9 +153,12 @@ def _passed(record) -> str:
     return f"after {integer(count)} messages{each}"
 
 
-def _convergence(record) -> str:
+def _convergence(record, errors: Float[np.ndarray, " sweeps_1"] | None) -> str:
+    """That messages have come to rest, which says nothing of the beliefs: how far these are off where that is known."""
     change = significant(float(record.residual[record.converged]))
-    return f"Converged at sweep {integer(record.converged + 1)} (largest change {change})."
+    off = 0.0 if errors is None else float(errors[record.converged + 1])
+    wrong = f"; beliefs are off by up to {significant(off, 2)}" if off >= EXACT else ""
+    return f"Messages converged at sweep {integer(record.converged + 1)} (largest change {change}){wrong}."
 
 
 def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[Milestone]) -> str:

@@ -157,7 +157,10 @@ def atlas_words(view: LabView, layer: str) -> str:
     words = f"Each of {len(found.axis)} × {len(found.axis)} pixels: other noise of two spins, all else as shown"
     if view.bench.potentials.n == 2:
         words = "The plane is all the noise there is; a state comes as often as noise falls into its region"
-    more = "" if found.done else f" Rough still: row {found.rows} of {len(found.axis)}."
+    row = f"Row {found.rows} of {len(found.axis)}."
+    # Or dots of one colour in a region of another would contradict what a region is.
+    dots = "near a border a dot may lie in another colour. " if view.bench.potentials.n == 2 else ""
+    more = "" if found.done else f" Rough still: {dots}{row if dots else row.lower()}"
     return f"{words}. {_coloured(view, layer)}{more}"
 
 

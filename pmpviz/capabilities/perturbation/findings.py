@@ -151,8 +151,8 @@ def _whole_sampler(view: LabView) -> str:
         return ""
     draws, law = view.tally.draws, view.law
     if (few := _few(view)) > draws:
-        told = f"{integer(draws)} sample{'s' if draws > 1 else ''}: too few to judge, it takes some {integer(few)}"
-        return f"{told} until the gap is three standard errors."
+        told = f"{integer(draws)} sample{'s' if draws > 1 else ''}: too few to judge whether bars and lines differ by"
+        return f"{told} chance alone; some {integer(few)} are enough (at three standard errors)."
     share, error = view.tally.counts / draws, np.sqrt(law * (1 - law) / draws)
     if (np.abs(share - law) <= SURE * error).all():
         return f"Of {integer(draws)} samples no state has come more or less often than chance allows."

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.perturbation.live import LabView
-from pmpviz.capabilities.perturbation.parts import AttemptTree
+from pmpviz.capabilities.perturbation.parts import TREE_BANK, AttemptTree
 from pmpviz.capabilities.perturbation.picture import WITHIN, bank_error, empty, ink
 from pmpviz.player.numbers import at_most, integer, significant
 
@@ -76,16 +76,19 @@ def tree_words(view: LabView) -> str:
         "A sampler fixes one variable after the other, each value as often as the noise favours it, and gives up (×) "
         "where the shares do not add up to one. What comes through to the right follows the exact law"
     )
+    bank = integer(TREE_BANK)
+    own = f"It goes by {total} bounds, one for every beginning of a configuration, averages over {bank} noises"
     repair = (
-        f"Averages over the noise bank broke {integer(found.violations)} of {total} bounds, by "
+        f"{own}: {integer(found.violations)} were less than their two parts add up to, by "
         f"{at_most(found.margin)} nats at most{bank_error(view)}; raised by that for every variable left, all of "
         "them hold"
     )
     if not found.violations:
-        repair = f"All {total} bounds hold for the averages over the noise bank themselves"
+        repair = f"{own}: all of them hold"
     return (
         f"{plain}. {integer(found.accepted)} of {integer(found.attempts)} attempts came through: {significant(share)} "
-        f"± {width} (95 %), where {significant(found.acceptance)} are foretold, Z over the bound at the root. {repair}."
+        f"± {width} (95 %), where {significant(found.acceptance)} are foretold, Z over the sampler's own bound on it, "
+        f"which has other noises than those of the chart of bounds. {repair}."
     )
 
 

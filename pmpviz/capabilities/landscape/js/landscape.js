@@ -5,11 +5,11 @@ import { choiceButtons } from "../pmpviz.player/bar.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { unpack } from "../pmpviz.player/decode.js";
 import { Live } from "../pmpviz.player/live.js";
-import { lit, make, number } from "../pmpviz.player/theme.js";
+import { lit, make } from "../pmpviz.player/theme.js";
 import { Ground } from "./ground.js";
 import { MemoryGround, MemoryPicture, Spins } from "./memory.js";
-import { along, LAYERS, Picture, REGIONS, SUM } from "./scene.js";
-import { Bars, Energy, Shift } from "./strips.js";
+import { along, LAYERS, Picture, REGIONS, SUM, topped } from "./scene.js";
+import { Bars, counted, Energy, Shift } from "./strips.js";
 import { hillWords } from "./words.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "../pmpviz.player/knobs.js";
@@ -25,6 +25,11 @@ const [TURN_MS, GROW_MS] = [900, 700];
 const AGREE_MS = 15000; // So long a hand's own value is shown without the server's, however slow that is.
 const ANEW = "Starting again under the new setting …";
 const ZIGZAG = 8;
+// What the lines of the picture are.
+const WAYS = {
+  ball: "orange: the ball's way; dashed: to the state drawn",
+  gibbs: "line: to a point drawn; dashed: to the state drawn",
+};
 const CLASS = 1.6; // How much larger words are before a class.
 const COORDINATES = ["Round", "Stretched"];
 const SCALES =
@@ -324,6 +329,7 @@ class Landscape extends Live {
       landings: still ? this.walk.landings.slice(0, -1) : null,
       zigzag: still ? this.zigzag() : null,
       roll: still ? this.shown : null,
+      way: scene.gibbs ? WAYS.gibbs : WAYS.ball,
       share,
       colour: this.colour,
       axes: this.plain ? plain : flat ? ["first principal axis", "second"] : ["z₁", "z₂"],
@@ -355,7 +361,7 @@ class Landscape extends Live {
     if (this.scene.memory) return this.reportMemory(hills, temperature);
     const shown = { extra, hills, turn: this.turn.toFixed(2), layer: this.drawnLayer(), roll: this.shown ? this.shown.number : 0 };
     Object.assign(this.picture.canvas.dataset, shown);
-    const words = `${this.scene.names.length} Gaussians, ${hills} hill${hills === 1 ? "" : "s"}, shift ${extra} beyond the least`;
+    const words = `${this.scene.names.length} Gaussians, ${counted(hills)}, shift ${extra} beyond the least`;
     this.picture.canvas.setAttribute("aria-label", `The landscape of the relaxation: ${words}.`);
   }
 
@@ -363,9 +369,9 @@ class Landscape extends Live {
     const { ball } = this.picture;
     const shown = { temperature, hills, ball, turn: this.turn.toFixed(2), roll: this.shown ? this.shown.number : 0 };
     Object.assign(this.picture.canvas.dataset, shown);
-    const told = `${hills} hill${hills === 1 ? "" : "s"}, λ₁ = ${number(this.ground.largest)}`;
+    const told = topped(hills); // Of λ₁ the words beneath speak.
     if (this.caption.textContent !== told) this.caption.textContent = told;
-    const words = `two remembered pictures at temperature ${temperature}, ${hills} hill${hills === 1 ? "" : "s"}`;
+    const words = `two remembered pictures at temperature ${temperature}, ${counted(hills)}`;
     this.picture.canvas.setAttribute("aria-label", `The landscape of ${words}.`);
   }
 }

@@ -2,6 +2,7 @@
 
 import { css, make, mix, rgb, sized } from "../pmpviz.player/theme.js";
 import { contours } from "./ground.js";
+import { counted } from "./strips.js";
 
 export const LAYERS = ["States", "Gaussians", "Sum", "Regions"];
 export const [SUM, REGIONS] = [2, 3];
@@ -44,9 +45,10 @@ export class Picture {
     if (show.layer === 1) this.gaussians(show.grown);
     if (show.layer >= 2) this.lines();
     this.dots(show.names, show.layer >= 2);
-    this.axes(show.axes);
-    if (show.layer >= 3) this.meaning("colour: spins most likely drawn there", show.axes[0]);
-    if (show.layer === 2) this.meaning(`${this.theme.dark ? "brighter" : "darker"}: likelier; specks: where it stopped`, show.axes[0]);
+    this.axes(show.axes, show.layer >= SUM);
+    const shades = `${this.theme.dark ? "brighter" : "darker"}: likelier`;
+    const ground = show.layer >= REGIONS ? "colour: spins most likely drawn there" : show.layer === SUM ? `${shades}; specks: where it stopped` : "";
+    this.meaning([show.way, ground].filter(Boolean), show.axes[0]);
   }
 
   moving(show) {
@@ -254,7 +256,7 @@ export class Picture {
     this.context.globalAlpha = 1;
   }
 
-  axes([across, up]) {
+  axes([across, up], crossed) {
     const { side, scale } = this;
     this.context.font = `${12 * scale}px ${this.theme.font}`;
     this.context.textAlign = "right";
@@ -264,17 +266,20 @@ export class Picture {
     const { hills } = this.survey;
     this.context.font = `600 ${14 * scale}px ${this.theme.font}`;
     this.context.textAlign = "right";
-    this.write(this.heading(hills === 1 ? "× one hill" : `× ${hills} hills`), side - 8, 18 * scale);
+    this.write(this.heading(crossed ? topped(hills) : counted(hills)), side - 8, 18 * scale);
   }
 
-  // What regions and shades are, which the lines above the picture say at more length.
-  meaning(words, across) {
+  // What lines, regions and shades are, one beneath the other, which the lines above the picture say at more length.
+  meaning(lines, across) {
     const { context, side, scale } = this;
     context.font = `${12 * scale}px ${this.theme.font}`;
     context.textAlign = "left";
+    const wide = (words) => context.measureText(words).width;
+    const fit = lines.flatMap((words) => (wide(words) > side - 16 ? words.split("; ") : [words]));
     // Above the axis's name where both do not stand in one line.
-    const both = context.measureText(words).width + context.measureText(across).width + 16 * scale;
-    this.write(words, 8, side - 8 - (both > side - 16 ? 16 * scale : 0));
+    const last = fit.length ? wide(fit[fit.length - 1]) : 0;
+    const foot = side - 8 - (last + wide(across) + 16 * scale > side - 16 ? 16 * scale : 0);
+    fit.forEach((words, k) => this.write(words, 8, foot - 16 * scale * (fit.length - 1 - k)));
   }
 
   heading(hills) {
@@ -322,6 +327,11 @@ export class Picture {
     this.context.fillStyle = css(this.theme.ink);
     this.context.fillText(text, x, y);
   }
+}
+
+// How many hills there are, with what the cross is: read as a sign before a number it would multiply.
+export function topped(hills) {
+  return `${counted(hills)}, × ${hills === 1 ? "its top" : "their tops"}`;
 }
 
 function distance(a, b) {

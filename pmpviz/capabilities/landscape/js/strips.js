@@ -10,12 +10,14 @@ const countWords = (count) => COUNTS[count] ?? String(count);
 export const counted = (count) => `${countWords(count)} hill${count === 1 ? "" : "s"}`;
 const TINTS = [0, 0, 0.16, 0.26, 0.36, 0.42, 0.48, 0.54, 0.6]; // Of so many hills; one has the colour of the promise.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
+const ENDS = "accepted if it ends in the blue";
 const TERMS = {
   bars: "How often each configuration was drawn, all chains together, beside how often it ought to be: the lines.",
   energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the line, which is drawn anew each time; otherwise the ball goes back to where it began. How many steps it has is drawn anew each time.",
   shift:
     "Above: how many hills there are at each shift, as counted: the crosses. Below: up to which shift a theorem promises " +
-    "one, λ₁ ≤ 4. λ₁ says how strongly the spins hang together: the largest eigenvalue of couplings plus shift, W + D. " +
+    "one, λ₁ ≤ 4. λ₁ says how strongly the spins hang together: the largest eigenvalue of the couplings W with the shift D " +
+    "on their diagonal. " +
     "The theorem knows no fields: under them a hill may last beyond it.",
 };
 
@@ -103,7 +105,7 @@ export class Energy extends Strip {
     heights.slice(0, seen + 1).forEach((h, k) => context.lineTo(x(k), y(h)));
     context.stroke();
     heights.slice(0, seen + 1).forEach((h, k) => context.fillRect(x(k) - 2.5, y(h) - 2.5, 5, 5));
-    this.name(context, `accepted if it ends below: start + ${number(roll.line)}`, line, heights.map((h, k) => [x(k), y(h)]), theme, scale);
+    this.name(context, [`${ENDS}, below start + ${number(roll.line)}`, ENDS], line, heights.map((h, k) => [x(k), y(h)]), theme, scale);
     const change = heights[last];
     const end = roll.accepted ? "accepted" : "rejected";
     const way = `step ${seen} of ${last}`;
@@ -119,16 +121,19 @@ export class Energy extends Strip {
     this.say("", words);
   }
 
-  // The words stand above or beneath their line, at the end and on the side where the path is furthest away.
-  name(context, words, line, path, theme, scale) {
+  // The longest of the words that fit stand above or beneath their line, or at the plot's own edges: at the end and at the
+  // height where the path is furthest away.
+  name(context, choices, line, path, theme, scale) {
+    const words = scale === 1 && choices.find((choice) => context.measureText(choice).width + 12 < this.width) || choices[choices.length - 1];
     const wide = context.measureText(words).width + 12;
-    const places = [14 * scale, -5 * scale].flatMap((under) => ["left", "right"].map((end) => ({ foot: line + under, end })));
+    const feet = [line + 14 * scale, line - 5 * scale, this.height - 6, 14 * scale];
+    const places = feet.flatMap((foot) => ["left", "right"].map((end) => ({ foot, end })));
     const ways = path.flatMap(([x, y], k) => (k ? between(path[k - 1], [x, y]) : [[x, y]]));
     const room = ({ foot, end }) => {
       const near = ways.filter(([x]) => (end === "left" ? x < wide : x > this.width - wide));
       return Math.min(this.height, ...near.map(([, y]) => Math.abs(y - (foot - 5 * scale))));
     };
-    const inside = places.filter(({ foot }) => foot > 12 * scale && foot < this.height - 2);
+    const inside = places.filter(({ foot }) => foot > 12 * scale && foot < this.height - 2 && Math.abs(foot - 5 * scale - line) > 8 * scale);
     const { foot, end } = inside.reduce((best, other) => (room(other) > room(best) ? other : best), inside[0] || places[0]);
     context.textAlign = end;
     haloed(context, theme, words, end === "left" ? 6 : this.width - 6, foot, theme.soft);
@@ -184,17 +189,19 @@ export class Shift extends Strip {
     for (const [left, right, count] of parts) {
       this.within(context, [counted(count), countWords(count), String(count)], [left, right], split / 2, theme);
     }
-    this.promise(context, mark, [x(mark), (split + foot) / 2], theme);
-    const known = mark > low && mark < high ? [[mark, `${cents(mark)}: λ₁ = ${ONE_HILL}`]] : [];
+    this.promise(context, mark, [x(mark), (split + foot) / 2], theme, scale);
+    const known = mark > low && mark < high ? [[mark, scale > 1 ? cents(mark) : `${cents(mark)}: λ₁ = ${ONE_HILL}`]] : [];
     this.foot(context, [...known, ...stretches.slice(1).map(([from]) => [from, cents(Number(from.toPrecision(2)))])], x, theme);
     this.describe(values[0], extra, stretches);
   }
 
-  // How far one hill is promised.
-  promise(context, mark, [at, middle], theme) {
+  // How far one hill is promised; before a class without the symbol, which only the note explains.
+  promise(context, mark, [at, middle], theme, scale) {
     const { low } = this.scene;
-    const nothing = mark > low ? ["nothing is guaranteed", "nothing is"] : ["nothing is guaranteed at any shift"];
-    if (mark > low) this.within(context, ["one hill is guaranteed", "guaranteed", "sure"], [0, at], middle, theme);
+    const up = scale > 1 ? [] : [`one hill is guaranteed up to λ₁ = ${ONE_HILL}`];
+    const beyond = scale > 1 ? [] : [`beyond λ₁ = ${ONE_HILL} nothing is guaranteed`];
+    const nothing = mark > low ? [...beyond, "nothing is guaranteed", "nothing is"] : ["nothing is guaranteed at any shift"];
+    if (mark > low) this.within(context, [...up, "one hill is guaranteed", "guaranteed", "sure"], [0, at], middle, theme);
     this.within(context, nothing, [at, this.width], middle, theme);
   }
 
@@ -204,7 +211,7 @@ export class Shift extends Strip {
     const largest = value + extra;
     const promise = largest <= ONE_HILL ? "one hill for sure" : `above ${ONE_HILL}: nothing is guaranteed`;
     const told = stretches.map(([from, count]) => `${countWords(count)} from shift ${cents(from)} on`).join(", ");
-    this.say(`λ₁ = shift${own} = ${cents(largest)}${largest <= ONE_HILL ? ": " : ", "}${promise}`, `hills: ${told}`);
+    this.say(`Largest eigenvalue of the shifted couplings: λ₁ = shift${own} = ${cents(largest)}`, `${promise}; hills: ${told}`);
   }
 
   // The first of the choices that fits between two uprights.

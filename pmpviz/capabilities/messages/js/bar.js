@@ -84,17 +84,17 @@ export class Timeline {
   }
 
   // `told`: the message that is told, the last that has come or one that is on its way, which has not come yet.
-  // `looping`: whether the last period is shown again and again.
-  show(head, told, replay, looping) {
+  // `looping`: whether the last period is shown again and again; `rests`: whether it holds where nothing changes any more.
+  show(head, told, replay, { looping, rests }) {
     const sweep = Math.min(replay.done(Math.max(told - 1, 0)) + 1, replay.sweeps);
     const start = replay.startOf(sweep - 1);
-    const message = `message ${told - start} of ${replay.startOf(sweep) - start}`;
+    const message = rests ? "nothing changes any more" : `message ${told - start} of ${replay.startOf(sweep) - start}`;
     const many = replay.sweeps > 1; // Of one sweep messages are counted alone.
     const first = replay.sweeps - replay.record.period + 1;
     const words = looping
       ? `sweep ${Math.max(first, sweep)}: ${first} to ${replay.sweeps} again and again`
       : told
-        ? `${many ? `sweep ${sweep} of ${replay.sweeps}, ` : ""}${message}`
+        ? many ? `sweep ${sweep} of ${replay.sweeps}${rests ? ":" : ","} ${message}` : `${message}${told > head ? ", on its way" : ""}`
         : many ? `before sweep 1 of ${replay.sweeps}` : "before the first message";
     if (Number(this.range.max) !== replay.total) this.range.max = replay.total;
     if (Number(this.range.value) !== head) this.range.value = head;

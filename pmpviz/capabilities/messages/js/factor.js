@@ -40,7 +40,7 @@ export function factorTip(replay, factor, head) {
   const found = [make("div", "", `${[`f${factor + 1}`, label].filter(Boolean).join(" ")}: ${words}`)];
   const wanted = wish(record, factor);
   if (wanted) found.push(make("div", "", wanted > 0 ? "It would rather have them equal." : "It would rather have them differ."));
-  if (frustrated(replay, factor, head)) found.push(make("div", "", "Frustrated: the likeliest states go against it."));
+  if (frustrated(replay, factor, head)) found.push(make("div", "", "Outvoted by the rest: the likeliest states go against it. That is no error."));
   const cards = scope.map((variable) => record.variables[variable].card);
   if (!table) found.push(make("div", "", "Its table is too large to be shown."));
   else found.push(make("div", "", "log potentials"), scope.length === 2 ? square(scope, cards, table) : list(scope, cards, table));

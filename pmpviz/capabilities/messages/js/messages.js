@@ -25,7 +25,7 @@ const [LOW, HIGH, CONTROLS, TITLES] = [110, 240, 150, 40];
 const MARGIN = 12;
 const LOWEST = 84; // Of the curves above the map.
 const FEW_ROWS = 8; // Of the map, that stand beside a picture before a class.
-const [HEAT, CLASS_HEAT] = [300, 48]; // How high its rows are together.
+const [HEAT, BESIDE_HEAT, CLASS_HEAT] = [300, 84, 48]; // How high its rows are together.
 const FEW_BELIEFS = 7;
 const RESIDUAL = "#D55E00";
 const ERROR = "#0072B2";
@@ -170,7 +170,7 @@ class Microscope extends Stage {
     if (!factors.some(({ kind }) => kind === "table")) return "";
     if (!factors.some((_, factor) => wish(this.record, factor))) return "Squares: tables of weights.";
     const some = factors.some((_, factor) => this.graph.opposes(factor));
-    return `Squares prefer equal neighbours${some ? ", violet ones different" : ""}; framed: the beliefs say otherwise.`;
+    return `Squares prefer equal neighbours${some ? ", violet ones different" : ""}; framed: outvoted by the rest, no error.`;
   }
 
   // Before a class there is no room for the curve of Bethe's log Z: where it ends is told.
@@ -247,7 +247,7 @@ class Microscope extends Stage {
     const high = Math.max(260, Math.min(0.78 * room, most));
     this.graph.fit(this.record, room, high, this.hands.moved);
     this.heat.call(this.heatBeside ? "Messages" : "All messages to variables");
-    this.heat.fit(this.heat.root.clientWidth, this.heatBeside ? CLASS_HEAT : HEAT);
+    this.heat.fit(this.heat.root.clientWidth, !this.heatBeside ? HEAT : this.large ? CLASS_HEAT : BESIDE_HEAT);
     this.chartHeight = wide ? this.fillingHeight(high) : LOW;
     this.wake();
   }
@@ -292,12 +292,13 @@ class Microscope extends Stage {
     this.bethe.root.hidden = !this.withBethe;
   }
 
-  // Before a class the map of a free run, in which no message is worked out, stands beside the picture; what does not fit
-  // there lies beneath it.
+  // The map of a free run, in which no message is worked out, stands beside the picture before a class, and where no curve
+  // of Bethe's log Z has the place: in it an oscillation is seen, of which the curves tell only how large it is.
   placeHeat(wide) {
-    this.heatBeside = this.large && wide && this.player.way === "run" && this.heat.rows.length <= FEW_ROWS;
+    const room = this.large || this.record.bethe === null;
+    this.heatBeside = room && wide && this.player.way === "run" && this.heat.rows.length <= FEW_ROWS;
     this.root.classList.toggle("mm-mapped", this.heatBeside);
-    const [into, before] = this.heatBeside ? [this.side, this.foot] : [this.root, this.large ? this.equation.root : this.hands.tip];
+    const [into, before] = this.heatBeside ? [this.side, this.large ? this.foot : null] : [this.root, this.large ? this.equation.root : this.hands.tip];
     if (this.heat.root.parentNode !== into || this.heat.root.nextSibling !== before) into.insertBefore(this.heat.root, before);
   }
 
@@ -308,7 +309,8 @@ class Microscope extends Stage {
       const rest = this.side.offsetHeight - this.residual.canvas.offsetHeight;
       return Math.max(this.heatBeside ? LOWEST : LOW, Math.min(2 * HIGH, window.innerHeight - topOf(this.side) - rest - MARGIN));
     }
-    const room = high + CONTROLS + this.knobs.root.offsetHeight - this.beliefs.root.offsetHeight - charts * TITLES;
+    const map = this.heatBeside ? this.heat.root.offsetHeight : 0;
+    const room = high + CONTROLS + this.knobs.root.offsetHeight - this.beliefs.root.offsetHeight - map - charts * TITLES;
     return Math.max(LOW, Math.min(HIGH, room / charts));
   }
 
@@ -329,7 +331,7 @@ class Microscope extends Stage {
     const along = replay.along(head);
     this.residual.draw(this.residual.root.clientWidth, this.chartHeight, along, this.theme);
     if (this.withBethe) this.bethe.draw(this.bethe.root.clientWidth, this.chartHeight, along, this.theme);
-    this.timeline.show(head, flight ? flight.to : head, replay, player.looping);
+    this.timeline.show(head, flight ? flight.to : head, replay, player);
     this.bar.show(player.playing, player.mode, player.speeds[player.mode], replay.sweeps);
     this.write(replay.done(head));
   }
@@ -359,9 +361,10 @@ class Microscope extends Stage {
     return this.replay.sweeps > 1 ? `as sent in sweep ${this.replay.done(event) + 1}` : "as sent";
   }
 
+  // Before a class without what stands in brackets.
   filled(template, played) {
     const { record, player, replay } = this;
-    return template
+    return (this.large ? template.replace(/ \([^()]*\)/g, "") : template)
       .replace("{residual}", () => number(record.residual[played - 1]))
       .replace("{sent}", () => player.head - replay.startOf(played))
       .replace("{right}", () => (player.head ? replay.right(player.head) : 0));

@@ -62,6 +62,13 @@ export class Playhead {
     return this.playing || this.once;
   }
 
+  // Whether it holds at the end of the sweep from which on nothing changes, though there are more.
+  get rests() {
+    const { head, replay } = this;
+    const [sweep, status] = this.milestone();
+    return !this.moving && !this.flight && head < replay.total && ["exact", "converged"].includes(status) && head === replay.startOf(sweep);
+  }
+
   // [sweep, status, words] of the last milestone that the run has come to.
   milestone() {
     const played = this.replay.done(this.head);

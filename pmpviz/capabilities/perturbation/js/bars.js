@@ -3,7 +3,7 @@
 import { drawColumns } from "../pmpviz.player/columns.js";
 import { css, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
-const [HEIGHT, CLASS_HEIGHT] = [170, 124];
+const [HEIGHT, CLASS_HEIGHT, CLASS_FEW, FEW] = [170, 124, 150, 4]; // Of so few states the pictures above are low.
 const [TALL, LOWER] = [900, 0.35]; // Of each pixel that a window is lower than this they give up a share.
 const FONT = 11.5;
 const [LEFT, RIGHT, BOTTOM] = [36, 8, 22];
@@ -33,7 +33,7 @@ export class Bars {
     const counts = new Float64Array(law.length);
     for (let k = 0; k < shown; k++) counts[places[k]] += 1;
     const share = counts.map((count) => count / Math.max(1, shown));
-    const [width, plain] = [Math.max(200, this.root.clientWidth), scale > 1 ? CLASS_HEIGHT : HEIGHT - LOWER * Math.max(0, TALL - window.innerHeight)];
+    const [width, plain] = [Math.max(200, this.root.clientWidth), scale > 1 ? (names.length > FEW ? CLASS_HEIGHT : CLASS_FEW) : HEIGHT - LOWER * Math.max(0, TALL - window.innerHeight)];
     const font = `${FONT * scale}px ${theme.font}`;
     const column = (width - this.left - RIGHT) / names.length;
     // Where not even names on their ends have a place, none is written, and no room is kept for them.

@@ -170,7 +170,7 @@ export class NoiseMap {
   unfinished(theme) {
     const { rows, side } = this.atlas;
     this.context.textAlign = "left";
-    haloed(this.context, theme, `rough, being drawn: row ${rows} of ${side}`, this.left + 8, TOP + 16 * this.scale);
+    haloed(this.context, theme, `borders still rough: row ${rows} of ${side}`, this.left + 8, TOP + 16 * this.scale);
   }
 
   empty(theme) {
