@@ -95,7 +95,7 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     page.wait_for_selector(GAP)
     verdict = "document.querySelector('.pv-verdict').textContent"
     beneath = "document.querySelector('.pv-verdict + .pv-soft')?.textContent"
-    ended = r"/^The objective is .* above the exact log Z\. .*Ended at MAP call \d+: the gap is within/"
+    ended = r"/^The objective \(.*\) is .* above the exact log Z\. .*Ended at MAP call \d+: the gap is within/"
     page.wait_for_function(f"() => {ended}.test({beneath})")
     assert not page.locator(".pv-waits").count()  # Nothing is waited for.
     bound, exact = re.search(r"≤ log Z ≤ ([\d.]+); exactly ([\d.]+)", page.inner_text("body")).groups()

@@ -5,6 +5,8 @@ import { css } from "../pmpviz.player/theme.js";
 
 const LINE = 17; // From one row to the next.
 const [LEFT, TOP, WORDS, APART] = [14, 16, 11, 18];
+const LEAST_DELTA = 0.004; // Drawn towards the centre by less a polytope is not seen to be.
+export const DOTS = [1, 3]; // Of its edges.
 const DASHES = [3, 3]; // Of a target, not a corner that has a weight.
 
 export function disc(context, x, y, radius) {
@@ -56,6 +58,7 @@ export function drawKey(scene, walks, room) {
     data.exact && ["exact", (x, y) => outlined(context, css(theme.text), () => diamond(context, x, y, 6 * scale))],
     walks.some(({ weights }) => weights.length) && ["u₀: centre, start", (x, y) => cross(context, x, y, 5 * scale)],
     walks.some(({ weights }) => weights.length) && ["mixed into μ", (x, y) => weighed(context, x, y, 5.5 * scale)],
+    walks.some((walk) => barrierOf(data, walk)) && ["dotted: where μ stays", (x, y) => stays(context, x, y, 6 * scale)],
     walks.some(({ lane, last }) => lane.found[last] >= 0) && ["best one (MAP call)", (x, y) => target(context, x, y, 5.5 * scale)],
   ];
   context.font = `${12 * scale}px ${theme.font}`;
@@ -69,6 +72,20 @@ export function drawKey(scene, walks, room) {
     scene.write(words, x + WORDS * scale, y + 4 * scale, theme.soft);
     x += wide + APART * scale;
   }
+}
+
+// How far the polytope is drawn towards its centre, where that is seen: the walk stays within.
+export function barrierOf({ marginal }, { lane, last }) {
+  return marginal && lane.delta && lane.delta[last] > LEAST_DELTA ? lane.delta[last] : 0;
+}
+
+function stays(context, x, y, reach) {
+  context.lineWidth = 1;
+  context.setLineDash(DOTS);
+  context.beginPath();
+  for (const [a, b] of [[-1, 0.8], [0, -0.9], [1, 0.8], [-1, 0.8]]) context.lineTo(x + reach * a, y + reach * b);
+  context.stroke();
+  context.setLineDash([]);
 }
 
 function outlined(context, colour, draw) {
