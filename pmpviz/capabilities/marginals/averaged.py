@@ -1,4 +1,4 @@
-"""How averages of a few corners become marginals: the answer on a polytope that is seen whole, whose axes are counts."""
+"""How averages of a few corners become marginals: the answer where a polytope is seen whole."""
 
 from __future__ import annotations
 

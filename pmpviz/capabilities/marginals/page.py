@@ -297,8 +297,9 @@ NUMBERS = """
   configurations alike. **ρ**: how much of an edge's dependence is counted. **Nat**: a factor of e in Z is one.
 - **δ**: how far the corners are drawn towards u₀. The walk begins there, and a share of it stays in the average: it
   keeps μ off the faces, where a probability may be 0 and the slope of the entropy infinite.
-- **Mean error**: mean |p(xᵢ = 1) − exact|, where the last step was taken from, as the gap, and where it led. Once the gap is small, what is left is the error of the
-  tree-reweighted entropy: the walk has found its maximum, which is not at the exact marginals.
+- **Mean error**: mean |p(xᵢ = 1) − exact|, where the last step was taken from, as the gap, and where it led. Once the
+  gap is small, what is left is the error of the tree-reweighted entropy: the walk has found its maximum, which is not
+  at the exact marginals.
 """
 
 

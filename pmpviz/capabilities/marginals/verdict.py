@@ -91,7 +91,8 @@ def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
     nearest = min(offs, key=offs.__getitem__, default=0)
     if not nearest or offs[nearest] > STRAYED * now:
         return ""
-    return f"At MAP call {integer(nearest)} marginals were {significant(offs[nearest], 2)} off: that maximum lies elsewhere."
+    then = f"At MAP call {integer(nearest)} marginals were {significant(offs[nearest], 2)} off"
+    return f"{then}: that maximum lies elsewhere."
 
 
 def _blank(view: InferenceView) -> float | None:
