@@ -166,7 +166,7 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
         ("A", point(0, 0.5, 0.5))
     )
     trusted = said(("A", point(0, 0.5, ALONE)), plan=SMALL.replace(trust=1.0))
-    start = f"Before learning: each pixel by its own colour alone. By colour alone {ALONE:.1%} {wrong}."
+    start = f"Before learning: each pixel by its colour alone. By colour alone {ALONE:.1%} {wrong}."
     assert trusted.startswith(f"{start} {near}")
     good, bad = point(1, 0.1, ALONE / 2), point(1, 0.4, 2 * ALONE)
     for lanes, begins in (
@@ -261,7 +261,7 @@ def test_before_learning_the_pictures_are_said_to_be_what_colour_alone_says():
         plan = SMALL.replace(trust=trust)
         lane = SceneLane(plan.lanes[0], plan, *plan.examples(), 0)
         view = SceneView(run=0, plan=plan, lanes=(lane.view("TRBP", False),))
-        assert decode(picture.update(view, Cursors(), Desk()))[0]["lanes"][0]["sub"] == f"before learning: {start}"
+        assert decode(picture.update(view, Cursors(), Desk()))[0]["lanes"][0]["sub"] == f"before learning · {start}"
         assert picture.verdict(view) == f"The pictures show {start}. Nothing is learned yet: press Play."
 
 

@@ -36,9 +36,9 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Exact probabilities are a weighted average of configurations. A MAP call (maximum a posteriori) asks a solver for "
-    "one best configuration, of the model changed to favour what the average μ still lacks; μ moves a step towards it. "
-    "The gap: how far the objective can still rise. Its maximum is exact without loops, near exact with them."
+    "Exact probabilities are a weighted average of configurations. A MAP call (maximum a posteriori) finds one best "
+    "configuration, of a model that favours what the average μ lacks; μ steps towards it. "
+    "The gap: what the objective lacks of its maximum, with loops not quite exact."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."

@@ -40,11 +40,11 @@ BADGES = {
     "approximate": ("learns by marginals", "Its marginals are approximate, and prove nothing of the likelihood."),
 }
 SAMPLES = "learns by samples", "Its samples are right in the long run, and prove nothing of the likelihood."
-COLOUR = "each pixel by its own colour alone"
+COLOUR = "each pixel by its colour alone"
 UNDECIDED = "every pixel undecided, p = 0.5"
 BOUND = "At least so likely, as tree-reweighted belief propagation (TRBP) proves with the weights of each lane alike."
-WRONG = "Held-out scenes: pixels wrong near outlines"
-WRONG_MAP = "Held-out scenes: wrong by the single best"
+WRONG = "Held out: pixels wrong near outlines"
+WRONG_MAP = "Held out: wrong by the single best"
 NEAR = (
     f"Near is within {WIDTH:g} pixels of the true outline of {{scenes}}: {{pixels}} pixels, each scene counted alike."
 )
@@ -110,7 +110,7 @@ def _lane(envelope: Envelope, index: int, lane: SceneLaneView) -> dict:
     newest = envelope.view.lanes[index].count  # That the layer is of, wherever one looks back to.
     return envelope.lane(
         index,
-        weighed(lane.theta) if lane.count else f"before learning: {_at_start(envelope.view)}",
+        weighed(lane.theta) if lane.count else f"before learning · {_at_start(envelope.view)}",
         "done" if lane.done else "",
         badge=badge,
         badgeHelp=means,
