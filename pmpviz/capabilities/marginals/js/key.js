@@ -7,6 +7,7 @@ const LINE = 17; // From one row to the next.
 const [LEFT, TOP, WORDS, APART] = [14, 16, 11, 18];
 const LEAST_DELTA = 0.004; // Drawn towards the centre by less a polytope is not seen to be.
 export const DOTS = [1, 3]; // Of its edges.
+const SPARE = true; // Left out where there is no room.
 const DASHES = [3, 3]; // Of a target, not a corner that has a weight.
 
 export function disc(context, x, y, radius) {
@@ -58,15 +59,17 @@ export function drawKey(scene, walks, room) {
     data.exact && ["exact", (x, y) => outlined(context, css(theme.text), () => diamond(context, x, y, 6 * scale))],
     walks.some(({ weights }) => weights.length) && ["u₀: centre, start", (x, y) => cross(context, x, y, 5 * scale)],
     walks.some(({ weights }) => weights.length) && ["mixed into μ", (x, y) => weighed(context, x, y, 5.5 * scale)],
-    walks.some((walk) => barrierOf(data, walk)) && ["dotted: where μ stays", (x, y) => stays(context, x, y, 6 * scale)],
     walks.some(({ lane, last }) => lane.found[last] >= 0) && ["best one (MAP call)", (x, y) => target(context, x, y, 5.5 * scale)],
+    walks.some((walk) => barrierOf(data, walk)) && ["dotted: where μ stays", (x, y) => stays(context, x, y, 6 * scale), SPARE],
   ];
   context.font = `${12 * scale}px ${theme.font}`;
   context.textAlign = "left";
   let [x, y] = [LEFT * scale, TOP * scale];
-  for (const [words, draw] of signs.filter(Boolean)) {
+  for (const [words, draw, spare] of signs.filter(Boolean)) {
     const wide = WORDS * scale + context.measureText(words).width;
-    if (x > LEFT * scale && x + wide > room) [x, y] = [LEFT * scale, y + LINE * scale];
+    const full = x > LEFT * scale && x + wide > room;
+    if (full && spare && y > TOP * scale) continue; // A third row would lie over a corner's name.
+    if (full) [x, y] = [LEFT * scale, y + LINE * scale];
     context.fillStyle = context.strokeStyle = colour;
     draw(x, y);
     scene.write(words, x + WORDS * scale, y + 4 * scale, theme.soft);
