@@ -21,7 +21,8 @@ KEY = """async () => {
   const theme = { text: [0, 0, 0], soft: [0, 0, 0], ground: [255, 255, 255] };
   const context = new Proxy({ measureText: (text) => ({ width: 6 * text.length }) }, {
     get: (own, name) => own[name] || (() => {}), set: () => true });
-  const walk = (weights, found) => ({ lane: { marker: "circle", found: [found], delta: [0.1] }, last: 0, weights, colour: "#000" });
+  const lane = { marker: "circle", delta: [0.1] };
+  const walk = (weights, found) => ({ lane: { ...lane, found: [found] }, last: 0, weights, colour: "#000" });
   const told = (walks, exact, room, marginal) => {
     const written = [];
     const write = (words, x, y) => written.push([words, x, y]);
