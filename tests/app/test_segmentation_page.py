@@ -18,12 +18,13 @@ from pmpviz.capabilities.segmentation.page import as_object
 from pmpviz.capabilities.segmentation.plan import ScenePlan, expectation
 from pmpviz.capabilities.segmentation.presets import SEGMENTATION
 from pmpviz.live.link import from_query, to_query
-from pmpviz.metrics.boundaries import band_error
+from pmpviz.metrics.boundaries import band, band_error
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 
 SMALL = ScenePlan(height=10, width=12, scenes=2, chains=16, budget=3)
-ALONE = colour_alone(10, 12, SMALL.noise, SMALL.held_out)
+BY_COLOUR = colour_alone(10, 12, SMALL.noise, SMALL.held_out)
+ALONE = BY_COLOUR.wrong
 
 
 @pytest.mark.parametrize("preset", SEGMENTATION, ids=lambda preset: preset.id)
@@ -38,7 +39,7 @@ def test_a_preset_opens_and_learns(preset):
     assert any(each.value.startswith(f"#### {preset.question}\n\n") for each in test.markdown)
     assert [lane["algorithm"] for lane in found["lanes"]] == ["barrier_frank_wolfe", "colour_gibbs"]
     assert {trace["id"] for trace in found["traces"]} >= {"held", "map", "likelier", "trust", "contrast", "own"}
-    assert not found["trouble"] and "near held-out outlines are wrong" in found["announce"]
+    assert not found["trouble"] and "held-out outlines are wrong" in found["announce"]
     # A curve of every lane is seen first; why the other has one alone is said beside it.
     held, own = (next(each for each in found["traces"] if each["id"] == id) for id in ("held", "own"))
     assert (
@@ -120,7 +121,10 @@ def test_what_is_seen_and_what_was_drawn_lie_as_the_lanes_pictures_do():
 
 
 def point(iteration, wrong_map, wrong_likelier, held_bound=-0.5, theta=(0.4, -0.2, 0.3, 0.1)):
-    return Point(iteration, np.array(theta), 1.0, None, held_bound, wrong_map, wrong_likelier, 2.0 * iteration)
+    # Every scene differs by as much from colour alone: by no chance.
+    each = tuple(wrong + wrong_likelier - ALONE for wrong in BY_COLOUR.each)
+    known = held_bound, wrong_map, wrong_likelier, 2.0 * iteration, each
+    return Point(iteration, np.array(theta), 1.0, None, *known)
 
 
 def said(*lanes, plan=SMALL):
@@ -144,21 +148,25 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     found, _ = decode(picture.update(taken, Cursors(), Desk()))
     assert found["lanes"][0]["frames"]["sweeps"] == [0, 1] and lane.ring.since(-1, 9).sweeps.tolist() == [0, 1, 2]
     words = said(("A", point(0, 0.5, 0.5), point(1, 0.3, 0.25)))
-    wrong, alone = "of the pixels near held-out outlines are wrong", f"by colour alone {ALONE:.1%}"
+    wrong, alone = "of the pixels near 2 held-out outlines are wrong", f"by colour alone {ALONE:.1%}"
     weights = "trust in colour 0.40, bias to ground 0.20, neighbours 0.30, where alike 0.10 more"
-    assert words.startswith(f"Not yet: after 1 iteration 25.0% {wrong}, {alone}. Computing took 2.00 s. ")
+    assert words.startswith(f"Not yet: after 1 iteration 25.0% {wrong}, {alone}. Fewer than by colour alone by ")
+    assert " Computing took 2.00 s. " in words
     # In the first steps weights say little.
     later = said(("A", *(point(k, 0.3, 0.25) for k in range(picture.MEANT + 1))))
     assert f"{alone}. Learned: {weights}. " in later
     near = "Near is within 3 pixels of the true outline of the "
     assert f"The single likeliest configuration (MAP) has 30.0% wrong there. {near}" in words
-    assert words.endswith(f"{near}{SMALL.scenes} held-out scenes." if SMALL.scenes > 1 else f"{near}held-out scene.")
+    many = sum(int(band(each.mask).sum()) for each in SMALL.drawn()[SMALL.scenes :])
+    assert words.endswith(f"{near}{SMALL.scenes} held-out scenes: {many} pixels, each scene counted alike.")
     begun = [point(0, 0.5, 0.5, -0.7), point(1, 0.3, 0.25, -0.5)]
     ahead = said(("A", *begun, point(2, 0.2, 0.1, -0.2)), ("B", begun[0], point(1, 0.4, 0.35, -0.6)))
     assert ahead.startswith(f"Not yet: after 1 iteration 25.0% by A and 35.0% by B {wrong}, {alone}. ")
-    assert f"undecided, p = 0.5. By colour alone {ALONE:.1%} {wrong}." in said(("A", point(0, 0.5, 0.5)))
+    assert f"Before learning: every pixel undecided, p = 0.5. By colour alone {ALONE:.1%} {wrong}." in said(
+        ("A", point(0, 0.5, 0.5))
+    )
     trusted = said(("A", point(0, 0.5, ALONE)), plan=SMALL.replace(trust=1.0))
-    start = f"Before learning each pixel goes by its own colour. By colour alone {ALONE:.1%} {wrong}."
+    start = f"Before learning: each pixel by its colour alone. By colour alone {ALONE:.1%} {wrong}."
     assert trusted.startswith(f"{start} {near}")
     good, bad = point(1, 0.1, ALONE / 2), point(1, 0.4, 2 * ALONE)
     for lanes, begins in (
@@ -222,27 +230,62 @@ def test_what_gets_worse_is_said_with_its_best_moment():
     assert "higher before" not in said(("A", *course[:2])) and picture.RAISED not in said(("A", *course[:2]))
 
 
+def test_fewer_wrong_pixels_of_a_few_scenes_are_a_yes_only_where_they_are_more_than_chance():
+    """Student's range of the differences between scenes, by hand: two scenes, 12.706 standard errors."""
+    plan, count = SMALL, "Fewer than by colour alone by "
+    for offs in ((0.02, 0.022), (0.01, 0.03), (-0.01, -0.01)):
+        each = tuple(wrong - off for wrong, off in zip(BY_COLOUR.each, offs, strict=True))
+        now = replace(point(1, 0.1, float(np.mean(each))), wrong_each=each)
+        words = said(("A", point(0, 0.5, 0.5), now), plan=plan)
+        mean, width = np.mean(offs), 12.7062 * np.std(offs, ddof=1) / np.sqrt(2)
+        head = "Yes: " if mean > width else "Perhaps by chance: " if mean > 0 else "Not yet: "
+        assert words.startswith(f"{head}after 1 iteration ")
+        told = f"{100 * mean:.1f} ± {100 * width:.1f}".replace("-", "−")
+        assert f"{count}{told} points (95 % over scenes), in {sum(off > 0 for off in offs)} of 2 scenes." in words
+
+
+def test_of_lanes_that_are_as_good_the_faster_one_is_told_and_a_class_hears_it():
+    quick, slow = point(1, 0.1, 0.1), replace(point(1, 0.1, 0.104), seconds=20.0)
+    both = ("Barrier Frank-Wolfe", point(0, 0.5, 0.5), slow), ("Colour-parallel Gibbs", point(0, 0.5, 0.5), quick)
+    words = said(*both)
+    assert " As good, and Colour-parallel Gibbs is 10 times as fast." in words
+    brief = re.sub(r" \([^()]*\)", "", words)
+    assert len(brief[: brief.index("as fast.") + 8]) < 170
+    assert "Computing took 20.0 s (Barrier Frank-Wolfe) and 2.00 s (Colour-parallel Gibbs)." in words
+    apart = said(("A", point(0, 0.5, 0.5), slow), ("B", point(0, 0.5, 0.5), point(1, 0.1, 0.2)))
+    assert "As good" not in apart and "As good" not in said(("A", point(0, 0.5, 0.5), slow))
+
+
+def test_before_learning_the_pictures_are_said_to_be_what_colour_alone_says():
+    for trust, start in ((1.0, picture.COLOUR), (0.0, picture.UNDECIDED)):
+        plan = SMALL.replace(trust=trust)
+        lane = SceneLane(plan.lanes[0], plan, *plan.examples(), 0)
+        view = SceneView(run=0, plan=plan, lanes=(lane.view("TRBP", False),))
+        assert decode(picture.update(view, Cursors(), Desk()))[0]["lanes"][0]["sub"] == f"before learning · {start}"
+        assert picture.verdict(view) == f"The pictures show {start}. Nothing is learned yet: press Play."
+
+
 def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
     course = [point(0, 0.5, 0.5, -0.7), point(1, 0.4, 0.196, -0.5), point(2, 0.3, 0.239, -0.56)]
     agree = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.561)))
     assert agree.startswith(
-        "Not yet: after 2 iterations 23.9% by A and 23.6% by B of the pixels near held-out outlines "
+        "Not yet: after 2 iterations 23.9% and 23.6% (A, B) of the pixels near 2 held-out outlines "
     )
-    assert f"{picture.AGREE} 0.001 nats a pixel. Computing took 4.00 s and 4.00 s." in agree
+    assert f"{picture.AGREE} 0.001 nats a pixel. Computing took 4.00 s (A) and 4.00 s (B)." in agree
     far = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.561, (0.8, -0.2, 0.3, 0.1))))
     differ = ", though the weights differ."
     assert differ not in agree and f"{picture.AGREE} 0.001 nats a pixel{differ}" in far
     apart = said(("A", *course), ("B", course[0], course[1], point(2, 0.3, 0.3, -0.3)))
     assert "23.9% by A and 30.0% by B" in apart and picture.AGREE not in apart
     # A higher bound is no higher likelihood.
-    most = "A lower bound on the held-out scenes' likelihood, TRBP's, is highest with the weights of B, by "
+    most = f"{picture.BOUNDED} is highest with the weights of B, by "
     ahead = f"{most}31 nats a scene."
     assert not any(word in agree + far + apart for word in ("likelier", "likeliest with", "probable"))
-    assert f"{ahead} Computing took 4.00 s and 4.00 s." in apart
+    assert f"{ahead} Computing took 4.00 s (A) and 4.00 s (B)." in apart
     # Curves that are hardly seen apart: a scene has many pixels.
     near = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.557)))
     assert picture.AGREE in near
-    large = ScenePlan(height=30, width=30)
+    large = ScenePlan(height=30, width=30, scenes=2)
     assert f"{most}2.7 nats a scene." in said(
         ("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.557)), plan=large
     )

@@ -88,8 +88,8 @@ def test_pictures_come_to_what_was_drawn_and_hold_still_when_paused(server, open
         assert all(0 <= missed < 0.7 * all_ for missed, all_ in zip(each["wrong"], each["animals"], strict=True)), after
         assert each["shades"] > 20 and each["colours"] > 100
     told = wrong(page)
-    for first, name in ((0, "marginals"), (3, "the MAP")):
-        ends = [round(each, 1) for each in latest(page, f"Wrong near held-out outlines, by {name}")]
+    for first, title in ((0, "pixels wrong near outlines"), (3, "wrong by the single best")):
+        ends = [round(each, 1) for each in latest(page, f"Held out: {title}")]
         assert told[first : first + 2] == ends, (told, ends)
     page.wait_for_timeout(1500)
     assert shown(page) == frozen and page.evaluate(PIXELS) == after and wrong(page) == told

@@ -12,7 +12,7 @@ import pytest
 
 from pmpviz import exact
 from pmpviz.app.presets import preset_of
-from pmpviz.capabilities.marginals import picture, polytope, verdict
+from pmpviz.capabilities.marginals import averaged, picture, polytope, verdict
 from pmpviz.capabilities.marginals.barrier import BARRIER
 from pmpviz.capabilities.marginals.lane import InferenceLane
 from pmpviz.capabilities.marginals.live import InferenceView, Truth, names_of
@@ -21,7 +21,7 @@ from pmpviz.capabilities.marginals.picture import update
 from pmpviz.capabilities.marginals.polytope import gap_of
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.marginals.segmented import segmented
-from pmpviz.capabilities.marginals.words import climbed, error, estimate
+from pmpviz.capabilities.marginals.words import OBJECTIVE, climbed, error, estimate
 from pmpviz.live.plan import resolve_model
 from pmpviz.marginals.belief_propagation import UNSETTLED
 from pmpviz.marginals.polytope import Cells
@@ -109,17 +109,18 @@ def test_of_a_step_that_is_not_kept_no_marginals_are_told(monkeypatch):
     monkeypatch.setattr(lanes, "MOST_KEPT", 320)
     view = view_of.__wrapped__("triangle", 12)
     assert error(view, lane_at(view.lanes[0], 2)) is None and error(view, lane_at(view.lanes[0], 12)) is not None
-    averaged = "after 2 MAP calls μ is the weighted average of 2 configurations"
-    assert verdict.said(seen_at(view, 2))[0].startswith(f"By averaging: {averaged}. The correlations on the axes ")
+    assert verdict.said(seen_at(view, 2))[0].startswith(
+        "By averaging 2 configurations: after 2 MAP calls correlations "
+    )
 
 
 def test_opposites_share_a_corner_and_are_counted_there():
     """Of three spins' correlations there are four corners, of a configuration and its opposite each."""
     view = view_of("triangle", 12)
     (lane,) = view.lanes
-    used = lane.configurations[lane.weights > verdict.IN_USE]
+    used = lane.configurations[lane.weights > averaged.IN_USE]
     corners = {min(tuple(each), tuple(1 - each)) for each in used}
-    told = re.search(r"average of (\d+) configurations at (\d+) corners", verdict.said(view)[0])
+    told = re.search(r"averaging (\d+) configurations \(at (\d+) corners", verdict.said(view)[0])
     assert [int(number) for number in told.groups()] == [len(used), len(corners)] and len(corners) < len(used)
 
 
@@ -165,7 +166,9 @@ def test_no_objective_is_above_its_own_maximum_by_rounding():
     for off in (2.5e-8, -2.5e-8):
         record = {**lane.trace[-1], "objective": exactly + off}
         said = climbed(view, replace(lane, trace=(*lane.trace[:-1], record)))
-        assert said.startswith("The objective is 1.628, as is the exact log Z. Its maximum is log Z itself")
+        assert said.startswith(
+            f"The objective {OBJECTIVE} is 1.628, as is the exact log Z. Without a loop its maximum is"
+        )
     assert answer("edge").endswith("0.553: the exact answer.") and "; exactly 0.731" in answer("edge", 1)
 
 
@@ -182,7 +185,7 @@ def test_the_triangle_s_verdict_is_of_what_its_axes_show():
     weights = np.exp([view.model.log_weight((spin + 1) // 2) for spin in spins])
     pairs = np.stack([spins[:, i] * spins[:, j] for i, j in ((0, 1), (0, 2), (1, 2))], 1)
     exact = weights @ pairs / weights.sum()
-    told = r"axes are off by ([\d.]+) on average, at the start by ([\d.]+)\."
+    told = r"correlations are off by ([\d.]+) \(on average; at the start by ([\d.]+)\)\."
     off, start = re.search(told, answer("triangle")).groups()
     assert float(off) == pytest.approx(np.abs(view.lanes[0].path[-1] - exact).mean(), rel=0.02)
     assert float(start) == pytest.approx(np.abs(exact).mean(), rel=0.02)
@@ -420,18 +423,45 @@ def test_a_climb_that_leads_away_from_the_exact_marginals_is_told_with_the_neare
     told = 0
     for step in range(2, lane.count + 1):
         nearest = min(range(1, step), key=offs.__getitem__)
-        strayed = offs[nearest] <= verdict.STRAYED * offs[step]
-        assert (f"At MAP call {nearest} they were " in beneath("triangle", step)) is strayed
+        strayed = offs[nearest] <= averaged.STRAYED * offs[step]
+        assert (f"At MAP call {nearest} marginals were " in beneath("triangle", step)) is strayed
         told += strayed
     assert 0 < told < lane.count
+
+
+def test_before_a_class_too_the_gap_is_said_to_lead_to_a_maximum_that_is_not_exact_and_when_mu_was_nearer():
+    whole = view_of("triangle")
+    (lane,), exactly = whole.lanes, np.asarray(whole.truth.place)
+    offs = np.abs(lane.path - exactly).mean(1)
+    strayed = 0
+    for step in range(1, lane.count + 1):
+        said = re.sub(r" \([^()]*\)", "", answer("triangle", step))
+        nearest = int(offs[: step + 1].argmin())
+        away = bool(offs[nearest] <= averaged.STRAYED * offs[step])
+        assert "the objective's maximum" in said and "exact" in said and len(said) <= 170
+        assert (f"at call {nearest} μ was nearer, {offs[nearest]:.2g} off." in said) is away
+        strayed += away
+    assert strayed > 3 and answer("triangle").count("This is the objective's maximum, itself not exact") == 1
+
+
+def test_how_far_the_objective_s_maximum_is_off_is_told_from_objective_and_gap():
+    view = view_of("triangle")
+    exactly = view.truth.solution.log_z
+    for step in range(1, view.lanes[0].count + 1):
+        record = view.lanes[0].trace[step - 1]
+        most = f"{record['objective'] + record['gap'] - exactly:.2g}"
+        assert re.search(
+            rf"its maximum is [^:]*{re.escape(most)}\d* above log Z: no gap means", beneath("triangle", step)
+        )
+    assert "maximum is log Z itself: no gap means solved" in beneath("edge", 1)
 
 
 def test_the_objective_of_a_walk_that_goes_on_is_told_with_its_moment_as_the_curve_has_it():
     for step in (1, 2):
         objective = view_of("edge").lanes[0].trace[step - 1]["objective"]
-        told = f"At MAP call {step}, before its step, the objective was {objective:.4g}"
+        told = f"At MAP call {step}, before its step, the objective {OBJECTIVE} was {objective:.4g}"
         assert beneath("edge", step).startswith(told)
-    assert "The objective is" in beneath("edge")
+    assert f"The objective {OBJECTIVE} is" in beneath("edge")
 
 
 def test_the_first_verdict_says_that_the_marginals_are_a_weighted_average_of_so_many_configurations():

@@ -23,7 +23,7 @@ from pmpviz.capabilities.marginals import picture as frank_wolfe
 from pmpviz.capabilities.marginals import polytope
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView, LiveInference
-from pmpviz.capabilities.marginals.moments import seen_at
+from pmpviz.capabilities.marginals.moments import lane_at, seen_at
 from pmpviz.capabilities.marginals.plan import WALKERS, InferencePlan, check_model
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.marginals.words import WITHIN, centre, error, estimate, exact_log_z
@@ -36,9 +36,9 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Exact probabilities are a weighted average of configurations. A MAP call (maximum a posteriori) asks a solver for "
-    "one best configuration, of the model changed to favour what the average μ still lacks; μ moves a step towards it. "
-    "The gap: how much is left, at most."
+    "Exact probabilities are a weighted average of configurations. A MAP call (maximum a posteriori) finds one best "
+    "configuration, of a model that favours what the average μ lacks; μ steps towards it. "
+    "The gap: what the objective lacks of its maximum, with loops not quite exact."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."
@@ -194,7 +194,7 @@ def _table() -> None:
         "gap before the last step",
         _estimate_head(view),
         *bounds,
-        "mean error of p(xᵢ = 1) after it",
+        "mean error of p(xᵢ = 1) before it → after it",
     )
     lines = [f"| {' | '.join(heads)} |", "|:---|---:|---:|---:|---:|---:|---:|"]
     lines += [_row(view, lane) for lane in view.lanes]
@@ -209,8 +209,14 @@ def _row(view: InferenceView, lane: InferenceLaneView) -> str:
     bound = _number(answer.bound, 5) if answer.bound is not None else f"n/a ({lane.promise})"
     width = WITHIN * (answer.standard_error or 0.0)
     bar = f" ± {_number(width, 2)}" if width and value is not None else ""
-    numbers = [_number(gap), _number(value, 5) + bar, bound, _number(answer.lower, 5), _number(error(view, lane))]
+    numbers = [_number(gap), _number(value, 5) + bar, bound, _number(answer.lower, 5), _errors(view, lane)]
     return f"| {as_text(lane.label)} | {integer(lane.count)} | {' | '.join(numbers)} |"
+
+
+def _errors(view: InferenceView, lane: InferenceLaneView) -> str:
+    """Where the last step was taken from, of which the gap is, and where it led."""
+    before = error(view, lane_at(lane, lane.count - 1)) if lane.count else None
+    return " → ".join(_number(off) for off in (before, error(view, lane)))
 
 
 def _estimate_head(view: InferenceView) -> str:
@@ -291,8 +297,9 @@ NUMBERS = """
   configurations alike. **ρ**: how much of an edge's dependence is counted. **Nat**: a factor of e in Z is one.
 - **δ**: how far the corners are drawn towards u₀. The walk begins there, and a share of it stays in the average: it
   keeps μ off the faces, where a probability may be 0 and the slope of the entropy infinite.
-- **Mean error**: mean |p(xᵢ = 1) − exact|, after the last step. Once the gap is small, what is left is the error of the
-  tree-reweighted entropy: the walk has found its maximum, which is not at the exact marginals.
+- **Mean error**: mean |p(xᵢ = 1) − exact|, where the last step was taken from, as the gap, and where it led. Once the
+  gap is small, what is left is the error of the tree-reweighted entropy: the walk has found its maximum, which is not
+  at the exact marginals.
 """
 
 

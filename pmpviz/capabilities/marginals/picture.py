@@ -15,7 +15,7 @@ from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
 from pmpviz.capabilities.marginals.plan import MANY, WALKERS
 from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
 from pmpviz.capabilities.marginals.verdict import letters, said
-from pmpviz.capabilities.marginals.words import WITHIN, centre, exact_log_z, exact_p1, unit_of
+from pmpviz.capabilities.marginals.words import CERTIFIED, WITHIN, centre, exact_log_z, exact_p1, unit_of
 from pmpviz.marginals import solver_class
 from pmpviz.marginals.belief_propagation import UNSETTLED
 from pmpviz.marginals.solver import Record
@@ -32,6 +32,7 @@ GIVEN = "given"
 SPEEDS = (0.5, 1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
 SMALLEST_GAP, IN_USE = 1e-6, 1e-9
+PROVEN = "Certified: proven. Its MAP calls are exact, and so log Z is at most the objective plus the gap."
 SETTLES = "an estimate, above its own bound at first"
 # Of so many lanes of one algorithm each has a hue of its own beside its lightness.
 MANY_ALIKE, HUES = 3, ("#7B4FB5", "#E69F00", "#009E73", "#0072B2")
@@ -130,6 +131,7 @@ def _lane(
         _sub(lane),
         "done" if lane.done else "",
         badge=lane.promise,
+        **({"badgeHelp": PROVEN} if lane.promise == CERTIFIED else {}),
         subs=[[step, _sub(lane_at(own, step))] for step in steps if step <= own.count],
         step=unit_of(lane),
         # The marginals that the layer shows are of this step, to those who look back.
@@ -261,7 +263,7 @@ def _log_z(envelope: Envelope, view: InferenceView, unit: str, estimates: bool) 
         return found | {name: _column(lane, source)["y"] for name, source in limits.items()}
 
     lines = envelope.lines(columns)
-    title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective, with the bounds on log Z"
+    title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective: score + entropy; bounds on log Z"
     note = next((f"{solver_class(lane.algorithm).spec.short}: {SETTLES}." for lane in view.lanes if _crosses(lane)), "")
     return trace("log_z", title, unit, lines, unit="nats", exact=_exact_line(view), note=note)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from pmpviz.capabilities.marginals.averaged import STRAYED, averaged, in_use
 from pmpviz.capabilities.marginals.barrier import barrier
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
@@ -31,12 +32,8 @@ from pmpviz.capabilities.marginals.words import (
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, seconds, significant
 
-# Weights below this are none: the configuration is in the mixture by rounding.
-IN_USE = 1e-9
 # Marginals so far off on average are good, and very good.
 GOOD = (0.05, 0.02, 0.01)
-# Marginals have strayed where they were once nearer by this share of what they are off.
-STRAYED = 0.75
 # A point is outside a polytope where a corner's weight is so far below 0.
 OUTSIDE = -1e-3
 # The least that three correlations of a distribution add up to: three spins cannot all differ.
@@ -44,7 +41,7 @@ LEAST_SUM = -1.0
 # A coordinate is the exact one where both are printed alike.
 PRINTED = 5e-4
 # Where a walk has come is seen at once, how much its objective can still rise by the next MAP call alone.
-BEFORE = " Gap and bounds beneath are those of before this step."
+BEFORE = " The gap beneath is of before this step: the next MAP call tells what is left."
 # Letters of an answer on several lanes.
 ANSWERED = 300
 # A pixel whose p is between these is uncertain.
@@ -78,25 +75,11 @@ def letters(view: InferenceView) -> int:
 
 def _mixed(view: InferenceView, lane: InferenceLaneView) -> str:
     """Of how many configurations the point is a mixture, and how far off its marginals are."""
-    mixture = f"After {steps_of(lane)} μ is {mixed(lane, _in_use(lane))}"
+    mixture = f"After {steps_of(lane)} μ is {mixed(lane, in_use(lane))}"
     off = error(view, lane)
     if off is None:
         return f"{mixture}."
     return f"{mixture}; its marginals are {significant(off, 2)} off the exact ones on average."
-
-
-def _in_use(lane: InferenceLaneView) -> int:
-    """Of how many configurations the point is a mixture."""
-    weights = lane.weights[~np.isnan(lane.weights)]
-    return int((weights > IN_USE).sum()) if len(weights) else len(lane.weights)
-
-
-def _at_corners(lane: InferenceLaneView) -> str:
-    """` at 3 corners`, which opposites share; empty where it was not kept how many are in use."""
-    if np.isnan(lane.weights).any() or len(lane.weights) != len(lane.corners):
-        return ""
-    count = len(np.unique(np.round(lane.corners[lane.weights > IN_USE], 6), axis=0))
-    return f" at {integer(count)} corner{'' if count == 1 else 's'}"
 
 
 def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
@@ -108,20 +91,8 @@ def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
     nearest = min(offs, key=offs.__getitem__, default=0)
     if not nearest or offs[nearest] > STRAYED * now:
         return ""
-    return f"At MAP call {integer(nearest)} they were {significant(offs[nearest], 2)} off: that maximum lies elsewhere."
-
-
-def _corners(view: InferenceView) -> str:
-    """How far off what the axes of the picture show of the mixture is, beside the start that knows nothing."""
-    (lane,) = view.lanes
-    said = f"By averaging: after {steps_of(lane)} μ is {mixed(lane, _in_use(lane), where=_at_corners(lane))}."
-    if lane.done:
-        said += " It ends beside exact, where on a loop its objective is highest."
-    exact = None if view.truth is None else view.truth.place
-    if exact is None or lane.steps[-1] < lane.count:  # Of a long path only some points are kept.
-        return said
-    off, blank = (significant(float(np.abs(lane.path[k] - np.asarray(exact)).mean()), 2) for k in (-1, 0))
-    return f"{said} The correlations on the axes are off by {off} on average, at the start by {blank}."
+    then = f"At MAP call {integer(nearest)} marginals were {significant(offs[nearest], 2)} off"
+    return f"{then}: that maximum lies elsewhere."
 
 
 def _blank(view: InferenceView) -> float | None:
@@ -137,7 +108,7 @@ def _tetrahedron(view: InferenceView) -> str:
     names, at = view.projection.names, lane.path[-1]
     told = [f"{name} = {significant(float(value))}" for name, value in zip(names, at, strict=True)]
     now = listed([each.replace(" ", "\u00a0") for each in told])  # No line ends within one.
-    said = f"μ, {mixed(lane, _in_use(lane), best=True)} (after {steps_of(lane)}), has {now}"
+    said = f"μ, {mixed(lane, in_use(lane), best=True)} (after {steps_of(lane)}), has {now}"
     if view.truth is None or view.truth.place is None:
         return f"So far: {said}."
     exact = np.asarray(view.truth.place)
@@ -382,7 +353,7 @@ def _uncertain(view: InferenceView) -> str:
 
 
 ANSWERS: dict[str, Callable[[InferenceView], str]] = {
-    "triangle": _corners,
+    "triangle": averaged,
     "cube": _relaxed,
     "edge": _tetrahedron,
     "grid": _few,

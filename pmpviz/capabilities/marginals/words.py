@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
-from pmpviz.capabilities.marginals.polytope import on_tree, rho_changes
+from pmpviz.capabilities.marginals.polytope import gap_of, on_tree, rho_changes
 from pmpviz.player.numbers import integer, significant
 
 # Of a normal law, 95 % lie within so many standard errors.
@@ -19,6 +19,10 @@ ALIKE = 2e-5
 UNITS = {"MAP call": "MAP call", "sweep of all messages": "sweep"}
 # The least weight that is shown of the centre.
 LEAST_REST = 5e-3
+# What a walk climbs, where it is first met.
+OBJECTIVE = "(μ's mean score plus its entropy)"
+# What a gap by an exact oracle, over the marginal polytope, is called.
+CERTIFIED = "certified"
 NOTHING = "Nothing is computed yet: press Play, or Step."
 
 
@@ -90,25 +94,33 @@ def climbed(view: InferenceView, lane: InferenceLaneView) -> str:
     value, exact = estimate(lane), exact_log_z(view)
     if value is None or lane.rho is None:
         return ""
-    why = (
-        "an upper bound of log Z, up to which the gap is told: on a loop only a share ρ of each edge's dependence is "
-        "taken off the entropy"
-    )
-    if on_tree(lane):
-        why = (
-            "log Z itself, and every value on the way a lower bound: without a loop all of each edge's dependence is "
-            "taken off the entropy"
-        )
-    then = f"At {unit_of(lane)} {integer(lane.count)}, before its step, the objective was"
-    said = f"{'The objective is' if lane.done else then} {significant(value, 4)}"
+    then = f"At {unit_of(lane)} {integer(lane.count)}, before its step, the objective {OBJECTIVE} was"
+    said = f"{f'The objective {OBJECTIVE} is' if lane.done else then} {significant(value, 4)}"
     if exact is None:
-        return f"{said}. Its maximum is {why}."
+        return f"{said}. {_maximum(lane, None)}"
     off = value - exact
     if abs(off) <= ALIKE * abs(exact):
-        return f"{said}, as is the exact log Z. Its maximum is {why}."
+        return f"{said}, as is the exact log Z. {_maximum(lane, off)}"
     crossing = ", which it may cross" if off < 0 and not (on_tree(lane) or lane.done) else ""
     side = "below" if off < 0 else "above"
-    return f"{said}, {significant(abs(off))} {side} the exact log Z{crossing}. Its maximum is {why}."
+    return f"{said}, {significant(abs(off))} {side} the exact log Z{crossing}. {_maximum(lane, off)}"
+
+
+def _maximum(lane: InferenceLaneView, off: float | None) -> str:
+    """How the maximum, to which the gap is told, lies to log Z, from which the objective is so far off."""
+    if on_tree(lane):
+        return "Without a loop its maximum is log Z itself: no gap means solved."
+    gap = gap_of(lane.trace[-1]) if lane.promise == CERTIFIED else None
+    lies = "is an upper bound of log Z"
+    if off is not None and gap is not None:
+        lies = f"is {_between(max(0.0, off), max(0.0, off + gap))} above log Z"
+    return f"With loops its maximum {lies}: no gap means this maximum is found, not the exact answer."
+
+
+def _between(low: float, high: float) -> str:
+    """`0.15 to 1.3`, or one number where both are printed alike, or the lower one says nothing."""
+    least, most = significant(low, 2), significant(high, 2)
+    return most if least == most else f"{least} to {most}" if low else f"at most {most}"
 
 
 def ended(lane: InferenceLaneView) -> str:
@@ -182,6 +194,7 @@ def missed(value: float, error: float, exact: float | None) -> str:
 
 
 __all__ = [
+    "CERTIFIED",
     "NOTHING",
     "WITHIN",
     "bounded",

@@ -16,7 +16,7 @@ from pmpviz.capabilities.segmentation.plan import ScenePlan
 from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing
 from pmpviz.marginals import make_solver
-from pmpviz.metrics.boundaries import band_error
+from pmpviz.metrics.boundaries import band, band_error
 from pmpviz.models.scene_field import scene_field
 from pmpviz.oracles import make_oracle
 from pmpviz.runs.field_expectations import BySolver, Expected
@@ -29,8 +29,8 @@ JUDGE = BySolver(make_solver("trbp", tolerance=1e-3, sweeps=40), 40)
 @dataclass(frozen=True)
 class Point:
     """One iteration: the weights, root mean square of the gradient, log-likelihood a pixel that the lane's own bound
-    proves for the scenes learned from and TRBP's for those held out, wrong pixels beside the outline of these, and the
-    seconds that learning has taken."""
+    proves for the scenes learned from and TRBP's for those held out, wrong pixels beside the outline of these, the
+    seconds that learning has taken, and the wrong pixels by marginals of each of these scenes."""
 
     iteration: int
     theta: Float[np.ndarray, " p"]
@@ -40,6 +40,7 @@ class Point:
     wrong_map: float
     wrong_likelier: float
     seconds: float = 0.0
+    wrong_each: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +125,7 @@ class SceneLane:
         record, held_p1 = self.training.trace[-1], self._pictures(self._judged)
         self._newest = mosaic(self._pictures(self.training.expected), held_p1)
         truths = [each.x.reshape(each_p1.shape) > 0 for each, each_p1 in zip(self.held, held_p1, strict=True)]
+        shape = self.plan.height, self.plan.width
         best = [make_oracle("qpbo").solve(each.shared.potentials(theta)).x for each in self.held]
         self._learned.append(
             Point(
@@ -132,9 +134,10 @@ class SceneLane:
                 float(np.sqrt((record.gradient**2).mean())),
                 record.lower,
                 float("nan") if held.lower is None else held.lower,
-                _mean_error([x.reshape(truth.shape) > 0 for x, truth in zip(best, truths, strict=True)], truths),
-                _mean_error([p1 > 0.5 for p1 in held_p1], truths),
+                float(np.mean(errors([x.reshape(shape) > 0 for x in best], truths))),
+                float(np.mean(each := errors([p1 > 0.5 for p1 in held_p1], truths))),
                 self.seconds,
+                each,
             )
         )
 
@@ -160,16 +163,33 @@ class SceneLane:
         self.ring.append(np.array([self.shown]), np.packbits((self.p1 > 0.5).reshape(1, -1), axis=1), self.epoch)
 
 
-def _mean_error(found: Sequence[np.ndarray], truths: Sequence[np.ndarray]) -> float:
-    return float(np.mean([band_error(each, truth) for each, truth in zip(found, truths, strict=True)]))
+def errors(found: Sequence[np.ndarray], truths: Sequence[np.ndarray]) -> tuple[float, ...]:
+    """Wrong beside the outline of each scene."""
+    return tuple(band_error(each, truth) for each, truth in zip(found, truths, strict=True))
+
+
+@dataclass(frozen=True)
+class ColourAlone:
+    """Scenes in which each pixel is called by its own colour, whichever it is likelier to come from: the share that is
+    wrong beside each outline, and how many pixels lie there in all."""
+
+    each: tuple[float, ...]
+    pixels: int
+
+    @property
+    def wrong(self) -> float:
+        """The mean over scenes."""
+        return float(np.mean(self.each))
 
 
 @lru_cache(maxsize=16)
-def colour_alone(height: int, width: int, noise: float, seeds: range) -> float:
-    """Wrong beside the outlines of these scenes where each pixel is called by its own colour, whichever it is likelier
-    to come from."""
+def colour_alone(height: int, width: int, noise: float, seeds: range) -> ColourAlone:
+    """What colour alone makes of the scenes of these seeds."""
     fields = [scene_field((height, width), noise, seed) for seed in seeds]
-    return _mean_error([field.odds > 0 for field in fields], [field.scene.mask for field in fields])
+    masks = [field.scene.mask for field in fields]
+    return ColourAlone(
+        errors([field.odds > 0 for field in fields], masks), sum(int(band(mask).sum()) for mask in masks)
+    )
 
 
 def mosaic(
@@ -183,4 +203,4 @@ def mosaic(
     return np.concatenate([rows[0], np.full((GAP, *rows[0].shape[1:]), between), rows[1]])
 
 
-__all__ = ["Point", "SceneLane", "SceneLaneView", "colour_alone", "mosaic"]
+__all__ = ["ColourAlone", "Point", "SceneLane", "SceneLaneView", "colour_alone", "mosaic"]

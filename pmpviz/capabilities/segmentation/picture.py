@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.capabilities.segmentation.lane import Point, SceneLaneView, colour_alone, mosaic
+from pmpviz.capabilities.segmentation.evidence import Apart
+from pmpviz.capabilities.segmentation.lane import ColourAlone, Point, SceneLaneView, colour_alone, mosaic
 from pmpviz.capabilities.segmentation.live import SceneView
 from pmpviz.capabilities.segmentation.plan import class_of
 from pmpviz.metrics.boundaries import WIDTH
@@ -24,6 +25,8 @@ SCENES, BETWEEN = "scenes", 2
 LITTLE = 1.0
 # A share of pixels that is more by so much is seen to be.
 FEWER = 0.01
+# Of lanes that are as good one is faster by so many times, at least.
+FASTER = 1.5
 # Worse than at best by so much, as a share of what likelihood was gained, is told; curves apart by less than this share
 # of their range are not seen apart, and weights that differ by more than this share of the larger one are seen to.
 WORSE, SAME, APART = 0.05, 0.02, 0.2
@@ -37,9 +40,17 @@ BADGES = {
     "approximate": ("learns by marginals", "Its marginals are approximate, and prove nothing of the likelihood."),
 }
 SAMPLES = "learns by samples", "Its samples are right in the long run, and prove nothing of the likelihood."
+COLOUR = "each pixel by its colour alone"
+UNDECIDED = "every pixel undecided, p = 0.5"
 BOUND = "At least so likely, as tree-reweighted belief propagation (TRBP) proves with the weights of each lane alike."
-WRONG = "Wrong near held-out outlines,"
-NEAR = f"Near is within {WIDTH:g} pixels of the true outline of {{scenes}}."
+WRONG = "Held out: pixels wrong near outlines"
+WRONG_MAP = "Held out: wrong by the single best"
+NEAR = (
+    f"Near is within {WIDTH:g} pixels of the true outline of {{scenes}}: {{pixels}} pixels, each scene counted alike."
+)
+SHARE = f"Of the pixels within {WIDTH:g} of the true outline how many are called wrong"
+LIKELIER = f"{SHARE}, each by its likelier side: animal where its marginal p(animal) is above one half."
+BEST = f"{SHARE} by the single likeliest configuration of all pixels (maximum a posteriori, MAP)."
 # Before so many iterations weights say little but how long steps are.
 MEANT = 10
 TITLES = {
@@ -99,7 +110,7 @@ def _lane(envelope: Envelope, index: int, lane: SceneLaneView) -> dict:
     newest = envelope.view.lanes[index].count  # That the layer is of, wherever one looks back to.
     return envelope.lane(
         index,
-        weighed(lane.theta) if lane.count else "",
+        weighed(lane.theta) if lane.count else f"before learning · {_at_start(envelope.view)}",
         "done" if lane.done else "",
         badge=badge,
         badgeHelp=means,
@@ -134,12 +145,12 @@ def _traces(envelope: Envelope, view: SceneView) -> list[dict]:
         return trace(id, title, "iterations", envelope.lines(columns, 1e-9 if log else None), log, **more)
 
     # What the verdict rests on comes first, of every lane; then what is raised.
-    alone = 100 * _alone(view)
+    alone = 100 * _alone(view).wrong
     colour = {"y": alone, "label": f"colour alone {alone:.1f}"}
     found = [
-        card("likelier", f"{WRONG} by marginals", lambda p: 100 * p.wrong_likelier, unit="%", exact=colour),
+        card("likelier", WRONG, lambda p: 100 * p.wrong_likelier, unit="%", exact=colour, help=LIKELIER),
         card("held", "Held out: log-likelihood, at least", lambda p: p.held_bound, unit="nats a pixel", help=BOUND),
-        card("map", f"{WRONG} by the MAP", lambda p: 100 * p.wrong_map, unit="%", exact=colour),
+        card("map", WRONG_MAP, lambda p: 100 * p.wrong_map, unit="%", exact=colour, help=BEST),
     ]
     bounded = [lane.guarantee == "bound" for lane in view.lanes]
     if any(bounded):
@@ -159,20 +170,52 @@ def verdict(view: SceneView) -> str:
     begun = [lane for lane in view.lanes if lane.points]
     if not begun:
         return _unlearned(view)
-    count, alone = together(begun), _alone(view)
-    near = "of the pixels near held-out outlines are wrong"
+    count, alone = together(begun), _alone(view).wrong
+    outlines = f"{integer(view.plan.scenes)} held-out outlines" if view.plan.scenes > 1 else "the held-out outline"
+    near = f"of the pixels near {outlines} are wrong"
     if not count:
-        start = "each pixel goes by its own colour" if view.plan.trust else "every pixel is undecided, p = 0.5"
-        return f"Before learning {start}. By colour alone {alone:.1%} {near}."
+        return f"Before learning: {_at_start(view)}. By colour alone {alone:.1%} {near}."
     now = [lane.points[count] for lane in begun]
     when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
-    better = [point.wrong_likelier < alone for point in now]
-    yes = "Yes: " if all(better) else "One does: " if sum(better) == 1 else "Some do: " if any(better) else "Not yet: "
     learned = f" Learned: {_weights(now)}." if count >= MEANT else ""
-    return f"{yes}{when} {_shares(begun, now)} {near}, by colour alone {alone:.1%}.{learned}"
+    told = f"{_head(view, now)}: {when} {_shares(begun, now)} {near}, by colour alone {alone:.1%}."
+    return f"{told}{_faster(begun, now)}{learned}"
 
 
-def _alone(view: SceneView) -> float:
+def _at_start(view: SceneView) -> str:
+    """What the pictures show before anything is learned."""
+    return COLOUR if view.plan.trust else UNDECIDED
+
+
+def _head(view: SceneView, now: Sequence[Point]) -> str:
+    """Whether fewer are wrong than by colour alone, by more than chance between so few scenes."""
+    apart = _than_alone(view, now)
+    sure = [each.sure for each in apart]
+    if any(sure):
+        return "Yes" if all(sure) else "One does" if sum(sure) == 1 else "Some do"
+    return "Perhaps by chance" if any(each.fewer > 0 for each in apart) else "Not yet"
+
+
+def _than_alone(view: SceneView, now: Sequence[Point]) -> list[Apart]:
+    return [Apart.of(_alone(view).each, point.wrong_each) for point in now]
+
+
+def _faster(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
+    """Of lanes that are as good as each other, which has taken clearly less to come here."""
+    order = sorted((point.seconds, lane.label) for lane, point in zip(lanes, now, strict=True))
+    (least, fast), (most, slow) = order[0], order[-1]
+    if not _as_good(now) or not 0 < FASTER * least <= most:
+        return ""
+    than = f" as {slow}" if len(now) > 2 else ""
+    return f" As good, and {fast} is {significant(most / least, 2)} times as fast{than}."
+
+
+def _as_good(now: Sequence[Point]) -> bool:
+    """Whether errors of several lanes are not seen apart."""
+    return len(now) > 1 and np.ptp([point.wrong_likelier for point in now]) <= FEWER
+
+
+def _alone(view: SceneView) -> ColourAlone:
     plan = view.plan
     return colour_alone(plan.height, plan.width, plan.noise, plan.held_out)
 
@@ -186,12 +229,14 @@ def _unlearned(view: SceneView) -> str:
     if not view.lanes:
         return "Loading: scenes are drawn, and what has not run before is compiled, some seconds …"
     do = "the first iteration is compiled, some seconds" if view.playing else "press Play"
-    return f"Nothing is learned yet: {do}."
+    return f"The pictures show {_at_start(view)}. Nothing is learned yet: {do}."
 
 
 def _shares(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
     """How many are wrong, and of several lanes by whose weights."""
     told = [(f"{point.wrong_likelier:.1%}", lane.label) for lane, point in zip(lanes, now, strict=True)]
+    if _as_good(now):  # Before a class without what is in brackets.
+        return f"{listed([share for share, _ in told])} ({', '.join(name for _, name in told)})"
     return listed([share if len(told) == 1 else f"{share} by {name}" for share, name in told])
 
 
@@ -245,11 +290,12 @@ def numbers(view: SceneView) -> list[str]:
     """Why more are wrong than before, what agreement means and takes, errors of the MAP configuration, where the bound
     was higher, and what is near."""
     begun = [lane for lane in view.lanes if lane.points]
-    near = NEAR.format(scenes=_scenes_held(view))
+    near = NEAR.format(scenes=_scenes_held(view), pixels=integer(_alone(view).pixels))
     if not begun or not (count := together(begun)):
         return [near] if begun else []
     best = listed([f"{lane.points[count].wrong_map:.1%}" for lane in begun])
-    took = " and ".join(seconds(lane.points[count].seconds) for lane in begun)
+    now = [lane.points[count] for lane in begun]
+    took = listed([f"{seconds(point.seconds)}{of}" for point, of in zip(now, _names(begun), strict=True)])
     agree = (
         f"{AGREE} {_apart(begun)} nats a pixel{_though(begun, count)}. Computing took {took}."
         if _alike(view, begun)
@@ -257,11 +303,25 @@ def numbers(view: SceneView) -> list[str]:
     )
     have = "has" if len(begun) == 1 else "of each has"
     words = [agree, f"The single likeliest configuration (MAP) {have} {best} wrong there."]
-    return [" ".join([*_fewest(begun, count), *_bounded_before(begun), *words, near])]
+    return [" ".join([*_by_scenes(view, now), *_fewest(begun, count), *_bounded_before(begun), *words, near])]
+
+
+def _by_scenes(view: SceneView, now: Sequence[Point]) -> list[str]:
+    """By how much fewer are wrong than by colour alone, with its error over the scenes, and in how many of these."""
+    if view.plan.scenes < 2:
+        return ["One scene tells nothing of chance."]
+    apart = _than_alone(view, now)
+    by, held = _each([each.told for each in apart]), _each([integer(each.better) for each in apart])
+    return [f"Fewer than by colour alone by {by} points (95 % over scenes), in {held} of {view.plan.scenes} scenes."]
+
+
+def _each(told: Sequence[str]) -> str:
+    """Of several lanes what is the same is told once."""
+    return told[0] if len(set(told)) == 1 else listed(list(told))
 
 
 # A bound that is higher is no likelihood that is: how far below it lies is another matter with other weights.
-BOUNDED = "A lower bound on the held-out scenes' likelihood, TRBP's,"
+BOUNDED = "How likely held-out scenes are at least (a bound by tree-reweighted messages)"
 AGREE = f"{BOUNDED} is the same with the weights of each, to"
 # Before a class what is in brackets is left out.
 RAISED = "what learning raises is the likelihood (of the training scenes)"

@@ -5,6 +5,9 @@ import { css } from "../pmpviz.player/theme.js";
 
 const LINE = 17; // From one row to the next.
 const [LEFT, TOP, WORDS, APART] = [14, 16, 11, 18];
+const LEAST_DELTA = 0.004; // Drawn towards the centre by less a polytope is not seen to be.
+export const DOTS = [1, 3]; // Of its edges.
+const SPARE = true; // Left out where there is no room.
 const DASHES = [3, 3]; // Of a target, not a corner that has a weight.
 
 export function disc(context, x, y, radius) {
@@ -57,18 +60,35 @@ export function drawKey(scene, walks, room) {
     walks.some(({ weights }) => weights.length) && ["u₀: centre, start", (x, y) => cross(context, x, y, 5 * scale)],
     walks.some(({ weights }) => weights.length) && ["mixed into μ", (x, y) => weighed(context, x, y, 5.5 * scale)],
     walks.some(({ lane, last }) => lane.found[last] >= 0) && ["best one (MAP call)", (x, y) => target(context, x, y, 5.5 * scale)],
+    walks.some((walk) => barrierOf(data, walk)) && ["dotted: where μ stays", (x, y) => stays(context, x, y, 6 * scale), SPARE],
   ];
   context.font = `${12 * scale}px ${theme.font}`;
   context.textAlign = "left";
   let [x, y] = [LEFT * scale, TOP * scale];
-  for (const [words, draw] of signs.filter(Boolean)) {
+  for (const [words, draw, spare] of signs.filter(Boolean)) {
     const wide = WORDS * scale + context.measureText(words).width;
-    if (x > LEFT * scale && x + wide > room) [x, y] = [LEFT * scale, y + LINE * scale];
+    const full = x > LEFT * scale && x + wide > room;
+    if (full && spare && y > TOP * scale) continue; // A third row would lie over a corner's name.
+    if (full) [x, y] = [LEFT * scale, y + LINE * scale];
     context.fillStyle = context.strokeStyle = colour;
     draw(x, y);
     scene.write(words, x + WORDS * scale, y + 4 * scale, theme.soft);
     x += wide + APART * scale;
   }
+}
+
+// How far the polytope is drawn towards its centre, where that is seen: the walk stays within.
+export function barrierOf({ marginal }, { lane, last }) {
+  return marginal && lane.delta && lane.delta[last] > LEAST_DELTA ? lane.delta[last] : 0;
+}
+
+function stays(context, x, y, reach) {
+  context.lineWidth = 1;
+  context.setLineDash(DOTS);
+  context.beginPath();
+  for (const [a, b] of [[-1, 0.8], [0, -0.9], [1, 0.8], [-1, 0.8]]) context.lineTo(x + reach * a, y + reach * b);
+  context.stroke();
+  context.setLineDash([]);
 }
 
 function outlined(context, colour, draw) {

@@ -1,7 +1,7 @@
 // The polytopes with the walks in them, on a plain 2-D canvas; pointing at something tells its coordinates.
 
 import { Camera } from "./camera.js";
-import { cross, diamond, drawKey, target, weighed } from "./key.js";
+import { barrierOf, cross, diamond, DOTS, drawKey, target, weighed } from "./key.js";
 import { drawEdges, drawWires, facesOf, fillFace } from "./solid.js";
 import { marker } from "../pmpviz.player/curves.js";
 import { clearOf, css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
@@ -185,12 +185,12 @@ export class Scene {
   }
 
   // The polytope drawn towards its centre by delta: where the iterates stay.
-  drawBarrier({ lane, last }) {
-    const delta = lane.delta[last];
+  drawBarrier(walk) {
     const { marginal, centre } = this.data;
-    if (!marginal || !(delta > 0.004)) return;
+    const delta = barrierOf(this.data, walk);
+    if (!delta) return;
     const corners = marginal.corners.map((corner) => corner.map((v, k) => (1 - delta) * v + delta * centre[k]));
-    this.wires({ corners, edges: marginal.edges }, [1, 3], 1, 0.5);
+    this.wires({ corners, edges: marginal.edges }, DOTS, 1, 0.5);
   }
 
   // The corners that the point on screen is a mixture of; of several lanes those of some weight alone, which would hide

@@ -7,7 +7,7 @@ import { Lane } from "../pmpviz.player/lane.js";
 import { Player } from "../pmpviz.player/player.js";
 import { enlarged, make, number } from "../pmpviz.player/theme.js";
 
-const SHARE = 0.2; // Of the window's height, at most, for what is given.
+const [SHARE, LARGE_SHARE] = [0.2, 0.25]; // Of the window's height, at most, for what is given; before a class.
 const GAP = 16;
 const NAMES = 16; // Pixels for the names of the rows, beside a picture.
 const COARSE = 2; // From so many pixels on a pixel of a scene is a whole number of them.
@@ -113,7 +113,7 @@ class Segmentation extends Player {
   fitGiven() {
     const { rows, cols } = this.scenes;
     const wide = (this.main.clientWidth - GAP) / 2 - NAMES * enlarged();
-    const most = Math.min(wide / cols, (SHARE * window.innerHeight) / rows);
+    const most = Math.min(wide / cols, ((this.large ? LARGE_SHARE : SHARE) * window.innerHeight) / rows);
     const scale = most < COARSE ? most : Math.floor(most);
     for (const { style } of this.pictures) {
       style.width = `${Math.floor(scale * cols)}px`;

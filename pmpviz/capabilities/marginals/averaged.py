@@ -1,0 +1,75 @@
+"""How averages of a few corners become marginals: the answer where a polytope is seen whole."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pmpviz.capabilities.marginals.lane import InferenceLaneView
+from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.capabilities.marginals.words import centre, steps_of
+from pmpviz.player.numbers import integer, significant
+
+# Weights below this are none: the configuration is in the mixture by rounding.
+IN_USE = 1e-9
+# What was once nearer to exact has strayed where it was so by this share of what it is off.
+STRAYED = 0.75
+# How a walk's end begins to be told where its gap is as small as was asked for.
+CLOSED = "the gap is within"
+
+
+def averaged(view: InferenceView) -> str:
+    """How far off what the axes of the picture show of the mixture is, beside the start that knows nothing."""
+    (lane,) = view.lanes
+    said = f"By averaging {_mixture(lane)}: after {steps_of(lane)}"
+    offs = _axes_off(view, lane)
+    if lane.count not in offs:  # Of a long path only some points are kept.
+        return f"{said}."
+    off, blank = significant(offs[lane.count], 2), significant(offs[0], 2)
+    return f"{said} correlations are off by {off} (on average; at the start by {blank}). {_led(lane, offs)}"
+
+
+def _mixture(lane: InferenceLaneView) -> str:
+    """`6 configurations (at 3 corners, and the centre)`: before a class without what is in brackets."""
+    count = in_use(lane)
+    parts = [_at_corners(lane), "" if centre(lane) is None else "and the centre"]
+    where = ", ".join(filter(None, parts))
+    return f"{integer(count)} configuration{'' if count == 1 else 's'}{f' ({where})' if where else ''}"
+
+
+def _axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
+    """How far off what the axes of the picture show was after each step whose point is kept; empty without the exact
+    one."""
+    exact = None if view.truth is None else view.truth.place
+    if exact is None:
+        return {}
+    offs = np.abs(lane.path - np.asarray(exact)).mean(1)
+    return dict(zip(lane.steps.tolist(), offs.tolist(), strict=True))
+
+
+def _led(lane: InferenceLaneView, offs: dict[int, float]) -> str:
+    """What the gap leads to, and when the point was nearer to exact than it is now; short, for a class hears it too."""
+    nearest = min(offs, key=offs.__getitem__)
+    strayed = offs[nearest] <= STRAYED * offs[lane.count]
+    nearer = f"at call {integer(nearest)} μ was nearer, {significant(offs[nearest], 2)} off"
+    if lane.done and lane.reason.startswith(CLOSED):
+        return f"This is the objective's maximum, itself not exact{f': {nearer}' if strayed else ''}."
+    if strayed:
+        return f"The gap is to the objective's maximum, not to exact: {nearer}."
+    return "The gap is to the objective's maximum, which is near exact, not at it."
+
+
+def in_use(lane: InferenceLaneView) -> int:
+    """Of how many configurations the point is a mixture."""
+    weights = lane.weights[~np.isnan(lane.weights)]
+    return int((weights > IN_USE).sum()) if len(weights) else len(lane.weights)
+
+
+def _at_corners(lane: InferenceLaneView) -> str:
+    """`at 3 corners`, which opposites share; empty where it was not kept how many are in use."""
+    if np.isnan(lane.weights).any() or len(lane.weights) != len(lane.corners):
+        return ""
+    count = len(np.unique(np.round(lane.corners[lane.weights > IN_USE], 6), axis=0))
+    return f"at {integer(count)} corner{'' if count == 1 else 's'}"
+
+
+__all__ = ["STRAYED", "averaged", "in_use"]
