@@ -118,14 +118,16 @@ def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun:
     by_time = view.plan.unit == "seconds"
     came = sorted(((lane, *spent(lane, point)) for lane, point in passed), key=lambda at: at[2 if by_time else 1])
     lead = came[:1] if by_time else [at for at in came if _stretch(*at[:2]) == _stretch(*came[0][:2])]
+    starts = all(lane.begins_within for lane, _ in passed)  # By MMD^2 it is no merit of theirs.
     both = " by MMD² and energy" if any(by_energy(lane, point) for lane, point in passed) else ""
-    within = "within it by both" if wrong else f"{WITHIN}{both}"
+    within = f"within it by {'energy' if starts else 'both'}" if wrong else f"{WITHIN}{' by energy' if starts else both}"
     who = _who(view, lead)
     came_in = "both came" if len(lead) == 2 else "came" if begun or len(lead) > 1 else "first came"
     alone = "" if wrong else _alone(view, lead)
     said = f"{who} {came_in} {within} {_when(view, *lead[0], True)}{alone}{_off(view, lead)}"
     rest = [f"{at[0].label} {_when(view, *at)}{_off(view, [at])}" for at in came[len(lead) :]]
-    return [f"{said}{', then ' if rest else ''}{listed(rest)}", *([] if by_time else _sooner(came, lead))]
+    already = f", by MMD² {'its' if len(came) == 1 else 'their'} start already was" if starts else ""
+    return [f"{said}{', then ' if rest else ''}{listed(rest)}{already}", *([] if by_time else _sooner(came, lead))]
 
 
 Came = tuple[LaneView, int, float]
@@ -257,7 +259,8 @@ def _by_energy(view: LiveView) -> str:
     said = [f"{listed(right)} {'are' if len(right) > 1 else 'is'} right within chance"] if right else []
     if wrong:
         errors = listed([significant(off, 2) for _, off in known if off > most])
-        said.append(f"{listed(wrong)} {'are' if len(wrong) > 1 else 'is'} {errors} standard errors off the exact one")
+        have = "have energies" if len(wrong) > 1 else "has an energy"
+        said.append(f"{listed(wrong)} {have} {errors} standard errors off the exact one")
     return "; ".join([*said, *(_lacking(lane, view.playing) for lane, row in rows if not row.get("energy:error"))])
 
 
@@ -290,7 +293,8 @@ def _compared(looked: list[tuple[LaneView, MetricPoint]], others: bool) -> tuple
     sweeps, time = spent(best, first)
     said = f"MMD² {significant(first.mmd2)} after {count_of(sweeps)} and {seconds(time)}"
     if not rest and first.band.known:
-        return (f"{best.label} has not come {WITHIN}: {said}.",)
+        # The numbers in brackets: a class is spared them, not the lane.
+        return (f"{best.label} has not come {'within it' if others else WITHIN} ({said}).",)
     if not first.band.known:
         return NO_NOISE, f"MMD²: {listed([f'{lane.label} {significant(point.mmd2)}' for lane, point in raced])}."
     # What is over, or has a limit of its own, is not to come within it.
