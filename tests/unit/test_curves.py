@@ -258,7 +258,8 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     assert said.startswith("lane 1 is within the noise from the start by MMD², but its energy is still")
     said = standings.verdict(energies(from_start, 50, 20, 10, 2, 2))
     # By MMD² alone the random start is nearly the law already: what was won is the energy.
-    assert said.startswith("lane 1 first came within the noise by energy after 2–4 sweeps, by MMD² its start already was; ")
+    came = "lane 1 first came within the noise by energy after 2–4 sweeps, by MMD² its start already was; "
+    assert said.startswith(came)
     said = standings.verdict(energies(from_start, 2, 2, 2, 2, 2))
     assert said.startswith("lane 1 is within the noise from the start: MMD²")
     gone = standings.verdict(energies(view, 50, 20, 10, 1, 9))

@@ -98,8 +98,8 @@ def by_energy(lane: LaneView, point: MetricPoint) -> bool:
 
 
 def energy_decides(view: LiveView) -> bool:
-    """Whether of some lane MMD^2 alone would say more than is true: it has the lane within the noise, and the energy was
-    not yet right then. Once so it stays so, until the settings change."""
+    """Whether of some lane MMD^2 alone would say too much: it had the lane within the noise while the energy was not
+    right yet. Once so it stays so, until the settings change: what is shown by it changes once."""
     return any(_waited(view, lane) for lane in view.lanes if lane.moved)
 
 

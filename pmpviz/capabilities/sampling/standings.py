@@ -120,7 +120,8 @@ def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun:
     lead = came[:1] if by_time else [at for at in came if _stretch(*at[:2]) == _stretch(*came[0][:2])]
     starts = all(lane.begins_within for lane, _ in passed)  # By MMD^2 it is no merit of theirs.
     both = " by MMD² and energy" if any(by_energy(lane, point) for lane, point in passed) else ""
-    within = f"within it by {'energy' if starts else 'both'}" if wrong else f"{WITHIN}{' by energy' if starts else both}"
+    by = " by energy" if starts else " by both" if wrong else both
+    within = f"{'within it' if wrong else WITHIN}{by}"
     who = _who(view, lead)
     came_in = "both came" if len(lead) == 2 else "came" if begun or len(lead) > 1 else "first came"
     alone = "" if wrong else _alone(view, lead)

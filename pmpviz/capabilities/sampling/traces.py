@@ -154,7 +154,7 @@ def _of_several(scene: Scene) -> str:
         return f"faint: {_short_names(making)}, first draw not done"
     if _drawn_slowly(scene.view):
         return "dots: finished draws, faint: every sweep, cut at the frame"
-    return "" if scene.large else "from the end of sweep 1 on"
+    return SHADE if scene.large else "from the end of sweep 1 on"
 
 
 def _exact_energy(scene: Scene) -> dict | None:

@@ -65,8 +65,9 @@ export class Room extends Stage {
   leftHigh(few) {
     const count = Math.min(this.traces.cards.size, few ? (this.large ? 1 : FEW_TRACES) : Infinity);
     const top = topOf(this.side);
-    const seen = window.innerHeight - MARGIN - top;
-    const room = this.large ? seen : Math.min(this.main.offsetHeight, top > LOW * window.innerHeight ? Infinity : seen);
+    const low = top > LOW * window.innerHeight; // Scrolled to, with its question above it.
+    const seen = window.innerHeight - MARGIN - (low ? QUESTION * enlarged() : top);
+    const room = this.large ? seen : Math.min(this.main.offsetHeight, low ? Infinity : seen);
     return (room - this.side.offsetHeight + this.traces.drawnHigh()) / count / enlarged();
   }
 
