@@ -149,10 +149,10 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
 
 def _of_several(scene: Scene) -> str:
     """What is drawn of draws that take several sweeps, and where curves begin that start alike."""
-    making = [lane for lane in _drawn_slowly(scene.view) if not lane.draws.done]
-    if making:
+    slow = _drawn_slowly(scene.view)
+    if making := [lane for lane in slow if lane.draws is not None and not lane.draws.done]:
         return f"faint: {_short_names(making)}, first draw not done"
-    if _drawn_slowly(scene.view):
+    if slow:
         return "dots: finished draws, faint: every sweep, cut at the frame"
     return SHADE if scene.large else "from the end of sweep 1 on"
 
