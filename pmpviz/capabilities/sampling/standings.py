@@ -91,16 +91,22 @@ def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
 
 
 def _halves(view: LiveView, lanes: list[LaneView]) -> list[str]:
-    """Of those whose MMD^2 alone is where it is to be: together, where nobody can tell them apart."""
-    if len(lanes) < 2 or not alike(lanes, view.plan.chains) or any(lane.begins_within for lane in lanes):
+    """Of those whose MMD^2 alone is where it is to be: together, where they came together, so that all have room."""
+    when = {_since_when(lane) for lane in lanes}
+    off = [abs(energy_now(view, lane)) for lane in lanes]
+    if len(lanes) < 2 or len(when) > 1 or min(off) <= far(view):
         return [_half(view, lane) for lane in lanes]
-    when = {_sweeps(lane, spent(lane, lane.passage)[0]) for lane in lanes}
-    off = sorted(abs(energy_now(view, lane)) for lane in lanes)
-    if len(when) > 1 or off[0] <= far(view):
-        return [_half(view, lane) for lane in lanes]
-    between = " to ".join(dict.fromkeys(significant(each, 2) for each in (off[0], off[-1])))
-    came = f"all came {WITHIN} by MMD² after {when.pop()}, and their energies are {between} standard errors off"
-    return [f"{listed([lane.label for lane in lanes])} cannot be told apart: {came}"]
+    who, begin = listed([lane.label for lane in lanes]), lanes[0].begins_within
+    came = f"{'are' if begin else 'came'} {WITHIN} by MMD² {when.pop()}, and their energies are"
+    if begin or not alike(lanes, view.plan.chains):
+        return [f"{who} {came} {listed([significant(each, 2) for each in off])} standard errors off"]
+    between = " to ".join(dict.fromkeys(significant(each, 2) for each in (min(off), max(off))))
+    return [f"{who} cannot be told apart: all {came} {between} standard errors off"]
+
+
+def _since_when(lane: LaneView) -> str:
+    """Since when MMD^2 has it within the noise, of one that it has."""
+    return "from the start" if lane.begins_within else f"after {_sweeps(lane, spent(lane, lane.passage)[0])}"
 
 
 def _half(view: LiveView, lane: LaneView) -> str:
@@ -108,9 +114,7 @@ def _half(view: LiveView, lane: LaneView) -> str:
     if energy_parts(view, lane):
         return f"{lane.label}: energy {how_far(energy_now(view, lane))}, MMD² {WITHIN}"
     off = off_now(view, lane) or ", not yet by its energy"
-    if lane.begins_within:
-        return f"{lane.label} is {WITHIN} from the start by MMD²{off}"
-    return f"{lane.label} came {WITHIN} by MMD² after {_sweeps(lane, spent(lane, lane.passage)[0])}{off}"
+    return f"{lane.label} {'is' if lane.begins_within else 'came'} {WITHIN} by MMD² {_since_when(lane)}{off}"
 
 
 def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun: bool, wrong: bool) -> list[str]:

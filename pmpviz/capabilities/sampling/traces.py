@@ -135,7 +135,7 @@ def _lines_of(
 def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
     view, exact, more = scene.view, None, {}
     if name == "energy":
-        exact, more = _exact_energy(scene), {"help": sentences.ENERGY, "unit": SHADE}
+        exact, more = _exact_energy(scene), {"help": sentences.ENERGY, "unit": SHADE if view.plan.chains > 1 else ""}
     lanes = view.lanes
     if len(lanes) > 1:
         more |= {"unit": _of_several(scene)}
