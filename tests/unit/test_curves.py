@@ -258,8 +258,8 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     assert said == f"{came} 18 and 7.5 standard errors off."
     begun = energies(race(view, *[[0.001] * 3] * 3), 50, 20, 10)
     assert standings.verdict(begun) == (
-        "lane 1, lane 2 and lane 3 are within the noise by MMD² from the start, and their energies are 10, 10 and 10 "
-        "standard errors off."
+        "lane 1, lane 2 and lane 3 are within the noise by MMD² from the start, and their energies are 10.0, 10.0 and "
+        "10.0 standard errors off."
     )
     from_start = race(view, [0.001] * 5, [0.5, 0.2, 0.1, 0.05, 0.05])
     said = standings.verdict(energies(from_start, 50, 20, 10, 8, 6))
