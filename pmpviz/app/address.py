@@ -18,6 +18,7 @@ from pmpviz.live.plan import Preset
 PRESET = "preset"
 MOST_UNDONE = 50
 CLASS_MODE = "class"
+WRITTEN = "addresses written"
 
 
 def class_mode() -> bool:
@@ -49,10 +50,13 @@ def navigated(page: str) -> bool:
 
 
 def _of_another(page: str, query: dict[str, str]) -> bool:
-    """Whether another page has written this address: its last run may reach a browser that has already gone on."""
-    own = f"query:{page}"
-    return any(
-        str(key).startswith("query:") and key != own and st.session_state[key] == query and PRESET not in query
+    """Whether another page has written this address, now or a while ago: what it wrote last, or what stood there before
+    its last change, may be the browser's still when it has already gone on."""
+    own, written = f"query:{page}", st.session_state.get(WRITTEN, {})
+    return PRESET not in query and any(
+        str(key).startswith("query:")
+        and key != own
+        and (st.session_state[key] == query or query in written.get(key, ()))
         for key in list(st.session_state)
     )
 
@@ -80,6 +84,13 @@ def keep_plan(page: str, plan: Any) -> None:
     if there != shown and (there or class_mode() or plan != st.session_state.get(f"default:{page}")):
         st.query_params.from_dict(shown)
     st.session_state[f"query:{page}"] = query
+    _note_written(f"query:{page}", query)
+
+
+def _note_written(key: str, query: dict[str, str]) -> None:
+    before = st.session_state.setdefault(WRITTEN, {})
+    rest = [each for each in before.get(key, ()) if each != query]
+    before[key] = [*rest[1 - MOST_UNDONE :], query]
 
 
 def note_plan(page: str, plan: Any, gesture: str = "") -> None:

@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from pmpviz.live.plan import DRAGGED
-from pmpviz.models.critical import critical_temperature
+from pmpviz.models.critical import critical_temperature, textbook_temperature
 from pmpviz.types import Param
 
 
 @dataclass(frozen=True)
 class Handle:
     """One knob of a plan for the hand that watches: `name` is a field of the plan, `T` for the inverse of `beta`, or
-    `lane1.damping` for a knob of a lane; `param` has its label and range, `value` is what it is set to, and `note`
-    stands behind the label."""
+    `lane1.damping` for a knob of a lane; `param` has its label and range, `value` is what it is set to, `note`
+    stands behind the label, and `more` behind its help."""
 
     name: str
     param: Param
     value: float
     note: str = ""
+    more: str = ""
 
     @property
     def words(self) -> dict[str, Any]:
@@ -30,7 +31,7 @@ class Handle:
             "low": self.param.low,
             "high": self.param.high,
         }
-        return words | {"scale": self.param.scale, "value": float(self.value), "help": self.param.help}
+        return words | {"scale": self.param.scale, "value": float(self.value), "help": self.param.help + self.more}
 
 
 def handle_of(plan: Any, name: str) -> Handle | None:
@@ -41,11 +42,20 @@ def handle_of(plan: Any, name: str) -> Handle | None:
         params = {p.name: p for p in plan.lanes[index].spec.params}
         value = plan.lanes[index].full_knobs.get(knob)
     elif name == DRAGGED.name and "beta" in params:
-        critical = critical_temperature(getattr(plan, "model", ""))
+        text = getattr(plan, "model", "")
+        critical = critical_temperature(text)
         note = "" if critical is None else f" (critical {critical:.3g})"
-        return Handle(name, DRAGGED, DRAGGED.clamp(1 / plan.beta if plan.beta else DRAGGED.high), note)
+        temperature = DRAGGED.clamp(1 / plan.beta if plan.beta else DRAGGED.high)
+        return Handle(name, DRAGGED, temperature, note, _in_books(critical, textbook_temperature(text)))
     param = params.get(knob)
     return None if param is None or param.scale in ("bool", "choice") else Handle(name, param, value)
+
+
+def _in_books(critical: float | None, unit: float | None) -> str:
+    """Why the critical temperature is 1 here, where books have another one."""
+    if critical != 1 or unit is None:
+        return ""
+    return f" This model's coupling J is chosen so that T = 1 is critical; books with J = 1 have T = {unit:.3g} there."
 
 
 def turned(plan: Any, name: str, value: float) -> Any:

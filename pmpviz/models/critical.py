@@ -32,5 +32,18 @@ def critical_temperature(text: str) -> float | None:
         return None
     if values["couplings"] == "critical":
         return 1.0
-    critical = critical_potts(values["q"]) if builder.id == "potts" else _ISING.get(builder.id)
+    critical = _coupling(builder.id, values)
     return values["J"] / critical if critical is not None and values["J"] > 0 else None
+
+
+def textbook_temperature(text: str) -> float | None:
+    """T_c of the same lattice with J = 1; None where `critical_temperature` is, or no coupling is known."""
+    if critical_temperature(text) is None:
+        return None
+    builder, _, values = parse_model_spec(text)
+    critical = _coupling(builder.id, values)
+    return None if critical is None else 1 / critical
+
+
+def _coupling(lattice: str, values: dict) -> float | None:
+    return critical_potts(values["q"]) if lattice == "potts" else _ISING.get(lattice)

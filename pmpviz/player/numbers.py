@@ -15,12 +15,11 @@ def seconds(value: float) -> str:
 
 
 def rate_words(rate: float, speed: float, unit: str) -> str:
-    """How many `unit` a second are computed; where the chosen speed (0 for none) is below that, how many could be."""
+    """How many `unit` a second are computed now, beside a time of all of a run; where the chosen speed (0 for none) is
+    below that, how many could be."""
     if not rate:
         return ""
-    return (
-        f"could compute {significant(rate)} {unit}/s" if 0 < speed < rate else f"computes {significant(rate)} {unit}/s"
-    )
+    return f"{'could now compute' if 0 < speed < rate else 'now computes'} {significant(rate)} {unit}/s"
 
 
 def configuration(x: np.ndarray) -> str:

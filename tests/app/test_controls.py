@@ -435,6 +435,11 @@ def test_the_address_is_read_where_a_person_has_gone_there_alone(app, monkeypatc
     app.session_state["query:other"] = {**before, "seed": "3", "graph": "tree"}
     went_to(app, app.session_state["query:other"])
     assert plan_of(app).seed == 4 and not app.warning
+    # So does what it had written before its last change.
+    older = {**before, "seed": "5", "chains": "512"}
+    app.session_state[address.WRITTEN] = {"query:other": [older]}
+    went_to(app, older)
+    assert plan_of(app).seed == 4 and plan_of(app).chains != 512
 
 
 def went_to(app, query) -> None:

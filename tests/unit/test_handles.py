@@ -52,3 +52,9 @@ def test_at_beta_0_the_temperature_is_at_the_end_of_its_range():
 )
 def test_temperature_says_where_the_lattice_is_critical(model, note):
     assert handle_of(PLAN.replace(model=model), "T").words["label"] == f"Temperature T{note}"
+
+
+def test_who_knows_the_critical_temperature_of_books_is_told_why_it_is_1_here():
+    helps = {text: handle_of(PLAN.replace(model=text), "T").words["help"] for text in ("square:8x8", "square:8x8,J=1")}
+    assert helps["square:8x8"].endswith(" so that T = 1 is critical; books with J = 1 have T = 2.27 there.")
+    assert "books" not in helps["square:8x8,J=1"]

@@ -12,9 +12,9 @@ from pmpviz.player.numbers import rate_words
 @pytest.mark.parametrize(
     ("rate", "speed", "said"),
     [
-        (454.0, 20.0, "could compute 454 sweeps/s"),
-        (454.0, 0.0, "computes 454 sweeps/s"),
-        (1.6, 60.0, "computes 1.60 sweeps/s"),
+        (454.0, 20.0, "could now compute 454 sweeps/s"),
+        (454.0, 0.0, "now computes 454 sweeps/s"),
+        (1.6, 60.0, "now computes 1.60 sweeps/s"),
         (0.0, 20.0, ""),
     ],
 )

@@ -24,8 +24,8 @@ SENTENCE = (
 )
 QUESTION = "Perturb-and-max-product by hand: can a maximum be a random sample?"
 HOW = (
-    "**Drag the noise** at a spin: messages settle on the best configuration under that noise, and it falls into "
-    "the histogram as a ring."
+    "**Drag the noise** at a spin: messages settle on the best configuration under that noise, and as you let go it "
+    "falls into the histogram as a ring, apart from the random draws of the buttons."
 )
 
 

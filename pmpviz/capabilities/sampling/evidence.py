@@ -97,6 +97,19 @@ def by_energy(lane: LaneView, point: MetricPoint) -> bool:
     return lane.begins_within or (lane.passage is not None and lane.passage.sweep < point.sweep)
 
 
+def energy_decides(view: LiveView) -> bool:
+    """Whether of some lane MMD^2 alone would say too much: it had the lane within the noise while the energy was not
+    right yet. Once so it stays so, until the settings change: what is shown by it changes once."""
+    return any(_waited(view, lane) for lane in view.lanes if lane.moved)
+
+
+def _waited(view: LiveView, lane: LaneView) -> bool:
+    if lane.begins_within:
+        return not at_home(view, lane)
+    came = arrival(view, lane)
+    return lane.passage is not None and (came is None or by_energy(lane, came))
+
+
 def energy_parts(view: LiveView, lane: LaneView) -> bool:
     """Whether MMD^2 has the lane within the noise and its energy is far off, and no run of it will mend that."""
     within = lane.begins_within or lane.passage is not None

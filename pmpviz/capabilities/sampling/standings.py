@@ -91,16 +91,22 @@ def _at_home(view: LiveView, lanes: list[LaneView]) -> str:
 
 
 def _halves(view: LiveView, lanes: list[LaneView]) -> list[str]:
-    """Of those whose MMD^2 alone is where it is to be: together, where nobody can tell them apart."""
-    if len(lanes) < 2 or not alike(lanes, view.plan.chains) or any(lane.begins_within for lane in lanes):
+    """Of those whose MMD^2 alone is where it is to be: together, where they came together, so that all have room."""
+    when = {_since_when(lane) for lane in lanes}
+    off = [abs(energy_now(view, lane)) for lane in lanes]
+    if len(lanes) < 2 or len(when) > 1 or min(off) <= far(view):
         return [_half(view, lane) for lane in lanes]
-    when = {_sweeps(lane, spent(lane, lane.passage)[0]) for lane in lanes}
-    off = sorted(abs(energy_now(view, lane)) for lane in lanes)
-    if len(when) > 1 or off[0] <= far(view):
-        return [_half(view, lane) for lane in lanes]
-    between = " to ".join(dict.fromkeys(significant(each, 2) for each in (off[0], off[-1])))
-    came = f"all came {WITHIN} by MMD² after {when.pop()}, and their energies are {between} standard errors off"
-    return [f"{listed([lane.label for lane in lanes])} cannot be told apart: {came}"]
+    who, begin = listed([lane.label for lane in lanes]), lanes[0].begins_within
+    came = f"{'are' if begin else 'came'} {WITHIN} by MMD² {when.pop()}, and their energies are"
+    if begin or not alike(lanes, view.plan.chains):
+        return [f"{who} {came} {listed([significant(each, 2) for each in off])} standard errors off"]
+    between = " to ".join(dict.fromkeys(significant(each, 2) for each in (min(off), max(off))))
+    return [f"{who} cannot be told apart: all {came} {between} standard errors off"]
+
+
+def _since_when(lane: LaneView) -> str:
+    """Since when MMD^2 has it within the noise, of one that it has."""
+    return "from the start" if lane.begins_within else f"after {_sweeps(lane, spent(lane, lane.passage)[0])}"
 
 
 def _half(view: LiveView, lane: LaneView) -> str:
@@ -108,9 +114,7 @@ def _half(view: LiveView, lane: LaneView) -> str:
     if energy_parts(view, lane):
         return f"{lane.label}: energy {how_far(energy_now(view, lane))}, MMD² {WITHIN}"
     off = off_now(view, lane) or ", not yet by its energy"
-    if lane.begins_within:
-        return f"{lane.label} is {WITHIN} from the start by MMD²{off}"
-    return f"{lane.label} came {WITHIN} by MMD² after {_sweeps(lane, spent(lane, lane.passage)[0])}{off}"
+    return f"{lane.label} {'is' if lane.begins_within else 'came'} {WITHIN} by MMD² {_since_when(lane)}{off}"
 
 
 def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun: bool, wrong: bool) -> list[str]:
@@ -118,14 +122,17 @@ def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun:
     by_time = view.plan.unit == "seconds"
     came = sorted(((lane, *spent(lane, point)) for lane, point in passed), key=lambda at: at[2 if by_time else 1])
     lead = came[:1] if by_time else [at for at in came if _stretch(*at[:2]) == _stretch(*came[0][:2])]
+    starts = all(lane.begins_within for lane, _ in passed)  # By MMD^2 it is no merit of theirs.
     both = " by MMD² and energy" if any(by_energy(lane, point) for lane, point in passed) else ""
-    within = "within it by both" if wrong else f"{WITHIN}{both}"
+    by = " by energy" if starts else " by both" if wrong else both
+    within = f"{'within it' if wrong else WITHIN}{by}"
     who = _who(view, lead)
     came_in = "both came" if len(lead) == 2 else "came" if begun or len(lead) > 1 else "first came"
     alone = "" if wrong else _alone(view, lead)
     said = f"{who} {came_in} {within} {_when(view, *lead[0], True)}{alone}{_off(view, lead)}"
     rest = [f"{at[0].label} {_when(view, *at)}{_off(view, [at])}" for at in came[len(lead) :]]
-    return [f"{said}{', then ' if rest else ''}{listed(rest)}", *([] if by_time else _sooner(came, lead))]
+    already = f", by MMD² {'its' if len(came) == 1 else 'their'} start already was" if starts else ""
+    return [f"{said}{', then ' if rest else ''}{listed(rest)}{already}", *([] if by_time else _sooner(came, lead))]
 
 
 Came = tuple[LaneView, int, float]
@@ -257,7 +264,8 @@ def _by_energy(view: LiveView) -> str:
     said = [f"{listed(right)} {'are' if len(right) > 1 else 'is'} right within chance"] if right else []
     if wrong:
         errors = listed([significant(off, 2) for _, off in known if off > most])
-        said.append(f"{listed(wrong)} {'are' if len(wrong) > 1 else 'is'} {errors} standard errors off the exact one")
+        have = "have energies" if len(wrong) > 1 else "has an energy"
+        said.append(f"{listed(wrong)} {have} {errors} standard errors off the exact one")
     return "; ".join([*said, *(_lacking(lane, view.playing) for lane, row in rows if not row.get("energy:error"))])
 
 
@@ -290,7 +298,8 @@ def _compared(looked: list[tuple[LaneView, MetricPoint]], others: bool) -> tuple
     sweeps, time = spent(best, first)
     said = f"MMD² {significant(first.mmd2)} after {count_of(sweeps)} and {seconds(time)}"
     if not rest and first.band.known:
-        return (f"{best.label} has not come {WITHIN}: {said}.",)
+        # The numbers in brackets: a class is spared them, not the lane.
+        return (f"{best.label} has not come {'within it' if others else WITHIN} ({said}).",)
     if not first.band.known:
         return NO_NOISE, f"MMD²: {listed([f'{lane.label} {significant(point.mmd2)}' for lane, point in raced])}."
     # What is over, or has a limit of its own, is not to come within it.

@@ -11,7 +11,7 @@ import numpy as np
 
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.draws import DrawsView
-from pmpviz.capabilities.sampling.evidence import energy_parts
+from pmpviz.capabilities.sampling.evidence import energy_decides
 from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView, bands, share_name
 from pmpviz.capabilities.sampling.live import LiveView, energy_of
@@ -33,6 +33,8 @@ LEAST_RESIDUAL = 1e-7
 # The band of the noise, from the bottom of its chart on, spans this ratio at least.
 LEAST_BAND = 3.0
 FLAGS = ("faint", "dots", "cut")
+# What the shade is, of which the verdict's mean is the middle and no edge.
+SHADE = "shade: 8 of 10 chains"
 EVERYTHING = (-np.inf, np.inf)
 
 
@@ -82,10 +84,9 @@ def traces(scene: Scene) -> list[dict]:
     by_order = [_spectrum(scene)] if space.own is None else []
     if len(view.lanes) > 1:
         beside = [] if space.binary else [_marginals(scene.then)]
-        # What decides is seen first: MMD^2 and the energy.
-        found = [mmd, *states, energy, _mmd(scene, "seconds"), *by_order, *beside]
-        decides = scene.large and any(energy_parts(view, lane) for lane in view.lanes)
-        return sorted(found, key=lambda card: card is not energy) if decides else found
+        # What decides is seen first: MMD^2 and the energy; before a class, which sees one of them, the one that did.
+        found = [mmd, energy, *states, _mmd(scene, "seconds"), *by_order, *beside]
+        return sorted(found, key=lambda card: card is not energy) if scene.large and energy_decides(view) else found
     found = [*states, energy, *_making(scene)]
     if space.binary:
         found.append(_series(scene, "magnetisation", "Magnetisation"))
@@ -116,28 +117,44 @@ def _bins(series: Series, window: tuple[float, float]) -> Bins:
     return series.graded(MOST_TRACE_POINTS) if window == EVERYTHING else series.bins(*window, most=MOST_TRACE_POINTS)
 
 
-def _lines_of(lane: LaneView | Kept, name: str, window: tuple[float, float]) -> list[dict[str, Any]]:
-    """Of a lane whose draws take several sweeps: the finished draws, before all sweeps in a faint line."""
+def _lines_of(
+    lane: LaneView | Kept, name: str, window: tuple[float, float], several: bool = False
+) -> list[dict[str, Any]]:
+    """Of a lane whose draws take several sweeps: the finished draws, before all sweeps in a faint line. Among `several`
+    lanes what it makes before its first draw is done is no sample beside theirs, and as faint."""
     sweeps = _band(lane.series, name, window)
-    if lane.draws is None or lane.draws.length < 2 or lane.draws.done < 2:
+    if lane.draws is None or lane.draws.length < 2 or (lane.draws.done < 2 and not several):
         return [sweeps]
-    faint = {k: v for k, v in sweeps.items() if k not in ("low", "high")}
+    faint = {k: v for k, v in sweeps.items() if k not in ("low", "high")} | {"faint": True}
+    if not lane.draws.done:
+        return [faint]
     # How a draw begins, far from where it ends, would leave the finished ones no room on the axis.
-    return [{**faint, "faint": True, "cut": True}, {**_band(lane.draws.series, name, window), "dots": True}]
+    return [{**faint, "cut": True}, {**_band(lane.draws.series, name, window), "dots": True}]
 
 
 def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
     view, exact, more = scene.view, None, {}
     if name == "energy":
-        exact, more = _exact_energy(scene), {"help": sentences.ENERGY}
+        exact, more = _exact_energy(scene), {"help": sentences.ENERGY, "unit": SHADE if view.plan.chains > 1 else ""}
     lanes = view.lanes
-    if len(lanes) > 1 and any(lane.draws is not None and lane.draws.done > 1 < lane.draws.length for lane in lanes):
-        more |= {"unit": "dots: finished draws, faint: every sweep, cut at the frame"}
+    if len(lanes) > 1:
+        more |= {"unit": _of_several(scene)}
     if len(lanes) == 1 and (draws := lanes[0].draws) is not None and draws.length > 1:
         faint = ["faint: every sweep, cut at the frame"] if draws.done > 1 else []
         more |= {"unit": ", ".join([*_finished(scene, draws), *faint]), **_upper(scene, draws)}
-    lines = scene.lines(lambda lane: _lines_of(lane, name, scene.window), LEAST_RESIDUAL if log else None)
+    several = len(lanes) > 1
+    lines = scene.lines(lambda lane: _lines_of(lane, name, scene.window, several), LEAST_RESIDUAL if log else None)
     return trace(name, title, "sweeps", lines, log, exact=exact, empty=sentences.waiting(view), **more)
+
+
+def _of_several(scene: Scene) -> str:
+    """What is drawn of draws that take several sweeps, and where curves begin that start alike."""
+    slow = _drawn_slowly(scene.view)
+    if making := [lane for lane in slow if lane.draws is not None and not lane.draws.done]:
+        return f"faint: {_short_names(making)}, first draw not done"
+    if slow:
+        return "dots: finished draws, faint: every sweep, cut at the frame"
+    return SHADE if scene.large else "from the end of sweep 1 on"
 
 
 def _exact_energy(scene: Scene) -> dict | None:
@@ -305,11 +322,19 @@ def _mmd(scene: Scene, x: str) -> dict:
 
 def _from_draws(view: LiveView) -> str:
     """Why curves of draws begin later than those of chains, in short; empty where none does."""
-    late = [lane for lane in view.lanes if lane.draws is not None and lane.draws.length > 1]
+    late = _drawn_slowly(view)
     if not late or len(view.lanes) == 1:
         return ""
-    names = listed([short_name(lane.label, sampler_class(lane.algorithm).spec) for lane in late])
-    return f"{names} from {'its first draw' if len(late) == 1 else 'their first draws'} on"
+    return f"{_short_names(late)} from {'its first draw' if len(late) == 1 else 'their first draws'} on"
+
+
+def _drawn_slowly(view: LiveView) -> list[LaneView]:
+    """The lanes whose draws take several sweeps."""
+    return [lane for lane in view.lanes if lane.draws is not None and lane.draws.length > 1]
+
+
+def _short_names(lanes: list[LaneView]) -> str:
+    return listed([short_name(lane.label, sampler_class(lane.algorithm).spec) for lane in lanes])
 
 
 def _noise(view: LiveView) -> float | None:

@@ -286,12 +286,17 @@ def _place(value: float) -> int:
 def _apart(lane: LaneView, off: float, error: float, since: str, chains: int) -> tuple[str, str]:
     """(whether the energy over so many chains is right, `since` when, and how far it is off): by chance it is off a
     little."""
-    deviations = f"{significant(abs(off / error), 2)} standard errors"
-    side = "above" if off > 0 else "below"
-    # What was right once is not taken back where chance goes a little further.
+    deviations, far = f"{significant(abs(off / error), 2)} standard errors", abs(off) > CHANCE * error
+    side, apart = "above" if off > 0 else "below", disagree([lane])
+    # What was right once is not taken back where chance goes a little further; what chains disagree on is not right.
     if abs(off) <= rare(FAR if since else CHANCE, chains) * error:
-        few = f" ({deviations}: of {integer(chains)} chains chance)" if abs(off) > CHANCE * error and not since else ""
-        return f"Right within chance{since}{disagree([lane])}", f"{_to_error(abs(off), error)}{few} {side}"
+        chance = "" if since else f": of {integer(chains)} chains chance"
+        told = f" ({deviations}{chance})" if far else ""
+        answer = f"{'Within' if far and apart else 'Right within'} chance{since}"
+        if far and apart and since:
+            answer += f", now {deviations} {side}"
+            told = ""
+        return f"{answer}{apart}", f"{_to_error(abs(off), error)}{told} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{_to_error(abs(off), error)} ({deviations}) {side}"
 

@@ -64,9 +64,8 @@ export class Room extends Stage {
   // What titles, words and buttons as they stand now leave to each trace.
   leftHigh(few) {
     const count = Math.min(this.traces.cards.size, few ? (this.large ? 1 : FEW_TRACES) : Infinity);
-    const top = topOf(this.side);
-    const seen = window.innerHeight - MARGIN - top;
-    const room = this.large ? seen : Math.min(this.main.offsetHeight, top > LOW * window.innerHeight ? Infinity : seen);
+    const seen = window.innerHeight - MARGIN - this.seenFrom(this.side);
+    const room = this.large ? seen : Math.min(this.main.offsetHeight, seen);
     return (room - this.side.offsetHeight + this.traces.drawnHigh()) / count / enlarged();
   }
 
@@ -85,8 +84,14 @@ export class Room extends Stage {
   // So much, or less where the window is too low for the traces beside the pictures.
   fitting(most) {
     const count = Math.max(1, Math.min(this.traces.cards.size, FEW_TRACES));
-    const room = (window.innerHeight - MARGIN - topOf(this.traces.root)) / count - TITLE;
+    const room = (window.innerHeight - MARGIN - this.seenFrom(this.traces.root)) / count - TITLE;
     return Math.min(most, Math.max(LEAST_TRACE, room));
+  }
+
+  // Where something stands in the window: a stage low on its page is scrolled to, with its question above it.
+  seenFrom(element) {
+    const top = topOf(this.main);
+    return topOf(element) - (top > LOW * window.innerHeight ? top - QUESTION * enlarged() : 0);
   }
 
   // Whether traces stand beside the pictures.

@@ -114,6 +114,7 @@ class Spins extends Stage {
     this.total = total;
     this.histogram.take(update, this.fall === null ? null : update.last, before);
     this.due = this.fall === null;
+    this.said.classList.toggle("fs-late", this.due && update.last === "many");
   }
 
   fit(update) {
@@ -195,6 +196,7 @@ class Spins extends Stage {
     this.due = false;
     const { said, distance } = this.update;
     this.said.style.visibility = "";
+    this.said.classList.remove("fs-late");
     this.said.replaceChildren(...said.map(([words, verdict]) => make("p", verdict ? "fs-verdict" : "", words)));
     Object.assign(this.root.dataset, { total: this.total, distance });
     this.announce(said[0][0]);

@@ -25,6 +25,7 @@ from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.capabilities.sampling.presets import HOME, PLAYGROUND, RACE
 from pmpviz.live.lane_names import lane_names
 from pmpviz.live.plan import Preset
+from pmpviz.player.numbers import integer
 from pmpviz.samplers import SAMPLERS
 
 # Three pictures side by side take the page's margins, where a window has little room.
@@ -47,7 +48,9 @@ def race_on_home(above: Callable[[], None]) -> None:
         "T\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1 is the critical temperature. Neither colour is likelier: one picture "
         "may be mostly white, the other black. A sweep updates every spin once. MMD² says how far the samples are from "
         "the model's law, 0 where they follow it. Space pauses, N steps, and the slider under the pictures goes back "
-        "in time."
+        "in time. "
+        f"Here {integer(HOME.plan.chains)} chains run at once; the {integer(RACE[0].plan.chains)} of the same race on "
+        "the page Race see smaller errors, and are within them later."
     )
 
 
