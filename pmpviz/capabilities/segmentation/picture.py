@@ -27,6 +27,8 @@ LITTLE = 1.0
 FEWER = 0.01
 # Of lanes that are as good one is faster by so many times, at least.
 FASTER = 1.5
+# From so many iterations on one says how long one takes.
+PACED = 3
 # Worse than at best by so much, as a share of what likelihood was gained, is told; curves apart by less than this share
 # of their range are not seen apart, and weights that differ by more than this share of the larger one are seen to.
 WORSE, SAME, APART = 0.05, 0.02, 0.2
@@ -201,13 +203,21 @@ def _than_alone(view: SceneView, now: Sequence[Point]) -> list[Apart]:
 
 
 def _faster(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
-    """Of lanes that are as good as each other, which has taken clearly less to come here."""
-    order = sorted((point.seconds, lane.label) for lane, point in zip(lanes, now, strict=True))
+    """Of lanes that are as good as each other, which takes clearly less for an iteration."""
+    count = now[0].iteration
+    if count < PACED or not _as_good(now):
+        return ""
+    order = sorted((_pace(lane, count), lane.label) for lane in lanes)
     (least, fast), (most, slow) = order[0], order[-1]
-    if not _as_good(now) or not 0 < FASTER * least <= most:
+    if not 0 < FASTER * least <= most:
         return ""
     than = f" as {slow}" if len(now) > 2 else ""
-    return f" As good, and {fast} is {significant(most / least, 2)} times as fast{than}."
+    return f" As good, and {fast} is about {significant(most / least, 2)} times as fast{than}."
+
+
+def _pace(lane: SceneLaneView, count: int) -> float:
+    """Seconds of an iteration, as a rule: of the first one programs are compiled."""
+    return float(np.median(np.diff([point.seconds for point in lane.points[1 : count + 1]])))
 
 
 def _as_good(now: Sequence[Point]) -> bool:
