@@ -169,7 +169,8 @@ def test_what_hidden_units_stand_for_is_said_in_one_sentence_and_its_numbers_ben
     stroke[0, 2:4], stroke[1, :, 5:7], stroke[2, 3:6, 3:6], stroke[3, :2] = 1, -1, 1, -1
     found = [agreement(noise, (8, 8)), agreement(stroke.reshape(4, 64), (8, 8))]
     assert abs(found[0]) < 0.05 < 0.5 < found[1]
-    for agree, words in zip(found, ("The filters are still noise: ", "Hidden units stand for small patches: "), strict=True):
+    said = "The filters are still noise: ", "Hidden units stand for small patches: "
+    for agree, words in zip(found, said, strict=True):
         view = view_of(lane("PCD", annealed(-95.0, -97, -94), agree=agree))
         assert verdict(view).startswith(words) and verdict(view).count(".") == 1
         by = "about 10⁴⁸ times (111 nats) more probable than by independent pixels"
@@ -195,7 +196,8 @@ def test_patches_that_are_worth_little_and_a_training_that_got_worse_are_not_pra
     # Neither more nor less probable, by as little as the errors.
     for found in (annealed(-206.38, -206.6, -205.0), annealed(-205.99, -206.01, -205.98)):
         level = verdict(view_of(lane("PCD", found, agree=0.5)))
-        assert level.startswith("The likelihood cannot be told yet from that of independent pixels; hidden units stand for ")
+        untold = "The likelihood cannot be told yet from that of independent pixels"
+        assert level.startswith(f"{untold}; hidden units stand for ")
     before = annealed(-19.4, -19.6, -19.3, 1536)
     low = annealed(-22.6, -22.9, -22.1, 2048)
     # A single estimate may be far off.

@@ -174,7 +174,7 @@ def verdict(view: SceneView) -> str:
         return _unlearned(view)
     count, alone = together(begun), _alone(view).wrong
     outlines = f"{integer(view.plan.scenes)} held-out outlines" if view.plan.scenes > 1 else "the held-out outline"
-    near = f"of the pixels near {outlines} are wrong"
+    near = f"of pixels near {outlines} are wrong"
     if not count:
         return f"Before learning: {_at_start(view)}. By colour alone {alone:.1%} {near}."
     now = [lane.points[count] for lane in begun]
@@ -212,7 +212,7 @@ def _faster(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
     if not 0 < FASTER * least <= most:
         return ""
     than = f" as {slow}" if len(now) > 2 else ""
-    return f" As good, and {fast} is about {significant(most / least, 2)} times as fast{than}."
+    return f" As good, and {fast} is {significant(most / least, 2)} times as fast{than}."
 
 
 def _pace(lane: SceneLaneView, count: int) -> float:
