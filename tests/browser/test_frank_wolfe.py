@@ -254,7 +254,7 @@ MOMENTS = """() => {
       .map((each) => pattern.exec(each.textContent)?.[1]).filter(Boolean);
     const over = [...document.querySelectorAll(".pv-status")].some((each) => each.textContent === "done");
     const told = [
-      ...at(".pv-verdict", /[Aa]fter (\\d+) MAP calls? (?:μ|the gap)/),
+      ...at(".pv-verdict", /[Aa]fter (\\d+) MAP calls? (?:μ|the gap|correlations)/),
       ...at(".wk-line", /: (\\d+) MAP call/),
       ...at(".pv-counter", /MAP call (\\d+)/),
       ...at(".pv-sub", /at MAP call (\\d+)/),
@@ -272,7 +272,7 @@ MIXED = """() => {
   window.mixed = [];
   const look = () => {
     const { still, mixed } = document.querySelector("canvas.wk-canvas").dataset;
-    const told = /average of (\\d+) conf/.exec(document.querySelector(".pv-verdict")?.textContent)?.[1];
+    const told = /averag(?:e of|ing) (\\d+) conf/.exec(document.querySelector(".pv-verdict")?.textContent)?.[1];
     if (told && still === "true") window.mixed.push([Number(told), Number(mixed)]);
     requestAnimationFrame(look);
   };
