@@ -680,12 +680,12 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     told = {since: words._apart(view.lanes[0], 3.5, 1.0, since, 256)[0] for since in ("", first)}
     assert told[""] == "Not yet right" and told[first].startswith(f"Right within chance{first}")
     # How far it is off is said all the same, and is nothing right where the chains disagree.
-    assert words._apart(view.lanes[0], 3.5, 1.0, first, 256)[1] == "3.50 (3.5 standard errors) above"
+    assert words._apart(view.lanes[0], 3.5, 1.0, first, 256)[1] == "3.5 (3.5 standard errors) above"
     apart = disagreeing(view, 1.37).lanes[0]
     assert words._apart(apart, 3.5, 1.0, first, 256)[0] == (
         "Within chance, first after 9 sweeps, now 3.5 standard errors above, though its chains disagree (R-hat 1.37)"
     )
-    assert words._apart(apart, 2.5, 1.0, first, 256)[0].startswith(f"Right within chance{first}, though its chains")
+    assert words._apart(apart, 1.5, 1.0, first, 256)[0].startswith(f"Right within chance{first}, though its chains")
     # Few chains know their own error badly: what is far of many is chance of four.
     assert words._apart(view.lanes[0], 7.4, 1.0, "", 4)[0] == "Right within chance"
     # The start is no wait for Play, nor a first sweep in the making.

@@ -6,6 +6,7 @@ import numpy as np
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.capabilities.marginals.polytope import gap_of
 from pmpviz.capabilities.marginals.words import centre, steps_of
 from pmpviz.player.numbers import integer, significant
 
@@ -52,7 +53,8 @@ def _led(lane: InferenceLaneView, offs: dict[int, float]) -> str:
     strayed = offs[nearest] <= STRAYED * offs[lane.count]
     nearer = f"at call {integer(nearest)} μ was nearer, {significant(offs[nearest], 2)} off"
     if lane.done and lane.reason.startswith(CLOSED):
-        return f"This is the objective's maximum, itself not exact{f': {nearer}' if strayed else ''}."
+        left = significant(gap_of(lane.trace[-1]), 2)
+        return f"The objective's maximum, {left} above, is not exact{f': {nearer}' if strayed else ''}."
     if strayed:
         return f"The gap is to the objective's maximum, not to exact: {nearer}."
     return "The gap is to the objective's maximum, which is near exact, not at it."

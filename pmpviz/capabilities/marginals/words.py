@@ -112,15 +112,14 @@ def _maximum(lane: InferenceLaneView, off: float | None) -> str:
         return "Without a loop its maximum is log Z itself: no gap means solved."
     gap = gap_of(lane.trace[-1]) if lane.promise == CERTIFIED else None
     lies = "is an upper bound of log Z"
-    if off is not None and gap is not None:
-        lies = f"is {_between(max(0.0, off), max(0.0, off + gap))} above log Z"
+    if off is not None and gap is not None and off > 0:
+        lies = f"is {_between(off, off + gap)} above log Z"
     return f"With loops its maximum {lies}: no gap means this maximum is found, not the exact answer."
 
 
 def _between(low: float, high: float) -> str:
-    """`0.15 to 1.3`, or one number where both are printed alike, or the lower one says nothing."""
-    least, most = significant(low, 2), significant(high, 2)
-    return most if least == most else f"{least} to {most}" if low else f"at most {most}"
+    """`0.15 to 1.3`, or one number where both are printed alike."""
+    return " to ".join(dict.fromkeys(significant(each, 2) for each in (low, high)))
 
 
 def ended(lane: InferenceLaneView) -> str:

@@ -23,6 +23,8 @@ CHANCE = 3
 FAR = 4
 """The same from which on a verdict speaks of the energy, too. It looks many times a minute: by chance alone one look
 in 16,000 is as far off."""
+DOUBT = 2
+"""The same from which on it is said by how many: whoever sees number and error side by side asks."""
 
 
 FEW_CHAINS = 8

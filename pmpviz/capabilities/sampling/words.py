@@ -10,6 +10,7 @@ import numpy as np
 
 from pmpviz.capabilities.sampling.evidence import (
     CHANCE,
+    DOUBT,
     FAR,
     disagree,
     energies,
@@ -279,6 +280,11 @@ def _to_error(value: float, error: float) -> str:
     return significant(value, max(_place(value) - _place(error) + 2, 3)) if error else significant(value, 4)
 
 
+def _as_error(off: float, error: float) -> str:
+    """To the second digit of the error, as the number is that it is a difference of."""
+    return significant(off, max(_place(off) - _place(error) + 2, 1)) if error else significant(off)
+
+
 def _place(value: float) -> int:
     return math.floor(math.log10(abs(value))) if value else 0
 
@@ -286,7 +292,7 @@ def _place(value: float) -> int:
 def _apart(lane: LaneView, off: float, error: float, since: str, chains: int) -> tuple[str, str]:
     """(whether the energy over so many chains is right, `since` when, and how far it is off): by chance it is off a
     little."""
-    deviations, far = f"{significant(abs(off / error), 2)} standard errors", abs(off) > CHANCE * error
+    deviations, far = f"{significant(abs(off / error), 2)} standard errors", abs(off) > DOUBT * error
     side, apart = "above" if off > 0 else "below", disagree([lane])
     # What was right once is not taken back where chance goes a little further; what chains disagree on is not right.
     if abs(off) <= rare(FAR if since else CHANCE, chains) * error:
@@ -296,9 +302,9 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int) ->
         if far and apart and since:
             answer += f", now {deviations} {side}"
             told = ""
-        return f"{answer}{apart}", f"{_to_error(abs(off), error)}{told} {side}"
+        return f"{answer}{apart}", f"{_as_error(abs(off), error)}{told} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
-    return answer, f"{_to_error(abs(off), error)} ({deviations}) {side}"
+    return answer, f"{_as_error(abs(off), error)} ({deviations}) {side}"
 
 
 def looking_back(sweep: int) -> str:

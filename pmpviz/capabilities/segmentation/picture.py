@@ -173,13 +173,12 @@ def verdict(view: SceneView) -> str:
     if not begun:
         return _unlearned(view)
     count, alone = together(begun), _alone(view).wrong
-    outlines = f"{integer(view.plan.scenes)} held-out outlines" if view.plan.scenes > 1 else "the held-out outline"
-    near = f"of pixels near {outlines} are wrong"
+    near = f"wrong near {'held-out outlines' if view.plan.scenes > 1 else 'the held-out outline'}"
     if not count:
         return f"Before learning: {_at_start(view)}. By colour alone {alone:.1%} {near}."
     now = [lane.points[count] for lane in begun]
     when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
-    learned = f" Learned: {_weights(now)}." if count >= MEANT else ""
+    learned = f" Learned so far: {_weights(now)}." if count >= MEANT else ""
     told = f"{_head(view, now)}: {when} {_shares(begun, now)} {near}, by colour alone {alone:.1%}."
     return f"{told}{_faster(begun, now)}{learned}"
 
@@ -190,12 +189,13 @@ def _at_start(view: SceneView) -> str:
 
 
 def _head(view: SceneView, now: Sequence[Point]) -> str:
-    """Whether fewer are wrong than by colour alone, by more than chance between so few scenes."""
-    apart = _than_alone(view, now)
-    sure = [each.sure for each in apart]
-    if any(sure):
-        return "Yes" if all(sure) else "One does" if sum(sure) == 1 else "Some do"
-    return "Perhaps by chance" if any(each.fewer > 0 for each in apart) else "Not yet"
+    """In how many scenes fewer are wrong than by colour alone; what that says of others stands beneath."""
+    scenes, better = view.plan.scenes, [each.better for each in _than_alone(view, now)]
+    if not any(better):
+        return "Not yet"
+    if min(better) < scenes:
+        return f"In {_each([integer(each) for each in better])} of {scenes} scenes"
+    return "Yes" + {1: "", 2: ", in both scenes"}.get(scenes, f", in all {scenes} scenes")
 
 
 def _than_alone(view: SceneView, now: Sequence[Point]) -> list[Apart]:
@@ -213,6 +213,14 @@ def _faster(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
         return ""
     than = f" as {slow}" if len(now) > 2 else ""
     return f" As good, and {fast} is {significant(most / least, 2)} times as fast{than}."
+
+
+def _took(lanes: Sequence[SceneLaneView], count: int) -> str:
+    """Seconds of an iteration, by which lanes are compared; before these are known those of all, and of compiling."""
+    paced = count >= PACED
+    took = [_pace(lane, count) if paced else lane.points[count].seconds for lane in lanes]
+    told = listed([f"{seconds(each)}{of}" for each, of in zip(took, _names(lanes), strict=True)])
+    return f"An iteration takes {told}." if paced else f"Computing took {told}, programs compiled."
 
 
 def _pace(lane: SceneLaneView, count: int) -> float:
@@ -305,11 +313,11 @@ def numbers(view: SceneView) -> list[str]:
         return [near] if begun else []
     best = listed([f"{lane.points[count].wrong_map:.1%}" for lane in begun])
     now = [lane.points[count] for lane in begun]
-    took = listed([f"{seconds(point.seconds)}{of}" for point, of in zip(now, _names(begun), strict=True)])
+    took = _took(begun, count)
     agree = (
-        f"{AGREE} {_apart(begun)} nats a pixel{_though(begun, count)}. Computing took {took}."
+        f"{AGREE} {_apart(begun)} nats a pixel{_though(begun, count)}. {took}"
         if _alike(view, begun)
-        else f"{_ahead(view, begun)}Computing took {took}."
+        else f"{_ahead(view, begun)}{took}"
     )
     have = "has" if len(begun) == 1 else "of each has"
     words = [agree, f"The single likeliest configuration (MAP) {have} {best} wrong there."]
@@ -321,8 +329,9 @@ def _by_scenes(view: SceneView, now: Sequence[Point]) -> list[str]:
     if view.plan.scenes < 2:
         return ["One scene tells nothing of chance."]
     apart = _than_alone(view, now)
-    by, held = _each([each.told for each in apart]), _each([integer(each.better) for each in apart])
-    return [f"Fewer than by colour alone by {by} points (95 % over scenes), in {held} of {view.plan.scenes} scenes."]
+    by = _each([each.told for each in apart])
+    few = "" if all(each.sure for each in apart) else ": so few leave open how it is with others"
+    return [f"Fewer than by colour alone by {by} points (95 % over scenes{few})."]
 
 
 def _each(told: Sequence[str]) -> str:
