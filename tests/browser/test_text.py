@@ -182,3 +182,20 @@ def test_a_text_is_greyed_and_of_the_setting_before_at_once_where_something_was_
     )
     assert page.locator(".pv-verdict").inner_text().startswith("Being read again under the new setting")
     assert set(page.locator(".tx-status").all_inner_texts()) == {"of the setting before"}
+
+
+def test_a_knob_stays_under_the_hand_that_turns_it(server, open_page):
+    page = open_page(f"{server}/text", viewport={"width": 1280, "height": 800})
+    page.wait_for_function("() => /finds all/.test(document.querySelector('.pv-verdict')?.textContent)")
+    top = "() => Math.round(document.querySelector('[data-knob=skip]').getBoundingClientRect().top)"
+    before = page.evaluate(top)
+    page.evaluate(
+        f"""() => {{
+          window.tops = [];
+          const look = () => {{ window.tops.push(({top})()); requestAnimationFrame(look); }};
+          look();
+        }}"""
+    )
+    page.locator("[data-knob=skip]").press("Home")
+    page.wait_for_function("() => /misses \\d/.test(document.querySelector('.pv-verdict').textContent)")
+    assert max(abs(each - before) for each in page.evaluate("window.tops")) <= 2

@@ -119,7 +119,13 @@ class Reading extends Live {
     const curves = this.curves || [];
     this.traces.adopt(old ? curves.map((curve) => ({ ...curve, lines: [], empty: "starting again" })) : curves, this.marks);
     this.tracesDirty = true;
-    if (old && this.text) for (const column of this.columns()) column.status.textContent = "of the setting before";
+    if (old && this.text) for (const { status } of this.columns()) this.age(status);
+  }
+
+  // In the room of what stood there.
+  age(status) {
+    status.style.minHeight = `${status.offsetHeight}px`;
+    status.textContent = "of the setting before";
   }
 
   tell(sentences) {
@@ -135,6 +141,7 @@ class Reading extends Live {
 
   act(name, more) {
     if (name === "knob") {
+      this.inside = true; // Or the knob would move under the hand as the answer grows.
       this.turned = this.anew = true;
       this.showAge();
       this.tell(["", ""]);
@@ -245,7 +252,10 @@ class Reading extends Live {
     this.body.classList.toggle("pv-beside", width >= BESIDE);
     const stage = [width, window.innerHeight, this.large, this.whole, this.words, this.lanes.length].join();
     const moves = !this.inside || stage !== this.laid;
-    if (stage !== this.laid) this.keepHint();
+    if (stage !== this.laid) {
+      this.keepHint();
+      for (const { status } of this.columns()) status.style.minHeight = "";
+    }
     this.laid = stage;
     if (moves) this.fill();
     this.spread();
