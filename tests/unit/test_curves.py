@@ -242,6 +242,18 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     said = standings.verdict(energies(view, 50, 20, 10, 8.3, 7.5))
     assert said.startswith("lane 1 came within the noise by MMD² after 2–4 sweeps, but its energy")
     assert "energy is still 7.5 standard errors too high. lane 2 has not come within it (MMD² 0.0500 after" in said
+    # Where the curve has come to the exact line since both were compared, it is said when that was.
+    far = energies(view, 50, 20, 10, 8.3, 7.5)
+    for lane in far.lanes:
+        then = lane.points[-1].sweep + 1
+        row = {"sweep": then, "energy:error": 0.1}
+        row |= {f"energy:{kind}": view.truth.energy for kind in ("mean", "low", "high")}
+        lane.series.append({name: np.array([value]) for name, value in row.items()})
+    now = [dataclasses.replace(lane, sweep=lane.points[-1].sweep + 1) for lane in far.lanes]
+    said = standings.verdict(dataclasses.replace(far, lanes=tuple(now)))
+    compared = now[0].points[-1].sweep - now[0].since
+    came = "lane 1 came within the noise by MMD² after 2–4 sweeps"
+    assert said.startswith(f"{came}, its energy not yet after {compared}. ")
     met = standings.verdict(energies(view, 50, 20, 10, 7.5, -2))
     by = "within the noise by MMD² and energy"
     assert met.startswith(f"lane 1 first came {by} after 4–8 sweeps (by MMD² alone after 2–4); ")

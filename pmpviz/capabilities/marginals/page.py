@@ -38,7 +38,7 @@ from pmpviz.player.numbers import integer, significant
 LEAD = (
     "Exact probabilities are a weighted average of configurations. A MAP call (maximum a posteriori) finds one best "
     "configuration, of a model that favours what the average μ lacks; μ steps towards it. "
-    "The gap: what the objective lacks of its maximum, with loops not quite exact."
+    "The gap: what the objective lacks of its maximum, exact where there is no loop."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."

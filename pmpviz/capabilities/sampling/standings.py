@@ -113,7 +113,8 @@ def _half(view: LiveView, lane: LaneView) -> str:
     """Of one whose MMD^2 alone is where it is to be."""
     if energy_parts(view, lane):
         return f"{lane.label}: energy {how_far(energy_now(view, lane))}, MMD² {WITHIN}"
-    off = off_now(view, lane) or ", not yet by its energy"
+    # Lanes are compared now and then: the energy may be right since, as the curve beside it shows.
+    off = off_now(view, lane) or f", its energy not yet after {integer(spent(lane, lane.points[-1])[0])}"
     return f"{lane.label} {'is' if lane.begins_within else 'came'} {WITHIN} by MMD² {_since_when(lane)}{off}"
 
 

@@ -325,7 +325,7 @@ def numbers(view: SceneView) -> list[str]:
 
 
 def _by_scenes(view: SceneView, now: Sequence[Point]) -> list[str]:
-    """By how much fewer are wrong than by colour alone, with its error over the scenes, and in how many of these."""
+    """By how much fewer are wrong than by colour alone, with its error over the scenes."""
     if view.plan.scenes < 2:
         return ["One scene tells nothing of chance."]
     apart = _than_alone(view, now)
