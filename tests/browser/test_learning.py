@@ -156,6 +156,7 @@ def test_own_pictures_load_and_bad_ones_are_told_while_the_training_plays(open_p
     page.get_by_text("bad.png is damaged or no picture").wait_for(state="visible")
     assert page.locator("[data-testid=stAlertContentError]").count() == 1
     page.get_by_role("button", name="Remove bad.png").click()
+    page.get_by_text("bad.png is damaged or no picture").wait_for(state="detached")
     uploader.set_input_files(good[1:])
     page.get_by_text("12 pictures").first.wait_for(state="visible")
     page.get_by_text("learned from 12 pictures").wait_for(state="visible")
