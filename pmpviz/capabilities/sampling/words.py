@@ -275,14 +275,9 @@ def _unknown(view: LiveView) -> str:
     return f"with {listed(edits)} no exact value is known, and " if edits else ""
 
 
-def _to_error(value: float, error: float) -> str:
-    """As many digits as the second one of the error."""
-    return significant(value, max(_place(value) - _place(error) + 2, 3)) if error else significant(value, 4)
-
-
-def _as_error(off: float, error: float) -> str:
-    """To the second digit of the error, as the number is that it is a difference of."""
-    return significant(off, max(_place(off) - _place(error) + 2, 1)) if error else significant(off)
+def _to_error(value: float, error: float, least: int = 3) -> str:
+    """As many digits as the second one of the error; a difference, whose numbers end there, needs no more at least."""
+    return significant(value, max(_place(value) - _place(error) + 2, least)) if error else significant(value, 4)
 
 
 def _place(value: float) -> int:
@@ -302,9 +297,9 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int) ->
         if far and apart and since:
             answer += f", now {deviations} {side}"
             told = ""
-        return f"{answer}{apart}", f"{_as_error(abs(off), error)}{told} {side}"
+        return f"{answer}{apart}", f"{_to_error(abs(off), error, 1)}{told} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
-    return answer, f"{_as_error(abs(off), error)} ({deviations}) {side}"
+    return answer, f"{_to_error(abs(off), error, 1)} ({deviations}) {side}"
 
 
 def looking_back(sweep: int) -> str:

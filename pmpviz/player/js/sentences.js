@@ -15,9 +15,14 @@ function invited(_, missing, more) {
   return `Press Play, or Space${more}: ${missing[0].toLowerCase()}${missing.slice(1)}.`;
 }
 
+// Without what stands in brackets, which a class is spared.
+export function unbracketed(text) {
+  return text.replace(/ \([^()]*\)/g, "");
+}
+
 // The first sentences without what stands in brackets, of so many letters as a class can read; the first is whole.
 export function brief(text) {
-  const sentences = text.replace(/ \([^()]*\)/g, "").split(/(?<=\.) (?=\p{Lu})/u);
+  const sentences = unbracketed(text).split(/(?<=\.) (?=\p{Lu})/u);
   let said = sentences.shift();
   while (sentences.length && said.length + sentences[0].length < CLASS_LETTERS) said += ` ${sentences.shift()}`;
   // Of a sentence that is too long what comes first, where that says something by itself.

@@ -12,6 +12,7 @@ import { Hands } from "./hands.js";
 import { Knobs } from "../pmpviz.player/knobs.js";
 import { Playhead } from "./playhead.js";
 import { Replay, decodeRecording } from "./replay.js";
+import { unbracketed } from "../pmpviz.player/sentences.js";
 import { make, number, topOf } from "../pmpviz.player/theme.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./tip.js";
@@ -364,7 +365,7 @@ class Microscope extends Stage {
   // Before a class without what stands in brackets.
   filled(template, played) {
     const { record, player, replay } = this;
-    return (this.large ? template.replace(/ \([^()]*\)/g, "") : template)
+    return (this.large ? unbracketed(template) : template)
       .replace("{residual}", () => number(record.residual[played - 1]))
       .replace("{sent}", () => player.head - replay.startOf(played))
       .replace("{right}", () => (player.head ? replay.right(player.head) : 0));
