@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import tempfile
 from collections.abc import Callable, Generator
@@ -48,7 +49,8 @@ class Truth:
     `exact` says whether the samples are; `label` says what they are; `marginals[i][k]` are exact where
     `exact_marginals` is true, else the long run's (of two states p(x_i = 1) alone, [n]); `log_z` and `energy` (exact
     mean of -log_weight) are None where not known; `sampled_energy` is that of the reference's samples and its standard
-    error, where the exact one is not known; `check` is a sentence on how the long run was checked,
+    error, where the exact one is not known; `energy_deviation` is the standard deviation of the samples' energies, nan
+    where it was not measured; `check` is a sentence on how the long run was checked,
     and `settled` whether it came to rest.
     """
 
@@ -65,6 +67,7 @@ class Truth:
     sampled_energy: tuple[float, float] | None = None
     exact_marginals: bool = False
     settled: bool = True
+    energy_deviation: float = math.nan
 
     @property
     def bytes(self) -> int:
@@ -129,9 +132,22 @@ def _from_exact(target: Target, solved: Any) -> Truth:
     pairs = edge_pairs(target)
     tables = solved.pair_marginals(pairs) if len(pairs) and solved.pair_marginals is not None else None
     key = truth_key(target)
-    sampled = None if energy is not None else _mean_and_error(_energies(target, x))
+    energies = _energies(target, x)
+    sampled = None if energy is not None else _mean_and_error(energies)
     return Truth(
-        label, True, Reference.of(x, label), marginals, solved.log_z, energy, "", key, pairs, tables, sampled, True
+        label,
+        True,
+        Reference.of(x, label),
+        marginals,
+        solved.log_z,
+        energy,
+        "",
+        key,
+        pairs,
+        tables,
+        sampled,
+        exact_marginals=True,
+        energy_deviation=float(energies.std(ddof=1)),
     )
 
 
@@ -264,7 +280,8 @@ def _walk(target: Target, name: str, sweeps: int) -> Generator[float, bool | Non
 def _from_long_run(target: Target, found: _LongRun, name: str, p1: np.ndarray | None) -> Truth:
     x = found.x
     label = f"{SAMPLES:,} {make_sampler(name).spec.label} chains of {found.sweeps:,} sweeps, a long run, not exact"
-    mean, error = _mean_and_error(_energies(target, x))
+    energies = _energies(target, x)
+    mean, error = _mean_and_error(energies)
     known, check = known_energy(target), "its energy could not be checked against a closed form"
     if known is not None:
         deviations = (mean - known) / error
@@ -296,6 +313,7 @@ def _from_long_run(target: Target, found: _LongRun, name: str, p1: np.ndarray | 
         sampled,
         exact_marginals=p1 is not None,
         settled=known is not None or found.settled,
+        energy_deviation=float(energies.std(ddof=1)),
     )
 
 

@@ -220,7 +220,7 @@ def test_a_race_by_seconds_says_them(idle):
 
 def energies(view, *off):
     """The view's lanes with a mean energy so many standard errors off the exact one at each of their metrics."""
-    lanes = []
+    lanes, truth = [], dataclasses.replace(view.truth, energy_deviation=0.1 * view.plan.chains**0.5)
     for lane in view.lanes:
         means = [view.truth.energy + 0.1 * each for each in off]
         series = Series(("sweep", "energy:error", *(names := [f"energy:{kind}" for kind in ("mean", "low", "high")])))
@@ -231,7 +231,7 @@ def energies(view, *off):
         )
         more = {"series": series, "points": tuple(points), "draws": None, "guarantee": "invariant"}
         lanes.append(dataclasses.replace(lane, **more))
-    return dataclasses.replace(view, lanes=tuple(lanes))
+    return dataclasses.replace(view, lanes=tuple(lanes), truth=truth)
 
 
 def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
@@ -343,7 +343,9 @@ def test_an_energy_that_stays_wrong_decides_and_is_said_first(begin):
     view = wait(live, lambda view: view.lanes and view.truth is not None)
     view = race(view, *[[0.001] * 4] * 4)
     wrong, *right = [energies(view, *off).lanes[k] for k, off in enumerate([[109] * 4, *[[50, 20, 2, 2]] * 3])]
-    view = dataclasses.replace(view, lanes=(dataclasses.replace(wrong, guarantee="approximate"), *right))
+    view = dataclasses.replace(
+        energies(view, *[2] * 4), lanes=(dataclasses.replace(wrong, guarantee="approximate"), *right)
+    )
     assert standings.verdict(view) == (
         "lane 1: energy 109 standard errors too high, MMD² within the noise; the others came within it by energy after "
         "2 sweeps, by MMD² their start already was."
@@ -362,13 +364,33 @@ def test_an_energy_that_stays_wrong_decides_and_is_said_first(begin):
         assert first(dataclasses.replace(later, lanes=tuple(lanes)), True) == "energy"
 
 
+def test_an_energy_has_arrived_where_it_is_drawn_within_the_band_of_chance(begin):
+    view = wait(begin(PLAN), lambda view: view.lanes and view.truth is not None)
+    samples = view.truth.reference.y
+    weights = [float(view.model.log_weight(x)) for x in samples]
+    assert view.truth.energy_deviation == pytest.approx(np.std(weights, ddof=1), rel=1e-3)
+
+    def drawn(view):
+        cards = decode(picture.update(view, Cursors(), Desk(), "none"))[0]["traces"]
+        return next(card for card in cards if card["id"] == "energy")["exact"]
+
+    for off, came in ((2.9, True), (-2.9, True), (3.1, False), (-3.1, False)):
+        seen = energies(race(view, *[[0.5, 0.009, 0.009]] * 2), 50, 20, off)
+        exact, (mean, _) = drawn(seen), seen.lanes[0].points[-1].energy
+        assert exact["chance"] == pytest.approx(3 * 0.1) and " by chance" in exact["label"]
+        assert (abs(mean - exact["y"]) <= exact["chance"]) is came
+        assert (evidence.arrival(seen, seen.lanes[0]) is not None) is came
+    alone = drawn(race(view, [0.5, 0.009, 0.009]))
+    assert not alone["chance"] and "chance" not in alone["label"], "a single walk's verdict has its own error beside it"
+
+
 def test_what_an_approximate_lane_that_has_not_come_gets_wrong_is_said(begin):
     live = begin(PLAN)
     live.play()
     view = wait(live, lambda view: view.lanes and view.truth is not None)
     view = race(view, [0.5, 0.2, 0.1, 0.05], [0.5, 0.2, 0.009, 0.009])
-    wrong, right = energies(view, -12, -12, -12, -12).lanes[0], energies(view, 1, 1, 1, 1).lanes[1]
-    said = {}
+    wrong, view = energies(view, -12, -12, -12, -12).lanes[0], energies(view, 1, 1, 1, 1)
+    right, said = view.lanes[1], {}
     for guarantee in ("approximate", "invariant"):
         lanes = (dataclasses.replace(wrong, guarantee=guarantee), right)
         said[guarantee] = standings.verdict(dataclasses.replace(view, lanes=lanes))

@@ -66,10 +66,23 @@ def law_energy(view: LiveView) -> tuple[float, float] | None:
 
 
 def energy_off(view: LiveView, mean: float, error: float) -> float:
-    """Standard errors from the exact mean energy, or else the reference's, to a mean; 0 where one is not known."""
+    """Standard errors from the exact mean energy, or else the reference's, to a mean; 0 where one is not known.
+
+    Of the mean's own error and that of as many samples of the reference's law the larger one counts.
+    """
     law, spread = law_energy(view) or (nan, nan)
-    off = (mean - law) / (error**2 + spread**2) ** 0.5 if error else nan
+    most = max(math.hypot(error, spread) if error else 0.0, (chance_of_energy(view) or 0.0) / CHANCE)
+    off = (mean - law) / most if most else nan
     return off if isfinite(off) else 0.0
+
+
+def chance_of_energy(view: LiveView) -> float | None:
+    """Half the width of the band in which the mean energies of as many samples of the reference's law lie, but for one
+    in 370; None where there is no reference. By it a lane's energy is right, and it is drawn."""
+    if view.truth is None or not isfinite(view.truth.energy_deviation):
+        return None
+    own = view.truth.energy_deviation / math.sqrt(view.plan.chains)
+    return CHANCE * math.hypot(own, (law_energy(view) or (0, 0))[1])
 
 
 def at_home(view: LiveView, lane: LaneView) -> bool:
@@ -86,12 +99,15 @@ def arrival(view: LiveView, lane: LaneView) -> MetricPoint | None:
 
 
 def far(view: LiveView) -> float:
-    """Standard errors from which on a verdict speaks of an energy, of means over this run's chains."""
-    return rare(FAR, view.plan.chains)
+    """Standard errors from which on a verdict speaks of an energy: those of few chains' own, where there is no
+    reference to know them by, are themselves known badly."""
+    return rare(FAR, view.plan.chains) if chance_of_energy(view) is None else FAR
 
 
 def _near(view: LiveView, point: MetricPoint) -> bool:
-    return abs(energy_off(view, *point.energy)) <= far(view)
+    """Whether the energy lies in the band of chance; true of one that nobody knows, or whose law's nobody does."""
+    law, chance = law_energy(view), chance_of_energy(view)
+    return law is None or chance is None or not abs(point.energy[0] - law[0]) > chance
 
 
 def by_energy(lane: LaneView, point: MetricPoint) -> bool:

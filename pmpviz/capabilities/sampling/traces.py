@@ -11,7 +11,7 @@ import numpy as np
 
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.draws import DrawsView
-from pmpviz.capabilities.sampling.evidence import energy_decides
+from pmpviz.capabilities.sampling.evidence import chance_of_energy, energy_decides
 from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView, bands, share_name
 from pmpviz.capabilities.sampling.live import LiveView, energy_of
@@ -166,7 +166,10 @@ def _exact_energy(scene: Scene) -> dict | None:
     if energy is None and not earlier:
         return None
     label = "" if energy is None else f"{whose} {significant(energy, 4)}"
-    return {"y": energy, "label": label, "since": view.law_since, "earlier": earlier}
+    chance = chance_of_energy(view) if energy is not None and len(view.lanes) > 1 else None
+    if chance:
+        label += f" ± {significant(chance, 2)} by chance"
+    return {"y": energy, "label": label, "since": view.law_since, "earlier": earlier, "chance": chance or 0}
 
 
 def _upper(scene: Scene, draws: DrawsView) -> dict:

@@ -201,8 +201,8 @@ export class Chart {
       }
       if (Number.isFinite(line.exact)) see(line.exact);
     }
-    for (const { y, since = -Infinity, until = Infinity } of this.exacts()) {
-      if (!view.x || (since <= view.x[1] && until >= view.x[0])) see(y);
+    for (const { y, since = -Infinity, until = Infinity, chance = 0 } of this.exacts()) {
+      if (!view.x || (since <= view.x[1] && until >= view.x[0])) [y - chance, y + chance].forEach(see);
     }
     if (this.trace.band) [this.trace.band.low, this.trace.band.high].forEach(see);
     if (!(low <= high)) return false;
@@ -316,15 +316,23 @@ export class Chart {
     }
   }
 
+  // Of the noise from edge to edge, and of chance about the exact value from where this is the law.
   drawBand() {
-    const band = this.trace.band;
-    if (!band) return;
-    const { context, theme } = this;
-    const low = this.y.log ? Math.max(band.low, this.y.ends[0]) : band.low;
-    const [top, bottom] = [this.y.px(band.high), this.y.px(low)];
-    context.fillStyle = css(theme.text);
+    const { band, exact } = this.trace;
+    if (band) this.shade(LEFT, this.y.log ? Math.max(band.low, this.y.ends[0]) : band.low, band.high);
+    if (!exact?.chance) return;
+    const from = exact.since ? Math.max(LEFT, this.x.px(exact.since)) : LEFT;
+    this.shade(from, exact.y - exact.chance, exact.y + exact.chance);
+  }
+
+  // From a place on to the right edge, between two values.
+  shade(left, low, high) {
+    const { context } = this;
+    const within = (y) => Math.min(Math.max(y, this.top), this.height - BOTTOM);
+    const [top, bottom] = [within(this.y.px(high)), within(this.y.px(low))];
+    context.fillStyle = css(this.theme.text);
     context.globalAlpha = 0.09;
-    context.fillRect(LEFT, top, this.width - LEFT - RIGHT, bottom - top);
+    context.fillRect(left, top, Math.max(0, this.width - RIGHT - left), bottom - top);
     context.globalAlpha = 1;
   }
 
