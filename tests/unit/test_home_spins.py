@@ -89,7 +89,7 @@ def test_the_loose_model_is_met_and_the_tight_one_missed():
     for little, met in ((LOOSE, True), (TIGHT, False)):
         hand = Hand(little=little)
         hand.draw_more()
-        assert words(hand).startswith("Not told apart from exact draws" if met else "Not exact")
+        assert words(hand).startswith("As good as exact draws" if met else "Not exact")
         assert little.why in reasons(hand)
     # As many exact draws are within it nineteen times of twenty, and these are told to be, until so many are drawn that
     # their own law is seen.
@@ -97,7 +97,7 @@ def test_the_loose_model_is_met_and_the_tight_one_missed():
     within = 0
     for _ in range(400):
         hand_of_exact.counts = rng.multinomial(20_000, LOOSE.law)
-        within += words(hand_of_exact).startswith("Not told apart from exact draws")
+        within += words(hand_of_exact).startswith("As good as exact draws")
     assert 0.9 < within / 400 < 0.985
     many = Hand(little=LOOSE)
     for _ in range(18):

@@ -75,7 +75,7 @@ def words(hand: Hand) -> str:
         off = f"{exact} {significant(chance)} off on average"
         return f"{far[0].upper()}{far[1:]}: too few to judge, {off}. Press “1 000 more”."
     if hand.distance <= farthest(hand.little.law, count):
-        return f"Not told apart from exact draws yet: {far}, theirs is {significant(chance)} on average."
+        return f"As good as exact draws so far: {far}, theirs is {significant(chance)} on average."
     if hand.distance < NEARLY:
         return f"Nearly exact: {far}, that of exact ones is {significant(chance)}: a small error is left."
     return f"Not exact: {far}, that of exact ones is {significant(chance)}; more do not help."

@@ -74,7 +74,7 @@ LOOSE = Little(
     FIELDS,
     tuple(0.05 * sign for sign in SIGNS),
     "Each spin mostly goes its own way, and for spins that ignore each other one noise a spin is exact. Their weak "
-    "pull leaves a small error, seen in many draws. One noise for each of the 32 states would be exact on every model.",
+    "pull leaves a small error, seen in many draws. Where one noise a spin is not enough: choose “Tightly joined”.",
 )
 TIGHT = Little(
     "tight",
