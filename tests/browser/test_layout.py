@@ -355,7 +355,7 @@ def test_a_class_sees_one_trace_large_letters_and_no_side_bar(server, open_page)
     page.locator("[data-testid=live-canvas]").hover()
     page.locator(".pv-root > .pv-tip", has_text="To draw here, leave class mode.").wait_for()
     # Of more traces none lies half beneath the button, which stands on a band of ground once one scrolls.
-    band = "() => getComputedStyle(document.querySelector('.pv-foot'), '::before').opacity"
+    band = "() => getComputedStyle(document.querySelector('.stMainBlockContainer'), '::after').opacity"
     assert page.evaluate(band) == "0"
     page.locator(".pv-more").click()
     page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 400)")
