@@ -55,8 +55,8 @@ STYLE = """<style>
 .stMain[data-testid="stMain"]:focus-visible::before { content: none; }
 </style>"""
 
-# Leave stands at the same corner of every page, whatever is scrolled; the presets beside it, at the question's end, go
-# with the question, so that they lie over nothing.
+# Leave stands at the same corner of every page, whatever is scrolled: once one scrolls on a band of ground, beneath
+# which words go as beyond the window's edge. The presets beside it, at the question's end, go with the question.
 CLASS_STYLE = """<style>
 html { font-size: 25.6px; }
 .stSidebar, [data-testid="stExpandSidebarButton"], [data-testid="stHeader"] { display: none; }
@@ -67,21 +67,42 @@ html { font-size: 25.6px; }
   padding: 0 0 0.4rem;
 }
 .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 6rem; }
-.stMainBlockContainer:has(.st-key-class-presets) [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 17rem; }
-.stMainBlockContainer:has(.st-key-class-presets) .stAlert { margin-right: 17rem; }
+.stMainBlockContainer:has(.st-key-class-presets) [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 20.5rem; }
+.stMainBlockContainer:has(.st-key-class-presets) .stAlert { margin-right: 20.5rem; }
 .st-key-class_mode { position: fixed; z-index: 10; top: 0.3rem; right: 0.4rem; width: auto; }
 .st-key-class_mode.st-key-class_mode .stButton { line-height: 0; }
 .st-key-class_mode.st-key-class_mode .stButton button { padding: 0 0.35rem; height: 1.1rem; border-radius: 6px; }
 .st-key-class_mode.st-key-class_mode button p { display: block; font-size: 0.5625rem; line-height: 1; margin: 0; }
+@supports (animation-timeline: scroll()) {
+  .stMainBlockContainer::after {
+    content: "";
+    position: fixed;
+    z-index: 9;
+    inset: 0 0 auto;
+    height: 1.7rem;
+    background: light-dark(#FBFAF7, #141412);
+    opacity: var(--pv-band, 0);
+    pointer-events: none;
+  }
+  .stMainBlockContainer {
+    animation: pv-band linear forwards;
+    animation-timeline: scroll(nearest block);
+    animation-range: 0 0.3rem;
+  }
+}
+@keyframes pv-band { to { --pv-band: 1; } }
 [data-testid="stLayoutWrapper"]:has(> .st-key-class-presets) {
   position: absolute;
   z-index: 10;
-  zoom: 0.7;
-  top: 0.3rem;
-  right: 8.6rem;
-  width: 15rem;
+  top: 0.2rem;
+  right: 6rem;
+  width: 14rem;
 }
-.st-key-class-presets .react-aria-ComboBox > div { min-height: 0; height: 1.9rem; }
+.st-key-class-presets .react-aria-ComboBox > div { min-height: 0; height: 1.5rem; }
+@media (max-width: 1199px) {
+  [data-testid="stLayoutWrapper"]:has(> .st-key-class-presets) { zoom: 0.8; right: 7.5rem; width: 13.2rem; }
+  .stMainBlockContainer:has(.st-key-class-presets) [data-testid="stMarkdownContainer"]:has(h4) { padding-right: 17rem; }
+}
 .st-key-class-presets .react-aria-ComboBox > div > * { height: 100%; padding-block: 0; }
 /* Names in full: the list grows to the left of its box, which is near the window's edge. */
 body:has(.st-key-class-presets [aria-expanded="true"]) [data-testid="stSelectboxVirtualDropdown"] {

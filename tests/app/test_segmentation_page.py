@@ -152,7 +152,7 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     wrong, alone = "wrong near held-out outlines", f"by colour alone {ALONE:.1%}"
     weights = "trust in colour 0.40, bias to ground 0.20, neighbours 0.30, where alike 0.10 more"
     assert words.startswith(f"Not yet: after 1 iteration 25.0% {wrong}, {alone}. Fewer than by colour alone by ")
-    assert " Computing took 2.00 s, programs compiled. " in words
+    assert " Computing took 2.00 s, compiling included. " in words
     # In the first steps weights say little.
     later = said(("A", *(point(k, 0.3, 0.25) for k in range(picture.MEANT + 1))))
     assert f"{alone}. Learned so far: {weights}. " in later
@@ -274,7 +274,7 @@ def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
     course = [point(0, 0.5, 0.5, -0.7), point(1, 0.4, 0.196, -0.5), point(2, 0.3, 0.239, -0.56)]
     agree = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.561)))
     assert agree.startswith("Not yet: after 2 iterations 23.9% and 23.6% (A, B) wrong near held-out outlines, ")
-    assert f"{picture.AGREE} 0.001 nats a pixel. Computing took 4.00 s (A) and 4.00 s (B), programs compiled." in agree
+    assert f"{picture.AGREE} 0.001 nats a pixel. Computing took 4.00 s (A) and 4.00 s (B), compiling included." in agree
     far = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.561, (0.8, -0.2, 0.3, 0.1))))
     differ = ", though the weights differ."
     assert differ not in agree and f"{picture.AGREE} 0.001 nats a pixel{differ}" in far
@@ -284,7 +284,7 @@ def test_lanes_that_agree_are_said_to_and_what_follows_from_it():
     most = f"{picture.BOUNDED} is highest with the weights of B, by "
     ahead = f"{most}31 nats a scene."
     assert not any(word in agree + far + apart for word in ("likelier", "likeliest with", "probable"))
-    assert f"{ahead} Computing took 4.00 s (A) and 4.00 s (B), programs compiled." in apart
+    assert f"{ahead} Computing took 4.00 s (A) and 4.00 s (B), compiling included." in apart
     # Curves that are hardly seen apart: a scene has many pixels.
     near = said(("A", *course), ("B", *course[:2], point(2, 0.3, 0.236, -0.557)))
     assert picture.AGREE in near

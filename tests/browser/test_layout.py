@@ -145,7 +145,13 @@ def a_class_is_left_at_the_same_corner_and_beside_the_question(page, address: st
     page.set_viewport_size({"width": 1024, "height": 768})
     leave = page.get_by_role("button", name="Leave class mode")
     leave.wait_for()
+    band = "() => getComputedStyle(document.querySelector('.stMainBlockContainer'), '::after').opacity"
+    assert page.evaluate(band) == "0"
     page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 400)")
+    page.wait_for_function(f"() => ({band})() === '1'")  # No words lie beneath it that are seen.
+    # Signs of lanes are as much larger as their names.
+    heights = page.locator(".pv-key").evaluate_all("(all) => all.map((key) => key.offsetHeight).filter(Boolean)")
+    assert all(height == 16 for height in heights)
     box = leave.bounding_box()
     assert 1000 < box["x"] + box["width"] <= 1024 and 0 <= box["y"] and box["y"] + box["height"] < 50
     words = leave.get_by_text("Leave class mode").last.bounding_box() if address else box
@@ -349,7 +355,7 @@ def test_a_class_sees_one_trace_large_letters_and_no_side_bar(server, open_page)
     page.locator("[data-testid=live-canvas]").hover()
     page.locator(".pv-root > .pv-tip", has_text="To draw here, leave class mode.").wait_for()
     # Of more traces none lies half beneath the button, which stands on a band of ground once one scrolls.
-    band = "() => getComputedStyle(document.querySelector('.pv-foot'), '::before').opacity"
+    band = "() => getComputedStyle(document.querySelector('.stMainBlockContainer'), '::after').opacity"
     assert page.evaluate(band) == "0"
     page.locator(".pv-more").click()
     page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 400)")

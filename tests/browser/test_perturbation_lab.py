@@ -144,10 +144,14 @@ def no_name_of_a_bound_lies_on_the_line_of_log_z_or_on_a_mark(page) -> None:
         """async (rows) => {
           const own = performance.getEntriesByType("resource").map((entry) => entry.name);
           const { nameAt } = await import(own.find((name) => name.includes("bounds.js")));
-          return rows.map((row) => nameAt(...row));
+          const { outside } = await import(own.find((name) => name.includes("map.js")));
+          const beyond = [[0, 6], [-7, 0], [7, 7]].map((noise) => outside(...noise, 6.2));
+          return [beyond.join(" "), ...rows.map((row) => nameAt(...row))];
         }""",
         ROWS,
     )
+    # A sample beyond the map's edge points outwards: up is less on screen.
+    assert starts.pop(0) == "0,0 -1,0 1,-1"
     for start, (long, (low, high), line, width) in zip(starts, ROWS, strict=True):
         assert start + long <= low or start >= high
         assert not start <= line <= start + long and 0 <= start <= width - long

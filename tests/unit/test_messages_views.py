@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from pmpviz.capabilities.messages.recording import TOLERANCE
 from pmpviz.capabilities.messages.settings import checked, graph_of, target_of
 from pmpviz.capabilities.messages.thumbnail import graph_picture
 from pmpviz.capabilities.messages.words import (
+    _decoded_in_turn,
     bethe_words,
     decoded_words,
     messages_by_sweep,
@@ -139,7 +141,7 @@ def test_the_undamped_triangle_oscillates_with_period_six_from_the_sweep_that_is
     assert "oscillates with period 6" in said
     assert said.endswith(": undamped, on a loop of strong couplings of which an odd number are negative.")
     # The large line answers the page's question.
-    assert last.words == "Oscillates with period 6: undamped loop, an odd number of couplings negative."
+    assert last.words == "Oscillates with period 6: messages come back reversed and count as new."
 
 
 def test_beliefs_that_are_right_before_any_message_are_told_to_be_spoilt_by_what_goes_round():
@@ -322,6 +324,22 @@ def test_what_max_product_decodes_is_compared_to_the_maximum():
         story.record, weigh, 1.0 + weigh(story.record.beliefs[-1].argmax(1))
     )
     assert "forbid" in decoded_words(story.record, lambda x: -math.inf, 0.0)
+
+
+def test_of_an_oscillation_the_answers_of_its_whole_cycle_are_told():
+    record = story_of(preset_of(MESSAGES, "triangle").plan).record
+    said = decoded_words(record, lambda x: 0.0, 0.0)
+    assert said.startswith("In its cycle of 6 sweeps each variable's best state gives x = ")
+    told = said.partition("x = ")[2].partition(", and so on")[0].split(", ")
+    for states, beliefs in zip(told, record.beliefs[-6:], strict=False):
+        for state, (low, high) in zip(states.split(), beliefs, strict=True):
+            assert state == "?" or int(state) == (high > low), (states, beliefs)
+    for several in ({"0 0", "1 1"}, {str(k) for k in range(9)}):
+        assert all(words in _decoded_in_turn(2 * len(several), sorted(several) * 2) for words in sorted(several)[:2])
+    # What a sum that oscillates says of log Z, too.
+    two = SimpleNamespace(bethe=np.array([7.0, 1.25, 1.5]), period=2)
+    between = "In its cycle Bethe's estimate of log Z goes between 1.2500 and 1.5000"
+    assert bethe_words(two, 1.3) == f"{between}, exactly 1.3000."
 
 
 def test_beliefs_that_tie_as_far_as_the_last_change_can_tell_decide_nothing():

@@ -223,6 +223,7 @@ def test_everything_is_computed_and_drawn():
     # Letters of its own size would stay small before a class.
     drawn = perturbation_maps.tree(view, False)
     assert {drawn.layout.legend.font.size, *(line.textfont.size for line in drawn.data)} == {None}
+    assert perturbation.lost(view, False).layout.legend.font.size is None
     said = findings.counts(view)
     assert said.startswith("Best state missed under 512 noises: ")
     assert "attempts" not in findings.counts(view, "two-spins")
@@ -334,6 +335,20 @@ def test_bounds_that_are_the_maxima_themselves_are_one_row_with_them():
     assert perturbation.bounds_help(view).endswith("Every solver's answers and bounds are the same here.")
     tally.lost[0][3] = 0.5
     assert len(perturbation.bound_rows(view)) == 2 and perturbation.bounds_help(view) == perturbation.BOUNDS
+
+
+@pytest.mark.parametrize("means", [(3.0,), (1.2, 2.0, 9.0), (0.0, 1.9, 2.1), (1.0, 3.0)])
+def test_names_of_bounds_stand_on_one_side_of_the_line_of_log_z_and_have_room_there(means, monkeypatch):
+    log_z, style = 2.0, perturbation.styles(LabView(CLIQUE))[0]
+    rows = [(f"mean of {mean}", mean, 0.05, style, "bound") for mean in means]
+    monkeypatch.setattr(perturbation, "bound_rows", lambda view: rows)
+    figure = perturbation.bounds(SimpleNamespace(truth=SimpleNamespace(log_z=log_z)), False)
+    low, high = figure.layout.xaxis.range
+    names = [each for each in figure.layout.annotations if "log Z" not in each.text]
+    assert len(names) == len(means) and low < min(means) and high > max(means)
+    right = names[0].xanchor == "left"
+    assert all(each.x == log_z and each.xshift * (1 if right else -1) > 0 for each in names)
+    assert (high - log_z if right else log_z - low) > 0.65 * (high - low)
 
 
 def test_the_verdict_on_a_scene_names_what_the_single_best_answer_leaves_out_beside_the_exact_marginals():

@@ -16,6 +16,7 @@ from pmpviz.player.numbers import integer, significant
 EXACT = 1e-5
 REPEAT = 1e-6
 ROUNDING = 1e-12
+MOST_TURNS = 6  # Answers of a cycle that are all told.
 MUCH = 0.5  # Damping from which on it slows down what settles.
 # What a table of two spins says for their being alike, and against it.
 SIGNS = np.array([[1, -1], [-1, 1]])
@@ -121,7 +122,7 @@ def _oscillation(record, repeat: int) -> str:
     """Why the messages never come to rest, where that is known; else which of them return."""
     kind = f"Oscillates with period {record.period}"
     if _cause(record):
-        return f"{kind}: undamped loop, an odd number of couplings negative."
+        return f"{kind}: messages come back reversed and count as new."
     return f"{kind}: the messages of sweep {repeat} are again those of sweep {repeat - record.period}."
 
 
@@ -178,7 +179,7 @@ def verdict(record, errors: Float[np.ndarray, " sweeps_1"] | None, steps: list[M
         return f"{of} oscillates with period {record.period}{off}{seen}."
     off = _off(errors, 1, ", beliefs off by up to {}")
     if last.status == "converged":
-        kind = "a tree" if record.is_tree else "on loops a fixed point is approximate"
+        kind = "a tree" if record.is_tree else "on loops the same evidence counts again: approximate"
         return f"{of} has converged, at sweep {integer(last.sweep)}; {kind}{off}."
     change = float(record.residual[-1])
     if settling(record):
@@ -230,6 +231,11 @@ def bethe_words(record, log_z: float | None) -> str:
     bethe = float(record.bethe[-1]) if len(record.bethe) else float("nan")
     if not np.isfinite(bethe):
         return ""
+    cycle = np.asarray(record.bethe[-(record.period or 1) :])
+    low, high = (significant(float(end), 5) for end in (cycle.min(), cycle.max()))
+    if low != high:
+        exactly = "" if log_z is None else f", exactly {significant(log_z, 5)}"
+        return f"In its cycle Bethe's estimate of log Z goes between {low} and {high}{exactly}."
     words = f"At the run's end Bethe's estimate of log Z is {significant(bethe, 5)}"
     if log_z is None:
         return f"{words}."
@@ -238,13 +244,14 @@ def bethe_words(record, log_z: float | None) -> str:
     return f"{words}, exactly {significant(log_z, 5)}: a difference of {significant(bethe - log_z, 3)}."
 
 
-def ties(record) -> Bool[np.ndarray, " n"]:
-    """Of which variables the two best states are equal, as far as the last beliefs of a run that settles can tell.
+def ties(record, sweep: int = -1) -> Bool[np.ndarray, " n"]:
+    """Of which variables the two best states are equal, as far as the last beliefs of a run that settles can tell, or
+    those of a `sweep` of one that does not.
 
     What the last change r of a message still leaves to come is, at the rate q at which changes die out, r / (1 - q) a
     message, and a belief adds up one a factor. A run that does not settle has no such limit: rounding alone ties it.
     """
-    beliefs, changes = np.asarray(record.beliefs[-1]), np.asarray(record.residual)
+    beliefs, changes = np.asarray(record.beliefs[sweep]), np.asarray(record.residual)
     best = np.sort(beliefs, 1)[:, ::-1]
     with np.errstate(divide="ignore"):
         apart = np.log(best[:, 0]) - np.log(best[:, 1])
@@ -258,11 +265,14 @@ def ties(record) -> Bool[np.ndarray, " n"]:
 
 def decoded_words(record, weigh: Callable[[np.ndarray], float], maximum: float | None) -> str:
     """The best state of every variable as max-product decodes it, and how far its log-weight is below the maximum."""
+    cycle = _cycle(record)
+    if len(cycle) > 1:
+        return _decoded_in_turn(record.period, cycle)
     states, tied = np.asarray(record.beliefs[-1]).argmax(1), ties(record)
     if tied.all():
         return "At its end the beliefs tie: they prefer no state of any variable, and decide nothing."
     if tied.any():
-        shown = " ".join("?" if tie else str(state) for state, tie in zip(states.tolist(), tied, strict=True))
+        shown = _decoded(record, -1)
         return f"At its end each variable's best state gives x = {shown}; at a ? beliefs tie and decide nothing."
     words = f"At its end each variable's best state gives x = {' '.join(map(str, states.tolist()))}"
     if maximum is None:
@@ -273,6 +283,31 @@ def decoded_words(record, weigh: Callable[[np.ndarray], float], maximum: float |
     if not np.isfinite(loss):
         return f"{words}, which the factors forbid: the best state of each alone need not be a state of all."
     return f"{words}, whose log-weight is {significant(loss)} below the maximum."
+
+
+def _decoded(record, sweep: int) -> str:
+    """Each variable's best state after a sweep, "?" where two are equal."""
+    states, tied = np.asarray(record.beliefs[sweep]).argmax(1), ties(record, sweep)
+    return " ".join("?" if tie else str(state) for state, tie in zip(states.tolist(), tied, strict=True))
+
+
+def _cycle(record) -> list[str]:
+    """What the last period's sweeps decode, in turn; nothing of a run that does not repeat."""
+    found = [_decoded(record, sweep) for sweep in range(-(record.period or 0), 0)]
+    return [states for k, states in enumerate(found) if not k or states != found[k - 1]]
+
+
+def _decoded_in_turn(period: int, cycle: list[str]) -> str:
+    """Between which answers max-product goes round: many are counted, of which two are told."""
+    kinds = list(dict.fromkeys(cycle))
+    said = f"In its cycle of {integer(period)} sweeps each variable's best state gives x = "
+    if len(kinds) == 2:
+        told = f"{kinds[0]} and {kinds[1]} by turns"
+    elif len(cycle) <= MOST_TURNS:
+        told = f"{', '.join(cycle)}, and so on"
+    else:
+        told = f"{kinds[0]}, {kinds[1]} and {integer(len(kinds) - 2)} others in turn"
+    return f"{said}{told}{'; at a ? beliefs tie' if '?' in told else ''}."
 
 
 def thresholds_words(theta: float, correlation: float, difference: float) -> list[str]:

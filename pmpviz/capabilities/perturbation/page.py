@@ -246,7 +246,7 @@ def _many() -> None:
     lost, tree = perturbation.lost(view, _dark()), perturbation_maps.tree(view, _dark())
     with left:
         bounds = perturbation.bounds(view, _dark())
-        _part("Bounds on log Z, with 95 % bars", bounds, "lab_bounds", perturbation.bounds_help(view))
+        _part("Bounds on log Z: means, with 95 % bars", bounds, "lab_bounds", perturbation.bounds_help(view))
         if view.no_truth:
             st.caption(f"No exact log Z: {as_text(view.no_truth)}.")
     with right:

@@ -18,6 +18,8 @@ from pmpviz.player.style import Style, style_of, styles_of
 HEIGHT, ROW = 300, 54
 # Of a normal law, 95 % lie within so many standard errors.
 WITHIN = 1.96
+# Free at both ends of a chart, as a share of what is drawn; so many times as long as the other is the side with names.
+EDGE, NAMED = 0.08, 2.5
 # Energies closer than this are the same maximum.
 SMALLEST = 1e-6
 SYMBOLS = {"triangle": "triangle-up"}
@@ -139,16 +141,33 @@ def bounds(view: LabView, dark: bool) -> Any:
             annotation_xanchor="auto",
         )
     figure = _plain(figure, "nats", "")
-    _name_rows(figure, [row[0] for row in rows], GROUND[dark])
+    ends, aside = _beside(rows, None if view.truth is None else float(view.truth.log_z))
+    figure.update_layout(xaxis={"range": ends})
+    _name_rows(figure, [row[0] for row in rows], GROUND[dark], aside)
     figure.update_layout(height=130 + ROW * len(rows))
     return figure
 
 
-def _name_rows(figure: Any, names: list[str], ground: str) -> None:
+def _beside(rows: list[tuple[str, float, float, Style, str]], log_z: float | None) -> tuple[list[float], dict]:
+    """(ends of the axis, where names stand): on that side of log Z's line which has more room, and is given enough."""
+    values = [mean + way * WITHIN * error for _, mean, error, _, _ in rows for way in (-1, 1)]
+    line = min(values) if log_z is None else log_z
+    left, right = max(line - min(values), 0.0), max(max(values) - line, 0.0)
+    whole = left + right or 1.0
+    left, right = left + EDGE * whole, right + EDGE * whole
+    if left > right:
+        left = max(left, NAMED * right)
+        return [line - left, line + right], {"x": line, "xanchor": "right", "xshift": -6}
+    right = max(right, NAMED * left)
+    return [line - left, line + right], {"x": line, "xanchor": "left", "xshift": 6}
+
+
+def _name_rows(figure: Any, names: list[str], ground: str, aside: dict) -> None:
     """Each name above its row, within the chart: beside a chart that is narrow it would take most of it."""
-    place = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 6}
+    place = {**aside, "yanchor": "bottom", "yshift": 6}
     for name in names:
-        figure.add_annotation(text=name, y=name, bgcolor=ground, borderpad=0, showarrow=False, **place)
+        text = name.removeprefix("mean of ")
+        figure.add_annotation(text=text, y=name, bgcolor=ground, borderpad=0, showarrow=False, **place)
     figure.update_layout(
         margin={"l": 10, "r": 10, "t": 48, "b": 44},
         xaxis={"tickangle": 0, "nticks": 5},
@@ -227,7 +246,7 @@ def _plain(figure: Any, x_title: str, y_title: str) -> Any:
         margin={"l": 50, "r": 10, "t": 24, "b": 44},
         xaxis={"title": x_title},
         yaxis={"title": y_title},
-        legend={"orientation": "h", "y": 1.14, "font": {"size": 11}},
+        legend={"orientation": "h", "y": 1.03, "yanchor": "bottom"},  # Of two rows it grows upwards.
         bargap=0.15,
     )
     return figure

@@ -18,8 +18,8 @@ PERTURBATION: tuple[Preset, ...] = (
         "so that this is the exact law, which is the bias of unary noise as geometry. Drag the cross over a border: "
         "the field changes a little, the answer at once. Samples fall into the regions and fill the bars; the lines "
         "are the exact law.",
-        lead="To sample, noise is added to each spin and the best state taken. A dot is noise on both spins, its "
-        "region the state that is best; lines are the model's own probabilities. Drag the cross.",
+        lead="To sample, noise is added to each spin, and three solvers seek the best state. A dot is noise on both "
+        "spins, its region the best state: bars count them, lines are the model's own probabilities. Drag the cross.",
     ),
     Preset(
         "glass",

@@ -220,7 +220,7 @@ def _took(lanes: Sequence[SceneLaneView], count: int) -> str:
     paced = count >= PACED
     took = [_pace(lane, count) if paced else lane.points[count].seconds for lane in lanes]
     told = listed([f"{seconds(each)}{of}" for each, of in zip(took, _names(lanes), strict=True)])
-    return f"An iteration takes {told}." if paced else f"Computing took {told}, programs compiled."
+    return f"An iteration takes {told}." if paced else f"Computing took {told}, compiling included."
 
 
 def _pace(lane: SceneLaneView, count: int) -> float:

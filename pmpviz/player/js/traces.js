@@ -122,7 +122,9 @@ function inBoth({ label, short }) {
 
 // A piece of a lane's line with its marker.
 export function drawKey(canvas, { colour, dash, marker: kind }, theme) {
-  const context = sized(canvas, 30, 10);
+  const context = sized(canvas, 60, 20); // Sharp before a class, too, where it is as much larger as its name is.
+  Object.assign(canvas.style, { width: "1.875rem", height: "0.625rem" });
+  context.scale(2, 2);
   context.clearRect(0, 0, 30, 10);
   context.strokeStyle = context.fillStyle = lit(colour, theme);
   context.lineWidth = 2.5;

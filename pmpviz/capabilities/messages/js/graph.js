@@ -14,6 +14,7 @@ const MANY = 16; // Variables, of which more are drawn small.
 const WHOLE = { apart: 4, beyond: 7, exact: 3.5, ring: 8, thin: 2.5, arrow: 4, line: 1.25, disc: 5, least: 13, most: 27, square: 7 };
 const SMALL = { apart: 1.5, beyond: 4, exact: 2, ring: 4, thin: 1.5, arrow: 1.5, line: 0.75, disc: 3, least: 4, most: 13, square: 2.5 };
 const FADED = 0.35;
+const FLAT = 0.4; // Of the text's colour: what prefers no state is a message, and seen.
 const FEW = 4; // Messages in flight at once, of which each carries its number.
 const MOST_WORDS = 26; // Messages in flight at once that still carry their numbers.
 
@@ -100,7 +101,7 @@ export class Graph {
       const message = view.replay.message(edge, down);
       const [colour, strength] = messageColour(message, this.record.limit);
       const [from, to] = this.line(edge, down);
-      context.strokeStyle = css(mix(theme.rule, colour, Math.min(1, 4 * strength)));
+      context.strokeStyle = css(mix(mix(theme.ground, theme.text, FLAT), colour, Math.min(1, 4 * strength)));
       context.lineWidth = this.form.line * (1 + 2.2 * strength);
       context.beginPath();
       context.moveTo(...from);

@@ -19,8 +19,11 @@ const WAIT_MS = 4000;
 const NAMED = 4;
 const TWO_LINES = 850; // So wide a page has the verdict of two spins in two lines, another one in three.
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
+// To a class, which reads no lead.
+const UNPLAYED = "Press Play: dots fall, each fresh noise on both spins. Its region is the best state, which the solvers seek; bars count it.";
 const LEGEND = 30;
-const [ALONE, IN_CLASS] = [0.56, 0.5]; // How high it is elsewhere, of the window: before a class the answer stands beneath.
+const [ALONE, IN_CLASS, FALLS] = [0.56, 0.5, 0.58]; // How high it is elsewhere, of the window: before a class the answer stands beneath.
+const SAID = 78; // Of its three lines, in px of a page that is not enlarged.
 const BESIDE = 330; // How high the map is beside what the question is about, in px.
 const [WORDS, FOUND] = [210, 36]; // What stands above and beneath two rows of pictures; before a class what is found, too.
 
@@ -197,7 +200,8 @@ class Board extends Stage {
     if (samples && samples.points) this.fall(passed, now, samples);
     this.landed = Math.floor(this.fallen) - (this.falls(now) < 1 ? 1 : 0);
     const beneath = scale > 1 && !this.legend.hidden ? LEGEND * scale : 0;
-    const high = this.barsFirst ? BESIDE : Math.max(300, Math.min(520, (scale > 1 ? IN_CLASS : ALONE) * window.innerHeight - beneath));
+    const falls = Boolean(samples && samples.points);
+    const high = this.barsFirst ? BESIDE : Math.max(300, Math.min(520, this.share(scale, falls) * window.innerHeight - beneath));
     this.map.draw(this.left.clientWidth, high, this.theme, this.dots(now), scale);
     this.tellFound();
     // Of a scene whose map is still to come only its heading stands there.
@@ -214,9 +218,17 @@ class Board extends Stage {
     this.bounds.draw(this.charted ? estimates : [], exact, this.theme, scale);
     this.bar.root.hidden = !(samples && samples.points);
     showPlaying(this.bar.buttons.play, this.falling);
+    this.root.classList.toggle("at-falls", falls);
     this.root.classList.toggle("pv-asks", scale > 1 && !this.falling && !this.fallen);
     Object.assign(this.root.dataset, { fallen: Math.floor(this.fallen), layer: this.map.layer.id, falling: Boolean(this.falling) });
     return Boolean(samples && samples.points) && (this.falling || now - (this.lastFall || 0) < FALL_MS);
+  }
+
+  // The map's share of the window: where samples fall before a class all that what is said beneath leaves.
+  share(scale, falls) {
+    if (scale === 1) return ALONE;
+    const left = 1 - (topOf(this.map.root) + SAID * scale) / window.innerHeight;
+    return falls ? Math.min(FALLS, left) : IN_CLASS;
   }
 
   // The answer, of as many samples as have fallen where they fall; before a class it stands beneath the pictures.
@@ -229,7 +241,7 @@ class Board extends Stage {
     if (last) return last[1];
     if (!this.meta.atlas && this.falling) return "Samples fall as soon as a rough map is there.";
     if (this.falling) return "Samples begin to fall.";
-    return enlarged() > 1 ? "Press Play, or Space: no sample has fallen yet." : "No sample has fallen yet: press Play, or One sample.";
+    return enlarged() > 1 ? UNPLAYED : "No sample has fallen yet: press Play, or One sample.";
   }
 
   tellFound() {

@@ -281,8 +281,11 @@ export class NoiseMap {
     const [px, py] = this.place(within(x), within(y));
     const size = (share < 1 ? DOT + 2 : DOT) * this.scale;
     const inside = (at, from) => Math.max(from + size, Math.min(from + this.room - size, at));
+    const beyond = share < 1 ? [0, 0] : outside(x, y, reach * (1 + 1 / (this.atlas.side - 1)));
+    const at = [inside(px, this.left), inside(TOP + (py - TOP) * share * share, TOP)];
     this.context.beginPath();
-    this.context.arc(inside(px, this.left), inside(TOP + (py - TOP) * share * share, TOP), size, 0, 2 * Math.PI);
+    if (beyond[0] || beyond[1]) pointer(this.context, ...at, beyond, 1.5 * size);
+    else this.context.arc(...at, size, 0, 2 * Math.PI);
     this.context.fillStyle = colour;
     this.context.fill();
     this.context.strokeStyle = css(mix(theme.text, rgb(colour), 0.25));
@@ -319,6 +322,21 @@ export class NoiseMap {
     const words = `Noise atlas, ${this.layer.label}. The cross is at noise ${number(x)} of spin ${a + 1} and ${number(y)} of spin ${b + 1}; arrow keys move it.`;
     this.canvas.setAttribute("aria-label", words);
   }
+}
+
+// Over which edges of the map a noise lies, as a direction on screen: [0, 0] of one that is on it.
+export function outside(x, y, edge) {
+  return [x, -y].map((v) => (Math.abs(v) > edge ? Math.sign(v) : 0));
+}
+
+// A triangle whose tip, at a place, points this way.
+function pointer(context, x, y, [right, down], long) {
+  const angle = Math.atan2(down, right);
+  const back = (turn) => [x + long * Math.cos(angle + turn), y + long * Math.sin(angle + turn)];
+  context.moveTo(x + (long / 1.5) * Math.cos(angle), y + (long / 1.5) * Math.sin(angle));
+  context.lineTo(...back(2.3));
+  context.lineTo(...back(-2.3));
+  context.closePath();
 }
 
 // Where nothing is worked out yet stands what the rough map, worked out first, has around there.
