@@ -30,8 +30,8 @@ KEY = """async () => {
     return written;
   };
   return [
-    told([walk([], -1)], null, 900), told([walk([1], 3)], [0, 0], 900), told([walk([1], 3), walk([1], 2)], null, 150),
-    told([walk([1], 3)], [0, 0], 900, {}), told([walk([1], 3)], [0, 0], 150, {}),
+    told([walk([], -1)], null, 900), told([walk([1], 3)], [0, 0], 900), told([walk([1], 3), walk([1], 2)], null, 190),
+    told([walk([1], 3)], [0, 0], 900, {}), told([walk([1], 3)], [0, 0], 190, {}),
   ];
 }"""
 
@@ -49,7 +49,8 @@ LED = """async () => {
   const names = ["101", "010", "110"];
   const none = [NaN, NaN, NaN, NaN, NaN];
   const known = { gap: none, low: none, high: none };
-  const lane = { ...known, names, steps: [0, 1, 2, 3, 4], found: [-1, 0, 1, 2, 2], changes: [4], step: "MAP call", label: "BFW", short: "BFW" };
+  const lane = { ...known, names, steps: [0, 1, 2, 3, 4], found: [-1, 0, 1, 2, 2], changes: [4] };
+  Object.assign(lane, { step: "MAP call", label: "BFW", short: "BFW" });
   const say = (last, more, sure = true, large = false) =>
     sentence({ lane: { ...lane, ...more }, last }, { metas: [{ sure, short: "BFW" }], large, exact: null });
   return [
@@ -94,7 +95,7 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     # The polytope that is drawn towards its centre is told where that takes no third row.
     dotted = "dotted: μ stays off infinitely steep faces"
     assert [words for words, *_ in drawn][-1] == dotted and dotted not in [words for words, *_ in full]
-    assert all(x + 6 * len(words) <= 150 for words, x, _ in narrow) and len({y for *_, y in narrow}) == 4
+    assert all(x + 6 * len(words) <= 190 for words, x, _ in narrow) and len({y for *_, y in narrow}) == 4
     assert min(page.evaluate(CLEAR)) >= 3
     # Why a step leads elsewhere than the one before is said of exact MAP calls.
     assert page.evaluate(LED) == [

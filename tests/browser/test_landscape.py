@@ -248,7 +248,7 @@ WORDS = """async () => {
   // The marker of the shift at 100, between uprights at 0 and 180, and in a stretch too narrow for words beside it.
   const strip = { width: 400, height: 78, mark: 100, scene: { low: 0.05, high: 6 } };
   Shift.prototype.within.call(strip, context, ["one hill, guaranteed", "one hill"], [0, 180], 20, theme);
-  Shift.prototype.within.call(strip, context, ["four"], [90, 120], 20, theme);
+  Shift.prototype.within.call(strip, context, ["four"], [88, 122], 20, theme);
   Shift.prototype.foot.call(strip, context, [[2, "2"]], (value) => 66 * value, theme);
   return [corners, foot, written.map(([words, x]) => [words, x])];
 }"""

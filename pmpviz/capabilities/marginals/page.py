@@ -37,8 +37,8 @@ from pmpviz.player.numbers import integer, significant
 
 LEAD = (
     "Exact probabilities are a weighted average of configurations, the corners. A MAP call (maximum a posteriori) "
-    "finds the one farthest uphill, along the objective's gradient at the average so far, μ; as μ steps towards it, uphill "
-    "turns to another. Without loops the top is exact."
+    "finds the one farthest uphill, along the objective's gradient at the average so far, μ; as μ steps towards it, "
+    "uphill turns to another. Without loops the top is exact."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."
