@@ -47,8 +47,8 @@ LED = """async () => {
   const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/lines.js"));
   const { sentence } = await import(loaded);
   const names = ["101", "010", "110"];
-  const none = [NaN, NaN, NaN, NaN, NaN];
-  const known = { gap: none, low: none, high: none };
+  const none = new Float32Array(5).fill(NaN);
+  const known = Object.fromEntries(["gap", "low", "high", "error", "maximum", "objective"].map((name) => [name, none]));
   const lane = { ...known, names, steps: [0, 1, 2, 3, 4], found: [-1, 0, 1, 2, 2], changes: [4] };
   Object.assign(lane, { step: "MAP call", label: "BFW", short: "BFW" });
   const say = (last, more, sure = true, large = false) =>
