@@ -30,8 +30,8 @@ KEY = """async () => {
     return written;
   };
   return [
-    told([walk([], -1)], null, 900), told([walk([1], 3)], [0, 0], 900), told([walk([1], 3), walk([1], 2)], null, 150),
-    told([walk([1], 3)], [0, 0], 900, {}), told([walk([1], 3)], [0, 0], 150, {}),
+    told([walk([], -1)], null, 900), told([walk([1], 3)], [0, 0], 900), told([walk([1], 3), walk([1], 2)], null, 190),
+    told([walk([1], 3)], [0, 0], 900, {}), told([walk([1], 3)], [0, 0], 190, {}),
   ];
 }"""
 
@@ -41,6 +41,22 @@ HEARD = """async (moments) => {
   const { heardAt } = await import(loaded);
   const lane = {};
   return moments.map(([known, step]) => heardAt(lane, { known }, step).known);
+}"""
+# What the line beneath a walk says of its steps, of exact MAP calls and of others, and before a class.
+LED = """async () => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/lines.js"));
+  const { sentence } = await import(loaded);
+  const names = ["101", "010", "110"];
+  const none = new Float32Array(5).fill(NaN);
+  const known = Object.fromEntries(["gap", "low", "high", "error", "maximum", "objective"].map((name) => [name, none]));
+  const lane = { ...known, names, steps: [0, 1, 2, 3, 4], found: [-1, 0, 1, 2, 2], changes: [4] };
+  Object.assign(lane, { step: "MAP call", label: "BFW", short: "BFW" });
+  const say = (last, more, sure = true, large = false) =>
+    sentence({ lane: { ...lane, ...more }, last }, { metas: [{ sure, short: "BFW" }], large, exact: null });
+  return [
+    say(1), say(2), say(3), say(4), say(3, { changes: [3] }), say(2, {}, true, true),
+    say(2, { names: ["1100100010101010", "1000100010101010"] }), say(3, { steps: [0, 1, 2, 9] }), say(2, {}, false),
+  ];
 }"""
 # How far curves go beside a picture of step 1: where none waits, where later ones do, and where such were missed.
 HEADS = """async () => {
@@ -72,26 +88,40 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     assert page.evaluate(HEADS) == [True, 1, 1]
     unmoved, moved, narrow, drawn, full = page.evaluate(KEY)
     assert [words for words, *_ in unmoved] == ["μ: marginals so far"]
-    signs = ["μ: marginals so far", "u₀: centre, start", "mixed into μ", "best one (MAP call)"]
+    signs = ["μ: marginals so far", "u₀: centre, start", "mixed into μ", "farthest uphill (MAP call)"]
     assert [words for words, *_ in moved] == [signs[0], "exact", *signs[1:]]
     assert len({y for *_, y in moved}) == 1 and [x for _, x, _ in moved] == sorted({x for _, x, _ in moved})
     assert [words for words, *_ in narrow] == signs
     # The polytope that is drawn towards its centre is told where that takes no third row.
-    dotted = "dotted: where μ stays"
+    dotted = "dotted: μ stays off infinitely steep faces"
     assert [words for words, *_ in drawn][-1] == dotted and dotted not in [words for words, *_ in full]
-    assert all(x + 6 * len(words) <= 150 for words, x, _ in narrow) and len({y for *_, y in narrow}) == 4
+    assert all(x + 6 * len(words) <= 190 for words, x, _ in narrow) and len({y for *_, y in narrow}) == 4
     assert min(page.evaluate(CLEAR)) >= 3
+    # Why a step leads elsewhere than the one before is said of exact MAP calls.
+    assert page.evaluate(LED) == [
+        "MAP call 1: uphill from the start leads to corner 101",
+        "MAP call 2: μ moved, so uphill turned from corner 101 to its opposite 010",
+        "MAP call 3: μ moved, so uphill turned from corner 010 to 110",
+        "MAP call 4: ρ changed, uphill still leads to corner 110",
+        "MAP call 3: ρ changed, so uphill turned from corner 010 to 110",
+        "MAP call 2: μ moved, so uphill turned from 101 to 010",
+        "MAP call 2: μ moved, so uphill turned to corner 1000100010101010",
+        "MAP call 9: uphill from μ leads to corner 110",
+        "BFW: 2 MAP calls, found corner 010",
+    ]
     page.get_by_role("button", name="Reset").click()
     wait_lanes(page, 1, "Number(d.sweep) === 0")
     rest(page)
     press(page, "n")
     wait_lanes(page, 1, "Number(d.sweep) === 1")
-    page.wait_for_function("() => /found corner [01]{3},/.test(document.querySelector('.pv-root').innerText)")
+    first = "/MAP call 1: uphill from the start leads to corner [01]{3},/"
+    page.wait_for_function(f"() => {first}.test(document.querySelector('.pv-root').innerText)")
     page.locator(".pv-bar select").select_option("0")
     begin = time.perf_counter()
     page.get_by_role("button", name="Run to gap").click()
     page.wait_for_function(
-        r"() => /MAP calls, found corner [01]{3}, gap (before the step )?0\.00\d+/.test(document.body.innerText)",
+        r"() => /MAP call \d+: . (moved|changed), .*[01]{3}, gap (before the step )?0\.00\d+/"
+        ".test(document.body.innerText)",
         timeout=60_000,
     )
     record_property("seconds to the gap", round(time.perf_counter() - begin, 1))
@@ -255,7 +285,7 @@ MOMENTS = """() => {
     const over = [...document.querySelectorAll(".pv-status")].some((each) => each.textContent === "done");
     const told = [
       ...at(".pv-verdict", /[Aa]fter (\\d+) MAP calls? (?:μ|the gap|correlations)/),
-      ...at(".wk-line", /: (\\d+) MAP call/),
+      ...at(".wk-line", /(?:: |^MAP call )(\\d+)/),
       ...at(".pv-counter", /MAP call (\\d+)/),
       ...at(".pv-sub", /at MAP call (\\d+)/),
     ];

@@ -169,7 +169,7 @@ def test_the_ball_of_two_pictures_its_spins_and_the_curve_of_overlaps_move_toget
 def test_a_class_sees_strips_and_verdict_without_scrolling(server, open_page):
     address = link(server, "landscape", preset="attractive", **{"class": "1"})
     page = open_page(address, viewport={"width": 1280, "height": 800})
-    page.locator(".pv-verdict", has_text="Press Play, or Space: no state is drawn yet.").wait_for()
+    page.locator(".pv-verdict", has_text="Press Play, or Space, and watch the bars: no state is drawn yet.").wait_for()
     press(page, "Space")
     page.wait_for_function(
         """() => {
@@ -228,7 +228,8 @@ APART = """async () => {
 # keep clear of a path whose peak lies at their line.
 WORDS = """async () => {
   const loaded = (name) => performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith(name));
-  const [{ Picture }, { Energy }] = await Promise.all([import(loaded("/scene.js")), import(loaded("/strips.js"))]);
+  const files = [import(loaded("/scene.js")), import(loaded("/strips.js"))];
+  const [{ Picture }, { Energy, Shift }] = await Promise.all(files);
   const written = [];
   const fillText = (...at) => written.push(at);
   const context = { measureText: (words) => ({ width: 6 * words.length }), strokeText() {}, fillText };
@@ -243,17 +244,32 @@ WORDS = """async () => {
   const theme = { text: [0, 0, 0], soft: [0, 0, 0], ground: [255, 255, 255], paper: [255, 255, 255] };
   const path = Array.from({ length: 11 }, (_, k) => [8 + 28.4 * k, 58 - 46 * Math.sin((Math.PI * k) / 10)]);
   Energy.prototype.name.call(energy, context, ["accepted if it ends below start + 0.05"], 50, path, theme, 1);
-  return [corners, written[0][2]];
+  const foot = written.splice(0)[0][2];
+  // The marker of the shift at 100, between uprights at 0 and 180, and in a stretch too narrow for words beside it.
+  const strip = { width: 400, height: 78, mark: 100, scene: { low: 0.05, high: 6 } };
+  Shift.prototype.within.call(strip, context, ["one hill, guaranteed", "one hill"], [0, 180], 20, theme);
+  Shift.prototype.within.call(strip, context, ["four"], [88, 122], 20, theme);
+  Shift.prototype.foot.call(strip, context, [[2, "2"]], (value) => 66 * value, theme);
+  return [corners, foot, written.map(([words, x]) => [words, x])];
 }"""
 
 
 def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(server, open_page):
     page = open_page(link(server, "landscape", preset="attractive"))
     page.wait_for_selector(f"{CANVAS}[data-layer='2']")
-    corners, foot = page.evaluate(WORDS)
+    corners, foot, strip = page.evaluate(WORDS)
     assert corners == ["one hill, × its top", "one hill", "two hills, × their tops", "two hills"]
     # The path runs from 12 to 58 pixels down.
     assert foot > 75
+    # Words stand beside the marker of the shift where there is room, and the scale has both of its ends.
+    assert strip[:2] == [["one hill", 49], ["four", 105]]
+    assert [words for words, _ in strip[2:]] == ["2", "0.05", "6"]
+    key = page.locator("[data-testid=landscape-key]")
+    told = ["the ball's way", "its momentum", "to the state drawn", "stops, in the colour of the state drawn"]
+    assert key.locator(".ls-entry > span:last-child").all_inner_texts()[:4] == told
+    # Nothing of the picture runs over what its signs are.
+    picture = page.locator(CANVAS).bounding_box()
+    assert key.bounding_box()["x"] > picture["x"] + picture["width"]
     # The shift's strip says what λ₁ is.
     assert page.locator(".ls-strip", has_text="Hills by shift").locator(".pv-unit").inner_text() == (
         "Largest eigenvalue of the shifted couplings: λ₁ = shift + 2 = 3"
@@ -350,7 +366,7 @@ def test_the_picture_keeps_its_size_while_the_verdict_grows(server, open_page):
 def test_before_a_class_block_gibbs_has_its_curve_where_the_ball_has_its_energy(server, open_page):
     address = link(server, "landscape", preset="failure", **{"class": "1"})
     page = open_page(address, viewport={"width": 1024, "height": 768})
-    page.locator(".pv-verdict", has_text="Press Play, or Space: no state is drawn yet.").wait_for()
+    page.locator(".pv-verdict", has_text="Press Play, or Space, and watch the bars: no state is drawn yet.").wait_for()
     list_is_clear_of(page, ".ls-head, .pv-title")
     press(page, "Space")
     page.wait_for_function("() => /ought to be/.test(document.querySelector('.pv-verdict')?.textContent)")

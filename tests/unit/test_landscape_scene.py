@@ -74,7 +74,7 @@ def test_the_count_of_leavings_agrees_with_its_expectation():
     assert lane.state is None, "the landscape is seen before anything is compiled"
     ought = "A stay in 10 ought to last 6.31 sweeps on average: "
     assert found(seen).startswith(f"{ought}a sweep leaves it with probability 0.1")
-    assert found(seen).endswith(" No state is drawn yet: press Play.")
+    assert found(seen).endswith(" No state is drawn yet: press Play, and watch the bars.")
     # Of a run that plays nobody has to press it: so a shift that is dragged keeps its verdict.
     assert found(dataclasses.replace(seen, playing=True)).endswith(f" {FIRST_DRAW}")
     for _ in range(40):

@@ -30,15 +30,15 @@ from pmpviz.player.numbers import significant
 from pmpviz.samplers import sampler_class
 
 HILLS = (
-    "Discrete states leave nothing to roll on, so each state (dot) becomes a Gaussian; hills of their sum are likely "
-    "places. "
+    "Discrete states leave nothing to roll on, so each (dot) becomes a Gaussian; hills of their sum are likely places. "
 )
-SHIFTED = " Drag the shift: hills part."
+SHIFTED = " Shift: dots and hills part, the law stays."
 PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
+LONG_RUN = "in the long run the bars are exact."
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: "A pushed ball is drawn back to them; where it stops, spins are drawn, in the long run by their exact law.",
-    GIBBS: "Block Gibbs draws a point from the dot's Gaussian, and there spins, in the long run by their exact law.",
+    HMC: f"Play: a pushed ball is drawn back to them; where it stops, spins are drawn; {LONG_RUN}",
+    GIBBS: f"Play: block Gibbs draws a point from the dot's Gaussian, and there spins; {LONG_RUN}",
 }
 PAGE = Page("landscape", LANDSCAPE)
 TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")

@@ -29,6 +29,7 @@ SELDOM = 0.9
 # An error this many times that of independent draws is only a little further off.
 LITTLE = 1.25
 NOTHING_DRAWN = "No state is drawn yet: press Play."
+NO_BARS = "No state is drawn yet: press Play, and watch the bars."
 FIRST_DRAW = "The first draws under this setting are being made."
 
 
@@ -186,8 +187,10 @@ def longest(view: LandscapeView) -> list[str]:
 
 
 def _none(view: LandscapeView) -> str:
-    """What is said before the first draw: of a run that plays it is on its way."""
-    return FIRST_DRAW if view.playing else NOTHING_DRAWN
+    """What is said before the first draw: of a run that plays it is on its way; of pictures spins are watched, too."""
+    if view.playing:
+        return FIRST_DRAW
+    return NOTHING_DRAWN if isinstance(view.scene, Memory) else NO_BARS
 
 
 def _trajectories(view: LandscapeView) -> str:

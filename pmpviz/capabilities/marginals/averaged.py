@@ -14,6 +14,8 @@ from pmpviz.player.numbers import integer, significant
 IN_USE = 1e-9
 # What was once nearer to exact has strayed where it was so by this share of what it is off.
 STRAYED = 0.75
+# So near to its maximum, in nats, an objective can hardly rise: where a step moves μ far all the same, it is flat.
+LEFT = 0.01
 # How a walk's end begins to be told where its gap is as small as was asked for.
 CLOSED = "the gap is within"
 
@@ -52,12 +54,27 @@ def _led(lane: InferenceLaneView, offs: dict[int, float]) -> str:
     nearest = min(offs, key=offs.__getitem__)
     strayed = offs[nearest] <= STRAYED * offs[lane.count]
     nearer = f"at call {integer(nearest)} μ was nearer, {significant(offs[nearest], 2)} off"
-    if lane.done and lane.reason.startswith(CLOSED):
-        left = significant(gap_of(lane.trace[-1]), 2)
-        return f"The objective's maximum, {left} above, is not exact{f': {nearer}' if strayed else ''}."
+    left = f"{significant(gap_of(lane.trace[-1]), 2)} above" if lane.done and lane.reason.startswith(CLOSED) else ""
+    if strayed and _flat(lane, offs):
+        then = f"{significant(offs[nearest], 2)} off at call {integer(nearest)}"
+        above = f" ({left})" if left else ""
+        return f"The objective is flat at its maximum{above}, which is not exact: μ slides, {then}."
+    if left:
+        return f"The objective's maximum, {left}, is not exact{f': {nearer}' if strayed else ''}."
     if strayed:
         return f"The gap is to the objective's maximum, not to exact: {nearer}."
     return "The gap is to the objective's maximum, which is near exact, not at it."
+
+
+def _flat(lane: InferenceLaneView, offs: dict[int, float]) -> bool:
+    """Whether a step that could hardly raise the objective has led much farther from exact, or nearer to it."""
+    for step, record in enumerate(lane.trace, 1):
+        gap, before, after = gap_of(record), offs.get(step - 1), offs.get(step)
+        if gap is None or before is None or after is None:
+            continue
+        if gap <= LEFT and min(before, after) <= STRAYED * max(before, after):
+            return True
+    return False
 
 
 def in_use(lane: InferenceLaneView) -> int:

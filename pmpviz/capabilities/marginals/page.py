@@ -36,9 +36,9 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Exact probabilities are a weighted average of configurations. A MAP call (maximum a posteriori) finds one best "
-    "configuration, of a model that favours what the average μ lacks; μ steps towards it. "
-    "The gap: what the objective lacks of its maximum, exact where there is no loop."
+    "Exact probabilities are a weighted average of configurations, the corners. A MAP call (maximum a posteriori) "
+    "finds the one farthest uphill, along the objective's gradient at the average so far, μ; as μ steps towards it, "
+    "uphill turns to another. Without loops the top is exact."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."

@@ -131,6 +131,7 @@ def _lane(
         _sub(lane),
         "done" if lane.done else "",
         badge=lane.promise,
+        sure=lane.promise == CERTIFIED,
         **({"badgeHelp": PROVEN} if lane.promise == CERTIFIED else {}),
         subs=[[step, _sub(lane_at(own, step))] for step in steps if step <= own.count],
         step=unit_of(lane),

@@ -7,6 +7,7 @@ import { unpack } from "../pmpviz.player/decode.js";
 import { Live } from "../pmpviz.player/live.js";
 import { lit, make } from "../pmpviz.player/theme.js";
 import { Ground } from "./ground.js";
+import { Key } from "./key.js";
 import { MemoryGround, MemoryPicture, Spins } from "./memory.js";
 import { along, LAYERS, Picture, REGIONS, SUM, topped } from "./scene.js";
 import { Bars, counted, Energy, Shift } from "./strips.js";
@@ -25,11 +26,8 @@ const [TURN_MS, GROW_MS] = [900, 700];
 const AGREE_MS = 15000; // So long a hand's own value is shown without the server's, however slow that is.
 const ANEW = "Starting again under the new setting …";
 const ZIGZAG = 8;
-// What the lines of the picture are.
-const WAYS = {
-  ball: "orange: the ball's way; dashed: to the state drawn",
-  gibbs: "line: to a point drawn; dashed: to the state drawn",
-};
+const [KEY, GAP] = [7, 0.75]; // Width of the signs' column beside the picture, at least, and what parts them, in rem.
+const LEAST = 240; // Of the picture.
 const CLASS = 1.6; // How much larger words are before a class.
 const COORDINATES = ["Round", "Stretched"];
 const SCALES =
@@ -72,7 +70,8 @@ class Landscape extends Live {
     const land = make("figure", "ls-figure");
     this.caption = make("figcaption", "pv-title");
     land.append(this.picture.canvas, this.caption);
-    pair.append(land, this.spins.root);
+    this.pictureKey = new Key();
+    pair.append(land, this.pictureKey.root, this.spins.root);
     this.view.append(head, pair);
     this.head = head;
     this.stage.append(this.view);
@@ -237,13 +236,20 @@ class Landscape extends Live {
     const high = this.high(1) - this.head.offsetHeight - 8;
     const room = this.main.clientWidth;
     const half = Math.max(160, Math.min((room - APART) / 2, high - CAPTION));
-    const most = memory && room >= ABREAST ? half : Math.max(240, Math.min(room, high));
+    const most = memory && room >= ABREAST ? half : Math.max(LEAST, Math.min(room - this.keyRoom(room), high));
     // A spin has whole pixels of the screen.
     const grain = memory ? this.scene.side / (window.devicePixelRatio || 1) : 1;
     this.sidelong = Math.floor(most / grain) * grain;
+    this.pictureKey.root.style.maxWidth = this.keyRoom(room) ? `calc(${room - this.sidelong - 1}px - ${GAP}rem)` : "";
     this.spreadBeforeClass();
     this.tracesDirty = true;
     this.wake();
+  }
+
+  // How much of the room the signs take beside the picture, where they do not stand beneath it.
+  keyRoom(room) {
+    const wide = (KEY + GAP) * parseFloat(getComputedStyle(document.documentElement).fontSize) + 1;
+    return room - wide < LEAST ? 0 : wide;
   }
 
   play(passed, now) {
@@ -259,6 +265,7 @@ class Landscape extends Live {
     const share = this.share(now);
     this.picture.draw(this.ground, this.sidelong, this.theme, this.drawn(still, share), scale);
     const inks = this.picture.inks;
+    this.pictureKey.draw(this.scene, this.drawnLayer(), this.colour || "", inks, this.theme);
     this.bars.draw(this.scene, still || null, inks, this.theme, scale);
     this.energy.root.hidden = this.scene.gibbs;
     if (!this.scene.gibbs) this.energy.draw(still && this.shown, share, this.colour, this.scene.most, this.theme, scale);
@@ -280,6 +287,7 @@ class Landscape extends Live {
     const under = memory && this.body.classList.contains("pv-beside");
     if (under !== (this.energy.root.parentElement === this.main)) (under ? this.knobs : this.bars).root.after(this.energy.root);
     this.spins.root.hidden = !memory;
+    this.pictureKey.root.hidden = memory;
     [...this.layers.children].forEach((button, k) => (button.hidden = memory && k < 2));
     if (!memory) return this.shift.draw(this.scene, scene.extra, this.theme, scale);
     this.spins.draw(this.ground, roll, roll && along(roll, share), share >= 1, this.sidelong, this.theme);
@@ -329,7 +337,6 @@ class Landscape extends Live {
       landings: still ? this.walk.landings.slice(0, -1) : null,
       zigzag: still ? this.zigzag() : null,
       roll: still ? this.shown : null,
-      way: scene.gibbs ? WAYS.gibbs : WAYS.ball,
       share,
       colour: this.colour,
       axes: this.plain ? plain : flat ? ["first principal axis", "second"] : ["z₁", "z₂"],

@@ -147,8 +147,6 @@ export class MemoryPicture extends Picture {
   }
 
   // The hills are told beneath the picture, where no picture may stand.
-  meaning() {}
-
   heading() {
     return "";
   }

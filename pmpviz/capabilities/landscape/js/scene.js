@@ -46,9 +46,6 @@ export class Picture {
     if (show.layer >= 2) this.lines();
     this.dots(show.names, show.layer >= 2);
     this.axes(show.axes, show.layer >= SUM);
-    const shades = `${this.theme.dark ? "brighter" : "darker"}: likelier`;
-    const ground = show.layer >= REGIONS ? "colour: spins most likely drawn there" : show.layer === SUM ? `${shades}; specks: where it stopped` : "";
-    this.meaning([show.way, ground].filter(Boolean), show.axes[0]);
   }
 
   moving(show) {
@@ -267,19 +264,6 @@ export class Picture {
     this.context.font = `600 ${14 * scale}px ${this.theme.font}`;
     this.context.textAlign = "right";
     this.write(this.heading(crossed ? topped(hills) : counted(hills)), side - 8, 18 * scale);
-  }
-
-  // What lines, regions and shades are, one beneath the other, which the lines above the picture say at more length.
-  meaning(lines, across) {
-    const { context, side, scale } = this;
-    context.font = `${12 * scale}px ${this.theme.font}`;
-    context.textAlign = "left";
-    const wide = (words) => context.measureText(words).width;
-    const fit = lines.flatMap((words) => (wide(words) > side - 16 ? words.split("; ") : [words]));
-    // Above the axis's name where both do not stand in one line.
-    const last = fit.length ? wide(fit[fit.length - 1]) : 0;
-    const foot = side - 8 - (last + wide(across) + 16 * scale > side - 16 ? 16 * scale : 0);
-    fit.forEach((words, k) => this.write(words, 8, foot - 16 * scale * (fit.length - 1 - k)));
   }
 
   heading(hills) {

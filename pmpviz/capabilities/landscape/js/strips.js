@@ -184,8 +184,9 @@ export class Shift extends Strip {
     context.fillRect(0, split, this.width, 1);
     if (mark > low) context.fillRect(x(mark) - 1, split, 2, foot - split);
     for (const [left] of parts.slice(1)) context.fillRect(left - 1, 0, 2, split);
+    this.mark = x(extra);
     context.fillStyle = css(theme.accent);
-    context.fillRect(x(extra) - 2, 0, 4, foot);
+    context.fillRect(this.mark - 2, 0, 4, foot);
     for (const [left, right, count] of parts) {
       this.within(context, [counted(count), countWords(count), String(count)], [left, right], split / 2, theme);
     }
@@ -214,23 +215,28 @@ export class Shift extends Strip {
     this.say(`Largest eigenvalue of the shifted couplings: λ₁ = shift${own} = ${cents(largest)}`, `${promise}; hills: ${told}`);
   }
 
-  // The first of the choices that fits between two uprights.
+  // The first of the choices that fits between two uprights, on the wider side of the marker of the shift where that is
+  // between them; of those that fit on neither side the last lies over it.
   within(context, choices, [left, right], middle, theme) {
-    const words = choices.find((choice) => context.measureText(choice).width + 8 < right - left);
-    if (!words) return;
+    const clear = this.mark > left && this.mark < right ? [[left, this.mark - 2], [this.mark + 2, right]] : [[left, right]];
+    const wider = clear.reduce((best, side) => (side[1] - side[0] > best[1] - best[0] ? side : best));
+    const fits = ([from, to]) => choices.find((choice) => context.measureText(choice).width + 8 < to - from);
+    const [from, to] = fits(wider) ? wider : [left, right];
+    if (!fits([from, to])) return;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    haloed(context, theme, words, (left + right) / 2, middle + 1);
+    haloed(context, theme, fits([from, to]), (from + to) / 2, middle + 1);
     context.textBaseline = "alphabetic";
   }
 
-  // Shifts beneath their uprights, the first ones first, where they do not meet.
+  // Shifts beneath their uprights and at both ends, the first ones first, where they do not meet.
   foot(context, marks, x, theme) {
     const base = this.height - 3;
     const taken = [];
     context.fillStyle = css(theme.soft);
     context.textAlign = "left";
-    for (const [at, words] of [...marks, [this.scene.low, cents(this.scene.low)]]) {
+    const ends = [this.scene.low, this.scene.high].map((end) => [end, cents(end)]);
+    for (const [at, words] of [...marks, ...ends]) {
       const wide = context.measureText(words).width;
       const left = Math.min(Math.max(x(at) - wide / 2, 0), this.width - wide);
       if (taken.some(([from, to]) => left < to + 8 && left + wide > from - 8)) continue;

@@ -8,6 +8,7 @@ const [LEFT, TOP, WORDS, APART] = [14, 16, 11, 18];
 const LEAST_DELTA = 0.004; // Drawn towards the centre by less a polytope is not seen to be.
 export const DOTS = [1, 3]; // Of its edges.
 const SPARE = true; // Left out where there is no room.
+const STAYS = "dotted: μ stays off infinitely steep faces";
 const DASHES = [3, 3]; // Of a target, not a corner that has a weight.
 
 export function disc(context, x, y, radius) {
@@ -59,8 +60,8 @@ export function drawKey(scene, walks, room) {
     data.exact && ["exact", (x, y) => outlined(context, css(theme.text), () => diamond(context, x, y, 6 * scale))],
     walks.some(({ weights }) => weights.length) && ["u₀: centre, start", (x, y) => start(context, css(theme.text), x, y, 5 * scale)],
     walks.some(({ weights }) => weights.length) && ["mixed into μ", (x, y) => weighed(context, x, y, 5.5 * scale)],
-    walks.some(({ lane, last }) => lane.found[last] >= 0) && ["best one (MAP call)", (x, y) => target(context, x, y, 5.5 * scale)],
-    walks.some((walk) => barrierOf(data, walk)) && ["dotted: where μ stays", (x, y) => stays(context, x, y, 6 * scale), SPARE],
+    walks.some(({ lane, last }) => lane.found[last] >= 0) && ["farthest uphill (MAP call)", (x, y) => target(context, x, y, 5.5 * scale)],
+    walks.some((walk) => barrierOf(data, walk)) && [STAYS, (x, y) => stays(context, x, y, 6 * scale), SPARE],
   ];
   context.font = `${12 * scale}px ${theme.font}`;
   context.textAlign = "left";

@@ -3,6 +3,7 @@
 import { number, thousands } from "../pmpviz.player/theme.js";
 
 const WITHIN = 1.96; // Standard errors of a 95 % bar.
+const FEW = 4; // Letters of a corner's name, that of the one before is told too.
 
 // Lines of more than two lanes, and of several before a class, begin with what tells them apart alone, so that none is
 // broken; before a class each has its gap alone.
@@ -12,15 +13,28 @@ export function sentence({ lane, last }, { metas, raced, large, exact, done }) {
   const corner = lane.found[last];
   const many = raced && (large || metas.length > 2);
   const named = many ? lane.short.slice(alike(metas)) : lane.label;
-  const words = [`${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
-  if (corner >= 0 && !raced) words.push(`found corner ${lane.names[corner]}`);
+  const led = corner >= 0 && !raced && metas[0].sure;
+  const words = [led ? `${lane.step} ${thousands(step)}: ${uphill(lane, last, large)}` : `${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
+  if (corner >= 0 && !raced && !led) words.push(`found corner ${lane.names[corner]}`);
   if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}`);
   if (large && raced && words.length > 1) return words.join(", ");
   const [low, high] = [lane.low[last], lane.high[last]];
   const known = exact === null || raced ? "" : `; exactly ${digits(exact, 5)}`;
-  const least = Number.isFinite(low) ? `${digits(low, 5)} ≤ ` : "";
+  const least = Number.isFinite(low) && !(large && led) ? `${digits(low, 5)} ≤ ` : "";
   const told = Number.isFinite(high) ? `${least}log Z ≤ ${digits(high, 5)}` : estimate(lane, last);
   return [words.join(", "), told && told + known].filter(Boolean).join("; ");
+}
+
+// Where a step led, and why elsewhere than the one before: of the corner that an exact MAP call found.
+function uphill({ steps, found, names, changes }, last, large) {
+  const [now, before] = [names[found[last]], names[found[last - 1]]];
+  if (steps[last] === 1) return `uphill from the start leads to corner ${now}`;
+  if (steps[last] !== steps[last - 1] + 1) return `uphill from μ leads to corner ${now}`; // Of a long path not all is kept.
+  const cause = changes.includes(steps[last]) ? "ρ changed" : "μ moved";
+  if (now === before) return `${cause}, uphill still leads to corner ${now}`;
+  const from = before.length > FEW ? "" : `from ${large ? "" : "corner "}${before} `;
+  const opposite = from && !large && [...now].every((state, k) => state !== before[k]);
+  return `${cause}, so uphill turned ${from}to ${opposite ? "its opposite " : from ? "" : "corner "}${now}`;
 }
 
 // How many letters of the lanes' names are the same words, and tell none apart; what a number is of is not left out.

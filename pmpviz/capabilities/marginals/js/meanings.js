@@ -6,7 +6,7 @@ export const MEANINGS = [
   ["corners", "Configurations, a digit a spin. Two at one corner, as 011 · 100, are each other's opposites: in both the same spins agree."],
   ["axes", "What each counts is written beside it. Correlation s₁, s₂: how far spins 1 and 2 agree, from −1, never, to 1, always. Score: how much the model favours μ. Principal directions: in which good configurations differ most."],
   ["centre u₀", "All configurations alike: the walk begins there. A share of it stays in the average: it keeps μ off the faces, where a probability may be 0 and the slope of the entropy infinite."],
-  ["MAP call", "MAP: maximum a posteriori, the one best configuration. Each call finds the corner towards which the objective rises most steeply from μ."],
+  ["MAP call", "MAP: maximum a posteriori, the one best configuration. Each call finds the corner farthest uphill from μ, along the gradient of the objective there. As μ moves the gradient turns, and another corner is farthest."],
   ["objective", "What the walk climbs: the mean score of μ plus its entropy. Without loops its maximum is log Z, at the exact marginals. With loops the entropy is only bounded: the maximum lies above log Z, and near the exact marginals, not at them."],
   ["log Z", "The logarithm of Z, the sum of all configurations' weights, in nats: one nat is a factor of e in Z. It is at least the logarithm of the summed weights of the configurations found so far, on a tree also the objective. It is at most the objective plus the gap."],
   ["ρ", SHARE],

@@ -39,6 +39,7 @@ const APART = 1; // Lanes are computed in turn: while they go on together none i
 const TOLD = 360; // Letters beneath the verdict on one walk, at its end.
 const RENEWED = "Back to the start, as soon as the step in hand is done.";
 const RUN_TO = "Run to";
+const NEW_RHO = [": another objective, a new climb: the gap jumps", ": a new climb, the gap jumps", ": a new climb", ""]; // What a mark is, as far as there is room.
 const BEGINNING = "The beginning, where all configurations are alike.";
 
 class Walk extends Player {
@@ -369,7 +370,9 @@ class Walk extends Player {
     }
     context.font = `${11.5 * scale}px ${this.theme.font}`;
     context.fillStyle = css(this.theme.soft);
-    context.fillText(changes.length === 1 ? "mark: new edge weights ρ" : "marks: new edge weights ρ", wide + 10, 13 * scale);
+    const said = NEW_RHO.map((why) => `mark${changes.length === 1 ? "" : "s"}: new edge weights ρ${why}`);
+    const fits = (words) => context.measureText(words).width < this.main.clientWidth - wide - 10;
+    context.fillText(said.find(fits) || said[said.length - 1], wide + 10, 13 * scale);
     this.ticks.setAttribute("aria-label", `rho changed at ${changes.map(([call]) => call).join(", ")}`);
   }
 }

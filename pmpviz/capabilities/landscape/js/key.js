@@ -1,0 +1,41 @@
+// What the signs of the picture are, beside it: nothing of the picture runs over them.
+
+import { css, make } from "../pmpviz.player/theme.js";
+import { REGIONS, SUM } from "./scene.js";
+
+const STOPPED = 3; // Specks that stand for all, each in a colour of the states.
+
+// The signs, each with what is drawn of it and its words; block Gibbs has no ball that is pushed.
+export function signsOf({ gibbs, layer, dark }) {
+  const walk = gibbs
+    ? [["line", "to a point drawn"]]
+    : [["way", "the ball's way"], ["push", "its momentum"]];
+  const ground = { [SUM]: ["shade", `${dark ? "brighter" : "darker"}: likelier`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
+  return [...walk, ["drawn", "to the state drawn"], ["stop", "stops, in the colour of the state drawn"], ...(ground ? [ground] : [])];
+}
+
+export class Key {
+  constructor() {
+    this.root = make("div", "ls-key");
+    this.root.dataset.testid = "landscape-key";
+  }
+
+  draw(scene, layer, colour, inks, theme) {
+    const signs = signsOf({ gibbs: scene.gibbs, layer, dark: theme.dark });
+    const told = JSON.stringify([signs, colour, inks, theme.id]);
+    if (told === this.told) return;
+    this.told = told;
+    this.root.replaceChildren(...signs.map(([sign, words]) => entry(sign, words, colour, inks.map(css))));
+  }
+}
+
+function entry(sign, words, colour, inks) {
+  const root = make("div", "ls-entry");
+  const drawn = make("span", `ls-sign ls-${sign}`, sign === "push" ? "→" : "");
+  drawn.setAttribute("aria-hidden", "true");
+  if (sign === "way") drawn.style.color = colour;
+  if (sign === "stop") drawn.append(...inks.slice(0, STOPPED).map((ink) => Object.assign(make("i"), { style: `background: ${ink}` })));
+  if (sign === "region") drawn.style.background = `linear-gradient(to right, ${inks[0]} 50%, ${inks[1]} 50%)`;
+  root.append(drawn, make("span", "", words));
+  return root;
+}
