@@ -43,6 +43,12 @@ def wait(test: AppTest, condition) -> AppTest:
     return test
 
 
+def ended(found: dict) -> bool:
+    """Whether all lanes are done and the exact answer, which comes beside them, is there."""
+    lanes = found["lanes"]
+    return bool(lanes) and found["exact"] is not None and all(lane["status"] == "done" for lane in lanes)
+
+
 def test_the_page_walks_untouched_and_ends_with_a_certificate():
     test = opened(preset="triangle")
     wait(test, lambda t: "**exact**" in words(t) and "found as" in words(t))
@@ -89,7 +95,7 @@ def test_every_preset_shows_its_lanes(preset):
 
 def test_several_lanes_are_compared_in_a_sentence():
     test = opened(preset="stall")
-    wait(test, lambda t: update(t)["lanes"] and all(lane["status"] == "done" for lane in update(t)["lanes"]))
+    wait(test, lambda t: ended(update(t)))
     found, beneath = update(test)["said"]
     assert found.startswith(f"{BARRIER} saves MAP calls") and ". The gap is within 0.5 after MAP call " in found
     ends = {lane["step"] for lane in update(test)["lanes"]}
@@ -105,7 +111,7 @@ def test_several_lanes_are_compared_in_a_sentence():
 
 def test_error_bars_of_log_z_are_drawn_and_said():
     test = opened(preset="error-bars")
-    wait(test, lambda t: update(t)["lanes"] and all(lane["status"] == "done" for lane in update(t)["lanes"]))
+    wait(test, lambda t: ended(update(t)))
     # No lane walks: nothing is said of corners.
     assert not update(test)["walks"] and "a corner" not in words(test)
     (trace,) = update(test)["traces"]
@@ -134,7 +140,7 @@ def test_the_walk_waits_at_its_beginning_to_be_seen_and_before_a_class_for_play(
 
 def test_the_weights_of_the_configurations_found_come_to_one_with_the_centres():
     test = opened(preset="edge", lane1="barrier_frank_wolfe;tolerance=0.001")
-    wait(test, lambda t: update(t)["lanes"] and all(lane["status"] == "done" for lane in update(t)["lanes"]))
+    wait(test, lambda t: ended(update(t)))
     wait(test, lambda t: "u₀" in words(t))
     (found,) = [m.value for m in test.markdown if m.value.startswith("| found as")]
     weights = [float(row.split("|")[3]) for row in found.split("\n")[2:]]

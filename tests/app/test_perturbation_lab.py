@@ -55,7 +55,7 @@ def test_a_scenes_pictures_come_with_their_averages_and_bars_are_of_95_percent()
     head, blobs = decode(test.get("bidi_component")[0].proto.bytes)
     assert [row["title"] for row in head["averages"]][:3] == ["drawn", "single MAP", "Max-product"]
     assert len(np.frombuffer(blobs[head["averages"][1]["values"]], "<f4")) == 196
-    assert "the map" in head["progress"]
+    assert "map" in head["progress"]  # What it waits for next may be over by now.
     test = opened(**SMALL)
     wait(test, lambda t: said(t, "attempts came through"))
     (words,) = [c.value.replace("\\", "") for c in test.caption if "attempts came through" in c.value]

@@ -24,8 +24,8 @@ import pytest
 from tests.compiling import QUICKLY, flags
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 60
-WAIT_SECONDS = 60
+START_SECONDS = 120
+WAIT_SECONDS = 120
 PAUSE_MS = 3000
 BLANK = "about:blank"
 FLAGS = (

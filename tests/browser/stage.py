@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import TimeoutError
 
 READ = "() => [...document.querySelectorAll('[data-testid=live-canvas]')].map((c) => ({ ...c.dataset }))"
+WHEN = "document.querySelector('.pv-when')?.textContent"
 # Every frame that reaches a canvas from now on, as [lane, epoch, sweep, hash].
 WATCH = """() => {
   window.painted = [];
@@ -22,6 +23,33 @@ WATCH = """() => {
   see();
 }"""
 POLL_MS = 50
+# What a function gives once it has given the same for so many looks in a row, each of them a moment after the last: by
+# looks, not by time, in which a busy page may have done nothing.
+STEADY = """async (of, [what, looks]) => {
+  const look = () => JSON.stringify(what(of));
+  let [found, same] = [look(), 0];
+  for (const until = performance.now() + 60000; same < looks; ) {
+    if (performance.now() > until) throw new Error(`it does not come to rest: ${found}`);
+    await new Promise((done) => setTimeout(done, 50));
+    const now = look();
+    same = now === found ? same + 1 : 0;
+    found = now;
+  }
+  return JSON.parse(found);
+}"""
+BOX = "(e) => { const { x, y, width, height } = e.getBoundingClientRect(); return { x, y, width, height }; }"
+# Whether it plays before and after each press of Space, and whether the page took the key: seen within the event, since
+# what the server answers may come between two questions of a test.
+SPACE = """() => {
+  if (window.spaces) return (window.spaces = []);
+  window.spaces = [];
+  const plays = () => document.querySelector(".pv-root").dataset.playing;
+  let before;
+  addEventListener("keydown", () => (before = plays()), true);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === " ") window.spaces.push([before, plays(), event.defaultPrevented]);
+  }, true);
+}"""
 SMALL = {"model": "square:16x16", "chains": "32", "budget": "0"}
 
 
@@ -36,7 +64,38 @@ def lanes(page) -> list[dict[str, str]]:
     return page.evaluate(READ)
 
 
-def wait_lanes(page, count: int, condition: str = "true", seconds: float = 60) -> float:
+def steady(page, what: str, seconds: float = 0.5):
+    """What a function of the page gives, once it has given the same for so long."""
+    return page.evaluate(f"(looks) => ({STEADY})(null, [{what}, looks])", 20 * seconds)
+
+
+def at_rest(locator, seconds: float = 0.5) -> dict[str, float]:
+    """The box of an element, once it has been the same for so long."""
+    return locator.evaluate(f"(each, looks) => ({STEADY})(each, [{BOX}, looks])", 20 * seconds)
+
+
+def box_of(locator) -> dict[str, float]:
+    """The box of an element as it is now."""
+    return locator.evaluate(BOX)
+
+
+def until(page, condition, seconds: float = 60) -> None:
+    """Wait until the condition holds, which asks the page."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s"
+        page.wait_for_timeout(POLL_MS)
+
+
+def space(page) -> tuple[bool, bool, bool]:
+    """Press Space where the focus is: whether it played before and after it, and whether the page took the key."""
+    page.evaluate(SPACE)
+    page.keyboard.press("Space")
+    ((before, after, taken),) = page.evaluate("window.spaces")
+    return before == "true", after == "true", taken
+
+
+def wait_lanes(page, count: int, condition: str = "true", seconds: float = 120) -> float:
     """Wait until `count` lanes are painted and each `d` (its data- attributes) meets the condition; seconds taken."""
     begin = time.perf_counter()
     met = f"all.length === {count} && all.every((d) => d.frameHash && ({condition}))"
@@ -68,7 +127,9 @@ def pause(page) -> list[dict[str, str]]:
     if page.locator(".pv-root").get_attribute("data-playing") == "true":
         press(page, "Space")
     wait_server(page, "paused")
-    page.wait_for_timeout(400)
+    # What a slow server was asked for long ago has no hand on it any more: the last pictures come as those that play.
+    page.wait_for_function(f"() => !/ computed$/.test({WHEN})", polling=POLL_MS)
+    steady(page, f"() => ({READ})().map(({{ sweep, frameHash }}) => [sweep, frameHash])", 0.4)
     return lanes(page)
 
 
@@ -86,10 +147,16 @@ def rest(page) -> None:
 
 def choose(page, choice, name: str) -> None:
     """Open a list and take an option, again where a run of the page has closed the list meanwhile."""
-    option = page.get_by_role("option", name=name, exact=True)
+    pick(page, choice, page.get_by_role("option", name=name, exact=True))
+
+
+def pick(page, choice, option, look=lambda: None) -> None:
+    """The same of an option that is given, with a look at the open list."""
     for last in (False, False, False, True):
         choice.click()
         try:
+            option.wait_for(timeout=None if last else 5000)
+            look()
             option.click(timeout=None if last else 5000)
         except TimeoutError:
             page.keyboard.press("Escape")

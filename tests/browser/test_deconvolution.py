@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from tests.browser.stage import POLL_MS, choose, link, play, press, rest, speed
+from tests.browser.stage import POLL_MS, WHEN, at_rest, choose, link, play, press, rest, speed, steady
 
 READ = "() => [...document.querySelectorAll('[data-testid=deconvolution-canvas]')].map((c) => ({ ...c.dataset }))"
 # Every frame that reaches the first canvas from now on, as [frame, sharpness, wrong].
@@ -41,13 +41,13 @@ def note(record_property, capsys):
 def paint(page, glyph: int, pixels: list[tuple[int, int]]) -> None:
     """Click on the pixels of a glyph."""
     canvas = page.locator(f"[data-testid=glyph-canvas][data-glyph='{glyph}']")
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
+    side = canvas.bounding_box()["width"] / 5
     for row, column in pixels:
-        page.mouse.click(box["x"] + (column + 0.5) * box["width"] / 5, box["y"] + (row + 0.5) * box["height"] / 5)
+        # Each where the canvas is then: with the first stroke a stage comes into the page.
+        canvas.click(position={"x": (column + 0.5) * side, "y": (row + 0.5) * side})
 
 
-def wait(page, condition: str, seconds: float = 60) -> None:
+def wait(page, condition: str, seconds: float = 120) -> None:
     """Wait until the lanes are shown and the first one's data- attributes `d` meet the condition."""
     page.wait_for_function(
         f"() => {{ const all = ({READ})(); const d = all[0]; return d && d.frame && ({condition}); }}",
@@ -62,7 +62,7 @@ def test_painted_glyphs_are_recovered_and_features_sharpen(server, open_page, no
     page.evaluate(WATCH)
     begin = time.perf_counter()
     paint(page, 0, CORNER)
-    wait(page, "d.frame")
+    wait(page, "d.frame", 180)
     speed(page, 10)
     play(page)
     page.locator(".gp-add").click()
@@ -94,8 +94,9 @@ def test_space_pauses_n_steps_the_timeline_looks_back_and_reset_begins_again(ser
     press(page, " ")
     page.wait_for_function("document.querySelector('.dc-root').dataset.server === 'paused'")
     rest(page)
-    page.wait_for_timeout(600)
-    before = page.evaluate(READ)[0]
+    # Pictures that wait in the browser come as those that play.
+    page.wait_for_function(f"() => !/ computed$/.test({WHEN})")
+    before = steady(page, f"() => ({READ})().map(({{ sweep, wrong }}) => ({{ sweep, wrong }}))")[0]
     press(page, "n")
     wait(page, f"Number(d.sweep) === {int(before['sweep']) + 1}")
     page.locator(".pv-range").evaluate(
@@ -137,11 +138,11 @@ def test_pointing_at_a_feature_or_an_image_outlines_its_stamps(server, open_page
     images = page.locator("[data-testid=images-canvas]")
     images.scroll_into_view_if_needed()
     assert images.get_attribute("data-outlined") == "0" and int(images.get_attribute("data-painted")) > 100
-    box = page.locator("[data-testid=deconvolution-canvas]").bounding_box()
+    box = at_rest(page.locator("[data-testid=deconvolution-canvas]"))
     page.mouse.move(box["x"] + 90, box["y"] + box["height"] - 10)
     page.wait_for_function("Number(document.querySelector('[data-testid=images-canvas]').dataset.outlined) > 3")
     assert "Feature 1" in page.locator(".dc-lane .pv-tip").inner_text()
-    box = images.bounding_box()
+    box = at_rest(images)
     page.mouse.move(box["x"] + 90, box["y"] + 20)
     page.wait_for_function(
         "['3', '4', '5', '6'].includes(document.querySelector('[data-testid=images-canvas]').dataset.outlined)"
@@ -204,7 +205,7 @@ def test_while_other_settings_are_waited_for_nothing_of_those_before_is_told_as_
     page.goto(link(server, "deconvolution", preset="paper"))
     page.wait_for_selector("[data-testid=images-canvas][data-painted]")
     press(page, "Space")
-    page.locator(".pv-verdict", has_text="glyphs").wait_for(timeout=60000)
+    page.locator(".pv-verdict", has_text="glyphs").wait_for()
     opacity = "(numbers) => getComputedStyle(numbers).opacity"
     numbers = page.locator(".dc-numbers")
     assert numbers.evaluate(opacity) == "1"

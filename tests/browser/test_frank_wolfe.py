@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.browser.stage import link, look_back, pause, press, rest, wait_lanes
+from tests.browser.stage import lanes, link, look_back, pause, press, rest, steady, wait_lanes
 
 TRIANGLE = {"model": "complete:3,J=-1"}
 WALK = "[data-testid=walk-canvas]"
@@ -122,20 +122,23 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     page.wait_for_function(
         r"() => /MAP call \d+: . (moved|changed), .*[01]{3}, gap (before the step )?0\.00\d+/"
         ".test(document.body.innerText)",
-        timeout=60_000,
+        timeout=120_000,
     )
     record_property("seconds to the gap", round(time.perf_counter() - begin, 1))
     page.get_by_role("button", name="Run to end").click()
-    page.wait_for_function("() => document.querySelector('.pv-root').innerText.includes('done')", timeout=60_000)
+    page.wait_for_function("() => document.querySelector('.pv-root').innerText.includes('done')", timeout=120_000)
     page.wait_for_selector(GAP)
     verdict = "document.querySelector('.pv-verdict').textContent"
     beneath = "document.querySelector('.pv-verdict + .pv-soft')?.textContent"
     ended = r"/^The objective \(.*\) is .* above the exact log Z\. .*Ended at MAP call \d+: the gap is within/"
     page.wait_for_function(f"() => {ended}.test({beneath})")
     assert not page.locator(".pv-waits").count()  # Nothing is waited for.
-    bound, exact = re.search(r"≤ log Z ≤ ([\d.]+); exactly ([\d.]+)", page.inner_text("body")).groups()
+    between = r"≤ log Z ≤ ([\d.]+); exactly ([\d.]+)"
+    page.wait_for_function(f"() => /{between}/.test(document.body.innerText)")
+    bound, exact = re.search(between, page.inner_text("body")).groups()
     assert float(bound) >= float(exact)
-    assert any("log Z at most" in text for text in page.locator("table").all_inner_texts())
+    page.locator("table", has_text="log Z at most").first.wait_for()
+    end = int(lanes(page)[0]["sweep"])
     look_back(page, 1)
     first = "/^Looking back: After 1 MAP call /"
     page.wait_for_function(
@@ -148,7 +151,8 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     page.get_by_role("button", name="Live").click()
     page.locator(".pv-bar select").select_option("2")
     page.get_by_role("button", name="Again").click()
-    wait_lanes(page, 1, "Number(d.sweep) === 1")
+    # A browser that is late may pass over a step, and not over the walk.
+    wait_lanes(page, 1, f"Number(d.sweep) > 0 && Number(d.sweep) < {end}")
     page.get_by_role("button", name="Pause").wait_for()
 
 
@@ -165,7 +169,7 @@ def test_a_class_reads_the_number_of_a_method_that_bounds_nothing(server, open_p
         }"""
     )
     # The preset's settings, which the page writes into its address, are no step of their own: Back leaves the page.
-    assert "lane3" in page.url
+    page.wait_for_url("**lane3=*")
     page.go_back()
     assert page.url == "about:blank"
     page.go_forward()  # What a narrow window leaves in the browser, the folded side bar, is cleared from the page.
@@ -180,7 +184,7 @@ def test_raced_walks_keep_their_settings_over_another_page(server, open_page):
     page.get_by_role("button", name="Run to end").click()
     wait_lanes(page, 3, "Number(d.sweep) > 1")
     # Messages, which make no MAP calls, go on for longest.
-    page.wait_for_function("() => /^sweep \\d+$/.test(document.querySelector('.pv-when').textContent)", timeout=60_000)
+    page.wait_for_function("() => /^sweep \\d+$/.test(document.querySelector('.pv-when').textContent)", timeout=120_000)
     page.get_by_role("link", name="Learning").click()
     wait_lanes(page, 1)
     page.get_by_role("link", name="Frank-Wolfe").click()
@@ -260,7 +264,8 @@ def test_a_long_walk_is_one_canvas_that_keeps_its_camera(server, open_page, reco
     page.mouse.move(box["x"] + 320, box["y"] + 190, steps=6)
     page.mouse.up()
     page.wait_for_function(f"(before) => document.querySelector('{WALK}').dataset.camera !== before", arg=before)
-    turned = page.get_attribute(WALK, "data-camera")
+    # Of the last one of its moves, which may be drawn a moment later.
+    turned = steady(page, f"() => document.querySelector('{WALK}').dataset.camera")
     page.evaluate(PROBE)
     page.locator(".pv-bar select").select_option("0")
     wait_lanes(page, 1, "Number(d.sweep) >= 100", seconds=120)
@@ -278,7 +283,7 @@ def test_a_long_walk_is_one_canvas_that_keeps_its_camera(server, open_page, reco
 
 # From now on, at every picture: what verdict, legend, counters and words beneath the pictures say, where they differ.
 MOMENTS = """() => {
-  window.moments = { looks: 0, apart: [] };
+  window.moments = { seen: {}, apart: [] };
   const look = () => {
     const at = (selector, pattern) => [...document.querySelectorAll(selector)]
       .map((each) => pattern.exec(each.textContent)?.[1]).filter(Boolean);
@@ -289,7 +294,7 @@ MOMENTS = """() => {
       ...at(".pv-counter", /MAP call (\\d+)/),
       ...at(".pv-sub", /at MAP call (\\d+)/),
     ];
-    if (!over && told.length > 3) window.moments.looks += 1;
+    if (!over && told.length > 3) window.moments.seen[told[0]] = true;
     if (!over && new Set(told).size > 1) window.moments.apart.push(told.join(" "));
     requestAnimationFrame(look);
   };
@@ -314,6 +319,7 @@ def test_all_parts_of_the_page_are_of_one_moment_while_walks_go_on(server, open_
     page = open_page(f"{server}/frank_wolfe?preset=triangle&speed=5")
     wait_lanes(page, 1)
     page.evaluate(MIXED)
+    rest(page)
     top = walked_to_its_end(page)
     # ρ has changed, and its marks have moved nothing.
     assert page.locator("canvas.wk-ticks[aria-label^='rho changed']").count()
@@ -328,9 +334,9 @@ def walked_to_its_end(page) -> float:
     """Where the bar stood as the walk began, once it is over and all was of one moment all the while."""
     page.evaluate(MOMENTS)
     top = page.evaluate("document.querySelector('.pv-bar').getBoundingClientRect().top")
-    page.wait_for_function("() => document.querySelector('.pv-status').textContent === 'done'", timeout=90_000)
+    page.wait_for_function("() => document.querySelector('.pv-status').textContent === 'done'", timeout=180_000)
     found = page.evaluate("window.moments")
-    assert found["looks"] > 100 and not found["apart"]
+    assert len(found["seen"]) > 10 and not found["apart"]
     return top
 
 
@@ -349,11 +355,11 @@ def test_before_a_class_a_curve_keeps_its_height_while_what_is_said_grows_and_al
       .map((each) => document.querySelector(`.pv-side ${each}`).getBoundingClientRect().height)"""
     page.wait_for_selector(".pv-side canvas.pv-chart")
     rest(page)
-    curve, said = page.evaluate(heights)
+    curve, said = steady(page, heights)
     page.get_by_role("button", name="Run to end").click()
     page.wait_for_function(
         "() => /saves MAP calls/.test(document.querySelector('.pv-verdict').textContent)",
-        timeout=60_000,
+        timeout=120_000,
     )
     after = page.evaluate(heights)
     assert after[1] > said and abs(after[0] - curve) <= 2

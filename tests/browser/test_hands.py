@@ -11,7 +11,22 @@ import pytest
 from pmpviz.capabilities.sampling.edits import unpack
 from pmpviz.io.uai import write_uai
 from pmpviz.models import build_spec
-from tests.browser.stage import choose, lanes, link, look_back, pass_frame, pause, play, press, rest, wait_lanes
+from tests.browser.stage import (
+    at_rest,
+    choose,
+    lanes,
+    link,
+    look_back,
+    pass_frame,
+    pause,
+    play,
+    press,
+    rest,
+    space,
+    steady,
+    wait_lanes,
+    wait_server,
+)
 
 # What is painted makes another model, whose reference is begun anew: the lattice is no larger than strokes need.
 SIDE = 16
@@ -33,7 +48,7 @@ def painted(page, name: str = "field") -> set[int]:
     return {site for site, _ in unpack(text)} if (text := setting(page, name)) else set()
 
 
-def wait_for(page, condition, seconds: float = 30) -> None:
+def wait_for(page, condition, seconds: float = 120) -> None:
     """Wait until the condition holds."""
     until = time.monotonic() + seconds
     while not condition():
@@ -92,7 +107,7 @@ def test_every_stroke_paints_every_site_whatever_the_server_has_heard_and_is_und
     page = open_page(link(server, "playground", ("gibbs",), **LATTICE))
     wait_lanes(page, 1)
     take(page, "Field +", "field+")
-    before = page.evaluate(PLACES)
+    before = steady(page, PLACES)
     stroke(page, row_of(page, 14, 8), 0.3)
     wait_for(page, lambda: painted(page) == sites_of(14))
     rest(page)
@@ -151,7 +166,7 @@ def test_strokes_on_the_other_surfaces_are_whole(server, open_page):
     page.goto(f"{server}/playground?preset=bars")
     wait_lanes(page, 1)
     take(page, "Clamp 1", "clamp1")
-    x, y, _, high = page.evaluate(PLACES)[0]
+    x, y, _, high = steady(page, PLACES)[0]
     cell = (high - 18) // 8
     stroke(page, serpentine({"x": x, "y": y + 18, "width": 8 * cell, "height": 8 * cell}, 8, 8), 1.0)
     wait_for(page, lambda: painted(page, "clamp") == set(range(64)))
@@ -161,7 +176,7 @@ def test_strokes_on_the_other_surfaces_are_whole(server, open_page):
     page.wait_for_selector("[data-testid=images-canvas]")
     rest(page)
     # All pixels become what the first one was not.
-    stroke(page, serpentine(canvas.bounding_box(), 5, 5), 1.0)
+    stroke(page, serpentine(at_rest(canvas), 5, 5), 1.0)
     wait_for(page, lambda: setting(page, "painted").split(":")[-1][:8] in ("ffffff80", "00000000"))
 
 
@@ -191,10 +206,12 @@ def middle(page) -> tuple[list[float], str]:
     return [x, y, width, high], page.locator(".pv-root > .pv-tip").text_content()
 
 
-# Of which sweep the verdict speaks, and which one is shown, at the next 90 pictures of the screen.
+# Of which sweep the verdict speaks, and which one is shown, at the next 90 pictures of the screen, and at those that
+# come until it has spoken of two.
 TOLD = """async () => {
   const told = [];
-  for (let k = 0; k < 90; k++) {
+  const seen = () => new Set(told.map(([found]) => found)).size;
+  for (const until = performance.now() + 60000; told.length < 90 || (seen() < 2 && performance.now() < until); ) {
     await new Promise(requestAnimationFrame);
     const found = /.*after (\\d+) sweeps/.exec(document.querySelector(".pv-verdict").textContent);
     if (found) told.push([Number(found[1]), Number(document.querySelector("[data-testid=live-canvas]").dataset.sweep)]);
@@ -211,14 +228,13 @@ def test_space_plays_from_anywhere_and_a_step_goes_on_from_where_one_looks_back(
     model = page.get_by_role("combobox", name="Model")
     for element in (page.get_by_text("Temperature T").first, page.locator("[data-action=reset]"), model):
         choose(page, model, model.input_value()) if element is model else element.click()
-        before = page.locator(".pv-root").get_attribute("data-playing"), side.evaluate("(e) => e.scrollTop")
-        page.keyboard.press("Space")
-        after = page.locator(".pv-root").get_attribute("data-playing"), side.evaluate("(e) => e.scrollTop")
-        assert before[0] != after[0] and before[1] == after[1]
+        scrolled = side.evaluate("(e) => e.scrollTop")
+        before, after, taken = space(page)
+        assert before != after and taken and side.evaluate("(e) => e.scrollTop") == scrolled
+        wait_server(page, "playing" if after else "paused")
     field = page.get_by_role("spinbutton", name="Inverse temperature β")
     field.click()
-    page.keyboard.press("Space")
-    assert page.locator(".pv-root").get_attribute("data-playing") == after[0]
+    assert space(page)[:2] == (after, after)
     pass_frame(page, 1, 40)
     told = page.evaluate(TOLD)
     assert all(found <= shown for found, shown in told) and len({found for found, _ in told}) > 1

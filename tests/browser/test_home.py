@@ -8,7 +8,7 @@ import pytest
 
 from pmpviz.capabilities.home.hand import expected_distance
 from pmpviz.capabilities.home.spins import TIGHT
-from tests.browser.stage import SMALL, lanes, link, pause, press, rest, wait_lanes, wait_server
+from tests.browser.stage import SMALL, at_rest, lanes, link, pause, press, rest, wait_lanes, wait_server
 
 RACED = ("colour_gibbs", "swendsen_wang")
 ROOT = "document.querySelector('.fs-root').dataset"
@@ -40,7 +40,7 @@ def bar(page, spin: int):
     """The middle of a spin's noise bar and its height."""
     found = page.locator(f".fs-bar[data-spin='{spin}']")
     found.scroll_into_view_if_needed()
-    box = found.bounding_box()
+    box = at_rest(found, 0.2)
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, box["height"]
 
 
@@ -122,12 +122,14 @@ def test_a_thousand_more_meet_the_loose_law_and_miss_the_tight_one_and_are_there
     # Nothing is said of the draws that were emptied, and the chosen button's name can be read under the pointer.
     said = "getComputedStyle(document.querySelector('.fs-said')).visibility"
     home.wait_for_function(f"() => {ROOT}.model === 'tight' && {said} === 'hidden'", polling=20)
-    chosen = home.locator("[data-model=tight][aria-checked=true]")
-    assert chosen.evaluate("(e) => e.matches(':hover') && getComputedStyle(e).color") == home.locator(
-        "[data-model=loose]"
-    ).evaluate("(e) => getComputedStyle(e).backgroundColor")
-    assert chosen.evaluate("(e) => getComputedStyle(e).backgroundColor") == home.locator("[data-model=loose]").evaluate(
-        "(e) => getComputedStyle(e).color"
+    # That a button which has come under the pointer is pointed at is known with the browser's next look.
+    home.wait_for_function(
+        """() => {
+          const chosen = document.querySelector("[data-model=tight][aria-checked=true]");
+          const [own, other] = [chosen, document.querySelector("[data-model=loose]")].map((e) => getComputedStyle(e));
+          const swapped = own.color === other.backgroundColor && own.backgroundColor === other.color;
+          return chosen.matches(":hover") && swapped;
+        }"""
     )
     wait_spins(home, "d.model === 'tight' && d.total === '1'")
     assert home.evaluate(said) == "visible"
@@ -157,6 +159,6 @@ def test_in_reduced_motion_draws_are_shown_at_rest_and_a_class_sees_all_that_is_
     wait_spins(page, "d.total === '1001'")
     page.get_by_text("moved by all five at once").wait_for()
     for part in (".fs-said", ".fs-brief", ".fs-tip"):
-        box = page.locator(part).bounding_box()
+        box = at_rest(page.locator(part), 0.2)
         assert box["y"] + box["height"] <= 768, part
     assert "filled is up" in page.locator(".fs-tip").inner_text()

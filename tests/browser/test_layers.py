@@ -32,7 +32,7 @@ DARK = """([x, y]) => {
 
 def hover(page, point: tuple[float, float], words: str) -> None:
     """Rest the pointer at a point until the server's words come; the first answer may come too late to be shown."""
-    for _ in range(10):
+    for _ in range(20):
         page.mouse.move(point[0], 1)
         page.mouse.move(*point)
         for _ in range(12):

@@ -1,11 +1,9 @@
 """What answers a page's question is on screen at once, and no word is cut off."""
 
-from contextlib import suppress
-
 import pytest
-from playwright.sync_api import TimeoutError
+from playwright.sync_api import TimeoutError, expect
 
-from tests.browser.stage import link, pause, press, wait_lanes, wait_server
+from tests.browser.stage import at_rest, box_of, link, pause, pick, press, space, steady, until, wait_lanes, wait_server
 
 SIZES = ((1440, 900), (1280, 800))
 DAMPINGS = ("pmp;damping=0.1", "pmp;damping=0.5", "pmp;damping=0.9")
@@ -41,9 +39,16 @@ FAULTS = """(parts) => {
 
 def settled(page, parts=PARTS) -> list[str]:
     """What is wrong, once the stage has been laid out anew for its size."""
-    with suppress(TimeoutError):
-        page.wait_for_function(f"(parts) => !({FAULTS})(parts).length", arg=parts, timeout=15_000)
-    return page.evaluate(FAULTS, parts)
+    try:
+        page.wait_for_function(f"(parts) => !({FAULTS})(parts).length", arg=parts, timeout=30_000)
+    except TimeoutError:
+        return page.evaluate(FAULTS, parts)
+    return []
+
+
+def traces_in_sight(page, count: int) -> None:
+    """Wait until there are so many."""
+    expect(page.locator(".pv-trace:visible")).to_have_count(count, timeout=60_000)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -54,12 +59,12 @@ def test_what_answers_the_question_is_seen_without_scrolling_and_whole(server, o
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         assert settled(page) == []
-    assert page.locator(".pv-trace:visible").count() == 2
+    traces_in_sight(page, 2)
     if name == "learning":
         a_folded_side_bar_leaves_the_question_uncovered(page)
     if name == "playground":
         # Folds come with the lanes, not half a minute later.
-        page.get_by_text("What the numbers mean").wait_for(state="attached", timeout=10_000)
+        page.get_by_text("What the numbers mean").wait_for(state="attached", timeout=20_000)
         a_question_that_grows_longer_leaves_the_picture_where_it_is(page)
         a_knob_beneath_the_picture_moves_the_run_while_it_is_dragged_and_the_side_bar_follows(page)
 
@@ -70,12 +75,12 @@ def a_folded_side_bar_leaves_the_question_uncovered(page) -> None:
     header = "document.querySelector('[data-testid=stHeader]')"
     title = "document.querySelector('h4').getBoundingClientRect().top"
     clear = f"getComputedStyle({header}).backgroundColor === 'rgba(0, 0, 0, 0)'"
-    assert page.evaluate(f"{clear} || {title} >= {header}.getBoundingClientRect().bottom")
+    page.wait_for_function(f"{clear} || {title} >= {header}.getBoundingClientRect().bottom")
 
 
 def a_question_that_grows_longer_leaves_the_picture_where_it_is(page) -> None:
     where = "() => document.querySelector('.pv-stage').getBoundingClientRect().top"
-    before = page.evaluate(where)
+    before = steady(page, where)
     field = page.get_by_role("spinbutton", name="Inverse temperature β")
     field.fill("0.5")
     field.press("Enter")
@@ -113,7 +118,7 @@ def test_what_a_preset_is_about_leaves_room_for_what_was_found(server, open_page
     for part in parts:
         page.locator(part).first.wait_for()
     assert settled(page, parts) == []
-    assert page.locator(".pv-trace:visible").count() == 2 * (".pv-trace" in parts)
+    traces_in_sight(page, 2 * (".pv-trace" in parts))
 
 
 # Every day the walks have their traces in that window before a class.
@@ -152,7 +157,7 @@ def a_class_is_left_at_the_same_corner_and_beside_the_question(page, address: st
     # Signs of lanes are as much larger as their names.
     heights = page.locator(".pv-key").evaluate_all("(all) => all.map((key) => key.offsetHeight).filter(Boolean)")
     assert all(height == 16 for height in heights)
-    box = leave.bounding_box()
+    box = at_rest(leave, 0.3)
     assert 1000 < box["x"] + box["width"] <= 1024 and 0 <= box["y"] and box["y"] + box["height"] < 50
     words = leave.get_by_text("Leave class mode").last.bounding_box() if address else box
     assert box["y"] <= words["y"] and words["y"] + words["height"] <= box["y"] + box["height"]
@@ -160,15 +165,18 @@ def a_class_is_left_at_the_same_corner_and_beside_the_question(page, address: st
     assert page.locator("h4").evaluate_all(ends) < box["x"]
     if address:
         page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 0)")
-        page.wait_for_timeout(300)  # A list that is opened while its page still scrolls is closed again.
-        choice = page.locator(".st-key-class-presets").bounding_box()
+        # A list that is opened while its page still scrolls is closed again.
+        choice = at_rest(page.locator(".st-key-class-presets"), 0.3)
         assert page.locator("h4").evaluate_all(ends) <= choice["x"] and choice["x"] + choice["width"] <= box["x"]
-        page.locator(".st-key-class-presets").get_by_role("combobox").click()
-        whole = "(all) => all.every(({ firstElementChild: name }) => name.scrollWidth <= name.clientWidth)"
-        assert page.get_by_role("option").evaluate_all(whole)
+        options, box = page.get_by_role("option"), page.locator(".st-key-class-presets").get_by_role("combobox")
         before = page.evaluate("location.search")
-        page.get_by_role("option").nth(2).click()
+        pick(page, box, options.nth(2), look=lambda: all_are_whole(options))
         page.wait_for_function("(before) => location.search !== before", arg=before)
+
+
+def all_are_whole(options) -> None:
+    whole = "(all) => all.every(({ firstElementChild: name }) => name.scrollWidth <= name.clientWidth)"
+    assert options.evaluate_all(whole)
 
 
 def list_is_clear_of(page, beneath: str) -> None:
@@ -215,11 +223,17 @@ def test_a_class_sees_what_answers_the_question_without_scrolling_and_whole(serv
         assert settled(page, CLASS_PAGES[address]) == []
     if address == "perturbation_lab":
         # Five pictures that have no room side by side: what the solvers make of the noise in a row of its own.
-        tops = "(all) => all.map((panel) => panel.getBoundingClientRect().top)"
-        noise, field, *solvers = page.locator(".at-panels").first.locator(".at-panel").evaluate_all(tops)
-        assert noise == field < min(solvers) == max(solvers)
+        page.wait_for_function(
+            """() => {
+              const panels = [...document.querySelector(".at-panels").querySelectorAll(".at-panel")];
+              const [noise, field, ...solvers] = panels.map((panel) => panel.getBoundingClientRect().top);
+              const [top] = solvers;
+              return noise === field && solvers.length === 3 && solvers.every((each) => each === top) && top > noise;
+            }"""
+        )
     if address.startswith("messages"):
         # The question comes before its answer: the run waits for Play, and nothing is told of its end.
+        page.wait_for_selector("[data-testid=messages-canvas][data-event]")
         assert page.locator("[data-testid=messages-canvas]").get_attribute("data-event") == "0"
         assert not page.locator(".mm-verdict").is_visible()
     if address.startswith("frank_wolfe"):
@@ -229,10 +243,10 @@ def test_a_class_sees_what_answers_the_question_without_scrolling_and_whole(serv
         list_is_clear_of(page, ".st-key-lab_bar")
         # What is said of samples has its room before the first one falls: the bar stays where it is.
         bar = page.locator(".at-root .pv-bar")
-        before = bar.bounding_box()
+        before = at_rest(bar, 1.0)
         page.locator("[data-action=one]").click()
         page.wait_for_selector("[data-testid=atlas-bars][data-samples='1']")
-        assert bar.bounding_box() == before
+        assert box_of(bar) == before
     if address in ("", "perturbation_lab", "deconvolution"):
         a_class_is_left_at_the_same_corner_and_beside_the_question(page, address)
 
@@ -320,9 +334,8 @@ def what_waits_for_a_script_stays_readable(page) -> None:
 def a_click_beside_everything_draws_no_frame_and_space_plays_on(page) -> None:
     page.set_viewport_size({"width": 1280, "height": 500})
     page.mouse.click(900, 15)
-    before = page.locator(".pv-root").get_attribute("data-playing")
-    page.keyboard.press("Space")
-    assert page.locator(".pv-root").get_attribute("data-playing") != before
+    before, after, _ = space(page)
+    assert before != after
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate(
         "(m) => [m === document.activeElement, getComputedStyle(m, '::before').content, m.scrollTop]"
@@ -335,13 +348,8 @@ def a_click_beside_everything_draws_no_frame_and_space_plays_on(page) -> None:
     page.locator("[data-knob]").first.focus()
     page.keyboard.press("ArrowRight")
     # The page may scroll by itself meanwhile, to its knob and with what comes above: the key itself is asked.
-    page.evaluate(
-        "() => addEventListener('keydown', (event) => setTimeout(() => (window.kept = event.defaultPrevented)), true)"
-    )
-    page.keyboard.press("Space")
-    assert page.locator(".pv-root").get_attribute("data-playing") == before
-    page.wait_for_function("() => window.kept !== undefined")
-    assert page.evaluate("() => window.kept")
+    before, after, taken = space(page)
+    assert before != after and taken
 
 
 def test_a_class_sees_one_trace_large_letters_and_no_side_bar(server, open_page):
@@ -349,7 +357,7 @@ def test_a_class_sees_one_trace_large_letters_and_no_side_bar(server, open_page)
     wait_lanes(page, 1)
     page.locator(".pv-large").wait_for()
     assert not page.locator(".stSidebar").is_visible()
-    assert page.locator(".pv-trace:visible").count() == 1
+    traces_in_sight(page, 1)
     assert page.evaluate("() => parseFloat(getComputedStyle(document.documentElement).fontSize)") > 24
     # Where the tools are hidden it is said how one comes to draw.
     page.locator("[data-testid=live-canvas]").hover()
@@ -380,9 +388,8 @@ def test_a_tool_in_hand_leaves_the_picture_as_large_as_it_is(server, open_page):
     wait_lanes(page, 1)
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(1000)
         wide = "document.querySelector('[data-testid=live-canvas]').width"
-        before = page.evaluate(wide)
+        before = steady(page, f"() => {wide}", 1.0)
         for tool in ("Field +", "Clamp 1", "Look"):
             page.get_by_role("radio", name=tool).click()
             page.locator(".pv-tools").wait_for(state="hidden" if tool == "Look" else "visible")
@@ -395,5 +402,5 @@ def test_a_class_sees_all_of_a_painted_preset_and_paints_beneath_it(server, open
     page.set_viewport_size({"width": 1024, "height": 768})
     page.get_by_text("Press Play, or Space").first.wait_for(timeout=60_000)
     assert settled(page, [*PARTS, ".pv-more"]) == []
-    painter, stage = page.get_by_text("Glyphs to be stamped").bounding_box(), page.locator(".pv-root").bounding_box()
-    assert painter["y"] > stage["y"] + stage["height"] - 1
+    painter, stage = page.get_by_text("Glyphs to be stamped"), page.locator(".pv-root")
+    until(page, lambda: painter.bounding_box()["y"] > (box := stage.bounding_box())["y"] + box["height"] - 1)

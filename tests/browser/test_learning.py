@@ -9,7 +9,21 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.browser.stage import choose, lanes, latest, link, pause, play, rest, speed, wait_lanes, wait_server
+from tests.browser.stage import (
+    at_rest,
+    box_of,
+    choose,
+    lanes,
+    latest,
+    link,
+    pause,
+    play,
+    rest,
+    speed,
+    steady,
+    wait_lanes,
+    wait_server,
+)
 
 
 @pytest.fixture
@@ -90,12 +104,12 @@ def test_a_filter_under_the_pointer_lights_up_the_samples_that_use_it(open_page,
     play(page)
     wait_lanes(page, 1, "Number(d.sweep) > 100", seconds=120)
     pause(page)
-    canvas = page.locator("[data-testid=live-canvas]").bounding_box()
     lit_by_filters(page)
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("matchMedia('(prefers-color-scheme: dark)').matches")
     rest(page)
     sample, place = next(iter(lit_by_filters(page).items()))
+    canvas = at_rest(page.locator("[data-testid=live-canvas]"))
     side = canvas["width"] / 6
     page.mouse.move(canvas["x"] + (sample % 6 + 0.5) * side, canvas["y"] + (sample // 6 + 0.5) * side)
     page.wait_for_function(f"() => document.querySelectorAll('.ln-filter')[{place}].classList.contains('ln-chosen')")
@@ -147,6 +161,7 @@ def test_own_pictures_load_and_bad_ones_are_told_while_the_training_plays(open_p
     uploader = page.locator(".st-key-learning_files input[type=file]")
     uploader.wait_for(state="attached")
     page.wait_for_timeout(1500)
+    rest(page)
     images = np.random.default_rng(0).integers(0, 2, (12, 5, 4)).astype(np.uint8)
     for place, image in enumerate(images):
         Image.fromarray(image * 255).save(tmp_path / f"{place:02}.png")
@@ -172,10 +187,10 @@ def test_a_stop_at_the_best_moves_nothing_when_it_is_offered_and_goes_back(serve
     assert not best.is_visible()
     speed(page, 0)
     play(page)
-    before = canvas.bounding_box()
+    before = at_rest(canvas)
     best.wait_for(state="visible", timeout=120_000)
     assert "more probable before" in best.get_attribute("title")
-    assert canvas.bounding_box() == before
+    assert box_of(canvas) == before
     best.click()
     page.wait_for_function("document.querySelector('.pv-best').style.visibility === 'hidden'")
     wait_server(page, "paused")
@@ -191,12 +206,7 @@ def test_two_lanes_with_filters_beneath_come_to_rest_in_a_high_window(server, op
     page = open_page(address, viewport={"width": 1440, "height": 1500})
     wait_lanes(page, 2)
     page.wait_for_function("() => document.querySelectorAll('.ln-filter').length === 128", polling=50)
-    page.wait_for_timeout(1000)
-    seen = set()
-    for _ in range(30):
-        seen.add(page.evaluate(LAID))
-        page.wait_for_timeout(100)
-    assert len(seen) == 1, seen
+    steady(page, LAID, 3.0)
 
 
 # How far what the words name is ahead of the pictures on screen, at worst, from now on.

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.browser.stage import close_dialog, link, press, rest
+from tests.browser.stage import at_rest, box_of, close_dialog, link, press, rest
 
 CANVAS = "[data-testid=messages-canvas]"
 READ = f"() => ({{ ...document.querySelector('{CANVAS}').dataset }})"
@@ -36,7 +36,7 @@ def data(page) -> dict[str, str]:
     return page.evaluate(READ)
 
 
-def wait(page, condition: str, seconds: float = 60) -> float:
+def wait(page, condition: str, seconds: float = 120) -> float:
     """Wait until `d`, the canvas's data- attributes, meets the condition; seconds taken."""
     begin = time.perf_counter()
     page.wait_for_selector(f"{CANVAS}[data-sweep]")
@@ -74,7 +74,7 @@ def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_
     note("and from there until it is called oscillating", round(time.perf_counter() - drawn, 2))
     assert data(page)["period"] == "6"
     # The error is that of a period: each time round the messages cross the fixed point, where it is 0 for a moment.
-    assert "error, most in 6 sweeps 0.062" in page.locator(".mm-side").inner_text()
+    page.locator(".mm-side", has_text="error, most in 6 sweeps 0.062").wait_for()
     # A phase in which it is exact is none to call it so.
     page.wait_for_function(
         """() => [...document.querySelectorAll('.mm-sign')].every((sign) => sign.textContent === '⇄')
@@ -101,7 +101,7 @@ def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_
     # The knob beneath the picture is the same one.
     page.locator("[data-knob=damping]").press("Home")
     wait(page, "d.status === 'oscillating'")
-    assert "damping=0.0" in page.url
+    page.wait_for_url("**damping=0.0*")
 
 
 def test_what_repeats_itself_says_so_and_the_heat_map_leads_out_of_it_and_the_timeline_back(
@@ -115,7 +115,7 @@ def test_what_repeats_itself_says_so_and_the_heat_map_leads_out_of_it_and_the_ti
     seen = page.evaluate(
         """async () => {
           const pairs = new Set();
-          for (const until = performance.now() + 9000; pairs.size < 6 && performance.now() < until; ) {
+          for (const until = performance.now() + 30000; pairs.size < 6 && performance.now() < until; ) {
             await new Promise(requestAnimationFrame);
             const { sweep } = document.querySelector(".mm-canvas").dataset;
             pairs.add(`${document.querySelector(".mm-when").innerText} ${sweep}`);
@@ -162,14 +162,29 @@ def the_heat_map_goes_to_the_message_that_is_clicked_and_the_timeline_back(page)
     wait(page, "d.event === '30' && d.sweep === '2' && d.status === 'running'")
 
 
-# The picture comes late: its script is held up.
+def held_up(page):
+    """The script of the picture is held up until what is given back is called."""
+    held, free = [], []
+    page.route("**/messages.js*", lambda route: route.continue_() if free else held.append(route))
+
+    def let_go() -> None:
+        free.append(True)
+        for route in held:
+            route.continue_()
+
+    return let_go
+
+
+# The picture comes late.
 def test_space_before_there_is_a_picture_plays_before_a_class(server, open_page):
     page = open_page("about:blank")
-    page.route("**/messages*.js*", lambda route: (time.sleep(2), route.continue_()))
+    let_go = held_up(page)
     page.goto(link(server, "messages", preset="triangle", **{"class": "1"}), wait_until="domcontentloaded")
-    page.wait_for_selector("[data-testid=stApp]")
+    # The run is worked out: a Space of long ago is not kept.
+    page.get_by_text("the browser loads what draws the graph").wait_for(state="attached")
     assert not page.locator(CANVAS).count()
     page.keyboard.press("Space")
+    let_go()
     page.wait_for_selector(f"{CANVAS}[data-sweep]")
     wait(page, "d.playing === 'true' && Number(d.sweep) > 0")
 
@@ -177,7 +192,7 @@ def test_space_before_there_is_a_picture_plays_before_a_class(server, open_page)
 def test_beliefs_on_a_tree_are_the_exact_ones_after_two_passes(server, open_page):
     page = open_page(link(server, "messages", **TREE, play="sweep"))
     still(page)
-    place = page.locator(CANVAS).bounding_box()
+    place = at_rest(page.locator(CANVAS))
     assert float(data(page)["error"]) > 0.01
     assert set(page.locator(".mm-sign").all_inner_texts()) == {""}
     press(page, "n")
@@ -189,7 +204,7 @@ def test_beliefs_on_a_tree_are_the_exact_ones_after_two_passes(server, open_page
     assert set(page.locator(".mm-sign").all_inner_texts()) == {"="}
     # One count of messages is on screen, the run ends where nothing changes, and the graph stays where it was.
     assert page.locator(".mm-when").inner_text() == "message 24 of 24" and data(page)["playing"] == "false"
-    assert page.locator(CANVAS).bounding_box() == place
+    assert box_of(page.locator(CANVAS)) == place
     assert "two passes" in page.locator("[data-testid=messages-status]").inner_text()
     # While it is played once more nothing stands there of its end, until it is there again.
     end = page.locator(".mm-verdict")
@@ -205,17 +220,14 @@ def test_beliefs_on_a_tree_are_the_exact_ones_after_two_passes(server, open_page
 
 def test_before_the_graph_is_there_its_place_says_what_is_waited_for_and_nothing_how_it_ends(server, open_page):
     page = open_page("about:blank")
-    held = []
-    page.route("**/messages.js*", lambda route: held.append(route))
+    let_go = held_up(page)
     page.goto(link(server, "messages", **TREE))
     page.get_by_text("the browser loads what draws the graph").wait_for()
     page.locator(".st-key-messages_below").wait_for(state="attached")
     assert not page.locator(".st-key-messages_below").is_visible()
-    for route in held:
-        route.continue_()
-    page.unroute("**/messages.js*")
+    let_go()
     page.locator(".st-key-messages_below").wait_for()
-    assert not page.locator(".st-key-messages_waits").is_visible()
+    page.locator(".st-key-messages_waits").wait_for(state="hidden")
 
 
 @pytest.mark.parametrize(
@@ -351,16 +363,25 @@ def test_a_click_holds_a_variable_and_beliefs_follow(server, open_page):
     assert numbers[:3] == pytest.approx([0.2 / (1 - 0.8**3)] * 3, abs=1e-5) and numbers[3] == 1
 
 
+# How many messages fly at most while so many come.
+FLOWN = f"""async (count) => {{
+  const {{ dataset }} = document.querySelector("{CANVAS}");
+  let most = 0;
+  for (const until = performance.now() + 60000; Number(dataset.event) < count; ) {{
+    if (performance.now() > until) throw new Error("no message comes");
+    await new Promise(requestAnimationFrame);
+    most = Math.max(most, Number(dataset.flying));
+  }}
+  return most;
+}}"""
+
+
 def test_nothing_flies_where_motion_is_not_wanted_and_it_is_said(server, open_page):
     page = open_page(link(server, "messages", **TREE, play="message"), reduced_motion="reduce", color_scheme="dark")
     wait(page, "d.event === '0' && d.playing === 'false'")
     assert "Motion is reduced" in page.locator(".mm-root .pv-spoken").text_content()
     press(page, "Space")
-    flown = 0
-    for _ in range(30):
-        flown = max(flown, int(data(page)["flying"]))
-        page.wait_for_timeout(50)
-    assert flown == 0 and int(data(page)["event"]) > 0
+    assert page.evaluate(FLOWN, 3) == 0
     label = page.locator(CANVAS).get_attribute("aria-label")
     assert re.search(r"7 variables and 6 factors", label)
 
@@ -413,7 +434,7 @@ def test_before_a_class_the_map_of_a_free_run_and_its_verdict_are_seen_with_the_
     press(page, "Space")
     page.wait_for_function("() => getComputedStyle(document.querySelector('.mm-verdict')).visibility === 'visible'")
     for part in ("[data-testid=messages-heat]", ".mm-verdict", ".mm-canvas"):
-        box = page.locator(part).bounding_box()
+        box = at_rest(page.locator(part), 0.2)
         assert box["y"] > 0 and box["y"] + box["height"] <= 768, part
     # Each of its six rows has a name beside it, of 11 pixels on a page that is not enlarged.
     assert page.locator("[data-testid=messages-heat]").bounding_box()["height"] > 1.6 * 6 * 11

@@ -18,6 +18,7 @@ from PIL import Image
 from pmpviz.capabilities.sampling.presets import PLAYGROUND, RACE
 from pmpviz.live.link import query_text
 from tests.browser.stage import (
+    READ,
     SMALL,
     WATCH,
     close_dialog,
@@ -33,6 +34,7 @@ from tests.browser.stage import (
     rest,
     site_at,
     speed,
+    steady,
     wait_lanes,
     wait_reference,
     wait_server,
@@ -64,7 +66,7 @@ def test_home_moves_untouched_and_a_picture_of_it_opens_its_page_at_its_preset(s
     assert len(set(names)) == 2 and all(names)
     wait_lanes(page, 2, "Number(d.sweep) > 20")
     pause(page)
-    assert all(picture.evaluate("p => p.complete && p.naturalWidth > 0") for picture in page.locator("img").all())
+    page.wait_for_function("() => [...document.querySelectorAll('img')].every((p) => p.complete && p.naturalWidth > 0)")
     image = page.locator(".st-key-card-race-stripes img")
     image.scroll_into_view_if_needed()
     # The whole card is its link, the note beneath it too.
@@ -83,33 +85,47 @@ def test_home_moves_untouched_and_a_picture_of_it_opens_its_page_at_its_preset(s
     assert "beta=1.3&" in page.url and "chains=128" in page.url
 
 
+# Pictures and numbers that stand still where all is frozen.
+FROZEN = f"""() => [
+  ({READ})().map(({{ sweep }}) => sweep),
+  ({READ})().map(({{ frameHash }}) => frameHash),
+  [...document.querySelectorAll(".pv-counter, .pv-sub, [data-testid=stMarkdown] td")].map((each) => each.innerText),
+]"""
+# The lanes before and after so many ms, pictures a second that the browser shows meanwhile, and the seconds.
+PAINTED = f"""async (ms) => {{
+  const [before, begin] = [({READ})(), performance.now()];
+  let [count, passed] = [0, 0];
+  while (passed < ms) {{
+    await new Promise(requestAnimationFrame);
+    count += 1;
+    passed = performance.now() - begin;
+  }}
+  return [before, ({READ})(), (1000 * count) / passed, passed / 1000];
+}}"""
+
+
 def test_four_lanes_paint_thirty_times_a_second_and_space_freezes_all(server, open_page, note):
     page = open_page(link(server, "race", FOUR, **SMALL))
     wait_lanes(page, 4)
     play(page)
     wait_lanes(page, 4, "Number(d.sweep) > 2")
-    before, begin = lanes(page), time.perf_counter()
-    page.wait_for_timeout(2000)
-    after, seconds = lanes(page), time.perf_counter() - begin
+    before, after, shown, seconds = page.evaluate(PAINTED, 2000)
     rates = [(int(b["paints"]) - int(a["paints"])) / seconds for a, b in zip(before, after, strict=True)]
-    note("paints a second of four lanes", [round(rate, 1) for rate in rates])
+    note("paints a second of four lanes, and pictures that the browser showed", [*map(round, rates), round(shown)])
     sweeps = [(int(b["sweep"]) - int(a["sweep"])) / seconds for a, b in zip(before, after, strict=True)]
     note("sweeps a second on the canvases", [round(rate, 1) for rate in sweeps])
-    assert all(int(b["sweep"]) > int(a["sweep"]) for a, b in zip(before, after, strict=True))
-    assert min(rates) >= 15
+    # A browser that has no time for so many shows a new picture of each lane whenever it shows one.
+    assert min(rates) >= min(15, 0.8 * shown)
+    wait_lanes(page, 4, f"Number(d.sweep) > {[int(lane['sweep']) for lane in before]}[d.lane]")
     begin = time.perf_counter()
     press(page, "Space")
     wait_server(page, "paused")
     note("seconds from Space until the server rests", round(time.perf_counter() - begin, 2))
     wait_reference(page)  # It may come while all is frozen, and enters the table.
-    page.wait_for_timeout(1500)  # The table is drawn once a second.
-    frozen = [(lane["sweep"], lane["frameHash"]) for lane in lanes(page)]
-    counters = page.locator(".pv-counter, .pv-sub, [data-testid=stMarkdown] td").all_inner_texts()
-    page.wait_for_timeout(1000)
-    assert [(lane["sweep"], lane["frameHash"]) for lane in lanes(page)] == frozen
-    assert page.locator(".pv-counter, .pv-sub, [data-testid=stMarkdown] td").all_inner_texts() == counters
+    sweeps, _, counters = steady(page, FROZEN, 1.5)  # The table is drawn once a second.
+    assert len(counters) > 8
     press(page, "Space")
-    wait_lanes(page, 4, f"Number(d.sweep) > {max(int(sweep) for sweep, _ in frozen)}")
+    wait_lanes(page, 4, f"Number(d.sweep) > {max(map(int, sweeps))}")
 
 
 def test_a_temperature_changed_in_mid_run_reaches_every_later_frame(server, open_page, note):
@@ -135,9 +151,7 @@ def test_a_temperature_changed_in_mid_run_reaches_every_later_frame(server, open
     for lane in (0, 1):
         epochs = [epoch for index, epoch, *_ in painted if index == lane]
         assert epochs == sorted(epochs) and epochs[-1] > epochs[0] == 1
-    assert "beta=1.0&" not in page.url
-    rest_beta = float(re.search(r"beta=([0-9.]+)", page.url)[1])
-    assert rest_beta < 0.9
+    page.wait_for_url(lambda url: float(re.search(r"beta=([0-9.]+)", url)[1]) < 0.9)
 
 
 @pytest.mark.thorough
@@ -179,10 +193,11 @@ def test_a_run_is_exported_whole_and_opens_elsewhere_by_its_link_and_by_its_mani
     press(page, "s")
     address = page.locator("[role=dialog] code").first.inner_text().strip()
     close_dialog(page)
-    page.wait_for_timeout(1000)  # The server is told a moment later that one looks back.
+    # The server is told a moment later that one looks back, and answers.
+    page.locator(".pv-said", has_text=f"Looking back at sweep {FRAME}:").wait_for()
     says_of_which_moment(page, back=True)
     page.locator(".pv-live").click()
-    page.wait_for_timeout(1000)
+    page.locator(".pv-said", has_text="Looking back").wait_for(state="detached")
     says_of_which_moment(page, back=False)
     manifest = exported(page, tmp_path)
     begin = time.perf_counter()
@@ -253,7 +268,7 @@ def test_a_link_out_of_range_is_clamped_with_a_notice(server, open_page):
     words = page.locator("[data-testid=stAlert]").inner_text()
     assert "T = -9" in words and "n = 99999" in words
     assert page.locator("[data-testid=stException]").count() == 0
-    assert "chains=4096" in page.url or "chains=" in page.url and "99999" not in page.url
+    page.wait_for_url(lambda url: "chains=" in url and "99999" not in url)
 
 
 def test_keyboard_alone_runs_steps_shares_and_exports_and_the_script_gives_the_same_numbers(
@@ -310,7 +325,7 @@ def run_script(script: str, folder) -> dict[str, dict[int, float]]:
     """MMD^2 by algorithm and sweep, as the script prints it."""
     path = folder / "again.py"
     path.write_text(script)
-    done = subprocess.run([sys.executable, str(path)], cwd=folder, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, str(path)], cwd=folder, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     printed: dict[str, dict[int, float]] = {}
     for name, sweep, value in re.findall(r"^(\w+): sweep (\d+), .*MMD\^2 (\S+)$", done.stdout, re.M):

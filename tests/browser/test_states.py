@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.stage import choose, lanes, link, pause, press, rest, wait_lanes, wait_reference
+from tests.browser.test_layers import hover
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from few_states import FILES, SEVENTEEN  # noqa: E402
@@ -130,10 +131,8 @@ def test_a_site_is_clamped_to_state_two_and_let_go(open_page, server, name, site
         press(view, "n")
         wait_lanes(view, 1, f"Number(d.sweep) > {before + step}")
         assert view.evaluate(AT, list(node_at(view, FILES[name], site))) == PALETTE[2]
-    view.mouse.move(0, 0)  # What is known of a site is of the moment in which it is pointed at.
-    view.wait_for_timeout(500)
-    view.mouse.move(*node_at(view, FILES[name], site))
-    view.wait_for_selector(".pv-tip:has-text('state 2')")
+    # What is known of a site is of the moment in which it is pointed at.
+    hover(view, node_at(view, FILES[name], site), "state 2")
     shoot(view, f"clamped-{name}")
     choose_tool(view, "Clear")
     view.wait_for_selector(".pv-root[data-tool=free]")

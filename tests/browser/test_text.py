@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.browser.stage import link, press
-from tests.browser.test_layout import PARTS, list_is_clear_of, settled
+from tests.browser.stage import at_rest, box_of, link, press, steady
+from tests.browser.test_layout import PARTS, list_is_clear_of, settled, traces_in_sight
 
 PAGES = "[data-testid=text-page]"
 # How far the colours of the first lane are from the exact ones at most, of 255 levels; nothing before there are two.
@@ -84,11 +84,11 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     assert name.evaluate(line) == "none"
     assert hint.inner_text() == "Amber: p(name). Click: hold as a name, as none, let go."
     assert page.locator(".pv-badge:visible").count() == 0
-    place = page.locator(".pv-bar").bounding_box()
+    place = at_rest(page.locator(".pv-bar"), 1.5)
     press(page, "Space")
     page.wait_for_function("() => /off by/.test(document.querySelector('.tx-status')?.textContent)")
     page.wait_for_function(f"() => `${{({SEEN})()}}` === '0,true,true,false,true'")
-    assert name.evaluate(line) == "underline" and page.locator(".pv-bar").bounding_box() == place
+    assert name.evaluate(line) == "underline" and box_of(page.locator(".pv-bar")) == place
     # Where that is too high, what is far from all names gives way.
     page.set_viewport_size({"width": 1024, "height": 560})
     page.locator(".tx-cut", has_text="…").first.wait_for()
@@ -98,8 +98,10 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     # What is far off is named while anything is.
     assert hint.replace(" Violet: far off.", "") == "Amber: p(name). Underlined: true. Lines: links."
     # What a click does is told before a class, too; what is linked has no frame as what is far off has.
-    page.locator(f"{PAGES} .tx-true").first.hover()
-    assert page.locator(".tx-root > .pv-tip").inner_text().endswith("Click: hold it as a name.")
+    name = page.locator(f"{PAGES} .tx-true").first
+    at_rest(name)
+    name.hover()
+    page.locator(".tx-root > .pv-tip", has_text="Click: hold it as a name.").wait_for()
     linked = page.locator(f"{PAGES} .tx-word.tx-near:not(.tx-point)").first
     assert linked.evaluate("(word) => getComputedStyle(word).outlineStyle") == "dotted"
 
@@ -110,10 +112,11 @@ def test_curves_stand_beside_the_text_and_all_is_within_a_small_window(server, o
     for width, height in ((1280, 800), (1024, 768)):
         page.set_viewport_size({"width": width, "height": height})
         assert settled(page, PARTS) == []
-    assert page.locator(".pv-trace:visible").count() == 2
+    traces_in_sight(page, 2)
     # A text that is seen in part says so, and the keys reach the rest of it.
     first, mark = page.locator(PAGES).first, page.locator(".tx-below").first
-    assert mark.inner_text() == "▾ more" and mark.is_visible()
+    mark.wait_for()
+    assert mark.inner_text() == "▾ more"
     first.focus()
     page.keyboard.press("ArrowDown")
     page.wait_for_function("() => document.querySelector('.tx-page').scrollTop > 0")
@@ -188,7 +191,7 @@ def test_a_knob_stays_under_the_hand_that_turns_it(server, open_page):
     page = open_page(f"{server}/text", viewport={"width": 1280, "height": 800})
     page.wait_for_function("() => /finds all/.test(document.querySelector('.pv-verdict')?.textContent)")
     top = "() => Math.round(document.querySelector('[data-knob=skip]').getBoundingClientRect().top)"
-    before = page.evaluate(top)
+    before = steady(page, top)
     page.evaluate(
         f"""() => {{
           window.tops = [];

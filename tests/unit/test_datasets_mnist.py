@@ -195,7 +195,7 @@ def test_an_answer_that_never_comes_is_not_waited_for(monkeypatch):
     started = time.monotonic()
     assert "no answer for" in refusal(parse_dataset, "mnist")
     release.set()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
 
 
 @pytest.mark.parametrize("error", [ValueError("no such data"), ImportError("pandas"), RuntimeError("\n odd")])

@@ -46,8 +46,10 @@ def test_a_run_does_not_wait_for_ever(session):
     session._browser_queue.enqueue(ForwardMsg())
     assert not delivery.deliver(0.1)
     session._browser_queue.flush()
-    session._event_loop.call_soon_threadsafe(time.sleep, 0.5)
+    go_on = threading.Event()
+    session._event_loop.call_soon_threadsafe(go_on.wait, 60)
     assert not delivery.deliver(0.1)
+    go_on.set()
 
 
 def test_without_a_session_nothing_is_waited_for():

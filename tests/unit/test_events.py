@@ -66,9 +66,10 @@ def test_what_is_known_of_a_site_comes_late_from_a_worker_that_is_busy():
     holder, busy = Held(live=live), threading.Event()
     try:
         live.step()
-        until = time.monotonic() + 60
+        until = time.monotonic() + 180
         while not live.view.lanes or live.busy:
             assert time.monotonic() < until
+            live.touch()
             time.sleep(0.02)
         live.post(busy.wait, wait=0.0)
         point(holder, Event("hover", site=5))
@@ -87,7 +88,7 @@ def test_what_is_known_of_a_site_comes_late_from_a_worker_that_is_busy():
         live.set_plan(live.plan.replace(model="square:3x3,J=0.3"))
         point(holder, Event("hover", site=15))
         busy.set()
-        until = time.monotonic() + 60
+        until = time.monotonic() + 180
         while live.busy or live.view.model.n != 9:
             assert time.monotonic() < until, live.view.trouble
             live.touch()

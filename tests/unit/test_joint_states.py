@@ -79,7 +79,7 @@ def test_a_draw_counts_once():
 def test_before_the_first_draw_there_are_no_samples_to_be_off():
     live = LiveRun(Plan(model="complete:4,theta=0.25", chains=8, lanes=(sampler("pmp"),)))
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 180
         while not live.view.lanes and time.monotonic() < until:
             live.touch()
             time.sleep(0.02)

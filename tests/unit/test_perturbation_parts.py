@@ -187,7 +187,7 @@ def test_the_average_restores_more_of_the_picture_than_a_flip_leaves():
 
 
 def worked_off(plan: LabPlan) -> LabView:
-    live, until = LivePerturbation(plan), time.monotonic() + 60
+    live, until = LivePerturbation(plan), time.monotonic() + 180
     while live.busy and time.monotonic() < until:
         live.touch()
         time.sleep(0.02)
@@ -394,7 +394,7 @@ def test_every_preset_has_an_answer_of_its_own_and_messages_that_do_not_settle_s
 
 
 def test_another_perturbation_keeps_the_statistics():
-    live, until = LivePerturbation(CLIQUE), time.monotonic() + 60
+    live, until = LivePerturbation(CLIQUE), time.monotonic() + 180
     while live.busy and time.monotonic() < until:
         live.touch()
         time.sleep(0.02)
@@ -413,7 +413,7 @@ def test_another_perturbation_keeps_the_statistics():
 
 
 def finished(live: LivePerturbation) -> LabView:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while live.busy and time.monotonic() < until:
         live.touch()
         time.sleep(0.02)
@@ -453,7 +453,7 @@ def test_where_the_plane_is_all_the_noise_there_is_another_perturbation_moves_on
 def test_labs_take_turns():
     """A second lab is answered although the first has much to do."""
     busy, late = LivePerturbation(LabPlan("square:8x8", solvers=("exact",))), LivePerturbation(CLIQUE)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while late.view.shown is None and time.monotonic() < until:
         for live in (busy, late):
             live.touch()

@@ -265,7 +265,7 @@ def test_of_three_states_the_error_against_a_long_run_is_half_the_sum_over_them(
 
 def settle(live: LiveRun) -> None:
     """Wait until all that was asked for is in the view."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while (live.busy or not live.view.lanes) and time.monotonic() < until:
         live.touch()
         time.sleep(0.02)

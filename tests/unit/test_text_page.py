@@ -65,14 +65,24 @@ def test_seconds_are_of_computing_alone_and_warming_up_changes_nothing(name, mon
     cold, warm = (lane_of(plan.lanes[0], plan, target_of(plan)) for _ in range(2))
     warm.warm()
     assert warm.count == 0 == warm.seconds
-    looked = text_lane.running.positions
-    monkeypatch.setattr(text_lane.running, "positions", lambda run: (time.sleep(0.2), looked(run))[1])
+    looked, slept = text_lane.running.positions, []
+
+    def look(run):
+        begin = time.perf_counter()
+        time.sleep(0.2)
+        slept.append(time.perf_counter() - begin)
+        return looked(run)
+
+    monkeypatch.setattr(text_lane.running, "positions", look)
     for each in (cold, warm):
-        each.warmed = True
+        each.warmed, begin = True, time.perf_counter()
+        slept.clear()
         for _ in range(3):
             each.advance(1)
+        took = time.perf_counter() - begin
     assert np.array_equal(cold.p1(), warm.p1()) and cold.count == warm.count
-    assert 0 < warm.seconds < 0.2
+    # Computing takes what looking leaves of the time, on a busy machine, too.
+    assert 0 < warm.seconds <= took - sum(slept)
 
 
 def test_words_that_are_held_are_not_told_as_found():

@@ -56,11 +56,11 @@ def card(view, id: str) -> dict:
 
 
 def test_while_lanes_are_compiled_play_is_taken_up_at_once_and_the_page_says_what_it_waits_for(begin, monkeypatch):
-    go_on, compiled = threading.Event(), lanes.Lane.warm
-    monkeypatch.setattr(lanes.Lane, "warm", lambda lane: (go_on.wait(WAIT_SECONDS), compiled(lane)))
+    begun, go_on, compiled = threading.Event(), threading.Event(), lanes.Lane.warm
+    monkeypatch.setattr(lanes.Lane, "warm", lambda lane: (begun.set(), go_on.wait(WAIT_SECONDS), compiled(lane)))
     live = begin(PLAN)
     try:
-        wait(live, lambda view: view.lanes)
+        wait(live, lambda view: view.lanes and begun.is_set())
         live.play(wait=0.0)
         assert live.seen.playing and not live.view.playing
         said = "Compiling Gibbs and Perturb-and-max-product: sweeps begin as soon as that is done."
@@ -73,11 +73,11 @@ def test_while_lanes_are_compiled_play_is_taken_up_at_once_and_the_page_says_wha
 
 
 def test_a_pause_takes_a_play_back_that_was_not_taken_up_yet(begin, monkeypatch):
-    go_on = threading.Event()
-    monkeypatch.setattr(lanes.Lane, "warm", lambda lane: go_on.wait(WAIT_SECONDS))
+    begun, go_on = threading.Event(), threading.Event()
+    monkeypatch.setattr(lanes.Lane, "warm", lambda lane: (begun.set(), go_on.wait(WAIT_SECONDS)))
     live = begin(PLAN)
     try:
-        wait(live, lambda view: view.lanes)
+        wait(live, lambda view: view.lanes and begun.is_set())
         live.play(wait=0.0)
         live.pause()
         assert not live.seen.playing

@@ -4,6 +4,7 @@ import { make } from "./theme.js";
 
 const STOPS = 400;
 const TELL_MS = 140;
+const HELD_MS = 8000; // So long a value that was told is kept from an answer to an earlier one, however late that comes.
 
 export class Knobs {
   constructor(act) {
@@ -12,11 +13,12 @@ export class Knobs {
     this.knobs = new Map();
   }
 
-  adopt(knobs) {
+  // `answered`: whether these are the server's values after all that was told.
+  adopt(knobs, answered = true) {
     const shape = JSON.stringify(knobs.map(({ value, ...rest }) => rest));
     if (shape !== this.shape) this.build(knobs);
     this.shape = shape;
-    for (const { name, value } of knobs) this.knobs.get(name).show(value);
+    for (const { name, value } of knobs) this.knobs.get(name).show(value, answered);
   }
 
   build(knobs) {
@@ -43,8 +45,8 @@ class Knob {
   }
 
   // The server's value, but not while a hand is on the knob: it would be drawn back to what has been before.
-  show(value) {
-    if (this.held && performance.now() - this.held < 5 * TELL_MS) return;
+  show(value, answered) {
+    if (this.held && performance.now() - this.held < (answered ? 5 * TELL_MS : HELD_MS)) return;
     this.range.value = this.place(value);
     this.say(value);
   }

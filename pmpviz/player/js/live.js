@@ -150,7 +150,7 @@ export class Live extends Room {
     this.resting = Boolean(update.trouble) && !update.lanes.length;
     this.bar.rest(this.resting);
     if (this.bar.buttons.class) this.bar.buttons.class.firstChild.textContent = this.large ? "Leave class mode" : "Class mode";
-    this.knobs.adopt(update.knobs || []);
+    this.knobs.adopt(update.knobs || [], this.answered(update));
     this.say(update);
     if (update.waits) for (const { status } of this.lanes) if (status) status.textContent = BEFORE;
     this.countMore();

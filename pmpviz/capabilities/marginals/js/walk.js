@@ -262,7 +262,9 @@ class Walk extends Player {
     if (this.held === "paused" || this.lanes.some((lane) => lane.fresh)) return super.advance(passed);
     const going = this.lanes.filter(({ meta }) => meta.status !== "done").map(newest);
     const least = Math.min(...going);
-    const together = this.serverPlaying && Math.max(...going) - least <= APART;
+    // Where a busy server is late a lane makes up to the steps of a second in one turn.
+    const far = this.pace ? Math.max(APART, 1000 / this.pace) : APART;
+    const together = this.serverPlaying && Math.max(...going) - least <= far;
     const due = this.lanes.map(({ queue }) => queue.filter(({ sweep }) => !together || sweep <= least));
     const sweeps = [...new Set(due.flat().map(({ sweep }) => sweep))].sort((a, b) => a - b);
     this.credit = sweeps.length ? (this.credit || 0) + (passed * sweeps.length) / this.left() : 0;
