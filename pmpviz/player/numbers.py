@@ -14,12 +14,13 @@ def seconds(value: float) -> str:
     return f"{significant(value * 1e3)} ms" if value < 1 else f"{significant(value)} s"
 
 
-def rate_words(rate: float, speed: float, unit: str) -> str:
-    """How many `unit` a second are computed now, beside a time of all of a run; where the chosen speed (0 for none) is
-    below that, how many could be."""
+def rate_words(rate: float, speed: float, unit: str, going: bool = True) -> str:
+    """How many `unit` a second are computed now, beside a time of all of a run, or were while it was still `going`;
+    where the chosen speed (0 for none) is below that, how many could be."""
     if not rate:
         return ""
-    return f"{'could now compute' if 0 < speed < rate else 'now computes'} {significant(rate)} {unit}/s"
+    now = "could now compute" if 0 < speed < rate else "now computes"
+    return f"{now if going else 'last computed'} {significant(rate)} {unit}/s"
 
 
 def configuration(x: np.ndarray) -> str:

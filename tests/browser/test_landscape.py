@@ -274,8 +274,14 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     assert strip[:2] == [["one hill", 49], ["four", 105]]
     assert [words for words, _ in strip[2:]] == ["2", "0.05", "6"]
     key = page.locator("[data-testid=landscape-key]")
-    told = ["the ball's way", "its momentum", "to the state drawn", "stops, in the colour of the state drawn"]
-    assert key.locator(".ls-entry > span:last-child").all_inner_texts()[:4] == told
+    told = [
+        "a state, larger: likelier",
+        "the ball's way",
+        "its momentum",
+        "to the state drawn",
+        "stops, in the colour of the state drawn",
+    ]
+    assert key.locator(".ls-entry > span:last-child").all_inner_texts()[:5] == told
     # Nothing of the picture runs over what its signs are.
     picture = page.locator(CANVAS).bounding_box()
     assert key.bounding_box()["x"] > picture["x"] + picture["width"]

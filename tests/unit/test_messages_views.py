@@ -139,9 +139,10 @@ def test_the_undamped_triangle_oscillates_with_period_six_from_the_sweep_that_is
         assert np.abs(rows[at - 5 : at + 1] - rows[at - 5 - shorter : at + 1 - shorter]).max() > 1e-3
     said = verdict(story.record, story.errors, story.steps)
     assert "oscillates with period 6" in said
-    assert said.endswith(": undamped, on a loop of strong couplings of which an odd number are negative.")
+    why = "undamped, round strong couplings of which an odd number are negative, messages come back reversed"
+    assert said.endswith(f": {why}.")
     # The large line answers the page's question.
-    assert last.words == "Oscillates with period 6: messages come back reversed and count as new."
+    assert last.words == "Oscillates with period 6: an odd number of negative couplings on a loop."
 
 
 def test_beliefs_that_are_right_before_any_message_are_told_to_be_spoilt_by_what_goes_round():

@@ -20,6 +20,10 @@ from pmpviz.player.numbers import rate_words
 )
 def test_a_rate_above_the_chosen_speed_is_what_could_be_computed(rate, speed, said):
     assert rate_words(rate, speed, "sweeps") == said
+    # Who pauses, or is done, computes nothing now.
+    assert rate_words(rate, speed, "sweeps", False) == (rate and f"last computed {rate:.3g} sweeps/s" or "").replace(
+        "1.6 ", "1.60 "
+    )
 
 
 def test_the_slowest_lane_is_named_where_it_holds_the_others_up():

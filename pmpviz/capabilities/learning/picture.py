@@ -65,7 +65,7 @@ def _lane(envelope: Envelope, view: LearningView, index: int, lane: LearningLane
     named = {"label": f"{title}: {lane.label}", "short": title}
     return envelope.lane(
         index,
-        _sub(lane, desk.speed),
+        _sub(lane, desk.speed, view.playing and not lane.done),
         "done" if lane.done else "compiling …" if view.playing and not now.rate else "",
         subHelp="An epoch is one pass over the pictures that are learned from." if lane.epoch else "",
         badge=f"{samples} · {lane.guarantee}",
@@ -96,8 +96,8 @@ def some_of(x: np.ndarray, count: int) -> np.ndarray:
     return x[np.linspace(0, len(x) - 1, count).astype(int)]
 
 
-def _sub(lane: LearningLaneView, speed: float) -> str:
-    rate = rate_words(lane.rate, speed, "iterations")
+def _sub(lane: LearningLaneView, speed: float, going: bool) -> str:
+    rate = rate_words(lane.rate, speed, "iterations", going)
     # The browser writes those of the picture that it shows.
     parts = [f"{significant(lane.epoch)} epochs", rate, f"{seconds(lane.seconds)} computing" if lane.seconds else ""]
     return " · ".join(part for part in parts if part)

@@ -7,7 +7,7 @@ import numpy as np
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.polytope import gap_of
-from pmpviz.capabilities.marginals.words import centre, steps_of
+from pmpviz.capabilities.marginals.words import CERTIFIED, centre, steps_of
 from pmpviz.player.numbers import integer, significant
 
 # Weights below this are none: the configuration is in the mixture by rounding.
@@ -54,16 +54,25 @@ def _led(lane: InferenceLaneView, offs: dict[int, float]) -> str:
     nearest = min(offs, key=offs.__getitem__)
     strayed = offs[nearest] <= STRAYED * offs[lane.count]
     nearer = f"at call {integer(nearest)} μ was nearer, {significant(offs[nearest], 2)} off"
-    left = f"{significant(gap_of(lane.trace[-1]), 2)} above" if lane.done and lane.reason.startswith(CLOSED) else ""
+    left = (
+        f"{_at_most(lane)}{significant(gap_of(lane.trace[-1]), 2)} higher"
+        if lane.done and lane.reason.startswith(CLOSED)
+        else ""
+    )
     if strayed and _flat(lane, offs):
         then = f"{significant(offs[nearest], 2)} off at call {integer(nearest)}"
         above = f" ({left})" if left else ""
-        return f"The objective is flat at its maximum{above}, which is not exact: μ slides, {then}."
+        return f"The objective's maximum{above} is not exact, and is flat: μ drifts, {then}."
     if left:
         return f"The objective's maximum, {left}, is not exact{f': {nearer}' if strayed else ''}."
     if strayed:
         return f"The gap is to the objective's maximum, not to exact: {nearer}."
     return "The gap is to the objective's maximum, which is near exact, not at it."
+
+
+def _at_most(lane: InferenceLaneView) -> str:
+    """An exact call's gap is a bound on what the objective can rise by; another's is none."""
+    return "at most " if lane.promise == CERTIFIED else "some "
 
 
 def _flat(lane: InferenceLaneView, offs: dict[int, float]) -> bool:

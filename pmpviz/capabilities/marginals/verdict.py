@@ -113,7 +113,7 @@ def _tetrahedron(view: InferenceView) -> str:
         return f"So far: {said}."
     exact = np.asarray(view.truth.place)
     if np.abs(at - exact).max() < PRINTED:
-        return f"Yes: {said}: the exact answer.{'' if lane.done else BEFORE}"
+        return f"Yes: {said}: the exact answer, to three digits.{'' if lane.done else BEFORE}"
     return f"Not yet: {said}; exactly {listed([significant(float(value)) for value in exact])}."
 
 

@@ -122,7 +122,7 @@ def _oscillation(record, repeat: int) -> str:
     """Why the messages never come to rest, where that is known; else which of them return."""
     kind = f"Oscillates with period {record.period}"
     if _cause(record):
-        return f"{kind}: messages come back reversed and count as new."
+        return f"{kind}: an odd number of negative couplings on a loop."
     return f"{kind}: the messages of sweep {repeat} are again those of sweep {repeat - record.period}."
 
 
@@ -215,7 +215,7 @@ def _cause(record) -> str:
     couplings = [float((factor.expanded() * SIGNS).sum()) for factor in factors]
     if np.prod(np.sign(couplings)) >= 0:
         return ""
-    return ": undamped, on a loop of strong couplings of which an odd number are negative"
+    return ": undamped, round strong couplings of which an odd number are negative, messages come back reversed"
 
 
 def _off(errors: Float[np.ndarray, " sweeps_1"] | None, last: int, words: str) -> str:

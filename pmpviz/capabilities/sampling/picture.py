@@ -119,7 +119,7 @@ def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, desk: 
     room = max(MOST_BYTES * 8 // (view.model.n * space.planes), 4)
     return envelope.lane(
         index,
-        _sub(lane, desk.speed) if at is None else sentences.looking_back(at).lower(),
+        _sub(lane, desk.speed, view.playing and not lane.done) if at is None else sentences.looking_back(at).lower(),
         _status(view, lane) if at is None else "",
         n=view.model.n,
         **state_words(space),
@@ -141,8 +141,8 @@ def _has_strip(model) -> bool:
     return isinstance(model, Ising) and model.shape is not None and len(model.shape) > 1
 
 
-def _sub(lane: LaneView, speed: float) -> str:
-    rate = rate_words(lane.rate if lane.sweep else 0.0, speed, "sweeps")
+def _sub(lane: LaneView, speed: float, going: bool = True) -> str:
+    rate = rate_words(lane.rate if lane.sweep else 0.0, speed, "sweeps", going)
     parts = [rate, f"{seconds(lane.seconds)} of computing" if lane.seconds else ""]
     return " · ".join(part for part in (_counted(lane), *parts) if part)
 

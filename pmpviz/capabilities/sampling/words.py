@@ -253,7 +253,7 @@ def found(view: LiveView) -> str:
         # What does not change is printed alike at every look.
         said = f"{said} {when}, {apart} {whose} {_to_error(beside, spread) if spread else significant(beside, 5)}."
         if states := states_came(lane):
-            right = "Not right" if answer.startswith("Too") else answer.split(",")[0]
+            right = "Not right" if answer.startswith("Too") else answer.split(",")[0].split(":")[0]
             return f"{right}: {states} {said[:1].upper()}{said[1:]}"
         return f"{answer}: {said}"
     said = said[:1].upper() + said[1:]
@@ -291,14 +291,16 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int) ->
     little."""
     deviations, far = f"{significant(abs(off / error), 2)} standard errors", abs(off) > DOUBT * error
     side, apart = "above" if off > 0 else "below", disagree([lane])
+    unsettled = bool(far and apart)
     # What was right once is not taken back where chance goes a little further; what chains disagree on is not right.
     if abs(off) <= rare(FAR if since else CHANCE, chains) * error:
         chance = "" if since else f": of {integer(chains)} chains chance"
         told = f" ({deviations}{chance})" if far else ""
-        answer = f"{'Within' if far and apart else 'Right within'} chance{since}"
-        if far and apart and since:
+        answer = f"{'Not settled: within' if unsettled else 'Right within'} chance{since}"
+        if unsettled and since:
             answer += f", now {deviations} {side}"
             told = ""
+        apart = disagree([lane], answer if unsettled else "")
         return f"{answer}{apart}", f"{_to_error(abs(off), error, 1)}{told} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{_to_error(abs(off), error, 1)} ({deviations}) {side}"

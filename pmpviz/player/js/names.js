@@ -25,14 +25,18 @@ export function nameBand(chart, area) {
   if (!fits || !named(band.label, false)) named(band.label.split(":")[0], true);
 }
 
-// Above or beneath the line that begins at `from`; where it would strike out a curve on both sides, a line further off.
+// Above or beneath the line that begins at `from`; where it would strike out a curve on both sides, a line further off,
+// or what it is alone, without what chance does to it.
 export function nameExact(chart, area, from, y) {
   const left = Math.min(Math.max(area.left, from - 5), area.right);
   const [over, under] = [y - 24, y + 33];
-  const told = (at) => `${{ [over]: "↓ ", [under]: "↑ " }[at] || ""}${chart.trace.exact.label}`;
-  const across = [1, 0.75, 0.5, 0.25, 0];
-  const where = { key: "exact", told, across, heights: [y - 7, y + 16, over, under], colour: chart.theme.text, must: true };
-  write(chart, { ...area, left }, where);
+  const told = (words) => (at) => `${{ [over]: "↓ ", [under]: "↑ " }[at] || ""}${words}`;
+  const [across, heights] = [[1, 0.75, 0.5, 0.25, 0], [y - 7, y + 16, over, under]];
+  const named = (words, must) =>
+    write(chart, { ...area, left }, { key: "exact", told: told(words), across, heights, colour: chart.theme.text, must });
+  const { label } = chart.trace.exact;
+  const alone = label.split(" ± ")[0];
+  if (alone === label || !named(label, false)) named(alone, true);
 }
 
 // Whether it is written, `across` the room in these shares: where it would strike out a curve, only if it `must` be, and

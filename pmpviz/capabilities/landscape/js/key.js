@@ -11,7 +11,7 @@ export function signsOf({ gibbs, layer, dark }) {
     ? [["line", "to a point drawn"]]
     : [["way", "the ball's way"], ["push", "its momentum"]];
   const ground = { [SUM]: ["shade", `${dark ? "brighter" : "darker"}: likelier`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
-  return [...walk, ["drawn", "to the state drawn"], ["stop", "stops, in the colour of the state drawn"], ...(ground ? [ground] : [])];
+  return [["state", "a state, larger: likelier"], ...walk, ["drawn", "to the state drawn"], ["stop", "stops, in the colour of the state drawn"], ...(ground ? [ground] : [])];
 }
 
 export class Key {
@@ -33,6 +33,7 @@ function entry(sign, words, colour, inks) {
   const root = make("div", "ls-entry");
   const drawn = make("span", `ls-sign ls-${sign}`, sign === "push" ? "→" : "");
   drawn.setAttribute("aria-hidden", "true");
+  if (sign === "state") drawn.append(Object.assign(make("i"), { style: `background: ${inks[0]}` }));
   if (sign === "way") drawn.style.color = colour;
   if (sign === "stop") drawn.append(...inks.slice(0, STOPPED).map((ink) => Object.assign(make("i"), { style: `background: ${ink}` })));
   if (sign === "region") drawn.style.background = `linear-gradient(to right, ${inks[0]} 50%, ${inks[1]} 50%)`;

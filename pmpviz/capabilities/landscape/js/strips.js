@@ -200,8 +200,8 @@ export class Shift extends Strip {
   promise(context, mark, [at, middle], theme, scale) {
     const { low } = this.scene;
     const up = scale > 1 ? [] : [`one hill is guaranteed up to λ₁ = ${ONE_HILL}`];
-    const beyond = scale > 1 ? [] : [`beyond λ₁ = ${ONE_HILL} nothing is guaranteed`];
-    const nothing = mark > low ? [...beyond, "nothing is guaranteed", "nothing is"] : ["nothing is guaranteed at any shift"];
+    const beyond = scale > 1 ? [] : [`beyond λ₁ = ${ONE_HILL} one hill is not guaranteed`];
+    const nothing = mark > low ? [...beyond, "one hill is not guaranteed", "not guaranteed"] : ["one hill is guaranteed at no shift"];
     if (mark > low) this.within(context, [...up, "one hill is guaranteed", "guaranteed", "sure"], [0, at], middle, theme);
     this.within(context, nothing, [at, this.width], middle, theme);
   }
@@ -210,7 +210,7 @@ export class Shift extends Strip {
   describe(value, extra, stretches) {
     const own = cents(value) === "0" ? "" : ` + ${cents(value)}`;
     const largest = value + extra;
-    const promise = largest <= ONE_HILL ? "one hill for sure" : `above ${ONE_HILL}: nothing is guaranteed`;
+    const promise = largest <= ONE_HILL ? "one hill for sure" : `above ${ONE_HILL}: one hill is not guaranteed`;
     const told = stretches.map(([from, count]) => `${countWords(count)} from shift ${cents(from)} on`).join(", ");
     this.say(`Largest eigenvalue of the shifted couplings: λ₁ = shift${own} = ${cents(largest)}`, `${promise}; hills: ${told}`);
   }

@@ -8,13 +8,13 @@ const FEW = 4; // Letters of a corner's name, that of the one before is told too
 // Lines of more than two lanes, and of several before a class, begin with what tells them apart alone, so that none is
 // broken; before a class each has its gap alone.
 // A gap is of the point that the step was taken from, and μ of the one that it led to.
-export function sentence({ lane, last }, { metas, raced, large, exact, done }) {
+export function sentence({ lane, last }, { metas, raced, large, exact, done, corners }) {
   const step = lane.steps[last];
   const corner = lane.found[last];
   const many = raced && (large || metas.length > 2);
   const named = many ? lane.short.slice(alike(metas)) : lane.label;
   const led = corner >= 0 && !raced && metas[0].sure;
-  const words = [led ? `${lane.step} ${thousands(step)}: ${uphill(lane, last, large)}` : `${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
+  const words = [led ? `${lane.step} ${thousands(step)}: ${uphill(lane, last, large, corners || [])}` : `${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
   if (corner >= 0 && !raced && !led) words.push(`found corner ${lane.names[corner]}`);
   if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}`);
   if (large && raced && words.length > 1) return words.join(", ");
@@ -25,13 +25,15 @@ export function sentence({ lane, last }, { metas, raced, large, exact, done }) {
   return [words.join(", "), told && told + known].filter(Boolean).join("; ");
 }
 
-// Where a step led, and why elsewhere than the one before: of the corner that an exact MAP call found.
-function uphill({ steps, found, names, changes }, last, large) {
+// Where a step led, and why elsewhere than the one before: of the corner that an exact MAP call found. Configurations
+// that share a corner of the picture, as "011 100", are one.
+function uphill({ steps, found, names, changes }, last, large, corners) {
   const [now, before] = [names[found[last]], names[found[last - 1]]];
   if (steps[last] === 1) return `uphill from the start leads to corner ${now}`;
   if (steps[last] !== steps[last - 1] + 1) return `uphill from μ leads to corner ${now}`; // Of a long path not all is kept.
   const cause = changes.includes(steps[last]) ? "ρ changed" : "μ moved";
-  if (now === before) return `${cause}, uphill still leads to corner ${now}`;
+  const shared = corners.find((corner) => [now, before].every((name) => corner.split(" ").includes(name)));
+  if (now === before || shared) return `${cause}, uphill still leads to corner ${shared ? shared.replace(" ", " · ") : now}`;
   const from = before.length > FEW ? "" : `from ${large ? "" : "corner "}${before} `;
   const opposite = from && !large && [...now].every((state, k) => state !== before[k]);
   return `${cause}, so uphill turned ${from}to ${opposite ? "its opposite " : from ? "" : "corner "}${now}`;

@@ -327,7 +327,7 @@ class Walk extends Player {
   // What was known at the step that is on screen.
   write(walks) {
     const metas = this.lanes.map(({ meta }) => meta);
-    const seen = { metas, raced: walks.length > 1, large: this.large, exact: this.exact };
+    const seen = { metas, raced: walks.length > 1, large: this.large, exact: this.exact, corners: this.data?.marginal?.names };
     const text = walks.map((walk, k) => sentence(walk, { ...seen, done: metas[k].status === "done" }));
     const written = JSON.stringify([text, this.theme.id]);
     if (written === this.written) return;

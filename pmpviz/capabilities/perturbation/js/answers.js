@@ -135,7 +135,9 @@ function radiusOf(nodes, n, side) {
 
 // Circles have their numbers in them where every one of them can be read.
 function labels(context, row, n, at, radius, theme) {
-  const words = Array.from(row.values, (value) => number(row.kind === "field" ? Number(value.toPrecision(2)) : value));
+  // Of two spins all fields end at one place, so that noise and field are seen to differ by the model's own.
+  const short = (value) => Number(n === 2 && Math.abs(value) < 10 ? value.toFixed(2) : value.toPrecision(2));
+  const words = Array.from(row.values, (value) => number(row.kind === "field" ? short(value) : value));
   let size = Math.max(LETTER, Math.min(26, 0.85 * radius));
   const wide = () => {
     context.font = `600 ${size}px ${theme.font}`;
