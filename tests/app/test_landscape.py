@@ -42,7 +42,7 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     assert ("Play: block Gibbs draws" in head) == (preset.id == "failure")
     assert ("Play: a pushed ball is drawn" in head) == (preset.id != "failure")
     # What Play shows and what the shift does are two things.
-    assert ("Shift: dots and hills part, the law stays." in head) == (not two)
+    assert ("Shift: hills part, harder to cross; exact lines stay." in head) == (not two)
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]
     begun = {
         "failure": "A stay in 10 lasts ",

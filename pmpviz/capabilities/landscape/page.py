@@ -32,7 +32,7 @@ from pmpviz.samplers import sampler_class
 HILLS = (
     "Discrete states leave nothing to roll on, so each (dot) becomes a Gaussian; hills of their sum are likely places. "
 )
-SHIFTED = " Shift: dots and hills part, the law stays."
+SHIFTED = " Shift: hills part, harder to cross; exact lines stay."
 PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
 LONG_RUN = "in the long run the bars are exact."
 # What walks on them, which the first chain shows.

@@ -31,7 +31,10 @@ from pmpviz.samplers import SAMPLERS
 # Three pictures side by side take the page's margins, where a window has little room.
 MANY = "<style>@media (max-width: 1500px) { .stMainBlockContainer { padding-inline: 2.5rem; } }</style>"
 MOST_OFFERED = 4
-ONE = "The picture is one configuration. A sampler is right when its configurations come as often as the model says."
+ONE = (
+    "Each picture is a configuration: low energy makes it likely. "
+    "A sampler is right when all come as often as the model says."
+)
 PAGES = {page.id: page for page in (Page("home", (HOME,)), Page("playground", PLAYGROUND, ONE), Page("race", RACE))}
 
 
