@@ -230,7 +230,7 @@ SMALL_GRAPHS: tuple[SmallGraph, ...] = (
         "triangle",
         "Frustrated triangle",
         "Two edges align, one opposes: no state pleases all three. Undamped max-product messages travel round for "
-        "ever, damped ones die out.",
+        "ever, damped ones come to rest.",
         _CYCLE,
         lambda **values: _frustrated_cycle(3, **values),
         lambda **_: _on_circle(3),

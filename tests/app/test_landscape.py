@@ -36,13 +36,13 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     # The line above says what stands beneath it.
     (head,) = [each.value for each in test.markdown if each.value.startswith("#### ")]
     two = preset.id in ("hopfield", "alike")
-    assert ("hills (×) are where spins settle" in head) == two and ("each (dot) becomes a Gaussian" in head) == (
-        not two
-    )
+    assert ("hills (×) are where spins settle" in head) == two and (
+        "discrete state (dot) becomes a Gaussian" in head
+    ) == (not two)
     assert ("Play: block Gibbs draws" in head) == (preset.id == "failure")
-    assert ("Play: a pushed ball is drawn" in head) == (preset.id != "failure")
+    assert ("Play pushes a ball, drawn to hills" in head) == (preset.id != "failure")
     # What Play shows and what the shift does are two things.
-    assert ("Shift: hills part, harder to cross; exact lines stay." in head) == (not two)
+    assert ("A larger shift parts the hills." in head) == (not two)
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]
     begun = {
         "failure": "A stay in 10 lasts ",

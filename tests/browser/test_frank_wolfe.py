@@ -51,12 +51,17 @@ LED = """async () => {
   const known = Object.fromEntries(["gap", "low", "high", "error", "maximum", "objective"].map((name) => [name, none]));
   const lane = { ...known, names, steps: [0, 1, 2, 3, 4], found: [-1, 0, 1, 2, 2], changes: [4] };
   Object.assign(lane, { step: "MAP call", label: "BFW", short: "BFW" });
-  const say = (last, more, sure = true, large = false, corners = null) =>
-    sentence({ lane: { ...lane, ...more }, last }, { metas: [{ sure, short: "BFW" }], large, exact: null, corners });
+  const say = (last, more, sure = true, large = false, corners = null, ended = {}) =>
+    sentence(
+      { lane: { ...lane, ...more }, last },
+      { metas: [{ sure, short: "BFW" }], large, exact: null, corners, ...ended },
+    );
+  const gap = new Float32Array(5).fill(0.5);
   return [
     say(1), say(2), say(3), say(4), say(3, { changes: [3] }), say(2, {}, true, true),
     say(2, { names: ["1100100010101010", "1000100010101010"] }), say(3, { steps: [0, 1, 2, 9] }), say(2, {}, false),
     say(2, {}, true, false, ["101 010", "110 001"]),
+    ...[3, 4].map((last) => say(last, { gap }, true, true, null, { done: true, closed: true })),
   ];
 }"""
 # How far curves go beside a picture of step 1: where none waits, where later ones do, and where such were missed.
@@ -110,6 +115,9 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
         "MAP call 9: uphill from μ leads to corner 110",
         "BFW: 2 MAP calls, found corner 010",
         "MAP call 2: μ moved, uphill still leads to corner 101 · 010",
+        # Why a walk has ended, at its end.
+        "MAP call 3: μ moved, so uphill turned from 010 to 110, gap before the step 0.5",
+        "MAP call 4: ρ changed, uphill still leads to corner 110, gap 0.5, small enough: done",
     ]
     page.get_by_role("button", name="Reset").click()
     wait_lanes(page, 1, "Number(d.sweep) === 0")

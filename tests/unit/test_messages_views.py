@@ -139,8 +139,8 @@ def test_the_undamped_triangle_oscillates_with_period_six_from_the_sweep_that_is
         assert np.abs(rows[at - 5 : at + 1] - rows[at - 5 - shorter : at + 1 - shorter]).max() > 1e-3
     said = verdict(story.record, story.errors, story.steps)
     assert "oscillates with period 6" in said
-    why = "undamped, round strong couplings of which an odd number are negative, messages come back reversed"
-    assert said.endswith(f": {why}.")
+    why = "messages go round the loop, whose negative couplings are odd in number, and come back reversed"
+    assert said.endswith(f": without damping {why}.")
     # The large line answers the page's question.
     assert last.words == "Oscillates with period 6: an odd number of negative couplings on a loop."
 

@@ -29,15 +29,13 @@ from pmpviz.models.gaussian import ONE_HILL, gibbs_gap
 from pmpviz.player.numbers import significant
 from pmpviz.samplers import sampler_class
 
-HILLS = (
-    "Discrete states leave nothing to roll on, so each (dot) becomes a Gaussian; hills of their sum are likely places. "
-)
-SHIFTED = " Shift: hills part, harder to cross; exact lines stay."
+HILLS = "Each discrete state (dot) becomes a Gaussian; hills of their sum are likely places. "
+SHIFTED = " A larger shift parts the hills."
 PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
 LONG_RUN = "in the long run the bars are exact."
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: f"Play: a pushed ball is drawn back to them; where it stops, spins are drawn; {LONG_RUN}",
+    HMC: f"Play pushes a ball, drawn to hills; where it stops a state is drawn, nearer ones likelier; {LONG_RUN}",
     GIBBS: f"Play: block Gibbs draws a point from the dot's Gaussian, and there spins; {LONG_RUN}",
 }
 PAGE = Page("landscape", LANDSCAPE)

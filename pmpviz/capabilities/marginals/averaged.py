@@ -7,7 +7,7 @@ import numpy as np
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.polytope import gap_of
-from pmpviz.capabilities.marginals.words import CERTIFIED, centre, steps_of
+from pmpviz.capabilities.marginals.words import CERTIFIED, CLOSED, centre, steps_of
 from pmpviz.player.numbers import integer, significant
 
 # Weights below this are none: the configuration is in the mixture by rounding.
@@ -16,8 +16,6 @@ IN_USE = 1e-9
 STRAYED = 0.75
 # So near to its maximum, in nats, an objective can hardly rise: where a step moves μ far all the same, it is flat.
 LEFT = 0.01
-# How a walk's end begins to be told where its gap is as small as was asked for.
-CLOSED = "the gap is within"
 
 
 def averaged(view: InferenceView) -> str:
@@ -62,12 +60,14 @@ def _led(lane: InferenceLaneView, offs: dict[int, float]) -> str:
     if strayed and _flat(lane, offs):
         then = f"{significant(offs[nearest], 2)} off at call {integer(nearest)}"
         above = f" ({left})" if left else ""
-        return f"The objective's maximum{above} is not exact, and is flat: μ drifts, {then}."
+        return f"On loops the objective is approximate: on its flat top{above} μ drifts, {then}."
     if left:
-        return f"The objective's maximum, {left}, is not exact{f': {nearer}' if strayed else ''}."
+        return (
+            f"On loops the objective is approximate: its top, {left}, is not exact{f'; {nearer}' if strayed else ''}."
+        )
     if strayed:
-        return f"The gap is to the objective's maximum, not to exact: {nearer}."
-    return "The gap is to the objective's maximum, which is near exact, not at it."
+        return f"The gap is to the objective's top, on loops not exact: {nearer}."
+    return "The gap is to the objective's top: on loops that is approximate, near exact only."
 
 
 def _at_most(lane: InferenceLaneView) -> str:

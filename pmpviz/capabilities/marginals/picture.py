@@ -15,7 +15,7 @@ from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
 from pmpviz.capabilities.marginals.plan import MANY, WALKERS
 from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
 from pmpviz.capabilities.marginals.verdict import letters, said
-from pmpviz.capabilities.marginals.words import CERTIFIED, WITHIN, centre, exact_log_z, exact_p1, unit_of
+from pmpviz.capabilities.marginals.words import CERTIFIED, CLOSED, WITHIN, centre, exact_log_z, exact_p1, unit_of
 from pmpviz.marginals import solver_class
 from pmpviz.marginals.belief_propagation import UNSETTLED
 from pmpviz.marginals.solver import Record
@@ -132,6 +132,7 @@ def _lane(
         "done" if lane.done else "",
         badge=lane.promise,
         sure=lane.promise == CERTIFIED,
+        closed=lane.reason.startswith(CLOSED),
         **({"badgeHelp": PROVEN} if lane.promise == CERTIFIED else {}),
         subs=[[step, _sub(lane_at(own, step))] for step in steps if step <= own.count],
         step=unit_of(lane),

@@ -23,6 +23,8 @@ LEAST_REST = 5e-3
 OBJECTIVE = "(μ's mean score plus its entropy)"
 # What a gap by an exact oracle, over the marginal polytope, is called.
 CERTIFIED = "certified"
+# How a walk's end begins to be told where its gap is as small as was asked for.
+CLOSED = "the gap is within"
 NOTHING = "Nothing is computed yet: press Play, or Step."
 
 

@@ -215,7 +215,8 @@ def _cause(record) -> str:
     couplings = [float((factor.expanded() * SIGNS).sum()) for factor in factors]
     if np.prod(np.sign(couplings)) >= 0:
         return ""
-    return ": undamped, round strong couplings of which an odd number are negative, messages come back reversed"
+    round_the_loop = "messages go round the loop, whose negative couplings are odd in number"
+    return f": without damping {round_the_loop}, and come back reversed"
 
 
 def _off(errors: Float[np.ndarray, " sweeps_1"] | None, last: int, words: str) -> str:

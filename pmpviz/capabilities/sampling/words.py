@@ -298,7 +298,7 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int) ->
         told = f" ({deviations}{chance})" if far else ""
         answer = f"{'Not settled: within' if unsettled else 'Right within'} chance{since}"
         if unsettled and since:
-            answer += f", now {deviations} {side}"
+            answer = f"Not settled: was within chance{since.removeprefix(',')}, is now {deviations} {side}"
             told = ""
         apart = disagree([lane], answer if unsettled else "")
         return f"{answer}{apart}", f"{_to_error(abs(off), error, 1)}{told} {side}"

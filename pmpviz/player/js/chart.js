@@ -4,9 +4,10 @@
 import { drawBars, namesHigh } from "./bars.js";
 import { columnWords, drawColumns } from "./columns.js";
 import { MARKER, drawLine, drawRange } from "./curves.js";
+import { drawBands, drawExact, drawOwnExact, exactsOf } from "./levels.js";
 import { counts, shown } from "./lines.js";
 import { Marks } from "./marks.js";
-import { nameBand, nameExact } from "./names.js";
+import { nameBand } from "./names.js";
 import { grounded } from "./overlaps.js";
 import { decades, number, scale, show, thousands, ticks, withZero } from "./scale.js";
 import { css, enlarged, haloed, lit, make, sized, wrapped } from "./theme.js";
@@ -150,15 +151,15 @@ export class Chart {
     const under = !view?.y && this.grounded() ? MARKER : 1; // So are those that stand at the foot.
     this.context.rect(LEFT - last, this.top - 1, width - LEFT - RIGHT + 2 * last, height - this.top - BOTTOM + 1 + under);
     this.context.clip();
-    this.drawBand();
+    drawBands(this);
     const { lines } = this;
     for (const line of lines) drawRange(this, line);
-    for (const line of lines) this.drawOwnExact(line);
+    for (const line of lines) drawOwnExact(this, line);
     for (const line of lines) drawLine(this, line);
     this.drawMarks(marks, cursor);
     this.context.restore();
     nameBand(this, this.area());
-    this.drawExact();
+    drawExact(this);
     this.drawPointed();
   }
 
@@ -201,7 +202,7 @@ export class Chart {
       }
       if (Number.isFinite(line.exact)) see(line.exact);
     }
-    for (const { y, since = -Infinity, until = Infinity, chance = 0 } of this.exacts()) {
+    for (const { y, since = -Infinity, until = Infinity, chance = 0 } of exactsOf(this.trace)) {
       if (!view.x || (since <= view.x[1] && until >= view.x[0])) [y - chance, y + chance].forEach(see);
     }
     if (this.trace.band) [this.trace.band.low, this.trace.band.high].forEach(see);
@@ -316,72 +317,9 @@ export class Chart {
     }
   }
 
-  // Of the noise from edge to edge, and of chance about the exact value from where this is the law.
-  drawBand() {
-    const { band, exact } = this.trace;
-    if (band) this.shade(LEFT, this.y.log ? Math.max(band.low, this.y.ends[0]) : band.low, band.high);
-    if (!exact?.chance) return;
-    const from = exact.since ? Math.max(LEFT, this.x.px(exact.since)) : LEFT;
-    this.shade(from, exact.y - exact.chance, exact.y + exact.chance);
-  }
-
-  // From a place on to the right edge, between two values.
-  shade(left, low, high) {
-    const { context } = this;
-    const within = (y) => Math.min(Math.max(y, this.top), this.height - BOTTOM);
-    const [top, bottom] = [within(this.y.px(high)), within(this.y.px(low))];
-    context.fillStyle = css(this.theme.text);
-    context.globalAlpha = 0.09;
-    context.fillRect(left, top, Math.max(0, this.width - RIGHT - left), bottom - top);
-    context.globalAlpha = 1;
-  }
-
-  // The exact value, and those of earlier settings, each over its own stretch.
-  exacts() {
-    const { exact } = this.trace;
-    return exact ? [...(exact.earlier || []), exact].filter(({ y }) => Number.isFinite(y)) : [];
-  }
-
-  drawExact() {
-    const { exact } = this.trace;
-    const right = this.width - RIGHT;
-    for (const each of this.exacts()) {
-      const y = this.y.px(each.y);
-      if (y < this.top || y > this.height - BOTTOM) continue;
-      const place = (at) => Math.min(Math.max(this.x.px(at), LEFT), right);
-      const from = each.since ? place(each.since) : LEFT;
-      this.drawLevel(from, each.until === undefined ? right : place(each.until), y);
-      if (each === exact) nameExact(this, this.area(), from, y);
-    }
-  }
-
-  drawLevel(from, to, y) {
-    const { context, theme } = this;
-    context.strokeStyle = context.fillStyle = css(theme.text);
-    context.lineWidth = 1.5;
-    context.beginPath();
-    context.moveTo(from, y);
-    context.lineTo(to, y);
-    context.stroke();
-  }
-
   // Within the axes.
   area() {
     return { left: LEFT, right: this.width - RIGHT, top: this.top, bottom: this.height - BOTTOM };
-  }
-
-  // What a line comes to, across the chart in its colour.
-  drawOwnExact(line) {
-    if (!Number.isFinite(line.exact)) return;
-    const { context, width } = this;
-    context.strokeStyle = line.colour;
-    context.lineWidth = 1.25;
-    context.setLineDash([5, 3]);
-    context.beginPath();
-    context.moveTo(LEFT, this.y.px(line.exact));
-    context.lineTo(width - RIGHT, this.y.px(line.exact));
-    context.stroke();
-    context.setLineDash([]);
   }
 
   drawMarks(marks, cursor) {

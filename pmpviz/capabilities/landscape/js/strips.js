@@ -202,7 +202,7 @@ export class Shift extends Strip {
     const up = scale > 1 ? [] : [`one hill is guaranteed up to λ₁ = ${ONE_HILL}`];
     const beyond = scale > 1 ? [] : [`beyond λ₁ = ${ONE_HILL} one hill is not guaranteed`];
     const nothing = mark > low ? [...beyond, "one hill is not guaranteed", "not guaranteed"] : ["one hill is guaranteed at no shift"];
-    if (mark > low) this.within(context, [...up, "one hill is guaranteed", "guaranteed", "sure"], [0, at], middle, theme);
+    if (mark > low) this.within(context, [...up, "one hill is guaranteed", "guaranteed"], [0, at], middle, theme);
     this.within(context, nothing, [at, this.width], middle, theme);
   }
 

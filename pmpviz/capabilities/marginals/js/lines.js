@@ -8,15 +8,16 @@ const FEW = 4; // Letters of a corner's name, that of the one before is told too
 // Lines of more than two lanes, and of several before a class, begin with what tells them apart alone, so that none is
 // broken; before a class each has its gap alone.
 // A gap is of the point that the step was taken from, and μ of the one that it led to.
-export function sentence({ lane, last }, { metas, raced, large, exact, done, corners }) {
+export function sentence({ lane, last }, { metas, raced, large, exact, done, closed, corners }) {
   const step = lane.steps[last];
   const corner = lane.found[last];
   const many = raced && (large || metas.length > 2);
   const named = many ? lane.short.slice(alike(metas)) : lane.label;
   const led = corner >= 0 && !raced && metas[0].sure;
+  const met = closed && isNewest({ lane, last });
   const words = [led ? `${lane.step} ${thousands(step)}: ${uphill(lane, last, large, corners || [])}` : `${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
   if (corner >= 0 && !raced && !led) words.push(`found corner ${lane.names[corner]}`);
-  if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}`);
+  if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}${met ? ", small enough: done" : ""}`);
   if (large && raced && words.length > 1) return words.join(", ");
   const [low, high] = [lane.low[last], lane.high[last]];
   const known = exact === null || raced ? "" : `; exactly ${digits(exact, 5)}`;

@@ -39,7 +39,7 @@ const APART = 1; // Lanes are computed in turn: while they go on together none i
 const TOLD = 360; // Letters beneath the verdict on one walk, at its end.
 const RENEWED = "Back to the start, as soon as the step in hand is done.";
 const RUN_TO = "Run to";
-const NEW_RHO = [": another objective, a new climb: the gap jumps", ": a new climb, the gap jumps", ": a new climb", ""]; // What a mark is, as far as there is room.
+const NEW_RHO = [": a tighter objective, a new climb, the gap jumps", ": a tighter objective, a new climb", ": a tighter objective", ""]; // What a mark is, as far as there is room.
 const BEGINNING = "The beginning, where all configurations are alike.";
 
 class Walk extends Player {
@@ -328,7 +328,7 @@ class Walk extends Player {
   write(walks) {
     const metas = this.lanes.map(({ meta }) => meta);
     const seen = { metas, raced: walks.length > 1, large: this.large, exact: this.exact, corners: this.data?.marginal?.names };
-    const text = walks.map((walk, k) => sentence(walk, { ...seen, done: metas[k].status === "done" }));
+    const text = walks.map((walk, k) => sentence(walk, { ...seen, done: metas[k].status === "done", closed: metas[k].closed && !seen.raced }));
     const written = JSON.stringify([text, this.theme.id]);
     if (written === this.written) return;
     this.written = written;
@@ -372,7 +372,7 @@ class Walk extends Player {
     }
     context.font = `${11.5 * scale}px ${this.theme.font}`;
     context.fillStyle = css(this.theme.soft);
-    const said = NEW_RHO.map((why) => `mark${changes.length === 1 ? "" : "s"}: new edge weights ρ${why}`);
+    const said = NEW_RHO.map((why) => `mark${changes.length === 1 ? "" : "s"}: new weights ρ of edges${why}`);
     const fits = (words) => context.measureText(words).width < this.main.clientWidth - wide - 10;
     context.fillText(said.find(fits) || said[said.length - 1], wide + 10, 13 * scale);
     this.ticks.setAttribute("aria-label", `rho changed at ${changes.map(([call]) => call).join(", ")}`);

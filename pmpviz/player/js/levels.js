@@ -1,0 +1,68 @@
+// The levels of a chart: the band of the noise, and exact values with what chance does to them.
+
+import { nameExact } from "./names.js";
+import { css } from "./theme.js";
+
+// Of the noise from edge to edge, and of chance about the exact value from where this is the law.
+export function drawBands(chart) {
+  const { band, exact } = chart.trace;
+  const { left } = chart.area();
+  if (band) shade(chart, left, chart.y.log ? Math.max(band.low, chart.y.ends[0]) : band.low, band.high);
+  if (!exact?.chance) return;
+  const from = exact.since ? Math.max(left, chart.x.px(exact.since)) : left;
+  shade(chart, from, exact.y - exact.chance, exact.y + exact.chance);
+}
+
+// From a place on to the right edge, between two values.
+function shade(chart, from, low, high) {
+  const { context, theme } = chart;
+  const { right, top, bottom } = chart.area();
+  const within = (y) => Math.min(Math.max(y, top), bottom);
+  const [above, beneath] = [within(chart.y.px(high)), within(chart.y.px(low))];
+  context.fillStyle = css(theme.text);
+  context.globalAlpha = 0.09;
+  context.fillRect(from, above, Math.max(0, right - from), beneath - above);
+  context.globalAlpha = 1;
+}
+
+// The exact value, and those of earlier settings, each over its own stretch.
+export function exactsOf({ exact }) {
+  return exact ? [...(exact.earlier || []), exact].filter(({ y }) => Number.isFinite(y)) : [];
+}
+
+export function drawExact(chart) {
+  const { exact } = chart.trace;
+  const area = chart.area();
+  for (const each of exactsOf(chart.trace)) {
+    const y = chart.y.px(each.y);
+    if (y < area.top || y > area.bottom) continue;
+    const place = (at) => Math.min(Math.max(chart.x.px(at), area.left), area.right);
+    const from = each.since ? place(each.since) : area.left;
+    drawLevel(chart, from, each.until === undefined ? area.right : place(each.until), y);
+    if (each === exact) nameExact(chart, area, from, y);
+  }
+}
+
+function drawLevel({ context, theme }, from, to, y) {
+  context.strokeStyle = context.fillStyle = css(theme.text);
+  context.lineWidth = 1.5;
+  context.beginPath();
+  context.moveTo(from, y);
+  context.lineTo(to, y);
+  context.stroke();
+}
+
+// What a line comes to, across the chart in its colour.
+export function drawOwnExact(chart, line) {
+  if (!Number.isFinite(line.exact)) return;
+  const { context } = chart;
+  const { left, right } = chart.area();
+  context.strokeStyle = line.colour;
+  context.lineWidth = 1.25;
+  context.setLineDash([5, 3]);
+  context.beginPath();
+  context.moveTo(left, chart.y.px(line.exact));
+  context.lineTo(right, chart.y.px(line.exact));
+  context.stroke();
+  context.setLineDash([]);
+}
