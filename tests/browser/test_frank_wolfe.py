@@ -99,7 +99,7 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     assert len({y for *_, y in moved}) == 1 and [x for _, x, _ in moved] == sorted({x for _, x, _ in moved})
     assert [words for words, *_ in narrow] == signs
     # The polytope that is drawn towards its centre is told where that takes no third row.
-    dotted = "dotted: μ stays off infinitely steep faces"
+    dotted = "dotted: μ stays inside, slopes stay finite"
     assert [words for words, *_ in drawn][-1] == dotted and dotted not in [words for words, *_ in full]
     assert all(x + 6 * len(words) <= 190 for words, x, _ in narrow) and len({y for *_, y in narrow}) == 4
     assert min(page.evaluate(CLEAR)) >= 3
@@ -117,7 +117,7 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
         "MAP call 2: μ moved, uphill still leads to corner 101 · 010",
         # Why a walk has ended, at its end.
         "MAP call 3: μ moved, so uphill turned from 010 to 110, gap before the step 0.5",
-        "MAP call 4: ρ changed, uphill still leads to corner 110, gap 0.5, small enough: done",
+        "MAP call 4: ρ changed, uphill still leads to corner 110, gap 0.5, small enough after the last ρ: done",
     ]
     page.get_by_role("button", name="Reset").click()
     wait_lanes(page, 1, "Number(d.sweep) === 0")

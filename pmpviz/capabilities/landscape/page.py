@@ -35,7 +35,7 @@ PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins
 LONG_RUN = "in the long run the bars are exact."
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: f"Play pushes a ball, drawn to hills; where it stops a state is drawn, nearer ones likelier; {LONG_RUN}",
+    HMC: f"Play pushes a ball, pulled to hills; where it stops a state is drawn, nearer ones likelier; {LONG_RUN}",
     GIBBS: f"Play: block Gibbs draws a point from the dot's Gaussian, and there spins; {LONG_RUN}",
 }
 PAGE = Page("landscape", LANDSCAPE)

@@ -14,10 +14,11 @@ export function sentence({ lane, last }, { metas, raced, large, exact, done, clo
   const many = raced && (large || metas.length > 2);
   const named = many ? lane.short.slice(alike(metas)) : lane.label;
   const led = corner >= 0 && !raced && metas[0].sure;
-  const met = closed && isNewest({ lane, last });
+  const lastRho = lane.changes?.length ? " after the last ρ" : "";
+  const ended = closed && isNewest({ lane, last }) ? `, small enough${lastRho}: done` : "";
   const words = [led ? `${lane.step} ${thousands(step)}: ${uphill(lane, last, large, corners || [])}` : `${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
   if (corner >= 0 && !raced && !led) words.push(`found corner ${lane.names[corner]}`);
-  if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}${met ? ", small enough: done" : ""}`);
+  if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}${ended}`);
   if (large && raced && words.length > 1) return words.join(", ");
   const [low, high] = [lane.low[last], lane.high[last]];
   const known = exact === null || raced ? "" : `; exactly ${digits(exact, 5)}`;
