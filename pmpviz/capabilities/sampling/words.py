@@ -290,8 +290,7 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int) ->
     """(whether the energy over so many chains is right, `since` when, and how far it is off): by chance it is off a
     little."""
     deviations, far = f"{significant(abs(off / error), 2)} standard errors", abs(off) > DOUBT * error
-    side, apart = "above" if off > 0 else "below", disagree([lane])
-    unsettled = bool(far and apart)
+    side, unsettled = "above" if off > 0 else "below", far and bool(disagree([lane]))
     # What was right once is not taken back where chance goes a little further; what chains disagree on is not right.
     if abs(off) <= rare(FAR if since else CHANCE, chains) * error:
         chance = "" if since else f": of {integer(chains)} chains chance"

@@ -216,16 +216,17 @@ export class Shift extends Strip {
   }
 
   // The first of the choices that fits between two uprights, on the wider side of the marker of the shift where that is
-  // between them; of those that fit on neither side the last lies over it.
+  // between them; where none fits there, the first that fits over it.
   within(context, choices, [left, right], middle, theme) {
     const clear = this.mark > left && this.mark < right ? [[left, this.mark - 2], [this.mark + 2, right]] : [[left, right]];
     const wider = clear.reduce((best, side) => (side[1] - side[0] > best[1] - best[0] ? side : best));
     const fits = ([from, to]) => choices.find((choice) => context.measureText(choice).width + 8 < to - from);
     const [from, to] = fits(wider) ? wider : [left, right];
-    if (!fits([from, to])) return;
+    const words = fits([from, to]);
+    if (!words) return;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    haloed(context, theme, fits([from, to]), (from + to) / 2, middle + 1);
+    haloed(context, theme, words, (from + to) / 2, middle + 1);
     context.textBaseline = "alphabetic";
   }
 
