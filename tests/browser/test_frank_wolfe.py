@@ -326,7 +326,8 @@ MIXED = """() => {
 
 
 def test_all_parts_of_the_page_are_of_one_moment_while_walks_go_on(server, open_page):
-    page = open_page(f"{server}/frank_wolfe?preset=triangle&speed=5")
+    walk = {"model": "complete:3,J=-1,field=random,h=1", "lane1": "barrier_frank_wolfe;tolerance=0.01"}
+    page = open_page(link(server, "frank_wolfe", speed="5", **walk))
     wait_lanes(page, 1)
     page.evaluate(MIXED)
     rest(page)

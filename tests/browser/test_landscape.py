@@ -275,13 +275,14 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     assert [words for words, _ in strip[2:]] == ["2", "0.05", "6"]
     key = page.locator("[data-testid=landscape-key]")
     told = [
-        "a state, larger: likelier",
+        "a state, its Gaussian's centre; larger: likelier",
         "the ball's way",
         "its momentum",
         "to the state drawn",
         "stops, in the colour of the state drawn",
+        "the Gaussians' sum, darker: likelier",
     ]
-    assert key.locator(".ls-entry > span:last-child").all_inner_texts()[:5] == told
+    assert key.locator(".ls-entry > span:last-child").all_inner_texts() == told
     # Nothing of the picture runs over what its signs are.
     picture = page.locator(CANVAS).bounding_box()
     assert key.bounding_box()["x"] > picture["x"] + picture["width"]

@@ -110,7 +110,7 @@ def test_of_a_step_that_is_not_kept_no_marginals_are_told(monkeypatch):
     view = view_of.__wrapped__("triangle", 12)
     assert error(view, lane_at(view.lanes[0], 2)) is None and error(view, lane_at(view.lanes[0], 12)) is not None
     assert verdict.said(seen_at(view, 2))[0].startswith(
-        "By averaging 2 configurations: after 2 MAP calls correlations "
+        "By averaging 2 configurations: after 2 MAP calls the marginals' correlations "
     )
 
 
@@ -144,7 +144,7 @@ def test_no_frame_is_sent_of_a_step_that_the_view_does_not_know():
     """The ring is the lane's own, and goes on while an update is made."""
     whole = view_of("triangle")
     past = replace(whole, lanes=(lane_at(whole.lanes[0], 7),))
-    for view, last in ((whole, 19), (past, 7)):
+    for view, last in ((whole, whole.lanes[0].count), (past, 7)):
         sent = decode(update(view, Cursors(), Desk(), ""))[0]["lanes"][0]["frames"]["sweeps"]
         assert sent == list(range(last + 1))
 
@@ -191,8 +191,8 @@ def test_the_triangle_s_verdict_is_of_what_its_axes_show():
     exact = weights @ pairs / weights.sum()
     told = r"correlations are off by ([\d.]+) \(on average; at the start by ([\d.]+)\)\."
     off, start = re.search(told, answer("triangle")).groups()
-    assert float(off) == pytest.approx(np.abs(view.lanes[0].path[-1] - exact).mean(), rel=0.02)
-    assert float(start) == pytest.approx(np.abs(exact).mean(), rel=0.02)
+    assert off == f"{np.abs(view.lanes[0].path[-1] - exact).mean():.2g}"
+    assert start == f"{np.abs(exact).mean():.2g}"
 
 
 def test_the_barriers_verdict_names_all_lanes_with_the_call_that_each_ended_at_or_its_gap():
@@ -369,7 +369,7 @@ def test_a_model_of_ones_own_has_the_walks_words_and_several_lanes_their_bound()
     triangle, cube = view_of("triangle"), view_of("cube")
     own = InferenceView(**{**vars(triangle), "plan": triangle.plan.replace(beta=0.999)})
     average = "the weighted average of 6 configurations"
-    assert verdict.said(own)[0].startswith(f"After 19 MAP calls μ is {average}; its marginals are ")
+    assert verdict.said(own)[0].startswith(f"After 11 MAP calls μ is {average}; its marginals are ")
     several = InferenceView(**{**vars(cube), "plan": cube.plan.replace(beta=0.999)})
     found, beneath = verdict.said(several)
     assert re.match(r"[\d.]+ ≤ log Z ≤ [\d.]+ after \d+ MAP calls, [\d.]+ nats above the exact ", found)
@@ -416,49 +416,48 @@ def test_what_stands_beneath_a_picture_is_sent_of_the_steps_that_words_are_sent_
         assert all(said.startswith(f"at MAP call {step}: ") for step, said in subs.items())
 
 
-def beneath(name: str, at: int | None = None) -> str:
-    return " ".join(verdict.said(seen_at(view_of(name), at))[1:])
+@cache
+def moved() -> InferenceView:
+    """The triangle of a walk that goes on to new weights of its edges once its gap is small."""
+    view = view_of("cube")
+    return replace(view, plan=replace(view.plan, lanes=view.plan.lanes[:1]), lanes=view.lanes[:1])
 
 
 def test_a_climb_that_leads_away_from_the_exact_marginals_is_told_with_the_nearest_step():
-    whole = view_of("triangle")
+    whole = moved()
     (lane,) = whole.lanes
     offs = {step: error(whole, lane_at(lane, step)) for step in range(1, lane.count + 1)}
     told = 0
     for step in range(2, lane.count + 1):
         nearest = min(range(1, step), key=offs.__getitem__)
-        strayed = offs[nearest] <= averaged.STRAYED * offs[step]
-        assert (f"At MAP call {nearest} marginals were " in beneath("triangle", step)) is strayed
+        strayed = offs[nearest] <= verdict.STRAYED * offs[step]
+        beneath = verdict.said(seen_at(whole, step))[1]
+        assert (f"At MAP call {nearest} marginals were " in beneath) is strayed
         told += strayed
     assert 0 < told < lane.count
 
 
-def test_before_a_class_too_the_gap_is_said_to_lead_to_a_maximum_that_is_not_exact_and_when_mu_was_nearer():
-    whole = view_of("triangle")
-    (lane,), exactly = whole.lanes, np.asarray(whole.truth.place)
-    offs = np.abs(lane.path - exactly).mean(1)
-    strayed = 0
+def test_before_a_class_too_the_gap_is_said_to_lead_to_a_top_that_is_near_exact():
+    (lane,) = view_of("triangle").lanes
     for step in range(1, lane.count + 1):
-        said = re.sub(r" \([^()]*\)", "", answer("triangle", step))
-        nearest = int(offs[: step + 1].argmin())
-        away = bool(offs[nearest] <= averaged.STRAYED * offs[step])
-        assert "objective" in said and " top" in said and re.search("not exact|approximate", said) and len(said) <= 170
-        assert (f" μ drifts, {offs[nearest]:.2g} off at call {nearest}." in said) is away
-        strayed += away
-    assert strayed > 3 and answer("triangle").count(" (at most 0.00") == 1
+        said = answer("triangle", step)
+        spoken = re.sub(r" \([^()]*\)", "", said)
+        assert "objective's top" in spoken and "approximate" in spoken and len(spoken) <= 195
+        # Only a walk that has ended is at it, and the last gap bounds how much there is left.
+        there = re.search(r"That is the objective's top \(at most ([\d.e-]+) higher\): ", said)
+        assert bool(there) is (step == lane.count)
+    assert float(there[1]) == pytest.approx(gap_of(lane.trace[-1]), rel=0.05)
 
 
-def test_an_objective_is_called_flat_where_a_step_that_could_hardly_raise_it_led_far_away():
-    """Marginals swing at one and the same gap: that is no fault of the walk."""
-    lane = view_of("triangle").lanes[0]
-    offs = np.abs(lane.path - np.asarray(view_of("triangle").truth.place)).mean(1)
-    slides = [k for k in range(1, lane.count + 1) if lane.trace[k - 1]["gap"] <= 0.01 and offs[k] > 3 * offs[k - 1]]
-    for step in range(1, lane.count + 1):
-        assert "flat" not in answer("triangle", step) or slides[0] <= step
-    assert "on its flat top μ drifts" in answer("triangle", slides[0])
-    steep = replace(lane, trace=tuple(record | {"gap": 1.0} for record in lane.trace))
-    (told,) = {averaged.averaged(replace(view_of("triangle"), lanes=(steep,))).split(". ")[1]}
-    assert told.startswith("On loops the objective is approximate: its top, ") and " μ was nearer, " in told
+def test_the_triangle_walks_nearer_to_exact_up_to_its_end():
+    """Its question is how a walk becomes marginals: what is left at its end is the objective's, not the walk's."""
+    view = view_of("triangle")
+    offs = np.abs(view.lanes[0].path - np.asarray(view.truth.place)).mean(1)
+    assert offs[-1] < 0.1 * offs[0] and offs[-1] < 1.1 * offs.min()
+
+
+def beneath(name: str, at: int | None = None) -> str:
+    return " ".join(verdict.said(seen_at(view_of(name), at))[1:])
 
 
 def test_how_far_the_objective_s_maximum_is_off_is_told_from_objective_and_gap():
@@ -490,10 +489,12 @@ def test_the_first_verdict_says_that_the_marginals_are_a_weighted_average_of_so_
         assert f": μ, {average} (after {step} MAP call{'s' * (step > 1)}), has p(x" in answer("edge", step)
 
 
-def test_on_a_tree_no_change_of_rho_is_shown():
-    for name, changes in (("edge", False), ("triangle", True)):
-        walk = decode(update(view_of(name), Cursors(), Desk(), ""))[0]["walk"]["lanes"][0]
-        assert bool(walk["changes"]) is changes is ("ρ has changed" in beneath(name))
+def test_changes_of_rho_are_shown_and_on_a_tree_there_are_none():
+    for view, changes in ((view_of("edge"), False), (moved(), True)):
+        sent = decode(update(view, Cursors(), Desk(), ""))[0]
+        shown = bool(sent["walk"]["lanes"][0]["changes"])
+        # Without one there is none to run to either.
+        assert shown is sent["reweighs"] is changes is ("ρ has changed" in verdict.said(view)[1])
 
 
 def test_a_direction_in_which_little_happens_is_not_blown_up():

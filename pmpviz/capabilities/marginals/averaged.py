@@ -12,10 +12,6 @@ from pmpviz.player.numbers import integer, significant
 
 # Weights below this are none: the configuration is in the mixture by rounding.
 IN_USE = 1e-9
-# What was once nearer to exact has strayed where it was so by this share of what it is off.
-STRAYED = 0.75
-# So near to its maximum, in nats, an objective can hardly rise: where a step moves μ far all the same, it is flat.
-LEFT = 0.01
 
 
 def averaged(view: InferenceView) -> str:
@@ -26,7 +22,7 @@ def averaged(view: InferenceView) -> str:
     if lane.count not in offs:  # Of a long path only some points are kept.
         return f"{said}."
     off, blank = significant(offs[lane.count], 2), significant(offs[0], 2)
-    return f"{said} correlations are off by {off} (on average; at the start by {blank}). {_led(lane, offs)}"
+    return f"{said} the marginals' correlations are off by {off} (on average; at the start by {blank}). {_led(lane)}"
 
 
 def _mixture(lane: InferenceLaneView) -> str:
@@ -47,43 +43,13 @@ def _axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
     return dict(zip(lane.steps.tolist(), offs.tolist(), strict=True))
 
 
-def _led(lane: InferenceLaneView, offs: dict[int, float]) -> str:
-    """What the gap leads to, and when the point was nearer to exact than it is now; short, for a class hears it too."""
-    nearest = min(offs, key=offs.__getitem__)
-    strayed = offs[nearest] <= STRAYED * offs[lane.count]
-    nearer = f"at call {integer(nearest)} μ was nearer, {significant(offs[nearest], 2)} off"
-    left = (
-        f"{_at_most(lane)}{significant(gap_of(lane.trace[-1]), 2)} higher"
-        if lane.done and lane.reason.startswith(CLOSED)
-        else ""
-    )
-    if strayed and _flat(lane, offs):
-        then = f"{significant(offs[nearest], 2)} off at call {integer(nearest)}"
-        above = f" ({left})" if left else ""
-        return f"On loops the objective is approximate: on its flat top{above} μ drifts, {then}."
-    if left:
-        return (
-            f"On loops the objective is approximate: its top, {left}, is not exact{f'; {nearer}' if strayed else ''}."
-        )
-    if strayed:
-        return f"The gap is to the objective's top, on loops not exact: {nearer}."
-    return "The gap is to the objective's top: on loops that is approximate, near exact only."
-
-
-def _at_most(lane: InferenceLaneView) -> str:
-    """An exact call's gap is a bound on what the objective can rise by; another's is none."""
-    return "at most " if lane.promise == CERTIFIED else "some "
-
-
-def _flat(lane: InferenceLaneView, offs: dict[int, float]) -> bool:
-    """Whether a step that could hardly raise the objective has led much farther from exact, or nearer to it."""
-    for step, record in enumerate(lane.trace, 1):
-        gap, before, after = gap_of(record), offs.get(step - 1), offs.get(step)
-        if gap is None or before is None or after is None:
-            continue
-        if gap <= LEFT and min(before, after) <= STRAYED * max(before, after):
-            return True
-    return False
+def _led(lane: InferenceLaneView) -> str:
+    """What the gap leads to; short, for a class hears it too."""
+    if not (lane.done and lane.reason.startswith(CLOSED)):
+        return "The gap is to the objective's top: on loops that is approximate, near exact only."
+    most = "at most" if lane.promise == CERTIFIED else "some"
+    higher = f"{most} {significant(gap_of(lane.trace[-1]), 2)} higher"
+    return f"That is the objective's top ({higher}), on loops approximate: near exact, not exact."
 
 
 def in_use(lane: InferenceLaneView) -> int:
@@ -100,4 +66,4 @@ def _at_corners(lane: InferenceLaneView) -> str:
     return f"at {integer(count)} corner{'' if count == 1 else 's'}"
 
 
-__all__ = ["STRAYED", "averaged", "in_use"]
+__all__ = ["averaged", "in_use"]

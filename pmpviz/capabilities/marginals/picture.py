@@ -13,7 +13,7 @@ from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
 from pmpviz.capabilities.marginals.plan import MANY, WALKERS
-from pmpviz.capabilities.marginals.polytope import gap_of, places, scene
+from pmpviz.capabilities.marginals.polytope import gap_of, on_tree, places, scene
 from pmpviz.capabilities.marginals.verdict import letters, said
 from pmpviz.capabilities.marginals.words import CERTIFIED, CLOSED, WITHIN, centre, exact_log_z, exact_p1, unit_of
 from pmpviz.marginals import solver_class
@@ -66,6 +66,7 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         unit="steps",
         goals=[list(goal) for goal in GOALS.values()],
         walks=any(lane.algorithm in WALKERS for lane in view.lanes),
+        reweighs=reweighs(view),
         layer=[list(LAYERS if exact_p1(view) is not None else LAYERS[:2]), layer],
         sites_first=many(view),
         walk=scene(envelope.payload, view, then) if view.lanes and view.projection is not None else None,
@@ -103,6 +104,12 @@ def hued(styles: Sequence[Style], algorithms: Sequence[str]) -> list[Style]:
         for place, hue in zip(alike[1:], HUES[1:], strict=False):
             found[place] = replace(styles[place], colour=shade(hue, lightness_of(styles[place].colour)))
     return found
+
+
+def reweighs(view: InferenceView) -> bool:
+    """Whether a walk goes on to new weights rho once its gap is small: as far as is asked for, and not on a tree."""
+    asked = [choice.algorithm in WALKERS and choice.full_knobs["rho_updates"] > 0 for choice in view.plan.lanes]
+    return any(more and not on_tree(lane) for more, lane in zip(asked, view.lanes, strict=False))
 
 
 def over(view: InferenceView) -> bool:

@@ -36,7 +36,7 @@ INFERENCE: tuple[Preset, ...] = (
         "triangle",
         "Triangle",
         "How does a walk between configurations become marginals?",
-        InferencePlan(_TRIANGLE, lanes=(_walk(tolerance=0.01),)),
+        InferencePlan(_TRIANGLE, lanes=(_walk(tolerance=0.001, rho_updates=0),)),
         "Every MAP call names a corner of the tetrahedron, and μ moves towards it; the gap says how far the objective "
         "can still rise. Its end is an upper bound of log Z, and the marginals are near, not exact: without fields "
         "(`complete:3,J=-1`) they are 1/2 by symmetry, exactly, and the bound is still above. Three spins that all "

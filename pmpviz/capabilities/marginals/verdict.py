@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pmpviz.capabilities.marginals.averaged import STRAYED, averaged, in_use
+from pmpviz.capabilities.marginals.averaged import averaged, in_use
 from pmpviz.capabilities.marginals.barrier import barrier
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
@@ -44,6 +44,8 @@ PRINTED = 5e-4
 BEFORE = " The gap beneath is of before this step: the next MAP call tells what is left."
 # Letters of an answer on several lanes.
 ANSWERED = 300
+# What was once nearer to exact has strayed where it was so by this share of what it is off.
+STRAYED = 0.75
 # A pixel whose p is between these is uncertain.
 UNSURE = (0.1, 0.9)
 

@@ -10,8 +10,8 @@ export function signsOf({ gibbs, layer, dark }) {
   const walk = gibbs
     ? [["line", "to a point drawn"]]
     : [["way", "the ball's way"], ["push", "its momentum"]];
-  const ground = { [SUM]: ["shade", `${dark ? "brighter" : "darker"}: likelier`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
-  return [["state", "a state, larger: likelier"], ...walk, ["drawn", "to the state drawn"], ["stop", "stops, in the colour of the state drawn"], ...(ground ? [ground] : [])];
+  const ground = { [SUM]: ["shade", `the Gaussians' sum, ${dark ? "brighter" : "darker"}: likelier`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
+  return [["state", "a state, its Gaussian's centre; larger: likelier"], ...walk, ["drawn", "to the state drawn"], ["stop", "stops, in the colour of the state drawn"], ...(ground ? [ground] : [])];
 }
 
 export class Key {

@@ -118,7 +118,7 @@ class Walk extends Player {
     if (update.given) this.given.replaceChildren(...update.given.map(givenPicture));
     this.given.hidden = !this.large || !update.sites_first;
     this.buildGoals();
-    for (const button of this.bar.root.querySelectorAll("[data-goal]")) button.hidden = !update.walks && button.dataset.goal < 2;
+    for (const button of this.bar.root.querySelectorAll("[data-goal]")) button.hidden = ![update.walks, update.reweighs, true][button.dataset.goal];
     this.buildLayers(update.layer);
     this.tellBeneath(this.walks || []);
   }
