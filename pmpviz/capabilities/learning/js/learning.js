@@ -9,7 +9,7 @@ import { Filters } from "./filters.js";
 
 const SIDE_BY_SIDE = 440; // From this width on the filters of one lane stand beside its samples.
 const GAP = 16;
-const RACED = { verdict: 330, beneath: 440 }; // Letters of what will be said of two.
+const RACED = { verdict: 560, beneath: 640 }; // Letters of what will be said of two.
 const SEEN = 180; // So high are samples of which strokes are seen.
 const FIVE = 322; // As wide as five filters in a row.
 // What the words of the charts and of the verdict mean, by the beginning of a chart's name.
