@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pmpviz.app.widgets import bind, param_control, select
+from pmpviz.app.widgets import bind, param_control, pressed, select
 from pmpviz.app.words import as_text
 from pmpviz.live.plan import Catalogue, Choice, Lanes
 
@@ -62,9 +62,9 @@ def lanes_control(
     """
     row, lanes = plan.rows()["lanes"], list(plan.lanes)
     plus, minus = box.columns(2)
-    if plus.button(add, disabled=len(lanes) >= row.most, width="stretch", key=f"{key}_add"):
+    if pressed(plus, add, f"{key}_add", disabled=len(lanes) >= row.most, width="stretch"):
         lanes.append(_another(row, lanes, target))
-    if minus.button("Remove", disabled=len(lanes) <= least, width="stretch", key=f"{key}_remove"):
+    if pressed(minus, "Remove", f"{key}_remove", disabled=len(lanes) <= least, width="stretch"):
         lanes.pop()
     name = "Lane" if row.catalogue.word == "algorithm" else row.catalogue.word.capitalize()
     for index, lane in enumerate(lanes):

@@ -19,6 +19,9 @@ SHOWN = "shown by widgets"
 SET = "when widgets were set"
 TAKEN = "changes that the page's plan does not have yet"
 AGAIN_SECONDS = 2.0
+PRESSED = "when buttons were pressed whose runs have not come to them"
+# One whose page was left before is forgotten.
+PRESS_SECONDS = 10.0
 ASKED = "dialog that was asked for"
 NARROW_LINEAR = 4.0
 NARROW_INT = 64
@@ -64,6 +67,14 @@ def select(box: Any, label: str, options: Mapping[str, str] | Sequence[str], key
         more["format_func"] = options.__getitem__
     ids, shown = list(options), st.session_state[key]
     box.selectbox(label, ids, ids.index(shown) if shown in ids else 0, key=key, **more)
+
+
+def pressed(box: Any, label: str, key: str, **more: Any) -> bool:
+    """Whether a button has been pressed: where another run cuts short the one that was begun by it, the next one is
+    told, which `box.button` by itself is not."""
+    times = st.session_state.setdefault(PRESSED, {})
+    box.button(label, key=key, on_click=lambda: times.update({key: time.monotonic()}), **more)
+    return time.monotonic() - times.pop(key, -math.inf) < PRESS_SECONDS
 
 
 def settings_control(plan: Any, knobs: Sequence[str | Param], key: str, box: Any) -> Any:

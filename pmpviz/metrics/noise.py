@@ -19,10 +19,12 @@ LEAST_OTHERS = 8
 
 
 class NoiseBand(NamedTuple):
-    """5 % and 95 % quantiles of the unbiased MMD^2 between independent sets of one law; nan where n/a."""
+    """5 % and 95 % quantiles of the unbiased MMD^2 between independent sets of one law, and the largest of SPLITS such;
+    nan where n/a."""
 
     low: float
     high: float
+    most: float
 
     @property
     def known(self) -> bool:
@@ -50,11 +52,11 @@ def noise_band(reference: Reference, x_count: int) -> NoiseBand:
 def _band(reference: Reference, x_count: int) -> NoiseBand:
     rows = len(reference.y)
     if x_count < 2 or rows < LEAST_ROWS or _others(reference) < LEAST_OTHERS:
-        return NoiseBand(math.nan, math.nan)
+        return NoiseBand(math.nan, math.nan, math.nan)
     size = min(x_count, rows // 2)
     one, other = (noise_floor(0.0, 1.0, *sizes).deviation for sizes in ((x_count, rows), (size, rows - size)))
-    low, high = np.quantile(_split_estimates(_gram(reference), size), (0.05, 0.95)) * (one / other)
-    return NoiseBand(float(low), float(high))
+    found = np.quantile(_split_estimates(_gram(reference), size), (0.05, 0.95, 1.0)) * (one / other)
+    return NoiseBand(*found.tolist())
 
 
 def _others(reference: Reference) -> int:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pmpviz.app import address, echo
+from pmpviz.app import address, echo, widgets
 from pmpviz.app.file_controls import FILE
 from pmpviz.app.lanes import name_in_box
 from pmpviz.app.models import chain_limit, model_of
@@ -539,3 +539,46 @@ def test_a_choice_outlives_a_run_that_was_cut_short():
     app.session_state["plan"] = "c"
     app.run()
     assert app.session_state["plan"] == app.selectbox(key="letter").value == "c"
+
+
+def test_a_press_outlives_a_run_that_was_cut_short_and_is_taken_once():
+    def script():
+        import streamlit as st
+
+        from pmpviz.app.widgets import pressed
+
+        if st.session_state.pop("cut", False):
+            st.rerun()
+        if pressed(st, "Go", "go"):
+            st.session_state["gone"] = st.session_state.get("gone", 0) + 1
+
+    app = AppTest.from_function(script, default_timeout=WAIT).run()
+    app.session_state["cut"] = True
+    app.button(key="go").click().run()
+    app.run()
+    assert app.session_state["gone"] == 1
+    app.button(key="go").click().run()
+    assert app.session_state["gone"] == 2
+
+
+def test_a_press_of_long_ago_is_not_taken(monkeypatch):
+    """Of a page that was left before its run came to the button, and is opened again."""
+
+    def script():
+        import streamlit as st
+
+        from pmpviz.app.widgets import pressed
+
+        if st.session_state.pop("cut", False):
+            st.stop()
+        if pressed(st, "Go", "go"):
+            st.session_state["gone"] = True
+
+    clock = [1e6]
+    monkeypatch.setattr(widgets, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    app = AppTest.from_function(script, default_timeout=WAIT).run()
+    app.session_state["cut"] = True
+    app.button(key="go").click().run()
+    clock[0] += widgets.PRESS_SECONDS + 1
+    app.run()
+    assert "gone" not in app.session_state

@@ -58,10 +58,10 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     assert "| log Z estimate: the objective |" in words(test)
     (row,) = [line for line in words(test).splitlines() if line.startswith("| Barrier")]
     cells = [cell.strip() for cell in row.split("|")]
-    assert found.startswith("By averaging 6 configurations (at 3 corners): after 11 MAP calls ")
+    assert found.startswith("By averaging 6 configurations at 3 corners: after 11 MAP calls ")
     # The gap is of the point that the last step was taken from: its error stands before that of where it led.
     assert all(float(off) > 0 for off in cells[-2].split(" → "))
-    assert re.search(r"That is the objective's top \(at most [\d.]+ higher\), on loops approximate", found)
+    assert re.search(r"That is the top \(at most [\d.]+ higher\), on loops near exact only", found)
     # One number for one thing: the sentence's objective is the table's.
     told = r"The objective \([^)]*\) is ([\d.]+), [\d.]+ above the exact log Z\. With loops its maximum is "
     objective = re.match(told, beneath)[1]
@@ -69,7 +69,7 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     assert beneath.endswith(" Ended at MAP call 11: the gap is within 0.001.")
     # What is said of a step is sent for the last ones, and each names its own.
     assert [step for step, _ in update(test)["said_at"]] == list(range(12))
-    assert update(test)["said_at"][3][1][0].startswith("By averaging 3 configurations (at ")
+    assert update(test)["said_at"][3][1][0].startswith("By averaging 3 configurations at ")
     assert "Barrier Frank-Wolfe" in words(test) and "Triangle" in test.selectbox(key="inference_preset").options
 
 

@@ -275,11 +275,11 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     assert [words for words, _ in strip[2:]] == ["2", "0.05", "6"]
     key = page.locator("[data-testid=landscape-key]")
     told = [
-        "a state, its Gaussian's centre; larger: likelier",
-        "the ball's way",
-        "its momentum",
+        "a state's Gaussian, larger: likelier",
+        "the ball, its momentum",
+        "its way (Hamiltonian Monte Carlo)",
         "to the state drawn",
-        "stops, in the colour of the state drawn",
+        "stops, coloured by state drawn",
         "the Gaussians' sum, darker: likelier",
     ]
     assert key.locator(".ls-entry > span:last-child").all_inner_texts() == told

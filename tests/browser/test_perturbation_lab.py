@@ -239,6 +239,23 @@ def test_a_class_reads_what_was_found_beneath_the_pictures_of_a_scene(server, op
     )
 
 
+def test_before_a_class_bars_have_the_column_once_samples_fall_until_the_cross_is_moved(server, open_page):
+    page = open_page(f"{server}/perturbation_lab?preset=two-spins&class=1", viewport={"width": 1280, "height": 800})
+    page.wait_for_function(PANELS)
+    page.wait_for_selector(f"{MAP}[data-x]")
+    answers, play = page.locator(".at-panels").first, page.get_by_role("button", name="Play")
+    assert answers.is_visible()
+    before, low = at_rest(play), at_rest(page.locator(BARS))["height"]
+    page.get_by_role("button", name="One sample").click()
+    # Two spins' solvers all agree: what they found gives way.
+    answers.wait_for(state="hidden")
+    tall = at_rest(page.locator(BARS))
+    assert tall["height"] > 1.5 * low and tall["y"] + tall["height"] <= 800 and at_rest(play) == before
+    page.mouse.click(*on_map(page, 0.3, 0.3))
+    answers.wait_for(state="visible")
+    assert at_rest(page.locator(BARS))["height"] == low
+
+
 def test_the_names_of_eight_spins_stand_in_full_beneath_bars_that_space_does_not_empty(server, open_page):
     page = open_page(f"{server}/perturbation_lab?preset=clique")
     page.wait_for_selector(f"{BARS}[data-samples]")

@@ -30,7 +30,7 @@ from pmpviz.player.numbers import significant
 from pmpviz.samplers import sampler_class
 
 HILLS = "Each discrete state (dot) becomes a Gaussian; hills of their sum are likely places. "
-SHIFTED = " A larger shift parts the hills."
+SHIFTED = " A larger shift parts the hills: harder to cross."
 PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
 LONG_RUN = "in the long run the bars are exact."
 # What walks on them, which the first chain shows.

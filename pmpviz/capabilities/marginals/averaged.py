@@ -7,7 +7,7 @@ import numpy as np
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.polytope import gap_of
-from pmpviz.capabilities.marginals.words import CERTIFIED, CLOSED, centre, steps_of
+from pmpviz.capabilities.marginals.words import CERTIFIED, CLOSED, centre, error, exact_p1, steps_of
 from pmpviz.player.numbers import integer, significant
 
 # Weights below this are none: the configuration is in the mixture by rounding.
@@ -15,22 +15,26 @@ IN_USE = 1e-9
 
 
 def averaged(view: InferenceView) -> str:
-    """How far off what the axes of the picture show of the mixture is, beside the start that knows nothing."""
+    """How far off what the axes of the picture show of the mixture is, and its marginals, beside the start that knows
+    nothing."""
     (lane,) = view.lanes
     said = f"By averaging {_mixture(lane)}: after {steps_of(lane)}"
     offs = _axes_off(view, lane)
     if lane.count not in offs:  # Of a long path only some points are kept.
         return f"{said}."
-    off, blank = significant(offs[lane.count], 2), significant(offs[0], 2)
-    return f"{said} the marginals' correlations are off by {off} (on average; at the start by {blank}). {_led(lane)}"
+    pairs, start = significant(offs[lane.count], 2), significant(offs[0], 2)
+    exact, off = exact_p1(view), error(view, lane)
+    if exact is not None and off is not None:
+        pairs += f", marginals by {significant(off, 2)}"
+        start += f" and {significant(float(np.abs(0.5 - exact).mean()), 2)}"
+    return f"{said} correlations are off by {pairs} (on average; at the start by {start}). {_led(lane)}"
 
 
 def _mixture(lane: InferenceLaneView) -> str:
-    """`6 configurations (at 3 corners, and the centre)`: before a class without what is in brackets."""
+    """`6 configurations at 3 corners (and the centre)`: before a class without what is in brackets."""
     count = in_use(lane)
-    parts = [_at_corners(lane), "" if centre(lane) is None else "and the centre"]
-    where = ", ".join(filter(None, parts))
-    return f"{integer(count)} configuration{'' if count == 1 else 's'}{f' ({where})' if where else ''}"
+    said = f"{integer(count)} configuration{'' if count == 1 else 's'}{_at_corners(lane)}"
+    return said if centre(lane) is None else f"{said} (and the centre)"
 
 
 def _axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
@@ -46,10 +50,10 @@ def _axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
 def _led(lane: InferenceLaneView) -> str:
     """What the gap leads to; short, for a class hears it too."""
     if not (lane.done and lane.reason.startswith(CLOSED)):
-        return "The gap is to the objective's top: on loops that is approximate, near exact only."
+        return "The gap is to the top, on loops near exact only."
     most = "at most" if lane.promise == CERTIFIED else "some"
     higher = f"{most} {significant(gap_of(lane.trace[-1]), 2)} higher"
-    return f"That is the objective's top ({higher}), on loops approximate: near exact, not exact."
+    return f"That is the top ({higher}), on loops near exact only."
 
 
 def in_use(lane: InferenceLaneView) -> int:
@@ -59,11 +63,11 @@ def in_use(lane: InferenceLaneView) -> int:
 
 
 def _at_corners(lane: InferenceLaneView) -> str:
-    """`at 3 corners`, which opposites share; empty where it was not kept how many are in use."""
+    """` at 3 corners`, which opposites share; empty where it was not kept how many are in use."""
     if np.isnan(lane.weights).any() or len(lane.weights) != len(lane.corners):
         return ""
     count = len(np.unique(np.round(lane.corners[lane.weights > IN_USE], 6), axis=0))
-    return f"at {integer(count)} corner{'' if count == 1 else 's'}"
+    return f" at {integer(count)} corner{'' if count == 1 else 's'}"
 
 
 __all__ = ["averaged", "in_use"]

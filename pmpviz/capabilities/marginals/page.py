@@ -37,7 +37,7 @@ from pmpviz.player.numbers import integer, significant
 
 LEAD = (
     "Exact probabilities are a weighted average of configurations, the corners. A MAP call (maximum a posteriori) "
-    "finds the one farthest uphill, along the objective's gradient at the average so far, μ; as μ steps towards it, "
+    "finds the one farthest uphill on the objective (score plus entropy); as μ, the average so far, steps to it, "
     "uphill turns to another. Without loops the top is exact."
 )
 # Where no lane walks.

@@ -17,6 +17,7 @@ from pmpviz.app.folds import folds
 from pmpviz.app.page import Page, class_button
 from pmpviz.app.player import Event, answer_events, player
 from pmpviz.app.presets import preset_control
+from pmpviz.app.widgets import pressed
 from pmpviz.app.words import as_text, sentence, show_notices
 from pmpviz.capabilities.messages.controls import evidence_controls, graph_controls, message_controls
 from pmpviz.capabilities.messages.picture import Story, blob, places_of, tell
@@ -139,7 +140,7 @@ def stage(plan: MessagePlan) -> None:
     except InputError as error:
         waits.empty()
         st.error(sentence(error))
-        if plan.evidence and st.button("Free all variables", key="messages_free"):
+        if plan.evidence and pressed(st, "Free all variables", "messages_free"):
             PAGE.keep(plan.replace(evidence=()))
             st.rerun()
         return

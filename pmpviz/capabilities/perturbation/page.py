@@ -17,6 +17,7 @@ from pmpviz.app.player import Event, answer_events, player
 from pmpviz.app.presets import preset_control, preset_of
 from pmpviz.app.session import held, held_live
 from pmpviz.app.uploads import uploaded
+from pmpviz.app.widgets import pressed
 from pmpviz.app.words import as_text, sentence, show_notices
 from pmpviz.capabilities.perturbation import board, findings
 from pmpviz.capabilities.perturbation import maps as perturbation_maps
@@ -105,16 +106,16 @@ def draw_buttons(plan: LabPlan) -> None:
     """Which perturbation is shown: the next, the one before; and the link."""
     step, other = 0, None
     with st.container(horizontal=True, key="lab_bar"):
-        if st.button("Another perturbation", key="lab_next", shortcut="N"):
+        if pressed(st, "Another perturbation", "lab_next", shortcut="N"):
             step = 1
-        if st.button("The one before", key="lab_before", disabled=plan.draw == 0):
+        if pressed(st, "The one before", "lab_before", disabled=plan.draw == 0):
             step = -1
         if plan.model == PERTURBATION[0].plan.model:
             words = "A lattice of 36 spins, where no plane shows all the noise."
-            other = preset_of(PERTURBATION, "glass") if st.button("Now 36 spins", key="lab_more", help=words) else None
-        if st.button("Share", key="lab_share", shortcut="S"):
+            other = preset_of(PERTURBATION, "glass") if pressed(st, "Now 36 spins", "lab_more", help=words) else None
+        if pressed(st, "Share", "lab_share", shortcut="S"):
             ask_for("share", PAGE.id)
-        if st.button("Export", key="lab_export"):
+        if pressed(st, "Export", "lab_export"):
             ask_for("export", PAGE.id)
         class_button()
     if step or other:

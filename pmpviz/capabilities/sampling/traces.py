@@ -309,11 +309,12 @@ def _mmd(scene: Scene, x: str) -> dict:
         at, points = [p.sweep for p in lane.points], lane.points
         return [{"x": at if x == "sweeps" else [p.seconds for p in points], "y": [p.mmd2 for p in points], "at": at}]
 
-    noise = _noise(scene.view)
+    bands = [p.band for lane in scene.view.lanes for p in lane.points[-1:] if p.band.known]
+    noise = bands[0].high if bands else None
     floor = 10.0 ** math.floor(math.log10(noise / LEAST_BAND)) if noise else 1e-8  # A decade's end: the axis' own.
     long_run = scene.view.truth is not None and not scene.view.truth.exact
     label = f"noise: 19 of 20 {'samples like the reference' if long_run else 'exact samples'}"
-    band = {"low": floor, "high": noise, "label": label} if noise else None
+    band = {"low": floor, "high": noise, "most": bands[0].most, "label": label} if noise else None
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
     foot = ("" if scene.large else f"at its foot all that is below {significant(floor, 1)}") if noise else unknown

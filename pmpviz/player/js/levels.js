@@ -3,24 +3,27 @@
 import { nameExact } from "./names.js";
 import { css } from "./theme.js";
 
+const [USUAL, RARE] = [0.09, 0.04]; // How grey what chance mostly does is, and what it does at most.
+
 // Of the noise from edge to edge, and of chance about the exact value from where this is the law.
 export function drawBands(chart) {
   const { band, exact } = chart.trace;
   const { left } = chart.area();
   if (band) shade(chart, left, chart.y.log ? Math.max(band.low, chart.y.ends[0]) : band.low, band.high);
+  if (band?.most > band?.high) shade(chart, left, band.high, band.most, RARE);
   if (!exact?.chance) return;
   const from = exact.since ? Math.max(left, chart.x.px(exact.since)) : left;
   shade(chart, from, exact.y - exact.chance, exact.y + exact.chance);
 }
 
 // From a place on to the right edge, between two values.
-function shade(chart, from, low, high) {
+function shade(chart, from, low, high, alpha = USUAL) {
   const { context, theme } = chart;
   const { right, top, bottom } = chart.area();
   const within = (y) => Math.min(Math.max(y, top), bottom);
   const [above, beneath] = [within(chart.y.px(high)), within(chart.y.px(low))];
   context.fillStyle = css(theme.text);
-  context.globalAlpha = 0.09;
+  context.globalAlpha = alpha;
   context.fillRect(from, above, Math.max(0, right - from), beneath - above);
   context.globalAlpha = 1;
 }

@@ -17,8 +17,8 @@ const legend = (edges) =>
 const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF =
-  "Drag a noise: messages settle anew. Lines pull alike (orange) or apart (blue, dashed). " +
-  "Dots: messages, up orange, down blue. In a spin: field, noise and messages.";
+  "Noise is drawn, messages settle, the best state falls into its bar; drag a noise, too. " +
+  "Lines pull alike (orange) or apart (blue), messages (dots) up or down.";
 
 class Spins extends Stage {
   constructor(parent) {
@@ -209,7 +209,7 @@ function fallen({ counts, own_counts }) {
 }
 
 function found({ state, best }) {
-  return state === best ? "the best of all 32 states" : "not the best of the 32 states";
+  return state === best ? "the best of 32 states under this noise" : "not the best of 32 states under this noise";
 }
 
 // What a spin's total is made of.

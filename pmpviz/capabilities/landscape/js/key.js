@@ -9,9 +9,9 @@ const STOPPED = 3; // Specks that stand for all, each in a colour of the states.
 export function signsOf({ gibbs, layer, dark }) {
   const walk = gibbs
     ? [["line", "to a point drawn"]]
-    : [["way", "the ball's way"], ["push", "its momentum"]];
+    : [["ball", "the ball, its momentum"], ["way", "its way (Hamiltonian Monte Carlo)"]];
   const ground = { [SUM]: ["shade", `the Gaussians' sum, ${dark ? "brighter" : "darker"}: likelier`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
-  return [["state", "a state, its Gaussian's centre; larger: likelier"], ...walk, ["drawn", "to the state drawn"], ["stop", "stops, in the colour of the state drawn"], ...(ground ? [ground] : [])];
+  return [["state", "a state's Gaussian, larger: likelier"], ...walk, ["drawn", "to the state drawn"], ["stop", "stops, coloured by state drawn"], ...(ground ? [ground] : [])];
 }
 
 export class Key {
@@ -31,9 +31,10 @@ export class Key {
 
 function entry(sign, words, colour, inks) {
   const root = make("div", "ls-entry");
-  const drawn = make("span", `ls-sign ls-${sign}`, sign === "push" ? "→" : "");
+  const drawn = make("span", `ls-sign ls-${sign}`, sign === "ball" ? "→" : "");
   drawn.setAttribute("aria-hidden", "true");
   if (sign === "state") drawn.append(Object.assign(make("i"), { style: `background: ${inks[0]}` }));
+  if (sign === "ball") drawn.prepend(make("i"));
   if (sign === "way") drawn.style.color = colour;
   if (sign === "stop") drawn.append(...inks.slice(0, STOPPED).map((ink) => Object.assign(make("i"), { style: `background: ${ink}` })));
   if (sign === "region") drawn.style.background = `linear-gradient(to right, ${inks[0]} 50%, ${inks[1]} 50%)`;

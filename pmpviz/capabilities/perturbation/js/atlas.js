@@ -23,6 +23,7 @@ const WAITS = "Starting again under the new settings: what is dimmed is of those
 const UNPLAYED = "Press Play: dots fall, each fresh noise on both spins. Its region is the best state, which the solvers seek; bars count it.";
 const LEGEND = 30;
 const [ALONE, IN_CLASS, FALLS] = [0.56, 0.5, 0.58]; // How high it is elsewhere, of the window: before a class the answer stands beneath.
+const PAIR = 4; // Coordinates of two spins' places.
 const SAID = 78; // Of its three lines, in px of a page that is not enlarged.
 const BESIDE = 330; // How high the map is beside what the question is about, in px.
 const [WORDS, FOUND] = [210, 36]; // What stands above and beneath two rows of pictures; before a class what is found, too.
@@ -152,8 +153,8 @@ class Board extends Stage {
   act(name) {
     const { samples } = this.meta || {};
     if (!samples || !samples.points) return; // They do not fall, and are all there.
-    if (name === "play") this.falling = !this.falling;
-    else this.falling = false;
+    this.falling = name === "play" && !this.falling;
+    this.crossed = false;
     if (name === "play" && this.falling && this.fallen >= samples.places.length) this.fallen = 0;
     if (name === "one") this.add(1);
     this.whole = name === "all"; // Those that are still to be solved, too.
@@ -177,6 +178,7 @@ class Board extends Stage {
   }
 
   moved() {
+    this.crossed = true;
     this.droppedAt = performance.now();
     this.wake();
   }
@@ -207,11 +209,14 @@ class Board extends Stage {
     // Of a scene whose map is still to come only its heading stands there.
     this.map.root.hidden = this.picturesFirst && !this.meta.atlas;
     this.drawLegend();
-    if (shown && shape) this.drawPictures(shape, scale);
+    // Before a class, of two spins, what all solvers agree on gives way to the samples, until the cross is moved.
+    const alone = scale > 1 && falls && this.fallen > 0 && shape?.nodes?.length === PAIR && !this.crossed;
+    this.root.classList.toggle("at-alone", alone);
+    if (shown && shape && !alone) this.drawPictures(shape, scale);
     // Where the map has other colours than those of states, bars of these would be taken for them.
     this.counted.draw(rows);
     this.bars.whole = this.whole;
-    this.bars.draw(samples, this.landed, this.map.layer?.kind === "states" ? this.meta.colours : null, this.theme, scale);
+    this.bars.draw(samples, this.landed, this.map.layer?.kind === "states" ? this.meta.colours : null, this.theme, scale, alone);
     // Before a class, where nothing else takes the place.
     const { estimates, exact } = this.meta.bounds;
     this.charted = scale > 1 && !samples && !rows && !this.picturesFirst;

@@ -4,6 +4,7 @@ import { drawColumns } from "../pmpviz.player/columns.js";
 import { css, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
 
 const [HEIGHT, CLASS_HEIGHT, CLASS_FEW, FEW] = [170, 124, 150, 4]; // Of so few states the pictures above are low.
+const ALONE = 0.48; // Of the window, where they have the column before a class.
 const [TALL, LOWER] = [900, 0.35]; // Of each pixel that a window is lower than this they give up a share.
 const FONT = 11.5;
 const [LEFT, RIGHT, BOTTOM] = [36, 8, 22];
@@ -23,7 +24,7 @@ export class Bars {
   }
 
   // The first `shown` samples; grey without `colours`.
-  draw(samples, shown, colours, theme, scale) {
+  draw(samples, shown, colours, theme, scale, alone = false) {
     this.root.hidden = !samples;
     if (!samples) return;
     const { law, names, regions, places } = samples;
@@ -33,7 +34,7 @@ export class Bars {
     const counts = new Float64Array(law.length);
     for (let k = 0; k < shown; k++) counts[places[k]] += 1;
     const share = counts.map((count) => count / Math.max(1, shown));
-    const [width, plain] = [Math.max(200, this.root.clientWidth), scale > 1 ? (names.length > FEW ? CLASS_HEIGHT : CLASS_FEW) : HEIGHT - LOWER * Math.max(0, TALL - window.innerHeight)];
+    const [width, plain] = [Math.max(200, this.root.clientWidth), alone ? ALONE * window.innerHeight : highOf(names.length, scale)];
     const font = `${FONT * scale}px ${theme.font}`;
     const column = (width - this.left - RIGHT) / names.length;
     // Where not even names on their ends have a place, none is written, and no room is kept for them.
@@ -78,4 +79,9 @@ export class Bars {
     this.canvas.dataset.samples = shown;
     this.canvas.setAttribute("aria-label", `${this.head.textContent}: ${words}`);
   }
+}
+
+function highOf(states, scale) {
+  if (scale > 1) return states > FEW ? CLASS_HEIGHT : CLASS_FEW;
+  return HEIGHT - LOWER * Math.max(0, TALL - window.innerHeight);
 }

@@ -14,7 +14,7 @@ from pmpviz.app.models import model_of
 from pmpviz.app.page import Page, show_plan
 from pmpviz.app.presets import draw_choice, preset_of
 from pmpviz.app.session import begin_anew, held
-from pmpviz.app.widgets import edited, show
+from pmpviz.app.widgets import edited, pressed, show
 from pmpviz.app.words import as_text
 from pmpviz.capabilities.sampling.controls import adopt, run_controls
 from pmpviz.capabilities.sampling.page.completion import half_picture
@@ -144,7 +144,7 @@ def carry(
 ) -> None:
     """A choice and a button that shows this plan on another page: its model, settings and edits, with other lanes."""
     chosen = box.selectbox(label, list(options), format_func=options.__getitem__, key=f"{stage.id}_carry")
-    if box.button(f"Go to the {page.capitalize()}", key=f"{stage.id}_carry_go", width="stretch") and chosen is not None:
+    if pressed(box, f"Go to the {page.capitalize()}", f"{stage.id}_carry_go", width="stretch") and chosen is not None:
         stage.page.keep(plan)
         show_plan(page, plan.replace(lanes=lanes(chosen)))
         held(page).kept = held(stage.id).kept

@@ -7,6 +7,7 @@ import streamlit as st
 from jaxtyping import Int8
 
 from pmpviz.app.models import model_of
+from pmpviz.app.widgets import pressed
 from pmpviz.capabilities.sampling.page.stage import SamplingStage
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.io.datasets import parse_dataset
@@ -27,9 +28,9 @@ def half_picture(stage: SamplingStage) -> None:
     choice, clamp, release = st.columns([2, 1, 1], vertical_alignment="bottom")
     help = "One of scikit-learn's handwritten digits, or two bars. A model that has learned such pictures completes it."
     name = choice.selectbox("Picture to complete", (BARS, *DIGITS), key=f"completion:{stage.id}", help=help)
-    if clamp.button("Clamp its upper half", width="stretch", key=f"complete:{stage.id}"):
+    if pressed(clamp, "Clamp its upper half", f"complete:{stage.id}", width="stretch"):
         _adopt(stage, stage.plan.replace(clamp=with_upper_half(stage.plan.clamp, picture(name))))
-    if release.button("Release all", width="stretch", key=f"release:{stage.id}", disabled=not stage.plan.clamp):
+    if pressed(release, "Release all", f"release:{stage.id}", width="stretch", disabled=not stage.plan.clamp):
         _adopt(stage, stage.plan.replace(clamp=()))
 
 
