@@ -278,7 +278,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
         "a state's Gaussian, larger: likelier",
         "the ball, its momentum",
         "its way (Hamiltonian Monte Carlo)",
-        "to the state drawn",
+        "to the state drawn, at random",
         "stops, coloured by state drawn",
         "the Gaussians' sum, darker: likelier",
     ]

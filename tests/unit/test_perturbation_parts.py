@@ -347,6 +347,8 @@ def test_names_of_bounds_stand_on_one_side_of_the_line_of_log_z_and_have_room_th
     names = [each for each in figure.layout.annotations if "log Z" not in each.text]
     assert len(names) == len(means) and low < min(means) and high > max(means)
     right = names[0].xanchor == "left"
+    (said,) = [each for each in figure.layout.annotations if "log Z" in each.text]
+    assert said.xanchor == names[0].xanchor  # Else its first letters are cut off where the line is near an edge.
     assert all(each.x == log_z and each.xshift * (1 if right else -1) > 0 for each in names)
     assert (high - log_z if right else log_z - low) > 0.65 * (high - low)
 

@@ -30,12 +30,12 @@ from pmpviz.player.numbers import significant
 from pmpviz.samplers import sampler_class
 
 HILLS = "Each discrete state (dot) becomes a Gaussian; hills of their sum are likely places. "
-SHIFTED = " A larger shift parts the hills: harder to cross."
+SHIFTED = " A larger shift parts the hills; far apart they are crossed less."
 PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
 LONG_RUN = "in the long run the bars are exact."
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: f"Play pushes a ball, pulled to hills; where it stops a state is drawn, nearer ones likelier; {LONG_RUN}",
+    HMC: f"Play pushes a ball, pulled uphill; where it stops a state is drawn, nearer ones likelier; {LONG_RUN}",
     GIBBS: f"Play: block Gibbs draws a point from the dot's Gaussian, and there spins; {LONG_RUN}",
 }
 PAGE = Page("landscape", LANDSCAPE)

@@ -198,7 +198,26 @@ def _trajectories(view: LandscapeView) -> str:
     lane = view.lanes[0]
     if view.plan.sampler == GIBBS or not lane.count:
         return ""
-    return f"; {lane.acceptance:.0%} of trajectories accepted, energy error {significant(lane.error, 2)} on average"
+    often = "" if isinstance(view.scene, Memory) or _seldom(view) else f"; {_changes(view)}"
+    return (
+        f"; {lane.acceptance:.0%} of trajectories accepted, energy error {significant(lane.error, 2)} on average{often}"
+    )
+
+
+def _changed(view: LandscapeView) -> tuple[float, float]:
+    """How often the state is another one than before, and how often it would be if draws were independent."""
+    assert isinstance(view.scene, Scene)
+    return view.lanes[0].changed / int(view.lanes[0].counts.sum()), 1 - float((view.scene.law**2).sum())
+
+
+def _seldom(view: LandscapeView) -> bool:
+    changed, independent = _changed(view)
+    return changed <= SELDOM * independent
+
+
+def _changes(view: LandscapeView) -> str:
+    changed, independent = _changed(view)
+    return f"the state changes {changed:.0%} of the time, {independent:.0%} if draws were independent"
 
 
 def found(view: LandscapeView) -> str:
@@ -218,11 +237,7 @@ def found(view: LandscapeView) -> str:
     off = _far(lane, scene)
     # In brackets, which are left out before a class.
     within = f"all frequencies are within {at_most(off)} of exact ({_against_chance(off, noise, draws)})"
-    independent, changed = 1 - float((scene.law**2).sum()), lane.changed / draws
-    if changed > SELDOM * independent:
-        return f"In {after} {within}."
-    often = f"the state changes {changed:.0%} of the time, {independent:.0%} if draws were independent"
-    return f"In {after} {often}; {within}."
+    return f"In {after} {_changes(view)}; {within}." if _seldom(view) else f"In {after} {within}."
 
 
 def _against_chance(off: float, noise: float, draws: int) -> str:

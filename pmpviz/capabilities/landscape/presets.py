@@ -11,7 +11,7 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "attractive",
         "Two spins that agree",
-        "How does a rolling ball draw discrete states, on one hill or two?",
+        "How does a rolling ball draw discrete states?",
         LandscapePlan(TWO, w=1.0, extra=1.0),
         "Drag the shift. Up to shift 2, where the largest eigenvalue λ₁ is 4, one hill is guaranteed; "
         "without fields it splits exactly there, into 00 and 11. The law of the states never changes: only the way to "

@@ -50,10 +50,10 @@ def _axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
 def _led(lane: InferenceLaneView) -> str:
     """What the gap leads to; short, for a class hears it too."""
     if not (lane.done and lane.reason.startswith(CLOSED)):
-        return "The gap is to the top, on loops near exact only."
+        return "With a loop even the top (no gap) is only near exact."
     most = "at most" if lane.promise == CERTIFIED else "some"
     higher = f"{most} {significant(gap_of(lane.trace[-1]), 2)} higher"
-    return f"That is the top ({higher}), on loops near exact only."
+    return f"This is the top ({higher}): with a loop it is only near exact."
 
 
 def in_use(lane: InferenceLaneView) -> int:

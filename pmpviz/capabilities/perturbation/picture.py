@@ -130,6 +130,7 @@ def bounds(view: LabView, dark: bool) -> Any:
             x=[mean], y=[name], mode="markers", marker=mark, error_x={"array": [WITHIN * error], "color": colour},
             showlegend=False,
         )  # fmt: skip
+    ends, aside = _beside(rows, None if view.truth is None else float(view.truth.log_z))
     if view.truth is not None:
         words = f"log Z = {significant(view.truth.log_z, 5)}"
         figure.add_vline(
@@ -138,10 +139,9 @@ def bounds(view: LabView, dark: bool) -> Any:
             annotation_text=words,
             annotation_yshift=8,  # Above the line's end, however large the letters.
             annotation_yanchor="bottom",
-            annotation_xanchor="auto",
+            annotation_xanchor=aside["xanchor"],  # Where names stand there is room.
         )
     figure = _plain(figure, "nats", "")
-    ends, aside = _beside(rows, None if view.truth is None else float(view.truth.log_z))
     figure.update_layout(xaxis={"range": ends})
     _name_rows(figure, [row[0] for row in rows], GROUND[dark], aside)
     figure.update_layout(height=130 + ROW * len(rows))

@@ -4,7 +4,7 @@
 import { drawBars, namesHigh } from "./bars.js";
 import { columnWords, drawColumns } from "./columns.js";
 import { MARKER, drawLine, drawRange } from "./curves.js";
-import { drawBands, drawExact, drawOwnExact, exactsOf } from "./levels.js";
+import { drawBands, drawExact, drawFarthest, drawOwnExact, exactsOf } from "./levels.js";
 import { counts, shown } from "./lines.js";
 import { Marks } from "./marks.js";
 import { nameBand } from "./names.js";
@@ -152,6 +152,7 @@ export class Chart {
     this.context.rect(LEFT - last, this.top - 1, width - LEFT - RIGHT + 2 * last, height - this.top - BOTTOM + 1 + under);
     this.context.clip();
     drawBands(this);
+    drawFarthest(this);
     const { lines } = this;
     for (const line of lines) drawRange(this, line);
     for (const line of lines) drawOwnExact(this, line);

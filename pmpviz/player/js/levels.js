@@ -3,27 +3,41 @@
 import { nameExact } from "./names.js";
 import { css } from "./theme.js";
 
-const [USUAL, RARE] = [0.09, 0.04]; // How grey what chance mostly does is, and what it does at most.
-
 // Of the noise from edge to edge, and of chance about the exact value from where this is the law.
 export function drawBands(chart) {
   const { band, exact } = chart.trace;
   const { left } = chart.area();
   if (band) shade(chart, left, chart.y.log ? Math.max(band.low, chart.y.ends[0]) : band.low, band.high);
-  if (band?.most > band?.high) shade(chart, left, band.high, band.most, RARE);
   if (!exact?.chance) return;
   const from = exact.since ? Math.max(left, chart.x.px(exact.since)) : left;
   shade(chart, from, exact.y - exact.chance, exact.y + exact.chance);
 }
 
+// The farthest that chance came in many trials.
+export function drawFarthest(chart) {
+  const { band } = chart.trace;
+  const { left, right, top, bottom } = chart.area();
+  const y = chart.y.px(band?.most);
+  if (!(y > top && y < bottom)) return;
+  const { context, theme } = chart;
+  context.strokeStyle = css(theme.soft);
+  context.lineWidth = 1;
+  context.setLineDash([1, 4]);
+  context.beginPath();
+  context.moveTo(left, y);
+  context.lineTo(right, y);
+  context.stroke();
+  context.setLineDash([]);
+}
+
 // From a place on to the right edge, between two values.
-function shade(chart, from, low, high, alpha = USUAL) {
+function shade(chart, from, low, high) {
   const { context, theme } = chart;
   const { right, top, bottom } = chart.area();
   const within = (y) => Math.min(Math.max(y, top), bottom);
   const [above, beneath] = [within(chart.y.px(high)), within(chart.y.px(low))];
   context.fillStyle = css(theme.text);
-  context.globalAlpha = alpha;
+  context.globalAlpha = 0.09;
   context.fillRect(from, above, Math.max(0, right - from), beneath - above);
   context.globalAlpha = 1;
 }

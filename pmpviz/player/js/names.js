@@ -2,6 +2,7 @@
 
 import { haloed } from "./theme.js";
 
+const FARTHEST = "1 in 1,000";
 const NAME = 14; // Pixels: the height of a name in the chart.
 const FAINT = 0.5; // Of a line: what a faint one counts where a name strikes it out.
 const NAMES = 10; // Of a line: what a name counts, which cannot be read beneath another one.
@@ -23,6 +24,9 @@ export function nameBand(chart, area) {
   const named = (words, must) =>
     write(chart, area, { key: "band", told: told(words), across, heights, colour: chart.theme.soft, must });
   if (!fits || !named(band.label, false)) named(band.label.split(":")[0], true);
+  const farthest = chart.y.px(band.most);
+  if (!(farthest > area.top && farthest < area.bottom)) return;
+  write(chart, area, { key: "farthest", told: () => FARTHEST, across, heights: [farthest - 4, farthest + 13], colour: chart.theme.soft, must: false });
 }
 
 // Above or beneath the line that begins at `from`; where it would strike out a curve on both sides, a line further off,

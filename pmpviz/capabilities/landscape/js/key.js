@@ -11,7 +11,7 @@ export function signsOf({ gibbs, layer, dark }) {
     ? [["line", "to a point drawn"]]
     : [["ball", "the ball, its momentum"], ["way", "its way (Hamiltonian Monte Carlo)"]];
   const ground = { [SUM]: ["shade", `the Gaussians' sum, ${dark ? "brighter" : "darker"}: likelier`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
-  return [["state", "a state's Gaussian, larger: likelier"], ...walk, ["drawn", "to the state drawn"], ["stop", "stops, coloured by state drawn"], ...(ground ? [ground] : [])];
+  return [["state", "a state's Gaussian, larger: likelier"], ...walk, ["drawn", "to the state drawn, at random"], ["stop", "stops, coloured by state drawn"], ...(ground ? [ground] : [])];
 }
 
 export class Key {
@@ -37,6 +37,7 @@ function entry(sign, words, colour, inks) {
   if (sign === "ball") drawn.prepend(make("i"));
   if (sign === "way") drawn.style.color = colour;
   if (sign === "stop") drawn.append(...inks.slice(0, STOPPED).map((ink) => Object.assign(make("i"), { style: `background: ${ink}` })));
+  if (sign === "drawn") drawn.style.color = inks[1];
   if (sign === "region") drawn.style.background = `linear-gradient(to right, ${inks[0]} 50%, ${inks[1]} 50%)`;
   root.append(drawn, make("span", "", words));
   return root;

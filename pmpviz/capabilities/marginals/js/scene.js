@@ -283,7 +283,7 @@ export class Scene {
   }
 
   // From the iterate to the corner that the MAP call found there.
-  drawArrow({ lane, last, share, colour }) {
+  drawArrow({ lane, last, share, colour, over }) {
     const corner = lane.found[last];
     if (last < 1 || !(corner >= 0)) return;
     const { context, theme } = this;
@@ -294,6 +294,7 @@ export class Scene {
     const way = Math.atan2(to[1] - from[1], to[0] - from[0]);
     context.strokeStyle = context.fillStyle = css(clearOf(theme.ground, rgb(colour), theme.text, SEEN));
     context.lineWidth = 1.75 * this.scale;
+    if (over) return target(context, to[0], to[1], 10); // No way is left.
     context.setLineDash([5, 4]);
     context.beginPath();
     context.moveTo(from[0], from[1]);

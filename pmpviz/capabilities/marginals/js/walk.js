@@ -307,7 +307,7 @@ class Walk extends Player {
     const past = this.at !== null && last < data.steps.length - 1 && !data.weighed.has(data.steps[last]);
     const weights = past ? data.weights : weightsAt(data, share < 1 ? last - 1 : last);
     const found = { known: data.known, p1: data.p1, rho: this.data.graph && this.data.graph.rho };
-    return { lane: Object.assign(data, { label, short, step, marker }), colour, last, share, past, weights, found: this.at === null ? heardAt(lane, found, data.steps[last]) : found };
+    return { lane: Object.assign(data, { label, short, step, marker }), colour, last, share, over: share >= 1 && lane.meta.status === "done" && last === data.steps.length - 1, past, weights, found: this.at === null ? heardAt(lane, found, data.steps[last]) : found };
   }
 
 
