@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 
 from tests.browser.stage import choose, link, press, steady
 from tests.browser.test_layout import list_is_clear_of
@@ -286,7 +287,11 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     # Nothing of the picture runs over what its signs are.
     picture = page.locator(CANVAS).bounding_box()
     assert key.bounding_box()["x"] > picture["x"] + picture["width"]
-    # The shift's strip says what λ₁ is.
+    # The shift's strip has each value where the knob above it has it, and says what λ₁ is.
+    strip = page.locator("[data-testid=landscape-shift]").bounding_box()
+    knob = page.locator("[data-knob=extra]").bounding_box()
+    assert strip["x"] == pytest.approx(knob["x"] + 8, abs=1.5)
+    assert strip["width"] == pytest.approx(knob["width"] - 16, abs=2)
     assert page.locator(".ls-strip", has_text="Hills by shift").locator(".pv-unit").inner_text() == (
         "Largest eigenvalue of the shifted couplings: λ₁ = shift + 2 = 3"
     )

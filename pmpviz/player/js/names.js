@@ -1,8 +1,7 @@
 // Where a name stands in a chart: the exact line's at that line, the noise band's at its band, out of the curves' way.
 
-import { haloed } from "./theme.js";
+import { haloed, thousands } from "./theme.js";
 
-const FARTHEST = "1 in 1,000";
 const NAME = 14; // Pixels: the height of a name in the chart.
 const FAINT = 0.5; // Of a line: what a faint one counts where a name strikes it out.
 const NAMES = 10; // Of a line: what a name counts, which cannot be read beneath another one.
@@ -26,7 +25,7 @@ export function nameBand(chart, area) {
   if (!fits || !named(band.label, false)) named(band.label.split(":")[0], true);
   const farthest = chart.y.px(band.most);
   if (!(farthest > area.top && farthest < area.bottom)) return;
-  write(chart, area, { key: "farthest", told: () => FARTHEST, across, heights: [farthest - 4, farthest + 13], colour: chart.theme.soft, must: false });
+  write(chart, area, { key: "farthest", told: () => `1 in ${thousands(1000)}`, across, heights: [farthest - 4, farthest + 13], colour: chart.theme.soft, must: false });
 }
 
 // Above or beneath the line that begins at `from`; where it would strike out a curve on both sides, a line further off,

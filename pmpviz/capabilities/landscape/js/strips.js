@@ -10,6 +10,8 @@ const countWords = (count) => COUNTS[count] ?? String(count);
 export const counted = (count) => `${countWords(count)} hill${count === 1 ? "" : "s"}`;
 const TINTS = [0, 0, 0.16, 0.26, 0.36, 0.42, 0.48, 0.54, 0.6]; // Of so many hills; one has the colour of the promise.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
+const LEAST = 180; // Pixels.
+const THUMB = 8; // Half the width of a knob's handle, whose middle stands at a value.
 const ENDS = "accepted if it ends in the blue";
 const TERMS = {
   bars: "How often each configuration was drawn, all chains together, beside how often it ought to be: the lines.",
@@ -36,13 +38,19 @@ class Strip {
   }
 
   begin(theme, scale) {
-    this.width = Math.max(180, this.root.clientWidth);
+    [this.left, this.width] = this.room();
+    this.canvas.style.marginLeft = `${this.left}px`;
     this.height = Math.round(this.tall * (scale > 1 ? CLASS : 1));
     const context = sized(this.canvas, this.width, this.height);
     context.clearRect(0, 0, this.width, this.height);
     context.font = `${11.5 * scale}px ${theme.font}`;
     context.setLineDash([]);
     return context;
+  }
+
+  // Where it begins in its column, and how wide it is.
+  room() {
+    return [0, Math.max(LEAST, this.root.clientWidth)];
   }
 
   say(note, words) {
@@ -155,6 +163,14 @@ export class Shift extends Strip {
       this.held = false;
       tell(event, true);
     });
+  }
+
+  // Beneath the way of the knob that turns the same, where that stands above it.
+  room() {
+    const knob = this.root.parentElement?.querySelector("[data-knob='extra']");
+    if (!knob || knob.clientWidth < LEAST) return super.room();
+    const from = knob.getBoundingClientRect().left - this.root.getBoundingClientRect().left;
+    return [from + THUMB, knob.clientWidth - 2 * THUMB];
   }
 
   extra(event) {

@@ -47,8 +47,8 @@ def race_on_home(above: Callable[[], None]) -> None:
     stage.show()
     # Before a class it would be cut off by the window's edge.
     st.container(key="class-fold-race").caption(
-        "Gibbs redraws one spin after another, given its neighbours; Swendsen-Wang turns whole clusters of like spins "
-        "at once. Each picture is one configuration of a magnet, of spins that are black or white, from one random "
+        "Gibbs redraws each spin by itself, given its neighbours; Swendsen-Wang turns whole clusters of like spins at "
+        "once. Each picture is one configuration of a magnet, of spins that are black or white, from one random "
         "start. T\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1 is the critical temperature. Neither colour is likelier: one "
         "picture may be mostly white, the other black. A sweep updates every spin once. MMD² says how far the samples "
         "are from the model's law, 0 where they follow it. Space pauses, N steps, and the slider under the pictures "
