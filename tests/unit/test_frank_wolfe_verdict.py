@@ -191,7 +191,7 @@ def test_the_triangle_s_verdict_is_of_what_its_axes_show():
     exact = weights @ pairs / weights.sum()
     singles = weights @ (spins > 0) / weights.sum()
     number = r"([\d.]+)"
-    told = rf"correlations are off by {number}, marginals by {number} "
+    told = rf"correlations are off by {number}, single spins by {number} "
     told += rf"\(on average; at the start by {number} and {number}\)"
     found = [np.abs(view.lanes[0].path[-1] - exact), np.abs(view.lanes[0].p1 - singles)]
     start = [np.abs(exact), np.abs(0.5 - singles)]

@@ -25,7 +25,7 @@ def averaged(view: InferenceView) -> str:
     pairs, start = significant(offs[lane.count], 2), significant(offs[0], 2)
     exact, off = exact_p1(view), error(view, lane)
     if exact is not None and off is not None:
-        pairs += f", marginals by {significant(off, 2)}"
+        pairs += f", single spins by {significant(off, 2)}"
         start += f" and {significant(float(np.abs(0.5 - exact).mean()), 2)}"
     return f"{said} correlations are off by {pairs} (on average; at the start by {start}). {_led(lane)}"
 
