@@ -18,6 +18,7 @@ from pmpviz.capabilities.sampling.live import LiveView, energy_of
 from pmpviz.capabilities.sampling.states import StatesView
 from pmpviz.live.store import Bins, Series
 from pmpviz.metrics.marginals import marginal_table
+from pmpviz.metrics.noise import NoiseBand
 from pmpviz.models.ising import Ising
 from pmpviz.models.space import PALETTE
 from pmpviz.player.model_words import listed
@@ -309,12 +310,11 @@ def _mmd(scene: Scene, x: str) -> dict:
         at, points = [p.sweep for p in lane.points], lane.points
         return [{"x": at if x == "sweeps" else [p.seconds for p in points], "y": [p.mmd2 for p in points], "at": at}]
 
-    bands = [p.band for lane in scene.view.lanes for p in lane.points[-1:] if p.band.known]
-    noise = bands[0].high if bands else None
-    floor = 10.0 ** math.floor(math.log10(noise / LEAST_BAND)) if noise else 1e-8  # A decade's end: the axis' own.
+    noise = _noise(scene.view)
+    floor = 10.0 ** math.floor(math.log10(noise.high / LEAST_BAND)) if noise else 1e-8  # A decade's end: the axis' own.
     long_run = scene.view.truth is not None and not scene.view.truth.exact
     label = f"noise: 19 of 20 {'samples like the reference' if long_run else 'exact samples'}"
-    band = {"low": floor, "high": noise, "most": bands[0].most, "label": label} if noise else None
+    band = {"low": floor, "high": noise.high, "most": noise.most, "label": label} if noise else None
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
     foot = ("" if scene.large else f"at its foot all that is below {significant(floor, 1)}") if noise else unknown
@@ -341,14 +341,15 @@ def _short_names(lanes: list[LaneView]) -> str:
     return listed([short_name(lane.label, sampler_class(lane.algorithm).spec) for lane in lanes])
 
 
-def _noise(view: LiveView) -> float | None:
-    """Where the noise band ends above."""
-    return next((p.band.high for lane in view.lanes for p in lane.points[-1:] if p.band.known), None)
+def _noise(view: LiveView) -> NoiseBand | None:
+    """The noise band of what was measured last."""
+    return next((p.band for lane in view.lanes for p in lane.points[-1:] if p.band.known), None)
 
 
 def _spectrum(scene: Scene) -> dict:
     """MMD^2 by order: bars that are never drawn longer than the noise makes them worth."""
-    rows, noise = [], _noise(scene.then) or 0.0
+    rows, band = [], _noise(scene.then)
+    noise = band.high if band else 0.0
     for lane, style in zip(scene.then.lanes, scene.envelope.styles, strict=True):
         if lane.points:
             rows.append({"label": lane.label, "colour": style.colour, "values": list(lane.points[-1].spectrum)})
