@@ -24,7 +24,8 @@ class Projection:
 
     `marginal` and `local` are the corners and edges of the two polytopes where the projection shows all of them, else
     None. `maxima` are the coordinates of the configurations that the directions are of, where there are such, so that
-    it is known how far the picture reaches before anything is found. `words` say what is projected.
+    it is known how far the picture reaches before anything is found. `words` say what is projected, `means` which
+    marginals the picture tells apart.
     """
 
     axes: Float[np.ndarray, "3 d"]
@@ -34,6 +35,7 @@ class Projection:
     marginal: tuple[np.ndarray, np.ndarray] | None = None
     local: tuple[np.ndarray, np.ndarray] | None = None
     maxima: Float[np.ndarray, "k 3"] | None = None
+    means: str = "marginals"
 
     def of(self, mu: Float[np.ndarray, "... d"]) -> Float[np.ndarray, "... 3"]:
         """Coordinates of one point or of many."""
@@ -80,7 +82,8 @@ def _triangle(cells: Cells) -> Projection:
         "(local polytope)."
     )
     whole, relaxed = (corners, TETRAHEDRON), (cube, np.array(ends))
-    return Projection(axes, np.zeros(3), (first, second, third), words, whole, relaxed)
+    names = first, second, third
+    return Projection(axes, np.zeros(3), names, words, whole, relaxed, means="marginals of pairs")
 
 
 def _cell(cells: Cells, write: Callable) -> Float[np.ndarray, " d"]:

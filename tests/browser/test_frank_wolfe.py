@@ -26,7 +26,7 @@ KEY = """async () => {
   const told = (walks, exact, room, marginal) => {
     const written = [];
     const write = (words, x, y) => written.push([words, x, y]);
-    drawKey({ context, theme, data: { exact, marginal }, scale: 1, write }, walks, room);
+    drawKey({ context, theme, data: { exact, marginal, means: "marginals" }, scale: 1, write }, walks, room);
     return written;
   };
   return [

@@ -380,7 +380,7 @@ def test_an_energy_has_arrived_where_it_is_drawn_within_the_band_of_chance(begin
     for off, came in ((2.9, True), (-2.9, True), (3.1, False), (-3.1, False)):
         seen = energies(race(view, *[[0.5, 0.009, 0.009]] * 2), 50, 20, off)
         exact, (mean, _) = drawn(seen), seen.lanes[0].points[-1].energy
-        assert exact["chance"] == pytest.approx(3 * 0.1) and " by chance" in exact["label"]
+        assert exact["chance"] == pytest.approx(3 * 0.1) and exact["label"].endswith("(3 standard errors)")
         assert (abs(mean - exact["y"]) <= exact["chance"]) is came
         assert (evidence.arrival(seen, seen.lanes[0]) is not None) is came
     alone = drawn(race(view, [0.5, 0.009, 0.009]))

@@ -129,8 +129,11 @@ def test_an_answer_on_several_lanes_has_its_room_from_the_start():
         lanes = len(preset.plan.lanes)
         if lanes > 1 and preset.id != "segmentation":
             view = view_of(preset.id, 2)
-            assert len(verdict.said(view)[0]) <= verdict.letters(view) + 60, preset.id
-    assert verdict.letters(view_of("triangle", 2)) == 0
+            found, *beneath = verdict.said(view)
+            room = verdict.letters(view)
+            assert len(found) <= room[0] + 60, preset.id
+            assert sum(map(len, beneath)) <= room[1] + 24 and bool(beneath) == bool(room[1]), preset.id
+    assert verdict.letters(view_of("triangle", 2))[0] == 0
 
 
 def test_words_are_sent_of_the_last_steps_and_of_the_one_that_is_looked_back_at():
@@ -271,6 +274,17 @@ def test_an_estimate_by_messages_is_told_to_be_none_and_never_stands_above_its_b
     assert estimate(messages) == messages.answer.bound
     cards = {card["id"]: card for card in decode(update(view, Cursors(), Desk(), ""))[0]["traces"]}
     assert cards["log_z"]["note"] == "TRBP: an estimate, above its own bound at first."
+
+
+@pytest.mark.parametrize(
+    ("name", "first"), [("triangle", "log_z"), ("edge", "log_z"), ("grid", "gap"), ("cube", "gap")]
+)
+def test_the_one_curve_before_a_class_is_what_a_walk_climbs_where_its_polytope_is_seen(name, first):
+    whole, large = (decode(update(view_of(name, 4), Cursors(), Desk(large=of), ""))[0] for of in (False, True))
+    ids = [[card["id"] for card in found["traces"]] for found in (whole, large)]
+    assert ids[0][:2] == ["gap", "log_z"] and ids[1][0] == first and sorted(ids[0]) == sorted(ids[1])
+    pairs = "marginals of pairs" if name in ("triangle", "cube") else "marginals"
+    assert whole["walk"]["means"] == pairs
 
 
 def test_points_outside_the_polytope_are_told_by_their_correlations():

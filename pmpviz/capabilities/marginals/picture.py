@@ -60,7 +60,7 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         SPEEDS,
         # No frame of a step of which the view does not know yet what was found.
         [_lane(envelope, view, index, lane, layer, steps) for index, lane in enumerate(then.lanes)],
-        _traces(envelope, view),
+        _traces(envelope, view, desk.large),
         said(view)[0],
         alt="The configuration that each lane found last, on the model's graph",
         unit="steps",
@@ -193,8 +193,9 @@ def _sub(lane: InferenceLaneView) -> str:
 # Traces.
 
 
-def _traces(envelope: Envelope, view: InferenceView) -> list[dict]:
-    """Charts by what all lanes count; where they count different things, by steps."""
+def _traces(envelope: Envelope, view: InferenceView, large: bool) -> list[dict]:
+    """Charts by what all lanes count; where they count different things, by steps. Of a `large` stage the first one
+    alone is seen."""
     if not view.lanes:
         return []
     units = {f"{unit_of(lane)}s" for lane in view.lanes}
@@ -213,7 +214,16 @@ def _traces(envelope: Envelope, view: InferenceView) -> list[dict]:
         if any(name in record for lane in view.lanes for record in lane.trace[:1]):
             lines = envelope.lines(partial(_column, name=name), 1e-12)
             found.append(trace(name, title, unit, lines, True))
+    if large and _tells_height(view):
+        found.sort(key=lambda each: each["id"] != "log_z")
+        found[0]["title"] = "Objective, bounds on log Z"
     return [each | {"xlog": _far_apart(view)} for each in found]
+
+
+def _tells_height(view: InferenceView) -> bool:
+    """Whether the one curve before a class is that of the objective, whose band closes as its gap does: of a single
+    walk through a polytope that is seen whole. Bands of several would lie over each other."""
+    return len(view.lanes) == 1 and view.projection is not None and view.projection.marginal is not None
 
 
 def _far_apart(view: InferenceView) -> bool:

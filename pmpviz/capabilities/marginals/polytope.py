@@ -48,6 +48,7 @@ def scene(payload: Payload, view: InferenceView, then: InferenceView) -> dict[st
     return {
         "names": projection.names,
         "words": projection.words,
+        "means": projection.means,
         "box": _box(view, centre),
         "local": _wires(projection.local, ()),
         "marginal": _wires(projection.marginal, _names(projection, potentials)),

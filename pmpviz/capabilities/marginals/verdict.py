@@ -10,6 +10,7 @@ from pmpviz.capabilities.marginals.averaged import averaged, in_use
 from pmpviz.capabilities.marginals.barrier import barrier
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
+from pmpviz.capabilities.marginals.plan import MANY, WALKERS
 from pmpviz.capabilities.marginals.polytope import on_tree
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.marginals.words import (
@@ -42,8 +43,8 @@ LEAST_SUM = -1.0
 PRINTED = 5e-4
 # Where a walk has come is seen at once, how much its objective can still rise by the next MAP call alone.
 BEFORE = " The gap beneath is of before this step: the next MAP call tells what is left."
-# Letters of an answer on several lanes.
-ANSWERED = 300
+# Letters of an answer on several lanes, and of what stands beneath that on one walk at its end.
+ANSWERED, CLIMBED = 300, 360
 # What was once nearer to exact has strayed where it was so by this share of what it is off.
 STRAYED = 0.75
 # A pixel whose p is between these is uncertain.
@@ -66,10 +67,14 @@ def said(view: InferenceView) -> list[str]:
     return [answer, *filter(None, [" ".join(filter(None, rest))])]
 
 
-def letters(view: InferenceView) -> int:
-    """Of the answer to the question of a preset on several lanes, which begins with few words: room for so many."""
-    asked = any(preset.plan == view.plan for preset in INFERENCE)
-    return ANSWERED if asked and len(view.plan.lanes) > 1 else 0
+def letters(view: InferenceView) -> tuple[int, int]:
+    """Of the answer to the question of a preset on several lanes, which begins with few words, and of what comes to
+    stand beneath it: room for so many; 0 where it is as long from the start on."""
+    if len(view.plan.lanes) == 1:
+        walks = view.plan.lanes[0].algorithm in WALKERS and view.model is not None and view.model.n <= MANY
+        return 0, CLIMBED if walks else 0
+    preset = next((preset.id for preset in INFERENCE if preset.plan == view.plan), None)
+    return (0, 0) if preset is None else (ANSWERED, LONG.get(preset, 0))
 
 
 # One walk.
@@ -379,6 +384,8 @@ BENEATH: dict[str, tuple[Callable[[InferenceView], str], ...]] = {
     "error-bars": (_promised,),
     "segmentation": (bounded,),
 }
+# Letters of that.
+LONG = {"cube": 176, "stall": 440, "ratios": 160, "inflated": 216, "error-bars": 208, "segmentation": 160}
 
 
 __all__ = ["ANSWERS", "letters", "said"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.draws import DrawsView
-from pmpviz.capabilities.sampling.evidence import chance_of_energy, energy_decides
+from pmpviz.capabilities.sampling.evidence import CHANCE, chance_of_energy, energy_decides
 from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView, bands, share_name
 from pmpviz.capabilities.sampling.live import LiveView, energy_of
@@ -36,6 +36,8 @@ LEAST_BAND = 3.0
 FLAGS = ("faint", "dots", "cut")
 # What the shade is, of which the verdict's mean is the middle and no edge.
 SHADE = "shade: 8 of 10 chains"
+# How wide the band about the law's energy is, in what a verdict counts how far off a lane's is.
+BAND = f"({CHANCE} standard errors)"
 EVERYTHING = (-np.inf, np.inf)
 
 
@@ -169,7 +171,7 @@ def _exact_energy(scene: Scene) -> dict | None:
     label = "" if energy is None else f"{whose} {significant(energy, 4)}"
     chance = chance_of_energy(view) if energy is not None and len(view.lanes) > 1 else None
     if chance:
-        label += f" ± {significant(chance, 2)} by chance"
+        label += f" ± {significant(chance, 2)} {'by chance' if scene.large else BAND}"
     return {"y": energy, "label": label, "since": view.law_since, "earlier": earlier, "chance": chance or 0}
 
 

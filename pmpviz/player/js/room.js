@@ -15,7 +15,7 @@ const [CLASS_LEAST, CLASS_MOST] = [90, 300]; // The same before a class, where o
 const QUESTION = 56;
 const [LOWEST_HIGH, LEAST_HIGH] = [84, 110]; // Of several rows, of one.
 const MOST_HIGH = 720;
-const [ALONE, RACED] = [3, 2]; // Lines of a verdict on one lane; several lanes have less room for it.
+const [LINES, FEWER, LOW_WINDOW] = [3, 2, 800]; // Of a verdict, at least; in a lower window fewer of several lanes.
 
 // Brings `main`, `stage`, `lanes`, `said`, `side`, `traces` and `more` too, and `countMore()`.
 export class Room extends Stage {
@@ -119,7 +119,7 @@ export class Room extends Stage {
     if (shape !== this.shape) {
       const long = make("p", "pv-verdict", "letters ".repeat(this.verdictLetters / 8));
       const lines = make("p", "pv-verdict");
-      lines.append(...Array.from({ length: this.lanes.length > 1 ? RACED : ALONE }, () => make("br")));
+      lines.append(...Array.from({ length: this.lanes.length > 1 && window.innerHeight < LOW_WINDOW ? FEWER : LINES }, () => make("br")));
       const beneath = this.letters ? [make("p", "pv-soft", "letters ".repeat(this.letters / 8))] : soft.map((words) => words.cloneNode(true));
       this.needed = this.large ? 0 : Math.max(...[lines, long].map((verdict) => this.roomOf([verdict, ...beneath])));
     }

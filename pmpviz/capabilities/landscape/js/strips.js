@@ -2,7 +2,7 @@
 
 import { ask } from "../pmpviz.player/ask.js";
 import { columnWords, drawColumns } from "../pmpviz.player/columns.js";
-import { css, haloed, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
+import { css, HANDLE, haloed, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
 
 export const ONE_HILL = 4; // lambda_1 up to which one hill is guaranteed.
 const COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
@@ -11,7 +11,6 @@ export const counted = (count) => `${countWords(count)} hill${count === 1 ? "" :
 const TINTS = [0, 0, 0.16, 0.26, 0.36, 0.42, 0.48, 0.54, 0.6]; // Of so many hills; one has the colour of the promise.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const LEAST = 180; // Pixels.
-const THUMB = 8; // Half the width of a knob's handle, whose middle stands at a value.
 const ENDS = "accepted if it ends in the blue";
 const TERMS = {
   bars: "How often each configuration was drawn, all chains together, beside how often it ought to be: the lines.",
@@ -170,7 +169,7 @@ export class Shift extends Strip {
     const knob = this.root.parentElement?.querySelector("[data-knob='extra']");
     if (!knob || knob.clientWidth < LEAST) return super.room();
     const from = knob.getBoundingClientRect().left - this.root.getBoundingClientRect().left;
-    return [from + THUMB, knob.clientWidth - 2 * THUMB];
+    return [from + HANDLE, knob.clientWidth - 2 * HANDLE];
   }
 
   extra(event) {

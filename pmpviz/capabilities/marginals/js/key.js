@@ -56,7 +56,7 @@ export function drawKey(scene, walks, room) {
   const { context, theme, data, scale } = scene;
   const colour = walks.length > 1 ? css(theme.text) : walks[0].colour;
   const signs = [
-    [data.names?.some((name) => name.startsWith("correlation")) ? "μ: marginals of pairs so far" : "μ: marginals so far", (x, y) => marker(context, walks.length > 1 ? "circle" : walks[0].lane.marker, x, y, 5 * scale)],
+    [`μ: ${data.means} so far`, (x, y) => marker(context, walks.length > 1 ? "circle" : walks[0].lane.marker, x, y, 5 * scale)],
     data.exact && ["exact", (x, y) => outlined(context, css(theme.text), () => diamond(context, x, y, 6 * scale))],
     walks.some(({ weights }) => weights.length) && ["u₀: centre, start", (x, y) => start(context, css(theme.text), x, y, 5 * scale)],
     walks.some(({ weights }) => weights.length) && ["mixed into μ", (x, y) => weighed(context, x, y, 5.5 * scale)],

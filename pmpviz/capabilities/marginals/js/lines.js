@@ -1,9 +1,56 @@
 // The line of each lane beneath the walk: what it knows at the step on screen.
 
-import { number, thousands } from "../pmpviz.player/theme.js";
+import { make, number, thousands } from "../pmpviz.player/theme.js";
+import { drawKey } from "../pmpviz.player/traces.js";
 
+const [LED, KNOWN] = [160, 72]; // Letters of where an exact walk was led and what it knows; of what others know, without their name.
 const WITHIN = 1.96; // Standard errors of a 95 % bar.
 const FEW = 4; // Letters of a corner's name, that of the one before is told too.
+
+export class Lines {
+  constructor() {
+    this.root = make("div", "wk-lines");
+    this.root.dataset.testid = "walk-words";
+  }
+
+  // What is told of each lane, beside its sign; whether that has taken more room than it had.
+  tell(text, metas, theme, large) {
+    const written = JSON.stringify([text, theme.id]);
+    if (written === this.written) return false;
+    this.written = written;
+    this.root.replaceChildren(...text.map((words, k) => {
+      const line = make("div", "wk-line");
+      const key = make("canvas", "pv-key");
+      drawKey(key, metas[k], theme);
+      line.append(key, make("span", "", words));
+      return line;
+    }));
+    return this.hold(text, metas, large);
+  }
+
+  // The room of the longest that may be told is kept from the start on, before a class that of what once was: the walk
+  // above does not pulse.
+  hold(text, metas, large) {
+    const shape = `${large} ${this.root.clientWidth} ${text.length}`;
+    this.root.style.minHeight = "";
+    if (shape !== this.shape) this.high = large ? 0 : this.longest(text, metas);
+    this.shape = shape;
+    const before = this.high;
+    this.high = Math.max(before, this.root.offsetHeight);
+    this.root.style.minHeight = `${this.high}px`;
+    return this.high > before;
+  }
+
+  longest(text, metas) {
+    const spans = [...this.root.querySelectorAll("span")];
+    spans.forEach((span, k) => {
+      span.textContent = "letters ".repeat((spans.length === 1 && metas[k].sure ? LED : metas[k].label.length + KNOWN) / 8);
+    });
+    const high = this.root.offsetHeight;
+    spans.forEach((span, k) => (span.textContent = text[k]));
+    return high;
+  }
+}
 
 // Lines of more than two lanes, and of several before a class, begin with what tells them apart alone, so that none is
 // broken; before a class each has its gap alone.
@@ -23,7 +70,8 @@ export function sentence({ lane, last }, { metas, raced, large, exact, done, clo
   const [low, high] = [lane.low[last], lane.high[last]];
   const known = exact === null || raced ? "" : `; exactly ${digits(exact, 5)}`;
   const least = Number.isFinite(low) && !(large && led) ? `${digits(low, 5)} ≤ ` : "";
-  const told = Number.isFinite(high) ? `${least}log Z ≤ ${digits(high, 5)}` : estimate(lane, last);
+  const best = !large && step > 1 ? "so far " : ""; // The gap before is of this step alone.
+  const told = Number.isFinite(high) ? `${best}${least}log Z ≤ ${digits(high, 5)}` : estimate(lane, last);
   return [words.join(", "), told && told + known].filter(Boolean).join("; ");
 }
 

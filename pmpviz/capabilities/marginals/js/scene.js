@@ -287,14 +287,14 @@ export class Scene {
     const corner = lane.found[last];
     if (last < 1 || !(corner >= 0)) return;
     const { context, theme } = this;
-    const from = this.camera.place(lane.path.subarray(3 * last - 3, 3 * last));
+    context.strokeStyle = context.fillStyle = css(clearOf(theme.ground, rgb(colour), theme.text, SEEN));
+    context.lineWidth = 1.75 * this.scale;
     const to = this.camera.place(lane.corners.subarray(3 * corner, 3 * corner + 3));
+    if (over) return target(context, to[0], to[1], 10); // No way is left.
+    const from = this.camera.place(lane.path.subarray(3 * last - 3, 3 * last));
     const grown = Math.min(1, share / 0.5);
     const tip = [from[0] + (to[0] - from[0]) * grown, from[1] + (to[1] - from[1]) * grown];
     const way = Math.atan2(to[1] - from[1], to[0] - from[0]);
-    context.strokeStyle = context.fillStyle = css(clearOf(theme.ground, rgb(colour), theme.text, SEEN));
-    context.lineWidth = 1.75 * this.scale;
-    if (over) return target(context, to[0], to[1], 10); // No way is left.
     context.setLineDash([5, 4]);
     context.beginPath();
     context.moveTo(from[0], from[1]);

@@ -3,11 +3,10 @@
 import { ask } from "../pmpviz.player/ask.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { Player } from "../pmpviz.player/player.js";
-import { css, enlarged, lit, make, sized, thousands, topOf } from "../pmpviz.player/theme.js";
-import { drawKey } from "../pmpviz.player/traces.js";
+import { css, enlarged, HANDLE, lit, make, sized, thousands, topOf } from "../pmpviz.player/theme.js";
 import { decodeWalk } from "./decoded.js";
 import { Edges, givenPicture, heardAt, Marginals } from "./found.js";
-import { isNewest, sentence } from "./lines.js";
+import { isNewest, Lines, sentence } from "./lines.js";
 import { HELP, MEANINGS, SHARE } from "./meanings.js";
 import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
@@ -29,14 +28,12 @@ import "../pmpviz.player/raster.js";
 
 const BESIDE = 700; // From this width on what was found stands beside the walk.
 const [LONGEST, SHORTEST] = [700, 120]; // Of a step that is shown on its way, in ms.
-const THUMB = 8; // Half the width of the timeline's handle.
 const MARGIN = 12;
 const WALK_HIGH = 230; // Beneath the sites.
 const [ALONE_HIGH, SITES_HIGH] = [190, 150]; // The sites of one lane, and of several.
 const LEAST_HIGH = 240; // Of a walk.
 const SQUARE = 0.85; // Of its width a picture's height, at least.
 const APART = 1; // Lanes are computed in turn: while they go on together none is further ahead.
-const TOLD = 360; // Letters beneath the verdict on one walk, at its end.
 const RENEWED = "Back to the start, as soon as the step in hand is done.";
 const RUN_TO = "Run to";
 const NEW_RHO = [": a tighter objective, a new climb, the gap jumps", ": a tighter objective, a new climb", ": a tighter objective", ""]; // What a mark is, as far as there is room.
@@ -55,8 +52,8 @@ class Walk extends Player {
       entry.append(ask(meaning, word));
       this.meanings.append(entry);
     }
-    this.lines = make("div", "wk-lines");
-    this.lines.dataset.testid = "walk-words";
+    this.steps = new Lines();
+    this.lines = this.steps.root;
     this.ticks = make("canvas", "wk-ticks");
     this.ticks.setAttribute("role", "img");
     this.ticks.title = `ρ: ${SHARE}`;
@@ -106,8 +103,7 @@ class Walk extends Player {
     this.learnWords(update);
     this.bar.resting = update.again ? "Again" : "Play";
     this.renewed = update.sites_first ? RENEWED : ""; // Of many sites a step takes seconds.
-    this.letters = update.walks && update.lanes.length === 1 && !update.sites_first ? TOLD : 0;
-    this.verdictLetters = update.letters;
+    [this.verdictLetters, this.letters] = update.letters;
     this.root.classList.toggle("wk-many", update.lanes.length > 3);
     super.adopt(update);
     this.caption.textContent = update.words;
@@ -310,7 +306,6 @@ class Walk extends Player {
     return { lane: Object.assign(data, { label, short, step, marker }), colour, last, share, over: share >= 1 && lane.meta.status === "done" && last === data.steps.length - 1, past, weights, found: this.at === null ? heardAt(lane, found, data.steps[last]) : found };
   }
 
-
   // What those lanes count that have got so far; where they count different things it is steps.
   unit(at) {
     const counted = this.lanes.filter((lane) => lane.last.sweep >= at).map(({ meta }) => meta?.step || "step");
@@ -329,29 +324,8 @@ class Walk extends Player {
     const metas = this.lanes.map(({ meta }) => meta);
     const seen = { metas, raced: walks.length > 1, large: this.large, exact: this.exact, corners: this.data?.marginal?.names };
     const text = walks.map((walk, k) => sentence(walk, { ...seen, done: metas[k].status === "done", closed: metas[k].closed && !seen.raced }));
-    const written = JSON.stringify([text, this.theme.id]);
-    if (written === this.written) return;
-    this.written = written;
-    this.lines.replaceChildren(
-      ...walks.map((_, k) => {
-        const line = make("div", "wk-line");
-        const key = make("canvas", "pv-key");
-        drawKey(key, this.lanes[k].meta, this.theme);
-        line.append(key, make("span", "", text[k]));
-        return line;
-      }),
-    );
-    this.holdLines();
-  }
-
-  // Their room is kept where they once took more lines: the walk above them does not pulse.
-  holdLines() {
-    const shape = `${this.large} ${this.lines.clientWidth}`;
-    if (shape !== this.linesOf) this.linesHigh = 0;
-    this.linesOf = shape;
-    this.lines.style.minHeight = "";
-    this.linesHigh = Math.max(this.linesHigh, this.lines.offsetHeight);
-    this.lines.style.minHeight = `${this.linesHigh}px`;
+    // Before a class they stand beneath the curve.
+    if (this.steps.tell(text, metas, this.theme, this.large) && this.large) this.spreadBeforeClass();
   }
 
   // Where rho changed, on the axis of the timeline.
@@ -366,7 +340,7 @@ class Walk extends Player {
     context.clearRect(0, 0, this.main.clientWidth, 16 * scale);
     if (!changes.length) return this.ticks.setAttribute("aria-label", "ρ has not changed");
     for (const [call, colour] of changes) {
-      const x = THUMB + ((call - low) / Math.max(1, high - low)) * (wide - 2 * THUMB);
+      const x = HANDLE + ((call - low) / Math.max(1, high - low)) * (wide - 2 * HANDLE);
       context.fillStyle = colour;
       context.fillRect(Math.round(x) - 1, 16 * scale - 10, 2, 10);
     }
