@@ -37,8 +37,8 @@ from pmpviz.player.numbers import integer, significant
 
 LEAD = (
     "Exact probabilities are a weighted average of configurations, the corners. A MAP call (maximum a posteriori) "
-    "finds the one farthest uphill on the objective (score plus entropy); as μ, the average so far, steps to it, "
-    "uphill turns to another. The top is exact without loops, near exact with."
+    "finds the one farthest uphill on the objective (the model's score plus entropy, the curve); as μ, the average so "
+    "far, steps to it, uphill turns to another. The top is exact without loops, near exact with."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."
