@@ -188,7 +188,8 @@ def test_a_class_sees_strips_and_verdict_without_scrolling(server, open_page):
           return said.getBoundingClientRect().bottom <= window.innerHeight;
         }"""
     )
-    one, two = page.evaluate(TOPS)
+    one, two, (between, four, middle) = page.evaluate(TOPS)
+    assert between == [] and four == 4 and np.allclose(middle, [[0.5, 0.5]], atol=0.01)
     assert np.allclose(one, [[0.5, 0.5 - 0.01 / 6]], atol=2e-4)
     assert len(two) == 2 and abs(sum(x for x, _ in two) - 1) < 2e-4
     assert page.locator("[data-testid=landscape-shift]").bounding_box()["y"] < 600
@@ -208,15 +209,19 @@ def test_a_class_sees_strips_and_verdict_without_scrolling(server, open_page):
     )
 
 
-# Where the tops of the landscape of two spins lie, whose hills are alike on both sides of the middle.
+# Where the tops of the landscape of two spins lie, whose hills are alike on both sides of the middle; and where it
+# dips, of two hills and of four around a place that is lower than all about it.
 TOPS = """async () => {
   const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/ground.js"));
   const { Ground } = await import(loaded);
   const ground = Object.assign(Object.create(Ground.prototype), { law: [0.5, 0.5], middle: [0, 0], half: 3 });
-  return [[-0.5, 0.5], [-1.7, 1.7]].map((places) => {
-    Object.assign(ground, { means: places.map((x) => [x, 0.01]), inverse: [[1, 0], [0, 1]] });
-    return ground.survey().tops;
-  });
+  const of = (means) => {
+    const law = means.map(() => 1 / means.length);
+    return Object.assign(ground, { law, means, inverse: [[1, 0], [0, 1]] }).survey();
+  };
+  const two = [[-0.5, 0.5], [-1.7, 1.7]].map((places) => of(places.map((x) => [x, 0.01])));
+  const four = of([[-1.7, 0], [1.7, 0], [0, -1.7], [0, 1.7]]);
+  return [...two.map(({ tops }) => tops), [two[1].dips, four.tops.length, four.dips]];
 }"""
 
 

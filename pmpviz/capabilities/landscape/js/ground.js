@@ -89,7 +89,8 @@ export class Ground {
     }
     const place = (at, axis) => centre(at, CELLS, axis) + summit(heights, at, axis ? CELLS : 1) / CELLS;
     const tops = topsOf(heights).map((at) => [0, 1].map((axis) => place(at, axis)));
-    return { heights, shares, cells: CELLS, tops, hills: tops.length };
+    const dips = topsOf(heights.map((height) => -height)).map((at) => [0, 1].map((axis) => centre(at, CELLS, axis)));
+    return { heights, shares, cells: CELLS, tops, dips, hills: tops.length };
   }
 }
 

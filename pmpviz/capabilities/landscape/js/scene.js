@@ -44,6 +44,7 @@ export class Picture {
     if (show.layer === 2) this.shade();
     if (show.layer === 1) this.gaussians(show.grown);
     if (show.layer >= 2) this.lines();
+    if (show.layer >= SUM) this.dips();
     this.dots(show.names, show.layer >= 2);
     this.axes(show.axes, show.layer >= SUM);
   }
@@ -142,6 +143,14 @@ export class Picture {
       }
       context.stroke();
     }
+  }
+
+  // A contour around a place that is lower than all around it looks like one around a hill.
+  dips() {
+    const { context, scale, side } = this;
+    context.font = `${12 * scale}px ${this.theme.font}`;
+    context.textAlign = "center";
+    for (const [x, y] of this.survey.dips) this.write("dip", x * side, y * side + 4 * scale);
   }
 
   // How far the contours lie below the top.
