@@ -19,7 +19,16 @@ def _spoilt(mutant: type) -> set[type]:
     return set(SAMPLERS).intersection([mutant.inner] if issubclass(mutant, OnSpoiltTarget) else mutant.__mro__)
 
 
-PLANTED = {(cls, kind(m.fixture), m.detector) for m in MUTANTS for cls in _spoilt(m.algorithm)}
+def _first_of_each() -> list:
+    """A bug of each check and algorithm that bugs are planted for: the others of the two are found by the same look."""
+    first = {}
+    for mutant in MUTANTS:
+        first.setdefault((mutant.detector, frozenset(_spoilt(mutant.algorithm))), mutant)
+    return list(first.values())
+
+
+EVERYDAY_MUTANTS = _first_of_each()
+PLANTED = {(cls, kind(m.fixture), m.detector) for m in EVERYDAY_MUTANTS for cls in _spoilt(m.algorithm)}
 
 
 def has_turn(cls: type, fixture: str, check: Detector, fixtures: tuple[str, ...], every: int) -> bool:

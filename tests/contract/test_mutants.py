@@ -13,18 +13,23 @@ from pmpviz.contract.laws import bowker, chi_square
 from pmpviz.runs import advance
 from pmpviz.samplers.gibbs import Gibbs
 from pmpviz.types import Evidence
-from tests.contract import descent_mutants, gaussian_mutants  # noqa: F401  (register their own among MUTANTS)
 from tests.contract.brought_mutants import MUTANTS
 from tests.contract.mutants import MODEL_MUTANTS, as_mutant
+from tests.contract.spread import EVERYDAY_MUTANTS
+from tests.thorough import case
 
 pytestmark = pytest.mark.brief
 KEY_SEED = 11
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+@pytest.mark.parametrize("mutant", [case(m, name=str(m), everyday=m in EVERYDAY_MUTANTS) for m in MUTANTS])
 def test_the_named_detector_catches(mutant):
     verdict = mutant.run(jax.random.key(KEY_SEED))
     assert not verdict.passed, f"{mutant} survives {mutant.detector.__name__}: {verdict.found}"
+
+
+def test_every_check_catches_something_every_day():
+    assert {m.detector for m in EVERYDAY_MUTANTS} == {m.detector for m in MUTANTS}
 
 
 @pytest.mark.parametrize("cls", MODEL_MUTANTS, ids=lambda cls: cls.__name__)
