@@ -29,6 +29,13 @@ def opened(**query: str) -> AppTest:
     return open_page("frank_wolfe", query)
 
 
+def hurried(**query: str) -> AppTest:
+    """The page with its walks at many steps a second, whatever its preset's pace."""
+    test = opened(**query)
+    test.session_state["speed:frank_wolfe"] = 50.0
+    return run(test)
+
+
 def words(test: AppTest) -> str:
     return "\n".join(element.value for element in test.markdown)
 
@@ -50,7 +57,7 @@ def ended(found: dict) -> bool:
 
 
 def test_the_page_walks_untouched_and_ends_with_a_certificate():
-    test = opened(preset="triangle")
+    test = hurried(preset="triangle")
     wait(test, lambda t: "**exact**" in words(t) and "found as" in words(t))
     wait(test, lambda t: all(lane["status"] == "done" for lane in update(t)["lanes"]))
     assert any(lane["badge"] == "certified" for lane in update(test)["lanes"])
@@ -94,7 +101,7 @@ def test_every_preset_shows_its_lanes(preset):
 
 
 def test_several_lanes_are_compared_in_a_sentence():
-    test = opened(preset="stall")
+    test = hurried(preset="stall")
     wait(test, lambda t: ended(update(t)))
     found, beneath = update(test)["said"]
     assert found.startswith(f"{BARRIER} saves MAP calls") and ". The gap is within 0.5 after MAP call " in found
@@ -110,7 +117,7 @@ def test_several_lanes_are_compared_in_a_sentence():
 
 
 def test_error_bars_of_log_z_are_drawn_and_said():
-    test = opened(preset="error-bars")
+    test = hurried(preset="error-bars")
     wait(test, lambda t: ended(update(t)))
     # No lane walks: nothing is said of corners.
     assert not update(test)["walks"] and "a corner" not in words(test)
@@ -139,7 +146,7 @@ def test_the_walk_waits_at_its_beginning_to_be_seen_and_before_a_class_for_play(
 
 
 def test_the_weights_of_the_configurations_found_come_to_one_with_the_centres():
-    test = opened(preset="edge", lane1="barrier_frank_wolfe;tolerance=0.001")
+    test = hurried(preset="edge", lane1="barrier_frank_wolfe;tolerance=0.001")
     wait(test, lambda t: ended(update(t)))
     wait(test, lambda t: "u₀" in words(t))
     (found,) = [m.value for m in test.markdown if m.value.startswith("| found as")]
