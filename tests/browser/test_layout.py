@@ -105,8 +105,8 @@ WALK = [".wk-picture", ".pv-timeline", ".pv-bar", ".wk-lines", ".pv-trace"]
 @pytest.mark.parametrize(
     ("address", "parts"),
     [
-        ("frank_wolfe?preset=stall", WALK),
         # These are laid out before a class every day, in smaller windows and larger letters.
+        pytest.param("frank_wolfe?preset=stall", WALK, marks=pytest.mark.thorough),
         pytest.param("frank_wolfe?preset=cube", WALK, marks=pytest.mark.thorough),
         pytest.param("deconvolution?preset=painted", PARTS, marks=pytest.mark.thorough),
         pytest.param("segmentation", [".sg-given", *PARTS], marks=pytest.mark.thorough),

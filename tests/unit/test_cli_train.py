@@ -114,7 +114,7 @@ def train_until(count: int, argv: list[str]) -> int:
 
 @pytest.mark.as_shipped
 def test_a_killed_training_resumes_bit_for_bit():
-    argv = [str(word) for word in (*SMALL, "--learner", "pmp", "--sweeps", 200, "--epochs", 3000)]
+    argv = [str(word) for word in (*SMALL, "--learner", "pmp", "--sweeps", 200, "--epochs", 1500)]
     assert train_until(2, [*argv, "--every", "0.05", "--out", "m.npz"]) == -signal.SIGKILL
     assert not Path("m.npz").exists()
     resumed = found(*argv, "--out", "m.npz", "--resume")

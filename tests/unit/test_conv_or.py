@@ -247,6 +247,8 @@ def test_chunks_and_neighbours_change_no_bit(cls):
     assert np.array_equal(running.positions(at_once), running.positions(in_parts)[:2])
 
 
+# Every day fewer and smaller images are, in `test_live_deconvolution.py`.
+@pytest.mark.thorough
 def test_pmp_separates_features_and_locations():
     glyphs = glyph_set("paper").glyphs
     images, places = stamp(42, glyphs, 100, 14, 14, margin=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import jax
@@ -29,9 +30,18 @@ def states_of(field: LogLinear) -> np.ndarray:
 
 def enumerated(field: LogLinear, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """(all configurations, log weights, log Z)."""
-    x = states_of(field)
-    weight = np.array([field.base_weight(each) for each in x]) + field.statistics(x) @ theta
+    x, base, phi = listed(field)
+    weight = base + phi @ theta
     return x, weight, float(np.logaddexp.reduce(weight))
+
+
+@functools.cache
+def listed(field: LogLinear) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(all configurations, what each weighs whatever theta is, its statistics), once for a field."""
+    x, base = states_of(field), float(field.base.constant)
+    for scope, table in field.base.factors:
+        base = base + np.asarray(table)[tuple(x[:, list(scope)].T)]
+    return x, base, field.statistics(x)
 
 
 def states_field(seed: int) -> LogLinear:
@@ -76,6 +86,7 @@ def log_likelihood(examples: list[Example], theta: np.ndarray) -> float:
 def test_statistics_and_potentials_are_those_of_the_tables(name):
     field, theta = FIELDS[name](0), np.array([0.7, -1.1, 0.4])
     x, weight, _ = enumerated(field, theta)
+    np.testing.assert_allclose([field.base_weight(each) for each in x], listed(field)[1], atol=1e-12)
     tables = field.tables(theta)
     np.testing.assert_allclose([float(tables.log_weight(each)) for each in x], weight, atol=1e-4)
     model = field.model(theta)
@@ -150,8 +161,8 @@ def fisher(examples: list[Example], theta: np.ndarray) -> np.ndarray:
     """The sum of the covariances of the statistics."""
     total = 0.0
     for each in examples:
-        x, weight, log_z = enumerated(each.shared.field, theta)
-        phi, p = each.shared.field.statistics(x), np.exp(weight - log_z)
+        _, weight, log_z = enumerated(each.shared.field, theta)
+        phi, p = listed(each.shared.field)[2], np.exp(weight - log_z)
         centred = phi - p @ phi
         total = total + (p[:, None] * centred).T @ centred
     return total

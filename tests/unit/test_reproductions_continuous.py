@@ -122,6 +122,7 @@ def test_energy_of_a_critical_square_is_that_of_others_solved_otherwise():
     assert potts.square_energy(5, 3) == pytest.approx(potts.strip_energy(5, 5, 3, potts.critical_potts(3)), abs=1e-4)
 
 
+@pytest.mark.brief
 def test_a_tiny_run_of_potts_lattices():
     rows = check(potts.run(Request(True, 1), potts.Setting(6, (3, 6), 64, 128, 32, 20)))
     for words in ("q = 2, torus of 3 x 6", "q = 3, torus of 3 x 6", "q = 2, 6x6", "q = 3, 6x6", "Ising, 6x6"):

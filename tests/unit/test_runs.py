@@ -11,6 +11,7 @@ from pmpviz.runs import compile_clock, counted, positions, retarget, start
 from pmpviz.runs.run import MAX_CHUNK_SWEEPS, advance
 from pmpviz.samplers import SAMPLERS, make_sampler
 from pmpviz.types import Evidence, InputError, Target
+from tests.thorough import case
 
 pytestmark = pytest.mark.as_shipped
 SPECS = {
@@ -25,6 +26,9 @@ LISTING = ("gumbel_table", "unbiased")
 HOME = {cls.spec.id: "small" if cls.spec.id in LISTING else "lattice" for cls in SAMPLERS}
 CASES = list(HOME.items())
 CASES += [(algorithm, name) for algorithm in ("pmp", "gibbs", "colour_gibbs") for name in ("sparse", "dense")]
+# Matrices as shipped are in `test_determinism.py`; the two Gibbs samplers differ by the order of sites alone.
+RARER = {("pmp", "dense"), ("gibbs", "dense"), ("colour_gibbs", "dense"), ("colour_gibbs", "sparse")}
+PARTED = [case(*pair, name="-".join(pair), everyday=pair not in RARER) for pair in CASES]
 SWEEPS = 7
 
 
@@ -47,7 +51,7 @@ def _sweeps(run, *pieces: int, **options):
     return run
 
 
-@pytest.mark.parametrize(("algorithm", "name"), CASES)
+@pytest.mark.parametrize(("algorithm", "name"), PARTED)
 def test_runs_are_bitwise_the_same(algorithm, name):
     _, target, reason = _case(algorithm, name)
     assert reason is None
