@@ -269,8 +269,15 @@ def test_the_files_of_a_run_hold_its_states(name):
         assert file["x"].shape == (5, view.model.n) and (file["x"] < np.array(view.model.card)).all()
 
 
-@pytest.mark.parametrize("page", LANES)
-@pytest.mark.parametrize("name", ["three", "mixed"])
+# Every day each page and each model once.
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        case(name, page, name=f"{name}-{page}", everyday=(name == "mixed") == (page == "playground"))
+        for name in ("three", "mixed")
+        for page in LANES
+    ],
+)
 def test_a_sampler_of_one_s_own_runs_on_every_page(name, page, monkeypatch, request):
     register(request, Metropolis)
     lanes = {"lane1": "metropolis"} if page == "playground" else {"lane1": "metropolis", "lane2": "exact"}

@@ -6,7 +6,7 @@ import pytest
 from pmpviz.contract import forms
 from pmpviz.contract.clauses import BITS, OF_BITS
 from pmpviz.contract.fixtures import BY_NAME, cases
-from tests.contract.spread import has_turn
+from tests.contract.spread import PLANTED, has_turn, kind
 from tests.thorough import LAYOUTLESS, case
 
 # The models of `BITS` are one of each layout: evidence and beta are traced, so others run the same program. Algorithms
@@ -14,9 +14,11 @@ from tests.thorough import LAYOUTLESS, case
 PAIRS = [case for case in cases() if case[1].name in BITS]
 # A fault of ours, in keys, tiles or chunks, shows however a program is compiled; but compiled briefly, what is
 # recorded of a sampler of Gaussians is rounded otherwise. One of the compiler, which may round otherwise where it
-# fuses otherwise, shows in what the app runs: of that every algorithm has one layout every day, here matrices, whose
-# products depend most on shapes, and lattices in `test_runs.py`; the others are for thorough runs.
+# fuses otherwise, shows in what the app runs: of that every algorithm has lattices every day, in `test_runs.py`, and
+# most have matrices here, whose products depend most on shapes; the others are for thorough runs.
 SHIPPED = "six_dense_clamped"
+# These draw by a site's field or by clusters, as those that have matrices as shipped do: theirs are compiled briefly.
+ALIKE = frozenset({"gibbs", "colour_gibbs", "swendsen_wang", "perturb_and_descend"})
 
 
 def _case(cls, fixture, everyday: bool):
@@ -24,30 +26,28 @@ def _case(cls, fixture, everyday: bool):
 
 
 def _shipped(cls, fixture) -> bool:
-    return fixture.name == (BITS[0] if cls.spec.id in LAYOUTLESS else SHIPPED)
+    return cls.spec.id not in ALIKE and fixture.name == (BITS[0] if cls.spec.id in LAYOUTLESS else SHIPPED)
 
 
 def _everyday(cls, fixture, check) -> bool:
-    """Beside the layout that is compiled as shipped, every other algorithm has one of the others, for all checks, which
-    share their programs; which one goes round. Where a bug is planted, its check is there."""
+    """Beside the layout that is compiled as shipped, or its like, every other algorithm has one of the others, for all
+    checks, which share their programs; which one goes round. Where a bug is planted, its check is there."""
     if cls.spec.id in LAYOUTLESS or _shipped(cls, fixture):
         return False
+    if fixture.name == SHIPPED:
+        return True
     others = tuple(name for name in BITS if name != SHIPPED)
+    if cls.spec.id in ALIKE:
+        return (cls, kind(fixture.name), check) in PLANTED
     return has_turn(cls, fixture.name, check, (*others, "", ""), 4)
 
 
 def _parted(cls, fixture, check):
-    parted = case(
-        cls,
-        fixture,
-        check,
-        name=f"{cls.spec.id}-{fixture.name}-{check.__name__}",
-        everyday=_everyday(cls, fixture, check),
-    )
-    of_gaussians = cls.spec.id.startswith("gaussian")
-    return (
-        parted if of_gaussians else pytest.param(*parted.values, id=parted.id, marks=[*parted.marks, pytest.mark.brief])
-    )
+    name, everyday = f"{cls.spec.id}-{fixture.name}-{check.__name__}", _everyday(cls, fixture, check)
+    marks = [] if everyday else [pytest.mark.thorough]
+    if not cls.spec.id.startswith("gaussian"):
+        marks.append(pytest.mark.brief)
+    return pytest.param(cls, fixture, check, id=name, marks=marks)
 
 
 PARTED = [_parted(*pair, check) for check in OF_BITS for pair in PAIRS]
@@ -91,5 +91,12 @@ def test_every_algorithm_is_covered():
     from pmpviz.samplers import SAMPLERS
 
     assert {cls for cls, _ in PAIRS} == set(SAMPLERS)
-    assert {pair[0] for pair in PAIRS if _shipped(*pair)} == set(SAMPLERS)
+    shipped = {pair[0] for pair in PAIRS if _shipped(*pair)}
+    assert {cls.spec.id for cls in set(SAMPLERS) - shipped} == ALIKE
+    assert all(
+        _everyday(*pair, check)
+        for check in OF_BITS
+        for pair in PAIRS
+        if {pair[0].spec.id} <= ALIKE and pair[1].name == SHIPPED
+    )
     assert BY_NAME.keys() >= {fixture.name for _, fixture in PAIRS}

@@ -407,9 +407,8 @@ def test_marginals_of_a_machine_differ_and_are_held_to_a_guess_that_knows_nothin
 
 
 def test_errors_are_said_to_be_of_single_spins_where_the_picture_counts_pairs_too():
-    assert ": of single spins they are " in answer("ratios", 2) and ": marginals of single units are " in answer(
-        "rbm", 1
-    )
+    told = verdict.said(view_of("ratios", 2))[0]
+    assert ": of single spins they are " in told and ": marginals of single units are " in answer("rbm", 1)
     for name in ("rbm", "grid"):
         assert "All three count pairs of neighbours as well as single spins: " in view_of(name).projection.words
 

@@ -18,6 +18,7 @@ from pmpviz.runs import run as running
 from pmpviz.samplers.pmp import PerturbAndMaxProduct, perturbations
 from pmpviz.types import Evidence, Target
 
+pytestmark = pytest.mark.brief
 SWEEPS = 10
 DAMPING = 0.5
 

@@ -53,6 +53,7 @@ def test_truth_of_a_small_hopfield_model_is_that_of_enumeration():
     np.testing.assert_allclose(truth.p1, known.p1, atol=1e-5)
 
 
+@pytest.mark.brief
 def test_a_tiny_run_of_the_hopfield_model():
     rows = check(hopfield.run(Request(True, 2), hopfield.Setting(40, (1.0,), 16, 50, 0.01)))
     for name in hopfield.METHODS:
@@ -89,6 +90,7 @@ def test_a_sample_of_one_update_is_one_before_the_first_that_counts_too():
     np.testing.assert_allclose(found, x[2:7].mean(0))
 
 
+@pytest.mark.brief
 def test_a_tiny_run_of_the_grids():
     setting = grids.Setting((1.0,), (0.5,), 4, 1000, 100, 1, 4)
     rows = check(grids.run((grids.STANDARD, grids.NO_FIELD), Request(True, 1), setting))
@@ -169,6 +171,7 @@ def test_a_machine_learns_what_its_images_share(small, kind):
         assert ess > 1 and (v[:, 0] == v[:, 1]).mean() > 0.75 and (v[:, 0] != v[:, 2]).mean() > 0.75
 
 
+@pytest.mark.brief
 def test_a_tiny_run_of_effective_draws(of_small):
     rows = check(semi_restricted_samplers.run_ess(Request(True, 1), SMALL))
     for kind in machines.KINDS:
@@ -212,6 +215,7 @@ def test_clusters_given_the_hidden_units_leave_the_law_as_it_is(small):
     assert v.shape == (2, 8192, 4) and 0.25 <= largest <= 1 and seconds > 0
 
 
+@pytest.mark.brief
 def test_a_tiny_run_of_clusters(of_small):
     rows = check(clusters.run(Request(True, 1), clusters.Setting(LEARNING, (1, 10, 100), 200)))
     for name in (clusters.CLUSTERS, machines.BLOCKS, machines.SEQUENTIAL):

@@ -98,10 +98,9 @@ def test_sixteen_quanta_are_n_proposals():
     np.testing.assert_allclose(trace.info["acceptance"][0, 0], accepted / 99, rtol=1e-6)
 
 
-# Lattices as shipped are in `test_runs.py`.
-@pytest.mark.parametrize(
-    "layout", [pytest.param("shift", marks=pytest.mark.brief), pytest.param("dense", marks=pytest.mark.as_shipped)]
-)
+# Lattices as shipped are in `test_runs.py`, matrices in the contract's `test_determinism.py`.
+@pytest.mark.brief
+@LAYOUTS
 @pytest.mark.parametrize("beta", [1.0, 60.0])
 def test_bits_depend_on_neither_chunks_nor_chains(layout, beta):
     # When cold, each chain's scale is renewed at its own times.
