@@ -14,8 +14,8 @@ from tests.thorough import LAYOUTLESS, case
 PAIRS = [case for case in cases() if case[1].name in BITS]
 # A fault of ours, in keys, tiles or chunks, shows however a program is compiled; but compiled briefly, what is
 # recorded of a sampler of Gaussians is rounded otherwise. One of the compiler, which may round otherwise where it
-# fuses otherwise, shows in what the app runs: of that every algorithm has lattices every day, in `test_runs.py`, and
-# most have matrices here, whose products depend most on shapes; the others are for thorough runs.
+# fuses otherwise, shows in what the app runs: of that every algorithm has lattices every day, in `test_runs.py`, or
+# matrices here, whose products depend most on shapes; some have both, and the others are for thorough runs.
 SHIPPED = "six_dense_clamped"
 # These draw by a site's field or by clusters, as those that have matrices as shipped do: theirs are compiled briefly.
 ALIKE = frozenset({"gibbs", "colour_gibbs", "swendsen_wang", "perturb_and_descend"})
