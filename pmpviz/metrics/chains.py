@@ -19,6 +19,7 @@ from pmpviz.metrics.reading import Reading
 
 MIN_DRAWS = 8
 """Fewer draws a chain leave halves of three or less: no variance within them worth the name."""
+MIN_CHAINS, KEPT = 5, 3.0
 BLOCK = 1 << 22
 
 
@@ -81,6 +82,25 @@ def rhat(values: Shaped[np.ndarray, "chains draws"]) -> Reading:
     if _still(folded):
         return Reading(float(bulk))
     return Reading(float(max(bulk, _split_rhat(rank_normalise(folded)))))
+
+
+def keep_apart(values: Shaped[np.ndarray, "chains draws"]) -> bool:
+    """Whether chains keep to what they differ by: Fisher's z of the correlation r, across chains, of the mean over the
+    first quarter of the draws with that over the last, sqrt(chains - 3) atanh(r), is above 3.
+
+    Of a stationary law that is forgotten within half of the draws r is 0 but for chance, however large R-hat is of
+    windows of a few autocorrelation times: R-hat^2 is about 1 / (1 - tau / draws of a half). True of fewer than
+    `MIN_CHAINS` chains, of which nothing can be told, and of chains that stand still.
+    """
+    quarter = values.shape[1] // 4
+    if len(values) < MIN_CHAINS or not quarter:
+        return True
+    first, last = (part.astype(np.float64).mean(1) for part in (values[:, :quarter], values[:, -quarter:]))
+    spread = first.std() * last.std()
+    if not spread > 0:
+        return True
+    r = float(((first - first.mean()) * (last - last.mean())).mean() / spread)
+    return math.sqrt(len(values) - 3) * math.atanh(min(r, 1 - 1e-12)) > KEPT
 
 
 def _autocovariance(values: np.ndarray) -> np.ndarray:

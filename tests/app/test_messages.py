@@ -54,7 +54,7 @@ def test_damping_stops_the_triangles_oscillation():
 
 def test_a_tree_is_told_that_a_sweep_is_both_passes_and_of_its_end_as_its_end():
     head = update(opened())
-    assert "of 24 messages, to the root and back" in head["milestones"][0][2]
+    assert "of 24 messages to the root and back" in head["milestones"][0][2]
     assert (
         head["verdict"] == "At its end the run is exact, to rounding: nothing changes any more."
         and len(head["ends"]) == 1

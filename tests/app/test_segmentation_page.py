@@ -171,9 +171,9 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     assert trusted.startswith(f"{start} {near}")
     good, bad = point(1, 0.1, ALONE / 2), point(1, 0.4, 2 * ALONE)
     for lanes, begins in (
-        ((good,), "Yes, in both scenes: "),
-        ((good, good), "Yes, in both scenes: "),
-        ((good, bad), "In 2 and 0 of 2 scenes: "),
+        ((good,), "Yes, in both held out: "),
+        ((good, good), "Yes, in both held out: "),
+        ((good, bad), "In 2 and 0 of 2 held out: "),
         ((bad,), "Not yet: "),
     ):
         told = said(*((name, begun[0], each) for name, each in zip("AB", lanes, strict=False)))
@@ -234,7 +234,12 @@ def test_what_gets_worse_is_said_with_its_best_moment():
 def test_in_how_many_scenes_fewer_pixels_are_wrong_is_said_first_and_beneath_what_so_few_leave_open():
     """Student's range of the differences between scenes, by hand: two scenes, 12.706 standard errors."""
     plan, count = SMALL, "Fewer than by colour alone by "
-    heads = "Yes, in both scenes: ", "Yes, in both scenes: ", "In 1 of 2 scenes: ", "Not yet: "
+    heads = (
+        "Yes, in both held out: ",
+        "Yes, in both held out: ",
+        "In 1 of 2 held out: ",
+        "Not yet: ",
+    )
     for head, offs in zip(heads, ((0.02, 0.022), (0.01, 0.03), (0.02, -0.01), (-0.01, -0.01)), strict=True):
         each = tuple(wrong - off for wrong, off in zip(BY_COLOUR.each, offs, strict=True))
         now = replace(point(1, 0.1, float(np.mean(each))), wrong_each=each)

@@ -99,7 +99,7 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     assert len({y for *_, y in moved}) == 1 and [x for _, x, _ in moved] == sorted({x for _, x, _ in moved})
     assert [words for words, *_ in narrow] == signs
     # The polytope that is drawn towards its centre is told where that takes no third row.
-    dotted = "dotted: μ stays inside, slopes stay finite"
+    dotted = "dotted: barrier, μ stays inside"
     assert [words for words, *_ in drawn][-1] == dotted and dotted not in [words for words, *_ in full]
     assert all(x + 6 * len(words) <= 190 for words, x, _ in narrow) and len({y for *_, y in narrow}) == 4
     assert min(page.evaluate(CLEAR)) >= 3

@@ -292,9 +292,9 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     assert dipped == f"lane 1 first came {by} after 4–8 sweeps (by MMD² alone after 1)."
 
 
-def disagreeing(view, rhat, counted=64):
-    """The view's lanes as chains whose R-hat is of so many sweeps."""
-    summary = dataclasses.replace(view.lanes[0].summary, rhat=rhat, counted=counted)
+def disagreeing(view, rhat, counted=64, keeps=True):
+    """The view's lanes as chains whose R-hat is of so many sweeps, at the end of which they still differ or not."""
+    summary = dataclasses.replace(view.lanes[0].summary, rhat=rhat, counted=counted, keeps=keeps)
     lanes = [dataclasses.replace(lane, kind="chain", draws=None, summary=summary) for lane in view.lanes]
     return dataclasses.replace(view, lanes=tuple(lanes))
 
@@ -305,13 +305,20 @@ def test_chains_that_disagree_within_the_noise_are_said_to(idle):
     view = race(idle, came, still)
     said = standings.verdict(disagreeing(view, 1.4))
     assert said.startswith(
-        "lane 1 first came within the noise after 8–16 sweeps, though its chains still differ on average (R-hat 1.4"
+        "lane 1 first came within the noise after 8–16 sweeps, though its chains still differ on average "
+        "(R-hat of the energy 1.4"
     )
     assert said.count("still differ") == 1, "of what is not within the noise nobody says that it has mixed"
+    assert "still differ" not in standings.verdict(disagreeing(view, 1.4, keeps=False)), "few sweeps, not few states"
     both = standings.verdict(disagreeing(race(idle, came, came), 1.4))
-    assert ", though the chains of lane 1 and lane 2 still differ on average (R-hat 1.40 and 1.40)." in both
+    assert (
+        ", though the chains of lane 1 and lane 2 still differ on average (R-hat of the energy 1.40 and 1.40)." in both
+    )
     home = standings.verdict(disagreeing(race(idle, [0.001] * 6, came), 1.4))
-    assert "sees nothing wrong with the start itself, though its chains still differ on average (R-hat 1.4" in home
+    assert (
+        "sees nothing wrong with the start itself, though its chains still differ on average (R-hat of the energy 1.4"
+        in home
+    )
     for agrees in (disagreeing(view, 1.05), disagreeing(view, 1.4, counted=63), view):
         assert "differ" not in standings.verdict(agrees)
 
@@ -380,7 +387,7 @@ def test_an_energy_has_arrived_where_it_is_drawn_within_the_band_of_chance(begin
     for off, came in ((2.9, True), (-2.9, True), (3.1, False), (-3.1, False)):
         seen = energies(race(view, *[[0.5, 0.009, 0.009]] * 2), 50, 20, off)
         exact, (mean, _) = drawn(seen), seen.lanes[0].points[-1].energy
-        assert exact["chance"] == pytest.approx(3 * 0.1) and exact["label"].endswith("(3 standard errors)")
+        assert exact["chance"] == pytest.approx(3 * 0.1) and exact["label"].endswith("; band: ± 3 standard errors")
         assert (abs(mean - exact["y"]) <= exact["chance"]) is came
         assert (evidence.arrival(seen, seen.lanes[0]) is not None) is came
     alone = drawn(race(view, [0.5, 0.009, 0.009]))
@@ -721,7 +728,7 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     apart = disagreeing(view, 1.37).lanes[0]
     assert words._apart(apart, 3.5, 1.0, first, 256)[0] == (
         "Not settled: was within chance first after 9 sweeps, is now 3.5 standard errors above, and its chains still "
-        "differ on average (R-hat 1.37)"
+        "differ on average (R-hat of the energy 1.37)"
     )
     assert words._apart(apart, 1.5, 1.0, first, 256)[0].startswith(f"Right within chance{first}, though its chains")
     # Few chains know their own error badly: what is far of many is chance of four.

@@ -131,7 +131,7 @@ def test_glyphs_that_are_given_are_not_called_found(begin):
         (
             (16, 0, 1),
             (4, 4, 2),
-            "2 have found all 4 glyphs, 1 explains every given pixel (up to 16 wrong in the others)",
+            "2 have found all 4 glyphs, 1 explains every given pixel (up to 16 pixels wrong in the others)",
         ),
         ((0, 0), (4, 4), "all have found all 4 glyphs, all explain every given pixel"),
         ((34,), (3,), "3 of the 4 glyphs, 34 of 7\u202f840 pixels wrong"),

@@ -231,7 +231,7 @@ def test_two_passes_are_exact_on_a_tree_after_one_message_each_way():
     assert "exact, to rounding: nothing" in verdict(story.record, story.errors, story.steps)
     assert len(story.record.residual) == 1, "nothing is played that changes nothing"
     # While it plays it is said how many messages have made how many beliefs exact.
-    sent = f"After {{sent}} of {2 * len(story.record.edge_factor)} messages, to the root and back, "
+    sent = f"After {{sent}} of {2 * len(story.record.edge_factor)} messages to the root and back, "
     assert story.steps[0].words == sent + f"{{right}} of {story.target.n} beliefs are exact."
     chain = story_of(MessagePlan("chain", schedule="parallel", sweeps=12)).steps[1]
     assert "{right} of " in chain.words and "{residual}" in chain.words

@@ -17,6 +17,7 @@ from pmpviz.metrics.chains import (
     bulk_ess,
     ess_per_second,
     integrated_time,
+    keep_apart,
     of_all_chains,
     rank_normalise,
     rhat,
@@ -199,3 +200,20 @@ def test_autoregressive_ess_of_sites():
     assert site_autoregressive_ess(x).value == pytest.approx(5000, rel=0.1)
     assert "constant" in site_autoregressive_ess(x[..., 3:]).reason
     assert "at least 8" in site_autoregressive_ess(x[:, :7]).reason
+
+
+def test_chains_of_few_autocorrelation_times_have_a_large_r_hat_and_do_not_keep_apart():
+    short = [autoregressive(seed, 0.8, 64, 64) for seed in range(200)]  # tau = 9, halves of 32 draws.
+    assert np.mean([rhat(values).value > 1.1 for values in short]) > 0.9
+    assert np.mean([keep_apart(values) for values in short]) <= 0.02
+    # What differs by its level for good, or is forgotten in many times as many draws, does.
+    apart = [values + np.linspace(-3, 3, 64)[:, None] for values in short[:50]]
+    slow = [autoregressive(seed, 0.999, 64, 64) for seed in range(50)]
+    assert all(map(keep_apart, apart)) and all(map(keep_apart, slow))
+
+
+def test_of_few_chains_and_of_such_as_stand_still_only_r_hat_speaks():
+    rng = np.random.default_rng(9)
+    assert keep_apart(rng.standard_normal((4, 64))) and keep_apart(np.ones((64, 64)) * np.arange(64)[:, None])
+    stuck = rng.standard_normal((8, 64)) * 0.1 + np.array([-1, 1] * 4)[:, None]
+    assert keep_apart(stuck) and not keep_apart(rng.standard_normal((8, 64)))

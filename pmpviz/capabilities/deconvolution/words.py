@@ -203,7 +203,9 @@ def _pixels_wrong(lane: DeconvolutionLaneView, frame: Frame, given: int) -> str:
         if lane.explained_at is not None and lane.explained_at[0] <= frame.sweep:
             one = "it first did" if len(wrong) == 1 else "the first did"
             more.append(f"{one} at sweep {_sweeps(lane.explained_at[0])}, {seconds(lane.explained_at[1])}")
-        more += [f"up to {integer(max(wrong))} wrong in the others"] if max(wrong) else []
+        others = len(wrong) - right
+        more += [f"{integer(max(wrong))} pixels wrong in the other"] if others == 1 else []
+        more += [f"up to {integer(max(wrong))} pixels wrong in the others"] if others > 1 else []
     else:
         said = f"{_from_to(wrong)} of {integer(given)} pixels wrong"
         more += [f"average {integer(sum(wrong) / len(wrong))}"] if len(set(wrong)) > 1 else []  # The curve's.

@@ -19,8 +19,8 @@ HAND = "hand on five spins"
 # Tiles in a row.
 FIRST, OTHERS = 5, 6
 SENTENCE = (
-    "Samplers of discrete energy-based models at work: all of it computed now, beside the exact answer where there is "
-    "one."
+    "Samplers of discrete energy-based models at work, computed while you watch, beside the exact answer where there "
+    "is one."
 )
 QUESTION = "Perturb-and-max-product by hand: can a maximum be a random sample?"
 HOW = (

@@ -216,7 +216,6 @@ def _traces(envelope: Envelope, view: InferenceView, large: bool) -> list[dict]:
             found.append(trace(name, title, unit, lines, True))
     if large and _tells_height(view):
         found.sort(key=lambda each: each["id"] != "log_z")
-        found[0]["title"] = "Objective, bounds on log Z"
     return [each | {"xlog": _far_apart(view)} for each in found]
 
 
@@ -282,7 +281,7 @@ def _log_z(envelope: Envelope, view: InferenceView, unit: str, estimates: bool) 
         return found | {name: _column(lane, source)["y"] for name, source in limits.items()}
 
     lines = envelope.lines(columns)
-    title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective: score + entropy; bounds on log Z"
+    title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective (line); log Z lies in the band"
     note = next((f"{solver_class(lane.algorithm).spec.short}: {SETTLES}." for lane in view.lanes if _crosses(lane)), "")
     return trace("log_z", title, unit, lines, unit="nats", exact=_exact_line(view), note=note)
 

@@ -128,7 +128,7 @@ def _oscillation(record, repeat: int) -> str:
 
 def _starting(record, right: str, errors: Float[np.ndarray, " sweeps_1"] | None) -> str:
     if record.settings.schedule == "two_pass" and len(record.residual):
-        sent = f"{{sent}} of {integer(int(ends(record)[0]))} messages, to the root and back"
+        sent = f"{{sent}} of {integer(int(ends(record)[0]))} messages to the root and back"
         return f"After {sent}, {right}." if right else f"Sent: {sent}."
     # Or a class would learn that messages make beliefs worse.
     if not record.is_tree and errors is not None and errors[0] < EXACT <= max(errors):

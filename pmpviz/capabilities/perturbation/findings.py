@@ -73,7 +73,8 @@ def counts(view: LabView, preset: str = "") -> str:
     if _missed(view) and preset not in OF_MAXIMA:
         noises = f"{integer(tally.draws)} noises"
         some = f"Best state missed under {noises}: {', '.join(missed)}."
-        said.append(some if missed else f"No solver missed the best state under any of {noises}.")
+        fall = ", also of those yet to fall" if preset == FALLS else ""
+        said.append(some if missed else f"No solver missed the best state under any of {noises}{fall}.")
     # What the verdict has said already is not said again.
     if tree is not None and preset in OF_ATTEMPTS:
         if preset != "clique":

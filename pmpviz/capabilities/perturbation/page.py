@@ -112,7 +112,9 @@ def draw_buttons(plan: LabPlan) -> None:
             step = -1
         if plan.model == PERTURBATION[0].plan.model:
             words = "A lattice of 36 spins, where no plane shows all the noise."
-            other = preset_of(PERTURBATION, "glass") if pressed(st, "Now 36 spins", "lab_more", help=words) else None
+            other = (
+                preset_of(PERTURBATION, "glass") if pressed(st, "Go on to 36 spins", "lab_more", help=words) else None
+            )
         if pressed(st, "Share", "lab_share", shortcut="S"):
             ask_for("share", PAGE.id)
         if pressed(st, "Export", "lab_export"):

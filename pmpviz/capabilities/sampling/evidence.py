@@ -160,7 +160,7 @@ def disagree(lanes: Sequence[LaneView], before: str = "") -> str:
         return ""
     whose = "its chains" if len(lanes) == 1 else f"the chains of {listed([lane.label for lane in apart])}"
     values = listed([significant(lane.summary.rhat, 3) for lane in apart])
-    return f", {'and' if before else 'though'} {whose} still differ on average (R-hat {values})"
+    return f", {'and' if before else 'though'} {whose} still differ on average (R-hat of the energy {values})"
 
 
 def first_right(lane: LaneView, law: tuple[float, float], chains: int) -> str:

@@ -29,8 +29,9 @@ PERIOD_TOLERANCE = 1e-4
 class Summary:
     """Effective draws of all chains, those a second, R-hat and autocorrelation time in sweeps; None where n/a.
 
-    Of chains they are of the last `counted` sweeps; `sweep` and `seconds` of computing are of the moment that it was
-    taken at.
+    Of chains they are of the last `counted` sweeps; `keeps` says whether what a chain differs by from the others at
+    their beginning it still does at their end: R-hat alone is large of few sweeps, too. `sweep` and `seconds` of
+    computing are of the moment that it was taken at.
     """
 
     ess: float | None = None
@@ -38,6 +39,7 @@ class Summary:
     rhat: float | None = None
     time: float | None = None
     counted: int = 0
+    keeps: bool = True
     sweep: int | None = None
     seconds: float = 0.0
 
@@ -54,7 +56,7 @@ class Summary:
     @property
     def apart(self) -> bool:
         """Whether chains disagree so much that they are no stretches of one law."""
-        return self.rhat is not None and self.rhat > AGREE
+        return self.rhat is not None and self.rhat > AGREE and self.keeps
 
 
 class Statistics:
@@ -100,7 +102,8 @@ class Statistics:
         ess = chain_metrics.of_all_chains(chain_metrics.bulk_ess(values), len(values), chains)
         rate = chain_metrics.ess_per_second(ess, float(durations.sum(dtype=np.float64)))
         tau = chain_metrics.integrated_time(values)
-        return Summary(ess.value, rate.value, chain_metrics.rhat(values).value, tau.value, len(rows))
+        keeps = chain_metrics.keep_apart(values)
+        return Summary(ess.value, rate.value, chain_metrics.rhat(values).value, tau.value, len(rows), keeps)
 
     def period(self) -> int | None:
         """Sweeps after which the messages repeat, or None."""

@@ -37,7 +37,7 @@ FLAGS = ("faint", "dots", "cut")
 # What the shade is, of which the verdict's mean is the middle and no edge.
 SHADE = "shade: 8 of 10 chains"
 # How wide the band about the law's energy is, in what a verdict counts how far off a lane's is.
-BAND = f"({CHANCE} standard errors)"
+BAND = f"; band: ± {CHANCE} standard errors"
 EVERYTHING = (-np.inf, np.inf)
 
 
@@ -89,7 +89,10 @@ def traces(scene: Scene) -> list[dict]:
         beside = [] if space.binary else [_marginals(scene.then)]
         # What decides is seen first: MMD^2 and the energy; before a class, which sees one of them, the one that did.
         found = [mmd, energy, *states, _mmd(scene, "seconds"), *by_order, *beside]
-        return sorted(found, key=lambda card: card is not energy) if scene.large and energy_decides(view) else found
+        if scene.large and energy_decides(view):
+            energy["title"] = "Energy decides now"
+            found.sort(key=lambda card: card is not energy)
+        return found
     found = [*states, energy, *_making(scene)]
     if space.binary:
         found.append(_series(scene, "magnetisation", "Magnetisation"))
@@ -171,7 +174,7 @@ def _exact_energy(scene: Scene) -> dict | None:
     label = "" if energy is None else f"{whose} {significant(energy, 4)}"
     chance = chance_of_energy(view) if energy is not None and len(view.lanes) > 1 else None
     if chance:
-        label += f" ± {significant(chance, 2)} {'by chance' if scene.large else BAND}"
+        label += BAND
     return {"y": energy, "label": label, "since": view.law_since, "earlier": earlier, "chance": chance or 0}
 
 

@@ -194,8 +194,8 @@ def _head(view: SceneView, now: Sequence[Point]) -> str:
     if not any(better):
         return "Not yet"
     if min(better) < scenes:
-        return f"In {_each([integer(each) for each in better])} of {scenes} scenes"
-    return "Yes" + {1: "", 2: ", in both scenes"}.get(scenes, f", in all {scenes} scenes")
+        return f"In {_each([integer(each) for each in better])} of {scenes} held out"
+    return "Yes" + {1: "", 2: ", in both held out"}.get(scenes, f", in all {scenes} held out")
 
 
 def _than_alone(view: SceneView, now: Sequence[Point]) -> list[Apart]:

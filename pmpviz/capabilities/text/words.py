@@ -232,8 +232,6 @@ def _mean_of(lane: TextLaneView, short: bool) -> str:
     )
     if short:
         return f"{what} over {many}"
-    # In an average of probabilities chance has less of a part than in one of labels that are drawn by them.
-    what += ", which wavers less than labels drawn by it," if _given(lane) else ""
     return f"{what} over the last {many} sweeps of {integer(lane.chains)} chains"
 
 

@@ -25,7 +25,11 @@ export function nameBand(chart, area) {
   if (!fits || !named(band.label, false)) named(band.label.split(":")[0], true);
   const farthest = chart.y.px(band.most);
   if (!(farthest > area.top && farthest < area.bottom)) return;
-  write(chart, area, { key: "farthest", told: () => `1 in ${thousands(1000)}`, across, heights: [farthest - 4, farthest + 13], colour: chart.theme.soft, must: false });
+  for (const words of [`1 in ${thousands(1000)} like the reference is above`, `1 in ${thousands(1000)} is above`]) {
+    const room = chart.context.measureText(words).width < area.right - area.left - 8;
+    const at = { key: "farthest", told: () => words, across, heights: [farthest - 4, farthest + 13], colour: chart.theme.soft, must: false };
+    if (room && write(chart, area, at)) return;
+  }
 }
 
 // Above or beneath the line that begins at `from`; where it would strike out a curve on both sides, a line further off,
@@ -38,7 +42,7 @@ export function nameExact(chart, area, from, y) {
   const named = (words, must) =>
     write(chart, { ...area, left }, { key: "exact", told: told(words), across, heights, colour: chart.theme.text, must });
   const { label } = chart.trace.exact;
-  const alone = label.split(" ± ")[0];
+  const alone = label.split("; ")[0];
   if (alone === label || !named(label, false)) named(alone, true);
 }
 

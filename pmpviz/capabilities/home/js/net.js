@@ -6,7 +6,7 @@ import { isUp, signColour, signed, SPINS } from "./signs.js";
 const RADIUS = 21;
 const BAR = 92; // Height of a noise bar, as in the style sheet.
 const BESIDE = 44; // From the middle of a spin to that of its bar.
-const RAISED = 26; // The bar of the spin at the top, off the line beside it.
+const RAISED = 42; // The bar of the spin at the top, off the line beside it.
 const NEAR = 26;
 const ASIDE = 9; // From a line to the messages along it.
 const LARGEST = 1.6; // Of a message, drawn full.

@@ -18,7 +18,7 @@ const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF =
   "Noise is drawn, messages settle, the best state falls into its bar; drag a noise, too. " +
-  "Lines pull alike (orange) or apart (blue), messages (dots) up or down.";
+  "Lines pull alike (orange) or apart (blue), messages (dots) up or down; a spin's number is its field, noise and messages.";
 
 class Spins extends Stage {
   constructor(parent) {

@@ -8,7 +8,7 @@ const [LEFT, TOP, WORDS, APART] = [14, 16, 11, 18];
 const LEAST_DELTA = 0.004; // Drawn towards the centre by less a polytope is not seen to be.
 export const DOTS = [1, 3]; // Of its edges.
 const SPARE = true; // Left out where there is no room.
-const STAYS = "dotted: μ stays inside, slopes stay finite";
+const STAYS = "dotted: barrier, μ stays inside";
 const DASHES = [3, 3]; // Of a target, not a corner that has a weight.
 
 export function disc(context, x, y, radius) {

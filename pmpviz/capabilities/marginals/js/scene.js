@@ -1,7 +1,8 @@
 // The polytopes with the walks in them, on a plain 2-D canvas; pointing at something tells its coordinates.
 
 import { Camera } from "./camera.js";
-import { barrierOf, cross, diamond, DOTS, drawKey, target, weighed } from "./key.js";
+import { drawExact, nameExact } from "./exact.js";
+import { barrierOf, cross, DOTS, drawKey, target, weighed } from "./key.js";
 import { drawEdges, drawWires, facesOf, fillFace } from "./solid.js";
 import { marker } from "../pmpviz.player/curves.js";
 import { clearOf, css, haloed, make, mix, number, rgb, sized } from "../pmpviz.player/theme.js";
@@ -149,8 +150,9 @@ export class Scene {
     faces.filter((face) => face.front).forEach((face) => fillFace(this, face));
     this.drawMarks();
     for (const walk of walks) this.drawArrow(walk);
+    drawExact(this);
     for (const walk of walks) this.drawNow(walk);
-    this.drawExact();
+    nameExact(this, LINE * this.scale);
     this.drawNames();
     drawKey(this, walks, this.width - this.tools.offsetWidth - MARGIN);
     this.paints += 1;
@@ -256,30 +258,6 @@ export class Scene {
     const free = places.find(([left, down]) => !this.axes.some(([l, d, w]) => left < l + w && l < left + wide && Math.abs(d - down) < LINE * this.scale));
     context.textAlign = "left";
     this.write("start", ...(free || places[0]), theme.text);
-  }
-
-  // On top of the walks, and hollow, so that a point that is there is seen in it; its name where the least is.
-  drawExact() {
-    const { context, theme, data } = this;
-    if (!data.exact) return;
-    const [x, y] = this.camera.place(data.exact);
-    for (const [colour, width] of [[theme.ground, 5], [theme.text, 2]]) {
-      context.strokeStyle = css(colour);
-      context.lineWidth = width;
-      diamond(context, x, y, 10);
-      context.stroke();
-    }
-    this.spots.push({ at: [x, y], point: data.exact, words: "exact marginals", rank: 3 });
-    const words = "exact";
-    const wide = context.measureText(words).width;
-    const places = [[14, 5], [-14 - wide, 5], [-wide / 2, 24 * this.scale], [-wide / 2, -15]];
-    const named = (this.labels || []).map((label) => this.boxOf(label));
-    const struck = (left, down) => named.some(([l, t, w]) => left < l + w && l < left + wide && Math.abs(t + 4 - down) < LINE * this.scale);
-    const met = (left, down) => this.spots.filter(({ at }) => covers(at, left, down, wide, LINE * this.scale)).length;
-    const near = ([left, down]) => met(x + left, y + down) + (struck(x + left, y + down) ? this.spots.length : 0);
-    const [left, down] = places.reduce((best, place) => (near(place) < near(best) ? place : best));
-    context.textAlign = "left";
-    this.write(words, x + left, y + down, theme.text);
   }
 
   // From the iterate to the corner that the MAP call found there.
@@ -396,8 +374,3 @@ export class Scene {
 }
 
 const BOX_CORNERS = [0, 1, 2, 3, 4, 5, 6, 7].map((code) => [code & 1, (code >> 1) & 1, (code >> 2) & 1]);
-
-// Whether a place lies under words that begin there.
-function covers([x, y], left, base, wide, high) {
-  return x > left - 4 && x < left + wide + 4 && y > base - high && y < base + 4;
-}

@@ -11,6 +11,7 @@ import { HELP, MEANINGS, SHARE } from "./meanings.js";
 import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./camera.js";
+import "./exact.js";
 import "./key.js";
 import "./solid.js";
 import "../pmpviz.player/bar.js";

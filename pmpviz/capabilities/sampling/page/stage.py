@@ -311,5 +311,12 @@ def tool_control(page: SamplingStage, box) -> None:
         return
     words = tools.__getitem__
     box.segmented_control(
-        "Click or drag to", list(tools), format_func=words, key=key, required=True, wrap=True, help=EDITS
+        "Click or drag to",
+        list(tools),
+        format_func=words,
+        key=key,
+        default="none",
+        required=True,
+        wrap=True,
+        help=EDITS,
     )
