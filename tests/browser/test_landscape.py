@@ -282,7 +282,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     key = page.locator("[data-testid=landscape-key]")
     told = [
         "a state's Gaussian, larger: likelier",
-        "the ball, its momentum",
+        "the ball; to it hills are wells",
         "its way (Hamiltonian Monte Carlo)",
         "to the state drawn, at random",
         "stops, coloured by state drawn",

@@ -17,8 +17,8 @@ const legend = (edges) =>
 const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF =
-  "Noise is drawn, messages settle, the best state falls into its bar; drag a noise, too. " +
-  "Lines pull alike (orange) or apart (blue), messages (dots) up or down; a spin's number is its field, noise and messages.";
+  "Draw or drag noise: the best state falls into its bar. " +
+  "Lines pull alike (orange) or apart (blue), messages (dots) up or down; numbers are sums.";
 
 class Spins extends Stage {
   constructor(parent) {
