@@ -68,7 +68,7 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     assert found.startswith("By averaging 6 configurations at 3 corners: after 11 MAP calls ")
     # The gap is of the point that the last step was taken from: its error stands before that of where it led.
     assert all(float(off) > 0 for off in cells[-2].split(" → "))
-    assert re.search(r"The objective's top \(at most [\d.]+ higher\): with a loop only near exact", found)
+    assert re.search(r"The top is reached \(at most [\d.]+ higher\): with a loop only near exact", found)
     # One number for one thing: the sentence's objective is the table's.
     told = r"The objective \([^)]*\) is ([\d.]+), [\d.]+ above the exact log Z\. With loops its maximum is "
     objective = re.match(told, beneath)[1]

@@ -40,7 +40,7 @@ def test_a_preset_opens_and_its_chains_walk(preset):
         "discrete state (dot) becomes a Gaussian" in head
     ) == (not two)
     assert ("Play: block Gibbs draws" in head) == (preset.id == "failure")
-    assert ("To the ball that Play pushes hills are wells" in head) == (preset.id != "failure")
+    assert ("Play pushes a ball, to which hills are wells" in head) == (preset.id != "failure")
     # What Play shows and what the shift does are two things.
     assert ("A larger shift parts the hills; far apart they are crossed less." in head) == (not two)
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]

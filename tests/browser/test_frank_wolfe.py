@@ -60,7 +60,7 @@ LED = """async () => {
   return [
     say(1), say(2), say(3), say(4), say(3, { changes: [3] }), say(2, {}, true, true),
     say(2, { names: ["1100100010101010", "1000100010101010"] }), say(3, { steps: [0, 1, 2, 9] }), say(2, {}, false),
-    say(2, {}, true, false, ["101 010", "110 001"]),
+    ...[2, 3].map((last) => say(last, {}, true, false, ["101 010", "110 001"])),
     ...[3, 4].map((last) => say(last, { gap }, true, true, null, { done: true, closed: true })),
   ];
 }"""
@@ -115,16 +115,23 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
         "MAP call 9: uphill from μ leads to corner 110",
         "BFW: 2 MAP calls, found corner 010",
         "MAP call 2: μ moved, uphill still leads to corner 101 · 010",
+        "MAP call 3: μ moved, so uphill turned from corner 101 · 010 to 110 · 001",
         # Why a walk has ended, at its end.
         "MAP call 3: μ moved, so uphill turned from 010 to 110, gap before the step 0.5",
         "MAP call 4: ρ changed, uphill still leads to corner 110, gap 0.5, small enough after the last ρ: done",
     ]
+    # What a word means is told until Escape, wherever the focus is.
+    page.locator(".pv-title", has_text="log Z lies").click(position={"x": 20, "y": 6})
+    page.locator(".pv-told").wait_for()
+    page.evaluate("document.activeElement?.blur()")
+    page.keyboard.press("Escape")
+    page.locator(".pv-told").wait_for(state="detached")
     page.get_by_role("button", name="Reset").click()
     wait_lanes(page, 1, "Number(d.sweep) === 0")
     rest(page)
     press(page, "n")
     wait_lanes(page, 1, "Number(d.sweep) === 1")
-    first = "/MAP call 1: uphill from the start leads to corner [01]{3},/"
+    first = "/MAP call 1: uphill from the start leads to corner [01]{3} · [01]{3},/"
     page.wait_for_function(f"() => {first}.test(document.querySelector('.pv-root').innerText)")
     page.locator(".pv-bar select").select_option("0")
     begin = time.perf_counter()

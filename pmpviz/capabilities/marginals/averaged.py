@@ -53,7 +53,7 @@ def _led(lane: InferenceLaneView) -> str:
         return "With a loop even the top (no gap) is only near exact."
     most = "at most" if lane.promise == CERTIFIED else "some"
     higher = f"{most} {significant(gap_of(lane.trace[-1]), 2)} higher"
-    return f"The objective's top ({higher}): with a loop only near exact."
+    return f"The top is reached ({higher}): with a loop only near exact."
 
 
 def in_use(lane: InferenceLaneView) -> int:

@@ -36,9 +36,9 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Exact marginals are a weighted average of configurations, the corners. Each MAP call (maximum a posteriori) names "
-    "the corner most uphill, towards which the objective (score plus entropy) rises most; μ, the average so far, steps "
-    "towards it and climbs. At the top it is exact without loops, near exact with loops."
+    "Exact marginals are a weighted average of configurations, which lie at the corners. Each MAP call (maximum a "
+    "posteriori) names the one most uphill, towards which the objective (score plus entropy) rises most; μ, the "
+    "average so far, steps towards it and climbs. At the top it is exact without loops, near exact with loops."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."

@@ -25,12 +25,13 @@ export function tellOnClick(root) {
   let of = null;
   // A title may change while it is told.
   const follow = new MutationObserver(() => of.title ? (told.textContent = of.title) : away());
+  const escape = ({ key }) => key === "Escape" && away();
   const away = () => {
     follow.disconnect();
+    document.removeEventListener("keydown", escape);
     told.remove();
     of = null;
   };
-  root.addEventListener("keydown", ({ key }) => key === "Escape" && away());
   root.addEventListener("click", ({ target }) => {
     const sign = target.closest(SIGNS);
     const asked = sign && sign.closest("[title]");
@@ -41,6 +42,7 @@ export function tellOnClick(root) {
     told.textContent = asked.title;
     follow.observe(asked, { attributeFilter: ["title"] });
     root.append(told);
+    document.addEventListener("keydown", escape); // Whatever has the focus: a sign takes none.
     const [around, box] = [root.getBoundingClientRect(), sign.getBoundingClientRect()];
     const above = box.bottom + told.offsetHeight + EDGE > window.innerHeight && box.top - told.offsetHeight > EDGE;
     const top = above ? box.top - told.offsetHeight - EDGE : box.bottom + EDGE;

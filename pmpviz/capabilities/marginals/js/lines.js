@@ -3,7 +3,7 @@
 import { make, number, thousands } from "../pmpviz.player/theme.js";
 import { drawKey } from "../pmpviz.player/traces.js";
 
-const [LED, KNOWN] = [160, 72]; // Letters of where an exact walk was led and what it knows; of what others know, without their name.
+const [LED, KNOWN] = [184, 72]; // Letters of where an exact walk was led and what it knows; of what others know, without their name.
 const WITHIN = 1.96; // Standard errors of a 95 % bar.
 const FEW = 4; // Letters of a corner's name, that of the one before is told too.
 
@@ -76,15 +76,15 @@ export function sentence({ lane, last }, { metas, raced, large, exact, done, clo
 }
 
 // Where a step led, and why elsewhere than the one before: of the corner that an exact MAP call found. Configurations
-// that share a corner of the picture, as "011 100", are one.
+// that share a corner of the picture, as "011 100", are one, and named as it is.
 function uphill({ steps, found, names, changes }, last, large, corners) {
-  const [now, before] = [names[found[last]], names[found[last - 1]]];
+  const cornerOf = (name) => corners.find((corner) => corner.split(" ").includes(name))?.replace(" ", " · ") ?? name;
+  const [now, before] = [found[last], found[last - 1]].map((place) => cornerOf(names[place]));
   if (steps[last] === 1) return `uphill from the start leads to corner ${now}`;
   if (steps[last] !== steps[last - 1] + 1) return `uphill from μ leads to corner ${now}`; // Of a long path not all is kept.
   const cause = changes.includes(steps[last]) ? "ρ changed" : "μ moved";
-  const shared = corners.find((corner) => [now, before].every((name) => corner.split(" ").includes(name)));
-  if (now === before || shared) return `${cause}, uphill still leads to corner ${shared ? shared.replace(" ", " · ") : now}`;
-  const from = before.length > FEW ? "" : `from ${large ? "" : "corner "}${before} `;
+  if (now === before) return `${cause}, uphill still leads to corner ${now}`;
+  const from = names[found[last - 1]].length > FEW ? "" : `from ${large ? "" : "corner "}${before} `;
   const opposite = from && !large && [...now].every((state, k) => state !== before[k]);
   return `${cause}, so uphill turned ${from}to ${opposite ? "its opposite " : from ? "" : "corner "}${now}`;
 }
