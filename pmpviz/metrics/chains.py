@@ -100,7 +100,7 @@ def keep_apart(values: Shaped[np.ndarray, "chains draws"]) -> bool:
     if not spread > 0:
         return True
     r = float(((first - first.mean()) * (last - last.mean())).mean() / spread)
-    return math.sqrt(len(values) - 3) * math.atanh(min(r, 1 - 1e-12)) > KEPT
+    return math.sqrt(len(values) - 3) * math.atanh(max(0.0, min(r, 1 - 1e-12))) > KEPT
 
 
 def _autocovariance(values: np.ndarray) -> np.ndarray:

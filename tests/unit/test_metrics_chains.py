@@ -216,4 +216,5 @@ def test_of_few_chains_and_of_such_as_stand_still_only_r_hat_speaks():
     rng = np.random.default_rng(9)
     assert keep_apart(rng.standard_normal((4, 64))) and keep_apart(np.ones((64, 64)) * np.arange(64)[:, None])
     stuck = rng.standard_normal((8, 64)) * 0.1 + np.array([-1, 1] * 4)[:, None]
-    assert keep_apart(stuck) and not keep_apart(rng.standard_normal((8, 64)))
+    turned = np.repeat([[1.0, -1.0]], 32, axis=1) * np.arange(8)[:, None]
+    assert keep_apart(stuck) and not keep_apart(turned) and not keep_apart(rng.standard_normal((8, 64)))
