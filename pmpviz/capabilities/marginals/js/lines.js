@@ -44,7 +44,7 @@ export class Lines {
   longest(text, metas) {
     const spans = [...this.root.querySelectorAll("span")];
     spans.forEach((span, k) => {
-      span.textContent = "letters ".repeat((spans.length === 1 && metas[k].sure ? LED : metas[k].label.length + KNOWN) / 8);
+      span.textContent = "letters ".repeat((spans.length === 1 && metas[k].sure ? LED : text[k].indexOf(":") + KNOWN) / 8);
     });
     const high = this.root.offsetHeight;
     spans.forEach((span, k) => (span.textContent = text[k]));
@@ -70,7 +70,7 @@ export function sentence({ lane, last }, { metas, raced, large, exact, done, clo
   const [low, high] = [lane.low[last], lane.high[last]];
   const known = exact === null || raced ? "" : `; exactly ${digits(exact, 5)}`;
   const least = Number.isFinite(low) && !(large && led) ? `${digits(low, 5)} ≤ ` : "";
-  const best = !large && step > 1 ? "so far " : ""; // The gap before is of this step alone.
+  const best = !large && !raced && step > 1 ? "so far " : ""; // The gap before is of this step alone.
   const told = Number.isFinite(high) ? `${best}${least}log Z ≤ ${digits(high, 5)}` : estimate(lane, last);
   return [words.join(", "), told && told + known].filter(Boolean).join("; ");
 }
