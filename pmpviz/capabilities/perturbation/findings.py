@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 
 from pmpviz.capabilities.perturbation.live import LabView
 from pmpviz.capabilities.perturbation.parts import TREE_BANK, Bench, lost_share, maxima_law
-from pmpviz.capabilities.perturbation.picture import SMALLEST, WITHIN, bank_error, scale_of
+from pmpviz.capabilities.perturbation.picture import SMALLEST, WITHIN, bank_error, fallen_or_not, scale_of
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import at_most, configuration, integer, significant
@@ -73,8 +73,7 @@ def counts(view: LabView, preset: str = "") -> str:
     if _missed(view) and preset not in OF_MAXIMA:
         noises = f"{integer(tally.draws)} noises"
         some = f"Best state missed under {noises}: {', '.join(missed)}."
-        fall = ", also of those yet to fall" if preset == FALLS else ""
-        said.append(some if missed else f"No solver missed the best state under any of {noises}{fall}.")
+        said.append(some if missed else f"No solver missed the best state under any of {noises}{fallen_or_not(bench)}.")
     # What the verdict has said already is not said again.
     if tree is not None and preset in OF_ATTEMPTS:
         if preset != "clique":

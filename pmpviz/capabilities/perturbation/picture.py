@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pmpviz.capabilities.perturbation.live import LabView
-from pmpviz.capabilities.perturbation.parts import TREE_BANK, Tally, lost_share
+from pmpviz.capabilities.perturbation.parts import TREE_BANK, Bench, Tally, lost_share
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS
 from pmpviz.oracles import oracle_class
 from pmpviz.player.numbers import integer, significant
@@ -89,9 +89,7 @@ def lost_words(view: LabView) -> list[str]:
     said: list[str] = []
     known = [one for one in tally.lost if one and not np.isnan(one).all()]
     if known and max(float(np.nanmax(one)) for one in known) < SMALLEST:
-        # Of two spins they fall one by one as samples.
-        all_of_them = ", also those yet to fall" if bench.potentials.n == 2 else ""
-        return [f"Every solver found the maximum under each of {so_many(tally)} perturbations{all_of_them}."]
+        return [f"Every solver found the maximum under each of {so_many(tally)} perturbations{fallen_or_not(bench)}."]
     scale = scale_of(tally)
     proved = [solver.spec.promise == "exact" for solver in bench.solvers]
     for label, one, fractional, sure in zip(bench.labels, tally.lost, tally.fractional, proved, strict=True):
@@ -106,6 +104,11 @@ def lost_words(view: LabView) -> list[str]:
         )
         said.append(words + ".")
     return said
+
+
+def fallen_or_not(bench: Bench) -> str:
+    """Of two spins noises fall one by one as samples: what is said of all of them is not of those that have."""
+    return ", fallen or not" if bench.potentials.n == 2 else ""
 
 
 def so_many(tally: Tally) -> str:
@@ -268,6 +271,7 @@ __all__ = [
     "bound_words",
     "bounds_help",
     "bounds",
+    "fallen_or_not",
     "ink",
     "line_colour",
     "lost",

@@ -115,13 +115,14 @@ export class Room extends Stage {
     const [verdict, ...soft] = this.said.children;
     if (!verdict || this.leaves) return;
     this.said.style.minHeight = "";
-    const shape = [this.large, this.said.parentNode.clientWidth, this.lanes.length, this.letters, this.verdictLetters].join();
+    const lines = this.lanes.length > 1 && window.innerHeight < LOW_WINDOW ? FEWER : LINES;
+    const shape = [this.large, this.said.parentNode.clientWidth, this.lanes.length, lines, this.letters, this.verdictLetters].join();
     if (shape !== this.shape) {
       const long = make("p", "pv-verdict", "letters ".repeat(this.verdictLetters / 8));
-      const lines = make("p", "pv-verdict");
-      lines.append(...Array.from({ length: this.lanes.length > 1 && window.innerHeight < LOW_WINDOW ? FEWER : LINES }, () => make("br")));
+      const short = make("p", "pv-verdict");
+      short.append(...Array.from({ length: lines }, () => make("br")));
       const beneath = this.letters ? [make("p", "pv-soft", "letters ".repeat(this.letters / 8))] : soft.map((words) => words.cloneNode(true));
-      this.needed = this.large ? 0 : Math.max(...[lines, long].map((verdict) => this.roomOf([verdict, ...beneath])));
+      this.needed = this.large ? 0 : Math.max(...[short, long].map((verdict) => this.roomOf([verdict, ...beneath])));
     }
     this.shape = shape;
     const { paddingTop, paddingBottom } = getComputedStyle(this.said);
