@@ -29,7 +29,7 @@ def significant(value: float | None, digits: int = 3) -> str:
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
         return f"{mantissa}·10{_superscript(int(exponent))}".replace("-", "−")
     decimals = max(digits - 1 - (math.floor(math.log10(size)) if size else 0), 0)
-    return f"{value:.{decimals}f}".replace("-", "−")
+    return f"{value:,.{decimals}f}".replace(",", THIN).replace("-", "−")
 
 
 def at_most(value: float, digits: int = 2) -> str:

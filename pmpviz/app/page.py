@@ -61,7 +61,7 @@ CLASS_STYLE = """<style>
 html { font-size: 25.6px; }
 .stSidebar, [data-testid="stExpandSidebarButton"], [data-testid="stHeader"] { display: none; }
 .stMainBlockContainer { position: relative; padding: 0.5rem 1rem 2rem; max-width: none; }
-.stMainBlockContainer h4 { font-size: clamp(0.8rem, calc(198cqi / var(--letters, 1)), 1.125rem); }
+.stMainBlockContainer h4 { font-size: clamp(0.92rem, calc(198cqi / var(--letters, 1)), 1.125rem); }
 .stMainBlockContainer h4, .stMainBlockContainer [data-testid="stMarkdownContainer"]:has(h4):has(p) h4 {
   height: auto;
   padding: 0 0 0.4rem;

@@ -23,6 +23,7 @@ from pmpviz.models.ising import Ising
 from pmpviz.models.pairwise import Pairwise
 from pmpviz.models.space import Space
 from pmpviz.models.tables import TableModel
+from pmpviz.numerals import integer
 from pmpviz.runs import run as running
 from pmpviz.samplers import make_sampler
 from pmpviz.types import Refusal, Target
@@ -126,7 +127,7 @@ def finish(generator: Generator[float, bool | None, Truth]) -> Truth:
 def _from_exact(target: Target, solved: Any) -> Truth:
     seed = int(jax.random.bits(keys.role(jax.random.key(0), keys.REFERENCE)) >> 1)
     x = np.asarray(solved.sample(seed, SAMPLES), np.int8)
-    label = f"{SAMPLES:,} exact samples ({solved.method})"
+    label = f"{integer(SAMPLES)} exact samples ({solved.method})"
     marginals = solved.p1 if target.model.space.binary else solved.marginals
     energy = exact_energy(target, solved)
     pairs = edge_pairs(target)
@@ -279,7 +280,8 @@ def _walk(target: Target, name: str, sweeps: int) -> Generator[float, bool | Non
 
 def _from_long_run(target: Target, found: _LongRun, name: str, p1: np.ndarray | None) -> Truth:
     x = found.x
-    label = f"{SAMPLES:,} {make_sampler(name).spec.label} chains of {found.sweeps:,} sweeps, a long run, not exact"
+    chains = f"{integer(SAMPLES)} {make_sampler(name).spec.label} chains"
+    label = f"{chains} of {integer(found.sweeps)} sweeps, a long run, not exact"
     energies = _energies(target, x)
     mean, error = _mean_and_error(energies)
     known, check = known_energy(target), "its energy could not be checked against a closed form"

@@ -247,7 +247,7 @@ WORDS = """async () => {
   const [{ Picture }, { Energy, Shift }] = await Promise.all(files);
   const written = [];
   const fillText = (...at) => written.push(at);
-  const context = { measureText: (words) => ({ width: 6 * words.length }), strokeText() {}, fillText };
+  const context = { measureText: (words) => ({ width: 6 * words.length }), strokeText() {}, fillRect() {}, fillText };
   const write = (words) => written.push([words]);
   const picture = { context, side: 400, scale: 1, theme: {}, heading: (words) => words, write };
   for (const hills of [1, 2]) {
@@ -256,26 +256,30 @@ WORDS = """async () => {
   }
   const corners = written.splice(0).map(([words]) => words).filter((words) => words.length > 1);
   const energy = { width: 300, height: 120, scale: 1 };
-  const theme = { text: [0, 0, 0], soft: [0, 0, 0], ground: [255, 255, 255], paper: [255, 255, 255] };
-  const path = Array.from({ length: 11 }, (_, k) => [8 + 28.4 * k, 58 - 46 * Math.sin((Math.PI * k) / 10)]);
+  const theme = { text: [0, 0, 0], soft: [0, 0, 0], rule: [0, 0, 0], ground: [255, 255, 255], paper: [255, 255, 255] };
+  const path = Array.from({ length: 11 }, (_, k) => [44 + 24.8 * k, 58 - 46 * Math.sin((Math.PI * k) / 10)]);
   Energy.prototype.name.call(energy, context, ["accepted if it ends below start + 0.05"], 50, path, theme, 1);
   const foot = written.splice(0)[0][2];
+  Energy.prototype.axis.call(energy, context, [[-1, "−1"], [0, "0"], [1, "1"]], (h) => 60 - 50 * h, 36, theme, 1);
+  const axis = written.splice(0).map(([words]) => words);
   // The marker of the shift at 100, between uprights at 0 and 180, and in a stretch too narrow for words beside it.
   const strip = { width: 400, height: 78, mark: 100, scene: { low: 0.05, high: 6 } };
   Shift.prototype.within.call(strip, context, ["one hill, guaranteed", "one hill"], [0, 180], 20, theme);
   Shift.prototype.within.call(strip, context, ["four"], [88, 122], 20, theme);
   Shift.prototype.foot.call(strip, context, [[2, "2"]], (value) => 66 * value, theme);
-  return [corners, foot, written.map(([words, x]) => [words, x])];
+  return [corners, foot, axis, written.map(([words, x]) => [words, x])];
 }"""
 
 
 def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(server, open_page):
     page = open_page(link(server, "landscape", preset="attractive"))
     page.wait_for_selector(f"{CANVAS}[data-layer='2']")
-    corners, foot, strip = page.evaluate(WORDS)
+    corners, foot, axis, strip = page.evaluate(WORDS)
     assert corners == ["one hill, × its top", "one hill", "two hills, × their tops", "two hills"]
     # The path runs from 12 to 58 pixels down.
     assert foot > 75
+    # Energies are counted from the start's.
+    assert axis == ["−1", "start", "+1"]
     # Words stand beside the marker of the shift where there is room, and the scale has both of its ends.
     assert strip[:2] == [["one hill", 49], ["four", 105]]
     assert [words for words, _ in strip[2:]] == ["2", "0.05", "6"]
@@ -284,6 +288,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
         "a state's Gaussian, larger: likelier",
         "the ball; to it hills are wells",
         "its way (Hamiltonian Monte Carlo)",
+        "rejected: it goes back to its start",
         "to the state drawn, at random",
         "stops, coloured by state drawn",
         "the Gaussians' sum, darker: likelier",

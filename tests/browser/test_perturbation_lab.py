@@ -155,12 +155,16 @@ def no_name_of_a_bound_lies_on_the_line_of_log_z_or_on_a_mark(page) -> None:
         """async (rows) => {
           const own = performance.getEntriesByType("resource").map((entry) => entry.name);
           const { nameAt } = await import(own.find((name) => name.includes("bounds.js")));
-          const { outside } = await import(own.find((name) => name.includes("map.js")));
+          const { named, outside } = await import(own.find((name) => name.includes("map.js")));
           const beyond = [[0, 6], [-7, 0], [7, 7]].map((noise) => outside(...noise, 6.2));
-          return [beyond.join(" "), ...rows.map((row) => nameAt(...row))];
+          const axis = [60, 40, 10].map((room) => named("noise of spin 1", (words) => words.length < room));
+          return [axis, beyond.join(" "), ...rows.map((row) => nameAt(...row))];
         }""",
         ROWS,
     )
+    # Before a class the axis says what a triangle is, as far as there is room.
+    first = "noise of spin 1"
+    assert starts.pop(0) == [f"{first}; triangles: beyond the map", f"{first}; ▲: off the map", first]
     # A sample beyond the map's edge points outwards: up is less on screen.
     assert starts.pop(0) == "0,0 -1,0 1,-1"
     for start, (long, (low, high), line, width) in zip(starts, ROWS, strict=True):

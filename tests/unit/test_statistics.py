@@ -113,7 +113,7 @@ def test_statistics_begin_anew_when_a_setting_changes(clockwork, what):
     assert [cells(lane)[name] for name in columns] == ["n/a"] * 4
     ours, theirs = (cells(advanced(each, 24)) for each in (lane, fresh))
     assert [ours[name] for name in columns] == [theirs[name] for name in columns]
-    assert number(ours["ESS"]) > 0 and ours["sweeps"] == "64"
+    assert number(ours["ESS"]) > 0 and ours["at sweep"] == "64"
 
 
 def test_before_a_draw_is_done_nothing_effective_is_counted(clockwork):

@@ -135,7 +135,7 @@ def test_a_row_of_the_table_is_of_the_moment_of_its_statistics(ran):
             strict=True,
         )
     )
-    assert (row["sweeps"], row["time"], row["sweeps/s on average"]) == ("11", "500 ms", "22.0")
+    assert (row["at sweep"], row["time"], row["sweeps/s on average"]) == ("11", "500 ms", "22.0")
     assert lane.summary.sweep == 20
 
 

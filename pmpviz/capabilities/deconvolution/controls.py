@@ -25,6 +25,7 @@ from pmpviz.capabilities.deconvolution.settings import MOST_GLYPH_SIDE, PAINTED
 from pmpviz.io.datasets.binary_images import images_of_npz, images_of_pictures
 from pmpviz.io.datasets.stamps import GLYPH_SETS
 from pmpviz.live.plan import Choice
+from pmpviz.numerals import integer
 from pmpviz.samplers import CONV_SAMPLERS
 from pmpviz.types import Param
 
@@ -65,7 +66,7 @@ def _resized(plan: DeconvolutionPlan, before: DeconvolutionPlan) -> Deconvolutio
 def _uploaded(plan: DeconvolutionPlan, box: Any) -> DeconvolutionPlan:
     def told(held: Upload) -> str:
         count, _, height, width = held.model.shape
-        return f"{as_text(held.name)}: {count:,} images of {height} x {width}."
+        return f"{as_text(held.name)}: {integer(count)} images of {height} x {width}."
 
     def adopt(plan: DeconvolutionPlan, images: Any) -> DeconvolutionPlan:
         plan = plan.replace(known_features="to be found", known_locations="to be found", layout="anywhere")

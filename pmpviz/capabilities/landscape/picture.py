@@ -296,6 +296,8 @@ def remembered(view: LandscapeView) -> str:
     last = "last " if lane.count > len(lane.landings) else ""
     if len(often) == 1:
         name = NAMES[often[0][0]]
+        if len(lane.landings) == 1:
+            return f"{ball}, stopped once, nearest to {name}. {chance}"
         return f"{ball}, stays: all of its {last}{integer(len(lane.landings))} stops were nearest to {name}. {chance}"
     parts = listed([f"{integer(count)} nearest to {NAMES[code]}" for code, count in often])
     return f"Of the {last}{integer(len(lane.landings))} stops of {ball[0].lower()}{ball[1:]}, {parts}. {chance}"

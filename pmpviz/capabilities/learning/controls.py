@@ -26,6 +26,7 @@ from pmpviz.io.datasets import (
 )
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.learning.start import fresh_model
+from pmpviz.numerals import integer
 
 # Data.
 
@@ -64,7 +65,7 @@ def _knobs(source: DatasetSource, values: Values, box: Any) -> Values:
 PICTURES = Pictures(
     "Bring at least two pictures of one size, all at once or in a .zip, or an .npz with an array "
     "[pictures, height, width]. Until then the page goes on with what it has.",
-    lambda held: f"{as_text(held.name)}: {len(held.model):,} pictures. {as_text(held.model.note)}",
+    lambda held: f"{as_text(held.name)}: {integer(len(held.model))} pictures. {as_text(held.model.note)}",
     dataset_from_npz,
     dataset_from_images,
 )

@@ -38,6 +38,7 @@ from pmpviz.learning import learner_class
 from pmpviz.learning.optimiser import OPTIMISER_PARAMS
 from pmpviz.live.plan import Choice
 from pmpviz.live.view import View
+from pmpviz.numerals import integer
 from pmpviz.player import filters
 from pmpviz.player.pictures import animation_gif, picture_png
 
@@ -124,7 +125,8 @@ class LearningStage(Stage):
         return ("learning_rate",)
 
     def _moment(self, view: LearningView) -> str:
-        return f"The training as it was at iteration {max((lane.iteration for lane in view.lanes), default=0):,}."
+        iteration = max((lane.iteration for lane in view.lanes), default=0)
+        return f"The training as it was at iteration {integer(iteration)}."
 
     def _files(self, asked: Asked) -> list[ExportFile]:
         return _files(asked.view)
@@ -152,7 +154,7 @@ def _pictures() -> None:
     st.image(
         # Within its address: a file of Streamlit's may be gone before a browser, which asks late, has it.
         filters.data_address(filters.pictures_image(learning.some_of(view.train.x, shown), view.train.shape, dark)),
-        caption=f"The data: {shown} of {len(view.train):,} pictures",
+        caption=f"The data: {shown} of {integer(len(view.train))} pictures",
         width=DATA_WIDTH,
     )
 

@@ -9,7 +9,7 @@ from pmpviz.player.numbers import integer, seconds, significant
 
 COLUMNS = (
     "",
-    "sweeps",
+    "at sweep",
     "time",
     "MMD²",
     "noise",
@@ -36,7 +36,7 @@ IN_SHORT = (
     "n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1); –: not kept of a moment looked back at."
 )
 HELP = """
-**ESS**: effective draws of all chains, by their energy, in the second half of the last 1,024 sweeps (of fewer, while
+**ESS**: effective draws of all chains, by their energy, in the second half of the last 1 024 sweeps (of fewer, while
 there are fewer); of a method that makes independent draws, all completed ones. While R-hat is above 1.1 the chains
 still know where they began, and ESS and τ, which take each chain for a stretch of the law, are not told.
 
@@ -55,7 +55,7 @@ in brackets stands what as many of them, independent, are off on average, from t
 its curve what is below stands at the foot, lanes in turns; the pointer tells its value.
 
 **R-hat**: how much chains differ from each other against how much each varies; 1 where they agree, below 1.01 is good.
-It is of the second half of the last 1,024 sweeps, too. Chains of the very law differ as long as these are few times τ:
+It is of the second half of the last 1 024 sweeps, too. Chains of the very law differ as long as these are few times τ:
 below 64 of them R-hat stands in brackets, and from there on a verdict says where it is above 1.1: all chains together
 may be within the noise while each is still where it began.
 
@@ -65,10 +65,10 @@ to be counted for it to be known to some per cent; where they are fewer it stand
 **Noise**: 95 of 100 estimates of MMD² between as many independent samples of the reference's law and a reference are
 below it. All looks of a race share one reference: where that is unlucky, exact draws lie above more often.
 
-**Sweeps**: the row is of this sweep, but for what is compared with the reference. **Compared at**: MMD², marginal
-L1 and pair error are those of that sweep; they are taken at sweeps 1, 2, 4, ..., 64 and then every 64, so that a
-verdict gives the two sweeps between which a lane came within the noise. Of a method that makes a draw in several
-sweeps they are of finished draws alone.
+**At sweep**: the row is of this sweep, but for what is compared with the reference; the pictures go on meanwhile.
+**Compared at**: MMD², marginal L1 and pair error are those of that sweep; they are taken at sweeps 1, 2, 4, ..., 64 and
+then every 64, so that a verdict gives the two sweeps between which a lane came within the noise. Of a method that makes
+a draw in several sweeps they are of finished draws alone.
 
 **Compiled in**: `before` where the programs were compiled for an earlier run.
 

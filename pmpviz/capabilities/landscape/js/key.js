@@ -9,7 +9,7 @@ const STOPPED = 3; // Specks that stand for all, each in a colour of the states.
 export function signsOf({ gibbs, layer, dark }) {
   const walk = gibbs
     ? [["line", "to a point drawn"]]
-    : [["ball", "the ball; to it hills are wells"], ["way", "its way (Hamiltonian Monte Carlo)"]];
+    : [["ball", "the ball; to it hills are wells"], ["way", "its way (Hamiltonian Monte Carlo)"], ["refused", "rejected: it goes back to its start"]];
   const ground = { [SUM]: ["shade", `the Gaussians' sum, ${dark ? "brighter" : "darker"}: likelier`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
   return [["state", "a state's Gaussian, larger: likelier"], ...walk, ["drawn", "to the state drawn, at random"], ["stop", "stops, coloured by state drawn"], ...(ground ? [ground] : [])];
 }
@@ -36,6 +36,7 @@ function entry(sign, words, colour, inks) {
   if (sign === "state") drawn.append(Object.assign(make("i"), { style: `background: ${inks[0]}` }));
   if (sign === "ball") drawn.prepend(make("i"));
   if (sign === "way") drawn.style.color = colour;
+  if (sign === "refused") drawn.append(Object.assign(make("i"), { style: `border-color: ${colour}` }));
   if (sign === "stop") drawn.append(...inks.slice(0, STOPPED).map((ink) => Object.assign(make("i"), { style: `background: ${ink}` })));
   if (sign === "drawn") drawn.style.color = inks[1];
   if (sign === "region") drawn.style.background = `linear-gradient(to right, ${inks[0]} 50%, ${inks[1]} 50%)`;

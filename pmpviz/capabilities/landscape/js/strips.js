@@ -2,6 +2,7 @@
 
 import { ask } from "../pmpviz.player/ask.js";
 import { columnWords, drawColumns } from "../pmpviz.player/columns.js";
+import { ticks } from "../pmpviz.player/scale.js";
 import { css, HANDLE, haloed, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
 
 export const ONE_HILL = 4; // lambda_1 up to which one hill is guaranteed.
@@ -11,6 +12,7 @@ export const counted = (count) => `${countWords(count)} hill${count === 1 ? "" :
 const TINTS = [0, 0, 0.16, 0.26, 0.36, 0.42, 0.48, 0.54, 0.6]; // Of so many hills; one has the colour of the promise.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const LEAST = 180; // Pixels.
+const GUTTER = 36; // Left of a strip's plot, for the numbers of its axis.
 const ENDS = "accepted if it ends in the blue";
 const TERMS = {
   bars: "How often each configuration was drawn, all chains together, beside how often it ought to be: the lines.",
@@ -74,7 +76,7 @@ export class Bars extends Strip {
     const context = this.begin(theme, scale);
     const total = counts.reduce((a, b) => a + b, 0);
     const share = counts.map((count) => count / Math.max(1, total));
-    const area = { left: 36 * scale, right: 0, bottom: 18 * scale, width: this.width, height: this.height };
+    const area = { left: GUTTER * scale, right: 0, bottom: 18 * scale, width: this.width, height: this.height };
     const columns = { names, law, rows: [{ values: share, colours: inks.map(css) }] };
     drawColumns(context, theme, area, columns, scale);
     const far = Math.max(...law.map((p, s) => Math.abs(p - share[s])));
@@ -96,15 +98,15 @@ export class Energy extends Strip {
     const reach = Math.max(0.25, ...heights.map(Math.abs), Math.min(roll.line, 2)) * 1.15;
     const last = heights.length - 1;
     this.head.textContent = `Energy H over ${last} step${last === 1 ? "" : "s"}`;
-    const x = (k) => 8 + (k / last) * (this.width - 16);
+    const left = GUTTER * scale;
+    const x = (k) => left + 8 + (k / last) * (this.width - left - 16);
     const y = (h) => this.height / 2 - (h / reach) * (this.height / 2 - 6);
     const line = Math.max(0, y(roll.line));
     context.fillStyle = css(mix(theme.ground, [0, 114, 178], 0.14));
-    context.fillRect(0, line, this.width, this.height - line);
+    context.fillRect(left, line, this.width - left, this.height - line);
     context.fillStyle = css(theme.text);
-    context.fillRect(0, line - 1, this.width, 2);
-    context.fillStyle = css(theme.rule);
-    context.fillRect(0, y(0), this.width, 1);
+    context.fillRect(left, line - 1, this.width - left, 2);
+    this.axis(context, ticks([-reach, reach], 3), y, left, theme, scale);
     const seen = Math.floor(share * last + 1e-9);
     context.strokeStyle = context.fillStyle = colour;
     context.lineWidth = 2;
@@ -119,6 +121,18 @@ export class Energy extends Strip {
     this.say(share >= 1 ? `ΔH = ${number(change)}: ${end}` : way, `${last} of 1 to ${most} steps, change ${number(change)}, ${end}`);
   }
 
+  // Energies as counted from the start's, which has no zero of its own.
+  axis(context, marks, y, left, theme, scale) {
+    context.textAlign = "right";
+    for (const [h, words] of marks) {
+      context.fillStyle = css(theme.rule);
+      context.fillRect(left, y(h), this.width - left, 1);
+      const foot = Math.min(this.height - 2, Math.max(11 * scale, y(h) + 4 * scale));
+      context.fillStyle = css(theme.soft);
+      context.fillText(h ? `${h > 0 ? "+" : ""}${words}` : "start", left - 4, foot);
+    }
+  }
+
   wait(context, theme) {
     const words = "no trajectory yet";
     context.fillStyle = css(theme.rule);
@@ -131,19 +145,20 @@ export class Energy extends Strip {
   // The longest of the words that fit stand above or beneath their line, or at the plot's own edges: at the end and at the
   // height where the path is furthest away.
   name(context, choices, line, path, theme, scale) {
-    const words = scale === 1 && choices.find((choice) => context.measureText(choice).width + 12 < this.width) || choices[choices.length - 1];
+    const words = scale === 1 && choices.find((choice) => context.measureText(choice).width + 12 < this.width - GUTTER) || choices[choices.length - 1];
     const wide = context.measureText(words).width + 12;
+    const left = GUTTER * scale;
     const feet = [line + 14 * scale, line - 5 * scale, this.height - 6, 14 * scale];
     const places = feet.flatMap((foot) => ["left", "right"].map((end) => ({ foot, end })));
     const ways = path.flatMap(([x, y], k) => (k ? between(path[k - 1], [x, y]) : [[x, y]]));
     const room = ({ foot, end }) => {
-      const near = ways.filter(([x]) => (end === "left" ? x < wide : x > this.width - wide));
+      const near = ways.filter(([x]) => (end === "left" ? x < left + wide : x > this.width - wide));
       return Math.min(this.height, ...near.map(([, y]) => Math.abs(y - (foot - 5 * scale))));
     };
     const inside = places.filter(({ foot }) => foot > 12 * scale && foot < this.height - 2 && Math.abs(foot - 5 * scale - line) > 8 * scale);
     const { foot, end } = inside.reduce((best, other) => (room(other) > room(best) ? other : best), inside[0] || places[0]);
     context.textAlign = end;
-    haloed(context, theme, words, end === "left" ? 6 : this.width - 6, foot, theme.soft);
+    haloed(context, theme, words, end === "left" ? left + 6 : this.width - 6, foot, theme.soft);
   }
 }
 

@@ -9,6 +9,8 @@ const ARM = 11; // Of the cross.
 const SMALLEST = 1e-6; // Energies closer than this are the same.
 const SEND_MS = 400;
 const NAMED = 0.012; // Share of the map above which a region has its name on it.
+// What a triangle at the edge is; the longest that fits.
+const BEYOND = ["triangles: beyond the map", "▲: off the map"];
 
 export class NoiseMap {
   constructor({ moved, dropped }) {
@@ -159,7 +161,7 @@ export class NoiseMap {
     if (!this.atlas) return this.empty(theme);
     this.measure();
     this.pixels(theme);
-    this.axes(theme);
+    this.axes(theme, dots.some((dot) => this.beyond(dot).some(Boolean)));
     for (const dot of dots) this.dot(dot, theme);
     if (this.layer.kind === "states") this.names(theme);
     this.drawCross(theme);
@@ -216,7 +218,8 @@ export class NoiseMap {
     this.context.drawImage(this.picture, this.left, TOP);
   }
 
-  axes(theme) {
+  // Before a class, where no words of the map stand beneath it, the axis says what triangles are once there is one.
+  axes(theme, beyond) {
     const { context, atlas } = this;
     context.fillStyle = css(theme.soft);
     context.strokeStyle = css(theme.text);
@@ -236,7 +239,9 @@ export class NoiseMap {
       context.fillText(number(tick), this.left - 5, y + 4);
     }
     context.textAlign = "center";
-    context.fillText(`noise of spin ${atlas.sites[0] + 1}`, this.left + this.room / 2, TOP + this.room + 29 * this.scale);
+    const across = `noise of spin ${atlas.sites[0] + 1}`;
+    const fits = (words) => context.measureText(words).width < this.room;
+    context.fillText(beyond && this.scale > 1 ? named(across, fits) : across, this.left + this.room / 2, TOP + this.room + 29 * this.scale);
     context.save();
     context.translate(12 * this.scale, TOP + this.room / 2);
     context.rotate(-Math.PI / 2);
@@ -281,7 +286,7 @@ export class NoiseMap {
     const [px, py] = this.place(within(x), within(y));
     const size = (share < 1 ? DOT + 2 : DOT) * this.scale;
     const inside = (at, from) => Math.max(from + size, Math.min(from + this.room - size, at));
-    const beyond = share < 1 ? [0, 0] : outside(x, y, reach * (1 + 1 / (this.atlas.side - 1)));
+    const beyond = this.beyond({ x, y, share });
     const at = [inside(px, this.left), inside(TOP + (py - TOP) * share * share, TOP)];
     this.context.beginPath();
     if (beyond[0] || beyond[1]) pointer(this.context, ...at, beyond, 1.5 * size);
@@ -291,6 +296,12 @@ export class NoiseMap {
     this.context.strokeStyle = css(mix(theme.text, rgb(colour), 0.25));
     this.context.lineWidth = 1;
     this.context.stroke();
+  }
+
+  // Over which edges of the map a dot that has fallen lies.
+  beyond({ x, y, share }) {
+    const { reach, side } = this.atlas;
+    return share < 1 ? [0, 0] : outside(x, y, reach * (1 + 1 / (side - 1)));
   }
 
   crossNoise() {
@@ -327,6 +338,11 @@ export class NoiseMap {
 // Over which edges of the map a noise lies, as a direction on screen: [0, 0] of one that is on it.
 export function outside(x, y, edge) {
   return [x, -y].map((v) => (Math.abs(v) > edge ? Math.sign(v) : 0));
+}
+
+// The axis with what a triangle at the edge is, as far as there is room.
+export function named(axis, fits) {
+  return BEYOND.map((words) => `${axis}; ${words}`).find(fits) || axis;
 }
 
 // A triangle whose tip, at a place, points this way.

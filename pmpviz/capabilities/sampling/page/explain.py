@@ -26,7 +26,7 @@ METRICS = """
 - **Pair error**: mean over (at most 2,048) edges of the total variation between the pair's frequencies and its
   marginal in the reference. In brackets after both: what as many independent exact samples are off on average.
 - **τ**: integrated autocorrelation time of the energy, in sweeps.
-- **ESS**, **R-hat** and **τ**: of the energy of at most 128 chains, over the second half of the last 1,024 sweeps
+- **ESS**, **R-hat** and **τ**: of the energy of at most 128 chains, over the second half of the last 1 024 sweeps
   (of fewer, while there are fewer). ESS and R-hat are rank-normalised; the ESS is scaled up to all chains. For a
   method that makes independent draws the ESS is the number of draws completed, and R-hat and τ do not apply.
 - **ESS/s**: effective draws of all chains a second of computing, compilation excluded: of chains over the sweeps of

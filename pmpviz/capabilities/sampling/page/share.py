@@ -11,6 +11,7 @@ from pmpviz.app.words import as_text
 from pmpviz.capabilities.sampling.code import command, command_limits, script
 from pmpviz.capabilities.sampling.plan import Plan
 from pmpviz.live.lane_names import lane_names
+from pmpviz.numerals import integer
 
 
 @st.dialog("Code", width="large", on_dismiss=forget_outlet)
@@ -29,7 +30,7 @@ def code_dialog(plan: Plan, sweeps: int | Sequence[int], states: int = 2, senten
     names = lane_names(plan.lanes)
     for index, (lane, last) in enumerate(zip(plan.lanes, each, strict=True)):
         out = "samples.npz" if len(plan.lanes) == 1 else f"samples{index + 1}.npz"
-        shell.caption(as_text(f"{names[index]}, {last:,} sweeps"))
+        shell.caption(as_text(f"{names[index]}, {integer(last)} sweeps"))
         shell.code(command(plan, lane, last, out), language="bash", wrap_lines=True)
     for sentence in command_limits(plan):
         shell.caption(as_text(sentence))

@@ -31,7 +31,7 @@ from pmpviz.live.plan import Preset
 from pmpviz.live.view import View
 from pmpviz.models import Ising, Space
 from pmpviz.player.layered import site_words
-from pmpviz.player.numbers import significant
+from pmpviz.player.numbers import integer, significant
 from pmpviz.types import InputError, Target
 
 TOOLS = {
@@ -202,7 +202,7 @@ class SamplingStage(Stage):
                 field.pop(site, None)
                 clamp.pop(site, None)
         if len(field) + len(clamp) > MOST_EDITS:
-            st.toast(f"More than {MOST_EDITS:,} painted sites: clear some first.")
+            st.toast(f"More than {integer(MOST_EDITS)} painted sites: clear some first.")
             return False
         self.change(plan.replace(field=tuple(field.items()), clamp=tuple(clamp.items())))
         return True
