@@ -4,7 +4,7 @@ import { ask } from "../pmpviz.player/ask.js";
 import { bit } from "../pmpviz.player/decode.js";
 import { make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
 
-const SIDE = 60;
+const [SIDE, LOW_SIDE, LOW] = [60, 52, 820]; // Of a filter, of one beneath samples in a window that is lower than so many.
 const BETWEEN = 6; // Filters, as in learning.css; and the grid's padding above and beneath them.
 const PADDING = 4;
 const FEW_ROWS = 2; // Beneath the samples.
@@ -79,12 +79,10 @@ export class Filters {
   draw(theme) {
     const { height, width } = this.meta;
     const { negative, zero, positive } = COLOURS[theme.dark ? "dark" : "light"];
-    const scale = Math.max(1, Math.floor(SIDE / Math.max(height, width)));
+    this.size();
     [...this.grid.children].forEach((canvas, k) => {
       if (canvas.width !== width) canvas.width = width;
       if (canvas.height !== height) canvas.height = height;
-      canvas.style.width = `${width * scale + 2}px`;
-      canvas.style.height = `${height * scale + 2}px`;
       const image = new ImageData(width, height);
       for (let i = 0; i < width * height; i++) {
         const weight = this.meta.weight[k * width * height + i] / 127;
@@ -92,6 +90,20 @@ export class Filters {
       }
       canvas.getContext("2d").putImageData(image, 0, 0);
     });
+  }
+
+  // Each weight has whole pixels of the page.
+  size() {
+    const { height, width } = this.meta;
+    const scale = Math.max(1, Math.floor(this.side() / Math.max(height, width)));
+    for (const { style } of this.grid.children) {
+      style.width = `${width * scale + 2}px`;
+      style.height = `${height * scale + 2}px`;
+    }
+  }
+
+  side() {
+    return this.brief && window.innerHeight < LOW ? LOW_SIDE : SIDE;
   }
 
   what(at) {
@@ -126,8 +138,9 @@ export class Filters {
     this.root.classList.toggle("ln-brief", this.brief);
     if (this.brief) this.legend.hidden = true;
     this.legend.textContent = large ? "blue < 0 < orange" : "blue below 0, orange above";
+    if (this.meta) this.size();
     const first = this.grid.firstChild;
-    const row = (first ? first.offsetHeight : SIDE) + BETWEEN;
+    const row = (first ? first.offsetHeight : this.side()) + BETWEEN;
     const room = high - this.head.offsetHeight - this.said.offsetHeight - PADDING;
     const rows = Math.max(FEW_ROWS, Math.floor((room + BETWEEN) / row));
     this.grid.style.maxHeight = `${rows * row - BETWEEN + PADDING}px`;

@@ -244,7 +244,7 @@ class Microscope extends Stage {
     this.placeVerdict();
     this.placeHeat(wide);
     this.keepRoom();
-    const most = this.large ? this.roomFor() : Math.min(0.46 * window.innerHeight, 520);
+    const most = this.large ? this.roomFor() : Math.min(0.46 * window.innerHeight, 520, wide ? this.roomFor() : Infinity);
     const high = Math.max(260, Math.min(0.78 * room, most));
     this.graph.fit(this.record, room, high, this.hands.moved);
     this.heat.call(this.heatBeside ? "Messages" : "All messages to variables");
@@ -266,7 +266,7 @@ class Microscope extends Stage {
     status.style.minHeight = `${Math.max(...high)}px`;
   }
 
-  // Before a class: how high the picture may be for the bar beneath it to be seen with it.
+  // How high the picture may be for the bar beneath it to be seen with it.
   roomFor() {
     const rest = this.bar.root.getBoundingClientRect().bottom - this.canvas.getBoundingClientRect().bottom;
     return window.innerHeight - topOf(this.canvas) - rest - MARGIN;
