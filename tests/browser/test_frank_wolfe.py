@@ -85,6 +85,14 @@ CLEAR = """async () => {
   }));
 }"""
 
+# Corners in use that are one place, of corners at two places.
+TOGETHER = """async () => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/scene.js"));
+  const { together } = await import(loaded);
+  const corners = Float32Array.of(1, -1, -1, -1, -1, 1, 1, -1, -1, 1, -1, -1);
+  return [...together(corners, [0, 1, 2])].map(({ point, own }) => [[...point], own]);
+}"""
+
 
 def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_page, record_property):
     page = open_page(link(server, "frank_wolfe", ("barrier_frank_wolfe;tolerance=0.01",), **TRIANGLE))
@@ -92,6 +100,7 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     pause(page)
     assert page.evaluate(HEARD, [[1, 1], [3, 1], [3, 3], [5, 4], [0, 0]]) == [1, 1, 3, 3, 0]
     assert page.evaluate(HEADS) == [True, 1, 1]
+    assert page.evaluate(TOGETHER) == [[[1, -1, -1], [0, 2]], [[-1, -1, 1], [1]]]
     unmoved, moved, narrow, drawn, full = page.evaluate(KEY)
     assert [words for words, *_ in unmoved] == ["μ: marginals so far"]
     signs = ["μ: marginals so far", "u₀: centre, start", "mixed into μ", "farthest uphill (MAP call)"]

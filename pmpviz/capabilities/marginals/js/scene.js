@@ -200,17 +200,17 @@ export class Scene {
   drawCorners({ lane, last, colour, past, weights }, least) {
     const { context, theme } = this;
     const seen = past ? new Set(lane.found.subarray(0, last + 1)) : null;
-    for (let v = 0; v < weights.length; v++) {
-      if (seen ? !seen.has(v) : !(weights[v] > least)) continue;
-      this.mixed += 1;
-      const point = lane.corners.subarray(3 * v, 3 * v + 3);
+    const used = [...weights.keys()].filter((v) => (seen ? seen.has(v) : weights[v] > least));
+    this.mixed += used.length;
+    for (const { point, own } of together(lane.corners, used)) {
       const [x, y] = this.camera.place(point);
-      const size = past ? 4 : 3 + 11 * Math.sqrt(Math.max(0, weights[v]));
+      const sum = own.reduce((total, v) => total + Math.max(0, weights[v]), 0);
+      const size = past ? 4 : 3 + 11 * Math.sqrt(sum);
+      const name = own.map((v) => lane.names[v]).join(" · ");
       context.fillStyle = context.strokeStyle = colour;
       weighed(context, x, y, size);
-      const weight = past ? "" : `, weight ${number(weights[v])}`;
-      this.spots.push({ at: [x, y], point, words: `${lane.names[v]}${weight}`, rank: 2 });
-      if (lane.named && !this.data.marginal) this.labels = [...(this.labels || []), [x, y, size, lane.names[v], theme.text]];
+      this.spots.push({ at: [x, y], point, words: past ? name : `${name}, weight ${number(sum)}`, rank: 2 });
+      if (lane.named && !this.data.marginal) this.labels = [...(this.labels || []), [x, y, size, name, theme.text]];
     }
   }
 
@@ -374,3 +374,15 @@ export class Scene {
 }
 
 const BOX_CORNERS = [0, 1, 2, 3, 4, 5, 6, 7].map((code) => [code & 1, (code >> 1) & 1, (code >> 2) & 1]);
+
+// Corners that are one place, as those of configurations whose pairs are alike: one disc of theirs would hide the other.
+export function together(corners, used) {
+  const places = new Map();
+  for (const v of used) {
+    const point = corners.subarray(3 * v, 3 * v + 3);
+    const key = point.join();
+    if (!places.has(key)) places.set(key, { point, own: [] });
+    places.get(key).own.push(v);
+  }
+  return places.values();
+}
