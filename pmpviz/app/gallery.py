@@ -17,6 +17,7 @@ STYLE = """<style>
 [class*="st-key-card-"] :is([data-testid="stElementContainer"], [data-testid="stPageLink"], div):has(a) {
   position: static;
 }
+[class*="st-key-card-"] img { aspect-ratio: 1; object-fit: contain; }
 [class*="st-key-card-"] a { position: static; padding-inline: 0; align-items: start; line-height: 1.3; }
 [class*="st-key-card-"] a::after { content: ""; position: absolute; inset: 0; }
 [class*="st-key-card-"] .stElementContainer:has([data-testid="stCaptionContainer"]) { pointer-events: none; }

@@ -84,6 +84,14 @@ CLEAR = """async () => {
     return contrast(clearOf(ground, mix(ground, full, 0.35), full, 3.3), ground);
   }));
 }"""
+# Whether a title has lost what it asks since this was called, as of an update that is laid out meanwhile: the ? takes
+# room.
+LOST = """() => {
+  window.lost = false;
+  const watch = new MutationObserver((all) => { window.lost ||= all.some(({ oldValue }) => oldValue === ""); });
+  for (const title of document.querySelectorAll(".pv-title[title]:not([title=''])"))
+    watch.observe(title, { attributeFilter: ["title"], attributeOldValue: true });
+}"""
 
 # Corners in use that are one place, of corners at two places.
 TOGETHER = """async () => {
@@ -138,10 +146,12 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     page.get_by_role("button", name="Reset").click()
     wait_lanes(page, 1, "Number(d.sweep) === 0")
     rest(page)
+    page.evaluate(LOST)
     press(page, "n")
     wait_lanes(page, 1, "Number(d.sweep) === 1")
     first = "/MAP call 1: uphill from the start leads to corner [01]{3} · [01]{3},/"
     page.wait_for_function(f"() => {first}.test(document.querySelector('.pv-root').innerText)")
+    assert page.evaluate("window.lost") is False
     page.locator(".pv-bar select").select_option("0")
     begin = time.perf_counter()
     page.get_by_role("button", name="Run to gap").click()

@@ -67,6 +67,11 @@ def test_home_moves_untouched_and_a_picture_of_it_opens_its_page_at_its_preset(s
     wait_lanes(page, 2, "Number(d.sweep) > 20")
     pause(page)
     page.wait_for_function("() => [...document.querySelectorAll('img')].every((p) => p.complete && p.naturalWidth > 0)")
+    # Pictures of any shape have one room: what is written beneath them begins at one height.
+    shapes = page.locator("[class*='st-key-card-'] img:visible").evaluate_all(
+        "(all) => all.map((each) => each.clientWidth / each.clientHeight)"
+    )
+    assert len(shapes) >= 20 and shapes == pytest.approx([1] * len(shapes), abs=0.02)
     image = page.locator(".st-key-card-race-stripes img")
     image.scroll_into_view_if_needed()
     # The whole card is its link, the note beneath it too.

@@ -106,10 +106,11 @@ class Walk extends Player {
     this.renewed = update.sites_first ? RENEWED : ""; // Of many sites a step takes seconds.
     [this.verdictLetters, this.letters] = update.letters;
     this.root.classList.toggle("wk-many", update.lanes.length > 3);
+    // Before the stage is laid out: a title with a ? may take a line more.
+    for (const trace of update.traces || []) trace.help = HELP[trace.id] || "";
     super.adopt(update);
     this.caption.textContent = update.words;
     this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
-    for (const [id, card] of this.traces.cards) card.title.title = HELP[id] || "";
     this.meanings.hidden = !update.walks; // What does not walk has none of these, no gap and no ρ.
     this.putFirst(Boolean(update.sites_first));
     if (update.given) this.given.replaceChildren(...update.given.map(givenPicture));
