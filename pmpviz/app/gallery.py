@@ -18,6 +18,7 @@ STYLE = """<style>
   position: static;
 }
 [class*="st-key-card-"] img { aspect-ratio: 1; object-fit: contain; }
+@media (prefers-color-scheme: dark) { [class*="st-key-card-"] img { filter: invert(0.92) hue-rotate(180deg); } }
 [class*="st-key-card-"] a { position: static; padding-inline: 0; align-items: start; line-height: 1.3; }
 [class*="st-key-card-"] a::after { content: ""; position: absolute; inset: 0; }
 [class*="st-key-card-"] .stElementContainer:has([data-testid="stCaptionContainer"]) { pointer-events: none; }

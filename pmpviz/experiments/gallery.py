@@ -62,11 +62,12 @@ TAKEN_APART, MADE = 200, 16
 
 
 def picture(plan: Plan) -> bytes:
-    """PNG of chain 0 of the plan's last lane after 256 sweeps; of a chain the first 64 of Gibbs, one a row."""
+    """PNG of chain 0 of the plan's last lane after 256 sweeps, or of its first, slower one where it begins with
+    stripes; of a chain the first 64 of Gibbs, one a row."""
     model = resolve_model(plan.model)
     shape = picture_shape(model, plan.model)
     line = shape is not None and len(shape) == 1
-    lanes = (sampler("gibbs"),) if line else plan.lanes
+    lanes = (sampler("gibbs"),) if line else plan.lanes[:1] if plan.start == "stripes" else plan.lanes
     run = plan.replace(chains=1, lanes=lanes).begin(model)[-1]
     if line:
         _, trace = running.advance(run, 64 * run.quanta)

@@ -41,7 +41,7 @@ def test_a_preset_opens_and_its_chains_walk(preset):
         "discrete state (dot) becomes a Gaussian" in head
     ) == (not two)
     assert ("Play: block Gibbs draws" in head) == (preset.id == "failure")
-    assert ("Play pushes a ball, to which hills are wells" in head) == (preset.id != "failure")
+    assert ("Play pushes a ball, which the hills attract" in head) == (preset.id != "failure")
     # What Play shows and what the shift does are two things.
     assert ("A larger shift parts the hills; far apart they are crossed less." in head) == (not two)
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]
@@ -52,7 +52,8 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     }
     assert found["said"][0].startswith(begun.get(preset.id, "In "))
     # Of pictures, too, it is said how far off chance alone is.
-    assert not two or " 64 draws, one a chain, mostly come within 0.11 of exact." in found["said"][0]
+    chance = " 64 chains that stay are one draw each: the bars mostly come within 0.11 of exact."
+    assert not two or chance in found["said"][0]
     assert found["scene"].get("product", False) == (preset.id == "independent")
     assert len(found["scene"]["law"]) == len(found["lanes"][0]["walk"]["counts"])
     last = {"failure": "extra", "hopfield": "cue", "alike": "cue"}.get(preset.id, "steps")

@@ -146,10 +146,24 @@ def the_curve_of_overlaps_ends_where_the_ball_last_stood(page) -> None:
     assert read[0][1:] == [round(value, 2) for value in read[1]]
 
 
+# What is said while the trajectories 0, 2, 3 and all are seen, of words of the first, the third and the fourth; then,
+# after a reset, of new ones.
+DUE = """async () => {
+  const loaded = performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith("/due.js"));
+  const { Due } = await import(loaded);
+  const due = new Due();
+  [[1, "first"], [3, "third"], [4, "fourth"]].forEach(([number, words], k) => due.take(number, words, null, k === 0));
+  const told = [0, 2, 3, Infinity].map((seen) => due.at(seen).words);
+  due.take(1, "new", null, true);
+  return [...told, due.at(0).words];
+}"""
+
+
 def test_the_ball_of_two_pictures_its_spins_and_the_curve_of_overlaps_move_together(server, open_page, record_property):
     page = open_page(link(server, "landscape", preset="hopfield", speed="0.5"))
     page.wait_for_selector(f"{CANVAS}[data-hills='4']")
     page.wait_for_selector("[data-testid=landscape-spins][data-differs]")
+    assert page.evaluate(DUE) == ["first", "first", "third", "fourth", "new"]
     verdict = page.locator(".pv-verdict").inner_text()
     assert verdict.startswith("Four hills at T = 0.8: A, B and their negatives have one each, below T = 0.947. ")
     for places in ([[250, 60], [280, 90], [50, 240], [20, 210]], [[150, 20], [150, 280], [285, 150], [15, 150]]):
@@ -286,7 +300,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     key = page.locator("[data-testid=landscape-key]")
     told = [
         "a state's Gaussian, larger: likelier",
-        "the ball; to it hills are wells",
+        "the ball; hills attract it",
         "its way (Hamiltonian Monte Carlo)",
         "rejected: it goes back to its start",
         "to the state drawn, at random",

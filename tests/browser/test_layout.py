@@ -395,6 +395,12 @@ def test_a_tool_in_hand_leaves_the_picture_as_large_as_it_is(server, open_page):
             page.locator(".pv-tools").wait_for(state="hidden" if tool == "Look" else "visible")
             page.wait_for_timeout(1000)
             assert page.evaluate(wide) == before
+    # So does a layer, whose scale takes the place of the other chains; what stands beneath it does not move.
+    bar = "() => document.querySelector('.pv-bar').getBoundingClientRect().top"
+    there = steady(page, bar, 1.0)
+    page.get_by_role("radio", name="local field").click()
+    page.locator(".pv-scale:not(:empty)").wait_for()
+    assert steady(page, bar, 1.0) == pytest.approx(there, abs=3) and page.evaluate(wide) == before
 
 
 def test_a_class_sees_all_of_a_painted_preset_and_paints_beneath_it(server, open_page):

@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import json
 import math
+import re
 import time
 from types import SimpleNamespace
 
@@ -180,15 +181,15 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     quick, slow = [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
     first = standings.verdict(race(idle, slow, quick))
     came = "lane 2 first came within the noise after 8–16 sweeps"
-    assert first == f"{came}; lane 1 has not in 16 sweeps."
+    assert first == f"{came}; lane 1 had not when last compared, after 16 sweeps."
     spikes = [0.02, 0.001, 0.03, 0.001]
     later = standings.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
     assert later == f"{came}, then lane 1 after 128–256."
     # Who has left the noise again is said to have.
     out = standings.verdict(race(idle, slow, [*quick, 0.03]))
-    assert out.startswith(f"{came}, though its MMD² is above it now; lane 1 has not in 16")
+    assert out.startswith(f"{came}, though its MMD² is above it now; lane 1 had not when last compared, after 16")
     at_once = standings.verdict(race(idle, slow, [0.5, 0.2, 0.009]))
-    assert "lane 2 first came within the noise after 2 sweeps; lane 1 has" in at_once
+    assert "lane 2 first came within the noise after 2 sweeps; lane 1 had" in at_once
     assert "None is within the noise. lane 2 is nearest" in standings.verdict(race(idle, slow, quick[:5]))
 
 
@@ -266,6 +267,9 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
         "lane 1 and lane 2 cannot be told apart: all came within the noise by MMD² after 2–4 sweeps, and their "
         "energies are 7.5 standard errors off."
     )
+    quick, slow = (energies(both, 50, 20, 10, *last).lanes[k] for k, last in enumerate(((1, 1), (9, 1))))
+    said = standings.verdict(dataclasses.replace(both, lanes=(quick, slow)))
+    assert said == f"lane 1 first came {by} after 2–4 sweeps, then lane 2 after 4–8 (by MMD² alone after 2–4)."
     apart = energies(both, 50, 20, 10, 8.3, 18).lanes[0]
     said = standings.verdict(dataclasses.replace(both, lanes=(apart, both.lanes[1])))
     # In one sentence: a class reads so many letters, and of all lanes.
@@ -327,7 +331,8 @@ def test_of_several_above_the_noise_the_nearest_is_named_where_the_noise_can_tel
     first = [0.5, 0.2, 0.009]
     said = standings.verdict(race(idle, first, [0.5, 0.4, 0.3], [0.5, 0.3, 0.1], [0.5, 0.3, 0.304]))
     assert said.endswith(
-        "; the others have not in 2 sweeps, nearest lane 3, then lane 2 and lane 4 level (MMD² 0.10, 0.30 and 0.30)."
+        "; the others had not when last compared, after 2 sweeps, nearest lane 3, then lane 2 and lane 4 level "
+        "(MMD² 0.10, 0.30 and 0.30)."
     )
     assert "nearest" not in standings.verdict(race(idle, first, [0.5, 0.4, 0.3], [0.5, 0.3, 0.304]))
 
@@ -404,7 +409,7 @@ def test_what_an_approximate_lane_that_has_not_come_gets_wrong_is_said(begin):
     for guarantee in ("approximate", "invariant"):
         lanes = (dataclasses.replace(wrong, guarantee=guarantee), right)
         said[guarantee] = standings.verdict(dataclasses.replace(view, lanes=lanes))
-    assert "lane 1 has not in " in said["approximate"]
+    assert "lane 1 had not when last compared, after " in said["approximate"]
     assert said["approximate"].endswith(", its energy is 12 standard errors too low.")
     assert said["invariant"].endswith(" sweeps."), "time will mend it"
 
@@ -412,9 +417,9 @@ def test_what_an_approximate_lane_that_has_not_come_gets_wrong_is_said(begin):
 def test_those_that_have_not_come_are_named_together(idle):
     quick, slow = [0.5, 0.2, 0.009, 0.009, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1]
     said = standings.verdict(race(idle, quick, slow, slow))
-    assert said.endswith("after 2 sweeps; the others have not in 8 sweeps.")
+    assert said.endswith("after 2 sweeps; the others had not when last compared, after 8 sweeps.")
     assert standings.verdict(race(idle, quick, quick, slow, slow[:4])).endswith(
-        "lane 3 and lane 4 have not in 4–8 sweeps."
+        "lane 3 and lane 4 had not when last compared, after 4–8 sweeps."
     )
 
 
@@ -562,7 +567,7 @@ def test_a_lane_has_not_come_within_the_noise_in_the_sweeps_that_were_measured(i
     quick, slow = ([0.5, 0.2, 0.1, 0.05, 0.02, last] for last in (0.009, 0.05))
     view = race(idle, quick, slow)
     late = dataclasses.replace(view, lanes=tuple(dataclasses.replace(lane, sweep=23) for lane in view.lanes))
-    assert standings.verdict(late).endswith("; lane 2 has not in 16 sweeps.")
+    assert standings.verdict(late).endswith("; lane 2 had not when last compared, after 16 sweeps.")
 
 
 def test_who_begins_within_the_noise_has_not_won(idle):
@@ -733,6 +738,17 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     assert words._apart(apart, 1.5, 1.0, first, 256)[0].startswith(f"Right within chance{first}, though its chains")
     # Few chains know their own error badly: what is far of many is chance of four.
     assert words._apart(view.lanes[0], 7.4, 1.0, "", 4)[0] == "Right within chance"
+    # Whoever subtracts what is printed gets what is told.
+    for one, two, apart in (
+        ("−2\u202f407.3", "−2\u202f570.3", "163.0"),
+        ("−1\u202f000", "210.25", "1\u202f210"),
+        ("1.0", "1.00", ""),
+        ("2·10⁻⁵", "1", ""),
+    ):
+        assert words._between(one, two) == apart
+    mean, exact = (float(each) for each in re.findall(r"−(\d+\.\d+)", said))
+    decimals = len(far.partition(".")[2])
+    assert far == f"{abs(mean - exact):.{decimals}f}"
     # The start is no wait for Play, nor a first sweep in the making.
     for playing in (False, True):
         then = dataclasses.replace(view, playing=playing).at(0)

@@ -35,7 +35,7 @@ PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins
 LONG_RUN = "in the long run the bars are exact."
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: "Play pushes a ball, to which hills are wells; where it stops a state is drawn, nearer ones likelier; "
+    HMC: "Play pushes a ball, which the hills attract; where it stops a state is drawn, nearer ones likelier; "
     f"{LONG_RUN}",
     GIBBS: f"Play: block Gibbs draws a point from the dot's Gaussian, and there spins; {LONG_RUN}",
 }

@@ -138,7 +138,7 @@ def _traces(envelope: Envelope, view: LandscapeView) -> list[dict]:
     found = [trace("error", "Largest error of a frequency", name, lines, True)]
     if isinstance(view.scene, Memory):
         lines = _overlaps(envelope)
-        found.insert(0, trace("overlaps", "Overlaps of the shown spins", name, lines))
+        found.insert(0, trace("overlaps", "Overlaps of the shown spins", name, lines, unit="blue A, violet B"))
     if view.plan.sampler != GIBBS:
         lines = envelope.lines(lambda lane: {"x": lane.trace[:, 0], "y": lane.trace[:, 2]})
         found.append(trace("acceptance", "Mean acceptance", name, lines))
@@ -292,7 +292,7 @@ def remembered(view: LandscapeView) -> str:
     law = view.scene.law
     # A chain that stays is one draw, however long.
     noise = significant(2 * float(np.sqrt((law * (1 - law)).max() / lane.chains)), 2)
-    chance = f"{integer(lane.chains)} draws, one a chain, mostly come within {noise} of exact."
+    chance = f"{integer(lane.chains)} chains that stay are one draw each: the bars mostly come within {noise} of exact."
     last = "last " if lane.count > len(lane.landings) else ""
     if len(often) == 1:
         name = NAMES[often[0][0]]

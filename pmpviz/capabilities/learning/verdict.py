@@ -22,7 +22,7 @@ ALIKE = 1 / 3
 SMALL = 0.3
 FOUND = {
     "noise": "The filters are still noise: neighbouring weights share a sign by chance",
-    "alike": "The filters are still alike: much of each (drawn on its own scale) is one pattern that all share",
+    "alike": "The filters are alike: much of each (drawn on its own scale) is one pattern that all share",
     "begun": "Neighbouring weights of a filter begin to share a sign",
     "broad": "Hidden units stand for broad patches: neighbouring weights tend to share a sign",
     "small": "Hidden units stand for small patches: neighbouring weights tend to share a sign",
@@ -121,6 +121,10 @@ def _worth(lane: LearningLaneView, view: LearningView) -> str:
     if last.high <= lane.independent:
         return f"{pictures} {'less' if _is_worse(last, lane) else 'no more'} {than}"
     if last.low <= lane.independent:  # No further from them than the errors reach.
+        best = best_of(lane.likelihoods)
+        if best is not None and best.low > max(last.high, lane.independent):
+            was = f"at best, at iteration {integer(best.iteration)}, {_factor(best.value - lane.independent)} above"
+            return f"{_when(last, lane)}the likelihood has fallen back to that of independent pixels ({was})"
         return f"{_when(last, lane)}the likelihood cannot be told yet from that of independent pixels"
     only = "only " if gain < LITTLE else ""
     return f"{pictures} {only}{_factor(gain)} more {than}{_down(lane, gain)}"

@@ -132,7 +132,10 @@ def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun:
     came_in = "both came" if len(lead) == 2 else "came" if begun or len(lead) > 1 else "first came"
     alone = "" if wrong else _alone(view, lead)
     said = f"{who} {came_in} {within} {_when(view, *lead[0], True)}{alone}{_off(view, lead)}"
-    rest = [f"{at[0].label} {_when(view, *at)}{_off(view, [at])}" for at in came[len(lead) :]]
+    rest = [
+        f"{at[0].label} {_when(view, *at)}{'' if wrong else _alone(view, [at])}{_off(view, [at])}"
+        for at in came[len(lead) :]
+    ]
     already = f", by MMD² {'its' if len(came) == 1 else 'their'} start already was" if starts else ""
     return [f"{said}{', then ' if rest else ''}{listed(rest)}{already}", *([] if by_time else _sooner(came, lead))]
 
@@ -208,8 +211,7 @@ def _not_yet(view: LiveView, lanes: list[LaneView]) -> list[str]:
     many = f"{integer(counts[0])}–" if len(counts) > 1 else ""
     off = energy_now(view, lanes[0]) if len(lanes) == 1 and lanes[0].guarantee != "invariant" else 0.0
     wrong = f", its energy is {how_far(off)}" if abs(off) > far(view) else ""
-    have = "have" if len(lanes) > 1 else "has"
-    return [f"{who} {have} not in {many}{count_of(counts[-1])}{wrong}{_order(view, lanes)}"]
+    return [f"{who} had not when last compared, after {many}{count_of(counts[-1])}{wrong}{_order(view, lanes)}"]
 
 
 def _order(view: LiveView, lanes: list[LaneView]) -> str:

@@ -33,12 +33,14 @@ IN_SHORT = (
     "model's law: an approximate method, R-hat above 1.01 or MMD² above the noise. **R-hat**: 1 where the chains "
     "agree; in brackets where it is of fewer than 64 sweeps, in which even quick chains have hardly forgotten where "
     "they were. **τ**: sweeps until a chain has forgotten its energy; in brackets where fewer than 50 τ were counted. "
-    "n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1); –: not kept of a moment looked back at."
+    "n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1 by chains that stay apart); –: not kept of a "
+    "moment looked back at."
 )
 HELP = """
 **ESS**: effective draws of all chains, by their energy, in the second half of the last 1 024 sweeps (of fewer, while
-there are fewer); of a method that makes independent draws, all completed ones. While R-hat is above 1.1 the chains
-still know where they began, and ESS and τ, which take each chain for a stretch of the law, are not told.
+there are fewer); of a method that makes independent draws, all completed ones. While R-hat is above
+1.1, and chains that differ early in that window still do late in it, they know where they began, and ESS and τ, which
+take each chain for a stretch of the law, are not told.
 
 **ESS/s**: effective draws of all chains for each second that they took to compute, so that lanes can be compared
 however long they ran. More chains do not change it where a sweep of twice as many takes twice as long; it rises where

@@ -30,7 +30,7 @@ from pmpviz.capabilities.sampling.then import under_others
 from pmpviz.live.lane_names import lane_names
 from pmpviz.models.tables import TableModel
 from pmpviz.player.model_words import full_sentence, listed, model_words, temperature
-from pmpviz.player.numbers import integer, seconds, significant
+from pmpviz.player.numbers import THIN, integer, seconds, significant
 from pmpviz.player.update import short_name
 from pmpviz.samplers import sampler_class
 
@@ -249,10 +249,12 @@ def found(view: LiveView) -> str:
     if (law := law_energy(view)) is not None and error:
         beside, spread = law
         since = first_right(lane, law, chains)
-        answer, apart = _apart(lane, mean - beside, math.hypot(error, spread), since, chains)
-        whose = "the exact" if exact is not None else "the reference's"
         # What does not change is printed alike at every look.
-        said = f"{said} {when}, {apart} {whose} {_to_error(beside, spread) if spread else significant(beside, 5)}."
+        known = _to_error(beside, spread) if spread else significant(beside, 5)
+        printed = _between(_to_error(mean, error), known)
+        answer, apart = _apart(lane, mean - beside, math.hypot(error, spread), since, chains, printed)
+        whose = "the exact" if exact is not None else "the reference's"
+        said = f"{said} {when}, {apart} {whose} {known}."
         if states := states_came(lane):
             right = "Not right" if answer.startswith("Too") else answer.split(",")[0].split(":")[0]
             return f"{right}: {states} {said[:1].upper()}{said[1:]}"
@@ -283,13 +285,25 @@ def _to_error(value: float, error: float, least: int = 3) -> str:
     return significant(value, max(_place(value) - _place(error) + 2, least)) if error else significant(value, 4)
 
 
+def _between(one: str, two: str) -> str:
+    """How far two numbers are apart as they are printed, for whoever subtracts them; empty where that is nothing."""
+    try:
+        first, second = (float(each.replace(THIN, "").replace("−", "-")) for each in (one, two))
+    except ValueError:  # One is so small that it has a power of ten.
+        return ""
+    decimals = min(len(each.partition(".")[2]) for each in (one, two))
+    far = f"{abs(first - second):,.{decimals}f}"
+    return far.replace(",", THIN) if float(far.replace(",", "")) else ""
+
+
 def _place(value: float) -> int:
     return math.floor(math.log10(abs(value))) if value else 0
 
 
-def _apart(lane: LaneView, off: float, error: float, since: str, chains: int) -> tuple[str, str]:
+def _apart(lane: LaneView, off: float, error: float, since: str, chains: int, printed: str = "") -> tuple[str, str]:
     """(whether the energy over so many chains is right, `since` when, and how far it is off): by chance it is off a
-    little."""
+    little. `printed`: how far the printed numbers are apart."""
+    told_far = printed or _to_error(abs(off), error, 1)
     deviations, far = f"{significant(abs(off / error), 2)} standard errors", abs(off) > DOUBT * error
     side, unsettled = "above" if off > 0 else "below", far and bool(disagree([lane]))
     # What was right once is not taken back where chance goes a little further; what chains disagree on is not right.
@@ -301,9 +315,9 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int) ->
             answer = f"Not settled: was within chance{since.removeprefix(',')}, is now {deviations} {side}"
             told = ""
         apart = disagree([lane], answer if unsettled else "")
-        return f"{answer}{apart}", f"{_to_error(abs(off), error, 1)}{told} {side}"
+        return f"{answer}{apart}", f"{told_far}{told} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
-    return answer, f"{_to_error(abs(off), error, 1)} ({deviations}) {side}"
+    return answer, f"{told_far} ({deviations}) {side}"
 
 
 def looking_back(sweep: int) -> str:

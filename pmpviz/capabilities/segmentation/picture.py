@@ -212,7 +212,7 @@ def _faster(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
     if not 0 < FASTER * least <= most:
         return ""
     than = f" as {slow}" if len(now) > 2 else ""
-    return f" As good, and {fast} is {significant(most / least, 2)} times as fast{than}."
+    return f" As good, and {fast} about {significant(most / least, 1)} times as fast{than}."
 
 
 def _took(lanes: Sequence[SceneLaneView], count: int) -> str:

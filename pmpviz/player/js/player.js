@@ -146,10 +146,16 @@ export class Player extends Live {
     const painting = tool !== "none" || this.edits.any();
     // What the first stroke brings, or a layer, has its room before.
     this.root.classList.toggle("pv-painting", painting);
-    if (!this.tools.show(painting)) return;
-    // What comes beneath the pictures by a hand takes the room of the other chains there, and none of the pictures'.
-    this.root.classList.toggle("pv-by-hand", painting && Boolean(this.laid));
-    this.layout();
+    const shown = this.tools.show(painting);
+    // What comes beneath the pictures by a hand, and a layer's scale, take the room of the other chains there, and none
+    // of the pictures'.
+    const byHand = this.root.classList.contains("pv-by-hand");
+    const scaled = this.lanes.some(({ legend }) => legend.childElementCount);
+    const now = (painting || scaled) && (byHand || Boolean(this.laid));
+    const strip = Math.max(0, ...this.lanes.map((lane) => lane.strip.offsetHeight));
+    if (now && !byHand) this.root.style.setProperty("--pv-strip", `${strip}px`);
+    this.root.classList.toggle("pv-by-hand", now);
+    if (shown || now !== byHand) this.layout();
   }
 
   legends() {

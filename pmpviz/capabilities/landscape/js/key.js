@@ -9,7 +9,7 @@ const STOPPED = 3; // Specks that stand for all, each in a colour of the states.
 export function signsOf({ gibbs, layer, dark }) {
   const walk = gibbs
     ? [["line", "to a point drawn"]]
-    : [["ball", "the ball; to it hills are wells"], ["way", "its way (Hamiltonian Monte Carlo)"], ["refused", "rejected: it goes back to its start"]];
+    : [["ball", "the ball; hills attract it"], ["way", "its way (Hamiltonian Monte Carlo)"], ["refused", "rejected: it goes back to its start"]];
   const ground = { [SUM]: ["shade", `the Gaussians' sum, ${dark ? "brighter" : "darker"}: likelier`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
   return [["state", "a state's Gaussian, larger: likelier"], ...walk, ["drawn", "to the state drawn, at random"], ["stop", "stops, coloured by state drawn"], ...(ground ? [ground] : [])];
 }

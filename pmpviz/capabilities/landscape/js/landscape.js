@@ -7,6 +7,7 @@ import { unpack } from "../pmpviz.player/decode.js";
 import { Live } from "../pmpviz.player/live.js";
 import { lit, make } from "../pmpviz.player/theme.js";
 import { Ground } from "./ground.js";
+import { Due } from "./due.js";
 import { Key } from "./key.js";
 import { MemoryGround, MemoryPicture, Spins } from "./memory.js";
 import { along, LAYERS, Picture, REGIONS, SUM, topped } from "./scene.js";
@@ -49,6 +50,7 @@ class Landscape extends Live {
     this.spins = new Spins();
     this.own = {}; // What a hand has dragged and the server does not have yet.
     this.bars = new Bars();
+    this.due = new Due();
     this.energy = new Energy();
     this.shift = new Shift((value, done) => this.act("knob", { name: "extra", value, done }));
     this.layer = null; // None has been chosen.
@@ -101,11 +103,13 @@ class Landscape extends Live {
     this.pace = update.speed.value ? 1000 / update.speed.value : 0;
     const [lane] = update.lanes;
     if (lane) this.takeWalk(lane, fresh, now);
+    this.due.take(newestOf(this.walk), update.said, this.walk, fresh || !this.walk);
     this.agree(update, now);
     this.curves = update.traces;
     this.marks = update.marks;
     this.showCurves();
-    this.takeRest(update);
+    const due = this.scene && this.due.at(this.seen(this.share(now)));
+    this.takeRest({ ...update, said: due ? due.words : update.said });
     this.wake();
   }
 
@@ -148,7 +152,6 @@ class Landscape extends Live {
   // The verdict begins with what is seen: how many hills there are, and from which shift on.
   tell(sentences) {
     super.tell(this.withHills(sentences));
-    this.sentences = sentences;
   }
 
   // The verdict's room is kept for the longest of it, or the picture would shrink in mid-run.
@@ -263,10 +266,11 @@ class Landscape extends Live {
     this.picture = this.pictures[scene.memory ? 1 : 0];
     const still = !this.anew && this.walk;
     const share = this.share(now);
+    const due = this.due.at(this.seen(share));
     this.picture.draw(this.ground, this.sidelong, this.theme, this.drawn(still, share), scale);
     const inks = this.picture.inks;
     this.pictureKey.draw(this.scene, this.drawnLayer(), this.colour || "", inks, this.theme);
-    this.bars.draw(this.scene, still || null, inks, this.theme, scale);
+    this.bars.draw(this.scene, (still && due.walk) || null, inks, this.theme, scale);
     this.energy.root.hidden = this.scene.gibbs;
     if (!this.scene.gibbs) this.energy.draw(still && this.shown, share, this.colour, this.scene.most, this.theme, scale);
     this.beside(scene, still && this.shown, share, scale);
@@ -274,7 +278,7 @@ class Landscape extends Live {
     this.press(this.layers, this.drawnLayer());
     this.press(this.frames, this.plain ? 1 : 0);
     this.report(scene);
-    this.tell(this.sentences || []);
+    this.tell(due ? due.words : []);
     this.drawTraces(now, null);
     return moving || this.tracesDirty;
   }
@@ -317,6 +321,12 @@ class Landscape extends Live {
   share(now) {
     const takes = this.hurried() ? 0 : 0.65 * this.pause();
     return this.shown && takes ? Math.min(1, Math.max(0, (now - this.since) / takes)) : 1;
+  }
+
+  // Up to which trajectory words and bars may go: of two pictures they tell where the shown ball stopped.
+  seen(share) {
+    const shows = this.scene.memory && this.shown && this.playing && !this.still && !this.hurried();
+    return shows ? this.shown.number - (share < 1) : Infinity;
   }
 
   // Curves of the shown spins end at the trajectory after which they are shown.
@@ -384,3 +394,7 @@ class Landscape extends Live {
 }
 
 export default mounted(Landscape);
+
+function newestOf(walk) {
+  return walk && walk.rolls.length ? walk.rolls[walk.rolls.length - 1].number : 0;
+}

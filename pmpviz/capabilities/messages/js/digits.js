@@ -9,14 +9,14 @@ export function signed(value) {
   return value > 0 && words !== "0" ? `+${words}` : words;
 }
 
-// Two decimals, which do not jump; more where the number is small.
-export function plain(value) {
+// Two decimals, or so many at least, which do not jump; more where the number is small.
+export function plain(value, least = 2) {
   if (Number.isNaN(value)) return "n/a";
   if (!Number.isFinite(value) || Math.abs(value) > 1e6) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
   if (size < ROUNDING) return "0";
   if (size < 5e-4) return (value < 0 ? "−" : "") + tenfold(size, 0);
-  return value.toFixed(size < 0.1 ? 3 : 2).replace("-", "−");
+  return value.toFixed(size < 0.1 ? 3 : least).replace("-", "−");
 }
 
 // With so many decimals before a power of ten.

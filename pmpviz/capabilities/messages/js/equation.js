@@ -209,9 +209,11 @@ function factorOf(ratio) {
   return factor < 1000 ? factor.toPrecision(3) : tenfold(factor, 1);
 }
 
+// The total has as many decimals as what it is the sum of.
 function equal(words, total) {
   if (impossible(total)) return "impossible";
-  return words === plain(total) ? words : `${words} = ${plain(total)}`;
+  const told = plain(total, /\.\d{3}(?!\d)/.test(words) ? 3 : 2);
+  return words === told ? words : `${words} = ${told}`;
 }
 
 function shown(value) {
@@ -226,5 +228,6 @@ function vector(message) {
 function sum(parts) {
   const kept = parts.length > MOST_PARTS ? [...parts.slice(0, MOST_PARTS - 1), parts.slice(MOST_PARTS - 1).reduce((a, b) => a + b, 0)] : parts;
   if (kept.some(impossible)) return "−∞";
-  return kept.map((part, k) => (k ? (part < 0 ? " − " : " + ") + plain(Math.abs(part)) : plain(part))).join("");
+  const least = kept.some((part) => /\.\d{3}/.test(plain(part))) ? 3 : 2;
+  return kept.map((part, k) => (k ? (part < 0 ? " − " : " + ") + plain(Math.abs(part), least) : plain(part, least))).join("");
 }

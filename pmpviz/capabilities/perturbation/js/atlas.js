@@ -20,7 +20,7 @@ const NAMED = 4;
 const TWO_LINES = 850; // So wide a page has the verdict of two spins in two lines, another one in three.
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 // To a class, which reads no lead.
-const UNPLAYED = "Press Play: dots fall, each fresh noise on both spins. Its region is the best state, which the solvers seek; bars count it.";
+const UNPLAYED = "Press Play: each dot that falls is fresh noise on both spins. The region it falls into is the best state; bars count these.";
 const LEGEND = 30;
 const [ALONE, IN_CLASS, FALLS] = [0.56, 0.5, 0.58]; // How high it is elsewhere, of the window: before a class the answer stands beneath.
 const PAIR = 4; // Coordinates of two spins' places.

@@ -215,8 +215,10 @@ class SamplingStage(Stage):
     def _table(self) -> None:
         moment, at = held(self.id).live.seen, held(self.id).at
         if moment is not None and moment.lanes:
-            st.markdown(table.markdown(moment if at is None else moment.at(at)))
-            st.caption(table.IN_SHORT, help=table.HELP)
+            # A class has the curve and the verdict; so many columns are for a desk.
+            fold = st.container(key="class-fold-table")
+            fold.markdown(table.markdown(moment if at is None else moment.at(at)))
+            fold.caption(table.IN_SHORT, help=table.HELP)
 
 
 def _what(plan: Plan) -> tuple[Any, ...]:
