@@ -311,7 +311,7 @@ _STATES = (
 )
 GAUSSIAN_FIELD = Preset(
     "gaussian-field",
-    "A lattice and its Gaussian field",
+    "Lattice and Gaussian field",
     "All spins at once, given Gaussians: after how many sweeps is their energy right?",
     Plan(model="square:64x64", chains=64, lanes=_lanes("gaussian_gibbs")),
     "The colour of a site is the pull of the Gaussians on its couplings, its spin is the dot in the middle: drawn from "

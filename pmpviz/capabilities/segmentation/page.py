@@ -49,7 +49,7 @@ def draw() -> None:
     draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
-    preset = PAGE.ask(plan, "Do learned weights tell an animal from its ground better than colour alone?")
+    preset = PAGE.ask(plan, "Do learned weights find an animal better than colour alone?")
     STAGE.draw(plan)
     explain(plan, preset)
 

@@ -11,7 +11,7 @@ SEGMENTATION: tuple[Preset, ...] = (
     Preset(
         "crf",
         "Learn the weights",
-        "Do learned weights tell an animal from its ground better than colour alone?",
+        "Do learned weights find an animal better than colour alone?",
         # From where colour alone decides plain gradients go up without going too far; Adam's momentum turned whole
         # scenes into animals and back.
         ScenePlan(trust=1.0, ascent="sgd", learning_rate=0.3, decay=0.1, lanes=(WALK, expectation("colour_gibbs"))),

@@ -5,11 +5,13 @@ import { REGIONS, SUM } from "./scene.js";
 
 const STOPPED = 3; // Specks that stand for all, each in a colour of the states.
 
-// The signs, each with what is drawn of it and its words; block Gibbs has no ball that is pushed.
-export function signsOf({ gibbs, layer, dark }) {
+// The signs, each with what is drawn of it and its words; block Gibbs has no ball that is pushed. Before a class, which
+// has less room, what is rare is left out.
+export function signsOf({ gibbs, layer, dark, large }) {
   const walk = gibbs
     ? [["line", "to a point drawn"]]
-    : [["ball", "the ball; hills attract it"], ["way", "its way (Hamiltonian Monte Carlo)"], ["refused", "rejected: it goes back to its start"]];
+    : [["ball", "the ball; hills attract it"], ["way", "its way (Hamiltonian Monte Carlo)"]];
+  if (!gibbs && !large) walk.push(["refused", "rejected: it goes back to its start"]);
   const ground = { [SUM]: ["shade", `the Gaussians' sum, ${dark ? "brighter" : "darker"}: likelier`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
   return [["state", "a state's Gaussian, larger: likelier"], ...walk, ["drawn", "to the state drawn, at random"], ["stop", "stops, coloured by state drawn"], ...(ground ? [ground] : [])];
 }
@@ -20,8 +22,8 @@ export class Key {
     this.root.dataset.testid = "landscape-key";
   }
 
-  draw(scene, layer, colour, inks, theme) {
-    const signs = signsOf({ gibbs: scene.gibbs, layer, dark: theme.dark });
+  draw(scene, layer, colour, inks, theme, large) {
+    const signs = signsOf({ gibbs: scene.gibbs, layer, dark: theme.dark, large });
     const told = JSON.stringify([signs, colour, inks, theme.id]);
     if (told === this.told) return;
     this.told = told;

@@ -269,7 +269,7 @@ class Landscape extends Live {
     const due = this.due.at(this.seen(share));
     this.picture.draw(this.ground, this.sidelong, this.theme, this.drawn(still, share), scale);
     const inks = this.picture.inks;
-    this.pictureKey.draw(this.scene, this.drawnLayer(), this.colour || "", inks, this.theme);
+    this.pictureKey.draw(this.scene, this.drawnLayer(), this.colour || "", inks, this.theme, this.large);
     this.bars.draw(this.scene, (still && due.walk) || null, inks, this.theme, scale);
     this.energy.root.hidden = this.scene.gibbs;
     if (!this.scene.gibbs) this.energy.draw(still && this.shown, share, this.colour, this.scene.most, this.theme, scale);
