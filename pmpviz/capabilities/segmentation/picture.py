@@ -212,7 +212,8 @@ def _faster(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
     if not 0 < FASTER * least <= most:
         return ""
     than = f" as {slow}" if len(now) > 2 else ""
-    return f" As good, and {fast} about {significant(most / least, 1)} times as fast{than}."
+    ratio = float(f"{most / least:.0e}")  # One digit: it drifts with what else the machine does.
+    return f" As good, and {fast} about {significant(ratio, 1)} times as fast{than}."
 
 
 def _took(lanes: Sequence[SceneLaneView], count: int) -> str:

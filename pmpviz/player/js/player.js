@@ -152,8 +152,10 @@ export class Player extends Live {
     const byHand = this.root.classList.contains("pv-by-hand");
     const scaled = this.lanes.some(({ legend }) => legend.childElementCount);
     const now = (painting || scaled) && (byHand || Boolean(this.laid));
-    const strip = Math.max(0, ...this.lanes.map((lane) => lane.strip.offsetHeight));
-    if (now && !byHand) this.root.style.setProperty("--pv-strip", `${strip}px`);
+    if (now && !byHand) {
+      const strip = Math.max(0, ...this.lanes.map((lane) => lane.strip.offsetHeight));
+      this.root.style.setProperty("--pv-strip", `${strip}px`);
+    }
     this.root.classList.toggle("pv-by-hand", now);
     if (shown || now !== byHand) this.layout();
   }
