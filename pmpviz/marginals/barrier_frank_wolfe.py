@@ -172,6 +172,7 @@ class BarrierFrankWolfe(MarginalSolver):
         gradient = state.objective.gradient(state.mu)
         state, gap = called(state, gradient, self.polytope == "local")
         state, gamma, corrected = self._advance(state.attaining(before.mu), gap, gradient)
+        state = state.attaining(state.mu)
         record = self._record(before, state, gap) | {"gamma": gamma, "corrections": corrected}
         record["seconds"] = time.perf_counter() - begin + (before.trace[-1]["seconds"] if before.trace else 0.0)
         return replace(state, trace=(*state.trace, record))
@@ -245,10 +246,10 @@ class BarrierFrankWolfe(MarginalSolver):
         Where the contraction adapts it is let go of further, closer to the faces.
         """
         if self.correction == "never":
-            return state.attaining(state.mu)
+            return state
         delta = min(state.delta, LAST_DELTA) if self.contraction == "adaptive" else state.delta
         active, left, _ = state.active.correct(state.objective, delta, LAST * self.tolerance)
-        return replace(state, active=active, mu=active.point, correction_gap=left).attaining(active.point)
+        return replace(state, active=active, mu=active.point, correction_gap=left)
 
     def _record(self, before: FrankWolfeState, state: FrankWolfeState, gap: float) -> dict:
         """What was found at the iterate that the MAP call was made at."""

@@ -24,6 +24,7 @@ from pmpviz.capabilities.marginals.segmented import segmented
 from pmpviz.capabilities.marginals.words import OBJECTIVE, climbed, error, estimate
 from pmpviz.live.plan import resolve_model
 from pmpviz.marginals.belief_propagation import UNSETTLED
+from pmpviz.marginals.frank_wolfe_state import FrankWolfeState
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import projection_of
 from pmpviz.oracles import Potentials
@@ -120,7 +121,7 @@ def test_opposites_share_a_corner_and_are_counted_there():
     (lane,) = view.lanes
     used = lane.configurations[lane.weights > averaged.IN_USE]
     corners = {min(tuple(each), tuple(1 - each)) for each in used}
-    told = re.search(r"averaging (\d+) configurations at (\d+) corners", verdict.said(view)[0])
+    told = re.search(r"averaging (\d+) configurations \(at (\d+) corners\)", verdict.said(view)[0])
     assert [int(number) for number in told.groups()] == [len(used), len(corners)] and len(corners) < len(used)
 
 
@@ -159,16 +160,15 @@ def test_an_objective_is_said_to_cross_log_z_only_where_it_is_below_and_the_walk
         off = estimate(then.lanes[0]) - view.truth.solution.log_z
         assert ("may cross" in climbed(then, then.lanes[0])) == (off < 0)
         assert (" above the exact" in climbed(then, then.lanes[0])) == (off > 0)
-    ended = view_of("grid")
-    assert estimate(ended.lanes[0]) < ended.truth.solution.log_z and "may cross" not in climbed(ended, ended.lanes[0])
+    ended = replace(view.lanes[0], objective=view.truth.solution.log_z - 0.1)
+    assert ended.done and "below the exact log Z. With" in climbed(view, ended)
 
 
 def test_no_objective_is_above_its_own_maximum_by_rounding():
     view = view_of("edge")
     (lane,), exactly = view.lanes, view.truth.solution.log_z
     for off in (2.5e-8, -2.5e-8):
-        record = {**lane.trace[-1], "objective": exactly + off}
-        said = climbed(view, replace(lane, trace=(*lane.trace[:-1], record)))
+        said = climbed(view, replace(lane, objective=exactly + off))
         assert said.startswith(
             f"The objective {OBJECTIVE} is 1.628, as is the exact log Z. Without a loop its maximum is"
         )
@@ -177,11 +177,11 @@ def test_no_objective_is_above_its_own_maximum_by_rounding():
     )
 
 
-def test_of_a_walk_that_has_come_to_the_exact_answer_in_mid_run_gap_and_bounds_are_those_before():
+def test_of_a_walk_that_has_come_to_the_exact_answer_in_mid_run_the_next_call_is_said_to_tell_whether_it_is_the_top():
     view = view_of("edge")
     lane = replace(view.lanes[0], reason="")
     assert verdict.said(replace(view, lanes=(lane,)))[0].endswith(
-        "0.553: the exact answer, to three digits." + verdict.BEFORE
+        "0.553: the exact answer, to three digits." + verdict.NEXT
     )
 
 
@@ -460,9 +460,10 @@ def test_before_a_class_too_the_gap_is_said_to_lead_to_a_top_that_is_near_exact(
     for step in range(1, lane.count + 1):
         said = answer("triangle", step)
         spoken = re.sub(r" \([^()]*\)", "", said)
-        assert re.search(r"[Tt]he top", spoken) and "only near exact" in spoken and len(spoken) <= 170
+        assert re.search(r"[Tt]he top", spoken) and "above log Z" in spoken and "only near exact" in spoken
+        assert len(spoken) <= 170
         # Only a walk that has ended is at it, and the last gap bounds how much there is left.
-        there = re.search(r"The top is reached \(at most ([\d.e-]+) higher\): with a loop only near exact", said)
+        there = re.search(r"The top is reached \(at most ([\d.e-]+) higher\): with a loop above log Z, only near", said)
         assert bool(there) is (step == lane.count)
     assert float(there[1]) == pytest.approx(gap_of(lane.trace[-1]), rel=0.05)
 
@@ -482,20 +483,42 @@ def test_how_far_the_objective_s_maximum_is_off_is_told_from_objective_and_gap()
     view = view_of("triangle")
     exactly = view.truth.solution.log_z
     for step in range(1, view.lanes[0].count + 1):
-        record = view.lanes[0].trace[step - 1]
-        most = f"{record['objective'] + record['gap'] - exactly:.2g}"
-        # Below log Z the bounds beneath tell more than the gap of one step.
-        far = rf"[^:]*{re.escape(most)}\d* above log Z" if record["objective"] > exactly else "an upper bound of log Z"
+        trace, then = view.lanes[0].trace[:step], lane_at(view.lanes[0], step)
+        most = f"{min(record['objective'] + record['gap'] for record in trace) - exactly:.2g}"
+        # Below log Z the bounds beneath tell more.
+        far = rf"[^:]*{re.escape(most)}\d* above log Z" if then.objective > exactly else "an upper bound of log Z"
         assert re.search(rf"its maximum is {far}: no gap means", beneath("triangle", step))
     assert "maximum is log Z itself: no gap means solved" in beneath("edge", 1)
 
 
-def test_the_objective_of_a_walk_that_goes_on_is_told_with_its_moment_as_the_curve_has_it():
-    for step in (1, 2):
-        objective = view_of("edge").lanes[0].trace[step - 1]["objective"]
-        told = f"At MAP call {step}, before its step, the objective {OBJECTIVE} was {objective:.4g}"
-        assert beneath("edge", step).startswith(told)
-    assert f"The objective {OBJECTIVE} is" in beneath("edge")
+@pytest.mark.parametrize("name", ["edge", "triangle", "grid"])
+def test_verdict_objective_and_curve_are_of_the_point_to_which_the_step_led(name):
+    whole = view_of(name)
+    for step in (1, 2, whole.lanes[0].count):
+        then = seen_at(whole, step)
+        (lane,), (was,) = then.lanes, view_of(name, step).lanes
+        state = stepped(name, step)
+        objective = state.objective.value(state.mu)
+        assert lane.objective == was.objective == estimate(lane) == objective and lane.rho_update == state.rho_update
+        assert verdict.said(then)[1].startswith(f"The objective {OBJECTIVE} is {objective:.4g}")
+        head, blobs = decode(update(then, Cursors(), Desk(), ""))
+        (card,) = [card for card in head["traces"] if card["id"] == "log_z"]
+        x, y, low, high = (np.frombuffer(blobs[card["lines"][0][key]], "<f4") for key in ("x", "y", "low", "high"))
+        # Of a climb that is seen whole the start is seen, of which no MAP call has told anything.
+        assert x.tolist() == list(range(int(name == "grid"), step + 1)) and y[-1] == np.float32(objective)
+        assert np.isnan(low).sum() == np.isnan(high).sum() == int(name != "grid")
+        assert high[-1] == np.float32(lane.answer.bound) and (name != "edge" or low[-1] == y[-1])
+
+
+@cache
+def stepped(name: str, steps: int) -> FrankWolfeState:
+    """The engine's own state after so many steps."""
+    plan = preset_of(INFERENCE, name).plan
+    algorithm = plan.lanes[0].build()
+    state = algorithm.start(Potentials.of_target(plan.target(resolve_model(plan.model, None)))[0])
+    for _ in range(steps):
+        state = algorithm.step(state)
+    return state
 
 
 def test_the_first_verdict_says_that_the_marginals_are_a_weighted_average_of_so_many_configurations():

@@ -31,10 +31,11 @@ def averaged(view: InferenceView) -> str:
 
 
 def _mixture(lane: InferenceLaneView) -> str:
-    """`6 configurations at 3 corners (and the centre)`: before a class without what is in brackets."""
+    """`6 configurations (at 3 corners, and the centre)`: before a class without what is in brackets."""
     count = in_use(lane)
-    said = f"{integer(count)} configuration{'' if count == 1 else 's'}{_at_corners(lane)}"
-    return said if centre(lane) is None else f"{said} (and the centre)"
+    said = f"{integer(count)} configuration{'' if count == 1 else 's'}"
+    besides = [*_at_corners(lane), *([] if centre(lane) is None else ["and the centre"])]
+    return f"{said} ({', '.join(besides)})" if besides else said
 
 
 def _axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
@@ -50,10 +51,10 @@ def _axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
 def _led(lane: InferenceLaneView) -> str:
     """What the gap leads to; short, for a class hears it too."""
     if not (lane.done and lane.reason.startswith(CLOSED)):
-        return "With a loop even the top (no gap) is only near exact."
+        return "With a loop even the top (no gap), above log Z, is only near exact."
     most = "at most" if lane.promise == CERTIFIED else "some"
     higher = f"{most} {significant(gap_of(lane.trace[-1]), 2)} higher"
-    return f"The top is reached ({higher}): with a loop only near exact."
+    return f"The top is reached ({higher}): with a loop above log Z, only near exact."
 
 
 def in_use(lane: InferenceLaneView) -> int:
@@ -62,12 +63,12 @@ def in_use(lane: InferenceLaneView) -> int:
     return int((weights > IN_USE).sum()) if len(weights) else len(lane.weights)
 
 
-def _at_corners(lane: InferenceLaneView) -> str:
-    """` at 3 corners`, which opposites share; empty where it was not kept how many are in use."""
+def _at_corners(lane: InferenceLaneView) -> list[str]:
+    """[`at 3 corners`], which opposites share; empty where it was not kept how many are in use."""
     if np.isnan(lane.weights).any() or len(lane.weights) != len(lane.corners):
-        return ""
+        return []
     count = len(np.unique(np.round(lane.corners[lane.weights > IN_USE], 6), axis=0))
-    return f" at {integer(count)} corner{'' if count == 1 else 's'}"
+    return [f"at {integer(count)} corner{'' if count == 1 else 's'}"]
 
 
 __all__ = ["averaged", "in_use"]

@@ -32,9 +32,10 @@ class InferenceLaneView:
 
     `path` are the iterates' coordinates, each with its number in `steps`, the last one the present, and `corners` those
     of the visited vertices, with their `weights`, `configurations` and `names`; `rho` are the edges' appearance
-    probabilities where the algorithm has them. `shown` is the configuration found last (a message passer's: the most
-    probable state of each variable). `kept` is what was known after each step, by its number, of the last ones at
-    least.
+    probabilities where the algorithm has them. `objective` is a walk's TRW(mu; rho) at its last point and of the
+    `rho_update`-th rho, nan before the first step and of what does not walk. `shown` is the configuration found last (a
+    message passer's: the most probable state of each variable). `kept` is what was known after each step, by its
+    number, of the last ones at least.
     """
 
     algorithm: str
@@ -54,6 +55,8 @@ class InferenceLaneView:
     configurations: Int8[np.ndarray, "v n"]
     names: tuple[str, ...]
     rho: Float[np.ndarray, " e"] | None
+    objective: float
+    rho_update: int
     shown: Int8[np.ndarray, " n"]
     ring: FrameRing
     kept: Mapping[int, Then]
@@ -140,6 +143,10 @@ class InferenceLane:
         while self._bytes > MOST_KEPT and len(self._kept) > 1:
             self._bytes -= self._kept.pop(next(iter(self._kept))).size
 
+    def _objective(self) -> float:
+        state = self.state
+        return state.objective.value(state.mu) if self.count and isinstance(state, FrankWolfeState) else np.nan
+
     def _rho(self) -> Float[np.ndarray, " e"] | None:
         return None if self.algorithm.spec.id == "bp" else rho_of(self.state)
 
@@ -174,6 +181,8 @@ class InferenceLane:
             configurations=configurations,
             names=tuple(self._names),
             rho=self._rho(),
+            objective=self._objective(),
+            rho_update=getattr(state, "rho_update", 0),
             shown=self._shown(),
             ring=self.ring,
             kept=dict(self._kept),

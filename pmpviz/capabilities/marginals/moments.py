@@ -23,6 +23,7 @@ def lane_at(lane: InferenceLaneView, step: int) -> InferenceLaneView:
     if step >= lane.count:
         return lane
     trace, then, walked = lane.trace[:step], lane.kept.get(step), lane.steps <= step
+    walks = step > 0 and not np.isnan(lane.objective)
     record: Record = trace[-1] if trace else {}
     found = min(int(record.get("vertices", 0)) if then is None else len(then.weights), len(lane.corners))
     return replace(
@@ -39,6 +40,9 @@ def lane_at(lane: InferenceLaneView, step: int) -> InferenceLaneView:
         names=lane.names[:found],
         weights=np.full(found, np.nan) if then is None else then.weights[:found],
         rho=lane.rho if then is None else then.rho,
+        # Where its next MAP call was made.
+        objective=float(lane.trace[step]["objective"]) if walks else np.nan,
+        rho_update=int(lane.trace[step]["rho_update"]) if walks else 0,
     )
 
 

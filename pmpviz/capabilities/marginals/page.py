@@ -23,7 +23,7 @@ from pmpviz.capabilities.marginals import picture as frank_wolfe
 from pmpviz.capabilities.marginals import polytope
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView, LiveInference
-from pmpviz.capabilities.marginals.moments import lane_at, seen_at
+from pmpviz.capabilities.marginals.moments import seen_at
 from pmpviz.capabilities.marginals.plan import WALKERS, InferencePlan, check_model
 from pmpviz.capabilities.marginals.presets import INFERENCE
 from pmpviz.capabilities.marginals.words import WITHIN, centre, error, estimate, exact_log_z
@@ -36,9 +36,9 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Exact marginals are a weighted average of configurations, which lie at the corners. Each MAP call (maximum a "
-    "posteriori) names the one most uphill, towards which the objective (score plus entropy) rises most; μ, the "
-    "average so far, steps towards it and climbs. At the top it is exact without loops, near exact with loops."
+    "Marginals are an average of configurations, which lie at the corners. Each MAP call (maximum a posteriori) names "
+    "the corner that would improve μ, the average so far, the most, and μ steps towards it: up to the exact marginals, "
+    "or near them where the model has loops."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."
@@ -194,7 +194,7 @@ def _table() -> None:
         "gap before the last step",
         _estimate_head(view),
         *bounds,
-        "mean error of p(xᵢ = 1) before it → after it",
+        "mean error of p(xᵢ = 1)",
     )
     lines = [f"| {' | '.join(heads)} |", "|:---|---:|---:|---:|---:|---:|---:|"]
     lines += [_row(view, lane) for lane in view.lanes]
@@ -209,14 +209,8 @@ def _row(view: InferenceView, lane: InferenceLaneView) -> str:
     bound = _number(answer.bound, 5) if answer.bound is not None else f"n/a ({lane.promise})"
     width = WITHIN * (answer.standard_error or 0.0)
     bar = f" ± {_number(width, 2)}" if width and value is not None else ""
-    numbers = [_number(gap), _number(value, 5) + bar, bound, _number(answer.lower, 5), _errors(view, lane)]
+    numbers = [_number(gap), _number(value, 5) + bar, bound, _number(answer.lower, 5), _number(error(view, lane))]
     return f"| {as_text(lane.label)} | {integer(lane.count)} | {' | '.join(numbers)} |"
-
-
-def _errors(view: InferenceView, lane: InferenceLaneView) -> str:
-    """Where the last step was taken from, of which the gap is, and where it led."""
-    before = error(view, lane_at(lane, lane.count - 1)) if lane.count else None
-    return " → ".join(_number(off) for off in (before, error(view, lane)))
 
 
 def _estimate_head(view: InferenceView) -> str:
@@ -282,24 +276,21 @@ NUMBERS = """
 - **log Z at most**: the smallest bound of the walk. *Certified*: by an exact oracle. *Oracle's bound*: by the upper
   bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope, by its
   linear program or by messages. With a heuristic oracle there is none.
-- **log Z estimate**: the objective where the last MAP call was made, before its step, as in the curve and the sentence
-  beside it, on a tree at its end the last one; `infer` prints it one step on. Of messages it is at most their bound;
-  the curve shows it as it comes, which may be above until messages settle. Or an estimate with its error bar: every ±
-  is 1.96
-  standard errors, by batch means, as the curve's range is: for a good estimate it holds the exact value 95 times in
-  100. Counted on 50 models of ten spins, weak and stronger (`reproduce dhmc-log-z`, J = 0.5 and 1): 96 and 100 by
-  bridge sampling, 98 and 98 by Chib's estimate, 94 and 92 by the split mirrored one, 0 and 60 by the mirrored one on
-  all draws.
+- **log Z estimate**: the objective at μ, where the last step led, as in the curve and the sentence beside it. Of
+  messages it is at most their bound; the curve shows it as it comes, which may be above until messages settle. Or an
+  estimate with its error bar: every ± is 1.96 standard errors, by batch means, as the curve's range is: for a good
+  estimate it holds the exact value 95 times in 100. Counted on 50 models of ten spins, weak and stronger (`reproduce
+  dhmc-log-z`, J = 0.5 and 1): 96 and 100 by bridge sampling, 98 and 98 by Chib's estimate, 94 and 92 by the split
+  mirrored one, 0 and 60 by the mirrored one on all draws.
 - **log Z at least**: log of the summed weights of the distinct configurations that were met. It costs nothing. On a
-  tree the objective is a lower bound, too, wherever a MAP call was made and at the end: the larger one counts.
+  tree the objective is a lower bound, too, wherever μ came: the larger one counts.
 - **MAP call**, maximum a posteriori: the oracle is asked for the configuration with the largest weight. **μ**: the
   marginals so far, a point of the **marginal polytope**, whose corners are the configurations. **u₀**: its centre, all
   configurations alike. **ρ**: how much of an edge's dependence is counted. **Nat**: a factor of e in Z is one.
 - **δ**: how far the corners are drawn towards u₀. The walk begins there, and a share of it stays in the average: it
   keeps μ off the faces, where a probability may be 0 and the slope of the entropy infinite.
-- **Mean error**: mean |p(xᵢ = 1) − exact|, where the last step was taken from, as the gap, and where it led. Once the
-  gap is small, what is left is the error of the tree-reweighted entropy: the walk has found its maximum, which is not
-  at the exact marginals.
+- **Mean error**: mean |p(xᵢ = 1) − exact| at μ, where the last step led. Once the gap is small, what is left is the
+  error of the tree-reweighted entropy: the walk has found its maximum, which is not at the exact marginals.
 """
 
 

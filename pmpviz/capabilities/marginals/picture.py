@@ -237,6 +237,15 @@ def _column(lane: InferenceLaneView, name: str) -> dict[str, np.ndarray]:
     return _xy([(step, record[name]) for step, record in steps if record.get(name) is not None])
 
 
+def _objectives(lane: InferenceLaneView, from_start: bool) -> dict[str, np.ndarray]:
+    """Of a walk the objective after each of its steps, and where asked for at its start; of others what they
+    recorded."""
+    if np.isnan(lane.objective):
+        return _column(lane, "objective")
+    after = list(enumerate([*(record["objective"] for record in lane.trace), lane.objective]))
+    return _xy(after if from_start else after[1:])
+
+
 def _xy(pairs: list[tuple[Any, Any]]) -> dict[str, np.ndarray]:
     x, y = np.array(pairs, np.float64).reshape(-1, 2).T
     return {"x": x, "y": y}
@@ -273,12 +282,17 @@ def _log_z(envelope: Envelope, view: InferenceView, unit: str, estimates: bool) 
     estimate the range that its error bar gives 95 %."""
 
     def columns(lane: InferenceLaneView) -> dict:
-        found, error = _column(lane, "objective"), _column(lane, "standard_error")["y"]
+        found, error = _objectives(lane, from_start), _column(lane, "standard_error")["y"]
         if len(error) == len(found["y"]):
             return _held(found | {"low": found["y"] - WITHIN * error, "high": found["y"] + WITHIN * error}, lane.count)
         bounded = all(r.get("best_bound") is not None and r.get("lower") is not None for r in lane.trace)
         limits = {"low": "lower", "high": "best_bound"} if bounded else {}
-        return found | {name: _column(lane, source)["y"] for name, source in limits.items()}
+        # Of a walk's start no MAP call has told anything yet.
+        known = {name: _column(lane, source)["y"] for name, source in limits.items()}
+        return found | {name: np.r_[[np.nan] * (len(found["x"]) - len(y)), y] for name, y in known.items()}
+
+    # Of a climb that is seen whole the start, too; elsewhere all else would be flat beside it.
+    from_start = _tells_height(view)
 
     lines = envelope.lines(columns)
     title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective (line); log Z lies in the band"

@@ -11,7 +11,7 @@ from PIL import Image
 from pmpviz.capabilities.marginals.kept import LAST_STEPS
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
-from pmpviz.capabilities.marginals.plan import MANY
+from pmpviz.capabilities.marginals.plan import MANY, WALKERS
 from pmpviz.marginals.polytope import Cells
 from pmpviz.marginals.projection import Projection
 from pmpviz.marginals.solver import Record
@@ -109,6 +109,7 @@ def _walk(payload: Payload, lane: InferenceLaneView, then: InferenceLaneView) ->
         "names": list(lane.names),
         "named": bool(short),
         "changes": rho_changes(lane),
+        "climbs": lane.algorithm in WALKERS,
         "p1": None if len(then.p1) > MANY else payload.add(then.p1),
         "known": then.count,
         **numbers,

@@ -30,7 +30,7 @@ INFERENCE: tuple[Preset, ...] = (
         "Two variables, four configurations: the marginal polytope, all that averages of configurations can be, is a "
         "tetrahedron. Each MAP call names one of its corners, and μ becomes an average of those named so far. On a "
         "tree the objective is exact: its maximum is log Z itself, and lies at the exact marginals.",
-        1.0,
+        0.5,
     ),
     Preset(
         "triangle",

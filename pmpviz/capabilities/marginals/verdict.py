@@ -42,7 +42,7 @@ LEAST_SUM = -1.0
 # A coordinate is the exact one where both are printed alike.
 PRINTED = 5e-4
 # Where a walk has come is seen at once, how much its objective can still rise by the next MAP call alone.
-BEFORE = " The gap beneath is of before this step: the next MAP call tells what is left."
+NEXT = " The next MAP call tells whether the objective can still rise."
 # Letters of an answer on several lanes, and of what stands beneath that on one walk at its end.
 ANSWERED, CLIMBED = 300, 360
 # What was once nearer to exact has strayed where it was so by this share of what it is off.
@@ -120,7 +120,7 @@ def _tetrahedron(view: InferenceView) -> str:
         return f"So far: {said}."
     exact = np.asarray(view.truth.place)
     if np.abs(at - exact).max() < PRINTED:
-        return f"Yes: {said}: the exact answer, to three digits.{'' if lane.done else BEFORE}"
+        return f"Yes: {said}: the exact answer, to three digits.{'' if lane.done else NEXT}"
     return f"Not yet: {said}; exactly {listed([significant(float(value)) for value in exact])}."
 
 

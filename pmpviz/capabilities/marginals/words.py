@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
-from pmpviz.capabilities.marginals.polytope import gap_of, on_tree, rho_changes
+from pmpviz.capabilities.marginals.polytope import on_tree, rho_changes
 from pmpviz.player.numbers import integer, significant
 
 # Of a normal law, 95 % lie within so many standard errors.
@@ -64,12 +64,13 @@ def calls(count: int) -> str:
 
 
 def estimate(lane: InferenceLaneView) -> float | None:
-    """What a lane makes of log Z: of one that has an objective its value where the last step was taken from, as the
-    curve has it, of messages at most their bound; else its answer's, as that of a walk on a tree at its end, whose
-    last objective is a lower bound too."""
+    """What a lane makes of log Z: of a walk its objective at μ, as the curve has it, of messages theirs, at most their
+    bound; else its answer's."""
+    if not math.isnan(lane.objective):
+        return lane.objective
     record = lane.trace[-1] if lane.trace else {}
     recorded, bound = record.get("objective"), lane.answer.bound
-    if recorded is None or (lane.done and on_tree(lane)):
+    if recorded is None:
         return lane.answer.log_z
     return recorded if bound is None or "residual" not in record else min(recorded, bound)
 
@@ -96,8 +97,7 @@ def climbed(view: InferenceView, lane: InferenceLaneView) -> str:
     value, exact = estimate(lane), exact_log_z(view)
     if value is None or lane.rho is None:
         return ""
-    then = f"At {unit_of(lane)} {integer(lane.count)}, before its step, the objective {OBJECTIVE} was"
-    said = f"{f'The objective {OBJECTIVE} is' if lane.done else then} {significant(value, 4)}"
+    said = f"The objective {OBJECTIVE} is {significant(value, 4)}"
     if exact is None:
         return f"{said}. {_maximum(lane, None)}"
     off = value - exact
@@ -112,11 +112,21 @@ def _maximum(lane: InferenceLaneView, off: float | None) -> str:
     """How the maximum, to which the gap is told, lies to log Z, from which the objective is so far off."""
     if on_tree(lane):
         return "Without a loop its maximum is log Z itself: no gap means solved."
-    gap = gap_of(lane.trace[-1]) if lane.promise == CERTIFIED else None
+    rise = rise_of(lane)
     lies = "is an upper bound of log Z"
-    if off is not None and gap is not None and off > 0:
-        lies = f"is {_between(off, off + gap)} above log Z"
+    if off is not None and rise is not None and off > 0:
+        lies = f"is {_between(off, off + rise)} above log Z"
     return f"With loops its maximum {lies}: no gap means this maximum is found, not the exact answer."
+
+
+def rise_of(lane: InferenceLaneView) -> float | None:
+    """How far a walk's objective can still rise from μ, at most: to the least bound that MAP calls at this ρ proved;
+    None where they prove none, or ρ is another one since the last of them."""
+    if lane.promise != CERTIFIED or math.isnan(lane.objective):
+        return None
+    bounds = [record["bound"] for record in lane.trace if record["rho_update"] == lane.rho_update]
+    known = [bound for bound in bounds if bound is not None]
+    return max(0.0, min(known) - lane.objective) if known else None
 
 
 def _between(low: float, high: float) -> str:

@@ -57,10 +57,8 @@ export function drawKey(scene, walks, room) {
   const colour = walks.length > 1 ? css(theme.text) : walks[0].colour;
   const signs = [
     [`μ: ${data.means} so far`, (x, y) => marker(context, walks.length > 1 ? "circle" : walks[0].lane.marker, x, y, 5 * scale)],
-    data.exact && ["exact", (x, y) => outlined(context, css(theme.text), () => diamond(context, x, y, 6 * scale))],
-    walks.some(({ weights }) => weights.length) && ["u₀: centre, start", (x, y) => start(context, css(theme.text), x, y, 5 * scale)],
-    walks.some(({ weights }) => weights.length) && ["mixed into μ", (x, y) => weighed(context, x, y, 5.5 * scale)],
-    walks.some(({ lane, last }) => lane.found[last] >= 0) && ["farthest uphill (MAP call)", (x, y) => target(context, x, y, 5.5 * scale)],
+    walks.some(({ lane }) => lane.climbs) && ["named by this MAP call", (x, y) => target(context, x, y, 5.5 * scale)],
+    walks.some(({ lane }) => lane.climbs) && ["averaged, by its share", (x, y) => weighed(context, x, y, 5.5 * scale)],
     walks.some((walk) => barrierOf(data, walk)) && [STAYS, (x, y) => stays(context, x, y, 6 * scale), SPARE],
   ];
   context.font = `${12 * scale}px ${theme.font}`;
@@ -90,17 +88,4 @@ function stays(context, x, y, reach) {
   for (const [a, b] of [[-1, 0.8], [0, -0.9], [1, 0.8], [-1, 0.8]]) context.lineTo(x + reach * a, y + reach * b);
   context.stroke();
   context.setLineDash([]);
-}
-
-// Of no lane, so that it has no lane's colour.
-function start(context, colour, x, y, reach) {
-  context.strokeStyle = colour;
-  cross(context, x, y, reach);
-}
-
-function outlined(context, colour, draw) {
-  context.strokeStyle = colour;
-  context.lineWidth = 2;
-  draw();
-  context.stroke();
 }

@@ -1,5 +1,6 @@
 // The polytopes with the walks in them, on a plain 2-D canvas; pointing at something tells its coordinates.
 
+import { drawAxes } from "./axes.js";
 import { Camera } from "./camera.js";
 import { drawExact, nameExact } from "./exact.js";
 import { barrierOf, cross, DOTS, drawKey, target, weighed } from "./key.js";
@@ -11,13 +12,9 @@ const NEAR_PX = 11;
 const ARROW = 9;
 const LINE = 14;
 const MARGIN = 12; // Between the key and the buttons.
-const UNITLESS = /^principal/; // Numbers along such a direction say nothing by themselves.
 const IN_USE = 1e-9; // A smaller weight is none.
 const OF_MANY = 0.02; // The least weight of a corner where several lanes have theirs.
 const [SEEN, PALE] = [3.3, 0.35]; // The contrast of a walk to the ground, at least; what an old step has of its colour.
-const ROUNDING = 1e-5; // Of the width of the box, and of that the least.
-// Where the name of each axis stands: along it in the middle, at these ends of the others.
-const AXES = [[null, 0, 0], [1, null, 0], [0, 0, null]];
 const BOX = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((a) => [1, 2, 4].filter((bit) => !(a & bit)).map((bit) => [a, a | bit]));
 
 export class Scene {
@@ -163,23 +160,11 @@ export class Scene {
 
   // The local polytope where it is known, else the box of what has been met, with the names of the axes.
   drawBox() {
-    const { box, local, names } = this.data;
+    const { box, local } = this.data;
     const corners = BOX_CORNERS.map((bits) => bits.map((bit, k) => box[bit][k]));
     const frame = local || { corners, edges: BOX };
     this.wires(frame, local ? [2, 4] : [1, 5], 1, local ? 0.6 : 0.35);
-    const { context, theme } = this;
-    context.fillStyle = css(theme.soft);
-    names.forEach((name, k) => {
-      const at = AXES[k].map((end, j) => (end === null ? (box[0][j] + box[1][j]) / 2 : box[end][j]));
-      const [x, y] = this.camera.place(at);
-      const out = [x - this.width / 2, y - this.height / 2];
-      const far = Math.hypot(...out) || 1;
-      context.textAlign = Math.abs(out[0]) < 0.3 * far ? "center" : out[0] > 0 ? "left" : "right";
-      // What is 0 but for rounding is 0.
-      const [low, high] = [0, 1].map((end) => number(Math.abs(box[end][k]) < ROUNDING * Math.max(ROUNDING, box[1][k] - box[0][k]) ? 0 : box[end][k]));
-      const words = UNITLESS.test(name) ? name : `${name}: ${low} to ${high}`;
-      this.axes.push(this.write(words, x + (16 * out[0]) / far, y + (22 * out[1]) / far, theme.soft));
-    });
+    this.axes = drawAxes(this);
   }
 
   wires(frame, ...look) {

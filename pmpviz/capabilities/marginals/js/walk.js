@@ -10,6 +10,7 @@ import { isNewest, Lines, sentence } from "./lines.js";
 import { HELP, MEANINGS, SHARE } from "./meanings.js";
 import { Scene } from "./scene.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
+import "./axes.js";
 import "./camera.js";
 import "./exact.js";
 import "./key.js";
@@ -129,12 +130,17 @@ class Walk extends Player {
     for (const [step, words] of saidAt) this.saidAt.set(step, words);
   }
 
-  // A walk at its end does not play, whatever the last update that came in time says.
+  // A walk at its end plays until that is on screen, whatever the last update that came in time says.
   settle(update, now) {
-    super.settle({ ...update, playing: update.playing && !update.over }, now);
+    this.over = Boolean(update.over);
+    super.settle({ ...update, playing: this.over ? this.serverPlaying && !this.atEnd() : update.playing }, now);
   }
 
-  // The verdict is of the step on screen.
+  atEnd() {
+    return !(this.walks || []).some((walk) => walk.share < 1 || !isNewest(walk)) && !this.lanes.some(({ queue }) => queue.length);
+  }
+
+  // The verdict is of the point to which the step on screen led.
   tell(sentences) {
     this.general = sentences;
     this.tellStep(this.walks || []);
@@ -143,8 +149,8 @@ class Walk extends Player {
   tellStep(walks) {
     const general = this.general || [];
     if (this.waiting || !walks.length) return super.tell(general);
-    const step = Math.max(...walks.map(({ lane, last }) => lane.steps[last]));
-    if (!step && walks.some((walk) => !isNewest(walk))) return super.tell([BEGINNING]);
+    const step = Math.max(...walks.map((walk) => walk.lane.steps[arrived(walk)]));
+    if (!step && walks.some((walk) => walk.last || !isNewest(walk))) return super.tell([BEGINNING]);
     super.tell(this.saidAt.get(step) || general);
   }
 
@@ -247,9 +253,15 @@ class Walk extends Player {
     this.write(walks);
     this.tellStep(walks);
     this.tellBeneath(walks);
+    if (this.over && this.serverPlaying && this.atEnd()) this.rested(now);
     this.drawTicks(walks);
     this.below.hidden = !this.marginals.draw(this.exactP1, walks, this.theme) & !this.edges.draw(this.data.graph, walks, this.theme);
     return more || walks.some((walk) => walk.share < 1);
+  }
+
+  rested(now) {
+    super.settle({ playing: false }, now);
+    this.bar.show(this.playing);
   }
 
   // Words are of each step, and wait for no later one.
@@ -280,7 +292,7 @@ class Walk extends Player {
   tellBeneath(walks) {
     if (this.waiting || walks.length < this.lanes.length) return;
     this.lanes.forEach((lane, k) => {
-      const sub = new Map(lane.meta.subs).get(walks[k].lane.steps[walks[k].last]) ?? lane.meta.sub;
+      const sub = new Map(lane.meta.subs).get(walks[k].lane.steps[arrived(walks[k])]) ?? lane.meta.sub;
       const status = this.at === null && lane.queue.length ? "" : lane.meta.status;
       if (lane.sub.title !== sub || lane.status.textContent !== status) lane.say({ ...lane.meta, sub, status });
     });
@@ -303,7 +315,7 @@ class Walk extends Player {
     const colour = lit(lane.meta.colour, this.theme);
     // Looking back, weights come with the answer of the server, which has kept those of the last steps.
     const past = this.at !== null && last < data.steps.length - 1 && !data.weighed.has(data.steps[last]);
-    const weights = past ? data.weights : weightsAt(data, share < 1 ? last - 1 : last);
+    const weights = past ? data.weights : weightsAt(data, arrived({ share, last }));
     const found = { known: data.known, p1: data.p1, rho: this.data.graph && this.data.graph.rho };
     return { lane: Object.assign(data, { label, short, step, marker }), colour, last, share, over: share >= 1 && lane.meta.status === "done" && last === data.steps.length - 1, past, weights, found: this.at === null ? heardAt(lane, found, data.steps[last]) : found };
   }
@@ -356,6 +368,11 @@ class Walk extends Player {
 }
 
 export default mounted(Walk);
+
+// Up to which place of its path a walk has come: not yet where it is on its way to.
+function arrived({ share, last }) {
+  return share < 1 ? last - 1 : last;
+}
 
 // The last step of a lane that has come here.
 function newest({ queue, shown }) {
