@@ -299,13 +299,12 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     assert [words for words, _ in strip[2:]] == ["2", "0.05", "6"]
     key = page.locator("[data-testid=landscape-key]")
     told = [
-        "a state's Gaussian, larger: likelier",
+        "a state; larger: likelier",
         "the ball; hills attract it",
-        "its way (Hamiltonian Monte Carlo)",
-        "rejected: it goes back to its start",
-        "to the state drawn, at random",
-        "stops, coloured by state drawn",
-        "the Gaussians' sum, darker: likelier",
+        "its way",
+        "to the state drawn there",
+        "earlier stops, by state drawn",
+        "the sum, darker: likelier",
     ]
     assert key.locator(".ls-entry > span:last-child").all_inner_texts() == told
     # Nothing of the picture runs over what its signs are.

@@ -29,15 +29,14 @@ from pmpviz.models.gaussian import ONE_HILL, gibbs_gap
 from pmpviz.player.numbers import significant
 from pmpviz.samplers import sampler_class
 
-HILLS = "Each discrete state (dot) becomes a Gaussian; hills of their sum are likely places. "
-SHIFTED = " A larger shift parts the hills; far apart they are crossed less."
+HILLS = "Every state of the spins (a dot) becomes a Gaussian; together they make hills. "
 PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
-LONG_RUN = "in the long run the bars are exact."
+LONG_RUN = "In the long run states come as often as they should: the bars meet the lines."
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: "Play pushes a ball, which the hills attract; where it stops a state is drawn, nearer ones likelier; "
+    HMC: "Play pushes a ball, which the hills attract; where it stops a state is drawn, a near one most likely. "
     f"{LONG_RUN}",
-    GIBBS: f"Play: block Gibbs draws a point from the dot's Gaussian, and there spins; {LONG_RUN}",
+    GIBBS: f"Play: block Gibbs draws a point from the dot's Gaussian, and there spins. {LONG_RUN}",
 }
 PAGE = Page("landscape", LANDSCAPE)
 TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")
@@ -60,8 +59,7 @@ def draw() -> None:
     draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
-    lead = PICTURES + WALKS[plan.sampler] if plan.kind == MEMORY else HILLS + WALKS[plan.sampler] + SHIFTED
-    page = dataclasses.replace(PAGE, lead=lead)
+    page = dataclasses.replace(PAGE, lead=(PICTURES if plan.kind == MEMORY else HILLS) + WALKS[plan.sampler])
     preset = page.ask(plan, "What landscape do these spins become?", _alike)
     STAGE.draw(plan)
     explain(plan, preset)
@@ -89,8 +87,7 @@ def controls(plan: LandscapePlan, box: Any) -> LandscapePlan:
     segments(box, "Sampler", list(SAMPLERS), "landscape_sampler", **named)
     plan = plan.replace(diagonal=chosen, sampler=sampler)
     if sampler != GIBBS:
-        beside = ("coordinates", "step", "steps") if plan.kind == MEMORY else ("coordinates",)
-        plan = settings_control(plan, beside, "landscape", box)
+        plan = settings_control(plan, ("coordinates", "step", "steps"), "landscape", box)
     return settings_control(plan, ("seed",), "landscape", box)
 
 
@@ -103,9 +100,8 @@ class LandscapeStage(Stage):
     autoplay = True
 
     def knobs(self, plan: LandscapePlan) -> tuple[str, ...]:
-        """What the landscape is made of; of Hamiltonian Monte Carlo also the length and the number of its steps."""
-        own = DRAGGED[plan.kind]
-        return own if plan.sampler == GIBBS or plan.kind == MEMORY else (*own, "step", "steps")
+        """What the landscape is made of."""
+        return DRAGGED[plan.kind]
 
     def _update(self, turn: Turn) -> bytes:
         now = turn.view.plan

@@ -2,7 +2,7 @@
 
 import { Bar, Timeline } from "./bar.js";
 import { Knobs } from "./knobs.js";
-import { FEW_TRACES, LOW, Room } from "./room.js";
+import { LOW, Room } from "./room.js";
 import { ASKS, STARTING, brief, withPlay } from "./sentences.js";
 import { make, topOf } from "./theme.js";
 import { Traces } from "./traces.js";
@@ -65,7 +65,7 @@ export class Live extends Room {
 
   countMore() {
     const few = this.side.classList.contains("pv-few");
-    const others = this.traces.cards.size - (this.large ? 1 : FEW_TRACES);
+    const others = this.traces.cards.size - this.fewTraces();
     this.more.hidden = others < 1;
     this.more.textContent = few ? `${others} more trace${others > 1 ? "s" : ""}` : "Fewer traces";
     this.more.setAttribute("aria-expanded", !few);

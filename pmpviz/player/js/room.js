@@ -5,7 +5,7 @@ import { Stage } from "./component.js";
 import { brief } from "./sentences.js";
 import { enlarged, make, topOf } from "./theme.js";
 
-export const FEW_TRACES = 2; // As in player.css; one before a class.
+const FEW_TRACES = 2; // As in player.css; one before a class.
 export const LOW = 0.5; // A stage that begins lower in the window is scrolled to.
 const MARGIN = 12;
 const GAP = 8;
@@ -49,6 +49,11 @@ export class Room extends Stage {
     return Math.max(rows === 1 ? LEAST_HIGH : LOWEST_HIGH, Math.min(worth, left(below - rest)));
   }
 
+  // How many are seen before the others are asked for.
+  fewTraces() {
+    return this.large ? 1 : FEW_TRACES;
+  }
+
   // Traces beside the pictures are as high as these leave room for.
   spread() {
     const few = this.side.classList.contains("pv-few");
@@ -63,7 +68,7 @@ export class Room extends Stage {
 
   // What titles, words and buttons as they stand now leave to each trace.
   leftHigh(few) {
-    const count = Math.min(this.traces.cards.size, few ? (this.large ? 1 : FEW_TRACES) : Infinity);
+    const count = Math.min(this.traces.cards.size, few ? this.fewTraces() : Infinity);
     const seen = window.innerHeight - MARGIN - this.seenFrom(this.side);
     const room = this.large ? seen : Math.min(this.main.offsetHeight, seen);
     return (room - this.side.offsetHeight + this.traces.drawnHigh()) / count / enlarged();
@@ -83,7 +88,7 @@ export class Room extends Stage {
 
   // So much, or less where the window is too low for the traces beside the pictures.
   fitting(most) {
-    const count = Math.max(1, Math.min(this.traces.cards.size, FEW_TRACES));
+    const count = Math.max(1, Math.min(this.traces.cards.size, this.large ? FEW_TRACES : this.fewTraces()));
     const room = (window.innerHeight - MARGIN - this.seenFrom(this.traces.root)) / count - TITLE;
     return Math.min(most, Math.max(LEAST_TRACE, room));
   }

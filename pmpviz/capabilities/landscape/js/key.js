@@ -5,15 +5,13 @@ import { REGIONS, SUM } from "./scene.js";
 
 const STOPPED = 3; // Specks that stand for all, each in a colour of the states.
 
-// The signs, each with what is drawn of it and its words; block Gibbs has no ball that is pushed. Before a class, which
-// has less room, what is rare is left out.
-export function signsOf({ gibbs, layer, dark, large }) {
-  const walk = gibbs
-    ? [["line", "to a point drawn"]]
-    : [["ball", "the ball; hills attract it"], ["way", "its way (Hamiltonian Monte Carlo)"]];
-  if (!gibbs && !large) walk.push(["refused", "rejected: it goes back to its start"]);
-  const ground = { [SUM]: ["shade", `the Gaussians' sum, ${dark ? "brighter" : "darker"}: likelier`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
-  return [["state", "a state's Gaussian, larger: likelier"], ...walk, ["drawn", "to the state drawn, at random"], ["stop", "stops, coloured by state drawn"], ...(ground ? [ground] : [])];
+// The signs, each with what is drawn of it and its words; block Gibbs has no ball that is pushed. Of two remembered
+// pictures, which stand where their states are, what walks there.
+export function signsOf({ gibbs, memory, layer, dark }) {
+  const walk = gibbs ? [["line", "to a point drawn"]] : [["ball", "the ball; hills attract it"], ["way", "its way"]];
+  if (memory) return [...walk, ["drawn", "to the spins drawn there"], ["stop", "earlier stops, by nearest picture"]];
+  const ground = { [SUM]: ["shade", `the sum, ${dark ? "brighter" : "darker"}: likelier`], [REGIONS]: ["region", "spins likeliest drawn there"] }[layer];
+  return [["state", "a state; larger: likelier"], ...walk, ["drawn", "to the state drawn there"], ["stop", "earlier stops, by state drawn"], ...(ground ? [ground] : [])];
 }
 
 export class Key {
@@ -22,8 +20,8 @@ export class Key {
     this.root.dataset.testid = "landscape-key";
   }
 
-  draw(scene, layer, colour, inks, theme, large) {
-    const signs = signsOf({ gibbs: scene.gibbs, layer, dark: theme.dark, large });
+  draw({ gibbs, memory }, layer, colour, inks, theme) {
+    const signs = signsOf({ gibbs, memory, layer, dark: theme.dark });
     const told = JSON.stringify([signs, colour, inks, theme.id]);
     if (told === this.told) return;
     this.told = told;
@@ -38,7 +36,6 @@ function entry(sign, words, colour, inks) {
   if (sign === "state") drawn.append(Object.assign(make("i"), { style: `background: ${inks[0]}` }));
   if (sign === "ball") drawn.prepend(make("i"));
   if (sign === "way") drawn.style.color = colour;
-  if (sign === "refused") drawn.append(Object.assign(make("i"), { style: `border-color: ${colour}` }));
   if (sign === "stop") drawn.append(...inks.slice(0, STOPPED).map((ink) => Object.assign(make("i"), { style: `background: ${ink}` })));
   if (sign === "drawn") drawn.style.color = inks[1];
   if (sign === "region") drawn.style.background = `linear-gradient(to right, ${inks[0]} 50%, ${inks[1]} 50%)`;

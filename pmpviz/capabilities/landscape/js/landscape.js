@@ -12,7 +12,7 @@ import { Key } from "./key.js";
 import { MemoryGround, MemoryPicture, Spins } from "./memory.js";
 import { along, LAYERS, Picture, REGIONS, SUM, topped } from "./scene.js";
 import { Bars, counted, Energy, Shift } from "./strips.js";
-import { hillWords } from "./words.js";
+import { COORDINATES, hillWords, MEANING, SCALES } from "./words.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "../pmpviz.player/knobs.js";
 import "../pmpviz.player/traces.js";
@@ -30,14 +30,6 @@ const ZIGZAG = 8;
 const [KEY, GAP] = [7, 0.75]; // Width of the signs' column beside the picture, at least, and what parts them, in rem.
 const LEAST = 240; // Of the picture.
 const CLASS = 1.6; // How much larger words are before a class.
-const COORDINATES = ["Round", "Stretched"];
-const SCALES =
-  "A landscape in two coordinates. Round: whitened, every Gaussian is a circle, and the ball rolls alike along every way. Stretched: A = I, " +
-  "the fields that the spins feel, stretched as couplings and shift are; the narrow way limits the ball's step.";
-const MEANING = [
-  "The ball's own coordinates z, in which every Gaussian is round",
-  "The fields Bz that the spins feel, stretched as W + D is",
-];
 
 class Landscape extends Live {
   constructor(parent) {
@@ -73,7 +65,7 @@ class Landscape extends Live {
     this.caption = make("figcaption", "pv-title");
     land.append(this.picture.canvas, this.caption);
     this.pictureKey = new Key();
-    pair.append(land, this.pictureKey.root, this.spins.root);
+    pair.append(land, this.spins.root, this.pictureKey.root);
     this.view.append(head, pair);
     this.head = head;
     this.stage.append(this.view);
@@ -159,6 +151,11 @@ class Landscape extends Live {
     this.keep(this.large || !this.longest ? [] : this.withHills(this.longest));
   }
 
+  // How often states come is a trace, too.
+  fewTraces() {
+    return this.body.classList.contains("ls-wide") ? super.fewTraces() : 1;
+  }
+
   // Traces leave what stands beneath them seen.
   fitting(most) {
     return Math.min(most, Math.max(LEAST_TRACE, super.fitting(Infinity) - this.side.lastChild.offsetHeight / 2));
@@ -238,15 +235,20 @@ class Landscape extends Live {
     this.keepRoom();
     const high = this.high(1) - this.head.offsetHeight - 8;
     const room = this.main.clientWidth;
-    const half = Math.max(160, Math.min((room - APART) / 2, high - CAPTION));
+    const half = Math.max(160, Math.min((room - APART) / 2, high - CAPTION - (this.large ? 0 : this.keyHigh())));
     const most = memory && room >= ABREAST ? half : Math.max(LEAST, Math.min(room - this.keyRoom(room), high));
     // A spin has whole pixels of the screen.
     const grain = memory ? this.scene.side / (window.devicePixelRatio || 1) : 1;
     this.sidelong = Math.floor(most / grain) * grain;
-    this.pictureKey.root.style.maxWidth = this.keyRoom(room) ? `calc(${room - this.sidelong - 1}px - ${GAP}rem)` : "";
+    this.pictureKey.root.style.maxWidth = !memory && this.keyRoom(room) ? `calc(${room - this.sidelong - 1}px - ${GAP}rem)` : "";
     this.spreadBeforeClass();
     this.tracesDirty = true;
     this.wake();
+  }
+
+  // What a row of them takes beneath the pictures.
+  keyHigh() {
+    return this.pictureKey.root.offsetHeight + APART;
   }
 
   // How much of the room the signs take beside the picture, where they do not stand beneath it.
@@ -269,7 +271,7 @@ class Landscape extends Live {
     const due = this.due.at(this.seen(share));
     this.picture.draw(this.ground, this.sidelong, this.theme, this.drawn(still, share), scale);
     const inks = this.picture.inks;
-    this.pictureKey.draw(this.scene, this.drawnLayer(), this.colour || "", inks, this.theme, this.large);
+    this.pictureKey.draw(this.scene, this.drawnLayer(), this.colour || "", inks, this.theme);
     this.bars.draw(this.scene, (still && due.walk) || null, inks, this.theme, scale);
     this.energy.root.hidden = this.scene.gibbs;
     if (!this.scene.gibbs) this.energy.draw(still && this.shown, share, this.colour, this.scene.most, this.theme, scale);
@@ -291,7 +293,7 @@ class Landscape extends Live {
     const under = memory && this.body.classList.contains("pv-beside");
     if (under !== (this.energy.root.parentElement === this.main)) (under ? this.knobs : this.bars).root.after(this.energy.root);
     this.spins.root.hidden = !memory;
-    this.pictureKey.root.hidden = memory;
+    this.pictureKey.root.hidden = memory && this.large; // A class has no room for a row more.
     [...this.layers.children].forEach((button, k) => (button.hidden = memory && k < 2));
     if (!memory) return this.shift.draw(this.scene, scene.extra, this.theme, scale);
     this.spins.draw(this.ground, roll, roll && along(roll, share), share >= 1, this.sidelong, this.theme);

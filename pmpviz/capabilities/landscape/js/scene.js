@@ -247,6 +247,9 @@ export class Picture {
       this.disc(x, y, 6 * this.scale, css(this.theme.paper));
       this.context.strokeStyle = colour;
       this.context.stroke();
+      this.context.font = `${12 * this.scale}px ${this.theme.font}`;
+      this.context.textAlign = x > this.side / 2 ? "right" : "left";
+      this.write("rejected: back to its start", x + (x > this.side / 2 ? -10 : 10) * this.scale, y + 4 * this.scale);
     }
     this.path([this.at(from), this.at(this.ground.stateOf(roll))], css(this.inks[roll.after]), 2, [4, 4]);
   }

@@ -1,8 +1,17 @@
-// The hills in words: how many, where, and from which shift or temperature on.
+// The hills in words: how many, where, and from which shift or temperature on; and what the coordinates are.
 
 import { enlarged, number } from "../pmpviz.player/theme.js";
 import { summitFrom } from "./ground.js";
 import { ONE_HILL, counted } from "./strips.js";
+
+export const COORDINATES = ["Round", "Stretched"];
+export const SCALES =
+  "A landscape in two coordinates. Round: whitened, every Gaussian is a circle, and the ball rolls alike along every way. Stretched: A = I, " +
+  "the fields that the spins feel, stretched as couplings and shift are; the narrow way limits the ball's step.";
+export const MEANING = [
+  "The ball's own coordinates z, in which every Gaussian is round",
+  "The fields Bz that the spins feel, stretched as W + D is",
+];
 
 const DRAG = "Drag the shift: it parts at";
 const NEAR = 0.06; // Of shifts that are as good as one.
