@@ -223,9 +223,11 @@ def test_the_exact_bars_follow_from_the_numbers_and_words_on_screen(little):
     """Own fields as they are told beside a spin that is pointed at, and what the words say of spins and lines."""
     hand, told = Hand(little=little), exactly(little)
     hand.draw()
-    assert told in reasons(hand) and "half its field for each spin, + if it is up, − if down" in told
+    assert told in reasons(hand) and "a spin that is up adds half its field, one that is down takes it away" in told
     update, _ = decode(blob(hand, ("mount", 1)))
-    (J,) = {float(found) for found in re.findall(r"(0\.\d+) for each line, \+ if", told)}
+    (J,) = {float(found) for found in re.findall(r"a line adds (0\.\d+) where its spins are as it pulls them", told)}
+    fields = re.search(r"fields of spins 1 to 5: ([^)]*)\)", told)[1].replace("−", "-")
+    assert [float(field) for field in fields.split(", ")] == pytest.approx(update["own"], abs=1e-6)
     s = 2.0 * spins.all_states() - 1
     own = np.round(update["own"], 2)
     has_its_way = sum(np.sign(pull) * s[:, i] * s[:, j] for i, j, pull in update["edges"])

@@ -28,8 +28,9 @@ MEASURE = (
 
 # In what the picture shows: a spin's own field is its log-odds, 2 h.
 EXACT = (
-    "Exactly, p(state) is in proportion to exp(score). The score: half its field for each spin, + if it is up, − if "
-    "down; {J} for each line, + if its spins are as it pulls them, − if not."
+    "Exactly, p(state) is in proportion to exp(score). To the score a spin that is up adds half its field, one that is "
+    "down takes it away (fields of spins 1 to 5: {fields}); a line adds {J} where its spins are as it pulls them, else "
+    "it takes that away."
 )
 
 
@@ -85,7 +86,8 @@ def exactly(little: Little) -> str:
     """How the exact probabilities come of the numbers that are shown, and of the strength that all lines have."""
     strength = {abs(J) for J in little.J}
     assert len(strength) == 1
-    return EXACT.format(J=f"{strength.pop():g}")
+    fields = ", ".join(f"{2 * h:g}".replace("-", "−") for h in little.h)
+    return EXACT.format(J=f"{strength.pop():g}", fields=fields)
 
 
 def reasons(hand: Hand) -> list[str]:

@@ -319,7 +319,11 @@ def _mmd(scene: Scene, x: str) -> dict:
     floor = 10.0 ** math.floor(math.log10(noise.high / LEAST_BAND)) if noise else 1e-8  # A decade's end: the axis' own.
     long_run = scene.view.truth is not None and not scene.view.truth.exact
     label = f"noise: 19 of 20 {'samples like the reference' if long_run else 'exact samples'}"
-    band = {"low": floor, "high": noise.high, "most": noise.most, "label": label} if noise else None
+    band = {"low": floor, "high": noise.high, "label": label} if noise else None
+    # Of so few samples that even a start lies below it, what one in a thousand is above tells nothing.
+    starts = [lane.points[0].mmd2 for lane in scene.view.lanes if lane.points]
+    if band and noise and (not starts or max(starts) > noise.most):
+        band |= {"most": noise.most}
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
     foot = ("" if scene.large else f"at its foot all that is below {significant(floor, 1)}") if noise else unknown

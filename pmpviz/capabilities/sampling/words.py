@@ -180,7 +180,7 @@ def mmd_help(view: LiveView) -> str:
     return (
         "MMD² says how far a lane's samples are from the model's law, 0 for none. It compares them with the reference: "
         f"samples of that law ({label}). Samples of the very same law differ by chance, too: as many of them as the "
-        "lane has lie in the grey band or below in 95 of 100 comparisons, and above the dotted line in one of 1 000: "
+        "lane has lie in the grey band or below in 95 of 100 comparisons, and above a dotted line in one of 1 000: "
         "where a law has two hills some lie far above the band. A lane in the band can no longer be told "
         "from them by their pairs of sites; a verdict waits for its energy, too. All chains together may be in it "
         "while each is still where it began: R-hat in the table sees that. All looks share one reference: where that "

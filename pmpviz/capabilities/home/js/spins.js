@@ -13,12 +13,12 @@ const SLOWEST = 7; // Sweeps a second, unless settling would then take longer th
 const LONGEST = 2.4;
 const FALL_SECONDS = 0.45;
 const legend = (edges) =>
-  `Lines pull two spins alike (orange) or apart (blue, dashed), ${strengths(edges) > 1 ? "the thicker the more strongly" : "all equally strongly"}. Dots are messages, what a spin hears from a neighbour: up orange, down blue; a sweep sends them all once. In a spin: its field, noise and messages together; point at it for each.`;
+  `Lines pull two spins alike (orange) or apart (blue, dashed), ${strengths(edges) > 1 ? "the thicker the more strongly" : "all equally strongly"}. Dots are messages, what a spin hears from a neighbour: up orange, down blue; a sweep sends them all once. The number in a spin is the sum of its field, the noise and all messages: above 0 it is up. Point at it for each.`;
 const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF =
   "Draw or drag noise: the best state falls into its bar. " +
-  "Lines pull alike (orange) or apart (blue), messages (dots) up or down; numbers are sums.";
+  "Lines pull alike (orange) or apart (blue), messages (dots) up or down; a spin's number sums them.";
 
 class Spins extends Stage {
   constructor(parent) {
