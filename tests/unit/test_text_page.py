@@ -154,6 +154,8 @@ def test_beneath_one_sample_its_own_words_are_counted():
         and _sampled(view, lane, False) == f"20 sweeps · this sample: {n - 1} of {n} words right"
     )
     assert _status(view, lane, False) == f"20 sweeps · {n} of {n} words right"
+    lane.count = 1
+    assert _status(view, lane, False).startswith("1 sweep · ") and _sampled(view, lane, True) == "1 sweep"
 
 
 def test_beside_one_sample_what_is_exact_says_that_it_is_being_computed_until_it_is_there():

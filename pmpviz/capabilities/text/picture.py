@@ -11,7 +11,7 @@ from pmpviz.capabilities.text.answers import error, exact_p1, known, not_held
 from pmpviz.capabilities.text.lane import TextLaneView, errors
 from pmpviz.capabilities.text.live import TextView
 from pmpviz.capabilities.text.plan import MOST_SHOWN, class_of
-from pmpviz.capabilities.text.words import sentences, too_dear
+from pmpviz.capabilities.text.words import counted, sentences, too_dear
 from pmpviz.player.numbers import integer, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 
@@ -92,7 +92,7 @@ def _right(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
 
 def _status(view: TextView, lane: TextLaneView, brief: bool) -> str:
     far = error(view, lane)
-    parts = [f"{integer(lane.count)} {lane.unit}", "" if far is None else f"p(name) off by {significant(far, 2)}"]
+    parts = [counted(lane, lane.count), "" if far is None else f"p(name) off by {significant(far, 2)}"]
     right = _right(view, lane.p1) if known(lane) and not brief else ""
     return " · ".join(part for part in (*parts, right) if part)
 
@@ -100,7 +100,7 @@ def _status(view: TextView, lane: TextLaneView, brief: bool) -> str:
 def _sampled(view: TextView, lane: TextLaneView, brief: bool) -> str:
     """The status where one sample is shown: of its labels, not of the marginals."""
     right = "" if brief else _right(view, np.asarray(lane.sample, np.float64))
-    return " · ".join(filter(None, (f"{integer(lane.count)} {lane.unit}", right and f"this sample: {right}")))
+    return " · ".join(filter(None, (counted(lane, lane.count), right and f"this sample: {right}")))
 
 
 def _traces(envelope: Envelope, view: TextView) -> list[dict]:

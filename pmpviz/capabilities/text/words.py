@@ -115,11 +115,16 @@ def _soon(begun: Sequence[TextLaneView], p1: Float[np.ndarray, " n"]) -> str:
     alike = len({lane.unit for lane in begun}) == 1
     told: list[str] = []
     for (count, took), lane in came:
-        unit = "" if told and alike else f" {lane.unit if count > 1 else lane.unit.removesuffix('s')}"
-        told.append(f"{lane.label} {'' if told else 'after '}{integer(count)}{unit} ({_brief(took)})")
+        after = integer(count) if told and alike else counted(lane, count)
+        told.append(f"{lane.label} {'' if told else 'after '}{after} ({_brief(took)})")
     late = [f"{lane.label} not yet" for lane in begun if all(lane is not other for _, other in came)]
     since = " since the change" if any(len(lane.past) for _, lane in came) else ""
     return f"Within {NEAR:g} of exact{since}: {', '.join([*told, *late])}. " if told else ""
+
+
+def counted(lane: TextLaneView, count: int) -> str:
+    """`1 sweep`, `12 steps`."""
+    return f"{integer(count)} {lane.unit if count != 1 else lane.unit.removesuffix('s')}"
 
 
 def _brief(took: float) -> str:
@@ -165,7 +170,7 @@ def _nearest(view: TextView, begun: Sequence[TextLaneView]) -> str:
         told = (
             f"{level} are level{within}: p is off on average by {listed([off(value, begun[k]) for value, k in same])}"
         )
-    return f"After {integer(first.count)} {first.unit} {told}{rest}."
+    return f"After {counted(first, first.count)} {told}{rest}."
 
 
 def _noise(view: TextView, *lanes: TextLaneView) -> float:
@@ -235,4 +240,4 @@ def _mean_of(lane: TextLaneView, short: bool) -> str:
     return f"{what} over the last {many} sweeps of {integer(lane.chains)} chains"
 
 
-__all__ = ["sentences", "too_dear"]
+__all__ = ["counted", "sentences", "too_dear"]
