@@ -34,10 +34,15 @@ def significant(value: float | None, digits: int = 3) -> str:
 
 def at_most(value: float, digits: int = 2) -> str:
     """A bound: `significant`, with the digits beyond the last rounded upward."""
+    return significant(rounded_up(value, digits), digits)
+
+
+def rounded_up(value: float, digits: int = 2) -> float:
+    """The number that `at_most` prints."""
     if not math.isfinite(value) or value <= 0:
-        return significant(value, digits)
+        return value
     unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
-    return significant(math.ceil(round(value / unit, 6)) * unit, digits)
+    return math.ceil(round(value / unit, 6)) * unit
 
 
 def times(log: float) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pmpviz.numerals import THIN, at_most, integer, significant, times
+from pmpviz.numerals import THIN, at_most, integer, rounded_up, significant, times
 
-__all__ = ["THIN", "at_most", "configuration", "integer", "rate_words", "seconds", "significant", "times"]
+__all__ = ["THIN", "at_most", "configuration", "integer", "rate_words", "rounded_up", "seconds", "significant", "times"]
 
 
 def seconds(value: float) -> str:

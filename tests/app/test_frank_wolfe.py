@@ -65,17 +65,17 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     assert "| log Z estimate: the objective |" in words(test)
     (row,) = [line for line in words(test).splitlines() if line.startswith("| Barrier")]
     cells = [cell.strip() for cell in row.split("|")]
-    assert found.startswith("By averaging 6 configurations (at 3 corners): after 11 MAP calls ")
+    assert found.startswith("By averaging 6 configurations (at 3 corners, after 11 MAP calls) ")
     assert float(cells[-2]) > 0
-    assert re.search(r"The top is reached \(at most [\d.]+ higher\): with a loop above log Z, only near exact", found)
+    assert re.search(r"top is reached \(at most [\d.]+ higher\): with a loop it lies above log Z, only near ", found)
     # One number for one thing: the sentence's objective is the table's.
-    told = r"The objective \([^)]*\) is ([\d.]+), [\d.]+ above the exact log Z\. With loops its maximum is "
+    told = r"The objective \([^)]*\) is ([\d.]+), [\d.]+ above the exact log Z\. With loops its entropy is a bound "
     objective = re.match(told, beneath)[1]
     assert float(objective) == pytest.approx(float(cells[4]), abs=1e-3) and "may cross" not in beneath
-    assert beneath.endswith(" Ended at MAP call 11: the gap is within 0.001.")
+    assert beneath.endswith(" is within 0.001; then μ was made the best average of what was found.")
     # What is said of a step is sent for the last ones, and each names its own.
     assert [step for step, _ in update(test)["said_at"]] == list(range(12))
-    assert update(test)["said_at"][3][1][0].startswith("By averaging 3 configurations (at ")
+    assert update(test)["said_at"][3][1][0].startswith("By averaging 3 configurations and the centre (at ")
     assert "Barrier Frank-Wolfe" in words(test) and "Triangle" in test.selectbox(key="inference_preset").options
 
 

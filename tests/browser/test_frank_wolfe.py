@@ -11,7 +11,7 @@ from tests.browser.stage import lanes, link, look_back, pause, press, rest, stea
 
 TRIANGLE = {"model": "complete:3,J=-1"}
 WALK = "[data-testid=walk-canvas]"
-GAP = "canvas.pv-chart[aria-label^='Gap: how far']"
+GAP = "canvas.pv-chart[aria-label^='Gap: the most']"
 
 # Which signs are told, and where their words begin, beside a picture of one walk before its first step, after it, and
 # of two in little room.
@@ -130,7 +130,7 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
         "MAP call 2: μ moved, so uphill turned to corner 1000100010101010",
         "MAP call 9: uphill from μ leads to corner 110",
         "BFW: 2 MAP calls, found corner 010",
-        "MAP call 2: μ moved, uphill still leads to corner 101 · 010",
+        "MAP call 2: μ moved, so uphill turned from 101 to 010, at the same corner",
         "MAP call 3: μ moved, so uphill turned from corner 101 · 010 to 110 · 001",
         # Why a walk has ended, at its end.
         "MAP call 3: μ moved, so uphill turned from 010 to 110, gap before the step 0.5",
@@ -155,7 +155,7 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     begin = time.perf_counter()
     page.get_by_role("button", name="Run to gap").click()
     page.wait_for_function(
-        r"() => /MAP call \d+: . (moved|changed), .*[01]{3}, gap (before the step )?0\.00\d+/"
+        r"() => /MAP call \d+: .*[01]{3}, gap (before the step )?0\.00\d+/"
         ".test(document.body.innerText)",
         timeout=120_000,
     )
@@ -324,7 +324,7 @@ MOMENTS = """() => {
       .map((each) => pattern.exec(each.textContent)?.[1]).filter(Boolean);
     const over = [...document.querySelectorAll(".pv-status")].some((each) => each.textContent === "done");
     const told = [
-      ...at(".pv-verdict", /[Aa]fter (\\d+) MAP calls? (?:μ|the gap|correlations)/),
+      ...at(".pv-verdict", /[Aa]fter (\\d+) MAP calls?\\)? (?:μ|the gap|correlations)/),
       ...at(".wk-line", /(?:: |^MAP call )(\\d+)/),
       ...at(".pv-counter", /MAP call (\\d+)/),
       ...at(".pv-sub", /at MAP call (\\d+)/),
@@ -333,7 +333,12 @@ MOMENTS = """() => {
     const there = document.querySelector("canvas.wk-canvas").dataset.still === "true";
     if (!over && told.length > 3) window.moments.seen[told[0]] = true;
     if (!over && there && new Set(told).size > 1) window.moments.apart.push(told.join(" "));
-    if (!over && !there && told[0] === told[1] && told.length === 4) window.moments.early.push(told.join(" "));
+    // All but the counter.
+    const waits = new Set(told.filter((_, k) => k !== 2));
+    const early = waits.size > 1 || waits.has(told[2]);
+    if (!over && !there && told.length === 4 && early) window.moments.early.push(told.join(" "));
+    // A walk that the picture is still on is not begun anew.
+    if (!over && document.querySelector(".pv-bar button").textContent === "Again") window.moments.early.push("Again");
     requestAnimationFrame(look);
   };
   requestAnimationFrame(look);

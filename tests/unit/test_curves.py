@@ -827,6 +827,13 @@ def test_where_a_clamp_has_taken_the_exact_value_it_is_said(begin):
     said = standings.verdict(waits)
     assert said.startswith("By energy alone: Gibbs and Gibbs have energies ")
     assert " standard errors off the exact one. For MMD² the reference " in said and said.endswith("being made.")
+    # In the cold all chains are in one state: their own error is that of rounding, and tells nothing.
+    for off, told in ((0.05, "Gibbs and Gibbs are right within chance"), (5.0, "Gibbs and Gibbs have energies ")):
+        series = Series(("sweep", "energy:mean", "energy:error"))
+        series.append({"sweep": np.arange(1.0, 3), "energy:mean": np.full(2, off - 3610), "energy:error": [1e-4, 1e-4]})
+        lane = dataclasses.replace(waits.lanes[0], series=series, sweep=2)
+        cold = dataclasses.replace(waits, energy=-3610.0, lanes=(lane, lane))
+        assert standings.verdict(cold).startswith(f"By energy alone: {told}")
 
 
 def test_no_speed_is_told_before_a_sweep_is_done(idle):

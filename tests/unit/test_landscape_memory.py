@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+
 import numpy as np
 import pytest
 
 from pmpviz import exact
 from pmpviz.capabilities.landscape.drawings import PAIRS, drawn
 from pmpviz.capabilities.landscape.lane import LandscapeLane
+from pmpviz.capabilities.landscape.live import LandscapeView
 from pmpviz.capabilities.landscape.memory import SITES, Memory, memory_of
-from pmpviz.capabilities.landscape.picture import memory_words
+from pmpviz.capabilities.landscape.picture import memory_words, remembered
 from pmpviz.capabilities.landscape.plan import GIBBS, HMC, MEMORY, LandscapePlan
 from pmpviz.marginals.gaussian_log_z import log_landscape
 from pmpviz.models.builders import dense_model
@@ -76,6 +80,28 @@ def test_chains_come_to_the_law_above_the_split_and_only_spins_in_use_turn(sampl
     assert np.abs(view.counts / view.counts.sum() - lane.scene.law).max() < 0.03
     assert not np.asarray(lane.state.x)[64:].any()
     assert len(view.overlaps.bins()) == 250
+
+
+def test_chains_that_stay_are_called_draws_only_while_their_bars_are_within_chance():
+    """In the cold a cue moves the law, and no chain: they stay where they fell, and the bars are off by nearly all."""
+    plan = PLAN.replace(temperature=0.4, cue=0.01, side=30)
+    memory = memory_of(plan)
+    assert memory.law[0] > 0.95
+    lane = LandscapeLane(plan, memory).view()
+
+    def said(counts, codes) -> str:
+        landings = tuple((0.0, 0.0, code) for code in codes)
+        seen = dataclasses.replace(lane, counts=np.array(counts), count=len(codes), landings=landings, chains=64)
+        return remembered(LandscapeView(run=0, plan=plan, scene=memory, lanes=(seen,)))
+
+    stuck = said([160, 160, 160, 160], [2] * 10)
+    assert stuck.startswith("The ball (one of 64 chains) stays: all its 10 stops were nearest to −A. ")
+    off = float(re.search(r"Chains stay where they fell: the bars are off by ([\d.]+) \(chance alone: ", stuck)[1])
+    assert off == pytest.approx(memory.law[0] - 0.25, abs=0.005)
+    assert "Chains that stay are one draw each: the bars are off by " in said([64, 0, 0, 0], [0])
+    moves = said([160, 160, 160, 160], [0, 0, 2])
+    assert moves.startswith("Of the 3 stops of the ball (one of 64 chains), 2 nearest to A and 1 nearest to −A. ")
+    assert re.search(r"The bars are off by 0\.\d+ at most\.$", moves)
 
 
 @SAMPLERS

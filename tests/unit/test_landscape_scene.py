@@ -116,6 +116,7 @@ def test_the_verdict_and_the_bars_give_one_bound_that_holds():
         (0.0151, 0.0152, "as 3\u202f584 independent draws mostly are within 0.016"),
         (0.0152, 0.0151, "as 3\u202f584 independent draws mostly are within 0.016"),
         (0.0161, 0.0152, "a little further off: 3\u202f584 independent draws mostly are within 0.016"),
+        (7.1e-6, 8.05e-6, "as 3\u202f584 independent draws mostly are within 8.1·10⁻⁶"),
         (0.0300, 0.0152, "further off: 3\u202f584 independent draws mostly are within 0.016"),
     ],
 )

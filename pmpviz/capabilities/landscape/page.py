@@ -31,12 +31,12 @@ from pmpviz.samplers import sampler_class
 
 HILLS = "Every state of the spins (a dot) becomes a Gaussian; together they make hills. "
 PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
-LONG_RUN = "In the long run states come as often as they should: the bars meet the lines."
+LONG_RUN = " In the long run states come as often as they should: the bars meet the lines."
+COLD = " In the cold it stays on one hill, however long."
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: "Play pushes a ball, which the hills attract; where it stops a state is drawn, a near one most likely. "
-    f"{LONG_RUN}",
-    GIBBS: f"Play: block Gibbs draws a point from the dot's Gaussian, and there spins. {LONG_RUN}",
+    HMC: "Play pushes a ball, which the hills attract; where it stops a state is drawn, a near one most likely.",
+    GIBBS: "Play: block Gibbs draws a point from the dot's Gaussian, and there spins.",
 }
 PAGE = Page("landscape", LANDSCAPE)
 TRIED = ("extra", "diagonal", "sampler", "coordinates", "step", "steps", "seed", "t", "temperature", "side", "cue")
@@ -59,7 +59,8 @@ def draw() -> None:
     draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
-    page = dataclasses.replace(PAGE, lead=(PICTURES if plan.kind == MEMORY else HILLS) + WALKS[plan.sampler])
+    before, after = (PICTURES, COLD) if plan.kind == MEMORY else (HILLS, LONG_RUN)
+    page = dataclasses.replace(PAGE, lead=f"{before}{WALKS[plan.sampler]}{after}")
     preset = page.ask(plan, "What landscape do these spins become?", _alike)
     STAGE.draw(plan)
     explain(plan, preset)

@@ -17,7 +17,7 @@ from pmpviz.capabilities.landscape.plan import COLOURS, GIBBS, KINDS, LandscapeP
 from pmpviz.capabilities.landscape.scene import Scene
 from pmpviz.models.gaussian import ONE_HILL
 from pmpviz.player.model_words import listed
-from pmpviz.player.numbers import at_most, configuration, integer, significant
+from pmpviz.player.numbers import at_most, configuration, integer, rounded_up, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 from pmpviz.samplers import sampler_class
 
@@ -242,7 +242,7 @@ def found(view: LandscapeView) -> str:
 
 def _against_chance(off: float, noise: float, draws: int) -> str:
     """How an error stands to that of independent draws: what is compared is what is printed, both rounded up."""
-    if float(at_most(off)) <= float(at_most(noise)):
+    if rounded_up(off) <= rounded_up(noise):
         how = "as"
     else:
         how = "a little further off:" if off <= LITTLE * noise else "further off:"
@@ -287,20 +287,27 @@ def remembered(view: LandscapeView) -> str:
     if not lane.landings:
         return _none(view)
     often = Counter(code for *_, code in lane.landings).most_common()
-    ball = f"The ball, one of {integer(lane.chains)} chains"
-    assert view.scene is not None
-    law = view.scene.law
-    # A chain that stays is one draw, however long.
-    noise = significant(2 * float(np.sqrt((law * (1 - law)).max() / lane.chains)), 2)
-    chance = f"{integer(lane.chains)} chains that stay are one draw each: the bars mostly come within {noise} of exact."
+    ball = f"The ball (one of {integer(lane.chains)} chains)"
+    assert isinstance(view.scene, Memory)
     last = "last " if lane.count > len(lane.landings) else ""
     if len(often) == 1:
-        name = NAMES[often[0][0]]
+        name, bars = NAMES[often[0][0]], _bars(lane, view.scene, stays=True)
         if len(lane.landings) == 1:
-            return f"{ball}, stopped once, nearest to {name}. {chance}"
-        return f"{ball}, stays: all of its {last}{integer(len(lane.landings))} stops were nearest to {name}. {chance}"
+            return f"{ball} stopped once, nearest to {name}. {bars}"
+        return f"{ball} stays: all its {last}{integer(len(lane.landings))} stops were nearest to {name}. {bars}"
     parts = listed([f"{integer(count)} nearest to {NAMES[code]}" for code, count in often])
-    return f"Of the {last}{integer(len(lane.landings))} stops of {ball[0].lower()}{ball[1:]}, {parts}. {chance}"
+    bars = _bars(lane, view.scene, stays=False)
+    return f"Of the {last}{integer(len(lane.landings))} stops of {ball[0].lower()}{ball[1:]}, {parts}. {bars}"
+
+
+def _bars(lane: LandscapeLaneView, scene: Memory, stays: bool) -> str:
+    """How far off the bars of all chains are; of chains that stay, which are one draw each at best, beside chance."""
+    law, off = scene.law, _far(lane, scene)
+    if not stays:
+        return f"The bars are off by {at_most(off)} at most."
+    noise = 2 * float(np.sqrt((law * (1 - law)).max() / lane.chains))
+    what = "that stay are one draw each" if rounded_up(off) <= rounded_up(noise) else "stay where they fell"
+    return f"Chains {what}: the bars are off by {at_most(off)} (chance alone: mostly within {at_most(noise)})."
 
 
 __all__ = ["sentences", "unit", "update"]

@@ -18,10 +18,11 @@ def averaged(view: InferenceView) -> str:
     """How far off what the axes of the picture show of the mixture is, and its marginals, beside the start that knows
     nothing."""
     (lane,) = view.lanes
-    said = f"By averaging {_mixture(lane)}: after {steps_of(lane)}"
+    # A class is spared what is in brackets.
+    said = f"By averaging {_mixture(lane)} ({_at_corners(lane)}after {steps_of(lane)})"
     offs = _axes_off(view, lane)
     if lane.count not in offs:  # Of a long path only some points are kept.
-        return f"{said}."
+        return f"{said} μ has moved on."
     pairs, start = significant(offs[lane.count], 2), significant(offs[0], 2)
     exact, off = exact_p1(view), error(view, lane)
     if exact is not None and off is not None:
@@ -31,11 +32,10 @@ def averaged(view: InferenceView) -> str:
 
 
 def _mixture(lane: InferenceLaneView) -> str:
-    """`6 configurations (at 3 corners, and the centre)`: before a class without what is in brackets."""
+    """`6 configurations and the centre`."""
     count = in_use(lane)
     said = f"{integer(count)} configuration{'' if count == 1 else 's'}"
-    besides = [*_at_corners(lane), *([] if centre(lane) is None else ["and the centre"])]
-    return f"{said} ({', '.join(besides)})" if besides else said
+    return said if centre(lane) is None else f"{said} and the centre"
 
 
 def _axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
@@ -51,10 +51,10 @@ def _axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
 def _led(lane: InferenceLaneView) -> str:
     """What the gap leads to; short, for a class hears it too."""
     if not (lane.done and lane.reason.startswith(CLOSED)):
-        return "With a loop even the top (no gap), above log Z, is only near exact."
+        return "With a loop the objective's top (no gap) lies above log Z, only near exact."
     most = "at most" if lane.promise == CERTIFIED else "some"
     higher = f"{most} {significant(gap_of(lane.trace[-1]), 2)} higher"
-    return f"The top is reached ({higher}): with a loop above log Z, only near exact."
+    return f"The objective's top is reached ({higher}): with a loop it lies above log Z, only near exact."
 
 
 def in_use(lane: InferenceLaneView) -> int:
@@ -63,12 +63,12 @@ def in_use(lane: InferenceLaneView) -> int:
     return int((weights > IN_USE).sum()) if len(weights) else len(lane.weights)
 
 
-def _at_corners(lane: InferenceLaneView) -> list[str]:
-    """[`at 3 corners`], which opposites share; empty where it was not kept how many are in use."""
+def _at_corners(lane: InferenceLaneView) -> str:
+    """`at 3 corners, `, which opposites share; empty where it was not kept how many are in use."""
     if np.isnan(lane.weights).any() or len(lane.weights) != len(lane.corners):
-        return []
+        return ""
     count = len(np.unique(np.round(lane.corners[lane.weights > IN_USE], 6), axis=0))
-    return [f"at {integer(count)} corner{'' if count == 1 else 's'}"]
+    return f"at {integer(count)} corner{'' if count == 1 else 's'}, "
 
 
 __all__ = ["averaged", "in_use"]

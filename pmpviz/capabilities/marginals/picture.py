@@ -216,7 +216,10 @@ def _traces(envelope: Envelope, view: InferenceView, large: bool) -> list[dict]:
             found.append(trace(name, title, unit, lines, True))
     if large and _tells_height(view):
         found.sort(key=lambda each: each["id"] != "log_z")
-    return [each | {"xlog": _far_apart(view)} for each in found]
+    found = [each | {"xlog": _far_apart(view)} for each in found]
+    # Beside a climb that is seen from its start on the others have its axis.
+    span = {"span": [0, view.lanes[0].count]} if _tells_height(view) else {}
+    return [each | span for each in found]
 
 
 def _tells_height(view: InferenceView) -> bool:
@@ -259,7 +262,7 @@ def _gap(envelope: Envelope, unit: str) -> dict:
         return {**found, "low": _least(lane), "high": found["y"]}
 
     lines = envelope.lines(columns, SMALLEST_GAP)
-    return trace("gap", "Gap: how far the objective can rise", unit, lines, True, "nats")
+    return trace("gap", "Gap: the most the objective can rise", unit, lines, True, "nats")
 
 
 def _least(lane: InferenceLaneView) -> np.ndarray:
@@ -285,15 +288,15 @@ def _log_z(envelope: Envelope, view: InferenceView, unit: str, estimates: bool) 
         found, error = _objectives(lane, from_start), _column(lane, "standard_error")["y"]
         if len(error) == len(found["y"]):
             return _held(found | {"low": found["y"] - WITHIN * error, "high": found["y"] + WITHIN * error}, lane.count)
-        bounded = all(r.get("best_bound") is not None and r.get("lower") is not None for r in lane.trace)
-        limits = {"low": "lower", "high": "best_bound"} if bounded else {}
-        # Of a walk's start no MAP call has told anything yet.
-        known = {name: _column(lane, source)["y"] for name, source in limits.items()}
-        return found | {name: np.r_[[np.nan] * (len(found["x"]) - len(y)), y] for name, y in known.items()}
+        limits = np.array([[r.get("lower"), r.get("best_bound")] for r in lane.trace], np.float64).reshape(-1, 2)
+        if np.isnan(limits[:, 1]).any() or (np.isnan(limits[:, 0]).any() and not alone):
+            return found
+        # Of a walk's start no MAP call has told anything yet. A relaxation proves nothing from below.
+        low, high = np.vstack([np.full((len(found["x"]) - len(limits), 2), np.nan), limits]).T
+        return found | {"low": np.where(np.isnan(low) & ~np.isnan(high), -np.inf, low), "high": high}
 
     # Of a climb that is seen whole the start, too; elsewhere all else would be flat beside it.
-    from_start = _tells_height(view)
-
+    from_start, alone = _tells_height(view), len(view.lanes) == 1 and not np.isnan(view.lanes[0].objective)
     lines = envelope.lines(columns)
     title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective (line); log Z lies in the band"
     note = next((f"{solver_class(lane.algorithm).spec.short}: {SETTLES}." for lane in view.lanes if _crosses(lane)), "")

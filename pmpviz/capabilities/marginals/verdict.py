@@ -60,7 +60,7 @@ def said(view: InferenceView) -> list[str]:
     answer = ANSWERS[preset](view) if preset and len(begun) == len(view.plan.lanes) == len(view.lanes) else ""
     if len(view.lanes) == 1 and begun[0].rho is not None:
         answer = answer or _mixed(view, begun[0])
-        rest = [climbed(view, begun[0]), _strayed(view, begun[0]), ended(begun[0])]
+        rest = [climbed(view, begun[0]), _strayed(view, begun[0]), ended(begun[0], _corrected(view))]
     else:
         rest = [part(view) for part in BENEATH.get(preset if answer else "", ())]
         answer = answer or bounded(view)
@@ -78,6 +78,11 @@ def letters(view: InferenceView) -> tuple[int, int]:
 
 
 # One walk.
+
+
+def _corrected(view: InferenceView) -> bool:
+    """Whether the walk ends with μ reoptimised over what it has visited."""
+    return view.plan.lanes[0].full_knobs["correction"] != "never"
 
 
 def _mixed(view: InferenceView, lane: InferenceLaneView) -> str:
@@ -115,7 +120,7 @@ def _tetrahedron(view: InferenceView) -> str:
     names, at = view.projection.names, lane.path[-1]
     told = [f"{name} = {significant(float(value))}" for name, value in zip(names, at, strict=True)]
     now = listed([each.replace(" ", "\u00a0") for each in told])  # No line ends within one.
-    said = f"μ, {mixed(lane, in_use(lane), best=True)} (after {steps_of(lane)}), has {now}"
+    said = f"μ, {mixed(lane, in_use(lane), brief=True)} (after {steps_of(lane)}), has {now}"
     if view.truth is None or view.truth.place is None:
         return f"So far: {said}."
     exact = np.asarray(view.truth.place)

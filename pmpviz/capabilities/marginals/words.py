@@ -75,12 +75,14 @@ def estimate(lane: InferenceLaneView) -> float | None:
     return recorded if bound is None or "residual" not in record else min(recorded, bound)
 
 
-def mixed(lane: InferenceLaneView, count: int, best: bool = False, where: str = "") -> str:
+def mixed(lane: InferenceLaneView, count: int, brief: bool = False) -> str:
     """`the weighted average of 6 configurations and the centre u₀ (0.12)`: what a walk's point is a mean of, so many
-    found and what is left; where it is first met, or told `where` they are, in place of how much is left."""
-    told = f"the weighted average of {integer(count)} {'best ' * best}configuration{'' if count == 1 else 's'}{where}"
+    found and what is left; in brief without how much that is."""
+    corner = "corner" if any("fractional" in name for name in lane.names) else "configuration"
+    told = f"the weighted average of {integer(count)} {corner}{'' if count == 1 else 's'}"
+    told += ", some fractional," if corner == "corner" else ""
     rest = centre(lane)
-    return told if rest is None else f"{told} and the centre{'' if best or where else f' u₀ ({rest:.2f})'}"
+    return told if rest is None else f"{told} and the centre{'' if brief else f' u₀ ({rest:.2f})'}"
 
 
 def centre(lane: InferenceLaneView) -> float | None:
@@ -116,7 +118,9 @@ def _maximum(lane: InferenceLaneView, off: float | None) -> str:
     lies = "is an upper bound of log Z"
     if off is not None and rise is not None and off > 0:
         lies = f"is {_between(off, off + rise)} above log Z"
-    return f"With loops its maximum {lies}: no gap means this maximum is found, not the exact answer."
+    here = " at this ρ" if rho_changes(lane) else ""
+    lies = f"With loops its entropy is a bound alone, and its maximum{here} {lies}"
+    return f"{lies}: no gap means this maximum is found, not the exact answer."
 
 
 def rise_of(lane: InferenceLaneView) -> float | None:
@@ -130,17 +134,18 @@ def rise_of(lane: InferenceLaneView) -> float | None:
 
 
 def _between(low: float, high: float) -> str:
-    """`0.15 to 1.3`, or one number where both are printed alike."""
-    return " to ".join(dict.fromkeys(significant(each, 2) for each in (low, high)))
+    """`0.152 to 1.31`, or one number where both are printed alike."""
+    return " to ".join(dict.fromkeys(significant(each) for each in (low, high)))
 
 
-def ended(lane: InferenceLaneView) -> str:
-    """Why a walk ended; empty while it goes on."""
+def ended(lane: InferenceLaneView, corrected: bool = False) -> str:
+    """Why a walk ended, and whether μ was `corrected` once more at its end; empty while it goes on."""
     if not lane.done:
         return ""
     changes = len(rho_changes(lane))
     rho = f", and ρ has changed {changes} times, each time to another climb" if changes else ""
-    return f"Ended at {unit_of(lane)} {integer(lane.count)}: {lane.reason}{rho}."
+    last = "; then μ was made the best average of what was found" if corrected else ""
+    return f"Ended at {unit_of(lane)} {integer(lane.count)}: {lane.reason}{rho}{last}."
 
 
 # Several lanes.

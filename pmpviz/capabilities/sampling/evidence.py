@@ -27,6 +27,8 @@ DOUBT = 2
 """The same from which on it is said by how many: whoever sees number and error side by side asks."""
 
 
+ALIKE = 1e-4
+"""Energies that differ by less of their size are printed alike, and are sums of many numbers of 32 bits."""
 FEW_CHAINS = 8
 """Fewer chains know too little of their own error for it to be told when they first were right."""
 
@@ -68,10 +70,12 @@ def law_energy(view: LiveView) -> tuple[float, float] | None:
 def energy_off(view: LiveView, mean: float, error: float) -> float:
     """Standard errors from the exact mean energy, or else the reference's, to a mean; 0 where one is not known.
 
-    Of the mean's own error and that of as many samples of the reference's law the larger one counts.
+    Of the mean's own error, that of as many samples of the reference's law and what is printed alike the largest one
+    counts: in the cold chains that are all in one state know no error of their own.
     """
     law, spread = law_energy(view) or (nan, nan)
-    most = max(math.hypot(error, spread) if error else 0.0, (chance_of_energy(view) or 0.0) / CHANCE)
+    own = max(math.hypot(error, spread), ALIKE * abs(law)) if error else 0.0
+    most = max(own, (chance_of_energy(view) or 0.0) / CHANCE)
     off = (mean - law) / most if most else nan
     return off if isfinite(off) else 0.0
 

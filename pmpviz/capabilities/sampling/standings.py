@@ -23,10 +23,10 @@ from pmpviz.capabilities.sampling.then import under_others
 from pmpviz.capabilities.sampling.words import (
     AT_START,
     NO_NOISE,
-    NOTHING_YET,
     count_of,
     first_draw,
     spent,
+    unmoved,
     waiting,
 )
 from pmpviz.player.model_words import listed, temperature
@@ -56,7 +56,7 @@ def verdict(view: LiveView) -> str:
     if not any(lane.moved for lane in view.lanes):
         if view.lanes and view.lanes[0].past:
             return AT_START
-        return waiting(view) or NOTHING_YET
+        return waiting(view) or unmoved(view)
     if not any(lane.points for lane in view.lanes):
         return _unsaid(view)
     if view.truth is not None and not view.truth.settled:

@@ -29,10 +29,11 @@ IN_SHORT = (
     "**MMD²** below 0: of samples that follow the law the estimate falls about 0, on either side. "
     "**Marginal L1**, **pair error**: how far the frequencies of sites and of pairs are off, in brackets what as many "
     "exact samples are off on average. **ESS**: how many independent draws the samples of the last sweeps are worth, "
-    "by their energy, **ESS/s** for each second of those sweeps; in brackets where the samples do not follow the "
-    "model's law: an approximate method, R-hat above 1.01 or MMD² above the noise. **R-hat**: 1 where the chains "
-    "agree; in brackets where it is of fewer than 64 sweeps, in which even quick chains have hardly forgotten where "
-    "they were. **τ**: sweeps until a chain has forgotten its energy; in brackets where fewer than 50 τ were counted. "
+    "by their energy, **ESS/s** for each second of those sweeps; in brackets where it may be worth less: an "
+    "approximate method, MMD² above the noise, or R-hat above 1.01, as good chains have of few sweeps, too. "
+    "**R-hat**: 1 where the chains agree; in brackets where it is of fewer than 64 sweeps, in which even quick chains "
+    "have hardly forgotten where they were. **τ**: sweeps until a chain has forgotten its energy; in brackets where "
+    "fewer than 50 τ were counted. "
     "n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1 by chains that stay apart); –: not kept of a "
     "moment looked back at."
 )
@@ -47,7 +48,8 @@ however long they ran. More chains do not change it where a sweep of twice as ma
 they are computed side by side. Lanes share the cores, so that seconds differ by some 10 % to 70 % between runs.
 
 **In brackets** ESS and ESS/s are no measure of merit: draws of an approximate method are independent ones of its own
-law; and chains with R-hat above 1.01, or MMD² above the noise, have not met the model's law yet, though each may move.
+law; chains with MMD² above the noise have not met the model's law yet, though each may move, and chains with R-hat
+above 1.01 may not have: of few sweeps R-hat is above it of good chains, too.
 
 **Marginal L1**: mean over the sites of |p̂(x = 1) − p(x = 1)|. **Pair error**: mean over the edges of how far the
 frequencies of the pair's states are from their probabilities, half the sum of the gaps. Neither is 0 of exact samples:

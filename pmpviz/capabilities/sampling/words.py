@@ -56,6 +56,12 @@ ONE_ERROR = "standard error"
 NO_NOISE = "The reference saw one state almost alone: there MMD² has no noise to be judged by."
 AT_START = "the start, before the first sweep."
 NOTHING_YET = "Nothing has run yet under these settings: press Play."
+GOES_ON = NOTHING_YET.replace(".", " to go on from here, Reset to begin anew.")
+
+
+def unmoved(view: LiveView) -> str:
+    """That nothing has run under the present settings; of lanes that ran before, that they go on from there."""
+    return GOES_ON if any(lane.sweep for lane in view.lanes) else NOTHING_YET
 
 
 def race_lead(plan: Plan) -> str:
@@ -237,7 +243,7 @@ def found(view: LiveView) -> str:
         return AT_START
     row = energies(lane)
     if not lane.moved or not row:
-        return f"{lane.label}: {first_draw(lane)}." if lane.moved and lane.making else waiting(view) or NOTHING_YET
+        return f"{lane.label}: {first_draw(lane)}." if lane.moved and lane.making else waiting(view) or unmoved(view)
     mean, error = row["energy:mean"], row["energy:error"]
     after = f"after {count_of(lane.sweep - lane.since)}"
     when = f"in draw {integer(row['draw'])} of each chain" if "draw" in row else after

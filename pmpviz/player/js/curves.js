@@ -6,6 +6,7 @@ import { dashOf } from "./theme.js";
 const UNDER = 6; // Pixels: the width of a line that another one covers.
 export const MARKER = 4; // Pixels: its radius.
 const FEW = 60; // Of so few values each is marked.
+const EACH = 12; // Of so few points of any curve each has its marker.
 const BETWEEN = 90; // Pixels between the markers of a line.
 const TURN = 9; // Pixels of a dash, and from one line's marker to the next one's, of lines along the foot of a log axis.
 
@@ -107,6 +108,7 @@ function drawMarkers(context, line, places) {
   const shown = places.filter(Boolean);
   const size = line.ghost ? 3 : MARKER;
   if (line.dots && shown.length < FEW) shown.forEach((place) => marker(context, line.marker, ...place, 2.5));
+  if (shown.length <= EACH) return shown.forEach((place) => marker(context, line.marker, ...place, size));
   let next = -Infinity;
   shown.forEach((place, k) => {
     if (k < shown.length - 1 && place[0] < next) return;

@@ -141,17 +141,17 @@ export class Histogram {
 
   rings(x, count) {
     const { context, theme } = this;
-    for (let k = 0; k < Math.min(count, MOST_RINGS); k++) this.ring(x, this.base - 6 - 10 * k);
+    for (let k = 0; k < Math.min(count, MOST_RINGS); k++) this.ring(x, this.base - 8 - 12 * k);
     if (count <= MOST_RINGS) return;
     context.fillStyle = css(theme.text);
     context.textAlign = "center";
-    context.fillText(String(count), x, this.base - 10 * MOST_RINGS - 8);
+    context.fillText(String(count), x, this.base - 12 * MOST_RINGS - 10);
   }
 
   ring(x, y) {
     const { context, theme } = this;
     context.beginPath();
-    context.arc(x, y, 4, 0, 2 * Math.PI);
+    context.arc(x, y, 5, 0, 2 * Math.PI);
     context.fillStyle = css(theme.ground);
     context.fill();
     context.strokeStyle = css(theme.text);
@@ -162,7 +162,7 @@ export class Histogram {
   drop(place, fall) {
     const { context } = this;
     const [x, wide] = this.column(place);
-    const end = this.pending === "hand" ? this.base - 6 : this.y(this.shares[place]);
+    const end = this.pending === "hand" ? this.base - 8 : this.y(this.shares[place]);
     const y = 6 + (end - 6) * Math.min(1, fall) ** 2;
     if (this.pending === "hand") return this.ring(x + wide / 2, y);
     context.fillStyle = css(PMP);

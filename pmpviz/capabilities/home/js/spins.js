@@ -17,8 +17,8 @@ const legend = (edges) =>
 const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF =
-  "Draw or drag noise: the best state falls into its bar. " +
-  "Lines pull alike (orange) or apart (blue), messages (dots) up or down; a spin's number sums them.";
+  "Draw or drag noise: its best state falls into a bar. " +
+  "Lines pull alike (orange), apart (blue); dots: messages; numbers: field + noise + messages.";
 
 class Spins extends Stage {
   constructor(parent) {

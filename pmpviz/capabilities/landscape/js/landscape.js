@@ -114,6 +114,7 @@ class Landscape extends Live {
     if (!newest) return;
     const behind = this.shown ? newest.number - this.shown.number : Infinity;
     if (behind > 0) this.arrive(now);
+    if (behind) this.stepped = behind === 1 && !this.playing && !this.still;
     if (!this.shown || this.still || !this.playing) this.begin(newest, now);
     // Of many rolls an update those that are told are shown, one after the other; of few the newest, if it runs late.
     else if (behind > (this.hurried() ? rolls.length : 2)) this.begin(this.hurried() ? rolls[0] : newest, now);
@@ -314,6 +315,7 @@ class Landscape extends Live {
 
   // From a roll's beginning to the next, in ms.
   pause() {
+    if (this.stepped) return LONGEST;
     if (!this.hurried()) return this.still || !this.playing ? 0 : Math.min(LONGEST, this.pace);
     const { rolls } = this.walk;
     const waiting = rolls.length ? rolls[rolls.length - 1].number - this.shown.number : 0;
@@ -321,13 +323,14 @@ class Landscape extends Live {
   }
 
   share(now) {
-    const takes = this.hurried() ? 0 : 0.65 * this.pause();
+    const takes = this.hurried() && !this.stepped ? 0 : 0.65 * this.pause();
     return this.shown && takes ? Math.min(1, Math.max(0, (now - this.since) / takes)) : 1;
   }
 
   // Up to which trajectory words and bars may go: of two pictures they tell where the shown ball stopped.
   seen(share) {
-    const shows = this.scene.memory && this.shown && this.playing && !this.still && !this.hurried();
+    const rolls = this.stepped || (this.playing && !this.still && !this.hurried());
+    const shows = this.scene.memory && this.shown && rolls;
     return shows ? this.shown.number - (share < 1) : Infinity;
   }
 

@@ -141,6 +141,11 @@ export class MemoryPicture extends Picture {
     this.write(name, start, base);
   }
 
+  // Spins that were drawn are no picture, and have a place of their own.
+  drawnReach() {
+    return 2 * this.scale;
+  }
+
   stamped(s) {
     const bits = Uint8Array.from(this.ground.pictures[s % 2]);
     return s < 2 ? bits : bits.map((byte) => 255 - byte);

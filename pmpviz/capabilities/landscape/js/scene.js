@@ -165,7 +165,7 @@ export class Picture {
     context.textAlign = "center";
     ground.means.forEach((mean, s) => {
       const [x, y] = this.at(mean);
-      const radius = scale * (3 + 20 * Math.sqrt(ground.law[s]));
+      const radius = this.reach(s);
       context.globalAlpha = 0.85;
       this.disc(x, y, radius, css(this.inks[s]));
       context.globalAlpha = 1;
@@ -251,7 +251,31 @@ export class Picture {
       this.context.textAlign = x > this.side / 2 ? "right" : "left";
       this.write("rejected: back to its start", x + (x > this.side / 2 ? -10 : 10) * this.scale, y + 4 * this.scale);
     }
-    this.path([this.at(from), this.at(this.ground.stateOf(roll))], css(this.inks[roll.after]), 2, [4, 4]);
+    const [start, drawn] = [this.at(from), this.at(this.ground.stateOf(roll))];
+    this.path([start, drawn], css(this.theme.paper), 5, []);
+    this.path([start, drawn], css(this.inks[roll.after]), 3, [4, 4]);
+    this.ring(drawn, this.drawnReach(roll));
+  }
+
+  // Around the state that was drawn.
+  ring([x, y], reach) {
+    const { context, scale, theme } = this;
+    for (const [colour, width] of [[theme.paper, 5], [theme.ink, 2]]) {
+      context.strokeStyle = css(colour);
+      context.lineWidth = width * scale;
+      context.beginPath();
+      context.arc(x, y, reach + 3 * scale, 0, 2 * Math.PI);
+      context.stroke();
+    }
+  }
+
+  drawnReach(roll) {
+    return this.reach(roll.after);
+  }
+
+  // Of a state's dot.
+  reach(state) {
+    return this.scale * (3 + 20 * Math.sqrt(this.ground.law[state]));
   }
 
   // Block Gibbs: from a state's dot to a point of its Gaussian, from there to the dot of the state drawn, and again.

@@ -139,6 +139,7 @@ export class Energy extends Strip {
     context.fillRect(0, this.height / 2, this.width, 1);
     context.textAlign = "center";
     haloed(context, theme, words, this.width / 2, this.height / 2 - 8, theme.soft);
+    this.head.textContent = "Energy H";
     this.say("", words);
   }
 

@@ -33,7 +33,7 @@ export function hillWords(survey, ground, scene) {
   if (hills === 1 && Math.abs(extra - from) < NEAR) return `${now}, about where it parts.`;
   // Before a class the strip tells the rest, and what parting costs has the room.
   if (enlarged() > 1) return hills === 1 ? `${now}: nothing to cross; it parts at about ${from}.` : `${now}; up to about ${from} it is one.`;
-  return `${now}. ${partingWords(hills, from, Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
+  return `${now}${hills === 1 ? ": nothing to cross" : ""}. ${partingWords(hills, from, Number((ONE_HILL - values[0]).toPrecision(2)), low)}`;
 }
 
 function partingWords(hills, from, sure, low) {

@@ -13,7 +13,7 @@ export class Camera {
   }
 
   reset() {
-    Object.assign(this, FIRST);
+    Object.assign(this, FIRST, { turned: false });
   }
 
   // The box of coordinates, each scaled to its range, and the canvas in CSS pixels.
@@ -37,6 +37,7 @@ export class Camera {
   }
 
   turn(x, y) {
+    this.turned = true;
     this.yaw -= x * TURN;
     this.pitch = Math.max(-1.5, Math.min(1.5, this.pitch + y * TURN));
   }

@@ -83,7 +83,9 @@ function uphill({ steps, found, names, changes }, last, large, corners) {
   if (steps[last] === 1) return `uphill from the start leads to corner ${now}`;
   if (steps[last] !== steps[last - 1] + 1) return `uphill from μ leads to corner ${now}`; // Of a long path not all is kept.
   const cause = changes.includes(steps[last]) ? "ρ changed" : "μ moved";
-  if (now === before) return `${cause}, uphill still leads to corner ${now}`;
+  const [state, past] = [names[found[last]], names[found[last - 1]]];
+  if (now === before && state !== past) return `${cause}, so uphill turned from ${past} to ${state}, at the same corner`;
+  if (now === before) return `${changes.includes(steps[last]) ? `${cause}, ` : ""}uphill still leads to corner ${now}`;
   const from = names[found[last - 1]].length > FEW ? "" : `from ${large ? "" : "corner "}${before} `;
   const opposite = from && !large && [...now].every((state, k) => state !== before[k]);
   return `${cause}, so uphill turned ${from}to ${opposite ? "its opposite " : from ? "" : "corner "}${now}`;

@@ -152,6 +152,7 @@ export class Scene {
     nameExact(this, LINE * this.scale);
     this.drawNames();
     drawKey(this, walks, this.width - this.tools.offsetWidth - MARGIN);
+    this.drawHint();
     this.paints += 1;
     const { yaw, pitch, zoom } = this.camera;
     const step = walks.length ? walks[0].lane.steps[walks[0].last] : "";
@@ -164,7 +165,7 @@ export class Scene {
     const corners = BOX_CORNERS.map((bits) => bits.map((bit, k) => box[bit][k]));
     const frame = local || { corners, edges: BOX };
     this.wires(frame, local ? [2, 4] : [1, 5], 1, local ? 0.6 : 0.35);
-    this.axes = drawAxes(this);
+    drawAxes(this);
   }
 
   wires(frame, ...look) {
@@ -313,6 +314,15 @@ export class Scene {
       this.write(words, ...this.clear(words, x + (18 * out[0]) / far, y + (20 * out[1]) / far + 4), colour);
       this.spots.push({ at: [x, y], point: corner, words, rank: 1 });
     });
+  }
+
+  // What a hand can do, until it has.
+  drawHint() {
+    if (this.camera.turned) return;
+    const { context, theme } = this;
+    context.font = `${12 * this.scale}px ${theme.font}`;
+    context.textAlign = "left";
+    this.write("drag to turn", 8, this.height - 8, theme.soft);
   }
 
   // Above or beneath its place where the name of an axis stands there.

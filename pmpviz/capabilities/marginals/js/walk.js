@@ -130,10 +130,11 @@ class Walk extends Player {
     for (const [step, words] of saidAt) this.saidAt.set(step, words);
   }
 
-  // A walk at its end plays until that is on screen, whatever the last update that came in time says.
+  // A walk that is over plays on until its end is on screen, whatever the last update that came in time says.
   settle(update, now) {
     this.over = Boolean(update.over);
-    super.settle({ ...update, playing: this.over ? this.serverPlaying && !this.atEnd() : update.playing }, now);
+    const began = this.serverPlaying || (this.held === "playing" && this.answered(update));
+    super.settle({ ...update, playing: this.over ? began && this.held !== "paused" : update.playing }, now);
   }
 
   atEnd() {
@@ -245,7 +246,8 @@ class Walk extends Player {
   }
 
   play(passed, now) {
-    const more = super.play(passed, now);
+    const moving = (this.walks || []).some((walk) => walk.share < 1);
+    const more = super.play(passed, now) || moving; // What waits for an arrival is drawn after it.
     if (!this.data) return more;
     const walks = this.lanes.map((lane, k) => this.walk(lane, this.data.lanes[k], now)).filter(Boolean);
     this.walks = walks;
@@ -333,8 +335,15 @@ class Walk extends Player {
     return [(at) => tell(at === (this.at ?? most) ? most : at)];
   }
 
-  // What was known at the step that is on screen.
-  write(walks) {
+  // Curves end where the picture has arrived.
+  heads() {
+    const place = (lane, walk) => (walk && (walk.share < 1 || lane.queue.length || this.behind) ? walk.lane.steps[arrived(walk)] : Infinity);
+    return { seconds: false, of: this.lanes.map((lane, k) => place(lane, (this.walks || [])[k])) };
+  }
+
+  // What was known at the step to which the picture has come.
+  write(moving) {
+    const walks = moving.map((walk) => ({ ...walk, last: arrived(walk) }));
     const metas = this.lanes.map(({ meta }) => meta);
     const seen = { metas, raced: walks.length > 1, large: this.large, exact: this.exact, corners: this.data?.marginal?.names };
     const text = walks.map((walk, k) => sentence(walk, { ...seen, done: metas[k].status === "done", closed: metas[k].closed && !seen.raced }));
