@@ -204,7 +204,8 @@ LIT = f"""async (dark) => {{ {MODULE}
 }}"""
 
 
-# A chart of two looks, the first one under the foot of its log axis, and what is said at the second third.
+# A chart of two looks, the first one under the foot of its log axis, and what is said at the second third; one of large
+# values that hardly differ, with its band, which its beginning has not, and one whose band is open below.
 HOVERED = """async () => {
   const loaded = performance.getEntriesByType("resource").map((e) => e.name);
   const of = (name) => import(loaded.find((address) => address.endsWith(name)));
@@ -214,7 +215,14 @@ HOVERED = """async () => {
   chart.trace = { x: "sweeps", log: true, lines: (chart.lines = [line]) };
   chart.width = chart.height = 300;
   chart.measure({});
-  return [0, 60, 66, 128].map((sweep) => told(chart, chart.x.px(sweep)));
+  const said = [0, 60, 66, 128].map((sweep) => told(chart, chart.x.px(sweep)));
+  const [low, high] = [[NaN, -2569.1, -2567.004], [NaN, -2567.8, -2566.996]];
+  const near = { x: [0, 1, 2], y: [-2570.2677, -2568.4, -2567], low, high };
+  chart.trace = { x: "sweeps", lines: (chart.lines = [near]) };
+  chart.measure({});
+  const told3 = [0, 1, 2].map((sweep) => told(chart, chart.x.px(sweep))[1]);
+  near.low = [NaN, -Infinity, -Infinity];
+  return [...said, [...told3, told(chart, chart.x.px(1))[1]]];
 }"""
 # Where a log axis of seconds has what is of the beginning and what came 8 ms later, in px, and what is said there.
 BEGUN = f"""async () => {{ {MODULE}
@@ -475,7 +483,12 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     words = [each["words"] for each in page.evaluate(PLACED, [marks, 50, 400])]
     assert words == ["links 1 → 0, 1 more", "links 0 → 1, 1 more"]
     said = [["sweeps 0", "0.01"], ["sweeps 60", "−0.0025, at sweep 64"], ["sweeps 66", "−0.0025, at sweep 64"]]
-    assert page.evaluate(HOVERED) == [*said, ["sweeps 128", "1·10⁻⁴"]]
+    fine = "−2\u202f568.4 (−2\u202f569.1 to −2\u202f567.8)"
+    assert page.evaluate(HOVERED) == [
+        *said,
+        ["sweeps 128", "1·10⁻⁴"],
+        ["−2\u202f570.27", fine, "−2\u202f567", "−2\u202f568.4 (at most −2\u202f567.8)"],
+    ]
     *frames, moments, first, early, middle, late, then, now = page.evaluate(PAST)
     assert frames == [2000, None, 5, 68, 68, 2999]
     # Of the other chains a moment is kept near each, as many as there is room for over the whole run.

@@ -160,7 +160,7 @@ def _of_several(scene: Scene) -> str:
         return f"faint: {_short_names(making)}, first draw not done"
     if slow:
         return "dots: finished draws, faint: every sweep, cut at the frame"
-    return SHADE if scene.large else "from the end of sweep 1 on"
+    return SHADE if scene.large else f"from sweep 1 on; {SHADE}"
 
 
 def _exact_energy(scene: Scene) -> dict | None:

@@ -1,7 +1,7 @@
 // What the pointer on a chart is told: the place, and every line's value there. `chart` has its trace, scales and lines.
 
 import { one } from "./bar.js";
-import { number, show } from "./scale.js";
+import { number, show, thousands } from "./scale.js";
 
 const HERE = 0.5; // Pixels: a point that is no further from the pointer is the one under it.
 
@@ -29,8 +29,24 @@ function values(chart, px) {
     if (!Number.isFinite(line.y[near])) return [];
     const name = lines.length > 1 && line.name ? `${line.name}: ` : "";
     const range = line.least && line.most ? [line.least, line.most] : line.low && line.high ? [line.low, line.high] : null;
-    const words = range ? ` (${number(range[0][near])} to ${number(range[1][near])})` : "";
     const value = (line.own || line.y)[near]; // Beneath a log axis' foot the line is drawn at it.
-    return [{ x: line.x[near], words: `${name}${number(value)}${words}` }];
+    return [{ x: line.x[near], words: `${name}${fine(chart.y, value)}${ranged(chart.y, range, near)}` }];
   });
+}
+
+// Between which two values it lies, where these are printed apart; at most the second of a range that is open below.
+function ranged(scale, range, near) {
+  if (!range || range.some((ends) => Number.isNaN(ends[near]))) return "";
+  const [low, high] = range.map((ends) => fine(scale, ends[near]));
+  if (range[0][near] === -Infinity) return ` (at most ${high})`;
+  return low === high ? "" : ` (${low} to ${high})`;
+}
+
+// As many digits as tell apart what is seen apart along a linear axis, three at least.
+function fine({ log, ends }, value) {
+  const span = ends ? Math.abs(ends[1] - ends[0]) : 0;
+  const more = log || !span || !value ? 0 : Math.floor(Math.log10(Math.abs(value))) - Math.floor(Math.log10(span));
+  if (!Number.isFinite(value) || more < 1) return number(value);
+  const [whole, part] = String(Math.abs(Number(value.toPrecision(Math.min(9, 3 + more))))).split(".");
+  return `${value < 0 ? "−" : ""}${thousands(Number(whole))}${part ? `.${part}` : ""}`;
 }

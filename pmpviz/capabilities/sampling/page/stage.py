@@ -52,6 +52,8 @@ EDITS = (
 FIELD_STEP = 1.0
 MOST_EDITS = 20_000
 HOVER_SECONDS = 0.3
+# What the numbers are of comes first: beneath a stage that is not there yet they would be seen, and jump.
+BENEATH = "<style>.stMainBlockContainer:not(:has(.pv-bar)) .st-key-class-fold-table { visibility: hidden; }</style>"
 
 
 class SamplingStage(Stage):
@@ -210,6 +212,7 @@ class SamplingStage(Stage):
     def table(self) -> None:
         """The lanes' numbers and what they say, brought up to date once a second."""
         if (live := self.live) is not None:
+            st.html(BENEATH)
             self.beside("table", self._table, self.tick(live))
 
     def _table(self) -> None:
