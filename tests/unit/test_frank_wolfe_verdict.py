@@ -407,6 +407,19 @@ def test_corners_of_the_local_polytope_are_not_called_configurations_and_bound_l
     assert np.isnan(low[0]) and (low[1:] == -np.inf).all() and high[-1] == np.float32(lane.answer.bound)
 
 
+def test_messages_alone_are_no_average_of_configurations():
+    cube = view_of("cube")
+    plan = cube.plan.replace(lanes=cube.plan.lanes[2:], beta=1.0)
+    view = InferenceView(**{**vars(cube), "plan": plan, "lanes": cube.lanes[2:]})
+    assert view.lanes[0].algorithm == "trbp" and view.lanes[0].done
+    for step in (1, view.lanes[0].count):
+        found, beneath = verdict.said(seen_at(view, step))
+        assert re.match(rf"log Z ≤ [\d.]+ after {step} sweeps?, [\d.]+ nats above the exact ", found)
+        assert beneath.startswith("Marginals are off by ") and "configurations" not in beneath
+        head, _ = decode(update(seen_at(view, step), Cursors(), Desk(), ""))
+        assert "low" not in next(card for card in head["traces"] if card["id"] == "log_z")["lines"][0]
+
+
 def test_what_the_end_mends_without_a_call_is_told():
     """On the glass it takes the marginals from 0.020 off, which no call had come below, to 0.0074."""
     (lane,) = view_of("grid").lanes

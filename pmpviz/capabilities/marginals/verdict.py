@@ -58,7 +58,7 @@ def said(view: InferenceView) -> list[str]:
         return [NOTHING]
     preset = next((preset.id for preset in INFERENCE if preset.plan == view.plan), "")
     answer = ANSWERS[preset](view) if preset and len(begun) == len(view.plan.lanes) == len(view.lanes) else ""
-    if len(view.lanes) == 1 and begun[0].rho is not None:
+    if len(view.lanes) == 1 and begun[0].algorithm in WALKERS:
         answer = answer or _mixed(view, begun[0])
         rest = [climbed(view, begun[0]), _strayed(view, begun[0]), ended(begun[0], _corrected(view))]
     else:
