@@ -222,7 +222,10 @@ HOVERED = """async () => {
   chart.measure({});
   const told3 = [0, 1, 2].map((sweep) => told(chart, chart.x.px(sweep))[1]);
   near.low = [NaN, -Infinity, -Infinity];
-  return [...said, [...told3, told(chart, chart.x.px(1))[1]]];
+  const open = told(chart, chart.x.px(1))[1];
+  chart.trace = { x: "sweeps", lines: (chart.lines = [{ x: [0, 1], y: [2.01e-7, 2.02e-7] }]) };
+  chart.measure({});
+  return [...said, [...told3, open, told(chart, chart.x.px(0))[1]]];
 }"""
 # Where a log axis of seconds has what is of the beginning and what came 8 ms later, in px, and what is said there.
 BEGUN = f"""async () => {{ {MODULE}
@@ -487,7 +490,7 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(HOVERED) == [
         *said,
         ["sweeps 128", "1·10⁻⁴"],
-        ["−2\u202f570.27", fine, "−2\u202f567", "−2\u202f568.4 (at most −2\u202f567.8)"],
+        ["−2\u202f570.27", fine, "−2\u202f567", "−2\u202f568.4 (at most −2\u202f567.8)", "2.01·10⁻⁷"],
     ]
     *frames, moments, first, early, middle, late, then, now = page.evaluate(PAST)
     assert frames == [2000, None, 5, 68, 68, 2999]

@@ -167,6 +167,11 @@ def idle(begin):
 def test_nothing_is_said_before_anything_ran(idle):
     still = race(idle, [0.001], [0.5])
     assert standings.verdict(still) == "Nothing has run yet under these settings: press Play."
+    # Lanes that ran under others go on from there, unlike those that begin anew.
+    ran = tuple(dataclasses.replace(lane, sweep=9, since=9, points=()) for lane in still.lanes)
+    assert standings.verdict(dataclasses.replace(still, lanes=ran)) == (
+        "Nothing has run yet under these settings: press Play to go on from here, Reset to begin anew."
+    )
 
 
 def test_nobody_wins_by_a_reference_that_has_not_come_to_rest(idle):

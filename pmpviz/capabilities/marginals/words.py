@@ -114,7 +114,7 @@ def _maximum(lane: InferenceLaneView, off: float | None) -> str:
     """How the maximum, to which the gap is told, lies to log Z, from which the objective is so far off."""
     if on_tree(lane):
         return "Without a loop its maximum is log Z itself: no gap means solved."
-    rise = rise_of(lane)
+    rise = _rise(lane)
     lies = "is an upper bound of log Z"
     if off is not None and rise is not None and off > 0:
         lies = f"is {_between(off, off + rise)} above log Z"
@@ -123,7 +123,7 @@ def _maximum(lane: InferenceLaneView, off: float | None) -> str:
     return f"{lies}: no gap means this maximum is found, not the exact answer."
 
 
-def rise_of(lane: InferenceLaneView) -> float | None:
+def _rise(lane: InferenceLaneView) -> float | None:
     """How far a walk's objective can still rise from μ, at most: to the least bound that MAP calls at this ρ proved;
     None where they prove none, or ρ is another one since the last of them."""
     if lane.promise != CERTIFIED or math.isnan(lane.objective):

@@ -3,6 +3,7 @@
 import { one } from "./bar.js";
 import { number, show, thousands } from "./scale.js";
 
+const LEAST = 1e-3; // A smaller value is told by its power of ten.
 const HERE = 0.5; // Pixels: a point that is no further from the pointer is the one under it.
 
 // The place, or the point of a line that this pixel is of, and what each line is at its point nearest to it.
@@ -46,7 +47,7 @@ function ranged(scale, range, near) {
 function fine({ log, ends }, value) {
   const span = ends ? Math.abs(ends[1] - ends[0]) : 0;
   const more = log || !span || !value ? 0 : Math.floor(Math.log10(Math.abs(value))) - Math.floor(Math.log10(span));
-  if (!Number.isFinite(value) || more < 1) return number(value);
+  if (!Number.isFinite(value) || more < 1 || Math.abs(value) < LEAST) return number(value);
   const [whole, part] = String(Math.abs(Number(value.toPrecision(Math.min(9, 3 + more))))).split(".");
   return `${value < 0 ? "−" : ""}${thousands(Number(whole))}${part ? `.${part}` : ""}`;
 }
