@@ -156,7 +156,7 @@ def atlas_words(view: LabView, layer: str) -> str:
     found = view.atlas
     words = f"Each of {len(found.axis)} × {len(found.axis)} pixels: other noise of two spins, all else as shown"
     if view.bench.potentials.n == 2:
-        words = "The plane is all the noise there is; a state comes as often as noise falls into its region; a white "
+        words = "The plane is all the noise there is; a state comes as often as noise falls into its region; an empty "
         words += "dot is still falling, triangles lie beyond the map"
     row = f"Row {found.rows} of {len(found.axis)}."
     # Or dots of one colour in a region of another would contradict what a region is.
