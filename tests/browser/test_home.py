@@ -32,6 +32,8 @@ def home(server, open_page):
     page.wait_for_selector(".fs-root[data-total]")
     wait_spins(page, "d.total === '1'")
     wait_lanes(page, 2)
+    page.locator(".pv-bar").scroll_into_view_if_needed()  # It begins once it is seen.
+    wait_server(page, "playing")
     pause(page)
     return page
 

@@ -28,6 +28,7 @@ class Visitor:
         self._timers: dict[str, tuple[float, asyncio.Task]] = {}
         self._state: dict[str, str] = {}
         self._events = 0
+        self._looked = False
         self._shown = asyncio.Event()
 
     async def stay(self) -> None:
@@ -90,8 +91,13 @@ class Visitor:
         if blob != self.last:
             self.updates.append(time.monotonic() - self.begun)
         self.last = blob
+        head = decode(blob)[0] if self._events or not self._looked else {}
         if self._events:
-            self.playing = decode(blob)[0]["playing"]
+            self.playing = head["playing"]
+        elif head.get("lanes"):
+            self._looked = True
+            if head.get("opens"):  # As a browser begins what is seen.
+                self._begin = asyncio.ensure_future(self.ask("play"))
         self._shown.set()
 
     def _tick(self, fragment: str, interval: float) -> None:

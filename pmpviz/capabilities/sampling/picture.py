@@ -49,9 +49,11 @@ def update(
     hover: Any = None,
     kept: tuple[Kept, ...] = (),
     tools: Mapping[str, str] | None = None,
+    opens: bool = False,
 ) -> bytes:
     """The blob for the player; `sent` is brought up to date. `hover` is None or (lane, site, lines of text), `kept` are
-    curves to be drawn behind those of the lanes, `tools` what the page offers beside `tool`, by id, in words."""
+    curves to be drawn behind those of the lanes, `tools` what the page offers beside `tool`, by id, in words; what
+    `opens` begins by itself once it is seen, but before a class."""
     envelope, kept = _envelope(view, sent), of_model(kept, view.plan.model)
     then = view if desk.at is None else view.at(desk.at)
     scene = Scene(envelope, view, then, kept, desk.window or EVERYTHING, desk.at, desk.large)
@@ -69,6 +71,7 @@ def update(
         ],
         alt=f"Chain 0 of each lane on a {model_words(view.model, view.plan.beta)}" if view.model else "",
         marks=[list(mark) for mark in view.marked],
+        opens=opens and not desk.large and not any(lane.sweep for lane in view.lanes),
         clamped=_clamped(envelope.payload, view),
         field=_field(envelope.payload, view),
         tool=tool,

@@ -11,6 +11,7 @@ const HOLD_MS = 3000;
 const TRACE_MS = 100;
 const ASK_MS = 1000;
 const [WORDS_MS, MISSED_MS] = [2500, 10000]; // No words wait longer for their pictures, or for those that were missed.
+const SEEN = 0.6; // What of the pictures, or of the window, is seen of what begins by itself.
 const REDUCED = "Motion is reduced: press Play, or Step for one sweep.";
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 const BEFORE = "of the settings before";
@@ -166,7 +167,18 @@ export class Live extends Room {
     this.opened = true;
     if (!update.opens || this.playing) return;
     if (this.still) this.spoken.textContent = REDUCED;
-    else this.act("play");
+    else this.beginSeen();
+  }
+
+  // Its pictures may stand far down their page; what a hand has begun, or stopped, needs no other beginning.
+  beginSeen() {
+    const opening = new IntersectionObserver((seen) => {
+      const { boundingClientRect: all, intersectionRect: found } = seen[seen.length - 1];
+      if (!this.gone && found.height < SEEN * Math.min(all.height, window.innerHeight)) return;
+      opening.disconnect();
+      if (!this.gone && !this.playing && !this.preferred) this.act("play");
+    }, { threshold: [0.1, 0.2, 0.3, 0.4, 0.5, SEEN] });
+    opening.observe(this.stage);
   }
 
   // What was found waits for the pictures that it was found at; nothing waits where none are to come. Of what is

@@ -39,10 +39,10 @@ PAGES = {page.id: page for page in (Page("home", (HOME,)), Page("playground", PL
 
 
 def race_on_home(above: Callable[[], None]) -> None:
-    """Two samplers already racing, under what `above` draws."""
+    """Two samplers that race once they are seen, under what `above` draws."""
     stage = open_stage("home")
     above()
-    stage.autoplay = True
+    stage.opens = True
     stage.take(stage.plan)
     stage.show()
     # Before a class it would be cut off by the window's edge.

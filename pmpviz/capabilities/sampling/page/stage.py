@@ -62,6 +62,8 @@ class SamplingStage(Stage):
     job = LiveRun
     bar = ("play", "step", "reset", "seed", "speed", "share", "code", "export", "class")
     tells_lanes = True
+    # Whether it begins by itself once somebody has it before their eyes.
+    opens = False
 
     def __init__(self, page: Page, preset: Preset, plan: Plan, notices: Sequence[str] = ()):
         super().__init__(page)
@@ -122,7 +124,7 @@ class SamplingStage(Stage):
     def _update(self, turn: Turn) -> bytes:
         tool = st.session_state.get(f"tool:{self.id}", "none")
         tools = tools_of(turn.view.model)
-        return payload.update(turn.view, turn.sent, turn.desk, tool, turn.hover, turn.kept, tools)
+        return payload.update(turn.view, turn.sent, turn.desk, tool, turn.hover, turn.kept, tools, self.opens)
 
     def _waiting(self, view: LiveView) -> bool:
         return view.truth is None and view.truth_trouble is None or any(lane.cold is not None for lane in view.lanes)
