@@ -72,7 +72,9 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     told = r"The objective \([^)]*\) is ([\d.]+), [\d.]+ above the exact log Z\. With loops its entropy is a bound "
     objective = re.match(told, beneath)[1]
     assert float(objective) == pytest.approx(float(cells[4]), abs=1e-3) and "may cross" not in beneath
-    assert beneath.endswith(" is within 0.001; then μ was made the best average of what was found.")
+    assert beneath.endswith(
+        " is within 0.001, as asked for under Advanced; then μ was made the best average of what was found."
+    )
     # What is said of a step is sent for the last ones, and each names its own.
     assert [step for step, _ in update(test)["said_at"]] == list(range(12))
     assert update(test)["said_at"][3][1][0].startswith("By averaging 3 configurations and the centre (at ")
@@ -120,7 +122,8 @@ def test_error_bars_of_log_z_are_drawn_and_said():
     wait(test, lambda t: ended(update(t)))
     # No lane walks: nothing is said of corners.
     assert not update(test)["walks"] and "a corner" not in words(test)
-    (trace,) = update(test)["traces"]
+    trace, errors = update(test)["traces"]
+    assert errors["title"] == "Mean error of p(xᵢ = 1)"
     assert "error bars" in trace["title"] and len(trace["lines"]) == 2
     assert all({"low", "high"} <= set(line) for line in trace["lines"])
     assert words(test).count("±") >= 2 and "| log Z estimate (± 95 %) |" in words(test)

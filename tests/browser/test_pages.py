@@ -56,7 +56,9 @@ def note(record_property, capsys):
     return say
 
 
-def test_home_moves_untouched_once_its_race_is_seen_and_a_picture_of_it_opens_its_page_at_its_preset(server, open_page, note):
+def test_home_moves_untouched_once_its_race_is_seen_and_a_picture_of_it_opens_its_page_at_its_preset(
+    server, open_page, note
+):
     begin = time.perf_counter()
     page = open_page(server, viewport={"width": 1440, "height": 900})
     wait_lanes(page, 2)

@@ -2,6 +2,7 @@
 
 import colorsys
 import itertools
+import json
 import re
 from dataclasses import replace
 from functools import cache
@@ -12,7 +13,7 @@ import pytest
 
 from pmpviz import exact
 from pmpviz.app.presets import preset_of
-from pmpviz.capabilities.marginals import averaged, picture, polytope, verdict
+from pmpviz.capabilities.marginals import averaged, page, picture, polytope, verdict
 from pmpviz.capabilities.marginals.barrier import BARRIER
 from pmpviz.capabilities.marginals.lane import InferenceLane
 from pmpviz.capabilities.marginals.live import InferenceView, Truth, names_of
@@ -55,7 +56,7 @@ def view_of(name: str, most: int = MOST) -> InferenceView:
     for lane in lanes:
         while not lane.state.reason and lane.count < most:
             lane.advance()
-    shown = tuple(lane.view() for lane in lanes)
+    shown = tuple(lane.view(None if truth is None else truth.solution.p1) for lane in lanes)
     built = {"model": model, "potentials": potentials, "projection": projection, "truth": truth}
     scene = segmented(plan.model, potentials)
     return InferenceView(run=1, plan=plan, lanes=shown, segmented=scene, **built)
@@ -275,12 +276,13 @@ def test_an_estimate_by_messages_is_told_to_be_none_and_never_stands_above_its_b
 
 
 @pytest.mark.parametrize(
-    ("name", "first"), [("triangle", "log_z"), ("edge", "log_z"), ("grid", "gap"), ("cube", "gap")]
+    ("name", "first"), [("triangle", "log_z"), ("edge", "log_z"), ("grid", "error"), ("cube", "gap")]
 )
 def test_the_one_curve_before_a_class_is_what_a_walk_climbs_where_its_polytope_is_seen(name, first):
     whole, large = (decode(update(view_of(name, 4), Cursors(), Desk(large=of), ""))[0] for of in (False, True))
     ids = [[card["id"] for card in found["traces"]] for found in (whole, large)]
-    assert ids[0][:2] == ["gap", "log_z"] and ids[1][0] == first and sorted(ids[0]) == sorted(ids[1])
+    assert ids[0][:2] == ["error" if name == "grid" else "gap", "log_z"]
+    assert ids[1][0] == first and sorted(ids[0]) == sorted(ids[1])
     pairs = "marginals of pairs" if name in ("triangle", "cube") else "marginals"
     assert whole["walk"]["means"] == pairs
 
@@ -453,10 +455,30 @@ def test_the_centres_share_of_a_mixture_is_told_where_it_has_one():
         for step in range(1, view.lanes[0].count + 1):
             then = seen_at(view, step)
             rest = 1 - float(then.lanes[0].weights.sum())
-            told = f"the centre u₀ ({rest:.2f})"
+            told = f"centre u₀ {rest:.2f}"
             sub = decode(update(then, Cursors(), Desk(), ""))[0]["lanes"][0]["sub"]
             assert (told in sub) is (rest >= 0.005)
             assert ("and the centre" in verdict.said(then)[0]) is (rest >= 0.005)
+
+
+def test_the_curve_of_errors_is_that_of_the_words_and_of_a_walk_that_is_not_seen_whole_comes_first():
+    for name, place in (("grid", 0), ("triangle", 4), ("clique", 5)):
+        view = view_of(name)
+        head, blobs = decode(update(view, Cursors(), Desk(), ""))
+        cards = {card["id"]: card for card in head["traces"]}
+        assert list(cards).index("error") == place
+        for lane, line in zip(view.lanes, cards["error"]["lines"], strict=True):
+            y = np.frombuffer(blobs[line["y"]], np.float32)
+            assert y[-1] == pytest.approx(error(view, lane), rel=1e-5) and len(y) == lane.count
+
+
+def test_an_export_has_the_objective_of_the_page_and_that_of_the_best_bound():
+    view = view_of("grid")
+    (file,) = page._files(view)
+    told = json.loads(file.make())
+    assert told["objective"] == view.lanes[0].objective and told["log_z"] == view.lanes[0].answer.log_z
+    assert told["objective"] != told["log_z"] and "`objective` is the page's" in file.help
+    assert all("objective" not in json.loads(file.make()) for file in page._files(view_of("error-bars", 2)))
 
 
 def test_what_stands_beneath_a_picture_is_sent_of_the_steps_that_words_are_sent_of():

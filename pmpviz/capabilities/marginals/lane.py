@@ -35,7 +35,7 @@ class InferenceLaneView:
     probabilities where the algorithm has them. `objective` is a walk's TRW(mu; rho) at its last point and of the
     `rho_update`-th rho, nan before the first step and of what does not walk. `shown` is the configuration found last (a
     message passer's: the most probable state of each variable). `kept` is what was known after each step, by its
-    number, of the last ones at least.
+    number, of the last ones at least; `errors` are the mean |p(x_i = 1) - exact| after the steps, where known.
     """
 
     algorithm: str
@@ -60,6 +60,7 @@ class InferenceLaneView:
     shown: Int8[np.ndarray, " n"]
     ring: FrameRing
     kept: Mapping[int, Then]
+    errors: Mapping[int, float]
 
     @property
     def done(self) -> bool:
@@ -85,6 +86,7 @@ class InferenceLane:
         self.ring = FrameRing(-(-potentials.n // 8))
         self._kept: dict[int, Then] = {}
         self._bytes = 0
+        self._errors: dict[int, float] = {}
         self._path, self._every = {0: self._place(self._answer())}, 1
         self._corners: list[np.ndarray] = []
         self._configurations: list[np.ndarray] = []
@@ -159,8 +161,19 @@ class InferenceLane:
             self._path.pop(self.count - 1, None)
         self._path[self.count] = self._place(answer)
 
-    def view(self) -> InferenceLaneView:
-        """What pages see."""
+    def _measure(self, exact: Float[np.ndarray, " n"]) -> None:
+        """How far off the marginals of the steps were that have come since it was measured last; not of so many
+        variables that they are kept coarsely."""
+        if not self._kept or self._kept[self.count].coarse is not None:
+            return
+        first = max(next(reversed(self._errors), 0) + 1, next(iter(self._kept)))
+        for step in range(first, self.count + 1):
+            self._errors[step] = float(np.abs(self._kept[step].known.unary[:, 1] - exact).mean())
+
+    def view(self, exact: Float[np.ndarray, " n"] | None = None) -> InferenceLaneView:
+        """What pages see; with the errors of its marginals where p(x_i = 1) is known exactly."""
+        if exact is not None:
+            self._measure(exact)
         spec, state = self.algorithm.spec, self.state
         corners, weights, configurations = self._visited()
         return InferenceLaneView(
@@ -186,6 +199,7 @@ class InferenceLane:
             shown=self._shown(),
             ring=self.ring,
             kept=dict(self._kept),
+            errors=dict(self._errors),
         )
 
     def _visited(self) -> tuple[Float[np.ndarray, "v 3"], Float[np.ndarray, " v"], Int8[np.ndarray, "v n"]]:

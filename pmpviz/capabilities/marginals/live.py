@@ -159,14 +159,17 @@ class LiveInference(LiveJob):
         return True
 
     def _lanes_view(self) -> tuple[InferenceLaneView, ...]:
-        return tuple(lane.view() for lane in self._lanes)
+        truth = self._truth()
+        exact = truth.solution.p1 if truth is not None and truth.solution is not None else None
+        return tuple(lane.view(exact) for lane in self._lanes)
+
+    def _truth(self) -> Truth | None:
+        job = self.reference
+        return None if job is None or job.unfinished else job.truth or Truth(why_not=job.trouble or "")
 
     def _extras(self) -> dict[str, Any]:
-        job, truth = self.reference, None
-        if job is not None and not job.unfinished:
-            truth = job.truth or Truth(why_not=job.trouble or "")
         built = {"model": self._model, "potentials": self._potentials, "projection": self._projection}
-        return {**built, "truth": truth, "segmented": self._segmented}
+        return {**built, "truth": self._truth(), "segmented": self._segmented}
 
 
 def names_of(lanes: Sequence[Choice]) -> list[str]:

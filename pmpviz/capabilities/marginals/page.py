@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -232,13 +234,19 @@ def command(plan: InferencePlan, lane: Choice) -> str:
     return infer_line(plan.model, lane, plan.beta)
 
 
+EXPORTED = "Marginals, bounds and the trace, as `python -m pmpviz infer --json` prints them, and the settings."
+OBJECTIVES = "`objective` is the page's, at the last ρ; `log_z` is the objective at the ρ of the best bound."
+
+
 def _files(view: InferenceView) -> list[ExportFile]:
     files, told = [], {"model": view.plan.model, "settings": to_query(view.plan)}
     for index, (lane, plan) in enumerate(zip(view.lanes, view.plan.lanes, strict=False)):
         rows = tuple(lane.answer.unary)
         found = Inferred(rows, lane.answer, lane.trace, lane.reason, lane.seconds)
-        make = lambda plan=plan, found=found: json.dumps(as_object(plan.build(), found) | told).encode()  # noqa: E731
-        words = "Marginals, bounds and the trace, as `python -m pmpviz infer --json` prints them, and the settings."
+        words, own = EXPORTED, dict[str, Any](told)
+        if not math.isnan(lane.objective):
+            words, own = f"{words} {OBJECTIVES}", {**own, "objective": lane.objective}
+        make = lambda plan=plan, found=found, own=own: json.dumps(as_object(plan.build(), found) | own).encode()  # noqa: E731
         files.append(ExportFile(lane.label, f"lane{index + 1}.json", "application/json", make, words))
     return files
 

@@ -180,8 +180,8 @@ def _sub(lane: InferenceLaneView) -> str:
         found = f"{count} configurations found"
         if not np.isnan(lane.weights).any():
             rest = centre(lane)
-            besides = "" if rest is None else f", and the centre u₀ ({rest:.2f})"
-            found = f"{integer(int((lane.weights > IN_USE).sum()))} of the {count} found are in use{besides}"
+            besides = "" if rest is None else f", centre u₀ {rest:.2f}"
+            found = f"{integer(int((lane.weights > IN_USE).sum()))} of {count} found in use{besides}"
         parts.insert(0, f"at {unit_of(lane)} {integer(lane.count)}: {found}")
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")
@@ -201,7 +201,7 @@ def _traces(envelope: Envelope, view: InferenceView, large: bool) -> list[dict]:
     units = {f"{unit_of(lane)}s" for lane in view.lanes}
     unit = units.pop() if len(units) == 1 else "steps"
     solvers = [solver_class(lane.algorithm).spec for lane in view.lanes]
-    found = [_gap(envelope, unit)] if any("gap" in spec.metrics for spec in solvers) else []
+    found = [_gap(envelope, view, unit)] if any("gap" in spec.metrics for spec in solvers) else []
     if any("objective" in spec.metrics for spec in solvers):
         found.append(_log_z(envelope, view, unit, all(spec.guarantee == "approximate" for spec in solvers)))
     if any("mean_maximum" in spec.metrics for spec in solvers):
@@ -214,12 +214,22 @@ def _traces(envelope: Envelope, view: InferenceView, large: bool) -> list[dict]:
         if any(name in record for lane in view.lanes for record in lane.trace[:1]):
             lines = envelope.lines(partial(_column, name=name), 1e-12)
             found.append(trace(name, title, unit, lines, True))
-    if large and _tells_height(view):
-        found.sort(key=lambda each: each["id"] != "log_z")
+    if any(lane.errors for lane in view.lanes):
+        found.append(_errors(envelope, unit))
+    if first := _first(view, large):
+        found.sort(key=lambda each: first.index(each["id"]) if each["id"] in first else len(first))
     found = [each | {"xlog": _far_apart(view)} for each in found]
     # Beside a climb that is seen from its start on the others have its axis.
     span = {"span": [0, view.lanes[0].count]} if _tells_height(view) else {}
     return [each | span for each in found]
+
+
+def _first(view: InferenceView, large: bool) -> list[str]:
+    """Which curves are seen first, where not the gap and the objective."""
+    if _tells_height(view):
+        return ["log_z"] if large else []
+    # Of a walk that is not seen whole the picture does not say how near its marginals are.
+    return ["error", "log_z"] if len(view.lanes) == 1 else []
 
 
 def _tells_height(view: InferenceView) -> bool:
@@ -254,7 +264,12 @@ def _xy(pairs: list[tuple[Any, Any]]) -> dict[str, np.ndarray]:
     return {"x": x, "y": y}
 
 
-def _gap(envelope: Envelope, unit: str) -> dict:
+def _nats(view: InferenceView) -> str:
+    """The unit of log Z and of gaps; a single walk that is seen whole is spared it, what "log Z" means tells it."""
+    return "" if _tells_height(view) else "nats"
+
+
+def _gap(envelope: Envelope, view: InferenceView, unit: str) -> dict:
     """The gap of every step above the least so far at its rho, between which the range is filled."""
 
     def columns(lane: InferenceLaneView) -> dict:
@@ -262,7 +277,7 @@ def _gap(envelope: Envelope, unit: str) -> dict:
         return {**found, "low": _least(lane), "high": found["y"]}
 
     lines = envelope.lines(columns, SMALLEST_GAP)
-    return trace("gap", "Gap: the most the objective can rise", unit, lines, True, "nats")
+    return trace("gap", "Gap: the most the objective can rise", unit, lines, True, _nats(view))
 
 
 def _least(lane: InferenceLaneView) -> np.ndarray:
@@ -300,7 +315,7 @@ def _log_z(envelope: Envelope, view: InferenceView, unit: str, estimates: bool) 
     lines = envelope.lines(columns)
     title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective (line); log Z lies in the band"
     note = next((f"{solver_class(lane.algorithm).spec.short}: {SETTLES}." for lane in view.lanes if _crosses(lane)), "")
-    return trace("log_z", title, unit, lines, unit="nats", exact=_exact_line(view), note=note)
+    return trace("log_z", title, unit, lines, unit=_nats(view), exact=_exact_line(view), note=note)
 
 
 def _crosses(lane: InferenceLaneView) -> bool:
@@ -330,6 +345,12 @@ def _excess(envelope: Envelope, view: InferenceView, unit: str) -> dict:
 
     lines = envelope.lines(columns, SMALLEST_GAP)
     return trace("excess", "Best bound minus exact log Z", unit, lines, True, "nats")
+
+
+def _errors(envelope: Envelope, unit: str) -> dict:
+    """How far off p(x_i = 1) is on average after every step."""
+    lines = envelope.lines(lambda lane: _xy(list(lane.errors.items())), SMALLEST_GAP)
+    return trace("error", "Mean error of p(xᵢ = 1)", unit, lines, True)
 
 
 # Words.

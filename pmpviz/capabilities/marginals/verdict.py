@@ -8,6 +8,7 @@ import numpy as np
 
 from pmpviz.capabilities.marginals.averaged import averaged, in_use
 from pmpviz.capabilities.marginals.barrier import barrier
+from pmpviz.capabilities.marginals.few import GOOD, few, off_at
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.plan import MANY, WALKERS
@@ -17,7 +18,6 @@ from pmpviz.capabilities.marginals.words import (
     NOTHING,
     WITHIN,
     bounded,
-    calls,
     climbed,
     compared,
     ended,
@@ -33,8 +33,6 @@ from pmpviz.capabilities.marginals.words import (
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, seconds, significant
 
-# Marginals so far off on average are good, and very good.
-GOOD = (0.05, 0.02, 0.01)
 # A point is outside a polytope where a corner's weight is so far below 0.
 OUTSIDE = -1e-3
 # The least that three correlations of a distribution add up to: three spins cannot all differ.
@@ -99,7 +97,7 @@ def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
     now = error(view, lane)
     if now is None or on_tree(lane):
         return ""
-    offs = {step: off for step in range(1, lane.count) if (off := _off_at(view, lane, step)) is not None}
+    offs = {step: off for step in range(1, lane.count) if (off := off_at(view, lane, step)) is not None}
     nearest = min(offs, key=offs.__getitem__, default=0)
     if not nearest or offs[nearest] > STRAYED * now:
         return ""
@@ -127,41 +125,6 @@ def _tetrahedron(view: InferenceView) -> str:
     if np.abs(at - exact).max() < PRINTED:
         return f"Yes: {said}: the exact answer, to three digits.{'' if lane.done else NEXT}"
     return f"Not yet: {said}; exactly {listed([significant(float(value)) for value in exact])}."
-
-
-def _few(view: InferenceView) -> str:
-    """Since which MAP call the marginals have been good, and how far off they are now."""
-    (lane,) = view.lanes
-    off = error(view, lane)
-    if off is None:
-        return ""
-    now = f"after {steps_of(lane)} they are {significant(off, 2)} off"
-    since = [(good, first) for good in GOOD if (first := _since(view, lane, good)) is not None]
-    # What is so since the last step alone has not stayed so.
-    since = [(good, first) for good, first in since if first < lane.count] or since[:1]
-    if not since:
-        return f"More than {calls(lane.count)}: {now} on average."
-    strictest = {first: good for good, first in since}
-    (first, good), *more = strictest.items()
-    enough = f"{calls(first)}: from then on marginals have stayed within {good:g} of the exact ones on average"
-    return f"{enough}{''.join(f', from {integer(k)} within {better:g}' for k, better in more)}; {now}."
-
-
-def _since(view: InferenceView, lane: InferenceLaneView, good: float) -> int | None:
-    """The step from which on marginals were so good up to now; None where they are not, or it was not kept."""
-    first = None
-    for step in range(lane.count, 0, -1):
-        off = _off_at(view, lane, step)
-        if off is None or off > good:
-            break
-        first = step
-    return first
-
-
-def _off_at(view: InferenceView, lane: InferenceLaneView, step: int) -> float | None:
-    """How far off the marginals were after a step; None where that was not kept, or the exact ones are not known."""
-    then, exact = lane.kept.get(step), exact_p1(view)
-    return None if then is None or exact is None else float(np.abs(then.answer.unary[:, 1] - exact).mean())
 
 
 # Walks beside each other.
@@ -368,7 +331,7 @@ ANSWERS: dict[str, Callable[[InferenceView], str]] = {
     "triangle": averaged,
     "cube": _relaxed,
     "edge": _tetrahedron,
-    "grid": _few,
+    "grid": few,
     "stall": barrier,
     "clique": _tighter,
     "rbm": _within_reach,

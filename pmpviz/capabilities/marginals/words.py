@@ -145,7 +145,8 @@ def ended(lane: InferenceLaneView, corrected: bool = False) -> str:
     changes = len(rho_changes(lane))
     rho = f", and ρ has changed {changes} times, each time to another climb" if changes else ""
     last = "; then μ was made the best average of what was found" if corrected else ""
-    return f"Ended at {unit_of(lane)} {integer(lane.count)}: {lane.reason}{rho}{last}."
+    asked = ", as asked for under Advanced" if lane.reason.startswith(CLOSED) else ""
+    return f"Ended at {unit_of(lane)} {integer(lane.count)}: {lane.reason}{asked}{rho}{last}."
 
 
 # Several lanes.

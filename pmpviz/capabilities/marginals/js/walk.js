@@ -113,6 +113,7 @@ class Walk extends Player {
     this.caption.textContent = update.words;
     this.scene.canvas.setAttribute("aria-label", `The walk through the polytope. ${update.announce}`);
     this.meanings.hidden = !update.walks; // What does not walk has none of these, no gap and no ρ.
+    this.meanings.lastChild.hidden = !update.reweighs;
     this.putFirst(Boolean(update.sites_first));
     if (update.given) this.given.replaceChildren(...update.given.map(givenPicture));
     this.given.hidden = !this.large || !update.sites_first;
