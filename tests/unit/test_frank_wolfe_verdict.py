@@ -455,7 +455,7 @@ def test_the_centres_share_of_a_mixture_is_told_where_it_has_one():
         for step in range(1, view.lanes[0].count + 1):
             then = seen_at(view, step)
             rest = 1 - float(then.lanes[0].weights.sum())
-            told = f"centre u₀ {rest:.2f}"
+            told = f"centre {rest:.2f}"
             sub = decode(update(then, Cursors(), Desk(), ""))[0]["lanes"][0]["sub"]
             assert (told in sub) is (rest >= 0.005)
             assert ("and the centre" in verdict.said(then)[0]) is (rest >= 0.005)

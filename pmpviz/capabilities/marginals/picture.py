@@ -180,8 +180,8 @@ def _sub(lane: InferenceLaneView) -> str:
         found = f"{count} configurations found"
         if not np.isnan(lane.weights).any():
             rest = centre(lane)
-            besides = "" if rest is None else f", centre u₀ {rest:.2f}"
-            found = f"{integer(int((lane.weights > IN_USE).sum()))} of {count} found in use{besides}"
+            besides = "" if rest is None else f", centre {rest:.2f}"
+            found = f"{integer(int((lane.weights > IN_USE).sum()))} of {count} in use{besides}"
         parts.insert(0, f"at {unit_of(lane)} {integer(lane.count)}: {found}")
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")
