@@ -37,11 +37,11 @@ def test_a_preset_opens_and_its_chains_walk(preset):
     # The line above says what stands beneath it.
     (head,) = [each.value for each in test.markdown if each.value.startswith("#### ")]
     two = preset.id in ("hopfield", "alike")
-    assert ("hills (×) are where spins settle" in head) == two and (
+    assert ("wells (×) are where spins settle" in head) == two and (
         "state of the spins (a dot) becomes a Gaussian" in head
     ) == (not two)
     assert ("Play: block Gibbs draws" in head) == (preset.id == "failure")
-    assert ("Play pushes a ball, which the hills attract" in head) == (preset.id != "failure")
+    assert ("Play pushes a ball through them" in head) == (preset.id != "failure")
     assert found["scene"].get("extra", preset.plan.extra) == preset.plan.extra and not found["trouble"]
     begun = {
         "failure": "A stay in 10 lasts ",

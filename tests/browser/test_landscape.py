@@ -96,13 +96,13 @@ def test_frequencies_come_to_the_law_and_the_shift_that_is_dragged_is_at_once_th
 def verdict_and_curves_are_of_the_shift_that_is_seen(page) -> None:
     page.wait_for_function("() => /of exact \\(/.test(document.querySelector('.pv-verdict')?.textContent)")
     verdict = page.locator(".pv-verdict").inner_text()
-    parts = "Drag the shift: it parts at about 2, up to which one hill is guaranteed. "
-    assert verdict.startswith(f"One hill at shift 1: nothing to cross. {parts}")
+    parts = "Drag the shift: it parts at about 2, up to which one well is guaranteed. "
+    assert verdict.startswith(f"One well at shift 1: nothing to cross. {parts}")
     # No answer of the server comes in between.
     page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
     verdict, curve = page.evaluate(MOVED)
     assert verdict == (
-        "Four hills, 00, 01, 10 and 11, at shift 6. Up to about 2 it is one hill, as is guaranteed. Starting again "
+        "Four wells, 00, 01, 10 and 11, at shift 6. Up to about 2 it is one well, as is guaranteed. Starting again "
         "under the new setting …"
     )
     # Of no trajectory no steps are told.
@@ -165,7 +165,7 @@ def test_the_ball_of_two_pictures_its_spins_and_the_curve_of_overlaps_move_toget
     page.wait_for_selector("[data-testid=landscape-spins][data-differs]")
     assert page.evaluate(DUE) == ["first", "first", "third", "fourth", "new"]
     verdict = page.locator(".pv-verdict").inner_text()
-    assert verdict.startswith("Four hills at T = 0.8: A, B and their negatives have one each, below T = 0.947. ")
+    assert verdict.startswith("Four wells at T = 0.8: A, B and their negatives have one each, below T = 0.947. ")
     for places in ([[250, 60], [280, 90], [50, 240], [20, 210]], [[150, 20], [150, 280], [285, 150], [15, 150]]):
         pictures, names = page.evaluate(BESIDE, places)
         for k, (left, top, right, bottom) in enumerate(names):
@@ -227,7 +227,7 @@ def test_a_class_sees_strips_and_verdict_without_scrolling(server, open_page):
     assert len(two) == 2 and abs(sum(x for x, _ in two) - 1) < 2e-4
     assert page.locator("[data-testid=landscape-shift]").bounding_box()["y"] < 600
     # What a word means is seen whole, wherever it stands.
-    for name in ("Hills by shift", "the coordinates"):
+    for name in ("Wells by shift", "the coordinates"):
         tip = told_at(page, f"About {name}")
         assert 0 <= tip["x"] <= 1280 - tip["width"] and 0 <= tip["y"] <= 800 - tip["height"]
     assert page.locator(".ls-of").inner_text() == "All 512 chains; the picture shows one."
@@ -271,7 +271,7 @@ APART = """async () => {
 }"""
 
 
-# The words in the picture's corner of one hill and of two, with crosses and without; and whether those of the energy
+# The words in the picture's corner of one well and of two, with crosses and without; and whether those of the energy
 # keep clear of a path whose peak lies at their line.
 WORDS = """async () => {
   const loaded = (name) => performance.getEntriesByType("resource").map((e) => e.name).find((a) => a.endsWith(name));
@@ -296,7 +296,7 @@ WORDS = """async () => {
   const axis = written.splice(0).map(([words]) => words);
   // The marker of the shift at 100, between uprights at 0 and 180, and in a stretch too narrow for words beside it.
   const strip = { width: 400, height: 78, mark: 100, scene: { low: 0.05, high: 6 } };
-  Shift.prototype.within.call(strip, context, ["one hill, guaranteed", "one hill"], [0, 180], 20, theme);
+  Shift.prototype.within.call(strip, context, ["one well, guaranteed", "one well"], [0, 180], 20, theme);
   Shift.prototype.within.call(strip, context, ["four"], [88, 122], 20, theme);
   Shift.prototype.foot.call(strip, context, [[2, "2"]], (value) => 66 * value, theme);
   return [corners, foot, axis, written.map(([words, x]) => [words, x])];
@@ -307,22 +307,22 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     page = open_page(link(server, "landscape", preset="attractive"))
     page.wait_for_selector(f"{CANVAS}[data-layer='2']")
     corners, foot, axis, strip = page.evaluate(WORDS)
-    assert corners == ["one hill, × its top", "one hill", "two hills, × their tops", "two hills"]
+    assert corners == ["one well, × its bottom", "one well", "two wells, × their bottoms", "two wells"]
     # The path runs from 12 to 58 pixels down.
     assert foot > 75
     # Energies are counted from the start's.
     assert axis == ["−1", "start", "+1"]
     # Words stand beside the marker of the shift where there is room, and the scale has both of its ends.
-    assert strip[:2] == [["one hill", 49], ["four", 105]]
+    assert strip[:2] == [["one well", 49], ["four", 105]]
     assert [words for words, _ in strip[2:]] == ["2", "0.05", "6"]
     key = page.locator("[data-testid=landscape-key]")
     told = [
         "a state; larger: likelier",
-        "the ball; hills attract it",
+        "the ball, pushed; it rolls",
         "its way",
         "to the state drawn there",
         "earlier stops, by state drawn",
-        "the sum, darker: likelier",
+        "the sum, darker: deeper, likelier",
     ]
     assert key.locator(".ls-entry > span:last-child").all_inner_texts() == told
     # Nothing of the picture runs over what its signs are.
@@ -333,7 +333,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     knob = page.locator("[data-knob=extra]").bounding_box()
     assert strip["x"] == pytest.approx(knob["x"] + 8, abs=1.5)
     assert strip["width"] == pytest.approx(knob["width"] - 16, abs=2)
-    assert page.locator(".ls-strip", has_text="Hills by shift").locator(".pv-unit").inner_text() == (
+    assert page.locator(".ls-strip", has_text="Wells by shift").locator(".pv-unit").inner_text() == (
         "Largest eigenvalue of the shifted couplings: λ₁ = shift + 2 = 3"
     )
 
@@ -381,22 +381,22 @@ def test_a_ball_that_leaves_the_picture_is_pointed_to(server, open_page):
 def test_the_verdict_names_the_hills_and_the_shift_that_is_seen(server, open_page):
     """Of a shift of .2 it does not say that it is the least, nor of three states on a line that they have a hill."""
     page = open_page(link(server, "landscape", preset="strong"))
-    begins = "Two hills, 00 and 11, at shift 0.2: more than one "
+    begins = "Two wells, 00 and 11, at shift 0.2: more than one "
     page.wait_for_function(f"() => document.querySelector('.pv-verdict')?.innerText.startsWith('{begins}')")
     assert " more than one at any shift of the slider." in page.locator(".pv-verdict").inner_text()
     page.goto(link(server, "landscape", preset="fields"))
     page.wait_for_function(
-        "() => document.querySelector('.pv-verdict')?.innerText.startsWith('One hill at shift 3: nothing')"
+        "() => document.querySelector('.pv-verdict')?.innerText.startsWith('One well at shift 3: nothing')"
     )
-    parting = "Drag the shift: it parts at about 3.6; one hill is guaranteed up to 2 only."
+    parting = "Drag the shift: it parts at about 3.6; one well is guaranteed up to 2 only."
     assert parting in page.locator(".pv-verdict").inner_text()
     # Just beyond the shift where they part both tops are still nearer to the middle of 01 than to those of 00 and 11.
     page.goto(link(server, "landscape", preset="attractive", extra=2.07))
-    begins = "Two hills, 00 and 11, at shift 2.07. Up to about 2 it is one hill, as is guaranteed."
+    begins = "Two wells, 00 and 11, at shift 2.07. Up to about 2 it is one well, as is guaranteed."
     page.wait_for_function(f"() => document.querySelector('.pv-verdict')?.innerText.startsWith('{begins}')")
     page.goto(link(server, "landscape", preset="alike"))
     page.wait_for_function(
-        "() => document.querySelector('.pv-verdict')?.innerText.startsWith('Two hills at T = 0.75: ')"
+        "() => document.querySelector('.pv-verdict')?.innerText.startsWith('Two wells at T = 0.75: ')"
     )
     shared = "A and B share one, their negatives the other. Only below T = 0.51 has each its own."
     assert shared in page.locator(".pv-verdict").inner_text()

@@ -1,4 +1,4 @@
-"""The Landscape page: a discrete model as hills of Gaussians, and the ball that rolls over them."""
+"""The Landscape page: a discrete model as wells of Gaussians, and the ball that rolls through them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from pmpviz.models.gaussian import ONE_HILL, gibbs_gap
 from pmpviz.player.numbers import significant
 from pmpviz.samplers import sampler_class
 
-HILLS = "Every state of the spins (a dot) becomes a Gaussian; together they make hills. "
-PICTURES = "Couplings store the pictures A and B; the hills (×) are where spins settle. "
+WELLS = "Every state of the spins (a dot) becomes a Gaussian; upside down their sum is a landscape of wells. "
+PICTURES = "Couplings store the pictures A and B; the wells (×) are where spins settle. "
 LONG_RUN = " In the long run states come as often as they should: the bars meet the lines."
-COLD = " In the cold it stays on one hill, however long."
+COLD = " In the cold it stays in one well, however long."
 # What walks on them, which the first chain shows.
 WALKS = {
-    HMC: "Play pushes a ball, which the hills attract; where it stops a state is drawn, a near one most likely.",
+    HMC: "Play pushes a ball through them; where it stops a state is drawn, a near one most likely.",
     GIBBS: "Play: block Gibbs draws a point from the dot's Gaussian, and there spins.",
 }
 PAGE = Page("landscape", LANDSCAPE)
@@ -59,7 +59,7 @@ def draw() -> None:
     draw_choice(plan)
     PAGE.keep(plan)
     show_notices(notices)
-    before, after = (PICTURES, COLD) if plan.kind == MEMORY else (HILLS, LONG_RUN)
+    before, after = (PICTURES, COLD) if plan.kind == MEMORY else (WELLS, LONG_RUN)
     page = dataclasses.replace(PAGE, lead=f"{before}{WALKS[plan.sampler]}{after}")
     preset = page.ask(plan, "What landscape do these spins become?", _alike)
     STAGE.draw(plan)
@@ -190,15 +190,15 @@ Sutskever 2010, sections 3.3 and 6; Eldan, Koehler and Zeitouni 2022; Hopfield 1
 NUMBERS = """
 - **Dots**: the means B's of the Gaussians, their areas in proportion to p(s). **Regions**: coloured by p(s | z), the
   colours mixed where it is undecided.
-- **Crosses**: the tops of the hills that are counted.
+- **Wells**: −log p(z), whose lows are where z is likely. **Crosses**: the bottoms of those that are counted.
 - **Ball**: the first chain. A dot a leapfrog step, its arrow the momentum; a hollow end is a rejected trajectory. How
   many steps a trajectory has is drawn anew, from 1 to 2L − 1. Where it leaves the picture, a wedge points to it.
 - **Energy H**: over the steps of the shown trajectory; it is accepted if it ends below the line, which
   is where it began plus an exponential number of mean 1 that this trajectory was given.
 - **Bars**: how often all chains were in each state since the last change, one draw a chain and trajectory or sweep;
   ticks: exact p(s).
-- **Shift**: D is its least value plus what the knob says. λ₁ is the largest eigenvalue of W + D. **Hills by shift**:
-  how many tops what is seen has, found by mean-shift ascent from every Gaussian at shifts .05 apart.
+- **Shift**: D is its least value plus what the knob says. λ₁ is the largest eigenvalue of W + D. **Wells by shift**:
+  how many what is seen has, found by mean-shift ascent of p(z) from every Gaussian at shifts .05 apart.
 - **Two pictures**: y is √(βn) times the overlaps of a state with A and B, and a normal each; small pictures stand where
   they are. While the ball rolls, the spins are those of p(s | z) under the numbers that they are then drawn with. Bars
   count which picture z is nearest to.

@@ -277,12 +277,12 @@ def _stuck(view: LandscapeView, lane: LandscapeLaneView, scene: Scene) -> str:
 
 
 def promised(largest: float) -> str:
-    """What is known of the hills by the largest eigenvalue alone."""
-    return "one hill, guaranteed" if largest < ONE_HILL else "one hill is guaranteed up to 4 only"
+    """What is known of the wells by the largest eigenvalue alone."""
+    return "one well, guaranteed" if largest < ONE_HILL else "one well is guaranteed up to 4 only"
 
 
 def remembered(view: LandscapeView) -> str:
-    """Near which picture the ball came to rest, after the hills that the browser counts."""
+    """Near which picture the ball came to rest, after the wells that the browser counts."""
     lane = view.lanes[0]
     if not lane.landings:
         return _none(view)

@@ -36,7 +36,7 @@ class LandscapePlan(Settings):
     t: float = knob("t", 1.0, 5.0, 2.0, help="log p = x₁t²/2 + x₂t² − x₁x₂t² + const: the larger, the longer 10 holds.")
     pictures: str = choice("Pictures", tuple(PAIRS), "What the spins remember; a heart and an apple are much alike.")
     temperature: float = knob(
-        "T", 0.3, 3.0, 0.9, help="Temperature, 1/β. At 1 plus the overlap of the pictures the hill begins to part."
+        "T", 0.3, 3.0, 0.9, help="Temperature, 1/β. At 1 plus the overlap of the pictures the well begins to part."
     )
     side: int = knob(
         "Side", 8, MOST_SIDE, MOST_SIDE, "int", "side × side spins remember two pictures: a load of 2/side²."

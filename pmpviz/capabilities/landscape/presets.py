@@ -13,7 +13,7 @@ LANDSCAPE: tuple[Preset, ...] = (
         "Two spins that agree",
         "How does a rolling ball draw discrete states?",
         LandscapePlan(TWO, w=1.0, extra=1.0),
-        "Drag the shift. Up to shift 2, where the largest eigenvalue λ₁ is 4, one hill is guaranteed; "
+        "Drag the shift. Up to shift 2, where the largest eigenvalue λ₁ is 4, one well is guaranteed; "
         "without fields it splits exactly there, into 00 and 11. The law of the states never changes: only the way to "
         "it does.",
         2.0,
@@ -30,7 +30,7 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "repulsive",
         "Two spins that differ",
-        "Which configurations get the hills when spins repel each other?",
+        "Which configurations get the wells when spins repel each other?",
         LandscapePlan(TWO, w=-1.0, extra=3.5),
         "01 and 10 are likely now, and the landscape splits along the other diagonal, at shift 2 as for w = 1.",
         2.0,
@@ -38,19 +38,19 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "strong",
         "A strong coupling",
-        "Is there a shift at which a strong coupling has one hill?",
+        "Is there a shift at which a strong coupling has one well?",
         LandscapePlan(TWO, w=3.0, extra=0.2),
         "With |w| ≥ 2 the largest eigenvalue λ₁ is 2|w| ≥ 4 at shift 0 already: nothing is guaranteed from the start, "
-        "and at w = 3 there are two hills at every shift of the slider. The ball crosses between them if its momentum "
+        "and at w = 3 there are two wells at every shift of the slider. The ball crosses between them if its momentum "
         "carries it; block Gibbs has to be lucky.",
         2.0,
     ),
     Preset(
         "fields",
         "With fields",
-        "Does the hill part as soon as one hill is no longer guaranteed?",
+        "Does the well part as soon as one well is no longer guaranteed?",
         LandscapePlan(TWO, w=1.0, h1=0.5, h2=-0.3, extra=3.0),
-        "Beyond shift 2, where the largest eigenvalue λ₁ is 4, one hill is no longer guaranteed; with fields a second "
+        "Beyond shift 2, where the largest eigenvalue λ₁ is 4, one well is no longer guaranteed; with fields a second "
         "one appears later, at a shift of about 3.6, where λ₁ is 5.6.",
         2.0,
     ),
@@ -67,7 +67,7 @@ LANDSCAPE: tuple[Preset, ...] = (
     Preset(
         "frustrated",
         "Three frustrated spins",
-        "Where are the hills of three spins that all want to differ?",
+        "Where are the wells of three spins that all want to differ?",
         LandscapePlan(THREE, w=-2.0, extra=0.3),
         "Three dimensions, seen along the two principal axes: 000 and 111 fall onto each other in the middle, and six "
         "states stand around them. The shown landscape is the exact density of these two coordinates.",
@@ -79,10 +79,10 @@ LANDSCAPE: tuple[Preset, ...] = (
         "What does it look like when many spins remember two pictures?",
         LandscapePlan(MEMORY, temperature=0.8, steps=3),
         "All Gaussians, one for each state (2⁹⁰⁰ at side 30), lie in a plane: one dimension for each picture. The ball "
-        "rolls there, and the spins are drawn where it is. Drag the temperature: above 1.05 there is one hill and "
-        "noise; below it hills part for each picture and its negative, and the ball stays in the one it fell into. "
-        "Fewer spins (side 10) are a heavier load: the hills are lower in proportion, and the ball crosses. A cue for "
-        "A tips all of it. The ball beats Gibbs sampling here, at equal seconds too: "
+        "rolls there, and the spins are drawn where it is. Drag the temperature: above 1.05 there is one well and "
+        "noise; below it wells part for each picture and its negative, and the ball stays in the one it fell into. "
+        "Fewer spins (side 10) are a heavier load: the wells are shallower in proportion, and the ball crosses. A cue "
+        "for A tips all of it. The ball beats Gibbs sampling here, at equal seconds too: "
         "reproduce hopfield has by how much.",
         1.0,
     ),
@@ -91,7 +91,7 @@ LANDSCAPE: tuple[Preset, ...] = (
         "Two pictures much alike",
         "Can two memories that resemble each other be told apart?",
         LandscapePlan(MEMORY, pictures="heart and apple", temperature=0.75, side=20, steps=5, coordinates="A = I"),
-        "With an overlap of one half the hill parts at T = 1.5 first, into both pictures at once and the negative of "
+        "With an overlap of one half the well parts at T = 1.5 first, into both pictures at once and the negative of "
         "both; only below T = .5 do these part into one and the other. The two sides of the landscape differ in "
         "scale: compare Stretched (A = I), whose steps the narrow one limits, with Round.",
         1.0,

@@ -349,9 +349,9 @@ export class Picture {
   }
 }
 
-// How many hills there are, with what the cross is: read as a sign before a number it would multiply.
+// How many wells there are, with what the cross is: read as a sign before a number it would multiply.
 export function topped(hills) {
-  return `${counted(hills)}, × ${hills === 1 ? "its top" : "their tops"}`;
+  return `${counted(hills)}, × ${hills === 1 ? "its bottom" : "their bottoms"}`;
 }
 
 function distance(a, b) {

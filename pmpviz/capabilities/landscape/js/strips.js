@@ -5,11 +5,11 @@ import { columnWords, drawColumns } from "../pmpviz.player/columns.js";
 import { ticks } from "../pmpviz.player/scale.js";
 import { css, HANDLE, haloed, make, mix, number, sized, thousands } from "../pmpviz.player/theme.js";
 
-export const ONE_HILL = 4; // lambda_1 up to which one hill is guaranteed.
+export const ONE_HILL = 4; // lambda_1 up to which one well is guaranteed.
 const COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
 const countWords = (count) => COUNTS[count] ?? String(count);
-export const counted = (count) => `${countWords(count)} hill${count === 1 ? "" : "s"}`;
-const TINTS = [0, 0, 0.16, 0.26, 0.36, 0.42, 0.48, 0.54, 0.6]; // Of so many hills; one has the colour of the promise.
+export const counted = (count) => `${countWords(count)} well${count === 1 ? "" : "s"}`;
+const TINTS = [0, 0, 0.16, 0.26, 0.36, 0.42, 0.48, 0.54, 0.6]; // Of so many wells; one has the colour of the promise.
 const CLASS = 1.05; // Of the strips' heights before a class, so that all of them and the verdict are seen at once.
 const LEAST = 180; // Pixels.
 const GUTTER = 36; // Left of a strip's plot, for the numbers of its axis.
@@ -18,10 +18,10 @@ const TERMS = {
   bars: "How often each configuration was drawn, all chains together, beside how often it ought to be: the lines.",
   energy: "H: energy of place plus that of motion. A trajectory is accepted if it ends below the line, which is drawn anew each time; otherwise the ball goes back to where it began. How many steps it has is drawn anew each time.",
   shift:
-    "Above: how many hills there are at each shift, as counted: the crosses. Below: up to which shift a theorem promises " +
+    "Above: how many wells there are at each shift, as counted: the crosses. Below: up to which shift a theorem promises " +
     "one, λ₁ ≤ 4. λ₁ says how strongly the spins hang together: the largest eigenvalue of the couplings W with the shift D " +
     "on their diagonal. " +
-    "The theorem knows no fields: under them a hill may last beyond it.",
+    "The theorem knows no fields: under them a well may last beyond it.",
 };
 
 class Strip {
@@ -165,7 +165,7 @@ export class Energy extends Strip {
 
 export class Shift extends Strip {
   constructor(dragged) {
-    super("Hills by shift", "landscape-shift", 78, TERMS.shift);
+    super("Wells by shift", "landscape-shift", 78, TERMS.shift);
     this.canvas.classList.add("ls-shift");
     const tell = (event, done) => this.scene && dragged(this.extra(event), done);
     this.canvas.addEventListener("pointerdown", (event) => {
@@ -194,7 +194,7 @@ export class Shift extends Strip {
     return Number((low + Math.min(1, Math.max(0, share)) * (high - low)).toPrecision(3));
   }
 
-  // How many hills there are, and beneath it how far one is promised.
+  // How many wells there are, and beneath it how far one is promised.
   draw(scene, extra, theme, scale) {
     const context = this.begin(theme, scale);
     this.scene = scene;
@@ -227,13 +227,13 @@ export class Shift extends Strip {
     this.describe(values[0], extra, stretches);
   }
 
-  // How far one hill is promised; before a class without the symbol, which only the note explains.
+  // How far one well is promised; before a class without the symbol, which only the note explains.
   promise(context, mark, [at, middle], theme, scale) {
     const { low } = this.scene;
-    const up = scale > 1 ? [] : [`one hill is guaranteed up to λ₁ = ${ONE_HILL}`];
-    const beyond = scale > 1 ? [] : [`beyond λ₁ = ${ONE_HILL} one hill is not guaranteed`];
-    const nothing = mark > low ? [...beyond, "one hill is not guaranteed", "not guaranteed"] : ["one hill is guaranteed at no shift"];
-    if (mark > low) this.within(context, [...up, "one hill is guaranteed", "guaranteed"], [0, at], middle, theme);
+    const up = scale > 1 ? [] : [`one well is guaranteed up to λ₁ = ${ONE_HILL}`];
+    const beyond = scale > 1 ? [] : [`beyond λ₁ = ${ONE_HILL} one well is not guaranteed`];
+    const nothing = mark > low ? [...beyond, "one well is not guaranteed", "not guaranteed"] : ["one well is guaranteed at no shift"];
+    if (mark > low) this.within(context, [...up, "one well is guaranteed", "guaranteed"], [0, at], middle, theme);
     this.within(context, nothing, [at, this.width], middle, theme);
   }
 
@@ -241,9 +241,9 @@ export class Shift extends Strip {
   describe(value, extra, stretches) {
     const own = cents(value) === "0" ? "" : ` + ${cents(value)}`;
     const largest = value + extra;
-    const promise = largest <= ONE_HILL ? "one hill for sure" : `above ${ONE_HILL}: one hill is not guaranteed`;
+    const promise = largest <= ONE_HILL ? "one well for sure" : `above ${ONE_HILL}: one well is not guaranteed`;
     const told = stretches.map(([from, count]) => `${countWords(count)} from shift ${cents(from)} on`).join(", ");
-    this.say(`Largest eigenvalue of the shifted couplings: λ₁ = shift${own} = ${cents(largest)}`, `${promise}; hills: ${told}`);
+    this.say(`Largest eigenvalue of the shifted couplings: λ₁ = shift${own} = ${cents(largest)}`, `${promise}; wells: ${told}`);
   }
 
   // The first of the choices that fits between two uprights, on the wider side of the marker of the shift where that is

@@ -1,4 +1,4 @@
-// The hills in words: how many, where, and from which shift or temperature on; and what the coordinates are.
+// The hills of the density in words, as the wells that a ball knows: how many, where, and from which shift or temperature on; and what the coordinates are.
 
 import { enlarged, number } from "../pmpviz.player/theme.js";
 import { summitFrom } from "./ground.js";
@@ -16,7 +16,7 @@ export const MEANING = [
 const DRAG = "Drag the shift: it parts at";
 const NEAR = 0.06; // Of shifts that are as good as one.
 
-// How many hills there are and where, and from which shift on, beside what is guaranteed.
+// How many wells there are and where, and from which shift on, beside what is guaranteed.
 export function hillWords(survey, ground, scene) {
   const { hills } = survey;
   const many = counted(hills).replace(/^./, (letter) => letter.toUpperCase());
@@ -37,9 +37,9 @@ export function hillWords(survey, ground, scene) {
 }
 
 function partingWords(hills, from, sure, low) {
-  const begun = hills === 1 ? `${DRAG} about ${from}` : `Up to about ${from} it is one hill`;
-  if (Math.abs(from - sure) < NEAR) return `${begun}, ${hills === 1 ? "up to which one hill is guaranteed" : "as is guaranteed"}.`;
-  return `${begun}; one hill is guaranteed ${sure < low ? "at no shift" : `up to ${sure} only`}.`;
+  const begun = hills === 1 ? `${DRAG} about ${from}` : `Up to about ${from} it is one well`;
+  if (Math.abs(from - sure) < NEAR) return `${begun}, ${hills === 1 ? "up to which one well is guaranteed" : "as is guaranteed"}.`;
+  return `${begun}; one well is guaranteed ${sure < low ? "at no shift" : `up to ${sure} only`}.`;
 }
 
 // Along the sum and the difference of two pictures the landscape is a product: each parts at a temperature of its own.
