@@ -286,6 +286,7 @@ WORDS = """async () => {
     const own = { ...picture, survey: { hills } };
     for (const crossed of [true, false]) Picture.prototype.axes.call(own, ["x", "y"], crossed);
   }
+  Picture.prototype.dips.call({ ...picture, survey: { dips: [[0.5, 0.5]] } });
   const corners = written.splice(0).map(([words]) => words).filter((words) => words.length > 1);
   const energy = { width: 300, height: 120, scale: 1 };
   const theme = { text: [0, 0, 0], soft: [0, 0, 0], rule: [0, 0, 0], ground: [255, 255, 255], paper: [255, 255, 255] };
@@ -307,7 +308,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     page = open_page(link(server, "landscape", preset="attractive"))
     page.wait_for_selector(f"{CANVAS}[data-layer='2']")
     corners, foot, axis, strip = page.evaluate(WORDS)
-    assert corners == ["one well, × its bottom", "one well", "two wells, × their bottoms", "two wells"]
+    assert corners == ["one well, × its bottom", "one well", "two wells, × their bottoms", "two wells", "rise"]
     # The path runs from 12 to 58 pixels down.
     assert foot > 75
     # Energies are counted from the start's.
