@@ -16,7 +16,7 @@ from typing import Any
 from pmpviz.live.background import TruthJob
 from pmpviz.live.plan import all_merged, merged_words, present
 from pmpviz.live.view import View, status_of
-from pmpviz.live.worker import LEASE_SECONDS, SLICE_SECONDS, Job, worker
+from pmpviz.live.worker import SLICE_SECONDS, Watched, worker
 from pmpviz.types import InputError
 
 log = logging.getLogger(__name__)
@@ -40,33 +40,6 @@ def warm(lanes: list[Any]) -> None:
     first = list({lane.algorithm: lane for lane in reversed(lanes)}.values())
     with _compiling, ThreadPoolExecutor(len(first)) as pool:
         list(pool.map(lambda lane: lane.warm(), first))
-
-
-class Watched(Job):
-    """What the worker named `queue` serves while somebody looks at it."""
-
-    queue = "live"
-
-    def __init__(self) -> None:
-        self._touched = time.monotonic()
-
-    def touch(self) -> None:
-        """Keep the lease: what nobody looks at for 6 s stops."""
-        self._touched = time.monotonic()
-        worker(self.queue).wake()
-
-    @property
-    def watched(self) -> bool:
-        """Whether somebody looks at it."""
-        return time.monotonic() - self._touched < LEASE_SECONDS
-
-    def begin(self) -> None:
-        """Take a place in the worker's queue."""
-        worker(self.queue).add(self)
-
-    def close(self) -> None:
-        """Give up the place in the worker's queue."""
-        worker(self.queue).remove(self)
 
 
 class LiveJob(Watched):

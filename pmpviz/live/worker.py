@@ -156,6 +156,33 @@ def waiting(name: str = "live") -> int:
     return 1 if found is None else found.waiting
 
 
+class Watched(Job):
+    """What the worker named `queue` serves while somebody looks at it."""
+
+    queue = "live"
+
+    def __init__(self) -> None:
+        self._touched = time.monotonic()
+
+    def touch(self) -> None:
+        """Keep the lease: what nobody looks at for 6 s stops."""
+        self._touched = time.monotonic()
+        worker(self.queue).wake()
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody looks at it."""
+        return time.monotonic() - self._touched < LEASE_SECONDS
+
+    def begin(self) -> None:
+        """Take a place in the worker's queue."""
+        worker(self.queue).add(self)
+
+    def close(self) -> None:
+        """Give up the place in the worker's queue."""
+        worker(self.queue).remove(self)
+
+
 @atexit.register
 def _stop_all() -> None:
     while _workers:  # A slice in hand may still ask for another worker.

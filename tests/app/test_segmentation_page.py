@@ -258,7 +258,7 @@ def test_of_lanes_that_are_as_good_the_faster_one_is_told_and_a_class_hears_it()
     # Of the first iteration programs are compiled, which says nothing of the others.
     quick, slow = course(0.1, (0, 9, 10, 11)), course(0.104, (0, 9, 19, 29))
     words = said(("Barrier Frank-Wolfe", *slow), ("Colour-parallel Gibbs", *quick))
-    assert " As good, and Colour-parallel Gibbs about 10 times as fast." in words
+    assert " As good, and Colour-parallel Gibbs 10+ times as fast." in words
     brief = re.sub(r" \([^()]*\)", "", words)
     assert len(brief[: brief.index("as fast.") + 8]) < 170
     assert "An iteration takes 10.0 s (Barrier Frank-Wolfe) and 1.00 s (Colour-parallel Gibbs)." in words

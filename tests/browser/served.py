@@ -7,10 +7,10 @@ twice a second; where it is late once, what waits for it goes on as it asks agai
 
 from streamlit.web.cli import main
 
-from pmpviz.live import background, job
+from pmpviz.live import background, worker
 
 LEFT_SECONDS = 2.0
 
 if __name__ == "__main__":
-    job.LEASE_SECONDS = background.LEASE_SECONDS = background.WANTED_SECONDS = LEFT_SECONDS
+    worker.LEASE_SECONDS = background.LEASE_SECONDS = background.WANTED_SECONDS = LEFT_SECONDS
     main()

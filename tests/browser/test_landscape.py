@@ -308,7 +308,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     page = open_page(link(server, "landscape", preset="attractive"))
     page.wait_for_selector(f"{CANVAS}[data-layer='2']")
     corners, foot, axis, strip = page.evaluate(WORDS)
-    assert corners == ["one well, × its bottom", "one well", "two wells, × their bottoms", "two wells", "rise"]
+    assert corners == ["one well, × its bottom", "one well", "two wells, × their bottoms", "two wells", "hill"]
     # The path runs from 12 to 58 pixels down.
     assert foot > 75
     # Energies are counted from the start's.

@@ -189,7 +189,7 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     assert first == f"{came}; lane 1 had not when last compared, after 16 sweeps."
     spikes = [0.02, 0.001, 0.03, 0.001]
     later = standings.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
-    assert later == f"{came}, then lane 1 after 128–256."
+    assert later == f"{came}, then lane 1 after 128–256; by seconds lane 2 was first, too."
     # Who has left the noise again is said to have.
     out = standings.verdict(race(idle, slow, [*quick, 0.03]))
     assert out.startswith(f"{came}, though its MMD² is above it now; lane 1 had not when last compared, after 16")
@@ -219,6 +219,10 @@ def test_between_the_same_looks_nobody_is_first_and_seconds_may_say_another_one(
     assert said.endswith("; by seconds lane 1 was first.") and "first came" not in said
     # Some 100 ms are what else the machine does: of them nobody is the quicker one.
     assert "by seconds" not in standings.verdict(view)
+    alone = dataclasses.replace(view, lanes=(lanes[0], lanes[2]))
+    said = standings.verdict(alone)
+    assert said.endswith(" first came within the noise after 2–4 sweeps, then lane 3 after 4–8; by seconds lane 1 was "
+                         "first, too.")  # fmt: skip
 
 
 def test_a_race_by_seconds_says_them(idle):
@@ -371,14 +375,16 @@ def test_an_energy_that_stays_wrong_decides_and_is_said_first(begin):
         "2 sweeps, by MMD² their start already was."
     )
 
-    def first(view, large):
-        return decode(picture.update(view, Cursors(), Desk(large=large), "none"))[0]["traces"][0]["id"]
+    def first(view, large, what="id"):
+        return decode(picture.update(view, Cursors(), Desk(large=large), "none"))[0]["traces"][0][what]
 
     assert [first(view, large) for large in (False, True)] == ["mmd-sweeps", "energy"]
     # So it is where MMD² alone was there first, and remains so; where both were there at once MMD² is seen.
     assert first(dataclasses.replace(view, lanes=tuple(right)), True) == "energy"
     both = energies(race(view, [0.5, 0.2, 0.009, 0.009], [0.5, 0.2, 0.1, 0.009]), 50, 20, 2, 2)
     assert first(both, True) == "mmd-sweeps"
+    # Nothing beneath the pictures is told before a class: there the chart says of how many chains it is.
+    assert first(both, True, "title") == f"MMD² to the law, {PLAN.chains} chains"
     later = energies(race(view, [0.5, 0.2, 0.009, 0.009, 0.009], [0.5, 0.2, 0.1, 0.09, 0.08]), 50, 20, 9, 2, 2)
     for lanes in (later.lanes, [dataclasses.replace(lane, points=lane.points[:3], sweep=2) for lane in later.lanes]):
         assert first(dataclasses.replace(later, lanes=tuple(lanes)), True) == "energy"

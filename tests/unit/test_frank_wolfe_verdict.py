@@ -469,7 +469,8 @@ def test_the_curve_of_errors_is_that_of_the_words_and_of_a_walk_that_is_not_seen
         assert list(cards).index("error") == place
         for lane, line in zip(view.lanes, cards["error"]["lines"], strict=True):
             y = np.frombuffer(blobs[line["y"]], np.float32)
-            assert y[-1] == pytest.approx(error(view, lane), rel=1e-5) and len(y) == lane.count
+            assert y[-1] == pytest.approx(error(view, lane), rel=1e-5) and len(y) == lane.count + 1
+            assert y[0] == pytest.approx(np.abs(0.5 - view.truth.solution.p1).mean(), rel=1e-5)
 
 
 def test_an_export_has_the_objective_of_the_page_and_that_of_the_best_bound():
@@ -516,14 +517,15 @@ def test_before_a_class_too_the_gap_is_said_to_lead_to_a_top_that_is_near_exact(
     for step in range(1, lane.count + 1):
         said = answer("triangle", step)
         spoken = re.sub(r" \([^()]*\)", "", said)
-        assert "objective's top" in spoken and "above log Z, only near exact" in spoken
+        assert "objective's maximum" in spoken and "is above log Z, μ there near exact" in spoken
         # An average of few configurations would be a corner: a class, too, hears of the centre's share.
         assert (" and the centre correlations" in spoken) is (float(lane_at(lane, step).weights.sum()) < 0.995)
         assert len(spoken) <= 170
         # Only a walk that has ended is at it, and the last gap bounds how much there is left.
-        there = re.search(r"objective's top is reached \(at most ([\d.e-]+) higher\): with a loop it lies above", said)
+        there = re.search(r"maximum is reached \(at most ([\d.e-]+) higher\); with a loop it is above", said)
         assert bool(there) is (step == lane.count)
-    assert float(there[1]) == pytest.approx(gap_of(lane.trace[-1]), rel=0.05)
+    # As the table has it: the least bound less the objective.
+    assert float(there[1]) == pytest.approx(lane.answer.bound - lane.objective, rel=0.05)
 
 
 def test_the_triangle_walks_nearer_to_exact_up_to_its_end():

@@ -248,11 +248,13 @@ def test_filters_are_called_small_patches_only_where_they_are():
     small = np.zeros((64, 8, 8))
     for k in range(64):
         small[k, k % 7 : k % 7 + 2, k // 10 : k // 10 + 2] = rng.choice([-1, 1])
+    lone = rng.choice([-1, 1], (64, 64)) * (rng.random((64, 64)) < 0.02)
     for weight, words in (
         (noise, "The filters are still noise: "),
         (noise * 0.3 + row.reshape(64), "The filters are alike: much of each "),
         (broad, "Hidden units stand for broad patches: "),
         (small.reshape(64, 64) + 0.05 * noise, "Hidden units stand for small patches: "),
+        (small.reshape(64, 64) + 1.2 * lone, "Hidden units stand for a few pixels each, lone ones and small patches"),
     ):
         agree, alike, spread = shapes(RBM.of_layers(weight), (8, 8))
         told = verdict(view_of(lane("PCD", agree=agree, alike=alike, spread=spread)))

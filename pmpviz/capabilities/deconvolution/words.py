@@ -31,6 +31,7 @@ NOTHING = "Nothing has run yet, and what is seen is the random start: press Play
 
 
 def spec_of(lane: DeconvolutionLaneView) -> Spec:
+    """What a lane's algorithm tells of itself."""
     return conv_sampler(lane.algorithm).spec
 
 

@@ -14,7 +14,9 @@ LOOKS = 4
 # So many estimates of the likelihood in a row.
 SURE_LOOKS = 2
 # Correlation of neighbouring pixels' weights from which filters are no noise any more, and from which they are patches.
-BEGUN, PATCHES = 0.15, 0.3
+# Of filters that spread over few pixels more: below it many of these are lone, as those of digits from some 5,000
+# iterations on.
+BEGUN, PATCHES, CLEAR = 0.15, 0.3, 0.45
 # Share of squared weights from which one pattern of all filters is what is seen of each. Of digits it is 0.4 to 0.6
 # until iteration 160, then falls to 0.06; it comes to rest below 0.25 in every preset.
 ALIKE = 1 / 3
@@ -25,6 +27,7 @@ FOUND = {
     "alike": "The filters are alike: much of each (drawn on its own scale) is one pattern that all share",
     "begun": "Neighbouring weights of a filter begin to share a sign",
     "broad": "Hidden units stand for broad patches: neighbouring weights tend to share a sign",
+    "few": "Hidden units stand for a few pixels each, lone ones and small patches",
     "small": "Hidden units stand for small patches: neighbouring weights tend to share a sign",
 }
 # Nats a picture, of which fewer than over independent pixels are little, and of which fewer are no factor to tell.
@@ -101,7 +104,9 @@ def _looks(point: LearningPoint) -> str:
         return "alike"
     if point.agree < PATCHES:
         return "begun"
-    return "small" if point.spread <= SMALL else "broad"
+    if point.spread > SMALL:
+        return "broad"
+    return "small" if point.agree >= CLEAR else "few"
 
 
 def _is_little(lane: LearningLaneView) -> bool:

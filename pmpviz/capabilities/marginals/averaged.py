@@ -7,11 +7,12 @@ import numpy as np
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.polytope import gap_of
-from pmpviz.capabilities.marginals.words import CERTIFIED, CLOSED, centre, error, exact_p1, steps_of
+from pmpviz.capabilities.marginals.words import CLOSED, centre, error, exact_p1, rise, steps_of
 from pmpviz.player.numbers import integer, significant
 
 # Weights below this are none: the configuration is in the mixture by rounding.
 IN_USE = 1e-9
+ABOVE = "is above log Z, μ there near exact"
 
 
 def averaged(view: InferenceView) -> str:
@@ -51,10 +52,10 @@ def _axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
 def _led(lane: InferenceLaneView) -> str:
     """What the gap leads to; short, for a class hears it too."""
     if not (lane.done and lane.reason.startswith(CLOSED)):
-        return "With a loop the objective's top (no gap) lies above log Z, only near exact."
-    most = "at most" if lane.promise == CERTIFIED else "some"
-    higher = f"{most} {significant(gap_of(lane.trace[-1]), 2)} higher"
-    return f"The objective's top is reached ({higher}): with a loop it lies above log Z, only near exact."
+        return f"With a loop the objective's maximum {ABOVE}."
+    left = rise(lane)
+    higher = f"some {significant(gap_of(lane.trace[-1]), 2)}" if left is None else f"at most {significant(left, 2)}"
+    return f"The objective's maximum is reached ({higher} higher); with a loop it {ABOVE}."
 
 
 def in_use(lane: InferenceLaneView) -> int:

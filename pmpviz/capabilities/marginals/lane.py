@@ -35,7 +35,8 @@ class InferenceLaneView:
     probabilities where the algorithm has them. `objective` is a walk's TRW(mu; rho) at its last point and of the
     `rho_update`-th rho, nan before the first step and of what does not walk. `shown` is the configuration found last (a
     message passer's: the most probable state of each variable). `kept` is what was known after each step, by its
-    number, of the last ones at least; `errors` are the mean |p(x_i = 1) - exact| after the steps, where known.
+    number, of the last ones at least; `errors` are the mean |p(x_i = 1) - exact| at the start and
+    after the steps, where known.
     """
 
     algorithm: str
@@ -166,7 +167,9 @@ class InferenceLane:
         variables that they are kept coarsely."""
         if not self._kept or self._kept[self.count].coarse is not None:
             return
-        first = max(next(reversed(self._errors), 0) + 1, next(iter(self._kept)))
+        if not self._errors:
+            self._errors[0] = float(np.abs(unknown(self.cells.structure).unary[:, 1] - exact).mean())
+        first = max(next(reversed(self._errors)) + 1, next(iter(self._kept)))
         for step in range(first, self.count + 1):
             self._errors[step] = float(np.abs(self._kept[step].known.unary[:, 1] - exact).mean())
 

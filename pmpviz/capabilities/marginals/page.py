@@ -39,8 +39,8 @@ from pmpviz.player.numbers import integer, significant
 
 LEAD = (
     "Marginals are an average of configurations, which lie at the corners. Each MAP call (maximum a posteriori) names "
-    "the corner that would improve μ, the average so far, the most, and μ steps towards it: up to the exact marginals, "
-    "or near them where the model has loops."
+    "the corner farthest uphill from μ, the average so far, and μ steps towards it: up to the exact marginals, or near "
+    "them where the model has loops."
 )
 # Where no lane walks.
 PLAIN_LEAD = "Marginals and log Z without a walk: each method's answer, step by step, beside the exact one."

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pmpviz.capabilities.marginals.few import GOOD
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
@@ -215,7 +216,7 @@ def _traces(envelope: Envelope, view: InferenceView, large: bool) -> list[dict]:
             lines = envelope.lines(partial(_column, name=name), 1e-12)
             found.append(trace(name, title, unit, lines, True))
     if any(lane.errors for lane in view.lanes):
-        found.append(_errors(envelope, unit))
+        found.append(_errors(envelope, view, unit))
     if first := _first(view, large):
         found.sort(key=lambda each: first.index(each["id"]) if each["id"] in first else len(first))
     found = [each | {"xlog": _far_apart(view)} for each in found]
@@ -347,10 +348,11 @@ def _excess(envelope: Envelope, view: InferenceView, unit: str) -> dict:
     return trace("excess", "Best bound minus exact log Z", unit, lines, True, "nats")
 
 
-def _errors(envelope: Envelope, unit: str) -> dict:
-    """How far off p(x_i = 1) is on average after every step."""
+def _errors(envelope: Envelope, view: InferenceView, unit: str) -> dict:
+    """How far off p(x_i = 1) is on average, from the start on; with what is good where it is asked how soon it is."""
     lines = envelope.lines(lambda lane: _xy(list(lane.errors.items())), SMALLEST_GAP)
-    return trace("error", "Mean error of p(xᵢ = 1)", unit, lines, True)
+    good = {"y": GOOD[0], "label": f"{GOOD[0]:g}: good"} if _first(view, False) else None
+    return trace("error", "Mean error of p(xᵢ = 1)", unit, lines, True, exact=good)
 
 
 # Words.

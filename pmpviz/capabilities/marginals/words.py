@@ -114,16 +114,17 @@ def _maximum(lane: InferenceLaneView, off: float | None) -> str:
     """How the maximum, to which the gap is told, lies to log Z, from which the objective is so far off."""
     if on_tree(lane):
         return "Without a loop its maximum is log Z itself: no gap means solved."
-    rise = _rise(lane)
+    left, changes = rise(lane), rho_changes(lane)
     lies = "is an upper bound of log Z"
-    if off is not None and rise is not None and off > 0:
-        lies = f"is {_between(off, off + rise)} above log Z"
-    here = " at this ρ" if rho_changes(lane) else ""
+    if off is not None and left is not None and off > 0:
+        # Where ρ changes another one may have proved less than this one leaves open.
+        lies = f"is {f'at least {significant(off)}' if changes else _between(off, off + left)} above log Z"
+    here = " at this ρ" if changes else ""
     lies = f"With loops its entropy is a bound alone, and its maximum{here} {lies}"
     return f"{lies}: no gap means this maximum is found, not the exact answer."
 
 
-def _rise(lane: InferenceLaneView) -> float | None:
+def rise(lane: InferenceLaneView) -> float | None:
     """How far a walk's objective can still rise from μ, at most: to the least bound that MAP calls at this ρ proved;
     None where they prove none, or ρ is another one since the last of them."""
     if lane.promise != CERTIFIED or math.isnan(lane.objective):

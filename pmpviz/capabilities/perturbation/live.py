@@ -27,9 +27,8 @@ from pmpviz.capabilities.perturbation.parts import (
     walking,
 )
 from pmpviz.capabilities.perturbation.plan import MOST_DRAWS, MOST_SITES, LabPlan, not_perturbed
-from pmpviz.live.job import Watched
 from pmpviz.live.plan import resolve_model
-from pmpviz.live.worker import worker
+from pmpviz.live.worker import Watched, worker
 from pmpviz.models import Ising
 from pmpviz.types import Exact, InputError, Refusal
 

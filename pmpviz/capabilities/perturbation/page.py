@@ -304,6 +304,7 @@ Perturb-and-max-product, section 3.*
 NUMBERS = """
 - **Energy** is minus the perturbed log-weight that a solver reached: the maximum has the least. **Above the least
   energy**: how much more it is than that of a proved maximum of the same perturbation, in nats.
+- **Time to solve** is the least of three where it is short; others are measured once.
 - **Fractional**: variables that the linear program leaves between 0 and 1, drawn grey. Its value is then a bound that
   no configuration reaches.
 - **Noise atlas**: the noise of two spins varies, all other noise stays as it is shown. The cross is the shown

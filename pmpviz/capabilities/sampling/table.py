@@ -28,14 +28,15 @@ COLUMNS = (
 IN_SHORT = (
     "**MMD²** below 0: of samples that follow the law the estimate falls about 0, on either side. "
     "**Marginal L1**, **pair error**: how far the frequencies of sites and of pairs are off, in brackets what as many "
-    "exact samples are off on average. **ESS**: how many independent draws the samples of the last sweeps are worth, "
+    "exact samples are off on average. Sites that turn together are off together: a lane may lie well above that or "
+    "below without being worse or better, and its energy be wrong where neither tells. "
+    "**ESS**: how many independent draws the samples of the last sweeps are worth, "
     "by their energy, **ESS/s** for each second of those sweeps; in brackets where it may be worth less: an "
     "approximate method, MMD² above the noise, or R-hat above 1.01, as good chains have of few sweeps, too. "
     "**R-hat**: 1 where the chains agree; in brackets where it is of fewer than 64 sweeps, in which even quick chains "
     "have hardly forgotten where they were. **τ**: sweeps until a chain has forgotten its energy; in brackets where "
-    "fewer than 50 τ were counted. "
-    "n/a: not known yet, or does not apply (ESS and τ: R-hat above 1.1 by chains that stay apart); –: not kept of a "
-    "moment looked back at."
+    "fewer than 50 τ were counted. **Apart**: neither ESS nor τ is known, of chains that stay apart with R-hat above "
+    "1.1. n/a: not known yet, or does not apply; –: not kept of a moment looked back at."
 )
 HELP = """
 **ESS**: effective draws of all chains, by their energy, in the second half of the last 1 024 sweeps (of fewer, while
@@ -102,16 +103,16 @@ def _row(lane: LaneView) -> tuple[str, ...]:
     sweep, time = (lane.sweep, lane.seconds) if found.sweep is None else (found.sweep, found.seconds)
     point = next((point for point in reversed(lane.points) if point.sweep <= sweep), None)
     worth = found.ess, found.ess_rate, found.time
-    ess, rate, forgets = (None, None, None) if found.apart else worth
+    ess, rate, forgets = ("apart",) * 3 if found.apart else [significant(each) for each in worth]
     return (
         f"{lane.label} ({lane.guarantee})",
         integer(sweep),
         seconds(time) if time else "n/a",
         *(_compared(point) if point else ["–" if lane.before_settings else "n/a"] * 5),
-        *(_kept(lane, _marked(significant(value), _another_law(lane, point))) for value in (ess, rate)),
+        *(_kept(lane, _marked(text, _another_law(lane, point))) for text in (ess, rate)),
         *(
             _kept(lane, _marked(text, brackets)) if lane.kind == "chain" else text
-            for text, brackets in ((significant(found.rhat, 4), found.brief), (significant(forgets), found.rough))
+            for text, brackets in ((significant(found.rhat, 4), found.brief), (forgets, found.rough))
         ),
         significant(sweep / time if time else None),
         f"sweep {integer(_since(lane))}" if sweep >= lane.since else "n/a",
@@ -153,7 +154,7 @@ def _another_law(lane: LaneView, point: MetricPoint | None) -> bool:
 
 
 def _marked(text: str, brackets: bool, before: str = "") -> str:
-    return f"{before}({text})" if brackets and text != "n/a" else before + text
+    return f"{before}({text})" if brackets and text not in ("n/a", "apart") else before + text
 
 
 def _kept(lane: LaneView, text: str) -> str:

@@ -325,6 +325,9 @@ def _mmd(scene: Scene, x: str) -> dict:
     if band and noise and (not starts or max(starts) > noise.most):
         band |= {"most": noise.most}
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
+    if scene.large and x == "sweeps" and len(scene.view.lanes) > 1:
+        # A class reads nothing beneath the pictures: of more chains the noise is less, and others come first within it.
+        title = f"MMD² to the law, {integer(scene.view.plan.chains)} chains"
     unknown = "no noise known" if any(lane.points for lane in scene.view.lanes) else ""
     foot = ("" if scene.large else f"at its foot all that is below {significant(floor, 1)}") if noise else unknown
     unit = "; ".join(part for part in (foot, _from_draws(scene.view)) if part)

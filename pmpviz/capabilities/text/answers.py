@@ -132,6 +132,7 @@ def taken(view: TextView, p1: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]
 
 
 def not_held(view: TextView, which: Bool[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
+    """Those of the words that nobody holds to a label."""
     free = np.ones(len(which), bool)
     free[[place for place, _ in view.plan.said if place < len(which)]] = False
     return which & free

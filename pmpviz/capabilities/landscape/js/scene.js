@@ -9,7 +9,7 @@ export const [SUM, REGIONS] = [2, 3];
 const BELOW = [0.06, 0.25, 0.6, 1.1, 1.8, 2.7, 3.8]; // Of the contours below the top, in log p.
 const TOGETHER = 8; // Dots nearer than so many pixels stand on one another.
 const TINT = 0.3; // Of the regions over the ground.
-const SHADE = 0.45; // Of the highest place: a rise between wells is seen to be none of them.
+const SHADE = 0.45; // Of the highest place: a hill between wells is seen to be none of them.
 
 export class Picture {
   constructor(canvas) {
@@ -145,12 +145,12 @@ export class Picture {
     }
   }
 
-  // A contour around a place that is a rise between wells looks like one around a well.
+  // A contour around a place that is a hill between wells looks like one around a well.
   dips() {
     const { context, scale, side } = this;
     context.font = `${12 * scale}px ${this.theme.font}`;
     context.textAlign = "center";
-    for (const [x, y] of this.survey.dips) this.write("rise", x * side, y * side + 4 * scale);
+    for (const [x, y] of this.survey.dips) this.write("hill", x * side, y * side + 4 * scale);
   }
 
   // How far the contours lie below the top.
