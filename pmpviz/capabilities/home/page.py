@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from pmpviz.app.address import class_mode
 from pmpviz.app.gallery import Tile, gallery
 from pmpviz.app.player import answer_events, answered, player
 from pmpviz.capabilities.home.hand import Hand
@@ -58,7 +59,7 @@ def by_hand() -> None:
 def _spins() -> None:
     hand = st.session_state.get(HAND) or st.session_state.setdefault(HAND, Hand.begun())
     answer_events(KEY, hand.take)
-    if player(blob(hand, answered(KEY)), key=KEY, answer=hand.take, component="spins"):
+    if player(blob(hand, answered(KEY), class_mode()), key=KEY, answer=hand.take, component="spins"):
         st.rerun(scope="fragment")
 
 

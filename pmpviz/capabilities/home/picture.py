@@ -34,8 +34,8 @@ EXACT = (
 )
 
 
-def blob(hand: Hand, answered: tuple[str, int]) -> bytes:
-    """What the browser draws of the spins, the settling and the histogram."""
+def blob(hand: Hand, answered: tuple[str, int], large: bool = False) -> bytes:
+    """What the browser draws of the spins, the settling and the histogram; of a `large` stage it says less."""
     payload, little, settled = Payload(), hand.little, hand.settled()
     directed = [pair for i, j in EDGES for pair in ((i, j), (j, i))]
     senders, receivers = np.array(directed).T
@@ -60,7 +60,7 @@ def blob(hand: Hand, answered: tuple[str, int]) -> bytes:
         "last": hand.last,
         "full": hand.full,
         "distance": hand.distance,
-        "said": [[words(hand), True], *([reason, False] for reason in reasons(hand))],
+        "said": [[words(hand), True], *([reason, False] for reason in reasons(hand, large))],
     }
     return encode(update, payload.blobs)
 
@@ -90,14 +90,16 @@ def exactly(little: Little) -> str:
     return EXACT.format(J=f"{strength.pop():g}", fields=fields)
 
 
-def reasons(hand: Hand) -> list[str]:
-    """Why the histogram meets the exact law or misses it."""
+def reasons(hand: Hand, large: bool = False) -> list[str]:
+    """Why the histogram meets the exact law or misses it, and where there is room what that law is."""
     found = [hand.little.why] if hand.drawn >= ENOUGH else [MEASURE, exactly(hand.little)]
     if hand.drawn >= ENOUGH and hand.missed:
         found.append(
             f"In {integer(hand.missed)} of {integer(hand.drawn)} draws max-product, going round the loops, did not "
             "find the best of the 32 states."
         )
+    if hand.drawn >= ENOUGH and not large:
+        found.append(exactly(hand.little))
     if own := int(hand.own.sum()):
         found.append(f"Noise set by hand is not random and counts apart (rings: {integer(own)}).")
     if hand.full:

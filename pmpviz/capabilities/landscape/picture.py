@@ -138,11 +138,19 @@ def _traces(envelope: Envelope, view: LandscapeView) -> list[dict]:
     found = [trace("error", "Largest error of a frequency", name, lines, True)]
     if isinstance(view.scene, Memory):
         lines = _overlaps(envelope)
-        found.insert(0, trace("overlaps", "Overlaps of the shown spins", name, lines, unit="blue A, violet B"))
+        found.insert(
+            0, trace("overlaps", "Overlaps of the shown spins", name, lines, unit="blue A, violet B", help=OVERLAPS)
+        )
     if view.plan.sampler != GIBBS:
         lines = envelope.lines(lambda lane: {"x": lane.trace[:, 0], "y": lane.trace[:, 2]})
         found.append(trace("acceptance", "Mean acceptance", name, lines))
     return found
+
+
+OVERLAPS = (
+    "How far the spins that are drawn agree with a picture, from −1, with its negative, to 1. Which picture is nearest "
+    "is told of the ball: where it stops between two, spins may agree more with another one."
+)
 
 
 def _overlaps(envelope: Envelope) -> list[dict]:

@@ -41,7 +41,7 @@ BOARD = "lab_board"
 # Of so few variables the bars say it all.
 FEW = 3
 # Width of a picture of many, in pixels.
-PANEL = 104
+PANEL, CLASS_PANEL = 104, 184
 TICK_SECONDS, SLOW_SECONDS, PATIENCE = 0.5, 1.5, 0.6
 # The last column's words wrap where the page is narrow; and what comes late keeps its place, so that nothing beneath it
 # is taken for the page's subject, and then falls.
@@ -165,7 +165,7 @@ def _panels(panels: list[Panel], otherwise: str) -> None:
         return
     row = st.container(horizontal=True, gap="small")
     for panel in panels:
-        with row.container(width=PANEL):
+        with row.container(width=CLASS_PANEL if class_mode() else PANEL):
             st.markdown(f"**{as_text(panel.title)}**")
             st.image(panel.picture, width="stretch", output_format="PNG", alt=f"{panel.title}: {panel.words}")
             st.caption(as_text(panel.words))

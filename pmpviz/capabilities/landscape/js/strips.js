@@ -72,7 +72,7 @@ export class Bars extends Strip {
     const counts = walk ? walk.counts : law.map(() => 0);
     const of = walk ? `All ${thousands(walk.chains)} chains; the picture shows one.` : "";
     if (this.of.textContent !== of) this.of.textContent = of;
-    this.head.textContent = memory ? "Nearest picture" : "How often, against exact p(s)";
+    this.head.textContent = memory ? "Nearest picture, against exact" : "How often, against exact p(s)";
     const context = this.begin(theme, scale);
     const total = counts.reduce((a, b) => a + b, 0);
     const share = counts.map((count) => count / Math.max(1, total));

@@ -214,7 +214,7 @@ export class Filters {
   terms({ hidden }) {
     const what = hidden ? "A filter is the weights of one hidden unit to the pixels" : "The couplings of one pixel to the others";
     const on = hidden ? "hidden unit" : "pixel";
-    return `${what}, each on its own scale: blue is below 0, orange above. Point at one: samples where its ${on} is on light up.`;
+    return `${what}, each on its own scale: blue is below 0, orange above. Point at one: samples where its ${on} is on light up. Point at a sample: filters whose ${on} is on in it are framed.`;
   }
 
   way() {

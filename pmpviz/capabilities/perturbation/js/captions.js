@@ -23,5 +23,5 @@ export function asked({ label, colour, energy: value, rounded, settled, picture,
 }
 
 export function energy(value) {
-  return String(Number(value.toPrecision(5))).replace("-", "−");
+  return value.toFixed(Math.abs(value) < 100 ? 2 : 1).replace("-", "−");
 }
