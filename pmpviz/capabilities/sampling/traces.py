@@ -320,9 +320,9 @@ def _mmd(scene: Scene, x: str) -> dict:
     long_run = scene.view.truth is not None and not scene.view.truth.exact
     label = f"noise: 19 of 20 {'samples like the reference' if long_run else 'exact samples'}"
     band = {"low": floor, "high": noise.high, "label": label} if noise else None
-    # Of so few samples that even a start lies below it, what one in a thousand is above tells nothing.
+    # Of so few samples that even a start lies below it, what one in a thousand is above tells nothing; nor a class more.
     starts = [lane.points[0].mmd2 for lane in scene.view.lanes if lane.points]
-    if band and noise and (not starts or max(starts) > noise.most):
+    if band and noise and not scene.large and (not starts or max(starts) > noise.most):
         band |= {"most": noise.most}
     title = "MMD² over seconds" if x == "seconds" else "MMD², distance to the law"
     if scene.large and x == "sweeps" and len(scene.view.lanes) > 1:

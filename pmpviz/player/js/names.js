@@ -25,7 +25,7 @@ export function nameBand(chart, area) {
   if (!fits || !named(band.label, false)) named(band.label.split(":")[0], true);
   const farthest = chart.y.px(band.most);
   if (!(farthest > area.top && farthest < area.bottom)) return;
-  for (const words of [`1 in ${thousands(1000)} like the reference is above`, `1 in ${thousands(1000)} is above`]) {
+  for (const words of [`by chance 1 in ${thousands(1000)} is above`, `1 in ${thousands(1000)} is above`]) {
     const room = chart.context.measureText(words).width < area.right - area.left - 8;
     const at = { key: "farthest", told: () => words, across, heights: [farthest - 4, farthest + 13], colour: chart.theme.soft, must: false };
     if (room && write(chart, area, at)) return;
