@@ -320,7 +320,8 @@ def _mmd(scene: Scene, x: str) -> dict:
     long_run = scene.view.truth is not None and not scene.view.truth.exact
     label = f"noise: 19 of 20 {'samples like the reference' if long_run else 'exact samples'}"
     band = {"low": floor, "high": noise.high, "label": label} if noise else None
-    # Of so few samples that even a start lies below it, what one in a thousand is above tells nothing; nor a class more.
+    # Of so few samples that even a start lies below it, what one in a thousand is above tells nothing. Nor has a class
+    # two levels to tell apart.
     starts = [lane.points[0].mmd2 for lane in scene.view.lanes if lane.points]
     if band and noise and not scene.large and (not starts or max(starts) > noise.most):
         band |= {"most": noise.most}
