@@ -1,4 +1,4 @@
-"""Home: a sampler by hand, two samplers already racing, and pictures that open every other page."""
+"""Home: a sampler by hand, two samplers that race once they are seen, and pictures that open every other page."""
 
 from pmpviz.capabilities import shown_on_home
 from pmpviz.capabilities.home.page import draw

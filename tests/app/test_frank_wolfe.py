@@ -74,9 +74,7 @@ def test_the_page_walks_untouched_and_ends_with_a_certificate():
     told = r"The objective \([^)]*\) is ([\d.]+), [\d.]+ above the exact log Z\. With loops its entropy is a bound "
     objective = re.match(told, beneath)[1]
     assert float(objective) == pytest.approx(float(cells[4]), abs=1e-3) and "may cross" not in beneath
-    assert beneath.endswith(
-        " is within 0.001, as asked for under Advanced; then μ was made the best average of what was found."
-    )
+    assert beneath.endswith(" is within 0.001, the “Gap to reach”; then μ was made the best average of what was found.")
     # What is said of a step is sent for the last ones, and each names its own.
     assert [step for step, _ in update(test)["said_at"]] == list(range(12))
     assert update(test)["said_at"][3][1][0].startswith("By averaging 3 configurations and the centre (at ")

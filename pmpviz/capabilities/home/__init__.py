@@ -1,1 +1,1 @@
-"""Home: a sampler by hand on five spins, the race that already runs, and the tiles that open every other page."""
+"""Home: a sampler by hand on five spins, a race that runs once it is seen, and the tiles that open other pages."""

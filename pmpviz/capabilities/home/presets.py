@@ -1,4 +1,4 @@
-"""What Home opens with: the race that already runs."""
+"""What Home opens with: the race that runs once it is seen."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def ended(lane: InferenceLaneView, corrected: bool = False) -> str:
     changes = len(rho_changes(lane))
     rho = f", and ρ has changed {changes} times, each time to another climb" if changes else ""
     last = "; then μ was made the best average of what was found" if corrected else ""
-    asked = ", as asked for under Advanced" if lane.reason.startswith(CLOSED) else ""
+    asked = ", the “Gap to reach”" if lane.reason.startswith(CLOSED) else ""
     return f"Ended at {unit_of(lane)} {integer(lane.count)}: {lane.reason}{asked}{rho}{last}."
 
 

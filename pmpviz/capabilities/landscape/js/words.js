@@ -1,4 +1,5 @@
-// The hills of the density in words, as the wells that a ball knows: how many, where, and from which shift or temperature on; and what the coordinates are.
+// The hills of the density in words, as the wells that a ball knows: how many, where, and from which shift or
+// temperature on; and what the coordinates are.
 
 import { enlarged, number } from "../pmpviz.player/theme.js";
 import { summitFrom } from "./ground.js";
