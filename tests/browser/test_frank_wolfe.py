@@ -110,7 +110,7 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
     assert page.evaluate(HEADS) == [True, 1, 1]
     assert page.evaluate(TOGETHER) == [[[1, -1, -1], [0, 2]], [[-1, -1, 1], [1]]]
     unmoved, moved, narrow, drawn, full = page.evaluate(KEY)
-    signs = ["μ: marginals so far", "named by this MAP call", "averaged, by its share"]
+    signs = ["μ: marginals so far", "named by this MAP call", "averaged; larger: heavier"]
     assert [words for words, *_ in moved] == [words for words, *_ in unmoved] == signs
     assert len({y for *_, y in moved}) == 1 and [x for _, x, _ in moved] == sorted({x for _, x, _ in moved})
     assert [words for words, *_ in narrow] == signs

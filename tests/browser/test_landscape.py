@@ -323,7 +323,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
         "its way",
         "to the state drawn there",
         "earlier stops, by state drawn",
-        "the sum, darker: deeper, likelier",
+        "the Gaussians' sum, darker: deeper",
     ]
     assert key.locator(".ls-entry > span:last-child").all_inner_texts() == told
     # Nothing of the picture runs over what its signs are.

@@ -58,7 +58,7 @@ export function drawKey(scene, walks, room) {
   const signs = [
     [`μ: ${data.means} so far`, (x, y) => marker(context, walks.length > 1 ? "circle" : walks[0].lane.marker, x, y, 5 * scale)],
     walks.some(({ lane }) => lane.climbs) && ["named by this MAP call", (x, y) => target(context, x, y, 5.5 * scale)],
-    walks.some(({ lane }) => lane.climbs) && ["averaged, by its share", (x, y) => weighed(context, x, y, 5.5 * scale)],
+    walks.some(({ lane }) => lane.climbs) && ["averaged; larger: heavier", (x, y) => weighed(context, x, y, 5.5 * scale)],
     walks.some((walk) => barrierOf(data, walk)) && [STAYS, (x, y) => stays(context, x, y, 6 * scale), SPARE],
   ];
   context.font = `${12 * scale}px ${theme.font}`;
