@@ -72,7 +72,8 @@ export class Bars extends Strip {
     const counts = walk ? walk.counts : law.map(() => 0);
     const of = walk ? `All ${thousands(walk.chains)} chains; the picture shows one.` : "";
     if (this.of.textContent !== of) this.of.textContent = of;
-    this.head.textContent = memory ? "Nearest picture, against exact" : "How often, against exact p(s)";
+    const nearest = scale > 1 ? "Nearest; lines: exact" : "Nearest picture, against exact";
+    this.head.textContent = memory ? nearest : "How often, against exact p(s)";
     const context = this.begin(theme, scale);
     const total = counts.reduce((a, b) => a + b, 0);
     const share = counts.map((count) => count / Math.max(1, total));
