@@ -15,7 +15,7 @@ from PIL import Image
 
 from pmpviz import exact
 from pmpviz.app.presets import preset_of
-from pmpviz.capabilities.perturbation import board, findings
+from pmpviz.capabilities.perturbation import board, findings, parts
 from pmpviz.capabilities.perturbation import maps as perturbation_maps
 from pmpviz.capabilities.perturbation import panels as perturbation_panels
 from pmpviz.capabilities.perturbation import picture as perturbation
@@ -54,6 +54,20 @@ def bench():
 def brute(bench, unary) -> np.ndarray:
     """The largest perturbed theta, by listing."""
     return np.array([table_of(bench.potentials.with_values(one)).max() for one in unary])
+
+
+@pytest.mark.parametrize(("seconds", "told"), [((0.015, 0.002, 0.004), 0.002), ((0.1,), 0.1), ((0.9, 0.3), 0.3)])
+def test_a_short_time_to_solve_is_the_least_of_three_and_none_has_compiling_in_it(bench, monkeypatch, seconds, told):
+    clock, left, shown = [0.0], list(seconds), show(bench, 0)
+
+    def solve(perturbed):
+        clock[0] += left.pop(0)
+        return bench.solvers[2].solve(perturbed)
+
+    monkeypatch.setattr(parts.time, "perf_counter", lambda: clock[0])
+    timed = replace(bench, solvers=(SimpleNamespace(spec=bench.solvers[2].spec, solve=solve),), refusals=("",))
+    empty = replace(shown, solutions=(None,), pictures=(None,), seconds=(0.0,), pending=(True,))
+    assert parts._with(timed, bench.potentials, empty, 0).seconds == (pytest.approx(told),) and not left
 
 
 def test_perturbation_number_k_is_the_draw_0_of_chain_k(bench):

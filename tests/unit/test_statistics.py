@@ -67,6 +67,15 @@ def cells(lane: Lane) -> dict[str, str]:
     return dict(zip(table.COLUMNS, row, strict=True))
 
 
+def test_of_chains_that_stay_apart_the_table_says_so_and_not_what_they_are_worth(clockwork):
+    view = advanced(begin("colour_gibbs", 8), 128).view(False, None, True)
+    for keeps in (True, False):
+        summary = dataclasses.replace(view.summary, rhat=1.4, keeps=keeps)
+        (row,) = table.rows(SimpleNamespace(lanes=[dataclasses.replace(view, summary=summary)]))
+        found = dict(zip(table.COLUMNS, row, strict=True))
+        assert [found[name] == "apart" for name in ("ESS", "ESS/s", "τ")] == [keeps] * 3
+
+
 def number(cell: str) -> float:
     return float(cell.replace("\u202f", "").strip("()"))
 

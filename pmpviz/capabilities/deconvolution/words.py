@@ -24,8 +24,8 @@ HELP = {
     "a sample. One that is a pixel off is not found, yet leaves few pixels wrong; a found one may still be missing "
     "where it belongs.",
     "residual": "Largest change that a message was asked for in the last sweep: small when all have come to rest. A "
-    "pixel is sure of itself by the log-odds of its noise, 14 of one in a million: while one place anywhere turns, the "
-    "largest change is about that.",
+    "pixel is sure of itself by the log-odds of its noise, 14 of one in a million: one place anywhere that still "
+    "turns may change a message by as much.",
     "energy": "Minus log p(X, S, W) without its constant: lower is more probable. Best and worst sample.",
     "hidden": "Hidden pixels that were filled in otherwise than in the image that was hidden: best and worst sample.",
 }

@@ -239,11 +239,12 @@ OBJECTIVES = "`objective` is the page's, at the last ρ; `log_z` is the objectiv
 
 
 def _files(view: InferenceView) -> list[ExportFile]:
-    files, told = [], {"model": view.plan.model, "settings": to_query(view.plan)}
+    files: list[ExportFile] = []
+    told: dict[str, Any] = {"model": view.plan.model, "settings": to_query(view.plan)}
     for index, (lane, plan) in enumerate(zip(view.lanes, view.plan.lanes, strict=False)):
         rows = tuple(lane.answer.unary)
         found = Inferred(rows, lane.answer, lane.trace, lane.reason, lane.seconds)
-        words, own = EXPORTED, dict[str, Any](told)
+        words, own = EXPORTED, told
         if not math.isnan(lane.objective):
             words, own = f"{words} {OBJECTIVES}", {**own, "objective": lane.objective}
         make = lambda plan=plan, found=found, own=own: json.dumps(as_object(plan.build(), found) | own).encode()  # noqa: E731
