@@ -127,10 +127,10 @@ def test_a_step_goes_to_a_named_configuration_and_the_gap_closes(server, open_pa
         "MAP call 4: ρ changed, uphill still leads to corner 110",
         "MAP call 3: ρ changed, so uphill turned from corner 010 to 110",
         "MAP call 2: μ moved, so uphill turned from 101 to 010",
-        "MAP call 2: μ moved, so uphill turned to corner 1000100010101010",
+        "MAP call 2: μ moved, so uphill turned to another configuration",
         "MAP call 9: uphill from μ leads to corner 110",
         "BFW: 2 MAP calls, found corner 010",
-        "MAP call 2: μ moved, so uphill turned from 101 to 010, at the same corner",
+        "MAP call 2: uphill still leads to corner 101 · 010 (now 010)",
         "MAP call 3: μ moved, so uphill turned from corner 101 · 010 to 110 · 001",
         # Why a walk has ended, at its end.
         "MAP call 3: μ moved, so uphill turned from 010 to 110, gap before the step 0.5",
@@ -287,6 +287,7 @@ def test_a_long_walk_is_one_canvas_that_keeps_its_camera(server, open_page, reco
     page.add_init_script(COUNT_WEBGL)
     page.goto(link(server, "frank_wolfe", (long,), **glass))
     wait_lanes(page, 1)
+    page.get_by_role("button", name="Show the walk").click()
     page.wait_for_selector(f"{WALK}[data-paints]")
     box = page.locator(WALK).bounding_box()
     before = page.get_attribute(WALK, "data-camera")
@@ -331,6 +332,8 @@ MOMENTS = """() => {
     ];
     // On the way the step is named at once; what is said of where it leads waits until μ is there.
     const there = document.querySelector("canvas.wk-canvas").dataset.still === "true";
+    const beside = document.querySelector(".wk-beside:not([hidden])")?.dataset.steps;
+    if (!over && there && beside) told.push(...beside.split(" "));
     if (!over && told.length > 3) window.moments.seen[told[0]] = true;
     if (!over && there && new Set(told).size > 1) window.moments.apart.push(told.join(" "));
     // All but the counter.
@@ -390,6 +393,54 @@ def as_many_corners_have_a_circle_as_the_words_say_that_are_mixed(page) -> None:
     # Words may be read a picture before the canvas is drawn.
     assert len({told for told, _ in found}) > 1
     assert not any(first and second for first, second in zip(apart, apart[1:], strict=False))
+
+
+# Of the pictures of marginals, 4x4: their names, what is beneath them, how large they are, how many greys they have.
+PICTURES = """() => [...document.querySelectorAll(".wk-beside:not([hidden]) .wk-one")].map((one) => {
+  const last = [...one.querySelectorAll("canvas:not(.pv-key)")].at(-1);
+  const pixels = last.getContext("2d").getImageData(0, 0, last.width, last.height).data;
+  const cell = last.width / 4, seen = new Set();
+  for (let site = 0; site < 16; site++) {
+    const [row, column] = [Math.floor(site / 4), site % 4].map((place) => Math.floor((place + 0.1) * cell));
+    seen.add(pixels[4 * (row * last.width + column)]);
+  }
+  const [name, foot] = [".wk-one-head", ".wk-one-foot"].map((each) => one.querySelector(each).innerText.trim());
+  return [name, foot, `${last.width} ${last.height}`, seen.size];
+})"""
+
+
+def test_where_the_polytope_is_not_seen_whole_marginals_stand_beside_the_exact_ones(server, open_page):
+    page = open_page(f"{server}/frank_wolfe?preset=grid&speed=0")
+    wait_lanes(page, 1)
+    page.wait_for_function("() => document.querySelector('.pv-status').textContent === 'done'", timeout=120_000)
+    off = r"/ MAP calls they are ([\d.]+) off\.$/"
+    page.wait_for_function(f"() => {off}.test(document.querySelector('.pv-verdict').textContent)")
+    told = page.evaluate(f"{off}.exec(document.querySelector('.pv-verdict').textContent)[1]")
+    (average, foot, size, shades), exact = page.evaluate(PICTURES)
+    assert (average, exact[0]) == ("μ: average so far", "exact") and size == exact[2]
+    assert foot.endswith(" off on average") and float(foot.split()[0]) == pytest.approx(float(told), rel=0.05)
+    assert shades > 2 and exact[3] > 2  # Neither is a configuration.
+    look_back(page, 2)
+    page.wait_for_selector(".wk-beside[data-steps='2']")
+    assert float(page.evaluate(PICTURES)[0][1].split()[0]) > float(told)
+    # The walk is a click away, and what is said of its projection is said with it.
+    projected = page.get_by_text("two principal directions", exact=False).first
+    assert not projected.is_visible()
+    page.get_by_role("button", name="Show the walk").click()
+    page.wait_for_selector(f"{WALK}[data-paints]")
+    assert projected.is_visible() and not page.evaluate(PICTURES)
+    page.get_by_role("button", name="Show marginals").click()
+    page.wait_for_function("() => document.querySelector('.wk-beside:not([hidden])')")
+
+
+def test_before_a_class_what_was_found_stands_before_its_average(server, open_page):
+    page = open_page(f"{server}/frank_wolfe?preset=grid&class=1", viewport={"width": 1280, "height": 800})
+    wait_lanes(page, 1)
+    page.get_by_role("button", name="Step").click()
+    page.wait_for_selector(".wk-beside[data-steps='1']")
+    found, average, exact = page.evaluate(PICTURES)
+    assert [found[0], average[0], exact[0]] == ["found by MAP call 1", "μ: average so far", "exact"]
+    assert found[3] == 2 and found[2] == average[2] == exact[2]
 
 
 def test_before_a_class_a_curve_keeps_its_height_while_what_is_said_grows_and_all_lanes_are_seen(server, open_page):

@@ -12,7 +12,6 @@ from pmpviz.player.numbers import integer, significant
 
 # Weights below this are none: the configuration is in the mixture by rounding.
 IN_USE = 1e-9
-ABOVE = "is above log Z, μ there near exact"
 
 
 def averaged(view: InferenceView) -> str:
@@ -29,7 +28,7 @@ def averaged(view: InferenceView) -> str:
     if exact is not None and off is not None:
         pairs += f", single spins by {significant(off, 2)}"
         start += f" and {significant(float(np.abs(0.5 - exact).mean()), 2)}"
-    return f"{said} correlations are off by {pairs} (on average; at the start by {start}). {_led(lane)}"
+    return f"{said} correlations are off by {pairs} (on average; at the start by {start}).{_led(lane)}"
 
 
 def _mixture(lane: InferenceLaneView) -> str:
@@ -50,12 +49,12 @@ def _axes_off(view: InferenceView, lane: InferenceLaneView) -> dict[int, float]:
 
 
 def _led(lane: InferenceLaneView) -> str:
-    """What the gap leads to; short, for a class hears it too."""
+    """What the gap has led to; short, for a class hears it too."""
     if not (lane.done and lane.reason.startswith(CLOSED)):
-        return f"With a loop the objective's maximum {ABOVE}."
+        return ""
     left = rise(lane)
     higher = f"some {significant(gap_of(lane.trace[-1]), 2)}" if left is None else f"at most {significant(left, 2)}"
-    return f"The objective's maximum is reached ({higher} higher); with a loop it {ABOVE}."
+    return f" The objective's maximum is found ({higher} higher): near the exact marginals, not at them."
 
 
 def in_use(lane: InferenceLaneView) -> int:

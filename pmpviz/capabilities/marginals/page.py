@@ -38,8 +38,8 @@ from pmpviz.player import filters
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
-    "Marginals are an average of configurations, which lie at the corners. Each MAP call (maximum a posteriori) names "
-    "the corner farthest uphill from μ, the average so far, and μ steps towards it: up to the exact marginals, or near "
+    "Marginals are an average of configurations, the corners of a polytope. Each MAP call (maximum a posteriori) finds "
+    "the one farthest uphill from μ, the average so far, and μ steps towards it: up to the exact marginals, or near "
     "them where the model has loops."
 )
 # Where no lane walks.

@@ -112,6 +112,7 @@ def _walk(payload: Payload, lane: InferenceLaneView, then: InferenceLaneView) ->
         "climbs": lane.algorithm in WALKERS,
         "p1": None if len(then.p1) > MANY else payload.add(then.p1),
         "known": then.count,
+        "averages": _averages(payload, lane, then.count),
         **numbers,
     }
 
@@ -121,8 +122,20 @@ def _weighed(payload: Payload, lane: InferenceLaneView, then: int) -> list[list[
     the one that is looked back at."""
     if len(lane.weights) > MOST_WEIGHED:
         return []
+    return [[step, payload.add(lane.kept[step].weights)] for step in _last(lane, then)]
+
+
+def _averages(payload: Payload, lane: InferenceLaneView, then: int) -> list[list[int]]:
+    """p(x_i = 1) after each of the last steps, and after the one that is looked back at; of few variables."""
+    if len(lane.p1) > MOST_WEIGHED:
+        return []
+    return [[step, payload.add(lane.kept[step].answer.unary[:, 1])] for step in _last(lane, then)]
+
+
+def _last(lane: InferenceLaneView, then: int) -> list[int]:
+    """Those steps of which it is kept what was known."""
     steps = sorted({*range(max(0, lane.count - LAST_STEPS), lane.count), then} - {lane.count})
-    return [[step, payload.add(lane.kept[step].weights)] for step in steps if step in lane.kept]
+    return [step for step in steps if step in lane.kept]
 
 
 def _column(records: list[Record], key: str) -> Float[np.ndarray, " steps"]:

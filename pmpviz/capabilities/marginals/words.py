@@ -120,8 +120,7 @@ def _maximum(lane: InferenceLaneView, off: float | None) -> str:
         # Where ρ changes another one may have proved less than this one leaves open.
         lies = f"is {f'at least {significant(off)}' if changes else _between(off, off + left)} above log Z"
     here = " at this ρ" if changes else ""
-    lies = f"With loops its entropy is a bound alone, and its maximum{here} {lies}"
-    return f"{lies}: no gap means this maximum is found, not the exact answer."
+    return f"With loops its maximum{here} {lies}, and not log Z itself."
 
 
 def rise(lane: InferenceLaneView) -> float | None:

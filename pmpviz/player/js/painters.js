@@ -98,7 +98,7 @@ class GraphPainter {
     const planes = this.states ? this.states.planes : 1;
     for (let site = 0; site < this.n; site++) {
       const [x, y] = this.at(site, canvas.width);
-      const own = colours[stateAt(bits, site, planes)];
+      const own = layer && layer.plain ? null : colours[stateAt(bits, site, planes)];
       const colour = layer ? scaleColour(layer, layer.values[site], theme) : own;
       context.fillStyle = css(colour);
       context.beginPath();
@@ -108,8 +108,8 @@ class GraphPainter {
       const numbered = this.n <= NUMBERED && !this.share;
       if (numbered) this.number(context, site, x, y, colour);
       // The state, where the layer has the disc: in its middle, or where its number stands there at its rim.
-      if (layer && numbered) this.dot(context, x + RIM * this.radius, y - RIM * this.radius, own, theme.ink);
-      else if (layer) this.dot(context, x, y, own, this.states && theme.paper);
+      if (own && layer && numbered) this.dot(context, x + RIM * this.radius, y - RIM * this.radius, own, theme.ink);
+      else if (own && layer) this.dot(context, x, y, own, this.states && theme.paper);
       context.strokeStyle = css(theme.ink);
     }
   }

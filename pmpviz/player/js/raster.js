@@ -69,7 +69,7 @@ export class RasterPainter {
 
   // The picture at the context's origin.
   draw(context, width, height, bits, layer, theme) {
-    const dotted = layer && this.size === 1 && this.cell >= 6;
+    const dotted = layer && !layer.plain && this.size === 1 && this.cell >= 6;
     this.prepare(dotted ? 3 : 1);
     if (layer && (this.filled !== layer || this.ground !== theme.id)) this.fill(layer, theme);
     if (!layer || dotted) this.spins(bits, stateColours(this.states, theme).map(word));
@@ -125,6 +125,12 @@ export class RasterPainter {
 
   grain() {
     return this.cell * this.size;
+  }
+
+  // Of a site, on the canvas.
+  middle(site) {
+    const first = this.map.indexOf(site);
+    return [first % this.width, Math.floor(first / this.width)].map((at) => (at + this.size / 2) * this.cell);
   }
 
   // What a person has done: colours over sites, and a corner of every clamped site, so that what it is, and a layer's

@@ -115,6 +115,7 @@ export function scaleColour(layer, value, theme) {
   if (layer.kind === "labels") return rgb(LABELS[((Math.round(value) % LABELS.length) + LABELS.length) % LABELS.length]);
   const width = layer.high - layer.low || 1;
   const share = Math.min(1, Math.max(0, (value - layer.low) / width));
+  if (layer.kind === "ink") return mix(theme.paper, theme.ink, share);
   if (layer.kind === "sequential") {
     const at = share * (CIVIDIS.length - 1);
     const low = Math.min(CIVIDIS.length - 2, Math.floor(at));

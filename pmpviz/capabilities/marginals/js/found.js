@@ -59,7 +59,7 @@ export class Marginals extends Small {
   }
 
   draw(exact, walks, theme) {
-    const context = this.begin(exact && walks.length, walks.length && Math.max(...walks.map(known)), theme);
+    const context = this.begin(exact && walks.length, walks.length && Math.max(...walks.map(({ averaged }) => averaged.known)), theme);
     if (!context) return false;
     const side = Math.min(this.width - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
     const at = (x, y) => [LEFT + x * side, HEIGHT - BOTTOM - y * side];
@@ -76,17 +76,17 @@ export class Marginals extends Small {
     context.moveTo(...at(0, 0));
     context.lineTo(...at(1, 1));
     context.stroke();
-    for (const { found, colour } of walks) {
+    for (const { averaged, colour } of walks) {
       context.fillStyle = colour;
       context.strokeStyle = css(theme.ground);
       for (let v = 0; v < exact.length; v++) {
         context.beginPath();
-        context.arc(...at(exact[v], found.p1[v]), 4, 0, 2 * Math.PI);
+        context.arc(...at(exact[v], averaged.p1[v]), 4, 0, 2 * Math.PI);
         context.fill();
         context.stroke();
       }
     }
-    const worst = walks.map(({ found }) => Math.max(...exact.map((p, v) => Math.abs(p - found.p1[v]))).toFixed(3));
+    const worst = walks.map(({ averaged }) => Math.max(...exact.map((p, v) => Math.abs(p - averaged.p1[v]))).toFixed(3));
     this.canvas.setAttribute("aria-label", `Largest error of the marginals of each lane: ${worst.join(", ")}`);
     return true;
   }

@@ -5,7 +5,7 @@ import { drawKey } from "../pmpviz.player/traces.js";
 
 const [LED, KNOWN] = [184, 72]; // Letters of where an exact walk was led and what it knows; of what others know, without their name.
 const WITHIN = 1.96; // Standard errors of a 95 % bar.
-const FEW = 4; // Letters of a corner's name, that of the one before is told too.
+const FEW = 4; // Letters of a corner's name that is told.
 
 export class Lines {
   constructor() {
@@ -80,15 +80,21 @@ export function sentence({ lane, last }, { metas, raced, large, exact, done, clo
 function uphill({ steps, found, names, changes }, last, large, corners) {
   const cornerOf = (name) => corners.find((corner) => corner.split(" ").includes(name))?.replace(" ", " · ") ?? name;
   const [now, before] = [found[last], found[last - 1]].map((place) => cornerOf(names[place]));
-  if (steps[last] === 1) return `uphill from the start leads to corner ${now}`;
-  if (steps[last] !== steps[last - 1] + 1) return `uphill from μ leads to corner ${now}`; // Of a long path not all is kept.
-  const cause = changes.includes(steps[last]) ? "ρ changed" : "μ moved";
+  // A long name tells nobody anything: the picture does.
   const [state, past] = [names[found[last]], names[found[last - 1]]];
-  if (now === before && state !== past) return `${cause}, so uphill turned from ${past} to ${state}, at the same corner`;
-  if (now === before) return `${changes.includes(steps[last]) ? `${cause}, ` : ""}uphill still leads to corner ${now}`;
-  const from = names[found[last - 1]].length > FEW ? "" : `from ${large ? "" : "corner "}${before} `;
-  const opposite = from && !large && [...now].every((state, k) => state !== before[k]);
-  return `${cause}, so uphill turned ${from}to ${opposite ? "its opposite " : from ? "" : "corner "}${now}`;
+  const short = state.length <= FEW;
+  const to = short ? `corner ${now}` : "the configuration found";
+  if (steps[last] === 1) return `uphill from the start leads to ${to}`;
+  if (steps[last] !== steps[last - 1] + 1) return `uphill from μ leads to ${to}`; // Of a long path not all is kept.
+  const changed = changes.includes(steps[last]);
+  const cause = changed ? "ρ changed" : "μ moved";
+  if (now === before) {
+    const other = short && state !== past ? ` (now ${state})` : "";
+    return `${changed ? `${cause}, ` : ""}uphill still leads to ${short ? to : "the same configuration"}${other}`;
+  }
+  if (!short) return `${cause}, so uphill turned to another configuration`;
+  const opposite = !large && [...now].every((own, k) => own !== before[k]);
+  return `${cause}, so uphill turned from ${large ? "" : "corner "}${before} to ${opposite ? "its opposite " : ""}${now}`;
 }
 
 // How many letters of the lanes' names are the same words, and tell none apart; what a number is of is not left out.

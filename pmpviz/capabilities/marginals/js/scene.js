@@ -1,6 +1,7 @@
 // The polytopes with the walks in them, on a plain 2-D canvas; pointing at something tells its coordinates.
 
 import { drawAxes } from "./axes.js";
+import { Beside } from "./beside.js";
 import { Camera } from "./camera.js";
 import { drawExact, nameExact } from "./exact.js";
 import { barrierOf, cross, DOTS, drawKey, target, weighed } from "./key.js";
@@ -32,11 +33,12 @@ export class Scene {
     this.again.type = "button";
     this.again.title = "The view as it was at first: drag turns, arrow keys turn too, + and − zoom, and the wheel after a click (0)";
     this.again.addEventListener("click", () => this.moved(this.camera.reset()));
-    this.tools.append(this.again);
+    this.beside = new Beside(() => this.moved());
+    this.tools.append(this.again, this.beside.button);
     this.tip = make("div", "pv-tip");
     this.tip.setAttribute("aria-hidden", "true");
     this.tip.hidden = true;
-    this.root.append(this.canvas, this.tools, this.tip);
+    this.root.append(this.canvas, this.beside.root, this.tools, this.tip);
     this.paints = 0;
     this.scale = 1;
     this.spots = [];
@@ -125,14 +127,21 @@ export class Scene {
     this.height = height;
   }
 
-  // `walks` are the lanes as they stand on screen: { lane, colour, last, share, past, weights }.
-  draw(data, walks, theme) {
+  // `walks` are the lanes as they stand on screen, see shown.js; `exact` the exact marginals where they are known.
+  draw(data, walks, theme, { exact, large }) {
     if (!this.width) return;
+    // Of a polytope that is not seen whole marginals say more than a projection, which is a click away.
+    const known = exact && walks.length && walks.every(({ averaged, meta }) => averaged.p1 && !meta.states);
+    this.covered = this.beside.covers(!data.marginal && known);
+    this.canvas.style.visibility = this.covered ? "hidden" : "";
+    this.again.hidden = this.covered;
+    this.describe(walks);
+    const context = (this.context = sized(this.canvas, this.width, this.height)); // Its room is kept.
+    if (this.covered) return this.beside.draw(exact, walks, theme, large, [this.width, this.height]);
     // Another polytope is seen from where it is seen best.
     const polytope = [data.names, data.marginal && data.marginal.names].join();
     if (this.polytope !== undefined && this.polytope !== polytope) this.camera.reset();
     Object.assign(this, { data, theme, polytope, spots: [], axes: [], mixed: 0 });
-    const context = (this.context = sized(this.canvas, this.width, this.height));
     context.clearRect(0, 0, this.width, this.height);
     context.font = `${12 * this.scale}px ${theme.font}`;
     context.lineJoin = context.lineCap = "round";
@@ -154,9 +163,14 @@ export class Scene {
     drawKey(this, walks, this.width - this.tools.offsetWidth - MARGIN);
     this.drawHint();
     this.paints += 1;
+    Object.assign(this.canvas.dataset, { paints: this.paints, mixed: this.mixed });
+  }
+
+  // For those who watch from outside.
+  describe(walks) {
     const { yaw, pitch, zoom } = this.camera;
     const step = walks.length ? walks[0].lane.steps[walks[0].last] : "";
-    Object.assign(this.canvas.dataset, { paints: this.paints, step, mixed: this.mixed, still: walks.every(({ share }) => share === 1), camera: [yaw, pitch, zoom].map((v) => v.toFixed(4)).join() });
+    Object.assign(this.canvas.dataset, { step, still: walks.every(({ share }) => share === 1), camera: [yaw, pitch, zoom].map((v) => v.toFixed(4)).join() });
   }
 
   // The local polytope where it is known, else the box of what has been met, with the names of the axes.

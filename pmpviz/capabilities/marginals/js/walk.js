@@ -3,14 +3,16 @@
 import { ask } from "../pmpviz.player/ask.js";
 import { mounted } from "../pmpviz.player/component.js";
 import { Player } from "../pmpviz.player/player.js";
-import { css, enlarged, HANDLE, lit, make, sized, thousands, topOf } from "../pmpviz.player/theme.js";
+import { css, enlarged, HANDLE, make, sized, thousands, topOf } from "../pmpviz.player/theme.js";
 import { decodeWalk } from "./decoded.js";
-import { Edges, givenPicture, heardAt, Marginals } from "./found.js";
+import { Edges, givenPicture, Marginals } from "./found.js";
 import { isNewest, Lines, sentence } from "./lines.js";
 import { HELP, MEANINGS, SHARE } from "./meanings.js";
 import { Scene } from "./scene.js";
+import { arrived, shownOf } from "./shown.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./axes.js";
+import "./beside.js";
 import "./camera.js";
 import "./exact.js";
 import "./key.js";
@@ -29,7 +31,6 @@ import "../pmpviz.player/pointer.js";
 import "../pmpviz.player/raster.js";
 
 const BESIDE = 700; // From this width on what was found stands beside the walk.
-const [LONGEST, SHORTEST] = [700, 120]; // Of a step that is shown on its way, in ms.
 const MARGIN = 12;
 const WALK_HIGH = 230; // Beneath the sites.
 const [ALONE_HIGH, SITES_HIGH] = [190, 150]; // The sites of one lane, and of several.
@@ -250,9 +251,10 @@ class Walk extends Player {
     const moving = (this.walks || []).some((walk) => walk.share < 1);
     const more = super.play(passed, now) || moving; // What waits for an arrival is drawn after it.
     if (!this.data) return more;
-    const walks = this.lanes.map((lane, k) => this.walk(lane, this.data.lanes[k], now)).filter(Boolean);
+    const walks = this.lanes.map((lane, k) => shownOf(lane, this.data.lanes[k], this.data.graph, this, now)).filter(Boolean);
     this.walks = walks;
-    this.scene.draw(this.data, walks, this.theme);
+    this.scene.draw(this.data, walks, this.theme, { exact: this.sitesFirst ? null : this.exactP1, large: this.large });
+    this.caption.hidden = this.scene.covered;
     this.write(walks);
     this.tellStep(walks);
     this.tellBeneath(walks);
@@ -299,28 +301,6 @@ class Walk extends Player {
       const status = this.at === null && lane.queue.length ? "" : lane.meta.status;
       if (lane.sub.title !== sub || lane.status.textContent !== status) lane.say({ ...lane.meta, sub, status });
     });
-  }
-
-  // A lane as it stands on screen: up to which point of its path, and how far on the way there.
-  walk(lane, data, now) {
-    if (!data || !lane.meta) return null;
-    const frame = this.at === null ? lane.shown : lane.past(this.at);
-    const last = placeOf(data.steps, frame ? frame.sweep : 0);
-    if (last !== lane.walked) {
-      const onward = last === lane.walked + 1 && this.at === null && !this.still;
-      const wanted = this.playing ? this.pace : LONGEST;
-      lane.takes = onward && wanted > SHORTEST ? Math.min(LONGEST, 0.9 * wanted) : 0;
-      lane.since = now;
-      lane.walked = last;
-    }
-    const share = lane.takes ? Math.min(1, (now - lane.since) / lane.takes) : 1;
-    const { label, short, step, marker } = lane.meta;
-    const colour = lit(lane.meta.colour, this.theme);
-    // Looking back, weights come with the answer of the server, which has kept those of the last steps.
-    const past = this.at !== null && last < data.steps.length - 1 && !data.weighed.has(data.steps[last]);
-    const weights = past ? data.weights : weightsAt(data, arrived({ share, last }));
-    const found = { known: data.known, p1: data.p1, rho: this.data.graph && this.data.graph.rho };
-    return { lane: Object.assign(data, { label, short, step, marker }), colour, last, share, over: share >= 1 && lane.meta.status === "done" && last === data.steps.length - 1, past, weights, found: this.at === null ? heardAt(lane, found, data.steps[last]) : found };
   }
 
   // What those lanes count that have got so far; where they count different things it is steps.
@@ -379,25 +359,7 @@ class Walk extends Player {
 
 export default mounted(Walk);
 
-// Up to which place of its path a walk has come: not yet where it is on its way to.
-function arrived({ share, last }) {
-  return share < 1 ? last - 1 : last;
-}
-
 // The last step of a lane that has come here.
 function newest({ queue, shown }) {
   return (queue[queue.length - 1] || shown)?.sweep ?? 0;
-}
-
-// The weights of the corners at a place of the path.
-function weightsAt({ steps, weighed, weights }, place) {
-  if (place === steps.length - 1) return weights;
-  return steps[place] ? (weighed.get(steps[place]) ?? weights) : []; // The beginning has no corner yet.
-}
-
-// The last place whose step is at most this one.
-function placeOf(steps, step) {
-  let last = 0;
-  for (let k = 0; k < steps.length && steps[k] <= step; k++) last = k;
-  return last;
 }

@@ -1,0 +1,129 @@
+// Where a walk is not seen whole: its average so far beside the exact marginals, site by site; before a class also what
+// was found, which it is an average of.
+
+import { diamond } from "./key.js";
+import { painterFor } from "../pmpviz.player/painters.js";
+import { css, enlarged, make, number, readableOn, scaleColour } from "../pmpviz.player/theme.js";
+import { drawKey } from "../pmpviz.player/traces.js";
+
+const INK = { kind: "ink", low: 0, high: 1, plain: true }; // As configurations are drawn: their average lies between.
+const [AROUND, ABOVE, APART] = [58, 40, 20]; // CSS pixels of a plain page: names of a row, the scale, between pictures.
+const [LETTER, LEAST] = [12, 34]; // Of the numbers in sites, and how large a site is that has one.
+const STOPS = 5; // Of the ramp.
+
+export class Beside {
+  constructor(wake) {
+    this.button = make("button", "pv-button");
+    this.button.type = "button";
+    this.button.addEventListener("click", () => {
+      this.away = !this.away;
+      wake();
+    });
+    this.root = make("div", "wk-beside");
+    this.root.dataset.testid = "walk-marginals";
+    this.ramp = make("span", "pv-ramp");
+    const scale = make("div", "wk-scale");
+    scale.append(make("span", "", "p(xᵢ = 1) of each site: 0"), this.ramp, make("span", "", "1"));
+    this.row = make("div", "wk-row");
+    this.root.append(scale, this.row);
+  }
+
+  // Whether it stands in the walk's place: where it `can`, until one asks for the walk.
+  covers(can) {
+    const covered = Boolean(can && !this.away);
+    this.root.hidden = !covered;
+    this.button.hidden = !can;
+    this.button.textContent = covered ? "Show the walk" : "Show marginals";
+    return covered;
+  }
+
+  // `walks` as the scene has them; `all` asks for what they found, too, which is seen beside elsewhere.
+  draw(exact, walks, theme, all, [width, height]) {
+    const moment = walks.map(({ averaged, frame }) => [averaged.known, all && frame?.sweep]);
+    const drawn = [moment, exact, width, height, theme.id, enlarged(), window.devicePixelRatio].join(" ");
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
+    const stops = Array.from({ length: STOPS }, (_, k) => css(scaleColour(INK, k / (STOPS - 1), theme)));
+    this.ramp.style.background = `linear-gradient(90deg, ${stops.join()})`;
+    const pictures = [...walks.flatMap((walk) => picturesOf(walk, walks.length, exact, all)), { name: "exact", values: exact, says: "The exact marginals" }];
+    const painter = painterFor(walks[0].meta);
+    const [columns, ...room] = arranged(painter, pictures.length, width, height);
+    this.row.style.gridTemplateColumns = `repeat(${columns}, auto)`;
+    this.row.replaceChildren(...pictures.map((picture) => shown(picture, painter, room, theme)));
+    this.root.dataset.steps = walks.map(({ averaged }) => averaged.known).join(" ");
+  }
+}
+
+// What was found, where it is asked for, and the average of that.
+function picturesOf({ lane, meta, averaged, frame }, count, exact, all) {
+  const off = averaged.p1.reduce((sum, p, site) => sum + Math.abs(p - exact[site]), 0) / exact.length;
+  const foot = `${number(off)} off on average`;
+  const average = { name: count > 1 ? lane.short : "μ: average so far", foot, values: averaged.p1, meta, says: `Marginals of ${lane.label}: ${foot}` };
+  if (!all || count > 1 || !frame) return [average];
+  return [{ name: `found by ${lane.step} ${frame.sweep}`, bits: frame.bits, says: "What was found last" }, average];
+}
+
+// How many stand in a row, and the room of each, so that they are as large as can be.
+function arranged(painter, count, width, height) {
+  const scale = enlarged();
+  const choices = Array.from({ length: count }, (_, k) => {
+    const [columns, rows] = [k + 1, Math.ceil(count / (k + 1))];
+    const each = (width - APART * scale * (columns + 1)) / columns;
+    const high = (height - ABOVE * scale) / rows - AROUND * scale;
+    const [w, h] = painter.fit(Math.max(1, each), Math.max(1, high));
+    return [columns, each, high, w * h];
+  });
+  return choices.reduce((best, one) => (one[3] > best[3] ? one : best)).slice(0, 3);
+}
+
+function shown({ name, foot, values, bits, meta, says }, painter, [width, height], theme) {
+  const root = make("figure", "wk-one");
+  const head = make("figcaption", "wk-one-head");
+  const canvas = make("canvas", "");
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", says);
+  if (meta) head.append(keyOf(meta, theme));
+  if (values && !meta) head.append(exactKey(theme));
+  head.append(make("span", "", name));
+  root.append(head, canvas, make("div", "wk-one-foot", foot || ""));
+  const ratio = window.devicePixelRatio || 1;
+  const [w, h] = painter.fit(Math.floor(width * ratio), Math.floor(height * ratio));
+  Object.assign(canvas, { width: w, height: h });
+  Object.assign(canvas.style, { width: `${w / ratio}px`, height: `${h / ratio}px` });
+  painter.paint(canvas, bits, values ? { ...INK, values } : null, theme);
+  if (values) writeIn(canvas, painter, values, theme, enlarged() * ratio);
+  return root;
+}
+
+// In each site its number, where there is room.
+function writeIn(canvas, painter, values, theme, scale) {
+  if (!painter.middle || painter.grain() < LEAST * scale) return;
+  const context = canvas.getContext("2d");
+  context.font = `${LETTER * scale}px ${theme.font}`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  values.forEach((value, site) => {
+    if (!Number.isFinite(value)) return;
+    context.fillStyle = css(readableOn(scaleColour(INK, value, theme)));
+    context.fillText(value.toFixed(2), ...painter.middle(site));
+  });
+}
+
+function keyOf(meta, theme) {
+  const key = make("canvas", "pv-key");
+  drawKey(key, meta, theme);
+  return key;
+}
+
+// The sign of the exact point in the walk's picture.
+function exactKey(theme) {
+  const key = make("canvas", "");
+  Object.assign(key, { width: 28, height: 28 });
+  Object.assign(key.style, { width: "0.875rem", height: "0.875rem" });
+  const context = key.getContext("2d");
+  context.lineWidth = 3;
+  context.strokeStyle = css(theme.text);
+  diamond(context, 14, 14, 11);
+  context.stroke();
+  return key;
+}

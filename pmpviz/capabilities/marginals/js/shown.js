@@ -1,0 +1,66 @@
+// A lane as it stands on screen: up to which point of its path, how far on the way there, and what was known then.
+
+import { lit } from "../pmpviz.player/theme.js";
+import { heardAt } from "./found.js";
+
+const [LONGEST, SHORTEST] = [700, 120]; // Of a step that is shown on its way, in ms.
+
+// Of a lane at `now`, where one looks back at step `at`; steps follow each other in `pace` ms.
+export function shownOf(lane, data, graph, { at, still, playing, pace, theme }, now) {
+  if (!data || !lane.meta) return null;
+  const frame = at === null ? lane.shown : lane.past(at);
+  const last = placeOf(data.steps, frame ? frame.sweep : 0);
+  if (last !== lane.walked) {
+    const onward = last === lane.walked + 1 && at === null && !still;
+    const wanted = playing ? pace : LONGEST;
+    lane.takes = onward && wanted > SHORTEST ? Math.min(LONGEST, 0.9 * wanted) : 0;
+    lane.since = now;
+    lane.walked = last;
+  }
+  const share = lane.takes ? Math.min(1, (now - lane.since) / lane.takes) : 1;
+  const { label, short, step, marker, colour } = lane.meta;
+  const newest = last === data.steps.length - 1;
+  // Looking back, weights come with the answer of the server, which has kept those of the last steps.
+  const past = at !== null && !newest && !data.weighed.has(data.steps[last]);
+  const weights = past ? data.weights : weightsAt(data, arrived({ share, last }));
+  const answer = { known: data.known, p1: data.p1, rho: graph && graph.rho };
+  const found = at === null ? heardAt(lane, answer, data.steps[last]) : answer;
+  return {
+    lane: Object.assign(data, { label, short, step, marker }),
+    colour: lit(colour, theme),
+    last,
+    share,
+    over: share >= 1 && lane.meta.status === "done" && newest,
+    past,
+    weights,
+    found,
+    averaged: averagedAt(data, found, data.steps[arrived({ share, last })]),
+    frame,
+    meta: lane.meta,
+  };
+}
+
+// Up to which place of its path a walk has come: not yet where it is on its way to.
+export function arrived({ share, last }) {
+  return share < 1 ? last - 1 : last;
+}
+
+// The marginals after a step, with its number: of many variables those that came last.
+function averagedAt({ averages, known, p1 }, found, step) {
+  if (step === 0 && found.p1) return { known: 0, p1: found.p1.map(() => 0.5) };
+  if (step === known) return { known, p1 };
+  return averages.has(step) ? { known: step, p1: averages.get(step) } : found;
+}
+
+// The weights of the corners at a place of the path.
+function weightsAt({ steps, weighed, weights }, place) {
+  if (place === steps.length - 1) return weights;
+  return steps[place] ? (weighed.get(steps[place]) ?? weights) : []; // The beginning has no corner yet.
+}
+
+// The last place whose step is at most this one.
+function placeOf(steps, step) {
+  let last = 0;
+  for (let k = 0; k < steps.length && steps[k] <= step; k++) last = k;
+  return last;
+}
