@@ -186,13 +186,13 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     quick, slow = [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
     first = standings.verdict(race(idle, slow, quick))
     came = "lane 2 first came within the noise after 8–16 sweeps"
-    assert first == f"{came}; lane 1 had not when last compared, after 16 sweeps."
+    assert first == f"{came}; lane 1 had not after 16 sweeps (when last compared)."
     spikes = [0.02, 0.001, 0.03, 0.001]
     later = standings.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
     assert later == f"{came}, then lane 1 after 128–256; by seconds lane 2 was first, too."
     # Who has left the noise again is said to have.
     out = standings.verdict(race(idle, slow, [*quick, 0.03]))
-    assert out.startswith(f"{came}, though its MMD² is above it now; lane 1 had not when last compared, after 16")
+    assert out.startswith(f"{came}, though its MMD² is above it now; lane 1 had not after 16")
     at_once = standings.verdict(race(idle, slow, [0.5, 0.2, 0.009]))
     assert "lane 2 first came within the noise after 2 sweeps; lane 1 had" in at_once
     assert "None is within the noise. lane 2 is nearest" in standings.verdict(race(idle, slow, quick[:5]))
@@ -268,7 +268,7 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     came = "lane 1 came within the noise by MMD² after 2–4 sweeps"
     assert said.startswith(f"{came}, its energy not yet after {compared}. ")
     met = standings.verdict(energies(view, 50, 20, 10, 7.5, -2))
-    by = "within the noise by MMD² and energy"
+    by = "within the noise (by MMD² and energy)"
     assert met.startswith(f"lane 1 first came {by} after 4–8 sweeps (by MMD² alone after 2–4); ")
     assert "off" not in met
     both = energies(race(view, *[[0.5, 0.2, 0.1, 0.009, 0.009]] * 2), 50, 20, 10, 8.3, 7.5)
@@ -340,7 +340,7 @@ def test_of_several_above_the_noise_the_nearest_is_named_where_the_noise_can_tel
     first = [0.5, 0.2, 0.009]
     said = standings.verdict(race(idle, first, [0.5, 0.4, 0.3], [0.5, 0.3, 0.1], [0.5, 0.3, 0.304]))
     assert said.endswith(
-        "; the others had not when last compared, after 2 sweeps, nearest lane 3, then lane 2 and lane 4 level "
+        "; the others had not after 2 sweeps (when last compared), nearest lane 3, then lane 2 and lane 4 level "
         "(MMD² 0.10, 0.30 and 0.30)."
     )
     assert "nearest" not in standings.verdict(race(idle, first, [0.5, 0.4, 0.3], [0.5, 0.3, 0.304]))
@@ -375,7 +375,8 @@ def test_an_energy_that_stays_wrong_decides_and_is_said_first(begin):
         "2 sweeps, by MMD² their start already was."
     )
 
-    def first(view, large, what="id"):
+    def first(view, large, what="id", energy=None):
+        view = dataclasses.replace(view, energy=energy)
         return decode(picture.update(view, Cursors(), Desk(large=large), "none"))[0]["traces"][0][what]
 
     assert [first(view, large) for large in (False, True)] == ["mmd-sweeps", "energy"]
@@ -385,6 +386,11 @@ def test_an_energy_that_stays_wrong_decides_and_is_said_first(begin):
     assert first(both, True) == "mmd-sweeps"
     # Nothing beneath the pictures is told before a class: there the chart says of how many chains it is.
     assert first(both, True, "title") == f"MMD² to the law, {PLAN.chains} chains"
+    # Where a formula gives the energy a class sees it from the start on, and nothing changes in mid-race.
+    unbegun = dataclasses.replace(view, lanes=tuple(dataclasses.replace(each, points=()) for each in view.lanes))
+    for seen in (unbegun, both, view):
+        assert [first(seen, True, what, energy=-3.0) for what in ("id", "title")] == ["energy", "Energy"]
+        assert first(seen, False, energy=-3.0) == "mmd-sweeps"
     later = energies(race(view, [0.5, 0.2, 0.009, 0.009, 0.009], [0.5, 0.2, 0.1, 0.09, 0.08]), 50, 20, 9, 2, 2)
     for lanes in (later.lanes, [dataclasses.replace(lane, points=lane.points[:3], sweep=2) for lane in later.lanes]):
         assert first(dataclasses.replace(later, lanes=tuple(lanes)), True) == "energy"
@@ -420,17 +426,17 @@ def test_what_an_approximate_lane_that_has_not_come_gets_wrong_is_said(begin):
     for guarantee in ("approximate", "invariant"):
         lanes = (dataclasses.replace(wrong, guarantee=guarantee), right)
         said[guarantee] = standings.verdict(dataclasses.replace(view, lanes=lanes))
-    assert "lane 1 had not when last compared, after " in said["approximate"]
+    assert "lane 1 had not after " in said["approximate"]
     assert said["approximate"].endswith(", its energy is 12 standard errors too low.")
-    assert said["invariant"].endswith(" sweeps."), "time will mend it"
+    assert said["invariant"].endswith("(when last compared)."), "time will mend it"
 
 
 def test_those_that_have_not_come_are_named_together(idle):
     quick, slow = [0.5, 0.2, 0.009, 0.009, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1]
     said = standings.verdict(race(idle, quick, slow, slow))
-    assert said.endswith("after 2 sweeps; the others had not when last compared, after 8 sweeps.")
+    assert said.endswith("after 2 sweeps; the others had not after 8 sweeps (when last compared).")
     assert standings.verdict(race(idle, quick, quick, slow, slow[:4])).endswith(
-        "lane 3 and lane 4 had not when last compared, after 4–8 sweeps."
+        "lane 3 and lane 4 had not after 4–8 sweeps (when last compared)."
     )
 
 
@@ -578,7 +584,7 @@ def test_a_lane_has_not_come_within_the_noise_in_the_sweeps_that_were_measured(i
     quick, slow = ([0.5, 0.2, 0.1, 0.05, 0.02, last] for last in (0.009, 0.05))
     view = race(idle, quick, slow)
     late = dataclasses.replace(view, lanes=tuple(dataclasses.replace(lane, sweep=23) for lane in view.lanes))
-    assert standings.verdict(late).endswith("; lane 2 had not when last compared, after 16 sweeps.")
+    assert standings.verdict(late).endswith("; lane 2 had not after 16 sweeps (when last compared).")
 
 
 def test_who_begins_within_the_noise_has_not_won(idle):

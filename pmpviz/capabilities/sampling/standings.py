@@ -125,7 +125,7 @@ def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun:
     came = sorted(((lane, *spent(lane, point)) for lane, point in passed), key=lambda at: at[2 if by_time else 1])
     lead = came[:1] if by_time else [at for at in came if _stretch(*at[:2]) == _stretch(*came[0][:2])]
     starts = all(lane.begins_within for lane, _ in passed)  # By MMD^2 it is no merit of theirs.
-    both = " by MMD² and energy" if any(by_energy(lane, point) for lane, point in passed) else ""
+    both = " (by MMD² and energy)" if any(by_energy(lane, point) for lane, point in passed) else ""
     by = " by energy" if starts else " by both" if wrong else both
     within = f"{'within it' if wrong else WITHIN}{by}"
     who = _who(view, lead)
@@ -211,7 +211,7 @@ def _not_yet(view: LiveView, lanes: list[LaneView]) -> list[str]:
     many = f"{integer(counts[0])}–" if len(counts) > 1 else ""
     off = energy_now(view, lanes[0]) if len(lanes) == 1 and lanes[0].guarantee != "invariant" else 0.0
     wrong = f", its energy is {how_far(off)}" if abs(off) > far(view) else ""
-    return [f"{who} had not when last compared, after {many}{count_of(counts[-1])}{wrong}{_order(view, lanes)}"]
+    return [f"{who} had not after {many}{count_of(counts[-1])} (when last compared){wrong}{_order(view, lanes)}"]
 
 
 def _order(view: LiveView, lanes: list[LaneView]) -> str:

@@ -87,10 +87,12 @@ def traces(scene: Scene) -> list[dict]:
     by_order = [_spectrum(scene)] if space.own is None else []
     if len(view.lanes) > 1:
         beside = [] if space.binary else [_marginals(scene.then)]
-        # What decides is seen first: MMD^2 and the energy; before a class, which sees one of them, the one that did.
+        # What decides is seen first: MMD^2 and the energy. A class sees one of them: the energy where a formula gives
+        # it, from the start on, else the one that decided.
         found = [mmd, energy, *states, _mmd(scene, "seconds"), *by_order, *beside]
-        if scene.large and energy_decides(view):
-            energy["title"] = "Energy decides now"
+        by_formula = view.energy is not None
+        if scene.large and (by_formula or energy_decides(view)):
+            energy["title"] = "Energy" if by_formula else "Energy decides now"
             found.sort(key=lambda card: card is not energy)
         return found
     found = [*states, energy, *_making(scene)]
