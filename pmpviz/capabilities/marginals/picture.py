@@ -221,21 +221,18 @@ def _traces(envelope: Envelope, view: InferenceView, large: bool) -> list[dict]:
         found.sort(key=lambda each: first.index(each["id"]) if each["id"] in first else len(first))
     found = [each | {"xlog": _far_apart(view)} for each in found]
     # Beside a climb that is seen from its start on the others have its axis.
-    span = {"span": [0, view.lanes[0].count]} if _tells_height(view) else {}
+    span = {"span": [0, view.lanes[0].count]} if _seen_whole(view) else {}
     return [each | span for each in found]
 
 
 def _first(view: InferenceView, large: bool) -> list[str]:
-    """Which curves are seen first, where not the gap and the objective."""
-    if _tells_height(view):
-        return ["log_z"] if large else []
-    # Of a walk that is not seen whole the picture does not say how near its marginals are.
-    return ["error", "log_z"] if len(view.lanes) == 1 else []
+    """Which curves are seen first, where not the gap and the objective: of one walk how near its marginals are, where
+    a class sees that curve alone, or the walk is not seen whole."""
+    return ["error", "log_z"] if len(view.lanes) == 1 and (large or not _seen_whole(view)) else []
 
 
-def _tells_height(view: InferenceView) -> bool:
-    """Whether the one curve before a class is that of the objective, whose band closes as its gap does: of a single
-    walk through a polytope that is seen whole. Bands of several would lie over each other."""
+def _seen_whole(view: InferenceView) -> bool:
+    """Whether a single walk goes through a polytope that is seen whole."""
     return len(view.lanes) == 1 and view.projection is not None and view.projection.marginal is not None
 
 
@@ -267,7 +264,7 @@ def _xy(pairs: list[tuple[Any, Any]]) -> dict[str, np.ndarray]:
 
 def _nats(view: InferenceView) -> str:
     """The unit of log Z and of gaps; a single walk that is seen whole is spared it, what "log Z" means tells it."""
-    return "" if _tells_height(view) else "nats"
+    return "" if _seen_whole(view) else "nats"
 
 
 def _gap(envelope: Envelope, view: InferenceView, unit: str) -> dict:
@@ -312,7 +309,7 @@ def _log_z(envelope: Envelope, view: InferenceView, unit: str, estimates: bool) 
         return found | {"low": np.where(np.isnan(low) & ~np.isnan(high), -np.inf, low), "high": high}
 
     # Of a climb that is seen whole the start, too; elsewhere all else would be flat beside it.
-    from_start, alone = _tells_height(view), len(view.lanes) == 1 and not np.isnan(view.lanes[0].objective)
+    from_start, alone = _seen_whole(view), len(view.lanes) == 1 and not np.isnan(view.lanes[0].objective)
     lines = envelope.lines(columns)
     title = "Estimates of log Z, with 95 % error bars" if estimates else "Objective (line); log Z lies in the band"
     note = next((f"{solver_class(lane.algorithm).spec.short}: {SETTLES}." for lane in view.lanes if _crosses(lane)), "")
