@@ -214,3 +214,15 @@ def _pause(page) -> None:
             page.evaluate("document.activeElement?.blur()")
             page.keyboard.press("Space")
             page.wait_for_selector("[data-server=paused]", state="attached", timeout=PAUSE_MS)
+
+
+@pytest.fixture
+def note(record_property, capsys):
+    """`note(name, value)` prints a measured figure and keeps it in the report."""
+
+    def say(name: str, value) -> None:
+        record_property(name, value)
+        with capsys.disabled():
+            print(f"\n  {name}: {value}", end="")
+
+    return say

@@ -6,7 +6,6 @@ import io
 import time
 
 import numpy as np
-import pytest
 
 from tests.browser.stage import POLL_MS, WHEN, at_rest, choose, link, play, press, rest, speed, steady
 
@@ -24,18 +23,6 @@ WATCH = """() => {
 }"""
 CORNER = [(row, 0) for row in range(5)] + [(4, column) for column in range(1, 5)]
 CROSS = [(k, k) for k in range(5)] + [(k, 4 - k) for k in range(5) if k != 2]
-
-
-@pytest.fixture
-def note(record_property, capsys):
-    """`note(name, value)` prints a measured figure and keeps it in the report."""
-
-    def say(name: str, value) -> None:
-        record_property(name, value)
-        with capsys.disabled():
-            print(f"\n  {name}: {value}", end="")
-
-    return say
 
 
 def paint(page, glyph: int, pixels: list[tuple[int, int]]) -> None:
