@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
-from pmpviz.capabilities.marginals.words import calls, error, exact_p1, steps_of
+from pmpviz.capabilities.marginals.words import calls, error, steps_of
 from pmpviz.player.numbers import integer, significant
 
 # Marginals so far off on average are good, and very good.
@@ -20,7 +18,7 @@ def few(view: InferenceView) -> str:
     if off is None:
         return ""
     now = f"after {steps_of(lane)} they are {significant(off, 2)} off"
-    since = [(good, first) for good in GOOD if (first := _since(view, lane, good)) is not None]
+    since = [(good, first) for good in GOOD if (first := _since(lane, good)) is not None]
     # What is so since the last step alone has not stayed so.
     since = [(good, first) for good, first in since if first < lane.count] or since[:1]
     if not since:
@@ -31,21 +29,15 @@ def few(view: InferenceView) -> str:
     return f"{enough}{''.join(f', from {integer(k)} within {better:g}' for k, better in more)}; {now}."
 
 
-def _since(view: InferenceView, lane: InferenceLaneView, good: float) -> int | None:
+def _since(lane: InferenceLaneView, good: float) -> int | None:
     """The step from which on marginals were so good up to now; None where they are not, or it was not kept."""
     first = None
     for step in range(lane.count, 0, -1):
-        off = off_at(view, lane, step)
+        off = lane.errors.get(step)
         if off is None or off > good:
             break
         first = step
     return first
 
 
-def off_at(view: InferenceView, lane: InferenceLaneView, step: int) -> float | None:
-    """How far off the marginals were after a step; None where that was not kept, or the exact ones are not known."""
-    then, exact = lane.kept.get(step), exact_p1(view)
-    return None if then is None or exact is None else float(np.abs(then.answer.unary[:, 1] - exact).mean())
-
-
-__all__ = ["GOOD", "few", "off_at"]
+__all__ = ["GOOD", "few"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from pmpviz.capabilities.marginals.averaged import averaged, in_use
 from pmpviz.capabilities.marginals.barrier import barrier
-from pmpviz.capabilities.marginals.few import GOOD, few, off_at
+from pmpviz.capabilities.marginals.few import GOOD, few
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
 from pmpviz.capabilities.marginals.plan import MANY, WALKERS
@@ -97,7 +97,7 @@ def _strayed(view: InferenceView, lane: InferenceLaneView) -> str:
     now = error(view, lane)
     if now is None or on_tree(lane):
         return ""
-    offs = {step: off for step in range(1, lane.count) if (off := off_at(view, lane, step)) is not None}
+    offs = {step: off for step, off in lane.errors.items() if 0 < step < lane.count}
     nearest = min(offs, key=offs.__getitem__, default=0)
     if not nearest or offs[nearest] > STRAYED * now:
         return ""
