@@ -11,7 +11,7 @@ from tests.browser.stage import lanes, link, look_back, pause, press, rest, stea
 
 TRIANGLE = {"model": "complete:3,J=-1"}
 WALK = "[data-testid=walk-canvas]"
-GAP = "canvas.pv-chart[aria-label^='Gap: the most']"
+GAP = "canvas.pv-chart[aria-label^='Gap before']"
 
 # Which signs are told, and where their words begin, beside a picture of one walk before its first step, after it, and
 # of two in little room.
@@ -330,16 +330,13 @@ MOMENTS = """() => {
       ...at(".pv-counter", /MAP call (\\d+)/),
       ...at(".pv-sub", /at MAP call (\\d+)/),
     ];
-    // On the way the step is named at once; what is said of where it leads waits until μ is there.
+    // All is of the step to which μ has come, on the way to the next one, too.
     const there = document.querySelector("canvas.wk-canvas").dataset.still === "true";
     const beside = document.querySelector(".wk-beside:not([hidden])")?.dataset.steps;
     if (!over && there && beside) told.push(...beside.split(" "));
     if (!over && told.length > 3) window.moments.seen[told[0]] = true;
     if (!over && there && new Set(told).size > 1) window.moments.apart.push(told.join(" "));
-    // All but the counter.
-    const waits = new Set(told.filter((_, k) => k !== 2));
-    const early = waits.size > 1 || waits.has(told[2]);
-    if (!over && !there && told.length === 4 && early) window.moments.early.push(told.join(" "));
+    if (!over && !there && told.length === 4 && new Set(told).size > 1) window.moments.early.push(told.join(" "));
     // A walk that the picture is still on is not begun anew.
     if (!over && document.querySelector(".pv-bar button").textContent === "Again") window.moments.early.push("Again");
     requestAnimationFrame(look);

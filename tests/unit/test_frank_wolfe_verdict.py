@@ -48,7 +48,7 @@ def test_opposites_share_a_corner_and_are_counted_there():
     (lane,) = view.lanes
     used = lane.configurations[lane.weights > averaged.IN_USE]
     corners = {min(tuple(each), tuple(1 - each)) for each in used}
-    told = re.search(r"averaging (\d+) configurations \(at (\d+) corners, after ", verdict.said(view)[0])
+    told = re.search(r"averaging (\d+) configurations at (\d+) corners \(after ", verdict.said(view)[0])
     assert [int(number) for number in told.groups()] == [len(used), len(corners)] and len(corners) < len(used)
 
 
@@ -325,8 +325,14 @@ def test_before_a_class_too_the_top_that_is_found_is_said_to_be_near_exact():
         assert (" and the centre correlations" in spoken) is (float(lane_at(lane, step).weights.sum()) < 0.995)
         assert len(spoken) <= 170
         # Only a walk that has ended is at it, and the last gap bounds how much there is left.
-        there = re.search(r"maximum is found \(at most ([\d.e-]+) higher\): near the exact marginals, not at", said)
-        assert bool(there) is (step == lane.count) is ("maximum is found: near the exact marginals, not at" in spoken)
+        there = re.search(
+            r"maximum is found \(at most ([\d.e-]+) higher\): with a loop it is near exact, not exact", said
+        )
+        assert (
+            bool(there)
+            is (step == lane.count)
+            is ("maximum is found: with a loop it is near exact, not exact" in spoken)
+        )
     # As the table has it: the least bound less the objective.
     assert float(there[1]) == pytest.approx(lane.answer.bound - lane.objective, rel=0.05)
 

@@ -34,7 +34,7 @@ def test_nobody_wins_by_a_reference_that_has_not_come_to_rest(idle):
 def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     quick, slow = [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
     first = standings.verdict(race(idle, slow, quick))
-    came = "lane 2 first came within the noise after 8–16 sweeps"
+    came = "lane 2 first came within the noise of 16 samples after 8–16 sweeps"
     assert first == f"{came}; lane 1 had not after 16 sweeps (when last compared)."
     spikes = [0.02, 0.001, 0.03, 0.001]
     later = standings.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
@@ -43,19 +43,19 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     out = standings.verdict(race(idle, slow, [*quick, 0.03]))
     assert out.startswith(f"{came}, though its MMD² is above it now; lane 1 had not after 16")
     at_once = standings.verdict(race(idle, slow, [0.5, 0.2, 0.009]))
-    assert "lane 2 first came within the noise after 2 sweeps; lane 1 had" in at_once
+    assert "lane 2 first came within the noise of 16 samples after 2 sweeps; lane 1 had" in at_once
     assert "None is within the noise. lane 2 is nearest" in standings.verdict(race(idle, slow, quick[:5]))
 
 
 def test_a_passage_is_counted_from_the_change_of_the_settings(idle):
     said = standings.verdict(race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8))
-    assert "lane 1 and lane 2 both came within the noise after 8–24 sweeps." in said
+    assert "lane 1 and lane 2 both came within the noise of 16 samples after 8–24 sweeps." in said
     assert "since the change at sweep 8" in said
     # A chain that is first looked at 64 sweeps after a change may have been there before.
     late = race(idle, *[[0.5] * 7 + [0.02, 0.001]] * 2, since=64)
     chains = [dataclasses.replace(lane, draws=None, points=lane.points[-1:]) for lane in late.lanes]
     said = standings.verdict(dataclasses.replace(late, lanes=tuple(chains)))
-    assert said.startswith("lane 1 and lane 2 both came within the noise after up to 64 sweeps.")
+    assert said.startswith("lane 1 and lane 2 both came within the noise of 16 samples after up to 64 sweeps.")
 
 
 def test_between_the_same_looks_nobody_is_first_and_seconds_may_say_another_one(idle):
@@ -63,21 +63,21 @@ def test_between_the_same_looks_nobody_is_first_and_seconds_may_say_another_one(
     view = race(idle, *[[0.5, 0.2, 0.1, 0.009]] * 2, [0.5, 0.2, 0.1, 0.05, 0.009])
     lanes = [dataclasses.replace(lane, since_seconds=-1.0 * (place > 0)) for place, lane in enumerate(view.lanes)]
     said = standings.verdict(dataclasses.replace(view, lanes=tuple(lanes)))
-    together = "lane 1 and lane 2 both came within the noise after 2–4 sweeps, then lane 3 after 4–8"
+    together = "lane 1 and lane 2 both came within the noise of 16 samples after 2–4 sweeps, then lane 3 after 4–8"
     assert said.startswith(together)
     assert said.endswith("; by seconds lane 1 was first.") and "first came" not in said
     # Some 100 ms are what else the machine does: of them nobody is the quicker one.
     assert "by seconds" not in standings.verdict(view)
     alone = dataclasses.replace(view, lanes=(lanes[0], lanes[2]))
     said = standings.verdict(alone)
-    assert said.endswith(" first came within the noise after 2–4 sweeps, then lane 3 after 4–8; by seconds lane 1 was "
-                         "first, too.")  # fmt: skip
+    came = " first came within the noise of 16 samples after 2–4 sweeps, then lane 3 after 4–8"
+    assert said.endswith(f"{came}; by seconds lane 1 was first, too.")
 
 
 def test_a_race_by_seconds_says_them(idle):
     view = race(idle, [0.5, 0.2, 0.1, 0.009], [0.5, 0.2, 0.1, 0.05, 0.009])
     said = standings.verdict(dataclasses.replace(view, plan=view.plan.replace(unit="seconds")))
-    assert said == "lane 1 first came within the noise after 40.0 ms, then lane 2 after 80.0 ms."
+    assert said == "lane 1 first came within the noise of 16 samples after 40.0 ms, then lane 2 after 80.0 ms."
 
 
 def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
@@ -101,7 +101,7 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     came = "lane 1 came within the noise by MMD² after 2–4 sweeps"
     assert said.startswith(f"{came}, its energy not yet after {compared}. ")
     met = standings.verdict(energies(view, 50, 20, 10, 7.5, -2))
-    by = "within the noise (by MMD² and energy)"
+    by = "within the noise of 16 samples (by MMD² and energy)"
     assert met.startswith(f"lane 1 first came {by} after 4–8 sweeps (by MMD² alone after 2–4); ")
     assert "off" not in met
     both = energies(race(view, *[[0.5, 0.2, 0.1, 0.009, 0.009]] * 2), 50, 20, 10, 8.3, 7.5)
@@ -127,7 +127,9 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     assert said.startswith("lane 1 is within the noise by MMD² from the start, but its energy is still")
     said = standings.verdict(energies(from_start, 50, 20, 10, 2, 2))
     # By MMD² alone the random start is nearly the law already: what was won is the energy.
-    came = "lane 1 first came within the noise by energy after 2–4 sweeps, by MMD² its start already was; "
+    came = (
+        "lane 1 first came within the noise of 16 samples by energy after 2–4 sweeps, by MMD² its start already was; "
+    )
     assert said.startswith(came)
     said = standings.verdict(energies(from_start, 2, 2, 2, 2, 2))
     assert said.startswith("lane 1 is within the noise from the start: MMD²")
@@ -144,7 +146,7 @@ def test_chains_that_disagree_within_the_noise_are_said_to(idle):
     view = race(idle, came, still)
     said = standings.verdict(disagreeing(view, 1.4))
     assert said.startswith(
-        "lane 1 first came within the noise after 8–16 sweeps, though its chains still differ on average "
+        "lane 1 first came within the noise of 16 samples after 8–16 sweeps, though its chains still differ on average "
         "(R-hat of the energy 1.4"
     )
     assert said.count("still differ") == 1, "of what is not within the noise nobody says that it has mixed"

@@ -113,7 +113,7 @@ def test_a_lane_has_not_come_within_the_noise_in_the_sweeps_that_were_measured(i
 
 def test_who_begins_within_the_noise_has_not_won(idle):
     said = standings.verdict(race(idle, [0.5, 0.2, 0.1, 0.009], [0.001] * 4))
-    assert said.startswith("lane 1 came within the noise after 2–4 sweeps; ")
+    assert said.startswith("lane 1 came within the noise of 16 samples after 2–4 sweeps; ")
     assert said.endswith("lane 2 is within the noise from the start.")
     said = standings.verdict(race(idle, [0.5, 0.2, 0.1, 0.05], [0.001] * 4))
     assert said.startswith("lane 2 is within the noise from the start. lane 1 has not come within it (MMD² 0.0500")

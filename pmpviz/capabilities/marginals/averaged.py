@@ -19,7 +19,7 @@ def averaged(view: InferenceView) -> str:
     nothing."""
     (lane,) = view.lanes
     # A class is spared what is in brackets.
-    said = f"By averaging {_mixture(lane)} ({_at_corners(lane)}after {steps_of(lane)})"
+    said = f"By averaging {_mixture(lane)} (after {steps_of(lane)})"
     offs = _axes_off(view, lane)
     if lane.count not in offs:  # Of a long path only some points are kept.
         return f"{said} μ has moved on."
@@ -32,9 +32,9 @@ def averaged(view: InferenceView) -> str:
 
 
 def _mixture(lane: InferenceLaneView) -> str:
-    """`6 configurations and the centre`."""
+    """`6 configurations at 3 corners and the centre`."""
     count = in_use(lane)
-    said = f"{integer(count)} configuration{'' if count == 1 else 's'}"
+    said = f"{integer(count)} configuration{'' if count == 1 else 's'}{_at_corners(lane)}"
     return said if centre(lane) is None else f"{said} and the centre"
 
 
@@ -54,7 +54,7 @@ def _led(lane: InferenceLaneView) -> str:
         return ""
     left = rise(lane)
     higher = f"some {significant(gap_of(lane.trace[-1]), 2)}" if left is None else f"at most {significant(left, 2)}"
-    return f" The objective's maximum is found ({higher} higher): near the exact marginals, not at them."
+    return f" The objective's maximum is found ({higher} higher): with a loop it is near exact, not exact."
 
 
 def in_use(lane: InferenceLaneView) -> int:
@@ -64,11 +64,11 @@ def in_use(lane: InferenceLaneView) -> int:
 
 
 def _at_corners(lane: InferenceLaneView) -> str:
-    """`at 3 corners, `, which opposites share; empty where it was not kept how many are in use."""
+    """` at 3 corners`, which opposites share; empty where it was not kept how many are in use, or none share one."""
     if np.isnan(lane.weights).any() or len(lane.weights) != len(lane.corners):
         return ""
     count = len(np.unique(np.round(lane.corners[lane.weights > IN_USE], 6), axis=0))
-    return f"at {integer(count)} corner{'' if count == 1 else 's'}, "
+    return "" if count == in_use(lane) else f" at {integer(count)} corner{'' if count == 1 else 's'}"
 
 
 __all__ = ["averaged", "in_use"]

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int, Int8
 
 from pmpviz.capabilities.marginals.kept import Then
+from pmpviz.capabilities.marginals.plan import MANY
 from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing
 from pmpviz.marginals.frank_wolfe_state import FrankWolfeState
@@ -165,10 +166,12 @@ class InferenceLane:
     def _measure(self, exact: Float[np.ndarray, " n"]) -> None:
         """How far off the marginals of the steps were that have come since it was measured last; not of so many
         variables that they are kept coarsely."""
-        if not self._kept or self._kept[self.count].coarse is not None:
+        if self.cells.structure.n > MANY:
             return
         if not self._errors:
             self._errors[0] = float(np.abs(unknown(self.cells.structure).unary[:, 1] - exact).mean())
+        if not self._kept:
+            return
         first = max(next(reversed(self._errors)) + 1, next(iter(self._kept)))
         for step in range(first, self.count + 1):
             self._errors[step] = float(np.abs(self._kept[step].known.unary[:, 1] - exact).mean())

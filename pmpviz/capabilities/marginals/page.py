@@ -23,6 +23,7 @@ from pmpviz.app.stage import Stage, Turn
 from pmpviz.app.words import as_text, show_notices
 from pmpviz.capabilities.marginals import picture as frank_wolfe
 from pmpviz.capabilities.marginals import polytope
+from pmpviz.capabilities.marginals.averaged import IN_USE
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView, LiveInference
 from pmpviz.capabilities.marginals.moments import seen_at
@@ -35,6 +36,7 @@ from pmpviz.marginals import Inferred
 from pmpviz.marginals.plain import as_object
 from pmpviz.oracles import ORACLES, PROMISES
 from pmpviz.player import filters
+from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
 LEAD = (
@@ -179,9 +181,16 @@ def _vertices() -> None:
     if (rest := centre(lane)) is not None:
         body += f"\n| | u₀: the centre | {rest:.3f} |"
     st.markdown(f"| found as | configuration | weight |\n|---:|:---|---:|\n{body}")
-    hidden = more + max(0, len(rows) - 8)
-    if hidden:
-        st.caption(f"and {integer(hidden)} more with less weight")
+    if more or rows[8:]:
+        st.caption(_unlisted(lane.weights, len(rows[:8])))
+
+
+def _unlisted(weights: np.ndarray, shown: int) -> str:
+    """What is said of the configurations of which a table lists the heaviest."""
+    used = int((weights > IN_USE).sum())
+    less, none = max(0, used - shown), len(weights) - max(used, shown)
+    said = [f"{integer(less)} more with less weight"] if less else []
+    return f"and {listed([*said, *([f'{integer(none)} that have none any more'] if none else [])])}"
 
 
 def _table() -> None:
@@ -218,8 +227,10 @@ def _row(view: InferenceView, lane: InferenceLaneView) -> str:
 def _estimate_head(view: InferenceView) -> str:
     """What the column of estimates has: bars where a row has one, and of a walk its objective, as the curve has it."""
     bars = " (± 95 %)" if any(lane.answer.standard_error for lane in view.lanes) else ""
-    walks = any(polytope.gap_of(record) is not None for lane in view.lanes for record in lane.trace[-1:])
-    return f"log Z estimate{bars}{': the objective' if walks else ''}"
+    walks = [polytope.gap_of(record) is not None for lane in view.lanes for record in lane.trace[-1:]]
+    if walks and all(walks):
+        return "objective: near log Z"
+    return f"log Z estimate{bars}{': of a walk its objective' if any(walks) else ''}"
 
 
 def _number(value: float | None, digits: int = 3) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pmpviz.capabilities.marginals.averaged import IN_USE
 from pmpviz.capabilities.marginals.few import GOOD
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
@@ -32,7 +33,7 @@ FAR, LONG = 10, 200
 GIVEN = "given"
 SPEEDS = (0.5, 1, 2, 5, 20, 0)
 LAYERS = ("configuration found", "marginals", "error of the marginals")
-SMALLEST_GAP, IN_USE = 1e-6, 1e-9
+SMALLEST_GAP = 1e-6
 PROVEN = "Certified: proven. Its MAP calls are exact, and so log Z is at most the objective plus the gap."
 SETTLES = "an estimate, above its own bound at first"
 # Of so many lanes of one algorithm each has a hue of its own beside its lightness.
@@ -227,8 +228,13 @@ def _traces(envelope: Envelope, view: InferenceView, large: bool) -> list[dict]:
 
 def _first(view: InferenceView, large: bool) -> list[str]:
     """Which curves are seen first, where not the gap and the objective: of one walk how near its marginals are, where
-    a class sees that curve alone, or the walk is not seen whole."""
-    return ["error", "log_z"] if len(view.lanes) == 1 and (large or not _seen_whole(view)) else []
+    a class sees that curve alone, or the walk is not seen whole; to a class so, too, of lanes not all of which have a
+    gap."""
+    if len(view.lanes) == 1:
+        return ["error", "log_z"] if large or not _seen_whole(view) else []
+    gaps = ["gap" in solver_class(lane.algorithm).spec.metrics for lane in view.lanes]
+    whole = view.projection is not None and view.projection.marginal is not None
+    return ["error"] if large and not all(gaps) and not whole else []
 
 
 def _seen_whole(view: InferenceView) -> bool:
@@ -275,7 +281,7 @@ def _gap(envelope: Envelope, view: InferenceView, unit: str) -> dict:
         return {**found, "low": _least(lane), "high": found["y"]}
 
     lines = envelope.lines(columns, SMALLEST_GAP)
-    return trace("gap", "Gap: the most the objective can rise", unit, lines, True, _nats(view))
+    return trace("gap", "Gap before each step: the most to gain", unit, lines, True, _nats(view))
 
 
 def _least(lane: InferenceLaneView) -> np.ndarray:
@@ -348,7 +354,8 @@ def _excess(envelope: Envelope, view: InferenceView, unit: str) -> dict:
 def _errors(envelope: Envelope, view: InferenceView, unit: str) -> dict:
     """How far off p(x_i = 1) is on average, from the start on; with what is good where it is asked how soon it is."""
     lines = envelope.lines(lambda lane: _xy(list(lane.errors.items())), SMALLEST_GAP)
-    good = {"y": GOOD[0], "label": f"{GOOD[0]:g}: good"} if _first(view, False) else None
+    asked = len(view.lanes) == 1 and not _seen_whole(view)
+    good = {"y": GOOD[0], "label": f"{GOOD[0]:g}: good"} if asked else None
     return trace("error", "Mean error of p(xᵢ = 1)", unit, lines, True, exact=good)
 
 

@@ -48,7 +48,7 @@ RACE: tuple[Preset, ...] = (
         "paper-graph",
         "Paper's random graph",
         "Which sampler finds its way on a sparse spin glass?",
-        Plan(model="erdos_renyi:200", chains=512, budget=64.0, lanes=_lanes("pmp", "gibbs", "gwg", "colour_gibbs")),
+        Plan(model="erdos_renyi:200", chains=512, budget=512.0, lanes=_lanes("pmp", "gibbs", "gwg", "colour_gibbs")),
         "Couplings of both signs with a weak field. No exact answer is tractable here (elimination width 41), so the "
         "reference is a labelled long run.",
         0.0,

@@ -127,7 +127,8 @@ def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun:
     starts = all(lane.begins_within for lane, _ in passed)  # By MMD^2 it is no merit of theirs.
     both = " (by MMD² and energy)" if any(by_energy(lane, point) for lane, point in passed) else ""
     by = " by energy" if starts else " by both" if wrong else both
-    within = f"{'within it' if wrong else WITHIN}{by}"
+    # Of more samples the noise is less, and one comes into it later.
+    within = f"{'within it' if wrong else f'{WITHIN} of {integer(view.plan.chains)} samples'}{by}"
     who = _who(view, lead)
     came_in = "both came" if len(lead) == 2 else "came" if begun or len(lead) > 1 else "first came"
     alone = "" if wrong else _alone(view, lead)

@@ -35,8 +35,9 @@ IN_SHORT = (
     "approximate method, MMD² above the noise, or R-hat above 1.01, as good chains have of few sweeps, too. "
     "**R-hat**: 1 where the chains agree; in brackets where it is of fewer than 64 sweeps, in which even quick chains "
     "have hardly forgotten where they were. **τ**: sweeps until a chain has forgotten its energy; in brackets where "
-    "fewer than 50 τ were counted. **Apart**: neither ESS nor τ is known, of chains that stay apart with R-hat above "
-    "1.1. n/a: not known yet, or does not apply; –: not kept of a moment looked back at."
+    "fewer than 50 τ were counted. **Apart**: neither ESS nor τ is known, of chains with R-hat above 1.1 that "
+    "still differ as they did some sweeps ago. n/a: not known yet, or does not apply; –: not kept of a moment looked "
+    "back at."
 )
 HELP = """
 **ESS**: effective draws of all chains, by their energy, in the second half of the last 1 024 sweeps (of fewer, while

@@ -152,14 +152,13 @@ export class Chart {
     this.context.rect(LEFT - last, this.top - 1, width - LEFT - RIGHT + 2 * last, height - this.top - BOTTOM + 1 + under);
     this.context.clip();
     drawBands(this);
-    drawFarthest(this);
     const { lines } = this;
     for (const line of lines) drawRange(this, line);
     for (const line of lines) drawOwnExact(this, line);
     for (const line of lines) drawLine(this, line);
     this.drawMarks(marks, cursor);
     this.context.restore();
-    nameBand(this, this.area());
+    if (nameBand(this, this.area())) drawFarthest(this); // A line that nothing names would tell nothing.
     drawExact(this);
     this.drawPointed();
   }

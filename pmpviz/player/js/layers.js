@@ -26,7 +26,8 @@ export class LayersPainter {
     const scale = ratio * enlarged();
     const room = { width, height, caption: CAPTION * scale, gap: GAP * ratio, name: NAME * scale };
     const [beside, below] = [this.beside(room), this.below(room)];
-    const best = below.cell > beside.cell ? below : beside;
+    const choice = below.cell > beside.cell ? below : beside;
+    const best = (this.best = this.like?.best ? this.alike(this.like.best, room) : choice);
     this.arrange(best);
     this.place(best, room);
     this.type = Math.round(LETTER * scale);
@@ -48,6 +49,15 @@ export class LayersPainter {
     ];
     this.image.cell = best.cell;
     this.grid.cell = best.unit;
+  }
+
+  // The layout of another painter's, as large as there is room for.
+  alike({ beside, columns, lines, cell, unit }, { width, height, caption, gap, name }) {
+    const across = (scale) => (beside ? this.cols * cell * scale + gap + Math.max(name, columns * unit * scale) : Math.max(this.cols * cell, columns * unit) * scale);
+    const down = (scale) => (beside ? Math.max(this.rows * cell, lines * unit) * scale + caption : (this.rows * cell + lines * unit) * scale + 2 * caption + gap / 2);
+    let grown = Math.max(1, Math.floor((height / down(1)) * cell) + 2) / cell;
+    while (grown * cell > 1 && (across(grown) > width || down(grown) > height)) grown -= 1 / cell;
+    return { beside, columns, lines, cell: Math.round(cell * grown), unit: Math.max(1, Math.floor(unit * grown)) };
   }
 
   beside({ width, height, caption, gap, name }) {

@@ -7,11 +7,12 @@ const FAINT = 0.5; // Of a line: what a faint one counts where a name strikes it
 const NAMES = 10; // Of a line: what a name counts, which cannot be read beneath another one.
 
 // Above the lines, so that none strikes it out, and where it strikes out none: as before, else where there are fewest.
-// Where only its beginning finds such a place, or has the room, that stands alone.
+// Where only its beginning finds such a place, or has the room, that stands alone. Whether the farthest that chance came
+// is named, too.
 export function nameBand(chart, area) {
   const { band } = chart.trace;
   chart.boxes = [...((chart.marks && chart.marks.boxes) || [])];
-  if (!band || !band.label) return;
+  if (!band || !band.label) return false;
   const floor = Math.min(chart.y.px(chart.y.log ? Math.max(band.low, chart.y.ends[0]) : band.low), area.bottom);
   const roof = Math.max(chart.y.px(band.high), area.top);
   const inside = floor - roof > 2 * NAME ? [roof + NAME - 3] : [];
@@ -24,12 +25,13 @@ export function nameBand(chart, area) {
     write(chart, area, { key: "band", told: told(words), across, heights, colour: chart.theme.soft, must });
   if (!fits || !named(band.label, false)) named(band.label.split(":")[0], true);
   const farthest = chart.y.px(band.most);
-  if (!(farthest > area.top && farthest < area.bottom)) return;
+  if (!(farthest > area.top && farthest < area.bottom)) return false;
   for (const words of [`by chance 1 in ${thousands(1000)} is above`, `1 in ${thousands(1000)} is above`]) {
     const room = chart.context.measureText(words).width < area.right - area.left - 8;
     const at = { key: "farthest", told: () => words, across, heights: [farthest - 4, farthest + 13], colour: chart.theme.soft, must: false };
-    if (room && write(chart, area, at)) return;
+    if (room && write(chart, area, at)) return true;
   }
+  return false;
 }
 
 // Above or beneath the line that begins at `from`; where it would strike out a curve on both sides, a line further off,

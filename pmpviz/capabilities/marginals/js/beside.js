@@ -39,7 +39,7 @@ export class Beside {
 
   // `walks` as the scene has them; `all` asks for what they found, too, which is seen beside elsewhere.
   draw(exact, walks, theme, all, [width, height]) {
-    const moment = walks.map(({ averaged, frame }) => [averaged.known, all && frame?.sweep]);
+    const moment = walks.map(({ averaged, frame, weight }) => [averaged.known, all && [frame?.sweep, weight]]);
     const drawn = [moment, exact, width, height, theme.id, enlarged(), window.devicePixelRatio].join(" ");
     if (drawn === this.drawn) return;
     this.drawn = drawn;
@@ -47,6 +47,7 @@ export class Beside {
     this.ramp.style.background = `linear-gradient(90deg, ${stops.join()})`;
     const pictures = [...walks.flatMap((walk) => picturesOf(walk, walks.length, exact, all)), { name: "exact", values: exact, says: "The exact marginals" }];
     const painter = painterFor(walks[0].meta);
+    painter.like = walks[0].painter; // Of layers it is the same layout: units are matched by where they are.
     const [columns, ...room] = arranged(painter, pictures.length, width, height);
     this.row.style.gridTemplateColumns = `repeat(${columns}, auto)`;
     this.row.replaceChildren(...pictures.map((picture) => shown(picture, painter, room, theme)));
@@ -55,12 +56,13 @@ export class Beside {
 }
 
 // What was found, where it is asked for, and the average of that.
-function picturesOf({ lane, meta, averaged, frame }, count, exact, all) {
+function picturesOf({ lane, meta, averaged, frame, weight }, count, exact, all) {
   const off = averaged.p1.reduce((sum, p, site) => sum + Math.abs(p - exact[site]), 0) / exact.length;
   const foot = `${number(off)} off on average`;
   const average = { name: count > 1 ? lane.short : "μ: average so far", foot, values: averaged.p1, meta, says: `Marginals of ${lane.label}: ${foot}` };
   if (!all || count > 1 || !frame) return [average];
-  return [{ name: `found by ${lane.step} ${frame.sweep}`, bits: frame.bits, says: "What was found last" }, average];
+  const part = Number.isFinite(weight) ? `${number(100 * weight)} % of the average` : "";
+  return [{ name: `found by ${lane.step} ${frame.sweep}`, foot: part, bits: frame.bits, says: "What was found last" }, average];
 }
 
 // How many stand in a row, and the room of each, so that they are as large as can be.

@@ -115,7 +115,7 @@ export class Edges extends Small {
       context.stroke();
     }
     this.numbers(context, rho, edges, at, theme);
-    const scale = { kind: "sequential", low: 0, high: 1 };
+    const scale = { kind: "ink", low: 0, high: 1 };
     p1.forEach((p, v) => {
       context.fillStyle = css(scaleColour(scale, p, theme));
       context.strokeStyle = css(theme.text);

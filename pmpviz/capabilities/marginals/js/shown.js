@@ -36,13 +36,20 @@ export function shownOf(lane, data, graph, { at, still, playing, pace, theme }, 
     found,
     averaged: averagedAt(data, found, data.steps[arrived({ share, last })]),
     frame,
+    weight: data.found[last] >= 0 ? (weights[data.found[last]] ?? 0) : NaN, // Of what was found last: on the way none yet.
     meta: lane.meta,
+    painter: lane.painter,
   };
 }
 
 // Up to which place of its path a walk has come: not yet where it is on its way to.
 export function arrived({ share, last }) {
   return share < 1 ? last - 1 : last;
+}
+
+// The step to which it has come.
+export function stepOf(walk) {
+  return walk.lane.steps[arrived(walk)];
 }
 
 // The marginals after a step, with its number: of many variables those that came last.

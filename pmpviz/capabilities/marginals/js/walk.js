@@ -9,7 +9,7 @@ import { Edges, givenPicture, Marginals } from "./found.js";
 import { isNewest, Lines, sentence } from "./lines.js";
 import { HELP, MEANINGS, SHARE } from "./meanings.js";
 import { Scene } from "./scene.js";
-import { arrived, shownOf } from "./shown.js";
+import { arrived, shownOf, stepOf } from "./shown.js";
 // What others import is asked for here too, at once: found one after the other they would be waited for in turn.
 import "./axes.js";
 import "./beside.js";
@@ -152,7 +152,7 @@ class Walk extends Player {
   tellStep(walks) {
     const general = this.general || [];
     if (this.waiting || !walks.length) return super.tell(general);
-    const step = Math.max(...walks.map((walk) => walk.lane.steps[arrived(walk)]));
+    const step = Math.max(...walks.map(stepOf));
     if (!step && walks.some((walk) => walk.last || !isNewest(walk))) return super.tell([BEGINNING]);
     super.tell(this.saidAt.get(step) || general);
   }
@@ -293,13 +293,15 @@ class Walk extends Player {
     return count < sweeps.length || (this.playing && this.lanes.some((lane) => lane.moves()));
   }
 
-  // Beneath each picture stands what is known of its step, and that a walk is done with its last one.
+  // Beside and beneath each picture stands to which step it has come and what is known of it, and that a walk is done
+  // with its last one.
   tellBeneath(walks) {
     if (this.waiting || walks.length < this.lanes.length) return;
     this.lanes.forEach((lane, k) => {
-      const sub = new Map(lane.meta.subs).get(walks[k].lane.steps[arrived(walks[k])]) ?? lane.meta.sub;
+      const sub = new Map(lane.meta.subs).get(stepOf(walks[k])) ?? lane.meta.sub;
       const status = this.at === null && lane.queue.length ? "" : lane.meta.status;
       if (lane.sub.title !== sub || lane.status.textContent !== status) lane.say({ ...lane.meta, sub, status });
+      if (this.at === null) lane.counter.textContent = `${lane.meta.step} ${thousands(stepOf(walks[k]))}`;
     });
   }
 
@@ -312,13 +314,14 @@ class Walk extends Player {
   // Lanes that have come to their end are not behind the others.
   telling() {
     const most = this.shownSweep();
+    const come = this.at === null ? Math.max(0, ...(this.walks || []).map(stepOf)) : most;
     const tell = (at) => `${this.unit(at)} ${thousands(at)}`;
-    return [(at) => tell(at === (this.at ?? most) ? most : at)];
+    return [(at) => tell(at === (this.at ?? most) ? come : at)];
   }
 
   // Curves end where the picture has arrived.
   heads() {
-    const place = (lane, walk) => (walk && (walk.share < 1 || lane.queue.length || this.behind) ? walk.lane.steps[arrived(walk)] : Infinity);
+    const place = (lane, walk) => (walk && (walk.share < 1 || lane.queue.length || this.behind) ? stepOf(walk) : Infinity);
     return { seconds: false, of: this.lanes.map((lane, k) => place(lane, (this.walks || [])[k])) };
   }
 
