@@ -55,8 +55,8 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     assert words._apart(view.lanes[0], 3.5, 1.0, first, 256)[1] == "3.5 (3.5 standard errors) above"
     apart = disagreeing(view, 1.37).lanes[0]
     assert words._apart(apart, 3.5, 1.0, first, 256)[0] == (
-        "Not settled: was within chance first after 9 sweeps, is now 3.5 standard errors above, and its chains still "
-        "differ on average (R-hat of the energy 1.37)"
+        "Not for good yet: within chance, first after 9 sweeps, now 3.5 standard errors above again, and its "
+        "chains still differ on average (R-hat of the energy 1.37)"
     )
     assert words._apart(apart, 1.5, 1.0, first, 256)[0].startswith(f"Right within chance{first}, though its chains")
     # Few chains know their own error badly: what is far of many is chance of four.

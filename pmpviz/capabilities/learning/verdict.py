@@ -7,28 +7,24 @@ import math
 from pmpviz.capabilities.learning.lane import LearningLaneView, LearningPoint
 from pmpviz.capabilities.learning.likelihood import LEAST_LOSS, Likelihood, best_of, is_past_best
 from pmpviz.capabilities.learning.live import LearningView
+from pmpviz.models import LayeredModel
 from pmpviz.player.numbers import integer, seconds, significant, times
 
 # So many looks at the samples in a row must agree before they are judged: one alone may be in or out by chance.
 LOOKS = 4
 # So many estimates of the likelihood in a row.
 SURE_LOOKS = 2
-# Correlation of neighbouring pixels' weights from which filters are no noise any more, and from which they are patches.
-# Of filters that spread over few pixels more: below it many of these are lone, as those of digits from some 5,000
-# iterations on.
-BEGUN, PATCHES, CLEAR = 0.15, 0.3, 0.45
+# Correlation of neighbouring pixels' weights from which filters are no noise any more; from which these share a sign
+# often, and mostly.
+BEGUN, OFTEN, MOSTLY = 0.15, 0.3, 0.45
 # Share of squared weights from which one pattern of all filters is what is seen of each. Of digits it is 0.4 to 0.6
 # until iteration 160, then falls to 0.06; it comes to rest below 0.25 in every preset.
 ALIKE = 1 / 3
-# Share of its pixels over which a small patch spreads at most: less than noise does, which spreads over a third.
-SMALL = 0.3
+# How many times as many pixels a filter has spread over before, from which on that is told.
+NARROWER = 1.5
 FOUND = {
     "noise": "The filters are still noise: neighbouring weights share a sign by chance",
     "alike": "The filters are alike: much of each (drawn on its own scale) is one pattern that all share",
-    "begun": "Neighbouring weights of a filter begin to share a sign",
-    "broad": "Hidden units stand for broad patches: neighbouring weights tend to share a sign",
-    "few": "Hidden units stand for a few pixels each, lone ones and small patches",
-    "small": "Hidden units stand for small patches: neighbouring weights tend to share a sign",
 }
 # Nats a picture, of which fewer than over independent pixels are little, and of which fewer are no factor to tell.
 LITTLE, LEAST_FACTOR = 1.0, 0.05
@@ -68,7 +64,7 @@ def longest(view: LearningView) -> str:
         return ""
     if len(view.lanes) == 1:
         worth = f"{_pictures(view)} are {_factor(9.0)} more probable than by independent pixels"
-        return f"{FOUND['small']}; at iteration {integer(1000)} {worth}."
+        return f"{_pixels(99, 100, ' (999 at iteration 1 000)', 'at times')}; at iteration {integer(1000)} {worth}."
     than = " than with ".join(_names(view)[:2])
     at = f"At iteration {integer(1000)}, the last that both have"
     than += _as_scored(view)
@@ -90,23 +86,33 @@ def stands_for(lane: LearningLaneView, view: LearningView) -> str:
     """What the hidden units have come to, by the weights themselves, and what that is worth."""
     if not math.isfinite(lane.points[-1].agree):
         return ""
-    found, worth = FOUND[_looks(lane.points[-1])], _worth(lane, view)
+    found, worth = FOUND.get(_looks(lane.points[-1])) or _found(lane), _worth(lane, view)
     if worth and _is_little(lane):  # Filters that are worth nothing are not praised first.
         return f"{capital(worth)}; {found[:1].lower()}{found[1:]}."
     return f"{found}; {worth}." if worth else f"{found}."
 
 
 def _looks(point: LearningPoint) -> str:
-    """What filters look like: neighbours within each, one pattern in all of them, how many pixels each is of."""
+    """What filters look like: noise, one pattern in all of them, or each a part of the picture."""
     if point.agree < BEGUN:
         return "noise"
-    if point.alike >= ALIKE:
-        return "alike"
-    if point.agree < PATCHES:
-        return "begun"
-    if point.spread > SMALL:
-        return "broad"
-    return "small" if point.agree >= CLEAR else "few"
+    return "alike" if point.alike >= ALIKE else "parts"
+
+
+def _found(lane: LearningLaneView) -> str:
+    """Over how many pixels a filter spreads, and did at most before, and how its neighbouring weights agree."""
+    assert isinstance(lane.model, LayeredModel)
+    now, pixels = lane.points[-1], lane.model.visible
+    widest = max((point for point in lane.points if _looks(point) == "parts"), key=lambda point: point.spread)
+    count, most = (max(1, round(point.spread * pixels)) for point in (now, widest))
+    before = f" ({integer(most)} at iteration {integer(widest.iteration)})" if most >= NARROWER * count else ""
+    share = "mostly" if now.agree >= MOSTLY else "often" if now.agree >= OFTEN else "at times"
+    return _pixels(count, pixels, before, share)
+
+
+def _pixels(count: int, pixels: int, before: str, share: str) -> str:
+    stands = f"A hidden unit stands for about {integer(count)} of the {integer(pixels)} pixels{before}"
+    return f"{stands}, whose neighbouring weights {share} share a sign"
 
 
 def _is_little(lane: LearningLaneView) -> bool:

@@ -316,9 +316,9 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int, pr
     if abs(off) <= rare(FAR if since else CHANCE, chains) * error:
         chance = "" if since else f": of {integer(chains)} chains chance"
         told = f" ({deviations}{chance})" if far else ""
-        answer = f"{'Not settled: within' if unsettled else 'Right within'} chance{since}"
+        answer = f"{'Not for good yet: within' if unsettled else 'Right within'} chance{since}"
         if unsettled and since:
-            answer = f"Not settled: was within chance{since.removeprefix(',')}, is now {deviations} {side}"
+            answer = f"Not for good yet: within chance{since}, now {deviations} {side} again"
             told = ""
         apart = disagree([lane], answer if unsettled else "")
         return f"{answer}{apart}", f"{told_far}{told} {side}"
