@@ -96,8 +96,10 @@ def test_frequencies_come_to_the_law_and_the_shift_that_is_dragged_is_at_once_th
 def verdict_and_curves_are_of_the_shift_that_is_seen(page) -> None:
     page.wait_for_function("() => /of exact \\(/.test(document.querySelector('.pv-verdict')?.textContent)")
     verdict = page.locator(".pv-verdict").inner_text()
-    parts = "Drag the shift: it parts at about 2, up to which one well is guaranteed. "
-    assert verdict.startswith(f"One well at shift 1: nothing to cross. {parts}")
+    # Its question is how states are drawn: that is told first.
+    parts = "Drag the shift: it parts at about 2, up to which one well is guaranteed."
+    assert verdict.startswith("Where the ball stops a near state is drawn: in ")
+    assert verdict.endswith(f" One well at shift 1: nothing to cross. {parts}")
     # No answer of the server comes in between.
     page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
     verdict, curve = page.evaluate(MOVED)

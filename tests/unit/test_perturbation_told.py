@@ -133,7 +133,7 @@ def test_the_verdict_on_two_spins_says_which_states_come_too_often_and_which_too
     often = "states 00 (0.32, exactly 0.24) and 11 (0.58, exactly 0.54) come too often"
     seldom = "states 01 and 10 (0.052, exactly 0.11) come too seldom"
     why = "No: chance alone does not explain these 512 samples."
-    assert said.startswith(f"{why} In the long run (dashes) {often}, {seldom} {findings.ONE_A_SITE}.")
+    assert said.startswith(f"{why} In the long run (dashes) {often}, {seldom}. {findings.ONE_A_SITE}.")
     for seed in range(1, 5):
         other = bench_of(PERTURBATION[0].plan.replace(seed=seed))
         others = Tally.of(other)

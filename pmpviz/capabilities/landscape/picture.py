@@ -14,6 +14,7 @@ from pmpviz.capabilities.landscape.lane import MOST_LANDINGS, STUCK, LandscapeLa
 from pmpviz.capabilities.landscape.live import LandscapeView
 from pmpviz.capabilities.landscape.memory import NAMES, Memory
 from pmpviz.capabilities.landscape.plan import COLOURS, GIBBS, KINDS, LandscapePlan
+from pmpviz.capabilities.landscape.presets import LANDSCAPE
 from pmpviz.capabilities.landscape.scene import Scene
 from pmpviz.models.gaussian import ONE_HILL
 from pmpviz.player.model_words import listed
@@ -45,6 +46,7 @@ def update(view: LandscapeView, sent: Cursors, desk: Desk, waits: bool = False, 
     if view.scene is not None and view.lanes:
         words = memory_words if isinstance(view.scene, Memory) else scene_words
         own |= {"scene": words(view.plan, view.scene), "said": sentences(view, anew), "longest": longest(view)}
+        own["draws_first"] = _asks_how(view.plan) and view.lanes[0].count > 0
     if waits or not view.lanes:
         own["said"] = ["Preparing the landscape …"]
     announce = f"{view.lanes[0].label} on {view.plan.kind}" if view.lanes else "compiling"
@@ -245,7 +247,18 @@ def found(view: LandscapeView) -> str:
     off = _far(lane, scene)
     # In brackets, which are left out before a class.
     within = f"all frequencies are within {at_most(off)} of exact ({_against_chance(off, noise, draws)})"
-    return f"In {after} {_changes(view)}; {within}." if _seldom(view) else f"In {after} {within}."
+    if _seldom(view):
+        return f"In {after} {_changes(view)}; {within}."
+    return (
+        f"Where the ball stops a near state is drawn: in {after} {within}."
+        if _asks_how(view.plan)
+        else f"In {after} {within}."
+    )
+
+
+def _asks_how(plan: LandscapePlan) -> bool:
+    """Whether the question is how states are drawn: then that is told first, and the wells after it."""
+    return plan == LANDSCAPE[0].plan
 
 
 def _against_chance(off: float, noise: float, draws: int) -> str:

@@ -11,7 +11,8 @@ LEARNING: tuple[Preset, ...] = (
         "RBM of digits",
         "What do hidden units come to stand for?",
         LearningPlan(data="digits", hidden=64, learning_rate=0.003, lanes=(learner("pcd", sweeps=5),)),
-        "The filters begin as noise and become strokes: each hidden unit votes for ink where its weights are orange. "
+        "The filters begin as noise, become parts of strokes, and narrow from then on: each hidden unit votes for ink "
+        "where its weights are orange. "
         "The pictures in the stage are the model's own: persistent Gibbs chains that never see the data. MMD² is small "
         "long before they look like digits: it sees little but means of pixels. The likelihood rises from that of "
         "independent pixels on.",

@@ -31,8 +31,7 @@ OF_MAXIMA = ("glass",)
 # Presets whose question is about attempts at exact samples, and about the bounds that these go by.
 OF_ATTEMPTS = ("clique", "prefixes", "")
 ATTEMPTS, BOUNDS = OF_ATTEMPTS[:2]
-# In brackets, so that before a class it is left out.
-ONE_A_SITE = "(one noise a spin is too little; one a state would be exact)"
+ONE_A_SITE = "One noise a spin is too little; one a state would be exact"
 TOO_LOW = "bounds were less than their two parts add up to"
 MISSED = "Noises under which a solver did not find the proved best state: that of least energy."
 COUNTED = {
@@ -160,7 +159,7 @@ def _whole_sampler(view: LabView) -> str:
     often, seldom = (_told(view, own, way) for way in (1, -1))
     parts = [f"{states} too {how}" for states, how in ((often, "often"), (seldom, "seldom")) if states]
     # Their own shares are the bars', and others: which numbers are told is said.
-    run = f"In the long run (dashes) {', '.join(parts)} {ONE_A_SITE}."
+    run = f"In the long run (dashes) {', '.join(parts)}. {ONE_A_SITE}."
     return f"No: chance alone does not explain these {integer(draws)} samples. {run}"
 
 

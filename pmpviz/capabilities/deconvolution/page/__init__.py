@@ -38,7 +38,7 @@ from pmpviz.live.view import View
 from pmpviz.player import filters
 
 SHAPES = "Each image is a few shapes, one over the other."
-LEAD = f"{SHAPES} Perturb-and-max-product (PMP) adds noise to all odds; the best explanation is a sample."
+LEAD = f"{SHAPES} Perturb-and-max-product (PMP) adds noise to all odds: each noise's best explanation is a sample."
 # What works on them, by algorithm.
 WAYS = {
     "pmp": "Perturb-and-max-product (PMP) solves for them under random noise",

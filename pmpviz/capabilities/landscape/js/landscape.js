@@ -91,6 +91,7 @@ class Landscape extends Live {
     this.waits = Boolean(update.waits);
     this.elsewhere = Boolean(update.anew);
     this.scene = update.scene || this.scene;
+    this.drawsFirst = Boolean(update.draws_first);
     this.longest = update.longest;
     this.pace = update.speed.value ? 1000 / update.speed.value : 0;
     const [lane] = update.lanes;
@@ -166,6 +167,7 @@ class Landscape extends Live {
     const [found, ...rest] = sentences;
     if (this.waits || !this.scene || !this.picture.survey) return sentences;
     const words = [hillWords(this.picture.survey, this.ground, { ...this.scene, ...this.own }), this.anew ? ANEW : found];
+    if (this.drawsFirst && !this.anew && !Object.keys(this.own).length) words.reverse();
     return [words.filter(Boolean).join(" "), ...rest];
   }
 
