@@ -73,6 +73,23 @@ def test_home_moves_untouched_once_its_race_is_seen_and_a_picture_of_it_opens_it
     assert "beta=1.3&" in page.url and "chains=128" in page.url
 
 
+def test_who_presses_play_while_the_race_of_home_begins_by_itself_does_not_stop_it(server, open_page):
+    page = open_page(server)
+    wait_lanes(page, 2)
+    # In one turn: what comes into view begins, and the press of who came for that is no pause.
+    page.evaluate(
+        """() => new Promise((done) => {
+          const root = document.querySelector(".pv-lane").closest(".pv-root");
+          const button = root.querySelector("[data-action=play]");
+          button.scrollIntoView({ block: "end" });
+          const press = () => (root.dataset.playing === "true" ? done(button.click()) : requestAnimationFrame(press));
+          press();
+        })"""
+    )
+    wait_lanes(page, 2, "Number(d.sweep) > 5")
+    assert page.evaluate("document.querySelector('.pv-lane').closest('.pv-root').dataset.playing") == "true"
+
+
 # Pictures and numbers that stand still where all is frozen.
 FROZEN = f"""() => [
   ({READ})().map(({{ sweep }}) => sweep),

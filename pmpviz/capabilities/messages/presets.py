@@ -13,9 +13,9 @@ MESSAGES: tuple[Preset, ...] = (
         MessagePlan("tree", schedule="two_pass", sweeps=60, play="message"),
         "Each factor waits for all messages from below before it speaks. On the way to the root beliefs are still "
         "wrong; on the way back each variable becomes exact as the last message reaches it, and stays so. Two "
-        "messages an edge, one each way, are all that is needed. Bethe's log Z is exact before any belief is: once "
-        "all news has come to one node, here f1, what is sent from there changes it no more. Hold a variable "
-        "by clicking it, and see how far the news travels.",
+        "messages an edge, one each way, are all that is needed. Bethe's log Z is exact before any belief is: once the "
+        "variables of one factor, here f1, have heard all that comes from elsewhere, what is sent on changes it no "
+        "more. Hold a variable by clicking it, and see how far the news travels.",
     ),
     Preset(
         "chain",

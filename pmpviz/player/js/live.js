@@ -12,6 +12,7 @@ const TRACE_MS = 100;
 const ASK_MS = 1000;
 const [WORDS_MS, MISSED_MS] = [2500, 10000]; // No words wait longer for their pictures, or for those that were missed.
 const SEEN = 0.6; // What of the pictures, or of the window, is seen of what begins by itself.
+const BEGUN_MS = 1500; // Who presses Play while it begins by itself means play.
 const REDUCED = "Motion is reduced: press Play, or Step for one sweep.";
 const WAITS = "Starting again under the new settings: what is dimmed is of those before.";
 const BEFORE = "of the settings before";
@@ -176,7 +177,9 @@ export class Live extends Room {
       const { boundingClientRect: all, intersectionRect: found } = seen[seen.length - 1];
       if (!this.gone && found.height < SEEN * Math.min(all.height, window.innerHeight)) return;
       opening.disconnect();
-      if (!this.gone && !this.playing && !this.preferred) this.act("play");
+      if (this.gone || this.playing || this.preferred) return;
+      this.act("play");
+      this.openedAt = performance.now();
     }, { threshold: [0.1, 0.2, 0.3, 0.4, 0.5, SEEN] });
     opening.observe(this.stage);
   }
@@ -286,6 +289,7 @@ export class Live extends Room {
   act(name, more = {}) {
     if (this.resting && ["play", "step"].includes(name)) return;
     if (name === "step" && this.goOn()) return;
+    if (name === "play" && this.playing && performance.now() - this.openedAt < BEGUN_MS) return;
     const type = name === "play" && this.playing ? "pause" : name;
     if (["play", "pause", "step"].includes(type)) {
       this.preferred = true;
