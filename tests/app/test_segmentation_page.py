@@ -112,12 +112,18 @@ def test_what_is_seen_and_what_was_drawn_lie_as_the_lanes_pictures_do():
     found, payload = decode(picture.update(view, sent, Desk()))
     scenes = found["scenes"]
     assert (scenes["rows"], scenes["cols"]) == (21, 25)
-    seen, drawn = (np.frombuffer(payload[scenes[name]], np.uint8) for name in ("seen", "drawn"))
-    seen, drawn = seen.reshape(21, 25, 3), drawn.reshape(21, 25)
+    seen, alone, drawn = (np.frombuffer(payload[scenes[name]], np.uint8) for name in ("seen", "alone", "drawn"))
+    seen, alone, drawn = seen.reshape(21, 25, 3), alone.reshape(21, 25), drawn.reshape(21, 25)
+    held_out = []
     for k, scene in enumerate(SMALL.drawn()):
         at = (slice(11 * (k // 2), 11 * (k // 2) + 10), slice(13 * (k % 2), 13 * (k % 2) + 12))
         assert np.array_equal(drawn[at], scene.mask)
         assert np.abs(seen[at] / 255.0 - np.clip(scene.colours, 0, 1)).max() < 0.01
+        if k >= SMALL.scenes:
+            held_out.append(band_error(alone[at] > 0, scene.mask))
+    # What the verdict compares with is what is seen.
+    by_colour = colour_alone(SMALL.height, SMALL.width, SMALL.noise, SMALL.held_out)
+    assert np.mean(held_out) == pytest.approx(by_colour.wrong)
     assert set(drawn[10]) == {2}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from pmpviz.capabilities.home.hand import MOST_DRAWN, MOST_NOISE, Hand, expected_distance, farthest
 from pmpviz.capabilities.home.spins import EDGES, LITTLE, Little
-from pmpviz.player.numbers import integer, significant
+from pmpviz.player.numbers import at_most, integer, significant
 from pmpviz.player.wire import Payload, encode
 
 # From so many draws on it is said whether they meet the exact law.
@@ -75,8 +75,9 @@ def words(hand: Hand) -> str:
         exact = "a single exact draw is" if count == 1 else "as many exact draws are"
         off = f"{exact} {significant(chance)} off on average"
         return f"{far[0].upper()}{far[1:]}: too few to judge, {off}. Press “1 000 more”."
-    if hand.distance <= farthest(hand.little.law, count):
-        return f"As good as exact draws so far: {far}, theirs is {significant(chance)} on average."
+    most = farthest(hand.little.law, count)
+    if hand.distance <= most:
+        return f"As good as exact draws so far: {far}; as many exact ones stay within {at_most(most)} 19 times of 20."
     if hand.distance < NEARLY:
         return f"Nearly exact: {far}, that of exact ones is {significant(chance)}: a small error is left."
     return f"Not exact: {far}, that of exact ones is {significant(chance)}; more do not help."

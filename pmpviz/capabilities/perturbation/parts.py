@@ -26,10 +26,8 @@ from pmpviz.types import Target
 LISTED, TREE_SITES, TREE_BANK, ATTEMPTS = 10, 12, 1000, 2000
 # Energies closer than this share of their size are the same maximum.
 SAME = 1e-6
-# A solver that takes longer may have been compiled meanwhile, and is timed again.
-COMPILES = 0.2
-# Seconds of a solver that is quick, and how often it is timed once more: the least time counts.
-QUICK, AGAIN = 0.02, 2
+# A solver that takes longer may have been compiled meanwhile, and is timed again; a quick one so often: the least counts.
+COMPILES, AGAIN = 0.2, 2
 COMPILED = "max_product"
 # Of the noise of each variable where its law is worked out whole, by how many variables there are.
 SHARES = {1: 1000, 2: 400, 3: 64}
@@ -159,7 +157,7 @@ def _with(bench: Bench, perturbed: Potentials, shown: Shown, s: int) -> Shown:
         solution, took = _timed(bench.solvers[s], perturbed)
         if took > COMPILES:
             took = _timed(bench.solvers[s], perturbed)[1]
-        elif took < QUICK:  # Of so short times the first one is mostly of what is done once.
+        if took < COMPILES:  # Of so short times the first one is mostly of what is done once.
             took = min(took, *(_timed(bench.solvers[s], perturbed)[1] for _ in range(AGAIN)))
     pictures = None if solution is None else picture_of(bench, solution)
     return replace(

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import jax
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy.special import expit
 
 from pmpviz.capabilities.segmentation.plan import ScenePlan
@@ -17,7 +17,7 @@ from pmpviz.live.plan import Choice
 from pmpviz.live.store import FrameRing
 from pmpviz.marginals import make_solver
 from pmpviz.metrics.boundaries import band, band_error
-from pmpviz.models.scene_field import scene_field
+from pmpviz.models.segmentation import drawn_scene, log_odds
 from pmpviz.oracles import make_oracle
 from pmpviz.runs.field_expectations import BySolver, Expected
 from pmpviz.runs.field_training import Example, FieldTraining, advance, evaluate, start
@@ -185,11 +185,15 @@ class ColourAlone:
 @lru_cache(maxsize=16)
 def colour_alone(height: int, width: int, noise: float, seeds: range) -> ColourAlone:
     """What colour alone makes of the scenes of these seeds."""
-    fields = [scene_field((height, width), noise, seed) for seed in seeds]
-    masks = [field.scene.mask for field in fields]
-    return ColourAlone(
-        errors([field.odds > 0 for field in fields], masks), sum(int(band(mask).sum()) for mask in masks)
-    )
+    masks = [drawn_scene((height, width), noise, seed).mask for seed in seeds]
+    called = called_by_colour(height, width, noise, seeds)
+    return ColourAlone(errors(called, masks), sum(int(band(mask).sum()) for mask in masks))
+
+
+@lru_cache(maxsize=16)
+def called_by_colour(height: int, width: int, noise: float, seeds: range) -> list[Bool[np.ndarray, "h w"]]:
+    """Where colour alone sees an animal in the scenes of these seeds."""
+    return [log_odds(drawn_scene((height, width), noise, seed), noise) > 0 for seed in seeds]
 
 
 def mosaic(
@@ -203,4 +207,4 @@ def mosaic(
     return np.concatenate([rows[0], np.full((GAP, *rows[0].shape[1:]), between), rows[1]])
 
 
-__all__ = ["ColourAlone", "Point", "SceneLane", "SceneLaneView", "colour_alone", "mosaic"]
+__all__ = ["ColourAlone", "Point", "SceneLane", "SceneLaneView", "called_by_colour", "colour_alone", "mosaic"]

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.segmentation.evidence import Apart
-from pmpviz.capabilities.segmentation.lane import ColourAlone, Point, SceneLaneView, colour_alone, mosaic
+from pmpviz.capabilities.segmentation.lane import (
+    ColourAlone,
+    Point,
+    SceneLaneView,
+    called_by_colour,
+    colour_alone,
+    mosaic,
+)
 from pmpviz.capabilities.segmentation.live import SceneView
 from pmpviz.capabilities.segmentation.plan import class_of
 from pmpviz.metrics.boundaries import WIDTH
@@ -96,11 +103,13 @@ def _scenes(envelope: Envelope, view: SceneView) -> dict | None:
     if envelope.sent.start(SCENES) == view.begun:
         return None
     envelope.sent.sent(SCENES, view.begun)
-    drawn, count = view.plan.drawn(), view.plan.scenes
+    plan = view.plan
+    drawn, count = plan.drawn(), plan.scenes
     colours, masks = [scene.colours for scene in drawn], [scene.mask.astype(np.uint8) for scene in drawn]
+    called = [each.astype(np.uint8) for each in called_by_colour(plan.height, plan.width, plan.noise, plan.seeds)]
     seen = mosaic(colours[:count], colours[count:], 1.0)
-    truth = mosaic(masks[:count], masks[count:], BETWEEN)
-    blobs = {"seen": (255 * np.clip(seen, 0, 1)).round(), "drawn": truth}
+    alone, truth = (mosaic(each[:count], each[count:], BETWEEN) for each in (called, masks))
+    blobs = {"seen": (255 * np.clip(seen, 0, 1)).round(), "alone": alone, "drawn": truth}
     rows, columns = truth.shape
     return {"rows": rows, "cols": columns} | {name: envelope.payload.add(each, "u1") for name, each in blobs.items()}
 

@@ -68,14 +68,19 @@ class ScenePlan(Settings):
     def drawn(self) -> list[Scene]:
         """All scenes, those to learn from first."""
         shape = (self.height, self.width)
-        return [drawn_scene(shape, self.noise, self.first + k) for k in range(2 * self.scenes)]
+        return [drawn_scene(shape, self.noise, seed) for seed in self.seeds]
 
     def examples(self) -> tuple[list[Example], list[Example]]:
         """(scenes to learn from, scenes that are held out)."""
         shape = (self.height, self.width)
-        fields = [scene_field(shape, self.noise, self.first + k) for k in range(2 * self.scenes)]
+        fields = [scene_field(shape, self.noise, seed) for seed in self.seeds]
         found = [Example.of(field, field.truth) for field in fields]
         return found[: self.scenes], found[self.scenes :]
+
+    @property
+    def seeds(self) -> range:
+        """Those of all scenes, those to learn from first."""
+        return range(self.first, self.first + 2 * self.scenes)
 
     @property
     def held_out(self) -> range:

@@ -46,7 +46,7 @@ class Segmentation extends Player {
     this.renewed = RENEWED;
     this.given = make("div", "sg-given");
     this.given.hidden = true; // No empty frames stand there.
-    this.pictures = ["What is seen", "What was drawn: the answer"].map((title) => this.picture(title));
+    this.pictures = ["What is seen", "By colour alone", "The answer"].map((title) => this.picture(title));
     this.stage.before(this.given);
   }
 
@@ -94,9 +94,10 @@ class Segmentation extends Player {
   // A pixel of a scene is one of its canvas, which the page enlarges.
   draw() {
     if (!this.scenes) return;
-    const { rows, cols, seen, drawn } = this.scenes;
+    const { rows, cols, seen, alone, drawn } = this.scenes;
     const { ground, ink, paper } = this.theme;
-    const inks = [(p) => [...seen.subarray(3 * p, 3 * p + 3)], (p) => (drawn[p] ? ink : paper)];
+    const called = (states) => (p) => (states[p] ? ink : paper);
+    const inks = [(p) => [...seen.subarray(3 * p, 3 * p + 3)], called(alone), called(drawn)];
     this.pictures.forEach((canvas, k) => {
       const image = new ImageData(cols, rows);
       for (let p = 0; p < rows * cols; p++) image.data.set([...(drawn[p] === BETWEEN ? ground : inks[k](p)), 255], 4 * p);
@@ -112,7 +113,8 @@ class Segmentation extends Player {
 
   fitGiven() {
     const { rows, cols } = this.scenes;
-    const wide = (this.main.clientWidth - GAP) / 2 - NAMES * enlarged();
+    const across = this.pictures.length;
+    const wide = (this.main.clientWidth - GAP * (across - 1)) / across - NAMES * enlarged();
     const most = Math.min(wide / cols, ((this.large ? LARGE_SHARE : SHARE) * window.innerHeight) / rows);
     const scale = most < COARSE ? most : Math.floor(most);
     for (const { style } of this.pictures) {
@@ -138,8 +140,7 @@ function opening(bytes) {
   const update = decode(bytes);
   const { some } = opened(bytes);
   if (update.scenes) {
-    update.scenes.seen = some(update.scenes.seen, Uint8Array);
-    update.scenes.drawn = some(update.scenes.drawn, Uint8Array);
+    for (const name of ["seen", "alone", "drawn"]) update.scenes[name] = some(update.scenes[name], Uint8Array);
   }
   return update;
 }
