@@ -26,7 +26,8 @@ from pmpviz.types import Target
 LISTED, TREE_SITES, TREE_BANK, ATTEMPTS = 10, 12, 1000, 2000
 # Energies closer than this share of their size are the same maximum.
 SAME = 1e-6
-# A solver that takes longer may have been compiled meanwhile, and is timed again; a quick one so often: the least counts.
+# A solver that takes longer may have been compiled meanwhile, and is timed again; a quicker one so many times more: the
+# least time counts.
 COMPILES, AGAIN = 0.2, 2
 COMPILED = "max_product"
 # Of the noise of each variable where its law is worked out whole, by how many variables there are.
