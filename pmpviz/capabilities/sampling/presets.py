@@ -286,7 +286,9 @@ def _playground(preset) -> Preset:
     algorithm = "colour_gibbs" if preset.id in ("critical", "hot", "cold") else "pmp"
     plan = Plan(model=preset.spec, beta=preset.beta, chains=64, lanes=(sampler(algorithm),))
     notice = f"{preset.lesson} {MORE.get(preset.id, '')}".strip()
-    return Preset(preset.id, preset.label, QUESTIONS[preset.id], plan, notice, 20.0)
+    # Where it takes hundreds of sweeps until the energy is right these are to be seen in a minute.
+    speed = 60.0 if preset.id == "critical" else 20.0
+    return Preset(preset.id, preset.label, QUESTIONS[preset.id], plan, notice, speed)
 
 
 _STATES = (
