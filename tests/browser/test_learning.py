@@ -26,18 +26,6 @@ from tests.browser.stage import (
 )
 
 
-@pytest.fixture
-def note(record_property, capsys):
-    """`note(name, value)` prints a measured figure and keeps it in the report."""
-
-    def say(name: str, value) -> None:
-        record_property(name, value)
-        with capsys.disabled():
-            print(f"\n  {name}: {value}", end="")
-
-    return say
-
-
 def iteration(page) -> int:
     """The iteration on the first canvas."""
     return int(lanes(page)[0]["sweep"])

@@ -20,18 +20,6 @@ GAPS = """() => [...document.querySelectorAll('.mm-bar-row .pv-group')].flatMap(
 TREE = {"graph": "tree", "schedule": "two_pass", "rule": "sum"}
 
 
-@pytest.fixture
-def note(record_property, capsys):
-    """`note(name, value)` prints a measured figure and keeps it in the report."""
-
-    def say(name: str, value) -> None:
-        record_property(name, value)
-        with capsys.disabled():
-            print(f"\n  {name}: {value}", end="")
-
-    return say
-
-
 def data(page) -> dict[str, str]:
     return page.evaluate(READ)
 

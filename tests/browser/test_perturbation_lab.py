@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from tests.browser.stage import at_rest, choose, press
 
 ENERGIES = """() => [...document.querySelectorAll('.stMainBlockContainer table tbody tr')]
@@ -27,18 +25,6 @@ PANELS = "() => document.querySelectorAll('canvas[data-panel]').length >= 5"
 VALUES = """() => Object.fromEntries(
   [...document.querySelectorAll('canvas[data-panel]')].map((c) => [c.dataset.panel, c.dataset.values]))"""
 SOLVED = f"() => ({ENERGIES})().filter((row) => row[1] !== '…').length === 3"
-
-
-@pytest.fixture
-def note(record_property, capsys):
-    """`note(name, value)` prints a measured figure and keeps it in the report."""
-
-    def say(name: str, value) -> None:
-        record_property(name, value)
-        with capsys.disabled():
-            print(f"\n  {name}: {value}", end="")
-
-    return say
 
 
 def test_three_solvers_on_one_perturbation(server, open_page, note):
