@@ -2,7 +2,6 @@
 
 import dataclasses
 import threading
-import time
 
 import pytest
 
@@ -19,32 +18,9 @@ from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
 from pmpviz.runs import run as running
 from pmpviz.runs.truth import build, finish
+from tests.unit.races import WAIT_SECONDS, wait
 
-WAIT_SECONDS = 20
 PLAN = Plan(model="square:4x4,J=0.2", chains=16, lanes=(sampler("gibbs"), sampler("pmp")))
-
-
-@pytest.fixture
-def begin():
-    """Jobs that end with the test."""
-    jobs: list[LiveRun] = []
-
-    def start(plan: Plan) -> LiveRun:
-        jobs.append(LiveRun(plan))
-        return jobs[-1]
-
-    yield start
-    for each in jobs:
-        each.close()
-
-
-def wait(live: LiveRun, condition):
-    until = time.monotonic() + WAIT_SECONDS
-    while not condition(live.view) and time.monotonic() < until:
-        live.touch()
-        time.sleep(0.02)
-    assert condition(live.view)
-    return live.view
 
 
 def shown(view) -> dict:
