@@ -101,6 +101,13 @@ def test_a_single_lane_says_after_how_many_sweeps_its_energy_was_right(begin):
     assert evidence.first_right(lane(300, 40), law, 256) == ", first after 40 sweeps"
     assert evidence.first_right(lane(300, 1), law, 256) == ", first after 1 sweep"
     assert evidence.first_right(lane(40, 40), law, 256) == evidence.first_right(lane(40, 99), law, 256) == ""
+    # One that touches the exact value as it falls, and is beyond it on average for as long again, was not right then.
+    slow = lane(300, 40)
+    means = np.concatenate([np.full(39, 9.0), [2.9], np.full(60, 2.6), np.full(200, 0.5)])
+    series = Series(("sweep", "energy:mean", "energy:error"))
+    series.append({"sweep": np.arange(1.0, 301), "energy:mean": means, "energy:error": np.ones(300)})
+    touched = evidence.first_right(dataclasses.replace(slow, series=series), law, 256)
+    assert 55 < int(re.search(r"first after (\d+)", touched)[1]) < 75
     assert evidence.first_right(lane(300, 40), law, 4) == "", "of four chains chance allows nearly everything"
     begins, ends = evidence.first_right(lane(20_000, 40), law, 256).split(" ")[3].split("–")
     assert int(begins) <= 40 <= int(ends) < 100

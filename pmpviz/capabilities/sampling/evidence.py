@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import isfinite, nan
 
 import numpy as np
+from jaxtyping import Bool
 from scipy.stats import norm as normal
 from scipy.stats import t as student
 
@@ -15,6 +16,7 @@ from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.statistics import LEAST_COUNTED
+from pmpviz.live.store import Bins
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
@@ -168,14 +170,15 @@ def disagree(lanes: Sequence[LaneView], before: str = "") -> str:
 
 
 def first_right(lane: LaneView, law: tuple[float, float], chains: int) -> str:
-    """After how many sweeps the mean energy of so many chains first was no further off than by chance; empty where that
-    is now, or never was, and of few chains, of which chance allows nearly everything."""
+    """After how many sweeps the mean energy of so many chains first was no further off than by chance, and stayed: one
+    that falls slowly touches it before. Empty where that is now, or never was, and of few chains, of which chance
+    allows nearly everything."""
     bins = lane.series.bins(lane.since + 1, lane.sweep)
     if lane.kind != "chain" or not len(bins) or chains < FEW_CHAINS:
         return ""
     far = rare(CHANCE, chains) * np.hypot(bins.most["energy:error"], law[1])
     reached = (bins.least["energy:mean"] <= law[0] + far) & (bins.most["energy:mean"] >= law[0] - far)
-    right = np.flatnonzero(reached)
+    right = np.flatnonzero(reached & _stays(bins, lane.since, law, chains))
     if not len(right):
         return ""
     begin, end = (int(ends["sweep"][right[0]]) - lane.since for ends in (bins.least, bins.most))
@@ -183,6 +186,15 @@ def first_right(lane: LaneView, law: tuple[float, float], chains: int) -> str:
         return ""
     stretch = integer(end) if begin == end else f"{integer(begin)}–{integer(end)}"
     return f", first after {stretch} sweep{'' if end == 1 else 's'}"
+
+
+def _stays(bins: Bins, since: int, law: tuple[float, float], chains: int) -> Bool[np.ndarray, " bins"]:
+    """Whether, after each bin, the mean energy is on average off by no more than is in doubt, over as many sweeps again
+    as were made by then, as far as these are made."""
+    off = (bins.mean["energy:mean"] - law[0]) / np.hypot(bins.mean["energy:error"], law[1])
+    ends, sums = bins.most["sweep"] - since, np.concatenate([[0.0], np.cumsum(off)])
+    begin, until = 1 + np.arange(len(bins)), np.searchsorted(ends, 2 * ends, side="right")
+    return np.abs(sums[until] - sums[begin]) <= rare(DOUBT, chains) * (until - begin)
 
 
 def moved(lane: LaneView, chains: int) -> str:
