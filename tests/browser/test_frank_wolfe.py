@@ -436,7 +436,7 @@ def test_before_a_class_what_was_found_stands_before_its_average(server, open_pa
     page.get_by_role("button", name="Step").click()
     page.wait_for_selector(".wk-beside[data-steps='1']")
     found, average, exact = page.evaluate(PICTURES)
-    assert [found[0], average[0], exact[0]] == ["found by MAP call 1", "μ: average so far", "exact"]
+    assert [found[0], average[0], exact[0]] == ["MAP call 1's", "μ: average so far", "exact"]
     assert found[3] == 2 and found[2] == average[2] == exact[2]
 
 

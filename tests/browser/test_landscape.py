@@ -98,7 +98,7 @@ def verdict_and_curves_are_of_the_shift_that_is_seen(page) -> None:
     verdict = page.locator(".pv-verdict").inner_text()
     # Its question is how states are drawn: that is told first.
     parts = "Drag the shift: it parts at about 2, up to which one well is guaranteed."
-    assert verdict.startswith("Where the ball stops a near state is drawn: in ")
+    assert verdict.startswith("Where the ball stops a state is drawn by lot, near ones likelier: in ")
     assert verdict.endswith(f" One well at shift 1: nothing to cross. {parts}")
     # No answer of the server comes in between.
     page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")

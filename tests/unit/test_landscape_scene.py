@@ -146,7 +146,9 @@ def test_frequencies_come_within_a_hundredth_and_rolls_hang_together(sampler, co
     # The ball's state changes about as often as it can, which is not worth a word; that of block Gibbs does not.
     often = "all frequencies are within " if sampler == HMC else "the state changes 5"
     # The page's first question is how states are drawn.
-    how = "Where the ball stops a near state is drawn: in" if plan == BY_ID["attractive"] else "In"
+    how = (
+        "Where the ball stops a state is drawn by lot, near ones likelier: in" if plan == BY_ID["attractive"] else "In"
+    )
     assert said.startswith(f"{how} 150 {steps} of 512 chains {often}")
     assert "76\u202f800 independent draws mostly are " in said
     assert np.abs(view.counts / view.counts.sum() - lane.scene.law).max() < 0.01

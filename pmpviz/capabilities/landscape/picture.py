@@ -250,7 +250,7 @@ def found(view: LandscapeView) -> str:
     if _seldom(view):
         return f"In {after} {_changes(view)}; {within}."
     return (
-        f"Where the ball stops a near state is drawn: in {after} {within}."
+        f"Where the ball stops a state is drawn by lot, near ones likelier: in {after} {within}."
         if _asks_how(view.plan)
         else f"In {after} {within}."
     )

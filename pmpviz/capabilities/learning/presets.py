@@ -9,7 +9,7 @@ LEARNING: tuple[Preset, ...] = (
     Preset(
         "digits",
         "RBM of digits",
-        "What do hidden units come to stand for?",
+        "How much of a picture does a hidden unit come to stand for?",
         LearningPlan(data="digits", hidden=64, learning_rate=0.003, lanes=(learner("pcd", sweeps=5),)),
         "The filters begin as noise, become parts of strokes, and narrow from then on: each hidden unit votes for ink "
         "where its weights are orange. "

@@ -31,7 +31,8 @@ OF_MAXIMA = ("glass",)
 # Presets whose question is about attempts at exact samples, and about the bounds that these go by.
 OF_ATTEMPTS = ("clique", "prefixes", "")
 ATTEMPTS, BOUNDS = OF_ATTEMPTS[:2]
-ONE_A_SITE = "One noise a spin is too little; one a state would be exact"
+# What a class is spared is in brackets.
+ONE_A_SITE = "One noise a spin is too little (one a state would be exact)"
 TOO_LOW = "bounds were less than their two parts add up to"
 MISSED = "Noises under which a solver did not find the proved best state: that of least energy."
 COUNTED = {

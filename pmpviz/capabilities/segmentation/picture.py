@@ -204,7 +204,9 @@ def _head(view: SceneView, now: Sequence[Point]) -> str:
         return "Not yet"
     if min(better) < scenes:
         return f"In {_each([integer(each) for each in better])} of {scenes} held out"
-    return "Yes" + {1: "", 2: ", in both held out"}.get(scenes, f", in all {scenes} held out")
+    where = {1: "", 2: "in both held out"}.get(scenes, f"in all {scenes} held out")
+    sure = not where or all(each.sure for each in _than_alone(view, now))
+    return ", ".join(filter(None, ("Yes", where))) if sure else f"{where[:1].upper()}{where[1:]}"
 
 
 def _than_alone(view: SceneView, now: Sequence[Point]) -> list[Apart]:

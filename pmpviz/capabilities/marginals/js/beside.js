@@ -39,7 +39,7 @@ export class Beside {
 
   // `walks` as the scene has them; `all` asks for what they found, too, which is seen beside elsewhere.
   draw(exact, walks, theme, all, [width, height]) {
-    const moment = walks.map(({ averaged, frame, weight }) => [averaged.known, all && [frame?.sweep, weight]]);
+    const moment = walks.map(({ averaged, named }) => [averaged.known, all && [named?.step, named?.weight]]);
     const drawn = [moment, exact, width, height, theme.id, enlarged(), window.devicePixelRatio].join(" ");
     if (drawn === this.drawn) return;
     this.drawn = drawn;
@@ -56,13 +56,15 @@ export class Beside {
 }
 
 // What was found, where it is asked for, and the average of that.
-function picturesOf({ lane, meta, averaged, frame, weight }, count, exact, all) {
+function picturesOf({ lane, meta, averaged, named, over }, count, exact, all) {
   const off = averaged.p1.reduce((sum, p, site) => sum + Math.abs(p - exact[site]), 0) / exact.length;
   const foot = `${number(off)} off on average`;
   const average = { name: count > 1 ? lane.short : "μ: average so far", foot, values: averaged.p1, meta, says: `Marginals of ${lane.label}: ${foot}` };
-  if (!all || count > 1 || !frame) return [average];
+  if (!all || count > 1 || !named) return [average];
+  const { step, bits, weight } = named;
   const part = Number.isFinite(weight) ? `${number(100 * weight)} % of the average` : "";
-  return [{ name: `found by ${lane.step} ${frame.sweep}`, foot: part, bits: frame.bits, says: "What was found last" }, average];
+  const heaviest = over && part ? "heaviest: " : "";
+  return [{ name: `${heaviest}${lane.step} ${step}'s`, foot: part, bits, says: `Found by ${lane.step} ${step}` }, average];
 }
 
 // How many stand in a row, and the room of each, so that they are as large as can be.

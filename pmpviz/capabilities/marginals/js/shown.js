@@ -25,18 +25,18 @@ export function shownOf(lane, data, graph, { at, still, playing, pace, theme }, 
   const weights = past ? data.weights : weightsAt(data, arrived({ share, last }));
   const answer = { known: data.known, p1: data.p1, rho: graph && graph.rho };
   const found = at === null ? heardAt(lane, answer, data.steps[last]) : answer;
+  const over = share >= 1 && lane.meta.status === "done" && newest;
   return {
     lane: Object.assign(data, { label, short, step, marker }),
     colour: lit(colour, theme),
     last,
     share,
-    over: share >= 1 && lane.meta.status === "done" && newest,
+    over,
     past,
     weights,
     found,
     averaged: averagedAt(data, found, data.steps[arrived({ share, last })]),
-    frame,
-    weight: data.found[last] >= 0 ? (weights[data.found[last]] ?? 0) : NaN, // Of what was found last: on the way none yet.
+    named: namedAt(lane, data, weights, over ? heaviest(weights) : data.found[arrived({ share, last })], arrived({ share, last })),
     meta: lane.meta,
     painter: lane.painter,
   };
@@ -57,6 +57,18 @@ function averagedAt({ averages, known, p1 }, found, step) {
   if (step === 0 && found.p1) return { known: 0, p1: found.p1.map(() => 0.5) };
   if (step === known) return { known, p1 };
   return averages.has(step) ? { known: step, p1: averages.get(step) } : found;
+}
+
+// The configuration that is told of: the one found at a place of the path, or of a walk that is over the heaviest; where
+// its picture is kept, with the step that found it and its weight.
+function namedAt(lane, { steps, found }, weights, corner, place) {
+  const first = corner >= 0 && corner !== found[place] ? found.indexOf(corner) : place;
+  const frame = lane.past(steps[first] ?? -1) || lane.shown;
+  return frame && { step: frame.sweep, bits: frame.bits, weight: corner >= 0 ? (weights[corner] ?? 0) : NaN };
+}
+
+function heaviest(weights) {
+  return weights.indexOf(Math.max(...weights));
 }
 
 // The weights of the corners at a place of the path.

@@ -253,6 +253,7 @@ class Walk extends Player {
     if (!this.data) return more;
     const walks = this.lanes.map((lane, k) => shownOf(lane, this.data.lanes[k], this.data.graph, this, now)).filter(Boolean);
     this.walks = walks;
+    this.drawTimeline(); // Its number is of the step to which they have come.
     this.scene.draw(this.data, walks, this.theme, { exact: this.sitesFirst ? null : this.exactP1, large: this.large });
     this.caption.hidden = this.scene.covered;
     this.write(walks);
