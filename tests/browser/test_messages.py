@@ -69,7 +69,7 @@ def test_the_undamped_triangle_is_called_oscillating_and_half_damping_brings_it_
           && document.querySelector('.mm-error').textContent === '⇄ equal now, then not'"""
     )
     assert (
-        "Squares prefer equal neighbours, violet ones different; framed: a preference that the others outvote."
+        "Squares prefer equal neighbours, violet ones different; framed: its neighbours lean otherwise."
         in page.locator(".mm-legend").inner_text()
     )
     assert "period 6" in page.locator("[data-testid=messages-status]").inner_text()

@@ -17,7 +17,8 @@ def few(view: InferenceView) -> str:
     off = error(view, lane)
     if off is None:
         return ""
-    now = f"after {steps_of(lane)} they are {significant(off, 2)} off"
+    anew = ", averaged anew at the end," if lane.done and view.plan.lanes[0].full_knobs["correction"] != "never" else ""
+    now = f"after {steps_of(lane)}{anew} they are {significant(off, 2)} off"
     since = [(good, first) for good in GOOD if (first := _since(lane, good)) is not None]
     # What is so since the last step alone has not stayed so.
     since = [(good, first) for good, first in since if first < lane.count] or since[:1]

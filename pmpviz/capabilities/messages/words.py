@@ -150,7 +150,7 @@ def _exactness(record, sweep: int) -> str:
 def _passed(record) -> str:
     """How many messages a sweep of both passes has: over every edge one each way, but for variables that are held."""
     count, edges = int(ends(record)[0]), len(record.edge_factor)
-    each = f", one each way over each of the {integer(edges)} edges" if count == 2 * edges else ""
+    each = f", one each way over each of the {integer(edges)} edges, circle to square" if count == 2 * edges else ""
     return f"after {integer(count)} messages{each}"
 
 

@@ -45,7 +45,8 @@ export function nameExact(chart, area, from, y) {
     write(chart, { ...area, left }, { key: "exact", told: told(words), across, heights, colour: chart.theme.text, must });
   const { label } = chart.trace.exact;
   const alone = label.split("; ")[0];
-  if (alone === label || !named(label, false)) named(alone, true);
+  const fits = chart.context.measureText(label).width < area.right - left - 8; // Else it would begin over the axis.
+  if (alone === label || !fits || !named(label, false)) named(alone, true);
 }
 
 // Whether it is written, `across` the room in these shares: where it would strike out a curve, only if it `must` be, and

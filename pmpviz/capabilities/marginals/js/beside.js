@@ -10,6 +10,7 @@ const INK = { kind: "ink", low: 0, high: 1, plain: true }; // As configurations 
 const [AROUND, ABOVE, APART] = [58, 40, 20]; // CSS pixels of a plain page: names of a row, the scale, between pictures.
 const [LETTER, LEAST] = [12, 34]; // Of the numbers in sites, and how large a site is that has one.
 const STOPS = 5; // Of the ramp.
+const [NAME, KEY] = [13, 40]; // Of a name its letters, and the room of the key beside it.
 
 export class Beside {
   constructor(wake) {
@@ -59,7 +60,7 @@ export class Beside {
 function picturesOf({ lane, meta, averaged, named, over }, count, exact, all) {
   const off = averaged.p1.reduce((sum, p, site) => sum + Math.abs(p - exact[site]), 0) / exact.length;
   const foot = `${number(off)} off on average`;
-  const average = { name: count > 1 ? lane.short : "μ: average so far", foot, values: averaged.p1, meta, says: `Marginals of ${lane.label}: ${foot}` };
+  const average = { name: count > 1 ? lane.label : "μ: average so far", short: lane.short, foot, values: averaged.p1, meta, says: `Marginals of ${lane.label}: ${foot}` };
   if (!all || count > 1 || !named) return [average];
   const { step, bits, weight } = named;
   const part = Number.isFinite(weight) ? `${number(100 * weight)} % of the average` : "";
@@ -80,7 +81,7 @@ function arranged(painter, count, width, height) {
   return choices.reduce((best, one) => (one[3] > best[3] ? one : best)).slice(0, 3);
 }
 
-function shown({ name, foot, values, bits, meta, says }, painter, [width, height], theme) {
+function shown({ name, short, foot, values, bits, meta, says }, painter, [width, height], theme) {
   const root = make("figure", "wk-one");
   const head = make("figcaption", "wk-one-head");
   const canvas = make("canvas", "");
@@ -88,7 +89,7 @@ function shown({ name, foot, values, bits, meta, says }, painter, [width, height
   canvas.setAttribute("aria-label", says);
   if (meta) head.append(keyOf(meta, theme));
   if (values && !meta) head.append(exactKey(theme));
-  head.append(make("span", "", name));
+  head.append(make("span", "", fits(name, width, theme) ? name : short || name));
   root.append(head, canvas, make("div", "wk-one-foot", foot || ""));
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = painter.fit(Math.floor(width * ratio), Math.floor(height * ratio));
@@ -97,6 +98,13 @@ function shown({ name, foot, values, bits, meta, says }, painter, [width, height
   painter.paint(canvas, bits, values ? { ...INK, values } : null, theme);
   if (values) writeIn(canvas, painter, values, theme, enlarged() * ratio);
   return root;
+}
+
+// Whether a name has room beside its lane's key.
+function fits(name, width, theme) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = `${NAME * enlarged()}px ${theme.font}`;
+  return context.measureText(name).width + KEY * enlarged() < width;
 }
 
 // In each site its number, where there is room.

@@ -81,17 +81,13 @@ function uphill({ steps, found, names, changes }, last, large, corners) {
   const cornerOf = (name) => corners.find((corner) => corner.split(" ").includes(name))?.replace(" ", " · ") ?? name;
   const [now, before] = [found[last], found[last - 1]].map((place) => cornerOf(names[place]));
   // A long name tells nobody anything: the picture does.
-  const [state, past] = [names[found[last]], names[found[last - 1]]];
-  const short = state.length <= FEW;
+  const short = names[found[last]].length <= FEW;
   const to = short ? `corner ${now}` : "the configuration found";
   if (steps[last] === 1) return `uphill from the start leads to ${to}`;
   if (steps[last] !== steps[last - 1] + 1) return `uphill from μ leads to ${to}`; // Of a long path not all is kept.
   const changed = changes.includes(steps[last]);
   const cause = changed ? "ρ changed" : "μ moved";
-  if (now === before) {
-    const other = short && state !== past ? ` (now ${state})` : "";
-    return `${changed ? `${cause}, ` : ""}uphill still leads to ${short ? to : "the same configuration"}${other}`;
-  }
+  if (now === before) return `${changed ? `${cause}, ` : ""}uphill still leads to ${short ? to : "the same configuration"}`;
   if (!short) return `${cause}, so uphill turned to another configuration`;
   const opposite = !large && [...now].every((own, k) => own !== before[k]);
   return `${cause}, so uphill turned from ${large ? "" : "corner "}${before} to ${opposite ? "its opposite " : ""}${now}`;

@@ -171,7 +171,7 @@ class Microscope extends Stage {
     if (!factors.some(({ kind }) => kind === "table")) return "";
     if (!factors.some((_, factor) => wish(this.record, factor))) return "Squares: tables of weights.";
     const some = factors.some((_, factor) => this.graph.opposes(factor));
-    return `Squares prefer equal neighbours${some ? ", violet ones different" : ""}; framed: a preference that the others outvote.`;
+    return `Squares prefer equal neighbours${some ? ", violet ones different" : ""}; framed: its neighbours lean otherwise.`;
   }
 
   // Before a class there is no room for the curve of Bethe's log Z: where it ends is told.
