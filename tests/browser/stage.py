@@ -124,8 +124,12 @@ def play(page) -> None:
 
 def pause(page) -> list[dict[str, str]]:
     """Pause, wait until the server agrees; the lanes that are frozen."""
-    if page.locator(".pv-root").get_attribute("data-playing") == "true":
-        press(page, "Space")
+    for wait in (500, 0):
+        if page.locator(".pv-root").get_attribute("data-playing") == "true":
+            press(page, "Space")
+            # In the moment in which a run begins by itself a press means play.
+            if page.locator(".pv-root").get_attribute("data-playing") == "true":
+                page.wait_for_timeout(wait)
     wait_server(page, "paused")
     # What a slow server was asked for long ago has no hand on it any more: the last pictures come as those that play.
     page.wait_for_function(f"() => !/ computed$/.test({WHEN})", polling=POLL_MS)
