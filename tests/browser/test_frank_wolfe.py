@@ -419,6 +419,8 @@ def test_where_the_polytope_is_not_seen_whole_marginals_stand_beside_the_exact_o
     assert shades > 2 and exact[3] > 2  # Neither is a configuration.
     look_back(page, 2)
     page.wait_for_selector(".wk-beside[data-steps='2']")
+    # Until the server has answered none are told, and not those of now.
+    page.wait_for_function("() => / off on average$/.test(document.querySelector('.wk-one-foot').innerText)")
     assert float(page.evaluate(PICTURES)[0][1].split()[0]) > float(told)
     # The walk is a click away, and what is said of its projection is said with it.
     projected = page.get_by_text("two principal directions", exact=False).first

@@ -249,11 +249,8 @@ def found(view: LandscapeView) -> str:
     within = f"all frequencies are within {at_most(off)} of exact ({_against_chance(off, noise, draws)})"
     if _seldom(view):
         return f"In {after} {_changes(view)}; {within}."
-    return (
-        f"Where the ball stops a state is drawn by lot, near ones likelier: in {after} {within}."
-        if _asks_how(view.plan)
-        else f"In {after} {within}."
-    )
+    how = "Where the ball stops a state is drawn by lot, near ones likelier: in" if _asks_how(view.plan) else "In"
+    return f"{how} {after} {within}."
 
 
 def _asks_how(plan: LandscapePlan) -> bool:

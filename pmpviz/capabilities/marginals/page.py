@@ -23,7 +23,7 @@ from pmpviz.app.stage import Stage, Turn
 from pmpviz.app.words import as_text, show_notices
 from pmpviz.capabilities.marginals import picture as frank_wolfe
 from pmpviz.capabilities.marginals import polytope
-from pmpviz.capabilities.marginals.averaged import IN_USE
+from pmpviz.capabilities.marginals.averaged import in_use
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView, LiveInference
 from pmpviz.capabilities.marginals.moments import seen_at
@@ -182,13 +182,13 @@ def _vertices() -> None:
         body += f"\n| | u₀: the centre | {rest:.3f} |"
     st.markdown(f"| found as | configuration | weight |\n|---:|:---|---:|\n{body}")
     if more or rows[8:]:
-        st.caption(_unlisted(lane.weights, len(rows[:8])))
+        st.caption(_unlisted(lane, len(rows[:8])))
 
 
-def _unlisted(weights: np.ndarray, shown: int) -> str:
+def _unlisted(lane: InferenceLaneView, shown: int) -> str:
     """What is said of the configurations of which a table lists the heaviest."""
-    used = int((weights > IN_USE).sum())
-    less, none = max(0, used - shown), len(weights) - max(used, shown)
+    used = in_use(lane)
+    less, none = max(0, used - shown), len(lane.weights) - max(used, shown)
     said = [f"{integer(less)} more with less weight"] if less else []
     return f"and {listed([*said, *([f'{integer(none)} that have none any more'] if none else [])])}"
 
@@ -296,12 +296,12 @@ NUMBERS = """
 - **log Z at most**: the smallest bound of the walk. *Certified*: by an exact oracle. *Oracle's bound*: by the upper
   bound that the oracle proves of its maximum. *Relaxed bound*: of the objective over the local polytope, by its
   linear program or by messages. With a heuristic oracle there is none.
-- **log Z estimate**: the objective at μ, where the last step led, as in the curve and the sentence beside it. Of
-  messages it is at most their bound; the curve shows it as it comes, which may be above until messages settle. Or an
-  estimate with its error bar: every ± is 1.96 standard errors, by batch means, as the curve's range is: for a good
-  estimate it holds the exact value 95 times in 100. Counted on 50 models of ten spins, weak and stronger (`reproduce
-  dhmc-log-z`, J = 0.5 and 1): 96 and 100 by bridge sampling, 98 and 98 by Chib's estimate, 94 and 92 by the split
-  mirrored one, 0 and 60 by the mirrored one on all draws.
+- **Objective**, or **log Z estimate**: of a walk the objective at μ, where the last step led, as in the curve and the
+  sentence beside it. Of messages it is at most their bound; the curve shows it as it comes, which may be above until
+  messages settle. Or an estimate with its error bar: every ± is 1.96 standard errors, by batch means, as the curve's
+  range is: for a good estimate it holds the exact value 95 times in 100. Counted on 50 models of ten spins, weak and
+  stronger (`reproduce dhmc-log-z`, J = 0.5 and 1): 96 and 100 by bridge sampling, 98 and 98 by Chib's estimate, 94
+  and 92 by the split mirrored one, 0 and 60 by the mirrored one on all draws.
 - **log Z at least**: log of the summed weights of the distinct configurations that were met. It costs nothing. On a
   tree the objective is a lower bound, too, wherever μ came: the larger one counts.
 - **MAP call**, maximum a posteriori: the oracle is asked for the configuration with the largest weight. **μ**: the

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pmpviz.capabilities.marginals.averaged import IN_USE
+from pmpviz.capabilities.marginals.averaged import in_use
 from pmpviz.capabilities.marginals.few import GOOD
 from pmpviz.capabilities.marginals.lane import InferenceLaneView
 from pmpviz.capabilities.marginals.live import InferenceView
@@ -183,7 +183,7 @@ def _sub(lane: InferenceLaneView) -> str:
         if not np.isnan(lane.weights).any():
             rest = centre(lane)
             besides = "" if rest is None else f", centre {rest:.2f}"
-            found = f"{integer(int((lane.weights > IN_USE).sum()))} of {count} in use{besides}"
+            found = f"{integer(in_use(lane))} of {count} in use{besides}"
         parts.insert(0, f"at {unit_of(lane)} {integer(lane.count)}: {found}")
     if lane.trace and "timed out" in lane.trace[-1].get("notes", {}):
         parts.append("the oracle ran out of time")
@@ -233,13 +233,17 @@ def _first(view: InferenceView, large: bool) -> list[str]:
     if len(view.lanes) == 1:
         return ["error", "log_z"] if large or not _seen_whole(view) else []
     gaps = ["gap" in solver_class(lane.algorithm).spec.metrics for lane in view.lanes]
-    whole = view.projection is not None and view.projection.marginal is not None
-    return ["error"] if large and not all(gaps) and not whole else []
+    return ["error"] if large and not all(gaps) and not _whole(view) else []
 
 
 def _seen_whole(view: InferenceView) -> bool:
     """Whether a single walk goes through a polytope that is seen whole."""
-    return len(view.lanes) == 1 and view.projection is not None and view.projection.marginal is not None
+    return len(view.lanes) == 1 and _whole(view)
+
+
+def _whole(view: InferenceView) -> bool:
+    """Whether the polytope of all distributions is seen, and not a projection of it."""
+    return view.projection is not None and view.projection.marginal is not None
 
 
 def _far_apart(view: InferenceView) -> bool:

@@ -191,10 +191,11 @@ def first_right(lane: LaneView, law: tuple[float, float], chains: int) -> str:
 def _stays(bins: Bins, since: int, law: tuple[float, float], chains: int) -> Bool[np.ndarray, " bins"]:
     """Whether, after each bin, the mean energy is on average off by no more than is in doubt, over as many sweeps again
     as were made by then, as far as these are made."""
-    off = (bins.mean["energy:mean"] - law[0]) / np.hypot(bins.mean["energy:error"], law[1])
-    ends, sums = bins.most["sweep"] - since, np.concatenate([[0.0], np.cumsum(off)])
+    columns = bins.mean["energy:mean"] - law[0], np.hypot(bins.mean["energy:error"], law[1])
+    off, error = (np.concatenate([[0.0], np.cumsum(each)]) for each in columns)
+    ends = bins.most["sweep"] - since
     begin, until = 1 + np.arange(len(bins)), np.searchsorted(ends, 2 * ends, side="right")
-    return np.abs(sums[until] - sums[begin]) <= rare(DOUBT, chains) * (until - begin)
+    return np.abs(off[until] - off[begin]) <= rare(DOUBT, chains) * (error[until] - error[begin])
 
 
 def moved(lane: LaneView, chains: int) -> str:

@@ -23,6 +23,8 @@ from pmpviz.runs.field_expectations import BySolver, Expected
 from pmpviz.runs.field_training import Example, FieldTraining, advance, evaluate, start
 
 GAP = 1
+# Of a picture of states, what stands between scenes.
+BETWEEN = 2
 JUDGE = BySolver(make_solver("trbp", tolerance=1e-3, sweeps=40), 40)
 
 
@@ -207,4 +209,14 @@ def mosaic(
     return np.concatenate([rows[0], np.full((GAP, *rows[0].shape[1:]), between), rows[1]])
 
 
-__all__ = ["ColourAlone", "Point", "SceneLane", "SceneLaneView", "called_by_colour", "colour_alone", "mosaic"]
+def given(plan: ScenePlan) -> dict[str, np.ndarray]:
+    """What is `seen` of all scenes, what colour `alone` calls, and what was `drawn`, as the lanes' pictures lie."""
+    drawn, count = plan.drawn(), plan.scenes
+    colours, masks = [scene.colours for scene in drawn], [scene.mask.astype(np.uint8) for scene in drawn]
+    called = [each.astype(np.uint8) for each in called_by_colour(plan.height, plan.width, plan.noise, plan.seeds)]
+    seen = mosaic(colours[:count], colours[count:], 1.0)
+    alone, truth = (mosaic(each[:count], each[count:], BETWEEN) for each in (called, masks))
+    return {"seen": (255 * np.clip(seen, 0, 1)).round(), "alone": alone, "drawn": truth}
+
+
+__all__ = ["ColourAlone", "Point", "SceneLane", "SceneLaneView", "called_by_colour", "colour_alone", "given", "mosaic"]

@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.segmentation.evidence import Apart
-from pmpviz.capabilities.segmentation.lane import (
-    ColourAlone,
-    Point,
-    SceneLaneView,
-    called_by_colour,
-    colour_alone,
-    mosaic,
-)
+from pmpviz.capabilities.segmentation.lane import ColourAlone, Point, SceneLaneView, colour_alone, given
 from pmpviz.capabilities.segmentation.live import SceneView
 from pmpviz.capabilities.segmentation.plan import class_of
 from pmpviz.metrics.boundaries import WIDTH
@@ -27,7 +20,7 @@ from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.player.update import Cursors, Desk, Envelope, trace
 
 SPEEDS = (1.0, 2.0, 5.0, 0.0)
-SCENES, BETWEEN = "scenes", 2
+SCENES = "scenes"
 # Nats a scene, of which fewer are little.
 LITTLE = 1.0
 # A share of pixels that is more by so much is seen to be.
@@ -103,14 +96,8 @@ def _scenes(envelope: Envelope, view: SceneView) -> dict | None:
     if envelope.sent.start(SCENES) == view.begun:
         return None
     envelope.sent.sent(SCENES, view.begun)
-    plan = view.plan
-    drawn, count = plan.drawn(), plan.scenes
-    colours, masks = [scene.colours for scene in drawn], [scene.mask.astype(np.uint8) for scene in drawn]
-    called = [each.astype(np.uint8) for each in called_by_colour(plan.height, plan.width, plan.noise, plan.seeds)]
-    seen = mosaic(colours[:count], colours[count:], 1.0)
-    alone, truth = (mosaic(each[:count], each[count:], BETWEEN) for each in (called, masks))
-    blobs = {"seen": (255 * np.clip(seen, 0, 1)).round(), "alone": alone, "drawn": truth}
-    rows, columns = truth.shape
+    blobs = given(view.plan)
+    rows, columns = blobs["drawn"].shape
     return {"rows": rows, "cols": columns} | {name: envelope.payload.add(each, "u1") for name, each in blobs.items()}
 
 

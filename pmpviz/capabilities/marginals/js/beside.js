@@ -40,7 +40,7 @@ export class Beside {
 
   // `walks` as the scene has them; `all` asks for what they found, too, which is seen beside elsewhere.
   draw(exact, walks, theme, all, [width, height]) {
-    const moment = walks.map(({ averaged, named }) => [averaged.known, all && [named?.step, named?.weight]]);
+    const moment = walks.map(({ averaged, named }) => [averaged.known, averaged.late, all && [named?.step, named?.weight]]);
     const drawn = [moment, exact, width, height, theme.id, enlarged(), window.devicePixelRatio].join(" ");
     if (drawn === this.drawn) return;
     this.drawn = drawn;
@@ -59,7 +59,7 @@ export class Beside {
 // What was found, where it is asked for, and the average of that.
 function picturesOf({ lane, meta, averaged, named, over }, count, exact, all) {
   const off = averaged.p1.reduce((sum, p, site) => sum + Math.abs(p - exact[site]), 0) / exact.length;
-  const foot = `${number(off)} off on average`;
+  const foot = Number.isFinite(off) ? `${number(off)} off on average` : ""; // Until it is known.
   const average = { name: count > 1 ? lane.label : "μ: average so far", short: lane.short, foot, values: averaged.p1, meta, says: `Marginals of ${lane.label}: ${foot}` };
   if (!all || count > 1 || !named) return [average];
   const { step, bits, weight } = named;

@@ -14,7 +14,7 @@ export function decodeWalk(bytes) {
   for (const lane of walk.lanes) {
     for (const name of ["path", "corners", "weights", "p1", ...NUMBERS]) lane[name] = some(lane[name], Float32Array);
     lane.weighed = new Map(lane.weighed.map(([step, weights]) => [step, some(weights, Float32Array)]));
-    lane.averages = new Map((lane.averages || []).map(([step, p1]) => [step, some(p1, Float32Array)]));
+    lane.averages = new Map(lane.averages.map(([step, p1]) => [step, some(p1, Float32Array)]));
     for (const name of ["steps", "found"]) lane[name] = some(lane[name], Int32Array);
   }
   if (!walk.graph) return update;

@@ -18,11 +18,12 @@ export function shownOf(lane, data, graph, { at, still, playing, pace, theme }, 
     lane.walked = last;
   }
   const share = lane.takes ? Math.min(1, (now - lane.since) / lane.takes) : 1;
+  const place = arrived({ share, last });
   const { label, short, step, marker, colour } = lane.meta;
   const newest = last === data.steps.length - 1;
   // Looking back, weights come with the answer of the server, which has kept those of the last steps.
   const past = at !== null && !newest && !data.weighed.has(data.steps[last]);
-  const weights = past ? data.weights : weightsAt(data, arrived({ share, last }));
+  const weights = past ? data.weights : weightsAt(data, place);
   const answer = { known: data.known, p1: data.p1, rho: graph && graph.rho };
   const found = at === null ? heardAt(lane, answer, data.steps[last]) : answer;
   const over = share >= 1 && lane.meta.status === "done" && newest;
@@ -35,8 +36,8 @@ export function shownOf(lane, data, graph, { at, still, playing, pace, theme }, 
     past,
     weights,
     found,
-    averaged: averagedAt(data, found, data.steps[arrived({ share, last })]),
-    named: namedAt(lane, data, weights, over ? heaviest(weights) : data.found[arrived({ share, last })], arrived({ share, last })),
+    averaged: averagedAt(data, found, data.steps[place], at),
+    named: namedAt(lane, data, past ? [] : weights, over ? heaviest(weights) : data.found[place], place),
     meta: lane.meta,
     painter: lane.painter,
   };
@@ -52,11 +53,13 @@ export function stepOf(walk) {
   return walk.lane.steps[arrived(walk)];
 }
 
-// The marginals after a step, with its number: of many variables those that came last.
-function averagedAt({ averages, known, p1 }, found, step) {
+// The marginals after a step, with its number: of many variables those that came last. Of a moment that is looked back
+// at there are none until the server has answered.
+function averagedAt({ averages, known, p1 }, found, step, at) {
   if (step === 0 && found.p1) return { known: 0, p1: found.p1.map(() => 0.5) };
-  if (step === known) return { known, p1 };
-  return averages.has(step) ? { known: step, p1: averages.get(step) } : found;
+  if (step === known || at === known) return { known, p1 };
+  if (averages.has(step)) return { known: step, p1: averages.get(step) };
+  return at === null || !p1 ? found : { known: step, p1: p1.map(() => NaN), late: true };
 }
 
 // The configuration that is told of: the one found at a place of the path, or of a walk that is over the heaviest; where
@@ -64,7 +67,7 @@ function averagedAt({ averages, known, p1 }, found, step) {
 function namedAt(lane, { steps, found }, weights, corner, place) {
   const first = corner >= 0 && corner !== found[place] ? found.indexOf(corner) : place;
   const frame = lane.past(steps[first] ?? -1) || lane.shown;
-  return frame && { step: frame.sweep, bits: frame.bits, weight: corner >= 0 ? (weights[corner] ?? 0) : NaN };
+  return frame && { step: frame.sweep, bits: frame.bits, weight: corner >= 0 ? (weights[corner] ?? NaN) : NaN };
 }
 
 function heaviest(weights) {
