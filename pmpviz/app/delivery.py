@@ -15,7 +15,8 @@ from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 MOST_SECONDS = 2.0
-LOOK_SECONDS = 0.004
+# Between two looks, at first and at most: many pages that wait would keep the server from what they wait for.
+LOOK_SECONDS, MOST_LOOK_SECONDS = 0.004, 0.064
 
 
 def deliver(most: float = MOST_SECONDS) -> bool:
@@ -30,10 +31,12 @@ def deliver(most: float = MOST_SECONDS) -> bool:
         heard.result(most)
     except TimeoutError:
         return False
+    look = LOOK_SECONDS
     while not session._browser_queue.is_empty():
         if time.monotonic() > until:
             return False
-        time.sleep(LOOK_SECONDS)
+        time.sleep(look)
+        look = min(2 * look, MOST_LOOK_SECONDS)
     return True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from collections.abc import Iterable
@@ -22,16 +21,9 @@ from pmpviz.player.layered import IMAGE
 from pmpviz.types import InputError, Param
 
 
-@functools.lru_cache(maxsize=8)
-def _built(text: str) -> Any:
-    return resolve_model(text)
-
-
 def model_of(text: str) -> Any:
-    """The model of a plan's text, from a small cache; an uploaded one from the store; raises InputError."""
-    if text.startswith("file:"):
-        return resolve_model(text, uploaded)
-    return _built(text)
+    """The model of a plan's text, an uploaded one from the store; raises InputError."""
+    return resolve_model(text, uploaded)
 
 
 def site_limit(builder: Builder) -> int:
@@ -80,7 +72,7 @@ def mend_model(text: str, default: str) -> tuple[str, list[str]]:
     except InputError as error:
         text, notices = _mended(text, default, error)
     try:
-        _built(text)
+        model_of(text)
     except InputError as error:
         return default, [*notices, f"{error}; the model was set to {default}"]
     return text, notices

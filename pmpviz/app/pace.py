@@ -143,9 +143,14 @@ def of_fragment() -> bool:
     return context is not None and bool(context.fragment_ids_this_run)
 
 
-def set_timer(seconds: float) -> None:
-    """Have the browser run this fragment every so many seconds from now on, as `run_every` does at a full run."""
-    context, fragment = get_script_run_ctx(), ThreadState.get().fragment_id
+def this_fragment() -> str:
+    """The id of the fragment that runs; empty where none does."""
+    return ThreadState.get().fragment_id or ""
+
+
+def set_timer(fragment: str, seconds: float) -> None:
+    """Have the browser run that fragment every so many seconds from now on, as `run_every` does at a full run."""
+    context = get_script_run_ctx()
     if context is not None and fragment:
         message = ForwardMsg()
         message.auto_rerun.fragment_id, message.auto_rerun.interval = fragment, seconds

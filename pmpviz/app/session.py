@@ -26,7 +26,8 @@ ANEW = "anew:{}"
 class Held:
     """What a page holds: its live run or training, and what it has sent to the browser so far.
 
-    `timer` is in seconds, None where nothing is fed; `window` is what of the curves is zoomed into, `at` the sweep that
+    The page would like to be fed `every` so many seconds and its `timer` is of so many, both None where nothing is fed;
+    `slow` are the fragments beside the player; `window` is what of the curves is zoomed into, `at` the sweep that
     is looked back at, `kept` the curves that are drawn behind those of the run; `beneath` are the words that the page
     had under the player when it was `drawn` last; `empty` says that there were no lanes then.
     """
@@ -39,7 +40,9 @@ class Held:
     window: tuple[float, float] | None = None
     at: int | None = None
     kept: tuple[Any, ...] = ()
+    every: float | None = None
     timer: float | None = None
+    slow: set[str] = field(default_factory=set)
     beneath: str = ""
     drawn: float = 0.0
     empty: bool = True

@@ -11,8 +11,9 @@ import streamlit as st
 
 from pmpviz.app.address import class_mode, end_gesture, kept_plan, note_plan, turn_back
 from pmpviz.app.asked import Asked, ask_for, asked_on
+from pmpviz.app.delivery import deliver
 from pmpviz.app.export import ExportFile, export_dialog
-from pmpviz.app.pace import of_fragment, pace, set_timer, timed
+from pmpviz.app.pace import of_fragment, pace, set_timer, this_fragment, timed
 from pmpviz.app.page import Page, switch_class_mode
 from pmpviz.app.player import Event, answer_events, answered, player, waits
 from pmpviz.app.session import Held, begins_anew, held, held_live
@@ -39,13 +40,13 @@ class Turn:
     made of; see `show`.
     """
 
-    def __init__(self, stage: Stage, holder: Held, every: float | None) -> None:
+    def __init__(self, stage: Stage, holder: Held) -> None:
         if holder.live is None:  # Given up meanwhile: the page's script makes another.
             st.rerun()
         self.live, self.sent = holder.live, holder.sent
         self.live.touch()
         self._key, self._answer = f"player-{stage.id}", stage.answer
-        early = pace.wait(id(holder), every) if every and of_fragment() else 0.0
+        early = pace.wait(id(holder), holder.every) if holder.every and of_fragment() else 0.0
         if early and not waits(self._key):
             time.sleep(early)
         self.changed = any(answer_events(self._key, stage.answer))
@@ -75,6 +76,8 @@ class Stage:
     component = "player"
     first_speed = 0.0
     autoplay = False
+    # So many seconds it waits for the first picture, which else would come with the next update.
+    patience = 0.0
     # Whether what the page draws beneath its player is of the lanes, and waits for them.
     tells_lanes = False
 
@@ -112,11 +115,14 @@ class Stage:
 
     def draw(self, plan: Any) -> None:
         """The player, fed while something moves, and the dialog that was asked for."""
-        every = self.tick(self.job_of(plan))
-        holder = held(self.id)
-        holder.timer, holder.beneath, holder.drawn = timed(every), self._beneath(holder.live.seen), time.monotonic()
+        job, holder = self.job_of(plan), held(self.id)
+        if self.patience and not job.view.lanes and job.view.trouble is None:
+            job.ask(lambda _job: None, self.patience)
+        every = self.tick(job)
+        holder.every, holder.timer, holder.slow = every, timed(every), set()
+        holder.beneath, holder.drawn = self._beneath(holder.live.seen), time.monotonic()
         holder.empty = not holder.live.seen.lanes
-        st.fragment(self._turn, run_every=holder.timer, key=f"stage-{self.id}")(holder, every)
+        st.fragment(self._turn, run_every=holder.timer, key=f"stage-{self.id}")(holder)
         place = st.empty()  # Kept without words too, so that what follows stays where it is, open or closed.
         if holder.beneath:
             place.caption(holder.beneath)
@@ -124,12 +130,17 @@ class Stage:
 
     def beside(self, name: str, drawn: Callable[[], None], every: float | None) -> None:
         """Something that is drawn anew once a second while the player is fed."""
-        slow = timed(SLOW_SECONDS if every else None)
-        st.fragment(drawn, run_every=slow, key=f"{name}-{self.id}")()
+        slow, holder = timed(SLOW_SECONDS if every else None), held(self.id)
 
-    def _turn(self, holder: Held, every: float | None) -> None:
+        def noted() -> None:
+            holder.slow.add(this_fragment())
+            drawn()
+
+        st.fragment(noted, run_every=slow, key=f"{name}-{self.id}")()
+
+    def _turn(self, holder: Held) -> None:
         begun = time.thread_time()
-        turn = Turn(self, holder, every)
+        turn = Turn(self, holder)
         self._above(turn.view)
         turn.show(self._update(turn), self.component)
         self._below(turn.view)
@@ -137,15 +148,26 @@ class Stage:
         if words and not holder.beneath:
             st.caption(words)
         # A page that is drawn again gives the files of an open dialog other addresses: one on its way would be lost.
-        again = self.tick(turn.live) != every or _moved(words, holder)
+        every = self.tick(turn.live)
+        again = (every is None and holder.every is not None) or _moved(words, holder)
         again = again or (self.tells_lanes and holder.empty and bool(turn.view.lanes))
         if turn.changed or (again and asked_on(self.id) is None):
             st.rerun()
         pace.took(id(holder), time.thread_time() - begun)
+        if every is not None:
+            self._time(holder, every)
+
+    def _time(self, holder: Held, every: float) -> None:
+        """Have the fragments of the page run so often from now on: what begins to move need not be drawn anew."""
         timer = timed(every, holder.timer)
         if timer is not None and timer != holder.timer:
-            holder.timer = timer
-            set_timer(timer)
+            set_timer(this_fragment(), timer)
+        if holder.every is None:
+            for fragment in holder.slow:
+                set_timer(fragment, timed(SLOW_SECONDS))
+            if of_fragment():  # Where another run began before this is on its way there would be no timer at all.
+                deliver()
+        holder.every, holder.timer = every, timer
 
     def tick(self, live: LiveJob) -> float | None:
         """Seconds to the next update, None where nothing will be new.
@@ -237,7 +259,7 @@ class Stage:
         live = held(self.id).live
         if event.type in ("play", "pause", "step", "reset"):
             getattr(live, event.type)()
-            return event.type in ("play", "pause")
+            return event.type == "pause"
         if event.type == "mount":
             held(self.id).sent.clear()
         elif event.type == "zoom":

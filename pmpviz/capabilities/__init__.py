@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -44,6 +45,7 @@ PAGES = (
 )
 
 
+@cache
 def modules() -> tuple[str, ...]:
     """Every module of every slice: what the pages are drawn by."""
     slices = dict.fromkeys(f"{__name__}.{page.slice}" for page in PAGES)

@@ -44,7 +44,9 @@ def wait(page, condition: str, seconds: float = 120) -> None:
 
 
 def test_painted_glyphs_are_recovered_and_features_sharpen(server, open_page, note):
-    page = open_page(link(server, "deconvolution", data="painted", painted="5x5:00000000"))
+    # So high that beside each row there is room for three lines, however long the verdict once was.
+    room = {"width": 1280, "height": 1000}
+    page = open_page(link(server, "deconvolution", data="painted", painted="5x5:00000000"), viewport=room)
     page.get_by_text("Nothing is painted yet").wait_for()
     page.evaluate(WATCH)
     begin = time.perf_counter()

@@ -17,17 +17,20 @@ PATH = "/_stcore/stream"
 
 
 class Visitor:
-    """One session on `page`; `updates` are the times, since it came, at which the player was sent something new."""
+    """One session on `page`; `updates` are the times, since it came, at which the player was sent something new.
 
-    def __init__(self, address: str, page: str = "", query: str = ""):
+    The first is that of the first picture: an empty stage is none. `drawn` counts how often the whole page was drawn.
+    """
+
+    def __init__(self, address: str, page: str = "", query: str = "", component: str = "player"):
         self.address, self.page, self.query = address.replace("http", "ws", 1), page, query
-        self.begun = time.monotonic()
+        self.component, self.begun = component, time.monotonic()
         self.updates: list[float] = []
-        self.bytes = 0
+        self.bytes = self.drawn = 0
         self.player, self.fragment, self.last, self.playing = "", "", b"", True
         self._timers: dict[str, tuple[float, asyncio.Task]] = {}
         self._state: dict[str, str] = {}
-        self._events = 0
+        self._events, self._hash = 0, ""
         self._looked = False
         self._shown = asyncio.Event()
 
@@ -59,10 +62,16 @@ class Visitor:
             await self._shown.wait()
         return time.monotonic() - begun
 
+    @property
+    def timers(self) -> int:
+        """Fragments of the page that are run by a timer now."""
+        return len(self._timers)
+
     async def _run(self, fragment: str = "", by_timer: bool = True) -> None:
         request = BackMsg()
         request.rerun_script.query_string = self.query
-        request.rerun_script.page_name = self.page
+        request.rerun_script.page_name = "" if self._hash else self.page
+        request.rerun_script.page_script_hash = self._hash
         request.rerun_script.fragment_id = fragment
         request.rerun_script.is_auto_rerun = bool(fragment) and by_timer
         for widget, value in self._state.items():
@@ -72,25 +81,25 @@ class Visitor:
     def _take(self, message: bytes) -> None:
         forward = ForwardMsg.FromString(message)
         kind = forward.WhichOneof("type")
+        if kind == "navigation":
+            self._hash = forward.navigation.page_script_hash  # Of the page that it is, whatever it was asked for by.
         if kind == "auto_rerun":
             self._tick(forward.auto_rerun.fragment_id, forward.auto_rerun.interval)
         elif kind == "stop_auto_rerun":
             for fragment in forward.stop_auto_rerun.fragment_ids:
                 self._stop(fragment)
         elif kind == "new_session" and not forward.metadata.run.fragment_ids:
+            self.drawn += 1
             for fragment in list(self._timers):
                 self._stop(fragment)
         elif kind == "delta" and forward.delta.new_element.WhichOneof("type") == "bidi_component":
             self._show(forward.delta.new_element.bidi_component, forward.delta.fragment_id)
 
     def _show(self, component: Any, fragment: str) -> None:
-        if component.component_name != "pmpviz.player":
+        if component.component_name != f"pmpviz.{self.component}":
             return
         self.player, self.fragment, blob = component.id, fragment, component.bytes
         self.bytes += len(blob)
-        if blob != self.last:
-            self.updates.append(time.monotonic() - self.begun)
-        self.last = blob
         head = decode(blob)[0] if self._events or not self._looked else {}
         if self._events:
             self.playing = head["playing"]
@@ -98,6 +107,9 @@ class Visitor:
             self._looked = True
             if head.get("opens"):  # As a browser begins what is seen.
                 self._begin = asyncio.ensure_future(self.ask("play"))
+        if self._looked and blob != self.last:
+            self.updates.append(time.monotonic() - self.begun)
+        self.last = blob
         self._shown.set()
 
     def _tick(self, fragment: str, interval: float) -> None:

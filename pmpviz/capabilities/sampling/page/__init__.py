@@ -42,7 +42,7 @@ def race_on_home(above: Callable[[], None]) -> None:
     """Two samplers that race once they are seen, under what `above` draws."""
     stage = open_stage("home")
     above()
-    stage.opens = True
+    stage.opens, stage.tells_lanes, stage.patience = True, False, 0.1
     stage.take(stage.plan)
     stage.show()
     # Before a class it would be cut off by the window's edge.
