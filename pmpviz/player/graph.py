@@ -89,3 +89,8 @@ def opposed_pairs(model: Any, pairs: Int[np.ndarray, "e 2"]) -> Bool[np.ndarray,
     if not isinstance(model, Ising):
         return np.zeros(len(pairs), bool)
     return model.pairwise()[3] < 0
+
+
+def all_coupled(model: Any, pairs: Int[np.ndarray, "e 2"]) -> bool:
+    """Whether a pairwise model of two states has a coupling at every pair: a state then meets each of them, or not."""
+    return isinstance(model, Ising) and len(pairs) > 0 and bool((model.pairwise()[3] != 0).all())

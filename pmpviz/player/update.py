@@ -15,7 +15,7 @@ from pmpviz.live.lane_names import lane_ranks
 from pmpviz.live.store import folded
 from pmpviz.live.view import View
 from pmpviz.models import LayeredModel
-from pmpviz.player.graph import MOST_DRAWN, force_directed, grid_places, opposed_pairs
+from pmpviz.player.graph import MOST_DRAWN, all_coupled, force_directed, grid_places, opposed_pairs
 from pmpviz.player.layered import image_shape
 from pmpviz.player.model_words import full_sentence
 from pmpviz.player.style import GUARANTEES, Style, Styled, Unstyled, styles_of
@@ -177,7 +177,7 @@ def geometry_of(payload: Payload, model: Any, text: str, places: Sequence[tuple[
 
 
 def _graph(payload: Payload, model, places: Sequence[tuple[int, float, float]]) -> dict:
-    nodes, edges, opposed = _drawing(model)
+    nodes, edges, opposed, coupled = _drawing(model)
     if places := [place for place in places if place[0] < model.n]:
         nodes = nodes.copy()
         nodes[[site for site, *_ in places]] = [at for _, *at in places]
@@ -188,15 +188,17 @@ def _graph(payload: Payload, model, places: Sequence[tuple[int, float, float]]) 
         "nodes": payload.add(nodes),
         "edges": payload.add(edges, "<i4"),
         "opposed": payload.add(opposed, "u1") if opposed.any() else None,
+        "coupled": coupled,
     }
 
 
-_KEPT: dict[int, tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
+Drawing = tuple[np.ndarray, np.ndarray, np.ndarray, bool]
+_KEPT: dict[int, tuple[Any, Drawing]] = {}
 
 
-def _drawing(model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Node positions, edges, and which of these are negative couplings; kept for the last few models, since the forces
-    take a moment."""
+def _drawing(model) -> Drawing:
+    """Node positions, edges, which of these are negative couplings, and whether all are couplings; kept for the last
+    few models, since the forces take a moment."""
     held = _KEPT.get(id(model))
     if held is None or held[0] is not model:
         while len(_KEPT) >= 16:
@@ -205,12 +207,13 @@ def _drawing(model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return held[1]
 
 
-def _placed(model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _placed(model) -> Drawing:
     pairs = model.pairs()
     if model.n > MOST_DRAWN and (grid := grid_places(model.n, *pairs.T)) is None:
         side = int(np.ceil(np.sqrt(model.n)))
         site = np.arange(model.n)
         nodes = 0.02 + 0.96 * np.stack([site % side, site // side], 1) / max(side - 1, 1)
-        return nodes.astype(np.float32), np.zeros((0, 2), np.int32), np.zeros(0, np.uint8)
+        return nodes.astype(np.float32), np.zeros((0, 2), np.int32), np.zeros(0, np.uint8), False
     nodes = force_directed(model.n, *pairs.T) if model.n <= MOST_DRAWN else grid
-    return nodes.astype(np.float32), pairs.astype(np.int32), opposed_pairs(model, pairs).astype(np.uint8)
+    opposed = opposed_pairs(model, pairs).astype(np.uint8)
+    return nodes.astype(np.float32), pairs.astype(np.int32), opposed, all_coupled(model, pairs)

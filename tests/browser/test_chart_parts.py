@@ -241,6 +241,26 @@ HOVERED = """async () => {
 }"""
 
 
+# Whether a positive coupling and a negative one of three sites are red, in four states and in none.
+UNMET = f"""async () => {{ {MODULE}
+  const {{ painterFor }} = await of("/painters.js");
+  const places = {{ nodes: [0, 0, 1, 0, 1, 1], edges: [0, 1, 1, 2], opposed: [0, 1], coupled: true }};
+  const painter = painterFor({{ n: 3, geometry: {{ kind: "graph", ...places }} }});
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = painter.fit(200, 200)[0];
+  const theme = {{ ink: [0, 0, 0], soft: [90, 90, 90], paper: [255, 255, 255], dark: false }};
+  const marginals = {{ values: [0, 0.5, 1], low: 0, high: 1, kind: "sequential", plain: true }};
+  const red = (...area) => {{
+    const {{ data }} = canvas.getContext("2d").getImageData(...area);
+    return data.some((value, k) => k % 4 === 0 && value > 150 && data[k + 1] < 60 && data[k + 2] < 80);
+  }};
+  return [[0b000], [0b100], [0b001], [0b111], null].map((bits) => {{
+    painter.paint(canvas, bits && [bits[0] << 5], bits ? null : marginals, theme);
+    return [red(60, 0, 80, 40), red(160, 60, 40, 80)];
+  }});
+}}"""
+
+
 # Where a log axis of seconds has what is of the beginning and what came 8 ms later, in px, and what is said there.
 BEGUN = f"""async () => {{ {MODULE}
   const [{{ Chart }}, {{ told }}] = [await of("/chart.js"), await of("/told.js")];
@@ -466,6 +486,8 @@ def test_words_of_marks_and_of_the_pointer_and_pictures_of_the_past(open_page, s
     assert page.evaluate(BAND, [300, 310]) == ["noise: 12 letters"] and page.evaluate(BAND, [95, 99]) == ["noise"]
     # Words of a mark stand at the top, or beneath the curve that is there.
     assert page.evaluate(MARKED, [90, 90, 90]) == [12] and page.evaluate(MARKED, [10, 10, 10]) == [24]
+    # A coupling is red where its states are not as it would have them.
+    assert page.evaluate(UNMET) == [[False, True], [True, True], [False, False], [False, True], [False, False]]
     # Dark shades are lighter on a dark ground, and stay in their order.
     assert page.evaluate(LIT, False) == [0x8E, 0xB5, 0xE0]
     lit = page.evaluate(LIT, True)

@@ -8,9 +8,10 @@ import numpy as np
 from pmpviz.capabilities.sampling import picture as payload
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.models import build_spec
 from pmpviz.player import update as sending
-from pmpviz.player.update import AGAIN_UPDATES, Cursors, Desk
-from pmpviz.player.wire import decode
+from pmpviz.player.update import AGAIN_UPDATES, Cursors, Desk, geometry_of
+from pmpviz.player.wire import Payload, decode
 
 WAIT_SECONDS = 60
 
@@ -56,3 +57,10 @@ def test_an_update_without_new_frames_still_says_what_a_late_player_has_missed(m
     live.close()
     assert all(frames["since"] == -1 and frames["sweeps"] == [0] for frames in first)
     assert later["sweeps"] == [] and later["since"] == later["last"] == 0
+
+
+def test_only_a_model_that_is_made_of_couplings_says_which_are_not_met():
+    for strength, coupled in (1.0, True), (-1.0, True), (0.0, False):
+        text = f"complete:4,J={strength}"
+        found = geometry_of(Payload(), build_spec(text), text)
+        assert found["kind"] == "graph" and found["coupled"] is coupled

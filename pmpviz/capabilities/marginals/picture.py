@@ -189,6 +189,9 @@ def _sub(lane: InferenceLaneView) -> str:
         parts.append("the oracle ran out of time")
     if lane.reason.startswith(UNSETTLED):
         parts.append("stopped, not settled")
+    elif lane.trace and "residual" in lane.trace[-1]:
+        change = lane.trace[-1]["residual"]
+        parts.append("messages at rest" if lane.done else f"messages change by {significant(change, 2)}")
     return " · ".join(parts)
 
 

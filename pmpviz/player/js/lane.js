@@ -3,12 +3,13 @@
 import { frameHash } from "./decode.js";
 import { Figure } from "./figure.js";
 import { painterFor, thumbnailFor } from "./painters.js";
-import { css, heldColour, make, number, OPPOSED, scaleColour, sized, thousands } from "./theme.js";
+import { css, heldColour, make, number, OPPOSED, scaleColour, sized, thousands, UNMET } from "./theme.js";
 
 const RING = 2000;
 const FIRST = 64; // Of the ring: how a run began stays to be looked back at.
 const [MOMENTS, RECENT] = [128, 64];
 const MOST_WAITING = 4000;
+const UNMET_WORDS = "red: a coupling not met, which costs energy";
 const NONE = { sweep: -1, epoch: -1 };
 
 export class Lane extends Figure {
@@ -246,7 +247,7 @@ export class Lane extends Figure {
 export function drawSigns(legend, { states, geometry }, theme, clamped, field) {
   const signs = states ? states.names.map((name, k) => sign(states.colours[k], name, "pv-swatch")) : [];
   if (geometry.kind === "chain") signs.push(make("span", "pv-state", "a row: the chain after a sweep, the newest at the bottom"));
-  legend.classList.toggle("pv-always", signs.length > 0 || Boolean(geometry.opposed));
+  legend.classList.toggle("pv-always", signs.length > 0 || Boolean(geometry.opposed) || Boolean(geometry.coupled));
   if (clamped) signs.push(sign(css(heldColour(theme)), "clamped", "pv-held"));
   if (field) signs.push(sign("linear-gradient(90deg, #0072B2 50%, #D55E00 50%)", "field down, up", "pv-held"));
   if (geometry.opposed) {
@@ -254,6 +255,7 @@ export function drawSigns(legend, { states, geometry }, theme, clamped, field) {
     const dashes = `repeating-linear-gradient(90deg, ${colour} 0 4px, transparent 4px 7px)`;
     signs.push(sign(dashes, "negative coupling", "pv-dashed"));
   }
+  if (geometry.coupled) signs.push(sign(css(theme.dark ? UNMET.dark : UNMET.light), UNMET_WORDS, "pv-heavy"));
   legend.replaceChildren(...signs);
 }
 

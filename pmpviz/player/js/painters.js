@@ -1,9 +1,9 @@
 // How configurations become pictures: a raster for lattices, discs and lines for graphs.
 
-import { stateAt } from "./decode.js";
+import { bit, stateAt } from "./decode.js";
 import { LayersPainter } from "./layers.js";
 import { cleared, RasterPainter } from "./raster.js";
-import { css, heldColour, OPPOSED, readableOn, scaleColour, stateColours, word } from "./theme.js";
+import { css, heldColour, OPPOSED, readableOn, scaleColour, stateColours, UNMET, word } from "./theme.js";
 
 export function painterFor(lane) {
   if (lane.geometry.kind === "chain") return new ChainPainter(lane);
@@ -26,6 +26,9 @@ const THUMB_SHARE = 1 / 11;
 // Of so few sites each has its number in its disc, which is larger then.
 const NUMBERED = 9;
 const NUMBERED_SHARE = 1 / 15;
+// Of a line's strength, where the states at its ends are as its coupling would have them, and where they are not.
+const [FAINT, HEAVY] = [0.4, 1.6];
+const CROWDED = 60;
 const RIM = 0.75; // Of the radius, to the right and upwards.
 
 // A chain through time: one row a frame, the newest at the bottom; a layer covers the lowest rows.
@@ -73,6 +76,7 @@ class GraphPainter {
     this.nodes = lane.geometry.nodes;
     this.edges = lane.geometry.edges || new Int32Array(0);
     this.opposed = lane.geometry.opposed;
+    this.coupled = lane.geometry.coupled;
     this.n = lane.n;
     this.states = lane.states;
   }
@@ -80,7 +84,9 @@ class GraphPainter {
   fit(width, height) {
     const side = Math.floor(Math.min(width, height));
     const most = this.share || (this.n > NUMBERED ? SHARE : NUMBERED_SHARE);
-    this.radius = Math.max(2, Math.min(side * most, (0.24 * side) / Math.sqrt(this.n)));
+    // Where the lines tell something many discs leave them room.
+    const packed = this.coupled && this.n > CROWDED ? 0.15 : 0.24;
+    this.radius = Math.max(2, Math.min(side * most, (packed * side) / Math.sqrt(this.n)));
     return [side, side];
   }
 
@@ -91,7 +97,7 @@ class GraphPainter {
 
   paint(canvas, bits, layer, theme) {
     const context = cleared(canvas);
-    this.lines(context, canvas.width, theme);
+    this.lines(context, canvas.width, theme, bits);
     context.lineWidth = Math.max(1, this.radius * 0.16);
     context.strokeStyle = css(theme.ink);
     const colours = stateColours(this.states, theme);
@@ -157,28 +163,44 @@ class GraphPainter {
     context.stroke();
   }
 
-  // Negative couplings are dashed, in a colour of their own.
-  lines(context, side, theme) {
-    context.globalAlpha = Math.max(0.08, Math.min(0.6, 250 / (this.edges.length / 2 + 1)));
+  // Negative couplings are dashed, in a colour of their own; those that the states do not meet are heavy and red.
+  lines(context, side, theme, bits) {
+    const full = Math.max(0.08, Math.min(0.6, 250 / (this.edges.length / 2 + 1)));
     const wide = Math.max(1, side / 700);
-    this.drawn(context, side, false, theme.soft, wide);
-    if (this.opposed) {
-      context.globalAlpha = Math.min(1, 1.6 * context.globalAlpha);
-      context.setLineDash([4 * wide + 2, 3 * wide + 1]);
-      this.drawn(context, side, true, theme.dark ? OPPOSED.dark : OPPOSED.light, 1.5 * wide);
-      context.setLineDash([]);
+    const red = css(theme.dark ? UNMET.dark : UNMET.light);
+    for (const opposed of this.opposed ? [false, true] : [false]) {
+      const colour = css(opposed ? (theme.dark ? OPPOSED.dark : OPPOSED.light) : theme.soft);
+      const weight = opposed ? 1.6 * full : full;
+      const own = (e) => this.opposes(e) === opposed;
+      context.setLineDash(opposed ? [4 * wide + 2, 3 * wide + 1] : []);
+      if (!this.coupled || !bits) this.drawn(context, side, own, colour, wide, weight);
+      else {
+        this.drawn(context, side, (e) => own(e) && !this.unmet(e, bits), colour, wide, FAINT * weight);
+        this.drawn(context, side, (e) => own(e) && this.unmet(e, bits), red, 2 * wide, HEAVY * weight);
+      }
     }
+    context.setLineDash([]);
     context.globalAlpha = 1;
   }
 
-  drawn(context, side, opposed, colour, wide) {
-    context.strokeStyle = css(colour);
+  opposes(e) {
+    return Boolean(this.opposed && this.opposed[e]);
+  }
+
+  // Whether the states at the ends of a coupling are not as it would have them.
+  unmet(e, bits) {
+    return (bit(bits, this.edges[2 * e]) === bit(bits, this.edges[2 * e + 1])) === this.opposes(e);
+  }
+
+  drawn(context, side, chosen, colour, wide, alpha) {
+    context.strokeStyle = colour;
     context.lineWidth = wide;
+    context.globalAlpha = Math.min(1, alpha);
     context.beginPath();
-    for (let e = 0; e + 1 < this.edges.length; e += 2) {
-      if (Boolean(this.opposed && this.opposed[e / 2]) !== opposed) continue;
-      context.moveTo(...this.at(this.edges[e], side));
-      context.lineTo(...this.at(this.edges[e + 1], side));
+    for (let e = 0; 2 * e + 1 < this.edges.length; e++) {
+      if (!chosen(e)) continue;
+      context.moveTo(...this.at(this.edges[2 * e], side));
+      context.lineTo(...this.at(this.edges[2 * e + 1], side));
     }
     context.stroke();
   }
