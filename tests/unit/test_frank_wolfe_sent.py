@@ -13,6 +13,7 @@ from pmpviz.capabilities.marginals.moments import lane_at, last_steps, seen_at
 from pmpviz.capabilities.marginals.picture import update
 from pmpviz.capabilities.marginals.words import error, estimate
 from pmpviz.marginals.belief_propagation import UNSETTLED
+from pmpviz.player.numbers import significant
 from pmpviz.player.style import lightness_of
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
@@ -194,3 +195,15 @@ def test_a_direction_in_which_little_happens_is_not_blown_up():
     assert abs(after - before) < 0.05
     flat = SimpleNamespace(projection=SimpleNamespace(local=None, marginal=None, maxima=None), truth=None, lanes=[])
     assert polytope._box(flat, np.zeros(3)) == [[-0.5] * 3, [0.5] * 3]
+
+
+def test_messages_say_by_how_much_they_change_and_when_they_are_at_rest():
+    view = view_of("clique")
+    walk, messages = view.lanes[:2]
+    ends = []
+    for lane in (replace(messages, reason=""), replace(messages, reason="the messages have stopped changing")):
+        sent = decode(update(replace(view, lanes=(walk, lane, *view.lanes[2:])), Cursors(), Desk(), ""))[0]["lanes"]
+        ends.append([each["sub"].split(" · ")[-1] for each in sent])
+    change = significant(messages.trace[-1]["residual"], 2)
+    assert [of_messages for _, of_messages, _ in ends] == [f"messages change by {change}", "messages at rest"]
+    assert "messages" not in ends[0][0]
