@@ -91,6 +91,13 @@ def opposed_pairs(model: Any, pairs: Int[np.ndarray, "e 2"]) -> Bool[np.ndarray,
     return model.pairwise()[3] < 0
 
 
+def unmet_pairs(model: Any, pairs: Int[np.ndarray, "e 2"], x: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " e"]:
+    """Which couplings the states at their ends do not meet; none of a model that is not made of couplings."""
+    if not all_coupled(model, pairs):
+        return np.zeros(len(pairs), bool)
+    return (x[pairs[:, 0]] == x[pairs[:, 1]]) == opposed_pairs(model, pairs)
+
+
 def all_coupled(model: Any, pairs: Int[np.ndarray, "e 2"]) -> bool:
     """Whether a pairwise model of two states has a coupling at every pair: a state then meets each of them, or not."""
     return isinstance(model, Ising) and len(pairs) > 0 and bool((model.pairwise()[3] != 0).all())

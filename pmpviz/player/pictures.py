@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, UInt8
+from jaxtyping import Bool, Float, Int, UInt8
 from PIL import Image, ImageDraw
 
 from pmpviz.models.space import PALETTE
@@ -32,6 +32,8 @@ class Inks(NamedTuple):
 
 LIGHT = Inks((251, 250, 247), (28, 27, 25), (168, 164, 155))
 DARK = Inks((20, 20, 18), (236, 234, 228), (96, 94, 88))
+# Couplings that a state does not meet, as in theme.js: light, dark.
+UNMET = ((200, 16, 46), (255, 107, 107))
 
 
 def plane_of(x: np.ndarray, shape: Shape) -> Int[np.ndarray, "h w"]:
@@ -89,8 +91,10 @@ def graph_image(
     side: int = SIDE,
     dark: bool = False,
     states: int = 2,
+    unmet: Bool[np.ndarray, " m"] | None = None,
 ) -> Image.Image:
-    """Circles at `positions` (any scale, y downwards) filled by state, over lines for `edges`; smooth outlines."""
+    """Circles at `positions` (any scale, y downwards) filled by state, over lines for `edges`, red where they are
+    `unmet`; smooth outlines."""
     if len(positions) != x.size:
         raise InputError(f"{len(positions)} positions for {x.size} variables; give one each")
     big = 2 * side
@@ -98,8 +102,11 @@ def graph_image(
     colours = [tuple(row) for row in _palette(DARK if dark else LIGHT, states).tolist()]
     image = Image.new("RGB", (big, big), (DARK if dark else LIGHT).paper)
     draw = ImageDraw.Draw(image)
-    for i, j in np.asarray(edges, int).reshape(-1, 2):
-        draw.line([*place[i], *place[j]], fill=colours[0], width=max(2, big // 700))
+    pairs = np.asarray(edges, int).reshape(-1, 2)
+    red = np.zeros(len(pairs), bool) if unmet is None else np.asarray(unmet)
+    for chosen, colour, width in ((~red, colours[0], big // 700), (red, UNMET[dark], big // 200)):
+        for i, j in pairs[chosen]:
+            draw.line([*place[i], *place[j]], fill=colour, width=max(2, width))
     for (left, top), state in zip(place, np.asarray(x, int).reshape(-1), strict=True):
         box = [left - radius, top - radius, left + radius, top + radius]
         draw.ellipse(box, fill=colours[1 + state], outline=colours[-1], width=max(2, big // 500))
@@ -123,13 +130,15 @@ def picture_png(
     side: int = SIDE,
     dark: bool = False,
     states: int = 2,
+    unmet: Bool[np.ndarray, " m"] | None = None,
 ) -> bytes:
-    """PNG of one configuration x[n]: on a lattice of `shape`, or at `positions` with `edges`; raises InputError."""
+    """PNG of one configuration x[n]: on a lattice of `shape`, or at `positions` with `edges`, of which some are
+    `unmet`; raises InputError."""
     if shape is not None:
         image = lattice_image(x, shape, side, dark, states)
     elif positions is not None:
         none = np.zeros((0, 2), int)
-        image = graph_image(x, positions, none if edges is None else edges, side, dark, states)
+        image = graph_image(x, positions, none if edges is None else edges, side, dark, states, unmet)
     else:
         raise InputError("a picture needs the lattice's shape, or a position for each variable")
     file = io.BytesIO()

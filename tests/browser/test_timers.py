@@ -71,3 +71,16 @@ def test_a_page_that_stands_still_is_fed_from_play_on_with_what_is_beside_the_pl
         await until(lambda: not visitor.timers)
 
     follow(Visitor(server, page, query, component), story)
+
+
+def test_a_race_that_has_come_to_its_end_begins_anew_with_play(server):
+    async def story(visitor: Visitor) -> None:
+        await until(lambda: bool(visitor.updates))
+        assert not visitor.head["again"]
+        await visitor.ask("play")
+        await until(lambda: visitor.head["again"] and not visitor.playing)
+        begun = visitor.head["begun"]
+        await visitor.ask("play")
+        await until(lambda: visitor.head["begun"] > begun and visitor.head["again"])
+
+    follow(Visitor(server, "race", "preset=critical&model=square:8x8&chains=16&budget=16"), story)

@@ -30,6 +30,7 @@ class Visitor:
         self.player, self.fragment, self.last, self.playing = "", "", b"", True
         self._timers: dict[str, tuple[float, asyncio.Task]] = {}
         self._state: dict[str, str] = {}
+        self.head: dict[str, Any] = {}  # Of the last update, once something was done.
         self._events, self._hash = 0, ""
         self._looked = False
         self._shown = asyncio.Event()
@@ -101,6 +102,7 @@ class Visitor:
         self.player, self.fragment, blob = component.id, fragment, component.bytes
         self.bytes += len(blob)
         head = decode(blob)[0] if self._events or not self._looked else {}
+        self.head = head or self.head
         if self._events:
             self.playing = head["playing"]
         elif head.get("lanes"):

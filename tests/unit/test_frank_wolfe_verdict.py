@@ -185,7 +185,7 @@ def test_few_map_calls_are_those_since_which_marginals_have_been_good():
 def test_messages_and_walks_are_compared_by_bound_and_cost():
     view = view_of("clique")
     said = answer("clique")
-    assert said.startswith("On couplings as strong as these: the walk's bound is ") and "no bound" in said
+    assert said.startswith("By MAP calls, on couplings as strong as these: the walk's bound is ") and "no bound" in said
     assert f"after {view.lanes[0].count} MAP calls (" in said and f"after {view.lanes[1].count} sweeps (" in said
 
 

@@ -70,7 +70,8 @@ def test_lanes_are_compared_at_an_iteration_that_both_have_reached():
     assert found == apart.replace("64 pictures", "64, the last that both have, pictures")
     alone = verdict(view_of(lane("CD", annealed(-120.0, -122, -118, 32)), ahead))
     assert alone.startswith(
-        "CD is behind, at iteration 64. In equal time (1.00 s of computing each, as far as both are scored): about "
+        "CD is behind, at iteration 64 where PCD is at 512. "
+        "In equal time (1.00 s of computing each, as far as both are scored): about "
     )
     assert alone.count("more probable") == 1
     assert alone.endswith(" −120.0 with CD at iteration 32, −90.00 with PCD at iteration 512.")
@@ -457,6 +458,9 @@ def test_where_one_lane_is_far_ahead_they_are_compared_in_equal_time():
     slow = lane("PCD", begun, annealed(-120.0, -122.0, -118.0, 10, took=2.5), iteration=10)
     fast = lane("CD", begun, far, annealed(-90.0, -91.0, -89.0, 1024, took=4.0), iteration=1024)
     words = verdict(view_of(fast, slow))
-    assert words.startswith("PCD is behind, at iteration 10. In equal time (") and "more probable with CD" in words
+    assert (
+        words.startswith("PCD is behind, at iteration 10 where CD is at 1\u202f024. In equal time (")
+        and "more probable with CD" in words
+    )
     words = verdict(view_of(fast, lane("PCD", begun, iteration=10)))
     assert words.endswith("Too early to compare: of PCD no likelihood after iteration 0 is known.")

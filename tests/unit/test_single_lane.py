@@ -156,6 +156,8 @@ def test_no_speed_is_told_before_a_sweep_is_done(idle):
     lane = dataclasses.replace(idle.lanes[0], sweep=0, rate=0.141)
     assert "sweeps/s" not in picture._sub(lane, 60.0)
     assert picture._sub(dataclasses.replace(lane, sweep=1), 60.0).endswith(" · now computes 0.141 sweeps/s")
+    # Of several lanes, which wait for each other, what a sweep takes is told.
+    assert " · 7.09 s a sweep" in picture._sub(dataclasses.replace(lane, sweep=1), 60.0, several=True)
 
 
 def test_statistics_of_draws_count_since_the_first_one_that_was_begun_under_the_settings(idle):

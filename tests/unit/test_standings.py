@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from pmpviz.capabilities.sampling import picture, standings, words
+from pmpviz.capabilities.sampling import before_class, picture, standings, words
+from pmpviz.capabilities.sampling.evidence import energy_now, how_far
 from pmpviz.metrics.mmd import Reference
 from pmpviz.metrics.noise import noise_band
 from pmpviz.player.update import Cursors, Desk
@@ -35,7 +36,8 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     quick, slow = [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
     first = standings.verdict(race(idle, slow, quick))
     came = "lane 2 first came within the noise of 16 samples after 8–16 sweeps"
-    assert first == f"{came}; lane 1 had not after 16 sweeps (when last compared)."
+    stays = "and more draws change nothing in their law"
+    assert first == f"{came}; lane 1 had not after 16 sweeps (when last compared), {stays}."
     spikes = [0.02, 0.001, 0.03, 0.001]
     later = standings.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
     assert later == f"{came}, then lane 1 after 128–256; by seconds lane 2 was first, too."
@@ -221,8 +223,36 @@ def test_what_an_approximate_lane_that_has_not_come_gets_wrong_is_said(begin):
         lanes = (dataclasses.replace(wrong, guarantee=guarantee), right)
         said[guarantee] = standings.verdict(dataclasses.replace(view, lanes=lanes))
     assert "lane 1 had not after " in said["approximate"]
-    assert said["approximate"].endswith(", its energy is 12 standard errors too low.")
+    assert said["approximate"].endswith(
+        ", its energy is 12 standard errors too low, and more draws change nothing in their law."
+    )
     assert said["invariant"].endswith("(when last compared)."), "time will mend it"
+
+
+def test_a_class_reads_of_the_energies_that_it_sees(begin):
+    """MMD^2, by which a desk is told who came, is not on screen there."""
+    live = begin(PLAN)
+    live.play()
+    view = wait(live, lambda view: view.lanes and view.truth is not None)
+    view = race(view, *([[0.5, 0.2, 0.1, 0.009, 0.009]] * 2))
+    falls = energies(view, 90, 40, 0.5, 0.5, 0.5).lanes[0]
+    off, view = energies(view, 40, 40, 40, 40, 40).lanes[0], energies(view, 1, 1, 1, 1, 1)
+    falls = dataclasses.replace(falls, kind="chain")
+    lanes = falls, dataclasses.replace(off, guarantee="approximate")
+    told = before_class.energy_verdict(dataclasses.replace(view, lanes=lanes))
+    wrong = f"lane 1 is {how_far(energy_now(view, off))}"
+    assert told == f"Right energy: lane 1 after 2 sweeps; {wrong}, and stays so."
+    assert "MMD" not in told and "40 standard errors too high" in told
+    chains = tuple(dataclasses.replace(lane, guarantee="invariant") for lane in (off, off))
+    none = before_class.energy_verdict(dataclasses.replace(view, lanes=chains))
+    assert none.startswith("No energy is right yet: lane 1 is ") and "stays" not in none
+    # Where another law is coming, or no energy is known, the verdict is that of a desk.
+    assert not before_class.energy_verdict(dataclasses.replace(view, coming="T 2"))
+    gone = SimpleNamespace(settled=True, energy=None, sampled_energy=None, energy_deviation=float("nan"))
+    assert not before_class.energy_verdict(dataclasses.replace(view, energy=None, truth=gone))
+    for large in (True, False):
+        said = decode(picture.update(view, Cursors(), Desk(large=large), "none"))[0]["said"][0]
+        assert ("Right energy" in said) is large
 
 
 def test_those_that_have_not_come_are_named_together(idle):

@@ -9,6 +9,8 @@ from PIL import Image
 from pmpviz.capabilities.sampling import outlets
 from pmpviz.models import build_spec
 from pmpviz.models.space import PALETTE
+from pmpviz.player.graph import unmet_pairs
+from pmpviz.player.pictures import UNMET, graph_image
 
 MODEL = build_spec("potts:4x5,q=3")
 STATES = (np.arange(20) % 3).astype(np.int8)
@@ -31,3 +33,18 @@ def test_a_picture_and_an_animation_show_each_state_in_its_own_colour():
         assert np.array_equal(colours(image), expected)
     with Image.open(io.BytesIO(outlets._animation_of(view())())) as image:
         assert np.abs(colours(image).astype(int) - expected).max() <= 8
+
+
+def test_couplings_that_a_state_does_not_meet_are_red_in_a_picture_and_none_of_other_models():
+    model = build_spec("complete:3,J=1")
+    pairs = model.pairs()
+    for x, red in ([0, 0, 0], 0), ([1, 0, 0], 2):
+        unmet = unmet_pairs(model, pairs, np.array(x))
+        assert unmet.sum() == red
+        image = graph_image(np.array(x), np.array([[0, 0], [1, 0], [0, 1]]), pairs, unmet=unmet)
+        pixels = np.asarray(image).reshape(-1, 3).astype(int)
+        assert bool((np.abs(pixels - UNMET[0]).max(1) < 9).sum() > 20) is bool(red)
+    against = build_spec("complete:3,J=-1")
+    assert unmet_pairs(against, pairs, np.array([1, 1, 0])).tolist() == [True, False, False]
+    potts = build_spec("potts:3x3,q=3")
+    assert not unmet_pairs(potts, potts.pairs(), np.arange(9) % 3).any()

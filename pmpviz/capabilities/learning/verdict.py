@@ -281,7 +281,11 @@ def _samples(view: LearningView, at: int) -> str:
     found = [_nearness(lane, at) for lane in view.lanes]
     if len(set(found)) == 1:
         return f" Samples of both are {found[0]}."
-    told = "; those of ".join(f"{name} are {near}" for name, near in zip(_names(view), found, strict=True))
+    last = [max((each.iteration for each in lane.points if each.iteration <= at), default=0) for lane in view.lanes]
+    when = [f" at iteration {integer(each)}" if len(set(last)) > 1 else "" for each in last]
+    told = "; those of ".join(
+        f"{name}{then} are {near}" for name, then, near in zip(_names(view), when, found, strict=True)
+    )
     return f" Samples of {told}."
 
 
@@ -317,7 +321,8 @@ def _behind(view: LearningView) -> str:
     """Which lane has come less than half as far as the other."""
     less, more = sorted(view.lanes, key=lambda lane: lane.iteration)
     behind = 2 * less.iteration < more.iteration
-    return f"{less.label} is behind, at iteration {integer(less.iteration)}. " if behind else ""
+    where = f"at iteration {integer(less.iteration)} where {more.label} is at {integer(more.iteration)}"
+    return f"{less.label} is behind, {where}. " if behind else ""
 
 
 def last_of(lane: LearningLaneView) -> Likelihood | None:
@@ -329,7 +334,10 @@ def probable(lane: LearningLaneView, view: LearningView) -> str:
     """How probable a picture is, beside pixels that know nothing of each other."""
     found = last_of(lane)
     if found is None or _is_old(found, lane):
-        return f"The likelihood of {scored(view)} is not known of these weights yet: it is computed beside them."
+        before = "" if found is None else f" Last it was {value_words(found)}."
+        return (
+            f"The likelihood of {scored(view)} is not known of these weights yet: it is computed beside them.{before}"
+        )
     apart = significant(lane.independent, 4)
     if found.high <= lane.independent:
         far = f"{than_chance(found, lane)} pixels that know nothing of each other ({apart})"

@@ -236,7 +236,11 @@ def _first(view: InferenceView, large: bool) -> list[str]:
     if len(view.lanes) == 1:
         return ["error", "log_z"] if large or not _seen_whole(view) else []
     gaps = ["gap" in solver_class(lane.algorithm).spec.metrics for lane in view.lanes]
-    return ["error"] if large and not all(gaps) and not _whole(view) else []
+    if not large or all(gaps) or _whole(view):
+        return []
+    # Where one lane bounds nothing at all, bounds are what is compared.
+    bounds = ["bound" in solver_class(lane.algorithm).spec.metrics for lane in view.lanes]
+    return ["error"] if all(bounds) or exact_log_z(view) is None else ["excess", "error"]
 
 
 def _seen_whole(view: InferenceView) -> bool:

@@ -79,7 +79,7 @@ INFERENCE: tuple[Preset, ...] = (
     Preset(
         "clique",
         "Clique",
-        "When is a tighter polytope worth its MAP calls?",
+        "Which bound on log Z is tighter, by MAP calls or by messages?",
         InferencePlan("clique:10,theta=3", lanes=(_walk(), solver("trbp"), solver("bp"))),
         "Strong random couplings among ten variables: message passing over the local polytope is far off, and its "
         "bound is loose by tens of nats; a few dozen MAP calls are nearly exact.",

@@ -176,7 +176,7 @@ def _tighter(view: InferenceView) -> str:
     bounds = [lane.answer.bound for lane in (walk, messages)]
     if exact is None or bounds[0] is None or bounds[1] is None:
         return ""
-    head = "On couplings as strong as these" if bounds[0] < bounds[1] else "Not yet"
+    head = "By MAP calls, on couplings as strong as these" if bounds[0] < bounds[1] else "By messages so far"
     cost = [f"{steps_of(lane)} ({seconds(lane.seconds)})" for lane in (walk, messages)]
     return (
         f"{head}: the walk's bound is {_over(bounds[0], exact)} above log Z after {cost[0]}, that of tree-reweighted "

@@ -121,6 +121,11 @@ def by_energy(lane: LaneView, point: MetricPoint) -> bool:
     return lane.begins_within or (lane.passage is not None and lane.passage.sweep < point.sweep)
 
 
+def shows_energy(view: LiveView) -> bool:
+    """Whether a class sees the energy of a race: from the start on where a formula gives it, else once it decided."""
+    return view.energy is not None or energy_decides(view)
+
+
 def energy_decides(view: LiveView) -> bool:
     """Whether of some lane MMD^2 alone would say too much: it had the lane within the noise while the energy was not
     right yet. Once so it stays so, until the settings change: what is shown by it changes once."""
@@ -170,22 +175,30 @@ def disagree(lanes: Sequence[LaneView], before: str = "") -> str:
 
 
 def first_right(lane: LaneView, law: tuple[float, float], chains: int) -> str:
-    """After how many sweeps the mean energy of so many chains first was no further off than by chance, and stayed: one
-    that falls slowly touches it before. Empty where that is now, or never was, and of few chains, of which chance
-    allows nearly everything."""
+    """`, first after 13–16 sweeps`, where `right_since` knows it."""
+    since = right_since(lane, law, chains)
+    return f", first after {stretch_of(*since)}" if since else ""
+
+
+def stretch_of(begin: int, end: int) -> str:
+    """`13–16 sweeps`, or `1 sweep`."""
+    return f"{integer(end) if begin == end else f'{integer(begin)}–{integer(end)}'} sweep{'' if end == 1 else 's'}"
+
+
+def right_since(lane: LaneView, law: tuple[float, float], chains: int) -> tuple[int, int] | None:
+    """The stretch of sweeps after which the mean energy of so many chains first was no further off than by chance, and
+    stayed: one that falls slowly touches it before. None where that is now, or never was, and of few chains, of which
+    chance allows nearly everything."""
     bins = lane.series.bins(lane.since + 1, lane.sweep)
     if lane.kind != "chain" or not len(bins) or chains < FEW_CHAINS:
-        return ""
+        return None
     far = rare(CHANCE, chains) * np.hypot(bins.most["energy:error"], law[1])
     reached = (bins.least["energy:mean"] <= law[0] + far) & (bins.most["energy:mean"] >= law[0] - far)
     right = np.flatnonzero(reached & _stays(bins, lane.since, law, chains))
     if not len(right):
-        return ""
+        return None
     begin, end = (int(ends["sweep"][right[0]]) - lane.since for ends in (bins.least, bins.most))
-    if end >= lane.sweep - lane.since:
-        return ""
-    stretch = integer(end) if begin == end else f"{integer(begin)}–{integer(end)}"
-    return f", first after {stretch} sweep{'' if end == 1 else 's'}"
+    return None if end >= lane.sweep - lane.since else (begin, end)
 
 
 def _stays(bins: Bins, since: int, law: tuple[float, float], chains: int) -> Bool[np.ndarray, " bins"]:

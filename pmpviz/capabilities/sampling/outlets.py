@@ -15,7 +15,7 @@ from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveRun, LiveView
 from pmpviz.capabilities.sampling.manifest import plan_files
-from pmpviz.player.graph import force_directed
+from pmpviz.player.graph import force_directed, unmet_pairs
 from pmpviz.player.layered import picture_of, picture_shape
 from pmpviz.player.numbers import integer
 from pmpviz.player.pictures import animation_gif, picture_png
@@ -102,7 +102,8 @@ def _picture(view: LiveView, index: int = 0) -> bytes:
     if shape is not None:
         return picture_png(picture_of(model, x), shape=shape, states=model.space.states)
     pairs = model.pairs()
-    return picture_png(x, positions=force_directed(model.n, *pairs.T), edges=pairs, states=model.space.states)
+    places, unmet = force_directed(model.n, *pairs.T), unmet_pairs(model, pairs, x)
+    return picture_png(x, positions=places, edges=pairs, states=model.space.states, unmet=unmet)
 
 
 def _animation_of(view: LiveView, index: int = 0):

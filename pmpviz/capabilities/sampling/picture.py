@@ -12,6 +12,7 @@ import numpy as np
 
 from pmpviz.capabilities.sampling import standings
 from pmpviz.capabilities.sampling import words as sentences
+from pmpviz.capabilities.sampling.before_class import energy_verdict
 from pmpviz.capabilities.sampling.kept import Kept, of_model
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.layers import kind_of
@@ -57,7 +58,7 @@ def update(
     envelope, kept = _envelope(view, sent), of_model(kept, view.plan.model)
     then = view if desk.at is None else view.at(desk.at)
     scene = Scene(envelope, view, then, kept, desk.window or EVERYTHING, desk.at, desk.large)
-    verdict = standings.verdict(then) if len(then.lanes) > 1 else None
+    verdict = _verdict(then, desk.large) if len(then.lanes) > 1 else None
     return envelope.seal(
         desk,
         SPEEDS,
@@ -71,6 +72,7 @@ def update(
         ],
         alt=f"Chain 0 of each lane on a {model_words(view.model, view.plan.beta)}" if view.model else "",
         marks=[list(mark) for mark in view.marked],
+        again=again(view),
         opens=opens and not desk.large and not any(lane.sweep for lane in view.lanes),
         clamped=_clamped(envelope.payload, view),
         field=_field(envelope.payload, view),
@@ -78,6 +80,11 @@ def update(
         tools={words: id for id, words in (tools or {}).items()},
         hover={"lane": hover[0], "site": hover[1], "lines": list(hover[2])} if hover else None,
     )
+
+
+def again(view: LiveView) -> bool:
+    """Whether all lanes have come to their end: play begins anew."""
+    return bool(view.lanes) and view.trouble is None and all(lane.done for lane in view.lanes)
 
 
 def styles(view: LiveView) -> list[Style]:
@@ -106,6 +113,11 @@ def _field(payload: Payload, view: LiveView) -> int | None:
     return payload.add(np.array(signs), "<i4") if signs and view.model is not None else None
 
 
+def _verdict(view: LiveView, large: bool) -> str:
+    """Of a race; before a class by what is on screen there."""
+    return (energy_verdict(view) if large else "") or standings.verdict(view)
+
+
 def _said(view: LiveView, desk: Desk, verdict: str | None) -> list[str]:
     """[the verdict, what is computed] at the moment that is looked back at, or now."""
     held_up = sentences.held_up(view, desk.speed) if desk.at is None else ""
@@ -120,9 +132,11 @@ def _said(view: LiveView, desk: Desk, verdict: str | None) -> list[str]:
 def _lane(envelope: Envelope, view: LiveView, index: int, lane: LaneView, desk: Desk) -> dict:
     space, payload, at = view.model.space, envelope.payload, desk.at
     room = max(MOST_BYTES * 8 // (view.model.n * space.planes), 4)
+    going = view.playing and not lane.done
+    under = sentences.looking_back(at).lower() if at is not None else _sub(lane, desk.speed, going, len(view.lanes) > 1)
     return envelope.lane(
         index,
-        _sub(lane, desk.speed, view.playing and not lane.done) if at is None else sentences.looking_back(at).lower(),
+        under,
         _status(view, lane) if at is None else "",
         n=view.model.n,
         **state_words(space),
@@ -144,8 +158,10 @@ def _has_strip(model) -> bool:
     return isinstance(model, Ising) and model.shape is not None and len(model.shape) > 1
 
 
-def _sub(lane: LaneView, speed: float, going: bool = True) -> str:
+def _sub(lane: LaneView, speed: float, going: bool = True, several: bool = False) -> str:
     rate = rate_words(lane.rate if lane.sweep else 0.0, speed, "sweeps", going)
+    if several and rate:  # Lanes wait for each other: their own rate is not that at which they are seen to go on.
+        rate = f"{seconds(1 / lane.rate)} a sweep"
     parts = [rate, f"{seconds(lane.seconds)} of computing" if lane.seconds else ""]
     return " · ".join(part for part in (_counted(lane), *parts) if part)
 

@@ -212,7 +212,10 @@ def _not_yet(view: LiveView, lanes: list[LaneView]) -> list[str]:
     many = f"{integer(counts[0])}–" if len(counts) > 1 else ""
     off = energy_now(view, lanes[0]) if len(lanes) == 1 and lanes[0].guarantee != "invariant" else 0.0
     wrong = f", its energy is {how_far(off)}" if abs(off) > far(view) else ""
-    return [f"{who} had not after {many}{count_of(counts[-1])} (when last compared){wrong}{_order(view, lanes)}"]
+    same = len(lanes) == 1 and lanes[0].kind == "draw" and lanes[0].guarantee == "approximate"
+    stays = ", and more draws change nothing in their law" if same else ""
+    when = f"after {many}{count_of(counts[-1])} (when last compared)"
+    return [f"{who} had not {when}{wrong}{stays}{_order(view, lanes)}"]
 
 
 def _order(view: LiveView, lanes: list[LaneView]) -> str:

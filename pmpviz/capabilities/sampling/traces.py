@@ -11,7 +11,7 @@ import numpy as np
 
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.draws import DrawsView
-from pmpviz.capabilities.sampling.evidence import CHANCE, chance_of_energy, energy_decides
+from pmpviz.capabilities.sampling.evidence import CHANCE, chance_of_energy, shows_energy
 from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView, bands, share_name
 from pmpviz.capabilities.sampling.live import LiveView, energy_of
@@ -91,7 +91,7 @@ def traces(scene: Scene) -> list[dict]:
         # it, from the start on, else the one that decided.
         found = [mmd, energy, *states, _mmd(scene, "seconds"), *by_order, *beside]
         by_formula = view.energy is not None
-        if scene.large and (by_formula or energy_decides(view)):
+        if scene.large and shows_energy(view):
             energy["title"] = "Energy" if by_formula else "Energy decides now"
             found.sort(key=lambda card: card is not energy)
         return found
@@ -148,11 +148,15 @@ def _series(scene: Scene, name: str, title: str, log: bool = False) -> dict:
     if len(lanes) > 1:
         more |= {"unit": _of_several(scene)}
     if len(lanes) == 1 and (draws := lanes[0].draws) is not None and draws.length > 1:
-        faint = ["faint: every sweep, cut at the frame"] if draws.done > 1 else []
+        faint = [_faint(scene)] if draws.done > 1 else []
         more |= {"unit": ", ".join([*_finished(scene, draws), *faint]), **_upper(scene, draws)}
     several = len(lanes) > 1
     lines = scene.lines(lambda lane: _lines_of(lane, name, scene.window, several), LEAST_RESIDUAL if log else None)
     return trace(name, title, "sweeps", lines, log, exact=exact, empty=sentences.waiting(view), **more)
+
+
+def _faint(scene: Scene) -> str:
+    return "faint: every sweep" + ("" if scene.large else ", cut at the frame")
 
 
 def _of_several(scene: Scene) -> str:
@@ -161,7 +165,7 @@ def _of_several(scene: Scene) -> str:
     if making := [lane for lane in slow if lane.draws is not None and not lane.draws.done]:
         return f"faint: {_short_names(making)}, first draw not done"
     if slow:
-        return "dots: finished draws, faint: every sweep, cut at the frame"
+        return f"dots: finished draws, {_faint(scene)}"
     return SHADE if scene.large else f"from sweep 1 on; {SHADE}"
 
 

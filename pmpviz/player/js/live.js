@@ -151,6 +151,7 @@ export class Live extends Room {
     this.bar.adopt(update.bar, update.speed, this.playing, update.unit, update.whose);
     this.resting = Boolean(update.trouble) && !update.lanes.length;
     this.bar.rest(this.resting);
+    this.bar.resting = update.again ? "Again" : "Play"; // What has come to its end begins anew.
     if (this.bar.buttons.class) this.bar.buttons.class.firstChild.textContent = this.large ? "Leave class mode" : "Class mode";
     this.knobs.adopt(update.knobs || [], this.answered(update));
     this.say(update);

@@ -104,7 +104,6 @@ class Walk extends Player {
     this.goals = update.goals;
     this.waiting = Boolean(update.waits);
     this.learnWords(update);
-    this.bar.resting = update.again ? "Again" : "Play";
     this.renewed = update.sites_first ? RENEWED : ""; // Of many sites a step takes seconds.
     [this.verdictLetters, this.letters] = update.letters;
     this.root.classList.toggle("wk-many", update.lanes.length > 3);

@@ -33,7 +33,7 @@ MANY = "<style>@media (max-width: 1500px) { .stMainBlockContainer { padding-inli
 MOST_OFFERED = 4
 ONE = (
     "Each picture is a configuration: low energy makes it likely. "
-    "A sampler is right when all come as often as the model says."
+    "A sampler is right when all come as often as the model says, and the mean energy is then the exact one."
 )
 PAGES = {page.id: page for page in (Page("home", (HOME,)), Page("playground", PLAYGROUND, ONE), Page("race", RACE))}
 

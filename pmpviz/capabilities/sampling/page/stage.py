@@ -159,6 +159,8 @@ class SamplingStage(Stage):
     def answer(self, event: Event) -> bool:
         """Also strokes and clicks on the picture, hovering, kept curves and looking back."""
         holder = held(self.id)
+        if event.type == "play" and payload.again(holder.live.view):
+            holder.live.reset()
         # The worker, which notes them for an export, is in no session.
         self._kept = of_model(holder.kept, self.plan.model)
         if event.type in ("click", "paint"):
