@@ -1,5 +1,6 @@
 """What is said of a training: one sentence that answers, and beneath it likelihood and MMD, of the moment shown."""
 
+import dataclasses
 import math
 from types import SimpleNamespace
 
@@ -71,7 +72,7 @@ def test_lanes_are_compared_at_an_iteration_that_both_have_reached():
     alone = verdict(view_of(lane("CD", annealed(-120.0, -122, -118, 32)), ahead))
     assert alone.startswith(
         "CD is behind, at iteration 64 where PCD is at 512. "
-        "In equal time (1.00 s of computing each, as far as both are scored): about "
+        "In equal time (1.00 s of computing each, as far as both are scored) pictures are about "
     )
     assert alone.count("more probable") == 1
     assert alone.endswith(" −120.0 with CD at iteration 32, −90.00 with PCD at iteration 512.")
@@ -108,7 +109,7 @@ def test_lanes_are_compared_by_seconds_too_where_that_is_another_matter_and_not_
     told = verdict(view_of(slow, lane("Gibbs", even, annealed(-200.8, -200.9, -200.7, 640, 2.9))))
     early = "At iteration 80 it is too early to compare: pictures are hardly more probable than by independent pixels. "
     after = "In equal time (2.90 s of computing each, as far as both are scored)"
-    ahead = f"{after}: about 150 times (5.01 nats) more probable with Gibbs"
+    ahead = f"{after} pictures are about 150 times (5.01 nats) more probable with Gibbs"
     assert told.startswith(f"{early}{ahead}. Samples of both")
     level = verdict(view_of(slow, lane("Gibbs", even, annealed(-205.7, -205.82, -205.6, 640, 2.9))))
     assert level.startswith(f"{early}{after} the errors leave open which is ahead. ")
@@ -126,7 +127,7 @@ def test_nothing_is_laid_to_errors_where_values_are_exact():
         ([exact(-8.01, 80, 1.0)], "scored) neither is ahead by more than 0.05 nats. "),
         (
             [exact(-10.0, 80, 0.5), exact(-9.9, 96, 1.5)],
-            "scored): about 7.4 times (2.00 nats) more probable with Exact. ",
+            "scored) pictures are about 7.4 times (2.00 nats) more probable with Exact. ",
         ),
     ):
         told = verdict(view_of(far, lane("PCD", *others)))
@@ -341,6 +342,15 @@ def test_what_learning_raises_is_the_first_curve_and_what_mmd_cannot_see_stands_
     lane.likelihoods.found.append(Likelihood(0, 0.0, -6.0, -6.0, -6.0, True))
     before = LearningView(run=0, plan=plan, train=train, test=test, lanes=(lane.view(False),))
     assert decode(picture.update(before, Cursors(), Desk()))[0]["traces"][0]["lines"] == []
+    # Of two lanes of which one is far behind a class, which sees one curve, sees that of equal time.
+    lane.likelihoods.found.append(Likelihood(9, 2.5, -5.0, -5.0, -5.0, True))
+    quick, slow = (dataclasses.replace(lane.view(False), iteration=count) for count in (9, 4))
+    for other, large, x in ((slow, True, "seconds"), (slow, False, "iterations"), (quick, True, "iterations")):
+        both = LearningView(run=0, plan=plan, train=train, test=test, lanes=(quick, other))
+        meta, payload = decode(picture.update(both, Cursors(), Desk(large=large)))
+        assert meta["traces"][0]["x"] == x and meta["traces"][0]["title"].startswith("Log-likelihood")
+        timed = next(card for card in meta["traces"] if card["id"] == "likelihood-seconds")
+        assert np.frombuffer(payload[timed["lines"][0]["x"]], "<f4").tolist() == [0.0, 2.5]
 
 
 def test_a_curve_begins_before_the_first_step_and_a_pause_says_that_scores_still_arrive(monkeypatch):
@@ -462,5 +472,9 @@ def test_where_one_lane_is_far_ahead_they_are_compared_in_equal_time():
         words.startswith("PCD is behind, at iteration 10 where CD is at 1\u202f024. In equal time (")
         and "more probable with CD" in words
     )
+    common = annealed(-180.0, -181.0, -179.0, 8, took=2.0)
+    words = verdict(view_of(lane("CD", common, far, iteration=512), lane("PCD", common, iteration=8)))
+    assert words.startswith("In equal time (2.00 s of computing each, as far as both are scored) pictures are about ")
+    assert " At iteration 8, the last that both have, " in words
     words = verdict(view_of(fast, lane("PCD", begun, iteration=10)))
     assert words.endswith("Too early to compare: of PCD no likelihood after iteration 0 is known.")

@@ -41,6 +41,8 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     spikes = [0.02, 0.001, 0.03, 0.001]
     later = standings.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
     assert later == f"{came}, then lane 1 after 128–256; by seconds lane 2 was first, too."
+    ended = race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes])
+    assert standings.verdict(ended, brief=True) == f"{came}, then lane 1 after 128–256."
     # Who has left the noise again is said to have.
     out = standings.verdict(race(idle, slow, [*quick, 0.03]))
     assert out.startswith(f"{came}, though its MMD² is above it now; lane 1 had not after 16")
@@ -265,12 +267,11 @@ def test_those_that_have_not_come_are_named_together(idle):
 
 
 def test_metrics_know_the_energy_that_the_lane_had_then(begin):
-    live = begin(PLAN)
+    live = begin(PLAN, speed=60.0)  # Of a longer run only means of several sweeps are held.
     live.play()
     view = wait(live, lambda view: view.lanes and view.lanes[0].judged)
     lane = view.lanes[0]
     held = [(point, lane.series.bins(point.sweep, point.sweep)) for point in lane.points[1:]]
-    # Of a run that went on for long, sweeps of its middle are held in means of several.
     known = [(point, bins.mean) for point, bins in held if bins.width == 1]
     assert known
     for point, row in known:

@@ -12,7 +12,7 @@ import numpy as np
 from pmpviz.capabilities.learning.lane import MOST_PICTURES, LearningLaneView, mosaic_shape
 from pmpviz.capabilities.learning.likelihood import is_small
 from pmpviz.capabilities.learning.live import LearningView
-from pmpviz.capabilities.learning.verdict import LITTLE, longest, mmd_note, scored
+from pmpviz.capabilities.learning.verdict import LITTLE, is_far_behind, longest, mmd_note, scored
 from pmpviz.capabilities.learning.words import looked_at, more, offer, said
 from pmpviz.learning import learner_class
 from pmpviz.player.filters import filter_words, sent_filters
@@ -39,7 +39,7 @@ def update(view: LearningView, sent: Cursors, desk: Desk) -> bytes:
     words |= {"offer": offer(view), "longest": longest(view)}
     if view.trouble:
         words["trouble"] = f"{view.trouble[:1].upper()}{view.trouble[1:].rstrip('.')}."
-    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), sentences[0], **words)
+    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view, desk.large), sentences[0], **words)
 
 
 def _tell_apart(envelope: Envelope) -> None:
@@ -106,7 +106,8 @@ def _sub(lane: LearningLaneView, speed: float, going: bool) -> str:
 # Traces.
 
 
-def _traces(envelope: Envelope, view: LearningView) -> list[dict]:
+def _traces(envelope: Envelope, view: LearningView, large: bool) -> list[dict]:
+    """A class sees the first one alone: of lanes of which one is far behind by iterations, that of equal time."""
     if not view.lanes:
         return []
     several, mmd = len(view.lanes) > 1, [_mmd(envelope, view, "iterations")]
@@ -118,7 +119,10 @@ def _traces(envelope: Envelope, view: LearningView) -> list[dict]:
     # What learning raises comes first: MMD², which is small from the start, would tell another story. Of several lanes
     # it tells whose samples are like the pictures, whatever their laws are.
     traces = [_likelihood(envelope, view), *(mmd if several or not errors else [*errors[:1], *mmd])]
-    traces += [_mmd(envelope, view, "seconds")] if several else []
+    if several:
+        in_time = _likelihood(envelope, view, "seconds")
+        traces.insert(0 if large and is_far_behind(view) else len(traces), in_time)
+        traces.append(_mmd(envelope, view, "seconds"))
     traces.append(_series(envelope, "gradient_norm", "Gradient, root mean square", True))
     traces += errors if several else errors[1:]
     traces.append(_series(envelope, "weight_norm", "Weights, root mean square", False))
@@ -151,10 +155,12 @@ def _series(envelope: Envelope, name: str, title: str, log: bool) -> dict:
     return trace(name, title, "iterations", lines, log)
 
 
-def _likelihood(envelope: Envelope, view: LearningView) -> dict:
+def _likelihood(envelope: Envelope, view: LearningView, x: str = "iterations") -> dict:
+    at = "seconds" if x == "seconds" else "iteration"
+
     def columns(lane: LearningLaneView) -> dict:
         found = sorted(lane.likelihoods, key=lambda each: each.iteration)
-        return _columns(found, x="iteration", y="value", low="low", high="high")
+        return _columns(found, x=at, y="value", low="low", high="high")
 
     exact = all(is_small(lane.model) for lane in view.lanes)
     known = any(lane.likelihoods for lane in view.lanes)
@@ -166,7 +172,8 @@ def _likelihood(envelope: Envelope, view: LearningView) -> dict:
     begun = any(lane.iteration for lane in view.lanes)
     lines = [{**line, "dots": True} for line in envelope.lines(columns)] if begun else []
     title, least = f"Log-likelihood of {scored(view)}", LITTLE  # The errors of an estimate are drawn, and have room.
-    return trace("likelihood", title, "iterations", lines, unit=unit, exact=chance, least=least)
+    id = "likelihood-seconds" if x == "seconds" else "likelihood"
+    return trace(id, title, x, lines, unit=unit, exact=chance, least=least)
 
 
 def _columns(points: Sequence[Any], **names: str) -> dict[str, list]:

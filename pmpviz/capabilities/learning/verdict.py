@@ -193,7 +193,11 @@ def _ahead(view: LearningView) -> str:
     last = ", the last that both have," if any(lane.iteration > 2 * at for lane in view.lanes) else ""
     scored = _as_scored(view)
     when, than = f"At iteration {integer(at)}{last}", f"more probable with {best} than with {other}{scored}"
-    then = f"{_at_equal_seconds(view, {each[at].iteration for each in known})}{_samples(view, at)}"
+    timed, then = _at_equal_seconds(view, {each[at].iteration for each in known}), _samples(view, at)
+    if is_far_behind(view) and timed:  # What is seen is of other iterations by far.
+        when = f"{timed.strip()} {when}"
+    else:
+        then = f"{timed}{then}"
     if not first.high > lane.independent:
         words = f"{when} pictures are no more probable than by independent pixels, with {best} or with {other}{scored}"
         return f"{words}.{then}"
@@ -252,7 +256,7 @@ def _at_equal_seconds(view: LearningView, compared: set[int]) -> str:
         return f"{when} neither is ahead by more than {significant(LEAST_FACTOR, 1)} nats."
     if soon.high >= first.low:
         return f"{when} it is too early to say which is ahead."
-    return f"{when}: {_factor(gap)} more probable with {best}."
+    return f"{when} pictures are {_factor(gap)} more probable with {best}."
 
 
 def _below_chance(name: str, lane: LearningLaneView, now: Likelihood) -> str:
@@ -320,9 +324,15 @@ def _names(view: LearningView) -> list[str]:
 def _behind(view: LearningView) -> str:
     """Which lane has come less than half as far as the other."""
     less, more = sorted(view.lanes, key=lambda lane: lane.iteration)
-    behind = 2 * less.iteration < more.iteration
+    behind = is_far_behind(view)
     where = f"at iteration {integer(less.iteration)} where {more.label} is at {integer(more.iteration)}"
     return f"{less.label} is behind, {where}. " if behind else ""
+
+
+def is_far_behind(view: LearningView) -> bool:
+    """Whether one lane has come less than half as far as the other by iterations."""
+    done = [lane.iteration for lane in view.lanes]
+    return 2 * min(done) < max(done)
 
 
 def last_of(lane: LearningLaneView) -> Likelihood | None:

@@ -115,7 +115,7 @@ def _field(payload: Payload, view: LiveView) -> int | None:
 
 def _verdict(view: LiveView, large: bool) -> str:
     """Of a race; before a class by what is on screen there."""
-    return (energy_verdict(view) if large else "") or standings.verdict(view)
+    return (energy_verdict(view) if large else "") or standings.verdict(view, brief=large)
 
 
 def _said(view: LiveView, desk: Desk, verdict: str | None) -> list[str]:

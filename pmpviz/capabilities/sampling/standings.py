@@ -42,11 +42,12 @@ NEARLY = 1.1
 """Up to this ratio what is above the noise is hardly told apart."""
 
 
-def verdict(view: LiveView) -> str:
+def verdict(view: LiveView, brief: bool = False) -> str:
     """What a race has found: which lane came within the noise of the reference first, with its energy, and what the
     others lack.
 
-    It speaks of sweeps that were measured, of finished draws and of lanes that have moved; whoever begins within the
+    In `brief` without the order of the others, and who was first by a clock that the race does not go by. It speaks of
+    sweeps that were measured, of finished draws and of lanes that have moved; whoever begins within the
     noise has not come into it.
     """
     if view.coming:
@@ -73,8 +74,8 @@ def verdict(view: LiveView) -> str:
     # What decides comes first: an energy that stays wrong, which MMD^2 does not see.
     decides = _halves(view, wrong)
     if passed:
-        first = _passages(view, passed, bool(begun), bool(wrong))
-        said = [*decides, *first, *half, *_not_yet(view, still), *unsaid, *home]
+        first = _passages(view, passed, bool(begun), bool(wrong))[: 1 if brief else None]
+        said = [*decides, *first, *half, *_not_yet(view, still, brief), *unsaid, *home]
         return f"{'; '.join(said)}.{_since(view)}"
     lacking = [f"{'; '.join(unsaid)}."] if unsaid else []
     nearest = [_nearest(_side_by_side(view, still), bool(begun or halves), lacking)] if still else lacking
@@ -203,7 +204,7 @@ def _stretch(lane: LaneView, sweeps: int) -> str:
     return f"{integer(looks[-1])}–{integer(sweeps)}"
 
 
-def _not_yet(view: LiveView, lanes: list[LaneView]) -> list[str]:
+def _not_yet(view: LiveView, lanes: list[LaneView], brief: bool) -> list[str]:
     """Of those that are above the noise, together; all but the one that was named are the others."""
     if not lanes:
         return []
@@ -215,7 +216,7 @@ def _not_yet(view: LiveView, lanes: list[LaneView]) -> list[str]:
     same = len(lanes) == 1 and lanes[0].kind == "draw" and lanes[0].guarantee == "approximate"
     stays = ", and more draws change nothing in their law" if same else ""
     when = f"after {many}{count_of(counts[-1])} (when last compared)"
-    return [f"{who} had not {when}{wrong}{stays}{_order(view, lanes)}"]
+    return [f"{who} had not {when}{wrong}{stays}{'' if brief else _order(view, lanes)}"]
 
 
 def _order(view: LiveView, lanes: list[LaneView]) -> str:
