@@ -269,7 +269,7 @@ def test_those_that_have_not_come_are_named_together(idle):
 def test_metrics_know_the_energy_that_the_lane_had_then(begin):
     live = begin(PLAN, speed=60.0)  # Of a longer run only means of several sweeps are held.
     live.play()
-    view = wait(live, lambda view: view.lanes and view.lanes[0].judged)
+    view = wait(live, lambda view: view.lanes and len(view.lanes[0].points) > 3)
     lane = view.lanes[0]
     held = [(point, lane.series.bins(point.sweep, point.sweep)) for point in lane.points[1:]]
     known = [(point, bins.mean) for point, bins in held if bins.width == 1]
