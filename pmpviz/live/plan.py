@@ -36,10 +36,7 @@ CHAINS = Param("chains", "Chains", 1, 4096, 64, scale="int", help="Independent c
 
 
 def resolve_model(text: str, files: Callable[[str], Any] | None = None) -> Any:
-    """The model that `text` names: a builder's spec, from a small cache, or `file:HASH` looked up with `files`.
-
-    Raises InputError.
-    """
+    """The model that `text` names, a builder's spec or `file:HASH` looked up with `files`; raises InputError."""
     if text.startswith("file:"):
         if files is None:
             raise InputError("this plan names an uploaded model file; bring the file")
@@ -47,7 +44,7 @@ def resolve_model(text: str, files: Callable[[str], Any] | None = None) -> Any:
     return _built(text)
 
 
-# A class runs one model in many sessions.
+# From a small cache: a class runs one model in many sessions.
 _built = functools.lru_cache(maxsize=8)(build_spec)
 
 

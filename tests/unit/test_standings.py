@@ -248,7 +248,9 @@ def test_a_class_reads_of_the_energies_that_it_sees(begin):
     chains = tuple(dataclasses.replace(lane, guarantee="invariant") for lane in (off, off))
     none = before_class.energy_verdict(dataclasses.replace(view, lanes=chains))
     assert none.startswith("No energy is right yet: lane 1 is ") and "stays" not in none
-    # Where another law is coming, or no energy is known, the verdict is that of a desk.
+    # Where another law is coming, no energy is known, or MMD^2 sees what it does not, the verdict is that of a desk.
+    far = energies(race(view, *([[0.5, 0.2, 0.1, 0.1, 0.1]] * 2)), 1, 1, 1, 1, 1)
+    assert not before_class.energy_verdict(far) and "noise" in standings.verdict(far)
     assert not before_class.energy_verdict(dataclasses.replace(view, coming="T 2"))
     gone = SimpleNamespace(settled=True, energy=None, sampled_energy=None, energy_deviation=float("nan"))
     assert not before_class.energy_verdict(dataclasses.replace(view, energy=None, truth=gone))

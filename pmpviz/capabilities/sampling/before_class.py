@@ -37,6 +37,8 @@ def energy_verdict(view: LiveView) -> str:
     since = {id(lane): right_since(lane, law, view.plan.chains) for lane in view.lanes}
     right = [lane for lane in view.lanes if abs(energy_now(view, lane)) <= most]
     right.sort(key=lambda lane: (since[id(lane)] or (inf, inf))[1])
+    if any(lane.judged and not lane.passage and not lane.begins_within for lane in right):
+        return ""  # Its energy alone would say too much.
     wrong = [lane for lane in view.lanes if lane not in right]
     said = [_right(right, [since[id(lane)] for lane in right])] if right else []
     said += [listed([_wrong(view, lane) for lane in wrong])] if wrong else []
