@@ -90,8 +90,10 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     view = wait(live, lambda view: view.lanes and view.truth is not None)
     view = race(view, [0.5, 0.2, 0.1, 0.009, 0.009], [0.5, 0.2, 0.1, 0.05, 0.05])
     said = standings.verdict(energies(view, 50, 20, 10, 8.3, 7.5))
-    assert said.startswith("lane 1 came within the noise by MMD² after 2–4 sweeps, but its energy")
-    assert "energy is still 7.5 standard errors too high. lane 2 has not come within it (MMD² 0.0500 after" in said
+    assert said.startswith(
+        "lane 1's energy is still 7.5 standard errors too high, though by MMD² it came within the noise after 2–4 "
+        "sweeps. lane 2 has not come within it (MMD² 0.0500 after"
+    )
     # Where the curve has come to the exact line since both were compared, it is said when that was.
     far = energies(view, 50, 20, 10, 8.3, 7.5)
     for lane in far.lanes:
@@ -128,7 +130,7 @@ def test_a_lane_is_not_there_while_its_energy_is_far_off(begin):
     )
     from_start = race(view, [0.001] * 5, [0.5, 0.2, 0.1, 0.05, 0.05])
     said = standings.verdict(energies(from_start, 50, 20, 10, 8, 6))
-    assert said.startswith("lane 1 is within the noise by MMD² from the start, but its energy is still")
+    assert said.startswith("lane 1's energy is still 6.0 standard errors too high, though by MMD² it is within the ")
     said = standings.verdict(energies(from_start, 50, 20, 10, 2, 2))
     # By MMD² alone the random start is nearly the law already: what was won is the energy.
     came = (

@@ -29,7 +29,7 @@ from pmpviz.models.gaussian import ONE_HILL, gibbs_gap
 from pmpviz.player.numbers import significant
 from pmpviz.samplers import sampler_class
 
-WELLS = "Every state of the spins (a dot) becomes a Gaussian; upside down their sum is a landscape of wells. "
+WELLS = "Every state of the spins (a dot) becomes a Gaussian; upside down their sum is one well or several. "
 PICTURES = "Couplings store the pictures A and B; the wells (×) are where spins settle. "
 LONG_RUN = " In the long run states come as often as they should: the bars meet the lines."
 COLD = " In the cold it stays in one well, however long."

@@ -147,9 +147,10 @@ def energy_parts(view: LiveView, lane: LaneView) -> bool:
 
 
 def off_now(view: LiveView, lane: LaneView, whose: str = "its energy", came: bool = False) -> str:
-    """How far the energy is off still, or now of one that `came` within the noise; empty where by chance."""
+    """How far the energy is off still, or now of one that `came` within the noise, as it goes on after `whose` it is;
+    empty where by chance."""
     off, still = energy_now(view, lane), "now " if came else "still " if lane.guarantee == "invariant" else ""
-    return f", but {whose} is {still}{how_far(off)}" if abs(off) > far(view) else ""
+    return f"{f', but {whose}' if whose else ''} is {still}{how_far(off)}" if abs(off) > far(view) else ""
 
 
 def how_far(off: float) -> str:

@@ -115,9 +115,11 @@ def _half(view: LiveView, lane: LaneView) -> str:
     if energy_parts(view, lane):
         return f"{lane.label}: energy {how_far(energy_now(view, lane))}, MMD² {WITHIN}"
     # Lanes are compared now and then: the energy may be right since, as the curve beside it shows.
-    compared = spent(lane, lane.points[-1])[0]
-    off = off_now(view, lane) or f", its energy not {f'yet after {integer(compared)}' if compared else 'at first'}"
-    return f"{lane.label} {'is' if lane.begins_within else 'came'} {WITHIN} by MMD² {_since_when(lane)}{off}"
+    compared, came = spent(lane, lane.points[-1])[0], "is" if lane.begins_within else "came"
+    if off := off_now(view, lane, ""):
+        return f"{lane.label}'s energy{off}, though by MMD² it {came} {WITHIN} {_since_when(lane)}"
+    then = f"its energy not {f'yet after {integer(compared)}' if compared else 'at first'}"
+    return f"{lane.label} {came} {WITHIN} by MMD² {_since_when(lane)}, {then}"
 
 
 def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun: bool, wrong: bool) -> list[str]:
