@@ -246,6 +246,10 @@ class Stage:
         if view.trouble:
             st.error(sentence(view.trouble))
 
+    def again(self, view: Any) -> bool:
+        """Whether Play begins anew what has come to its end; its update says so as `again`."""
+        return False
+
     def _waiting(self, view: Any) -> bool:
         """Whether a page that stands still waits for something from the background."""
         return False
@@ -257,6 +261,8 @@ class Stage:
     def answer(self, event: Event) -> bool:
         """Do what any player may ask for; True where the whole page must be drawn again."""
         live = held(self.id).live
+        if event.type == "play" and self.again(live.view):
+            live.reset()
         if event.type in ("play", "pause", "step", "reset"):
             getattr(live, event.type)()
             return event.type == "pause"

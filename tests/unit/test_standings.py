@@ -251,6 +251,8 @@ def test_a_class_reads_of_the_energies_that_it_sees(begin):
     none = before_class.energy_verdict(dataclasses.replace(view, lanes=chains))
     assert none.startswith("No energy is right yet: lane 1 is ") and "stays" not in none
     # Where another law is coming, no energy is known, or MMD^2 sees what it does not, the verdict is that of a desk.
+    late = tuple(dataclasses.replace(lane, since=2) for lane in lanes)
+    assert not before_class.energy_verdict(dataclasses.replace(view, lanes=late)), "sweeps are counted from there"
     far = energies(race(view, *([[0.5, 0.2, 0.1, 0.1, 0.1]] * 2)), 1, 1, 1, 1, 1)
     assert not before_class.energy_verdict(far) and "noise" in standings.verdict(far)
     assert not before_class.energy_verdict(dataclasses.replace(view, coming="T 2"))

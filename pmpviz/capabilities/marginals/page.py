@@ -98,7 +98,7 @@ class InferenceStage(Stage):
         return frank_wolfe.update(turn.view, turn.sent, turn.desk, st.session_state.get(LAYER, first))
 
     def answer(self, event: Event) -> bool:
-        """Also the buttons that play up to a point, what the sites show, and to play again what has come to its end."""
+        """Also the buttons that play up to a point, and what the sites show."""
         goals, layers = list(frank_wolfe.GOALS), frank_wolfe.LAYERS
         if event.type == "mode" and 0 <= event.site < len(goals):
             held(self.id).live.run_to(goals[event.site])
@@ -106,8 +106,6 @@ class InferenceStage(Stage):
         if event.type == "mode" and 0 <= event.site - len(goals) < len(layers):
             st.session_state[LAYER] = layers[event.site - len(goals)]
             return True
-        if event.type == "play" and frank_wolfe.again(self.view):
-            held(self.id).live.reset()
         # What stands beneath the stage is of the moment that is looked back at, too.
         return super().answer(event) or event.type in ("step", "reset", "look", "live")
 
@@ -115,6 +113,10 @@ class InferenceStage(Stage):
     def shown(self) -> InferenceView:
         """The view at the moment that the stage shows."""
         return seen_at(self.view, held(self.id).at)
+
+    def again(self, view: InferenceView) -> bool:
+        """Not of many sites."""
+        return frank_wolfe.again(view)
 
     def _waiting(self, view: InferenceView) -> bool:
         return view.truth is None

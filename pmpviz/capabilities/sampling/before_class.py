@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import inf
 
 from pmpviz.capabilities.sampling.evidence import (
@@ -10,9 +9,9 @@ from pmpviz.capabilities.sampling.evidence import (
     energy_now,
     far,
     how_far,
+    keeps_its_law,
     law_energy,
     right_since,
-    shows_energy,
     stretch_of,
 )
 from pmpviz.capabilities.sampling.lane import LaneView
@@ -29,36 +28,28 @@ def energy_verdict(view: LiveView) -> str:
     MMD^2 and its noise, by which the others are told, are not on screen there.
     """
     law = law_energy(view)
-    known = law is not None and shows_energy(view) and not view.coming and not under_others(view)
-    settled = view.truth is None or view.truth.settled
-    if not known or law is None or not settled or not all(energies(lane).get("energy:error") for lane in view.lanes):
+    known = all(energies(lane).get("energy:error") for lane in view.lanes)
+    # After a change in mid-run it is to be said from where sweeps are counted.
+    changed = view.coming or under_others(view) or any(lane.since for lane in view.lanes)
+    if law is None or not known or changed or (view.truth is not None and not view.truth.settled):
         return ""
-    most = far(view)
-    since = {id(lane): right_since(lane, law, view.plan.chains) for lane in view.lanes}
-    right = [lane for lane in view.lanes if abs(energy_now(view, lane)) <= most]
-    right.sort(key=lambda lane: (since[id(lane)] or (inf, inf))[1])
+    right = [lane for lane in view.lanes if abs(energy_now(view, lane)) <= far(view)]
     if any(lane.judged and not lane.passage and not lane.begins_within for lane in right):
         return ""  # Its energy alone would say too much.
-    wrong = [lane for lane in view.lanes if lane not in right]
-    said = [_right(right, [since[id(lane)] for lane in right])] if right else []
-    said += [listed([_wrong(view, lane) for lane in wrong])] if wrong else []
-    return f"{'; '.join(said)}." if right else f"No energy is right yet: {'; '.join(said)}."
-
-
-def _right(lanes: Sequence[LaneView], since: Sequence[tuple[int, int] | None]) -> str:
-    each = [
-        f"{lane.label}{f' after {stretch_of(*begun)}' if begun else ''}"
-        for lane, begun in zip(lanes, since, strict=True)
-    ]
-    return f"Right energy: {', then '.join(each)}"
+    wrong = [_wrong(view, lane) for lane in view.lanes if lane not in right]
+    if not right:
+        return f"No energy is right yet: {listed(wrong)}."
+    since = [right_since(lane, law, view.plan.chains) for lane in right]
+    order = sorted(zip(right, since, strict=True), key=lambda at: (at[1] or (inf, inf))[1])
+    each = [f"{lane.label}{f' after {stretch_of(*begun)}' if begun else ''}" for lane, begun in order]
+    return f"Right energy: {', then '.join(each)}{f'; {listed(wrong)}' if wrong else ''}."
 
 
 def _wrong(view: LiveView, lane: LaneView) -> str:
-    """Draws that are not of the model's law stay so, however many there are; what is little off may be right by chance
-    at the next one."""
+    """Draws that are not of the model's law stay so; what is little off may be right by chance at the next one."""
     off = energy_now(view, lane)
-    biased = lane.kind == "draw" and lane.guarantee == "approximate" and abs(off) > CLEARLY * far(view)
-    return f"{lane.label} is {how_far(off)}{', and stays so' if biased else ''}"
+    stays = keeps_its_law(lane) and abs(off) > CLEARLY * far(view)
+    return f"{lane.label} is {how_far(off)}{', and stays so' if stays else ''}"
 
 
 __all__ = ["energy_verdict"]

@@ -153,6 +153,11 @@ def off_now(view: LiveView, lane: LaneView, whose: str = "its energy", came: boo
     return f"{f', but {whose}' if whose else ''} is {still}{how_far(off)}" if abs(off) > far(view) else ""
 
 
+def keeps_its_law(lane: LaneView) -> bool:
+    """Whether it makes draws of another law than the model's, which more of them do not change."""
+    return lane.kind == "draw" and lane.guarantee == "approximate"
+
+
 def how_far(off: float) -> str:
     """Standard errors in words, above the right energy or below it."""
     return f"{significant(abs(off), 2)} standard errors too {'high' if off > 0 else 'low'}"

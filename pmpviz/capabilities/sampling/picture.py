@@ -13,6 +13,7 @@ import numpy as np
 from pmpviz.capabilities.sampling import standings
 from pmpviz.capabilities.sampling import words as sentences
 from pmpviz.capabilities.sampling.before_class import energy_verdict
+from pmpviz.capabilities.sampling.evidence import shows_energy
 from pmpviz.capabilities.sampling.kept import Kept, of_model
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.layers import kind_of
@@ -58,7 +59,10 @@ def update(
     envelope, kept = _envelope(view, sent), of_model(kept, view.plan.model)
     then = view if desk.at is None else view.at(desk.at)
     scene = Scene(envelope, view, then, kept, desk.window or EVERYTHING, desk.at, desk.large)
-    verdict = _verdict(then, desk.large) if len(then.lanes) > 1 else None
+    verdict = None
+    if len(then.lanes) > 1:  # Before a class by what is on screen there.
+        by_energy = energy_verdict(then) if desk.large and shows_energy(view) else ""
+        verdict = by_energy or standings.verdict(then, brief=desk.large)
     return envelope.seal(
         desk,
         SPEEDS,
@@ -111,11 +115,6 @@ def _field(payload: Payload, view: LiveView) -> int | None:
     """site + 1 of every site with a painted field, negative where the field is."""
     signs = [site + 1 if h > 0 else -site - 1 for site, h in view.plan.field if h]
     return payload.add(np.array(signs), "<i4") if signs and view.model is not None else None
-
-
-def _verdict(view: LiveView, large: bool) -> str:
-    """Of a race; before a class by what is on screen there."""
-    return (energy_verdict(view) if large else "") or standings.verdict(view, brief=large)
 
 
 def _said(view: LiveView, desk: Desk, verdict: str | None) -> list[str]:

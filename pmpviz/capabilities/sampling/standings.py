@@ -14,6 +14,7 @@ from pmpviz.capabilities.sampling.evidence import (
     exact_energy,
     far,
     how_far,
+    keeps_its_law,
     off_now,
 )
 from pmpviz.capabilities.sampling.lane import LaneView
@@ -215,8 +216,7 @@ def _not_yet(view: LiveView, lanes: list[LaneView], brief: bool) -> list[str]:
     many = f"{integer(counts[0])}–" if len(counts) > 1 else ""
     off = energy_now(view, lanes[0]) if len(lanes) == 1 and lanes[0].guarantee != "invariant" else 0.0
     wrong = f", its energy is {how_far(off)}" if abs(off) > far(view) else ""
-    same = len(lanes) == 1 and lanes[0].kind == "draw" and lanes[0].guarantee == "approximate"
-    stays = ", and more draws change nothing in their law" if same else ""
+    stays = ", and more draws change nothing in their law" if len(lanes) == 1 and keeps_its_law(lanes[0]) else ""
     when = f"after {many}{count_of(counts[-1])} (when last compared)"
     return [f"{who} had not {when}{wrong}{stays}{'' if brief else _order(view, lanes)}"]
 

@@ -126,6 +126,10 @@ class SamplingStage(Stage):
         tools = tools_of(turn.view.model)
         return payload.update(turn.view, turn.sent, turn.desk, tool, turn.hover, turn.kept, tools, self.opens)
 
+    def again(self, view: LiveView) -> bool:
+        """Once all lanes have come to their end."""
+        return payload.again(view)
+
     def _waiting(self, view: LiveView) -> bool:
         return view.truth is None and view.truth_trouble is None or any(lane.cold is not None for lane in view.lanes)
 
@@ -159,8 +163,6 @@ class SamplingStage(Stage):
     def answer(self, event: Event) -> bool:
         """Also strokes and clicks on the picture, hovering, kept curves and looking back."""
         holder = held(self.id)
-        if event.type == "play" and payload.again(holder.live.view):
-            holder.live.reset()
         # The worker, which notes them for an export, is in no session.
         self._kept = of_model(holder.kept, self.plan.model)
         if event.type in ("click", "paint"):
