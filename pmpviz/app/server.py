@@ -13,6 +13,7 @@ from typing import Any
 from streamlit import config, delta_generator
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
+from streamlit.runtime.pages_manager import PagesManager
 
 from pmpviz.app.pace import watch_loop
 
@@ -31,6 +32,7 @@ def lifespan(make_ready: Callable[[], None]) -> Callable[[Any], Any]:
     async def ready(_app: Any) -> AsyncIterator[dict[str, Any]]:
         print(f"  {WORDS}", file=sys.stderr, flush=True)
         keep_theme()
+        own_navigation()
         # At the first element of all Streamlit looks through the files of all modules for a notebook: .2 s, here alone.
         getattr(delta_generator, "_maybe_print_use_warning", lambda: None)()
         thread = threading.Thread(target=make_ready, name="make ready", daemon=True)
@@ -42,6 +44,15 @@ def lifespan(make_ready: Callable[[], None]) -> Callable[[Any], Any]:
         thread.join(END_SECONDS)
 
     return ready
+
+
+def own_navigation() -> None:
+    """Have the first visitor's page come with the app's navigation, too.
+
+    Until a script has called `st.navigation`, Streamlit takes the files in `pages/` for an app of its own: the page
+    that is opened first after a start came beside a list of file names, until it was drawn again.
+    """
+    PagesManager.uses_pages_directory = False
 
 
 def keep_theme() -> None:

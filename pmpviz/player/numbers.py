@@ -9,9 +9,9 @@ from pmpviz.numerals import THIN, at_most, integer, rounded_up, significant, tim
 __all__ = ["THIN", "at_most", "configuration", "integer", "rate_words", "rounded_up", "seconds", "significant", "times"]
 
 
-def seconds(value: float) -> str:
+def seconds(value: float, digits: int = 3) -> str:
     """A time in ms below a second, else in s."""
-    return f"{significant(value * 1e3)} ms" if value < 1 else f"{significant(value)} s"
+    return f"{significant(value * 1e3, digits)} ms" if value < 1 else f"{significant(value, digits)} s"
 
 
 def rate_words(rate: float, speed: float, unit: str, going: bool = True) -> str:

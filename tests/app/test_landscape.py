@@ -97,7 +97,7 @@ def test_a_landscape_that_is_no_longer_asked_for_is_greyed_until_the_other_is_th
         patch.setattr(LiveLandscape, "set_plan", lambda job, plan: None)
         go_to(test, "landscape", extra="2")
         found = update(test)
-        assert not found["waits"] and found["anew"] and found["scene"]["extra"] == 1.0
+        assert not found["waits"] and found["anew"] and found["scene"]["extra"] == 2.8
         go_to(test, "landscape", w="-1")
         found = update(test)
         assert found["waits"] and found["said"] == ["Preparing the landscape …"]

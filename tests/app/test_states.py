@@ -23,6 +23,7 @@ from pmpviz.capabilities.sampling.layers import layers_of
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.page.stage import tools_of
 from pmpviz.capabilities.sampling.plan import Plan, sampler
+from pmpviz.io import load_model_bytes
 from pmpviz.models.space import PALETTE
 from pmpviz.player.wire import decode
 from tests.thorough import case
@@ -244,7 +245,9 @@ def test_every_dialog_opens(dialog, name, page, monkeypatch):
     if dialog == "export":
         files = {button.label: button for button in test.get("download_button")}
         pictures = {"picture.png"} if page == "playground" else {"picture1.png", "picture2.png"}
-        assert {"samples.npz", "traces.npz", "traces.csv", *pictures, "manifest.json", "again.py"} <= set(files)
+        assert {"samples.npz", "traces.npz", "traces.csv", *pictures, "manifest.json", "again.py", "model.npz"} <= set(
+            files
+        )
     if dialog == "code":
         assert "shares of states" in test.code[0].value
 
@@ -263,6 +266,9 @@ def test_the_files_of_a_run_hold_its_states(name):
     live.close()
     made = {file.name: file.make() for file in outlets.files(Asked("export", "playground", view, samples))}
     assert json.loads(made["manifest.json"]) and made["picture.png"][:4] == b"\x89PNG"
+    again = load_model_bytes("model.npz", made["model.npz"]).model
+    for x in samples.samples["lane1"]:
+        assert float(again.log_weight(x)) == pytest.approx(float(view.model.log_weight(x)), rel=1e-5)
     head = made["traces.csv"].decode().splitlines()[0]
     assert "share of state 2:mean" in head and "magnetisation" not in head
     with np.load(io.BytesIO(made["samples.npz"])) as file:

@@ -74,7 +74,7 @@ def test_frequencies_come_to_the_law_and_the_shift_that_is_dragged_is_at_once_th
     server, open_page, record_property
 ):
     page = open_page(link(server, "landscape", preset="attractive", speed="5"))
-    page.wait_for_selector(f"{CANVAS}[data-hills='1']")
+    page.wait_for_selector(f"{CANVAS}[data-hills='2']")
     assert page.locator(".pv-bar option").all_inner_texts()[:2] == ["0.5 trajectories/s", "1 trajectory/s"]
     page.wait_for_function(
         "() => { const d = document.querySelector('[data-testid=landscape-bars]').dataset;"
@@ -97,9 +97,9 @@ def verdict_and_curves_are_of_the_shift_that_is_seen(page) -> None:
     page.wait_for_function("() => /of exact \\(/.test(document.querySelector('.pv-verdict')?.textContent)")
     verdict = page.locator(".pv-verdict").inner_text()
     # Its question is how states are drawn: that is told first.
-    parts = "Drag the shift: it parts at about 2, up to which one well is guaranteed."
     assert verdict.startswith("Where the ball stops a state is drawn by lot, near ones likelier: in ")
-    assert verdict.endswith(f" One well at shift 1: nothing to cross. {parts}")
+    parts = "Two wells, 00 and 11, at shift 2.8. Up to about 2 it is one well, as is guaranteed."
+    assert verdict.endswith(f" {parts}")
     # No answer of the server comes in between.
     page.evaluate("() => { window.speaks = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
     verdict, curve = page.evaluate(MOVED)
@@ -321,8 +321,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     key = page.locator("[data-testid=landscape-key]")
     told = [
         "a state; larger: likelier",
-        "the ball, pushed; it rolls",
-        "its way",
+        "the ball, pushed, and its way",
         "to the state drawn there",
         "earlier stops, by state drawn",
         "the Gaussians' sum, darker: deeper",
@@ -337,7 +336,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     assert strip["x"] == pytest.approx(knob["x"] + 8, abs=1.5)
     assert strip["width"] == pytest.approx(knob["width"] - 16, abs=2)
     assert page.locator(".ls-strip", has_text="Wells by shift").locator(".pv-unit").inner_text() == (
-        "Largest eigenvalue of the shifted couplings: λ₁ = shift + 2 = 3"
+        "Largest eigenvalue of the shifted couplings: λ₁ = shift + 2 = 4.8"
     )
 
 

@@ -143,14 +143,15 @@ def no_name_of_a_bound_lies_on_the_line_of_log_z_or_on_a_mark(page) -> None:
           const { nameAt } = await import(own.find((name) => name.includes("bounds.js")));
           const { named, outside } = await import(own.find((name) => name.includes("map.js")));
           const beyond = [[0, 6], [-7, 0], [7, 7]].map((noise) => outside(...noise, 6.2));
-          const axis = [60, 40, 10].map((room) => named("noise of spin 1", (words) => words.length < room));
+          const axis = [60, 50, 40, 10].map((room) => named("noise of spin 1", (words) => words.length < room));
           return [axis, beyond.join(" "), ...rows.map((row) => nameAt(...row))];
         }""",
         ROWS,
     )
-    # Before a class the axis says what a triangle is, as far as there is room.
+    # Before a class the axis says what its signs are, as far as there is room.
     first = "noise of spin 1"
-    assert starts.pop(0) == [f"{first}; triangles: beyond the map", f"{first}; ▲: off the map", first]
+    signs = ["+: one noise, drag it; ▲: beyond the map", "+: drag it; ▲: off the map", "▲: off the map"]
+    assert starts.pop(0) == [*(f"{first}; {sign}" for sign in signs), first]
     # A sample beyond the map's edge points outwards: up is less on screen.
     assert starts.pop(0) == "0,0 -1,0 1,-1"
     for start, (long, (low, high), line, width) in zip(starts, ROWS, strict=True):

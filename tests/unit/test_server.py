@@ -1,13 +1,15 @@
 """What the server does as it starts, and what it adds to its pages."""
 
 import asyncio
+from pathlib import Path
 
 from streamlit import config
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
+from streamlit.runtime.pages_manager import PagesManager
 
 from pmpviz.app.head import ONE_STEP, InHead
-from pmpviz.app.server import keep_theme
+from pmpviz.app.server import keep_theme, own_navigation
 
 SECTIONS = ("theme", "theme.light", "theme.dark", "theme.sidebar", "theme.light.sidebar", "theme.dark.sidebar")
 
@@ -42,6 +44,18 @@ def test_without_the_inner_name_all_stays(monkeypatch):
     monkeypatch.delattr(app_session, "_populate_theme_msg")
     keep_theme()
     assert not hasattr(app_session, "_populate_theme_msg")
+
+
+def test_the_page_opened_first_after_a_start_has_the_apps_navigation(monkeypatch):
+    """Streamlit takes `pages/` for an app of its own until a script has said otherwise."""
+    app = str(Path(__file__).parents[2] / "app.py")
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    PagesManager(app)
+    assert PagesManager.uses_pages_directory, "without it, files are listed"
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    own_navigation()
+    PagesManager(app)
+    assert not PagesManager.uses_pages_directory
 
 
 def answer(path: str, head: bytes = b"<head>", **headers: str) -> tuple[dict, bytes, list]:

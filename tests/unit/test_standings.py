@@ -40,7 +40,7 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     assert first == f"{came}; lane 1 had not after 16 sweeps (when last compared), {stays}."
     spikes = [0.02, 0.001, 0.03, 0.001]
     later = standings.verdict(race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes]))
-    assert later == f"{came}, then lane 1 after 128–256; by seconds lane 2 was first, too."
+    assert later == f"{came}, then lane 1 after 128–256; by this run's seconds lane 2 was first, too."
     ended = race(idle, [*slow, 0.04, 0.03, 0.02, 0.005], [*quick, *spikes])
     assert standings.verdict(ended, brief=True) == f"{came}, then lane 1 after 128–256."
     # Who has left the noise again is said to have.
@@ -69,13 +69,13 @@ def test_between_the_same_looks_nobody_is_first_and_seconds_may_say_another_one(
     said = standings.verdict(dataclasses.replace(view, lanes=tuple(lanes)))
     together = "lane 1 and lane 2 both came within the noise of 16 samples after 2–4 sweeps, then lane 3 after 4–8"
     assert said.startswith(together)
-    assert said.endswith("; by seconds lane 1 was first.") and "first came" not in said
+    assert said.endswith("; by this run's seconds lane 1 was first.") and "first came" not in said
     # Some 100 ms are what else the machine does: of them nobody is the quicker one.
-    assert "by seconds" not in standings.verdict(view)
+    assert "seconds" not in standings.verdict(view)
     alone = dataclasses.replace(view, lanes=(lanes[0], lanes[2]))
     said = standings.verdict(alone)
     came = " first came within the noise of 16 samples after 2–4 sweeps, then lane 3 after 4–8"
-    assert said.endswith(f"{came}; by seconds lane 1 was first, too.")
+    assert said.endswith(f"{came}; by this run's seconds lane 1 was first, too.")
 
 
 def test_a_race_by_seconds_says_them(idle):

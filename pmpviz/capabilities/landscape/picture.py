@@ -254,8 +254,9 @@ def found(view: LandscapeView) -> str:
 
 
 def _asks_how(plan: LandscapePlan) -> bool:
-    """Whether the question is how states are drawn: then that is told first, and the wells after it."""
-    return plan == LANDSCAPE[0].plan
+    """Whether the question is how states are drawn, at any shift: then that is told first, and the wells after it."""
+    first = LANDSCAPE[0].plan
+    return plan.replace(extra=first.extra) == first
 
 
 def _against_chance(off: float, noise: float, draws: int) -> str:

@@ -12,7 +12,7 @@ LANDSCAPE: tuple[Preset, ...] = (
         "attractive",
         "Two spins that agree",
         "How does a rolling ball draw discrete states?",
-        LandscapePlan(TWO, w=1.0, extra=1.0),
+        LandscapePlan(TWO, w=1.0, extra=2.8),
         "Drag the shift. Up to shift 2, where the largest eigenvalue λ₁ is 4, one well is guaranteed; "
         "without fields it splits exactly there, into 00 and 11. The law of the states never changes: only the way to "
         "it does.",

@@ -127,7 +127,7 @@ def _worth(lane: LearningLaneView, view: LearningView) -> str:
     # What was found long before is not of these filters.
     if last is None or _is_old(last, lane):
         return ""
-    gain, than = last.value - lane.independent, "probable than by independent pixels"
+    than = "probable than by independent pixels"
     pictures = f"{_when(last, lane)}{_pictures(view)} are"
     if last.high <= lane.independent:
         return f"{pictures} {'less' if _is_worse(last, lane) else 'no more'} {than}"
@@ -137,8 +137,10 @@ def _worth(lane: LearningLaneView, view: LearningView) -> str:
             was = f"at best, at iteration {integer(best.iteration)}, {_factor(best.value - lane.independent)} above"
             return f"{_when(last, lane)}the likelihood has fallen back to that of independent pixels ({was})"
         return f"{_when(last, lane)}the likelihood cannot be told yet from that of independent pixels"
+    gain = last.value - lane.independent
     only = "only " if gain < LITTLE else ""
-    return f"{pictures} {only}{_factor(gain)} more {than}{_down(lane, gain)}"
+    down = _down(lane, gain) if math.isfinite(last.high) else ""
+    return f"{pictures} {only}{_lead(last, lane.independent)} more {than}{down}"
 
 
 def _when(found: Likelihood, lane: LearningLaneView) -> str:
@@ -169,6 +171,13 @@ def _factor(nats: float) -> str:
     """A difference of log probabilities as what a class can picture."""
     words = f"{significant(nats, 3 if nats >= 1 else 2)} nats"
     return f"about {_times(nats)} times ({words})" if nats >= LEAST_FACTOR else words
+
+
+def _lead(first: Likelihood, value: float) -> str:
+    """By what factor a likelihood is above a `value`: at least, where its error has no upper end."""
+    if math.isfinite(first.high):
+        return _factor(first.value - value)
+    return f"at least {_factor(max(first.low - value, 0.0))}"
 
 
 def _times(nats: float) -> str:
@@ -215,7 +224,7 @@ def _ahead(view: LearningView) -> str:
         if first.value - second.value < LEAST_FACTOR:
             apart = _factor(first.value - second.value)
             return f"{when} pictures are as probable with {best} as with {other}{scored}, to {apart}{chance}.{then}"
-        return f"{when} pictures are {_factor(first.value - second.value)} {than}{chance}.{then}"
+        return f"{when} pictures are {_lead(first, second.value)} {than}{chance}.{then}"
     return f"{when} it is within the errors of the estimates whether pictures are {than}.{then}"
 
 
@@ -256,7 +265,7 @@ def _at_equal_seconds(view: LearningView, compared: set[int]) -> str:
         return f"{when} neither is ahead by more than {significant(LEAST_FACTOR, 1)} nats."
     if soon.high >= first.low:
         return f"{when} it is too early to say which is ahead."
-    return f"{when} pictures are {_factor(gap)} more probable with {best}."
+    return f"{when} pictures are {_lead(first, second.value)} more probable with {best}."
 
 
 def _below_chance(name: str, lane: LearningLaneView, now: Likelihood) -> str:

@@ -15,6 +15,8 @@ from pmpviz.capabilities.sampling.kept import Kept
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveRun, LiveView
 from pmpviz.capabilities.sampling.manifest import plan_files
+from pmpviz.io.arrays import Model
+from pmpviz.io.npz import model_to_npz
 from pmpviz.player.graph import force_directed, unmet_pairs
 from pmpviz.player.layered import picture_of, picture_shape
 from pmpviz.player.numbers import integer
@@ -52,6 +54,8 @@ def files(asked: Asked) -> list[export.ExportFile]:
     view, more = asked.view, asked.more
     kept = more.kept if more else ()
     found = plan_files(view.plan, [lane.sweep for lane in view.lanes], view.model, view.marks, kept)
+    if view.model is not None:
+        found.append(_model_file(view.model))
     if not more:
         return found
     make = (lambda: more.samples, lambda: more.tables)
@@ -62,6 +66,11 @@ def files(asked: Asked) -> list[export.ExportFile]:
         + export.run_files(*make, of_traces=OF_TRACES)
         + [file for index in range(len(view.lanes)) for file in _seen(view, index)]
     )
+
+
+def _model_file(model: Model) -> export.ExportFile:
+    words = "The model as it was built, before temperature, fields and clamped sites, to be brought as a file."
+    return export.ExportFile("Model", "model.npz", "application/octet-stream", lambda: model_to_npz(model), words)
 
 
 def _seen(view: LiveView, index: int) -> list[export.ExportFile]:

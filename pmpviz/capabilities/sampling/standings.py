@@ -182,7 +182,7 @@ def _sooner(came: list[Came], lead: list[Came]) -> list[str]:
     """Who was first by the clock, where that is clear."""
     first, *later = sorted(came, key=lambda at: at[2])
     clear = later and later[0][2] > max(QUICKER * first[2], STALLS + first[2])
-    return [f"by seconds {first[0].label} was first{', too' if lead == [first] else ''}"] if clear else []
+    return [f"by this run's seconds {first[0].label} was first{', too' if lead == [first] else ''}"] if clear else []
 
 
 def _when(view: LiveView, lane: LaneView, sweeps: int, time: float, whole: bool = False) -> str:

@@ -26,7 +26,7 @@ LITTLE = 1.0
 # A share of pixels that is more by so much is seen to be.
 FEWER = 0.01
 # Of lanes that are as good one is faster by so many times, at least.
-RATIOS = (1.5, 2, 3, 5, 10, 20, 30, 50, 100)
+FASTER = 1.5
 # From so many iterations on one says how long one takes.
 PACED = 3
 # Worse than at best by so much, as a share of what likelihood was gained, is told; curves apart by less than this share
@@ -207,11 +207,11 @@ def _faster(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
         return ""
     order = sorted((_pace(lane, count), lane.label) for lane in lanes)
     (least, fast), (most, slow) = order[0], order[-1]
-    if not 0 < RATIOS[0] * least <= most:
+    if not 0 < FASTER * least <= most:
         return ""
-    than = f" as {slow}" if len(now) > 2 else ""
-    ratio = max(each for each in RATIOS if each * least <= most)  # Not nearer: it drifts with the machine's load.
-    return f" As good, and {fast} {ratio}+ times as fast{than}."
+    than = f"{slow} in" if len(now) > 2 else "not"
+    # Before a class there is room for what comes first.
+    return f" As good: {fast} in {seconds(least, 2)}, {than} {seconds(most, 2)}; so long takes an iteration."
 
 
 def _took(lanes: Sequence[SceneLaneView], count: int) -> str:

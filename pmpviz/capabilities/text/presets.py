@@ -12,10 +12,10 @@ TEXT: tuple[Preset, ...] = (
         "names",
         "Who is the speaker?",
         "Which of these words are the speaker's name?",
-        TextPlan(number=1068, lanes=(GIBBS,)),
+        TextPlan(number=1068, skip=0.0, lanes=(GIBBS,)),
         "Underlined words are the true name. A name that no list knows is told by what stands beside it in one place, "
-        "and links carry that to the places where nothing tells: drag *Links* to 0 and watch those fade. Click a word "
-        "to say what it is.",
+        "and links carry that to the places where nothing tells: drag *Links* to 1 and watch those light up. Click a "
+        "word to say what it is.",
         5.0,
     ),
     Preset(

@@ -13,7 +13,7 @@ from pmpviz.capabilities.text.lane import TextLaneView, errors
 from pmpviz.capabilities.text.live import TextView
 from pmpviz.capabilities.text.plan import MOST_SHOWN, class_of
 from pmpviz.player.model_words import full_sentence, listed
-from pmpviz.player.numbers import integer, significant
+from pmpviz.player.numbers import integer, seconds, significant
 from pmpviz.types import brings
 
 # Errors that differ by so many times what independent draws leave are told apart.
@@ -65,15 +65,19 @@ def _verdict(view: TextView, begun: Sequence[TextLaneView]) -> str:
         head = f"{soon}{near}" if any(lane.unit != "steps" for lane in begun) else f"{near}{soon}"
         return f"{head}{full_sentence(_found_by(view, begun, p1))}"
     said = full_sentence(f"{_weight(view)}{begun[0].label} {finding(view, begun[0].p1)}")
-    return f"{said} {full_sentence(_exactly(view, begun[0], p1))}{_invitation(view, begun[0].p1)}"
+    to = _invitation(view, begun[0].p1)
+    told = [said, full_sentence(_exactly(view, begun[0], p1)), f"Pull Links to {to}: which are found then?"]
+    # Before a class there is room for two sentences.
+    return " ".join(told if to == "0" else [told[0], told[2], told[1]] if to else told[:2])
 
 
 def _invitation(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
-    """Where all is right there seems to be nothing to learn: what links are for is seen without them."""
-    if view.labels is None or not view.plan.skip or not len(view.links if view.links is not None else ()):
+    """To where links are to be pulled: where all is right there seems to be nothing to learn, and what links are for is
+    seen without them; and where there are none, with them."""
+    if view.labels is None or not len(view.links if view.links is not None else ()):
         return ""
     right = (taken(view, p1) == not_held(view, np.asarray(view.labels) > 0)).all()
-    return " Pull Links to 0: which are found then?" if right else ""
+    return "0" if right and view.plan.skip else "1" if not (right or view.plan.skip) else ""
 
 
 def _weight(view: TextView) -> str:
@@ -116,7 +120,7 @@ def _soon(begun: Sequence[TextLaneView], p1: Float[np.ndarray, " n"]) -> str:
     told: list[str] = []
     for (count, took), lane in came:
         after = integer(count) if told and alike else counted(lane, count)
-        told.append(f"{lane.label} {'' if told else 'after '}{after} ({_brief(took)})")
+        told.append(f"{lane.label} {'' if told else 'after '}{after} ({seconds(took, 2)})")
     late = [f"{lane.label} not yet" for lane in begun if all(lane is not other for _, other in came)]
     since = " since the change" if any(len(lane.past) for _, lane in came) else ""
     return f"Within {NEAR:g} of exact{since}: {', '.join([*told, *late])}. " if told else ""
@@ -125,10 +129,6 @@ def _soon(begun: Sequence[TextLaneView], p1: Float[np.ndarray, " n"]) -> str:
 def counted(lane: TextLaneView, count: int) -> str:
     """`1 sweep`, `12 steps`."""
     return f"{integer(count)} {lane.unit if count != 1 else lane.unit.removesuffix('s')}"
-
-
-def _brief(took: float) -> str:
-    return f"{significant(1e3 * took, 2)} ms" if took < 1 else f"{significant(took, 2)} s"
 
 
 def _near_from(lane: TextLaneView, p1: Float[np.ndarray, " n"]) -> tuple[int, float] | None:

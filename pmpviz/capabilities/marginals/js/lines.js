@@ -53,7 +53,7 @@ export class Lines {
 }
 
 // Lines of more than two lanes, and of several before a class, begin with what tells them apart alone, so that none is
-// broken; before a class each has its gap alone.
+// broken; before a class each has its gap alone, or beside lanes that have none its bound, by which all are compared.
 // A gap is of the point that the step was taken from, and μ of the one that it led to.
 export function sentence({ lane, last }, { metas, raced, large, exact, done, closed, corners }) {
   const step = lane.steps[last];
@@ -65,11 +65,12 @@ export function sentence({ lane, last }, { metas, raced, large, exact, done, clo
   const ended = closed && isNewest({ lane, last }) ? `, small enough${lastRho}: done` : "";
   const words = [led ? `${lane.step} ${thousands(step)}: ${uphill(lane, last, large, corners || [])}` : `${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
   if (corner >= 0 && !raced && !led) words.push(`found corner ${lane.names[corner]}`);
-  if (Number.isFinite(lane.gap[last])) words.push(`gap ${(done && isNewest({ lane, last })) || (large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}${ended}`);
+  const byBound = large && raced && Number.isFinite(lane.high[last]) && metas.some((meta) => !meta.sure);
+  if (Number.isFinite(lane.gap[last]) && !byBound) words.push(`gap ${(done && isNewest({ lane, last })) || (large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}${ended}`);
   if (large && raced && words.length > 1) return words.join(", ");
   const [low, high] = [lane.low[last], lane.high[last]];
   const known = exact === null || raced ? "" : `; exactly ${digits(exact, 5)}`;
-  const least = Number.isFinite(low) && !(large && led) ? `${digits(low, 5)} ≤ ` : "";
+  const least = Number.isFinite(low) && !(large && (led || byBound)) ? `${digits(low, 5)} ≤ ` : "";
   const best = !large && !raced && step > 1 ? "so far " : ""; // The gap before is of this step alone.
   const told = Number.isFinite(high) ? `${best}${least}log Z ≤ ${digits(high, 5)}` : estimate(lane, last);
   return [words.join(", "), told && told + known].filter(Boolean).join("; ");

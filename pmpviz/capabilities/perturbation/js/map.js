@@ -9,8 +9,8 @@ const ARM = 11; // Of the cross.
 const SMALLEST = 1e-6; // Energies closer than this are the same.
 const SEND_MS = 400;
 const NAMED = 0.012; // Share of the map above which a region has its name on it.
-// What a triangle at the edge is; the longest that fits.
-const BEYOND = ["triangles: beyond the map", "▲: off the map"];
+// What the cross and a triangle at the edge are; the longest that fits.
+const BEYOND = ["+: one noise, drag it; ▲: beyond the map", "+: drag it; ▲: off the map", "▲: off the map"];
 
 export class NoiseMap {
   constructor({ moved, dropped }) {
@@ -340,7 +340,7 @@ export function outside(x, y, edge) {
   return [x, -y].map((v) => (Math.abs(v) > edge ? Math.sign(v) : 0));
 }
 
-// The axis with what a triangle at the edge is, as far as there is room.
+// The axis with what its signs are, as far as there is room.
 export function named(axis, fits) {
   return BEYOND.map((words) => `${axis}; ${words}`).find(fits) || axis;
 }
