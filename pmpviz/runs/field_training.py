@@ -141,12 +141,20 @@ def advance(training: FieldTraining) -> FieldTraining:
         training.method.of(each.shared, training.theta, keys.fold_in(own, np.int32(k)), last and last.state)
         for k, (each, last) in enumerate(zip(training.examples, before, strict=True))
     )
-    theta, state = _stepped(training, gradient_of(training.examples, expected))
-    if not np.isfinite(theta).all():
-        raise InputError(f"the parameters overflowed at iteration {t + 1}; give a lower learning rate")
+    theta, state = _stepped(training, expected)
     seconds = time.perf_counter() - begin + (training.trace[-1].seconds if training.trace else 0.0)
     record = measured(training.examples, training.theta, expected, t, seconds)
     return replace(training, theta=theta, optimiser_state=state, expected=expected, trace=(*training.trace, record))
+
+
+def stepped_again(before: FieldTraining, training: FieldTraining, optimiser: Optimiser, decay: float) -> FieldTraining:
+    """Under another rule from here on, by which the last step, from `before` to `training`, is made again out of what
+    was found there: that step has not been looked at yet.
+
+    Raises InputError where the parameters overflow.
+    """
+    theta, state = _stepped(replace(before, optimiser=optimiser, decay=decay), training.expected)
+    return replace(training, optimiser=optimiser, decay=decay, theta=theta, optimiser_state=state)
 
 
 def stream(training: FieldTraining, iterations: int) -> Iterator[FieldTraining]:
@@ -203,10 +211,14 @@ def _variables(examples: Sequence[Example]) -> int:
     return sum(each.shared.field.n for each in examples)
 
 
-def _stepped(training: FieldTraining, gradient: Float[np.ndarray, " p"]) -> tuple[np.ndarray, Any]:
-    scale = 1.0 / (1.0 + training.decay * training.iteration)
+def _stepped(training: FieldTraining, expected: Sequence[Expected]) -> tuple[np.ndarray, Any]:
+    """(parameters, state of the rule) after a step by these expectations."""
+    scale, gradient = 1.0 / (1.0 + training.decay * training.iteration), gradient_of(training.examples, expected)
     optimiser = replace(training.optimiser, learning_rate=training.optimiser.learning_rate * np.float32(scale))
-    return _step(optimiser, gradient, training.theta, training.optimiser_state, training.free)
+    theta, state = _step(optimiser, gradient, training.theta, training.optimiser_state, training.free)
+    if not np.isfinite(theta).all():
+        raise InputError(f"the parameters overflowed at iteration {training.iteration + 1}; give a lower learning rate")
+    return theta, state
 
 
 @jax.jit
@@ -221,4 +233,15 @@ def _step(optimiser: Optimiser, gradient, theta, state, free) -> tuple[np.ndarra
     return theta + np.asarray(moved, np.float64), state
 
 
-__all__ = ["Example", "FieldTraining", "Measured", "advance", "evaluate", "gradient_of", "measured", "start", "stream"]
+__all__ = [
+    "Example",
+    "FieldTraining",
+    "Measured",
+    "advance",
+    "evaluate",
+    "gradient_of",
+    "measured",
+    "start",
+    "stepped_again",
+    "stream",
+]

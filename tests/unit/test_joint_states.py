@@ -13,7 +13,7 @@ from pmpviz.capabilities.sampling.lane import Lane
 from pmpviz.capabilities.sampling.live import LiveRun
 from pmpviz.capabilities.sampling.picture import update
 from pmpviz.capabilities.sampling.plan import Plan, sampler
-from pmpviz.capabilities.sampling.states import StatesView
+from pmpviz.capabilities.sampling.states import StatesView, spread_of
 from pmpviz.models import build_spec
 from pmpviz.player.update import Cursors, Desk
 from pmpviz.player.wire import decode
@@ -46,12 +46,26 @@ def test_shares_go_to_the_law_and_names_are_the_states():
     assert states.distance < 0.05
 
 
+@pytest.mark.parametrize("count", [64, 256, 2048])
+def test_exact_draws_are_seldom_doubted_and_hardly_ever_called_wrong(count):
+    """Of 40,000 sets: 0.140 in 256 draws of four spins is not right within chance, whatever the energy says."""
+    law = lane_of(FOUR, chains=8).view(False, None, False).states.law
+    shares = np.random.default_rng(count).multinomial(count, law, size=40_000) / count
+    sets = [StatesView(("0000",), law, each, count, spread_of(law)) for each in shares]
+    # By the normal law 1 in 740 and fewer than 1 in a million; the distance has a longer tail on this side.
+    assert 1 / 1000 < np.mean([each.doubted for each in sets]) < 1 / 100
+    assert np.mean([each.beyond for each in sets]) < 1 / 2000
+    off = dataclasses.replace(sets[0], shares=law + np.where(np.arange(16) == 0, 1, -1 / 15) * 0.14)
+    assert off.distance == pytest.approx(0.14)
+    assert (off.doubted, off.beyond) == {64: (False, False), 256: (True, False), 2048: (True, True)}[count]
+
+
 def test_shares_that_no_chance_explains_are_told_before_what_many_fewer_samples_say():
     """Half of the draws of a fair coin: by chance .009 of 1,984 draws are off on average, and hardly ever .05."""
-    law, view = np.array([0.5, 0.5]), StatesView(("0", "1"), np.array([0.5, 0.5]), np.array([0.6, 0.4]), 1984)
+    law, view = np.array([0.5, 0.5]), StatesView(("0", "1"), np.array([0.5, 0.5]), np.array([0.6, 0.4]), 1984, 0.3)
     assert view.floor == pytest.approx(np.sqrt(0.25 * 2 / (np.pi * 1984)), rel=1e-3) and view.beyond
     assert not dataclasses.replace(view, shares=np.array([0.51, 0.49])).beyond
-    assert not StatesView(("0", "1"), law, np.zeros(2), 0).beyond
+    assert not StatesView(("0", "1"), law, np.zeros(2), 0, 0.3).beyond
     lane = lane_of(FOUR, "pmp", chains=8, sweeps_per_draw=4)
     swept(lane, 2)
     shown = lane.view(False, None, False)

@@ -10,6 +10,7 @@ import pytest
 from pmpviz.capabilities.sampling import evidence, picture, standings, table, words
 from pmpviz.capabilities.sampling.draws import DrawsView
 from pmpviz.capabilities.sampling.equations import model_equation
+from pmpviz.capabilities.sampling.first_right import right_since
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.capabilities.sampling.statistics import Summary
 from pmpviz.live.store import Series
@@ -37,7 +38,7 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
     assert float(deviations) == pytest.approx(off, rel=0.06)
     assert float(far) == pytest.approx(energies.mean() - view.truth.energy, abs=row["energy:error"])
     # Where no exact one is known it stands beside the reference's, within both errors.
-    for energy, begins in (((-3000.0, 0.5), "Not yet right: "), ((energies.mean(), 0.5), "Right within chance: ")):
+    for energy, begins in (((-3000.0, 0.5), "Not yet right: "), ((energies.mean(), 0.5), "Within chance now: ")):
         other = dataclasses.replace(view, truth=dataclasses.replace(view.truth, energy=None, sampled_energy=energy))
         assert words.found(other).startswith(begins) and " the reference's " in words.found(other)
     live.set_plan(live.plan.replace(budget=300.0))
@@ -59,6 +60,12 @@ def test_a_single_lane_s_mean_energy_stands_beside_the_exact_one(begin):
         "chains still differ on average (R-hat of the energy 1.37)"
     )
     assert words._apart(apart, 1.5, 1.0, first, 256)[0].startswith(f"Right within chance{first}, though its chains")
+    # Of what has not been seen to stay there nothing is said to have been right.
+    assert words._apart(view.lanes[0], 1.5, 1.0, "", 256) == ("Within chance now", "1.5 above")
+    assert words._apart(apart, 2.5, 1.0, "", 256) == (
+        "Not yet right: within chance now, though its chains still differ on average (R-hat of the energy 1.37)",
+        "2.5 (2.5 standard errors: chance) above",
+    )
     # Few chains know their own error badly: what is far of many is chance of four.
     assert words._apart(view.lanes[0], 7.4, 1.0, "", 4)[0] == "Right within chance"
     # Whoever subtracts what is printed gets what is told.
@@ -87,30 +94,40 @@ def test_a_mean_of_few_chains_is_beyond_chance_as_seldom_as_one_of_many(chains):
 
 
 def test_a_single_lane_says_after_how_many_sweeps_its_energy_was_right(begin):
-    """The present says nothing of how soon; however long one looks, the first passage stays the first."""
-    live = begin(Plan(model="square:8x8,J=0.3", chains=256, lanes=(sampler("gibbs"),)))
-    view = wait(live, lambda view: view.lanes and view.lanes[0].cold is None)
+    """The present says nothing of how soon; once it is known the first passage stays the first, however long one looks,
+    and it is known once as many sweeps again are made."""
     law = (0.0, 0.0)
 
-    def lane(sweeps, right):
+    def of(means):
         series = Series(("sweep", "energy:mean", "energy:error"))
-        means = np.where(np.arange(1, sweeps + 1) < right, 9.0, 1.0)
-        series.append({"sweep": np.arange(1.0, sweeps + 1), "energy:mean": means, "energy:error": np.ones(sweeps)})
-        return dataclasses.replace(view.lanes[0], series=series, sweep=sweeps)
+        columns = {"sweep": np.arange(1.0, len(means) + 1), "energy:mean": means, "energy:error": np.ones(len(means))}
+        series.append(columns)
+        return series
 
-    assert evidence.first_right(lane(300, 40), law, 256) == ", first after 40 sweeps"
-    assert evidence.first_right(lane(300, 1), law, 256) == ", first after 1 sweep"
-    assert evidence.first_right(lane(40, 40), law, 256) == evidence.first_right(lane(40, 99), law, 256) == ""
+    def passed(sweeps, right, chains=256):
+        return right_since(of(np.where(np.arange(1, sweeps + 1) < right, 9.0, 1.0)), 0, sweeps, law, chains)
+
+    assert passed(300, 40) == passed(80, 40) == (40, 40)
+    assert passed(300, 1) == passed(2, 1) == (1, 1)
+    assert passed(79, 40) is passed(40, 99) is None
     # One that touches the exact value as it falls, and is beyond it on average for as long again, was not right then.
-    slow = lane(300, 40)
-    means = np.concatenate([np.full(39, 9.0), [2.9], np.full(60, 2.6), np.full(200, 0.5)])
-    series = Series(("sweep", "energy:mean", "energy:error"))
-    series.append({"sweep": np.arange(1.0, 301), "energy:mean": means, "energy:error": np.ones(300)})
-    touched = evidence.first_right(dataclasses.replace(slow, series=series), law, 256)
-    assert 55 < int(re.search(r"first after (\d+)", touched)[1]) < 75
-    assert evidence.first_right(lane(300, 40), law, 4) == "", "of four chains chance allows nearly everything"
-    begins, ends = evidence.first_right(lane(20_000, 40), law, 256).split(" ")[3].split("–")
-    assert int(begins) <= 40 <= int(ends) < 100
+    slow = of(np.concatenate([np.full(39, 9.0), [2.9], np.full(60, 2.6), np.full(200, 0.5)]))
+    start, end = right_since(slow, 0, 300, law, 256)
+    assert 55 < start <= end < 75
+    assert passed(300, 40, chains=4) is None, "of four chains chance allows nearly everything"
+    start, end = passed(20_000, 40)
+    assert start <= 40 <= end < 100
+    # A run is looked at again and again: what is told of it never changes.
+    live = begin(Plan(model="square:8x8,J=0.3", chains=256, budget=300.0, lanes=(sampler("gibbs"),)))
+    wait(live, lambda view: view.lanes and view.lanes[0].cold is None)
+    live.play()
+    wait(live, lambda view: view.status == "done" and view.truth is not None)
+    lane = live.view.lanes[0]
+    assert lane.right is not None and lane.right == live.ask(lambda run: run.lanes[0].right)
+    first, *_, last = range(lane.since + 2 * lane.right[1], lane.sweep + 1)
+    told = {evidence.first_right(lane.at(sweep)) for sweep in (first, (first + last) // 2, last)}
+    assert told == {evidence.first_right(lane)} != {""}
+    assert evidence.first_right(lane.at(first - 1)) == ""
 
 
 def test_where_no_law_is_known_a_single_lane_says_whether_its_energy_is_at_rest(begin):

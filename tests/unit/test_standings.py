@@ -241,7 +241,7 @@ def test_a_class_reads_of_the_energies_that_it_sees(begin):
     view = race(view, *([[0.5, 0.2, 0.1, 0.009, 0.009]] * 2))
     falls = energies(view, 90, 40, 0.5, 0.5, 0.5).lanes[0]
     off, view = energies(view, 40, 40, 40, 40, 40).lanes[0], energies(view, 1, 1, 1, 1, 1)
-    falls = dataclasses.replace(falls, kind="chain")
+    falls = dataclasses.replace(falls, kind="chain", right=(2, 2))
     lanes = falls, dataclasses.replace(off, guarantee="approximate")
     told = before_class.energy_verdict(dataclasses.replace(view, lanes=lanes))
     wrong = f"lane 1 is {how_far(energy_now(view, off))}"

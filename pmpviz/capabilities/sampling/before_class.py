@@ -11,7 +11,6 @@ from pmpviz.capabilities.sampling.evidence import (
     how_far,
     keeps_its_law,
     law_energy,
-    right_since,
     stretch_of,
 )
 from pmpviz.capabilities.sampling.lane import LaneView
@@ -39,8 +38,7 @@ def energy_verdict(view: LiveView) -> str:
     wrong = [_wrong(view, lane) for lane in view.lanes if lane not in right]
     if not right:
         return f"No energy is right yet: {listed(wrong)}."
-    since = [right_since(lane, law, view.plan.chains) for lane in right]
-    order = sorted(zip(right, since, strict=True), key=lambda at: (at[1] or (inf, inf))[1])
+    order = sorted(((lane, lane.right) for lane in right), key=lambda at: (at[1] or (inf, inf))[1])
     each = [f"{lane.label}{f' after {stretch_of(*begun)}' if begun else ''}" for lane, begun in order]
     return f"Right energy: {', then '.join(each)}{f'; {listed(wrong)}' if wrong else ''}."
 

@@ -2,47 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from math import isfinite, nan
 
-import numpy as np
-from jaxtyping import Bool
-from scipy.stats import norm as normal
-from scipy.stats import t as student
-
+from pmpviz.capabilities.sampling.first_right import CHANCE, FAR, rare
 from pmpviz.capabilities.sampling.lane import LaneView
-from pmpviz.capabilities.sampling.live import LiveView
+from pmpviz.capabilities.sampling.live import LiveView, known_law
 from pmpviz.capabilities.sampling.measures import MetricPoint
 from pmpviz.capabilities.sampling.statistics import LEAST_COUNTED
-from pmpviz.live.store import Bins
 from pmpviz.player.model_words import listed
 from pmpviz.player.numbers import integer, significant
 
-CHANCE = 3
-"""Standard deviations of the normal law up to which two means are not told apart; `rare` puts them for few chains."""
-FAR = 4
-"""The same from which on a verdict speaks of the energy, too. It looks many times a minute: by chance alone one look
-in 16,000 is as far off."""
-DOUBT = 2
-"""The same from which on it is said by how many: whoever sees number and error side by side asks."""
-
-
 ALIKE = 1e-4
 """Energies that differ by less of their size are printed alike, and are sums of many numbers of 32 bits."""
-FEW_CHAINS = 8
-"""Fewer chains know too little of their own error for it to be told when they first were right."""
-
-
-@functools.lru_cache(maxsize=64)
-def rare(deviations: float, chains: int) -> float:
-    """Standard errors that a mean of so many chains is off as rarely as one of the normal law is off by `deviations`.
-
-    The standard error is one of the same few chains: the ratio has Student's t law, with chains - 1 degrees of freedom.
-    Infinite of a single chain, of whose error nothing is known.
-    """
-    return float(student.isf(normal.sf(deviations), chains - 1)) if chains > 1 else math.inf
 
 
 def energies(lane: LaneView) -> dict[str, float]:
@@ -63,10 +36,7 @@ def exact_energy(view: LiveView) -> float | None:
 
 def law_energy(view: LiveView) -> tuple[float, float] | None:
     """The exact mean energy, or else the reference's, with its standard error; None where neither is known."""
-    exact = exact_energy(view)
-    if exact is not None:
-        return exact, 0.0
-    return None if view.truth is None else view.truth.sampled_energy
+    return known_law(view.energy, view.truth)
 
 
 def energy_off(view: LiveView, mean: float, error: float) -> float:
@@ -180,41 +150,15 @@ def disagree(lanes: Sequence[LaneView], before: str = "") -> str:
     return f", {'and' if before else 'though'} {whose} still differ on average (R-hat of the energy {values})"
 
 
-def first_right(lane: LaneView, law: tuple[float, float], chains: int) -> str:
-    """`, first after 13–16 sweeps`, where `right_since` knows it."""
-    since = right_since(lane, law, chains)
-    return f", first after {stretch_of(*since)}" if since else ""
+def first_right(lane: LaneView) -> str:
+    """`, first after 13–16 sweeps`, where `right_since` has known it by the lane's sweep."""
+    since = lane.right
+    return f", first after {stretch_of(*since)}" if since and 2 * since[1] <= lane.sweep - lane.since else ""
 
 
 def stretch_of(begin: int, end: int) -> str:
     """`13–16 sweeps`, or `1 sweep`."""
     return f"{integer(end) if begin == end else f'{integer(begin)}–{integer(end)}'} sweep{'' if end == 1 else 's'}"
-
-
-def right_since(lane: LaneView, law: tuple[float, float], chains: int) -> tuple[int, int] | None:
-    """The stretch of sweeps after which the mean energy of so many chains first was no further off than by chance, and
-    stayed: one that falls slowly touches it before. None where that is now, or never was, and of few chains, of which
-    chance allows nearly everything."""
-    bins = lane.series.bins(lane.since + 1, lane.sweep)
-    if lane.kind != "chain" or not len(bins) or chains < FEW_CHAINS:
-        return None
-    far = rare(CHANCE, chains) * np.hypot(bins.most["energy:error"], law[1])
-    reached = (bins.least["energy:mean"] <= law[0] + far) & (bins.most["energy:mean"] >= law[0] - far)
-    right = np.flatnonzero(reached & _stays(bins, lane.since, law, chains))
-    if not len(right):
-        return None
-    begin, end = (int(ends["sweep"][right[0]]) - lane.since for ends in (bins.least, bins.most))
-    return None if end >= lane.sweep - lane.since else (begin, end)
-
-
-def _stays(bins: Bins, since: int, law: tuple[float, float], chains: int) -> Bool[np.ndarray, " bins"]:
-    """Whether, after each bin, the mean energy is on average off by no more than is in doubt, over as many sweeps again
-    as were made by then, as far as these are made."""
-    columns = bins.mean["energy:mean"] - law[0], np.hypot(bins.mean["energy:error"], law[1])
-    off, error = (np.concatenate([[0.0], np.cumsum(each)]) for each in columns)
-    ends = bins.most["sweep"] - since
-    begin, until = 1 + np.arange(len(bins)), np.searchsorted(ends, 2 * ends, side="right")
-    return np.abs(off[until] - off[begin]) <= rare(DOUBT, chains) * (error[until] - error[begin])
 
 
 def moved(lane: LaneView, chains: int) -> str:
@@ -244,6 +188,25 @@ def alike(lanes: Sequence[LaneView], chains: int) -> bool:
 def states_off(lane: LaneView) -> str:
     """That independent draws give other shares of the joint states than the law has, and not by chance; else empty."""
     return f"Not right: {states_came(lane)}" if lane.draws and lane.states and lane.states.beyond else ""
+
+
+def states_doubted(lane: LaneView) -> bool:
+    """Whether independent draws give shares of the joint states that are further off than chance mostly puts them."""
+    return bool(lane.draws and lane.states and lane.states.doubted)
+
+
+def unlike(lane: LaneView) -> str:
+    """Of draws whose messages begin at 0, that a state and its reverse, which the law has as often, are not: what the
+    first messages do, and not the noise, which another choice of them shows. Empty elsewhere."""
+    states = lane.states
+    if states is None or lane.knobs.get("messages") != "zero" or not states.reversible:
+        return ""
+    place = int(states.law.argmax())
+    law, shares = states.law[place], states.shares[[place, -1 - place]]
+    if abs(shares[0] - shares[1]) <= FAR * math.sqrt(2 * law / states.count):
+        return ""
+    one, other = sorted((states.names[place], states.names[-1 - place]))
+    return f" {one} and {other} are as likely, but first messages of 0 favour one: choose “balanced”."
 
 
 def states_came(lane: LaneView) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.sampling.draws import Draws, DrawsView
+from pmpviz.capabilities.sampling.first_right import right_since
 from pmpviz.capabilities.sampling.measures import Counted, MetricPoint, measured
 from pmpviz.capabilities.sampling.states import StateCounts, StatesView
 from pmpviz.capabilities.sampling.statistics import Statistics, Summary
@@ -70,6 +71,7 @@ class LaneView:
     frequencies: np.ndarray | None = None  # Of each state of each variable, where there are more than two.
     states: StatesView | None = None  # Of the joint states, where there are few.
     cold: float | None = None  # On the monotonic clock: since when it is compiled; None once it is.
+    right: tuple[int, int] | None = None  # After which sweeps its energy first was right, by `right_since`.
     past: bool = False  # Whether it is of a moment that is looked back at, of which not everything was kept.
 
     @property
@@ -159,6 +161,7 @@ class Lane:
         self.points: list[MetricPoint] = []
         self.waiting: list[Counted] = []
         self.frequencies: np.ndarray | None = None
+        self.right: tuple[int, int] | None = None
         self._part: running.Run | None = None
         self._others: tuple[running.Run | None, np.ndarray] = None, np.zeros((0, self.space.frame_bytes), np.uint8)
         self._chunk, self.rate, self.compile_seconds = 1, 0.0, 0.0
@@ -284,6 +287,12 @@ class Lane:
                 self.points.append(point)
         self.waiting.clear()
 
+    def note_right(self, law: tuple[float, float] | None) -> None:
+        """Look whether the energy has been right by now, until it has: `law` is the right one with its error."""
+        run = self.run
+        if law is not None and self.right is None and run.algorithm.spec.kind == "chain":
+            self.right = right_since(self.series, self.statistics.since, run.sweep, law, run.chains)
+
     def change(self, plan: Choice, target) -> None:
         """New knobs, weights, beta or evidence from here on; the statistics begin anew."""
         self.plan, self._part = plan, None
@@ -293,7 +302,7 @@ class Lane:
         self.states = StateCounts.of(self.run)
         self.points.clear()
         self.waiting.clear()
-        self.frequencies = None
+        self.frequencies = self.right = None
         if self.draws is not None:
             self.draws.renew()
 
@@ -356,6 +365,7 @@ class Lane:
             self.frequencies,
             self.states.view() if self.states is not None else None,
             None if self.warmed else self._made,
+            self.right,
         )
 
 

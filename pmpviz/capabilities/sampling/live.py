@@ -85,12 +85,20 @@ class LiveView(View):
         return [(sweep, words) for count, words in self.marks for sweep in self.changed_at.get(count, (count,))]
 
 
+def known_law(exact: float | None, truth: Truth | None) -> tuple[float, float] | None:
+    """The exact mean energy, or else the reference's, with its standard error; None where neither is known."""
+    known = exact if truth is None else truth.energy
+    if known is not None:
+        return known, 0.0
+    return None if truth is None else truth.sampled_energy
+
+
 def energy_of(exact: float | None, truth: Truth | None) -> tuple[float | None, str]:
     """(the law's mean energy, whether that is `exact` or the `reference`'s); None where neither is known."""
-    known = exact if truth is None else truth.energy
-    if known is None and truth is not None and truth.sampled_energy is not None:
-        return truth.sampled_energy[0], "reference"
-    return known, "exact"
+    law = known_law(exact, truth)
+    if law is None:
+        return None, "exact"
+    return law[0], "reference" if truth is not None and truth.energy is None else "exact"
 
 
 def compile_ahead(plan: Plan, most: float = 0.0) -> None:
@@ -313,6 +321,8 @@ class LiveRun(LiveJob):
         summarise = begun - self._summarised > wait
         truth = self.reference.truth if self.reference is not None else None
         names = lane_names([lane.plan for lane in self._lanes])
+        for lane in self._lanes:
+            lane.note_right(known_law(self._energy, truth))
         found = tuple(
             lane.view(self._over(lane), layers.layer(self.layer, lane.run, truth), summarise, name)
             for name, lane in zip(names, self._lanes, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, prod, sqrt
+from math import prod, sqrt
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -15,18 +15,26 @@ from pmpviz.runs import run as running
 from pmpviz.types import InputError, Refusal
 
 MOST_STATES = 32
-# A share of sets of exact draws that is told from the law by mistake.
-MISTAKEN = 1e-3
+# Standard deviations beyond the mean distance of exact draws from which on one doubts that draws are such, and from
+# which on they are not. Of sixteen states with two hills 1 look in 140 and 1 in 10,000 is as far off by chance alone.
+DOUBTED, BEYOND = 3.0, 5.0
+# Sets of normal numbers that these standard deviations are of.
+SETS = 4000
 
 
 @dataclass(frozen=True)
 class StatesView:
-    """`names[s]` are the states of the free variables, `law[s]` their exact p, `shares[s]` those of `count` draws."""
+    """`names[s]` are the states of the free variables, `law[s]` their exact p, `shares[s]` those of `count` draws.
+
+    `spread` is the standard deviation of the distance of one exact draw's shares, divided by the root of their number
+    that of as many.
+    """
 
     names: tuple[str, ...]
     law: Float[np.ndarray, " states"]
     shares: Float[np.ndarray, " states"]
     count: int
+    spread: float
 
     @property
     def distance(self) -> float:
@@ -40,8 +48,31 @@ class StatesView:
 
     @property
     def beyond(self) -> bool:
-        """Whether independent draws of the law are that far off in one of 1,000 sets at most (McDiarmid)."""
-        return self.count > 0 and self.distance > self.floor + sqrt(-log(MISTAKEN) / (2 * self.count))
+        """Whether independent draws of the law are hardly ever that far off."""
+        return self._deviations > BEYOND
+
+    @property
+    def doubted(self) -> bool:
+        """Whether independent draws of the law are mostly nearer."""
+        return self._deviations > DOUBTED
+
+    @property
+    def _deviations(self) -> float:
+        """Standard deviations beyond the mean distance of as many exact draws."""
+        return (self.distance - self.floor) * sqrt(self.count) / self.spread if self.count else 0.0
+
+    @property
+    def reversible(self) -> bool:
+        """Whether every state of two-state variables is as likely as its reverse, by exact probabilities."""
+        binary = len(self.law) == 2 ** len(self.names[0])
+        return binary and bool(np.allclose(self.law, self.law[::-1], rtol=1e-6))
+
+
+def spread_of(law: Float[np.ndarray, " states"]) -> float:
+    """Standard deviation of sqrt(N) times the total variation between a law and the shares of N independent draws of
+    it, N large: these are normal with covariance diag(p) - p p', of which so many sets are drawn."""
+    z = np.random.default_rng(0).normal(size=(SETS, len(law))) * np.sqrt(law)
+    return float((np.abs(z - z.sum(1, keepdims=True) * law).sum(1) / 2).std())
 
 
 class StateCounts:
@@ -54,6 +85,7 @@ class StateCounts:
         self._free, self._card = problem.free, problem.free_card
         self._law = Joint.of(problem).p.ravel()
         states = np.stack(np.unravel_index(np.arange(len(self._law)), self._card), 1)
+        self._spread = spread_of(self._law)
         self._names = tuple("".join(map(str, state)) for state in states.tolist())
         self._counts: Int[np.ndarray, " states"] = np.zeros(len(self._law), np.int64)
         self._drawn = running.draws_done(run)
@@ -80,4 +112,4 @@ class StateCounts:
     def view(self) -> StatesView:
         """The shares of this moment."""
         count = int(self._counts.sum())
-        return StatesView(self._names, self._law, self._counts / max(count, 1), count)
+        return StatesView(self._names, self._law, self._counts / max(count, 1), count, self._spread)

@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 
 from pmpviz.capabilities.sampling.evidence import (
-    CHANCE,
-    DOUBT,
-    FAR,
     disagree,
     energies,
     exact_energy,
     first_right,
     law_energy,
     moved,
-    rare,
     states_came,
+    states_doubted,
     states_off,
+    unlike,
 )
+from pmpviz.capabilities.sampling.first_right import CHANCE, DOUBT, FAR, FEW_CHAINS, rare
 from pmpviz.capabilities.sampling.lane import LaneView
 from pmpviz.capabilities.sampling.live import LiveView
 from pmpviz.capabilities.sampling.measures import MetricPoint
@@ -251,10 +250,10 @@ def found(view: LiveView) -> str:
     said = f"mean energy {_to_error(mean, error)}" + (f" ± {significant(error, 2)} ({ONE_ERROR})" if error else "")
     said += f" over {integer(chains)} chains" if chains > 1 else ""
     if off := states_off(lane):
-        return off
+        return f"{off}{unlike(lane)}"
     if (law := law_energy(view)) is not None and error:
         beside, spread = law
-        since = first_right(lane, law, chains)
+        since = first_right(lane)
         # What does not change is printed alike at every look.
         known = _to_error(beside, spread) if spread else significant(beside, 5)
         printed = _between(_to_error(mean, error), known)
@@ -263,6 +262,7 @@ def found(view: LiveView) -> str:
         said = f"{said} {when}, {apart} {whose} {known}."
         if states := states_came(lane):
             right = "Not right" if answer.startswith("Too") else answer.split(",")[0].split(":")[0]
+            right = "In doubt" if states_doubted(lane) else right
             return f"{right}: {states} {said[:1].upper()}{said[1:]}"
         return f"{answer}: {said}"
     said = said[:1].upper() + said[1:]
@@ -314,14 +314,16 @@ def _apart(lane: LaneView, off: float, error: float, since: str, chains: int, pr
     side, unsettled = "above" if off > 0 else "below", far and bool(disagree([lane]))
     # What was right once is not taken back where chance goes a little further; what chains disagree on is not right.
     if abs(off) <= rare(FAR if since else CHANCE, chains) * error:
-        chance = "" if since else f": of {integer(chains)} chains chance"
-        told = f" ({deviations}{chance})" if far else ""
-        answer = f"{'Not for good yet: within' if unsettled else 'Right within'} chance{since}"
-        if unsettled and since:
+        told = f" ({deviations}: chance)" if far and not since else f" ({deviations})" if far else ""
+        if not unsettled:
+            # Of a chain that is seen to stay there it is known since when.
+            now = not since and lane.kind == "chain" and chains >= FEW_CHAINS
+            answer = "Within chance now" if now else f"Right within chance{since}"
+            return f"{answer}{disagree([lane])}", f"{told_far}{told} {side}"
+        if since:
             answer = f"Not for good yet: within chance{since}, now {deviations} {side} again"
-            told = ""
-        apart = disagree([lane], answer if unsettled else "")
-        return f"{answer}{apart}", f"{told_far}{told} {side}"
+            return f"{answer}{disagree([lane], answer)}", f"{told_far} {side}"
+        return f"Not yet right: within chance now{disagree([lane])}", f"{told_far}{told} {side}"
     answer = "Not yet right" if lane.guarantee == "invariant" else f"Too {'high' if off > 0 else 'low'}"
     return answer, f"{told_far} ({deviations}) {side}"
 

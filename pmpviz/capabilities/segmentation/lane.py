@@ -20,7 +20,7 @@ from pmpviz.metrics.boundaries import band, band_error
 from pmpviz.models.segmentation import drawn_scene, log_odds
 from pmpviz.oracles import make_oracle
 from pmpviz.runs.field_expectations import BySolver, Expected
-from pmpviz.runs.field_training import Example, FieldTraining, advance, evaluate, start
+from pmpviz.runs.field_training import Example, FieldTraining, advance, evaluate, start, stepped_again
 
 GAP = 1
 # Of a picture of states, what stands between scenes.
@@ -71,6 +71,8 @@ class SceneLane:
         self.training: FieldTraining = start(
             train, plan.method(choice), jax.random.key(plan.seed), plan.optimiser, plan.start, plan.decay
         )
+        # Before and after the last step, and by which choice it was found.
+        self._last: tuple[FieldTraining, FieldTraining, Choice] | None = None
         self._judged: tuple[Expected, ...] | None = None
         self.points: list[Point] = []
         self._learned: list[Point] = []
@@ -99,12 +101,18 @@ class SceneLane:
         self._append()
 
     def change(self, choice: Choice, plan: ScenePlan) -> None:
-        """Other knobs, rate, decay or penalty from here on; what was learned stays."""
+        """Other knobs, rate, decay or penalty from here on, the step that is not looked at yet included; what was
+        learned stays."""
+        rule = plan.optimiser, plan.decay
+        if self._last is None:
+            training, same = replace(self.training, optimiser=rule[0], decay=rule[1]), choice == self.choice
+        else:
+            before, after, found_by = self._last
+            training, same = stepped_again(before, after, *rule), choice == found_by
         # What an algorithm with other knobs has prepared and reached is not this one's to go on from.
-        expected = self.training.expected if choice == self.choice else ()
+        expected = training.expected if same else ()
+        self.training = replace(training, expected=expected, method=plan.method(choice))
         self.choice, self.plan = choice, plan
-        rule = {"method": plan.method(choice), "optimiser": plan.optimiser, "decay": plan.decay}
-        self.training = replace(self.training, expected=expected, **rule)
 
     def advance(self) -> None:
         """One iteration; before the first one also what the weights at the start are worth."""
@@ -121,7 +129,8 @@ class SceneLane:
         """Expectations at the weights, what these are worth on the scenes that were held out, and a step."""
         begin = time.perf_counter()
         theta = self.training.theta
-        self.training = advance(self.training)
+        before, self.training = self.training, advance(self.training)
+        self._last = before, self.training, self.choice
         self.seconds += time.perf_counter() - begin
         held, self._judged = evaluate(self.held, theta, JUDGE, self.training.key, self._judged)
         record, held_p1 = self.training.trace[-1], self._pictures(self._judged)

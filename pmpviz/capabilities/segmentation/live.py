@@ -10,7 +10,7 @@ from pmpviz.capabilities.segmentation.lane import SceneLane, SceneLaneView
 from pmpviz.capabilities.segmentation.plan import ScenePlan
 from pmpviz.live.job import LiveJob
 from pmpviz.live.lane_names import lane_names
-from pmpviz.live.plan import begins_anew, describe_change
+from pmpviz.live.plan import Choice, begins_anew, describe_change
 from pmpviz.live.view import View
 
 
@@ -32,9 +32,12 @@ class LiveScenes(LiveJob):
 
     def __init__(self, plan: ScenePlan, files: Callable[[str], Any] | None = None, speed: float = 0.0):
         super().__init__(plan, files, speed)
+        # What changes in a lane once it has come as far as the others.
+        self._due: dict[int, tuple[Choice, ScenePlan]] = {}
         self.begin()
 
     def _make_lanes(self) -> list[SceneLane]:
+        self._due = {}
         train, held = self.plan.examples()
         return [SceneLane(choice, self.plan, train, held, self._epoch) for choice in self.plan.lanes]
 
@@ -42,13 +45,20 @@ class LiveScenes(LiveJob):
         return begins_anew(before, plan)
 
     def _adjust(self, before: ScenePlan, plan: ScenePlan) -> str:
+        """A change holds from the same iteration on in every lane: one that is behind comes to it first."""
+        behind = self._behind()
         for lane, choice in zip(self._lanes, plan.lanes, strict=True):
-            lane.change(choice, plan)
+            if lane in behind:
+                self._due[id(lane)] = choice, plan
+            else:
+                lane.change(choice, plan)
         return describe_change(before, plan)
 
     def _advance(self, lane: SceneLane, most: int) -> bool:
         """Lanes are shown together, at the same iteration: they take it by turns."""
         lane.advance()
+        if id(lane) in self._due:
+            lane.change(*self._due.pop(id(lane)))
         if not self._behind():
             for each in self._lanes:
                 each.reveal()

@@ -169,13 +169,13 @@ def verdict(view: SceneView) -> str:
     if not begun:
         return _unlearned(view)
     count, alone = together(begun), _alone(view).wrong
-    near = f"wrong near {'held-out outlines' if view.plan.scenes > 1 else 'the held-out outline'}"
+    near = f"wrong near {'outlines' if view.plan.scenes > 1 else 'the held-out outline'}"
     if not count:
         return f"Before learning: {_at_start(view)}. By colour alone {alone:.1%} {near}."
     now = [lane.points[count] for lane in begun]
     when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
     learned = f" Learned so far: {_weights(now)}." if count >= MEANT else ""
-    told = f"{_head(view, now)}: {when} {_shares(begun, now)} {near}, by colour alone {alone:.1%}."
+    told = f"{_head(view, begun, now)}: {when} {_shares(begun, now)} {near}, by colour alone {alone:.1%}."
     return f"{told}{_faster(begun, now)}{learned}"
 
 
@@ -184,13 +184,16 @@ def _at_start(view: SceneView) -> str:
     return COLOUR if view.plan.trust else UNDECIDED
 
 
-def _head(view: SceneView, now: Sequence[Point]) -> str:
+def _head(view: SceneView, lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
     """In how many scenes fewer are wrong than by colour alone; what that says of others stands beneath."""
     scenes, better = view.plan.scenes, [each.better for each in _than_alone(view, now)]
     if not any(better):
         return "Not yet"
     if min(better) < scenes:
-        return f"In {_each([integer(each) for each in better])} of {scenes} held out"
+        if len(set(better)) == 1:
+            return f"In {better[0]} of {scenes} held out"
+        told = [f"in {count} of {scenes} by {lane.label}" for count, lane in zip(better, lanes, strict=True)]
+        return f"Held out, {listed(told)}"
     where = {1: "", 2: "in both held out"}.get(scenes, f"in all {scenes} held out")
     sure = not where or all(each.sure for each in _than_alone(view, now))
     return ", ".join(filter(None, ("Yes", where))) if sure else f"{where[:1].upper()}{where[1:]}"
@@ -209,9 +212,8 @@ def _faster(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
     (least, fast), (most, slow) = order[0], order[-1]
     if not 0 < FASTER * least <= most:
         return ""
-    than = f"{slow} in" if len(now) > 2 else "not"
-    # Before a class there is room for what comes first.
-    return f" As good: {fast} in {seconds(least, 2)}, {than} {seconds(most, 2)}; so long takes an iteration."
+    than = slow if len(now) > 2 else "not"
+    return f" As good, and {fast} takes {seconds(least, 2)} each, {than} {seconds(most, 2)}."
 
 
 def _took(lanes: Sequence[SceneLaneView], count: int) -> str:
