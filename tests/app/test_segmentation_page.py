@@ -187,7 +187,7 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     found, _ = decode(picture.update(taken, Cursors(), Desk()))
     assert found["lanes"][0]["frames"]["sweeps"] == [0, 1] and lane.ring.since(-1, 9).sweeps.tolist() == [0, 1, 2]
     words = said(("A", point(0, 0.5, 0.5), point(1, 0.3, 0.25)))
-    wrong, alone = "wrong near outlines", f"by colour alone {ALONE:.1%}"
+    wrong, alone = "wrong near outlines", f"colour alone {ALONE:.1%}"
     weights = "trust in colour 0.40, bias to ground 0.20, neighbours 0.30, where alike 0.10 more"
     assert words.startswith(f"Not yet: after 1 iteration 25.0% {wrong}, {alone}. Fewer than by colour alone by ")
     assert " Computing took 2.00 s, compiling included. " in words
@@ -211,7 +211,7 @@ def test_numbers_value_and_curve_are_of_one_moment_of_each_lane():
     for lanes, begins in (
         ((good,), "Yes, in both held out: "),
         ((good, good), "Yes, in both held out: "),
-        ((good, bad), "In 2 and 0 of 2 held out: "),
+        ((good, bad), "Held out, in 2 of 2 by A and in 0 of 2 by B: "),
         ((bad,), "Not yet: "),
     ):
         told = said(*((name, begun[0], each) for name, each in zip("AB", lanes, strict=False)))
@@ -296,7 +296,7 @@ def test_of_lanes_that_are_as_good_the_faster_one_is_told_and_a_class_hears_it()
     # Of the first iteration programs are compiled, which says nothing of the others.
     quick, slow = course(0.1, (0, 9, 10, 11)), course(0.104, (0, 9, 19, 29))
     words = said(("Barrier Frank-Wolfe", *slow), ("Colour-parallel Gibbs", *quick))
-    told = " As good, and Colour-parallel Gibbs takes 1.0 s each, not 10 s."
+    told = " As good: Colour-parallel Gibbs takes 1.0 s an iteration, not 10 s."
     assert told in words
     brief = re.sub(r" \([^()]*\)", "", words)
     assert len(brief[: brief.index("not 10 s.") + 9]) < 170

@@ -336,7 +336,7 @@ def test_words_in_the_picture_say_what_a_cross_is_and_keep_clear_of_the_energy(s
     assert strip["x"] == pytest.approx(knob["x"] + 8, abs=1.5)
     assert strip["width"] == pytest.approx(knob["width"] - 16, abs=2)
     assert page.locator(".ls-strip", has_text="Wells by shift").locator(".pv-unit").inner_text() == (
-        "Largest eigenvalue of the shifted couplings: λ₁ = shift + 2 = 4.8"
+        "Up to λ₁ = 4 one well is guaranteed; λ₁ = shift + 2 = 4.8"
     )
 
 
@@ -372,7 +372,7 @@ BEYOND = """async () => {
 
 def test_a_ball_that_leaves_the_picture_is_pointed_to(server, open_page):
     """At the step's limit it swings far beyond the Gaussians: a wedge stands on the edge then."""
-    page = open_page(link(server, "landscape", preset="attractive", step=1.99, steps=9))
+    page = open_page(link(server, "landscape", preset="attractive", extra=1.0, step=1.99, steps=9))
     page.wait_for_selector(f"{CANVAS}[data-beyond='']")
     page.wait_for_selector(f"{CANVAS}[data-layer='2']")
     before = page.evaluate(BEYOND.replace('"true"', '""'))

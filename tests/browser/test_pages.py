@@ -301,6 +301,17 @@ def test_a_flip_shows_at_once_while_the_run_pauses(server, open_page):
     wait_lanes(page, 1, "Number(d.epoch) > 1 && d.sweep === '0'")
     page.wait_for_timeout(200)
     assert ink(page, 5, 5) is not before
+    # A stroke flips all that it goes over, once.
+    row = [ink(page, 8, column) for column in range(16)]
+    page.mouse.move(*site_at(page, 0, 8, 2, 16))
+    page.mouse.down()
+    page.mouse.move(*site_at(page, 0, 8, 12, 16), steps=4)
+    page.mouse.up()
+    wait_lanes(page, 1, "Number(d.epoch) > 2 && d.sweep === '0'")
+    page.wait_for_timeout(500)
+    assert [ink(page, 8, column) is not before for column, before in enumerate(row)] == [
+        2 <= c <= 12 for c in range(16)
+    ]
 
 
 @pytest.mark.thorough

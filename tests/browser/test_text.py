@@ -75,7 +75,9 @@ SEEN = """() => {
 
 
 def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, open_page):
-    page = open_page(link(server, "text", preset="names", **{"class": "1"}), viewport={"width": 1024, "height": 768})
+    page = open_page(
+        link(server, "text", preset="names", skip="1", **{"class": "1"}), viewport={"width": 1024, "height": 768}
+    )
     page.wait_for_selector(f"{PAGES} .tx-true")
     list_is_clear_of(page, ".tx-head, .pv-title")
     # Which names are true is left to be guessed until something was read; nothing is framed yet.
@@ -96,7 +98,7 @@ def test_a_class_sees_the_text_from_its_beginning_with_whole_captions(server, op
     assert page.locator(f"{PAGES} >> nth=0").locator(".tx-true").locator("visible=false").count() == 0
     hint = page.locator(".tx-hint").inner_text()
     # What is far off is named while anything is.
-    assert hint.replace(" Violet: far off.", "") == "Amber: p(name). Underlined: true. Lines: links."
+    assert hint.replace(" Violet: far off.", "") == "Amber: p(name), found from ½. Underlined: true."
     # What a click does is told before a class, too; what is linked has no frame as what is far off has.
     name = page.locator(f"{PAGES} .tx-true").first
     at_rest(name)
@@ -123,7 +125,7 @@ def test_curves_stand_beside_the_text_and_all_is_within_a_small_window(server, o
 
 
 def test_all_names_are_seen_and_the_rest_when_it_is_asked_for(server, open_page):
-    page = open_page(link(server, "text", preset="names"), viewport={"width": 1280, "height": 700})
+    page = open_page(link(server, "text", preset="names", skip="1"), viewport={"width": 1280, "height": 700})
     page.wait_for_function("() => /off by/.test(document.querySelector('.tx-status')?.textContent)")
     first = page.locator(PAGES).first
     hidden = first.locator(".tx-word").locator("visible=false")
@@ -188,7 +190,7 @@ def test_a_text_is_greyed_and_of_the_setting_before_at_once_where_something_was_
 
 
 def test_a_knob_stays_under_the_hand_that_turns_it(server, open_page):
-    page = open_page(f"{server}/text", viewport={"width": 1280, "height": 800})
+    page = open_page(f"{server}/text?skip=1", viewport={"width": 1280, "height": 800})
     page.wait_for_function("() => /finds all/.test(document.querySelector('.pv-verdict')?.textContent)")
     top = "() => Math.round(document.querySelector('[data-knob=skip]').getBoundingClientRect().top)"
     before = steady(page, top)

@@ -183,7 +183,7 @@ def test_a_gesture_is_one_mark_and_what_it_did_is_marked_after_a_reset(begin, mo
     monkeypatch.setattr(job, "GESTURE_SECONDS", 0.0)
     painted = PLAN.replace(beta=0.7, field=((3, 1.0),))
     live.set_plan(painted)
-    live.flip(2)
+    live.flip([2])
     live.set_plan(painted.replace(beta=0.5))
     marks = wait(live, lambda view: view.plan.beta == 0.5).marks
     assert [text for _, text in marks] == ["T 1 → 1.43", "field painted", "T 1.43 → 2"]  # PMP has nothing to flip.

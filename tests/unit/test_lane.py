@@ -72,7 +72,7 @@ def test_what_is_done_in_mid_sweep_is_done_to_the_last_whole_one(parts):
     assert np.array_equal(runs.positions(run.run), runs.positions(swept(begin(beta=0.5), 1)))
     run.advance(Budget(), 1)
     before = np.asarray(runs.positions(run.run))
-    run.flip(7)
+    run.flip([7])
     assert np.flatnonzero(np.asarray(runs.positions(run.run))[0] != before[0]).tolist() == [7]
     assert run.run.quantum == run.run.quanta
     whole_sweep(run)

@@ -150,7 +150,7 @@ def test_every_layer_that_applies_has_a_number_for_each_site(live):
 def test_a_flipped_hidden_unit_and_clamped_pixels_reach_the_run(live):
     site = live.view.model.visible + 1
     before = frame(live, 1)
-    live.flip(site)
+    live.flip([site])
     assert np.flatnonzero(frame(live, 1) != before).tolist() == [site]
     live.set_plan(live.plan.replace(clamp=((0, 1), (1, 0), (2, 1))))
     live.step()

@@ -173,7 +173,8 @@ def test_what_hidden_units_stand_for_is_said_in_one_sentence_and_its_numbers_ben
     stroke[0, 2:4], stroke[1, :, 5:7], stroke[2, 3:6, 3:6], stroke[3, :2] = 1, -1, 1, -1
     found = [agreement(noise, (8, 8)), agreement(stroke.reshape(4, 64), (8, 8))]
     assert abs(found[0]) < 0.05 < 0.5 < found[1]
-    said = "The filters are still noise: ", "A hidden unit stands for about 13 of the 64 pixels, whose neighbouring "
+    parts = "Most of a hidden unit's weight lies on about 13 of the 64 pixels, and neighbouring "
+    said = "The filters are still noise: ", parts
     for agree, words in zip(found, said, strict=True):
         view = view_of(lane("PCD", annealed(-95.0, -97, -94), agree=agree))
         assert verdict(view).startswith(words) and verdict(view).count(".") == 1
@@ -190,19 +191,21 @@ def test_patches_that_are_worth_little_and_a_training_that_got_worse_are_not_pra
     """Weights may agree before a picture is any more probable, and still do when it has become less so."""
     early = verdict(view_of(lane("PCD", annealed(-205.8, -205.9, -205.7), agree=0.5)))
     only = "Held-out pictures are only about 1.2 times (0.20 nats) more probable than by independent pixels"
-    stands = "hidden unit stands for about 13 of the 64 pixels, whose neighbouring weights mostly share a sign."
-    assert early == f"{only}; a {stands}"
+    lies = (
+        "ost of a hidden unit's weight lies on about 13 of the 64 pixels, and neighbouring weights mostly share a sign."
+    )
+    assert early == f"{only}; m{lies}"
     late = view_of(lane("PCD", annealed(-205.8, -205.9, -205.7, 1), agree=0.5))
-    assert verdict(late) == f"A {stands}"
+    assert verdict(late) == f"M{lies}"
     for found, far in ((annealed(-206.2, -206.4, -206.1), "less"), (annealed(-206.1, -206.2, -206.0), "no more")):
         none = verdict(view_of(lane("PCD", found, agree=0.5)))
         than = f"{far} probable than by independent pixels"
-        assert none.startswith(f"Held-out pictures are {than}; a hidden unit stands for about 13 of ")
+        assert none.startswith(f"Held-out pictures are {than}; most of a hidden unit's weight lies on about 13 of ")
     # Neither more nor less probable, by as little as the errors.
     for found in (annealed(-206.38, -206.6, -205.0), annealed(-205.99, -206.01, -205.98)):
         level = verdict(view_of(lane("PCD", found, agree=0.5)))
         untold = "The likelihood cannot be told yet from that of independent pixels"
-        assert level.startswith(f"{untold}; a hidden unit stands for ")
+        assert level.startswith(f"{untold}; most of a hidden unit's weight lies on ")
     # Where it was beyond them before, that is no news of a beginning.
     once = annealed(-203.0, -203.2, -202.8, 64)
     back = verdict(view_of(lane("PCD", once, annealed(-206.0, -206.1, -205.9, 80), agree=0.5)))
@@ -254,7 +257,7 @@ def test_over_how_many_pixels_filters_spread_is_told_only_where_they_are_parts_o
     for k in range(64):
         small[k, k % 7 : k % 7 + 2, k // 10 : k // 10 + 2] = rng.choice([-1, 1])
     lone = rng.choice([-1, 1], (64, 64)) * (rng.random((64, 64)) < 0.02)
-    unit, whose = "A hidden unit stands for", "of the 64 pixels, whose neighbouring weights"
+    unit, whose = "Most of a hidden unit's weight lies on", "of the 64 pixels, and neighbouring weights"
     for weight, words in (
         (noise, "The filters are still noise: "),
         (noise * 0.3 + row.reshape(64), "The filters are alike: much of each "),
@@ -274,9 +277,7 @@ def test_over_how_many_pixels_filters_spread_is_told_only_where_they_are_parts_o
     # How far they spread before is told where it was much farther.
     now = lane("PCD", agree=0.4, spread=0.1)
     now.points[1].spread = 0.3
-    assert verdict(view_of(now)).startswith(
-        f"{unit} about 6 of the 64 pixels (19 at iteration 61), whose neighbouring "
-    )
+    assert verdict(view_of(now)).startswith(f"{unit} about 6 of the 64 pixels (19 at iteration 61), and neighbouring ")
     assert abs(likeness(noise)) < 0.01 and abs(extent(noise) - 1 / 3) < 0.03
     assert likeness(noise[:1]) == 0 and likeness(np.ones((3, 4))) == 1 and extent(np.eye(4)) == 0.25
 

@@ -315,7 +315,9 @@ def test_where_all_is_right_one_is_invited_to_see_what_links_do():
     assert "Pull" not in reading(plan, answer, ("Gibbs", 9, 0 * truth))[0]
     # Where there are no links, names are missed that links would find: that comes before what a class has no room for.
     said, _ = reading(plan.replace(skip=0.0), answer, ("Gibbs", 9, 0 * truth))
-    assert "of the speaker's name" in said and said.index("Pull Links to 1") < said.index("The exact answer finds all")
+    assert "of the speaker's name" in said and said.index("(the exact answer finds all") < said.index(
+        "). Pull Links to 1"
+    )
 
 
 def test_what_is_too_dear_or_not_read_yet_is_said_before_all_else():

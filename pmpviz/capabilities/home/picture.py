@@ -77,7 +77,8 @@ def words(hand: Hand) -> str:
         return f"{far[0].upper()}{far[1:]}: too few to judge, {off}. Press “1 000 more”."
     most = farthest(hand.little.law, count)
     if hand.distance <= most:
-        return f"As good as exact draws so far: {far}; as many exact ones stay within {at_most(most)} 19 times of 20."
+        exact = f"in 19 of 20 cases that of as many exact ones is within {at_most(most)}"
+        return f"As good as exact draws so far: {far}; {exact}."
     if hand.distance < NEARLY:
         return f"Nearly exact: {far}, that of exact ones is {significant(chance)}: a small error is left."
     return f"Not exact: {far}, that of exact ones is {significant(chance)}; more do not help."

@@ -111,8 +111,8 @@ def _found(lane: LearningLaneView) -> str:
 
 
 def _pixels(count: int, pixels: int, before: str, share: str) -> str:
-    stands = f"A hidden unit stands for about {integer(count)} of the {integer(pixels)} pixels{before}"
-    return f"{stands}, whose neighbouring weights {share} share a sign"
+    stands = f"Most of a hidden unit's weight lies on about {integer(count)} of the {integer(pixels)} pixels{before}"
+    return f"{stands}, and neighbouring weights {share} share a sign"
 
 
 def _is_little(lane: LearningLaneView) -> bool:
@@ -136,7 +136,8 @@ def _worth(lane: LearningLaneView, view: LearningView) -> str:
         if best is not None and best.low > max(last.high, lane.independent):
             was = f"at best, at iteration {integer(best.iteration)}, {_factor(best.value - lane.independent)} above"
             return f"{_when(last, lane)}the likelihood has fallen back to that of independent pixels ({was})"
-        return f"{_when(last, lane)}the likelihood cannot be told yet from that of independent pixels"
+        yet = "any more" if best is not None and best.low > lane.independent else "yet"
+        return f"{_when(last, lane)}the likelihood cannot be told {yet} from that of independent pixels"
     gain = last.value - lane.independent
     only = "only " if gain < LITTLE else ""
     down = _down(lane, gain) if math.isfinite(last.high) else ""

@@ -231,16 +231,20 @@ def _traces(envelope: Envelope, view: InferenceView, large: bool) -> list[dict]:
 
 def _first(view: InferenceView, large: bool) -> list[str]:
     """Which curves are seen first, where not the gap and the objective: of one walk how near its marginals are, where
-    a class sees that curve alone, or the walk is not seen whole; to a class so, too, of lanes not all of which have a
-    gap."""
+    a class sees that curve alone, or the walk is not seen whole; of lanes one of which bounds nothing, the bounds, and
+    to a class the errors of lanes not all of which have a gap."""
     if len(view.lanes) == 1:
         return ["error", "log_z"] if large or not _seen_whole(view) else []
     gaps = ["gap" in solver_class(lane.algorithm).spec.metrics for lane in view.lanes]
-    if not large or all(gaps) or _whole(view):
+    if all(gaps) or _whole(view):
         return []
     # Where one lane bounds nothing at all, bounds are what is compared.
     bounds = ["bound" in solver_class(lane.algorithm).spec.metrics for lane in view.lanes]
-    return ["error"] if all(bounds) or exact_log_z(view) is None else ["excess", "error"]
+    if all(bounds) or exact_log_z(view) is None:
+        return ["error"] if large else []
+    if not (large or any(gaps)):
+        return []
+    return ["excess", "error"]
 
 
 def _seen_whole(view: InferenceView) -> bool:

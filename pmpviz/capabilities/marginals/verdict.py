@@ -179,9 +179,10 @@ def _tighter(view: InferenceView) -> str:
     head = "By MAP calls, on couplings as strong as these" if bounds[0] < bounds[1] else "By messages so far"
     cost = [f"{steps_of(lane)} ({seconds(lane.seconds)})" for lane in (walk, messages)]
     return (
-        f"{head}: the walk's bound is {_over(bounds[0], exact)} above log Z after {cost[0]}, that of tree-reweighted "
-        f"messages {_over(bounds[1], exact)} after {cost[1]}. Marginals are off by {_off(view, walk)} and "
-        f"{_off(view, messages)}; belief propagation's, off by {_off(view, loopy)}, come with no bound."
+        f"{head}: the walk's bound is {_over(bounds[0], exact)} above log Z after {cost[0]}, that of TRBP "
+        f"(tree-reweighted messages) {_over(bounds[1], exact)} after {cost[1]}. Marginals are off by "
+        f"{_off(view, walk)} and {_off(view, messages)}; belief propagation's, off by {_off(view, loopy)}, come with "
+        "no bound."
     )
 
 

@@ -175,7 +175,7 @@ def _coloured(view: LabView, layer: str) -> str:
     place = int(layer.removeprefix("energy")) - 1
     if place >= len(view.plan.solvers):
         return ""
-    lost = f"Colour: how much worse than the best {view.bench.labels[place]}'s answer is, in nats, logs of probability."
+    lost = f"Colour: what {view.bench.labels[place]}'s answer lacks of the best one, in nats, logs of probability."
     return f"{lost} {HALVES}" if view.plan.solvers[place] == "linear_program" else lost
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
@@ -306,10 +307,11 @@ class Lane:
         if self.draws is not None:
             self.draws.renew()
 
-    def flip(self, site: int) -> None:
-        """Flip one site of chain 0 to its next state (chains only)."""
+    def flip(self, sites: Sequence[int]) -> None:
+        """Flip sites of chain 0, each to its next state (chains only)."""
         x = np.array(running.positions(self.run))
-        x[0, site] = self.space.flipped(x[0], site)
+        for site in sites:
+            x[0, site] = self.space.flipped(x[0], site)
         fresh = running.start(self.run.algorithm, self.run.target, self.run.key, self.run.chains, x)
         self.run, self._part = dataclasses.replace(self.run, state=fresh.state), None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -168,9 +168,9 @@ class LiveRun(LiveJob):
             self.layer = layer
             self.post(self._publish)
 
-    def flip(self, site: int) -> None:
-        """Flip a site of chain 0 in every lane of kind `chain`."""
-        self.post(lambda: self._flip(site))
+    def flip(self, sites: Sequence[int]) -> None:
+        """Flip sites of chain 0 in every lane of kind `chain`."""
+        self.post(lambda: self._flip(sites))
 
     # Called by the worker only.
 
@@ -199,15 +199,15 @@ class LiveRun(LiveJob):
         super()._pause()
         self._summarised = 0.0  # What stands still is summed up as it is.
 
-    def _flip(self, site: int) -> None:
-        flipped = [
-            lane for lane in self._lanes if lane.run.algorithm.spec.kind == "chain" and 0 <= site < self._model.n
-        ]
+    def _flip(self, sites: Sequence[int]) -> None:
+        sites = [site for site in sites if 0 <= site < self._model.n]
+        flipped = [lane for lane in self._lanes if lane.run.algorithm.spec.kind == "chain"]
         for lane in flipped:
-            lane.flip(site)
-        if flipped:
+            lane.flip(sites)
+        if flipped and sites:
             self._note_places(flipped)
-            self._mark(f"site {site + 1} of chain 0 {BY_HAND}")
+            which = f"site {sites[0] + 1}" if len(sites) == 1 else f"{len(sites)} sites"
+            self._mark(f"{which} of chain 0 {BY_HAND}")
 
     def _begins_anew(self, before: Plan, plan: Plan) -> bool:
         """A lane that is added at the end, or taken away there, leaves the others as they are."""

@@ -65,4 +65,4 @@ def plan_files(
 
 def _changed(words: str) -> str:
     """Of a flip also how its site is counted: everything else in the file counts from 0."""
-    return f"{words} (sites counted from 1)" if words.endswith(BY_HAND) else words
+    return f"{words} (sites counted from 1)" if words.startswith("site ") and words.endswith(BY_HAND) else words

@@ -39,6 +39,9 @@ QUICKER, STALLS = 3, 0.25
 """Ratio and difference of seconds from which on a lane is the quicker one: lanes share the cores with each other and
 with the making of the reference, and another run has other seconds."""
 
+DEAR = 10
+"""A sweep that takes so many times as long as another's is dear."""
+
 NEARLY = 1.1
 """Up to this ratio what is above the noise is hardly told apart."""
 
@@ -142,7 +145,8 @@ def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun:
         for at in came[len(lead) :]
     ]
     already = f", by MMD² {'its' if len(came) == 1 else 'their'} start already was" if starts else ""
-    return [f"{said}{', then ' if rest else ''}{listed(rest)}{already}", *([] if by_time else _sooner(came, lead))]
+    by_clock = [] if by_time else _sooner(came, lead) or _dear(view, lead)
+    return [f"{said}{', then ' if rest else ''}{listed(rest)}{already}", *by_clock]
 
 
 Came = tuple[LaneView, int, float]
@@ -183,6 +187,16 @@ def _sooner(came: list[Came], lead: list[Came]) -> list[str]:
     first, *later = sorted(came, key=lambda at: at[2])
     clear = later and later[0][2] > max(QUICKER * first[2], STALLS + first[2])
     return [f"by this run's seconds {first[0].label} was first{', too' if lead == [first] else ''}"] if clear else []
+
+
+def _dear(view: LiveView, lead: list[Came]) -> list[str]:
+    """That sweeps of the first, alone by their number, take many times as long as those of one that has not come."""
+    chains = [lane for lane in view.lanes if lane.kind == "chain" and lane.sweep and lane.seconds]
+    pace = {lane.label: lane.seconds / lane.sweep for lane in chains}
+    own, other = pace.get(lead[0][0].label), min(pace, key=pace.__getitem__, default="")
+    if len(lead) > 1 or own is None or own < DEAR * pace[other]:
+        return []
+    return [f"its sweep takes {significant(own / pace[other], 1)} times as long as one of {other}"]
 
 
 def _when(view: LiveView, lane: LaneView, sweeps: int, time: float, whole: bool = False) -> str:
@@ -259,7 +273,7 @@ def _unsaid(view: LiveView) -> str:
         heat = temperature(view.plan.beta)
         making = f"the reference samples at {heat} are still being made."
         known = _by_energy(view)
-        return f"By energy alone: {known}. For MMD² {making}" if known else f"No verdict yet: {making}"
+        return f"By energy alone: {known}. For the rest {making}" if known else f"No verdict yet: {making}"
     return waiting(view) or f"No verdict yet. {'; '.join(_lacking(lane, view.playing) for lane in view.lanes)}."
 
 

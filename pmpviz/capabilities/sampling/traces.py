@@ -88,11 +88,12 @@ def traces(scene: Scene) -> list[dict]:
     if len(view.lanes) > 1:
         beside = [] if space.binary else [_marginals(scene.then)]
         # What decides is seen first: MMD^2 and the energy. A class sees one of them: the energy where a formula gives
-        # it, from the start on, else the one that decided.
+        # it, from the start on, else the one that decided, and while there is nothing yet to compare samples with.
         found = [mmd, energy, *states, _mmd(scene, "seconds"), *by_order, *beside]
         by_formula = view.energy is not None
-        if scene.large and shows_energy(view):
-            energy["title"] = "Energy" if by_formula else "Energy decides now"
+        waits = view.truth is None and not view.truth_trouble and any(lane.moved for lane in view.lanes)
+        if scene.large and (shows_energy(view) or waits):
+            energy["title"] = "Energy" if by_formula or waits else "Energy decides now"
             found.sort(key=lambda card: card is not energy)
         return found
     found = [*states, energy, *_making(scene)]

@@ -345,4 +345,4 @@ def headline(view_model: Any, plan: Any) -> str:
         return f"Which setting of {names[0]} gets there first on this {model}?"
     if len(names) == 2:
         return f"Which gets there first on this {model}: {names[0]} or {names[1]}?"
-    return f"Which of the {len(plan.lanes)} gets there first on this {model}?"
+    return f"Which of the {len(plan.lanes)} is first on this {model}?"

@@ -175,7 +175,7 @@ def verdict(view: SceneView) -> str:
     now = [lane.points[count] for lane in begun]
     when = f"after {integer(count)} iteration{'s' if count > 1 else ''}"
     learned = f" Learned so far: {_weights(now)}." if count >= MEANT else ""
-    told = f"{_head(view, begun, now)}: {when} {_shares(begun, now)} {near}, by colour alone {alone:.1%}."
+    told = f"{_head(view, begun, now)}: {when} {_shares(begun, now)} {near}, colour alone {alone:.1%}."
     return f"{told}{_faster(begun, now)}{learned}"
 
 
@@ -213,7 +213,7 @@ def _faster(lanes: Sequence[SceneLaneView], now: Sequence[Point]) -> str:
     if not 0 < FASTER * least <= most:
         return ""
     than = slow if len(now) > 2 else "not"
-    return f" As good, and {fast} takes {seconds(least, 2)} each, {than} {seconds(most, 2)}."
+    return f" As good: {fast} takes {seconds(least, 2)} an iteration, {than} {seconds(most, 2)}."
 
 
 def _took(lanes: Sequence[SceneLaneView], count: int) -> str:

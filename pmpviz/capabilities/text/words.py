@@ -66,9 +66,10 @@ def _verdict(view: TextView, begun: Sequence[TextLaneView]) -> str:
         return f"{head}{full_sentence(_found_by(view, begun, p1))}"
     said = full_sentence(f"{_weight(view)}{begun[0].label} {finding(view, begun[0].p1)}")
     to = _invitation(view, begun[0].p1)
-    told = [said, full_sentence(_exactly(view, begun[0], p1)), f"Pull Links to {to}: which are found then?"]
-    # Before a class there is room for two sentences.
-    return " ".join(told if to == "0" else [told[0], told[2], told[1]] if to else told[:2])
+    pull = f"Pull Links to {to}: which are found then?" if to else ""
+    if to == "1":  # Before a class there is room for two sentences, without what is in brackets.
+        return f"{said[:-1]} ({_exactly(view, begun[0], p1)}). {pull}"
+    return f"{said} {full_sentence(_exactly(view, begun[0], p1))}{f' {pull}' if pull else ''}"
 
 
 def _invitation(view: TextView, p1: Float[np.ndarray, " n"]) -> str:

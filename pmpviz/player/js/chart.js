@@ -155,7 +155,8 @@ export class Chart {
     const { lines } = this;
     for (const line of lines) drawRange(this, line);
     for (const line of lines) drawOwnExact(this, line);
-    for (const line of lines) drawLine(this, line);
+    // The first lane, of which a question mostly is, on top.
+    for (const line of [...lines].sort((a, b) => depth(a) - depth(b))) drawLine(this, line);
     this.drawMarks(marks, cursor);
     this.context.restore();
     if (nameBand(this, this.area())) drawFarthest(this); // A line that nothing names would tell nothing.
@@ -362,6 +363,11 @@ export class Chart {
     const under = this.canvas.offsetTop + this.height * this.large; // The curves and the axis stay in sight.
     Object.assign(this.tip.style, { left: `${Math.max(0, left)}px`, top: `${under}px` });
   }
+}
+
+// From the back: what was kept, then the lanes, the last one first.
+function depth({ ghost, lane }) {
+  return ghost ? -1e3 : -Number(lane) || 0;
 }
 
 // An axis of a single place: from where a run began.

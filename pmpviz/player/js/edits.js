@@ -5,6 +5,7 @@ import { rgb, stateColours, word } from "./theme.js";
 
 const LOST_MS = 12000;
 const FIELD = { up: "#D55E00", down: "#0072B2" };
+const FLIPPED = "#7B4FB5"; // Over what will be flipped, until it is.
 const SEEN = 0.62; // How much of a field covers the state beneath it.
 
 export class Edits {
@@ -75,7 +76,7 @@ export class Edits {
   gather(known, states, theme) {
     const [wash, held] = [new Map(), new Set()];
     const colours = stateColours(states, theme);
-    const tint = { "field+": faint(FIELD.up), "field-": faint(FIELD.down) };
+    const tint = { "field+": faint(FIELD.up), "field-": faint(FIELD.down), flip: faint(FLIPPED) };
     if (known) for (const mark of this.field) wash.set(Math.abs(mark) - 1, tint[mark > 0 ? "field+" : "field-"]);
     for (let site = 0; known && this.clamped && site < 8 * this.clamped.length; site++) {
       if (bit(this.clamped, site)) held.add(site);

@@ -88,8 +88,6 @@ export class Pointer {
     const { tool } = this;
     if (tool === "none") {
       this.drag = { lane, site, from, far: false };
-    } else if (tool === "flip") {
-      this.player.post({ type: "paint", tool: "flip", lane: lane.index, site, sites: [site] });
     } else {
       this.stroke = { lane, from, tool, edit: this.player.edits.begin(tool) };
       this.dab(lane, event);

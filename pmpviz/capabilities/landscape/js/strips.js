@@ -233,8 +233,8 @@ export class Shift extends Strip {
     const { low } = this.scene;
     const up = scale > 1 ? [] : [`one well is guaranteed up to λ₁ = ${ONE_HILL}`];
     const beyond = scale > 1 ? [] : [`beyond λ₁ = ${ONE_HILL} one well is not guaranteed`];
-    const nothing = mark > low ? [...beyond, "one well is not guaranteed", "not guaranteed"] : ["one well is guaranteed at no shift"];
-    if (mark > low) this.within(context, [...up, "one well is guaranteed", "guaranteed"], [0, at], middle, theme);
+    const nothing = mark > low ? [...beyond, "one well is not guaranteed", "not surely one"] : ["one well is guaranteed at no shift"];
+    if (mark > low) this.within(context, [...up, "one well is guaranteed", "surely one"], [0, at], middle, theme);
     this.within(context, nothing, [at, this.width], middle, theme);
   }
 
@@ -242,9 +242,8 @@ export class Shift extends Strip {
   describe(value, extra, stretches) {
     const own = cents(value) === "0" ? "" : ` + ${cents(value)}`;
     const largest = value + extra;
-    const promise = largest <= ONE_HILL ? "one well for sure" : `above ${ONE_HILL}: one well is not guaranteed`;
     const told = stretches.map(([from, count]) => `${countWords(count)} from shift ${cents(from)} on`).join(", ");
-    this.say(`Largest eigenvalue of the shifted couplings: λ₁ = shift${own} = ${cents(largest)}`, `${promise}; wells: ${told}`);
+    this.say(`Up to λ₁ = ${ONE_HILL} one well is guaranteed; λ₁ = shift${own} = ${cents(largest)}`, `wells: ${told}`);
   }
 
   // The first of the choices that fits between two uprights, on the wider side of the marker of the shift where that is

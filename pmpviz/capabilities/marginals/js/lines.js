@@ -53,7 +53,7 @@ export class Lines {
 }
 
 // Lines of more than two lanes, and of several before a class, begin with what tells them apart alone, so that none is
-// broken; before a class each has its gap alone, or beside lanes that have none its bound, by which all are compared.
+// broken; before a class each has its gap alone. Beside lanes without a gap a bound is what all are compared by.
 // A gap is of the point that the step was taken from, and μ of the one that it led to.
 export function sentence({ lane, last }, { metas, raced, large, exact, done, closed, corners }) {
   const step = lane.steps[last];
@@ -65,7 +65,7 @@ export function sentence({ lane, last }, { metas, raced, large, exact, done, clo
   const ended = closed && isNewest({ lane, last }) ? `, small enough${lastRho}: done` : "";
   const words = [led ? `${lane.step} ${thousands(step)}: ${uphill(lane, last, large, corners || [])}` : `${named}: ${thousands(step)} ${lane.step}${step === 1 ? "" : "s"}`];
   if (corner >= 0 && !raced && !led) words.push(`found corner ${lane.names[corner]}`);
-  const byBound = large && raced && Number.isFinite(lane.high[last]) && metas.some((meta) => !meta.sure);
+  const byBound = raced && Number.isFinite(lane.high[last]) && metas.some((meta) => !meta.sure);
   if (Number.isFinite(lane.gap[last]) && !byBound) words.push(`gap ${(done && isNewest({ lane, last })) || (large && raced) ? "" : "before the step "}${digits(lane.gap[last], 3)}${ended}`);
   if (large && raced && words.length > 1) return words.join(", ");
   const [low, high] = [lane.low[last], lane.high[last]];

@@ -198,7 +198,7 @@ class SamplingStage(Stage):
         if not sites:
             return False
         if event.tool == "flip":
-            live.flip(sites[0])
+            live.flip(sites)
             return False
         field, clamp = dict(plan.field), dict(plan.clamp)
         for site in sites:

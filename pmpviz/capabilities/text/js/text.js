@@ -211,11 +211,10 @@ class Reading extends Live {
 
   // Before a class, in one line: what a click does is told before Play, once words are held, and beside the pointer.
   shortLegend(underlined, compared) {
-    const amber = this.sampled ? "Amber: a name in this sample." : "Amber: p(name).";
+    const amber = this.sampled ? "Amber: a name in this sample." : `Amber: p(name)${underlined ? ", found from ½" : ""}.`;
     if (this.text?.held.length) return `${amber} ${AGAIN}`;
     if (!underlined && !compared) return `${amber} ${CLICK}`;
-    const frames = compared ? "Violet: far off. Lines: links." : "Lines: links.";
-    return [amber, underlined ? "Underlined: true." : "", frames].filter(Boolean).join(" ");
+    return [amber, underlined ? "Underlined: true." : "", compared ? "Violet: far off." : ""].filter(Boolean).join(" ");
   }
 
   // The room of all that it may come to say: nothing beneath it moves.
