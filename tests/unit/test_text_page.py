@@ -316,7 +316,7 @@ def test_where_all_is_right_one_is_invited_to_see_what_links_do():
     # Where there are no links, names are missed that links would find: that comes before what a class has no room for.
     said, _ = reading(plan.replace(skip=0.0), answer, ("Gibbs", 9, 0 * truth))
     assert "of the speaker's name" in said and said.index("(the exact answer finds all") < said.index(
-        "). Pull Links to 1"
+        "). Now pull Links to 1."
     )
 
 

@@ -66,10 +66,10 @@ def _verdict(view: TextView, begun: Sequence[TextLaneView]) -> str:
         return f"{head}{full_sentence(_found_by(view, begun, p1))}"
     said = full_sentence(f"{_weight(view)}{begun[0].label} {finding(view, begun[0].p1)}")
     to = _invitation(view, begun[0].p1)
-    pull = f"Pull Links to {to}: which are found then?" if to else ""
-    if to == "1":  # Before a class there is room for two sentences, without what is in brackets.
-        return f"{said[:-1]} ({_exactly(view, begun[0], p1)}). {pull}"
-    return f"{said} {full_sentence(_exactly(view, begun[0], p1))}{f' {pull}' if pull else ''}"
+    if to == "1":  # Before a class there is room for one more short sentence, and none for what is in brackets.
+        return f"{said[:-1]} ({_exactly(view, begun[0], p1)}). Now pull Links to 1."
+    pull = " Pull Links to 0: which are found then?" if to else ""
+    return f"{said} {full_sentence(_exactly(view, begun[0], p1))}{pull}"
 
 
 def _invitation(view: TextView, p1: Float[np.ndarray, " n"]) -> str:
