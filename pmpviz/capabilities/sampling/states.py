@@ -18,6 +18,7 @@ MOST_STATES = 32
 # Standard deviations beyond the mean distance of exact draws from which on one doubts that draws are such, and from
 # which on they are not. Of sixteen states with two hills 1 look in 140 and 1 in 10,000 is as far off by chance alone.
 DOUBTED, BEYOND = 3.0, 5.0
+LEAST_SPREAD = 1e-9
 # Sets of normal numbers that these standard deviations are of.
 SETS = 4000
 
@@ -59,7 +60,8 @@ class StatesView:
     @property
     def _deviations(self) -> float:
         """Standard deviations beyond the mean distance of as many exact draws."""
-        return (self.distance - self.floor) * sqrt(self.count) / self.spread if self.count else 0.0
+        # Of a law with one state left there is none; any other state is beyond it.
+        return (self.distance - self.floor) * sqrt(self.count) / max(self.spread, LEAST_SPREAD)
 
     @property
     def reversible(self) -> bool:
