@@ -13,6 +13,7 @@ Server = Callable[[Message, Callable[[], Awaitable[Message]], Send], Awaitable[N
 # and once for each setting that was moved. Here a step is a page; settings have an undo of their own. And a page that
 # answers late, when Back was pressed again meanwhile, would be pushed over the one that is wanted. The first address is
 # written before any element of a page is drawn, so that no element can bring this.
+# A class sees nothing of the sidebar while its page is loading.
 # And a Space that is pressed before a page has what it plays is kept for it: what plays takes the key for itself.
 ONE_STEP = """<script>
 {
@@ -22,6 +23,16 @@ ONE_STEP = """<script>
   addEventListener("keydown", (event) => (back = back && event.altKey), true);
   const waits = (event) => event.key === " " && event.target === document.body && !event.defaultPrevented;
   addEventListener("keydown", (event) => waits(event) && (window.pmpvizSpace = performance.now()));
+  if (new URLSearchParams(location.search).get("class") === "1") {
+    const plain = document.head.appendChild(document.createElement("style"));
+    plain.textContent = "[data-testid=stSidebar] { display: none; }";
+    const [begin, shown] = [performance.now(), () => document.querySelector(".pv-large")];
+    const watch = setInterval(() => {
+      if (!shown() && performance.now() - begin < 30000) return;
+      plain.remove();
+      clearInterval(watch);
+    }, 200);
+  }
   const push = history.pushState;
   history.pushState = (state, title, address) => {
     const same = new URL(address ?? "", location).pathname === location.pathname;

@@ -108,7 +108,7 @@ def test_a_glyph_is_painted_by_keys_and_a_feature_is_clamped(server, open_page):
     page = open_page(link(server, "deconvolution", data="bars", images="20", samples="1", budget="40"))
     wait(page, "d.sweep === '0'", 120)
     play(page)
-    page.get_by_text("Clamp a feature by painting it").click()
+    page.get_by_text("Paint a feature yourself, to hold it").click()
     canvas = page.locator("[data-testid=clamp-canvas][data-glyph='0']")
     canvas.focus()
     # It is the keys that brought one here that make Space the painter's.

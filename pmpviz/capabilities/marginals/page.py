@@ -198,7 +198,7 @@ def _unlisted(lane: InferenceLaneView, shown: int) -> str:
 def _table() -> None:
     """One row a lane: what it has cost and what it knows."""
     view = STAGE.shown
-    if not view.lanes:
+    if not any(lane.trace for lane in view.lanes):
         return
     bounds = "log Z at most, of all steps", "log Z at least"
     heads = (

@@ -325,7 +325,7 @@ def _mmd(scene: Scene, x: str) -> dict:
     noise = _noise(scene.view)
     floor = 10.0 ** math.floor(math.log10(noise.high / LEAST_BAND)) if noise else 1e-8  # A decade's end: the axis' own.
     long_run = scene.view.truth is not None and not scene.view.truth.exact
-    label = f"noise: 19 of 20 {'samples like the reference' if long_run else 'exact samples'}"
+    label = f"noise: {'samples like the reference' if long_run else 'exact samples'} lie here, too"
     band = {"low": floor, "high": noise.high, "label": label} if noise else None
     # Of so few samples that even a start lies below it, what one in a thousand is above tells nothing. Nor has a class
     # two levels to tell apart.

@@ -203,6 +203,10 @@ export class ImageGrid {
     if (state === this.legendState) return;
     this.legendState = state;
     const patches = { missing: [theme.paper, theme.ink], extra: [featureColour(0), theme.paper] };
+    // Its rings have the colours of its features: more than one.
+    const [one, another, within] = [featureColour(0), featureColour(2), theme.paper].map(css);
+    const colours = `linear-gradient(${within}, ${within}) content-box, linear-gradient(135deg, ${one} 50%, ${another} 50%)`;
+    const ring = { background: colours, boxShadow: "none", padding: "3px", boxSizing: "border-box" };
     this.legend.replaceChildren(
       ...entries.map(([kind, words]) => {
         const entry = make("span", "dc-entry");
@@ -210,6 +214,7 @@ export class ImageGrid {
         const [around, middle] = patches[kind] || [mix(theme.paper, theme.ink, 0.4), mix(theme.paper, theme.ink, 0.4)];
         patch.style.background = css(around);
         patch.style.boxShadow = `inset 0 0 0 3px ${css(around)}, inset 0 0 0 1rem ${css(middle)}`;
+        if (kind === "extra") Object.assign(patch.style, ring);
         entry.append(patch, words);
         return entry;
       }),

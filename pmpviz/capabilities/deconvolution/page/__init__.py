@@ -38,7 +38,7 @@ from pmpviz.live.view import View
 from pmpviz.player import filters
 
 SHAPES = "Each image is a few shapes, one over the other."
-LEAD = f"{SHAPES} Perturb-and-max-product (PMP) adds noise to all odds: each noise's best explanation is a sample."
+LEAD = f"{SHAPES} Perturb-and-max-product (PMP) adds noise to all unknowns: each noise's best explanation is a sample."
 # What works on them, by algorithm.
 WAYS = {
     "pmp": "Perturb-and-max-product (PMP) solves for them under random noise",
@@ -116,7 +116,7 @@ def clamp_features(plan: DeconvolutionPlan) -> DeconvolutionPlan:
     known = {feature: text for feature, text in plan.clamped if len(text) == len(free)}
     grids = tuple(known.get(feature, free) for feature in range(plan.features))
     fold = st.container(key="class-fold-clamps")
-    with fold.expander("Clamp a feature by painting it", expanded=bool(plan.clamped)):
+    with fold.expander("Paint a feature yourself, to hold it", expanded=bool(plan.clamped)):
         st.caption(
             "Grey pixels are free. What is painted holds in every sample, and the other features arrange themselves "
             "around it; a clamped feature, below, has a thick frame. Its number is told where one points at it."
