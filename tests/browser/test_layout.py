@@ -374,7 +374,7 @@ def test_a_class_sees_one_trace_large_letters_and_no_side_bar(server, open_page)
 
 
 def test_a_notice_that_goes_leaves_the_stage_in_its_place(server, open_page):
-    page = open_page(f"{server}/text?number=1000&nonsense=3")
+    page = open_page(f"{server}/text?number=1000&skip=1&nonsense=3")
     page.locator("[data-testid=stAlert]", has_text="nonsense").wait_for()
     page.locator("[data-testid=text-page] .tx-word:visible").first.wait_for()
     root = page.locator(".tx-root").element_handle()

@@ -48,13 +48,13 @@ def test_shares_go_to_the_law_and_names_are_the_states():
 
 @pytest.mark.parametrize("count", [64, 256, 2048])
 def test_exact_draws_are_seldom_doubted_and_hardly_ever_called_wrong(count):
-    """Of 40,000 sets: 0.140 in 256 draws of four spins is not right within chance, whatever the energy says."""
+    """Of 1,000 sets: 0.140 in 256 draws of four spins is not right within chance, whatever the energy says."""
     law = lane_of(FOUR, chains=8).view(False, None, False).states.law
-    shares = np.random.default_rng(count).multinomial(count, law, size=40_000) / count
+    shares = np.random.default_rng(count).multinomial(count, law, size=1_000) / count
     sets = [StatesView(("0000",), law, each, count, spread_of(law)) for each in shares]
-    # By the normal law 1 in 740 and fewer than 1 in a million; the distance has a longer tail on this side.
-    assert 1 / 1000 < np.mean([each.doubted for each in sets]) < 1 / 100
-    assert np.mean([each.beyond for each in sets]) < 1 / 2000
+    # About 7 and .1 of them: the distance has a longer tail on this side than the normal law.
+    assert 0 < sum(each.doubted for each in sets) < 20
+    assert not any(each.beyond for each in sets)
     off = dataclasses.replace(sets[0], shares=law + np.where(np.arange(16) == 0, 1, -1 / 15) * 0.14)
     assert off.distance == pytest.approx(0.14)
     assert (off.doubted, off.beyond) == {64: (False, False), 256: (True, False), 2048: (True, True)}[count]

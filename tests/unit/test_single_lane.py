@@ -159,7 +159,7 @@ def test_where_a_clamp_has_taken_the_exact_value_it_is_said(begin):
     waits = dataclasses.replace(clamped, plan=view.plan, energy=-1e4, lanes=clamped.lanes * 2)
     said = standings.verdict(waits)
     assert said.startswith("By energy alone: Gibbs and Gibbs have energies ")
-    assert " standard errors off the exact one. For MMD² the reference " in said and said.endswith("being made.")
+    assert " standard errors off the exact one. For the rest the reference " in said and said.endswith("being made.")
     # In the cold all chains are in one state: their own error is that of rounding, and tells nothing.
     for off, told in ((0.05, "Gibbs and Gibbs are right within chance"), (5.0, "Gibbs and Gibbs have energies ")):
         series = Series(("sweep", "energy:mean", "energy:error"))

@@ -18,7 +18,7 @@ const strengths = (edges) => new Set(edges.map(([, , J]) => Math.abs(J))).size;
 
 const BRIEF =
   "Draw or drag noise: its best state falls into a bar. " +
-  "Lines pull alike (orange), apart (blue); dots: messages, for up (orange), down (blue); numbers: field + noise + messages.";
+  "Orange: lines pull alike, dots (messages) up; blue: apart, down. Numbers: field + noise + messages.";
 
 class Spins extends Stage {
   constructor(parent) {
