@@ -133,7 +133,7 @@ class Envelope:
         head = {"run": str(view.run), "epoch": view.epoch, "begun": view.begun, "answered": desk.answered}
         head |= {"playing": view.playing, "trouble": full_sentence(view.trouble or ""), "announce": announce}
         head |= {"bar": list(desk.bar), "knobs": list(desk.knobs), "large": desk.large, "said": []}
-        head |= {"waits": desk.waits}
+        head |= {"waits": desk.waits, "looks": desk.at}
         if desk.large:  # A class reads what was found, not what is promised of a sampler: it is left out, and its room.
             lanes = [{**lane, "badge": "", "badgeHelp": ""} for lane in lanes]
         options = sorted({*speeds, desk.speed}, key=lambda speed: speed or math.inf)

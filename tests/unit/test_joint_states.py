@@ -72,6 +72,14 @@ def test_shares_that_no_chance_explains_are_told_before_what_many_fewer_samples_
     off = evidence.states_off(dataclasses.replace(shown, states=view))
     assert off.startswith("Not right: how often each state came is off by 0.10 in 1\u202f984 draws")
     assert evidence.states_off(dataclasses.replace(shown, states=view, draws=None)) == ""
+    # The law has a state as often as its reverse: which of them is favoured is what the first messages do.
+    assert shown.knobs["messages"] == "zero"
+    assert evidence.unlike(dataclasses.replace(shown, states=view)).startswith(" 0 and 1 are as likely, but first ")
+    even = dataclasses.replace(view, shares=np.array([0.51, 0.49]))
+    tilted = dataclasses.replace(view, law=np.array([0.6, 0.4]), shares=np.array([0.7, 0.3]))
+    balanced = dataclasses.replace(shown, states=view, knobs={**shown.knobs, "messages": "balanced"})
+    for each in (balanced, *(dataclasses.replace(shown, states=states) for states in (even, tilted))):
+        assert evidence.unlike(each) == ""
     assert evidence.states_came(dataclasses.replace(shown, states=view)) == off.removeprefix("Not right: ")
 
 

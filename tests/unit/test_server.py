@@ -9,7 +9,7 @@ from streamlit.runtime import app_session
 from streamlit.runtime.pages_manager import PagesManager
 
 from pmpviz.app.head import ONE_STEP, InHead
-from pmpviz.app.server import keep_theme, own_navigation
+from pmpviz.app.server import keep_theme, lifespan
 
 SECTIONS = ("theme", "theme.light", "theme.dark", "theme.sidebar", "theme.light.sidebar", "theme.dark.sidebar")
 
@@ -46,6 +46,12 @@ def test_without_the_inner_name_all_stays(monkeypatch):
     assert not hasattr(app_session, "_populate_theme_msg")
 
 
+async def begun() -> None:
+    """A server that starts, with nothing to make ready, and ends."""
+    async with lifespan(lambda: None)(None):
+        pass
+
+
 def test_the_page_opened_first_after_a_start_has_the_apps_navigation(monkeypatch):
     """Streamlit takes `pages/` for an app of its own until a script has said otherwise."""
     app = str(Path(__file__).parents[2] / "app.py")
@@ -53,7 +59,8 @@ def test_the_page_opened_first_after_a_start_has_the_apps_navigation(monkeypatch
     PagesManager(app)
     assert PagesManager.uses_pages_directory, "without it, files are listed"
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
-    own_navigation()
+    monkeypatch.setattr(app_session, "_populate_theme_msg", app_session._populate_theme_msg)
+    asyncio.run(begun())
     PagesManager(app)
     assert not PagesManager.uses_pages_directory
 

@@ -128,6 +128,8 @@ def test_a_single_lane_says_after_how_many_sweeps_its_energy_was_right(begin):
     told = {evidence.first_right(lane.at(sweep)) for sweep in (first, (first + last) // 2, last)}
     assert told == {evidence.first_right(lane)} != {""}
     assert evidence.first_right(lane.at(first - 1)) == ""
+    # Nor does a class, which reads of the lane itself, hear before of what was known then.
+    assert lane.at(first).right == lane.right and lane.at(first - 1).right is None
 
 
 def test_where_no_law_is_known_a_single_lane_says_whether_its_energy_is_at_rest(begin):

@@ -51,6 +51,20 @@ def test_the_first_passage_stays_the_first_however_long_the_race_goes_on(idle):
     assert "None is within the noise. lane 2 is nearest" in standings.verdict(race(idle, slow, quick[:5]))
 
 
+def test_what_a_sweep_of_the_first_takes_is_told_where_it_is_many_times_another_s(idle):
+    """After fewer sweeps it may be the slower one for all that: nobody has been first by seconds yet."""
+    view = race(idle, [0.5, 0.2, 0.1, 0.05, 0.02, 0.009], [0.5, 0.4, 0.3, 0.2, 0.1, 0.05])
+    lanes = [dataclasses.replace(lane, kind="chain") for lane in view.lanes]
+    for took, told in ((1.6, "; its sweep takes 100 times as long as one of lane 2"), (0.1, "")):
+        took = dataclasses.replace(lanes[0], seconds=took), dataclasses.replace(lanes[1], seconds=0.016)
+        raced = dataclasses.replace(view, lanes=took)
+        said = standings.verdict(raced)
+        assert said.startswith(
+            f"lane 1 first came within the noise of 16 samples after 8–16 sweeps{told}; lane 2 had not "
+        )
+        assert "its sweep" not in standings.verdict(raced, brief=True), "a class has no room for it"
+
+
 def test_a_passage_is_counted_from_the_change_of_the_settings(idle):
     said = standings.verdict(race(idle, *[[0.5, 0.2, 0.1, 0.05, 0.02, 0.02, 0.001]] * 2, since=8))
     assert "lane 1 and lane 2 both came within the noise of 16 samples after 8–24 sweeps." in said
@@ -206,6 +220,8 @@ def test_an_energy_that_stays_wrong_decides_and_is_said_first(begin):
     assert first(both, True) == "mmd-sweeps"
     # Nothing beneath the pictures is told before a class: there the chart says of how many chains it is.
     assert first(both, True, "title") == f"MMD² to the law, {PLAN.chains} chains"
+    # While there is nothing to compare samples with, a class sees what is there.
+    assert [first(dataclasses.replace(both, truth=None), large) for large in (True, False)] == ["energy", "mmd-sweeps"]
     # Where a formula gives the energy a class sees it from the start on, and nothing changes in mid-race.
     unbegun = dataclasses.replace(view, lanes=tuple(dataclasses.replace(each, points=()) for each in view.lanes))
     for seen in (unbegun, both, view):

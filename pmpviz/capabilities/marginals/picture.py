@@ -63,7 +63,7 @@ def update(view: InferenceView, sent: Cursors, desk: Desk, layer: str) -> bytes:
         # No frame of a step of which the view does not know yet what was found.
         [_lane(envelope, view, index, lane, layer, steps) for index, lane in enumerate(then.lanes)],
         _traces(envelope, view, desk.large),
-        said(view)[0],
+        ("" if desk.at is None else f"Looking back at step {integer(desk.at)}: ") + said(then)[0],
         alt="The configuration that each lane found last, on the model's graph",
         unit="steps",
         goals=[list(goal) for goal in GOALS.values()],
@@ -242,9 +242,7 @@ def _first(view: InferenceView, large: bool) -> list[str]:
     bounds = ["bound" in solver_class(lane.algorithm).spec.metrics for lane in view.lanes]
     if all(bounds) or exact_log_z(view) is None:
         return ["error"] if large else []
-    if not (large or any(gaps)):
-        return []
-    return ["excess", "error"]
+    return ["excess", "error"] if large or any(gaps) else []
 
 
 def _seen_whole(view: InferenceView) -> bool:

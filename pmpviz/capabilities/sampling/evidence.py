@@ -151,9 +151,8 @@ def disagree(lanes: Sequence[LaneView], before: str = "") -> str:
 
 
 def first_right(lane: LaneView) -> str:
-    """`, first after 13–16 sweeps`, where `right_since` has known it by the lane's sweep."""
-    since = lane.right
-    return f", first after {stretch_of(*since)}" if since and 2 * since[1] <= lane.sweep - lane.since else ""
+    """`, first after 13–16 sweeps`, where that is known."""
+    return f", first after {stretch_of(*lane.right)}" if lane.right else ""
 
 
 def stretch_of(begin: int, end: int) -> str:

@@ -87,13 +87,15 @@ class LaneView:
         kept = self.series.bins(sweep, sweep)
         sweeps, times = ([end[name][-1:] for end in (kept.least, kept.most)] for name in ("sweep", "seconds"))
         time = float(np.interp(sweep, np.concatenate(sweeps), np.concatenate(times))) if len(kept) else 0.0
-        return dataclasses.replace(
-            self.bare(), points=points, seconds=time, sweep=sweep, rate=0.0, frequencies=self.frequencies, past=True
-        )
+        own = {"points": points, "frequencies": self.frequencies}
+        # What took as many sweeps again to be known was not known before.
+        if self.right is not None and 2 * self.right[1] <= sweep - self.since:
+            own["right"] = self.right
+        return dataclasses.replace(self.bare(), **own, seconds=time, sweep=sweep, rate=0.0, past=True)
 
     def bare(self) -> LaneView:
         """The lane without the statistics of its settings; its curves stay."""
-        early = {"points": (), "summary": Summary(), "completed_draws": None, "period": None}
+        early = {"points": (), "summary": Summary(), "completed_draws": None, "period": None, "right": None}
         return dataclasses.replace(self, **early, layer=None, frequencies=None, states=None)
 
     @property

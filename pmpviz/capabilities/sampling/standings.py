@@ -190,7 +190,7 @@ def _sooner(came: list[Came], lead: list[Came]) -> list[str]:
 
 
 def _dear(view: LiveView, lead: list[Came]) -> list[str]:
-    """That sweeps of the first, alone by their number, take many times as long as those of one that has not come."""
+    """That sweeps of the first, alone by their number, take many times as long as those of the quickest lane."""
     chains = [lane for lane in view.lanes if lane.kind == "chain" and lane.sweep and lane.seconds]
     pace = {lane.label: lane.seconds / lane.sweep for lane in chains}
     own, other = pace.get(lead[0][0].label), min(pace, key=pace.__getitem__, default="")

@@ -25,7 +25,7 @@ export class Live extends Room {
     this.lanes = [];
     this.epoch = -1;
     this.at = null; // Where the person looks back to.
-    this.saidOf = null; // And of which moment was spoken last.
+    this.spokenOf = null; // And of which moment was spoken last.
     this.held = null; // What the person has asked for, until the server agrees.
     this.playing = false;
     this.interval = 500;
@@ -159,8 +159,8 @@ export class Live extends Room {
     if (update.waits) for (const { status } of this.lanes) if (status) status.textContent = BEFORE;
     this.countMore();
     // Who looks back, or is live again, hears of it at once.
-    if ((update.of ?? null) !== this.saidOf) this.announced = null;
-    this.saidOf = update.of ?? null;
+    if (update.looks !== this.spokenOf) this.announced = null;
+    this.spokenOf = update.looks;
     this.announce(update.announce);
     this.layout();
     this.prefer(update);
