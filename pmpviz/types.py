@@ -174,7 +174,8 @@ class Style:
 class Overlay:
     """A field over the sites that an algorithm gives, offered as a layer over the picture.
 
-    `kind` is `labels` (discrete: equal numbers have equal colours), `sequential` (from 0 up) or `diverging` (about 0).
+    `kind` is `labels` (discrete: equal numbers have equal colours), `sequential` (from 0 up), `diverging` (about 0), or
+    `bonds`: two numbers a site of a lattice, the couplings to its neighbours on the right and below.
     """
 
     name: str

@@ -11,6 +11,7 @@ from pmpviz.models.ising import Ising
 
 MOST_DRAWN = 400
 MOST_GRID = 10_000
+MOST_BONDS = 64 * 64
 STEPS = 200
 GRAVITY = 4.0
 
@@ -101,3 +102,21 @@ def unmet_pairs(model: Any, pairs: Int[np.ndarray, "e 2"], x: Int[np.ndarray, " 
 def all_coupled(model: Any, pairs: Int[np.ndarray, "e 2"]) -> bool:
     """Whether a pairwise model of two states has a coupling at every pair: a state then meets each of them, or not."""
     return isinstance(model, Ising) and len(pairs) > 0 and bool((model.pairwise()[3] != 0).all())
+
+
+def lattice_bonds(model: Any) -> Float[np.ndarray, " 2n"] | None:
+    """The couplings of a small square or honeycomb lattice of two states: of each site in order that to its neighbour
+    on the right, then of each that to the one below, across the rim as well; None of any other model.
+
+    A site and the one before it are neighbours twice where a periodic side is of two: such a lattice has none, either.
+    """
+    shape = getattr(model, "shape", None)
+    if not isinstance(model, Ising) or shape is None or len(shape) != 2 or model.n > MOST_BONDS or min(shape) < 3:
+        return None
+    (rows, cols), (_, i, j, w) = shape, model.pairwise()
+    bonds = np.zeros((2, model.n), np.float32)
+    for a, b in ((i, j), (j, i)):
+        down, right = (b // cols - a // cols) % rows, (b % cols - a % cols) % cols
+        for axis, chosen in enumerate(((down == 0) & (right == 1), (down == 1) & (right == 0))):
+            bonds[axis, a[chosen]] = w[chosen]
+    return bonds.reshape(-1) if np.count_nonzero(bonds) == np.count_nonzero(w) else None

@@ -19,7 +19,8 @@ a blob is named by its index in that list (`Payload.add` returns it).
                         since?: number of the frame after which these come, last?: number of the last of these},
               marker?, sweep?: the one that strip and layer are of,
               strip?: up to 8 packed frames,
-              layer?: {values: float32 [n], kind: "diverging" | "sequential" | "labels", low, high, name} | null}],
+              layer?: {values: float32 [n], kind: "diverging" | "sequential" | "labels", low, high, name}
+                      | {values: float32 [2 n]: couplings to the right and down, kind: "bonds", ...} | null}],
      traces?: [{id, title, x: "sweeps" | "seconds" | "iterations", log?, unit?, exact?: {y, label},
                 band?: {low, high, label}, least?: what the heights span at least,
                 span?: [low, high] that the axis holds at least, upper?: {label, x, y: float32 blobs}: a second axis,

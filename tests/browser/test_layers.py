@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pmpviz.app.presets import preset_of
 from pmpviz.capabilities.sampling.presets import PLAYGROUND
 from pmpviz.live.link import query_text
-from tests.browser.stage import lanes, pause, play, rest, speed, wait_lanes
+from pmpviz.models import build_spec
+from tests.browser.stage import lanes, link, pause, play, rest, speed, wait_lanes
 
 TIP = "document.querySelector('.pv-root > .pv-tip').textContent"
 # The middle of each site on the screen, by what the tip says at every fifth pixel of the canvas.
@@ -66,3 +69,35 @@ def test_both_layers_move_and_a_hidden_unit_is_told_and_flipped(server, open_pag
     wait_lanes(page, 1, f"Number(d.epoch) > {epoch}")
     page.wait_for_timeout(300)
     assert page.evaluate(DARK, point) is not before
+
+
+# Whether the line between each site and the one on its right, and the one below, is red: -1 across the rim.
+RED = """(size) => {
+  const c = document.querySelector('[data-testid=live-canvas]'), cell = c.width / size;
+  const at = (x, y) => c.getContext('2d').getImageData(x, y, 1, 1).data;
+  const red = (x, y) => at(x, y)[0] > Math.max(at(x, y)[1], at(x, y)[2]) + 60;
+  return Array.from({ length: size * size }, (_, site) => {
+    const [x, y] = [site % size, Math.floor(site / size)];
+    const [right, down] = [x + 1 < size, y + 1 < size];
+    return [right ? red((x + 1) * cell, (y + 0.5) * cell) : red(c.width - 1, (y + 0.5) * cell),
+      down ? red((x + 0.5) * cell, (y + 1) * cell) : red((x + 0.5) * cell, c.height - 1)];
+  });
+}"""
+
+
+def test_bonds_that_a_lattice_does_not_meet_are_red_and_counted(server, open_page):
+    spec = "square:12x12,couplings=glass,J=1"
+    page = open_page(link(server, "playground", ("colour_gibbs",), model=spec, chains="4", start="ones"))
+    wait_lanes(page, 1)
+    page.get_by_role("radio", name="bonds").click()
+    page.locator(".pv-scale", has_text="not met").wait_for()
+    _, i, j, w = build_spec(spec).pairwise()  # Of equal states those that pull apart.
+    expected = np.zeros((144, 2), bool)
+    for a, b, weight in zip(np.r_[i, j], np.r_[j, i], np.r_[w, w], strict=True):
+        across, down = (b % 12 - a % 12) % 12, (b // 12 - a // 12) % 12
+        if (across, down) in ((1, 0), (0, 1)):
+            expected[a, down] = weight < 0
+    rest(page)
+    assert np.array_equal(page.evaluate(RED, 12), expected) and 0.3 < expected.mean() < 0.7
+    assert page.locator(".pv-scale").first.inner_text() == f"{100 * expected.mean():.0f} % not met"
+    assert page.locator(".pv-signs", has_text="red: a coupling not met").is_visible()

@@ -4,12 +4,14 @@ import io
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from pmpviz.capabilities.sampling import outlets
+from pmpviz.capabilities.sampling.layers import layers_of
 from pmpviz.models import build_spec
 from pmpviz.models.space import PALETTE
-from pmpviz.player.graph import unmet_pairs
+from pmpviz.player.graph import lattice_bonds, unmet_pairs
 from pmpviz.player.pictures import UNMET, graph_image
 
 MODEL = build_spec("potts:4x5,q=3")
@@ -48,3 +50,36 @@ def test_couplings_that_a_state_does_not_meet_are_red_in_a_picture_and_none_of_o
     assert unmet_pairs(against, pairs, np.array([1, 1, 0])).tolist() == [True, False, False]
     potts = build_spec("potts:3x3,q=3")
     assert not unmet_pairs(potts, potts.pairs(), np.arange(9) % 3).any()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "square:3x4,J=0.7",
+        "square:4x5,couplings=glass,J=1",
+        "square:6x4,couplings=frustrated,periodic=false",
+        "honeycomb:4x6",
+    ],
+)
+def test_bonds_of_a_lattice_are_its_couplings_to_the_right_and_down(spec):
+    model = build_spec(spec)
+    bonds = lattice_bonds(model).reshape(2, *model.shape)
+    found = {}
+    for site, (row, col) in enumerate(np.ndindex(*model.shape)):
+        for axis, (down, right) in enumerate(((0, 1), (1, 0))):
+            if bonds[axis, row, col]:
+                other = (row + down) % model.shape[0] * model.shape[1] + (col + right) % model.shape[1]
+                found[frozenset((site, other))] = bonds[axis, row, col]
+    _, i, j, w = model.pairwise()
+    assert found == {
+        frozenset(pair): np.float32(weight) for *pair, weight in zip(i.tolist(), j.tolist(), w, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    "spec", ["triangular:4x4", "cubic:3x3x3", "chain:9", "complete:9", "potts:4x4", "square:80x80"]
+)
+def test_other_models_have_no_bonds_to_be_drawn_and_no_layer_of_them(spec):
+    model = build_spec(spec)
+    assert lattice_bonds(model) is None
+    assert "bonds" not in layers_of((), model) and "bonds" in layers_of((), build_spec("square:4x4"))

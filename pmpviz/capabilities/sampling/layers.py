@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import numpy as np
 
 from pmpviz.metrics.marginals import marginal_table
+from pmpviz.player.graph import lattice_bonds
 from pmpviz.runs import run as running
 from pmpviz.runs.truth import Truth
 from pmpviz.samplers import sampler_class
@@ -17,24 +19,29 @@ from pmpviz.types import Overlay, Target
 LARGEST_LEAD = 30.0
 # Of any run: what they are called, and how they are coloured.
 GENERAL = (Overlay("local field", "diverging"), Overlay("marginal error", "diverging"))
+UNMET = Overlay("bonds", "bonds")
 
 
-def layers_of(algorithms: Iterable[str]) -> tuple[str, ...]:
-    """Names of the layers of runs of these algorithms, `none` first."""
+def layers_of(algorithms: Iterable[str], model: Any = None) -> tuple[str, ...]:
+    """Names of the layers of runs of these algorithms on a model, `none` first."""
     own = [overlay.name for name in algorithms for overlay in sampler_class(name).spec.overlays]
-    return tuple(dict.fromkeys(("none", *(overlay.name for overlay in GENERAL), *own)))
+    bonds = () if model is None or lattice_bonds(model) is None else (UNMET.name,)
+    return tuple(dict.fromkeys(("none", *bonds, *(overlay.name for overlay in GENERAL), *own)))
 
 
 def kind_of(name: str, algorithm: str) -> str:
     """How a layer of this algorithm is coloured: see `Overlay`."""
-    known = (*GENERAL, *sampler_class(algorithm).spec.overlays)
+    known = (UNMET, *GENERAL, *sampler_class(algorithm).spec.overlays)
     return next((overlay.kind for overlay in known if overlay.name == name), "sequential")
 
 
 def layer(name: str, run: running.Run, truth: Truth | None) -> np.ndarray | None:
-    """float32[n] of the named layer for chain 0, or None where it does not apply (see `why_no_layer`)."""
+    """float32[n] of the named layer for chain 0, or None where it does not apply (see `why_no_layer`); of bonds
+    float32[2 n]."""
     if name == "none" or why_no_layer(name, run, truth):
         return None
+    if name == UNMET.name:
+        return lattice_bonds(run.target.model)
     if name == "local field":
         return _lead(run.target, running.positions(run)[0])
     if name == "marginal error":
@@ -46,7 +53,9 @@ def layer(name: str, run: running.Run, truth: Truth | None) -> np.ndarray | None
 
 def why_no_layer(name: str, run: running.Run, truth: Truth | None) -> str | None:
     """The sentence why this layer does not apply to this run, or None."""
-    if name not in (overlay.name for overlay in (*GENERAL, *run.algorithm.spec.overlays)):
+    if name == UNMET.name and lattice_bonds(run.target.model) is None:
+        return "unmet couplings are drawn on square and honeycomb lattices of two states, up to 64 by 64"
+    if name not in (overlay.name for overlay in (UNMET, *GENERAL, *run.algorithm.spec.overlays)):
         return f"{run.algorithm.spec.label} has no {name}"
     if name == "marginal error" and truth is None:
         return "the marginal error needs the reference, which is not there yet"

@@ -204,6 +204,8 @@ def _layer(payload: Payload, lane: LaneView, name: str, binary: bool) -> dict | 
     if values is None:
         return None
     kind = kind_of(name, lane.algorithm)
+    if kind == "bonds":
+        return {"values": payload.add(values), "kind": kind, "low": -1.0, "high": 1.0, "name": name}
     if kind == "labels":
         return {"values": payload.add(values), "kind": "labels", "low": 0, "high": float(values.max()), "name": name}
     high = max(float(np.quantile(np.abs(values), 0.99)), 1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pmpviz.capabilities.sampling.layers import UNMET
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.live.plan import Choice, Preset
 from pmpviz.models.presets import PRESETS as MODELS
@@ -74,16 +75,19 @@ RACE: tuple[Preset, ...] = (
         "±J glass",
         "Who comes down first into the valleys of a spin glass?",
         Plan(
-            model="square:32x32,couplings=glass,J=1",
+            model="square:16x16,couplings=glass,J=1",
             beta=1.0,
             chains=256,
             budget=256.0,
             lanes=_lanes("pmp", "colour_gibbs", "gwg", "swendsen_wang"),
         ),
-        "Swendsen-Wang is exactly invariant here too, but frustration makes its clusters span the lattice, and they "
-        "stop helping: its energy comes down last. Raise the temperature to 1.67, and everybody is there within some "
-        "16 sweeps; what is hard are the valleys, not the disorder.",
+        "Red lines are couplings that are not met: half of them at sweep 0, 18 in 100 at this temperature. None can be "
+        "rid of all: around many a square of four couplings one stays red, whatever the spins do. Swendsen-Wang is "
+        "exactly invariant here too, but frustration makes its clusters span the lattice, and they stop helping. Raise "
+        "the temperature to 1.67, and all three chains are there within some 32 sweeps; what is hard are the valleys, "
+        "not the disorder. Perturb-and-max-product is off at both: too high here, too low there.",
         0.0,
+        UNMET.name,
     ),
     Preset(
         "strong-chain",
@@ -289,7 +293,8 @@ def _playground(preset) -> Preset:
     notice = f"{preset.lesson} {MORE.get(preset.id, '')}".strip()
     # Where it takes hundreds of sweeps until the energy is right these are to be seen in a minute.
     speed = 60.0 if preset.id == "critical" else 20.0
-    return Preset(preset.id, preset.label, QUESTIONS[preset.id], plan, notice, speed)
+    layer = UNMET.name if preset.id in ("glass", "villain") else ""
+    return Preset(preset.id, preset.label, QUESTIONS[preset.id], plan, notice, speed, layer)
 
 
 _STATES = (

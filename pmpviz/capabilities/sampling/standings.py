@@ -145,7 +145,7 @@ def _passages(view: LiveView, passed: list[tuple[LaneView, MetricPoint]], begun:
         for at in came[len(lead) :]
     ]
     already = f", by MMD² {'its' if len(came) == 1 else 'their'} start already was" if starts else ""
-    by_clock = [] if by_time else _sooner(came, lead) or _dear(view, lead)
+    by_clock = [] if by_time else _sooner(came, lead) or _dear(view, lead, bool(rest))
     return [f"{said}{', then ' if rest else ''}{listed(rest)}{already}", *by_clock]
 
 
@@ -189,14 +189,16 @@ def _sooner(came: list[Came], lead: list[Came]) -> list[str]:
     return [f"by this run's seconds {first[0].label} was first{', too' if lead == [first] else ''}"] if clear else []
 
 
-def _dear(view: LiveView, lead: list[Came]) -> list[str]:
-    """That sweeps of the first, alone by their number, take many times as long as those of the quickest lane."""
+def _dear(view: LiveView, lead: list[Came], named: bool) -> list[str]:
+    """That sweeps of the first, alone by their number, take many times as long as those of the quickest lane; the first
+    is called by its name where others are `named` after it."""
     chains = [lane for lane in view.lanes if lane.kind == "chain" and lane.sweep and lane.seconds]
     pace = {lane.label: lane.seconds / lane.sweep for lane in chains}
     own, other = pace.get(lead[0][0].label), min(pace, key=pace.__getitem__, default="")
     if len(lead) > 1 or own is None or own < DEAR * pace[other]:
         return []
-    return [f"its sweep takes {significant(own / pace[other], 1)} times as long as one of {other}"]
+    whose = f"a sweep of {lead[0][0].label}" if named else "its sweep"
+    return [f"{whose} takes {significant(own / pace[other], 1)} times as long as one of {other}"]
 
 
 def _when(view: LiveView, lane: LaneView, sweeps: int, time: float, whole: bool = False) -> str:

@@ -3,7 +3,7 @@
 import { frameHash } from "./decode.js";
 import { Figure } from "./figure.js";
 import { painterFor, thumbnailFor } from "./painters.js";
-import { css, heldColour, make, number, OPPOSED, scaleColour, sized, thousands, UNMET } from "./theme.js";
+import { css, heldColour, make, number, OPPOSED, scaleColour, sized, thousands, unmetColour } from "./theme.js";
 
 const RING = 2000;
 const FIRST = 64; // Of the ring: how a run began stays to be looked back at.
@@ -20,6 +20,7 @@ export class Lane extends Figure {
     this.box = make("div", "pv-box");
     this.box.append(this.canvas);
     this.legend = make("div", "pv-legend pv-scale");
+    this.share = make("span", "pv-figure"); // Of the couplings that are not met.
     this.strip = make("div", "pv-strip");
     this.strip.setAttribute("aria-hidden", "true");
     this.root.append(this.head, this.box, this.words, this.legend, this.strip);
@@ -161,6 +162,7 @@ export class Lane extends Figure {
     const layer = this.layerAt(sweep);
     const before = this.painter.past ? this.before(frame, this.painter.past - 1) : undefined;
     this.painter.paint(this.canvas, frame.bits, layer && layer.values ? layer : null, theme, before);
+    if (layer && layer.kind === "bonds") this.share.textContent = `${(100 * this.painter.unmet).toFixed(0)} % not met`;
     if (edits.any()) this.painter.mark(this.canvas, edits.over(frame.epoch, this.meta.states, theme), theme);
     this.dirty = false;
     this.paints += 1;
@@ -189,7 +191,8 @@ export class Lane extends Figure {
 
   // The layer over the picture at a sweep, or of now.
   layerAt(sweep) {
-    if (sweep === null) return this.meta.layer;
+    const { layer } = this.meta;
+    if (sweep === null || (layer && layer.kind === "bonds")) return layer;
     const frame = this.past(sweep);
     const moment = frame && this.moment(frame.sweep);
     return moment && moment.sweep === frame.sweep ? moment.layer : null;
@@ -202,6 +205,7 @@ export class Lane extends Figure {
     if (missing) this.legend.append(make("span", "", missing));
     if (!layer || !layer.values) return;
     if (!this.layerAt(sweep)) return this.legend.append(make("span", "", `${layer.name}: not kept of this moment`));
+    if (layer.kind === "bonds") return this.legend.append(this.share);
     this.legend.append(make("span", "", layer.name));
     if (layer.kind === "labels") return;
     const stops = Array.from({ length: 9 }, (_, k) => layer.low + ((layer.high - layer.low) * k) / 8);
@@ -244,10 +248,11 @@ export class Lane extends Figure {
 }
 
 // What the signs in the pictures of all lanes mean, once for all of them.
-export function drawSigns(legend, { states, geometry }, theme, clamped, field) {
+export function drawSigns(legend, { states, geometry, layer }, theme, clamped, field) {
+  const bonds = Boolean(geometry.coupled) || (layer && layer.kind === "bonds");
   const signs = states ? states.names.map((name, k) => sign(states.colours[k], name, "pv-swatch")) : [];
   if (geometry.kind === "chain") signs.push(make("span", "pv-state", "a row: the chain after a sweep, the newest at the bottom"));
-  legend.classList.toggle("pv-always", signs.length > 0 || Boolean(geometry.opposed) || Boolean(geometry.coupled));
+  legend.classList.toggle("pv-always", signs.length > 0 || Boolean(geometry.opposed) || bonds);
   if (clamped) signs.push(sign(css(heldColour(theme)), "clamped", "pv-held"));
   if (field) signs.push(sign("linear-gradient(90deg, #0072B2 50%, #D55E00 50%)", "field down, up", "pv-held"));
   if (geometry.opposed) {
@@ -255,7 +260,7 @@ export function drawSigns(legend, { states, geometry }, theme, clamped, field) {
     const dashes = `repeating-linear-gradient(90deg, ${colour} 0 4px, transparent 4px 7px)`;
     signs.push(sign(dashes, "negative coupling", "pv-dashed"));
   }
-  if (geometry.coupled) signs.push(sign(css(theme.dark ? UNMET.dark : UNMET.light), UNMET_WORDS, "pv-heavy"));
+  if (bonds) signs.push(sign(css(unmetColour(theme)), UNMET_WORDS, "pv-heavy"));
   legend.replaceChildren(...signs);
 }
 

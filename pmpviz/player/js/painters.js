@@ -3,7 +3,7 @@
 import { bit, stateAt } from "./decode.js";
 import { LayersPainter } from "./layers.js";
 import { cleared, RasterPainter } from "./raster.js";
-import { css, heldColour, OPPOSED, readableOn, scaleColour, stateColours, UNMET, word } from "./theme.js";
+import { css, heldColour, OPPOSED, readableOn, scaleColour, stateColours, unmetColour, word } from "./theme.js";
 
 export function painterFor(lane) {
   if (lane.geometry.kind === "chain") return new ChainPainter(lane);
@@ -167,7 +167,7 @@ class GraphPainter {
   lines(context, side, theme, bits) {
     const full = Math.max(0.08, Math.min(0.6, 250 / (this.edges.length / 2 + 1)));
     const wide = Math.max(1, side / 700);
-    const red = css(theme.dark ? UNMET.dark : UNMET.light);
+    const red = css(unmetColour(theme));
     for (const opposed of this.opposed ? [false, true] : [false]) {
       const colour = css(opposed ? (theme.dark ? OPPOSED.dark : OPPOSED.light) : theme.soft);
       const weight = opposed ? 1.6 * full : full;

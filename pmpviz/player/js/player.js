@@ -278,7 +278,7 @@ export class Player extends Live {
   // As many lanes side by side as make the pictures largest.
   columns() {
     const byHand = this.root.classList.contains("pv-by-hand");
-    this.root.classList.toggle("pv-unhanded", byHand);
+    this.root.classList.toggle("pv-unhanded", byHand && !this.large); // Before a class no hand paints.
     const found = this.widest();
     this.root.classList.remove("pv-unhanded");
     return found;

@@ -1,7 +1,7 @@
 // A configuration as square pixels, one a site: lattices, images, chains.
 
-import { stateAt } from "./decode.js";
-import { css, heldColour, scaleColour, stateColours, word } from "./theme.js";
+import { bit, stateAt } from "./decode.js";
+import { css, heldColour, mix, scaleColour, stateColours, unmetColour, word } from "./theme.js";
 
 export function cleared(canvas) {
   const context = canvas.getContext("2d");
@@ -12,6 +12,10 @@ export function cleared(canvas) {
 
 // Pixels of a site up to which a mark on it is a larger part of it, to be seen at all.
 const SMALL = 8;
+
+// Of ink in the states' colours under couplings that are drawn; the share of a site that the line of one takes.
+const [PALE, DIM] = [0.06, 0.3];
+const WALL = 0.24;
 
 // Which site each pixel of the smallest true picture shows; -1 is the gap between planes.
 function rasterMap(geometry, n) {
@@ -69,6 +73,7 @@ export class RasterPainter {
 
   // The picture at the context's origin.
   draw(context, width, height, bits, layer, theme) {
+    if (layer && layer.kind === "bonds") return this.bonds(context, width, height, bits, layer, theme);
     const dotted = layer && !layer.plain && this.size === 1 && this.cell >= 6;
     this.prepare(dotted ? 3 : 1);
     if (layer && (this.filled !== layer || this.ground !== theme.id)) this.fill(layer, theme);
@@ -77,6 +82,39 @@ export class RasterPainter {
     context.imageSmoothingEnabled = false;
     context.drawImage(this.scratch, 0, 0, width, height);
     if (layer && layer.kind === "labels" && this.cell >= 4) this.outlines(context, layer.values, theme);
+  }
+
+  // Faint states, and between two neighbours whose coupling is not met a red line: one across the rim is at the side.
+  bonds(context, width, height, bits, { values }, theme) {
+    const { map, width: cols, cell } = this;
+    const high = map.length / cols;
+    this.prepare(1);
+    this.spins(bits, [PALE, DIM].map((share) => word(mix(theme.paper, theme.ink, share))));
+    this.scratch.getContext("2d").putImageData(this.image, 0, 0);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.scratch, 0, 0, width, height);
+    context.fillStyle = css(unmetColour(theme));
+    const wide = Math.max(1, Math.round(WALL * cell));
+    const [before, n] = [Math.floor(wide / 2), map.length];
+    let [unmet, count] = [0, 0];
+    const tell = (coupling, a, b) => {
+      if (!coupling) return false;
+      count += 1;
+      const costs = (bit(bits, a) === bit(bits, b)) === coupling < 0;
+      unmet += costs;
+      return costs;
+    };
+    for (let site = 0; site < n; site++) {
+      const [x, y] = [site % cols, Math.floor(site / cols)];
+      const [right, below] = [x + 1 < cols ? site + 1 : site + 1 - cols, y + 1 < high ? site + cols : x];
+      if (tell(values[site], site, right)) {
+        context.fillRect(x + 1 < cols ? (x + 1) * cell - before : width - wide, y * cell - before, wide, cell + wide);
+      }
+      if (tell(values[n + site], site, below)) {
+        context.fillRect(x * cell - before, y + 1 < high ? (y + 1) * cell - before : height - wide, cell + wide, wide);
+      }
+    }
+    this.unmet = count ? unmet / count : 0;
   }
 
   spins(bits, colours) {

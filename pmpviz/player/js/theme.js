@@ -7,7 +7,11 @@ const CIVIDIS = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#fee838
 // Negative couplings, which are dashed as well; blue and orange are states, fields and messages.
 export const OPPOSED = { light: [122, 81, 149], dark: [190, 152, 219] };
 // Couplings that the states at their ends do not meet.
-export const UNMET = { light: [200, 16, 46], dark: [255, 107, 107] };
+const UNMET = { light: [200, 16, 46], dark: [255, 107, 107] };
+
+export function unmetColour(theme) {
+  return theme.dark ? UNMET.dark : UNMET.light;
+}
 
 export const HANDLE = 8; // Half the width of a slider's handle, whose middle stands at a value.
 

@@ -20,7 +20,7 @@ from pmpviz.capabilities.sampling.controls import adopt, run_controls
 from pmpviz.capabilities.sampling.page.completion import half_picture
 from pmpviz.capabilities.sampling.page.explain import explanation
 from pmpviz.capabilities.sampling.page.filters import weights
-from pmpviz.capabilities.sampling.page.stage import SamplingStage, layer_control, tool_control
+from pmpviz.capabilities.sampling.page.stage import SamplingStage, layer_choice, layer_control, tool_control
 from pmpviz.capabilities.sampling.plan import Plan, sampler
 from pmpviz.capabilities.sampling.presets import HOME, PLAYGROUND, RACE
 from pmpviz.live.lane_names import lane_names
@@ -77,7 +77,7 @@ def playground() -> None:
     carry(stage, side, "Race it against", usable, "race", lambda rival: (plan.lanes[0], sampler(rival)), plan)
     stage.take(plan, notices)
     list_presets(stage, "Experiment", box)
-    left, right = st.columns(2, vertical_alignment="bottom")
+    left, right = st.columns([1.1, 1], vertical_alignment="bottom")
     layer_control(stage, left)
     tool_control(stage, right)
     stage.show()
@@ -102,6 +102,7 @@ def race() -> None:
     names = dict(enumerate(_told_apart(plan)))
     carry(stage, side, "Look closer at", names, "playground", lambda place: (plan.lanes[place],), plan)
     stage.take(plan, notices)
+    layer_choice(stage, side)
     list_presets(stage, "Race", box)
     if len(plan.lanes) > 2 and not class_mode():
         st.html(MANY)
@@ -165,9 +166,10 @@ def _begun(page: Page) -> Preset:
 
 def open_preset(identity: str, preset: Preset) -> None:
     """Make a page show this preset the next time it is drawn."""
+    layer = f"layer:{identity}"
+    if preset.layer or st.session_state.get(layer) == _begun(PAGES[identity]).layer:  # What a preset laid over goes.
+        st.session_state[layer] = preset.layer or "none"
     st.session_state[f"preset:{identity}"] = preset.id
-    if preset.layer:
-        st.session_state[f"layer:{identity}"] = preset.layer
     show_plan(identity, preset.plan)
     begin_anew(identity)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -16,6 +16,7 @@ from pmpviz.app.player import Event
 from pmpviz.app.session import Held, held
 from pmpviz.app.share import ALWAYS, changed
 from pmpviz.app.stage import Stage, Turn
+from pmpviz.app.widgets import bind, select, show
 from pmpviz.app.words import show_notices
 from pmpviz.capabilities.sampling import outlets, table
 from pmpviz.capabilities.sampling import picture as payload
@@ -302,13 +303,29 @@ def _numbers(values: tuple[float, ...]) -> str:
 
 def layer_control(page: SamplingStage, box) -> None:
     """What is laid over the picture."""
-    live = page.live
-    if live is not None:
-        options, key = layers_of(lane.algorithm for lane in page.plan.lanes), f"layer:{page.id}"
-        if st.session_state.get(key, "none") not in options:
-            st.session_state[key] = "none"
-        box.segmented_control("Show", options, key=key, default="none", required=True, wrap=True)
-        live.set_layer(st.session_state[key])
+    if (live := page.live) is not None:
+        options, key = _layers(page, live, (lane.algorithm for lane in page.plan.lanes))
+        box.segmented_control("Show", options, default=st.session_state[key], key=key, required=True, wrap=True)
+
+
+def layer_choice(page: SamplingStage, box) -> None:
+    """What is laid over the pictures of all lanes: what lanes of any algorithm have."""
+    if (live := page.live) is not None:
+        options, key = _layers(page, live)
+        select(box, "Show on the pictures", options, key)
+
+
+def _layers(page: SamplingStage, live: LiveRun, algorithms: Iterable[str] = ()) -> tuple[tuple[str, ...], str]:
+    """The layers there are, and the key of the widget that shows the one that is chosen, which is laid over."""
+    target, kept, key = page.target(page.plan), f"layer:{page.id}", f"layer_shown:{page.id}"
+    options = layers_of(algorithms, None if target is None else target.model)
+    chosen = bind(key, st.session_state.get(kept, "none"))
+    if chosen not in options:
+        chosen = "none"
+        show(key, chosen)
+    st.session_state[kept] = chosen
+    live.set_layer(chosen)
+    return options, key
 
 
 def tool_control(page: SamplingStage, box) -> None:
