@@ -48,7 +48,7 @@ def test_a_preset_opens_and_its_chains_walk(preset):
         "hopfield": STOPS,
         "alike": STOPS,
     }
-    assert found["said"][0].startswith(begun.get(preset.id, "In "))
+    assert found["said"][0].startswith(begun.get(preset.id, "In ")) and found["announce"] == found["said"][0]
     # Of pictures, too, it is said how far off chance alone is.
     bars = r"(Chains stay where they fell|Chains that stay are one draw each): the bars are off by ([\d.]+) "
     moves = r"|^Of the .*\. The bars are off by [\d.]+ at most\.$"

@@ -99,3 +99,4 @@ def test_a_reading_begins_when_it_is_seen_and_its_verdict_is_that_of_the_lane(mo
     found = read(run(test))
     assert not found["opens"]
     assert "words of the speaker's name" in found["said"][0] and found["said"][0].startswith("With links × 1.5, Gibbs ")
+    assert found["announce"] == found["said"][0]

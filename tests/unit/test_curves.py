@@ -116,6 +116,16 @@ def test_a_race_shows_what_decides_it_first_and_the_energy_that_it_is_held_to(be
         assert [line.get("cut", False) for line in energy["lines"]] == [False, True, False]
 
 
+def test_what_is_found_is_what_is_spoken(begin):
+    for lanes in ((sampler("gibbs"),), (sampler("gibbs"), sampler("gwg"))):
+        live = begin(PLAN.replace(lanes=lanes, budget=8.0))
+        wait(live, lambda view: view.lanes)
+        live.play()
+        view = wait(live, lambda view: view.status == "done" and all(lane.points for lane in view.lanes))
+        meta = decode(picture.update(view, Cursors(), Desk(), "none"))[0]
+        assert meta["announce"] == meta["said"][0] and "energy" in meta["announce"]
+
+
 def test_bars_of_nothing_but_noise_are_short(begin):
     live = begin(PLAN.replace(lanes=(sampler("exact"),), budget=64.0))
     wait(live, lambda view: view.lanes)

@@ -31,6 +31,7 @@ SELDOM = 0.9
 LITTLE = 1.25
 NOTHING_DRAWN = "No state is drawn yet: press Play."
 NO_BARS = "No state is drawn yet: press Play, and watch the bars."
+PREPARING = "Preparing the landscape …"
 FIRST_DRAW = "The first draws under this setting are being made."
 
 
@@ -42,15 +43,14 @@ def update(view: LandscapeView, sent: Cursors, desk: Desk, waits: bool = False, 
         envelope.lane(k, "", f"{integer(lane.count)} {unit(view.plan)}", count=lane.count, walk=_walk(lane, view.scene))
         for k, lane in enumerate(view.lanes)
     ]
-    own: dict[str, Any] = {"scene": None, "unit": unit(view.plan), "waits": waits, "anew": anew}
+    own: dict[str, Any] = {"scene": None, "unit": unit(view.plan), "waits": waits, "anew": anew, "said": [PREPARING]}
     if view.scene is not None and view.lanes:
         words = memory_words if isinstance(view.scene, Memory) else scene_words
         own |= {"scene": words(view.plan, view.scene), "said": sentences(view, anew), "longest": longest(view)}
         own["draws_first"] = _asks_how(view.plan) and view.lanes[0].count > 0
-    if waits or not view.lanes:
-        own["said"] = ["Preparing the landscape …"]
-    announce = f"{view.lanes[0].label} on {view.plan.kind}" if view.lanes else "compiling"
-    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), announce, **own)
+    if waits:
+        own["said"] = [PREPARING]
+    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), own["said"][0], **own)
 
 
 def unit(plan: LandscapePlan) -> str:

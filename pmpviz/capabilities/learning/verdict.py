@@ -29,8 +29,8 @@ FOUND = {
 # Nats a picture, of which fewer than over independent pixels are little, and of which fewer are no factor to tell.
 LITTLE, LEAST_FACTOR = 1.0, 0.05
 MMD_NOTE = (
-    "Sees little but the means of pixels, which are learned first: it is small before any stroke is learned, and can "
-    "rise while the model gets better, as its samples lag behind the weights. Go by the likelihood{}."
+    "Sees mostly the pixels' means, which are learned first, and can rise while the model gets better. Go by the "
+    "likelihood{}."
 )
 # Of learners that match a sampler of their own.
 OF_SAMPLERS = " for the weights as a Boltzmann machine, and by this for the samplers that are learned"

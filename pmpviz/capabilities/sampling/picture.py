@@ -68,7 +68,7 @@ def update(
         SPEEDS,
         [_lane(envelope, view, index, lane, desk) for index, lane in enumerate(view.lanes)],
         traces(scene),
-        sentences.computing(then, "") if verdict is None else verdict,
+        sentences.found(then) if verdict is None else verdict,
         said=_said(then, desk, verdict),
         kept=[
             {"name": k.name(view.plan), "colour": k.style.colour, "dash": k.style.dash, "marker": k.style.marker}

@@ -43,8 +43,7 @@ def update(view: TextView, sent: Cursors, desk: Desk, waits: bool = False, anew:
     if view.words is not None:
         told |= {"text": _text(view, envelope), "exact": _exact(view, envelope)}
         told |= {} if waits else {"said": sentences(view)}
-    announce = ", ".join(lane.label for lane in view.lanes) + " on a text" if view.lanes else "reading the text"
-    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), announce, **told)
+    return envelope.seal(desk, SPEEDS, lanes, _traces(envelope, view), told["said"][0], **told)
 
 
 def levels(p1: Float[np.ndarray, " n"]) -> np.ndarray:
